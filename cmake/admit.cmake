@@ -1,4 +1,5 @@
-# Admission: what is built in passes, and nothing that judges has a tolerance. Needs script_test.
+# Tests of admission: the built-in backends pass, and no code that compares results has a tolerance.
+# Needs script_test of tests.cmake.
 foreach(backend reference island island:1)
   string(REPLACE ":" "_" name ${backend})
   script_test(admit/${name} admit ${CMAKE_SOURCE_DIR}/tests/admit/admit_check.sh $<TARGET_FILE:volta> ${backend})

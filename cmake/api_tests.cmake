@@ -1,10 +1,10 @@
-# Scripts that look at what was built: one way to run anything, the same bytes in every process.
+# Tests of the built files: all runs go through the same functions, and every process prints the same bytes.
 script_test(build/one_truth_path build ${CMAKE_SOURCE_DIR}/tests/check_truth_path.sh
   ${CMAKE_BINARY_DIR})
 script_test(build/same_in_every_process build ${CMAKE_SOURCE_DIR}/tests/check_same_process.sh
   $<TARGET_FILE:volta>)
 
-# libvolta: what it shows and needs, and an installation seen from outside.
+# Tests of libvolta: its exported names, the libraries that it needs, and programs that use an installation.
 script_test(build/exports_catch build python3 -B tests/check_exports.py --self-check)
 if(TARGET volta_shared)
   script_test(build/exports build python3 -B tests/check_exports.py ${CMAKE_BINARY_DIR})

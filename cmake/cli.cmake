@@ -1,4 +1,4 @@
-# The command line: its generated pages, and tests of what it says to the byte.
+# The command line: its generated pages, and tests that compare its output byte by byte.
 add_executable(gen_cli_docs tools/gen_cli_docs.c src/cli/cli_table.c)
 add_dependencies(gen_cli_docs volta_ops_h)
 target_include_directories(gen_cli_docs PRIVATE src/cli)
@@ -9,13 +9,13 @@ set(generated_docs python3 -B ${CMAKE_SOURCE_DIR}/tools/generated_docs.py
 add_custom_target(cli_docs COMMAND ${generated_docs} --write DEPENDS gen_cli_docs volta)
 
 if(VOLTA_TESTS)
-  # A volta whose second backend is wrong in one bit: parity must say so.
+  # A volta whose device reference:1 is wrong in one bit, which tests of `volta parity` must notice.
   add_executable(volta_diverging src/cli/cli_main.c tests/cli/diverge.c)
   target_link_libraries(volta_diverging PRIVATE vt_cli)
   target_link_options(volta_diverging PRIVATE
     -Wl,--wrap=vt_program_run -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest)
 
-  # A volta whose backends count what reaches them.
+  # A volta that counts the calls into its backends.
   add_executable(volta_counted src/cli/cli_main.c tests/cli/counted.c)
   target_include_directories(volta_counted PRIVATE tests src/api src/gate src/op src/num src/base)
   target_link_libraries(volta_counted PRIVATE vt_cli)

@@ -5,14 +5,15 @@ add_executable(cts ${cts_sources})
 target_link_libraries(cts PRIVATE vt_include vt_admit vt_flags)
 target_include_directories(cts PRIVATE tests/cts)
 
-# A cts whose backend reference:1 is wrong in one bit, and which finds no avx512: both must be told.
+# A cts whose device reference:1 is wrong in one bit, and for which this processor has no avx512. It must report both.
 add_executable(cts_diverging ${cts_sources} tests/cli/diverge.c tests/cts/lacking.c)
 target_link_libraries(cts_diverging PRIVATE vt_include vt_admit vt_flags)
 target_include_directories(cts_diverging PRIVATE tests/cts)
 target_link_options(cts_diverging PRIVATE
   -Wl,--wrap=vt_program_run -Wl,--wrap=vt_program_output -Wl,--wrap=vt_program_digest -Wl,--wrap=vt_op_supported_by)
 
-# cts_test(<name> <label> <arguments>): short forms, unless VOLTA_TEST_FULL is set.
+# cts_test(<name> <label> <arguments>): adds the test cts/<name>. With --short=env it is short unless VOLTA_TEST_FULL is
+# set.
 function(cts_test name label)
   add_test(NAME cts/${name} COMMAND cts --cases ${CMAKE_SOURCE_DIR}/tests/cts ${ARGN})
   set_tests_properties(cts/${name} PROPERTIES LABELS ${label} TIMEOUT 1800)
@@ -22,16 +23,16 @@ cts_test(complete cts --complete --least 20000 --gradients-required)
 cts_test(digests cts --short=env --jobs 2)
 cts_test(layouts cts --short=env --jobs 2 --layouts)
 cts_test(gradients cts --short=env --jobs 2 --grad)
-# Always in short form: the kernels are those of the reference, the memory and the layouts are not.
+# The island backend runs only the short form: its kernels are the reference's, only memory and layouts differ.
 cts_test(island cts --short --jobs 2 --backend island:0,island:1)
 set_tests_properties(cts/digests cts/layouts cts/gradients cts/island
   PROPERTIES PROCESSORS 2)
-# A part of each goes through the sanitizers too.
+# Sanitizers run a part of each test.
 cts_test(digests_part corpus --short --part 1/8 --jobs 1)
 cts_test(layouts_part corpus --short --part 2/8 --jobs 1 --layouts)
 cts_test(island_part corpus --short --part 4/8 --jobs 1 --backend island:0,island:1)
 cts_test(gradients_part corpus --short --part 3/8 --jobs 1 --grad)
-# With every compiler: the order of nodes must not be its choice.
+# Every compiler runs this test, because the order of nodes must not depend on the compiler.
 cts_test(graphs corpus --graphs)
 
 script_test(cts/cpu cts ${CMAKE_SOURCE_DIR}/tests/cts/cpu_lanes.sh $<TARGET_FILE:cts>)
@@ -40,9 +41,9 @@ script_test(cts/catches cts ${CMAKE_SOURCE_DIR}/tests/cts/cts_catches.sh $<TARGE
   $<TARGET_FILE:cts_diverging> ${VOLTA_PYTHON})
 script_test(cts/peers cts ${VOLTA_PYTHON} -B ${CMAKE_SOURCE_DIR}/tests/cts/peers.py --binary
   $<TARGET_FILE:cts> --short=env)
-set_tests_properties(cts/peers PROPERTIES TIMEOUT 3600) # its long form asks NumPy and PyTorch of every case
+set_tests_properties(cts/peers PROPERTIES TIMEOUT 3600) # its long form compares every case with NumPy and PyTorch
 
-# The same on kernels for GPUs, which run on this processor, and what is said when a GPU is wrong.
+# The same suite on the GPU kernels, which the emulated GPU runs on this processor, and tests of error reports of a GPU.
 if(TARGET fake_cuda)
   script_test(cts/cuda cts ${CMAKE_SOURCE_DIR}/tests/cts/cuda_lanes.sh $<TARGET_FILE:cts> ${CMAKE_BINARY_DIR}/fake_cuda
     $<TARGET_FILE:cuda_rows_test>)

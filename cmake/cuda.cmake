@@ -1,16 +1,16 @@
-# The kernels of src/back/cuda, compiled by nvcc where there is one and put into the library. What
-# calls them is always built: it finds the driver when a program runs.
-#   VOLTA_CUDA        AUTO: with kernels where nvcc is found and works; ON: fails without; OFF: without.
-#                     FAKE is for tests: an image of one byte for each module, which the driver of
-#                     tests/fake_cuda takes as it takes any.
-#   VOLTA_CUDA_ARCHS  the architectures, as far as nvcc knows them: all, or a list; PTX of the lowest and
-#                     of the highest goes with them. `audited` is for tests: cuda_few and what the GPUs here need.
-# TEST is for tests too: AUTO, and FAKE where there is no nvcc.
+# Compiles the kernels of src/back/cuda with nvcc, if there is one, and embeds them in the library. The code that
+# launches them is always built; it looks for the driver when a program runs.
+#   VOLTA_CUDA        AUTO: kernels are built if nvcc is found and works; ON: it is an error if they cannot be built;
+#                     OFF: none are built. FAKE and TEST are for tests. FAKE: each module is an image of one byte,
+#                     which the emulated driver of tests/fake_cuda accepts. TEST: AUTO, but FAKE without an nvcc.
+#   VOLTA_CUDA_ARCHS  the architectures to compile for: `all`, or a list; those that nvcc does not know are left out.
+#                     PTX of the lowest and the highest is embedded as well. `audited` is for tests: cuda_few and the
+#                     architectures of this machine's GPUs.
 set(VOLTA_CUDA AUTO CACHE STRING "Kernels for NVIDIA GPUs: AUTO, ON, OFF")
 set_property(CACHE VOLTA_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(VOLTA_CUDA_ARCHS all CACHE STRING "Compute capabilities that kernels are compiled for: all, or e.g. 80;90")
 set(cuda_all 80 86 89 90 100 120)
-set(cuda_few 80 90 100) # a generation each; what no GPU has run yet is compiled for these and audited
+set(cuda_few 80 90 100) # one architecture per generation, for the audit of kernels that no GPU has run yet
 if(NOT VOLTA_CUDA MATCHES "^(AUTO|ON|OFF|FAKE|TEST)$")
   message(FATAL_ERROR "VOLTA_CUDA is AUTO, ON or OFF, and not \"${VOLTA_CUDA}\"")
 endif()
@@ -18,7 +18,7 @@ set(cuda_room ${CMAKE_SOURCE_DIR}/src/back/cuda)
 set(cuda_folder ${CMAKE_BINARY_DIR}/cuda)
 file(MAKE_DIRECTORY ${cuda_folder})
 
-# The words are those of cuda_options.h, which are part of the precision configuration.
+# The flags of nvcc come from cuda_options.h, because they are part of the precision configuration.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${cuda_room}/cuda_options.h
   ${cuda_room}/kernels.def)
 file(READ ${cuda_room}/cuda_options.h cuda_text)
@@ -28,35 +28,36 @@ string(REGEX MATCH "VT_CUDA_STANDARD \"([^\"]*)\"" cuda_match "${cuda_text}")
 set(cuda_flags ${CMAKE_MATCH_1} -O3 ${cuda_options} -Werror all-warnings
   -I${cuda_room} -I${CMAKE_SOURCE_DIR}/src/emit -I${CMAKE_SOURCE_DIR}/src/num)
 
-# A module for each row VT_GPU_MODULE(name) of kernels.def, in that order; it is name.cu.
+# Each row VT_GPU_MODULE(name) of kernels.def is a module with the source name.cu; the list has their order.
 file(STRINGS ${cuda_room}/kernels.def cuda_rows REGEX "^VT_GPU_MODULE\\(")
 list(TRANSFORM cuda_rows REPLACE "^VT_GPU_MODULE\\(([a-z0-9_]+)\\).*" "\\1" OUTPUT_VARIABLE cuda_modules)
 file(GLOB cuda_sources CONFIGURE_DEPENDS ${cuda_room}/*.cu)
 foreach(source ${cuda_sources})
   get_filename_component(name ${source} NAME_WE)
   if(NOT name IN_LIST cuda_modules)
-    message(FATAL_ERROR "src/back/cuda/${name}.cu is no module of kernels.def")
+    message(FATAL_ERROR "src/back/cuda/${name}.cu has no row VT_GPU_MODULE in kernels.def")
   endif()
 endforeach()
 
-# ---- nvcc, if it is wanted: cuda_archs is empty without it ----
+# ---- nvcc and its architectures; cuda_archs stays empty without an nvcc ----
 set(cuda_archs "")
 set(cuda_compiler "")
-# A compiler that lacks its host compiler is found as well as one that works.
+# Tries to compile a kernel, because an nvcc without its host compiler is found like one that works. Sets
+# VOLTA_NVCC_WORKS, or cuda_why to the reason of the failure.
 function(cuda_try)
   file(WRITE ${cuda_folder}/try.cu "extern \"C\" __global__ void nothing(float *x) { *x = 0; }\n")
   execute_process(COMMAND ${VOLTA_NVCC} ${cuda_flags} -fatbin ${cuda_folder}/try.cu -o ${cuda_folder}/try.fatbin
     RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)
   if(result EQUAL 0)
-    set(VOLTA_NVCC_WORKS "${VOLTA_NVCC}" CACHE INTERNAL "the nvcc that was seen to compile")
+    set(VOLTA_NVCC_WORKS "${VOLTA_NVCC}" CACHE INTERNAL "the nvcc that has compiled a kernel")
   else()
     string(STRIP "${said}" said)
     set(cuda_why "${VOLTA_NVCC} does not compile: ${said}" PARENT_SCOPE)
   endif()
 endfunction()
-# Of the architectures `have`, which ascend, the one that each GPU of this machine runs: the highest of
-# its generation that is not above it.
-function(cuda_here have result)
+# Sets `result` to the architectures that the GPUs of this machine use, from the ascending list `have`. A GPU uses the
+# highest architecture of its own generation that is not above its compute capability.
+function(cuda_archs_of_gpus have result)
   set(found "")
   find_program(VOLTA_NVIDIA_SMI nvidia-smi)
   if(VOLTA_NVIDIA_SMI)
@@ -77,7 +78,7 @@ function(cuda_here have result)
   endif()
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
-# Fills cuda_archs with those of VOLTA_CUDA_ARCHS that nvcc has, from the lowest to the highest.
+# Sets cuda_archs to those of VOLTA_CUDA_ARCHS that nvcc knows, in ascending order.
 function(cuda_known)
   execute_process(COMMAND ${VOLTA_NVCC} --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET)
   string(REGEX MATCHALL "[0-9]+" known "${known}")
@@ -100,10 +101,10 @@ function(cuda_known)
     message(STATUS "CUDA: this nvcc does not know ${left_out}; kernels are built without")
   endif()
   if(VOLTA_CUDA_ARCHS STREQUAL "audited")
-    cuda_here("${have}" here)
+    cuda_archs_of_gpus("${have}" of_gpus)
     list(JOIN cuda_few "|" few)
     list(FILTER have INCLUDE REGEX "^(${few})$")
-    list(APPEND have ${here})
+    list(APPEND have ${of_gpus})
     list(REMOVE_DUPLICATES have)
     list(SORT have COMPARE NATURAL)
   endif()
@@ -142,9 +143,9 @@ endif()
 set(cuda_list "")
 set(cuda_images "")
 set(cuda_names "")
-set(cuda_audited "") # what tests look at: PTX, and registers
-# The kernels of one module, folder/name.cu: compiled for each architecture by itself, so that another list
-# of them compiles only what is new, then put together.
+set(cuda_audited "") # arguments of tools/check_ptx.py: PTX files, and files with the registers of kernels
+# cuda_module(<name> <folder>): compiles folder/name.cu for each architecture separately, so that another list of
+# architectures compiles only the new ones, and combines the results into one fatbin.
 function(cuda_module name folder)
   set(parts "")
   set(portable "")
@@ -182,8 +183,8 @@ elseif(cuda_archs)
   string(REGEX MATCH "release ([0-9.]+)" cuda_match "${cuda_said}")
   set(cuda_compiler "nvcc ${CMAKE_MATCH_1}")
   list(TRANSFORM cuda_archs PREPEND sm_ OUTPUT_VARIABLE cuda_names)
-  # As PTX, which a driver compiles for a GPU that has no kernels of its own: of the highest for what is to
-  # come, of the lowest for what lies between two of them.
+  # PTX is embedded too, which a driver compiles for GPUs of other architectures: that of the highest for later GPUs,
+  # that of the lowest for GPUs between two architectures of the list.
   list(GET cuda_archs 0 -1 cuda_portable)
   list(REMOVE_DUPLICATES cuda_portable)
   foreach(arch ${cuda_portable})
@@ -200,7 +201,7 @@ if(cuda_archs)
   message(STATUS "CUDA: kernels by ${cuda_compiler} for ${cuda_names}")
 endif()
 
-# ---- texts: what a kernel that NVRTC compiles may include ----
+# ---- texts: the headers that a kernel compiled by NVRTC may include ----
 file(GLOB cuda_texts CONFIGURE_DEPENDS src/num/*.inc src/emit/*.inc src/emit/*.def ${cuda_room}/gpu_*.h ${cuda_room}/gpu_*.cuh
   ${cuda_room}/tiles.def ${cuda_room}/conv_tiles.def)
 list(FILTER cuda_texts EXCLUDE REGEX "_test\\.inc$|/gpu_stdint\\.h$")
@@ -212,7 +213,7 @@ foreach(text ${cuda_texts})
   string(APPEND cuda_list "text ${name} ${text}\n")
 endforeach()
 string(APPEND cuda_list "text stdint.h ${cuda_room}/gpu_stdint.h\n")
-file(CONFIGURE OUTPUT ${cuda_folder}/images.list CONTENT "${cuda_list}" @ONLY) # untouched when equal
+file(CONFIGURE OUTPUT ${cuda_folder}/images.list CONTENT "${cuda_list}" @ONLY) # keeps its time if its content is unchanged
 
 add_custom_command(OUTPUT ${GENERATED}/cuda_images.inc
   COMMAND ${CMAKE_COMMAND} -DLIST=${cuda_folder}/images.list -DOUT=${GENERATED}/cuda_images.inc

@@ -1,5 +1,5 @@
-# A script: writes cuda_images.inc (OUT) from a list (LIST) of lines "image NAME PATH" and
-# "text NAME PATH"; sizes are those the files have now.
+# A script for cmake -P. It writes cuda_images.inc (OUT), which embeds the kernels and the texts for NVRTC, from a
+# list (LIST) of lines "image NAME PATH" and "text NAME PATH". Images get the current size of their file.
 cmake_minimum_required(VERSION 3.20)
 file(STRINGS ${LIST} lines)
 set(all "#define VT_CUDA_ARCHITECTURES \"${ARCHITECTURES}\"\n#define VT_CUDA_COMPILER \"${COMPILER}\"\n")

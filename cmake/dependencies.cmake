@@ -1,4 +1,4 @@
-# Linked statically, so that the binary needs the C library only.
+# The libraries that Volta uses. They are linked statically, so that the binary needs only the C library.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
@@ -17,6 +17,6 @@ static_dependency(sodium libsodium.a sodium.h libsodium-dev)
 static_dependency(jansson libjansson.a jansson.h libjansson-dev)
 static_dependency(z libz.a zlib.h zlib1g-dev)
 
-# The Python that tests run: the one in PATH or the system's own, whichever has what they import.
+# The Python that tests run: the one in PATH or the system's own, whichever has the modules that they import.
 execute_process(COMMAND ${CMAKE_SOURCE_DIR}/scripts/python.sh numpy mpmath
   OUTPUT_VARIABLE VOLTA_PYTHON OUTPUT_STRIP_TRAILING_WHITESPACE)

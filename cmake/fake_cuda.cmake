@@ -1,7 +1,7 @@
-# A driver of CUDA without a GPU: libcuda.so.1 in fake_cuda/ of the build folder, which runs the kernels of
-# src/back/cuda on this processor. LD_LIBRARY_PATH=<build>/fake_cuda makes it the driver that is found.
+# The emulated GPU: fake_cuda/libcuda.so.1 in the build folder stands in for the CUDA driver and runs the kernels of
+# src/back/cuda on this processor. Programs find it with LD_LIBRARY_PATH=<build>/fake_cuda.
 include(CheckLanguage)
-if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX}) # that of the family the C compiler is of
+if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX}) # prefer a C++ compiler of the C compiler's family
   get_filename_component(c_folder ${CMAKE_C_COMPILER} DIRECTORY)
   get_filename_component(c_name ${CMAKE_C_COMPILER} NAME)
   string(REGEX REPLACE "clang" "clang++" cxx_name ${c_name})
@@ -13,14 +13,14 @@ if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX}) # that of the family the C c
 endif()
 check_language(CXX)
 if(NOT CMAKE_CXX_COMPILER)
-  message(STATUS "No C++ compiler: kernels are not run without a GPU (target fake_cuda)")
+  message(STATUS "No C++ compiler: the emulated GPU is not built (target fake_cuda)")
   return()
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2" CACHE STRING "As for C")
 enable_language(CXX)
 if(VOLTA_SANITIZE AND (NOT VOLTA_SANITIZE MATCHES "address"
     OR NOT CMAKE_CXX_COMPILER_ID STREQUAL CMAKE_C_COMPILER_ID))
-  message(STATUS "Kernels are not watched: that takes the address sanitizer and a C++ compiler of the C compiler's kind")
+  message(STATUS "The emulated GPU is not built: with a sanitizer it needs `address` and a C++ compiler of the C compiler's family")
   return()
 endif()
 
@@ -29,7 +29,7 @@ list(FILTER fake_cuda_driver EXCLUDE REGEX "_test\\.cc$|/fake_nvrtc\\.cc$")
 file(GLOB fake_cuda_kernels CONFIGURE_DEPENDS src/back/cuda/*.cu tests/cuda_violations/*.cu)
 set(fake_cuda_flags -std=c++17 -ffp-contract=off -fno-math-errno -fvisibility=hidden -Wall
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
-# What a kernel does that C++ leaves undefined ends its launch with an error (kernel_faults.cc).
+# If a kernel does something undefined in C++, its launch ends with an error (kernel_faults.cc).
 set(fake_cuda_kernel_flags ${fake_cuda_flags} -fno-strict-aliasing -fwrapv -Wno-unknown-pragmas
   -Wno-unused-function -Wno-unused-const-variable
   -fsanitize=alignment,bounds,shift-exponent,float-cast-overflow,integer-divide-by-zero)
@@ -37,7 +37,7 @@ if(VOLTA_SANITIZE)
   list(FILTER fake_cuda_driver EXCLUDE REGEX "kernel_faults\\.cc$")
 endif()
 
-# It runs where it was built: with the processor's own fma, where it has one.
+# The kernels run on the machine that builds them, so they use its fma instruction if there is one.
 include(CheckCXXSourceRuns)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   check_cxx_source_runs("int main() { return !(__builtin_cpu_supports(\"fma\") && __builtin_cpu_supports(\"avx2\")); }"
@@ -47,8 +47,8 @@ if(VOLTA_HOST_HAS_FMA)
   list(APPEND fake_cuda_kernel_flags -mfma)
 endif()
 
-# Shared memory is memory of a thread here, and more of it than fits beside the main program's: the
-# quicker ways to it are not for a library that is loaded later.
+# The emulator has shared memory as thread-local memory. That is too large for the static TLS area, which a library
+# loaded at run time would need for the faster TLS models.
 list(APPEND fake_cuda_flags -ftls-model=global-dynamic)
 list(APPEND fake_cuda_kernel_flags -ftls-model=global-dynamic)
 
@@ -61,7 +61,7 @@ add_library(fake_cuda SHARED $<TARGET_OBJECTS:fake_cuda_driver> $<TARGET_OBJECTS
 set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1 LINKER_LANGUAGE CXX
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_cuda)
 
-# What it is tried with: kernels of its own, calls in any order.
+# The unit tests of the emulated driver, with kernels of their own.
 set(fake_cuda_tests)
 file(GLOB fake_cuda_test_sources CONFIGURE_DEPENDS tests/fake_cuda/*_test.cc)
 foreach(source ${fake_cuda_test_sources})
@@ -87,8 +87,8 @@ foreach(target fake_cuda_kernels fake_cuda_driver fake_cuda ${fake_cuda_tests})
 endforeach()
 target_link_libraries(fake_cuda PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 
-# NVRTC without a GPU: it compiles texts with this C++ compiler while a test runs, and only if it is asked to
-# (FAKE_NVRTC). Somebody waits for the compiler and for the kernels: with -O1 cuda_epilogue_test takes half as long as with -O0.
+# The fake NVRTC compiles texts with this C++ compiler while a test runs, if the variable FAKE_NVRTC asks for it. -O1
+# balances the time of compiling and of running: cuda_epilogue_test takes half as long as with -O0.
 set(fake_nvrtc_flags ${fake_cuda_kernel_flags} -O1)
 list(FILTER fake_nvrtc_flags EXCLUDE REGEX "^-(Wall|ffile-prefix-map.*)$")
 string(REPLACE ";" " " fake_nvrtc_flags "${fake_nvrtc_flags}")
@@ -102,7 +102,7 @@ set_target_properties(fake_nvrtc PROPERTIES OUTPUT_NAME nvrtc SOVERSION 13
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_cuda)
 add_dependencies(fake_cuda fake_nvrtc)
 
-# The tests of the backend find it as the driver; what is compiled by the NVRTC of this machine is not its affair.
+# The tests of the CUDA backend use the emulated driver, except cuda_images_test, which uses this machine's NVRTC.
 file(GLOB cuda_test_sources CONFIGURE_DEPENDS src/back/cuda/*_test.c)
 list(FILTER cuda_test_sources EXCLUDE REGEX "/cuda_images_test\\.c$")
 foreach(source ${cuda_test_sources})

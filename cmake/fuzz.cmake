@@ -1,21 +1,22 @@
-# Fuzz targets: tests/fuzz/fuzz_<name>.c. Each becomes a program that replays files, so that what
-# the fuzzers found stays found, and with VOLTA_FUZZ (clang alone; `make fuzz`) a fuzzer.
+# Fuzz targets: tests/fuzz/fuzz_<name>.c. Each is built as a program that replays the stored inputs, so that faults
+# found once stay fixed, and with VOLTA_FUZZ (clang only; `make fuzz`) as a fuzzer.
 option(VOLTA_FUZZ "Build the fuzzers" OFF)
 
-# Comparisons guide a fuzzer where they are made with its bytes: in these rooms they are not.
+# The fuzzer learns from comparisons with the bytes of its input. These rooms do not compare input bytes, so their
+# comparisons are not traced.
 if(VOLTA_FUZZ)
   foreach(room num pass plan gate back_null back_reference api)
     target_compile_options(vt_${room} PRIVATE -fno-sanitize-coverage=trace-cmp)
   endforeach()
 endif()
 
-# fuzz_target(<name> <room> [files]): the corpus of its own, and those files, are replayed.
+# fuzz_target(<name> <room> [files]): builds fuzz_<name>.c; the test replays its own corpus and these files.
 function(fuzz_target name room)
   file(GLOB corpus CONFIGURE_DEPENDS tests/fuzz/corpus/${name}/*)
   file(GLOB parts CONFIGURE_DEPENDS tests/fuzz/${name}_*.c)
   add_executable(fuzz_${name}_replay tests/fuzz/fuzz_${name}.c ${parts} tests/fuzz/replay.c)
   target_link_libraries(fuzz_${name}_replay PRIVATE vt_${room} vt_flags)
-  # The graphs are by far the most of all, and a sanitizer makes them take five times as long. All are for --full.
+  # The corpus of graphs is by far the largest, and a sanitizer makes it five times slower. Only --full replays all.
   set(some "")
   if(name STREQUAL graph)
     set(some --every=3)
@@ -28,8 +29,8 @@ function(fuzz_target name room)
   if(VOLTA_FUZZ)
     add_executable(fuzz_${name} tests/fuzz/fuzz_${name}.c ${parts})
     target_link_libraries(fuzz_${name} PRIVATE vt_${room} vt_flags)
-    # The fuzzers are carried to machines without a compiler: libc is all they need. libstdc++ names
-    # arc4random, which an older libc lacks, and nothing here calls it.
+    # The fuzzers are copied to machines without a compiler, so they may need only libc. libstdc++ refers to
+    # arc4random, which an older libc lacks; nothing calls it, so any symbol may stand in for it.
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer -static-libstdc++ -static-libgcc
       LINKER:--defsym=arc4random=main)
   endif()
@@ -48,6 +49,6 @@ fuzz_target(graph api)
 fuzz_target(plan api)
 fuzz_target(plan_cache api)
 
-# Inputs of fuzz_graph from models.
+# A program that converts models into inputs of fuzz_graph.
 add_executable(seed_graph tests/fuzz/seed_graph.c tests/fuzz/graph_decode.c)
 target_link_libraries(seed_graph PRIVATE vt_api vt_flags)

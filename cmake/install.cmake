@@ -1,16 +1,16 @@
-# libvolta, shared and static, and what `make install` puts where. Both libraries show the names of
-# libvolta.symbols and no others; tests/check_exports.py compares them with the headers.
+# libvolta, shared and static, and the files that `make install` installs. Both libraries export only the names of
+# libvolta.symbols; tests/check_exports.py compares those with the headers.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# ---- dependencies: inside the library where their archives can be, else beside it ----
-# Fills volta_bundled (archives), volta_beside (shared libraries) and their names for the linker and for
-# pkg-config, volta_beside_names and volta_beside_pc.
-set(volta_results volta_bundled volta_beside volta_beside_names volta_beside_pc)
+# ---- dependencies: part of libvolta if their archives allow it, otherwise shared libraries that it needs ----
+# bundle(<name> <pkg-config name>) appends to volta_bundled (archives), or to volta_needed (shared libraries) with
+# their names for the linker, volta_needed_names, and for pkg-config, volta_needed_pc.
+set(volta_results volta_bundled volta_needed volta_needed_names volta_needed_pc)
 foreach(variable ${volta_results})
   set(${variable} "")
 endforeach()
-# An archive may be compiled for programs alone: a shared library made of it tells.
+# An archive without position-independent code cannot be part of a shared library, so linking one is tried.
 function(bundle name pc)
   set(fits OFF)
   if(VOLTA_${name}_LIB MATCHES "\\.a$")
@@ -27,9 +27,9 @@ function(bundle name pc)
   else()
     find_library(VOLTA_${name}_SHARED NAMES ${name} REQUIRED)
     message(STATUS "libvolta needs lib${name}: no archive of it can be part of a shared library")
-    list(APPEND volta_beside ${VOLTA_${name}_SHARED})
-    list(APPEND volta_beside_names ${name})
-    list(APPEND volta_beside_pc ${pc})
+    list(APPEND volta_needed ${VOLTA_${name}_SHARED})
+    list(APPEND volta_needed_names ${name})
+    list(APPEND volta_needed_pc ${pc})
   endif()
   foreach(variable ${volta_results})
     set(${variable} "${${variable}}" PARENT_SCOPE)
@@ -45,16 +45,16 @@ foreach(room ${volta_rooms})
   list(APPEND volta_objects $<TARGET_OBJECTS:${room}>)
 endforeach()
 
-# Calls inside the library stay inside it, whatever the program around it calls its functions.
+# -Bsymbolic-functions: calls inside the library reach its own functions even if a program defines the same names.
 add_library(volta_shared SHARED ${volta_objects})
 set_target_properties(volta_shared PROPERTIES OUTPUT_NAME volta EXPORT_NAME volta LINKER_LANGUAGE C
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-target_link_libraries(volta_shared PRIVATE ${volta_bundled} ${volta_beside} Threads::Threads)
+target_link_libraries(volta_shared PRIVATE ${volta_bundled} ${volta_needed} Threads::Threads)
 target_link_options(volta_shared PRIVATE LINKER:--exclude-libs,ALL
   LINKER:-z,defs LINKER:-Bsymbolic-functions)
 
-# The archive is one object in which all names but the public ones are local: several hundred of them
-# have no prefix, and a program may bring a zlib of its own.
+# The archive is one object in which only the public names are global: several hundred other names have no prefix, and
+# a program may have its own zlib.
 set(whole ${CMAKE_BINARY_DIR}/volta_whole.o)
 set(symbols ${CMAKE_SOURCE_DIR}/cmake/libvolta.symbols)
 separate_arguments(whole_flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
@@ -67,24 +67,24 @@ add_custom_command(OUTPUT ${whole}
 set_source_files_properties(${whole} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
 add_library(volta_static STATIC ${whole})
 set_target_properties(volta_static PROPERTIES OUTPUT_NAME volta LINKER_LANGUAGE C)
-target_link_libraries(volta_static INTERFACE Threads::Threads ${volta_beside_names})
+target_link_libraries(volta_static INTERFACE Threads::Threads ${volta_needed_names})
 foreach(library volta_shared volta_static)
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 
-# ---- what finds them ----
+# ---- files for find_package and pkg-config ----
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/volta)
 configure_package_config_file(cmake/voltaConfig.cmake.in ${CMAKE_BINARY_DIR}/voltaConfig.cmake
   INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/voltaConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
-# The prefix is found from where the file lies, so that an installed tree can be moved as a whole.
+# volta.pc computes the prefix from its own folder, so that an installed tree can be moved as a whole.
 file(RELATIVE_PATH pc_up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" pc_up "${pc_up}")
-string(JOIN " " pc_requires ${volta_beside_pc})
+string(JOIN " " pc_requires ${volta_needed_pc})
 configure_file(cmake/volta.pc.in ${CMAKE_BINARY_DIR}/volta.pc @ONLY)
 
-# ---- what lies where ----
+# ---- installed files ----
 install(TARGETS volta RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS volta_shared volta_static EXPORT voltaTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -100,7 +100,7 @@ install(FILES completions/volta.bash RENAME volta
 install(FILES completions/volta.zsh RENAME _volta
   DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES completions/volta.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-# Pages and examples keep their places to one another, so that links between them hold.
+# Pages and examples keep their relative paths, so that links between them work.
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
   FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")

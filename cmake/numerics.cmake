@@ -1,4 +1,4 @@
-# Flags that change results are refused when configuring, not discovered when digests differ.
+# Configuring fails if a compiler flag would change results, long before digests could differ.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" volta_build_type)
 string(JOIN " " volta_all_flags "${CMAKE_C_FLAGS}" "${CMAKE_C_FLAGS_DEBUG}"
   "${CMAKE_C_FLAGS_RELEASE}" "${CMAKE_C_FLAGS_RELWITHDEBINFO}" "${CMAKE_C_FLAGS_MINSIZEREL}"

@@ -1,6 +1,6 @@
-# Part of the build makes plan_sources.inc: a hash of the sources that decide what a plan looks like
-# and what its kernels compute, which enters the keys of cached plans and trials. Run as a script
-# (-DROOT=... -DOUT=...) it writes the file.
+# Generates plan_sources.inc: a hash of the sources that decide how a model is planned and what the kernels compute.
+# The keys of cached plans and trials contain it. Included, this file adds the build rule; run as a script
+# (-DROOT=... -DOUT=...), it writes the file.
 set(plan_rooms base num op ir front pass plan gate api emit back/null back/reference back/island back/cpu back/cuda)
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_minimum_required(VERSION 3.20)

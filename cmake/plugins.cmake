@@ -1,5 +1,5 @@
-# Plug-ins that break a rule each, and one that keeps them all: tests/plugins. They are built as a
-# plug-in is: with the header alone, and without anything of ours.
+# tests/plugins: plug-ins that break one rule each, and some that keep all rules. They are built as a plug-in author
+# would, with the public header only and without code of the library.
 file(GLOB plugin_sources CONFIGURE_DEPENDS tests/plugins/*.c)
 list(FILTER plugin_sources EXCLUDE REGEX "_check\\.c$")
 set(plugin_folder ${CMAKE_BINARY_DIR}/plugins)
@@ -23,8 +23,8 @@ add_test(NAME plugins/refused COMMAND plugins_check ${plugin_folder})
 set_tests_properties(plugins/refused PROPERTIES LABELS unit
   PASS_REGULAR_EXPRESSION "were refused, the others let in")
 
-# A plug-in from outside the tree: built with two headers, run, compared with the reference. It is not
-# a sanitizer's to watch, and the label keeps it out of those builds.
+# The example of a plug-in is built outside the tree with two headers, run, and compared with the reference. The
+# label `plugins` keeps it out of the lanes with sanitizers.
 script_test(plugins/example plugins ${CMAKE_SOURCE_DIR}/tests/plugins/example_plugin.sh
   $<TARGET_FILE:volta> $<TARGET_FILE:cts> ${GENERATED} ${CMAKE_C_COMPILER})
 script_test(docs/abi corpus python3 -B ${CMAKE_SOURCE_DIR}/tests/check_abi_page.py)

@@ -1,5 +1,5 @@
-# The program that meets plug-ins first, and the library's copy of it. It is never instrumented: what
-# a plug-in brings along is not ours to watch, and a crash must look like one.
+# volta_probe, the program that loads plug-ins first, and its copy embedded in the library. It is never instrumented:
+# sanitizers would report faults of plug-ins, and a crash must end the process with its signal.
 add_executable(volta_probe src/gate/probe/probe_main.c src/gate/table.c src/base/status.c src/base/fpenv.c)
 target_compile_definitions(volta_probe PRIVATE _POSIX_C_SOURCE=200809L)
 target_include_directories(volta_probe PRIVATE include src/base src/gate)

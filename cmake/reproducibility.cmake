@@ -1,5 +1,5 @@
-# The same bits again: alone and in a batch, in another run, process and number of threads, after a
-# round trip. Each check is seen to fail where reference:1 is wrong in one bit.
+# Tests that results have the same bits alone and in a batch, in another run or process, with other thread counts, and
+# after saving and loading. The tests *_catches show that each check fails if reference:1 is wrong in one bit.
 add_executable(batch_check tests/reproducibility/batch_check.c tests/reproducibility/batch_run.c)
 add_executable(again_check tests/reproducibility/again_check.c)
 add_executable(batch_diverging tests/reproducibility/batch_check.c
@@ -15,7 +15,7 @@ foreach(check batch again)
   script_test(reproducibility/${check} reproducibility
     ${CMAKE_SOURCE_DIR}/tests/reproducibility/lanes.sh $<TARGET_FILE:volta>
     $<TARGET_FILE:${check}_check>)
-  # Its long form would not fail more.
+  # The short form is enough to show that the check fails.
   add_test(NAME reproducibility/${check}_catches COMMAND ${CMAKE_COMMAND} -E env --unset=VOLTA_TEST_FULL
     $<TARGET_FILE:${check}_diverging> ${CMAKE_SOURCE_DIR} reference:1)
   set_tests_properties(reproducibility/${check} reproducibility/${check}_catches

@@ -1,5 +1,5 @@
-# The conformance suite and the examples as a part of the library: an installed volta admits backends
-# without its sources.
+# Embeds the conformance suite and the examples in the library, so that an installed volta can admit backends without
+# the source tree.
 add_executable(pack_suite tools/pack_suite.c)
 target_link_libraries(pack_suite PRIVATE vt_base PkgVolta::z vt_flags)
 file(GLOB suite_files CONFIGURE_DEPENDS tests/cts/*.cts examples/*.vt)
@@ -13,4 +13,4 @@ add_custom_command(OUTPUT ${GENERATED}/suite_image.inc ${GENERATED}/suite_digest
   DEPENDS pack_suite embed ${suite_digests} ${suite_files})
 add_custom_target(suite_image DEPENDS ${GENERATED}/suite_image.inc ${GENERATED}/suite_digest.inc)
 add_dependencies(vt_admit suite_image)
-add_dependencies(vt_api suite_image) # certificates name the suite
+add_dependencies(vt_api suite_image) # certificates contain the digest of the suite

@@ -1,5 +1,5 @@
-# A *_test.c beside its source is a program of its own, linked with its room. The thread sanitizer runs the tests of
-# rooms that start threads. It leaves out the CUDA backend, because the emulator of GPU kernels switches stacks itself.
+# Unit tests: each src/*/*_test.c is a program, linked with its room. The thread sanitizer runs the tests of rooms that
+# start threads. It leaves out the CUDA backend, because the emulator of GPU kernels switches stacks itself.
 function(room_tests room folder)
   set(labels unit)
   if(room MATCHES "^(base|back_cpu|back_island|gate|api|admit)$")
@@ -10,7 +10,7 @@ function(room_tests room folder)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
     target_include_directories(${name} PRIVATE tests)
-    target_link_libraries(${name} PRIVATE vt_${room} ${ARGN} vt_flags m) # m: for tests alone
+    target_link_libraries(${name} PRIVATE vt_${room} ${ARGN} vt_flags m) # only tests may use m
     add_test(NAME unit/${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(unit/${name} PROPERTIES LABELS "${labels}" SKIP_RETURN_CODE 77)
   endforeach()
@@ -21,7 +21,7 @@ room_tests(num num)
 room_tests(op op)
 room_tests(ir ir)
 room_tests(front front)
-room_tests(pass pass vt_api) # graphs are written as text, constants are run
+room_tests(pass pass vt_api) # its tests parse models and run constants
 room_tests(plan plan)
 room_tests(emit emit)
 room_tests(back_null back/null)
@@ -33,8 +33,8 @@ room_tests(gate gate)
 room_tests(api api)
 room_tests(admit admit)
 
-# Every function on all 2^32 inputs, and pow; `make exhaustive` runs them. A test sees that they can
-# fail, another runs what pow can be tried on in seconds.
+# `make exhaustive` tests every function on all 2^32 inputs, and pow. The test num/exhaustive_catches shows that these
+# programs can fail, and num/pow_short runs a few seconds of pow.
 find_library(VOLTA_MPFR mpfr)
 find_library(VOLTA_GMP gmp)
 find_path(VOLTA_MPFR_INCLUDE mpfr.h)
@@ -57,7 +57,7 @@ else()
 endif()
 set_tests_properties(num/exhaustive_catches num/pow_short PROPERTIES LABELS num SKIP_RETURN_CODE 77)
 
-# The same digests from a backend; a slice of each function in the tests, all of them by hand.
+# Compares a backend with the digests of `make exhaustive`: one slice of each function in the tests, all slices by hand.
 add_executable(exhaustive_backend tests/exhaustive/exhaustive_backend.c)
 target_link_libraries(exhaustive_backend PRIVATE vt_api vt_flags)
 set(backend_slices exhaustive_backend --against ${CMAKE_SOURCE_DIR}/src/num/exhaustive.digests --jobs 1)
@@ -66,21 +66,21 @@ add_test(NAME num/backend_slices_catch COMMAND ${backend_slices} --slices 63..63
 set_tests_properties(num/backend_slices num/backend_slices_catch PROPERTIES LABELS num)
 set_tests_properties(num/backend_slices_catch PROPERTIES PASS_REGULAR_EXPRESSION "FAILED exp: slice 63")
 
-# Judged by MPFR where it is installed; skipped elsewhere.
+# Tests that use MPFR as oracle; they are skipped if it is not installed.
 if(VOLTA_MPFR AND VOLTA_GMP AND VOLTA_MPFR_INCLUDE)
   foreach(name oracle_exp_test oracle_hyp_test oracle_log_test oracle_trig_test oracle_pow_test)
     target_compile_definitions(${name} PRIVATE VOLTA_HAVE_MPFR)
     target_include_directories(${name} SYSTEM PRIVATE ${VOLTA_MPFR_INCLUDE})
     target_link_libraries(${name} PRIVATE ${VOLTA_MPFR} ${VOLTA_GMP})
   endforeach()
-  add_executable(find_hard tools/num/find_hard.c) # writes src/num/edges.def and hard.def; by hand
+  add_executable(find_hard tools/num/find_hard.c) # run by hand; it writes src/num/edges.def and hard.def
   target_include_directories(find_hard SYSTEM PRIVATE ${VOLTA_MPFR_INCLUDE})
   target_link_libraries(find_hard PRIVATE ${VOLTA_MPFR} ${VOLTA_GMP} m vt_flags)
 endif()
 
-# Vectors wider than the registers are passed in memory, which GCC mentions (psabi); nothing in these
-# tests crosses from one object to another. clang takes a number that meets a vector for a change of
-# sign. Those for some processors ask before they run.
+# GCC warns that vectors wider than the registers are passed in memory (psabi); these tests pass them only within one
+# object file. clang warns of a change of sign if a scalar operand is combined with a vector. The tests of avx2 and
+# avx512 check at run time that the processor has them.
 set_source_files_properties(src/num/lanes4_test.c src/num/lanes8_test.c
   src/num/lanes4_avx2_test.c src/num/lanes8_avx512_test.c
   PROPERTIES COMPILE_OPTIONS "-Wno-psabi;-Wno-sign-conversion")
@@ -89,15 +89,14 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   target_compile_options(lanes8_avx512_test PRIVATE -mavx512f)
 endif()
 
-# script_test(<name> <label> <command>): a script that looks at the sources or builds by itself.
+# script_test(<name> <label> <command>): adds a test that is a script; exit code 77 means skipped.
 function(script_test name label)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77)
 endfunction()
 
-# long_only(<test>...): what `make test` leaves to `make test-full`: proofs that other tests can fail, which take as long
-# as those; what builds the project over again; and a backend admitted that runs the reference's kernels, whose cases
-# `make test` runs without the rest of an admission.
+# long_only(<test>...): leaves these tests to `make test-full`. They are slow tests of other tests, tests that build the
+# project again, and the admission of the island backend, whose cases `make test` runs in the suite.
 function(long_only)
   foreach(test IN LISTS ARGN)
     set_property(TEST ${test} APPEND PROPERTY LABELS long)
@@ -108,6 +107,7 @@ long_only(docs/sync_catches num/exhaustive_catches)
 script_test(tools/layers tools python3 -B tools/check_layers.py)
 script_test(tools/sizes tools python3 -B tools/check_sizes.py)
 script_test(tools/format tools ${CMAKE_SOURCE_DIR}/tools/check_format.sh)
+script_test(tools/words tools python3 -B tools/check_words.py)
 script_test(tools/checks_catch tools python3 -B tests/tools_test/checks_catch.py)
 script_test(tools/gen_ops_refuses tools ${CMAKE_SOURCE_DIR}/tests/tools_test/gen_ops_refuses.sh ${CMAKE_C_COMPILER})
 script_test(tools/setup_asks tools python3 -B tests/tools_test/setup_asks.py)
@@ -124,11 +124,11 @@ endif()
 script_test(build/fast_math_refused build ${CMAKE_SOURCE_DIR}/scripts/check_fast_math.sh)
 script_test(build/same_bits_any_compiler build ${CMAKE_SOURCE_DIR}/scripts/check_builds.sh ${CMAKE_BINARY_DIR}/variants
   $<TARGET_FILE:volta>)
-# It builds on every core, and several times.
+# It runs alone, because it builds several times on all cores.
 set_tests_properties(build/same_bits_any_compiler PROPERTIES RUN_SERIAL ON TIMEOUT 1800)
 long_only(build/same_bits_any_compiler docs/adding_op_built)
 
-# The audit of the kernels that were compiled, and of itself.
+# The audit of the compiled kernels, and the test of the audit.
 if(cuda_archs)
   script_test(tools/ptx tools python3 -B tools/check_ptx.py --cc ${CMAKE_C_COMPILER}
     --table src/back/cuda/kernels.def --include src/emit ${cuda_audited})
@@ -137,8 +137,8 @@ else()
   script_test(tools/ptx tools sh -c "echo 'SKIPPED: this build has no kernels for CUDA' && exit 77")
   script_test(tools/ptx_catch tools python3 -B tests/tools_test/ptx_catch.py)
 endif()
-# Of texts that are compiled while a program is built, too: for the highest of these architectures, with --full for the
-# lowest as well.
+# The audit of generated kernels, which NVRTC compiles at run time: for the highest of these architectures, and with
+# --full for the lowest as well.
 set(fused_archs 80 90)
 if(cuda_archs)
   list(GET cuda_archs 0 fused_lowest)

@@ -1,6 +1,6 @@
-# Backends that are the reference but for one sin each: tests/violations. They are linked with the
-# rooms they need, and functions of the numerics library are replaced by the linker. A sanitizer's
-# build has no such plug-ins: the program that meets them first is not instrumented.
+# tests/violations: backends that are the reference except for one planted fault each. They are linked
+# with the rooms they need, and the linker replaces functions of the numerics library. Builds with
+# sanitizers leave them out, because the program that loads plug-ins first is not instrumented.
 if(VOLTA_SANITIZE OR VOLTA_FUZZ)
   return()
 endif()
@@ -35,7 +35,7 @@ add_dependencies(violations_check violations)
 add_test(NAME violations/refused COMMAND violations_check ${violation_folder}
   ${CMAKE_SOURCE_DIR}/tests/violations/README.md)
 set_tests_properties(violations/refused PROPERTIES LABELS violations
-  PASS_REGULAR_EXPRESSION "each sin is refused for itself")
+  PASS_REGULAR_EXPRESSION "each is refused for its own fault")
 long_only(violations/refused)
 script_test(violations/reproduced violations ${CMAKE_SOURCE_DIR}/tests/violations/admit_refuses.sh
   $<TARGET_FILE:volta> ${violation_folder})

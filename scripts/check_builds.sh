@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_builds.sh [FOLDER [VOLTA]] - the same bits from any compiler at any level of optimisation.
-# Builds the binary in variants (below FOLDER, build/variants unless told), then compares what each
-# prints for the examples, byte by byte: digests against the published ones, formatted models,
-# plans. Every command runs in two processes of each binary. VOLTA, a binary that is there already,
-# is one of them, and saves building one by gcc; VOLTA_TEST_FULL=1 builds more variants.
+# check_builds.sh [FOLDER [VOLTA]] - tests that results do not depend on the compiler and its options.
+# It builds variants of the binary (below FOLDER, by default build/variants) and compares their output
+# for the examples byte by byte: digests, also with the published ones, formatted models, and plans.
+# Every command runs twice with each binary. VOLTA is an existing binary that is compared too, so that
+# fewer variants are built with gcc. VOLTA_TEST_FULL=1 builds more variants.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=${1:-build/variants}
-there=${2-}
-# Levels of optimisation, a line each: in the short form far from that of the binary that is there.
+existing=${2-}
+# levels_of COMPILER: prints the optimisation levels to build, one per line. The short form uses -O0,
+# because the existing binary is optimised.
 levels_of() {
   if [[ -n ${VOLTA_TEST_FULL-} ]]; then
     printf '%s\n' -O0 -O1 -O2 -O3 -Os "-O3 -march=native"
   elif [[ $1 == gcc ]]; then
-    if [[ -z $there ]]; then echo -O0; fi
+    if [[ -z $existing ]]; then echo -O0; fi
   else
     echo -O0
   fi
@@ -32,7 +33,7 @@ temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 
 # ---- build ----
-# build COMPILER LEVEL: leaves the folder in `place`.
+# build COMPILER LEVEL: builds a variant and sets `place` to its folder.
 build() {
   local compiler=$1 level=$2
   place=$folder/$compiler${level// /}
@@ -42,7 +43,7 @@ build() {
     cmake --build "$place" --target volta -j "${VOLTA_JOBS:-$(nproc)}" >>"$place/log" 2>&1
 }
 variants=() skipped=()
-if [[ -n $there ]]; then variants+=("$(dirname "$there")"); fi
+if [[ -n $existing ]]; then variants+=("$(dirname "$existing")"); fi
 for compiler in gcc clang; do
   if ! command -v "$compiler" >/dev/null; then
     if [[ ,${VOLTA_REQUIRE-}, == *,$compiler,* ]]; then fail "no $compiler"; else skipped+=("$compiler"); fi
@@ -64,8 +65,8 @@ if [[ ${#variants[@]} == 0 ]]; then
   exit 77
 fi
 
-# ---- what is compared ----
-# Each case is a file that holds the arguments of one command, one a line.
+# ---- the compared commands ----
+# Each case is a file with the arguments of one command, one argument per line.
 mkdir "$temporary/cases"
 cases=()
 add_case() {
@@ -76,15 +77,17 @@ add_case digest "${run[@]}" --digest
 add_case plan "${run[@]}" --dump-plan -
 for model in examples/*.vt; do add_case "fmt-$(basename "$model" .vt)" fmt "$model"; done
 
-# same REFERENCE FILE WHAT: fails and shows the first lines that differ.
+# same REFERENCE FILE MESSAGE: if the files differ, fails with this message and shows the first lines
+# that differ.
 same() {
   if ! cmp -s "$1" "$2"; then
     fail "$3"
     diff "$1" "$2" | head -n 10 || true
   fi
 }
-# one VARIANT CASE: both processes agree with the first variant, and nothing fails or is empty.
-one() {
+# compare_case VARIANT CASE: runs the command of a case twice and fails unless it succeeds and prints
+# the same bytes as the first variant, at least one.
+compare_case() {
   local variant=$1 name=$2 arguments process out
   mapfile -t arguments <"$temporary/cases/$name"
   for process in 1 2; do
@@ -100,12 +103,12 @@ one() {
   done
 }
 for variant in "${variants[@]}"; do
-  for case in "${cases[@]}"; do one "$variant" "$case"; done
+  for case in "${cases[@]}"; do compare_case "$variant" "$case"; done
 done
 
 # ---- the published digests ----
-# Lines of five words: DIGEST MODEL BIND seed=S inputs=S. The large model waits for the long form,
-# and for optimised builds.
+# Each line has five words: DIGEST MODEL BIND seed=S inputs=S. The large model runs only in the long
+# form and only with optimised builds, because it is slow.
 count=0
 while read -r digest model bind seed inputs; do
   if [[ -z $digest || $digest == '#'* ]]; then continue; fi
@@ -120,7 +123,7 @@ while read -r digest model bind seed inputs; do
     fi
   done
 done < <(cat "$published")
-if [[ $count == 0 ]]; then fail "$published holds no digest"; fi
+if [[ $count == 0 ]]; then fail "$published has no digest"; fi
 
 if [[ $failed != 0 ]]; then exit 1; fi
 echo "the same bytes from ${#variants[@]} builds: ${#cases[@]} commands, $count published digests"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_fast_math.sh - fast-math cannot get in: CMake refuses the flags, the headers refuse
-# __FAST_MATH__, and the self-test hears contraction in its own object code.
+# check_fast_math.sh - tests that Volta cannot be built with fast-math: CMake refuses the flags, the
+# headers refuse __FAST_MATH__, and the self-test of the numerics detects contraction in its own code.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset CFLAGS
@@ -15,12 +15,12 @@ fail() {
 }
 
 # ---- CMake refuses ----
-# configure FLAGS: what CMake says, on one line, because it wraps its messages.
+# configure [CMake arguments]: prints the output of CMake on one line, because CMake wraps messages.
 configure() {
   rm -rf "$temporary/tree"
   cmake -S . -B "$temporary/tree" -DVOLTA_TESTS=OFF -DVOLTA_CUDA=OFF "$@" 2>&1 | tr -s ' \n' ' ' || true
 }
-# refuses FLAG CMake-arguments
+# refuses FLAG CMake-arguments: configuring with these arguments must fail because of FLAG.
 refuses() {
   local flag=$1
   shift
@@ -36,7 +36,7 @@ refuses -ffast-math -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-ffast-math
 CFLAGS=-funsafe-math-optimizations refuses -funsafe-math-optimizations
 if configure | grep -qF "Volta does not build with"; then fail "CMake refuses the project's own flags"; fi
 
-# ---- the object code is heard ----
+# ---- the self-test and the headers detect wrong flags ----
 cat >"$temporary/main.c" <<'PROGRAM'
 #include <stdio.h>
 #include "vt_num.h"
@@ -48,25 +48,25 @@ int main(void) {
 PROGRAM
 plain=(-std=c11 -D_POSIX_C_SOURCE=200809L -O2 -fno-math-errno -Iinclude -Isrc/base -Isrc/num)
 
-# build COMPILER FLAGS: the self-test as a program of its own.
+# build COMPILER FLAGS: builds the self-test of the numerics as a program.
 build() {
   local compiler=$1
   shift
   "$compiler" "${plain[@]}" "$@" src/num/selftest.c "$temporary/main.c" -o "$temporary/self" -lm
 }
-# says COMPILER SENTENCE FLAGS: what the self-test compiled with these flags must report.
-says() {
-  local compiler=$1 sentence=$2 heard
+# reports COMPILER SENTENCE FLAGS: the self-test compiled with these flags must print SENTENCE.
+reports() {
+  local compiler=$1 sentence=$2 output
   shift 2
   build "$compiler" "$@" || {
     fail "$compiler $*: selftest.c does not compile"
     return
   }
-  heard=$("$temporary/self" || true)
-  if [[ $heard == *"$sentence"* ]]; then
-    echo "ok: $compiler $*: $heard"
+  output=$("$temporary/self" || true)
+  if [[ $output == *"$sentence"* ]]; then
+    echo "ok: $compiler $*: $output"
   else
-    fail "$compiler $*: the self-test says '$heard', not '$sentence'"
+    fail "$compiler $*: the self-test prints '$output', not '$sentence'"
   fi
 }
 does_not_compile() {
@@ -80,7 +80,7 @@ does_not_compile() {
     fail "$compiler $* fails for another reason: $said"
   fi
 }
-# The instruction that contraction turns a*b+c into.
+# fma: compiler flags for the instruction that contraction turns a*b+c into; has_fma: whether this processor has it.
 case $(uname -m) in
   x86_64)
     fma=(-mfma)
@@ -95,11 +95,11 @@ for compiler in gcc clang; do
     if [[ ,${VOLTA_REQUIRE-}, == *,$compiler,* ]]; then fail "no $compiler"; else echo "SKIPPED: no $compiler"; fi
     continue
   fi
-  says "$compiler" "keeps the numerics" -ffp-contract=off
-  says "$compiler" "keeps the numerics" -ffp-contract=off -O0
+  reports "$compiler" "keeps the numerics" -ffp-contract=off
+  reports "$compiler" "keeps the numerics" -ffp-contract=off -O0
   if [[ $has_fma == yes ]]; then
-    says "$compiler" "keeps the numerics" -ffp-contract=off -O3 "${fma[@]}"
-    says "$compiler" "contract" -ffp-contract=fast "${fma[@]}"
+    reports "$compiler" "keeps the numerics" -ffp-contract=off -O3 "${fma[@]}"
+    reports "$compiler" "contract" -ffp-contract=fast "${fma[@]}"
   else
     echo "SKIPPED: this processor has no fma instruction, so contracted code cannot run here"
   fi

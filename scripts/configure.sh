@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # configure.sh FOLDER [-c COMPILER] [CMake arguments]
-# Configures a build folder with Ninja where it is there. A folder made by another compiler or for
-# another copy of the sources starts afresh, because CMake cannot change either in place.
+# Configures a build folder, with Ninja if it is installed. A folder that was configured with another
+# compiler or for another source tree is configured from scratch, because CMake can change neither.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# fuzz.sh SECONDS [TARGET] - runs a fuzz target, or each in turn, for that long, with clang's
-# address and undefined-behaviour sanitizers. What is found grows below build-fuzz/corpus/TARGET;
-# an input that fails is left as build-fuzz/TARGET-crash-HASH.
-#   --minimise TARGET   adds the smallest set of inputs with the same coverage to
-#                       tests/fuzz/corpus/TARGET; what is there stays
-#   --seed              turns the models of examples, golden tests and the conformance suite into
-#                       inputs of graph, below build-fuzz/corpus/graph
-#   --pack FOLDER       puts the fuzzers, stripped and with few shared libraries, their seeds and
-#                       the dictionary into FOLDER, to be run where there is no clang
+# fuzz.sh SECONDS [TARGET] - runs one fuzz target, or one after the other, each for SECONDS, with
+# clang's address and undefined-behaviour sanitizers. New inputs are stored in
+# build-fuzz/corpus/TARGET. An input that fails is stored as build-fuzz/TARGET-crash-HASH.
+#   --minimise TARGET   adds a minimal set of inputs with the same coverage to
+#                       tests/fuzz/corpus/TARGET; the files in it are kept
+#   --seed              converts the models of examples, golden tests and the conformance suite into
+#                       inputs of the target graph, in build-fuzz/corpus/graph
+#   --pack FOLDER       copies the fuzzers, stripped and with few shared libraries, their seeds and
+#                       the dictionary to FOLDER, for machines without clang
 #   --packed FOLDER SECONDS WORKERS OUT
-#                       runs all targets of such a folder side by side, each with WORKERS processes
-#                       (or WORKERS is a list like graph=8,parse=3,1: the last one is for the
-#                       others), and leaves in OUT a TARGET.tar with the inputs that failed, their
-#                       words and the smallest set of inputs found; status 1 when any failed
+#                       runs all targets of such a folder at the same time, each with WORKERS
+#                       processes. WORKERS may be a list such as graph=8,parse=3,1, whose last number
+#                       is for all other targets. OUT gets a TARGET.tar for each target with the
+#                       inputs that failed, their messages and a minimal set of the inputs found.
+#                       Exit 1 if any input failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,10 +30,10 @@ for source in tests/fuzz/fuzz_*.c; do
 done
 folder=build-fuzz
 options=(-max_len=4096 -timeout=25 -report_slow_units=25 -rss_limit_mb=3000)
-# The formats are the compiler's to check; to check them once more takes a third of the time.
+# check_printf=0: the compiler checks formats already, and checking them at run time takes a third of the time.
 export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1:check_printf=0}
 
-# Where inputs like those of a target lie besides its corpus.
+# seeds TARGET: prints further folders with inputs for a target, in addition to its corpus.
 seeds() {
   case $1 in
     parse) echo examples tests/golden tests/golden/old ;;
@@ -40,7 +41,7 @@ seeds() {
   esac
 }
 
-# ---- what parse is made of: a libFuzzer dictionary from the tables ----
+# ---- the libFuzzer dictionary of the target parse: words of the text form, from the tables ----
 first_names() { sed -n "s/^$1(\([A-Za-z0-9_]*\).*/\1/p" "$2"; }
 field_names() { grep -o "$1([^()]*)" "$2" | sed "s/^.*(//; s/)//" | cut -d, -f"$3" | tr -d ' '; }
 dictionary() {
@@ -72,8 +73,8 @@ build() {
 }
 dictionary_of() { if [[ -f $2/$1.dict ]]; then echo "-dict=$2/$1.dict"; fi; }
 
-# ---- here, one target after the other ----
-run_here() {
+# ---- runs in the build folder, one target after the other ----
+run_in_turn() {
   local what=$1 failed=()
   shift
   build "$@"
@@ -111,7 +112,7 @@ seed() {
   rm -rf "$models"
 }
 
-# ---- elsewhere, side by side ----
+# ---- packed fuzzers, all targets at the same time ----
 pack() {
   local to=$1
   build "${all[@]}"
@@ -140,7 +141,8 @@ workers_of() {
   echo "$rest"
 }
 
-# One process after the other until the time is over: an input that fails ends one of them.
+# work TARGET FOLDER END OUT ID: runs fuzzer processes one after the other until the time END. An input
+# that fails ends a process, and the next one goes on.
 work() {
   local target=$1 from=$2 end=$3 out=$4 id=$5 status=0
   read -ra words <<<"$(dictionary_of "$target" "$from")"
@@ -154,7 +156,8 @@ work() {
   return $status
 }
 
-# What is left of a target: the failing inputs and their words, and a small corpus.
+# collect TARGET FOLDER OUT TO: packs the results of a target into TO/TARGET.tar: the failing inputs,
+# the messages, and a minimal corpus (or all new inputs if minimising takes too long).
 collect() {
   local target=$1 from=$2 out=$3 to=$4 name=corpus
   mkdir "$out/corpus"
@@ -219,7 +222,7 @@ case ${1-} in
       echo "there is no fuzz target '$2'; there are ${all[*]}" >&2
       exit 2
     fi
-    if [[ $# -ge 2 ]]; then run_here "$1" "$2"; else run_here "$1" "${all[@]}"; fi
+    if [[ $# -ge 2 ]]; then run_in_turn "$1" "$2"; else run_in_turn "$1" "${all[@]}"; fi
     ;;
   *) usage ;;
 esac

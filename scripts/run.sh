@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh - the first thing a reader sees: one model, written as text, run by the reference, by the cpu
-# backend with one thread and with two and, where there is one, by a GPU, and the same bits from all of
-# them and from everybody else. The last line says so; where it does not, the exit code is 1.
+# run.sh - the demonstration behind `make run`. It prints a model and runs it on the reference, on the
+# cpu backend with one and with two threads, and on a GPU if there is one. All must give the bits of the
+# published digest. The last line says whether they do; if not, the exit code is 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,10 +13,10 @@ echo
 echo "The model, $model, without its comments:"
 sed '/^ *#/d; /^$/d; s/^/    /' "$model"
 echo
-backends=reference,cpu by="the reference and by vectors in threads"
+backends=reference,cpu on="the reference and the cpu backend"
 if [[ $("$volta" backends cuda 2>/dev/null) == *" available "* ]]; then
-  backends+=,cuda by="the reference, by vectors in threads and by the GPU"
+  backends+=,cuda on="the reference, the cpu backend and the GPU"
 fi
-echo "Its weights from seed 0 and its inputs from seed 7, by $by:"
+echo "With weights from seed 0 and inputs from seed 7, on $on:"
 "$volta" parity "$model" --bind B=2,T=16 --random-inputs 7 --backends "$backends" --threads 1,2 \
   --published examples/published.digests

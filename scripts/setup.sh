@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# setup.sh [run|test|full] - installs what building (run), `make test` (test) or `make test-full` (full)
-# needs on Debian 12 and Ubuntu 24.04. Elsewhere it lists what is needed and goes on. VOLTA_SETUP=no
-# skips it. apt is called only when something is missing.
+# setup.sh [run|test|full] - installs the packages that building (run), `make test` (test) or `make
+# test-full` (full) need on Debian 12 and Ubuntu 24.04. On other systems it lists them and succeeds.
+# VOLTA_SETUP=no skips it. apt is called only if something is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,7 +38,7 @@ pkg-config      test  checks      command -v pkg-config
 g++             test  emulator    command -v g++
 git             check history     command -v git
 clang-format-14 check formatting  command -v clang-format-14
-libmpfr-dev     check judge       has_header mpfr.h
+libmpfr-dev     check oracle      has_header mpfr.h
 mandoc          check manual      command -v mandoc
 python3-numpy   check peers       scripts/python.sh numpy
 python3-mpmath  check tables      scripts/python.sh mpmath
@@ -46,7 +46,7 @@ sollya          check tables      command -v sollya
 python3-torch   full  peers       scripts/python.sh torch
 ROWS
 }
-# in_tier WHO: whether the tier that was asked for includes such a row.
+# in_tier WHO: whether the requested tier includes the rows with WHO in the second column.
 in_tier() {
   case $tier in
     run) [[ $1 == run ]] ;;
@@ -58,7 +58,7 @@ in_tier() {
 has_header() { echo "#include <$1>" | cc -E -x c - || echo "#include <$1>" | gcc -E -x c -; }
 has_sanitizers() { echo 'int main(void) { return 0; }' | clang -fsanitize=address,undefined -x c - -o /dev/null; }
 
-# The version of clang in use or, where there is none yet, of the one apt would install.
+# Prints the version of the installed clang or, if none is installed, of the one that apt would install.
 clang_version() {
   if command -v clang >/dev/null; then
     clang -dumpversion
@@ -81,7 +81,7 @@ apt_offers() { [[ $(apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; 
 missing=() reasons=() must=no
 while read -r package who reason probe; do
   in_tier "$who" || continue
-  # A probe is a fixed command of the table above.
+  # eval is safe: a probe is a fixed command of the table above.
   if installed "$(package_name "$package")" || eval "$probe" >/dev/null 2>&1; then continue; fi
   missing+=("$package")
   reasons+=("$reason")
@@ -89,7 +89,7 @@ while read -r package who reason probe; do
 done < <(needs)
 
 if [[ ${#missing[@]} == 0 ]]; then
-  echo "setup: all there"
+  echo "setup: nothing is missing"
   exit 0
 fi
 
@@ -98,12 +98,13 @@ list() {
   for i in "${!missing[@]}"; do printf '  %-20s %s\n' "$(package_name "${missing[i]}")" "${reasons[i]}"; done
 }
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-  echo "setup: this is neither Debian nor Ubuntu; what their packages below hold is needed:"
+  echo "setup: this is neither Debian nor Ubuntu; please install what corresponds to these packages of theirs:"
   list
   exit 0
 fi
 
-# env is there so that the expansion is a command even when no sudo is needed.
+# Commands run after "${as_root[@]}". Without sudo it is `env`, because a variable before a command would not work after
+# an empty expansion.
 as_root=(env)
 if [[ $(id -u) != 0 ]]; then as_root=(sudo -n env); fi
 can_install() { "${as_root[@]}" true 2>/dev/null; }
@@ -121,7 +122,7 @@ done
 if [[ ${#unknown[@]} != 0 ]]; then echo "setup: apt does not offer ${unknown[*]}"; fi
 if [[ ${#names[@]} == 0 ]]; then
   if [[ $must == yes ]]; then exit 1; fi
-  echo "setup: the tests that need it are skipped"
+  echo "setup: the tests that need these packages are skipped"
   exit 0
 fi
 command=(apt-get install -y --no-install-recommends "${names[@]}")

@@ -38,7 +38,7 @@ failed_lanes=() skipped_lanes=() reports=()
 
 required() { [[ ,${VOLTA_REQUIRE-}, == *,$1,* ]]; }
 
-# without NEED LANE WHY: the lane is skipped, or fails where the need is required.
+# without NEED LANE WHY: records that the lane is skipped, or failed if VOLTA_REQUIRE names NEED.
 without() {
   if required "$1"; then
     echo "FAILED: lane $2: $3, and VOLTA_REQUIRE names $1"
@@ -49,7 +49,7 @@ without() {
   fi
 }
 
-# build FOLDER [CTEST-SELECTION]: all of it in the lane gcc, elsewhere what the chosen tests name.
+# build FOLDER [CTEST-SELECTION]: builds everything in the lane gcc; in other lanes only what the chosen tests need.
 build() {
   local folder=$1 named=()
   shift
@@ -59,7 +59,7 @@ build() {
   cmake --build "$folder" -j "$jobs" ${named[@]+--target "${named[@]}"}
 }
 
-# lane NAME FOLDER COMPILER CTEST-SELECTION [CMake arguments]
+# lane NAME FOLDER COMPILER CTEST-SELECTION [CMake arguments]: configures and builds a lane, and runs its tests.
 lane() {
   local name=$1 folder=$2 compiler=$3 selection
   read -ra selection <<<"$4"
@@ -73,12 +73,12 @@ lane() {
     return
   fi
   reports+=("$name=$folder/junit.xml")
-  # CTest's verdict is read from its report, where a test that never started is told from a skip.
+  # CTest's exit status is ignored: its report distinguishes a test that never started from a skipped one.
   ctest --test-dir "$folder" --output-on-failure --no-tests=error --timeout "$timeout" -j "$jobs" \
     --output-junit junit.xml "${selection[@]}" || true
 }
 
-# A sanitizer's runtime may be missing, or refuse the kernel it runs on.
+# sanitizer_works SANITIZERS: tries a program, because the runtime may be missing or not support the system's kernel.
 sanitizer_works() {
   local probe status=0
   probe=$(mktemp)
@@ -88,7 +88,8 @@ sanitizer_works() {
   return $status
 }
 
-# sanitizer_lane NAME NEED SANITIZERS CTEST-SELECTION
+# sanitizer_lane NAME NEED SANITIZERS CTEST-SELECTION: runs a lane with clang and these sanitizers. NEED is the word
+# that VOLTA_REQUIRE may have for them.
 sanitizer_lane() {
   if ! command -v clang >/dev/null; then
     without clang "$1" "no clang"
@@ -100,19 +101,19 @@ sanitizer_lane() {
   fi
 }
 
-# Under the sanitizers only the corpora are longer with --full.
+# With sanitizers, --full makes only the corpora longer.
 if [[ $full == yes ]]; then export VOLTA_CORPUS_FULL=1; fi
 export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
 
-# What the lane asan runs: all, or without --full what is from outside, what keeps memory, and the kernels of the
-# CPU. Of these, `once` need not be run by gcc too: they are slow, and no shorter under a sanitizer.
+# watched: the tests of the lane asan. Without --full they are the tests of code that reads files, manages memory or
+# computes on the CPU. once: tests among them that the lane gcc leaves out, because they are slow in every lane.
 watched="-L ^(unit|corpus)$" once="plugins/refused|unit/(cache_hostile|oom|parse)_test" asan=address,undefined
 if [[ $full == no ]]; then
   reads="case_run|cli_text|csv|file|form|golden|graph|idx|lex|model|npy|npz|old_models|plan_pack|safetensors|suite|text"
   keeps="alloc|arena|gate|guard|memory|passes|plan|planned|program|record|region|results|sealed|poison|stream|epilogue"
-  watched+=" -R ^($once|corpus/.*|cts/.*|cli/.*|unit/($reads|$keeps|attr|reference|verify.*|.*hostile.*|cpu_.*)_test)$"
-  watched+=" -E ^cli/(counted|exact)$" # many runs of what the others run once
+  watched+=" -R ^($once|corpus/.*|cts/.*|cli/.*|unit/($reads|$keeps|attr|reference|verify.*|.*hostile|cpu_.*)_test)$"
+  watched+=" -E ^cli/(counted|exact)$" # they repeat code that the other tests run
 fi
 
 gcc_lane() {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_abi_page.py [ROOT] - version 1 of the plug-in interface is written down once, whole, and shown as it is.
+"""check_abi_page.py [ROOT] - tests that the plug-in header, its table of offsets and its page agree.
 
-  header   every struct and field of volta_backend.h has a row in src/gate/abi.def, in the same order, and
-           holds only what the rules of the header allow
-  page     the tables of docs/abi.md are those rows
+  header   every struct and field of volta_backend.h has a row in src/gate/abi.def, in the same order, and has a
+           type that the rules of the header allow
+  page     the tables of docs/abi.md have these rows
 """
 import pathlib
 import re
@@ -15,7 +15,7 @@ FIXED = {"uint32_t", "int32_t", "uint64_t", "int64_t"}
 
 
 def rows_of(text):
-    """{struct: (bytes, [(field, offset, bytes)])} of abi.def."""
+    """The rows of abi.def: struct -> (bytes, [(field, offset, bytes)])."""
     found = {}
     for kind, arguments in re.findall(r"^VT_ABI_(STRUCT|FIELD)\(([^)]*)\)$", text, re.M):
         words = [w.strip() for w in arguments.split(",")]
@@ -27,7 +27,7 @@ def rows_of(text):
 
 
 def fields_of(body):
-    """(field, is allowed) of each declaration of a struct's body."""
+    """(field, whether its type is allowed) of each declaration in a struct's body."""
     body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
     for declaration in filter(None, (" ".join(d.split()) for d in body.split(";"))):
         function = re.match(r".*?\(\*(\w+)\)\(.*\)$", declaration)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_exports.py BUILD | --write | --self-check - what libvolta shows and needs.
+"""check_exports.py BUILD | --write | --self-check - tests the names that libvolta exports and the libraries it needs.
 
-Compared with cmake/libvolta.symbols: the functions marked VT_API in the headers, what the shared
-library exports, and the global names of the archive. The SONAME goes with the version, which CMake
-and volta.h agree on, and the shared library needs the C library, besides what volta.pc says.
---write writes the list from the headers.
+cmake/libvolta.symbols must list the functions marked VT_API in the headers, the exports of the shared library and the
+global names of the archive, and no others. CMake and volta.h must have the same version, and the SONAME must follow
+from it. The shared library may need only the C library and the libraries that volta.pc names. --write writes the list
+from the headers.
 """
 import copy
 import pathlib
@@ -22,7 +22,7 @@ LIST = ROOT / "cmake/libvolta.symbols"
 DIRECTIVE = re.compile(r"^[ \t]*#(?:.*\\\n)*.*$", re.M)
 DECLARED = re.compile(r"\bVT_API\b[^;{]*?\b(\w+)\s*\(")
 SYSTEM = re.compile(r"(libc|libm|libpthread|ld-linux[\w-]*)\.so\.\d+")
-BESIDE = {"libsodium": "libsodium.so", "zlib": "libz.so"}
+NEEDED = {"libsodium": "libsodium.so", "zlib": "libz.so"}
 
 
 def declared_in(text):
@@ -65,7 +65,7 @@ def gather(build):
     }
 
 
-def judge(facts):
+def problems(facts):
     listed = set(facts["listed"])
     if len(listed) < 50 or facts["listed"] != sorted(listed):
         yield "cmake/libvolta.symbols is not a sorted list of all functions"
@@ -84,7 +84,7 @@ def judge(facts):
         yield f"SONAME {facts['soname']}, not {major}"
     if facts["file"] != "libvolta.so." + facts["version"]:
         yield f"the file is called {facts['file']}"
-    beside = tuple(BESIDE[name] for name in facts["beside"])
+    beside = tuple(NEEDED[name] for name in facts["beside"])
     for library in facts["needed"]:
         if not SYSTEM.fullmatch(library) and not library.startswith(beside or ("-",)):
             yield f"libvolta.so needs {library}, and volta.pc does not say so"
@@ -94,7 +94,7 @@ def judge(facts):
         yield "libvolta.so has to be patched when it is loaded"
 
 
-FAULTS = [  # what is done to good facts, and a part of what must be said
+FAULTS = [  # a change of good facts, and a part of the message that it must cause
     (lambda f: f["listed"].remove("vt_f07"), "the headers declare vt_f07"),
     (lambda f: f["listed"].append("vt_a"), "not a sorted list"),
     (lambda f: f["declared"].remove("vt_f07"), "not: the headers declare"),
@@ -119,11 +119,11 @@ def self_check():
     good = {"listed": every, "declared": set(every), "exported": set(every), "archive": set(every),
             "soname": ["libvolta.so.0"], "file": "libvolta.so.0.1.0", "needed": ["libc.so.6"], "textrel": False,
             "version": "0.1.0", "header": "0.1.0", "beside": []}
-    yield from judge(good)
+    yield from problems(good)
     for plant, said in FAULTS:
         facts = copy.deepcopy(good)
         plant(facts)
-        if not any(said in line for line in judge(facts)):
+        if not any(said in line for line in problems(facts)):
             yield f"a planted fault is not found: {said}"
 
 
@@ -138,7 +138,7 @@ def main(argument):
     if argument != "--self-check" and not all(map(shutil.which, ("nm", "readelf"))):
         print("SKIPPED: nm or readelf is missing (binutils)")
         return 77
-    failures = list(self_check() if argument == "--self-check" else judge(gather(argument)))
+    failures = list(self_check() if argument == "--self-check" else problems(gather(argument)))
     for failure in failures:
         print("FAILED: " + failure)
     if not failures:

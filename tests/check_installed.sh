@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_installed.sh BUILD - an installed Volta serves strangers and leaves without a trace.
-# Installs BUILD into temporary places, with DESTDIR and without; from outside of the tree builds
-# examples/run_model.c through pkg-config (shared, static) and CMake (both), runs them and the installed
-# command against a published digest, builds the example plug-in and runs and judges it, compiles the headers
-# as C++, moves the whole installation and runs again, then uninstalls and looks for what is left.
+# check_installed.sh BUILD - tests that an installed Volta works without the tree and can be removed.
+# It installs BUILD into temporary folders, with and without DESTDIR. Outside of the tree it builds
+# examples/run_model.c through pkg-config and CMake with the shared and the static library. These
+# programs and the installed command must give a published digest. It builds, runs and admits the
+# example plug-in, compiles the headers as C++, and repeats a run after moving the installation.
+# Uninstalling must remove every file.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 top=$PWD
@@ -31,14 +32,14 @@ digest=$(awk -v m="$model" '$2 == m && $3 == "B=2,T=16" && $4 == "seed=0" && $5 
   examples/published.digests)
 [[ ${#digest} == 64 ]] || fail "no published digest of $model"
 
-# gives WHAT COMMAND: the command prints the published digest.
+# gives NAME COMMAND: the command must print the published digest.
 gives() {
   local what=$1 said
   shift
   said=$("$@" 2>&1) || fail "$what: exit status $?: $said"
   if [[ " $said " == *"$digest"* ]]; then echo "ok: $what"; else fail "$what prints no published digest: $said"; fi
 }
-# compiles WHAT COMMAND
+# compiles NAME COMMAND: the command, a compiler or a build tool, must succeed.
 compiles() {
   local what=$1
   shift
@@ -47,7 +48,7 @@ compiles() {
 needs() { readelf -d "$1" | grep -q 'NEEDED.*libvolta\.so\.0\]'; }
 
 # ---- install ----
-at=$outside/'stage one'/opt/volta # a name with a space in it
+at=$outside/'stage one'/opt/volta # the space tests quoting
 make -s install PREFIX=/opt/volta DESTDIR="$outside/stage one" || fail "make install with DESTDIR"
 for file in bin/volta lib/libvolta.so.0 lib/libvolta.a lib/pkgconfig/volta.pc lib/cmake/volta/voltaConfig.cmake \
   include/volta/volta.h include/volta/volta_ops.h include/volta/status.def share/man/man1/volta.1 \
@@ -56,11 +57,11 @@ for file in bin/volta lib/libvolta.so.0 lib/libvolta.a lib/pkgconfig/volta.pc li
   [[ -f $at/$file ]] || fail "$file is not installed"
 done
 if [[ -n $(find "$at" -name '*_test*' -o -name '*.o') ]]; then fail "parts of the build are installed"; fi
-# A path counts only if it starts at the root: a checkout in /volta is not named by /opt/volta.
+# Only absolute paths count: if the checkout is in /volta, /opt/volta does not name it.
 if LC_ALL=C grep -arlP "(?<![\w.-])(\Q$top\E|\Q$VOLTA_BUILD\E|\Q$outside\E)(?![\w.-])" "$at" --exclude-dir=doc; then
   fail "these files name the folder of the sources, of the build or of DESTDIR"
 fi
-# A folder of headers and libraries must do: the example and its model come from the installation.
+# From here on only the installation is used; it has the example and its model too.
 from=$at/share/doc/volta/examples
 mkdir "$outside/work"
 cd "$outside/work"
@@ -71,7 +72,7 @@ gives "the installed command" "$at/bin/volta" run "$from/$model" --bind "B=2,T=1
 version=$("$at/bin/volta" --version | head -n 1)
 
 # ---- pkg-config ----
-# flags OPTIONS: one a line, because of the space in the path.
+# flags OPTIONS: prints the flags of pkg-config one per line, because the path has a space.
 flags() { PKG_CONFIG_PATH=$at/lib/pkgconfig pkg-config "$@" volta | xargs printf '%s\n'; }
 if [[ $version != *"$(PKG_CONFIG_PATH=$at/lib/pkgconfig pkg-config --modversion volta)"* ]]; then
   fail "volta.pc has another version than the command: $version"
@@ -105,7 +106,7 @@ if [[ $has_readelf == yes ]]; then
 fi
 if cmake -S "$top/tests/installed" -B wrong "-DEXAMPLE=$from/run_model.c" -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF \
   >/dev/null 2>&1; then
-  fail "CMake finds a volta that it was not told of: this test may be looking at another one"
+  fail "CMake finds a volta without CMAKE_PREFIX_PATH, so this test may have used another installation"
 fi
 
 # ---- a plug-in ----
@@ -134,7 +135,7 @@ for compiler in g++ clang++; do
 done
 if [[ -z $cplusplus ]]; then echo "SKIPPED: no C++ compiler for the headers"; fi
 
-# ---- elsewhere ----
+# ---- the installation moved to another folder ----
 mv "$outside/stage one" "$outside/moved"
 at=$outside/moved/opt/volta from=$outside/moved/opt/volta/share/doc/volta/examples
 mapfile -t shared < <(flags --cflags --libs)
@@ -148,10 +149,10 @@ uninstall >/dev/null || fail "make uninstall"
 left=$(cd "$at" && find . ! -type d)
 if [[ $left != ./lib/mine ]]; then fail "after uninstalling there is: $left"; fi
 if [[ -d $at/include || -d $at/share ]]; then fail "uninstalling leaves empty folders"; fi
-if said=$(uninstall 2>&1); then fail "uninstalling twice is no error"; fi
+if said=$(uninstall 2>&1); then fail "uninstalling twice does not fail"; fi
 if [[ $said != *"nothing is removed"* ]]; then fail "uninstalling without a manifest says: $said"; fi
 
-# Without DESTDIR, among the files of others, twice, with a file of an earlier version.
+# Installing without DESTDIR into a folder that exists, twice, over a file of an earlier version.
 mkdir -p "$outside/home/bin" "$outside/home/lib"
 make -s -C "$top" install PREFIX="$outside/home" >/dev/null || fail "make install with PREFIX"
 touch "$outside/home/lib/libvolta.so.0.0.9"
@@ -159,9 +160,9 @@ echo lib/libvolta.so.0.0.9 >>"$outside/home/share/volta/install_manifest.txt"
 make -s -C "$top" install PREFIX="$outside/home" >/dev/null || fail "make install over another"
 make -s -C "$top" uninstall PREFIX="$outside/home" >/dev/null || fail "make uninstall with PREFIX"
 if [[ $(cd "$outside/home" && find . | LC_ALL=C sort | tr '\n' ' ') != ". ./bin ./lib " ]]; then
-  fail "the folders that were there are not as they were: $(find "$outside/home")"
+  fail "uninstalling changed folders that existed before: $(find "$outside/home")"
 fi
-# A manifest cannot lead out of the prefix.
+# A manifest with a path outside of the prefix is refused.
 mkdir -p "$outside/home/share/volta"
 echo ../work/pc_shared >"$outside/home/share/volta/install_manifest.txt"
 if make -s -C "$top" uninstall PREFIX="$outside/home" >/dev/null 2>&1; then fail "a path with .. is accepted"; fi

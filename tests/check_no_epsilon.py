@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_no_epsilon.py [ROOT] | --self-check - nothing that judges results has a tolerance.
+"""check_no_epsilon.py [ROOT] | --self-check - tests that no code that compares results has a tolerance.
 
-The code that compares results, and all of admission, works on bits: no floating-point type, no
-floating-point number, no function of the C library that measures a distance, no word that stands
-for a bound. Tests are not looked at, nor what reads the domains of gradients, which no verdict
-depends on. --self-check plants each of these and fails when it is not found.
+Admission and all other code that compares results must work on bits. It may have no floating-point type or number, no
+function of the C library that measures a distance, and no word such as `epsilon`. Unit tests are not checked. The code
+that reads the domains of gradients may use double, because no verdict depends on it. --self-check plants each fault and
+fails if it is not found.
 """
 import pathlib
 import re
@@ -16,12 +16,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import c_source  # noqa: E402
 
-JUDGES = ["src/admit/*.c", "src/admit/*.h", "src/admit/*.def", "src/api/compare.c", "src/api/digest.c",
+COMPARING = ["src/admit/*.c", "src/admit/*.h", "src/admit/*.def", "src/api/compare.c", "src/api/digest.c",
           "src/api/digest.h", "src/api/certificate.c", "src/api/probes.*", "src/cli/verb_parity.c",
           "tests/cts/cts_run.c"]
-# Lines `grad x in 0.5..2` of case files: where slopes are compared by another tool.
+# Words that these files may have: they read lines `grad x in 0.5..2`, the domains in which cts --grad checks gradients.
 DOMAINS = {"src/admit/suite_read.c": {"double"}, "src/admit/vt_suite.h": {"double"}}
-# Lines that show the greatest distance there was: they decide nothing.
+# Lines that only compute the largest distance for a report.
 REPORTS = {"src/cli/verb_parity.c": {"if (v.largest > x->largest) x->largest = v.largest;"}}
 RULES = [
     ("a floating-point type", re.compile(r"\b(?:float|double|_Float\w+|float_t|double_t)\b")),
@@ -35,13 +35,13 @@ RULES = [
 ]
 
 
-def judges(root):
-    found = sorted({p for pattern in JUDGES for p in pathlib.Path(root).glob(pattern)})
+def comparing_files(root):
+    found = sorted({p for pattern in COMPARING for p in pathlib.Path(root).glob(pattern)})
     return [p for p in found if not re.search(r"_test\.\w+$", p.name)]
 
 
 def faults(root):
-    for path in judges(root):
+    for path in comparing_files(root):
         name = path.relative_to(root).as_posix()
         code = c_source.code_only(path.read_text(encoding="utf-8"))
         for number, line in enumerate(code.split("\n"), 1):
@@ -74,19 +74,19 @@ def planted(text, name="src/api/compare.c"):
 
 
 def self_check():
-    wrong = [f"told without reason: {fault}" for fault in planted(GOOD)]
+    wrong = [f"reported although it is right: {fault}" for fault in planted(GOOD)]
     for line in BAD:
         for name in ("src/api/compare.c", "src/admit/refusal.c", "src/admit/rules_new.def", "src/api/probes.c",
                      "src/api/probes.h", "src/cli/verb_parity.c", "tests/cts/cts_run.c"):
             if not planted(GOOD + line + "\n", name):
                 wrong.append(f"not found in {name}: {line}")
     if planted("double x;\n", "src/admit/new_test.c"):
-        wrong.append("tests are not judges")
+        wrong.append("unit tests are checked")
     if not planted("double x;\n", "src/admit/check_suite.c"):
-        wrong.append("the exception is for everybody")
+        wrong.append("the exception for gradients applies to other files")
     report = "  if (v.largest > x->largest) x->largest = v.largest;\n"
     if planted(report, "src/cli/verb_parity.c") or not planted(report, "src/api/compare.c"):
-        wrong.append("a report is for one file and one line")
+        wrong.append("the exception for a report is missing, or applies to other files")
     return wrong
 
 
@@ -96,11 +96,11 @@ def main():
     found = self_check() if checking else list(faults(root))
     for line in found:
         print(line)
-    if not checking and len(judges(root)) < 15:
+    if not checking and len(comparing_files(root)) < 15:
         found.append("too few")
-        print(f"only {len(judges(root))} files: the patterns are out of date")
+        print(f"only {len(comparing_files(root))} files: the patterns are out of date")
     if not found:
-        print("every fault that was planted is found" if checking else "no tolerance: bits are compared")
+        print("every planted fault is found" if checking else "no tolerance: bits are compared")
     return 1 if found else 0
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_same_process.sh BINARY - what BINARY prints depends on its arguments alone: graphs, passes,
-# plans and digests are the same bytes in another process, another folder, another environment, under
-# another locale, with memory that was not zero before and at other addresses.
+# check_same_process.sh BINARY - tests that the output of BINARY depends only on its arguments. Printed
+# graphs, passes, plans and digests must have the same bytes in another process, folder, environment or
+# locale, with memory that is not zero at first, and at other addresses.
 set -euo pipefail
 binary=$(realpath "${1:?usage: check_same_process.sh BINARY}")
 models=$(realpath "$(dirname "$0")/../examples")
@@ -15,9 +15,9 @@ fail() {
   failed=1
 }
 
-# ---- what is asked for ----
-# everything FOLDER PREFIX...: runs every command behind PREFIX and leaves its output in FOLDER.
-everything() {
+# ---- the compared commands ----
+# run_all FOLDER PREFIX...: runs every command with PREFIX in front and stores its output in FOLDER.
+run_all() {
   local out=$1
   shift
   mkdir -p "$out/passes"
@@ -33,12 +33,12 @@ everything() {
   "$@" "$binary" run "${mlp[@]}" --backend reference:0 --digest >"$out/digest_mlp"
 }
 
-# same NAME PREFIX...: everything again behind PREFIX, compared with the first time.
+# same NAME PREFIX...: runs all commands with PREFIX in front and compares the output with the first run.
 tried=()
 same() {
   local name=$1
   shift
-  if ! everything "$temporary/$name" "$@" 2>"$temporary/errors"; then
+  if ! run_all "$temporary/$name" "$@" 2>"$temporary/errors"; then
     fail "$name: $(head -3 "$temporary/errors")"
   elif ! diff -r "$temporary/first" "$temporary/$name" >"$temporary/differs"; then
     fail "$name: other bytes: $(head -5 "$temporary/differs")"
@@ -48,7 +48,7 @@ same() {
 
 unset VOLTA_BACKEND
 cd "$temporary"
-everything "$temporary/first" env -i "PATH=$PATH" LC_ALL=C
+run_all "$temporary/first" env -i "PATH=$PATH" LC_ALL=C
 for file in "$temporary"/first/*; do
   if [[ ! -s $file && ! -d $file ]]; then fail "$(basename "$file") is empty"; fi
 done
@@ -59,11 +59,11 @@ if cmp -s "$temporary/first/digest" "$temporary/first/digest_mlp"; then
   fail "two models have one digest: nothing was computed"
 fi
 
-# ---- the same again, elsewhere ----
+# ---- other circumstances ----
 same process env -i "PATH=$PATH" LC_ALL=C
 wide=$(printf 'x%.0s' {1..5000}) # moves the stack
 same environment env HOME=/nowhere TZ=Pacific/Chatham COLUMNS=20 TERM=dumb NO_COLOR=1 SEED=3 OMP_NUM_THREADS=7 "WIDE=$wide"
-for locale in de_DE.UTF-8 tr_TR.UTF-8 C.UTF-8; do # the first that is installed; , for . would show
+for locale in de_DE.UTF-8 tr_TR.UTF-8 C.UTF-8; do # the first that is installed; a decimal comma would show
   if [[ -n $(locale -a 2>/dev/null | grep -ixF "${locale/UTF-8/utf8}" || true) ]]; then
     same "locale_$locale" env LC_ALL="$locale" LANG="$locale" LC_NUMERIC="$locale"
     break
@@ -73,13 +73,13 @@ mkdir -p "$temporary/another folder/ä"
 cd "$temporary/another folder/ä"
 same folder env
 cd /
-same memory env MALLOC_PERTURB_=165 # fresh memory of the C library is not zero
+same memory env MALLOC_PERTURB_=165 # malloc returns memory that is not zero
 same memory_arena env MALLOC_PERTURB_=90 MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=1
 if command -v setarch >/dev/null && setarch -R true 2>/dev/null; then
   same addresses_fixed setarch -R
   same addresses_again setarch -R env "WIDE=$wide"
 else
-  echo "addresses cannot be fixed here: left to chance"
+  echo "setarch cannot fix addresses on this system, so they vary at random"
 fi
 (ulimit -s 512 && exec true) && same stack bash -c 'ulimit -s 512; exec "$0" "$@"'
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_truth_path.sh BUILD - there is one way to run anything, seen in the built objects of BUILD:
-# backends are reached through the registry, kernels through the op table and the backends,
-# verifiers lean on no builder, and the binary needs the C library only. The header for plug-ins
-# compiles alone. Needs the libraries and the binary of BUILD.
+# check_truth_path.sh BUILD - tests in the built objects of BUILD that there is one way to run a model.
+# Backends are reached only through the registry, kernels only through the op table and the backends.
+# Verifiers use no code of the builders that they check, and the binary needs only the C library. Each
+# public header compiles by itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:?usage: check_truth_path.sh BUILD}
@@ -23,12 +23,12 @@ fail() {
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 
-# ---- every symbol of the library and the binary: OBJECT LETTER NAME, one a line ----
+# ---- the symbols of the library and the binary, one line "OBJECT LETTER NAME" per symbol ----
 shopt -s nullglob globstar
 cli=("$build"/CMakeFiles/vt_cli.dir/**/*.o)
 parts=("$build"/libvt_*.a "$build"/CMakeFiles/volta.dir/src/cli/cli_main.c.o "${cli[@]}")
 if ((${#cli[@]} == 0)) || [[ ! -x $build/volta ]]; then
-  echo "FAILED: $build holds no built volta"
+  echo "FAILED: there is no built volta in $build"
   exit 1
 fi
 nm -A "${parts[@]}" 2>/dev/null | sed -E 's/^(.*)\.o:([0-9a-f]+)? *([A-Za-z]) /\1.o \3 /' |
@@ -40,7 +40,8 @@ needs_of() { awk -v o="$1" '$1 ~ "^(" o ")$" && $2 == "U" { print $3 }' "$tempor
 defined_in() { awk -v o="$1" '$1 ~ "^(" o ")$" && $2 ~ /[TDRBV]/ { print $3 }' "$temporary/symbols" | sort -u; }
 one_line() { tr '\n' ' ' | sed 's/ $//'; }
 
-# needed_only_by SYMBOLS OBJECTS WHY: patterns; at least one object must need them.
+# needed_only_by SYMBOLS OBJECTS WHY: only objects that match the pattern OBJECTS may refer to symbols
+# that match SYMBOLS, and at least one must.
 needed_only_by() {
   local symbols=$1 allowed=$2 why=$3 who
   who=$(objects_that_need "$symbols" | one_line)
@@ -50,7 +51,7 @@ needed_only_by() {
   done
 }
 
-# independent OBJECT OF: no symbol that the objects OF define is needed by OBJECT.
+# independent OBJECT OTHERS: OBJECT must not refer to a symbol that the objects OTHERS define.
 independent() {
   local shared
   if [[ -z $(defined_in "$2") || -z $(needs_of "$1")$(defined_in "$1") ]]; then
@@ -60,7 +61,7 @@ independent() {
   if [[ -n $shared ]]; then fail "$1 refers to $shared of $2"; fi
 }
 
-# ---- backends: their query functions are known to the registry alone ----
+# ---- backends: only the registry refers to their query functions ----
 queries=$(sed -nE 's/^VT_BACKEND\([^,]+, *([a-z_0-9]+),.*/\1/p' src/gate/backends.def)
 if [[ -z $queries ]]; then fail "backends.def has no rows"; fi
 for query in $queries; do
@@ -71,8 +72,8 @@ needed_only_by 'vt_registry_row_at' 'device\.c\.o' "only the gateway reads the r
 needed_only_by 'vt_exec_run' 'program\.c\.o|ports\.c\.o|constant_eval\.c\.o' "only a program runs a plan, and what folds constants"
 needed_only_by 'vt_plan_build|vt_exec_new' 'pipeline\.c\.o' "there is one pipeline"
 
-# Every call to a backend is made within the guard, which belongs to the gateway, and is the only way
-# there into the numerics environment; the program that probes plug-ins has none of the rest.
+# Every call to a backend is made between vt_guard_enter and vt_guard_leave, which only the gateway uses.
+# In the gateway only the guard, and the program that probes plug-ins, enter the numerics environment.
 needed_only_by 'vt_guard_(enter|leave|count)' '(device|exec|needs|plugin)\.c\.o' "only the gateway enters a backend"
 entering=$(grep -rlE '\bvt_fpenv_(enter|leave)\(' src/gate --include='*.c' | grep -v '_test\.c$' | sort | one_line)
 if [[ $entering != "src/gate/guard.c src/gate/probe/probe_main.c" ]]; then
@@ -81,13 +82,13 @@ fi
 guards() { grep -ohE "\bvt_guard_$1\(&" src/gate/{device,exec,needs,plugin}.c | wc -l; }
 if [[ $(guards enter) -ne $(guards leave) ]]; then fail "$(guards enter) guards are entered, $(guards leave) left"; fi
 
-# A backend sees the op table, numbers and memory: nothing of graphs, plans or the gateway.
+# A backend uses the op table, numerics and memory, but no code of graphs, plans or the gateway.
 backend_objects=$(for library in "$build"/libvt_back_*.a; do nm -A "$library" 2>/dev/null; done |
   sed -nE 's|^[^:]*:([^:]+\.o):.*|\1|p' | sort -u)
 host_objects='(graph|pass|plan)(_[a-z]+)?\.c\.o|rewrite\.c\.o|identities\.c\.o|constant_eval\.c\.o|device\.c\.o|exec\.c\.o|registry\.c\.o|program\.c\.o|pipeline\.c\.o|ports\.c\.o|model\.c\.o|parse(_[a-z]+)?\.c\.o|(suite|case)(_[a-z]+)?\.c\.o'
 for object in $backend_objects; do independent "${object//./\\.}" "$host_objects"; done
 
-# The tables themselves are handled by the gateway and by the backends that fill them.
+# Only the gateway and the backends use the backends' tables of functions.
 while IFS= read -r line; do fail "a backend's table outside the gateway: $line"; done < <(
   grep -rnE '\bvt_bk_api\b|->api->' src --include='*.[ch]' --include='*.inc' |
     grep -vE '^src/(gate|back)/|_test\.[ch]:' || true)
@@ -95,25 +96,25 @@ while IFS= read -r line; do fail "a backend called past the gateway: $line"; don
   grep -rnE '(->|\.)(device_(count|open|close)|op_listed|step_check|program_(build|free)|buffer_(new|free)) *\(' \
     src --include='*.[ch]' --include='*.inc' | grep -vE '^src/(gate|back)/|_test\.[ch]:' || true)
 
-# ---- kernels: named by the op table, called by the runner of steps, which backends alone use ----
+# ---- kernels: only the op table names them, and only the runner of steps, which backends use, calls them ----
 needed_only_by 'kernel_[a-z0-9_]+' 'op\.c\.o' "a kernel is reached through the op table"
 needed_only_by 'vt_steps_run' 'reference\.c\.o|island\.c\.o' "only a backend runs steps"
-# (An attribute may be called kernel as well; it is never called, nor a field of an op.)
+# The pattern excludes the attribute `kernel`, which is neither called nor a field of an op.
 calls=$(grep -rnE '(->|\.)kernel *\(|\b(op|info)(->|\.)kernel\b' src --include='*.[ch]' --include='*.inc' | grep -v '_test\.[ch]:' || true)
 if ! grep -q '^src/op/steps\.c:' <<<"$calls"; then fail "the runner of steps calls no kernel"; fi
 while IFS= read -r line; do fail "a kernel called past a backend: $line"; done < <(
   grep -v '^src/op/steps\.c:' <<<"$calls" || true)
 
-# ---- verifiers share nothing with the builders they check ----
+# ---- verifiers use no code of the builders that they check ----
 planners=$(find src/plan -name '*.c' ! -name 'verify_*' ! -name '*_test.c' -printf '%f.o|')
 for source in src/plan/verify_*.c; do
   if [[ $source != *_test.c ]]; then independent "$(basename "$source").o" "${planners%|}"; fi
 done
 independent 'graph_verify\.c\.o' 'graph_build\.c\.o'
 
-# ---- what the binary needs from the system ----
+# ---- shared libraries that the binary needs ----
 if grep -q '^VOLTA_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
-  echo "a sanitizer's build brings its own libraries: they are not looked at"
+  echo "a build with sanitizers needs their libraries, so its libraries are not checked"
 else
   while IFS= read -r library; do
     case $library in
@@ -124,7 +125,7 @@ else
   if ! readelf -d "$build/volta" | grep -q 'NEEDED.*libc\.so'; then fail "the binary names no C library"; fi
 fi
 
-# ---- headers: the one for plug-ins stands alone, all of them serve C and C++ ----
+# ---- headers: that for plug-ins compiles without the others, and all compile as C and C++ ----
 cp include/volta/volta_backend.h "$temporary/alone.h"
 mkdir "$temporary/installed"
 cp include/volta/* "$build/include/volta/volta_ops.h" "$temporary/installed"

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs_adding_op.py [--cc CC] [--build] [--keep FOLDER] - docs/adding-an-op.md can be followed.
+"""docs_adding_op.py [--cc CC] [--build] [--keep FOLDER] - tests that the steps of docs/adding-an-op.md work.
 
-The page adds two operations. A block of code belongs to a step when the sentence before it ends in
-one of
-    in `FILE`, after `TEXT`:      behind the one line that holds the text
-    in `FILE`, before `TEXT`:     in front of it
+The page adds two ops. A block of code is a step if the sentence before it ends in one of
+    in `FILE`, after `TEXT`:      the block goes after the one line with this text
+    in `FILE`, before `TEXT`:     it goes before that line
     at the end of `FILE`:
-A step belongs to the operations that its block names. For each operation the files of its steps must
-be those of the table under "The files you touch", and at most ten. The table of operations must accept
-the rows. At last the page is spoiled, one cell of the table at a time, and each fault must be found.
+A step belongs to the ops that its block names. For each op the files of its steps must be those of the table under
+"The files you touch", and at most ten. gen_ops must accept the new rows. Then one cell of the table at a time is
+changed, and each such fault must be found.
 
---build carries the steps out in a copy of the tree, builds it, and runs the commands of the page and the
-tests that go over the op table, on the reference, on the CPU and on emulated GPU kernels. The files that
-have changed must be those of the two tables of the page. --keep FOLDER makes the copy there and leaves it.
+--build carries out the steps in a copy of the tree, builds it, and runs the commands of the page and the tests of the
+op table, on the reference, on the CPU and on the emulated GPU. The changed files must be those of the two tables of the
+page. --keep FOLDER makes the copy in FOLDER and keeps it.
 """
 import argparse
 import filecmp
@@ -35,13 +34,13 @@ PLACE = re.compile(r"(?:\b[Ii]n `(?P<file>[^`]+)`, (?P<where>after|before) (?P<t
 
 
 class Fault(Exception):
-    """What is wrong with the page, in a sentence."""
+    """A fault of the page, described in a sentence."""
 
 
 # ---- the page ----
 
 class Step:
-    """Lines that go into a file: behind, in front of the line with `text`, or at the end."""
+    """Lines to insert into a file: after or before the line with `text`, or at the end."""
 
     def __init__(self, place, lines, number):
         self.file, self.where = place["file"] or place["end"], place["where"] or "end"
@@ -90,7 +89,7 @@ class Page:
             self.steps.append(Step(place, lines, number))
 
     def touched(self, op):
-        """The files in the column of an operation."""
+        """The files that the table lists for an op."""
         rows = self.tables["The files you touch"]
         columns = [i for i, cell in enumerate(rows[0]) if cell == [op]]
         if len(columns) != 1:
@@ -117,7 +116,7 @@ def check_list(page):
 
 
 def check_spoiled(page):
-    """Each cell of the table emptied, and each with another file: a list that is wrong must be refused."""
+    """Empties each cell of the table in turn, and puts another file into it; each change must be refused."""
     rows, refused = page.tables["The files you touch"], 0
     for row in rows[2:]:
         for column in range(1, len(rows[0])) if len(row) == len(rows[0]) else ():
@@ -137,7 +136,7 @@ def check_spoiled(page):
 # ---- trees ----
 
 def files_of(root):
-    """What belongs to the tree: neither build folders nor what git ignores."""
+    """The files of the tree, without build folders and files that git ignores."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root,
                             capture_output=True, check=False)
     if listed.returncode == 0:
@@ -155,7 +154,7 @@ def copy_tree(names, to):
 
 
 def changed_files(names, to):
-    """Files of the copy that are not what they are here."""
+    """The files of the copy that differ from those of the tree."""
     known = {name for name in names if not (to / name).is_file() or not filecmp.cmp(ROOT / name, to / name, False)}
     new = {str(p.relative_to(to)) for p in to.rglob("*") if p.is_file()}
     return known | {name for name in new - set(names) if not re.match(r"build[^/]*/|.*__pycache__/", name)}
@@ -201,15 +200,15 @@ def build(to, *targets):
 
 
 def follow(page, to, cc):
-    """The commands of the page in their order; `make` is what of it is needed here."""
+    """The commands of the page in their order, with `make` replaced by a build of the targets that are needed."""
     words = {"make": lambda: build(to, *TARGETS), "make maps": lambda: build(to, "maps"),
              "make docs": lambda: build(to, "cli_docs"),
              "make test": lambda: run(["ctest", "--test-dir", "build", "-R", TESTS, "--output-on-failure"], to)}
-    # -O0: it is built once and runs little. Kernels for GPUs are compiled as C++ and run on this processor.
+    # -O0, because the build takes longer than the tests. GPU kernels are compiled as C++ for the emulated GPU.
     run(["scripts/configure.sh", "build", "-c", cc, "-DVOLTA_CUDA=FAKE",
          "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DCMAKE_CXX_FLAGS=-O0"], to)
     commands = [line for block in page.blocks for line in block if line in words or line.startswith("build/")]
-    commands.sort(key=lambda line: line != "make maps")  # nothing builds before it
+    commands.sort(key=lambda line: line != "make maps")  # first, because no build works without it
     for command in commands:
         if command in words:
             words[command]()
@@ -219,7 +218,7 @@ def follow(page, to, cc):
 
 
 def check_lanes(to):
-    """Every backend lists both and gives the stored bits, in groups too."""
+    """Tests that every backend lists both ops and gives the stored bits, also with fused groups."""
     cts = ["build/cts", *ONLY]
     run([*cts, "--backend", "cpu", "--isa", "scalar", "--fused"], to)
     run([*cts, "--backend", "cpu", "--fused"], to)
@@ -249,7 +248,7 @@ def check_format(to):
 
 
 def check_pages(to):
-    """docs/ops.md is up to date, and the pages of the numerics name both."""
+    """Tests that docs/ops.md is up to date, and that the pages of the numerics name both ops."""
     sys.path.insert(0, str(to / "tests"))
     import docs_sync
     tree = docs_sync.Tree(to, to / "build/volta")
@@ -285,7 +284,7 @@ def main():
     parser.add_argument("--build", action="store_true")
     parser.add_argument("--keep", help="where the copy is made and left")
     a = parser.parse_args()
-    os.environ.pop("VOLTA_TEST_FULL", None)  # a few short tests that the page works, not that the kernels do
+    os.environ.pop("VOLTA_TEST_FULL", None)  # short tests show that the page works; the kernels are tested elsewhere
     page = Page((ROOT / PAGE).read_text(encoding="utf-8"))
     try:
         check_list(page)

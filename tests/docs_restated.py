@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs_restated.py - the Python of docs/numerics.md and docs/numerics-training.md against the program.
+"""docs_restated.py - compares the Python of docs/numerics.md and docs/numerics-training.md with the program.
 
-A part of docs_sync.py: the blocks are executed, and what they define is compared with what volta gives, bit for bit.
+It is a part of docs_sync.py. The blocks of Python are executed, and the results of the functions that they define are
+compared bit by bit with the outputs of volta.
 """
 import itertools
 import pathlib
@@ -49,7 +50,7 @@ def read_npy(path):
 
 
 def restated_outputs(d):
-    """What the definitions `d` say the model gives, as bytes."""
+    """The outputs of MODEL, as bytes, computed with the definitions `d` of the page."""
     def inputs(name):
         return [-1 + 2 * d["uniform"](INPUTS, d["stream_of"](name), i) for i in range(LENGTH)]
 
@@ -71,7 +72,7 @@ def restated_outputs(d):
 
 
 def run_model(tree, folder, name, text, *arguments):
-    """What a model gives: name -> (type, dims, data); and the command that ran it."""
+    """(outputs of a model, name -> (type, dims, data); the command that ran it)."""
     model = pathlib.Path(folder, name + ".vt")
     model.write_text("volta 1\n" + text, encoding="utf-8")
     command = ("run", str(model), "--random-inputs", str(INPUTS), *arguments)
@@ -91,10 +92,10 @@ def check_run(tree, page, d, folder):
         yield f"{page.name}: the Python of the page and volta differ in the digest of a run"
 
 
-# Definitions that no op has yet are written as a model of the ops there are: another text of the same meaning.
+# Definitions for which there is no op yet are compared with a model that computes the same from existing ops.
 
 def drawn(d, name, n):
-    """The random input `name` of f32 or f64."""
+    """n values of the random input `name` of f32 or f64."""
     return [-1 + 2 * d["uniform"](INPUTS, d["stream_of"](name), i) for i in range(n)]
 
 
@@ -103,7 +104,7 @@ def packed(code, values):
 
 
 def restate_casts(tree, d, folder):
-    """f32 to the 16-bit types: a walk over all patterns, every tie's neighbourhood at some exponents, the ends."""
+    """Casts from f32 to the 16-bit types: samples of all patterns, neighbours of ties at some exponents, extremes."""
     words = set(range(0, 2**32, 999983))
     words |= {0, 1, 0x80000000, 0x7f800000, 0xff800000, 0x7f800001, 0xffffffff, 0x7f7fffff}
     for e in (0, 1, 2, 101, 102, 103, 112, 113, 114, 127, 142, 143, 254):
@@ -120,7 +121,7 @@ def restate_casts(tree, d, folder):
 
 
 def restate_cumsum(tree, d, folder):
-    """Side by side: all rows of 32 first, then the sums before them, then the chunks before those."""
+    """cumsum: first the rows of 32 in parallel, then the sums of the rows before, then those of the chunks before."""
     n, chunks = 2500, 3
     text = [f"model m {{\n input x: f32[{n}]\n padded = pad(x, 0, low=[0], high=[{chunks * 1024 - n}])",
             f"rows = reshape(padded, shape=[{chunks}, 32, 32])",
@@ -145,7 +146,7 @@ CONV_W, BACK_W, BACK_EXTRA = [6, 2, 3, 2], [4, 3, 3, 2], [1, 0]
 
 
 def columns(lines, name, source, sizes, starts, steps):
-    """The columns [N, taps, positions] of a contraction: one slice of `source` for each (channel, start...)."""
+    """The columns [N, taps, positions] of a convolution: one slice of `source` for each (channel, start...)."""
     n = CONV["x_dims"][0]
     for t, (c, *start) in enumerate(starts):
         stop = [a + (p - 1) * s + 1 for a, p, s in zip(start, sizes, steps)]
@@ -174,7 +175,8 @@ def restate_conv(tree, d, folder):
 
 
 def restate_conv_transpose(tree, d, folder):
-    """Zeros between the elements stand for the taps that are not numbered: in one block they change nothing."""
+    """A transposed convolution as a convolution of x with zeros between its elements. The sums have one block, so the
+    added zeros do not change them."""
     stride, dilation, low, high = (CONV[k] for k in ("stride", "dilation", "low", "high"))
     n, channels, *length = CONV["x_dims"]
     _, per_group, *kernel = BACK_W
@@ -201,7 +203,7 @@ def restate_conv_transpose(tree, d, folder):
 
 
 def restate_einsum(tree, d, folder):
-    """Labels summed out of order, more of them than one block of D, a diagonal, one that only one operand has."""
+    """einsum with labels summed out of order and beyond one block of D, a diagonal, and a label of one operand only."""
     terms, dims = ("jikk", "lkj", "li"), ([17, 2, 18, 18], [3, 18, 17])
     text = f"model m {{\n input x: f64{dims[0]}\n input w: f64{dims[1]}\n"
     text += f' output y = einsum(x / 3, w, equation="{terms[0]},{terms[1]}->{terms[2]}")\n}}\n'
@@ -214,7 +216,7 @@ def restate_einsum(tree, d, folder):
 
 
 def restate_attention(tree, d, folder):
-    """Four heads on two of the keys, more keys than one block of D; the last query sees all of them."""
+    """Attention with four query heads on two key heads, and more keys than one block of D, all seen by the last query."""
     heads, groups, queries, keys, width, out = 4, 2, 3, 260, 4, 3
     text = f"model m {{\n input q: f32[1, {heads}, {queries}, {width}]\n input k: f32[1, {groups}, {keys}, {width}]\n"
     text += f" input v: f32[1, {groups}, {keys}, {out}]\n output y = attention(q, k, v, causal=true, scale=3)\n}}\n"
@@ -234,7 +236,7 @@ def restate_attention(tree, d, folder):
 
 
 def restate_adam(tree, d, folder):
-    """Three steps of AdamW; the coefficients are f64 in the model, too."""
+    """Three steps of AdamW, with coefficients in f64 in the model too."""
     n, recipe = 50, {"rate": 0.3, "beta1": 0.9, "beta2": 0.95, "eps": 1e-8, "decay": 0.7}
     lines = [f"model m {{\n input w: f32[{n}]"] + [f"input g{t}: f32[{n}]" for t in range(3)]
     lines += [f"{name} = f64({value})" for name, value in recipe.items()]
@@ -284,9 +286,9 @@ def check_python(tree):
             for part in (page, tree.page("docs/numerics-training.md")):
                 for block in part.blocks:
                     if block.tag == "python":
-                        exec(compile("\n" * (block.line - 1) + block.text(), part.name, "exec"), d)  # our own page
+                        exec(compile("\n" * (block.line - 1) + block.text(), part.name, "exec"), d)  # trusted: a page of this project
             yield from check_digests(tree, page, d, folder)
             yield from check_run(tree, page, d, folder)
             yield from check_restated(tree, page, d, folder)
-        except Exception as error:  # a page may hold anything; whatever it raises is its fault
+        except Exception as error:  # any error of the page's code is a fault of the page
             yield f"{page.name}: the Python of the page fails: {error!r}"

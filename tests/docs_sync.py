@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs_sync.py BINARY [--update | --self-check] [--root DIR] - the pages say what the program does.
+"""docs_sync.py BINARY [--update | --self-check] [--root DIR] - tests that the pages agree with the program.
 
-  commands   `$ volta ...` in sh and console blocks runs; in console blocks its output is as shown;
-             no line there looks like a call of volta and is not run
+  commands   `$ volta ...` in sh and console blocks runs, and in console blocks prints the output shown; there is
+             no other line that looks like a call of volta
   models     every vt block passes `volta check`
-  python     the restatements in docs/numerics.md and docs/numerics-training.md give the bits of the program
-  ops        docs/ops.md is what `volta ops --markdown` prints (--update writes it)
-  meanings   docs/numerics.md names every op, docs/numerics-training.md every one that has a gradient
+  python     the Python in docs/numerics.md and docs/numerics-training.md gives the bits of the program
+  ops        docs/ops.md is the output of `volta ops --markdown` (--update writes it)
+  meanings   docs/numerics.md names every op, docs/numerics-training.md every op with a gradient
   codes      docs/exit-codes.md has the codes of status.def and of `volta explain`
   variables  docs/exit-codes.md has the environment variables that are read
   verbs      the table of README.md has the verbs of `volta --help`
-  links      relative links, their anchors and paths in backquotes lead somewhere
-  words      no page holds a note to ourselves
+  links      the targets of relative links, their anchors and paths in backquotes exist
+  words      no page has a note of its author to do something later
 
-A command must exit with 0, or with N when its line ends with `# exit N`. In the output shown a line
-`...` stands for any number of lines. --self-check plants a fault for each check in a copy of the tree
-and fails when it is not found.
+A command must exit with 0, or with N if its line ends with `# exit N`. In the output shown, a line `...` matches any
+number of lines. --self-check plants a fault for each check in a copy of the tree and fails if it is not found.
 """
 import argparse
 import json
@@ -35,11 +34,11 @@ FENCE = re.compile(r"^ {0,3}(`{3,})\s*(\S*)\s*$")
 COMMAND = re.compile(r"^\$ (?:build/)?volta(?: |$)")
 CALL = re.compile(r"^(?:\$ )?(?:build/)?volta ")
 SHELL = ("sh", "console")
-WORDS = re.compile("|".join((r"\bTO" r"DO\b", r"\bFIX" r"ME\b", r"\bX" r"XX\b")))  # not to be found in this file
+WORDS = re.compile("|".join((r"\bTO" r"DO\b", r"\bFIX" r"ME\b", r"\bX" r"XX\b")))  # split, so that this file has none of them
 
 
 class Block:
-    """A fenced block: its tag, the line of its first line, its lines."""
+    """A fenced block: its tag, the number of its first line, its lines."""
 
     def __init__(self, tag, line):
         self.tag, self.line, self.lines = tag, line, []
@@ -51,7 +50,7 @@ class Block:
 class Page:
     def __init__(self, root, path):
         self.path, self.name = path, path.relative_to(root).as_posix()
-        self.blocks, self.prose = [], []  # prose: (line number, text) outside of blocks
+        self.blocks, self.prose = [], []  # prose: (line number, text) of each line outside of blocks
         block, fence = None, ""
         for n, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
             mark = FENCE.match(line)
@@ -124,14 +123,14 @@ def environment(folder):
 
 
 def prepare(tree, folder):
-    """A folder in which examples/ and build/volta are seen as in the repository."""
+    """A temporary folder with links to examples/ and build/volta, in which the commands of pages run."""
     shutil.copytree(tree.root / "examples", pathlib.Path(folder, "examples"))
     os.mkdir(os.path.join(folder, "build"))
     os.symlink(tree.binary, os.path.join(folder, "build", "volta"))
 
 
 def cases(block):
-    """(line, command, expected lines) for each `$ ` line; a backslash at the end goes on."""
+    """(line, command, expected lines) for each `$ ` line; a backslash at its end continues the command."""
     found, open_command = [], False
     for n, line in enumerate(block.lines, block.line):
         if open_command:
@@ -145,7 +144,7 @@ def cases(block):
 
 
 def left_out(page, block, run):
-    """Lines that look like a call of volta and are neither run nor compared with an output."""
+    """Yields the lines that look like a call of volta but do not start with `$ `, so that nothing runs them."""
     checked = set()
     for first, command, expected in cases(block) if run else ():
         end = first + command.count("\n") + 1
@@ -216,7 +215,7 @@ def check_ops(tree):
 
 
 def names_of(page):
-    """The words between backquotes, and those of blocks that are not in any language."""
+    """The words between backquotes, and those of blocks without a language."""
     code = re.findall(r"`([^`]+)`", "\n".join(line for _, line in page.prose))
     return set(re.findall(r"\w+", " ".join(code + [b.text() for b in page.blocks if not b.tag])))
 
@@ -318,9 +317,9 @@ CHECKS = {"commands": check_commands, "models": check_models, "python": check_py
           "meanings": check_meanings, "codes": check_codes, "variables": check_variables,
           "verbs": check_verbs, "links": check_links, "words": check_words}
 
-# ---- proof that each check can fail --------------------------------------------------------------
+# ---- planted faults, to test that each check can fail ---------------------------------------------
 
-PLANTS = [  # check, file, what is there (empty: the end of the file), what is put there, what is said then
+PLANTS = [  # check, file, text to replace (empty: append at the end), new text, part of the expected message
     ("commands", "README.md", "3072 elements compared", "3073 elements compared", "another output"),
     ("commands", "README.md", "", "\n```sh\n$ volta run examples/mlp.vt\n```\n", "exit code 2"),
     ("commands", "README.md", "", "\n```sh\n$ volta check examples/mlp.vt  # exit 3\n```\n", "exit code 0"),
@@ -402,7 +401,7 @@ def self_check(root, binary):
     with tempfile.TemporaryDirectory(prefix="volta-docs-") as top:
         folder = pathlib.Path(top)
         copy_tree(root, folder)
-        plants = PLANTS if os.environ.get("VOLTA_TEST_FULL") else PLANTS[::3]  # a third at a time is enough
+        plants = PLANTS if os.environ.get("VOLTA_TEST_FULL") else PLANTS[::3]  # the short form plants every third fault
         for check, name, old, new, said in plants:
             before = (folder / name).read_text(encoding="utf-8")
             problem = plant(folder, name, old, new)

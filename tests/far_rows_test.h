@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * far_rows_test.h - rows for softmax and its like whose elements are far apart: results that are
- * subnormal or 0, quotients of tiny numbers, infinities, rows of nothing but NaN. */
+ * far_rows_test.h - test rows for softmax and similar ops, whose elements are far apart. Their
+ * results are subnormal or 0, quotients of tiny numbers, infinities, or only NaN. */
 #ifndef VT_FAR_ROWS_TEST_H
 #define VT_FAR_ROWS_TEST_H
 #include "vt_num.h"
 
 enum { FAR_ROWS = 40 };
 
-/* FAR_ROWS of n elements each. */
+/* Writes FAR_ROWS rows of n elements each to x. */
 static inline void write_far_rows(float *x, int n) {
   const float infinity = vt_f32_from_bits(0x7f800000u), none = vt_f32_from_bits(0x7fc00000u);
   uint64_t seed = 77;

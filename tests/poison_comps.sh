@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# poison_comps.sh CC BUILD LIBRARY... - the conformance suite notices when either implementation of a
-# composition is wrong. A copy of src/op gets one small fault at a time, in the decomposition (lower)
-# or in the kernel of a composition; what the fault is in is compiled, cts is linked with it before
-# everything else, and must fail on that composition, on the device that runs it. By default six
-# faults; VOLTA_TEST_FULL=1 plants all of them, at least two for every composition that was there
-# when this was written.
-#   CC  the compiler        BUILD  where cts was built        LIBRARY  what else it is linked with
+# poison_comps.sh CC BUILD LIBRARY... - tests that the conformance suite notices if either implementation
+# of a composition is wrong. A copy of src/op gets one small fault at a time, in the decomposition (lower)
+# or in the kernel of a composition. The changed file is compiled and linked into cts instead of the
+# library's object. cts must fail on that composition, only on the device that runs this implementation.
+# By default six faults are planted; VOLTA_TEST_FULL=1 plants all of them.
+#   CC  the compiler        BUILD  build folder with cts        LIBRARY  further libraries to link
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [[ $# -lt 3 ]]; then
@@ -22,8 +21,8 @@ mkdir "$temporary/op"
 cp src/op/*.c src/op/*.h src/op/*.inc src/op/*.def "$temporary/op"
 
 # ---- the faults ----
-# fault COMP SIDE FILE FUNCTION SED [quick]: SED is applied between the head of FUNCTION and the
-# next line that starts with a closing brace.
+# fault COMP SIDE FILE FUNCTION SED [quick]: adds a fault. SED is applied between the first line of
+# FUNCTION and the next line that starts with a closing brace. SIDE is lower or kernel.
 faults=()
 fault() { faults+=("$(printf '%s\x1f' "$@")"); }
 
@@ -76,8 +75,9 @@ fault diag kernel op_arrange.c diagonal_view 's/k < 0 ? 0 : 1/k < 0 ? 1 : 0/'
 flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -O1 -ffp-contract=off -fno-math-errno -w "-I$temporary/op"
   -Isrc/num -Isrc/base -Iinclude -Iinclude/volta "-I$build/include" "-I$build/include/volta")
 test=$temporary/cts
-# make FILE: cts with what FILE of the copy is compiled into; it is found before that of the library.
-make() {
+# build_cts FILE: compiles every source that FILE of the copy is part of, and links cts with these objects
+# before the libraries, so that they replace the library's.
+build_cts() {
   local units=("$temporary/op/$1") objects=() unit
   if [[ $1 != *.c ]]; then mapfile -t units < <(grep -lF "\"$1\"" "$temporary"/op/*.c); fi
   for unit in "${units[@]}"; do
@@ -88,25 +88,25 @@ make() {
     -Wl,--end-group "${libraries[@]}" -ldl -lpthread -lm -o "$test"
 }
 
-# ---- plant, build, look ----
+# ---- plant each fault and run cts ----
 failed=0 planted=0
 fail() {
   echo "FAILED: $*"
   failed=1
 }
-# try COMP SIDE FILE FUNCTION SED
-try() {
+# try_fault COMP SIDE FILE FUNCTION SED: plants one fault; cts must notice it.
+try_fault() {
   local where=$temporary/op/$3 status=0 device=0
   if [[ $2 == kernel ]]; then device=1; fi
   sed -i "/^[a-z].*[ *]$4(/,/^}/ { $5 }" "$where"
   if cmp -s "$where" "src/op/$3"; then
     fail "$1, $2: the fault does not fit $3 any more"
-  elif ! make "$3" >"$temporary/log" 2>&1; then
+  elif ! build_cts "$3" >"$temporary/log" 2>&1; then
     fail "$1, $2: the fault does not compile:"
     grep -m 3 -E "error|undefined" "$temporary/log" || true
   else
     "$test" --only "$1" >"$temporary/said" 2>&1 || status=$?
-    # A gradient may use pieces of the decomposition, and then differs on both devices.
+    # Gradients are left out: they may use code of the decomposition and then fail on both devices.
     grep -v '/gradient\.' "$temporary/said" >"$temporary/values" || true
     if [[ $status == 1 ]] && grep -q "^FAILED $1: .* on reference:$device\$" "$temporary/values" &&
       ! grep -q "on reference:$((1 - device))\$" "$temporary/values"; then
@@ -121,7 +121,7 @@ for entry in "${faults[@]}"; do
   IFS=$'\x1f' read -r -d '' comp side file function expression quick _ <<<"$entry"$'\x1f' || true
   if [[ -z ${VOLTA_TEST_FULL-} && $quick != quick ]]; then continue; fi
   planted=$((planted + 1))
-  try "$comp" "$side" "$file" "$function" "$expression"
+  try_fault "$comp" "$side" "$file" "$function" "$expression"
 done
 
 if [[ $planted -lt 6 ]]; then fail "only $planted faults were planted"; fi

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * process_test.h - the memory of this process, as Linux tells it; 0 where nothing tells. */
+ * process_test.h - the memory that this process uses, from Linux's /proc; 0 if /proc cannot be
+ * read. */
 #ifndef VT_PROCESS_TEST_H
 #define VT_PROCESS_TEST_H
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
-static inline uint64_t process_bytes(int resident) {
+static inline uint64_t process_statm(int resident) {
   unsigned long long pages[2] = {0};
   FILE *f = fopen("/proc/self/statm", "r");
   if (f == NULL || fscanf(f, "%llu %llu", &pages[0], &pages[1]) != 2) pages[0] = pages[1] = 0;
@@ -14,11 +15,11 @@ static inline uint64_t process_bytes(int resident) {
   return (uint64_t)pages[resident] * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Bytes of its address space. */
-static inline uint64_t process_size(void) { return process_bytes(0); }
+/* Returns the bytes of the address space. */
+static inline uint64_t process_size(void) { return process_statm(0); }
 
-/* Bytes of it in memory, counted page by page where the kernel does that: what statm says is kept
- * in parts, one a processor, and may be hundreds of pages off. */
+/* Returns the bytes in physical memory. smaps_rollup counts page by page and is preferred: the
+ * counter in statm is kept per processor and may be off by hundreds of pages. */
 static inline uint64_t process_resident(void) {
   char line[256];
   unsigned long long kib = 0;
@@ -26,6 +27,6 @@ static inline uint64_t process_resident(void) {
   while (f != NULL && kib == 0 && fgets(line, sizeof line, f) != NULL)
     if (sscanf(line, "Rss: %llu", &kib) != 1) kib = 0;
   if (f != NULL) fclose(f);
-  return kib != 0 ? (uint64_t)kib * 1024 : process_bytes(1);
+  return kib != 0 ? (uint64_t)kib * 1024 : process_statm(1);
 }
 #endif

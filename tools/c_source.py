@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""c_source.py - what the checks know of C text: where the sources are, and what is code in them."""
+"""c_source.py - used by the checks of the sources: finds the source files, and blanks comments and strings in them."""
 import pathlib
 import re
 
 SUFFIXES = (".c", ".cc", ".h", ".inc", ".def", ".cu", ".cuh")
-NOT_OURS = re.compile(r"\..*|build(-.*)?")  # at the top: hidden folders and build folders...
-BUILT = "CMakeCache.txt"  # ... which may also have another name, but hold this file
+NOT_OURS = re.compile(r"\..*|build(-.*)?")  # names of top-level folders to skip: hidden ones and build folders
+BUILT = "CMakeCache.txt"  # a top-level folder with this file is a build folder whatever its name
 
 _LITERAL = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))"""
@@ -15,7 +15,7 @@ _LITERAL = re.compile(
 
 
 def find(top, suffixes=SUFFIXES):
-    """Every source file below `top`, relative to it, in the order of the names."""
+    """The paths of all source files below `top`, relative to it, sorted by name."""
     top, found = pathlib.Path(top), []
     for entry in sorted(top.iterdir()):
         if not NOT_OURS.fullmatch(entry.name) and not (entry / BUILT).exists():
@@ -33,10 +33,10 @@ def _blank(text):
 
 
 def without_comments(text):
-    """The text with comments blanked; lines and columns stay where they are."""
+    """The text with comments blanked; every other character keeps its line and column."""
     return _LITERAL.sub(lambda m: _blank(m[0]) if m["comment"] else m[0], text)
 
 
 def code_only(text):
-    """The text with comments, strings and characters blanked."""
+    """The text with comments, string literals and character literals blanked."""
     return _LITERAL.sub(lambda m: _blank(m[0]), text)

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_ptx.py [options] FILE.ptx... - the operations that kernels may use, and those they may not.
+"""check_ptx.py [options] FILE.ptx... - audits compiled kernels: fails on PTX operations that would change results.
 
-  --table KERNELS.DEF  the kernels there should be; rows VT_GPU_FUSED may multiply and add at once
-  --cc COMPILER        what reads the table (default: cc)
-  --include FOLDER     where the table finds others
-  --fused REGEX=WHY    kernels outside a table that may: WHY is contraction, functions or wide
-  --usage FILE         what ptxas said of registers; spills are listed
+  --table KERNELS.DEF  the table of kernels: each must be in a file; those of rows VT_GPU_FUSED may use fma
+  --cc COMPILER        the C compiler that preprocesses the table (default: cc)
+  --include FOLDER     a folder with files that the table includes
+  --fused REGEX=WHY    kernels without a table that may use fma: WHY is contraction, functions or wide
+  --usage FILE         output of ptxas with the registers of each kernel; kernels that spill are listed
 
-Every f32 and f64 add, sub, mul, fma, div, sqrt and rcp carries .rn: without it the assembler may
-fuse two of them. Nothing is approximate, flushed or saturated; no power, logarithm, sine or
-reciprocal root of the hardware; no atomic operation, matrix operation or 16-bit arithmetic on floats;
-no rounding but to nearest. f32 is fused only in kernels that say so, f64 only where that is `wide`.
-What a kernel calls counts as its own.
+Every f32 and f64 add, sub, mul, fma, div, sqrt and rcp must carry .rn, because without it the assembler may fuse
+two of them. Forbidden are approximate, flushing and saturating operations; the hardware's powers, logarithms,
+sines and reciprocal roots; atomic operations, matrix operations and 16-bit arithmetic on floats; and every
+rounding but to nearest. Only kernels with a reason WHY may fuse f32, and only the reason `wide` allows fused f64.
+A function that a kernel calls counts as part of the kernel.
 """
 import argparse
 import pathlib
@@ -26,15 +26,15 @@ MATRIX = {"mma", "wmma", "wgmma", "tcgen05"}
 ATOMIC = {"atom", "red", "multimem"}
 LOOSE = {"approx", "full", "ftz"}
 DIRECTED = {"rz", "rm", "rp", "rna", "rs"}
-WORD = {"f32", "f32x2", "f64"}  # what arithmetic may be about
+WORD = {"f32", "f32x2", "f64"}  # the float types that arithmetic may have
 FLOAT = re.compile(r"^(f16|f16x2|bf16|bf16x2|tf32|f32|f32x2|f64|e[0-9]m[0-9](x[0-9])?|f8f6f4|mxf[0-9a-z]+|ue[0-9]m[0-9])$")
 FUNCTION = re.compile(r"\.(entry|func)\b(?:\s*\([^)]*\))?\s+([A-Za-z_$%][\w$]*)")
 OPERATION = re.compile(r"^(?:@!?%\w+\s+)?([a-z][a-z0-9]*(?:[.:]+[A-Za-z0-9_]+)*)\b(.*)$", re.S)
 REASONS = ("contraction", "functions", "wide")
 
 
-def judge(base, parts):
-    """Why an operation may not be here, or None."""
+def why_forbidden(base, parts):
+    """Why the operation `base` with the suffixes `parts` is forbidden, or None if it is allowed."""
     floats = [p for p in parts if FLOAT.match(p)]
     if base in HARDWARE:
         return f"the hardware's {base}"
@@ -61,11 +61,11 @@ def judge(base, parts):
 class Function:
     def __init__(self, name, entry, line):
         self.name, self.entry, self.line = name, entry, line
-        self.calls, self.fused = set(), {}  # fused: "f32" or "f64": the first line of it
+        self.calls, self.fused = set(), {}  # fused: the line of the first fma of each type, "f32" or "f64"
 
 
 class File:
-    """One PTX file: its functions, and what is wrong in it whoever calls it."""
+    """One PTX file: its functions, and the operations that no kernel may use."""
 
     def __init__(self, path):
         self.path, self.functions, self.found = path, {}, []
@@ -86,16 +86,16 @@ class File:
         for statement in whole:
             self.statement(number, f"{self.begun} {statement}")
             self.begun = ""
-        self.begun = self.after(f"{self.begun} {rest}")
+        self.begun = self.strip_statement(f"{self.begun} {rest}")
 
     @staticmethod
-    def after(text):
-        """Without the braces and the label before it, and nothing of what ends with its line."""
+    def strip_statement(text):
+        """The text of a statement without leading braces and label; "" for directives, which have no semicolon."""
         text = re.sub(r"^[\s{}]*(?:[\w$]+:(?!:))?[\s{}]*", "", text)
         return "" if text.startswith((".", "(", ")")) else text
 
     def statement(self, number, text):
-        operation = OPERATION.match(self.after(text))
+        operation = OPERATION.match(self.strip_statement(text))
         if operation and self.here:
             self.operation(number, operation[1], operation[2])
 
@@ -104,9 +104,9 @@ class File:
         self.operations += 1
         if base == "call":
             self.here.calls.update(re.findall(r"[A-Za-z_$][\w$]*", rest))
-        why = judge(base, parts)
+        why = why_forbidden(base, parts)
         if base == "call" and "%" in re.sub(r"\([^)]*\)", "", rest):
-            why = "what is called is known only when it runs"
+            why = "an indirect call, whose target is known only at run time"
         if why:
             self.found.append(f"{self.path}:{number}: {self.here.name}: {name}: {why}")
         elif base == "fma":
@@ -114,7 +114,7 @@ class File:
             self.here.fused.setdefault(kind, number)
 
     def reached(self, name, seen):
-        """The functions that a kernel runs, by what it calls."""
+        """Adds the function `name` and all that it calls, directly or not, to the set `seen`."""
         if name in self.functions and name not in seen:
             seen.add(name)
             for other in self.functions[name].calls:
@@ -133,7 +133,7 @@ class File:
 
 
 def read_table(path, compiler, folders):
-    """Name: None, or why it may fuse."""
+    """The rows of the table: kernel name -> `plain`, or the reason why it may use fma."""
     options = ["-DVT_GPU(n,a)=@ n plain", "-DVT_GPU_FUSED(n,a,w)=@ n w", *(f"-I{f}" for f in folders)]
     text = subprocess.run([compiler, "-E", "-P", "-x", "c", *options, str(path)], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
@@ -141,14 +141,14 @@ def read_table(path, compiler, folders):
 
 
 def check_entry(file, name, why):
-    """What a kernel fuses against what it says."""
+    """Yields the complaints about a kernel that uses fma without a reason that allows it."""
     fused = file.fused(name)
     for kind, (where, line) in sorted(fused.items()):
         if why == "plain" or (kind == "f64" and why != "wide"):
             within = "" if where == name else f" (in {where})"
             yield f"{file.path}:{line}: {name}: {kind} is fused{within}, and its row is {why}"
     if why != "plain" and why not in REASONS:
-        yield f"{file.path}: {name}: the reason {why} is none of {', '.join(REASONS)}"
+        yield f"{file.path}: {name}: the reason {why} is not one of {', '.join(REASONS)}"
 
 
 def check_files(files, table, patterns):
@@ -156,11 +156,11 @@ def check_files(files, table, patterns):
     for file in files:
         found += file.found
         if not file.operations:
-            found.append(f"{file.path}: nothing to see")
+            found.append(f"{file.path}: there are no operations to check")
         for name in file.entries():
             why = next((w for p, w in patterns if re.search(p, name)), "plain")
             if table is not None and name not in table:
-                found.append(f"{file.path}: {name} is no row of the table")
+                found.append(f"{file.path}: {name} has no row in the table")
             elif table is not None:
                 why = table[name]
             seen.add(name)
@@ -169,14 +169,14 @@ def check_files(files, table, patterns):
             found += check_entry(file, name, why)
     for name, why in (table or {}).items():
         if name not in seen:
-            found.append(f"{name}: a row of the table, and in no file")
+            found.append(f"{name}: it has a row in the table but is in no file")
         elif why != "plain" and name not in fuses:
-            found.append(f"{name}: its row says {why}, and nothing is fused in it")
+            found.append(f"{name}: its row says {why}, but it uses no fma")
     return found
 
 
 def list_spills(paths):
-    """Lines for the kernels that keep registers in memory, from what ptxas said."""
+    """(a line for each kernel that spills registers, number of kernels), from the output of ptxas."""
     lines, kernels = [], 0
     for path in paths:
         name = arch = "?"
@@ -214,7 +214,7 @@ def main(arguments):
         return 1
     targets = sorted({f.target for f in files})
     print(f"ptx: {sum(len(f.entries()) for f in files)} kernels, {sum(f.operations for f in files)} operations "
-          f"({', '.join(targets)}), each as the numerics have it")
+          f"({', '.join(targets)}), none of them forbidden")
     return 0
 
 

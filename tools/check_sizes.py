@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_sizes.py [ROOT] - files and functions stay small enough to read in one sitting."""
+"""check_sizes.py [ROOT] - fails if a file or a function has more lines than the limits below, and warns of long files."""
 import pathlib
 import re
 import sys
@@ -9,11 +9,11 @@ import c_source
 
 FILE_WARN, FILE_MAX = 700, 1000
 FUNCTION_MAX = 120
-FILE_MAX_OF = {"include/volta/volta.h": 600}  # what a user reads first
+FILE_MAX_OF = {"include/volta/volta.h": 600}  # limits for single files: this is the header that users read first
 SCRIPTS = (".py", ".sh")
 
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
-# What stands before the brace of a function: a parameter list, then at most one attribute word.
+# The text before the opening brace of a function ends in a parameter list and at most one attribute.
 FUNCTION_HEAD = re.compile(r"\)\s*\w*\s*\Z")
 
 
@@ -28,10 +28,10 @@ def open_parenthesis(code, end):
 
 
 def functions(text):
-    """(first line, lines) of each function of a C file.
+    """(first line, number of lines) of each function of a C file.
 
-    Both branches of an #if are seen, so braces need not pair up: a `}` in the first column ends
-    whatever is open.
+    The text has both branches of each #if, so braces may not pair up: a `}` in the first column closes
+    all open blocks.
     """
     code = DIRECTIVE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), c_source.code_only(text))
     depth, start, since = 0, None, 0
@@ -40,7 +40,7 @@ def functions(text):
         if brace[0] == "{":
             head = code[since:at]
             if depth == 0 and head.split()[-1:] == ["extern"]:
-                continue  # extern "C" { is no block of its own
+                continue  # the functions inside extern "C" { ... } count as outermost
             if depth == 0:
                 is_function = FUNCTION_HEAD.search(head) and "=" not in head
                 start = open_parenthesis(code, at) if is_function else None

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_words.py [--long] [ROOT] - the words that a program can check, in code, comments and pages.
+"""check_words.py [--long] [ROOT] - checks names in code, and sentences in comments, docstrings and pages.
 
 It fails on
-  - a file, flag or identifier of which a whole part between underscores is a word in backticks of the
-    column `not` of docs/glossary.md, unless the page's exceptions list the identifier;
-  - a sentence that opens with a relative clause or a genitive instead of its subject;
+  - the name of a file, or an identifier of C code, if a whole part between underscores is a word in backticks of
+    the column `not` of docs/glossary.md, unless the page's exceptions list the name;
+  - a sentence that starts with a relative clause or a genitive instead of its subject;
   - idioms that are not English.
 With --long it also lists the sentences of more than 40 words, which do not fail.
 """
@@ -26,9 +26,9 @@ OPENINGS = re.compile(
     r"That is no\b|Nor is\b|Not so\b|So few\b|So many\b)")
 IDIOMS = [
     (re.compile(pattern), better) for pattern, better in (
-        (r"\b(?:is|are|was|were|has|have) none\b(?! of\b)", "there is no X, or X has no Y"),
+        (r"(?<!\bthere )\b(?:is|are|was|were|has|have) none\b(?! of\b)", "there is no X, or X has no Y"),
         (r"\b(?:is|are) no [a-z]+ (?:of|that|which)\b", "is not a X that"),
-        (r"\bfrom [a-z0-9]+ on\b(?! the\b| a\b)", "starting at X"),
+        (r"\bfrom (?!now\b|then\b)[a-z0-9]+ on\b(?! the\b| a\b)", "starting at X"),
         (r"\bso many\b", "that number of"),
         (r"\bone an? (?:thread|block|warp|lane|row|line|run|step|call|launch|op|element|family|file)\b", "one per X"),
         (r"\bcomes? besides\b|\bbesides?(?=[.,;:)])", "in addition, or also"),
@@ -38,12 +38,14 @@ IDIOMS = [
         (r"\bwhat is (?:not )?(?:made|given|read|kept|left|asked|said)\b", "name the thing"),
     )
 ]
+TRIPLE_QUOTED = re.compile(r'([^\n]*?)"""(.*?)"""', re.S)
+DIRECTIVE = r"(?:include|ifn?def|if|endif|else|define|undef|error)\b"  # of C code inside a script
 IDENTIFIER = re.compile(r"(?<![\w\\%])[A-Za-z_]\w*")
 SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z\"'`(])|\n\s*\n")
 
 
 def glossary_words(page):
-    """(words in backticks of the column `not`, patterns of the exceptions)."""
+    """(set of the words in backticks of the column `not`, list of the names or patterns in the exceptions)."""
     head, _, tail = page.partition("## Exceptions")
     old = set()
     for row in head.splitlines():
@@ -56,16 +58,23 @@ def glossary_words(page):
 
 
 def comments(text, path):
-    """(line, text) of each comment of a C file, or of a run of # lines of a script."""
+    """(line, text) of each comment of a C file or script, and of each docstring of Python.
+
+    Neighbouring # lines of a script are one comment.
+    """
     if path.suffix in c_source.SUFFIXES:
         for match in c_source._LITERAL.finditer(text):
             if match["comment"]:
                 body = re.sub(r"^\s*(?:/?\*+/?|//+)|\*/\s*$", " ", match[0], flags=re.M)
                 yield text.count("\n", 0, match.start()) + 1, body
         return
+    if path.suffix == ".py":
+        for match in TRIPLE_QUOTED.finditer(text):
+            if not match[1].strip():
+                yield text.count("\n", 0, match.start(2)) + 1, match[2]
     start, lines = 0, []
     for number, line in enumerate(text.splitlines() + [""], 1):
-        match = re.match(r"\s*#(?!!)\s?(.*)", line)
+        match = re.match(r"\s*#(?!!|" + DIRECTIVE + r")\s?(.*)", line)
         if match:
             start = start if lines else number
             lines.append(match[1])
@@ -75,7 +84,7 @@ def comments(text, path):
 
 
 def paragraphs(text):
-    """(line, text) of the prose of a page: no code blocks, tables or headings."""
+    """(line, text) of each paragraph of a page, without code blocks, tables and headings."""
     fenced, start, lines = False, 0, []
     for number, line in enumerate(text.splitlines() + [""], 1):
         if line.lstrip().startswith("```"):
@@ -98,7 +107,7 @@ class Check:
         self.failures, self.long = [], []
 
     def identifier(self, name):
-        """The old word that `name` has as a part, or None."""
+        """The first part of `name` that is an old word, or None if there is no such part or `name` is an exception."""
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.allowed):
             return None
         parts = [part.lower() for part in re.split(r"[_\-.]+", name)]

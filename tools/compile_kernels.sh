@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # compile_kernels.sh NVCC ARCH SOURCE.cu OUT FLAGS... - compiles the kernels of one file for one architecture. Paths
-# are absolute. It writes OUT.cubin, OUT.d with the headers that were read, and what the audit reads: OUT.ptx, and
-# OUT.usage with each kernel's registers and spills.
+# are absolute. It writes OUT.cubin, OUT.d with the headers that were read, and for the audit OUT.ptx, and OUT.usage
+# with each kernel's registers and spills.
 # All build folders of one source tree share their compiled kernels, so that nvcc runs only for what changed:
 # build-kernels/ stores them under a hash of the compiler, the flags and the content of every file that was read.
 # VOLTA_KERNELS names another folder; if it is empty, nothing is stored.

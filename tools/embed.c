@@ -5,6 +5,6 @@
 int main(void) {
   int c, n = 0;
   while ((c = getchar()) != EOF) printf("%d,%s", c, ++n % 24 == 0 ? "\n" : "");
-  putchar('\n'); /* a file of source ends with one */
+  putchar('\n'); /* a source file must end with a newline */
   return ferror(stdin) || n == 0 || fflush(stdout) != 0;
 }

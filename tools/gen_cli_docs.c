@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gen_cli_docs.c - writes the man page and the completions from options.def, variables.def and
- * status.def: gen_cli_docs man|bash|zsh|fish. The results are committed and a test compares. */
+ * gen_cli_docs.c - writes the man page or the completions of a shell from options.def,
+ * variables.def and status.def: gen_cli_docs man|bash|zsh|fish. The results are committed, and a
+ * test compares them with the output. */
 #include <stdio.h>
 #include <string.h>
 #include "cli_table.h"
 #include "volta/volta.h"
 
+/* A status code; `exit` is the exit code of a command that fails with it. */
 typedef struct code {
   const char *name, *text, *help;
   int exit;
@@ -18,20 +20,21 @@ static const code codes[] = {
 };
 enum { N_CODES = sizeof codes / sizeof codes[0] };
 
+/* Returns 1 if the flag is not a flag of one verb. */
 static int is_common(const cli_flag *f) {
   return strcmp(f->verb, "any") == 0 || strcmp(f->verb, "top") == 0;
 }
 
-/* Status names are capitals in the table and lower case for users. */
-static void put_lower(const char *name) {
+/* Prints a name of the table, which has capitals, in lower case, as users see it. */
+static void print_lower(const char *name) {
   for (; *name != '\0'; name++) putchar(*name >= 'A' && *name <= 'Z' ? *name - 'A' + 'a' : *name);
 }
 
-/* ---- man
- * -------------------------------------------------------------------------------------------- */
+/* ---- man ---- */
 
-/* Text between `ticks` is bold. A dash is written as one that can be copied into a shell. */
-static void man_text(const char *text) {
+/* Prints text in the man format: text between `ticks` is bold, and a dash is escaped so that it is
+ * shown as the one that shells read. */
+static void print_man_text(const char *text) {
   int bold = 0;
   if (*text == '.' || *text == '\'') fputs("\\&", stdout);
   for (const char *p = text; *p != '\0'; p++) {
@@ -48,55 +51,55 @@ static void man_text(const char *text) {
   }
 }
 
-static void man_line(const char *text) {
-  man_text(text);
+static void print_man_line(const char *text) {
+  print_man_text(text);
   putchar('\n');
 }
 
-static void man_flag(const cli_flag *f) {
+static void print_man_flag(const cli_flag *f) {
   puts(".TP");
   if (f->letter != 0) printf("\\fB\\-%c\\fR, ", f->letter);
   fputs("\\fB\\-\\-", stdout);
-  man_text(f->name);
+  print_man_text(f->name);
   fputs("\\fR", stdout);
   if (f->argument != NULL) printf(" \\fI%s\\fR", f->argument);
   puts("");
-  man_text(f->help);
+  print_man_text(f->help);
   puts(f->repeat ? "\nMay be given more than once." : "");
 }
 
-static void man_verb(const cli_verb *v) {
+static void print_man_verb(const cli_verb *v) {
   printf(".SS volta %s%s%s\n", v->name, v->operands[0] != '\0' ? " " : "", v->operands);
-  man_line(v->summary);
+  print_man_line(v->summary);
   for (const cli_flag *f = cli_flags; f->name != NULL; f++)
-    if (strcmp(f->verb, v->name) == 0) man_flag(f);
+    if (strcmp(f->verb, v->name) == 0) print_man_flag(f);
   puts(".PP\nExample:\n.PP\n.RS\n.EX");
-  man_line(v->example);
+  print_man_line(v->example);
   puts(".EE\n.RE");
 }
 
-/* One entry an exit code, with the status codes that end so. */
-static void man_exit(int exit) {
+/* Prints the entry of an exit code, with all status codes that have it. */
+static void print_man_exit(int exit) {
   printf(".TP\n.B %d\n", exit);
   int n = 0;
   for (int i = 0; i < N_CODES; i++) {
     if (codes[i].exit != exit) continue;
     fputs(n++ == 0 ? "" : ";\n", stdout);
-    man_text(codes[i].text);
+    print_man_text(codes[i].text);
     fputs(" (\\fB", stdout);
-    put_lower(codes[i].name);
+    print_lower(codes[i].name);
     fputs("\\fR)", stdout);
   }
   puts("");
 }
 
-static void man_exits(void) {
+static void print_man_exits(void) {
   puts(".SH EXIT STATUS");
   puts("The names in brackets end the message; \\fBvolta explain\\fR \\fINAME\\fR says more.");
   for (int exit = 0; exit < 256; exit++)
     for (int i = 0; i < N_CODES; i++)
       if (codes[i].exit == exit) {
-        man_exit(exit);
+        print_man_exit(exit);
         break;
       }
 }
@@ -124,25 +127,25 @@ static void print_man(void) {
   puts(man_about);
   puts(".SH OPTIONS");
   for (const cli_flag *f = cli_flags; f->name != NULL; f++)
-    if (is_common(f)) man_flag(f);
+    if (is_common(f)) print_man_flag(f);
   puts(".SH VERBS");
-  for (const cli_verb *v = cli_verbs; v->name != NULL; v++) man_verb(v);
+  for (const cli_verb *v = cli_verbs; v->name != NULL; v++) print_man_verb(v);
   puts(".SH ENVIRONMENT");
   for (const cli_variable *x = cli_variables; x->name != NULL; x++) {
     printf(".TP\n.B %s\n", x->name);
-    man_line(x->help);
+    print_man_line(x->help);
   }
-  man_exits();
+  print_man_exits();
 }
 
-/* ---- what the completions share
- * ---------------------------------------------------------------------- */
+/* ---- functions for all completions ---- */
 
-static const char generated[] =
+static const char generated_note[] =
     "# Generated by gen_cli_docs from src/cli/options.def; do not edit.";
 
-/* Up to the end of the first sentence, without what would end the quotes around it. */
-static void put_brief(const char *help, const char *escaped) {
+/* Prints the first sentence of a help text, without the quotes that would end the string around it,
+ * and with a backslash before each character of `escaped`. */
+static void print_brief(const char *help, const char *escaped) {
   for (const char *p = help; *p != '\0' && !(p[0] == '.' && (p[1] == ' ' || p[1] == '\0')); p++) {
     if (*p == '`' || *p == '\'') continue;
     if (strchr(escaped, *p) != NULL) putchar('\\');
@@ -150,23 +153,22 @@ static void put_brief(const char *help, const char *escaped) {
   }
 }
 
-static void put_verbs(const char *between) {
+static void print_verbs(const char *between) {
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++)
     printf("%s%s", v == cli_verbs ? "" : between, v->name);
 }
 
-static void put_codes(void) {
+static void print_codes(void) {
   for (int i = 0; i < N_CODES; i++) {
     fputs(i == 0 ? "" : " ", stdout);
-    put_lower(codes[i].name);
+    print_lower(codes[i].name);
   }
 }
 
-/* ---- bash
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- bash ---- */
 
-static void bash_words(int complete) {
+/* Prints the command that completes a value of this kind, CLI_COMPLETE_*. */
+static void print_bash_action(int complete) {
   switch (complete) {
     case CLI_COMPLETE_file:
       puts("COMPREPLY=($(compgen -f -- \"$cur\")) ;;");
@@ -179,12 +181,12 @@ static void bash_words(int complete) {
       return;
     case CLI_COMPLETE_code:
       fputs("COMPREPLY=($(compgen -W \"", stdout);
-      put_codes();
+      print_codes();
       puts("\" -- \"$cur\")) ;;");
       return;
     case CLI_COMPLETE_verb:
       fputs("COMPREPLY=($(compgen -W \"", stdout);
-      put_verbs(" ");
+      print_verbs(" ");
       puts("\" -- \"$cur\")) ;;");
       return;
     default:
@@ -192,7 +194,7 @@ static void bash_words(int complete) {
   }
 }
 
-static void bash_flag_list(const cli_verb *v) {
+static void print_bash_flags(const cli_verb *v) {
   printf("      %s) flags=\"", v != NULL ? v->name : "''");
   int n = 0;
   for (const cli_flag *f = cli_flags; f->name != NULL; f++) {
@@ -203,24 +205,24 @@ static void bash_flag_list(const cli_verb *v) {
   puts("\" ;;");
 }
 
-static void bash_values(void) {
+static void print_bash_values(void) {
   puts("  case $verb:$prev in");
   for (const cli_flag *f = cli_flags; f->name != NULL; f++) {
     if (f->argument == NULL) continue;
     printf("    %s:--%s", f->verb, f->name);
     if (f->letter != 0) printf(" | %s:-%c", f->verb, f->letter);
     fputs(") ", stdout);
-    bash_words(f->complete);
+    print_bash_action(f->complete);
   }
 }
 
-static void bash_operands(void) {
+static void print_bash_operands(void) {
   fputs("    :*) COMPREPLY=($(compgen -W \"", stdout);
-  put_verbs(" ");
+  print_verbs(" ");
   puts("\" -- \"$cur\")) ;;");
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++) {
     printf("    %s:*) ", v->name);
-    bash_words(v->complete);
+    print_bash_action(v->complete);
   }
   puts("  esac");
 }
@@ -242,24 +244,22 @@ static const char bash_head[] =
     "  prev=${COMP_WORDS[k]}";
 
 static void print_bash(void) {
-  puts(generated);
+  puts(generated_note);
   puts(bash_head);
   puts("  for ((i = 1; i < COMP_CWORD; i++)); do");
   fputs("    case ${COMP_WORDS[i]} in\n      ", stdout);
-  put_verbs(" | ");
+  print_verbs(" | ");
   puts(") verb=${COMP_WORDS[i]}; break ;;\n    esac\n  done");
   puts("  if [[ $cur == -* ]]; then\n    case $verb in");
-  bash_flag_list(NULL);
-  for (const cli_verb *v = cli_verbs; v->name != NULL; v++) bash_flag_list(v);
+  print_bash_flags(NULL);
+  for (const cli_verb *v = cli_verbs; v->name != NULL; v++) print_bash_flags(v);
   puts("    esac\n    COMPREPLY=($(compgen -W \"$flags\" -- \"$cur\"))\n    return\n  fi");
-  bash_values();
-  bash_operands();
+  print_bash_values();
+  print_bash_operands();
   puts("}\ncomplete -o filenames -F _volta volta");
 }
 
-/* ---- zsh
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- zsh ---- */
 
 static const char *zsh_action(int complete) {
   switch (complete) {
@@ -278,44 +278,44 @@ static const char *zsh_action(int complete) {
   }
 }
 
-static void zsh_flag_as(const cli_flag *f, const char *dashes, const char *name) {
+static void print_zsh_flag(const cli_flag *f, const char *dashes, const char *name) {
   printf(" \\\n        '%s%s%s", f->repeat ? "*" : "", dashes, name);
   if (f->argument != NULL) fputs(dashes[1] == '-' ? "=" : "+", stdout);
   putchar('[');
-  put_brief(f->help, "[]:\\");
+  print_brief(f->help, "[]:\\");
   putchar(']');
   if (f->argument != NULL) printf(":%s:%s", f->argument, zsh_action(f->complete));
   putchar('\'');
 }
 
-static void zsh_flags(const cli_verb *v) {
+static void print_zsh_flags(const cli_verb *v) {
   for (const cli_flag *f = cli_flags; f->name != NULL; f++) {
     const char letter[2] = {f->letter, '\0'};
     if (!cli_flag_fits(f, v)) continue;
-    zsh_flag_as(f, "--", f->name);
-    if (f->letter != 0) zsh_flag_as(f, "-", letter);
+    print_zsh_flag(f, "--", f->name);
+    if (f->letter != 0) print_zsh_flag(f, "-", letter);
   }
 }
 
-static void zsh_verb(const cli_verb *v) {
+static void print_zsh_verb(const cli_verb *v) {
   printf("      %s) _arguments", v->name);
-  zsh_flags(v);
+  print_zsh_flags(v);
   if (v->most > 1) printf(" \\\n        '*:operand:%s'", zsh_action(v->complete));
   if (v->most == 1) printf(" \\\n        '1:operand:%s'", zsh_action(v->complete));
   puts(" ;;");
 }
 
-static void zsh_helpers(void) {
+static void print_zsh_helpers(void) {
   puts("_volta_backends() {\n  local -a names");
   puts("  names=(${(f)\"$(volta backends 2>/dev/null | sed 's/ .*//')\"})");
   puts("  compadd -a names\n}");
   fputs("_volta_codes() {\n  compadd ", stdout);
-  put_codes();
+  print_codes();
   puts("\n}");
   puts("_volta_verbs() {\n  local -a verbs\n  verbs=(");
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++) {
     printf("    '%s:", v->name);
-    put_brief(v->summary, ":\\");
+    print_brief(v->summary, ":\\");
     puts("'");
   }
   puts("  )\n  _describe verb verbs\n}");
@@ -323,22 +323,21 @@ static void zsh_helpers(void) {
 
 static void print_zsh(void) {
   puts("#compdef volta");
-  puts(generated);
-  zsh_helpers();
+  puts(generated_note);
+  print_zsh_helpers();
   puts("_volta() {\n  local curcontext=$curcontext state line\n  typeset -A opt_args");
   fputs("  _arguments -C", stdout);
-  zsh_flags(NULL);
+  print_zsh_flags(NULL);
   puts(" \\\n        '1:verb:_volta_verbs' '*::operand:->operands'");
   puts("  [[ $state == operands ]] || return 0\n    case $words[1] in");
-  for (const cli_verb *v = cli_verbs; v->name != NULL; v++) zsh_verb(v);
+  for (const cli_verb *v = cli_verbs; v->name != NULL; v++) print_zsh_verb(v);
   puts("    esac\n}\n_volta \"$@\"");
 }
 
-/* ---- fish
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- fish ---- */
 
-static void fish_words(int complete) {
+/* Prints the options that complete a value of this kind, CLI_COMPLETE_*. */
+static void print_fish_action(int complete) {
   switch (complete) {
     case CLI_COMPLETE_file:
       fputs(" -F", stdout);
@@ -351,12 +350,12 @@ static void fish_words(int complete) {
       return;
     case CLI_COMPLETE_code:
       fputs(" -f -a '", stdout);
-      put_codes();
+      print_codes();
       putchar('\'');
       return;
     case CLI_COMPLETE_verb:
       fputs(" -f -a '", stdout);
-      put_verbs(" ");
+      print_verbs(" ");
       putchar('\'');
       return;
     default:
@@ -364,37 +363,35 @@ static void fish_words(int complete) {
   }
 }
 
-static void fish_flag(const cli_flag *f) {
+static void print_fish_flag(const cli_flag *f) {
   fputs("complete -c volta", stdout);
   if (strcmp(f->verb, "top") == 0) fputs(" -n __fish_use_subcommand", stdout);
   if (!is_common(f)) printf(" -n '__fish_seen_subcommand_from %s'", f->verb);
   printf(" -l %s", f->name);
   if (f->letter != 0) printf(" -s %c", f->letter);
   if (f->argument != NULL) fputs(" -r", stdout);
-  if (f->argument != NULL) fish_words(f->complete);
+  if (f->argument != NULL) print_fish_action(f->complete);
   fputs(" -d '", stdout);
-  put_brief(f->help, "\\");
+  print_brief(f->help, "\\");
   puts("'");
 }
 
-static void fish_verb(const cli_verb *v) {
+static void print_fish_verb(const cli_verb *v) {
   printf("complete -c volta -n __fish_use_subcommand -f -a %s -d '", v->name);
-  put_brief(v->summary, "\\");
+  print_brief(v->summary, "\\");
   puts("'");
   printf("complete -c volta -n '__fish_seen_subcommand_from %s'", v->name);
-  fish_words(v->complete);
+  print_fish_action(v->complete);
   puts("");
 }
 
 static void print_fish(void) {
-  puts(generated);
-  for (const cli_verb *v = cli_verbs; v->name != NULL; v++) fish_verb(v);
-  for (const cli_flag *f = cli_flags; f->name != NULL; f++) fish_flag(f);
+  puts(generated_note);
+  for (const cli_verb *v = cli_verbs; v->name != NULL; v++) print_fish_verb(v);
+  for (const cli_flag *f = cli_flags; f->name != NULL; f++) print_fish_flag(f);
 }
 
-/* ---- main
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- main ---- */
 
 int main(int argc, char **argv) {
   static const struct {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gen_ops.c - writes files from the op tables. The build makes three of them:
- *   gen_ops header  volta/volta_ops.h: what a plug-in needs to read a step
+ * gen_ops.c - writes files from the op tables. The build generates three of them:
+ *   gen_ops header  volta/volta_ops.h: numbers and attribute structs, for plug-ins
  *   gen_ops fields  attr_fields.inc: the fields of every attribute group, with their offsets
  *   gen_ops order   op_order.inc: the rows of all families by ascending number
- * A number that stands twice makes it fail, and the build with it. The fourth is stored with the
- * sources, because kernels for GPUs are compiled from them alone:
- *   gen_ops maps         src/emit/maps.def: the ops that have a formula
- *   gen_ops maps FILE    fails, and the build with it, unless FILE is what `gen_ops maps` writes */
+ * It fails if two ops have the same number. The fourth is committed, because GPU kernels are
+ * compiled from the source files only: gen_ops maps         src/emit/maps.def: the ops that have a
+ * formula gen_ops maps FILE    fails unless FILE is the output of `gen_ops maps` */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void head(void) {
+static void print_header_start(void) {
   puts("/* SPDX-License-Identifier: Apache-2.0");
   puts(
       " * volta_ops.h - GENERATED from dtypes.def, attrs.def and ops.def: element types, op "
@@ -23,7 +22,7 @@ static void head(void) {
   puts("#define VT_MAX_RANK 8\n");
 }
 
-static void dtypes(void) {
+static void print_dtypes_and_words(void) {
   puts("/* Element types. */");
 #define VT_DTYPE(name, NAME, number, bytes, class) \
   printf("#define VT_DTYPE_%s %du /* %s, %d bytes */\n", #NAME, number, #name, bytes);
@@ -37,10 +36,14 @@ static void dtypes(void) {
   puts("");
 }
 
-static void attrs(void) {
-  puts("/* Lists inside attributes: n entries of v are used, the others are 0. */");
+static void print_attr_structs(void) {
+  puts(
+      "/* A list in a struct of attributes: the first n entries of v are used, the others are 0. "
+      "*/");
   puts("typedef struct vt_attr_list {\n  int64_t n, v[8];\n} vt_attr_list;\n");
-  puts("/* A text inside attributes: what follows its end is 0, and its last byte always is. */");
+  puts(
+      "/* A text in a struct of attributes; all bytes after its end are 0, and the last byte of v "
+      "is 0. */");
   puts("typedef struct vt_attr_text {\n  char v[120];\n} vt_attr_text;\n");
 #define VT_C_FLAG "int64_t"
 #define VT_C_INT "int64_t"
@@ -70,8 +73,9 @@ static void attrs(void) {
 #undef VT_R
 }
 
-/* A row cannot name its own struct inside a macro argument, so the offsets are written out here. */
-static void fields(void) {
+/* Prints the table of the fields of every attribute group. It is generated because a macro for a
+ * field in attrs.def cannot name the struct that the field belongs to. */
+static void print_attr_fields(void) {
   puts("/* attr_fields.inc - GENERATED from attrs.def. */");
   const char *group = "";
 #define VT_FIELD(kind, field, required, late)                                                    \
@@ -91,12 +95,13 @@ static void fields(void) {
 #undef VT_R
 }
 
+/* A row of the op table. */
 typedef struct row {
   const char *name;
-  int number, operands;
+  int number, operands; /* `operands`: the largest number of operands */
   const char *class, *attrs, *verify, *shape;
-  const char *formula; /* formula or fused; NULL where there is none */
-  int cost;
+  const char *formula; /* "formula" or "fused"; NULL if the op has no formula */
+  int cost;            /* picoseconds per element */
 } row;
 #define VT_FORM_opaque NULL, 0
 #define VT_FORM_pointwise NULL, 0
@@ -116,7 +121,7 @@ static int by_number(const void *a, const void *b) {
   return ((const row *)a)->number - ((const row *)b)->number;
 }
 
-/* The families stand in files of their own; the numbers go across them. */
+/* Sorts the rows by number, across all families; returns 0 if two rows have the same number. */
 static int sort_rows(void) {
   qsort(rows, N_ROWS, sizeof *rows, by_number);
   for (int i = 1; i < N_ROWS; i++) {
@@ -128,14 +133,14 @@ static int sort_rows(void) {
   return 1;
 }
 
-static void ops(void) {
-  puts("/* Op numbers; the attributes an op carries are named beside it. */");
+static void print_op_numbers(void) {
+  puts("/* Op numbers, each with the class of the op and its struct of attributes. */");
   for (int i = 0; i < N_ROWS; i++)
     printf("#define VT_OP_%s %du /* %s, vt_attr_%s */\n", rows[i].name, rows[i].number,
            rows[i].class, rows[i].attrs);
 }
 
-static void order(void) {
+static void print_order(void) {
   puts("/* op_order.inc - GENERATED from ops.def. */");
   for (int i = 0; i < N_ROWS; i++) printf("VT_ROW(%s)\n", rows[i].name);
 }
@@ -144,24 +149,22 @@ static void order(void) {
 
 static const char maps_head[] =
     "/* SPDX-License-Identifier: Apache-2.0\n"
-    " * maps.def - GENERATED from ops.def by `make maps`: the pointwise ops that have a formula of "
-    "their\n"
-    " * own, in ascending number.\n"
-    " *   n       operands, all of one type\n"
-    " *   result  same: of that type; truth: bool\n"
+    " * maps.def - GENERATED from ops.def by `make maps`: the pointwise ops that have a formula, "
+    "in\n"
+    " * ascending order of their numbers.\n"
+    " *   n       number of operands, which have one type\n"
+    " *   result  same: the type of the operands; truth: bool\n"
     " *   float, integer, truth\n"
-    " *           yes: a formula of map_float.inc, map_int.inc for each of these types; no: there "
-    "is "
-    "none;\n"
-    " *           fused: a formula that multiplies and adds at once; f32: a function of the "
-    "numerics "
-    "or\n"
-    " *           made of one, for that type alone\n"
-    " *   cost    picoseconds an element, about, once the operands are at hand\n"
+    " *           the formula for operands of these types. yes: in map_float.inc or map_int.inc; "
+    "no:\n"
+    " *           there is none; fused: one that multiplies and adds with one rounding; f32: a "
+    "function\n"
+    " *           of the numerics, or a formula with one, for f32 only\n"
+    " *   cost    approximate picoseconds per element, without loading the operands\n"
     " *\n"
     " *     op          n  result float  integer  truth  cost */\n";
 
-/* The types that a rule accepts, as columns of maps.def. */
+/* The columns float, integer and truth of maps.def for each rule that checks operands. */
 static const struct accepted {
   const char *verify, *floats, *integers, *truths;
 } accepted[] = {
@@ -169,71 +172,75 @@ static const struct accepted {
     {"check_number", "yes", "yes", "no"}, {"check_integer", "no", "yes", "no"},
     {"check_bits", "no", "yes", "yes"},   {"check_compute", "yes", "yes", "yes"},
 };
-/* The type that a rule gives the result. */
-static const struct given {
+/* The column result of maps.def for each rule that infers the result. */
+static const struct inferred {
   const char *shape, *result;
-} given[] = {{"shape_same", "same"},
-             {"shape_broadcast", "same"},
-             {"shape_compare", "truth"},
-             {"shape_truth", "truth"}};
+} inferred[] = {{"shape_same", "same"},
+                {"shape_broadcast", "same"},
+                {"shape_compare", "truth"},
+                {"shape_truth", "truth"}};
 
-static char made[32768];
-static size_t n_made;
+static char maps_text[32768]; /* the text of maps.def */
+static size_t n_maps_text;
 
-static void add(const char *format, ...) {
+/* Appends to maps_text. */
+static void append(const char *format, ...) {
   va_list list;
   va_start(list, format);
-  n_made += (size_t)vsnprintf(made + n_made, sizeof made - n_made, format, list);
+  n_maps_text +=
+      (size_t)vsnprintf(maps_text + n_maps_text, sizeof maps_text - n_maps_text, format, list);
   va_end(list);
-  if (n_made >= sizeof made) exit(1);
+  if (n_maps_text >= sizeof maps_text) exit(1);
 }
 
-static int refuse(const row *r, const char *rule) {
+/* Reports an op whose rule is in neither table; returns 0. */
+static int report_unknown_rule(const row *r, const char *rule) {
   fprintf(stderr,
           "gen_ops: '%s' has a formula, and gen_ops.c does not know which types '%s' stands for\n",
           r->name, rule);
   return 0;
 }
 
-/* A column, with the comma behind it. */
-static void cell(const char *word, int width) {
-  add("%s,%*s", word, width - (int)strlen(word), "");
+/* Appends a column of this width, with a comma after the word. */
+static void append_cell(const char *word, int width) {
+  append("%s,%*s", word, width - (int)strlen(word), "");
 }
 
-static int add_map(const row *r) {
+/* Appends the row of an op; returns 0 if the types of its rules are unknown. */
+static int append_map(const row *r) {
   const struct accepted *types = NULL;
   const char *result = NULL;
   for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++)
     if (strcmp(accepted[i].verify, r->verify) == 0) types = &accepted[i];
-  for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-    if (strcmp(given[i].shape, r->shape) == 0) result = given[i].result;
-  if (types == NULL) return refuse(r, r->verify);
-  if (result == NULL) return refuse(r, r->shape);
-  add("VT_MAP(");
-  cell(r->name, 11);
-  add("%d, ", r->operands);
-  cell(result, 6);
-  cell(strcmp(r->formula, "fused") == 0 ? "fused" : types->floats, 6);
-  cell(types->integers, 8);
-  cell(types->truths, 6);
-  add("%d)\n", r->cost);
+  for (size_t i = 0; i < sizeof inferred / sizeof *inferred; i++)
+    if (strcmp(inferred[i].shape, r->shape) == 0) result = inferred[i].result;
+  if (types == NULL) return report_unknown_rule(r, r->verify);
+  if (result == NULL) return report_unknown_rule(r, r->shape);
+  append("VT_MAP(");
+  append_cell(r->name, 11);
+  append("%d, ", r->operands);
+  append_cell(result, 6);
+  append_cell(strcmp(r->formula, "fused") == 0 ? "fused" : types->floats, 6);
+  append_cell(types->integers, 8);
+  append_cell(types->truths, 6);
+  append("%d)\n", r->cost);
   return 1;
 }
 
-static int maps(void) {
-  add("%s", maps_head);
+static int write_maps(void) {
+  append("%s", maps_head);
   for (int i = 0; i < N_ROWS; i++)
-    if (rows[i].formula != NULL && !add_map(&rows[i])) return 0;
+    if (rows[i].formula != NULL && !append_map(&rows[i])) return 0;
   return 1;
 }
 
-/* The stored file against what the rows say now. */
+/* Returns 1 if the stored file is maps_text. */
 static int matches(const char *path) {
-  static char stored[sizeof made];
+  static char stored[sizeof maps_text];
   FILE *f = fopen(path, "rb");
   const size_t n = f != NULL ? fread(stored, 1, sizeof stored, f) : 0;
   if (f != NULL) fclose(f);
-  if (n == n_made && memcmp(stored, made, n) == 0) return 1;
+  if (n == n_maps_text && memcmp(stored, maps_text, n) == 0) return 1;
   fprintf(stderr, "gen_ops: %s is not what the op table says; `make maps` writes it\n", path);
   return 0;
 }
@@ -241,17 +248,17 @@ static int matches(const char *path) {
 int main(int argc, char **argv) {
   if (!sort_rows()) return 1;
   if (argc >= 2 && strcmp(argv[1], "maps") == 0) {
-    if (!maps() || (argc > 2 && !matches(argv[2]))) return 1;
-    if (argc == 2) fputs(made, stdout);
+    if (!write_maps() || (argc > 2 && !matches(argv[2]))) return 1;
+    if (argc == 2) fputs(maps_text, stdout);
   } else if (argc == 2 && strcmp(argv[1], "fields") == 0) {
-    fields();
+    print_attr_fields();
   } else if (argc == 2 && strcmp(argv[1], "order") == 0) {
-    order();
+    print_order();
   } else {
-    head();
-    dtypes();
-    attrs();
-    ops();
+    print_header_start();
+    print_dtypes_and_words();
+    print_attr_structs();
+    print_op_numbers();
     puts("\n#endif");
   }
   return ferror(stdout) || fflush(stdout) != 0;

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""generated_docs.py - the files that programs write and that are committed: compares them with what
-the programs write now, or with --write brings them up to date."""
+"""generated_docs.py - compares the committed pages that programs generate with what the programs write now, or with
+--write updates them."""
 import argparse
 import os
 import pathlib
 import subprocess
 import sys
 
-FILES = {  # file -> (program, arguments)
+FILES = {  # file -> (the program that generates it, its arguments)
     "docs/volta.1": ("gen", ["man"]),
     "completions/volta.bash": ("gen", ["bash"]),
     "completions/volta.zsh": ("gen", ["zsh"]),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pack_suite.c IMAGE DIGEST DIGESTS FILE... - writes the conformance suite as one image: case
- * files, examples, and the stored digests without the names, which the case files give. The image
- * is packed by gzip, the same bytes at any time. src/admit/suite_image.c describes it and reads it.
- */
+ * pack_suite.c IMAGE DIGEST DIGESTS FILE... - writes the conformance suite into IMAGE: the FILEs,
+ * which are case files and examples, and the stored digests of DIGESTS without the case names,
+ * which the case files give. The image is gzip, without a time, so that its bytes depend on the
+ * files only. src/admit/suite_image.c describes it and reads it. DIGEST gets the digest of the
+ * suite. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +15,17 @@ static _Noreturn void fail(const char *path, const char *what) {
   exit(1);
 }
 
-/* A whole file, followed by one 0. */
+/* Returns the content of a file, followed by a 0 byte. */
 static char *read_file(const char *path, size_t *out_n) {
   FILE *f = fopen(path, "rb");
   char *bytes = NULL;
-  size_t n = 0, room = 0, got = 0;
+  size_t n = 0, capacity = 0, got = 0;
   if (f == NULL) fail(path, "cannot be read");
   do {
     n += got;
-    if (n == room) bytes = realloc(bytes, (room = room * 2 + 4096) + 1);
+    if (n == capacity) bytes = realloc(bytes, (capacity = capacity * 2 + 4096) + 1);
     if (bytes == NULL) fail(path, "out of memory");
-    got = fread(bytes + n, 1, room - n, f);
+    got = fread(bytes + n, 1, capacity - n, f);
   } while (got > 0);
   if (ferror(f)) fail(path, "cannot be read");
   fclose(f);
@@ -35,23 +36,24 @@ static char *read_file(const char *path, size_t *out_n) {
 
 /* ---- the image ---- */
 
-static void put(gzFile out, const void *bytes, size_t n) {
+static void write_bytes(gzFile out, const void *bytes, size_t n) {
   if (n > 0 && gzwrite(out, bytes, (unsigned)n) != (int)n) fail("the image", "cannot be written");
 }
 
-static void put_part(gzFile out, const char *name, const void *bytes, size_t n) {
+/* Writes a line "NAME SIZE", the bytes and a newline. */
+static void write_part(gzFile out, const char *name, const void *bytes, size_t n) {
   char line[300];
   snprintf(line, sizeof line, "%s %zu\n", name, n);
-  put(out, line, strlen(line));
-  put(out, bytes, n);
-  put(out, "\n", 1);
+  write_bytes(out, line, strlen(line));
+  write_bytes(out, bytes, n);
+  write_bytes(out, "\n", 1);
 }
 
-static void put_file(gzFile out, const char *path) {
+static void write_file(gzFile out, const char *path) {
   const char *slash = strrchr(path, '/');
   size_t n;
   char *bytes = read_file(path, &n);
-  put_part(out, slash == NULL ? path : slash + 1, bytes, n);
+  write_part(out, slash == NULL ? path : slash + 1, bytes, n);
   free(bytes);
 }
 
@@ -61,8 +63,8 @@ static size_t count_entries(const char *text) {
   return n;
 }
 
-/* "0123456789abcdef name" */
-static int read_digest(const char *line, uint8_t out[8]) {
+/* Parses a line "0123456789abcdef name"; returns 0 if it has another form. */
+static int parse_digest(const char *line, uint8_t out[8]) {
   for (int i = 0; i < 8; i++) {
     char pair[3] = {line[2 * i], line[2 * i] == 0 ? 0 : line[2 * i + 1], 0}, *end;
     out[i] = (uint8_t)strtoul(pair, &end, 16);
@@ -71,15 +73,17 @@ static int read_digest(const char *line, uint8_t out[8]) {
   return line[16] == ' ';
 }
 
-/* By itself too: what reads certificates does not unpack the suite. */
-static void write_digest(const char *path, const vt_hash256 *digest) {
+/* Writes the digest of the suite to a file of its own, so that the code that reads certificates
+ * need not unpack the suite. */
+static void write_suite_digest(const char *path, const vt_hash256 *digest) {
   FILE *f = fopen(path, "wb");
   if (f == NULL || fwrite(digest->b, 1, 32, f) != 32 || fclose(f) != 0)
     fail(path, "cannot be written");
 }
 
-/* The digest of the suite, as vt_suite_digest makes it, and the eight bytes of every case. */
-static void put_digests(gzFile out, const char *path, const char *digest_path) {
+/* Writes the part "digests": the digest of the suite, computed as vt_suite_digest does, and then
+ * eight bytes per case. */
+static void write_digests(gzFile out, const char *path, const char *digest_path) {
   size_t n;
   char *text = read_file(path, &n);
   const size_t entries = count_entries(text);
@@ -91,7 +95,7 @@ static void put_digests(gzFile out, const char *path, const char *digest_path) {
   vt_hash_add_u64(&h, entries);
   for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
     if (*line == '#') continue;
-    if (!read_digest(line, next)) fail(path, "a line that is not a digest and a name");
+    if (!parse_digest(line, next)) fail(path, "a line that is not a digest and a name");
     vt_hash_add(&h, line + 17, strlen(line + 17) + 1);
     vt_hash_add(&h, &stored, 1);
     vt_hash_add(&h, next, 8);
@@ -99,8 +103,8 @@ static void put_digests(gzFile out, const char *path, const char *digest_path) {
   }
   const vt_hash256 digest = vt_hash_done(&h);
   memcpy(part, digest.b, 32);
-  put_part(out, "digests", part, 32 + 8 * entries);
-  write_digest(digest_path, &digest);
+  write_part(out, "digests", part, 32 + 8 * entries);
+  write_suite_digest(digest_path, &digest);
   free(part);
   free(text);
 }
@@ -110,9 +114,9 @@ int main(int argc, char **argv) {
   if (argc < 5) fail("IMAGE DIGEST DIGESTS FILE...", "missing");
   gzFile out = gzopen(argv[1], "wb9");
   if (out == NULL) fail(argv[1], "cannot be written");
-  put(out, first_line, strlen(first_line));
-  put_digests(out, argv[3], argv[2]);
-  for (int i = 4; i < argc; i++) put_file(out, argv[i]);
+  write_bytes(out, first_line, strlen(first_line));
+  write_digests(out, argv[3], argv[2]);
+  for (int i = 4; i < argc; i++) write_file(out, argv[i]);
   if (gzclose(out) != Z_OK) fail(argv[1], "cannot be written");
   return 0;
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sample_words.py [--comments N] [--names N] [--seed TEXT] [--also TEXT] - comments and function names drawn at random.
+"""sample_words.py [--comments N] [--names N] [--seed TEXT] [--also TEXT] - draws comments and function names at random.
 
-Whoever judges the words of this tree reads the sample, not a choice of the author's. It has 120 comments and 100
-functions unless told. The seed is the hash of the committed tree, so that everybody draws the same sample for one
-commit; --also adds to the seed, to draw another sample for the same commit. A comment comes with the line that it is
-about, a function with its signature, both with the header comment of their file. Headers themselves are not drawn.
+A reader who has not seen the code judges the sample, so that no author chooses it. It has 120 comments and 100
+functions by default. The seed is the hash of the committed tree, so that everybody draws the same sample for one
+commit; --also adds text to the seed, to draw another sample for the same commit. A comment is printed with the line
+that it annotates, a function with its signature, and both with the header comment of their file. Header comments
+themselves are not drawn.
 """
 import argparse
 import pathlib
@@ -17,6 +18,7 @@ import c_source
 
 FOLDERS = ("src", "include", "tests", "bench", "tools", "scripts", "cmake", "examples")
 SCRIPTS = (".py", ".sh", ".cmake")
+DIRECTIVE = r"(?:include|ifn?def|if|endif|else|define|undef|error)\b"  # of C code inside a script
 FUNCTION = re.compile(r"^(?!typedef|return|else|#)[A-Za-z_][\w \t*]*?[ *](\w+)\(([^;{}]*?)\)\s*\{", re.M)
 
 
@@ -31,7 +33,7 @@ def is_worded(text):
 
 
 def header_of(text, found):
-    """The first comment that says more than the licence, which stands in it or before it."""
+    """(text, end) of the file's header: its first comment with more than the licence line; ("", 0) if there is none."""
     for start, end, raw in found[:3]:
         words = re.sub(r"^SPDX-License-Identifier: \S+\s*", "", clean(raw))
         if words and text[:start].count("\n") < 6:
@@ -40,7 +42,7 @@ def header_of(text, found):
 
 
 def annotated(text, start, end):
-    """The code that a comment is about: on its own line, or else on the next one."""
+    """The code that a comment annotates: the code before it on its line, or else the next line of code."""
     before = text[text.rfind("\n", 0, start) + 1:start].strip()
     if before:
         return before
@@ -49,7 +51,7 @@ def annotated(text, start, end):
 
 
 def comments_of_c(text):
-    """Each comment once; // comments on lines of their own that follow each other are one."""
+    """(start, end, text) of each comment; neighbouring lines of // comments are one comment."""
     found = []
     for m in c_source._LITERAL.finditer(text):
         if not m["comment"]:
@@ -63,7 +65,7 @@ def comments_of_c(text):
 
 
 def comments_of_script(text):
-    return [(m.start(), m.end(), m[0]) for m in re.finditer(r"(?:^[ \t]*#(?!!).*\n)+", text, re.M)]
+    return [(m.start(), m.end(), m[0]) for m in re.finditer(r"(?:^[ \t]*#(?!!|" + DIRECTIVE + r").*\n)+", text, re.M)]
 
 
 class Tree:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """sum_tests.py - adds up CTest's JUnit reports and prints one closing line.
 
-A lane is given as NAME=REPORT. A report that is missing or holds no test counts as one failure,
-and so does a test that never started: only a test that says it skips itself is skipped. With
---packages a test may skip itself only because hardware or nvcc is missing.
+A lane is given as NAME=REPORT. A report that is missing or has no tests counts as one failure. A test counts as
+skipped only if it skipped itself; a test that never started has failed. With --packages a test may skip itself only
+because hardware or nvcc is missing.
 """
 import argparse
 import pathlib
@@ -13,7 +13,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 
-# The reasons that tests give for what no package can install.
+# Reasons for skipping a test that name something that no package can install.
 HARDWARE = re.compile(r"this processor|no (sse2|avx2|avx512|fma) here|nvcc|NVRTC|no kernels for CUDA|no device")
 
 
@@ -47,9 +47,9 @@ def read_lane(lane, packages):
 
 def main(arguments):
     parser = argparse.ArgumentParser(description="add up CTest's JUnit reports")
-    parser.add_argument("--failed-lanes", default="", help="lanes that do not build, by blanks")
-    parser.add_argument("--skipped-lanes", default="", help="lanes that cannot run here")
-    parser.add_argument("--packages", action="store_true", help="a test skipped for want of a package has failed")
+    parser.add_argument("--failed-lanes", default="", help="lanes that do not build, separated by blanks")
+    parser.add_argument("--skipped-lanes", default="", help="lanes that cannot run on this machine")
+    parser.add_argument("--packages", action="store_true", help="a test that is skipped because a package is missing has failed")
     parser.add_argument("lanes", nargs="*", metavar="NAME=REPORT")
     options = parser.parse_args(arguments)
 

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# gpu_checks.sh - the checks that need a GPU, and the sources of each. owed.sh reads this table.
-# `check GROUP/NAME PATH...`: scripts/ci/cuda_GROUP_verify.sh runs it as its check NAME. Its sources are what could
-# change its verdict on a GPU although every test without a GPU passes. A folder stands for all files below it
-# but unit tests (*_test.*). A pattern is quoted. Each check has a row in the table of docs/gpu-verification.md.
+# gpu_checks.sh - the table of checks that need a GPU, with the sources of each. owed.sh reads it.
+# `check GROUP/NAME PATH...` is the check NAME of scripts/ci/cuda_GROUP_verify.sh. The PATHs are its sources: files
+# that could change its result on a GPU although every test without a GPU passes. A folder means all files below it
+# except unit tests (*_test.*). A pattern is quoted. Each check has a row in the table of docs/gpu-verification.md.
 
-# What decides about the bits of one kernel: its text, what calls it, and how it is compiled.
+# Sources that can change the bits of one kernel: its text, the code that launches it, and the way it is compiled.
 kernel=(src/back/cuda src/emit src/num src/op include cmake/cuda.cmake tools/compile_kernels.sh)
-# What decides which kernels a program runs, and in which memory.
+# Sources that can change which kernels a program runs, and in which memory.
 program=("${kernel[@]}" src/base src/ir src/pass src/plan src/gate src/api)
 suite=(src/admit 'tests/cts/*.cts' 'tests/cts/*.[ch]' tests/cts/cts.digests)
 examples=('examples/*.vt' examples/published.digests)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gpu_verify.sh [--part I/N] [--since COMMIT] [--out DIR] [--build FOLDER] - runs every check that needs a GPU, those
-# of gpu_checks.sh, by the scripts cuda_*_verify.sh. It prints one table and writes it, with the card, the driver, the
-# commit, the date and a hash of the sources of each check, to DIR/gpu-verify-I-of-N.txt; DIR is FOLDER unless named.
+# gpu_verify.sh [--part I/N] [--since COMMIT] [--out DIR] [--build FOLDER] - runs every check of gpu_checks.sh, which
+# need a GPU, with the scripts cuda_*_verify.sh. It prints one table and writes it, with the card, the driver, the
+# commit, the date and a hash of the sources of each check, to DIR/gpu-verify-I-of-N.txt; DIR is FOLDER by default.
 # It needs a built tree and a driver, and no network. --part runs the Ith of N parts; they may run on N machines with
-# the same card. --since runs only the checks whose sources have changed since COMMIT. FOLDER is the build, by default
-# build/, which is brought up to date; another one is taken as it is. owed.sh --record takes the reports of all parts.
+# the same card. --since runs only the checks whose sources have changed since COMMIT. FOLDER is the build folder, by
+# default build/, which is built first; another one is not built. owed.sh --record reads the reports of all parts.
 # Exit 0 if no check failed, 1 if one did, 2 for a usage error, 5 if there is no GPU or no driver.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # owed.sh [--fail] - lists the GPU checks that are owed: those whose sources have changed since they last passed on a
-#   GPU, the longest unseen first, with date, card and commit of that run and the files that have changed. Exit 0;
-#   with --fail exit 1 if any check is owed.
+#   GPU. Each has the date, card and commit of that run and the files that have changed; the oldest run is first.
+#   Exit 0; with --fail exit 1 if any check is owed.
 # owed.sh --sources [COMMIT] - prints each check and the hash of its sources, in the working tree or at COMMIT.
-# owed.sh --record REPORT... - writes what these reports of gpu_verify.sh saw passing, one for each part of one run,
-#   into the table of docs/gpu-verification.md. Exit 1 if a check of the reports is not recorded.
-# The checks and their sources are in gpu_checks.sh; what was seen is in the table of docs/gpu-verification.md. A check
-# without a row there is an error, and so is a row without a check: exit 3. Exit 2 for a usage error.
+# owed.sh --record REPORT... - records the checks that passed in the table of docs/gpu-verification.md. The REPORTs are
+#   those of gpu_verify.sh for all parts of one run. Exit 1 if a check of the reports is not recorded.
+# The checks and their sources are in gpu_checks.sh. If a check has no row in the table, or a row no check, the exit
+# code is 3. Exit 2 for a usage error.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 page=docs/gpu-verification.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# fail CODE WORDS
+# fail CODE MESSAGE: ends the script.
 fail() {
   echo "owed.sh: $2" >&2
   exit "$1"
@@ -31,7 +31,7 @@ check() {
 
 # ---- sources ----
 
-# unpack COMMIT: sets tree to a folder with the files of that commit; fails if this is no clone that has it.
+# unpack COMMIT: sets tree to a folder with the files of that commit; fails if there is no clone or it lacks the commit.
 unpack() {
   local commit
   [[ -e .git ]] && commit=$(git rev-parse --verify --quiet "$1^{commit}") || return 1
@@ -41,7 +41,8 @@ unpack() {
     git archive "$commit" | tar -x -C "$tree"
   fi
 }
-# files CHECK TREE: prints hash and name of each of its sources. A path may be missing in another tree, not in this one.
+# files CHECK TREE: prints hash and name of each source of a check. A source that does not exist is an error in the
+# working tree, and is left out in the tree of another commit.
 files() (
   cd "$2"
   for path in ${paths[$1]}; do
@@ -56,9 +57,9 @@ files() (
 )
 hash_of() { files "$1" "$2" | sha256sum | cut -c 1-16; }
 
-# ---- what was seen ----
+# ---- the recorded runs ----
 
-declare -A seen # of each check: "HASH COMMIT DATE CARD", or "never"
+declare -A seen # the latest recorded run of each check: "HASH COMMIT DATE CARD", or "never"
 read_page() {
   local line name
   local row='^\| ([a-z]+/[a-z_]+) \| [^|]+ \| ([0-9a-f]{16}) \| ([0-9a-f]{7,40}) \| ([^|]+) \| ([0-9]{4}-[0-9]{2}-[0-9]{2}) \|$'
@@ -81,9 +82,9 @@ read_page() {
   done
 }
 
-# ---- the three uses ----
+# ---- the three commands ----
 
-# changed CHECK COMMIT: the files that differ between the commit and the working tree.
+# changed CHECK COMMIT: says which sources of the check differ between the commit and the working tree.
 changed() {
   local names=() more=
   if ! unpack "$2"; then
@@ -117,7 +118,7 @@ list() {
 sources() {
   local check hash root=.
   if [[ -n ${1-} ]]; then
-    unpack "$1" || fail 2 "this is no clone that has the commit $1"
+    unpack "$1" || fail 2 "there is no clone here with the commit $1"
     root=$tree
   fi
   for check in "${checks[@]}"; do
@@ -126,8 +127,8 @@ sources() {
   done
 }
 
-# only KEY: the value that all reports give for it.
-only() {
+# common_value KEY: prints the value of KEY, which must be the same in all reports.
+common_value() {
   local values
   values=$(sed -n "s|^$1: ||p" "${reports[@]}" | sort -u)
   if [[ -z $values || $values == *$'\n'* ]]; then fail 2 "the reports do not give one value for $1: ${values//$'\n'/, }"; fi
@@ -139,11 +140,11 @@ record() {
   if [[ $(sed -n 's/^part: //p' "${reports[@]}" | sort -n) != "$(seq -f "%.0f of $n" "$n")" ]]; then
     fail 2 "these are not the reports of all the parts of one run, one of each"
   fi
-  card=$(only card)
-  commit=$(only commit)
+  card=$(common_value card)
+  commit=$(common_value commit)
   day=$(sed -n 's/^date: //p' "${reports[@]}" | sort | tail -n 1)
   if [[ $commit == unknown ]]; then commit=HEAD; fi
-  unpack "$commit" || fail 2 "this is no clone that has the commit $commit"
+  unpack "$commit" || fail 2 "there is no clone here with the commit $commit"
   commit=$(git rev-parse --short=7 "$commit")
   while read -r check; do
     [[ -n ${paths[$check]-} ]] || fail 3 "gpu_checks.sh does not list $check"

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# verdict.sh - what the verification scripts share, which source it: their options, the rows of their table, and how
-# the work is divided into parts.
-# shellcheck disable=SC2034 # the scripts use what is set here
+# verdict.sh - functions that the verification scripts source: options, running checks, the rows of their table, and
+# the division of checks into parts.
+# shellcheck disable=SC2034 # the scripts use the variables that are set here
 
 build=build part=1/1 checks='' rows=''
 table=() failed=0 number=0
@@ -29,8 +29,8 @@ options() {
   fi
 }
 
-# find_gpu: sets device, what volta says of the first GPU, its name card, and the driver's version. Exit 5, as
-# volta has it for a backend that is not available, where there is no GPU or no driver.
+# find_gpu: sets `device` to the line of volta about the first GPU, `card` to the GPU's name and `driver` to the
+# driver's version. Without a GPU or a driver it ends the script with 5, volta's exit code for an unavailable backend.
 find_gpu() {
   if [[ ! -x $build/volta ]]; then
     echo "${0##*/}: there is no $build/volta; run make first" >&2
@@ -38,7 +38,7 @@ find_gpu() {
   fi
   device=$("$build/volta" backends cuda:0 2>&1 | head -n 1) || true
   if [[ $device != *" available "* ]]; then
-    echo "${0##*/}: there is no GPU to verify here: ${device##*  }" >&2
+    echo "${0##*/}: there is no GPU to verify: ${device##*  }" >&2
     exit 5
   fi
   card=${device##*comps  } card=${card%%,*}
@@ -46,7 +46,7 @@ find_gpu() {
   driver=${driver:-not known}
 }
 
-# row RESULT WHAT SECONDS WORDS: adds a row to the table, and to the file `rows` where one is named.
+# row RESULT CHECK SECONDS WORDS: adds a row to the table, and to the file `rows` if there is one.
 row() {
   local line
   printf -v line '%-28s %-7s %7s  %s' "$2" "$1" "$3" "$4"
@@ -54,9 +54,9 @@ row() {
   if [[ -n $rows ]]; then echo "$line" >>"$rows"; fi
   if [[ $1 == FAILED ]]; then failed=1; fi
 }
-# judge WHAT PATTERN COMMAND...: runs the command. It is ok if it exits with 0 and prints a line that matches the
-# pattern; the last such line goes into the table. A command that exits with 77 is skipped.
-judge() {
+# run_check CHECK PATTERN COMMAND...: runs the command and adds its row. It is ok if it exits with 0 and prints a line
+# that matches the pattern; the last such line is in the row. It is skipped if it exits with 77.
+run_check() {
   local what=$1 pattern=$2 status=0 begun=$SECONDS words
   shift 2
   echo "== $what"
@@ -70,9 +70,9 @@ judge() {
     row FAILED "$what" "$((SECONDS - begun))" "$words"
   fi
 }
-# wanted CHECK: whether --checks, a comma list, names it. Without --checks every check is wanted.
+# wanted CHECK: whether to run this check: --checks, a comma-separated list, is not given or names it.
 wanted() { [[ -z $checks || ,$checks, == *,$1,* ]]; }
-# mine: whether this part runs the next of the pieces that are not divided themselves.
+# mine: whether this part runs the next piece. Pieces that are not divided go to the parts in turn.
 mine() {
   number=$((number + 1))
   ((number % parts == part - 1))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# admit_check.sh VOLTA BACKEND... - each backend passes the short form of admission; with
-# VOLTA_TEST_FULL the full one, whose certificate is the same bytes twice.
+# admit_check.sh VOLTA BACKEND... - tests that each backend passes the short form of admission. With
+# VOLTA_TEST_FULL it also passes the full form twice, and both certificates must have the same bytes.
 set -euo pipefail
 volta=$(realpath "$1")
 shift
@@ -12,7 +12,7 @@ cd "$work"
 for backend in "$@"; do
   "$volta" admit "$backend" --short --jobs 2 >said || { cat said && exit 1; }
   grep -q "^PASSED: $backend (short form" said || { cat said && exit 1; }
-  if [[ -e volta-refusal-$backend ]]; then echo "a reproducer of nothing" && exit 1; fi
+  if [[ -e volta-refusal-$backend ]]; then echo "$backend passed, but there is a reproducer" && exit 1; fi
   if [[ -z ${VOLTA_TEST_FULL:-} ]]; then continue; fi
   for n in 1 2; do
     "$volta" admit "$backend" --jobs $n -o "$n.json" >said || { cat said && exit 1; }

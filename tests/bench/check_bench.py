@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_bench.py --volta V --diverging V --peers DIR - volta bench at its least sizes.
+"""check_bench.py --volta V --diverging V --peers DIR - tests `volta bench` at its smallest sizes.
 
-The report has what readers of bench/results rely on; both spellings of OpenBLAS are called, agree with
-us and are measured at their fastest setting; a peer that multiplies wrongly and a backend that is wrong in one bit are found out.
+The report must have the keys that readers of bench/results use. Stand-ins for both builds of OpenBLAS must be called,
+agree with Volta and be measured at their fastest setting. A peer that multiplies wrongly and a backend that is wrong in
+one bit must be reported.
 """
 import argparse
 import json
@@ -25,7 +26,7 @@ def expect(holds, sentence):
 
 
 def bench(volta, *words, **variables):
-    # A core type that the user's environment sets would keep bench from trying the others.
+    # Without the user's OPENBLAS_CORETYPE, which would keep bench from trying other core types.
     around = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
     done = subprocess.run([volta, "bench", *words], capture_output=True, text=True, env={**around, **variables})
     return done.returncode, done.stdout, done.stderr
@@ -50,10 +51,10 @@ def check_record(r, compared):
 
 def check_suite(volta, backend, peer):
     flags = ["--compare", "openblas", "--peer", str(peer)] if peer else []
-    # One core type takes less time; check_settings tries them all.
+    # One core type is enough here and saves time; check_settings tests all of them.
     found = report(volta, "cpu", "--quick", "--threads", "1,3", "--backend", backend, *flags, OPENBLAS_CORETYPE="Haswell")
     expect(set(found) == ROOT, f"the report has {sorted(found)}")
-    expect([d["threads"] for d in found["devices"]] == [1, 3], "not the threads that were asked for")
+    expect([d["threads"] for d in found["devices"]] == [1, 3], "the numbers of threads are not those of --threads")
     for r in found["results"]:
         check_record(r, peer is not None)
     kinds = list(dict.fromkeys(r["work"].split()[0] for r in found["results"]))
@@ -61,11 +62,11 @@ def check_suite(volta, backend, peer):
     both = {(r["weights"], r["threads"]) for r in found["results"] if r["work"].startswith("sgemm ")}
     expect(len(both) == 4, f"{backend}: products with {sorted(both)}")
     if peer:
-        expect(found["compare"]["config"].startswith("a stand-in"), "the peer does not say what it is")
+        expect(found["compare"]["config"].startswith("a stand-in"), "the report lacks the peer's configuration")
 
 
 def check_settings(volta, peer):
-    """The stand-in is fastest as Zen with one thread, which is tried where the processor has AVX2."""
+    """Tests that bench tries the right core types. The stand-in is fastest as Zen, tried if there is AVX2, with one thread."""
     facts = json.loads(subprocess.run([volta, "doctor", "--json"], capture_output=True, check=True).stdout)["facts"]
     isas = facts["cpu"].split()
     every = ["Haswell", *(["Zen"] if "avx2" in isas else []), *(["SkylakeX"] if "avx512" in isas else [])]

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * peer_stub.c - a library with the functions of OpenBLAS that `volta bench` calls, as slow as can
- * be. PEER_NAME(x) spells them as one of its builds does, peer_int is as wide as its integers; with
- * PEER_WRONG the products are no products. As in OpenBLAS the core type is chosen when the library
- * is loaded; cblas_sgemv is fastest as Zen with one thread, which is not what it picks. */
+ * peer_stub.c - a stand-in for OpenBLAS with the functions that `volta bench` calls. PEER_NAME(x)
+ * and peer_int are the function names and the integer type of one of OpenBLAS's builds. With
+ * PEER_WRONG the products are wrong. As in OpenBLAS, the core type is chosen when the library is
+ * loaded. cblas_sgemv is fastest with the core type Zen and one thread, which is not the default
+ * choice. */
 #define _POSIX_C_SOURCE 200809L /* nanosleep */
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ __attribute__((constructor)) static void choose_core(void) {
     strcpy(core, wanted);
 }
 
-static void take_time(void) {
+/* Makes the call slow unless the core type is Zen and there is one thread. */
+static void delay_unless_fastest(void) {
   const struct timespec t = {.tv_nsec = 5000000};
   if (strcmp(core, "Zen") != 0) nanosleep(&t, NULL);
   if (threads > 1) nanosleep(&t, NULL);
@@ -56,7 +58,7 @@ char *PEER_NAME(openblas_get_config)(void) {
   return text;
 }
 
-static float finish(float sum) {
+static float result_of(float sum) {
 #ifdef PEER_WRONG
   return sum + 1;
 #else
@@ -73,7 +75,7 @@ void PEER_NAME(cblas_sgemm)(int order, int side_a, int side_b, peer_int m, peer_
       float sum = 0;
       for (peer_int l = 0; l < k; l++)
         sum += a[i * lda + l] * (side_b == TRANSPOSED ? b[j * ldb + l] : b[l * ldb + j]);
-      c[i * ldc + j] = finish(sum);
+      c[i * ldc + j] = result_of(sum);
     }
 }
 
@@ -81,12 +83,12 @@ void PEER_NAME(cblas_sgemv)(int order, int side, peer_int rows, peer_int columns
                             const float *a, peer_int lda, const float *x, peer_int step_x,
                             float beta, float *y, peer_int step_y) {
   (void)order, (void)alpha, (void)beta, (void)step_x, (void)step_y;
-  take_time();
+  delay_unless_fastest();
   const peer_int n = side == TRANSPOSED ? columns : rows, k = side == TRANSPOSED ? rows : columns;
   for (peer_int j = 0; j < n; j++) {
     float sum = 0;
     for (peer_int l = 0; l < k; l++)
       sum += x[l] * (side == TRANSPOSED ? a[l * lda + j] : a[j * lda + l]);
-    y[j] = finish(sum);
+    y[j] = result_of(sum);
   }
 }

@@ -1,4 +1,4 @@
-# Admission: what it takes, what it refuses to look at, and a backend that shows nothing.
+# volta admit: its options, its usage errors, and a backend that cannot be admitted.
 $ volta help admit
 usage: volta admit [FLAGS] BACKEND
 \

@@ -1,4 +1,4 @@
-# Measuring: what it takes and what it refuses. What it reports is looked at by tests/bench.
+# volta bench: its options and usage errors. tests/bench checks its reports.
 $ volta help bench
 usage: volta bench [FLAGS] [SUITE [MODEL]]
 \

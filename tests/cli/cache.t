@@ -1,4 +1,4 @@
-# Plans that are kept are found again, and nothing that is computed changes.
+# The plan cache: stored plans are found again, and no result changes.
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest --plan-cache $TMP/plans -v 2>&1 | grep -v " GFLOP/s$\|^bytes"
@@ -12,7 +12,7 @@ N.plan
 $ stat -c %a $TMP/plans $TMP/plans/*
 700
 600
-# What the plan depends on: bindings, backend.
+# A plan depends on bindings and backend.
 $ volta run examples/mlp.vt --bind B=5 --random-inputs 7 --digest --plan-cache $TMP/plans -v 2>&1 | grep plan:
 plan: made anew
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference:0,reference:1,island:0,island:1 --plan-cache $TMP/plans -v 2>&1 | grep plan:
@@ -27,7 +27,7 @@ plan: found on disk
 plan: found on disk
 $ ls $TMP/plans | wc -l
 5
-# The verb plan finds what run has kept, and the other way round.
+# The verb plan finds plans that run has stored, and run those of plan.
 $ volta plan examples/mlp.vt --bind B=4 --plan-cache $TMP/plans -v 2>&1 | grep plan:
 plan: found on disk
 $ volta plan examples/mlp.vt --bind B=4 --schedule memory --text --plan-cache $TMP/plans >$TMP/made
@@ -38,7 +38,7 @@ $ volta plan examples/mlp.vt --sweep B=1,4 --plan-cache $TMP/plans -v 2>&1 | gre
 plan: made anew
 plan: found on disk
 
-# The variable; a flag goes before it, and an empty one turns it off.
+# The variable VOLTA_PLAN_CACHE: the flag overrides it, and an empty value turns the cache off.
 $ VOLTA_PLAN_CACHE=$TMP/plans volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest -v 2>&1 | grep plan:
 plan: found on disk
 $ VOLTA_PLAN_CACHE=$TMP/plans volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest --plan-cache $TMP/other -v 2>&1 | grep plan:
@@ -70,7 +70,7 @@ e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
 $ for f in $TMP/other/*; do printf x >>$f; done
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest --plan-cache $TMP/other -q
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
-# Nor is a folder used that others may write to, that is a link, or that cannot be made.
+# A folder is not used if others may write to it, if it is a link, or if it cannot be created.
 $ chmod 777 $TMP/other && volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest --plan-cache $TMP/other
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
 ! volta: warning: no plans are cached in $TMP/other: others than its owner may write to it
@@ -79,8 +79,8 @@ e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
 ! volta: warning: no plans are cached in $TMP/link/: it cannot be opened: Not a directory
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest --plan-cache $TMP/no/where
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
-! volta: warning: no plans are cached in $TMP/no/where: it cannot be made: No such file or directory
-# A failing run points into the model's file, from a kept plan as well.
+! volta: warning: no plans are kept in $TMP/no/where: it cannot be made: No such file or directory
+# The error of a failing run names line and column of the model's file, also with a cached plan.
 $ printf 'volta 1\nmodel m {\n  input i: i32[2] in 0..7\n  param w: f32[4, 3] = zeros\n\n  output y = gather(w, i)\n}\n' >$TMP/bad.vt
 $ volta run $TMP/bad.vt --random-inputs 3 --plan-cache $TMP/plans
 ! $TMP/bad.vt:6:14: error: 'y' = gather: index 5 at position 1 is out of range [range]

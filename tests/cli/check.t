@@ -28,7 +28,7 @@ $ volta check tests/cli/models/syntax.vt
 !   ^
 !   help: it was opened on line 4
 ? 3
-# A tab before the caret keeps it under its column.
+# If the line has a tab, so has the line of the caret, which then is under its column.
 $ volta check tests/cli/models/shapes.vt
 ! tests/cli/models/shapes.vt:5:6: error: 'y' = matmul: f32[2, 3] times f32[4, 5]: the contracted axes differ [verify]
 !  y = matmul(a, b)
@@ -40,7 +40,7 @@ $ volta check tests/cli/models/typo.vt
 !       ^
 !   help: did you mean 'softmax'?
 ? 3
-# Every file is looked at, and the first failure gives the exit code.
+# Every file is checked, and the first failure determines the exit code.
 $ volta check tests/cli/models/typo.vt examples/mlp.vt tests/cli/models/syntax.vt
 examples/mlp.vt: ok: 4 nodes, 3 parameters, 1 input, 1 output
 ! tests/cli/models/typo.vt:4:7: error: unknown op 'sofmax' [syntax]
@@ -83,7 +83,7 @@ $ volta check --json tests/cli/models/syntax.vt examples/mlp.vt
 ? 3
 $ volta check -q examples/mlp.vt
 examples/mlp.vt: ok: 4 nodes, 3 parameters, 1 input, 1 output
-# Nothing in a file reaches the terminal as it is.
+# Control characters of a file are escaped.
 $ printf 'volta 1\nmodel m {\n  \033[31mx\n}\n' > $TMP/escape.vt; volta check $TMP/escape.vt
 ! $TMP/escape.vt:3:3: error: control character 0x1b [syntax]
 !    [31mx

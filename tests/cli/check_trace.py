@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_trace.py TRACE [METRICS] - is this a trace that Perfetto opens, and does it say what is so?
+"""check_trace.py TRACE [METRICS] - tests that Perfetto can open a trace, and that its times are consistent.
 
-Every event has the keys that its kind needs; events ascend in time; those of one track follow each
-other or lie within each other; steps and parameters' visits lie in the run, phases before it,
-outputs after it. With a report of --metrics its totals must be the sums of its steps, and the steps
-those of the trace."""
+Every event must have the keys of its kind, and events must be sorted by time. Two events of one track must not
+overlap partly. Steps must be inside the run, phases before it, and copies of outputs after it. With METRICS, a report
+of --metrics, its totals must be the sums of its steps, and its steps must be those of the trace."""
 import json
 import sys
 
 NEEDED = {"X": ("name", "cat", "pid", "tid", "ts", "dur"), "M": ("name", "pid", "tid", "args")}
-EPSILON = 0.0015  # microseconds: times are written with all their nanoseconds
+EPSILON = 0.0015  # microseconds; times are printed in whole nanoseconds
 
 
 def nested(events):
-    """Problems with events of one track, which are sorted."""
+    """Yields the events of one track, sorted by time, that overlap another one partly."""
     around = []
     for e in events:
         while around and around[-1]["ts"] + around[-1]["dur"] <= e["ts"] + EPSILON:

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * counted.c - linked with the command it makes one whose backends note every call: at its end it
- * adds a line to the file that VOLTA_COUNTED names: what came from outside of the gateway, what is
- * still held, and how often it was gone through, by the gateway's count and by the backends'. */
+ * counted.c - linked with the command, counts all calls into the backends. When the program ends,
+ * it appends a line to the file that VOLTA_COUNTED names. The line has the calls that did not come
+ * from the gateway, the objects that were not freed, and the number of devices, programs, runs and
+ * copies. Each number is given as counted by the gateway and by the backends. */
 #include "wrapped_test.h"
 
-__attribute__((constructor)) static void begin(void) { wrapped_reset(); }
+__attribute__((constructor)) static void reset_counts(void) { wrapped_reset(); }
 
-static unsigned calls(int call) {
+static unsigned count_calls(int call) {
   unsigned n = 0;
   for (int row = 0; row < WRAPPED_ROWS; row++) n += wrapped.calls[row][call];
   return n;
 }
 
-__attribute__((destructor)) static void end(void) {
+__attribute__((destructor)) static void write_counts(void) {
   const char *path = getenv("VOLTA_COUNTED");
   FILE *f = path != NULL ? fopen(path, "a") : NULL;
   const vt_gate_counts n = vt_gate_get_counts();
@@ -21,8 +22,8 @@ __attribute__((destructor)) static void end(void) {
       f,
       "outside %u modes %u held %ld devices %llu=%u programs %llu=%u runs %llu=%u copies %llu=%u\n",
       (unsigned)wrapped.outside, (unsigned)wrapped.bad_modes, (long)wrapped.live,
-      (unsigned long long)n.devices, calls(WRAPPED_OPEN), (unsigned long long)n.programs,
-      calls(WRAPPED_BUILD), (unsigned long long)n.runs, calls(WRAPPED_RUN),
-      (unsigned long long)n.copies, calls(WRAPPED_COPY));
+      (unsigned long long)n.devices, count_calls(WRAPPED_OPEN), (unsigned long long)n.programs,
+      count_calls(WRAPPED_BUILD), (unsigned long long)n.runs, count_calls(WRAPPED_RUN),
+      (unsigned long long)n.copies, count_calls(WRAPPED_COPY));
   (void)fclose(f);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# counted.sh VOLTA - every verb reaches backends through the gateway alone, and gives back what it took.
-# VOLTA is the command linked with counted.c, which writes down what its backends saw.
+# counted.sh VOLTA - tests that every verb calls backends only through the gateway and frees all their
+# objects. VOLTA is the command linked with counted.c, which counts the calls.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 volta=$(realpath "${1:?usage: counted.sh VOLTA}")
@@ -15,8 +15,8 @@ fail() {
   failed=1
 }
 
-# counted RUNS ARGUMENTS...: it succeeds; all went through the gateway, and there were runs (yes), none (no),
-# or some of trying out what a device declares (any).
+# counted RUNS ARGUMENTS...: the command must succeed with all calls through the gateway. RUNS says whether it must run
+# programs (yes), must not (no), or may, to probe the capabilities that a device declares (any).
 counted() {
   local runs=$1 line of same ran=no
   shift
@@ -24,7 +24,7 @@ counted() {
   rm -f "$VOLTA_COUNTED"
   if ! "$volta" "$@" >"$work/out" 2>"$work/said"; then fail "volta $*: $(tail -n 3 "$work/said")"; fi
   if [[ ! -s $VOLTA_COUNTED ]]; then
-    fail "volta $*: nothing was written down"
+    fail "volta $*: no counts were written"
     return
   fi
   while read -r line; do
@@ -56,4 +56,4 @@ counted no info $model
 counted no fmt $model -o "$work/printed.vt"
 
 if ((failed)); then exit 1; fi
-echo "$asked commands, each through the gateway"
+echo "$asked commands, all through the gateway"

@@ -21,7 +21,7 @@ $ printf 'a,b,c\n1,2,3\n4,5,6.5\n' > $TMP/x.csv; volta inspect $TMP/x.csv
 \$TMP/x.csv: csv, 1 tensor
 -  f64[2, 3]  6 elements, 48 bytes, 0 nan, 0 inf
   1 2 3 4 5 6.5
-# An input from each format: the same numbers, the same digest.
+# An input from each format: the same numbers give the same digest.
 $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/x.csv --digest
 93ceec46d74509cdb518a23a5a7a32ab9e80b73becf62c1214a59dd4eea7d303
 $ volta convert $TMP/x.csv $TMP/y.npz
@@ -75,7 +75,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/x.csv --format npz
 $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/x.csv --out $TMP/o --format pickle
 ! volta: error: --format takes npy, npz or safetensors, not 'pickle' [usage]
 ? 2
-# What convert refuses.
+# Usage errors of convert.
 $ volta convert $TMP/x.npz $TMP/one.npy
 ! volta: error: a npy file holds one tensor, but $TMP/x.npz has 2: choose one by FILE:KEY [usage]
 ? 2
@@ -93,7 +93,7 @@ $ volta convert $TMP/x.npz $TMP/x.csv
 $ volta convert $TMP/none.npz $TMP/x.npy
 ! volta: error: cannot open $TMP/none.npz: No such file or directory [io]
 ? 3
-# Wrong files.
+# Faulty files.
 $ printf '1,2\n3\n' > $TMP/ragged.csv; volta inspect $TMP/ragged.csv
 ! $TMP/ragged.csv:2:1: error: the row has fewer fields than the first [format]
 ! 3
@@ -116,6 +116,6 @@ $ head -c 300 $TMP/x.npz > $TMP/short.npz; volta inspect $TMP/short.npz
 $ head -c 30 tests/golden/files/images.idx > $TMP/short.idx; volta inspect $TMP/short.idx
 ! $TMP/short.idx: error: the IDX shape before byte 16 needs 24 bytes, and the file cannot hold them [format]
 ? 3
-# Behind a link it is the file that is written.
+# Writing to a link writes the file that it leads to.
 $ ln -s real.vt $TMP/link.vt; touch $TMP/real.vt; volta fmt tests/cli/models/small.vt -o $TMP/link.vt; test -L $TMP/link.vt && test -s $TMP/real.vt && echo written
 written

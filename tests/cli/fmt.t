@@ -27,11 +27,11 @@ $ volta fmt --check examples/mlp.vt
 ! examples/mlp.vt: error: the file is not in the printed form [differs]
 !   help: `volta fmt examples/mlp.vt` prints this form
 ? 1
-# What fmt prints is a fixed point.
+# Formatting the output of fmt again changes nothing.
 $ volta fmt examples/tiny_transformer.vt -o $TMP/t.vt
 $ volta fmt --check $TMP/t.vt
 $ volta fmt $TMP/t.vt | cmp - $TMP/t.vt
-# A file that goes on after the printed form, or stops before its end, is not in it.
+# A file is not in the printed form if text follows it or its end is missing.
 $ volta fmt examples/mlp.vt > $TMP/longer.vt; printf '# more\n' >> $TMP/longer.vt; volta fmt --check $TMP/longer.vt
 ! $TMP/longer.vt: error: the file is not in the printed form [differs]
 !   help: `volta fmt $TMP/longer.vt` prints this form
@@ -43,7 +43,7 @@ $ volta fmt examples/mlp.vt | head -c -1 > $TMP/shorter.vt; volta fmt --check $T
 $ volta fmt examples/mlp.vt -o $TMP/no/such/folder.vt
 ! volta: error: cannot write $TMP/no/such/folder.vt: No such file or directory [io]
 ? 3
-# Nothing else is left beside what was written, and a link stays a link.
+# Writing leaves no temporary file, and a link stays a link.
 $ mkdir $TMP/d; ln -s real.vt $TMP/d/link.vt; printf 'old' > $TMP/d/real.vt; volta fmt examples/mlp.vt --out=$TMP/d/link.vt; volta fmt examples/mlp.vt | cmp - $TMP/d/real.vt; ls $TMP/d; readlink $TMP/d/link.vt
 link.vt
 real.vt

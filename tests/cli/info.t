@@ -202,7 +202,7 @@ $ volta info --json tests/cli/models/wide.vt --bind M=5 | tail -n 7
     "bytes": null
   }
 }
-# More elements than can be counted, and a dim below 0.
+# A tensor with too many elements to count, and a negative dimension.
 $ volta info tests/cli/models/wide.vt --bind N=1000000000000,M=1
 ! tests/cli/models/wide.vt: error: a tensor has more bytes than can be addressed [limit]
 ? 3

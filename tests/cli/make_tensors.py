@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_tensors.py FILE NAME=TYPE[DIMS]:VALUES... - writes a small npy, npz or safetensors file, by the
-name of the file, with nothing but the standard library. VALUES may be shorter: it repeats."""
+"""make_tensors.py FILE NAME=TYPE[DIMS]:VALUES... - writes a small npy, npz or safetensors file with the standard
+library only. The suffix of FILE chooses the format. VALUES are repeated if there are fewer than elements."""
 import io
 import json
 import re

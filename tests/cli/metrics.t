@@ -1,12 +1,12 @@
-# What a run took: totals, ops and steps, which add up; and the same over time, as Perfetto reads it.
+# Metrics of a run: totals, ops and steps, which add up; and the trace of the same run for Perfetto.
 $ volta run examples/tiny_transformer.vt --bind B=2,T=16 --random-inputs 7 --digest --metrics $TMP/m.json --trace $TMP/t.json
 23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b
 $ python3 -B tests/cli/check_trace.py $TMP/t.json $TMP/m.json
 2 copy, 5 name, 22 phase, 1 run, 140 step
-# The same digest without looking.
+# Metrics do not change the digest.
 $ volta run examples/tiny_transformer.vt --bind B=2,T=16 --random-inputs 7 --digest
 23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b
-# Copies of views are named apart, parameters that stay in host memory visit.
+# Copies of views have rows of their own, and parameters in host memory have rows for their transfers.
 $ volta run examples/tiny_transformer.vt --bind B=2,T=16 --random-inputs 7 --backend island:1 --stream all --digest --metrics $TMP/m.json --trace $TMP/t.json
 23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b
 $ python3 -B tests/cli/check_trace.py $TMP/t.json $TMP/m.json
@@ -18,7 +18,7 @@ $ volta run examples/lstm.vt --bind B=2,T=16 --random-inputs 7 --digest --metric
 $ python3 -B tests/cli/check_trace.py $TMP/t.json $TMP/m.json
 2 copy, 5 name, 22 phase, 1 run, 12 step
 
-# The report in full, less its times.
+# The whole report without its times.
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --metrics - | sed -E 's/"(wall_ns|begin_ns|g[a-z]+_per_second)": [0-9.e-]+/"\1": 0/' | python3 -c "import json, sys; r = json.load(sys.stdin); print(list(r)); print(r['metrics']); print([p['name'] for p in r['phases']]); [print(o['op'], o['count'], o['timed'], o['flops'], o['bytes_read'], o['bytes_written']) for o in sorted(r['ops'], key=lambda o: o['op'])]; [print(s) for s in r['steps']]"
 ['model', 'hash', 'backend', 'device', 'bind', 'parameters', 'random_inputs', 'plan', 'digest', 'policy', 'unadmitted', 'fallback', 'metrics', 'phases', 'ops', 'steps']
 {'runs': 1, 'wall_ns': 0, 'flops': 28, 'bytes_read': 68, 'bytes_written': 36, 'to_device': 24, 'from_device': 32, 'copies_to_device': 1, 'copies_from_device': 2, 'allocations': 0, 'gflops_per_second': 0, 'gbytes_per_second': 0}
@@ -44,7 +44,7 @@ X a = maximum 4
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | python3 -c "import json, sys; r = json.load(sys.stdin); print(list(r['metrics']), r['metrics']['flops'], r['metrics']['allocations'])"
 ['runs', 'wall_ns', 'flops', 'bytes_read', 'bytes_written', 'to_device', 'from_device', 'copies_to_device', 'copies_from_device', 'allocations', 'gflops_per_second', 'gbytes_per_second'] 28 0
 
-# To standard output one thing at a time; outputs are written all the same.
+# Only one report can go to standard output; outputs are written in any case.
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --metrics - --out $TMP/out > $TMP/m.json; ls $TMP/out
 a.npy
 y.npy
@@ -63,7 +63,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --trace - --d
 ! volta: error: --trace and --dump-plan contradict each other [usage]
 ? 2
 
-# A file is there whole or not at all, and there is none of a run that failed.
+# A report is written completely or not at all, and a failed run writes none.
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --digest --metrics $TMP/none/m.json
 ! volta: error: cannot write $TMP/none/m.json: No such file or directory [io]
 ? 3
@@ -78,7 +78,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --metrics $TMP/failed.json; ls 
 ! volta: error: the input 'x' has no value [name]
 !   help: give --in x=FILE.npy or --random-inputs SEED
 ? 2
-# Two reports in one file would be one of them.
+# Two reports cannot have the same file.
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --metrics $TMP/same.json --trace $TMP/same.json; ls $TMP/same.json 2>/dev/null | wc -l
 0
 ! volta: error: --metrics and --trace both write '$TMP/same.json' [usage]

@@ -50,10 +50,10 @@ $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends
     "capabilities": "tried"
   }
 }
-# Without --backends every complete device takes part, so the last line begins so.
+# Without --backends every complete device takes part; the last line starts with those that every machine has.
 $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 | tail -n 1 | grep -o '^reference:0 = reference:1'
 reference:0 = reference:1
-# Memory that the host cannot reach, and layouts without strides, change no bit of any example.
+# The island devices, with memory that the host cannot reach and without strides, change no bit of any example.
 $ for m in 'mlp B=4' 'cnn B=2' 'quant_mlp B=4' 'lstm B=2,T=16' 'encoder B=2,T=16' 'tiny_transformer B=2,T=16'; do set -- $m; volta parity examples/$1.vt --bind $2 --random-inputs 7 --backends reference:0,island:0,island:1 | tail -n 1 | sed "s/: .*/: $1/"; done
 reference:0 = island:0 = island:1: mlp
 reference:0 = island:0 = island:1: cnn
@@ -62,7 +62,7 @@ reference:0 = island:0 = island:1: lstm
 reference:0 = island:0 = island:1: encoder
 reference:0 = island:0 = island:1: tiny_transformer
 
-# Numbers of threads: the backend that has threads runs with each of them, the others run once.
+# --threads: a backend with threads runs with each number, the others run once.
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference,cpu --threads 1,2,3
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  reference
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2  cpu x1  40 elements compared, 0 differ
@@ -73,7 +73,7 @@ $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu x1
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu x2  8 elements compared, 0 differ
 cpu x1 = cpu x2: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
-# The place in the list is all the same.
+# The position of the wrong device in the list does not matter.
 $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends cpu,reference --threads 1,2
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu x1
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu x2  8 elements compared, 0 differ
@@ -100,7 +100,7 @@ $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends
 $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends cpu --threads 1
 ! volta: error: parity needs two runs: two backends, cpu with two numbers of threads, or one backend and --published [usage]
 ? 2
-# Every example, with one thread and with three; and without any vectors.
+# Every example with one thread and with three, and with scalar code.
 $ for m in 'mlp B=4' 'cnn B=2' 'quant_mlp B=4' 'lstm B=2,T=16' 'encoder B=2,T=16' 'tiny_transformer B=3,T=33'; do set -- $m; volta parity examples/$1.vt --bind $2 --random-inputs 5 --backends reference,cpu --threads 1,3 | tail -n 1 | sed "s/: .*/: $1/"; done
 reference = cpu x1 = cpu x3: mlp
 reference = cpu x1 = cpu x3: cnn
@@ -175,7 +175,7 @@ $ volta-diverging parity tests/cli/models/rows.vt --bind N=3 --random-inputs 1 -
 reference:0: 9cdcbc164b0ad959e27597f7a877dc66224cda3b6cd4ed94126da43fa953efae != reference:1: 9ddcbc164b0ad959e27597f7a877dc66224cda3b6cd4ed94126da43fa953efae
 ! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
 ? 1
-# The last line says who agrees with whom, wherever the wrong one stands.
+# The last line says which devices agree, at any position of the wrong one.
 $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1,cpu,reference:1 --threads 1,2 -q | tail -n 1
 reference:0 = cpu x1 = cpu x2: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3 != reference:1 = reference:1: 5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 ! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
@@ -222,7 +222,7 @@ $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference
     "agrees": true
   }
 }
-# Who has the published digest and who has not; AGREES is said where all have it.
+# Devices with and without the published digest; AGREES is printed if all have it.
 $ printf '%s small.vt B=2 seed=0 inputs=1\n' $(volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --digest) > $TMP/small
 $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1,cpu --published $TMP/small -q | tail -n 1
 reference:0 = cpu:0: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3 != reference:1: 5537dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3; published: 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3: DIFFERS from reference:1
@@ -274,14 +274,14 @@ $ printf 'abc mlp.vt B=4 seed=0 inputs=7\n' > $TMP/malformed; volta parity examp
 ! ^
 !   help: a line has the form DIGEST MODEL BIND seed=S inputs=S
 ? 3
-# The binding of a line may be in any order, and a file without one has a dash.
+# The bindings of a line may have any order; a line without bindings has a dash.
 $ printf '%s tiny_transformer.vt T=16,B=2 seed=3 inputs=7\n%s fixed.vt - seed=0 inputs=1\n' $(volta run examples/tiny_transformer.vt --bind B=2,T=16 --seed 3 --random-inputs 7 --digest) $(volta run tests/cli/models/fixed.vt --random-inputs 1 --digest) > $TMP/two
 $ volta parity examples/tiny_transformer.vt --bind B=2,T=16 --random-inputs 7 --seed 3 --backends reference --published $TMP/two | grep -o 'AGREES$'
 AGREES
 $ volta parity tests/cli/models/fixed.vt --random-inputs 1 --backends reference --published $TMP/two | grep -o 'AGREES$'
 AGREES
 
-# What cannot be compared.
+# Models and options that cannot be compared.
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --backends reference
 ! volta: error: parity needs two runs: two backends, cpu with two numbers of threads, or one backend and --published [usage]
 ? 2

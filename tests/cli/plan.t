@@ -1,4 +1,4 @@
-# volta plan: what a run takes, before anything is taken.
+# volta plan: the memory and the steps of a run, without running it.
 $ volta plan examples/mlp.vt --bind B=4
 model mlp on reference:0, B=4
 \
@@ -115,11 +115,11 @@ target {
   run 0 work 0: node 0
 }
 
-# The whole of GPT-2, which need not fit into the memory of this machine.
+# All of GPT-2, which may need more memory than this machine has.
 $ volta plan examples/gpt2_124m.vt --bind B=4,T=1024 --json | python3 -c "import json, sys; p = json.load(sys.stdin); print(*(k for k in ('parameter', 'temporary', 'output', 'host_input', 'peak') if p[k] > 0), p['workspace'])"
 parameter temporary output host_input peak 0
 
-# A plan that is looked at is the plan that is run.
+# volta plan shows the plan that volta run uses.
 $ volta plan examples/lstm.vt --bind B=2,T=3 --backend island:1 --schedule memory --stream all --text > $TMP/looked-at
 $ volta run examples/lstm.vt --bind B=2,T=3 --backend island:1 --schedule memory --stream all --random-inputs 1 --dump-plan $TMP/run --digest
 1e8d5208a228231198ef2c07ad1931e58d9f4af8487159adcd22cfee2f060945
@@ -127,7 +127,7 @@ $ cmp $TMP/looked-at $TMP/run
 $ volta run examples/lstm.vt --bind B=2,T=3 --random-inputs 1 --digest
 1e8d5208a228231198ef2c07ad1931e58d9f4af8487159adcd22cfee2f060945
 
-# The classes of a plan are those of the run, and the flags are said again.
+# Memory classes and flags of a plan are those of the run.
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --json --schedule memory --stream w1,b1 --memory-budget 2MB | python3 -c "import json, sys; r = json.load(sys.stdin); print({k: v for k, v in r['plan'].items() if len(str(v)) < 64}); print({k: v for k, v in r['cost'].items() if k != 'wall_ns'})"
 {'schedule': 'memory', 'stream': 'w1,b1', 'memory_budget': 2000000}
 {'steps': 5, 'bytes_input': 12544, 'bytes_param': 10240, 'bytes_temp': 807936, 'bytes_output': 256}
@@ -140,7 +140,7 @@ $ volta plan examples/mlp.vt --bind B=4 --json --schedule memory --stream w1,b1 
   "output": 256,
   "host_parameter": 803840,
 
-# Budgets: met to the byte, not met by one.
+# Budgets: one that is met exactly, and one that is exceeded by a byte.
 $ volta plan examples/mlp.vt --bind B=4 --memory-budget 830976 | grep budget
 budget                   830976   811.5 KiB  met
 $ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975
@@ -360,7 +360,7 @@ $ volta plan examples/mlp.vt --sweep A=1 --sweep B=1 --sweep C=1 --sweep D=1 --s
 ! volta: error: --sweep is given for more than 8 dims [usage]
 ? 2
 
-# Bindings that cannot be: exit 2, and the dimension has a name.
+# Impossible bindings: exit 2, and the message names the dimension.
 $ volta plan examples/mlp.vt
 ! volta: error: the dimension 'B' is not bound [bind]
 !   help: add --bind B=VALUE
@@ -408,7 +408,7 @@ $ volta plan tests/cli/models/wide.vt --bind N=3,M=0
 ! volta: error: 'w': a dimension becomes -2, outside 0..2^40, with M=0,N=3 [bind]
 ? 2
 
-# Beyond the memory of any machine: a plan can be made, a run is refused before anything is taken.
+# More memory than any machine has: it can be planned, and a run is refused before anything is allocated.
 $ volta plan examples/mlp.vt --bind B=70000000000 | grep peak
 peak             294000000814080   267.4 TiB  on the device
 live             294000000814080   267.4 TiB  the most alive at one time; the peak is 1.0000 times that

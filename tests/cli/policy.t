@@ -1,4 +1,4 @@
-# Nothing falls back unless it is said; what is said on standard error is in the report too.
+# There is no fallback unless it is asked for; its warning on standard error is in the report too.
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend reference
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 $ VOLTA_BACKEND=nosuch volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
@@ -36,7 +36,7 @@ $ volta plan examples/mlp.vt --bind B=4 --backend null --fallback cpu --json | g
   "fallback": "backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels",
 ! volta: FALLBACK to cpu:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
 
-# With a GPU it runs there, without one on the CPU: what it prints is the same.
+# It runs on a GPU if there is one, else on the CPU, and prints the same.
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend gpu --fallback cpu 2>$TMP/why
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 $ VOLTA_BACKEND=gpu volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --fallback cpu 2>$TMP/why
@@ -44,7 +44,7 @@ faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend auto
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 
-# Not for what no other device could do better.
+# There is no fallback after an error that every device would have.
 $ volta run examples/mlp.vt --random-inputs 1 --backend null --fallback cpu
 ! volta: error: the dimension 'B' is not bound [bind]
 !   help: add --bind B=VALUE
@@ -60,7 +60,7 @@ $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --fallback gpu
 ! volta: error: --fallback takes none or cpu, not 'gpu' [usage]
 ? 2
 
-# A cache keeps the plans of backends apart.
+# A cache has separate plans for each backend.
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend null --fallback cpu --plan-cache $TMP/plans
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 ! volta: FALLBACK to cpu:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
@@ -70,7 +70,7 @@ $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend null
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 ! volta: FALLBACK to cpu:0: backend 'null:0' does not run '_0' = literal giving f32[]: this backend has no kernels
 
-# How many threads there are decides no bit, and must be a number.
+# The number of threads changes no bit; it must be a number.
 $ VOLTA_THREADS=3 volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 $ VOLTA_THREADS=0 volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest

@@ -14,12 +14,12 @@ logits f32[2, 16, 96] 0997a31d5e987ee7298a675f17c095001b67df820684932c17bc111268
 run 23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b
 $ volta run examples/tiny_transformer.vt --bind B=2 --bind T=16 --random-inputs 7 --digest
 23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b
-# Another seed gives other parameters and other inputs.
+# Another seed gives other parameters, and other inputs.
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 7 --seed 1 --digest
 92d380073e16ce82f9e88a0fa36a8304fda69c6ce4cbdaa9822bbd2019aea180
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 8 --digest
 2806c92465a7f17e3e5db1c96ecbcf4ea7199217552ac44a6359ba8f33a26358
-# The time a run took is the one thing that changes.
+# Only the time of a run changes from run to run.
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed -E 's/"(wall_ns|g[a-z]+_per_second)": [0-9.e-]+/"\1": N/'
 {
   "model": "small",
@@ -112,7 +112,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --digest -v 2
 reference:0: 3 steps in N ms, M GFLOP/s
 bytes: inputs 256, parameters 256, temporaries 256, outputs 512
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
-# A dimension of 0 is legal and runs.
+# A dimension of 0 is allowed and runs.
 $ volta run tests/cli/models/small.vt --bind B=0 --random-inputs 1
 a f32[0, 2] 9ab04e3a85e6afc05d3f894b66b12f6c44d114a7529fae7169ad99722cb7b31a
 y f32[0, 2] 9ab04e3a85e6afc05d3f894b66b12f6c44d114a7529fae7169ad99722cb7b31a
@@ -133,7 +133,7 @@ b24a36efc74b8601769aca6d9dfe0597d5e636c0b21aa54ec02009aa3cb7013b
 $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/x.npy --params $TMP/w.safetensors --digest
 b24a36efc74b8601769aca6d9dfe0597d5e636c0b21aa54ec02009aa3cb7013b
 
-# Outputs to files: they read back to the digests of the run.
+# Outputs in files have the digests of the run.
 $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/x.npy --params $TMP/w.safetensors --out $TMP/out
 ! wrote $TMP/out/a.npy
 ! wrote $TMP/out/y.npy
@@ -203,7 +203,7 @@ model small {
   output y
   output a
 }
-# Passes left out or in another order: the same bits.
+# Leaving out passes, or another order of them, changes no bit.
 $ ls $TMP/passes
 00-source.vt
 01-bind.vt
@@ -249,7 +249,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --dump-plan $
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --dump-plan - | head -c $(stat -c %s $TMP/plan.txt) | cmp - $TMP/plan.txt
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --dump-plan - | tail -n 1
 run 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
-# What is known before a run is there although the run fails.
+# Dumps that are known before the run are written even if the run fails.
 $ python3 tests/cli/make_tensors.py $TMP/index.npy index=i32[1]:9; volta run tests/cli/models/anyrows.vt --bind N=1 --in index=$TMP/index.npy --dump-passes $TMP/failed --dump-plan $TMP/failed/plan.txt; ls $TMP/failed
 00-source.vt
 01-bind.vt

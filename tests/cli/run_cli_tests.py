@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run_cli_tests.py - runs the cases of *.t and compares to the byte what the command line says.
+"""run_cli_tests.py - runs the commands of *.t and compares their output byte by byte.
 
 A case file is plain text:
 
@@ -8,15 +8,15 @@ A case file is plain text:
     $ volta check examples/mlp.vt        a command, run by bash from the root of the repository
     examples/mlp.vt: ok: ...             what it must write to standard output
     ! volta: error: ...                  what it must write to standard error
-    ? 3                                  its exit code, when that is not 0
+    ? 3                                  its exit code, if that is not 0
 
-A command that uses script(1) needs a pseudo-terminal. If the system has none, as in some chroots and containers, the
-runner skips the command and says so.
+A command that uses script(1) needs a pseudo-terminal. On systems without one, such as some chroots and containers, the
+runner skips the command with a message.
 
-The commands of one file share a fresh folder, $TMP; its path reads $TMP in the output. An output
-line that starts with one of # $ ! ? \\ has a backslash in front, an empty one is a lone backslash,
-and a text that does not end in a newline is followed by the line \\(no newline). Empty lines between
-cases mean nothing. With --update the expectations are written anew."""
+The commands of one file share a new folder, $TMP; in the output its path is replaced by $TMP. An output line that
+starts with one of # $ ! ? \\ has a backslash in front, an empty line is written as a backslash, and a text that does not
+end in a newline is followed by the line \\(no newline). Empty lines between cases have no meaning. --update writes the
+actual output into the files."""
 import argparse
 import difflib
 import os
@@ -51,7 +51,7 @@ class Case:
 
 
 def parse(path: pathlib.Path):
-    """The file as a list of str (kept as they are) and Case."""
+    """The parts of the file in order: a Case for each command, a str for each line between them."""
     parts, case = [], None
     for n, line in enumerate(path.read_text().split("\n"), 1):
         if line.startswith("$ "):
@@ -75,7 +75,7 @@ def run(case: Case, tmp: str, env: dict) -> list[str]:
     try:
         streams = child.communicate(timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)  # the command and all that it started
+        os.killpg(child.pid, signal.SIGKILL)  # the command and the processes that it started
         child.communicate()
         return [f"? no end after {TIMEOUT_S} s"]
     out, err = (b.decode("utf-8", "backslashreplace").replace(tmp, "$TMP") for b in streams)
@@ -84,11 +84,11 @@ def run(case: Case, tmp: str, env: dict) -> list[str]:
 
 
 def environment(programs: dict, folder: str) -> dict:
-    """Only what a command needs, so that the user's settings change nothing."""
+    """The environment of the commands, without the user's settings."""
     for name, path in programs.items():
         os.symlink(os.path.abspath(path), os.path.join(folder, name))
     env = {"PATH": folder + ":" + os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TERM": "xterm",
-           "CUDA_VISIBLE_DEVICES": ""}  # what is printed is the same where there is a GPU
+           "CUDA_VISIBLE_DEVICES": ""}  # hides GPUs, so that the output does not depend on them
     for name, value in os.environ.items():
         if name.startswith(("ASAN_", "UBSAN_", "LSAN_", "TSAN_")):
             env[name] = value
@@ -96,7 +96,7 @@ def environment(programs: dict, folder: str) -> dict:
 
 
 def terminal_lacking() -> str:
-    """Why there is no pseudo-terminal here, or nothing."""
+    """The reason why this system has no pseudo-terminal, or ""."""
     try:
         for end in os.openpty():
             os.close(end)
@@ -137,8 +137,8 @@ def run_file(path: pathlib.Path, env: dict, update: bool) -> tuple[int, int]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--volta", required=True, help="path of the binary under test")
-    parser.add_argument("--diverging", help="path of the binary whose second backend is wrong")
-    parser.add_argument("--update", action="store_true", help="write the expectations anew")
+    parser.add_argument("--diverging", help="path of the binary whose device reference:1 is wrong")
+    parser.add_argument("--update", action="store_true", help="write the actual output into the files")
     parser.add_argument("--only", default="", metavar="REGEX", help="only the files whose name matches")
     args = parser.parse_args()
     programs = {"volta": args.volta}

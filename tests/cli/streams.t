@@ -1,7 +1,7 @@
-# Standard output that goes away, cannot be written, or is closed.
+# Standard output whose reader ends, that cannot be written, or that is closed.
 $ (sleep 0.3; volta ops) | true
 $ (sleep 0.3; volta fmt examples/mlp.vt) | true
-# A reader that goes away does not hide that the answer is no.
+# The exit code is right even if the reader has ended.
 $ (sleep 0.3; volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --backends reference:0,reference:1) | true
 ! volta: error: Accelerated backend diverges from CPU semantics. This is forbidden. [differs]
 ? 1
@@ -24,6 +24,6 @@ $ script -qec 'volta explain nonsense' /dev/null | od -c | grep -c 033
 $ script -qec 'NO_COLOR=1 volta explain nonsense' /dev/null | od -c | grep -c 033
 0
 ? 1
-# An interrupt: exit code 130, nothing on standard output, nothing left behind.
+# An interrupt: exit code 130, nothing on standard output, no temporary files.
 $ mkdir $TMP/out; timeout --preserve-status -s INT 0.5 volta run examples/tiny_transformer.vt --bind B=64,T=256 --random-inputs 1 --backend reference --out $TMP/out; echo "exit $?"; ls -A $TMP/out
 exit 130

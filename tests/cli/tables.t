@@ -10,7 +10,7 @@ $ volta ops --backend reference:1 | sed -n '1p;/softmax(/p'
 $ volta ops --backend null:0 | sed -n '1p;/ softmax(/p'
     1  prim  exact     no          literal(dtype, bits)                             A scalar constant, given by its bits.
  1005  comp  composed  decomposed  softmax(x, axis=-1)                              m = max x; e = exp(x - m); e / S(e).
-# The cpu backend tells kernels from moves, and runs every prim.
+# The cpu backend runs every prim, and distinguishes kernels from copies.
 $ volta ops --backend cpu | cut -c1-48 | grep -E " (neg|matmul|transpose|loop|sort|gelu|embedding)[(]"
     3  prim  exact     vector      neg(x)       
    38  prim  ordered   vector      matmul(a, b, 
@@ -52,7 +52,7 @@ $ volta ops --backend reference --json | head -n 13
       "results": "y",
       "needs": "plain",
       "differentiable": false,
-# Every column of every row is there, and none is empty; a gradient is a rule or the reason why there is none.
+# No column of any row is empty; a gradient is a rule or the reason why there is none.
 $ volta ops --json | python3 -c 'import json,sys; print(*sorted({k for o in json.load(sys.stdin)["ops"] for k in o}))'
 attributes because class decomposition differentiable gradient help kernel max_in min_in name needs number numerics operands results shape signature verify work
 $ volta ops --json | python3 -c 'import json,sys; print([o["name"] for o in json.load(sys.stdin)["ops"] if len(o) != 20 - o["differentiable"] or not all(v or k in ("operands", "differentiable", "min_in", "max_in") for k, v in o.items()) or (o["decomposition"] == "none") != (o["class"] == "prim") or o["differentiable"] != o["gradient"].startswith("grad_")])'
@@ -116,7 +116,7 @@ A complete backend runs every one of these.
 | 4 | `abs(x)` | exact | The absolute value; for the least integer, that integer. |
 | 5 | `sqrt(x)` | exact | The square root, correctly rounded. |
 | 6 | `rsqrt(x)` | rounded | 1 / sqrt(x), rounded once. |
-# Every row of the table has a number of its own, ascending.
+# The numbers of the rows are unique and ascend.
 $ volta ops | awk '{print $1}' | sort -n -u -c && volta ops --json | grep -c '"number"' | diff - <(volta ops | wc -l)
 $ volta backends | grep -E '^(null|island|reference):' | sed 's/ *[0-9]* prims *[0-9]* comps/ P prims C comps/'
 reference:0   available    built in    complete P prims C comps  scalar reference; compositions as the ops that define them
@@ -181,7 +181,7 @@ False FAILED: there is no GPU that a backend of this build can use
 ! volta: error: 1 check failed [differs]
 !   help: `volta backends` lists what VOLTA_BACKEND may choose
 ? 1
-# Every capability is tried with all models there are for it: on the device that a run would take, and on every CPU and GPU.
+# Every capability is probed with all its models, on the default device of a run and on every CPU and GPU.
 $ VOLTA_BACKEND=island:1 volta doctor | sed -n 's/, [0-9]* models on cuda:[0-9]*//g;s/[0-9]* models/N models/g;/^check\.[^nr]/p'
 check.backend                   ok: island:1
 check.supports_float64          ok: N models on island:1, N models on cpu:0

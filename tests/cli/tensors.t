@@ -90,7 +90,7 @@ n  i8[3]  3 elements, 3 bytes
   -128 0 127
 i  i32[2, 1, 2]  4 elements, 16 bytes
   -1 -1 -1 -1
-# The digest is of type, shape and content, not of the file.
+# The digest depends on type, shape and content, not on the file format.
 $ python3 tests/cli/make_tensors.py $TMP/y.safetensors y=f32[2,4]:1,nan,-inf,0.1,-0,1e-45,3.4e38,inf; volta digest $TMP/y.safetensors
 556c07efaa3bd175577706f0b5e8b95dab68fd666af94043922c6b6e85d23ecf  y  f32[2, 4]
 $ volta digest examples/mlp.vt
@@ -132,7 +132,7 @@ $ printf '' > $TMP/empty.npy; volta inspect $TMP/empty.npy
 ! $TMP/empty.npy: error: the file format is not npy, npz, safetensors or IDX [format]
 ? 3
 
-# Parameters saved are the ones the seed gives: read back, they give the same run.
+# Saved parameters are those of the seed: a run with them has the same digest.
 $ volta run examples/mlp.vt --bind B=3 --random-inputs 7 --save-params $TMP/mlp.safetensors --digest
 b3fb28236a9da60c4723d73b29a58816c990febb94ae4a710fd70bebeafc8e96
 ! wrote $TMP/mlp.safetensors

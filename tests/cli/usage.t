@@ -1,4 +1,4 @@
-# What is not a command, and what each of them says of itself.
+# Usage errors, and the help of each verb.
 $ volta
 ! volta: error: a verb is needed: volta VERB ... [usage]
 !   help: `volta --help` lists the verbs

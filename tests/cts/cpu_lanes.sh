@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# cpu_lanes.sh CTS - the conformance suite on the cpu backend, whose bits may depend neither on the
-# instruction set nor on the number of threads. In short form avx2 with threads 1 and 3 and scalar
-# with 1; with VOLTA_TEST_FULL every case, every instruction set, threads 1, 2, 3 and 7. Both with
-# groups run as one too.
-# What the processor lacks is skipped and said, or fails where VOLTA_REQUIRE names it.
+# cpu_lanes.sh CTS - runs the conformance suite on the cpu backend, whose bits must depend neither on
+# the instruction set nor on the number of threads. The short form runs avx2 with 1 and 3 threads and
+# scalar with 1. With VOLTA_TEST_FULL every case runs on every instruction set with 1, 2, 3 and 7
+# threads. Both also run with fused groups. Instruction sets that the processor lacks are skipped with
+# a message, or fail if VOLTA_REQUIRE names them.
 set -euo pipefail
 cts=${1:?usage: cpu_lanes.sh CTS}
 cd "$(dirname "$0")/../.."
 status=0
 
-# lanes ISAS THREADS [more]
+# lanes ISAS THREADS [OPTION...]: runs the suite and keeps the worst exit code in `status`.
 lanes() {
-  local isas=$1 threads=$2 said=0
+  local isas=$1 threads=$2 code=0
   shift 2
-  "$cts" --backend cpu --isa "$isas" --threads "$threads" --jobs 2 "$@" || said=$?
-  if [[ $said == 77 && $status == 0 ]]; then status=77; fi
-  if [[ $said != 77 && $said != 0 ]]; then status=$said; fi
+  "$cts" --backend cpu --isa "$isas" --threads "$threads" --jobs 2 "$@" || code=$?
+  if [[ $code == 77 && $status == 0 ]]; then status=77; fi
+  if [[ $code != 77 && $code != 0 ]]; then status=$code; fi
 }
 
 if [[ -n ${VOLTA_TEST_FULL-} ]]; then

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cts_complete.c - whether the suite covers the op table: a case for every op, for every type that
- * the op takes, at every one of the standard lengths, in every class of shapes, a derivative
- * checked for every gradient, and enough cases in all. */
+ * cts_complete.c - checks that the suite covers the op table. Every op needs cases for each element
+ * type that it accepts, with each standard length and in each class of shapes, unless a table below
+ * excuses it. Every gradient needs a case with a grad line. The suite needs enough cases in all. */
 #include <stdlib.h>
 #include <string.h>
 #include "cts.h"
 #include "vt_parse.h"
 
-enum { TYPES = 32, MOST_OPS = 2000 };
+enum { TYPES = 32, MAX_OPS = 2000 };
 
 enum shape { RANK_0, RANK_8, EMPTY, ONE, SHAPES };
 static const char *const shape_name[SHAPES] = {"rank 0", "rank 8", "a dimension of 0",
                                                "a dimension of 1"};
 
 typedef struct coverage {
-  uint32_t cases, grads;
-  uint32_t seen, taken; /* element types of the first operand: met in a case; accepted by the op */
-  uint32_t lengths[TYPES]; /* a bit for each of vt_suite_size that is a dimension in a case of its
-                            * own, by type of the first operand, or of the result if it has none */
-  uint32_t shapes;         /* a bit for each of enum shape that its own cases have */
-  uint32_t accepted;       /* of RANK_0 and RANK_8: its shape rule takes a case turned into that */
+  uint32_t cases, grads; /* number of cases of the op; number of its grad lines with a derivative */
+  uint32_t types_in_cases; /* a bit for each element type that a first operand has in any case */
+  uint32_t types_accepted; /* a bit for each element type that the op accepts for it */
+  uint32_t
+      lengths[TYPES];      /* a bit for each length of vt_suite_size that is a dimension in the op's
+                            * own cases, by type of the first operand, or of the result without one */
+  uint32_t shapes;         /* a bit for each enum shape that occurs in the op's own cases */
+  uint32_t ranks_accepted; /* a bit for RANK_0 and RANK_8 if the op accepts a case changed to it */
 } coverage;
 
-/* Ops that have no dimension to be long. */
+/* Ops whose operands and results have no dimension. */
 static const struct {
   const char *op, *why;
 } without_length[] = {{"literal", "its result is a scalar"}};
@@ -33,7 +35,7 @@ static const char *why_no_length(const char *op) {
   return NULL;
 }
 
-/* Shapes that ops do not take. */
+/* Shapes that ops do not accept, with the reason. */
 #define NOT(shape) (1u << (shape))
 static const struct {
   uint32_t shapes;
@@ -61,28 +63,29 @@ static const struct {
 };
 #undef NOT
 
-/* Whether a list of words has this one. */
-static int lists(const char *words, const char *word) {
+/* Returns 1 if a list of words, separated by blanks, has this word. */
+static int list_has_word(const char *words, const char *word) {
   const size_t n = strlen(word);
   for (const char *at = strstr(words, word); at != NULL; at = strstr(at + n, word))
     if ((at == words || at[-1] == ' ') && (at[n] == 0 || at[n] == ' ')) return 1;
   return 0;
 }
 
-static const char *why_not_shaped(const char *op, uint32_t shape) {
+static const char *why_excused_from_shape(const char *op, uint32_t shape) {
   for (size_t i = 0; i < sizeof excused / sizeof *excused; i++)
-    if (excused[i].shapes >> shape & 1 && lists(excused[i].ops, op)) return excused[i].why;
+    if (excused[i].shapes >> shape & 1 && list_has_word(excused[i].ops, op)) return excused[i].why;
   return NULL;
 }
 
-static uint32_t index_of(uint32_t number) {
+/* Returns the index in the op table of the op with this number. */
+static uint32_t op_index(uint32_t number) {
   uint32_t i = 0;
   while (i < vt_op_total() && vt_op_at(i)->number != number) i++;
   return i;
 }
 
-/* Whether the op's rules take these operands. */
-static int infers(const vt_graph *g, const vt_node *n, const vt_type *in) {
+/* Returns 1 if the op of node n accepts operands of these types. */
+static int accepts_operands(const vt_graph *g, const vt_node *n, const vt_type *in) {
   vt_type out[VT_MAX_RESULTS];
   uint32_t n_out;
   vt_dims dims = g->dims;
@@ -90,22 +93,23 @@ static int infers(const vt_graph *g, const vt_node *n, const vt_type *in) {
   return vt_op_infer(vt_op_get(n->op), &rule, out, &n_out, NULL) == VT_OK;
 }
 
-/* Which types would do in place of operand 0's, wherever it stands. */
-static uint32_t types_taken(const vt_graph *g, const vt_node *n) {
+/* Returns a bit for each element type that the op accepts instead of operand 0's, in all operands
+ * that have that type. */
+static uint32_t accepted_types(const vt_graph *g, const vt_node *n) {
   vt_type in[VT_OP_ANY_IN];
-  uint32_t taken = 0;
+  uint32_t accepted = 0;
   for (uint32_t t = 1; vt_dtype_name(t) != NULL; t++) {
     for (uint32_t k = 0; k < n->n_in; k++) {
       in[k] = g->values[g->operands[n->first_in + k]].type;
       if (in[k].dtype == g->values[g->operands[n->first_in]].type.dtype) in[k].dtype = t;
     }
-    if (infers(g, n, in)) taken |= 1u << t;
+    if (accepts_operands(g, n, in)) accepted |= 1u << t;
   }
-  return taken;
+  return accepted;
 }
 
-/* A type of another rank: of rank 0, or of the highest with ones before its dimensions. */
-static vt_type turned(vt_type t, enum shape shape) {
+/* Returns the type t with rank 0, or with the highest rank, by ones before its dimensions. */
+static vt_type with_rank(vt_type t, enum shape shape) {
   vt_type out = t;
   out.rank = shape == RANK_0 ? 0 : VT_MAX_RANK;
   for (uint32_t k = 0; k < out.rank; k++) {
@@ -115,17 +119,18 @@ static vt_type turned(vt_type t, enum shape shape) {
   return out;
 }
 
-/* Which of the two ranks would do in place of operand 0's, wherever it stands. */
-static uint32_t ranks_accepted(const vt_graph *g, const vt_node *n) {
+/* Returns a bit for RANK_0 and RANK_8 if the op accepts it instead of operand 0's rank, in all
+ * operands that have that rank. */
+static uint32_t accepted_ranks(const vt_graph *g, const vt_node *n) {
   vt_type in[VT_OP_ANY_IN];
   uint32_t accepted = 0;
   for (uint32_t shape = RANK_0; shape <= RANK_8; shape++) {
     const uint32_t rank = g->values[g->operands[n->first_in]].type.rank;
     for (uint32_t k = 0; k < n->n_in; k++) {
       in[k] = g->values[g->operands[n->first_in + k]].type;
-      if (in[k].rank == rank) in[k] = turned(in[k], shape);
+      if (in[k].rank == rank) in[k] = with_rank(in[k], shape);
     }
-    if (infers(g, n, in)) accepted |= 1u << shape;
+    if (accepts_operands(g, n, in)) accepted |= 1u << shape;
   }
   return accepted;
 }
@@ -138,11 +143,11 @@ static uint32_t lengths_of(const vt_type *t) {
   return lengths;
 }
 
-static uint32_t type_of(const vt_graph *g, const vt_node *n) {
+static uint32_t first_type_of(const vt_graph *g, const vt_node *n) {
   return g->values[n->n_in > 0 ? g->operands[n->first_in] : n->first_out].type.dtype;
 }
 
-static uint32_t lengths_met(const vt_graph *g, const vt_node *n) {
+static uint32_t lengths_of_node(const vt_graph *g, const vt_node *n) {
   uint32_t lengths = 0;
   for (uint32_t k = 0; k < n->n_in; k++)
     lengths |= lengths_of(&g->values[g->operands[n->first_in + k]].type);
@@ -161,35 +166,35 @@ static uint32_t shapes_of(const vt_type *t) {
   return shapes;
 }
 
-/* Of the first operand and the first result: others may be scalars beside any shape. */
-static uint32_t shapes_met(const vt_graph *g, const vt_node *n) {
+/* Only the first operand and the first result count, because other operands may be scalars in a
+ * case of any shape. */
+static uint32_t shapes_of_node(const vt_graph *g, const vt_node *n) {
   uint32_t shapes = shapes_of(&g->values[n->first_out].type);
   if (n->n_in > 0) shapes |= shapes_of(&g->values[g->operands[n->first_in]].type);
   return shapes;
 }
 
-/* Lengths and shapes count where a case about the op has them, not where the op stands beside
- * another. */
-static void note_sizes(const vt_graph *g, const vt_op_info *op, coverage *c) {
+/* Adds the lengths and shapes of the op's own case; other ops in the same model do not count. */
+static void add_sizes(const vt_graph *g, const vt_op_info *op, coverage *c) {
   for (uint32_t i = 0; i < g->n_nodes; i++)
     if (g->nodes[i].op == op->number) {
-      c->lengths[type_of(g, &g->nodes[i])] |= lengths_met(g, &g->nodes[i]);
-      c->shapes |= shapes_met(g, &g->nodes[i]);
+      c->lengths[first_type_of(g, &g->nodes[i])] |= lengths_of_node(g, &g->nodes[i]);
+      c->shapes |= shapes_of_node(g, &g->nodes[i]);
     }
 }
 
-static void note_nodes(const vt_graph *g, coverage *all) {
+static void add_types_and_ranks(const vt_graph *g, coverage *all) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
-    coverage *c = &all[index_of(n->op)];
+    coverage *c = &all[op_index(n->op)];
     if (n->n_in == 0 || n->n_body > 0 || n->n_in > VT_OP_ANY_IN) continue;
-    c->seen |= 1u << g->values[g->operands[n->first_in]].type.dtype;
-    c->taken |= types_taken(g, n);
-    c->accepted |= ranks_accepted(g, n);
+    c->types_in_cases |= 1u << g->values[g->operands[n->first_in]].type.dtype;
+    c->types_accepted |= accepted_types(g, n);
+    c->ranks_accepted |= accepted_ranks(g, n);
   }
 }
 
-static unsigned note_models(const vt_suite *s, coverage *all) {
+static unsigned add_all_models(const vt_suite *s, coverage *all) {
   unsigned failed = 0;
   for (uint32_t i = 0; i < s->n_models; i++) {
     const vt_suite_model *m = s->model[i];
@@ -200,22 +205,24 @@ static unsigned note_models(const vt_suite *s, coverage *all) {
       failed++;
       continue;
     }
-    note_nodes(g, all);
-    note_sizes(g, m->block->op, &all[index_of(m->block->op->number)]);
+    add_types_and_ranks(g, all);
+    add_sizes(g, m->block->op, &all[op_index(m->block->op->number)]);
     vt_graph_free(g);
   }
   return failed;
 }
 
-static void note_blocks(const vt_suite *s, coverage *all) {
+static void count_cases_and_grads(const vt_suite *s, coverage *all) {
   for (uint32_t i = 0; i < s->n_cases; i++)
-    all[index_of(s->cases[i].model->block->op->number)].cases++;
+    all[op_index(s->cases[i].model->block->op->number)].cases++;
   for (uint32_t i = 0; i < s->n_blocks; i++)
     for (uint32_t k = 0; k < s->block[i]->n_domains; k++)
-      all[index_of(s->block[i]->op->number)].grads += s->block[i]->domain[k].wanted != 0;
+      all[op_index(s->block[i]->op->number)].grads += s->block[i]->domain[k].wanted != 0;
 }
 
-static unsigned say_lengths(const vt_op_info *op, const char *of, uint32_t missing) {
+/* Prints the lengths that are missing, for the type `of` unless it is empty; returns 1 if any are.
+ */
+static unsigned report_lengths(const vt_op_info *op, const char *of, uint32_t missing) {
   if (missing == 0) return 0;
   printf("FAILED %s%s%s: no case has the length", op->name, of[0] != 0 ? " of " : "", of);
   for (uint32_t i = 0; i < VT_SUITE_SIZES; i++)
@@ -223,8 +230,9 @@ static unsigned say_lengths(const vt_op_info *op, const char *of, uint32_t missi
   return printf("\n") > 0;
 }
 
-/* For each type that the op takes; for all of them together where its rules do not say. */
-static unsigned judge_lengths(const vt_op_info *op, const coverage *c) {
+/* Checks the lengths for each type that the op accepts, or for all types together if its rules do
+ * not say which it accepts. */
+static unsigned check_lengths(const vt_op_info *op, const coverage *c) {
   const uint32_t all = (1u << VT_SUITE_SIZES) - 1;
   const char *why = why_no_length(op->name);
   uint32_t any = 0;
@@ -234,15 +242,16 @@ static unsigned judge_lengths(const vt_op_info *op, const coverage *c) {
     return printf("FAILED %s: excused from lengths (%s), and it has some\n", op->name, why) > 0;
   if (why != NULL || c->cases == 0) return 0;
   for (uint32_t t = 1; t < TYPES; t++)
-    if (c->taken >> t & 1) failed += say_lengths(op, vt_dtype_name(t), all & ~c->lengths[t]);
-  return c->taken != 0 ? failed : say_lengths(op, "", all & ~any);
+    if (c->types_accepted >> t & 1)
+      failed += report_lengths(op, vt_dtype_name(t), all & ~c->lengths[t]);
+  return c->types_accepted != 0 ? failed : report_lengths(op, "", all & ~any);
 }
 
-static unsigned judge_shapes(const vt_op_info *op, const coverage *c) {
+static unsigned check_shapes(const vt_op_info *op, const coverage *c) {
   unsigned failed = 0;
   for (uint32_t i = 0; i < SHAPES && c->cases > 0; i++) {
-    const char *why = why_not_shaped(op->name, i);
-    const int met = c->shapes >> i & 1, takes = met || (c->accepted >> i & 1);
+    const char *why = why_excused_from_shape(op->name, i);
+    const int met = c->shapes >> i & 1, takes = met || (c->ranks_accepted >> i & 1);
     if (why != NULL && takes)
       failed += printf("FAILED %s: excused from %s (%s), and takes it\n", op->name, shape_name[i],
                        why) > 0;
@@ -252,11 +261,11 @@ static unsigned judge_shapes(const vt_op_info *op, const coverage *c) {
   return failed;
 }
 
-static unsigned judge(const vt_op_info *op, const coverage *c, int gradients_required) {
-  unsigned failed = judge_lengths(op, c) + judge_shapes(op, c);
+static unsigned check_op(const vt_op_info *op, const coverage *c, int gradients_required) {
+  unsigned failed = check_lengths(op, c) + check_shapes(op, c);
   if (c->cases == 0) failed += printf("FAILED %s: no case\n", op->name) > 0;
   for (uint32_t t = 1; t < TYPES; t++)
-    if (c->taken >> t & ~(c->seen >> t) & 1)
+    if (c->types_accepted >> t & ~(c->types_in_cases >> t) & 1)
       failed += printf("FAILED %s: takes %s, and no case has it\n", op->name, vt_dtype_name(t)) > 0;
   if (op->grad != NULL && c->grads == 0)
     failed += printf("FAILED %s: has a gradient, and no case has a grad line\n", op->name) > 0;
@@ -266,14 +275,14 @@ static unsigned judge(const vt_op_info *op, const coverage *c, int gradients_req
 }
 
 unsigned cts_check_complete(const vt_suite *s, uint32_t least, int gradients_required) {
-  coverage *all = calloc(MOST_OPS, sizeof *all);
-  if (all == NULL || vt_op_total() >= MOST_OPS) cts_die("out of memory");
-  note_blocks(s, all);
-  unsigned failed = note_models(s, all);
+  coverage *all = calloc(MAX_OPS, sizeof *all);
+  if (all == NULL || vt_op_total() >= MAX_OPS) cts_die("out of memory");
+  count_cases_and_grads(s, all);
+  unsigned failed = add_all_models(s, all);
   for (uint32_t i = 0; i < vt_op_total(); i++)
-    failed += judge(vt_op_at(i), &all[i], gradients_required);
+    failed += check_op(vt_op_at(i), &all[i], gradients_required);
   if (s->n_cases < least)
-    failed += printf("FAILED %u cases, at least %u are asked for\n", s->n_cases, least) > 0;
+    failed += printf("FAILED %u cases, at least %u are required\n", s->n_cases, least) > 0;
   printf("complete: %u ops, %u models, %u cases, %u gaps\n", vt_op_total(), s->n_models, s->n_cases,
          failed);
   free(all);

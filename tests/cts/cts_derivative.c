@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cts_derivative.c - gradients against the derivative itself. For the inputs that `grad` lines name
- * the change of the weighted sum of all float outputs between x - h*v and x + h*v is compared with
- * sum(dx * 2hv), for single elements and for directions v through all of them.
+ * cts_derivative.c - checks gradients against differences of the outputs. For each input x that a
+ * `grad` line names, it compares the change of the weighted sum of all float outputs between x -
+ * h*v and x + h*v with sum(dx * 2hv). The direction v is a single element or all elements.
  *
- * Bound, for one of several h:  |difference - sum(dx * step)| <=
- *     relative * sum|dx * step|  +  16 * eps * sum|weight * y| over the outputs that changed
- *     +  16 * eps * max|step| * sum|weight * y| over all of them
- * (the last is what rounding leaves of a slope that is 0),
- * with relative = 2e-3 where any f32 takes part and 1e-6 in f64 alone. The step is what rounding
- * left of 2hv. Where a function bends within the steps no h fits, so a point that fails is drawn
- * anew, at most twice. */
+ * The gradient passes if, for one of several h, |difference - sum(dx * step)| is at most
+ * the sum of relative * sum|dx * step|, 16 * eps * sum|weight * y| over the outputs that changed,
+ * and 16 * eps * max|step| * sum|weight * y| over all outputs (rounding of a slope that is 0).
+ * `relative` is 2e-3 if any value is f32, and 1e-6 if all are f64. `step` is 2hv after rounding.
+ * If a function bends within the steps, no h passes, so a point that fails is drawn again,
+ * at most twice. */
 #include <stdlib.h>
 #include <string.h>
 #include "cts.h"
 #include "vt_pool.h"
 
-enum { POINTS = 3, SINGLES = 6, ALL = 2, STEPS = 4 };
+enum {
+  POINTS = 3,  /* points to try before the gradient fails */
+  SINGLES = 6, /* directions of a single element, per input */
+  ALL = 2,     /* directions through all elements, per input */
+  STEPS = 4    /* values of h to try, per direction */
+};
 
 typedef struct checker {
   const vt_suite_model *model;
-  vt_model *m, *dm;
-  vt_program *f, *df;
-  vt_case_inputs in, moved, d_in; /* of the model; of the gradient */
-  int f32;
-  char *said;
+  vt_model *m, *dm;               /* the model, and its gradient */
+  vt_program *f, *df;             /* the programs of both */
+  vt_case_inputs in, moved, d_in; /* inputs of the model; the same + h*v; inputs of the gradient */
+  int f32;                        /* 1 if the model has a value of f32 */
 } checker;
 
-/* A result copied out of a program. */
-static int same_name(const char *prefix, const char *name, const char *full) {
+/* Returns 1 if `full` is the prefix followed by the name. */
+static int is_prefixed_name(const char *prefix, const char *name, const char *full) {
   return strncmp(full, prefix, strlen(prefix)) == 0 && strcmp(full + strlen(prefix), name) == 0;
 }
 
-static vt_case_input *port_called(vt_case_inputs *in, const char *prefix, const char *name) {
+static vt_case_input *find_input(vt_case_inputs *in, const char *prefix, const char *name) {
   for (uint32_t i = 0; i < in->n; i++)
-    if (same_name(prefix, name, in->input[i].info.name)) return &in->input[i];
+    if (is_prefixed_name(prefix, name, in->input[i].info.name)) return &in->input[i];
   return NULL;
 }
 
-static vt_status run_at(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
+static vt_status run_with_inputs(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
   VT_TRY(vt_case_inputs_set(in, p, d));
   return vt_program_run(p, d);
 }
@@ -46,37 +49,44 @@ static int is_float(uint32_t dtype) { return dtype == VT_DTYPE_F32 || dtype == V
 
 /* ---- one direction ---- */
 
+/* The change of the weighted sum of the outputs along a direction; the formula is in the header. */
 typedef struct change {
-  double difference, expected, size, noise, weight, step;
+  double difference; /* weighted sum of the outputs' changes */
+  double expected;   /* sum(dx * step) */
+  double size;       /* sum|dx * step| */
+  double noise;      /* 16 * eps * sum|weight * y| over the outputs that changed */
+  double weight;     /* 16 * eps * sum|weight * y| over all outputs */
+  double step;       /* max|step| */
 } change;
 
-/* v: one element of one input, or every element of it. */
+/* The direction v: one element of one input, or random numbers for all its elements. */
 typedef struct direction {
   const char *input;
-  uint64_t element; /* UINT64_MAX: all */
+  uint64_t element; /* index of the element; UINT64_MAX: all elements */
   uint64_t seed;
 } direction;
 
-static double part_of(const direction *v, uint64_t i) {
+/* Returns element i of v. */
+static double component(const direction *v, uint64_t i) {
   if (v->element != UINT64_MAX) return i == v->element ? 1 : 0;
   uint64_t state = v->seed + i;
   return 2 * cts_uniform(&state) - 1;
 }
 
-/* moved = in + h*v; the other side with -h. */
-static void move(checker *c, const direction *v, double h) {
+/* Sets moved = in + h*v. */
+static void move_inputs(checker *c, const direction *v, double h) {
   for (uint32_t k = 0; k < c->in.n; k++) {
     const vt_case_input *from = &c->in.input[k];
     vt_case_input *to = &c->moved.input[k];
-    const uint64_t n = cts_count(&from->t);
+    const uint64_t n = cts_count_elements(&from->t);
     memcpy(to->t.data, from->t.data, (size_t)(n * vt_dtype_bytes(from->t.dtype)));
     if (strcmp(from->info.name, v->input) != 0) continue;
     for (uint64_t i = 0; i < n; i++)
-      cts_store(&to->t, i, cts_load(&from->t, i) + h * part_of(v, i));
+      cts_store_element(&to->t, i, cts_load_element(&from->t, i) + h * component(v, i));
   }
 }
 
-/* All float outputs in one list. */
+/* Reads all float outputs into one list, which the caller frees. */
 static vt_status read_outputs(vt_program *p, double **out, uint64_t *out_n, vt_diag *d) {
   uint64_t n = 0;
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
@@ -84,17 +94,17 @@ static vt_status read_outputs(vt_program *p, double **out, uint64_t *out_n, vt_d
     vt_tensor t;
     VT_TRY(vt_program_output(p, i, &name, &t, d));
     if (!is_float(t.dtype)) continue;
-    const uint64_t count = cts_count(&t);
+    const uint64_t count = cts_count_elements(&t);
     double *more = realloc(*out, (size_t)(n + count + 1) * sizeof *more);
     if (more == NULL) cts_die("out of memory");
     *out = more;
-    for (uint64_t k = 0; k < count; k++) more[n++] = cts_load(&t, k);
+    for (uint64_t k = 0; k < count; k++) more[n++] = cts_load_element(&t, k);
   }
   *out_n = n;
   return VT_OK;
 }
 
-/* The weights of the same list: what the gradient was given as dy. */
+/* Returns the weights of the outputs in the same order: the inputs dy of the gradient. */
 static double *read_weights(checker *c) {
   double *w = NULL;
   uint64_t n = 0;
@@ -102,11 +112,12 @@ static double *read_weights(checker *c) {
     const char *name;
     vt_tensor t;
     if (vt_program_output(c->f, i, &name, &t, NULL) != VT_OK || !is_float(t.dtype)) continue;
-    const vt_case_input *dy = port_called(&c->d_in, "dy.", name);
-    double *more = realloc(w, (size_t)(n + cts_count(&t) + 1) * sizeof *more);
+    const vt_case_input *dy = find_input(&c->d_in, "dy.", name);
+    double *more = realloc(w, (size_t)(n + cts_count_elements(&t) + 1) * sizeof *more);
     if (more == NULL) cts_die("out of memory");
     w = more;
-    for (uint64_t k = 0; k < cts_count(&t); k++) w[n++] = dy == NULL ? 0 : cts_load(&dy->t, k);
+    for (uint64_t k = 0; k < cts_count_elements(&t); k++)
+      w[n++] = dy == NULL ? 0 : cts_load_element(&dy->t, k);
   }
   return w;
 }
@@ -125,15 +136,15 @@ static void sum_outputs(const checker *c, const double *w, const double *up, con
 }
 
 static void sum_inputs(checker *c, const direction *v, const vt_tensor *dx, double h, change *out) {
-  const vt_case_input *p = port_called(&c->moved, "", v->input);
-  const uint64_t n = cts_count(&p->t);
+  const vt_case_input *p = find_input(&c->moved, "", v->input);
+  const uint64_t n = cts_count_elements(&p->t);
   double *up = malloc((size_t)n * sizeof *up + 1);
   if (up == NULL) cts_die("out of memory");
-  move(c, v, h);
-  for (uint64_t i = 0; i < n; i++) up[i] = cts_load(&p->t, i);
-  move(c, v, -h);
+  move_inputs(c, v, h);
+  for (uint64_t i = 0; i < n; i++) up[i] = cts_load_element(&p->t, i);
+  move_inputs(c, v, -h);
   for (uint64_t i = 0; i < n; i++) {
-    const double step = up[i] - cts_load(&p->t, i), part = cts_load(dx, i) * step;
+    const double step = up[i] - cts_load_element(&p->t, i), part = cts_load_element(dx, i) * step;
     if (magnitude(step) > out->step) out->step = magnitude(step);
     out->expected += part;
     out->size += magnitude(part);
@@ -141,16 +152,16 @@ static void sum_inputs(checker *c, const direction *v, const vt_tensor *dx, doub
   free(up);
 }
 
-static vt_status measure(checker *c, const direction *v, const vt_tensor *dx, double h, change *out,
-                         vt_diag *d) {
+static vt_status measure_change(checker *c, const direction *v, const vt_tensor *dx, double h,
+                                change *out, vt_diag *d) {
   double *up = NULL, *down = NULL, *w = NULL;
   uint64_t n = 0;
   *out = (change){0};
-  move(c, v, h);
-  vt_status s = run_at(&c->moved, c->f, d);
+  move_inputs(c, v, h);
+  vt_status s = run_with_inputs(&c->moved, c->f, d);
   if (s == VT_OK) s = read_outputs(c->f, &up, &n, d);
-  move(c, v, -h);
-  if (s == VT_OK) s = run_at(&c->moved, c->f, d);
+  move_inputs(c, v, -h);
+  if (s == VT_OK) s = run_with_inputs(&c->moved, c->f, d);
   if (s == VT_OK) s = read_outputs(c->f, &down, &n, d);
   if (s == VT_OK) {
     w = read_weights(c);
@@ -163,14 +174,15 @@ static vt_status measure(checker *c, const direction *v, const vt_tensor *dx, do
   return s;
 }
 
-/* 1 when the gradient fits for some step. NaN never fits. */
-static int fits(checker *c, const direction *v, const vt_tensor *dx, double width, vt_diag *d) {
+/* Returns 1 if the gradient passes for one of the steps. NaN never passes. */
+static int gradient_passes(checker *c, const direction *v, const vt_tensor *dx, double width,
+                           vt_diag *d) {
   static const double steps[2][STEPS] = {{0x1p-8, 0x1p-12, 0x1p-16, 0x1p-20},
                                          {0x1p-8, 0x1p-9, 0x1p-10, 0x1p-11}};
   const double relative = c->f32 ? 2e-3 : 1e-6;
   change last = {0};
   for (int i = 0; i < STEPS; i++) {
-    if (measure(c, v, dx, steps[c->f32][i] * width, &last, d) != VT_OK) return 0;
+    if (measure_change(c, v, dx, steps[c->f32][i] * width, &last, d) != VT_OK) return 0;
     const double bound = relative * last.size + last.noise + last.step * last.weight;
     if (magnitude(last.difference - last.expected) <= bound) return 1;
   }
@@ -185,43 +197,43 @@ static int fits(checker *c, const direction *v, const vt_tensor *dx, double widt
 static int check_input(checker *c, const vt_suite_domain *dom, const vt_tensor *dx, uint64_t seed,
                        vt_diag *d) {
   uint64_t state = seed;
-  const uint64_t n = cts_count(dx);
+  const uint64_t n = cts_count_elements(dx);
   for (uint64_t i = 0; i < SINGLES + ALL; i++) {
     direction v = {dom->input, i < SINGLES ? i : UINT64_MAX, vt_case_random(&state)};
     if (i < SINGLES && n > SINGLES) v.element = v.seed % n;
     if (n == 0 || (i < SINGLES && v.element >= n)) continue;
-    if (!fits(c, &v, dx, dom->hi - dom->lo, d)) return 0;
+    if (!gradient_passes(c, &v, dx, dom->hi - dom->lo, d)) return 0;
   }
   return 1;
 }
 
-/* The inputs of the gradient: those of the model, and weights away from 0. */
-static void take_point(checker *c, uint64_t seed) {
+/* Draws the inputs of the model, and those of the gradient: the same and weights away from 0. */
+static void draw_point(checker *c, uint64_t seed) {
   cts_inputs_spread(&c->in, c->model->block, seed);
   for (uint32_t i = 0; i < c->d_in.n; i++) {
     vt_case_input *p = &c->d_in.input[i];
-    const vt_case_input *same = port_called(&c->in, "", p->info.name);
-    const uint64_t n = cts_count(&p->t);
+    const vt_case_input *same = find_input(&c->in, "", p->info.name);
+    const uint64_t n = cts_count_elements(&p->t);
     if (same != NULL) memcpy(p->t.data, same->t.data, (size_t)(n * vt_dtype_bytes(p->t.dtype)));
     uint64_t state = seed ^ vt_case_seed(p->info.name);
     for (uint64_t k = 0; same == NULL && k < n; k++) {
       const double u = cts_uniform(&state);
-      cts_store(&p->t, k, u < 0.5 ? u - 1.25 : u + 0.25);
+      cts_store_element(&p->t, k, u < 0.5 ? u - 1.25 : u + 0.25);
     }
   }
 }
 
 static vt_status check_point(checker *c, uint64_t seed, vt_diag *d) {
   const vt_suite_block *b = c->model->block;
-  take_point(c, seed);
-  VT_TRY(run_at(&c->in, c->f, d));
-  VT_TRY(run_at(&c->d_in, c->df, d));
+  draw_point(c, seed);
+  VT_TRY(run_with_inputs(&c->in, c->f, d));
+  VT_TRY(run_with_inputs(&c->d_in, c->df, d));
   for (uint32_t i = 0; i < b->n_domains; i++)
     for (uint32_t k = 0; b->domain[i].wanted && k < vt_program_outputs(c->df); k++) {
       const char *name;
       vt_tensor dx;
       VT_TRY(vt_program_output(c->df, k, &name, &dx, d));
-      if (same_name("dx.", b->domain[i].input, name) &&
+      if (is_prefixed_name("dx.", b->domain[i].input, name) &&
           !check_input(c, &b->domain[i], &dx, seed + i, d))
         return VT_DIFFERS;
     }
@@ -230,7 +242,7 @@ static vt_status check_point(checker *c, uint64_t seed, vt_diag *d) {
 
 /* ---- one model ---- */
 
-static vt_status open_all(checker *c, const char *text, vt_diag *d) {
+static vt_status open_programs(checker *c, const char *text, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = "reference:0"};
   VT_TRY(vt_model_parse(c->model->text, strlen(c->model->text), NULL, &c->m, d));
   VT_TRY(vt_model_parse(text, strlen(text), NULL, &c->dm, d));
@@ -244,7 +256,7 @@ static vt_status open_all(checker *c, const char *text, vt_diag *d) {
 }
 
 static vt_status check_points(checker *c, const char *text, vt_diag *d) {
-  VT_TRY(open_all(c, text, d));
+  VT_TRY(open_programs(c, text, d));
   vt_status s = VT_OK;
   for (int i = 0; i < POINTS; i++) {
     *d = (vt_diag){0};
@@ -254,10 +266,10 @@ static vt_status check_points(checker *c, const char *text, vt_diag *d) {
   return s;
 }
 
-static void check_model(const vt_suite_model *m, const char *text, char *said) {
+static void check_model(const vt_suite_model *m, const char *text, char *message) {
   checker c = {.model = m};
   vt_diag d = {0};
-  if (check_points(&c, text, &d) != VT_OK) snprintf(said, 700, "%s", d.text);
+  if (check_points(&c, text, &d) != VT_OK) snprintf(message, 700, "%s", d.text);
   vt_program_free(c.f);
   vt_program_free(c.df);
   vt_model_free(c.m);
@@ -267,28 +279,29 @@ static void check_model(const vt_suite_model *m, const char *text, char *said) {
   vt_case_inputs_done(&c.d_in);
 }
 
-/* ---- all of them ---- */
+/* ---- all models ---- */
 
 typedef struct verdict {
   const vt_suite_model *model;
-  char said[700]; /* what is wrong, or empty */
+  char message[700]; /* why the gradient failed, or empty */
 } verdict;
 
-static void job(void *context, uint64_t i) {
+static void check_model_job(void *context, uint64_t i) {
   verdict *v = &((verdict *)context)[i];
   vt_text text;
   vt_diag d = {0};
   vt_text_init(&text, vt_alloc_default());
   if (vt_suite_gradient(v->model, vt_alloc_default(), &text, &d) == VT_OK) {
-    check_model(v->model, text.s, v->said);
+    check_model(v->model, text.s, v->message);
   } else {
-    snprintf(v->said, sizeof v->said, "%s", d.text);
+    snprintf(v->message, sizeof v->message, "%s", d.text);
   }
   vt_text_done(&text);
 }
 
-/* The models of the chosen cases that ask for their gradient, each once. */
-static uint32_t choose(const cts_selection *s, verdict *out) {
+/* Lists the models of the chosen gradient cases, each once, and returns their number. Blocks marked
+ * `straight` are left out. */
+static uint32_t list_models(const cts_selection *s, verdict *out) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->suite->n_cases; i++) {
     const vt_case *c = &s->suite->cases[i];
@@ -299,7 +312,7 @@ static uint32_t choose(const cts_selection *s, verdict *out) {
   return n;
 }
 
-/* Blocks with a grad line whose op says that it is flat, or says nothing yet. */
+/* Returns the number of blocks with a grad line whose op has no gradient. */
 static uint32_t count_flat(const vt_suite *s) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->n_blocks; i++) {
@@ -316,13 +329,13 @@ unsigned cts_check_gradients(const cts_selection *s) {
   unsigned failed = 0;
   if (v == NULL || vt_pool_new(s->jobs, vt_alloc_default(), &pool, &d) != VT_OK)
     cts_die("out of memory");
-  const uint32_t n = choose(s, v);
-  vt_pool_run(pool, n, job, v);
+  const uint32_t n = list_models(s, v);
+  vt_pool_run(pool, n, check_model_job, v);
   for (uint32_t i = 0; i < n; i++) {
-    if (v[i].said[0] == 0) continue;
+    if (v[i].message[0] == 0) continue;
     failed++;
     printf("FAILED %s (gradient)\n  %s\n  repeat: cts --grad --only '%s/*'\n", v[i].model->name,
-           v[i].said, v[i].model->name);
+           v[i].message, v[i].model->name);
   }
   printf("gradients: %u models checked, %u failed, %u cases skipped: their op has no gradient\n", n,
          failed, count_flat(s->suite));

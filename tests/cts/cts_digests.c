@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cts_digests.c - writes cts.digests: for each case the first eight bytes of its run digest and its
- * name, ascending by name. */
+ * cts_digests.c - writes cts.digests: a line for each case with the first eight bytes of its run
+ * digest and its name, sorted by name. */
 #include "cts.h"
 #include "vt_file.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cts_dump.c - cases as files, for other programs to compare with: a folder for each, with the
- * case's name, the model in its printed form, and in.NAME.npy and out.NAME.npy. bf16 has no npy
- * form and is written as its bytes, one axis more, in NAME.bf16.npy. A gradient's folder also has
- * the model it is the gradient of. */
+ * cts_dump.c - writes cases to files, for comparison with other programs. Each case gets a folder
+ * with its name, the printed model, and in.NAME.npy and out.NAME.npy. npy has no bf16, so such
+ * tensors are written as bytes with one more axis, in NAME.bf16.npy. The folder of a gradient also
+ * has the model that it is the gradient of. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "cts.h"
 
-static void make_folder(const char *path) {
-  if (mkdir(path, 0777) != 0 && errno != EEXIST) cts_die("%s cannot be made", path);
+static void create_folder(const char *path) {
+  if (mkdir(path, 0777) != 0 && errno != EEXIST) cts_die("%s cannot be created", path);
 }
 
 static void write_text(const char *folder, const char *name, const char *text) {
@@ -72,11 +72,12 @@ static void dump_forward(const vt_case *c, const char *folder) {
   vt_model_free(m);
 }
 
-/* 1 when it failed; an index out of range leaves no outputs but a note, and is no failure here. */
+/* Returns 1 if the case failed. If an index may be out of range and is, the folder gets a file
+ * `range` with the message instead of outputs, and the case has not failed. */
 static unsigned dump_case(const vt_suite *s, uint32_t i, const char *folder) {
   const vt_case *c = &s->cases[i];
   vt_diag d = {0};
-  make_folder(folder);
+  create_folder(folder);
   write_text(folder, "name", c->name);
   write_text(folder, "mix", vt_mix_name(c->mix));
   if (c->gradient) dump_forward(c, folder);
@@ -88,9 +89,9 @@ static unsigned dump_case(const vt_suite *s, uint32_t i, const char *folder) {
   return 1;
 }
 
-unsigned cts_dump(const cts_selection *s, const char *folder) {
+unsigned cts_dump_cases(const cts_selection *s, const char *folder) {
   unsigned failed = 0, n = 0;
-  make_folder(folder);
+  create_folder(folder);
   for (uint32_t i = 0; i < s->suite->n_cases; i++) {
     char path[4096];
     if (!s->chosen[i]) continue;

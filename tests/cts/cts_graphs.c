@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cts_graphs.c - decompositions and gradients write the same graph whoever compiled them. C leaves
- * the order of arguments open, so two calls that write nodes inside one call, or in one list of
- * values, would number them by the compiler's taste. For each op one digest of the printed graphs
- * of all its models, lowered, and of their gradients, before and after lowering, is kept in
- * graphs.digests: every compiler has to give it. */
+ * cts_graphs.c - checks that decompositions and gradients write the same graph with every compiler.
+ * C does not define the order in which arguments are evaluated. So if two arguments of a call write
+ * nodes, their numbers depend on the compiler. graphs.digests has one digest per op. It covers the
+ * printed graphs of all models of the op: the lowered model, its gradient, the lowered gradient. */
 #include <stdlib.h>
 #include <string.h>
 #include "cts.h"
@@ -16,7 +15,7 @@ static const char file_name[] = "graphs.digests";
 
 /* ---- one model ---- */
 
-static _Noreturn void not_made(const vt_suite_model *m, const vt_diag *d) {
+static _Noreturn void die_at_model(const vt_suite_model *m, const vt_diag *d) {
   cts_die("%s: %s", m->name, d->text);
 }
 
@@ -30,21 +29,22 @@ static void add_printed(vt_hasher *h, const vt_graph *g) {
   vt_text_done(&t);
 }
 
-/* A composition that a backend keeps whole needs of it what its prims would need. */
-static unsigned silent; /* ops that do not say what they need */
-static void expect_needs(const vt_op_info *own, const vt_graph *g) {
+static unsigned undeclared; /* number of compositions whose row lacks a needed capability */
+/* Counts and reports a composition whose prims need a capability that its own row does not declare.
+ * A backend that runs the composition as one step needs that capability too. */
+static void check_declared_needs(const vt_op_info *own, const vt_graph *g) {
   static const vt_op_info *last;
   for (uint32_t i = 0; i < g->n_nodes && last != own; i++) {
     const vt_op_info *op = vt_op_get(g->nodes[i].op);
     const int counts = op->needs == VT_NEEDS_collisions || op->needs == VT_NEEDS_int8;
     if (!counts || own->needs == op->needs) continue;
-    printf("FAILED %s: it becomes %s, and its row does not say what that needs\n", own->name,
+    printf("FAILED %s: it is decomposed into %s, whose needs its row does not declare\n", own->name,
            op->name);
-    silent++, last = own;
+    undeclared++, last = own;
   }
 }
 
-/* The text of a model, lowered down to prims. */
+/* Adds the printed graph of a model after lowering to prims. */
 static void add_lowered(vt_hasher *h, const vt_suite_model *m, const char *text) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
   vt_graph *written = NULL, *bound = NULL, *lowered = NULL;
@@ -52,8 +52,8 @@ static void add_lowered(vt_hasher *h, const vt_suite_model *m, const char *text)
   if (vt_parse(text, strlen(text), o.alloc, &written, &d) != VT_OK ||
       vt_pass_bind(written, &o, &bound, &d) != VT_OK ||
       vt_pass_lower(bound, &o, &lowered, &d) != VT_OK)
-    not_made(m, &d);
-  if (text == m->text) expect_needs(m->block->op, lowered);
+    die_at_model(m, &d);
+  if (text == m->text) check_declared_needs(m->block->op, lowered);
   add_printed(h, lowered);
   vt_graph_free(lowered);
   vt_graph_free(bound);
@@ -67,13 +67,13 @@ static void add_model(vt_hasher *h, const vt_suite_model *m) {
   add_lowered(h, m, m->text);
   if (!vt_suite_has_gradient(m->block)) return;
   vt_text_init(&gradient, vt_alloc_default());
-  if (vt_suite_gradient(m, vt_alloc_default(), &gradient, &d) != VT_OK) not_made(m, &d);
+  if (vt_suite_gradient(m, vt_alloc_default(), &gradient, &d) != VT_OK) die_at_model(m, &d);
   vt_hash_add(h, gradient.s, gradient.n + 1);
   add_lowered(h, m, gradient.s);
   vt_text_done(&gradient);
 }
 
-/* ---- all of them, by op and name ---- */
+/* ---- all models, sorted by op and name ---- */
 
 static int by_op_and_name(const void *a, const void *b) {
   const vt_suite_model *x = *(vt_suite_model *const *)a, *y = *(vt_suite_model *const *)b;
@@ -89,7 +89,7 @@ static vt_suite_model **sorted_models(const vt_suite *s) {
   return m;
 }
 
-/* "0123456789abcdef softmax", a line an op. */
+/* Writes one line per op, such as "0123456789abcdef softmax". */
 static void write_lines(const vt_suite *s, vt_text *out) {
   vt_suite_model **m = sorted_models(s);
   vt_text_add(out,
@@ -108,8 +108,9 @@ static void write_lines(const vt_suite *s, vt_text *out) {
   if (vt_text_status(out) != VT_OK) cts_die("out of memory");
 }
 
-/* Says which lines of `text` are not in `in`, each by the op it ends with. */
-static unsigned missing(const char *text, const char *in, const char *what) {
+/* Prints, with the message `what`, the op of each line of `text` that is not in `in`; returns their
+ * number. */
+static unsigned report_missing_lines(const char *text, const char *in, const char *what) {
   unsigned n = 0;
   while (*text != 0) {
     const size_t length = strcspn(text, "\n");
@@ -131,13 +132,15 @@ unsigned cts_check_graphs(const vt_suite *s, const char *folder) {
   write_lines(s, &now);
   snprintf(path, sizeof path, "%s/%s", folder, file_name);
   if (vt_file_read(path, 1 << 24, vt_alloc_default(), &stored, &d) != VT_OK) cts_die("%s", d.text);
-  const char *kept = (const char *)stored.data;
-  unsigned failed = missing(now.s, kept, "its models become other graphs than are stored");
-  if (failed == 0) failed = missing(kept, now.s, "is stored and has no models");
+  const char *lines = (const char *)stored.data;
+  unsigned failed =
+      report_missing_lines(now.s, lines, "the graphs of its models differ from the stored ones");
+  if (failed == 0)
+    failed = report_missing_lines(lines, now.s, "a digest is stored, but there are no models");
   printf("graphs: %u models, %u ops differ\n", s->n_models, failed);
   vt_file_done(&stored);
   vt_text_done(&now);
-  return failed + silent;
+  return failed + undeclared;
 }
 
 unsigned cts_write_graphs(const vt_suite *s, const char *folder) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cts_lanes.c - the ways in which each case is run: every backend with every instruction set and
- * every number of threads that were asked for. What this processor cannot run is skipped and said,
- * unless VOLTA_REQUIRE names it. */
+ * cts_lanes.c - lanes: a lane is a backend with an instruction set and a number of threads, in
+ * which every case runs. Lanes that this processor cannot run are skipped with a message, or fail
+ * if VOLTA_REQUIRE names their instruction set. */
 #include <stdlib.h>
 #include <string.h>
 #include "cts.h"
 
 static const vt_policy unadmitted = {.size = sizeof unadmitted, .admission = VT_ADMISSION_WAIVED};
 
-/* Plug-ins are what is tested here. */
+/* Admission is waived, because the suite also tests plug-ins that are not admitted yet. */
 vt_options cts_lane_options(const cts_lane *l) {
   return (vt_options){.size = sizeof(vt_options),
                       .backend = l->backend,
@@ -18,7 +18,7 @@ vt_options cts_lane_options(const cts_lane *l) {
                       .threads = l->threads};
 }
 
-/* "cpu avx2 x3"; what was not asked for is not said. */
+/* Sets the name, as in "cpu avx2 x3", without the parts that the command leaves open. */
 static void name_lane(cts_lane *l) {
   int n = snprintf(l->name, sizeof l->name, "%s", l->backend);
   if (l->isa != NULL) n += snprintf(l->name + n, sizeof l->name - (size_t)n, " %s", l->isa);
@@ -33,7 +33,7 @@ cts_lane cts_lane_of(const char *backend, const char *isa, uint32_t threads) {
   return l;
 }
 
-/* 1 when VOLTA_REQUIRE, a list with commas, has the word. */
+/* Returns 1 if VOLTA_REQUIRE, a comma-separated list, has the word. */
 static int is_required(const char *word) {
   const char *list = getenv("VOLTA_REQUIRE");
   const size_t n = strlen(word);
@@ -48,7 +48,8 @@ int cts_lane_opens(const cts_lane *l) {
   const vt_options o = cts_lane_options(l);
   vt_diag d = {0};
   int itself;
-  if (strchr(l->backend, '/') != NULL) return 1; /* a plug-in is looked at by each run */
+  if (strchr(l->backend, '/') != NULL)
+    return 1; /* a plug-in is opened, and errors are reported, by each run */
   const vt_status s = vt_op_supported_by(&o, VT_OP_literal, &itself, &d);
   if (s == VT_OK) return 1;
   const cts_lane plain = {.backend = l->backend, .threads = l->threads};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lacking.c - makes a cts that sees a processor without avx512, whatever it has, so that a test can
- * see a lane skipped. Linked with --wrap for the function below. */
+ * lacking.c - replaces vt_op_supported_by (linker option --wrap) in a cts for tests, so that the
+ * processor seems to lack avx512 and the test of skipped lanes works everywhere. */
 #include <string.h>
 #include "volta/volta_tools.h"
 

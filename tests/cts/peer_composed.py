@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""peer_composed.py - compositions as NumPy says them: activations, norms, attention, losses,
-rotary positions, quantisation, recurrent cells, and random numbers restated.
+"""peer_composed.py - compositions written with NumPy: activations, norms, attention, losses,
+rotary positions, quantisation, recurrent cells, and random numbers.
 
-`close` entries compute in a wider type. Where a composition is a few single operations they are
-carried out in its own type, and the bits are compared.
+Entries with the bound `close` compute in a wider type. A composition of a few single operations is computed in
+its own type, and its bits are compared.
 """
 import math
 
@@ -21,7 +21,7 @@ def close(function):
 
 
 def exactly(function):
-    """Operands and attributes in the type of the op, each operation one rounding."""
+    """A function that computes in the type of the op: operands and attributes have it, each operation rounds once."""
     def run(x, a, c):
         kind = NP[c.dtype]
         return function(*x, {k: kind(v) if isinstance(v, float) else v for k, v in a.items()})
@@ -76,12 +76,12 @@ def log_softmax(x, axis):
 
 
 def real(x, a, name):
-    """An attribute in the type of the op: operands of f32 come as f64, those of f64 wider still."""
+    """An attribute rounded to the type of the op: f32 if its operands came as f64, f64 if they came wider."""
     return np.float64(np.float32(a[name])) if x.dtype == np.float64 else np.longdouble(a[name])
 
 
 def per_channel(x, s):
-    """A slope for each channel, axis 1, or one for all."""
+    """The slopes in a shape that broadcasts: one for each channel, axis 1, or one for all."""
     return s.reshape((-1,) + (1,) * (x.ndim - 2)) if s.ndim == 1 and x.ndim > 2 else s
 
 
@@ -102,12 +102,12 @@ def scaled(y, scale, shape=None):
 
 
 def channels(x):
-    """The shape in which a vector stands along axis 1."""
+    """The shape that makes a vector broadcast along axis 1."""
     return (1, -1) + (1,) * (x.ndim - 2)
 
 
 def layer_norm(x, *more):
-    """Over as many last axes as gamma has."""
+    """Normalises over the last axes, as many as gamma has."""
     *scale, a = more
     axes = tuple(range(-(scale[0].ndim if scale else 1), 0))
     return scaled(normed(x, axes, real(x, a, "eps")), scale)
@@ -155,7 +155,7 @@ def batch_norm_inference(x, gamma, beta, mean, var, a):
 # ---- attention ----
 
 def keys_seen(shape, more, a):
-    """Which key each query sees, and the bias; further operands are told apart by their types."""
+    """(mask of the keys that each query sees, bias). The optional operands are distinguished by their types."""
     tq, tk = shape[2], shape[3]
     seen, bias, length = np.ones(shape, bool), 0, np.full((shape[0], 1, 1, 1), tk)
     for extra in more:
@@ -193,15 +193,15 @@ def attention(q, k, v, *more):
     e = np.where(np.isposinf(m) | (np.isneginf(m) & np.any(seen, axis=-1, keepdims=True)), np.nan, e)
     l = np.sum(e, axis=-1, keepdims=True)
     y = np.where(l == 0, 0, np.matmul(e, v) / np.where(l == 0, 1, l))
-    # An error of the scores is one of the logarithm of e.
+    # An absolute error of the scores is a relative error of the weights e.
     size = np.max(np.matmul(np.abs(q), np.swapaxes(np.abs(k), -1, -2)), initial=0) * abs(scale)
     size = size + np.max(np.abs(bias), initial=0)
     return y, 2 * EPS["f32"] * size * np.max(np.abs(v), initial=0)
 
 
 def rope(x, a, c):
-    """Angles as f32 has them, since a position is large and its angle's rounding shows: what NumPy itself has for f32,
-    and on some processors for f64, is not rounded well enough."""
+    """Cosines and sines of angles rounded to f32, because positions are large and the rounding of angles shows.
+    NumPy's own functions of f32, and on some processors of f64, are not accurate enough."""
     x, position = x
     d = a["width"] or x.shape[-1]
     exponent = np.arange(0, d, 2).astype(np.float32) / np.float32(d)
@@ -219,7 +219,7 @@ def rope(x, a, c):
 # ---- losses ----
 
 def class_loss(rows, slack, t, weight, a):
-    """Rows [n] of the losses, each with an error of `slack`; targets t."""
+    """Reduces the losses of rows [n], each with an error of at most `slack`; t are the targets."""
     targets, reduction = t.reshape(-1), a.get("reduction", "mean")
     kept = targets != a["ignore"]
     w = weight[0][np.where(kept, targets, 0)] if weight else np.ones(len(targets))
@@ -232,7 +232,7 @@ def class_loss(rows, slack, t, weight, a):
     error = slack * np.sum(np.abs(w)) + eps * np.sum(np.abs(rows))
     if reduction == "sum":
         return np.asarray(total), error
-    # Weights of both signs leave a count that is small beside its own rounding.
+    # With weights of both signs, the sum of weights may be smaller than its rounding error.
     y = np.asarray(total / count)
     return y, (error + np.abs(y) * eps * np.sum(np.abs(w))) / np.abs(count)
 
@@ -240,7 +240,7 @@ def class_loss(rows, slack, t, weight, a):
 def cross_entropy(x, t, *more):
     *weight, a = more
     logs, targets = log_softmax(x, -1).reshape(-1, x.shape[-1]), t.reshape(-1)
-    # A row near 0 is the difference of two numbers that are not.
+    # A loss near 0 is the difference of two larger numbers.
     slack = 4 * EPS["f32"] * (1 + np.max(np.abs(logs[np.isfinite(logs)]), initial=0))
     rows = -logs[np.arange(len(targets)), np.where(targets != a["ignore"], targets, 0)]
     smoothing = a.get("smoothing", 0)
@@ -258,7 +258,7 @@ def nll(x, t, *more):
 
 
 def loss(function):
-    """A loss of elements."""
+    """A loss that is computed for each element."""
     def run(x, a, c):
         e = function(*map(up, x), a)
         if a["reduction"] == "none":
@@ -290,7 +290,7 @@ def kl_div(x, t, a):
 # ---- quantisation: f32, each operation one rounding ----
 
 def along(v, x, a):
-    """One number, or one for each index along the axis."""
+    """A scale or zero point that broadcasts: one number, or one for each index along the axis."""
     if v.ndim == 0:
         return v
     shape = [1] * x.ndim
@@ -338,7 +338,7 @@ def requantize(x, a, c):
 # ---- recurrent cells ----
 
 def recurrent(gates, cell, states):
-    """`cell` takes p and q of its gates, the states and the weights of the state."""
+    """Runs a recurrent op; `cell` takes both products of its gates, p and q, the states, and the state's weights."""
     def run(x, a, c):
         x, w, u, *more = [up(v) if v.dtype.kind == "f" else v for v in x]
         both = a["direction"] == "both"
@@ -359,7 +359,7 @@ def recurrent(gates, cell, states):
 
 
 def one_way(x, w, u, biases, start, many, back, how):
-    """y, the last states, and the largest sum of magnitudes in a gate: its rounding is the gate's."""
+    """y, the last states, and the largest sum of magnitudes in a gate, which bounds the gate's rounding error."""
     gates, cell, states, a = how
     hidden = u.shape[0]
     now = list(start) or [np.zeros((x.shape[1], hidden), x.dtype)] * states
@@ -396,10 +396,10 @@ def gru_cell(p, q, now, state, a):
     return [(1 - z) * n + z * now[0]]
 
 
-# ---- random numbers: Philox4x32-10, restated ----
+# ---- random numbers: Philox4x32-10 ----
 
 def philox(seed, stream, step, block):
-    """Words [block, 4]."""
+    """The random words of Philox, as an array [block, 4]."""
     low, size = np.uint64(0xffffffff), np.uint64(32)
     seed = int(seed) % 2**64
     key = [seed & 0xffffffff, seed >> 32]
@@ -418,7 +418,7 @@ def words(seed, step, shape, a):
 
 
 def fraction(w):
-    """24 bits as f32 in [0, 1)."""
+    """f32 in [0, 1) from 24 bits of each word."""
     return (w >> np.uint64(8)).astype(np.float32) * np.float32(2.0**-24)
 
 
@@ -427,7 +427,7 @@ def uniform_of(x, a, c):
 
 
 def rounded(function, x):
-    """A function of f32, rounded once; the wider type decides all but the rarest ties."""
+    """A function of f32, computed in a wider type and rounded once, which is right unless it is a rare near-tie."""
     return function(x.astype(np.longdouble)).astype(np.float32)
 
 
@@ -461,7 +461,7 @@ def shuffle(x, a, c):
 
 
 def categorical(x, a, c):
-    """The winner is compared, so a draw that is a tie to the last bit would show."""
+    """The index of the largest draw. If two draws were nearly equal, rounding could choose the other one."""
     w = words(x[1], x[2], x[0].shape, a)
     v = ((w >> np.uint64(9)).astype(np.float32) + np.float32(0.5)) * np.float32(2.0**-23)
     score = x[0] - rounded(np.log, -rounded(np.log, v))

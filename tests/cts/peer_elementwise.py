@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""peer_elementwise.py - what both peers say of ops that look at one element of each operand: NUMPY
-for NumPy, torch_elementwise() for PyTorch. peer_composed.py has the compositions for NumPy.
+"""peer_elementwise.py - pointwise ops for both peers: the table NUMPY for NumPy, torch_elementwise() for
+PyTorch. peer_composed.py has the compositions for NumPy.
 
-A function of NUMPY takes operands, attributes and a context, the operands in the types of the model,
-bf16 as its bits; its bound comes before it. PyTorch gets floats as f64, and autograd goes through its
-functions.
+A row of NUMPY has a bound and a function of operands, attributes and a context. The operands have the types of
+the model, and bf16 is given as bits. PyTorch's functions get floats as f64, so that autograd works on them.
 """
 import math
 from fractions import Fraction
@@ -33,7 +32,7 @@ def plain(function):
 
 
 def smooth(function):
-    """A function computed in a wider type."""
+    """A row for a function that is computed in a wider type."""
     return "ulp", lambda x, a, c: function(*map(up, x))
 
 
@@ -48,7 +47,7 @@ def np_sigmoid(x):
 
 
 def greater(a, b):
-    """The one order: NaN if either is, -0 < +0."""
+    """Minimum or maximum: NaN if an operand is NaN, and -0 < +0."""
     if a.dtype.kind != "f":
         return np.maximum(a, b)
     both = (a == 0) & (b == 0)
@@ -79,7 +78,7 @@ def np_mod(a, b):
 
 
 def np_fma(a, b, c):
-    """Products of f32 are exact in f64; those of f64 are formed as rational numbers."""
+    """a * b + c with one rounding. Products of f32 are exact in f64; those of f64 are computed as fractions."""
     wide = up(a) * up(b) + up(c)
     if a.dtype != np.float64:
         return wide
@@ -90,7 +89,7 @@ def np_fma(a, b, c):
         if np.isfinite(a[i]) and np.isfinite(b[i]) and np.isfinite(c[i]):
             try:
                 exact = float(Fraction(a[i]) * Fraction(b[i]) + Fraction(c[i]))
-                out[i] = exact if exact else wide[i]  # the sign of a zero
+                out[i] = exact if exact else wide[i]  # a fraction of 0 has no sign, so `wide` gives it
             except OverflowError:
                 pass
     return out
@@ -101,7 +100,7 @@ def to_float(bits):
 
 
 def to_bf16(x):
-    """To nearest even with one rounding: towards zero to f32, the last bit saying that more follows."""
+    """f64 to bf16, rounded once to nearest even: first to f32 towards zero, whose last bit marks an inexact value."""
     exact = x.astype(np.longdouble)
     short = exact.astype(np.float32)
     short = np.where(np.abs(short) > np.abs(exact), np.nextafter(short, np.float32(0)), short)
@@ -214,7 +213,7 @@ def torch_iota(x, a, c):
 
 
 def torch_mod(x, a, c):
-    """Where PyTorch's remainder would trap, what the op gives is put in."""
+    """A remainder that avoids the operands for which PyTorch would trap, and puts in the op's results for them."""
     zero = x[1] == 0
     edge = zero | (x[1] == -1) if c.dtype != "u8" else zero
     rest = torch.fmod(x[0], torch.where(edge, torch.ones_like(x[1]), x[1]))

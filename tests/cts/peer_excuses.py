@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""peer_excuses.py - what a peer does not compare, and why. An excuse that has become idle is a failure."""
+"""peer_excuses.py - ops that a peer does not compare, with the reason. peers.py fails if an excuse is not needed."""
 
-DRAWN = "its numbers are those of this Philox, restated beside NumPy; PyTorch draws others"
+DRAWN = "its numbers are those of this Philox, restated for NumPy; PyTorch draws others"
 
 # Ops that neither peer compares.
 OPS = {}
 
-# Ops that NumPy alone compares.
+# Ops that only NumPy compares.
 TORCH = {
     "random_bits": DRAWN, "random_uniform": DRAWN, "random_normal": DRAWN, "random_integer": DRAWN,
     "uniform": DRAWN, "bernoulli": DRAWN, "categorical": DRAWN, "shuffle": DRAWN,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""peer_model.py - the printed form of a model, read and evaluated with the functions of a peer."""
+"""peer_model.py - parses the printed form of a model and evaluates it with the functions of a peer."""
 import re
 
 TARGET = re.compile(r"([\w.]+): (\w+)\[([^\]]*)\]")
@@ -8,14 +8,14 @@ TYPES = ("f32", "f64", "i8", "u8", "i32", "i64", "bool", "f16", "bf16")
 
 
 class Skip(Exception):
-    """This case has no equivalent, and why."""
+    """Raised with the reason if the peer has no equivalent of a case."""
 
 
 class Context:
-    """What a function of a table is told beside operands and attributes."""
+    """Types and shapes, which a function of a table gets in addition to operands and attributes."""
 
     def __init__(self, types, shapes):
-        self.types, self.shapes = types, shapes  # of the operands and the first result; results
+        self.types, self.shapes = types, shapes  # types of the operands and the first result; shapes of all results
 
     @property
     def dtype(self):
@@ -51,7 +51,7 @@ def value(text):
 
 
 def bracket(text):
-    """What stands in the bracket that `text` opens with, and what follows it."""
+    """(the text inside the bracket that `text` starts with, the text after it)."""
     depth = 0
     for i, c in enumerate(text):
         depth += (c == "(") - (c == ")")
@@ -78,7 +78,7 @@ class Node:
 
 
 class Block:
-    """Statements: those of the model, or a body, which sees nothing but what it takes."""
+    """The statements of a model, or of a body, which can use only its own arguments."""
 
     def __init__(self, head=""):
         self.takes = [(t[0], t[1]) for t in TARGET.findall(head)]
@@ -123,7 +123,7 @@ class Model(Block):
 
 
 def evaluate(block, values, peer):
-    """Values by name, those of the block's nodes added. The peer says what a value is."""
+    """Evaluates the nodes of a block and adds their results to `values`, name -> value of the peer."""
     for node in block.nodes:
         operands = [values[o] for o in node.operands]
         if node.op == "loop":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""peer_numpy.py - op -> (bound, what NumPy says it is): reductions, contractions, movement, indices.
+"""peer_numpy.py - the table op -> (bound, function of NumPy) of reductions, contractions, movement and indices.
 
-A function takes operands, attributes and a context, the operands in the types of the model, bf16 as
-its bits. A result may come with a limit of its error: that is the bound for `sum`, and is added to
-the bound for `close`. Several results are a list.
+A function takes operands, attributes and a context. The operands have the types of the model, and bf16 is given as
+bits. It returns a result, a pair (result, limit of its error), or a list of results. The limit is the bound for `sum`,
+and is added to the bound for `close`.
 """
 import math
 
@@ -15,12 +15,12 @@ from peer_model import Context
 # ---- reductions ----
 
 def finite_size(x):
-    """Magnitudes, infinities and NaN left out."""
+    """The magnitudes of the elements, with 0 for infinities and NaN."""
     return np.where(np.isfinite(x), np.abs(up(x)), 0)
 
 
 def sum_limit(size, chain, dtype):
-    """Infinite, and so not compared, where a sum on the way may overflow."""
+    """The limit, or infinity, which means not compared, if an intermediate sum may overflow."""
     room = np.finfo(NP[dtype]).max / 4
     return np.where(size < room, (chain + 40) * EPS[dtype] * size, np.inf)
 
@@ -56,7 +56,7 @@ def np_extreme(function):
 
 
 def order_key(x):
-    """Integers that ascend in the one order."""
+    """Integers that are ordered like the elements, with NaN and signed zeros."""
     if x.dtype.kind != "f":
         return x
     bits = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}").astype(np.int64).reshape(x.shape)
@@ -73,7 +73,7 @@ def np_mean(x, a, c):
 
 
 def np_prod(x, a, c):
-    """Compared where no product on the way can leave the range, whatever the order."""
+    """Products are compared only if no intermediate product can overflow or underflow in any order."""
     x, axes, keep = x[0], axes_of(x[0], a), a.get("keep", False)
     if x.dtype.kind != "f":
         return np.prod(x, axis=axes, keepdims=keep, dtype=x.dtype)
@@ -112,7 +112,7 @@ def np_truth(function):
 
 
 def over_axes(function):
-    """A composition over `axes`, in a wider type."""
+    """A row for a composition that reduces over `axes`, computed in a wider type."""
     return "close", lambda x, a, c: function(up(x[0]), axes_of(x[0], a), a.get("keep", False), a)
 
 
@@ -121,7 +121,7 @@ def logsumexp(x, axes, keep, a):
     d = np.where(np.isinf(m), 0, x - m)
     y = np.where(np.isinf(m), m, m + np.log(np.sum(np.exp(d), axis=axes, keepdims=True)))
     y, size = (v if keep else np.squeeze(v, axes) for v in (y, np.abs(m)))
-    # A result near 0 is the difference of two numbers that are not.
+    # A result near 0 is the difference of two larger numbers.
     return y, 4 * EPS["f32"] * (1 + np.where(np.isfinite(size), size, 0))
 
 
@@ -192,7 +192,7 @@ def np_gather_nd(x, a, c):
     x, index, batch = x[0], x[1], a.get("batch", 0)
     rows = x.reshape((math.prod(x.shape[:batch]),) + x.shape[batch:])
     picks = index.reshape((len(rows),) + index.shape[batch:])
-    if index.shape[-1] == 0:  # each index names the whole
+    if index.shape[-1] == 0:  # each index selects the whole operand
         return np.broadcast_to(x.reshape(x.shape[:batch] + (1,) * (index.ndim - 1 - batch) + x.shape[batch:]),
                                c.shapes[0])
     out = [r[tuple(np.moveaxis(i, -1, 0))] for r, i in zip(rows, picks)]
@@ -200,7 +200,7 @@ def np_gather_nd(x, a, c):
 
 
 def np_scatter(gather, how):
-    """Each update goes to the place that the gather reads: the places are gathered."""
+    """Scatters updates to the positions that a gather with the same indices would read."""
     def run(x, a, c):
         base, index, updates = x
         shape = Context(c.types, [updates.shape])

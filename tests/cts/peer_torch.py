@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""peer_torch.py - op -> the function of PyTorch that means the same. Floats come as f64 and autograd
-goes through everything, so one table serves results and gradients."""
+"""peer_torch.py - the table op -> equivalent function of PyTorch. Floats are given as f64, and autograd works on all
+functions, so that one table serves for results and gradients."""
 import numpy as np
 
 from peer_elementwise import floats, kind_of, torch_elementwise
@@ -16,7 +16,7 @@ else:
 
 
 class Value:
-    """The tensor that the next node is given, and the one that is compared."""
+    """A value of PyTorch: the tensor for the next node, and the tensor that is compared."""
 
     def __init__(self, raw, dtype, scale=0.0, steep=False):
         self.raw, self.scale, self.steep = raw, scale, steep
@@ -61,7 +61,7 @@ class Torch:
         return bool(value.tensor)
 
     def gradients(self, folder, model, values, load):
-        """By the names of the inputs; None where an input does not reach the loss."""
+        """Input name -> its gradient, or None if the loss does not depend on the input."""
         if any(v.steep for v in values.values()):
             raise Skip("scores whose rounding shows in the gradient (PyTorch)")
         loss = torch.zeros(())
@@ -134,7 +134,7 @@ def sort(x, a, c):
 
 
 def top_k(x, a, c):
-    """The head of a stable sort: torch.topk leaves open which of equal values comes first."""
+    """The first elements of a stable sort, because torch.topk does not define the order of equal values."""
     axis = a["axis"]
     found = sort(x, {"axis": axis, "descending": not a["least"]}, c)
     return [v.narrow(axis, 0, c.shapes[0][axis]) for v in found]
@@ -184,7 +184,7 @@ def matmul_int(x, a, c):
 # ---- movement ----
 
 def places(x, index, a, shape, how):
-    """Flat positions in x of what a gather reads: NumPy's gather of the positions."""
+    """The flat positions in x that a gather reads, computed by NumPy's gather of all positions."""
     import peer_numpy
     flat = np.arange(x.numel()).reshape(tuple(x.shape))
     gather = getattr(peer_numpy, "np_" + how)
@@ -213,7 +213,7 @@ def scatter(how, combine):
 
 
 def last(base, to, updates):
-    """PyTorch leaves open which of several updates stays; then the last one is chosen by its place."""
+    """Scatters so that the last of several updates of a position wins, which PyTorch does not guarantee."""
     if len(torch.unique(to)) == len(to):
         return base.scatter(0, to, updates)
     chosen = np.arange(len(base))
@@ -244,7 +244,7 @@ def reshaped(x, a, c):
 
 
 def blocks(deep, shuffle):
-    """Mode CRD is the pixel shuffle; DCR is the same after its channels are exchanged."""
+    """Mode CRD is PyTorch's pixel shuffle; DCR is the same with its channels reordered first."""
     def run(x, a, c):
         b, x = a["block"], x[0]
         if x.numel() == 0:

@@ -12,8 +12,8 @@ from peer_windows import each, lists
 
 
 class Loose:
-    """Results with an error beyond the bound, which an intermediate value makes; `steep` where the
-    gradient magnifies it beyond comparison."""
+    """Results with a further limit of their error, caused by an intermediate value; `steep`: the gradient magnifies
+    that error too much to be compared."""
 
     def __init__(self, results, slack, steep=False):
         self.results, self.slack, self.steep = results, slack, steep
@@ -27,7 +27,7 @@ def some(x, c):
 # ---- convolutions ----
 
 def around(x, low, high, value=0.0):
-    """Padding of the spatial axes; where it is below 0, x is cut."""
+    """Pads the spatial axes; a negative padding cuts x."""
     return F.pad(x, [p for pair in zip(reversed(low), reversed(high)) for p in pair], value=value)
 
 
@@ -49,7 +49,7 @@ def conv_int(x, a, c):
 
 
 def conv_transpose(x, a, c):
-    """The whole result without padding, from which padding cuts; what `extra` adds meets no tap."""
+    """The transposed convolution without padding; padding then cuts it, and `extra` adds positions without a tap."""
     some(x, c)
     n = x[0].dim() - 2
     stride, dilation, low = lists(a, n, "stride", "dilation", "low")
@@ -72,7 +72,7 @@ def conv_weight_grad(x, a, c):
     return f(wide, tuple(c.shapes[0]), dy, stride=stride, dilation=dilation, groups=a.get("groups", 1))
 
 
-# ---- pools: padded by hand, so that every window is whole ----
+# ---- pools: padded explicitly, so that every window is complete ----
 
 def framed(x, a, sizes, value):
     n = x.dim() - 2
@@ -120,7 +120,7 @@ def avg_pool(x, a, c):
 
 
 def through(f, at, dy):
-    """What autograd makes of dy, itself open to autograd."""
+    """The gradient that autograd computes from dy, which can be differentiated again."""
     at = at.detach().requires_grad_()
     return torch.autograd.grad(f(at), at, dy, create_graph=True)[0]
 
@@ -161,7 +161,7 @@ def global_avg_pool(x, a, c):
 # ---- resizing ----
 
 def interpolation(a, lengths, sizes):
-    """The name of the mode and whether corners are aligned."""
+    """(PyTorch's name of the mode, whether corners are aligned)."""
     where = a["coordinates"]
     if where == "pytorch_half_pixel" and 1 not in sizes:
         where = "half_pixel"
@@ -204,7 +204,7 @@ def resize_grad(x, a, c):
 # ---- norms ----
 
 def rms_norm(x, a, c):
-    """Written out, because PyTorch has this function only since 2.4 and Debian 12 offers 1.13."""
+    """rms_norm from simpler operations, because PyTorch has it only since 2.4 and Debian 12 offers 1.13."""
     y = x[0] * torch.rsqrt(x[0].square().mean(dim=-1, keepdim=True) + a["eps"])
     return y * x[1] if len(x) > 1 else y
 
@@ -260,15 +260,15 @@ def attention(x, a, c):
     some_key = seen.any(dim=-1, keepdim=True)
     mask = torch.zeros(shape, dtype=torch.float64) + (bias[0] if bias else 0)
     mask = torch.where(seen | ~some_key, mask, -np.inf)
-    # Written out, because PyTorch has attention as one function only since 2.0 and Debian 12 offers 1.13.
+    # Simpler operations, because PyTorch has attention as one function only since 2.0 and Debian 12 offers 1.13.
     scores = q @ k.transpose(-1, -2) * (a["scale"] or q.shape[3] ** -0.5) + mask
     y = torch.softmax(scores, dim=-1) @ v
-    # An error of the scores is one of the logarithm of the weights.
+    # An absolute error of the scores is a relative error of the weights.
     return Loose([torch.where(some_key, y, 0.0)], 2 * EPS["f32"] * size * float(v.abs().max()), size > 200)
 
 
 def rope(x, a, c):
-    """Angles as f32 has them; the turn itself, and its gradient, by PyTorch."""
+    """Rotary positions: the angles are those of f32; PyTorch computes the rotation and its gradient."""
     x, position = x
     d = a["width"] or x.shape[-1]
     exponent = torch.arange(0, d, 2).float() / d
@@ -302,7 +302,7 @@ def loss(f, *names):
 
 
 class Bce(torch.autograd.Function):
-    """Outside of 0..1 PyTorch refuses the loss; its gradient is there, and is compared."""
+    """A loss that PyTorch refuses outside of 0..1; its gradient exists there and is compared."""
 
     @staticmethod
     def forward(ctx, x, t, reduction):
@@ -325,7 +325,7 @@ def bce(x, t, reduction):
 # ---- quantisation ----
 
 def of_tensor(x, c, kind):
-    """The scale and zero point of a whole tensor, and PyTorch's type."""
+    """(scale, zero point, PyTorch's type) of a whole tensor."""
     x, scale, zp = x
     if scale.dim() or zp.dim() or not 0 < float(scale) < np.inf:
         raise Skip("scales that PyTorch does not have")
@@ -379,7 +379,7 @@ def recurrent(states, cell):
 
 
 def one_way(x, now, weights, many, back, how):
-    """y, the last states, and the largest sum of magnitudes in a gate: its rounding is the gate's."""
+    """y, the last states, and the largest sum of magnitudes in a gate, which bounds the gate's rounding error."""
     cell, a = how
     y, size = [None] * len(x), 0.0
     sizes = [v.detach().abs() for v in weights if v is not None]
@@ -404,7 +404,7 @@ def gru_cell(x, now, weights, a):
 
 
 def dropout(x, a, c):
-    """The draw is restated; scaling and gradient are PyTorch's."""
+    """Dropout with the draws of peer_composed.py; PyTorch computes the scaling and the gradient."""
     drawn = uniform_of([x[1].numpy(), x[2].numpy()], a, c)
     kept = torch.tensor(drawn >= np.float32(a["p"]))
     return torch.where(kept, x[0] / (1 - a["p"]) if a["p"] < 1 else x[0], 0.0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""peer_windows.py - what slides over spatial axes, as NumPy says it: convolutions, pools, resizing,
-blocks; and integer products. Everything is a sum, or a choice, over the taps of a kernel."""
+"""peer_windows.py - ops with windows over spatial axes, written with NumPy: convolutions, pools, resizing,
+blocks; and integer products. Each result is a sum or a maximum over the taps of a window."""
 import itertools
 import math
 
@@ -12,7 +12,7 @@ from peer_numpy import finite_size, order_key, sum_limit
 
 
 def each(values, n, default):
-    """One number for every axis: none means the default, one number goes for all."""
+    """A number for each axis, from a list that is empty (the default), has one number for all, or one for each."""
     values = [values] if isinstance(values, int) else list(values or [default])
     return values * n if len(values) == 1 else values
 
@@ -26,7 +26,7 @@ def taps(kernel):
 
 
 def take(x, places):
-    """x [N, C, ...] at the places of each spatial axis; outside there are zeros."""
+    """The elements of x [N, C, ...] at these positions of each spatial axis, with zeros for positions outside."""
     around = [(0, 0), (0, 0)] + [(0, 1)] * len(places)
     wide = np.pad(x, around)
     rows = [np.where((p >= 0) & (p < d), p, d) for p, d in zip(places, x.shape[2:])]
@@ -34,7 +34,7 @@ def take(x, places):
 
 
 def all_of(masks):
-    """True where the mask of every axis is, over the axes together."""
+    """The mask over all axes that is true where the mask of every axis is."""
     out = np.True_
     for mask in masks:
         out = out[..., None] & mask
@@ -42,12 +42,12 @@ def all_of(masks):
 
 
 def inside(places, dims):
-    """Which of the places are elements."""
+    """The mask of the positions that are elements, not padding."""
     return all_of((p >= 0) & (p < d) for p, d in zip(places, dims))
 
 
 def sized(function, x, w, chain, dtype):
-    """The result, and the limit from the same sum over magnitudes."""
+    """(result, limit of its error), the limit from the same sum over magnitudes."""
     size = function(finite_size(x), finite_size(w))
     return function(up(x), up(w)), sum_limit(size, min(chain, 256), dtype)
 
@@ -62,7 +62,7 @@ def biased(y, limit, bias, dtype):
 # ---- convolutions ----
 
 def grouped(x, w, groups):
-    """[N, G, C/G, P] by [G, O/G, C/G] gives [N, O, P]."""
+    """The product of [N, G, C/G, P] and [G, O/G, C/G], of shape [N, O, P]."""
     n, spatial = x.shape[0], x.shape[2:]
     rows = x.reshape(n, groups, x.shape[1] // groups, math.prod(spatial))
     y = np.matmul(w.reshape((1, groups, w.shape[0] // groups) + w.shape[1:]), rows)
@@ -86,7 +86,7 @@ def np_conv(x, a, c):
 
 
 def transposed(x, w, a, sizes):
-    """Tap k meets position j where j + low - k*dilation is a multiple of the stride, and only there."""
+    """For each tap k, the positions j that it contributes to: j + low - k*dilation is a multiple of the stride."""
     n, groups = x.ndim - 2, a.get("groups", 1)
     stride, dilation, low = lists(a, n, "stride", "dilation", "low")
     out = w.shape[1] * groups
@@ -145,13 +145,13 @@ def np_matmul_int(x, a, c):
 
 
 def np_linear_int(x, a, c):
-    """Operands x, w, x_zero?, w_zero?, b?; the sum with b wraps."""
+    """Integer products of the operands x, w, x_zero?, w_zero?, b?; the sum with b wraps around."""
     y = np_matmul_int(x[:4], a, c).astype(np.int64)
     return (y + x[4] if len(x) > 4 else y).astype(np.int32)
 
 
 def np_einsum(x, a, c):
-    """Three operands are rounded between the products, two may leave one of them summed beforehand."""
+    """einsum. With three operands the first product is rounded; with two, labels of only one operand are summed first."""
     finite = all(np.all(np.isfinite(v)) for v in x)
     sizes = [finite_size(v) for v in x]
     if len(x) > 2 and not (finite and all(np.all((s < 1e3) & ((s > 1e-3) | (s == 0))) for s in sizes)):
@@ -160,12 +160,12 @@ def np_einsum(x, a, c):
     if len(x) == 2 and not finite and any(sum(l in t for t in labels) == 1 for l in set("".join(labels))):
         raise Skip("infinities along a label of one operand, which NumPy sums beforehand")
     limit = len(x) * sum_limit(np.einsum(a["equation"], *sizes), 256, c.dtype)
-    tiny = 256 * np.finfo(NP[c.dtype]).smallest_subnormal  # products that round below the least number
+    tiny = 256 * np.finfo(NP[c.dtype]).smallest_subnormal  # for products that round to subnormals
     return np.einsum(a["equation"], *map(up, x)), limit + tiny
 
 
 def np_matmul_masked(x, a, c):
-    """The products of absent elements are not formed, whatever the others hold."""
+    """A product with a mask; products of absent elements do not count, even if they are NaN or infinite."""
     p, q, present = x
     p = np.swapaxes(p, -1, -2) if a["transpose_a"] else p
     q = np.swapaxes(q, -1, -2) if a["transpose_b"] else q
@@ -179,7 +179,7 @@ def np_matmul_masked(x, a, c):
 # ---- pools ----
 
 def windows(dims, a, sizes):
-    """For each tap the places of its elements along each axis."""
+    """For each tap, the positions of its elements along each axis."""
     n = len(dims)
     kernel = each(a["kernel"], n, 1)
     stride = each(a.get("stride") or kernel, n, 1)
@@ -189,7 +189,7 @@ def windows(dims, a, sizes):
 
 
 def winners(x, a, sizes):
-    """The greatest of each window, and its first place, row-major in the spatial axes."""
+    """(maximum of each window, its first position in row-major order of the spatial axes)."""
     shape, dims = x.shape[:2] + tuple(sizes), x.shape[2:]
     best, where, have = np.zeros(shape, x.dtype), np.zeros(shape, np.int64), np.zeros(shape, bool)
     numbers = np.broadcast_to(np.arange(math.prod(dims)).reshape(dims), x.shape)
@@ -214,7 +214,7 @@ def np_max_pool_grad(x, a, c):
 
 
 def counts(dims, a, sizes):
-    """How many positions of each window are counted."""
+    """The number of positions of each window that the average divides by."""
     n = len(dims)
     low, high = lists(a, n, "low", "high")
     total = np.zeros(tuple(sizes))
@@ -267,7 +267,8 @@ def np_global_avg_pool(x, a, c):
 
 
 def np_adaptive_pool(pool):
-    """Window p of an axis of d elements, cut for n results: p*d/n rounded down to (p+1)*d/n rounded up."""
+    """The windows of an adaptive pool: of d elements and n results, window p is p*d/n rounded down to (p+1)*d/n
+    rounded up."""
     def run(x, a, c):
         x, sizes = x[0], c.shapes[0][2:]
         parts = [np.zeros(c.shapes[0], up(x).dtype if pool is np_global_avg_pool else x.dtype), np.zeros(c.shapes[0])]
@@ -308,7 +309,7 @@ def cubic(f, a):
 
 
 def readers(length, result, a):
-    """The taps of an axis: places and f32 weights, one of each for every result."""
+    """The taps of an axis: for each tap the positions and f32 weights of every result."""
     c = coordinate(np.arange(result).astype(np.float64), length, result, a)
     if a["mode"] == "nearest":
         found = [(nearest(c, a["rounding"]), np.ones(result))]
@@ -323,7 +324,7 @@ def readers(length, result, a):
 
 
 def np_resize(x, a, c):
-    """f32 as the op has it, so the bits agree."""
+    """Computes in f32 with the op's order of operations, so that the bits agree."""
     x = x[0]
     for axis in reversed(spatial(x)):
         result = c.shapes[0][axis]

@@ -1,28 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""peers.py --binary CTS - the reference against NumPy, and against PyTorch where it is installed.
+"""peers.py --binary CTS - compares the reference with NumPy, and with PyTorch if it is installed.
 
-Cases are dumped by the conformance program and evaluated here node by node with the functions of
-the tables: peer_numpy.py, peer_composed.py and peer_windows.py for NumPy, peer_torch.py and
-peer_torch_layers.py for PyTorch, peer_elementwise.py for both. PyTorch computes in f64, and its
-autograd is compared with the gradients. The peers are not exact, so each op has a bound; a disagreement
-beyond it is a mistake in Volta or in the table.
+The program cts dumps cases, which are evaluated here node by node with the functions of the tables: peer_numpy.py,
+peer_composed.py and peer_windows.py for NumPy, peer_torch.py and peer_torch_layers.py for PyTorch, peer_elementwise.py
+for both. PyTorch computes in f64, and its autograd is compared with the gradients. The peers are not exact, so each
+op has a bound; a difference beyond it is a mistake in Volta or in the table.
 
-  bits    the same bits, NaN being one value: movement, integers, single IEEE operations carried out
-          one by one in the type of the op
-  ulp     one unit in the last place, the peer computing in a wider type: functions
-  sum     (length of a chain + 40) * eps * sum of magnitudes: sums and contractions, whose order
-          the peer does not share
-  close   1e-5 (f64: 1e-12) of the largest magnitude in the result plus 0.01, since a small result
-          may be the difference of larger numbers: compositions in a wider type; where an error of
-          an intermediate value is magnified, the table adds what it makes
-  grad    the same with 3e-5 (f64: 1e-11), since a gradient cancels more: against PyTorch's autograd
-  steep   the same with 3e-4 (f64: 1e-10), and for cells 3e-5 more: gradients that magnify, see STEEP
+  bits    the same bits, with all NaN equal: movement, integers, and single IEEE operations, which the peer
+          computes one by one in the type of the op
+  ulp     one unit in the last place; the peer computes functions in a wider type
+  sum     (length of a chain + 40) * eps * sum of magnitudes: sums and contractions, which the peer adds in
+          another order
+  close   1e-5 (f64: 1e-12) of the sum of 0.01 and the largest magnitude in the result, because a small result may
+          be the difference of larger numbers: compositions in a wider type; the table adds a limit if an error of
+          an intermediate value is magnified
+  grad    the same with 3e-5 (f64: 1e-11), because a gradient cancels more: comparison with PyTorch's autograd
+  steep   the same with 3e-4 (f64: 1e-10), and 3e-5 more for cells: gradients that magnify errors, see STEEP
 
-`bits` and `ulp` are compared on all values, `sum` on all but the widest, the others on ordinary
-values. An op that no peer compares must be excused in peer_excuses.py, and so must an op whose
-gradient autograd does not compare. --break OP spoils the results of one op, to see that it is
-noticed; --break all spoils each, and fails if one is not noticed. Exit 77: no NumPy.
+`bits` and `ulp` are compared on all values, `sum` on all but the widest, the others on ordinary values. An op that no
+peer compares must be excused in peer_excuses.py, and so must an op whose gradient autograd does not compare.
+--break OP changes the results of one op, to test that this is noticed; --break all changes those of each op, and fails
+if one is not noticed. Exit 77: NumPy is not installed.
 """
 import argparse
 import os
@@ -36,7 +35,7 @@ import warnings
 try:
     import numpy as np
 except ImportError:
-    DEBIAN = "/usr/bin/python3"  # which has python3-numpy, whatever python3 is first in PATH
+    DEBIAN = "/usr/bin/python3"  # the package python3-numpy installs for this Python, which may not be first in PATH
     if os.path.exists(DEBIAN) and not os.path.samefile(sys.executable, DEBIAN):
         os.execv(DEBIAN, [DEBIAN, "-B", *sys.argv])
     print("SKIPPED: NumPy is not installed")
@@ -51,15 +50,15 @@ from peer_numpy import NUMPY
 from peer_windows import WINDOWS
 
 HERE = pathlib.Path(__file__).resolve().parent
-TOO_MANY_AXES = "bf16 of rank 8, which the files do not hold"
+TOO_MANY_AXES = "bf16 of rank 8, which npy files cannot have"
 CALM = {"ordinary", "flat", "few", "zeros"}
 DTYPE = {"f32": np.float32, "f64": np.float64, "i8": np.int8, "u8": np.uint8, "i32": np.int32,
          "i64": np.int64, "bool": np.bool_, "f16": np.float16, "bf16": np.uint16}
 LOOSER = ["bits", "ulp", "sum", "close"]
 LIMIT = {"close": {4: 1e-5, 8: 1e-12}, "grad": {4: 3e-5, 8: 1e-11},
          "steep": {4: 3e-4, 8: 1e-10}}
-# Gradients that magnify: an error of a score is one of an exponent; 1 - h*h of a gate near its end is
-# of nothing but rounding, and is multiplied by the weights of every step before.
+# Ops whose gradients magnify errors, with a limit to add. In attention an error of a score is an error of an exponent.
+# In cells, 1 - h*h of a saturated gate is only rounding, and is multiplied by the weights of every earlier step.
 STEEP = {"attention": 0.0, "rnn": 3e-5, "lstm": 3e-5, "gru": 3e-5}
 
 
@@ -67,7 +66,7 @@ def load(folder, kind, name):
     raw = folder / f"{kind}.{name}.bf16.npy"
     if raw.exists():
         bits = np.load(raw).view(np.uint16)[..., 0]
-        return np.where((bits & 0x7fff) > 0x7f80, np.uint16(0x7fc0), bits)  # NaN is one value
+        return np.where((bits & 0x7fff) > 0x7f80, np.uint16(0x7fc0), bits)  # all NaN are equal
     return np.load(folder / f"{kind}.{name}.npy")
 
 
@@ -89,7 +88,7 @@ def same_bits(got, want):
 
 
 def errors(got, want, bound, scale):
-    """In units of the bound; `want` is in a wider type unless the bound is bits."""
+    """The error of each element in units of the bound; `want` is in a wider type unless the bound is bits."""
     if bound == "bits" or got.dtype.kind != "f":
         fits = same_bits(np.ascontiguousarray(got), np.ascontiguousarray(want)).reshape(got.shape)
         return np.where(fits, 0.0, np.inf)
@@ -100,7 +99,7 @@ def errors(got, want, bound, scale):
     if bound == "ulp":
         limit = np.spacing(np.abs(narrow)).astype(np.float64)
     elif bound == "sum":
-        # Among subnormals a rounding is as large as for the least of them, whatever the terms.
+        # The rounding error of subnormals is absolute: up to the smallest subnormal, however small the terms.
         limit = scale + 16 * float(np.finfo(got.dtype).smallest_subnormal)
     else:
         top = np.max(np.abs(narrow[np.isfinite(narrow)]), initial=0.0)
@@ -110,7 +109,7 @@ def errors(got, want, bound, scale):
 
 
 class Value:
-    """What NumPy has: rounded to the type for the next node, as computed for the comparison."""
+    """A value of NumPy: `array` is rounded to the type, for the next node; `raw` is unrounded, for the comparison."""
 
     def __init__(self, array, dtype, bound="bits", scale=0.0):
         self.raw, self.bound, self.scale = np.asarray(array), bound, scale
@@ -122,7 +121,7 @@ class NumPy:
 
     def apply(self, node, operands):
         if node.op not in self.table:
-            raise Skip(f"{node.op} is no function of NumPy")
+            raise Skip(f"NumPy has no function for {node.op}")
         kind, function = self.table[node.op]
         result = function([o.array for o in operands], node.attrs, node.context)
         results = result if isinstance(result, list) else [result]
@@ -162,7 +161,7 @@ def idle(op, peer, compared, excuses):
 
 
 class Tally:
-    """What was compared of one op."""
+    """The comparisons of one op."""
 
     def __init__(self):
         self.cases, self.gradients, self.bounds = 0, 0, set()
@@ -182,14 +181,14 @@ class Peers:
             return got
         return ~got if got.dtype.kind == "b" else got + (1 if got.dtype.kind != "f" else 1e-2)
 
-    def judge(self, peer, name, output, got, want, bound, scale=0.0):
+    def compare(self, peer, name, output, got, want, bound, scale=0.0):
         want, tally = np.asarray(want), self.tally[self.op]
         if want.shape != got.shape:
             self.failed.append(f"{name} {output}: shape {got.shape}, {peer} has {want.shape}")
             return
         units = errors(got, want, bound, scale)
         tally.bounds |= {bound} if peer == "NumPy" else set()
-        tally.outputs[peer] += got.size > 0  # empty ones agree about nothing
+        tally.outputs[peer] += got.size > 0  # an empty output shows nothing
         worst = float(np.max(units, initial=0.0))
         if worst <= 1:
             tally.worst[peer] = max(tally.worst[peer], worst)
@@ -211,7 +210,7 @@ class Peers:
                 continue
             got = self.spoil(model, load(folder, "out", output))
             want = value.array if value.bound == "bits" else value.raw
-            self.judge("NumPy", name, output, got, want, value.bound, value.scale)
+            self.compare("NumPy", name, output, got, want, value.bound, value.scale)
 
     def run_torch(self, folder, name, mix, model, gradient):
         if mix != "ordinary":
@@ -222,14 +221,14 @@ class Peers:
             for key, want in self.torch.gradients(folder, model, values, load).items():
                 got = self.spoil(model, load(folder, "out", f"dx.{key}"))
                 want = np.zeros(got.shape) if want is None else want
-                self.judge("autograd", name, f"dx.{key}", got, want, "steep" if self.op in STEEP else "grad",
+                self.compare("autograd", name, f"dx.{key}", got, want, "steep" if self.op in STEEP else "grad",
                            STEEP.get(self.op, 0.0))
             return
         for output, source in model.outputs.items():
             got = self.spoil(model, load(folder, "out", output))
             want = values[source].raw.detach().numpy()
             want = want.astype(got.dtype) if got.dtype.kind != "f" else want
-            self.judge("PyTorch", name, output, got, want, "close", values[source].scale)
+            self.compare("PyTorch", name, output, got, want, "close", values[source].scale)
 
     def skip(self, why):
         self.skipped.setdefault(why, []).append(self.op)
@@ -262,11 +261,11 @@ class Peers:
             self.failed.append(f"{name}: {peer}: {type(problem).__name__}: {problem}")
 
     def unexcused(self):
-        """Ops that nobody compares and nobody excuses, and excuses that have become idle."""
+        """Yields ops that no peer compares and no excuse covers, and excuses that are no longer needed."""
         for op, t in sorted(self.tally.items()):
             compared = t.outputs["NumPy"] + t.outputs["PyTorch"] > 0
             yield from idle(op, "a peer", compared, peer_excuses.OPS)
-            if self.torch and self.whole:  # the short form has too few cases to ask this of
+            if self.torch and self.whole:  # the short form has too few cases for this
                 yield from idle(op, "PyTorch", t.outputs["PyTorch"] > 0, peer_excuses.TORCH)
                 if t.gradients:
                     yield from idle(op, "autograd", t.outputs["autograd"] > 0, peer_excuses.GRADIENTS)
@@ -281,10 +280,10 @@ class Peers:
             print(line)
 
     def noticed(self):
-        """Of results that are all spoiled, every op must have failed."""
+        """The exit code of --break all: every op must have failed."""
         failed = {re.split(r"[./: ]", line)[0] for line in self.failed}
         missed = sorted(set(self.tally) - failed)
-        print(f"spoiled: {len(self.tally)} ops, not noticed: {' '.join(missed) or 'none'}")
+        print(f"changed: {len(self.tally)} ops, not noticed: {' '.join(missed) or 'none'}")
         return 1 if missed or not self.tally else 0
 
     def report(self):
@@ -310,7 +309,7 @@ class Peers:
             parts = [t.outputs[peer] for t in self.tally.values()]
             print(f"{peer}: {sum(parts)} outputs of {sum(n > 0 for n in parts)} ops compared")
         if self.torch is None:
-            print("PyTorch is not installed: its part is left out")
+            print("PyTorch is not installed: only NumPy is compared")
         print(f"peers: {len(self.failed)} failed")
         return 1 if self.failed or not self.tally else 0
 
@@ -318,15 +317,15 @@ class Peers:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", required=True, help="the built cts")
-    parser.add_argument("--short", nargs="?", const="yes", help="the short form; =env by VOLTA_TEST_FULL")
-    parser.add_argument("--only", action="append", default=[], help="as for cts")
-    parser.add_argument("--break", dest="spoil", help="an op whose results are spoiled, or all")
+    parser.add_argument("--short", nargs="?", const="yes", help="the short form; =env: unless VOLTA_TEST_FULL is set")
+    parser.add_argument("--only", action="append", default=[], help="the option --only of cts")
+    parser.add_argument("--break", dest="spoil", help="an op whose results are changed, or all")
     arguments = parser.parse_args()
     short = arguments.short == "yes" or (arguments.short == "env" and not os.environ.get("VOLTA_TEST_FULL"))
     np.seterr(all="ignore")
     warnings.simplefilter("ignore")
     peers = Peers(arguments.spoil, not short)
-    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # many small files, each synced
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # in memory, because there are many small files
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         command = [arguments.binary, "--cases", str(HERE), "--dump", folder]
         command += ["--short"] if short else []

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# faults.sh CC BASE GENERATED SODIUM - the unit tests of the numerics notice deliberate faults.
+# faults.sh CC BASE GENERATED SODIUM - tests that the unit tests of the numerics expect_failure planted faults.
 #   CC         the compiler                     BASE    the library of src/base
 #   GENERATED  the folder of volta/volta_ops.h  SODIUM  libsodium
-# Builds src/num as it is, and sees its tests pass. Then builds it wrong, one fault at a time: flags
-# that change results, a wrong environment, shortcuts, wrong orders, one flipped bit in one table of
-# each family of functions (that of its quick way) and in one of the short ways, a bound of 0.
-# For each fault at least one test must fail; the line printed says which. A fault whose place in
-# the source has gone is a failure as well: it must be planted anew. In the short form the first test
-# that fails is enough, at its first failure; with VOLTA_TEST_FULL all are run to their ends.
+# It builds src/num without a fault, and with VOLTA_TEST_FULL checks that its tests pass. Then it builds
+# src/num with one fault at a time: flags that change results, a wrong floating-point environment,
+# shortcuts, wrong orders of sums, one flipped bit in a table of each family of functions (of its quick
+# phase) and in one float-float function, an error bound of 0. For each fault at least one test must
+# fail; the printed line names it. A fault that no longer fits the source is a failure too. The short
+# form stops at the first test that fails, at its first failure; VOLTA_TEST_FULL run_test all tests to the end.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [[ $# != 4 ]]; then
@@ -57,20 +57,21 @@ for name in "${units[@]}" "${tests[@]}"; do compile "$work/right" "$name"; done
 
 # ---- one fault ----
 
-# wrong: a fresh copy of the sources, to be spoilt.
-wrong() {
+# copy_sources: makes a new copy of the sources, for a fault.
+copy_sources() {
   rm -rf "$work/wrong"
   mkdir "$work/wrong"
   cp src/num/*.c src/num/*.h src/num/*.inc src/num/*.def "$work/wrong"
 }
-# spoil FILE SED: the copy of FILE, by a sed script that must change it.
-spoil() {
+# change FILE SED: changes the copy of FILE with a sed script, which must have an effect.
+change() {
   sed -E -i "$2" "$work/wrong/$1"
   if cmp -s "src/num/$1" "$work/wrong/$1"; then fail "src/num/$1 has no place for this fault: $2"; fi
 }
-# flip FILE TABLE: one bit of one number of the table, worth 2^-32 of it. The number is the fifth
-# that uses all its digits and is no lower half of a pair, which would be below 2^-9.
-flip() {
+# flip_bit FILE TABLE: flips one bit of one number of the table in the copy of FILE, which changes the
+# number by 2^-32 of its value. It chooses the fifth number whose last digits are not 0. Numbers below
+# 2^-9 are left out, because they may be the low-order part of a double-double.
+flip_bit() {
   awk -v table="$2[" '
     BEGIN { hex = "0123456789abcdef" }
     index($0, table) { inside = 1 }
@@ -80,9 +81,9 @@ flip() {
       $0 = substr($0, 1, at - 1) substr(hex, (i % 2 ? i - 1 : i + 1) + 1, 1) substr($0, at + 1)
     }
     { print }' "src/num/$1" >"$work/wrong/$1"
-  if cmp -s "src/num/$1" "$work/wrong/$1"; then fail "src/num/$1 has no table $2 to flip a bit of"; fi
+  if cmp -s "src/num/$1" "$work/wrong/$1"; then fail "src/num/$1 has no table $2 to flip_bit a bit of"; fi
 }
-# objects_of TEST: the objects to link, wrong where there is a wrong one.
+# objects_of TEST: prints the objects to link, each from the folder `wrong` if it is there.
 objects_of() {
   local name
   for name in "$1" "${units[@]}"; do
@@ -90,9 +91,9 @@ objects_of() {
   done
   if [[ -e $work/wrong/extra.o ]]; then echo "$work/wrong/extra.o"; fi
 }
-# runs TEST [arguments]: links and runs; 0 when the test passes, 1 when it fails. What it says is kept.
-# Anything else (it does not link, it crashes, it takes too long) is a failure of ours.
-runs() {
+# run_test TEST [arguments]: links and runs a test; returns 0 if it passes, 1 if it fails. Its output is stored in
+# $work/said. If the test does not link, crashes or takes too long, this script fails.
+run_test() {
   local test=$1 objects status=0
   shift
   mapfile -t objects < <(objects_of "$test")
@@ -107,34 +108,34 @@ runs() {
   fi
   return $status
 }
-# notice WHAT TEST...: at least one test fails. A test with arguments is one word: "slices_test exp:64".
-notice() {
+# expect_failure FAULT TEST...: at least one test must fail. A test with arguments is one word: "slices_test exp:64".
+expect_failure() {
   local what=$1 by=() words
   shift
   for test in "$@"; do
     read -ra words <<<"$test"
-    if runs "${words[@]}"; then continue; fi
+    if run_test "${words[@]}"; then continue; fi
     by+=("${words[0]}")
     if [[ -n ${VOLTA_TEST_FIRST-} ]]; then break; fi
   done
   if [[ ${#by[@]} == 0 ]]; then
-    fail "$what: noticed by none of: $*"
+    fail "$what: not noticed by: $*"
   else
     caught=$((caught + 1))
     printf '%-52s noticed by %s\n' "$what" "${by[*]}"
   fi
 }
 
-# ---- nothing is wrong ----
+# ---- without a fault ----
 
-# In the short form that is left to the tests themselves, which are built of the same sources.
+# The short form leaves this out, because the unit tests themselves run the same sources.
 mkdir "$work/wrong"
 for test in "${tests[@]}"; do
   if [[ -n ${VOLTA_TEST_FIRST-} ]]; then break; fi
   words=("$test")
   if [[ $test == slices_test ]]; then words+=(exp:64 log:63 sin:65 atan:63 erf:63); fi
   if [[ $test == float_float_test ]]; then words+=(exp:64); fi
-  if ! runs "${words[@]}"; then
+  if ! run_test "${words[@]}"; then
     fail "$test fails without a fault:"
     head -n 20 "$work/said"
   fi
@@ -149,148 +150,147 @@ if [[ $has_fma == no ]]; then
   skipped=$((skipped + 1))
   echo "SKIPPED: no fma here, so nothing can be contracted"
 else
-  # In functions.c and fma.c a product that is added is exact or within the bound of its error, so no
-  # result is known that contraction of these alone would change. The self-test, which is built
-  # along with them, notices it.
-  wrong
+  # In functions.c and fma.c each product that is added is exact or within its error bound, so contraction of
+  # these files changes no known result. The self-test, which is compiled with the same flags, notices it.
+  copy_sources
   for name in "${units[@]}"; do compile "$work/wrong" "$name" "${contract[@]}"; done
-  notice "a*b+c contracted" selftest_test
+  expect_failure "a*b+c contracted" selftest_test
 fi
 
 reassociate=(-fassociative-math -fno-signed-zeros -fno-trapping-math)
-wrong
+copy_sources
 compile "$work/wrong" functions "${reassociate[@]}"
-notice "functions.c reassociated" functions_test
-wrong
+expect_failure "functions.c reassociated" functions_test
+copy_sources
 compile "$work/wrong" selftest "${reassociate[@]}"
-notice "selftest.c reassociated" selftest_test
+expect_failure "selftest.c reassociated" selftest_test
 
 # ---- the environment ----
 
 if [[ $x86 == yes ]]; then
-  wrong
+  copy_sources
   cat >"$work/wrong/extra.c" <<'C'
 #include <immintrin.h>
 __attribute__((constructor)) static void flush(void) { _mm_setcsr(_mm_getcsr() | 0x8040); }
 C
   compile "$work/wrong" extra
-  notice "subnormals flushed (FTZ, DAZ)" functions_test sum_test dot_test fma_test selftest_test cast_test
+  expect_failure "subnormals flushed (FTZ, DAZ)" functions_test sum_test dot_test fma_test selftest_test cast_test
 fi
 
 # ---- shortcuts ----
 
-wrong
-spoil fma.inc 's/return vt_s_narrow\(vt_of_bits\(.*/return vt_s_narrow(s);/'
+copy_sources
+change fma.inc 's/return vt_s_narrow\(vt_of_bits\(.*/return vt_s_narrow(s);/'
 compile "$work/wrong" fma
-notice "f32 fma by one f64 multiplication and addition" fma_test dot_test
+expect_failure "f32 fma by one f64 multiplication and addition" fma_test dot_test
 
-wrong
-spoil fma.inc 's/(vt_sel_w\(far, high, low\)) \| sticky/\1/'
+copy_sources
+change fma.inc 's/(vt_sel_w\(far, high, low\)) \| sticky/\1/'
 compile "$work/wrong" fma
-notice "f64 fma without a sticky bit" fma_test
+expect_failure "f64 fma without a sticky bit" fma_test
 
-wrong
+copy_sources
 echo 'float vt_f32_rsqrt(float x) { return 1.0f / __builtin_sqrtf(x); }' >"$work/wrong/extra.c"
 compile "$work/wrong" extra
 compile "$work/wrong" functions -Dvt_f32_rsqrt=not_this_one
-notice "rsqrt as 1/sqrt" functions_test
+expect_failure "rsqrt as 1/sqrt" functions_test
 
-wrong
-spoil vt_core.h 's/(const vt_i odd = ).*/\1size;/'
+copy_sources
+change vt_core.h 's/(const vt_i odd = ).*/\1size;/'
 compile "$work/wrong" functions
-notice "functions settled without rounding to odd" functions_test
+expect_failure "functions settled without rounding to odd" functions_test
 
-wrong
-spoil cast.inc 's/return vt_store_16\(x, 10/return vt_store_16((double)(float)x, 10/'
+copy_sources
+change cast.inc 's/return vt_store_16\(x, 10/return vt_store_16((double)(float)x, 10/'
 compile "$work/wrong" cast
-notice "f64 to f16 by way of f32" cast_test
+expect_failure "f64 to f16 by way of f32" cast_test
 
 # ---- orders ----
 
-wrong
-spoil vt_num.h 's/VT_SUM_LANES = 32/VT_SUM_LANES = 16/'
+copy_sources
+change vt_num.h 's/VT_SUM_LANES = 32/VT_SUM_LANES = 16/'
 compile "$work/wrong" sum
-notice "S with 16 lanes" sum_test
-wrong
-spoil vt_num.h 's/VT_SUM_CHUNK = 1024/VT_SUM_CHUNK = 512/'
+expect_failure "S with 16 lanes" sum_test
+copy_sources
+change vt_num.h 's/VT_SUM_CHUNK = 1024/VT_SUM_CHUNK = 512/'
 compile "$work/wrong" sum
-notice "S with chunks of 512" sum_test
-wrong
-spoil sum.inc 's/for \(int h = VT_SUM_LANES \/ 2; h > 0; h \/= 2\)/for (int h = 1; h < VT_SUM_LANES; h *= 2)/
+expect_failure "S with chunks of 512" sum_test
+copy_sources
+change sum.inc 's/for \(int h = VT_SUM_LANES \/ 2; h > 0; h \/= 2\)/for (int h = 1; h < VT_SUM_LANES; h *= 2)/
   s/for \(int l = 0; l < h; l\+\+\) s\[l\] = s\[l\] \+ s\[l \+ h\];/for (int l = 0; l < VT_SUM_LANES; l += 2 * h) s[l] = s[l] + s[l + h];/'
 compile "$work/wrong" sum
-notice "S with neighbouring lanes added first" sum_test
+expect_failure "S with neighbouring lanes added first" sum_test
 for unit in dot_soft dot_fma; do
-  wrong
-  spoil vt_dot.h 's/VT_DOT_BLOCK = 256/VT_DOT_BLOCK = 128/'
+  copy_sources
+  change vt_dot.h 's/VT_DOT_BLOCK = 256/VT_DOT_BLOCK = 128/'
   compile "$work/wrong" $unit
-  notice "D with blocks of 128 in $unit.c" dot_test
-  wrong
-  spoil vt_dot.h 's/VT_DOT_GROUP = 8/VT_DOT_GROUP = 4/'
+  expect_failure "D with blocks of 128 in $unit.c" dot_test
+  copy_sources
+  change vt_dot.h 's/VT_DOT_GROUP = 8/VT_DOT_GROUP = 4/'
   compile "$work/wrong" $unit
-  notice "D with groups of 4 in $unit.c" dot_test
+  expect_failure "D with groups of 4 in $unit.c" dot_test
 done
-wrong
-spoil order.inc 's/vt_u_num\(UINT32_MAX\)/vt_u_num(0)/'
+copy_sources
+change order.inc 's/vt_u_num\(UINT32_MAX\)/vt_u_num(0)/'
 compile "$work/wrong" order
-notice "NaN lowest in the order" order_test
-wrong
-spoil integer.inc 's/return a \/ b;/return a \/ b - (a % b != 0 \&\& (a < 0) != (b < 0));/'
+expect_failure "NaN lowest in the order" order_test
+copy_sources
+change integer.inc 's/return a \/ b;/return a \/ b - (a % b != 0 \&\& (a < 0) != (b < 0));/'
 compile "$work/wrong" integer
-notice "integer division rounded down" integer_test
-wrong
-spoil canonical.inc 's/(VT_INF_F32\), u) & 0x7fffffffu/\1 < 0x80000000u ? u : 0/'
+expect_failure "integer division rounded down" integer_test
+copy_sources
+change canonical.inc 's/(VT_INF_F32\), u) & 0x7fffffffu/\1 < 0x80000000u ? u : 0/'
 compile "$work/wrong" canonical
-notice "f32 NaN with a sign left as it is" order_test
-wrong
-spoil philox.inc 's/round < 10/round < 9/'
+expect_failure "f32 NaN with a sign left as it is" order_test
+copy_sources
+change philox.inc 's/round < 10/round < 9/'
 compile "$work/wrong" philox
-notice "Philox with nine rounds" philox_test
+expect_failure "Philox with nine rounds" philox_test
 
-wrong
-spoil vt_words_vector.h 's/all \|= m\[i\]/all |= m[0]/'
+copy_sources
+change vt_words_vector.h 's/all \|= m\[i\]/all |= m[0]/'
 compile "$work/wrong" lanes4_test
-notice "a vector that asks its first lane only" lanes4_test
-# The same texts over vectors, wrong there alone: the library that they are compared with is right.
+expect_failure "a vector that asks its first lane only" lanes4_test
+# Faults in the vector versions only: the scalar library that they are compared with is right.
 for row in 'S:sum.inc:s/s\[l\] \+ s\[l \+ h\]/s[l + h] + s[h - 1 - l]/' \
   'D:dot.inc:s/full % VT_DOT_GROUP == 0/full % 4 == 0/; s/full \/= VT_DOT_GROUP/full \/= 4/' \
   'the f32 fma:fma.inc:s/return vt_s_narrow\(vt_of_bits\(.*/return vt_s_narrow(s);/' \
   'rounding to 16 bits:vt_core.h:s/(odd = m >> by) & 1/\1 \& 0/'; do
   IFS=: read -r name file change <<<"$row"
   if [[ -n ${VOLTA_TEST_FIRST-} && $name != D ]]; then continue; fi # each takes seconds to compile
-  wrong
-  spoil "$file" "$change"
+  copy_sources
+  change "$file" "$change"
   compile "$work/wrong" lanes4_test
-  notice "$name wrong over vectors" lanes4_test
+  expect_failure "$name wrong over vectors" lanes4_test
 done
-wrong
-spoil fn_trig.inc 's/(x \* vt_get\(vt_trig_turns, i \+ vt_int\(3\)\))/0.0 * \1/'
+copy_sources
+change fn_trig.inc 's/(x \* vt_get\(vt_trig_turns, i \+ vt_int\(3\)\))/0.0 * \1/'
 compile "$work/wrong" functions
-notice "2/pi cut short" "functions_test sin cos tan"
+expect_failure "2/pi cut short" "functions_test sin cos tan"
 
 # ---- tables ----
 
-# Those that the quick way reads: others decide so few inputs that a slice must be lucky to see it.
+# Only tables of the quick phase: those of the accurate phase decide so few inputs that a slice may miss the fault.
 for table in arc:vt_arc_atan:atan erf:erf_quick_table:erf exp:exp_table:exp \
   log:vt_log_table:"log log2 log10" pow:pow_log_table:pow trig:vt_trig_sine:sin; do
   IFS=: read -r name table functions <<<"$table"
-  wrong
-  flip "fn_${name}_tables.inc" "$table"
+  copy_sources
+  flip_bit "fn_${name}_tables.inc" "$table"
   compile "$work/wrong" functions
-  notice "a bit flipped in $table" "functions_test $functions"
+  expect_failure "a bit flipped in $table" "functions_test $functions"
 done
 
-# ---- the short ways ----
+# ---- the float-float functions ----
 
-# Each is wrong by less than 2^-37, near the middle between two results only: a whole slice shows it.
-wrong
-spoil fs_tables.inc 's/0x1\.0b5586p\+0f, 0x1\.9f3122p/0x1.0b5586p+0f, 0x1.9f3922p/'
+# The fault changes results by less than 2^-37, so it shows only next to midpoints; a whole slice has enough of them.
+copy_sources
+change fs_tables.inc 's/0x1\.0b5586p\+0f, 0x1\.9f3122p/0x1.0b5586p+0f, 0x1.9f3922p/'
 compile "$work/wrong" float_float_test
-notice "a bit flipped in fs_exp_table" "float_float_test exp:64"
-wrong
-spoil fs_exp.inc 's/(fs_round_test\(fs_exp_whole\(c, fs_exp_rest\(r, r_lo\)\), )[^)]*/\10.0f/'
+expect_failure "a bit flipped in fs_exp_table" "float_float_test exp:64"
+copy_sources
+change fs_exp.inc 's/(fs_round_test\(fs_exp_whole\(c, fs_exp_rest\(r, r_lo\)\), )[^)]*/\10.0f/'
 compile "$work/wrong" float_float_test
-notice "a bound of 0 in the rounding test of exp" "float_float_test exp:64"
+expect_failure "a bound of 0 in the rounding test of exp" "float_float_test exp:64"
 
 if [[ $failed != 0 ]]; then exit 1; fi
 echo "$caught faults noticed"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fuzz_csv.c - any bytes as a CSV file; the first one says as which type and whether one column. */
+ * fuzz_csv.c - reads any bytes as a CSV file. The first byte chooses the element type, and whether
+ * to read one column or all. */
 #include "fuzz_tensors.h"
 
 static vt_hash256 read_once(const vt_csv_options *o, const uint8_t *data, size_t size) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fuzz_graph.c - bytes become a small graph of any ops with any attributes and bodies. What the op
- * table accepts must build, verify, print, parse, bind, plan and run, its gradient too, and every
- * way to run it must give the same bits: compositions whole or taken apart, passes or none, either
- * schedule, parameters streamed or not, strided or dense, one lane or vectors. Everything is done
- * twice. */
+ * fuzz_graph.c - decodes bytes into a small graph of any ops, attributes and bodies. A graph that
+ * the op table accepts must build, verify, print, parse, bind, plan and run, and so must its
+ * gradient. The configurations below must give the same bits: compositions run as one step or
+ * decomposed, with all passes or few, with either schedule, parameters streamed or not, tensors
+ * strided or dense, scalar or vector code. Everything is done twice and compared, to find state
+ * that outlives a run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,22 +14,22 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The ways a model is run. The first does least to it: compositions are taken apart and what is not
- * needed is left out. */
-static const struct way {
+/* The configurations in which a model runs. The first changes the model least: it only decomposes
+ * compositions and removes dead nodes. A NULL means the default. */
+static const struct config {
   const char *backend, *passes, *schedule, *stream;
-} ways[] = {
+} configs[] = {
     {"reference:0", "bind,lower,dead", NULL, NULL},
     {"reference:1", NULL, NULL, NULL},
     {"island:0", NULL, "memory", NULL},
     {"island:1", NULL, NULL, "all"},
     {"cpu:0", NULL, "memory", NULL},
 };
-enum { WAYS = sizeof ways / sizeof *ways };
+enum { CONFIGS = sizeof configs / sizeof *configs };
 
-/* Every output and the status; what is refused is refused by all. */
-static vt_status run(const vt_model *m, const graph_decoded *x, const struct way *w,
-                     uint8_t digest[32], vt_diag *d) {
+/* Runs a model in one configuration and sets the digest of its outputs. */
+static vt_status run_config(const vt_model *m, const graph_decoded *x, const struct config *w,
+                            uint8_t digest[32], vt_diag *d) {
   const vt_options o = {.size = sizeof o,
                         .backend = w->backend,
                         .passes = w->passes,
@@ -46,22 +47,24 @@ static vt_status run(const vt_model *m, const graph_decoded *x, const struct way
   return s;
 }
 
-/* An identity may leave out an op that would have met an index out of range: then the more is done
- * to a model, the fewer of its runs fail. All else is equal. */
-static int agree(const vt_status *s, uint8_t digest[WAYS][32], int i) {
+/* Returns 1 if configuration i has the status and the digest of the first. There is one exception:
+ * if the first fails with an index fault, another may succeed, because a pass may have removed the
+ * op. */
+static int agrees_with_first(const vt_status *s, uint8_t digest[CONFIGS][32], int i) {
   if (s[0] == VT_RANGE) return s[i] == VT_RANGE || s[i] == VT_OK;
   return s[i] == s[0] && memcmp(digest[i], digest[0], 32) == 0;
 }
 
-static void compare(const vt_model *m, const graph_decoded *x, vt_hasher *h) {
-  uint8_t digest[WAYS][32] = {{0}};
-  vt_status status[WAYS];
-  vt_diag d[WAYS] = {{.code = VT_OK}};
-  for (int i = 0; i < WAYS; i++) {
-    status[i] = run(m, x, &ways[i], digest[i], &d[i]);
-    const int silent = status[i] != VT_OK && d[i].text[0] == '\0';
-    if (agree(status, digest, i) && status[i] != VT_INTERNAL && !silent) continue;
-    fprintf(stderr, "%s gives %s | %s\n%s", ways[i].backend, d[i].text, d[0].text,
+static void compare_configs(const vt_model *m, const graph_decoded *x, vt_hasher *h) {
+  uint8_t digest[CONFIGS][32] = {{0}};
+  vt_status status[CONFIGS];
+  vt_diag d[CONFIGS] = {{.code = VT_OK}};
+  for (int i = 0; i < CONFIGS; i++) {
+    status[i] = run_config(m, x, &configs[i], digest[i], &d[i]);
+    const int lacks_message = status[i] != VT_OK && d[i].text[0] == '\0';
+    if (agrees_with_first(status, digest, i) && status[i] != VT_INTERNAL && !lacks_message)
+      continue;
+    fprintf(stderr, "%s gives %s | %s\n%s", configs[i].backend, d[i].text, d[0].text,
             vt_model_text(m));
     abort();
   }
@@ -69,7 +72,7 @@ static void compare(const vt_model *m, const graph_decoded *x, vt_hasher *h) {
   vt_hash_add(h, digest[0], 32);
 }
 
-/* Through the text form, like every model. */
+/* Prints the graph, parses the text as a model, and runs the model in every configuration. */
 static void check_graph(const vt_graph *g, const graph_decoded *x, vt_hasher *h) {
   vt_text text;
   vt_model *m = NULL;
@@ -82,16 +85,16 @@ static void check_graph(const vt_graph *g, const graph_decoded *x, vt_hasher *h)
     abort();
   }
   if (strcmp(text.s, vt_model_text(m)) != 0) {
-    fprintf(stderr, "printed otherwise after parsing:\n%s%s", text.s, vt_model_text(m));
+    fprintf(stderr, "the printed form changes after parsing:\n%s%s", text.s, vt_model_text(m));
     abort();
   }
   vt_hash_add(h, text.s, text.n);
   vt_text_done(&text);
-  compare(m, x, h);
+  compare_configs(m, x, h);
   vt_model_free(m);
 }
 
-static vt_graph *bound(const graph_decoded *x) {
+static vt_graph *bind_symbols(const graph_decoded *x) {
   const vt_pass_options o = {.bind = x->bind, .n_bind = x->n_bind, .alloc = vt_alloc_default()};
   vt_graph *g = NULL;
   vt_diag d = {.code = VT_OK};
@@ -102,7 +105,7 @@ static vt_graph *bound(const graph_decoded *x) {
 }
 
 static void check_gradients(const graph_decoded *x, vt_hasher *h) {
-  vt_graph *g = bound(x);
+  vt_graph *g = bind_symbols(x);
   for (int i = 0; i < 1 + x->twice && g != NULL; i++) {
     vt_graph *reversed = graph_reverse(g);
     vt_graph_free(g);
@@ -112,7 +115,8 @@ static void check_gradients(const graph_decoded *x, vt_hasher *h) {
   vt_graph_free(g);
 }
 
-static vt_hash256 process(const uint8_t *data, size_t size) {
+/* Decodes and checks a graph; returns a hash of everything that was computed. */
+static vt_hash256 check_bytes(const uint8_t *data, size_t size) {
   vt_hasher h;
   vt_hash_init(&h);
   const graph_decoded x = graph_decode(data, size);
@@ -125,7 +129,7 @@ static vt_hash256 process(const uint8_t *data, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  const vt_hash256 a = process(data, size), b = process(data, size);
+  const vt_hash256 a = check_bytes(data, size), b = check_bytes(data, size);
   if (memcmp(&a, &b, sizeof a) != 0) abort();
   return 0;
 }

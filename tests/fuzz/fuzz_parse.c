@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fuzz_parse.c - any bytes parse or fail cleanly, and what parses prints to a text that parses
- * again and prints the same. Doing it twice gives the same text or the same words. */
+ * fuzz_parse.c - parses any bytes as a model. They parse or are refused with a message. The printed
+ * form of a model must parse again and print the same. Doing all twice must give the same text or
+ * the same message. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,8 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The printed form is as long as the graph is large; beyond what the parser reads there is
- * nothing to compare. */
+/* The parser reads at most this many bytes. A longer printed form is not parsed again. */
 enum { TEXT_MAX = 64 * 1024 * 1024 };
 
 static void check_failure(vt_status s, const vt_diag *d) {
@@ -26,7 +26,7 @@ static vt_text print(const vt_graph *g) {
   return t;
 }
 
-static void check_again(const vt_text *first) {
+static void check_parses_again(const vt_text *first) {
   vt_graph *g = NULL;
   vt_diag d = {0};
   if (vt_parse(first->s, first->n, vt_alloc_default(), &g, &d) != VT_OK) abort();
@@ -36,7 +36,8 @@ static void check_again(const vt_text *first) {
   vt_graph_free(g);
 }
 
-static vt_hash256 process(const uint8_t *data, size_t size) {
+/* Parses and checks the bytes; returns a hash of the printed form or the message. */
+static vt_hash256 check_bytes(const uint8_t *data, size_t size) {
   vt_graph *g = NULL;
   vt_diag d = {0};
   const vt_status s = vt_parse((const char *)data, size, vt_alloc_default(), &g, &d);
@@ -46,14 +47,14 @@ static vt_hash256 process(const uint8_t *data, size_t size) {
   }
   vt_text first = print(g);
   vt_graph_free(g);
-  if (first.n <= TEXT_MAX) check_again(&first);
+  if (first.n <= TEXT_MAX) check_parses_again(&first);
   const vt_hash256 h = vt_hash_bytes(first.s, first.n);
   vt_text_done(&first);
   return h;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  const vt_hash256 a = process(data, size), b = process(data, size);
+  const vt_hash256 a = check_bytes(data, size), b = check_bytes(data, size);
   if (memcmp(&a, &b, sizeof a) != 0) abort();
   return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fuzz_plan.c - the first byte chooses a graph, the rest is the text of a plan. What the reader
- * accepts is a plan of that graph: it verifies and prints the very same text. */
+ * fuzz_plan.c - reads bytes as the text of a plan. The first byte chooses a graph, the rest is the
+ * text. A plan that the reader accepts must verify for that graph and print the same text. */
 #include <stdlib.h>
 #include <string.h>
 #include "vt_parse.h"
@@ -23,7 +23,7 @@ static const char *const models[] = {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-static vt_graph *graph_of(uint32_t i) {
+static vt_graph *parse_model(uint32_t i) {
   vt_graph *g = NULL;
   if (vt_parse(models[i], strlen(models[i]), vt_alloc_default(), &g, NULL) != VT_OK) abort();
   return g;
@@ -48,14 +48,14 @@ static vt_status no_scratch(void *self, const vt_bk_step *step, uint64_t *out, v
   return VT_OK;
 }
 
-/* A plan of each graph is read back: a form that has changed does not leave a corpus of refusals.
- */
-static void check_models(void) {
+/* Checks that the printed plan of each graph can be read. If the form of plans had changed, the
+ * corpus would contain only refused plans, and this fails. */
+static void check_printed_plans(void) {
   const vt_target t = {.fingerprint = "fuzz-1", .workspace = no_scratch};
   for (uint32_t i = 0; i < MODELS; i++) {
     vt_text text;
     vt_plan *built = NULL, *read = NULL;
-    vt_graph *g = graph_of(i);
+    vt_graph *g = parse_model(i);
     if (vt_plan_build(g, NULL, &t, vt_alloc_default(), &built, NULL) != VT_OK) abort();
     vt_text_init(&text, vt_alloc_default());
     vt_plan_print(built, 1, &text);
@@ -68,10 +68,11 @@ static void check_models(void) {
   }
 }
 
-static vt_hash256 process(const uint8_t *data, size_t size) {
+/* Reads and checks a plan; returns a hash of the status and the message. */
+static vt_hash256 check_bytes(const uint8_t *data, size_t size) {
   vt_diag d = {0};
   vt_plan *p = NULL;
-  vt_graph *g = graph_of(data[0] % MODELS);
+  vt_graph *g = parse_model(data[0] % MODELS);
   const char *text = (const char *)data + 1;
   const vt_status s = vt_plan_parse(g, text, size - 1, vt_alloc_default(), &p, &d);
   if (s == VT_OK) check_plan(p, text, size - 1);
@@ -87,8 +88,8 @@ static vt_hash256 process(const uint8_t *data, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  if (size == 0) return check_models(), 0;
-  const vt_hash256 a = process(data, size), b = process(data, size);
+  if (size == 0) return check_printed_plans(), 0;
+  const vt_hash256 a = check_bytes(data, size), b = check_bytes(data, size);
   if (memcmp(&a, &b, sizeof a) != 0) abort();
   return 0;
 }

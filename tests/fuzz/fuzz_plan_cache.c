@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fuzz_plan_cache.c - any bytes as an entry of a plan cache. They are read as they are, and again
- * with a checksum that fits, so that what lies behind it is reached. What is accepted holds a graph
- * and a plan that verify, and prints to the very same bytes. */
+ * fuzz_plan_cache.c - reads any bytes as an entry of the plan cache, once unchanged and once with
+ * the right checksum, so that the fuzzer reaches the code after it. An accepted entry must have a
+ * graph and a plan that verify, and must print the same bytes. */
 #include <stdlib.h>
 #include <string.h>
 #include "cached_plan.h"
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { HASH_LINE = 65 };
+enum { HASH_LINE = 65 }; /* bytes of the last line: 64 hexadecimal digits and a newline */
 static const char key[] = "fuzz\n";
 static const vt_pass_list list = {2, {VT_PASS_bind, VT_PASS_lower}};
 
@@ -31,7 +31,8 @@ static void check_accepted(const vt_cached_plan *k, const uint8_t *data, size_t 
   vt_text_done(&again);
 }
 
-static vt_hash256 process(const uint8_t *data, size_t size) {
+/* Reads and checks an entry; returns a hash of the message. */
+static vt_hash256 check_bytes(const uint8_t *data, size_t size) {
   const vt_target t = {.fingerprint = "fuzz-1", .workspace = no_scratch};
   vt_cached_plan *k = NULL;
   vt_diag d = {0};
@@ -47,14 +48,14 @@ static vt_hash256 process(const uint8_t *data, size_t size) {
   return vt_hash_bytes(d.text, strlen(d.text));
 }
 
-static void both(const uint8_t *data, size_t size) {
-  const vt_hash256 a = process(data, size), b = process(data, size);
+static void check_twice(const uint8_t *data, size_t size) {
+  const vt_hash256 a = check_bytes(data, size), b = check_bytes(data, size);
   if (memcmp(&a, &b, sizeof a) != 0) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char hex[65];
-  both(data, size);
+  check_twice(data, size);
   if (size < HASH_LINE) return 0;
   uint8_t *mended = malloc(size);
   if (mended == NULL) exit(1);
@@ -63,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   vt_hash_hex(&h, hex);
   memcpy(mended + size - HASH_LINE, hex, 64);
   mended[size - 1] = '\n';
-  both(mended, size);
+  check_twice(mended, size);
   free(mended);
   return 0;
 }

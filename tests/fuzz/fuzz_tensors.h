@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fuzz_tensors.h - what the fuzz targets of the tensor formats share: any bytes are read or refused
- * with a reason, and doing it twice gives the same answer to the last bit. */
+ * fuzz_tensors.h - functions shared by the fuzz targets of the tensor formats. Any bytes must be
+ * read or refused with a reason, and reading them twice must give the same bits or the same
+ * message. */
 #ifndef FUZZ_TENSORS_H
 #define FUZZ_TENSORS_H
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static inline void hash_tensor(vt_hasher *h, const char *name, const vt_tensor *
   vt_hash_add(h, t->data, (size_t)bytes);
 }
 
-/* What came out of a reader, refusals with their words included. Frees the archive. */
+/* Returns a hash of the tensors that a reader gave, or of its error message. Frees the archive. */
 static inline vt_hash256 hash_outcome(vt_status s, const vt_diag *d, vt_archive *ar) {
   vt_hasher h;
   vt_hash_init(&h);

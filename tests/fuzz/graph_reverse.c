@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * graph_reverse.c - the gradient graph of a bound graph, written by the gradient rules of the op
- * table. Bodies are copied and not differentiated: no gradient flows through their nodes. */
+ * graph_reverse.c - builds the gradient graph of a bound graph with the gradient rules of the op
+ * table. Bodies are copied but not differentiated, so no gradient passes through their nodes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +11,15 @@ enum { NAME_MAX_BYTES = 200 };
 typedef struct reverse {
   const vt_graph *g;
   vt_graph_builder gb;
-  uint32_t *map;   /* value of g -> value of the gradient graph */
-  uint32_t *d_map; /* its gradient so far, or VT_NO_VALUE */
+  uint32_t *map;   /* for each value of g: its copy in the gradient graph */
+  uint32_t *d_map; /* for each value of g: its gradient so far, or VT_NO_VALUE */
 } reverse;
 
 static int is_float(const vt_type *t) {
   return t->dtype == VT_DTYPE_F32 || t->dtype == VT_DTYPE_F64;
 }
 
-/* ---- forward, once more ---- */
+/* ---- the copy of the graph ---- */
 
 static uint32_t *new_map(uint32_t n) {
   uint32_t *map = malloc((n + (size_t)1) * sizeof *map);
@@ -36,7 +36,7 @@ static void copy_body(vt_graph_builder *gb, const vt_graph *body) {
   vt_body_type t;
   vt_body_type_of(body, in, out, &t);
   vt_builder *b = gb->b.open(&gb->b, in, t.n_in);
-  if (b == NULL) return; /* the failure is the builder's to report */
+  if (b == NULL) return; /* the builder keeps the failure and reports it at the end */
   uint32_t *map = new_map(body->n_values);
   for (uint32_t i = 0; i < body->n_ports; i++) map[body->ports[i].value] = i;
   copy_nodes(b->self, body, map);
@@ -67,32 +67,35 @@ static void copy_forward(reverse *r) {
 
 /* ---- backward ---- */
 
-/* Contributions arrive from the last use to the first and are folded in this order. */
-static void contribute(reverse *r, uint32_t value, uint32_t d) {
+/* Adds d to the gradient of a value. Contributions come from the last use to the first, and are
+ * added in this order. */
+static void add_to_gradient(reverse *r, uint32_t value, uint32_t d) {
   uint32_t *so_far = &r->d_map[value];
   if (d == VT_NO_VALUE) return;
   *so_far = *so_far == VT_NO_VALUE ? d : vt_build2(&r->gb.b, VT_OP_add, *so_far, d);
 }
 
-static void seed_results(reverse *r) {
+/* Adds an input dy.NAME for each float output: the gradient of that output. */
+static void add_dy_inputs(reverse *r) {
   for (uint32_t i = r->g->n_results; i-- > 0;) {
     const vt_result *y = &r->g->results[i];
     const vt_type *type = &r->g->values[y->value].type;
     char name[NAME_MAX_BYTES];
     (void)snprintf(name, sizeof name, "dy.%.150s", y->name);
     const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
-    if (is_float(type)) contribute(r, y->value, vt_graph_add_port(&r->gb, &port, type));
+    if (is_float(type)) add_to_gradient(r, y->value, vt_graph_add_port(&r->gb, &port, type));
   }
 }
 
-static int reaches(const reverse *r, const vt_node *n) {
+static int has_gradient(const reverse *r, const vt_node *n) {
   for (uint32_t k = 0; k < n->n_out; k++)
     if (r->d_map[n->first_out + k] != VT_NO_VALUE) return 1;
   return 0;
 }
 
-/* A gradient has the shape of its operand, and its type too unless that one only stores. */
-static void expect_fit(reverse *r, const vt_op_info *op, uint32_t value, uint32_t d) {
+/* Aborts unless a gradient has the type and the shape of its operand, or f32 if that is not f32 or
+ * f64. */
+static void check_gradient_type(reverse *r, const vt_op_info *op, uint32_t value, uint32_t d) {
   const vt_type *have = r->gb.b.type(&r->gb.b, d);
   vt_type want = r->g->values[value].type;
   if (d == VT_NO_VALUE || have == NULL) return;
@@ -102,10 +105,10 @@ static void expect_fit(reverse *r, const vt_op_info *op, uint32_t value, uint32_
   abort();
 }
 
-static void differentiate(reverse *r, const vt_node *n) {
+static void differentiate_node(reverse *r, const vt_node *n) {
   const vt_op_info *op = vt_op_get(n->op);
   uint32_t in[VT_OP_ANY_IN], out[VT_MAX_RESULTS], d_in[VT_OP_ANY_IN];
-  if (!reaches(r, n) || op->grad == NULL) return;
+  if (!has_gradient(r, n) || op->grad == NULL) return;
   for (uint32_t k = 0; k < n->n_in; k++) {
     in[k] = r->map[r->g->operands[n->first_in + k]];
     d_in[k] = VT_NO_VALUE;
@@ -122,12 +125,13 @@ static void differentiate(reverse *r, const vt_node *n) {
   op->grad(&grad);
   for (uint32_t k = n->n_in; k-- > 0;) {
     const uint32_t value = r->g->operands[n->first_in + k];
-    expect_fit(r, op, value, d_in[k]);
-    contribute(r, value, d_in[k]);
+    check_gradient_type(r, op, value, d_in[k]);
+    add_to_gradient(r, value, d_in[k]);
   }
 }
 
-static uint32_t give_results(reverse *r) {
+/* Adds an output dx.NAME for each input that has a gradient; returns their number. */
+static uint32_t add_dx_results(reverse *r) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < r->g->n_ports; i++) {
     const uint32_t d = r->d_map[r->g->ports[i].value];
@@ -140,12 +144,13 @@ static uint32_t give_results(reverse *r) {
   return n;
 }
 
-static uint32_t walk(reverse *r) {
+/* Writes the whole gradient graph; returns its number of outputs, or 1 if it failed. */
+static uint32_t write_gradient(reverse *r) {
   copy_forward(r);
-  seed_results(r);
+  add_dy_inputs(r);
   for (uint32_t i = r->g->n_nodes; i-- > 0 && r->gb.status == VT_OK;)
-    differentiate(r, &r->g->nodes[i]);
-  return r->gb.status != VT_OK ? 1 : give_results(r);
+    differentiate_node(r, &r->g->nodes[i]);
+  return r->gb.status != VT_OK ? 1 : add_dx_results(r);
 }
 
 vt_graph *graph_reverse(const vt_graph *g) {
@@ -153,7 +158,7 @@ vt_graph *graph_reverse(const vt_graph *g) {
   vt_graph *made = NULL;
   reverse r = {.g = g, .map = new_map(g->n_values), .d_map = new_map(g->n_values)};
   if (vt_graph_begin(&r.gb, "gradient", vt_alloc_default(), &d) != VT_OK) abort();
-  const uint32_t n = walk(&r);
+  const uint32_t n = write_gradient(&r);
   free(r.map);
   free(r.d_map);
   if (n == 0) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * replay.c - runs a fuzz target over files instead of a fuzzer: replay FILE...
- * A target does everything twice and compares, so that one that keeps state shows it. With
- * --every=N every Nth file alone, and the first, unless VOLTA_TEST_FULL or VOLTA_CORPUS_FULL is
- * set. */
+ * replay.c - runs a fuzz target on stored inputs: replay [--every=N] FILE... With --every=N it runs
+ * only the first and every Nth file after it, unless VOLTA_TEST_FULL or VOLTA_CORPUS_FULL is set.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* 1 when the file was there. */
-static int replay(const char *path) {
+/* Returns 1 if the file was read. */
+static int replay_file(const char *path) {
   enum { LIMIT = 64 * 1024 * 1024 };
   vt_diag d = {0};
   vt_file f;
@@ -32,7 +31,7 @@ int main(int argc, char **argv) {
     every = all ? 1 : atoi(argv[1] + 8);
   }
   for (int i = first; every > 0 && i < argc; i += every, n++)
-    if (!replay(argv[i])) return 1;
+    if (!replay_file(argv[i])) return 1;
   printf("%d inputs replayed\n", n);
-  return n == 0; /* no input is a broken set-up, not a success */
+  return n == 0; /* without inputs the set-up is broken, and the test must fail */
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * seed_graph.c - models become inputs of fuzz_graph: seed_graph FOLDER FILE.vt...
- * What a model has beyond the limits of graph_bytes.h is cut off or the model is left out; a model
- * with more symbols than two, or others than graph_poly knows, is bound first, to 2 each. An input
- * is named after its content. It is decoded again: the models that do not come back with as many
- * nodes are counted. */
+ * seed_graph.c - converts models into inputs of fuzz_graph: seed_graph FOLDER FILE.vt...
+ * A model beyond the limits of graph_bytes.h is cut off at a node or left out. A model with more
+ * than two symbols, or with dimensions that graph_poly does not know, is bound first, each symbol
+ * to 2. An input is named after its content. It is decoded again, to count the models that lose
+ * nodes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,22 +17,23 @@ enum { BYTES_MAX = 4096, BOUND_TO = 2 };
 typedef struct encoder {
   uint8_t bytes[BYTES_MAX];
   size_t n;
-  int fits;
-  vt_dims dims; /* with the symbols of graph_bytes.h, in the order of the model's own */
+  int fits;     /* 0 if the model is beyond a limit */
+  vt_dims dims; /* the symbols graph_symbol, one for each symbol of the model, in its order */
 } encoder;
 
-static void put(encoder *e, uint64_t b) {
+/* Appends a byte; a value that is no byte, or a full buffer, clears `fits`. */
+static void write_byte(encoder *e, uint64_t b) {
   if (e->n == BYTES_MAX || b > 255) e->fits = 0;
   if (e->fits) e->bytes[e->n++] = (uint8_t)b;
 }
 
-static void put_raw(encoder *e, uint64_t v) {
-  for (int i = 0; i < 8; i++) put(e, v >> (8 * i) & 255);
+static void write_u64(encoder *e, uint64_t v) {
+  for (int i = 0; i < 8; i++) write_byte(e, v >> (8 * i) & 255);
 }
 
 /* ---- numbers ---- */
 
-static void put_symbolic(encoder *e, const vt_dims *from, int64_t dim) {
+static void write_symbolic(encoder *e, const vt_dims *from, int64_t dim) {
   vt_text want, have;
   vt_text_init(&want, vt_alloc_default());
   vt_dims renamed = *from;
@@ -45,140 +46,143 @@ static void put_symbolic(encoder *e, const vt_dims *from, int64_t dim) {
     vt_dim_print(&e->dims, graph_poly(&e->dims, which), &have);
     found = strcmp(have.s, want.s) == 0;
     vt_text_done(&have);
-    if (found) put(e, GRAPH_SYMBOLIC << 4 | which);
+    if (found) write_byte(e, GRAPH_SYMBOLIC << 4 | which);
   }
   vt_text_done(&want);
   if (!found) e->fits = 0;
 }
 
-static void put_number(encoder *e, const vt_dims *dims, int64_t v) {
+static void write_number(encoder *e, const vt_dims *dims, int64_t v) {
   if (vt_dim_is_symbolic(v) && dims != NULL) {
-    put_symbolic(e, dims, v);
+    write_symbolic(e, dims, v);
   } else if (v >= 0 && v < 16) {
-    put(e, (uint64_t)v);
+    write_byte(e, (uint64_t)v);
   } else if (v < 0 && v > -16) {
-    put(e, GRAPH_NEGATIVE << 4 | (uint64_t)-v);
+    write_byte(e, GRAPH_NEGATIVE << 4 | (uint64_t)-v);
   } else if (v >= 0 && v < 4096) {
-    put(e, GRAPH_WIDE << 4 | (uint64_t)v >> 8);
-    put(e, (uint64_t)v & 255);
+    write_byte(e, GRAPH_WIDE << 4 | (uint64_t)v >> 8);
+    write_byte(e, (uint64_t)v & 255);
   } else {
-    put(e, GRAPH_RAW << 4);
-    put_raw(e, (uint64_t)v);
+    write_byte(e, GRAPH_RAW << 4);
+    write_u64(e, (uint64_t)v);
   }
 }
 
-static void put_real(encoder *e, double x) {
+static void write_real(encoder *e, double x) {
   uint64_t bits;
   for (uint32_t i = 0; i < GRAPH_REALS; i++)
     if (memcmp(&x, &graph_real[i], sizeof x) == 0) {
-      put(e, i);
+      write_byte(e, i);
       return;
     }
-  put(e, 255);
+  write_byte(e, 255);
   memcpy(&bits, &x, sizeof bits);
-  put_raw(e, bits);
+  write_u64(e, bits);
 }
 
 /* ---- attributes ---- */
 
-static void put_list(encoder *e, const vt_dims *dims, const vt_attr_list *l) {
-  put(e, (uint64_t)l->n);
-  for (int64_t i = 0; i < l->n; i++) put_number(e, dims, l->v[i]);
+static void write_list(encoder *e, const vt_dims *dims, const vt_attr_list *l) {
+  write_byte(e, (uint64_t)l->n);
+  for (int64_t i = 0; i < l->n; i++) write_number(e, dims, l->v[i]);
 }
 
-static void put_text(encoder *e, const char *text) {
-  put(e, strlen(text));
-  for (; *text != 0; text++) put(e, (uint8_t)*text);
+static void write_text(encoder *e, const char *text) {
+  write_byte(e, strlen(text));
+  for (; *text != 0; text++) write_byte(e, (uint8_t)*text);
 }
 
-static void put_field(encoder *e, const vt_dims *dims, const vt_attr_field *a, const char *place) {
+static void write_field(encoder *e, const vt_dims *dims, const vt_attr_field *a,
+                        const char *place) {
   int64_t whole;
   double real;
   vt_attr_list list;
-  if (!a->required) put(e, 0);
+  if (!a->required) write_byte(e, 0);
   memcpy(&whole, place, sizeof whole);
   memcpy(&real, place, sizeof real);
   switch (a->kind) {
     case VT_ATTR_REAL:
-      put_real(e, real);
+      write_real(e, real);
       break;
     case VT_ATTR_ORDER:
       break;
     case VT_ATTR_FLAG:
     case VT_ATTR_DTYPE:
     case VT_ATTR_WORD:
-      put(e, (uint64_t)whole);
+      write_byte(e, (uint64_t)whole);
       break;
     case VT_ATTR_AXES:
     case VT_ATTR_INTS:
     case VT_ATTR_DIMS:
       memcpy(&list, place, sizeof list);
-      put_list(e, a->kind == VT_ATTR_DIMS ? dims : NULL, &list);
+      write_list(e, a->kind == VT_ATTR_DIMS ? dims : NULL, &list);
       break;
     case VT_ATTR_TEXT:
-      put_text(e, place);
+      write_text(e, place);
       break;
     case VT_ATTR_DIM:
-      put_number(e, dims, whole);
+      write_number(e, dims, whole);
       break;
     case VT_ATTR_INT:
     case VT_ATTR_AXIS:
     case VT_ATTR_BITS:
-      put_number(e, NULL, whole);
+      write_number(e, NULL, whole);
       break;
   }
 }
 
-static void put_attrs(encoder *e, const vt_dims *dims, const vt_attr_group *g, const void *attrs) {
+static void write_attrs(encoder *e, const vt_dims *dims, const vt_attr_group *g,
+                        const void *attrs) {
   for (uint32_t i = 0; i < g->n_fields; i++)
-    put_field(e, dims, &g->fields[i], (const char *)attrs + g->fields[i].offset);
+    write_field(e, dims, &g->fields[i], (const char *)attrs + g->fields[i].offset);
 }
 
 /* ---- the graph ---- */
 
-static void put_port(encoder *e, const vt_graph *g, const vt_port *p) {
+static void write_port(encoder *e, const vt_graph *g, const vt_port *p) {
   const vt_type *t = &g->values[p->value].type;
-  put(e, t->dtype | (p->kind == VT_PORT_PARAM ? 128u : 0));
-  put(e, t->rank);
-  for (uint32_t i = 0; i < t->rank; i++) put_number(e, &g->dims, t->dim[i]);
+  write_byte(e, t->dtype | (p->kind == VT_PORT_PARAM ? 128u : 0));
+  write_byte(e, t->rank);
+  for (uint32_t i = 0; i < t->rank; i++) write_number(e, &g->dims, t->dim[i]);
   if (p->kind == VT_PORT_PARAM) {
-    put(e, p->init);
-    put_attrs(e, NULL, vt_init_get(p->init)->attrs, p->init_attrs);
+    write_byte(e, p->init);
+    write_attrs(e, NULL, vt_init_get(p->init)->attrs, p->init_attrs);
   } else if (t->dtype >= VT_DTYPE_I8 && t->dtype <= VT_DTYPE_I64) {
-    put_number(e, NULL, p->lo);
-    put_number(e, &g->dims, p->hi);
+    write_number(e, NULL, p->lo);
+    write_number(e, &g->dims, p->hi);
   }
 }
 
-static void put_nodes(encoder *e, const vt_graph *g, uint32_t most);
+static void write_nodes(encoder *e, const vt_graph *g, uint32_t most);
 
-static void put_body(encoder *e, const vt_graph *body) {
+static void write_body(encoder *e, const vt_graph *body) {
   if (body->n_nodes > GRAPH_BODY_NODES || body->n_results > GRAPH_BODY_RESULTS) e->fits = 0;
-  put(e, body->n_nodes);
-  put_nodes(e, body, body->n_nodes);
-  put(e, body->n_results - 1);
+  write_byte(e, body->n_nodes);
+  write_nodes(e, body, body->n_nodes);
+  write_byte(e, body->n_results - 1);
   for (uint32_t i = 0; i < body->n_results; i++)
-    put(e, body->n_values - 1 - body->results[i].value);
+    write_byte(e, body->n_values - 1 - body->results[i].value);
 }
 
-static void put_node(encoder *e, const vt_graph *g, const vt_node *n) {
+static void write_node(encoder *e, const vt_graph *g, const vt_node *n) {
   const vt_op_info *op = vt_op_get(n->op);
   const uint32_t most = op->max_in < GRAPH_OPERANDS ? op->max_in : GRAPH_OPERANDS;
   if (n->n_in > GRAPH_OPERANDS) e->fits = 0;
-  put(e, n->op / 1000);
-  put(e, n->op % 1000);
-  if (most > op->min_in) put(e, n->n_in - op->min_in);
-  for (uint32_t i = 0; i < n->n_in; i++) put(e, n->first_out - 1 - g->operands[n->first_in + i]);
-  put_attrs(e, &g->dims, op->attrs, n->attrs);
-  for (uint32_t i = 0; i < n->n_body; i++) put_body(e, n->body[i]);
+  write_byte(e, n->op / 1000);
+  write_byte(e, n->op % 1000);
+  if (most > op->min_in) write_byte(e, n->n_in - op->min_in);
+  for (uint32_t i = 0; i < n->n_in; i++)
+    write_byte(e, n->first_out - 1 - g->operands[n->first_in + i]);
+  write_attrs(e, &g->dims, op->attrs, n->attrs);
+  for (uint32_t i = 0; i < n->n_body; i++) write_body(e, n->body[i]);
 }
 
-static void put_nodes(encoder *e, const vt_graph *g, uint32_t most) {
+static void write_nodes(encoder *e, const vt_graph *g, uint32_t most) {
   for (uint32_t i = 0; i < g->n_nodes && i < most; i++) {
     const size_t before = e->n;
-    put_node(e, g, &g->nodes[i]);
+    write_node(e, g, &g->nodes[i]);
     if (e->fits || most != GRAPH_NODES || i == 0) continue;
-    e->fits = 1; /* the model up to here is an input too */
+    e->fits = 1; /* the nodes before this one are a useful input too */
     e->n = before;
     return;
   }
@@ -190,19 +194,19 @@ static int encode(const vt_graph *g, encoder *e, vt_arena *arena) {
   e->n = 0;
   e->fits = g->n_ports <= GRAPH_PORTS && g->dims.n_symbols <= GRAPH_SYMBOLS;
   vt_dims_init(&e->dims, arena);
-  put(e, g->dims.n_symbols);
+  write_byte(e, g->dims.n_symbols);
   for (uint32_t i = 0; i < g->dims.n_symbols && e->fits; i++) {
-    put(e, BOUND_TO + i);
+    write_byte(e, BOUND_TO + i);
     if (vt_dim_declare(&e->dims, graph_symbol[i], &handle, &d) != VT_OK) abort();
   }
-  put(e, g->n_ports);
-  for (uint32_t i = 0; i < g->n_ports && e->fits; i++) put_port(e, g, &g->ports[i]);
-  if (e->fits) put_nodes(e, g, GRAPH_NODES);
+  write_byte(e, g->n_ports);
+  for (uint32_t i = 0; i < g->n_ports && e->fits; i++) write_port(e, g, &g->ports[i]);
+  if (e->fits) write_nodes(e, g, GRAPH_NODES);
   return e->fits;
 }
 
-/* With every symbol bound; NULL where that does not work. */
-static vt_graph *bound(const vt_graph *g) {
+/* Returns the graph with every symbol bound to BOUND_TO, or NULL if that fails. */
+static vt_graph *bind_symbols(const vt_graph *g) {
   vt_binding bind[VT_MAX_SYMBOLS];
   vt_graph *made = NULL;
   for (uint32_t i = 0; i < g->dims.n_symbols; i++)
@@ -226,26 +230,27 @@ static int write_seed(const char *folder, const encoder *e) {
   return fclose(f) == 0 && !bad;
 }
 
-static uint32_t nodes_decoded(const encoder *e) {
+static uint32_t count_decoded_nodes(const encoder *e) {
   const graph_decoded x = graph_decode(e->bytes, e->n);
   const uint32_t n = x.g == NULL ? 0 : x.g->n_nodes;
   vt_graph_free(x.g);
   return n;
 }
 
-/* Nodes that came back less those that went in; -1 where the model does not fit. */
-static int64_t seed(const char *folder, const vt_graph *g) {
+/* Writes the input of a model; returns how many nodes were lost, or -1 if the model does not fit.
+ */
+static int64_t write_model(const char *folder, const vt_graph *g) {
   static encoder e;
   vt_arena arena;
   vt_arena_init(&arena, vt_alloc_default());
   int ok = encode(g, &e, &arena);
-  vt_graph *b = ok ? NULL : bound(g);
+  vt_graph *b = ok ? NULL : bind_symbols(g);
   if (b != NULL) ok = encode(b, &e, &arena);
   vt_graph_free(b);
   vt_arena_done(&arena);
   if (!ok) return -1;
   if (!write_seed(folder, &e)) exit(1);
-  const uint32_t n = nodes_decoded(&e);
+  const uint32_t n = count_decoded_nodes(&e);
   return n < g->n_nodes ? (int64_t)g->n_nodes - n : 0;
 }
 
@@ -262,7 +267,7 @@ int main(int argc, char **argv) {
     if (vt_parse((const char *)f.data, f.size, vt_alloc_default(), &g, &d) != VT_OK) {
       out++;
     } else {
-      const int64_t lost = seed(argv[1], g);
+      const int64_t lost = write_model(argv[1], g);
       whole += lost == 0;
       cut += lost > 0;
       out += lost < 0;

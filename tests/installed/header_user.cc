@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// header_user.cc - every public header in one C++ program, which calls the library.
+// header_user.cc - a C++ program that includes every public header and calls the library.
 #include <volta/volta.h>
 #include <volta/volta_backend.h>
 #include <volta/volta_ops.h>

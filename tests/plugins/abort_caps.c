@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * abort_caps.c - aborts when asked what it can do. */
+ * abort_caps.c - calls abort when asked for its capabilities. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {

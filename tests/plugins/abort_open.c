@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * abort_open.c - aborts when its device is opened. */
+ * abort_open.c - calls abort when its device is opened. */
 #include "test_plugin.h"
 
 static int32_t open_device(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * caps_alignment.c - wants what no plan keeps. */
+ * caps_alignment.c - asks for an alignment that plans cannot give. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {

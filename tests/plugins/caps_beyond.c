@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * caps_beyond.c - writes all its capabilities, whatever room it is given. */
+ * caps_beyond.c - writes all its capabilities without regard to the size that the host offers. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {

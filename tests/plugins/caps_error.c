@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * caps_error.c - cannot say what it can do, and says why. */
+ * caps_error.c - cannot state its capabilities and returns a reason. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {

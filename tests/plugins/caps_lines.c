@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * caps_lines.c - has a fingerprint that would be two lines of a plan. */
+ * caps_lines.c - has a fingerprint with a newline, which would be two lines of a printed plan. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {

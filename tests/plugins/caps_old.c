@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * caps_old.c - was built before there were capabilities to declare: it is let in, and trusted with
- * nothing. What lies beyond the size it gives is not looked at. */
+ * caps_old.c - was built for a version of the ABI without declared capabilities. It is let in, but
+ * nothing is assumed of it, and fields beyond the size that it gives are ignored. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {
-  const uint32_t room = out->size;
+  const uint32_t size = out->size;
   plugin_caps(dev, out);
-  if (room >= sizeof *out) {
+  if (size >= sizeof *out) {
     out->has = UINT64_MAX;
     out->size = offsetof(vt_bk_caps, has);
   }

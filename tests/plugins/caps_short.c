@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * caps_short.c - says that its capabilities are nothing but a size. */
+ * caps_short.c - states capabilities that are too short for any field but the size. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {

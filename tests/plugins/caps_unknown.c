@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * caps_unknown.c - declares what only a later version knows of, as well as all there is. */
+ * caps_unknown.c - declares all capabilities, also bits that only a later version defines. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {
-  const uint32_t room = out->size;
+  const uint32_t size = out->size;
   plugin_caps(dev, out);
-  if (room >= sizeof *out) {
+  if (size >= sizeof *out) {
     out->has = UINT64_MAX;
     out->serves = UINT32_MAX;
   }

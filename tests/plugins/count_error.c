@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * count_error.c - cannot count. */
+ * count_error.c - cannot count its devices and returns a reason. */
 #include "test_plugin.h"
 
 static int32_t count(const vt_bk_host *host, uint32_t *out) {

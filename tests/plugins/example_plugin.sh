@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# example_plugin.sh VOLTA CTS GENERATED CC - the plug-in of examples/plugin, built from outside the
-# tree with the two headers it needs, gives the bits of the reference; so does what is copied from
-# src/back/null run, and a plug-in with a fault is told. GENERATED holds volta/volta_ops.h.
+# example_plugin.sh VOLTA CTS GENERATED CC - tests that the plug-in of examples/plugin, built outside
+# the tree with the two headers that it needs, gives the bits of the reference, that a wrong plug-in is
+# refused, and that the template src/back/null works as a plug-in. GENERATED has volta/volta_ops.h.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -21,7 +21,7 @@ fail() {
   echo "FAILED: $*"
   failed=1
 }
-# expect CODE TEXT COMMAND...: that exit code, and the text in what it says on both streams.
+# expect CODE TEXT COMMAND...: the command must end with this exit code and print this text.
 expect() {
   local want=$1 text=$2 code=0
   shift 2
@@ -31,7 +31,7 @@ expect() {
   fi
 }
 
-# ---- built from a staged folder: nothing of the tree is seen ----
+# ---- build in a folder that has only the plug-in and its headers ----
 mkdir -p "$work/include/volta"
 cp include/volta/volta_backend.h "$generated/volta/volta_ops.h" "$work/include/volta"
 cp -r examples/plugin "$work/plugin"
@@ -77,20 +77,20 @@ done
 parity=("$volta" parity "${model[@]}" --backends "reference:0,$plugin,island:1" --allow-unadmitted)
 expect 0 "= libpointwise.so:0 = island:1" "${parity[@]}"
 expect 0 '"unadmitted": true' "${parity[@]}" --json
-# It may have threads, so it gets the numbers; the others have none.
+# The plug-in may use threads, so it runs with each number of threads; the other devices run once.
 expect 0 "reference:0 = libpointwise.so:0 x1 = libpointwise.so:0 x2 = island:1: " "${parity[@]}" --threads 1,2
-# Every case of the conformance suite for what it has, in f32.
+# It passes every f32 case of the conformance suite for its ops.
 only=()
 for op in neg abs add sub mul div maximum minimum relu clamp; do only+=(--only "$op/*f32*"); done
 expect 0 ", 0 runs failed" "$cts" --cases "$root/tests/cts" --backend $plugin --jobs 1 "${only[@]}"
 if ! grep -qE '^cts: [0-9]{3,} of' "$work/said"; then fail "too few cases: $(cat "$work/said")"; fi
 
-# ---- admitted ----
+# ---- admission ----
 expect 0 "PASSED: $plugin (short form" "$volta" admit $plugin --short --jobs 1
-if [[ -e $plugin.certificate.json ]]; then fail "a certificate for half of the questions"; fi
+if [[ -e $plugin.certificate.json ]]; then fail "the short form wrote a certificate"; fi
 expect 0 "ADMITTED: $plugin" "$volta" admit $plugin
 expect 0 "run " "${run[@]}" --backend $plugin
-if grep -q UNADMITTED "$work/said"; then fail "stamped though it is admitted"; fi
+if grep -q UNADMITTED "$work/said"; then fail "an admitted plug-in is reported as UNADMITTED"; fi
 expect 0 '"unadmitted": false' "${run[@]}" --backend $plugin --json
 expect 0 '"unadmitted": false' "$volta" plan pointwise.vt --bind B=7 --backend $plugin --json
 expect 0 "= libpointwise.so:0" "$volta" parity "${model[@]}" --backends "reference:0,$plugin"
@@ -104,7 +104,7 @@ expect 5 "its certificate was issued for a file with other content" "${run[@]}" 
 sed 's/"spoilt": /"spoilt": 1/' $plugin.certificate.json >"$work/other/edited.json"
 expect 5 "its seal is broken" "${run[@]}" --backend $plugin --certificate "$work/other/edited.json"
 expect 5 "cannot open" "${run[@]}" --backend $plugin --certificate "$work/other/none.json"
-# What was shown with some instructions says nothing of others.
+# A certificate holds for one instruction set only.
 expect 0 '"isa": ""' cat $plugin.certificate.json
 expect 5 "its certificate was issued for another instruction set" env VOLTA_ISA=scalar "${run[@]}" --backend $plugin
 if [[ -n ${VOLTA_TEST_FULL:-} ]]; then
@@ -116,14 +116,14 @@ if [[ -n ${VOLTA_TEST_FULL:-} ]]; then
 fi
 mv $plugin.certificate.json "$work/other"
 
-# ---- what it does not have is refused before anything runs ----
+# ---- ops that the plug-in lacks are refused before anything runs ----
 printf 'volta 1\nmodel m {\n  input a: f32[3, 3]\n  output y = matmul(a, a)\n}\n' >"$work/matmul.vt"
 expect 4 "'y' = matmul giving f32[3, 3]: pointwise has no kernel for it" "$volta" run "$work/matmul.vt" --random-inputs 1 \
   --backend $plugin --allow-unadmitted
 printf 'volta 1\nmodel m {\n  input a: f64[3]\n  output y = a + a\n}\n' >"$work/wide.vt"
 expect 4 "pointwise computes in f32" "$volta" run "$work/wide.vt" --random-inputs 1 --backend $plugin --allow-unadmitted
 
-# ---- a plug-in that is wrong is told ----
+# ---- a wrong plug-in is reported ----
 sed 's/return a > b ? a : b;/return a < b ? a : b;/' pointwise.c >"$work/wrong.c"
 "$compiler" -std=c11 -O2 -fPIC -shared -I"$work/include" -o "$work/libwrong.so" "$work/wrong.c"
 wrong=("$volta" parity "${model[@]}" --backends "reference,$work/libwrong.so" --allow-unadmitted)
@@ -131,23 +131,23 @@ expect 5 "declares preserves_subnormals and does not keep it: maximum(x, z)" "${
 expect 1 "Accelerated backend diverges from CPU semantics. This is forbidden." "${wrong[@]}" --untried
 expect 1 "Accelerated backend diverges from CPU semantics. This is forbidden." "$volta" admit "$work/libwrong.so"
 expect 1 "maximum is the greater of two" "$volta" admit "$work/libwrong.so"
-# What it says shows the fault again.
+# The command in the report shows the fault again.
 read -ra shown < <(sed -n 's/^  shows it volta //p' "$work/said")
 cd volta-refusal-libwrong.so
 expect 1 "Accelerated backend diverges from CPU semantics. This is forbidden." "$volta" "${shown[@]}"
 cd ..
 expect 5 "is not admitted" "${run[@]}" --backend "$work/libwrong.so"
 
-# ---- what a plug-in says of itself does not reach the terminal as it is ----
+# ---- control characters in a plug-in's texts are escaped ----
 sed 's/\.about = "f32/.about = "\\n\\033[31m\\377 f32/' pointwise.c >"$work/loud.c"
 "$compiler" -std=c11 -O2 -fPIC -shared -I"$work/include" -o "$work/libloud.so" "$work/loud.c"
 expect 0 '\x0a\x1b[31m\xff f32 element' "$volta" backends "$work/libloud.so"
 expect 0 '"about"' "$volta" backends "$work/libloud.so" --json
-python3 -m json.tool "$work/said" >/dev/null || fail "what it says of itself breaks the JSON"
+python3 -m json.tool "$work/said" >/dev/null || fail "the plug-in's description breaks the JSON"
 printf 'x' >"$work/$(printf 'lib\033[31m.so')"
 expect 5 'lib\x1b[31m.so' "$volta" backends "$work/$(printf 'lib\033[31m.so')"
 
-# ---- the template, copied out as src/back/null/README.md says ----
+# ---- the template, copied as src/back/null/README.md says ----
 cd "$root"
 mkdir "$work/mine"
 sed 's/vt_null_query/vt_backend_query/g' src/back/null/null.c >"$work/mine/mine.c"

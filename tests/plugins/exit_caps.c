@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * exit_caps.c - ends its process when asked what it can do. */
+ * exit_caps.c - ends its process when asked for its capabilities. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * good_too.c - keeps every rule, and is another plug-in than good. */
+ * good_too.c - keeps every rule; another plug-in than good, to tell the two apart. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {

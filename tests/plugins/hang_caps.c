@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hang_caps.c - never says what it can do. */
+ * hang_caps.c - hangs when asked for its capabilities. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {

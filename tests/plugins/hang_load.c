@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hang_load.c - never comes back from a constructor. */
+ * hang_load.c - hangs in a constructor. */
 #include "test_plugin.h"
 
 __attribute__((constructor)) static void start(void) { plugin_hang(); }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hang_open.c - never opens its device. */
+ * hang_open.c - hangs when its device is opened. */
 #include "test_plugin.h"
 
 static int32_t open_device(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hang_query.c - never gives its table. */
+ * hang_query.c - hangs when asked for its table. */
 #include "test_plugin.h"
 
 const vt_bk_api *vt_backend_query(const vt_bk_host *host) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * least_table.c - has the table that version 1 owes and nothing behind it: what may be left out is
- * left out, and lies beyond the memory that can be read. */
+ * least_table.c - has the shortest table that version 1 of the ABI allows. The memory after it,
+ * where the optional functions would be, cannot be read. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <sys/mman.h>
 #include "test_plugin.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * liar.c - keeps every rule of the table, declares everything, accepts every step and computes
- * nothing. */
+ * liar.c - declares every capability, accepts every step and computes nothing. Its table keeps
+ * every rule. */
 #include "test_plugin.h"
 
 static int32_t caps(vt_bk_device *dev, vt_bk_caps *out) {
-  const uint32_t room = out->size;
+  const uint32_t size = out->size;
   plugin_caps(dev, out);
-  if (room >= sizeof *out) out->has = UINT64_MAX;
+  if (size >= sizeof *out) out->has = UINT64_MAX;
   return OK;
 }
 static int32_t listed(vt_bk_device *dev, uint32_t op) { return (void)dev, (void)op, 0; }

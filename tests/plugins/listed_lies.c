@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * listed_lies.c - answers a question of yes or no with a number. */
+ * listed_lies.c - answers the question whether an op is listed with a number other than 0 and 1. */
 #include "test_plugin.h"
 
 static int32_t listed(vt_bk_device *dev, uint32_t op) { return (void)dev, (int32_t)op; }

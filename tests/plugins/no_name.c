@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * no_name.c - gives itself no name. */
+ * no_name.c - has an empty name. */
 #include "test_plugin.h"
 
 const vt_bk_api *vt_backend_query(const vt_bk_host *host) {

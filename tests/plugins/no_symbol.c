@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * no_symbol.c - exports nothing by the name that is asked for. */
+ * no_symbol.c - does not export vt_backend_query. */
 #include "test_plugin.h"
 
 EXPORT const vt_bk_api *other_query(void);

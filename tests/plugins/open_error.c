@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * open_error.c - cannot open. */
+ * open_error.c - fails to open its device, with an unknown status. */
 #include "test_plugin.h"
 
 static int32_t open_device(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {

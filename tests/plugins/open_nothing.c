@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * open_nothing.c - opens and gives nothing. */
+ * open_nothing.c - reports success when its device is opened but gives none. */
 #include "test_plugin.h"
 
 static int32_t open_device(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * orphan.c - leaves a process behind that holds what it was given. */
+ * orphan.c - leaves a child process behind that keeps the inherited descriptors open. */
 #include "test_plugin.h"
 
 const vt_bk_api *vt_backend_query(const vt_bk_host *host) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * prints_forever.c - never stops printing. */
+ * prints_forever.c - prints without end when asked for its table. */
 #include "test_plugin.h"
 
 const vt_bk_api *vt_backend_query(const vt_bk_host *host) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * rounding.c - changes how its host rounds. */
+ * rounding.c - changes the rounding mode of its host. */
 #include <fenv.h>
 #include "test_plugin.h"
 

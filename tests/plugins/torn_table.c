@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torn_table.c - says that its table is whole, and half of it is not there. */
+ * torn_table.c - has a table of which only the first half can be read. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include "test_plugin.h"

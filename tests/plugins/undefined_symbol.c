@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * undefined_symbol.c - needs a function that nobody has. */
+ * undefined_symbol.c - needs a function that does not exist. */
 #include "test_plugin.h"
 
 int nobody_has_this(void);

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * again_check.c - a program gives for its inputs what it gave for them before, whatever it ran in
- * between, whatever its parameters were meanwhile, whoever runs beside it and however it is looked
- * at. What is kept from run to run - packed weights, plans - must never show.
- *   again_check ROOT BACKEND [ISA [THREADS [RUNS]]]
- * ISA may be `-`: the best there is. With RUNS every model is also run that often, and the process
- * may not have grown, nor less of the device be free; up to five times that often where less is. */
+ * again_check.c - tests that a program gives the same results for the same inputs again: after runs
+ * with other inputs or parameters, next to other programs, when measured, cached or planned
+ * otherwise. State that a backend keeps between runs, such as packed weights, must never show in
+ * results. again_check ROOT BACKEND [ISA [THREADS [RUNS]]] ISA may be `-` for the best that there
+ * is. With RUNS every model also runs RUNS times, and neither the memory of the process may grow
+ * nor the free memory of the device shrink; if the latter seems to shrink, the runs are repeated up
+ * to four times. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "process_test.h"
 #include "volta/volta_tools.h"
 
-/* An input and the numbers it takes; of floats those from -1 to 1. */
+/* An input of an example, and the range of its values. */
 typedef struct input {
   const char *name;
   uint32_t dtype, rank;
   int64_t dim[4];
-  int32_t least, most;
+  int32_t least, most; /* range of integers; floats are from -1 to 1 */
 } input;
+/* An example with bindings and inputs. */
 typedef struct subject {
   const char *name;
   uint32_t n_bind, n_inputs;
@@ -38,9 +40,9 @@ static const subject subjects[] = {
      {TOKENS(999), {"length", VT_DTYPE_I32, 1, {2}, 1, 16}}},
     {"tiny_transformer", 2, 1, {{"B", 2}, {"T", 16}}, {TOKENS(95)}},
 };
-enum { SUBJECTS = sizeof subjects / sizeof *subjects, MOST = 4096 };
+enum { SUBJECTS = sizeof subjects / sizeof *subjects, MAX_ELEMENTS = 4096 };
 
-/* A model under test, and how it is run. */
+/* A model under test, and the options of its programs. */
 typedef struct trial {
   const subject *s;
   vt_model *m;
@@ -57,6 +59,7 @@ static _Noreturn void die(const char *what, const vt_diag *d) {
   exit(2);
 }
 
+/* Fails with this message unless the digests are equal, or differ if `same` is 0. */
 static void expect(const trial *t, const char *what, digest a, digest b, int same) {
   checks++;
   if ((memcmp(a.b, b.b, sizeof a.b) == 0) == same) return;
@@ -68,8 +71,8 @@ static void expect(const trial *t, const char *what, digest a, digest b, int sam
 
 static void set_input(vt_program *p, const input *x, uint64_t seed) {
   static union {
-    float f[MOST];
-    int32_t i[MOST];
+    float f[MAX_ELEMENTS];
+    int32_t i[MAX_ELEMENTS];
   } values;
   vt_tensor v = {.dtype = x->dtype, .rank = x->rank, .data = &values};
   vt_diag d = {0};
@@ -86,28 +89,29 @@ static void set_input(vt_program *p, const input *x, uint64_t seed) {
   if (vt_program_set_input(p, x->name, &v, &d) != VT_OK) die(x->name, &d);
 }
 
-static void give(const trial *t, vt_program *p, uint64_t seed) {
+static void set_inputs(const trial *t, vt_program *p, uint64_t seed) {
   for (uint32_t i = 0; i < t->s->n_inputs; i++) set_input(p, &t->s->inputs[i], seed + i);
 }
 
-static void init(const trial *t, vt_program *p, uint64_t seed) {
+static void init_params(const trial *t, vt_program *p, uint64_t seed) {
   vt_diag d = {0};
   if (vt_program_init_params(p, seed, &d) != VT_OK) die(t->s->name, &d);
 }
 
-/* With params of seed 0 and inputs of seed 7. */
-static vt_program *make(const trial *t, const vt_options *how) {
+/* Returns a program with parameters from seed 0 and inputs from seed 7. */
+static vt_program *new_program(const trial *t, const vt_options *how) {
   vt_program *p = NULL;
   vt_diag d = {0};
   vt_options o = *how;
   o.n_bind = t->s->n_bind;
   o.bind = t->s->bind;
   if (vt_program_new(t->m, &o, &p, &d) != VT_OK) die(t->s->name, &d);
-  init(t, p, 0);
-  give(t, p, 7);
+  init_params(t, p, 0);
+  set_inputs(t, p, 7);
   return p;
 }
 
+/* Runs the program and returns the digest of its outputs. */
 static digest run(const trial *t, vt_program *p) {
   digest x;
   vt_diag d = {0};
@@ -115,50 +119,53 @@ static digest run(const trial *t, vt_program *p) {
   return x;
 }
 
+/* Returns the digest of one run of a new program. */
 static digest run_fresh(const trial *t, const vt_options *how) {
-  vt_program *p = make(t, how);
+  vt_program *p = new_program(t, how);
   const digest x = run(t, p);
   vt_program_free(p);
   return x;
 }
 
-/* ---- what must be the same ---- */
+/* ---- comparisons ---- */
 
+/* Runs a program again, with other inputs and with other parameters in between. */
 static void check_runs(const trial *t, digest first) {
-  vt_program *p = make(t, &t->how);
+  vt_program *p = new_program(t, &t->how);
   expect(t, "a second program gives something else", first, run(t, p), 1);
   expect(t, "a second run gives something else", first, run(t, p), 1);
-  give(t, p, 8);
+  set_inputs(t, p, 8);
   const digest other = run(t, p);
   expect(t, "other inputs give the same", first, other, 0);
-  give(t, p, 7);
-  expect(t, "the inputs of before give something else", first, run(t, p), 1);
-  init(t, p, 1);
+  set_inputs(t, p, 7);
+  expect(t, "the first inputs give something else after others", first, run(t, p), 1);
+  init_params(t, p, 1);
   const digest weights = run(t, p);
   expect(t, "other parameters give the same", first, weights, 0);
-  vt_program *fresh = make(t, &t->how); /* which has not run with those of before */
-  init(t, fresh, 1);
-  expect(t, "parameters of before show in a run with others", weights, run(t, fresh), 1);
+  vt_program *fresh = new_program(t, &t->how); /* it never ran with the parameters of seed 0 */
+  init_params(t, fresh, 1);
+  expect(t, "earlier parameters show in a run with others", weights, run(t, fresh), 1);
   vt_program_free(fresh);
-  init(t, p, 0);
-  expect(t, "the parameters of before give something else", first, run(t, p), 1);
+  init_params(t, p, 0);
+  expect(t, "the first parameters give something else after others", first, run(t, p), 1);
   vt_program_free(p);
 }
 
-/* Two programs of one model, run in turn, share nothing that shows. */
-static void check_beside(const trial *t, digest first) {
-  vt_program *p = make(t, &t->how), *q = make(t, &t->how);
-  init(t, q, 1);
-  give(t, q, 8);
+/* Runs two programs of one model in turn; neither may change the results of the other. */
+static void check_two_programs(const trial *t, digest first) {
+  vt_program *p = new_program(t, &t->how), *q = new_program(t, &t->how);
+  init_params(t, q, 1);
+  set_inputs(t, q, 8);
   const digest other = run(t, q);
-  expect(t, "beside another program it gives something else", first, run(t, p), 1);
+  expect(t, "next to another program it gives something else", first, run(t, p), 1);
   expect(t, "the other program gives something else", other, run(t, q), 1);
   vt_program_free(q);
-  expect(t, "after the other is gone it gives something else", first, run(t, p), 1);
+  expect(t, "after the other is freed it gives something else", first, run(t, p), 1);
   vt_program_free(p);
 }
 
-static void check_ways(const trial *t, digest first) {
+/* Runs the model with other options, none of which may change the digest. */
+static void check_options(const trial *t, digest first) {
   vt_options o = t->how;
   o.measure = 1;
   expect(t, "measured, it gives something else", first, run_fresh(t, &o), 1);
@@ -190,10 +197,10 @@ static void check_cache(const trial *t, digest first) {
   vt_cache_free(cache);
 }
 
-/* Outputs of one backend, and the reference: each judges the other, before and after. */
+/* Compares the backend with the reference, which runs before and after it. */
 static void check_reference(const trial *t, digest first) {
   const vt_options right = {.size = sizeof right, .backend = "reference:0"};
-  vt_program *p = make(t, &right);
+  vt_program *p = new_program(t, &right);
   expect(t, "the reference gives something else", first, run(t, p), 1);
   expect(t, "it gives something else after the reference", first, run_fresh(t, &t->how), 1);
   expect(t, "the reference gives something else after it", first, run(t, p), 1);
@@ -202,8 +209,8 @@ static void check_reference(const trial *t, digest first) {
 
 /* ---- growth ---- */
 
-/* Bytes that are free on the device; 0 where it shares the host's memory, which others use too. */
-static uint64_t device_free(const char *backend) {
+/* Returns the free bytes of the device, or 0 if it shares the host's memory. */
+static uint64_t device_free_bytes(const char *backend) {
   char name[64];
   snprintf(name, sizeof name, "%s%s", backend, strchr(backend, ':') == NULL ? ":0" : "");
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
@@ -215,28 +222,29 @@ static uint64_t device_free(const char *backend) {
   return 0;
 }
 
-/* Runs it many times: bytes of the device that were free before and are not any more. */
-static uint64_t lost_to_runs(const trial *t, vt_program *p, long runs, digest *last) {
-  const uint64_t before = device_free(t->how.backend);
+/* Runs the program many times; returns by how many bytes the device's free memory has shrunk. */
+static uint64_t run_and_measure_loss(const trial *t, vt_program *p, long runs, digest *last) {
+  const uint64_t before = device_free_bytes(t->how.backend);
   for (long i = 0; i < runs; i++) *last = run(t, p);
-  const uint64_t after = device_free(t->how.backend);
+  const uint64_t after = device_free_bytes(t->how.backend);
   return after < before ? before - after : 0;
 }
 
-/* What is made once is made in the first runs, and when devices are listed for the first time,
- * which opens them; a little may still be touched for the first time later, but not a page a run.
- * The device may have other users, whose coming looks like a loss of ours. What leaks is lost in
- * every round, so one round without a loss acquits: of leaks that are small beside the 2 MiB that a
- * GPU gives at once, more are found where nobody else comes or goes. */
+/* Runs a program many times and fails if memory leaks. WARM runs first allocate everything that is
+ * allocated once, and listing the devices opens them. After that the process may grow by
+ * FIRST_TOUCHES bytes, which is less than a page per run. Other users of the device can look like a
+ * leak, but a leak loses memory in every round, so one round without a loss is enough to pass. A
+ * GPU allocates 2 MiB at a time, so small leaks are found reliably only if nobody else uses the
+ * device. */
 enum { WARM = 20, ROUNDS = 5, FIRST_TOUCHES = 256 * 1024 };
 static void check_growth(const trial *t, digest first, long runs) {
-  vt_program *p = make(t, &t->how);
+  vt_program *p = new_program(t, &t->how);
   digest last = first;
-  (void)lost_to_runs(t, p, WARM, &last);
+  (void)run_and_measure_loss(t, p, WARM, &last);
   const uint64_t start = process_resident();
-  uint64_t lost = lost_to_runs(t, p, runs, &last);
+  uint64_t lost = run_and_measure_loss(t, p, runs, &last);
   const uint64_t end = process_resident(), more = end > start ? end - start : 0;
-  for (int i = 1; i < ROUNDS && lost > 0; i++) lost = lost_to_runs(t, p, runs, &last);
+  for (int i = 1; i < ROUNDS && lost > 0; i++) lost = run_and_measure_loss(t, p, runs, &last);
   expect(t, "after many runs it gives something else", first, last, 1);
   checks++;
   if (more > FIRST_TOUCHES || lost > 0) {
@@ -255,8 +263,8 @@ static void check_subject(const char *root, const subject *s, const vt_options *
   if (vt_model_read(path, NULL, &t.m, &d) != VT_OK) die(path, &d);
   const digest first = run_fresh(&t, how);
   check_runs(&t, first);
-  check_beside(&t, first);
-  check_ways(&t, first);
+  check_two_programs(&t, first);
+  check_options(&t, first);
   check_cache(&t, first);
   check_reference(&t, first);
   if (runs > 0) check_growth(&t, first, runs);

@@ -1,70 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0
- * batch_check.c - row i of a batch has the bits of the row run alone, in batches of 1, 2, 3, 8 and
- * 17, on cuda in the long form (VOLTA_TEST_FULL) of 1 to 17, for every op that has a batch axis and
- * for the examples.
+ * batch_check.c - tests that a row of a batch has the same bits as the row run by itself, for every
+ * op with a batch axis and for the examples. Batches have 1, 2, 3, 8 and 17 rows; on cuda with
+ * VOLTA_TEST_FULL every number from 1 to 17.
  *   batch_check ROOT BACKEND [ISA [THREADS]]
- * The models of the conformance cases give the ops, and batch.cts the rest: a model whose rows the
- * reference computes each by itself is a batch, and the backend is held to it, and to the
- * reference. An op without such a model is excused by name in batch.excuses, with the reason, or it
- * fails. */
+ * The models are those of the conformance cases and of batch.cts. A model is a batch if the
+ * reference computes each row as it does by itself; then the backend must do the same, with the
+ * bits of the reference. An op without such a model fails unless batch.excuses has its name with a
+ * reason. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "batch.h"
 #include "vt_file.h"
 
-enum { MODELS_AN_OP = 3, TRIES_AN_OP = 60 };
+enum {
+  MODELS_PER_OP = 3, /* batches to find for each op */
+  TRIES_PER_OP = 60  /* models to try for that before all are tried */
+};
 
-/* Kernels for few rows have borders at many numbers of them. */
+/* 1: test every number of rows, because kernels for skinny products change at many of them. */
 static int every_size;
-static int is_tried(int64_t n) { return every_size || n <= 3 || n == 8 || n == BATCH_ROWS; }
+static int is_tested_size(int64_t n) { return every_size || n <= 3 || n == 8 || n == BATCH_ROWS; }
 
 static const vt_options right = {.size = sizeof right, .backend = "reference:0"};
 static unsigned failures;
 
 /* ---- one batch ---- */
 
-static void complain(const batch *b, const char *what, const vt_diag *d) {
+static void report_failure(const batch *b, const char *what, const vt_diag *d) {
   failures++;
   printf("FAILED %s: %s%s%s\n", b->name, what, d != NULL ? ": " : "", d != NULL ? d->text : "");
 }
 
-/* 1 when the reference computes some rows alone as it does among all. */
+/* Returns 1 if the reference gives some rows the same bits by themselves and in the whole batch. */
 static int is_batch(const batch *b, batch_run *whole) {
   static const int64_t some[] = {0, 5, BATCH_ROWS - 1};
   int yes = batch_run_has_rows(whole, BATCH_ROWS);
   for (int i = 0; i < 3 && yes; i++) {
     batch_run alone;
     yes = batch_run_start(b, 1, &whole->in, some[i], &right, &alone, NULL) == VT_OK &&
-          batch_run_has_rows(&alone, 1) && batch_row_same(whole, some[i], &alone, 0);
+          batch_run_has_rows(&alone, 1) && batch_rows_equal(whole, some[i], &alone, 0);
     batch_run_done(&alone);
   }
   return yes;
 }
 
-/* Rows of `whole` are by now known to be the rows run alone. */
+/* Checks a batch of the first n rows on the backend against `whole`, the reference's run of all
+ * rows, which check_row has compared with the rows by themselves. */
 static void check_size(const batch *b, int64_t n, batch_run *whole, const vt_options *how) {
   batch_run r;
   vt_diag d = {0};
   char what[96];
-  if (batch_run_start(b, n, &whole->in, 0, how, &r, &d) != VT_OK) complain(b, "a batch fails", &d);
+  if (batch_run_start(b, n, &whole->in, 0, how, &r, &d) != VT_OK)
+    report_failure(b, "a batch fails", &d);
   for (int64_t i = 0; r.p != NULL && d.code == VT_OK && i < n; i++) {
-    snprintf(what, sizeof what, "row %lld of %lld is another when it is run alone", (long long)i,
+    snprintf(what, sizeof what, "row %lld of %lld differs from the row by itself", (long long)i,
              (long long)n);
-    if (!batch_row_same(&r, i, whole, i)) complain(b, what, NULL);
+    if (!batch_rows_equal(&r, i, whole, i)) report_failure(b, what, NULL);
   }
   batch_run_done(&r);
 }
 
-/* Row i alone, which is the reference's; 1 when it could be run. One program at a time: those of a
- * large model would not all fit. */
+/* Checks row i by itself on the backend against the reference; returns 1 if it ran. There is one
+ * program at a time, because those of a large model would not fit into memory together. */
 static int check_row(const batch *b, int64_t i, batch_run *whole, const vt_options *how) {
   batch_run alone;
   vt_diag d = {0};
   const int ran = batch_run_start(b, 1, &whole->in, i, how, &alone, &d) == VT_OK;
-  if (!ran) complain(b, "a row alone fails", &d);
-  if (ran && !batch_row_same(whole, i, &alone, 0))
-    complain(b, "a row is not the reference's", NULL);
+  if (!ran) report_failure(b, "a row by itself fails", &d);
+  if (ran && !batch_rows_equal(whole, i, &alone, 0))
+    report_failure(b, "a row is not the reference's", NULL);
   batch_run_done(&alone);
   return ran;
 }
@@ -73,11 +78,11 @@ static void check_batch(const batch *b, batch_run *whole, const vt_options *how)
   int ran = 1;
   for (int64_t i = 0; i < BATCH_ROWS && ran; i++) ran = check_row(b, i, whole, how);
   for (int64_t n = 1; n <= BATCH_ROWS && ran; n++)
-    if (is_tried(n)) check_size(b, n, whole, how);
+    if (is_tested_size(n)) check_size(b, n, whole, how);
 }
 
-/* 1 when it is a batch; then it was checked. */
-static int try_batch(const batch *b, const vt_options *how) {
+/* Returns 1 if the model is a batch, after checking it. */
+static int check_if_batch(const batch *b, const vt_options *how) {
   batch_run whole;
   vt_diag d = {0};
   const vt_status s = batch_run_start(b, BATCH_ROWS, NULL, 0, &right, &whole, &d);
@@ -89,59 +94,62 @@ static int try_batch(const batch *b, const vt_options *how) {
 
 /* ---- ops ---- */
 
-/* Which inputs may have the rows: all that are as long as the first, and each by itself. */
-static uint32_t candidates(const vt_case_inputs *in, uint32_t *out) {
+/* Lists the sets of inputs that may have rows, as bit masks: all inputs as long as the first, and
+ * each input by itself. Returns their number. */
+static uint32_t list_candidates(const vt_case_inputs *in, uint32_t *out) {
   uint32_t n = 0, like_first = 0;
-  for (uint32_t i = 0; i < in->n && i < BATCH_MOST - 1; i++)
+  for (uint32_t i = 0; i < in->n && i < BATCH_MAX_PORTS - 1; i++)
     if (in->input[i].t.rank > 0 && in->input[0].t.rank > 0 &&
         in->input[i].t.dim[0] == in->input[0].t.dim[0])
       like_first |= UINT32_C(1) << i;
   if (like_first != 0) out[n++] = like_first;
-  for (uint32_t i = 0; i < in->n && i < BATCH_MOST - 1; i++)
+  for (uint32_t i = 0; i < in->n && i < BATCH_MAX_PORTS - 1; i++)
     if (in->input[i].t.rank > 0 && like_first != UINT32_C(1) << i) out[n++] = UINT32_C(1) << i;
   return n;
 }
 
-static int try_case(const vt_suite *s, uint32_t i, const vt_options *how) {
+/* Returns 1 if the model of the case is a batch for one of the candidates, after checking it. */
+static int check_case_if_batch(const vt_suite *s, uint32_t i, const vt_options *how) {
   vt_model *m = NULL;
   vt_case_inputs in = {0};
-  uint32_t masks[BATCH_MOST], n = 0;
+  uint32_t masks[BATCH_MAX_PORTS], n = 0;
   int yes = 0;
-  if (vt_case_open(s, i, NULL, &m, &in, NULL) == VT_OK) n = candidates(&in, masks);
+  if (vt_case_open(s, i, NULL, &m, &in, NULL) == VT_OK) n = list_candidates(&in, masks);
   for (uint32_t k = 0; k < n && !yes; k++) {
     const batch b = {s->cases[i].name, s->cases[i].model->text, masks[k], 0};
-    yes = try_batch(&b, how);
+    yes = check_if_batch(&b, how);
   }
   vt_case_inputs_done(&in);
   vt_model_free(m);
   return yes;
 }
 
-static int is_tried_for(const vt_case *c, const vt_op_info *op) {
+static int is_case_for(const vt_case *c, const vt_op_info *op) {
   return c->model->block->op == op && c->mix == VT_MIX_ORDINARY && !c->gradient;
 }
 
-/* Every so many of the op's cases of ordinary values, until enough of them are batches. */
+/* Checks every `step`th case of the op with ordinary values until MODELS_PER_OP of them are
+ * batches; returns how many are. */
 static unsigned check_some(const vt_suite *s, const vt_op_info *op, uint32_t step,
                            const vt_options *how) {
   uint32_t seen = 0;
   unsigned found = 0;
-  for (uint32_t i = 0; i < s->n_cases && found < MODELS_AN_OP; i++)
-    if (is_tried_for(&s->cases[i], op) && seen++ % step == 0)
-      found += (unsigned)try_case(s, i, how);
+  for (uint32_t i = 0; i < s->n_cases && found < MODELS_PER_OP; i++)
+    if (is_case_for(&s->cases[i], op) && seen++ % step == 0)
+      found += (unsigned)check_case_if_batch(s, i, how);
   return found;
 }
 
-/* Spread over them, and all where none of those is a batch. */
+/* Checks cases spread over all cases of the op, and all cases if none of those is a batch. */
 static unsigned check_op(const vt_suite *s, const vt_op_info *op, const vt_options *how) {
   uint32_t total = 0;
-  for (uint32_t i = 0; i < s->n_cases; i++) total += (uint32_t)is_tried_for(&s->cases[i], op);
-  const uint32_t step = total / TRIES_AN_OP + 1;
+  for (uint32_t i = 0; i < s->n_cases; i++) total += (uint32_t)is_case_for(&s->cases[i], op);
+  const uint32_t step = total / TRIES_PER_OP + 1;
   const unsigned found = check_some(s, op, step, how);
   return found > 0 || step == 1 ? found : check_some(s, op, 1, how);
 }
 
-/* A line "op reason" of the excuses. */
+/* Returns 1 if the excuses have a line "op reason" for this op. */
 static int is_excused(const char *excuses, const char *op) {
   const size_t n = strlen(op);
   for (const char *line = excuses; line != NULL && *line != 0; line = strchr(line, '\n')) {
@@ -167,7 +175,7 @@ static unsigned check_ops(const vt_suite *cases, const vt_suite *more, const cha
 
 /* ---- examples ---- */
 
-/* Two of them take minutes on the reference, and wait for the long form. */
+/* The last two examples take minutes on the reference, so only the long form runs them. */
 static unsigned check_examples(const char *root, const vt_options *how) {
   static const char *const names[] = {
       "mlp", "cnn", "quant_mlp", "lstm", "encoder", "tiny_transformer", "resnet18", "gpt2_124m"};
@@ -183,13 +191,14 @@ static unsigned check_examples(const char *root, const vt_options *how) {
       continue;
     }
     const batch b = {names[i], (const char *)f.data, 0, 1};
-    if (!try_batch(&b, how)) complain(&b, "the reference gives a row other bits alone", NULL);
+    if (!check_if_batch(&b, how))
+      report_failure(&b, "the reference gives a row other bits by itself", NULL);
     vt_file_done(&f);
   }
   return n;
 }
 
-/* What is checked, from the root of the sources. */
+/* The files that the check reads. */
 typedef struct sources {
   vt_suite *cases, *more;
   vt_file excuses;
@@ -226,8 +235,8 @@ int main(int argc, char **argv) {
   const unsigned examples = check_examples(argv[1], &how);
   printf("batch: %u ops of %u and %u examples on", ops, vt_op_total(), examples);
   for (int i = 2; i < argc; i++) printf(" %s", argv[i]);
-  printf(": rows alone and among %s, %u failures\n", every_size ? "1 to 17" : "1, 2, 3, 8 and 17",
-         failures);
+  printf(": rows by themselves and in batches of %s, %u failures\n",
+         every_size ? "1 to 17" : "1, 2, 3, 8 and 17", failures);
   vt_file_done(&s.excuses);
   vt_suite_free(s.cases);
   vt_suite_free(s.more);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * batch_run.c - a model with some number of rows: its text is written anew for each number, its
- * values are rows of one whole. */
+ * batch_run.c - runs a model with any number of rows. It writes the model's text with that number
+ * as dimension, and copies the rows of the inputs from those of the whole batch. */
 #include <stdio.h>
 #include <string.h>
 #include "batch.h"
 
 /* ---- the text ---- */
 
-static int starts(const char *line, const char *word) {
+static int starts_with(const char *line, const char *word) {
   return strncmp(line, word, strlen(word)) == 0;
 }
 
-/* The first dimension of "input x: f32[4, 7]" becomes `n`; a scalar has none and stays. */
+/* Writes a line such as "input x: f32[4, 7]" with n as its first dimension; a scalar is not
+ * changed. */
 static void add_declaration(vt_text *out, const char *line, size_t length, int64_t n) {
   const char *open = memchr(line, '[', length);
   if (open == NULL || open[1] == ']') {
@@ -24,10 +25,10 @@ static void add_declaration(vt_text *out, const char *line, size_t length, int64
   vt_text_add_bytes(out, open + 1 + dim, length - head - dim);
 }
 
-/* "dim B, T" becomes "dim B = 3, T = 16". */
+/* Writes "dim B, T" as "dim B = 3, T = 16" for n = 3; returns 0 if the line is another one. */
 static int add_dims(vt_text *out, const char *at, int64_t n) {
-  if (!starts(at, "dim B")) return 0;
-  vt_text_add(out, starts(at, "dim B, T") ? "  dim B = %lld, T = 16\n" : "  dim B = %lld\n",
+  if (!starts_with(at, "dim B")) return 0;
+  vt_text_add(out, starts_with(at, "dim B, T") ? "  dim B = %lld, T = 16\n" : "  dim B = %lld\n",
               (long long)n);
   return 1;
 }
@@ -37,7 +38,7 @@ static void write_model(const batch *b, int64_t n, vt_text *out) {
   for (const char *line = b->text; *line != 0;) {
     const size_t length = strcspn(line, "\n") + (strchr(line, '\n') != NULL);
     const char *at = line + strspn(line, " ");
-    const int declares = starts(at, "input ") || starts(at, "param ");
+    const int declares = starts_with(at, "input ") || starts_with(at, "param ");
     const int has_rows = declares && !b->example && (b->rows_of >> port & 1) != 0;
     if (has_rows) add_declaration(out, line, length, n);
     if (!has_rows && !add_dims(out, at, n)) vt_text_add_bytes(out, line, length);
@@ -55,9 +56,9 @@ static void copy_rows(vt_case_input *to, const vt_case_input *from, int64_t firs
   memcpy(to->t.data, (const char *)from->t.data + (size_t)first * row, (size_t)bytes);
 }
 
-/* All rows of an example have one least and one greatest number, so that a scale read off a whole
- * batch is the scale of each row. */
-static void level(vt_case_input *x, int64_t n) {
+/* Gives each row of an example's input the same minimum and maximum, so that a quantisation scale
+ * of the whole batch is that of each row. */
+static void set_row_extremes(vt_case_input *x, int64_t n) {
   uint64_t count, bytes;
   if (x->t.dtype != VT_DTYPE_F32 || vt_tensor_bytes(&x->t, &count, &bytes, NULL) != VT_OK) return;
   float *at = x->t.data;
@@ -72,19 +73,21 @@ static int has_rows(const batch *b, const vt_case_inputs *in, uint32_t i) {
   return (b->rows_of >> i & 1) != 0;
 }
 
-static void fill(const batch *b, int64_t n, const vt_case_inputs *all, int64_t first,
-                 vt_case_inputs *in) {
+/* Draws the inputs of n rows, or copies the rows from `first` of `all`. */
+static void set_inputs(const batch *b, int64_t n, const vt_case_inputs *all, int64_t first,
+                       vt_case_inputs *in) {
   if (all == NULL) vt_case_inputs_draw(in, VT_MIX_ORDINARY, vt_case_seed(b->name));
   for (uint32_t i = 0; i < in->n; i++) {
     const int rows = has_rows(b, in, i);
     if (all != NULL) copy_rows(&in->input[i], &all->input[i], rows ? first : 0, rows ? n : 1);
-    if (all == NULL && b->example && rows) level(&in->input[i], n);
+    if (all == NULL && b->example && rows) set_row_extremes(&in->input[i], n);
   }
 }
 
 /* ---- the run ---- */
 
-static vt_status give_example(const batch_run *r, vt_diag *d) {
+/* Initialises the parameters of an example and sets its inputs. */
+static vt_status set_example_ports(const batch_run *r, vt_diag *d) {
   VT_TRY(vt_program_init_params(r->p, 0, d));
   for (uint32_t i = 0; i < r->in.n; i++)
     if (r->in.input[i].info.kind == VT_PORT_INPUT)
@@ -102,10 +105,10 @@ vt_status batch_run_start(const batch *b, int64_t n, const vt_case_inputs *all, 
   vt_text_done(&text);
   if (s != VT_OK) return s;
   VT_TRY(vt_case_inputs_init(out->m, NULL, &out->in, d));
-  fill(b, n, all, first, &out->in);
+  set_inputs(b, n, all, first, &out->in);
   if (!b->example) return vt_case_run_program(out->m, &out->in, how, &out->p, d);
   VT_TRY(vt_program_new(out->m, how, &out->p, d));
-  VT_TRY(give_example(out, d));
+  VT_TRY(set_example_ports(out, d));
   return vt_program_run(out->p, d);
 }
 
@@ -128,7 +131,7 @@ int batch_run_has_rows(batch_run *r, int64_t n) {
   return 1;
 }
 
-int batch_row_same(batch_run *a, int64_t i, batch_run *b, int64_t k) {
+int batch_rows_equal(batch_run *a, int64_t i, batch_run *b, int64_t k) {
   for (uint32_t o = 0; o < vt_program_outputs(a->p); o++) {
     const char *name;
     vt_tensor x, y;

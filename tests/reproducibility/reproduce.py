@@ -1,17 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The same model, parameters and inputs have one digest, whatever else is different.
+"""reproduce.py --volta VOLTA [--backend BACKEND] [--models A,B] [--catches] - tests that each example has one digest.
 
-reproduce.py --volta VOLTA [--models A,B] [--catches]
+Every example runs on the reference and on the backend, each time in a process of its own. The runs differ in the
+number of threads, the instruction set, metrics and traces, a new or cached plan, and the schedule. Others use saved
+parameters, the printed form of the model, or a fallback. All runs must give the published
+digest. A line for each example says how many do. Slow examples run only with VOLTA_TEST_FULL.
 
-Every example is run by the reference, then by every backend of a list in processes of their own: with other
-numbers of threads and instruction sets, with metrics and traces, with plans kept and found, in another order,
-from parameters and inputs that were written to files and read again, from its printed form, after a fallback.
-A table of the digests ends it. The exit code is 0 when there is one digest a model, and it is the published one
-where one is published. Models that take long wait for VOLTA_TEST_FULL.
-
---catches runs the same with a volta that lies in one of these ways, for each of them, and fails where that
-goes unnoticed.
+--catches tests this program: it runs with a volta that gives a wrong digest in one of these situations, for each of
+them, and fails if that goes unnoticed.
 """
 import argparse
 import json
@@ -32,7 +29,7 @@ class Failed(Exception):
 
 
 class Volta:
-    """A binary, and how it is asked for digests."""
+    """A volta binary."""
 
     def __init__(self, path):
         self.path = path
@@ -48,11 +45,11 @@ class Volta:
         return self.call(["run", *arguments, "--digest"], **environment)[0].strip()
 
     def isas(self):
-        """Those of the cpu backend that this processor has."""
+        """The instruction sets of the cpu backend that this processor has."""
         return [n for n in ("scalar", "sse2", "avx2", "avx512") if self.has(n)]
 
     def has(self, isa):
-        """`volta backends` fails where a device cannot be opened, and says so."""
+        """Whether the cpu backend has this instruction set; `volta backends` fails if the processor lacks it."""
         try:
             return " available " in self.call(["backends", "cpu"], VOLTA_ISA=isa)[0]
         except Failed as e:
@@ -62,7 +59,7 @@ class Volta:
 
 
 def published():
-    """By model: the digest and the arguments that must give it."""
+    """Model -> (published digest, arguments that must give it)."""
     runs = {}
     for line in (ROOT / "examples/published.digests").read_text().splitlines():
         if line and not line.startswith("#"):
@@ -73,7 +70,7 @@ def published():
 
 
 def round_trip(volta, model, arguments, backend, folder):
-    """Parameters go through a file, and the model through its printed form."""
+    """The digests after saving and loading parameters, and from the printed form of the model."""
     params, printed = str(folder / "params.safetensors"), str(folder / "printed.vt")
     first = volta.digest([model, *arguments, "--backend", backend, "--save-params", params])
     volta.call(["fmt", model, "-o", printed])
@@ -85,7 +82,7 @@ def round_trip(volta, model, arguments, backend, folder):
 
 
 def through_files(volta, model, arguments, backend, folder):
-    """What the backend wrote to a file is what the reference wrote."""
+    """Fails unless the backend and the reference write the same outputs to a file."""
     runs = {}
     for name in ("reference", backend):
         out = folder / name.replace(":", "_")
@@ -96,7 +93,7 @@ def through_files(volta, model, arguments, backend, folder):
 
 
 def observed(volta, run, folder):
-    """Looked at, it is the same; and there is something to see."""
+    """The digests with metrics and with a trace, neither of which may be empty."""
     metrics, trace = folder / "metrics.json", folder / "trace.json"
     found = {"metrics": volta.digest([*run, "--metrics", str(metrics)]),
              "a trace": volta.digest([*run, "--trace", str(trace)])}
@@ -108,14 +105,14 @@ def observed(volta, run, folder):
 
 def cached(volta, run, folder):
     keep = ["--plan-cache", str(folder / "plans")]
-    found = {"a plan that is kept": volta.digest([*run, *keep])}
+    found = {"a plan that is stored": volta.digest([*run, *keep])}
     if not any((folder / "plans").iterdir()):
-        raise Failed("no plan was kept")
-    return {**found, "a plan that is found": volta.digest([*run, *keep])}
+        raise Failed("no plan was stored")
+    return {**found, "a cached plan": volta.digest([*run, *keep])}
 
 
 def fallen_back(volta, model, arguments):
-    """No GPU is here, or a GPU agrees: both are right. Where there is none, the report says so."""
+    """The digest of a run that falls back to the CPU if there is no GPU; then the report must say so."""
     run = [model, *arguments, "--backend", "gpu", "--fallback", "cpu"]
     out, _ = volta.call(["run", *run, "--json"])
     report = json.loads(out)
@@ -125,7 +122,7 @@ def fallen_back(volta, model, arguments):
 
 
 def ways(volta, model, arguments, backend, folder):
-    """Each way to run a model on the backend, and the digest that it gives."""
+    """(situation, digest) of each run of a model on the backend."""
     run = [model, *arguments, "--backend", backend]
     for way in (f"{backend}", f"{backend}, another process"):
         yield way, volta.digest(run)
@@ -145,7 +142,7 @@ def ways(volta, model, arguments, backend, folder):
 
 
 def all_ways(volta, model, arguments, backend):
-    """And the reference, before and after."""
+    """(situation, digest) of all runs, with those of the reference before and after."""
     reference = [model, *arguments, "--backend", "reference"]
     with tempfile.TemporaryDirectory() as folder:
         yield "the reference", volta.digest(reference)
@@ -155,7 +152,7 @@ def all_ways(volta, model, arguments, backend):
 
 
 def check(volta, names, backend, first=False):
-    """The ways that differ, over all models; or the first of them, and nothing is said."""
+    """The runs with a wrong digest, of all models; with `first`, only the first of them, and nothing is printed."""
     runs, wrong = published(), []
     for name in names:
         want, arguments = runs[name]
@@ -170,10 +167,10 @@ def check(volta, names, backend, first=False):
     return wrong
 
 
-# ---- lies ----
+# ---- planted faults ----
 
-# A volta that changes one digit of a digest when this is so, as a test of the shell.
-LIES = {
+# Situation -> the condition, in bash, under which a faulty volta changes a digest.
+FAULTS = {
     "a backend": '[[ $* == *"--backend cpu"* ]]',
     "the reference, the second time": '[[ $* == *"--backend reference --digest"* ]] && ! mkdir "$once" 2>/dev/null',
     "another process": '[[ $* == *"--backend cpu --digest" ]] && ! mkdir "$once" 2>/dev/null',
@@ -182,7 +179,7 @@ LIES = {
     "an instruction set": "[[ ${VOLTA_ISA-} == scalar ]]",
     "metrics": '[[ $* == *--metrics* ]]',
     "a trace": '[[ $* == *--trace* ]]',
-    "a plan that is found": '[[ $* == *--plan-cache* ]] && ! mkdir "$once" 2>/dev/null',
+    "a cached plan": '[[ $* == *--plan-cache* ]] && ! mkdir "$once" 2>/dev/null',
     "another order": '[[ $* == *"--schedule memory"* ]]',
     "streamed parameters": '[[ $* == *"--stream all"* ]]',
     "passes": '[[ $* == *--passes* ]]',
@@ -193,7 +190,7 @@ LIES = {
     "the backend of the environment": "[[ -n ${VOLTA_BACKEND-} ]]",
     "auto": '[[ $* == *"--backend auto"* ]]',
 }
-LIAR = """#!/usr/bin/env bash
+FAULTY = """#!/usr/bin/env bash
 once=%s
 out=$("%s" "$@"; echo "$?.")
 status=${out##*$'\\n'} out=${out%%$'\\n'*}
@@ -204,19 +201,19 @@ exit "${status%%.}"
 
 
 def unnoticed(path, backend):
-    """The lies that nothing is said about."""
+    """The faults that no run notices."""
     missed = []
-    for lie, when in LIES.items():
+    for fault, when in FAULTS.items():
         with tempfile.TemporaryDirectory() as folder:
-            liar = pathlib.Path(folder) / "volta"
-            liar.write_text(LIAR % (pathlib.Path(folder) / "once", path, when))
-            liar.chmod(liar.stat().st_mode | stat.S_IXUSR)
+            faulty = pathlib.Path(folder) / "volta"
+            faulty.write_text(FAULTY % (pathlib.Path(folder) / "once", path, when))
+            faulty.chmod(faulty.stat().st_mode | stat.S_IXUSR)
             try:
-                noticed = check(Volta(str(liar)), ["mlp"], backend, first=True)
+                noticed = check(Volta(str(faulty)), ["mlp"], backend, first=True)
             except Failed as e:
                 noticed = [str(e)]
-        print(f"{'noticed' if noticed else 'MISSED'}: {lie}{': ' + noticed[0] if noticed else ''}", flush=True)
-        missed += [] if noticed else [lie]
+        print(f"{'noticed' if noticed else 'MISSED'}: {fault}{': ' + noticed[0] if noticed else ''}", flush=True)
+        missed += [] if noticed else [fault]
     return missed
 
 
@@ -230,7 +227,7 @@ def main():
     path = str(pathlib.Path(a.volta).resolve())
     if a.catches:
         missed = unnoticed(path, a.backend)
-        print(f"{len(LIES) - len(missed)} of {len(LIES)} lies noticed")
+        print(f"{len(FAULTS) - len(missed)} of {len(FAULTS)} faults noticed")
         return len(missed) != 0
     names = a.models.split(",") if a.models else QUICK + (SLOW if os.environ.get("VOLTA_TEST_FULL") else [])
     try:

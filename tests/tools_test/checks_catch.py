@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""checks_catch.py - each rule of the checks fires on a planted tree, and on nothing else."""
+"""checks_catch.py - tests that each rule of tools/check_*.py and tools/sum_tests.py fires on a small tree with one
+planted fault, and that nothing else fires."""
 import os
 import pathlib
 import subprocess
@@ -10,7 +11,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# A small tree in which every room is right.
+# A small tree without a fault.
 GOOD = {
     "include/volta/volta.h": '#include <stdint.h>\n#include "volta_ops.h"\n',
     "include/volta/volta_backend.h": "#include <stddef.h>\n",
@@ -31,14 +32,14 @@ GOOD = {
     "src/cli/main.c": '#include "volta/volta.h"\nint main(void) { printf("x"); exit(0); }\n',
     "tests/vt_test.h": '#include "vt_plan.h"\n',
     "tools/gen_ops.c": '#include "ops.def"\nint main(void) { puts("x"); }\n',
-    # Words that only look like calls.
+    # Text that looks like forbidden calls but is not: comments, strings, members, longer names.
     "src/base/text.c": '/* exit(1) */ // abort()\nconst char *s = "printf(";\n'
     "void f(void) { snprintf(0, 0, s); vsnprintf(0, 0, s, 0); w->puts(1); w.exit(2); vt_abort(3); }\n",
 }
 
 
 def plant(files):
-    """A temporary tree that holds the files."""
+    """A temporary folder with these files."""
     tree = tempfile.TemporaryDirectory()
     for name, text in files.items():
         path = pathlib.Path(tree.name, name)
@@ -60,7 +61,7 @@ def check(tool, files):
 
 class Layers(unittest.TestCase):
     def catches(self, said, path, text):
-        """The good tree with one bad file fails, on that file alone, for that reason."""
+        """Tests that the good tree with this bad file has exactly one complaint, about the file, with these words."""
         status, output = check("check_layers.py", {**GOOD, path: text})
         self.assertEqual(status, 1, output)
         self.assertEqual(len(output.splitlines()), 1, output)
@@ -70,10 +71,10 @@ class Layers(unittest.TestCase):
     def test_good_tree(self):
         self.assertEqual(check("check_layers.py", GOOD)[0], 0, check("check_layers.py", GOOD)[1])
 
-    def test_nothing_to_see(self):
+    def test_empty_tree_fails(self):
         self.assertEqual(check("check_layers.py", {})[0], 1)
 
-    def test_against_the_flow(self):
+    def test_forbidden_includes(self):
         for room, header in [("base", "vt_num.h"), ("num", "vt_op.h"), ("op", "vt_graph.h"),
                              ("ir", "vt_plan.h"), ("plan", "vt_num.h"), ("pass", "vt_plan.h"),
                              ("gate", "vt_graph.h"), ("cli", "vt_text.h"), ("emit", "vt_graph.h"),
@@ -88,7 +89,7 @@ class Layers(unittest.TestCase):
 
     def test_public_header(self):
         self.catches("include/ may not see base/", "include/volta/bad.h", '#include "vt_text.h"\n')
-        self.catches("stands alone", "include/volta/volta_backend.h", '#include "volta.h"\n')
+        self.catches("is copied by itself", "include/volta/volta_backend.h", '#include "volta.h"\n')
 
     def test_examples_use_the_public_headers(self):
         self.catches("examples/ may not see base/", "examples/bad.c", '#include "vt_text.h"\n')
@@ -98,7 +99,7 @@ class Layers(unittest.TestCase):
             with self.subTest(folder=folder):
                 self.catches("has no row", f"{folder}/bad.c", "int x;\n")
 
-    def test_build_folders_are_not_ours(self):
+    def test_build_folders_are_skipped(self):
         status, output = check("check_layers.py", {**GOOD, "build/x.c": "", "build-asan/x.c": "",
                                                   "out/CMakeCache.txt": "", "out/x.c": ""})
         self.assertEqual(status, 0, output)
@@ -114,12 +115,12 @@ class Layers(unittest.TestCase):
         self.catches("may not include <jansson.h>", "src/base/bad.c", "#include <jansson.h>\n")
         self.catches("neither in the tree", "src/base/bad.c", "#include <lzma.h>\n")
         self.catches("neither in the tree", "src/base/bad.c", '#include "gone.h"\n')
-        self.catches("names its file", "src/op/bad.c", "#include WHICH\n")
+        self.catches("must name its file", "src/op/bad.c", "#include WHICH\n")
 
     def test_math(self):
         for room in ("src/num", "src/back/reference", "src/op", "src/cli"):
             with self.subTest(room=room):
-                self.catches("is for tests alone", f"{room}/bad.c", "#include <math.h>\n")
+                self.catches("is for tests only", f"{room}/bad.c", "#include <math.h>\n")
 
     def test_calls(self):
         for call in ("printf", "fprintf", "vfprintf", "sprintf", "dprintf", "puts", "putchar", "perror"):
@@ -135,7 +136,7 @@ class Layers(unittest.TestCase):
 
 
 def function(lines):
-    """A function of so many lines."""
+    """A C function with this number of lines."""
     return "static int f(int a) {\n" + "  a++;\n" * (lines - 2) + "}\n"
 
 
@@ -167,7 +168,7 @@ class Sizes(unittest.TestCase):
                 self.assertEqual(status, 1, output)
                 self.assertIn(f"src/op/{name}:3: a function of 121 lines", output)
 
-    def test_functions_in_odd_places(self):
+    def test_functions_in_unusual_places(self):
         odd = {
             "after an attribute": function(121).replace(") {", ") COLD {"),
             "in extern": '#ifdef __cplusplus\nextern "C" {\n#endif\n' + function(121) + "}\n",
@@ -181,7 +182,7 @@ class Sizes(unittest.TestCase):
                 self.assertEqual(status, 1, output)
                 self.assertIn("a function of 121 lines", output)
 
-    def test_tables_are_no_functions(self):
+    def test_tables_are_not_functions(self):
         table = "static const int t[N(3)] = {\n" + "  1,\n" * 200 + "};\nstruct s {\n" + "  int a;\n" * 200 + "};\n"
         table += "int *p = (int[]) {\n" + "  1,\n" * 200 + "};\n"
         self.assertEqual(self.check({"src/op/a.c": table})[0], 0)
@@ -216,7 +217,7 @@ class Sums(unittest.TestCase):
         self.assertEqual(self.sums(SKIPS + FAILS), (1, "4 passed, 1 failed, 1 skipped"))
         self.assertEqual(self.sums(NEVER_RAN), (1, "4 passed, 1 failed, 0 skipped"))
 
-    def test_what_packages_would_bring(self):
+    def test_packages_forbids_skips_for_missing_packages(self):
         for why, expected in [("no nvcc here", (0, "4 passed, 0 failed, 1 skipped")),
                               ("no avx512 here", (0, "4 passed, 0 failed, 1 skipped")),
                               ("no sollya here", (1, "4 passed, 1 failed, 0 skipped"))]:
@@ -229,6 +230,83 @@ class Sums(unittest.TestCase):
         self.assertEqual(self.sums("", "--failed-lanes", "asan"), (1, "4 passed, 1 failed, 0 skipped"))
         self.assertEqual(self.sums("", "z={}/gone.xml"), (1, "4 passed, 1 failed, 0 skipped"))
         self.assertEqual(self.sums("", "z={}/none.xml"), (1, "4 passed, 1 failed, 0 skipped"))
+
+
+PAGE = """# Glossary
+
+| term | meaning | not |
+|---|---|---|
+| epilogue | the last steps | `tail`, the end |
+| pass | a rewrite | |
+
+## Exceptions
+
+| name | why |
+|---|---|
+| `log_tail` | a part of a logarithm |
+"""
+PLAIN = {"docs/glossary.md": PAGE, "src/op/log.c": "int log_tail; /* Words in strings do not count. */\n"
+         'const char *tails = "tail";\n', "docs/a.md": "# Title\n\nA sentence with a subject. What is it?\n"}
+
+
+class Words(unittest.TestCase):
+    def check(self, files):
+        return check("check_words.py", {**PLAIN, **files})
+
+    def catches(self, said, path, text):
+        """Tests that the tree with this file has exactly one complaint, about this file, with these words."""
+        status, output = self.check({path: text})
+        self.assertEqual(status, 1, output)
+        self.assertEqual(len(output.splitlines()), 2, output)
+        self.assertTrue(output.startswith(path + ":"), output)
+        self.assertIn(said, output)
+
+    def passes(self, path, text):
+        self.assertEqual(self.check({path: text})[0], 0, self.check({path: text})[1])
+
+    def test_good_tree(self):
+        self.passes("src/op/b.c", "int tailor; /* A tail in prose is allowed: the glossary is about names. */\n")
+
+    def test_names(self):
+        self.catches("tail_of has the old word 'tail'", "src/op/b.c", "int tail_of;\n")
+        self.catches("VT_TAIL has the old word 'tail'", "src/op/b.h", "#define VT_TAIL 1\n")
+        self.catches("tail has the old word 'tail'", "src/op/b.cu", "int tail;\n")
+        self.catches("the file's name has the old word 'tail'", "src/op/op_tail.c", "int x;\n")
+        self.catches("the file's name has the old word 'tail'", "tests/tail.sh", "true\n")
+
+    def test_openings(self):
+        for text in ("What is stored is a number.", "Of the two the first.", "So many steps.", "That is no loop.",
+                     "Nor is it one."):
+            with self.subTest(text=text):
+                self.catches("opens without its subject", "src/op/b.c", f"int x; /* A claim. {text} */\n")
+        self.catches("opens without its subject", "tools/a.sh", "# What is found\n# is printed.\n")
+        self.catches("opens without its subject", "docs/b.md", "# Title\n\nA claim. What is stored is a number.\n")
+
+    def test_idioms(self):
+        for text in ("NULL means that it is none.", "This is no list of ops.", "It counts from i on.", "It has so many.",
+                     "It copies one a thread.", "It comes besides.", "It is overheard.", "It copies it as it lies.",
+                     "It lies over another.", "It drops what is kept."):
+            with self.subTest(text=text):
+                status, output = self.check({"src/op/b.c": f"int x; /* {text} */\n"})
+                self.assertEqual((status, output.count("src/op/b.c:1: '")), (1, 1), output)
+
+    def test_python_docstrings(self):
+        self.catches("'so many'", "tools/a.py", '"""a.py - has so many."""\n')
+        self.passes("tools/a.py", 'A = """\nso many\n"""\n\nb = "so many"\nC = """so many"""\n')
+
+    def test_text_that_is_not_prose(self):
+        self.passes("docs/b.md", "# Title\n\n```\nso many\n```\n\n| so many |\n\n`so many` is code.\n")
+        self.passes("src/op/b.c", 'const char *s = "so many";\n')
+
+    def test_english_that_resembles_an_idiom(self):
+        for text in ("NULL if there is none.", "It is none of them.", "It is fast from then on.", "It reads from p on the host."):
+            with self.subTest(text=text):
+                self.passes("src/op/b.c", f"int x; /* {text} */\n")
+
+    def test_long_sentences_are_listed(self):
+        text = {"src/op/b.c": "int x; /* A " + "word " * 40 + "end. */\n"}
+        self.assertEqual(self.check(text)[0], 0)
+        self.assertIn("1 sentences of more than 40 words", self.check(text)[1])
 
 
 class Format(unittest.TestCase):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gpu_owed.py - gpu_verify.sh and owed.sh over a made-up repository with a made-up GPU, and the real table of
-docs/gpu-verification.md against the real list of checks."""
+"""gpu_owed.py - tests gpu_verify.sh and owed.sh in a made-up repository with a made-up GPU, and compares the real
+table of docs/gpu-verification.md with the real list of checks."""
 import os
 import pathlib
 import re
@@ -19,8 +19,8 @@ check infer/kernels src/kernel src/kernel/a_test.c
 check train/steps src/train.c
 """
 NEVER = "| {} | what | never | | | |\n"
-# A group of checks in two pieces each. A line `NAME1 WORDS` of build/says is what the first piece of NAME prints, and
-# the script stops after the piece that a line `stop NAME1` names.
+# A script with a group of checks, each in two pieces. A line `NAME1 WORDS` in build/says replaces the output of the
+# first piece of the check NAME, and after a line `stop NAME1` the script ends with that piece.
 SCRIPT = """#!/usr/bin/env bash
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -30,7 +30,7 @@ for name in NAMES; do
   if wanted "$name"; then
     for piece in 1 2; do
       if mine; then
-        judge "$name" "^right" sh -c "grep -h '^$name$piece ' build/says || echo right piece $piece"
+        run_check "$name" "^right" sh -c "grep -h '^$name$piece ' build/says || echo right piece $piece"
         if grep -q "^stop $name$piece" build/says; then exit 1; fi
       fi
     done
@@ -89,13 +89,13 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(found, status, output)
         return output
 
-    def see_all(self):
-        """Every check is run and recorded at the last commit."""
+    def record_all(self):
+        """Runs every check and records it at the last commit."""
         self.verify()
         self.owed("--record", "out/gpu-verify-1-of-1.txt")
         self.commit()
 
-    # ---- what is owed ----
+    # ---- the list of owed checks ----
 
     def test_never_seen_is_owed(self):
         output = self.owed()
@@ -104,14 +104,14 @@ class MadeUp(unittest.TestCase):
         self.owed("--fail", status=1)
 
     def test_seen_is_not_owed(self):
-        self.see_all()
+        self.record_all()
         self.assertEqual(self.owed("--fail"), "owed: 0 of 3 GPU checks\n")
         self.write("src/other.c", "two\n")
         self.write("src/kernel/b_test.c", "two\n")
         self.assertEqual(self.owed("--fail"), "owed: 0 of 3 GPU checks\n")
 
     def test_changed_is_owed(self):
-        self.see_all()
+        self.record_all()
         self.write("src/train.c", "two\n")
         output = self.owed()
         self.assertRegex(output, r"(?m)^train/steps +\d{4}-\d\d-\d\d  NVIDIA Made at [0-9a-f]{7}; changed: src/train.c$")
@@ -121,7 +121,7 @@ class MadeUp(unittest.TestCase):
         self.assertIn("owed: 0 of 3", self.owed())
 
     def test_every_kind_of_change(self):
-        self.see_all()
+        self.record_all()
         for name, text, checks in [("src/kernel/b.cu", "new\n", "infer/suite infer/kernels"), ("src/case2", "new\n", "infer/suite"),
                                    ("src/kernel/a_test.c", "two\n", "infer/kernels")]:
             with self.subTest(name=name):
@@ -133,7 +133,7 @@ class MadeUp(unittest.TestCase):
         self.assertIn("infer/suite", self.owed())
 
     def test_oldest_first(self):
-        self.see_all()
+        self.record_all()
         page = (self.top / PAGE).read_text(encoding="utf-8")
         page = re.sub(r"(train/steps .*)\d{4}-\d\d-\d\d", r"\g<1>2001-01-01", page)
         page = re.sub(r"(infer/kernels \| what).*", r"\1 | never | | | |", page)
@@ -144,7 +144,7 @@ class MadeUp(unittest.TestCase):
                          ["infer/kernels", "train/steps", "infer/suite"])
 
     def test_commit_that_is_not_here(self):
-        self.see_all()
+        self.record_all()
         self.write("src/train.c", "two\n")
         shutil.rmtree(self.top / ".git")
         self.assertRegex(self.owed(), "train/steps .*files not known")
@@ -247,7 +247,7 @@ class MadeUp(unittest.TestCase):
 
     def test_no_gpu(self):
         self.write("build/gpu", "cuda:0  unavailable  -  partial  0 prims  0 comps  no CUDA driver here\n")
-        self.assertEqual(self.verify(status=5), "gpu_verify.sh: there is no GPU to verify here: no CUDA driver here\n")
+        self.assertEqual(self.verify(status=5), "gpu_verify.sh: there is no GPU to verify: no CUDA driver here\n")
         (self.top / "build/volta").unlink()
         self.assertIn("run make first", self.verify(status=2))
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kernels_shared.py - compile_kernels.sh runs nvcc only for what changed. A stand-in for nvcc counts its runs."""
+"""kernels_shared.py - tests that compile_kernels.sh runs nvcc only for changed kernels. A stand-in for nvcc counts its
+runs."""
 import pathlib
 import shutil
 import subprocess

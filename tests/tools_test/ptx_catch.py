@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ptx_catch.py [NVCC] - the audit of kernels fires on one planted violation of each kind, and on nothing else.
+"""ptx_catch.py [NVCC] - tests that tools/check_ptx.py reports one planted violation of each kind, and nothing else.
 
-The plants are text; where there is an nvcc, those of ptx_violations.cu are compiled as well."""
+The violations are planted in PTX text; with an nvcc, the kernels of ptx_violations.cu are compiled and audited too."""
 import contextlib
 import io
 import pathlib
@@ -18,7 +18,7 @@ import check_ptx  # pylint: disable=wrong-import-position
 
 NVCC = None
 
-# What nvcc writes of kernels that keep every rule.
+# PTX as nvcc writes it, of two kernels that keep every rule. Tests replace the marks @PLANT...@.
 GOOD = """//
 .version 9.0
 .target sm_80
@@ -173,16 +173,16 @@ class Audit(unittest.TestCase):
         ptx = GOOD.replace("@PLANT_CALLED@", "fma.rn.f32 %f1, %f2, %f3, %f4;")
         self.assertEqual(audit(ptx)[0], 0, audit(ptx)[1])
         self.catches("plain: f32 is fused (in called)", ptx.replace("@PLANT_PLAIN@", "call.uni called, (param0);"))
-        self.plant("known only when it runs", "call (retval0), %rd5, (param0), prototype_0;")
+        self.plant("known only at run time", "call (retval0), %rd5, (param0), prototype_0;")
         wide = TABLE.replace("contraction", "wide")
         self.assertEqual(audit(GOOD.replace("@PLANT@", "fma.rn.f64 %f1, %f2, %f3, %f4;"), wide)[0], 0)
 
     def test_table(self):
-        self.catches("stray is no row of the table", GOOD + GOOD[GOOD.index(".visible .entry plain"):].replace("plain", "stray"))
-        self.catches("lost: a row of the table, and in no file", GOOD, TABLE + "VT_GPU(lost, args)\n")
-        self.catches("plain: its row says functions, and nothing is fused", GOOD, TABLE.replace(
+        self.catches("stray has no row in the table", GOOD + GOOD[GOOD.index(".visible .entry plain"):].replace("plain", "stray"))
+        self.catches("lost: it has a row in the table but is in no file", GOOD, TABLE + "VT_GPU(lost, args)\n")
+        self.catches("plain: its row says functions, but it uses no fma", GOOD, TABLE.replace(
             "VT_GPU(plain, args)", "VT_GPU_FUSED(plain, args, functions)"))
-        self.catches("the reason speed is none of", GOOD, TABLE.replace("contraction", "speed"))
+        self.catches("the reason speed is not one of", GOOD, TABLE.replace("contraction", "speed"))
 
     def test_spills(self):
         with tempfile.NamedTemporaryFile("w", suffix=".usage") as usage:
@@ -202,9 +202,9 @@ class Compiled(unittest.TestCase):
         if NVCC is None:
             self.skipTest("no nvcc here")
         source = ROOT / "tests" / "tools_test" / "ptx_violations.cu"
-        names = re.findall(r"^SIN\((\w+)\)", source.read_text(), re.M)
+        names = re.findall(r"^VIOLATION\((\w+)\)", source.read_text(), re.M)
         with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "sins.ptx")
+            path = pathlib.Path(folder, "violations.ptx")
             subprocess.run([NVCC, "-std=c++17", "-O3", "-arch=compute_80", "-ptx", str(source), "-o", str(path)],
                            check=True)
             status, output = check(path)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""setup_asks.py - setup.sh asks apt for what is missing, and only then, on machines made of stubs."""
+"""setup_asks.py - tests that setup.sh calls apt only for missing packages, on machines made of stubs."""
 import pathlib
 import shutil
 import subprocess
@@ -46,19 +46,19 @@ class Setup(unittest.TestCase):
         path.chmod(0o755)
 
     def setup(self, tier, has, **environment):
-        """(exit status, what it printed, what apt was asked) of setup.sh on such a machine."""
+        """(exit status, output, log of the calls of apt and sudo) of setup.sh on a machine with these packages."""
         self.log.write_text("", encoding="utf-8")
         known = {"PATH": str(self.bin), "HAS": has, "LOG": str(self.log), "FAKE_UID": "0", "CANDIDATE": "1:14.0-55"}
         done = subprocess.run([str(self.script), tier], env={**known, **environment}, text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.returncode, done.stdout, self.log.read_text(encoding="utf-8")
 
-    def test_all_there(self):
+    def test_nothing_is_missing(self):
         for tier, has in (("run", RUN), ("test", ALL), ("full", FULL)):
             status, output, asked = self.setup(tier, has)
-            self.assertEqual((status, output, asked), (0, "setup: all there\n", ""))
+            self.assertEqual((status, output, asked), (0, "setup: nothing is missing\n", ""))
 
-    def test_what_checks_need_is_asked_for(self):
+    def test_packages_of_checks_are_installed(self):
         status, output, asked = self.setup("test", TEST)
         self.assertEqual((status, asked.splitlines()[-1]), (0, f"apt-get install -y --no-install-recommends {CHECK}"))
         self.assertRegex(output, r"python3-mpmath +tables\n")
@@ -68,11 +68,11 @@ class Setup(unittest.TestCase):
         self.assertEqual(self.setup("test", has, MODULES="numpy mpmath")[2], "")
         self.assertIn("--no-install-recommends python3-mpmath\n", self.setup("test", has, MODULES="numpy")[2])
 
-    def test_full_asks_for_what_long_forms_need(self):
+    def test_full_installs_packages_of_long_tests(self):
         self.assertEqual(self.setup("test", ALL)[2], "")
         self.assertIn("--no-install-recommends python3-torch\n", self.setup("full", ALL)[2])
 
-    def test_goes_on_without_what_only_checks_need(self):
+    def test_succeeds_without_packages_of_checks(self):
         self.stub("clang", "echo 14.0.6")
         status, output, asked = self.setup("test", TEST, CANDIDATE="")
         self.assertEqual((status, asked), (0, "apt-get update -qq\n"), output)
@@ -80,7 +80,7 @@ class Setup(unittest.TestCase):
         self.assertIn("are skipped", output)
         self.assertEqual(self.setup("test", TEST, FAKE_UID="1000", SUDO="no")[0], 0)
 
-    def test_stops_without_what_the_build_needs(self):
+    def test_fails_without_packages_of_the_build(self):
         self.stub("clang", "echo 14.0.6")
         self.assertEqual(self.setup("test", ALL.replace("cmake ", ""), CANDIDATE="")[0], 1)
 

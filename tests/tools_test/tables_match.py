@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tables_match.py - the tables of src/num are, to the byte, what tools/num/gen_*.py write.
+"""tables_match.py [FOLDER] - tests that the tables of src/num, or of FOLDER, have the bytes that tools/num/gen_*.py
+write.
 
-Exit status 0, or 1 with the first line of each table that differs, or 77 where mpmath, sollya or the
-clang-format that decides the layout is missing. With a folder as argument its tables are compared
-instead of src/num's.
+Exit status 0, or 1 with the first differing line of each table, or 77 if mpmath, sollya or the right version of
+clang-format, which decides the layout, is missing.
 """
 import importlib.util
 import pathlib
@@ -18,7 +18,7 @@ VERSION = "version 14."
 
 
 def formatter():
-    """The clang-format of the version that check_format.sh asks for, or None."""
+    """The name of a clang-format of the version that check_format.sh uses, or None."""
     for name in ("clang-format-14", "clang-format"):
         if shutil.which(name):
             said = subprocess.run([name, "--version"], capture_output=True, text=True).stdout
@@ -50,7 +50,7 @@ def first_difference(want, found):
 
 
 def table_of(script):
-    """The file a script says that it writes: `gen_x.py ... > NAME` in its head."""
+    """The table that a script writes, from `gen_x.py ... > NAME` in its header, or None."""
     said = re.search(rf"^#.*\b{script.name}.*> (\w+\.inc)$", script.read_text(), re.M)
     return said[1] if said else None
 
@@ -60,12 +60,12 @@ def complaints(folder):
     for script in sorted((ROOT / "tools/num").glob("gen_*.py")):
         name = table_of(script)
         if name not in unwritten:
-            yield f"{script.name}: its head names no table of {folder.name}/"
+            yield f"{script.name}: its header names no table of {folder.name}/"
             continue
         unwritten.remove(name)
         want, found = generated(script, name), (folder / name).read_bytes()
         if want != found:
-            yield f"{name}:{first_difference(want, found)}: not what {script.name} writes"
+            yield f"{name}:{first_difference(want, found)}: differs from the output of {script.name}"
     for name in sorted(unwritten):
         yield f"{name}: no script in tools/num writes it"
 
@@ -76,7 +76,7 @@ def main():
         print(f"SKIPPED: no {lacking} here")
         return 77
     found = list(complaints(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "src/num"))
-    print("\n".join(found) or "tables: each is what its script writes")
+    print("\n".join(found) or "tables: each is the output of its script")
     return 1 if found else 0
 
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * minus_zero_lost.c - the negative of x as 0 - x, which is right for all numbers but one: of +0 it
- * gives +0. Dividing by it goes to the other infinity. */
+ * minus_zero_lost.c - computes -x as 0 - x, which is right for every number but +0: the result is
+ * +0 instead of -0, and dividing by it gives the wrong infinity. */
 #include "violation.h"
 
 static const char *const ops[] = {"neg", NULL};
 
-static void add_zero(void *element) { *(float *)element += 0.0f; } /* of -0: +0 */
+static void add_zero_to_element(void *element) { *(float *)element += 0.0f; } /* turns -0 into +0 */
 
-static void after(vt_bk_program *p, const vt_bk_step *s) {
-  violation_each(p, s, VT_DTYPE_F32, add_zero);
+static void add_zero_to_results(vt_bk_program *p, const vt_bk_step *s) {
+  violation_for_each(p, s, VT_DTYPE_F32, add_zero_to_element);
 }
 
-const violation vt_violation = {.about = "loses -0", .ops = ops, .after = after};
+const violation vt_violation = {.about = "loses -0", .ops = ops, .after_step = add_zero_to_results};

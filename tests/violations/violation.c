@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * violation.c - the plug-in around a sin: the reference's kernels behind the ABI, one step after
- * the other. Functions of the numerics library are replaced by the linker (--wrap), for the kernels
- * call them by name. */
+ * violation.c - the plug-in around a planted fault. It implements the backend ABI with the
+ * reference's kernels, one step after the other, and calls the hooks of vt_violation. The linker
+ * replaces functions of the numerics library (--wrap), because the kernels call them by name. */
 #include "violation.h"
 #include <string.h>
 
@@ -9,13 +9,14 @@ __attribute__((visibility("default"))) vt_backend_query_fn vt_backend_query;
 
 struct vt_bk_device {
   const vt_bk_host *host;
-  vt_bk_host quiet; /* the same without `progress`: a list of one step does not know its number */
-  uint64_t copies;
+  vt_bk_host quiet; /* copy of *host without `progress`: a list of one step cannot know the step's
+                       number in the program */
+  uint64_t copies;  /* number of copies into the device so far */
 };
 
-static _Thread_local const vt_bk_program *at_work;
-const vt_bk_program *violation_at_work(void) { return at_work; }
-uint64_t violation_copies(const vt_bk_program *p) { return p->dev->copies; }
+static _Thread_local const vt_bk_program *current;
+const vt_bk_program *violation_current(void) { return current; }
+uint64_t violation_count_copies(const vt_bk_program *p) { return p->dev->copies; }
 
 /* ---- devices ---- */
 
@@ -25,18 +26,18 @@ static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
   return VT_OK;
 }
 
-static void *take(const vt_bk_host *host, uint64_t bytes) {
+static void *alloc_zeroed(const vt_bk_host *host, uint64_t bytes) {
   void *p = host->resize(host->user, NULL, 0, bytes);
   if (p != NULL) memset(p, 0, (size_t)bytes);
   return p;
 }
 
-static void give_back(const vt_bk_host *host, void *p, uint64_t bytes) {
+static void release(const vt_bk_host *host, void *p, uint64_t bytes) {
   if (p != NULL) host->resize(host->user, p, bytes, 0);
 }
 
 static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out_dev) {
-  vt_bk_device *dev = take(host, sizeof *dev);
+  vt_bk_device *dev = alloc_zeroed(host, sizeof *dev);
   (void)ordinal;
   if (dev == NULL) return VT_NOMEM;
   dev->host = host;
@@ -46,7 +47,7 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   return VT_OK;
 }
 
-static void device_close(vt_bk_device *dev) { give_back(dev->host, dev, sizeof *dev); }
+static void device_close(vt_bk_device *dev) { release(dev->host, dev, sizeof *dev); }
 
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,
@@ -75,64 +76,65 @@ static int32_t op_listed(vt_bk_device *dev, uint32_t number) {
 
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   if (!op_listed(dev, step->op)) return VT_UNSUPPORTED;
-  if (vt_violation.is_taken != NULL && !vt_violation.is_taken(step)) return VT_UNSUPPORTED;
+  if (vt_violation.accepts != NULL && !vt_violation.accepts(step)) return VT_UNSUPPORTED;
   return vt_steps_check(step, 0);
 }
 
-static uint64_t own_work(const vt_bk_step *step) {
+static uint64_t reference_scratch(const vt_bk_step *step) {
   return (vt_steps_workspace(step, 0) + 63) / 64 * 64;
 }
 
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
   (void)dev;
-  *out_bytes =
-      vt_violation.work > 0 ? own_work(step) + vt_violation.work : vt_steps_workspace(step, 0);
+  *out_bytes = vt_violation.scratch > 0 ? reference_scratch(step) + vt_violation.scratch
+                                        : vt_steps_workspace(step, 0);
   return VT_OK;
 }
 
-void *violation_work(const vt_bk_program *p, const vt_bk_step *s) {
-  return p->base[s->work_arena] + s->work_offset + own_work(s);
+void *violation_scratch(const vt_bk_program *p, const vt_bk_step *s) {
+  return p->base[s->work_arena] + s->work_offset + reference_scratch(s);
 }
 
 /* ---- programs ---- */
 
 static void program_free(vt_bk_program *p) {
-  for (uint64_t i = 0; p->honest != NULL && i < p->n_steps; i++)
-    if (p->honest[i].host != NULL) vt_steps_done(&p->honest[i]);
-  give_back(p->host, p->honest, p->n_steps * sizeof *p->honest + 1);
-  give_back(p->host, p, sizeof *p);
+  for (uint64_t i = 0; p->reference != NULL && i < p->n_steps; i++)
+    if (p->reference[i].host != NULL) vt_steps_done(&p->reference[i]);
+  release(p->host, p->reference, p->n_steps * sizeof *p->reference + 1);
+  release(p->host, p, sizeof *p);
 }
 
 static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n_steps,
                              vt_bk_program **out_prog) {
-  vt_bk_program *p = take(dev->host, sizeof *p);
+  vt_bk_program *p = alloc_zeroed(dev->host, sizeof *p);
   if (p == NULL) return VT_NOMEM;
   *p = (vt_bk_program){.dev = dev, .host = dev->host, .step = steps, .n_steps = n_steps};
-  p->honest = take(dev->host, n_steps * sizeof *p->honest + 1);
-  int32_t s = p->honest != NULL ? VT_OK : VT_NOMEM;
+  p->reference = alloc_zeroed(dev->host, n_steps * sizeof *p->reference + 1);
+  int32_t s = p->reference != NULL ? VT_OK : VT_NOMEM;
   for (uint64_t i = 0; s == VT_OK && i < n_steps; i++)
-    s = vt_steps_init(&dev->quiet, &steps[i], 1, 0, &p->honest[i]);
+    s = vt_steps_init(&dev->quiet, &steps[i], 1, 0, &p->reference[i]);
   if (s != VT_OK) {
     program_free(p);
     return s;
   }
-  if (vt_violation.built != NULL) vt_violation.built(p);
+  if (vt_violation.on_build != NULL) vt_violation.on_build(p);
   *out_prog = p;
   return VT_OK;
 }
 
-/* ---- memory: a header before 64-byte aligned bytes, all 0; a handle is the address ---- */
+/* ---- memory: a block is followed by zeroed bytes at a multiple of 64; their address is the handle
+ */
 
 enum { ALIGN = 64 };
 typedef struct block {
-  uint64_t size; /* of the whole allocation */
-  void *base;
+  uint64_t size; /* bytes of the whole allocation */
+  void *base;    /* its start */
 } block;
 
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
   const uint64_t size = bytes + sizeof(block) + ALIGN;
   if (size < bytes) return VT_NOMEM;
-  char *base = take(dev->host, size);
+  char *base = alloc_zeroed(dev->host, size);
   if (base == NULL) return VT_NOMEM;
   char *data = base + sizeof(block);
   data += (ALIGN - (uintptr_t)data % ALIGN) % ALIGN;
@@ -145,7 +147,7 @@ static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handl
 static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   block head;
   memcpy(&head, (char *)(uintptr_t)handle - sizeof head, sizeof head);
-  give_back(dev->host, head.base, head.size);
+  release(dev->host, head.base, head.size);
 }
 
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
@@ -158,39 +160,40 @@ static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t off
 
 /* ---- running ---- */
 
-void violation_run_honest(vt_bk_program *p, uint64_t i) {
-  vt_steps_run(&p->honest[i], p->base);
-  if (p->error.status == VT_OK) p->error = p->honest[i].error;
+void violation_run_reference(vt_bk_program *p, uint64_t i) {
+  vt_steps_run(&p->reference[i], p->base);
+  if (p->error.status == VT_OK) p->error = p->reference[i].error;
 }
 
-static uint64_t run_some(vt_bk_program *p, uint64_t i) {
-  uint64_t n = vt_violation.run != NULL ? vt_violation.run(p, i) : 0;
+static uint64_t run_step_or_group(vt_bk_program *p, uint64_t i) {
+  uint64_t n = vt_violation.run_steps != NULL ? vt_violation.run_steps(p, i) : 0;
   if (n == 0) {
-    violation_run_honest(p, i);
+    violation_run_reference(p, i);
     n = 1;
   }
-  for (uint64_t k = i; vt_violation.after != NULL && k < i + n; k++)
-    vt_violation.after(p, &p->step[k]);
+  for (uint64_t k = i; vt_violation.after_step != NULL && k < i + n; k++)
+    vt_violation.after_step(p, &p->step[k]);
   return n;
 }
 
-/* Steps are counted with those of their bodies. */
+/* Step numbers, in `progress` and in errors, count the steps inside the bodies of loops and conds.
+ */
 static int32_t run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers) {
   uint64_t number = 0;
   p->error = (vt_bk_error){.size = sizeof p->error};
   for (uint64_t i = 0; i < n_buffers && i < VT_STEPS_ARENAS; i++)
     p->base[i] = (char *)(uintptr_t)buffers[i];
-  at_work = p;
+  current = p;
   for (uint64_t i = 0; i < p->n_steps && p->error.status == VT_OK;) {
-    const uint64_t end = i + run_some(p, i);
+    const uint64_t end = i + run_step_or_group(p, i);
     if (p->error.status != VT_OK) p->error.step += number;
     for (; i < end; i++) {
       if (VT_BK_HAS(p->host, vt_bk_host, progress)) p->host->progress(p->host->user, number);
-      number += p->honest[i].n_steps;
+      number += p->reference[i].n_steps;
     }
   }
-  at_work = NULL;
-  if (vt_violation.ran != NULL) vt_violation.ran(p);
+  current = NULL;
+  if (vt_violation.after_run != NULL) vt_violation.after_run(p);
   p->runs++;
   return VT_OK; /* a failure is reported by wait */
 }
@@ -223,18 +226,18 @@ const vt_bk_api *vt_backend_query(const vt_bk_host *host) {
 
 /* ---- elements ---- */
 
-uint64_t violation_count(const vt_bk_tensor *t) {
+uint64_t violation_count_elements(const vt_bk_tensor *t) {
   uint64_t n = 1;
   for (uint32_t i = 0; i < t->rank; i++) n *= (uint64_t)t->dim[i];
   return n;
 }
 
-int violation_first(const vt_bk_tensor *t, int64_t at[8]) {
+int violation_first_position(const vt_bk_tensor *t, int64_t at[8]) {
   memset(at, 0, 8 * sizeof *at);
-  return violation_count(t) > 0;
+  return violation_count_elements(t) > 0;
 }
 
-int violation_next(const vt_bk_tensor *t, int64_t at[8]) {
+int violation_next_position(const vt_bk_tensor *t, int64_t at[8]) {
   for (uint32_t i = t->rank; i-- > 0;) {
     if (++at[i] < t->dim[i]) return 1;
     at[i] = 0;
@@ -250,18 +253,18 @@ void *violation_element(const vt_bk_program *p, const vt_bk_tensor *t, const vt_
   return p->base[t->arena] + t->offset + element * (int64_t)vt_dtype_bytes(t->dtype);
 }
 
-void violation_each(const vt_bk_program *p, const vt_bk_step *s, uint32_t dtype,
-                    void (*f)(void *element)) {
+void violation_for_each(const vt_bk_program *p, const vt_bk_step *s, uint32_t dtype,
+                        void (*f)(void *element)) {
   for (uint32_t k = 0; k < s->n_out; k++) {
     const vt_bk_tensor *t = &s->out[k];
     int64_t at[8];
     if (t->dtype != dtype) continue;
-    for (int more = violation_first(t, at); more; more = violation_next(t, at))
+    for (int more = violation_first_position(t, at); more; more = violation_next_position(t, at))
       f(violation_element(p, t, t, at));
   }
 }
 
-/* ---- in place of the numerics library ---- */
+/* ---- replacements for functions of the numerics library ---- */
 
 float violation_dot_in_blocks(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n,
                               int64_t block_size) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * violations_check.c - every backend that commits a sin is refused for it, and every check of
- * admission has a sin that it alone finds: left out, that backend would pass.
+ * violations_check.c - tests that admission refuses every backend of this folder for its planted
+ * fault, and that each check of admission finds a fault that no other check finds: without that
+ * check, the backend would pass. The table of README is compared with the table here.
  *
- *   violations_check FOLDER README [NAME...]   FOLDER: where the plug-ins beside this file were
- *                                              built; NAME: these sins alone */
+ *   violations_check FOLDER README [NAME...]   FOLDER has the built plug-ins; NAMEs choose some
+ *                                              backends, and then only refusals are tested */
 #include <dirent.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,151 +12,153 @@
 #include "vt_file.h"
 #include "vt_test.h"
 
-/* What is found, and where. */
+/* A backend and the refusal that is expected of it. */
 typedef struct row {
-  const char *name, *sin;
-  const char *check;   /* that finds it; NULL: nothing does */
-  const char *subject; /* how what it stumbles over begins; NULL: whichever case comes first */
-  const char *op;      /* that diverges; NULL: nothing does, or it does not show alone */
-  int differs;         /* both bit patterns are shown */
-  int alone;           /* no other check finds it */
-  uint64_t expected;   /* where it is always the same; 0: not looked at */
+  const char *name;    /* name of the plug-in and of its source */
+  const char *fault;   /* the planted fault in words, as README has it */
+  const char *check;   /* check of admission that finds the fault; NULL: the backend passes */
+  const char *subject; /* start of the rule, capability, case or example that the refusal names;
+                          NULL: the first case of a selection, not compared */
+  const char *op;    /* op that the refusal names; NULL: no op diverges, or no op does by itself */
+  int differs;       /* 1 if the refusal shows the bits of the reference and of the backend */
+  int only;          /* 1 if no other check finds the fault */
+  uint64_t expected; /* bits of the reference that the refusal shows; 0: not compared */
 } row;
 
 static const row rows[] = {
     {.name = "contracted",
-     .sin = "a product and the sum it goes into are rounded once",
+     .fault = "a product and the sum it goes into are rounded once",
      .check = "rules",
      .subject = "products are rounded before they are added",
      .op = "mul+add",
      .differs = 1,
-     .alone = 1},
+     .only = 1},
     {.name = "reassociated",
-     .sin = "sums over four lanes instead of thirty-two",
+     .fault = "sums over four lanes instead of thirty-two",
      .check = "rules",
      .subject = "sums are taken in the order that is laid down",
      .op = "sum",
      .differs = 1},
     {.name = "block_size",
-     .sin = "contractions in blocks of 512 instead of 256",
+     .fault = "contractions in blocks of 512 instead of 256",
      .check = "rules",
      .subject = "blocks of a contraction have 256 products",
      .op = "matmul",
      .differs = 1},
     {.name = "flush",
-     .sin = "subnormal results become zero",
+     .fault = "subnormal results become zero",
      .check = "rules",
      .subject = "subnormals are kept by sums",
      .op = "add",
      .differs = 1},
     {.name = "approximate_exp",
-     .sin = "exp is 2 to the power of a rounded product",
+     .fault = "exp is 2 to the power of a rounded product",
      .check = "rules",
      .subject = "functions are rounded correctly: exp",
      .op = "exp",
      .differs = 1},
     {.name = "half_accumulation",
-     .sin = "contractions are summed in f16",
+     .fault = "contractions are summed in f16",
      .check = "rules",
      .subject = "contractions are not accumulated in f16",
      .op = "matmul",
      .differs = 1},
     {.name = "wide_accumulation",
-     .sin = "contractions are summed in f64",
+     .fault = "contractions are summed in f64",
      .check = "rules",
      .subject = "contractions are accumulated in f32",
      .op = "matmul",
      .differs = 1},
     {.name = "nan_dropped",
-     .sin = "the greater of a number and NaN is the number",
+     .fault = "the maximum of a number and NaN is the number",
      .check = "rules",
      .subject = "NaN is kept by maximum",
      .op = "maximum",
      .differs = 1,
      .expected = 0x7fc00000},
     {.name = "minus_zero_lost",
-     .sin = "the negative of +0 is +0",
+     .fault = "the negative of +0 is +0",
      .check = "rules",
      .subject = "-0 is kept by negation",
      .op = "neg",
      .differs = 1,
      .expected = 0x80000000},
     {.name = "stale_workspace",
-     .sin = "scratch is taken to be zero when a run begins",
+     .fault = "scratch is expected to be zero when a run begins",
      .check = "spoilt",
      .differs = 1,
-     .alone = 1},
+     .only = 1},
     {.name = "thread_dependent",
-     .sin = "a partial sum for each thread",
+     .fault = "contractions have one partial sum per thread",
      .check = "threads",
      .op = "matmul",
      .differs = 1,
-     .alone = 1},
+     .only = 1},
     {.name = "narrow",
-     .sin = "one op of one length is taken, and wrong with more than one thread",
+     .fault = "one op is accepted at one length, and is wrong with more than one thread",
      .check = "threads",
      .subject = "neg.sizes/T=f32/N=1023",
      .op = "neg",
      .differs = 1},
     {.name = "lying_capability",
-     .sin = "f64 is declared and computed in f32",
+     .fault = "f64 is declared and computed in f32",
      .check = "capabilities",
      .subject = "supports_float64",
      .op = "div",
      .differs = 1},
     {.name = "collisions_lost",
-     .sin = "of thousands of updates that meet at one place, one is lost",
+     .fault = "of thousands of updates of one element, one is lost",
      .check = "capabilities",
      .subject = "supports_atomic_ops",
      .op = "scatter_nd_add",
      .differs = 1,
-     .alone = 1},
+     .only = 1},
     {.name = "one_shape",
-     .sin = "the last of 33 elements is forgotten",
+     .fault = "the last of 33 elements is left out",
      .check = "suite",
      .subject = "neg/T=f32/S=33",
      .op = "neg",
      .differs = 1},
     {.name = "gives_up",
-     .sin = "a step is accepted and fails when it runs",
+     .fault = "a step is accepted and fails when it runs",
      .check = "suite",
      .subject = "neg/T=f32/S=8"},
     {.name = "listed_in_vain",
-     .sin = "an op is listed and every step of it refused",
+     .fault = "an op is listed and every step of it is refused",
      .check = "suite",
      .subject = "add",
-     .alone = 1},
+     .only = 1},
     {.name = "second_run",
-     .sin = "a run without anything new is answered from what was kept",
+     .fault = "a run without new inputs is answered from a stored result",
      .check = "repeat",
      .differs = 1,
-     .alone = 1},
+     .only = 1},
     {.name = "remembers",
-     .sin = "the length of the program built last is taken for this one's",
+     .fault = "the length of the program built last is used for every program",
      .check = "order",
      .subject = "neg",
      .differs = 1,
-     .alone = 1},
+     .only = 1},
     {.name = "leaves_mode",
-     .sin = "another rounding mode is left behind",
+     .fault = "the rounding mode is changed and not restored",
      .check = "mode",
-     .alone = 1},
+     .only = 1},
     {.name = "fused_block",
-     .sin = "contractions have other blocks where ops are fused",
+     .fault = "contractions have other blocks if ops are fused",
      .check = "examples",
      .subject = "mlp",
      .op = "matmul+add",
      .differs = 1,
-     .alone = 1},
-    {.name = "virtue", .sin = "none"},
+     .only = 1},
+    {.name = "faultless", .fault = "none"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static const char *built;
+static const char *built; /* folder of the built plug-ins */
 
 /* ---- one admission ---- */
 
-static vt_admission *admit_as(const char *path, const char *name, uint64_t skip, uint32_t jobs) {
+static vt_admission *admit_path(const char *path, const char *name, uint64_t skip, uint32_t jobs) {
   vt_diag d = {0};
   vt_admission *a = NULL;
   const vt_admit_options o = {
@@ -170,17 +173,16 @@ static vt_admission *admit_as(const char *path, const char *name, uint64_t skip,
 static vt_admission *admit(const row *r, uint64_t skip, uint32_t jobs) {
   char path[300];
   snprintf(path, sizeof path, "%s/%s.so", built, r->name);
-  return admit_as(path, r->name, skip, jobs);
+  return admit_path(path, r->name, skip, jobs);
 }
 
-static void complain(const row *r, const vt_refusal *x) {
+static void print_refusal(const row *r, const vt_refusal *x) {
   fprintf(stderr, "  %s: refused by %s (%s): %s; op '%s', %llx instead of %llx at %s%s\n", r->name,
           x->check, x->subject, x->reason, x->op, (unsigned long long)x->bits,
           (unsigned long long)x->expected, x->output, x->index);
 }
 
-/* An op that diverges is named where the search for it found it alone. */
-static int bits_are_right(const row *r, const vt_refusal *x) {
+static int shows_differing_bits(const row *r, const vt_refusal *x) {
   if (!r->differs) return 1;
   return x->differs == 1 && x->bits != x->expected && x->differing > 0 &&
          x->differing <= x->compared && x->distance > 0 && x->index[0] == '[' && x->model[0] != 0 &&
@@ -190,28 +192,29 @@ static int bits_are_right(const row *r, const vt_refusal *x) {
 static int is_as_expected(const row *r, const vt_refusal *x) {
   return strcmp(x->check, r->check) == 0 && x->reason[0] != 0 &&
          (r->subject == NULL || strncmp(x->subject, r->subject, strlen(r->subject)) == 0) &&
-         (r->op == NULL || strcmp(x->op, r->op) == 0) && bits_are_right(r, x);
+         (r->op == NULL || strcmp(x->op, r->op) == 0) && shows_differing_bits(r, x);
 }
 
-static void test_sin(const row *r) {
+static void test_refusal(const row *r) {
   vt_refusal x = {.size = sizeof x};
   vt_admission *a = admit(r, 0, 1);
   const vt_status s = vt_admission_refusal(a, &x);
   if (r->check == NULL) {
     CHECK(vt_admission_verdict(a) == VT_VERDICT_PASSED && s == VT_NAME);
-    if (s == VT_OK) complain(r, &x);
+    if (s == VT_OK) print_refusal(r, &x);
   } else {
     const int right = s == VT_OK && vt_admission_verdict(a) == VT_VERDICT_REFUSED;
     CHECK(right && is_as_expected(r, &x));
     if (!right) fprintf(stderr, "  %s is not refused\n", r->name);
-    if (right && !is_as_expected(r, &x)) complain(r, &x);
+    if (right && !is_as_expected(r, &x)) print_refusal(r, &x);
   }
   CHECK(vt_admission_certificate(a) == NULL);
   vt_admission_free(a);
 }
 
-/* What depends on what else runs is named for that, however many run at once. */
-static void test_crowd(void) {
+/* A backend whose result depends on which programs were built before is refused by the check
+ * `order` whatever the number of cases that admission runs at the same time. */
+static void test_parallel_jobs(void) {
   const row *r = NULL;
   for (size_t i = 0; i < ROWS; i++)
     if (strcmp(rows[i].name, "remembers") == 0) r = &rows[i];
@@ -219,69 +222,70 @@ static void test_crowd(void) {
     vt_refusal x = {.size = sizeof x};
     vt_admission *a = admit(r, 0, jobs);
     CHECK(vt_admission_refusal(a, &x) == VT_OK && strcmp(x.check, r->check) == 0 && x.differs);
-    if (x.check != NULL && strcmp(x.check, r->check) != 0) complain(r, &x);
+    if (x.check != NULL && strcmp(x.check, r->check) != 0) print_refusal(r, &x);
     vt_admission_free(a);
   }
 }
 
-/* What looks like the number of a device and is longer than one belongs to the path. */
-static void test_place(void) {
+/* A device number has at most four digits, so ":12345" belongs to the path of the plug-in. */
+static void test_number_in_path(void) {
   char link[300], want[340];
   snprintf(link, sizeof link, "%s/copy:12345", built);
   snprintf(want, sizeof want, "%s.certificate.json", link);
   (void)unlink(link);
   CHECK(symlink("gives_up.so", link) == 0);
-  vt_admission *a = admit_as(link, "copy", 0, 1);
+  vt_admission *a = admit_path(link, "copy", 0, 1);
   CHECK(strcmp(vt_admission_place(a), want) == 0);
   vt_admission_free(a);
   (void)unlink(link);
 }
 
-/* ---- every check carries weight ---- */
+/* ---- every check is needed ---- */
 
-static void test_without(uint32_t check, const row *r) {
+static void test_passes_without(uint32_t check, const row *r) {
   vt_refusal x = {.size = sizeof x};
   vt_admission *a = admit(r, UINT64_C(1) << check, 1);
   CHECK(vt_admission_verdict(a) == VT_VERDICT_PASSED);
-  if (vt_admission_refusal(a, &x) == VT_OK) complain(r, &x);
+  if (vt_admission_refusal(a, &x) == VT_OK) print_refusal(r, &x);
   vt_admission_free(a);
 }
 
-static void test_checks(void) {
+static void test_every_check_is_needed(void) {
   for (uint32_t i = 0; i < vt_admission_checks(); i++) {
     const row *own = NULL;
     for (size_t k = 0; k < ROWS && own == NULL; k++)
-      if (rows[k].alone && strcmp(rows[k].check, vt_admission_check(i)) == 0) own = &rows[k];
+      if (rows[k].only && strcmp(rows[k].check, vt_admission_check(i)) == 0) own = &rows[k];
     CHECK(own != NULL);
     if (own != NULL) {
-      test_without(i, own);
+      test_passes_without(i, own);
     } else {
-      fprintf(stderr, "  the check %s has no sin that it alone finds\n", vt_admission_check(i));
+      fprintf(stderr, "  no fault is found by the check %s only\n", vt_admission_check(i));
     }
   }
 }
 
 /* ---- the folder and the page ---- */
 
-static void test_folder(void) {
+static void test_folder_has_all(void) {
   DIR *folder = opendir(built);
   size_t n = 0;
   CHECK(folder != NULL);
   for (const struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;)
     n += strstr(e->d_name, ".so") != NULL;
   if (folder != NULL) closedir(folder);
-  CHECK(n == ROWS); /* a plug-in without a row here is not tried */
+  CHECK(n == ROWS); /* otherwise a plug-in has no row and is not tested */
 }
 
-static void print_line(const row *r, char out[400]) {
+/* Writes the line of README's table for this row. */
+static void format_line(const row *r, char out[400]) {
   const char *subject = r->subject != NULL ? r->subject : "";
-  snprintf(out, 400, "\n| [%s](%s.c) | %s | %s%s |%s%s |\n", r->name, r->name, r->sin,
-           r->check != NULL ? r->check : "passes", r->alone ? ", alone" : "",
+  snprintf(out, 400, "\n| [%s](%s.c) | %s | %s%s |%s%s |\n", r->name, r->name, r->fault,
+           r->check != NULL ? r->check : "passes", r->only ? ", no other" : "",
            subject[0] != 0 ? " " : "", subject);
 }
 
-/* The table of the page is the table above. */
-static void test_page(const char *path) {
+/* The table of README is the table above. */
+static void test_readme(const char *path) {
   vt_file f;
   char line[400];
   CHECK(vt_file_read(path, 1 << 20, vt_alloc_default(), &f, NULL) == VT_OK);
@@ -292,10 +296,10 @@ static void test_page(const char *path) {
   for (const char *at = text; (at = strstr(at, "\n| [")) != NULL; at++) lines++;
   CHECK(lines == ROWS);
   for (size_t i = 0; i < ROWS; i++) {
-    print_line(&rows[i], line);
-    const int there = strstr(text, line) != NULL;
-    CHECK(there);
-    if (!there) fprintf(stderr, "  %s has no line%s", path, line);
+    format_line(&rows[i], line);
+    const int found = strstr(text, line) != NULL;
+    CHECK(found);
+    if (!found) fprintf(stderr, "  %s has no line%s", path, line);
   }
   free(text);
   vt_file_done(&f);
@@ -304,19 +308,20 @@ static void test_page(const char *path) {
 int main(int argc, char **argv) {
   if (argc < 3) return 1;
   built = argv[1];
-  test_page(argv[2]);
-  int judged = 0;
-  if (argc == 3) test_folder();
+  test_readme(argv[2]);
+  int tested = 0;
+  if (argc == 3) test_folder_has_all();
   for (size_t i = 0; i < ROWS; i++) {
     int wanted = argc == 3;
     for (int k = 3; k < argc; k++) wanted |= strcmp(argv[k], rows[i].name) == 0;
-    if (wanted) test_sin(&rows[i]);
-    judged += wanted;
+    if (wanted) test_refusal(&rows[i]);
+    tested += wanted;
   }
-  if (argc == 3) test_checks();
-  if (argc == 3) test_crowd();
-  if (argc == 3) test_place();
-  /* A plug-in runs in this process and may end it, with any exit code: this line is what counts. */
-  if (vt_test_failed == 0) printf("%d backends judged: each sin is refused for itself\n", judged);
+  if (argc == 3) test_every_check_is_needed();
+  if (argc == 3) test_parallel_jobs();
+  if (argc == 3) test_number_in_path();
+  /* A plug-in runs in this process and may end it with any exit code, so CTest looks for this line.
+   */
+  if (vt_test_failed == 0) printf("%d backends: each is refused for its own fault\n", tested);
   TEST_DONE();
 }

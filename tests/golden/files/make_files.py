@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_files.py [FOLDER] - writes the tensor files of this folder anew with NumPy (made by 2.4.6).
+"""make_files.py [FOLDER] - writes the tensor files of this folder with NumPy; the stored ones were written by 2.4.6.
 The zip and gzip files depend on the versions of Python and zlib, so the bytes may differ."""
 import gzip
 import pathlib

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * virtue.c - no sin at all: it must pass, or the refusals of the others prove nothing. What every
- * other file says with a function of its own is said here as the reference says it. */
+ * faultless.c - a backend without a fault, built like the others. It must pass, or the refusals of
+ * the others would prove nothing. Its hooks compute what the reference computes. */
 #include "violation.h"
 
 static const char *const ops[] = {"add",     "mul",           "neg",
@@ -9,7 +9,8 @@ static const char *const ops[] = {"add",     "mul",           "neg",
                                   "literal", "random_normal", "broadcast",
                                   NULL};
 
-static float dot(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n) {
+static float dot_in_blocks_of_256(const float *a, int64_t sa, const float *b, int64_t sb,
+                                  int64_t n) {
   return violation_dot_in_blocks(a, sa, b, sb, n, 256);
 }
 
@@ -17,5 +18,5 @@ const violation vt_violation = {
     .about = "keeps every rule",
     .ops = ops,
     .has = VT_BK_FLOAT64 | VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_ROUNDED_MATH | VT_BK_ATOMIC_OPS,
-    .work = 64,
-    .dot = dot};
+    .scratch = 64,
+    .dot = dot_in_blocks_of_256};
