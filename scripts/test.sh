@@ -112,7 +112,7 @@ watched="-L ^(unit|corpus)$" once="plugins/refused|unit/(cache_hostile|oom|parse
 if [[ $full == no ]]; then
   reads="case_run|cli_text|csv|file|form|golden|graph|idx|lex|model|npy|npz|old_models|plan_pack|safetensors|suite|text"
   keeps="alloc|arena|gate|guard|memory|passes|plan|planned|program|record|region|results|sealed|poison|stream|epilogue"
-  watched+=" -R ^($once|corpus/.*|cts/.*|cli/.*|unit/($reads|$keeps|attr|reference|verify.*|.*hostile|cpu_.*)_test)$"
+  watched+=" -R ^($once|corpus/.*|cts/.*|cli/.*|unit/($reads|$keeps|attr|reference|verify.*|.*hostile.*|cpu_.*)_test)$"
   watched+=" -E ^cli/(counted|exact)$" # they repeat code that the other tests run
 fi
 
