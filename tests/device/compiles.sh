@@ -36,8 +36,8 @@ kernels_of() {
   kernels=$((kernels + here))
 }
 ways=$(($(grep -c '^VT_FUNCTION(' src/num/functions.def) + $(grep -c '^VT_FF_FUNCTION(' src/num/ff_functions.def)))
-kernels_of functions $((2 * ways + 1))                          # and pow
-kernels_of texts $(($(grep -c '^VT_TEXT(' src/num/texts.def) + 8)) # casts, random numbers, S, D
+kernels_of functions $((2 * ways + 1))                          # plus pow
+kernels_of texts $(($(grep -c '^VT_TEXT(' src/num/texts.def) + 8)) # plus casts, random numbers, S, D
 
 gencode=()
 for arch in "$@"; do gencode+=(-gencode "arch=compute_$arch,code=sm_$arch"); done

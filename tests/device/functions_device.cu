@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * functions_device.cu - the functions as device code: every function by its f64 core, those of
- * ff_functions.def by the short way too, and pow. Built with -fmad=false. */
+ * functions_device.cu - the functions as device code: each function by its f64 accurate phase,
+ * those of ff_functions.def by the quick phase too, and pow. Built with -fmad=false. */
 #define PAIRS_FN static __host__ __device__ inline
 #include <cstring>
 #include <cuda_runtime.h>

@@ -95,10 +95,10 @@ static void cast_to(generator *f, uint32_t type) {
   if (f->now.dtype != type) add_step(f, VT_OP_cast, type, type, 1);
 }
 
-/* A row of maps.def over what there is now, and something added: a compiler knows too much of what
- * a truth value or a sign can be. */
-static void add_row(flow *f, uint32_t op, uint32_t n_in, uint32_t type) {
-  const uint32_t made = vt_map_is_truth(vt_map_of_op(op)) ? VT_DTYPE_BOOL : type;
+/* Adds a step for a row of maps.def, and one that adds a source to its result: else the compiler
+ * would know too much about the values of a bool or a sign. */
+static void add_row(generator *f, uint32_t op, uint32_t n_in, uint32_t type) {
+  const uint32_t result = vt_map_is_truth(vt_map_of_op(op)) ? VT_DTYPE_BOOL : type;
   cast_to(f, type);
   add_step(f, op, type, result, n_in);
   add_step(f, result == VT_DTYPE_BOOL ? VT_OP_xor : VT_OP_add, result, result, 2);

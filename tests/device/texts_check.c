@@ -67,7 +67,7 @@ static unsigned long long compare_casts(const work *w, const fd_slot *s, unsigne
 enum { RANDOM_SLICES = 8 * TEXT_RANDOM_DRAWS };
 
 static uint64_t seed_of(unsigned slice) { return case_random(slice); }
-static int way_of(unsigned slice) { return (int)(slice % TEXT_RANDOM_DRAWS); }
+static int variant_of(unsigned slice) { return (int)(slice % TEXT_RANDOM_DRAWS); }
 static const char *compute_random(const work *w, fd_slot *s, unsigned slice) {
   (void)w;
   return td_compute_randoms(s, seed_of(slice), variant_of(slice), 0);
@@ -76,7 +76,7 @@ static unsigned long long compare_randoms(const work *w, const fd_slot *s, unsig
   unsigned long long bad = 0;
   (void)w;
   for (uint64_t i = 0; i < TD_SLICE; i++)
-    bad += result(s, i) != oracle_random(case_i64(i), seed_of(slice), way_of(slice));
+    bad += result(s, i) != oracle_random(case_i64(i), seed_of(slice), variant_of(slice));
   return bad;
 }
 

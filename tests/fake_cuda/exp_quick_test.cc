@@ -29,12 +29,13 @@ struct Count {
   std::atomic<uint64_t> all{0}, undecided{0}, wrong{0};
 };
 
-static bool is_settled(float x, bool *wrong) {
-  float y = 0, usual = 0;
-  const bool settled = vt_exp_quick(vt_exp_entry(), x, y);
-  const bool alike = x < VT_EXP_LEAST || (vt_exp_usual(vt_exp_entry(), x, usual) == 0) == settled;
-  *wrong = !alike || (settled && __float_as_uint(y) != __float_as_uint(vt_ff_exp(x)));
-  return settled;
+static bool is_decided(float x, bool *wrong) {
+  float y = 0, near = 0;
+  const bool decided = vt_exp_quick(vt_exp_entry(), x, y);
+  const bool consistent =
+      x < VT_EXP_LEAST || (vt_exp_quick_near(vt_exp_entry(), x, near) == 0) == decided;
+  *wrong = !consistent || (decided && __float_as_uint(y) != __float_as_uint(vt_ff_exp(x)));
+  return decided;
 }
 
 /* Tests the bit patterns from -0 to -inf: every `step`-th, beginning with `first`. */

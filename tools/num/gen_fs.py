@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gen_fs.py - writes fs_tables.inc: the tables and constants of the short ways (fs_*.inc).
+# gen_fs.py - writes fs_tables.inc: the tables and constants of the float-float phases (fs_*.inc).
 #
 #   python3 gen_fs.py > fs_tables.inc
 #
@@ -143,7 +143,7 @@ def error_function():
 
 def main():
     print("/* SPDX-License-Identifier: Apache-2.0\n"
-          " * fs_tables.inc - tables and constants of the short ways. Written by gen_fs.py. */")
+          " * fs_tables.inc - tables and constants of the float-float phases. Written by gen_fs.py. */")
     exponential()
     logarithm()
     angle()
