@@ -10,7 +10,7 @@
   meanings   docs/numerics.md names every op, docs/numerics-training.md every one that has a gradient
   codes      docs/exit-codes.md has the codes of status.def and of `volta explain`
   variables  docs/exit-codes.md has the environment variables that are read
-  verbs      the table of README.md has the verbs of `volta --help`
+  verbs      the table of docs/command-line.md has the verbs of `volta --help`
   links      relative links, their anchors and paths in backquotes lead somewhere
   words      no page holds a note to ourselves
 
@@ -267,10 +267,10 @@ def check_variables(tree):
 
 
 def check_verbs(tree):
-    page = tree.page("README.md")
+    page = tree.page("docs/command-line.md")
     verbs = re.search(r"^verbs:\n(.*?)\n\n", tree.volta("--help")[1], re.M | re.S)
     known = re.findall(r"^  (\w+)", verbs[1], re.M) if verbs else []
-    yield from compare("verb", page, [cells[0] for _, cells in page.rows("The command line")], known)
+    yield from compare("verb", page, [cells[0] for _, cells in page.rows("The verbs")], known)
 
 
 # ---- links and words -----------------------------------------------------------------------------
@@ -369,8 +369,8 @@ PLANTS = [  # check, file, what is there (empty: the end of the file), what is p
     ("variables", "src/api/environment.c", '"VOLTA_BACKEND")', '"VOLTA_ENGINE")', "VOLTA_ENGINE is missing"),
     ("variables", "src/cli/variables.def", "CLI_VARIABLE(NO_COLOR", "CLI_VARIABLE(COLORS", "COLORS is not read"),
     ("variables", "scripts/test.sh", "VOLTA_REQUIRE-", "VOLTA_NEEDS-", "VOLTA_NEEDS is missing"),
-    ("verbs", "README.md", "| `inspect` |", "| `inspects` |", "verb inspect is missing"),
-    ("verbs", "README.md", "| `inspect` |", "| `inspects` |", "verb inspects does not exist"),
+    ("verbs", "docs/command-line.md", "| `inspect` |", "| `inspects` |", "verb inspect is missing"),
+    ("verbs", "docs/command-line.md", "| `inspect` |", "| `inspects` |", "verb inspects does not exist"),
     ("links", "README.md", "](docs/numerics.md)", "](docs/numbers.md)", "leads nowhere"),
     ("links", "docs/tensor-files.md", "numerics.md#values", "numerics.md#value", "no such heading"),
     ("links", "docs/numerics.md", "`src/num/functions.c`", "`src/num/function.c`", "there is no src/num/function.c"),
