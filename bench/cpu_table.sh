@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# cpu_table.sh - every number of docs/governance/performance.md, in one go: fills bench/results/MACHINE
-# and writes the tables of the page from it. Takes about half an hour an instruction set; nothing else should run
-# meanwhile.
+# cpu_table.sh - measures every number of docs/governance/performance.md on this machine: writes the results to
+# bench/results/MACHINE, and from them the tables of the page. It takes about half an hour per instruction set, during
+# which nothing else should run.
 #
 #   --volta PATH      the binary to measure (build/volta)
 #   --openblas PATH   the library to compare with (as `volta bench --compare openblas` finds it)
 #   --python PATH     a Python with torch, numpy and maybe onnx and onnxruntime, instead of a new one
-#   --without-peers   OpenBLAS alone
-#   --threads N,N     (1,2)      --isas A,B   (avx2, and avx512 where there is one)
-#   --rounds N        turns beside OpenBLAS (28); beside the others a seventh of that, each of several rounds
+#   --without-peers   compare with OpenBLAS only
+#   --threads N,N     numbers of threads (1,2)
+#   --isas A,B        instruction sets (avx2, and avx512 if the CPU has it)
+#   --rounds N        rounds with OpenBLAS (28); with the other libraries a seventh of that
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-unset OPENBLAS_CORETYPE # the fastest one is looked for
+unset OPENBLAS_CORETYPE # because `volta bench` looks for the fastest core type
 volta=build/volta
 openblas=
 python=
@@ -45,7 +46,7 @@ for isa in ${isas//,/ }; do
   export VOLTA_ISA=$isa
   which='PyTorch,ONNX Runtime'
   if [ "$isa" = avx2 ] && grep -qw avx512f /proc/cpuinfo; then
-    which=PyTorch # ONNX Runtime cannot be held to less than there is
+    which=PyTorch # ONNX Runtime cannot be limited to AVX2 on a CPU with AVX-512
   fi
   echo "== $isa: OpenBLAS"
   "$volta" bench cpu --compare openblas ${openblas:+--peer "$openblas"} --threads "$threads" --rounds "$rounds" \

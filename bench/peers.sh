@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# peers.sh [--python PATH] [--volta PATH] [--out FILE] [ARGUMENTS of bench/cpu/peers.py] - Volta beside
-# PyTorch and ONNX Runtime on the CPU. Without --python they are installed into a virtual environment
-# that is thrown away afterwards; with it, that Python is asked for what it has. Each is measured at its
-# fastest setting. VOLTA_ISA=avx2 holds Volta to those instructions, and PyTorch with it.
+# peers.sh [--python PATH] [--volta PATH] [--out FILE] [ARGUMENTS of bench/cpu/peers.py] - measures Volta,
+# PyTorch and ONNX Runtime on the CPU, each library at its fastest setting. Without --python the libraries
+# are installed into a virtual environment that is removed afterwards; with it, those that this Python has
+# are measured. VOLTA_ISA=avx2 limits Volta and PyTorch to AVX2.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,7 +24,7 @@ if [ -z "$python" ]; then
   "$python" -m pip install --quiet torch --index-url https://download.pytorch.org/whl/cpu ||
     "$python" -m pip install --quiet torch
   "$python" -m pip install --quiet numpy
-  "$python" -m pip install --quiet onnx onnxruntime || echo "peers.sh: ONNX Runtime is left out" >&2
+  "$python" -m pip install --quiet onnx onnxruntime || echo "peers.sh: ONNX Runtime cannot be installed and is left out" >&2
 fi
 
 "$python" -B bench/cpu/peers.py ${arguments[@]+"${arguments[@]}"}

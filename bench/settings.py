@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""settings.py - a peer in processes of its own, and its fastest setting for each work.
+"""settings.py - runs a peer (another library) in processes of its own and finds its fastest setting for each work.
 
 A setting is a set of environment variables and a set of options. Libraries read the variables when they are loaded, so
-a peer has one process for each set of variables; the options are chosen in the process for each turn. The script that
-measures a peer starts itself again with `--serve PEER` for each process, and they exchange lines of JSON.
+a peer has one process for each set of variables; the options are set in the process for each turn (one measurement).
+The script that measures a peer starts itself again with `--serve PEER` for each process, and they exchange lines of
+JSON.
 
 A peer is a class with a `name` and
 
-  environments()           by name, the variables of each process
-  options(environment, work, which)   by name, the options for a work in such a process; `which` is the script's, a
-                           number of threads for instance
-  about()                  what it says about itself, and its works
-  turn(work, seconds, **options)   nanoseconds of the best call in a turn and of the median one
+  environments()           {name: environment variables}, one entry for each process
+  options(environment, work, which)   {name: options} for a work in the process of that environment; `which` comes
+                           from the script, for instance a number of threads
+  about()                  (a sentence with the version, the list of works)
+  turn(work, seconds, **options)   nanoseconds of the best and of the median call within that many seconds
 
-of which the first two are static and the others run in its processes.
+The first two are static; the others run in the processes.
 """
 import json
 import math
@@ -24,7 +25,7 @@ import sys
 import time
 import typing
 
-TRIAL_ROUNDS = 4
+TRIAL_ROUNDS = 4  # turns that each setting gets when the fastest is chosen
 
 
 class Setting(typing.NamedTuple):
@@ -34,7 +35,7 @@ class Setting(typing.NamedTuple):
 
 
 class Worker:
-    """A process that serves a peer."""
+    """A process that runs a peer and answers calls of its methods."""
 
     def __init__(self, command, variables):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -53,7 +54,9 @@ class Worker:
 
 
 def serve(make):
-    """Answers Worker.ask by the methods of what `make` returns. Libraries print, so standard output is kept from them."""
+    """Answers the calls of Worker.ask with the methods of the peer that `make` returns.
+
+    Standard output goes to standard error, because libraries print and would disturb the answers."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     peer = None
@@ -62,14 +65,14 @@ def serve(make):
         try:
             peer = peer or make()
             answer = [getattr(peer, method)(*words, **options), None]
-        except Exception as error:  # whatever keeps the peer from serving is the reason shown
+        except Exception as error:  # the report shows the error as the reason why the peer is missing
             answer = [None, f"{type(error).__name__}: {error}"]
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 
 class Peer:
-    """A peer in its processes, which end with this one: their standard input is closed then."""
+    """A peer with its processes. They end when this process ends, because that closes their standard input."""
 
     def __init__(self, kind, command):
         self.kind, self.name = kind, kind.name
@@ -78,22 +81,22 @@ class Peer:
         self.version, self.works = self.ask("about")
 
     def ask(self, method, *words):
-        """Asks every process; the answer is the first one's."""
+        """Calls a method in every process; returns the answer of the first process."""
         return [w.ask(method, *words) for w in self.workers.values()][0]
 
     def turn(self, work, setting, seconds):
         return self.workers[setting.environment].ask("turn", work, seconds, **setting.options)
 
     def try_turn(self, work, setting, seconds, by_median):
-        """Without end where the peer cannot do the work at this setting."""
+        """The time of a turn; infinity if the peer cannot do the work with this setting."""
         try:
             return self.turn(work, setting, seconds)[by_median]
         except RuntimeError:
             return math.inf
 
     def choose(self, work, which, seconds, by_median=False):
-        """The time of the fastest setting, and the setting. Each has a turn in every round, and its best round counts,
-        because whatever else the machine does slows down another setting each time."""
+        """(time, setting) of the fastest setting. Each setting has a turn in every round, and its best round counts,
+        because other load on the machine slows down a different setting in each round."""
         settings = [Setting(" ".join(filter(None, (environment, option))), environment, options)
                     for environment in self.workers
                     for option, options in self.kind.options(environment, work, which).items()]
@@ -102,14 +105,14 @@ class Peer:
 
 
 def threads_down(threads):
-    """All threads, half of them, and so on down to one: more threads are not always faster."""
+    """All threads, half of them, and so on down to one, because more threads are not always faster."""
     while threads > 0:
         yield threads
         threads //= 2
 
 
 def timed(call, seconds, warm=2, least=1):
-    """Nanoseconds of the best call in a turn and of the median one, after some calls that do not count."""
+    """Nanoseconds of the best and of the median call within `seconds`, after `warm` calls that are not measured."""
     for _ in range(warm):
         call()
     took, end = [], time.perf_counter() + seconds

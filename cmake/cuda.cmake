@@ -204,7 +204,7 @@ endif()
 file(GLOB cuda_texts CONFIGURE_DEPENDS src/num/*.inc src/emit/*.inc src/emit/*.def ${cuda_room}/gpu_*.h ${cuda_room}/gpu_*.cuh
   ${cuda_room}/tiles.def ${cuda_room}/conv_tiles.def)
 list(FILTER cuda_texts EXCLUDE REGEX "_test\\.inc$|/gpu_stdint\\.h$")
-foreach(name functions.def shorts.def vt_core.h vt_dot.h vt_num.h vt_short.h vt_words_cuda.h)
+foreach(name functions.def ff_functions.def vt_core.h vt_dot.h vt_num.h vt_ff_phase.h vt_words_cuda.h)
   list(APPEND cuda_texts ${CMAKE_SOURCE_DIR}/src/num/${name})
 endforeach()
 foreach(text ${cuda_texts})

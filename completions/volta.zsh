@@ -12,21 +12,21 @@ _volta_verbs() {
   local -a verbs
   verbs=(
     'check:Parse and verify models'
-    'fmt:Print a model in its printed form\: one op a line, no comments'
+    'fmt:Print a model in its printed form\: one op per line, no comments'
     'info:Describe a model\: dims, inputs, parameters, outputs'
-    'plan:Show what a run takes before anything is taken\: bytes by class, steps, transfers'
+    'plan:Show the memory, steps and transfers of a run without running it'
     'run:Run a model once and show its outputs'
     'parity:Run a model on several backends and compare every bit'
-    'admit:Ask a backend everything that it must keep, and admit or refuse it'
-    'bench:Measure how long work takes\: a suite of ops, or a model'
+    'admit:Test everything that a backend must fulfil, and admit or refuse it'
+    'bench:Measure the time of a suite of ops, or of a model'
     'digest:Print the digest of each tensor of a file, or the hash of a model'
     'ops:List the ops'
-    'backends:List the backends, what each declares, and whether it is admitted'
+    'backends:List the backends with what each declares and whether it is admitted'
     'doctor:Show facts about this build and machine, and check them'
-    'explain:Explain a status code; without one, list them all'
+    'explain:Explain a status code, or list all of them'
     'inspect:Show what is in a file\: its tensors, or the model it holds'
-    'convert:Write the tensors of a file to another\: npy, npz or safetensors, by its name'
-    'help:Show what a verb takes'
+    'convert:Write the tensors of a file to another file; its name selects npy, npz or safetensors'
+    'help:Show the flags and operands of a verb'
   )
   _describe verb verbs
 }
@@ -37,225 +37,225 @@ _volta() {
         '--version[Print the version, the numerics version, the instruction set and the backends]' \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
         '1:verb:_volta_verbs' '*::operand:->operands'
   [[ $state == operands ]] || return 0
     case $words[1] in
       check) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
         '--json[Print the report as JSON]' \
         '*:operand:_files' ;;
       fmt) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
-        '--check[Print nothing; exit 1 if the file is not in the printed form already]' \
-        '--out=[Write there, under a temporary name first, instead of to standard output]:FILE:_files' \
-        '-o+[Write there, under a temporary name first, instead of to standard output]:FILE:_files' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
+        '--check[Print nothing; exit 1 if the file is not in the printed form]' \
+        '--out=[Write to this file instead of standard output, under a temporary name first]:FILE:_files' \
+        '-o+[Write to this file instead of standard output, under a temporary name first]:FILE:_files' \
         '1:operand:_files' ;;
       info) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       plan) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
-        '*--sweep=[Make a plan for each of these sizes of a dim, and a table of them]:NAME=N,N,...: ' \
-        '--backend=[For which backend to plan, as in reference or island\:1; gpu, the first there is; auto, that or else the CPU; or the path of a plug-in, as in ./libfoo.so]:BACKEND:_volta_backends' \
-        '--fallback=[Where to plan for when the backend is not there or cannot run the model\: nowhere, as without it, or the CPU]:none|cpu: ' \
-        '--allow-unadmitted[Plan for a plug-in though no certificate admits it; the report says so]' \
+        '*--sweep=[Plan the model for each of these sizes of a dim and print a table]:NAME=N,N,...: ' \
+        '--backend=[The backend to plan for, as in reference or island\:1; gpu is the first GPU; auto is the first GPU, or the CPU if there is none; a path such as ./libfoo.so is a plug-in]:BACKEND:_volta_backends' \
+        '--fallback=[If the backend is unavailable or cannot run the model\: fail (none, the default) or plan for the CPU (cpu)]:none|cpu: ' \
+        '--allow-unadmitted[Plan for a plug-in that has no certificate; the report says so]' \
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
-        '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
-        '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
-        '--memory-budget=[The most bytes the plan may take on the device, as in 64MiB, 2GB or 4096; beyond it the exit code is 1 and the smallest budget that works is shown]:SIZE: ' \
-        '--passes=[Run these passes, in this order, instead of all, as for run]:A,B,...: ' \
-        '--text[Print the plan itself, a line a value, a transfer and a step, and nothing else]' \
-        '--svg=[Draw the memory over the steps of a run into this file; - is standard output, and then nothing else is printed]:FILE:_files' \
-        '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
+        '--schedule=[The order of the steps\: source keeps the order of the model and is the default; memory needs less memory]:ORDER: ' \
+        '--stream=[Keep these parameters, or all of them, in host memory and copy each to the device for every step that reads it]:PARAM,...: ' \
+        '--memory-budget=[The limit on device memory, as in 64MiB, 2GB or 4096]:SIZE: ' \
+        '--passes=[Run only these passes, in this order; see volta help run]:A,B,...: ' \
+        '--text[Print only the plan, with one line per value, transfer and step]' \
+        '--svg=[Write a picture (SVG) of memory use over the steps to this file; - is standard output, and then nothing else is printed]:FILE:_files' \
+        '--plan-cache=[Store plans in this folder and reuse one if everything that it depends on is the same]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       run) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
-        '--backend=[Where to run, as in reference or reference\:1; gpu, the first there is; auto, that or else the CPU; or the path of a plug-in, as in ./libfoo.so or ./libfoo.so\:1]:BACKEND:_volta_backends' \
-        '--fallback=[Where to run when the backend is not there or cannot run the model\: nowhere, as without it, or the whole of it on the CPU, which the report says]:none|cpu: ' \
-        '--threads=[How many threads the backend may keep busy]:N: ' \
-        '--allow-unadmitted[Run on a plug-in though no certificate admits it; the report says so]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
+        '--backend=[The backend to run on, as in reference or reference\:1; gpu is the first GPU; auto is the first GPU, or the CPU if there is none; a path such as ./libfoo.so or ./libfoo.so\:1 is a plug-in]:BACKEND:_volta_backends' \
+        '--fallback=[If the backend is unavailable or cannot run the model\: fail (none, the default) or run the whole model on the CPU (cpu)]:none|cpu: ' \
+        '--threads=[The number of threads that the backend may use]:N: ' \
+        '--allow-unadmitted[Run on a plug-in that has no certificate; the report says so]' \
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
-        '--seed=[Initialise the parameters from this seed; 0 unless given]:SEED: ' \
-        '--params=[Take every parameter from this safetensors or npz file instead]:FILE:_files' \
-        '--save-params=[Write every parameter to this safetensors file, as --params reads it]:FILE:_files' \
-        '*--in=[Take an input from the tensor of a npy or IDX file, from a CSV file, or from the tensor of that name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
-        '--random-inputs=[Draw the inputs that have no --in\: floats in \[-1, 1), integers in the range the model declares]:SEED: ' \
+        '--seed=[Initialise the parameters from this seed]:SEED: ' \
+        '--params=[Read every parameter from this safetensors or npz file instead]:FILE:_files' \
+        '--save-params=[Write every parameter to this safetensors file, which --params can read]:FILE:_files' \
+        '*--in=[Read an input from a npy, IDX or CSV file, or from the tensor of the same name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
+        '--random-inputs=[Fill the inputs that have no --in with random numbers from this seed\: floats in \[-1, 1), integers in the range that the model declares]:SEED: ' \
         '--out=[Write each output to DIR/NAME.npy]:DIR:_files -/' \
         '-o+[Write each output to DIR/NAME.npy]:DIR:_files -/' \
-        '--format=[What --out writes\: npy (a file an output, as without it), or npz or safetensors (all outputs in DIR/outputs.npz or DIR/outputs.safetensors)]:FORMAT: ' \
-        '--digest[Print the digest of the run and nothing else]' \
-        '--metrics=[Write what the run took as JSON\: time, operations and bytes in all, for each op and for each step]:FILE:_files' \
-        '--trace=[Write the phases, copies and steps of the run over time as Chrome trace events, which ui.perfetto.dev opens; - is standard output, and then nothing else is printed]:FILE:_files' \
-        '--dump-passes=[Write the graph before and after each pass\: 00-source.vt, 01-bind.vt, 02-lower.vt and so on]:DIR:_files -/' \
-        '--passes=[Run these passes, in this order, instead of all\: bind first, then any of lower, canonical, fold, cse, dead, fuse]:A,B,...: ' \
+        '--format=[The format of --out\: npy writes one file per output and is the default; npz and safetensors write all outputs to DIR/outputs.npz or DIR/outputs.safetensors]:FORMAT: ' \
+        '--digest[Print only the digest of the run]' \
+        '--metrics=[Write the time, operations and bytes of the run as JSON\: in total, for each op and for each step]:FILE:_files' \
+        '--trace=[Write a timeline of the phases, copies and steps of the run as Chrome trace events, which ui.perfetto.dev opens]:FILE:_files' \
+        '--dump-passes=[Write the graph before the first pass and after each pass\: 00-source.vt, 01-bind.vt, 02-lower.vt and so on]:DIR:_files -/' \
+        '--passes=[Run only these passes, in this order\: bind first, then any of lower, canonical, fold, cse, dead, fuse]:A,B,...: ' \
         '--dump-plan=[Write the plan as text; - is standard output]:FILE:_files' \
-        '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
-        '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
-        '--memory-budget=[Refuse to take more bytes than this on the device, as in 64MiB, 2GB or 4096]:SIZE: ' \
-        '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
+        '--schedule=[The order of the steps\: source keeps the order of the model and is the default; memory needs less memory]:ORDER: ' \
+        '--stream=[Keep these parameters, or all of them, in host memory and copy each to the device for every step that reads it]:PARAM,...: ' \
+        '--memory-budget=[Fail if the plan needs more device memory than this, as in 64MiB, 2GB or 4096]:SIZE: ' \
+        '--plan-cache=[Store plans in this folder and reuse one if everything that it depends on is the same]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       parity) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
-        '--backends=[Which to compare, the first being what the others are held to]:A,B,...:_volta_backends' \
-        '--threads=[Run a backend that has threads once with each of these numbers, as in 1,2,3, and every other backend once, wherever they stand in the list]:N,...: ' \
-        '--allow-unadmitted[Run on a plug-in though no certificate admits it; the report says so]' \
-        '--untried[Do not try first what the backends declare\: what one does not keep is then seen as a difference]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
+        '--backends=[The backends to compare; the others are compared with the first]:A,B,...:_volta_backends' \
+        '--threads=[Run each backend that has threads once with each of these numbers of threads, as in 1,2,3, and every other backend once]:N,...: ' \
+        '--allow-unadmitted[Run on a plug-in that has no certificate; the report says so]' \
+        '--untried[Do not probe the capabilities that the backends declare]' \
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
-        '--seed=[Initialise the parameters from this seed; 0 unless given]:SEED: ' \
-        '--params=[Take every parameter from this safetensors or npz file instead]:FILE:_files' \
-        '*--in=[Take an input from the tensor of a npy or IDX file, from a CSV file, or from the tensor of that name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
-        '--random-inputs=[Draw the inputs that have no --in\: floats in \[-1, 1), integers in the range the model declares]:SEED: ' \
-        '--passes=[Run these passes, in this order, instead of all, as for run]:A,B,...: ' \
-        '--schedule=[The order of steps\: source, that of the model, as without it; or memory, which keeps less alive]:ORDER: ' \
-        '--stream=[Keep these parameters, or all, in host memory and copy them in for each step that reads them]:PARAM,...: ' \
-        '--memory-budget=[Refuse to take more bytes than this on the device, as in 64MiB, 2GB or 4096]:SIZE: ' \
+        '--seed=[Initialise the parameters from this seed]:SEED: ' \
+        '--params=[Read every parameter from this safetensors or npz file instead]:FILE:_files' \
+        '*--in=[Read an input from a npy, IDX or CSV file, or from the tensor of the same name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
+        '--random-inputs=[Fill the inputs that have no --in with random numbers from this seed\: floats in \[-1, 1), integers in the range that the model declares]:SEED: ' \
+        '--passes=[Run only these passes, in this order; see volta help run]:A,B,...: ' \
+        '--schedule=[The order of the steps\: source keeps the order of the model and is the default; memory needs less memory]:ORDER: ' \
+        '--stream=[Keep these parameters, or all of them, in host memory and copy each to the device for every step that reads it]:PARAM,...: ' \
+        '--memory-budget=[Fail if the plan needs more device memory than this, as in 64MiB, 2GB or 4096]:SIZE: ' \
         '--published=[Compare with a published digest too]:FILE:_files' \
-        '--plan-cache=[Keep plans in this folder, and take them from there when everything they depend on is the same]:DIR:_files -/' \
+        '--plan-cache=[Store plans in this folder and reuse one if everything that it depends on is the same]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       admit) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
-        '--out=[Write the certificate there]:FILE:_files' \
-        '-o+[Write the certificate there]:FILE:_files' \
-        '--short[Ask a part of the suite and the small examples alone]' \
-        '--jobs=[How many cases run at once]:N: ' \
-        '--reproducer=[Where the model and the inputs that show a fault are written]:DIR:_files -/' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
+        '--out=[Write the certificate to this file]:FILE:_files' \
+        '-o+[Write the certificate to this file]:FILE:_files' \
+        '--short[Test only a part of the suite and the small examples]' \
+        '--jobs=[The number of cases that run in parallel]:N: ' \
+        '--reproducer=[Write the model and the inputs that show a fault to this folder]:DIR:_files -/' \
         '--json[Print the report as JSON]' \
         '1:operand:_volta_backends' ;;
       bench) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
-        '--backend=[Where to run; unless given, cuda for the suite cuda, else cpu]:BACKEND:_volta_backends' \
-        '--small[Of the suite cuda\: what a small tensor costs on its way in, one step and the way out, beside a run on the CPU]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
+        '--backend=[The backend to measure]:BACKEND:_volta_backends' \
+        '--small[With the suite cuda\: measure the fixed costs of small tensors\: upload, one step and download, and the same step on the CPU]' \
         '--threads=[Measure with these numbers of threads]:N,N,...: ' \
-        '--compare=[Time the products of OpenBLAS too, by turns with ours, and show the ratio\: above 1, ours take less time]:openblas: ' \
-        '--peer=[The OpenBLAS to load, also one that numpy or scipy bring along]:FILE:_files' \
-        '--only=[Measure the work whose name has this in it]:TEXT: ' \
+        '--compare=[Time the matrix products of OpenBLAS too, alternating with Volta, and show the ratio\: above 1, Volta takes less time]:openblas: ' \
+        '--peer=[The OpenBLAS library to load, for instance the one that numpy or scipy contain]:FILE:_files' \
+        '--only=[Measure only the rows whose name contains this text]:TEXT: ' \
         '*--bind=[Give the dims of MODEL their sizes, as in B=4,T=128]:NAME=N,...: ' \
-        '--rounds=[How many turns each has\: 7 unless given]:N: ' \
-        '--quick[Small sizes and one short turn\: to see that it works, not how fast]' \
+        '--rounds=[The number of rounds]:N: ' \
+        '--quick[Small sizes and one short round\: for testing, not for measuring]' \
         '--json[Print the report as JSON]' \
         '*:operand: ' ;;
       digest) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       ops) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
-        '--backend=[Add whether this backend runs each op itself, and how]:BACKEND:_volta_backends' \
-        '--allow-unadmitted[Ask a plug-in though no certificate admits it]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
+        '--backend=[Add a column that says whether this backend runs each op itself, and how]:BACKEND:_volta_backends' \
+        '--allow-unadmitted[Accept a plug-in that has no certificate]' \
         '--markdown[Print the page docs/ops.md]' \
         '--json[Print the report as JSON]' ;;
       backends) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
         '--markdown[Print the page docs/governance/backend-capability-matrix.md]' \
         '--json[Print the report as JSON]' \
         '*:operand:_files' ;;
       doctor) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
         '--json[Print the report as JSON]' ;;
       explain) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
         '1:operand:_volta_codes' ;;
       inspect) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
         '--json[Print the report as JSON]' \
         '1:operand:_files' ;;
       convert) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
         '*:operand:_files' ;;
       help) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
-        '--quiet[Say nothing on standard error but errors]' \
-        '-q[Say nothing on standard error but errors]' \
-        '--verbose[Say more on standard error]' \
-        '-v[Say more on standard error]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
         '1:operand:_volta_verbs' ;;
     esac
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * run_model.c - a model from text to bits in C, on the public header alone.
- *   run_model [MODEL.vt [BACKEND]]      prints the digest of a run with seeded weights and inputs
- */
+ * run_model.c - an example in C that uses only the public header. It reads a model, runs it once
+ * with parameters and inputs from fixed seeds, and prints the digest of the run.
+ *   run_model [MODEL.vt [BACKEND]] */
 #include <stdio.h>
 #include <volta/volta.h>
 
@@ -14,7 +14,7 @@ static const char text[] =
     "  output y = softmax(matmul(x, w))\n"
     "}\n";
 
-static vt_status run(vt_program *p, uint8_t digest[32], vt_diag *d) {
+static vt_status run_seeded(vt_program *p, uint8_t digest[32], vt_diag *d) {
   VT_TRY(vt_program_init_params(p, 0, d));
   VT_TRY(vt_program_random_inputs(p, 7, d));
   VT_TRY(vt_program_run(p, d));
@@ -31,14 +31,14 @@ int main(int argc, char **argv) {
                          : vt_model_parse(text, sizeof text - 1, NULL, &model, &d);
   if (s == VT_OK) {
     vt_options o = {.size = sizeof o, .bind = bind, .n_bind = vt_model_dims(model)};
-    for (uint32_t i = 0; i < o.n_bind; i++) { /* at most 8: batches of 2, all else 16 */
+    for (uint32_t i = 0; i < o.n_bind; i++) { /* at most 8 dims; a batch is 2, others are 16 */
       const char *name = vt_model_dim(model, i);
       bind[i] = (vt_binding){name, name[0] == 'B' ? 2 : 16};
     }
     o.backend = argc > 2 ? argv[2] : NULL;
     s = vt_program_new(model, &o, &program, &d);
   }
-  if (s == VT_OK) s = run(program, digest, &d);
+  if (s == VT_OK) s = run_seeded(program, digest, &d);
   if (s == VT_OK) {
     for (int i = 0; i < 32; i++) printf("%02x", digest[i]);
     printf("  %s on %s\n", vt_model_name(model), vt_program_backend(program));

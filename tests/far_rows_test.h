@@ -8,7 +8,7 @@
 enum { FAR_ROWS = 40 };
 
 /* FAR_ROWS of n elements each. */
-static inline void far_rows(float *x, int n) {
+static inline void write_far_rows(float *x, int n) {
   const float infinity = vt_f32_from_bits(0x7f800000u), none = vt_f32_from_bits(0x7fc00000u);
   uint64_t seed = 77;
   for (int i = 0; i < FAR_ROWS * n; i++) {

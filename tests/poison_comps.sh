@@ -44,16 +44,16 @@ fault softmax kernel op_norm.c softmax_row 's| / sum;| * (1.0f / sum);|' quick
 fault log_softmax lower op_norm.c lower_log_softmax \
   's/shifted, vt_build1(b, VT_OP_log, sum)/l->in[0], vt_build2(b, VT_OP_add, m, vt_build1(b, VT_OP_log, sum))/'
 fault log_softmax kernel op_norm.c log_softmax_row 's/(\(r->x\[i \* r->xs\]\) - m) - log_sum/\1 - (m + log_sum)/'
-fault layer_norm lower op_norm.c lower_last 's/VT_OP_add, y/VT_OP_sub, y/' quick
+fault layer_norm lower op_norm.c lower_last_axes 's/VT_OP_add, y/VT_OP_sub, y/' quick
 fault layer_norm kernel norm.inc 'NAME(norm)' 's|/ ROOT(squares / n|/ ROOT(squares * (1 / n)|'
-fault rms_norm lower op_norm.c lower_last 's/, eps, centred)/, eps * 1.5, centred)/'
+fault rms_norm lower op_norm.c lower_last_axes 's/, eps, centred)/, eps * 1.5, centred)/'
 fault rms_norm kernel norm.inc 'NAME(norm)' 's|s->centred ? NAME(sum_of)(w, x, 0, 0) / n : 0;|NAME(sum_of)(w, x, 0, 0) / n;|'
 fault linear lower op_contract.c lower_linear 's/VT_OP_add, y/VT_OP_sub, y/'
 fault linear kernel op_contract.c kernel_linear 's/v + ((const float/v - ((const float/'
 fault embedding lower op_move.c lower_embedding \
   's/l->in\[1\])/vt_build2(l->b, VT_OP_minimum, l->in[1], vt_build_int(l->b, l->b->type(l->b, l->in[1])->dtype, 3)))/'
 fault embedding kernel op_move.c kernel_embedding 's/row \* table->stride\[0\]/(row - (row == 3)) * table->stride[0]/'
-fault attention lower op_attention.c by_position 's/VT_OP_le, j, p/VT_OP_lt, j, p/'
+fault attention lower op_attention.c mask_by_position 's/VT_OP_le, j, p/VT_OP_lt, j, p/'
 fault attention lower op_attention.c scale_of 's|1.0f / vt_f32_sqrt((float)d)|(float)(1.0 / vt_f64_sqrt((double)d))|'
 fault attention lower op_attention.c scale_of 's|: a->scale|: a->scale * (1 + 0x1p-23)|'
 fault attention kernel op_attention.c kernel_attention 's|1.0f / root|(float)(1.0 / vt_f64_sqrt((double)q->dim[3]))|'
@@ -67,9 +67,9 @@ fault linear_int lower op_quant.c lower_linear_int 's/plus(/minus(/'
 fault linear_int kernel op_quant.c weighted 's/zx \* sum_w +/zx * sum_w -/'
 fault adaptive_avg_pool lower op_adaptive.c edges 's/+ f->out\[i\] - 1)/+ f->out[i])/'
 fault adaptive_avg_pool kernel op_adaptive.c window_at 's/(next % out != 0)/(next % out > 1)/'
-fault adaptive_max_pool lower op_adaptive.c lower_adaptive_max_pool 's/vt_pooling_least(b, f.dtype)/vt_build_like(b, l->in[0], 0.0)/'
-fault adaptive_max_pool kernel op_adaptive.c kernel_adaptive_max_pool 's/if (vt_view_above/if (j > 0 \&\& vt_view_above/;s/int64_t best = base;/int64_t best = base + 0 * size; t.count -= t.count > 2;/'
-fault diag lower op_arrange.c diagonal_places 's/n + 1)/n)/'
+fault adaptive_max_pool lower op_adaptive.c lower_adaptive_max_pool 's/vt_pooling_least_value(b, f.dtype)/vt_build_like(b, l->in[0], 0.0)/'
+fault adaptive_max_pool kernel op_adaptive.c kernel_adaptive_max_pool 's/if (vt_view_is_above/if (j > 0 \&\& vt_view_is_above/;s/int64_t best = base;/int64_t best = base + 0 * size; t.count -= t.count > 2;/'
+fault diag lower op_arrange.c diagonal_positions 's/n + 1)/n)/'
 fault diag kernel op_arrange.c diagonal_view 's/k < 0 ? 0 : 1/k < 0 ? 1 : 0/'
 
 # ---- build ----

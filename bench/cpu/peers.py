@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""peers.py - the same work by Volta, PyTorch and ONNX Runtime on the CPU, by turns in one run.
+"""peers.py - measures the same work in Volta, PyTorch and ONNX Runtime on the CPU, in alternation.
 
-Volta runs as `volta bench ... --json`, and each of the others in processes of its own (bench/settings.py). In each round
-everybody has a turn; the best call of all turns is kept, and the median. The work is what the suite
-`cpu` has besides products, and GPT-2 with 124 million parameters over 128 tokens. The others get the
-parameters that Volta drew for it, and their logits must be Volta's up to rounding before any of them
-is timed. A peer that is missing or cannot do a work is left out, and the report says why.
-bench/peers.sh makes the Python that this needs.
+Volta runs as `volta bench ... --json`, and each peer in processes of its own (bench/settings.py). In each round every
+library has one turn; the report has the best call of all turns and the median. The work is the suite `cpu` without its
+matrix products, and GPT-2 with 124 million parameters over 128 tokens. The peers get the parameters that Volta drew for
+GPT-2, and their logits must equal Volta's up to rounding before any of them is measured. A peer that is missing or
+cannot do a work is left out, and the report says why. bench/peers.sh installs the Python packages that this needs.
 
-A peer is measured at its fastest setting, which is chosen for each work and number of threads, and which the report
-names. For PyTorch: as it comes, threads bound to cores and, where there is AVX-512, held to AVX2. For ONNX Runtime:
-threads that wait spinning or asleep, and all optimisations of the graph or the basic ones. For both: all threads,
-half of them, and so on down to one. VOLTA_ISA=avx2 holds Volta and PyTorch to these instructions.
+A peer is measured at its fastest setting, which is chosen for each work and number of threads and named in the report.
+The settings of PyTorch: its defaults, threads bound to cores and, on a CPU with AVX-512, limited to AVX2. The settings
+of ONNX Runtime: waiting threads spin or sleep, and all graph optimisations or only the basic ones. For both: all
+threads, half of them, and so on down to one. VOLTA_ISA=avx2 limits Volta and PyTorch to AVX2.
 """
 import argparse
 import json
@@ -30,16 +29,16 @@ from settings import Peer, serve, threads_down, timed  # noqa: E402
 
 MODEL = "examples/gpt2_124m.vt"
 GPT2 = "gpt2_124m B=1,T=128"
-TURN_S, TRIAL_S = 0.3, 0.05
-REST_S = 0.05  # threads of whoever ran before still look for work for a while
+TURN_S, TRIAL_S = 0.3, 0.05  # seconds of a turn, and of a turn while the setting is chosen
+REST_S = 0.05  # pause before a turn, because idle threads of the previous library spin for a while
 AVX2 = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 
 
 # ---- PyTorch -------------------------------------------------------------------------------------
 
 class Gpt2:
-    """examples/gpt2_124m.vt in PyTorch; the three projections of attention as one product, which is
-    how PyTorch does them fastest."""
+    """examples/gpt2_124m.vt in PyTorch. The three projections of attention are one product, because PyTorch is fastest
+    that way."""
 
     def __init__(self, torch, params):
         self.torch, self.f, self.p = torch, torch.nn.functional, params
@@ -90,7 +89,7 @@ class PyTorch:
         return {f"x{n}": {"threads": n} for n in threads_down(threads)}
 
     def __init__(self, data):
-        import torch  # where it is missing, the peer is
+        import torch  # fails if it is not installed: then the peer is missing
         self.torch, self.version = torch, f"PyTorch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}"
         f, t = torch.nn.functional, {name: torch.from_numpy(a) for name, a in data.arrays.items()}
         gpt2 = Gpt2(torch, {name: torch.from_numpy(a) for name, a in data.params.items()}) if data.params else None
@@ -109,8 +108,8 @@ class PyTorch:
     def about(self):
         return self.version, list(self.works)
 
-    def logits_apart(self, tokens, expected):
-        """How far its logits are from those in a file, for the tokens in another."""
+    def logits_distance(self, tokens, expected):
+        """The largest difference of its logits from those in the file `expected`, for the tokens in the file `tokens`."""
         import numpy as np
         with self.torch.inference_mode():
             found = self.gpt2(self.torch.from_numpy(np.load(tokens).astype(np.int64))).numpy()
@@ -151,7 +150,7 @@ class OnnxRuntime:
         }
 
     def node(self, op, names, weights=(), **attributes):
-        """A model of one node, and its inputs; what is no input is kept in the model."""
+        """A model of one node, and its inputs by name. The names in `weights` are constants of the model."""
         h, np_helper = self.onnx.helper, self.onnx.numpy_helper
         info = [h.make_tensor_value_info(n, 1, self.a[n].shape) for n in names if n not in weights]
         graph = h.make_graph([h.make_node(op, names, ["y"], **attributes)], op, info,
@@ -173,7 +172,7 @@ class OnnxRuntime:
         return timed(lambda: session.run(None, inputs), seconds)
 
 
-# ---- Volta, and what all work on -----------------------------------------------------------------
+# ---- Volta, and the data -------------------------------------------------------------------------
 
 class Volta:
     name = "Volta"
@@ -200,7 +199,7 @@ class Volta:
 
 
 class Data:
-    """What the peers work on: small arrays, and GPT-2's parameters as Volta drew them, if they are in the folder."""
+    """The inputs of the works: random arrays, and GPT-2's parameters as Volta drew them, if they are in the folder."""
 
     def __init__(self, folder):
         import numpy as np
@@ -214,7 +213,7 @@ class Data:
 
 
 def draw_gpt2(volta, folder):
-    """GPT-2's parameters, 16 tokens and their logits, as files."""
+    """Writes GPT-2's parameters, 16 tokens and their logits to files in the folder."""
     import numpy as np
     np.save(folder / "tokens.npy", np.random.default_rng(1).integers(0, 50257, (1, 16), dtype=np.int32))
     volta.run("run", MODEL, "--bind", "B=1,T=16", "--in", f"tokens={folder}/tokens.npy", "--backend", volta.backend,
@@ -233,7 +232,7 @@ def read_safetensors(np, path):
 # ---- measuring -----------------------------------------------------------------------------------
 
 def measure(volta, peers, work, threads, rounds):
-    """Per name the best call of all turns, the median of the medians, and the setting."""
+    """Yields for each library: its name, the best call of all turns, the median of the medians, and its setting."""
     chosen = {p.name: p.choose(work, threads, TRIAL_S) for p in peers}
     lanes = {volta.name: lambda: volta.turn(work, threads)}
     lanes |= {p.name: lambda p=p: p.turn(work, chosen[p.name][1], TURN_S) for p in peers}
@@ -262,7 +261,7 @@ def open_peers(names, folder):
     peers, missing = [], {}
     for name, kind in KINDS.items():
         if name not in names:
-            missing[name] = "not asked for"
+            missing[name] = "not selected by --peers"
             continue
         try:
             peers.append(Peer(kind, [__file__, "--data", str(folder)]))
@@ -275,9 +274,9 @@ def check_logits(peers, folder):
     for peer in peers:
         if GPT2 in peer.works:
             for worker in peer.workers.values():
-                apart = worker.ask("logits_apart", f"{folder}/tokens.npy", f"{folder}/logits.npy")
-                if not apart < 1e-3:
-                    sys.exit(f"peers.py: {peer.name} runs another GPT-2: its logits are {apart} apart")
+                distance = worker.ask("logits_distance", f"{folder}/tokens.npy", f"{folder}/logits.npy")
+                if not distance < 1e-3:
+                    sys.exit(f"peers.py: {peer.name} runs another GPT-2: its logits differ by {distance}")
 
 
 def show(r):
@@ -289,11 +288,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--volta", default="build/volta", help="the binary to measure")
     parser.add_argument("--backend", default="cpu")
-    parser.add_argument("--threads", default="1,2", help="as in 1,2")
-    parser.add_argument("--only", default="", help="the work whose name has this in it")
-    parser.add_argument("--peers", default="PyTorch,ONNX Runtime", help="whom to measure beside Volta")
+    parser.add_argument("--threads", default="1,2", help="numbers of threads, as in 1,2")
+    parser.add_argument("--only", default="", help="measure only works whose name contains this")
+    parser.add_argument("--peers", default="PyTorch,ONNX Runtime", help="libraries to measure in addition to Volta")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", help="write the results there as JSON")
+    parser.add_argument("--out", help="file for the results, as JSON")
     parser.add_argument("--serve", choices=list(KINDS), help=argparse.SUPPRESS)
     parser.add_argument("--data", help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -309,7 +308,7 @@ def compare(args, folder):
         draw_gpt2(volta, folder)
     peers, missing = open_peers(args.peers.split(","), folder)
     if not peers:
-        sys.exit(f"peers.py: nobody to compare with: {missing}")
+        sys.exit(f"peers.py: there is no library to compare with: {missing}")
     if args.only in GPT2:
         check_logits(peers, folder)
     works = list(dict.fromkeys(w for p in peers for w in p.works if args.only in w))

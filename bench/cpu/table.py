@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""table.py folder | machine VOLTA | page | check | self-check - results on disk, and the page made of them.
+"""table.py folder | machine VOLTA | page | check | self-check - generates the tables of the performance page.
 
-  folder   the folder of bench/results that this machine's results belong in
-  machine  what this machine is, as JSON: what /proc/cpuinfo says, and no names
+  folder   prints the folder of bench/results for the results of this machine
+  machine  prints facts about this machine as JSON, from /proc/cpuinfo and VOLTA; no host or user names
   page     writes the tables of docs/governance/performance.md from bench/results
-  check    fails when the page says anything else than bench/results
-  self-check  plants other numbers and settings in a page and in results, and fails when they are not found
+  check    fails if the tables of the page are not those that bench/results gives
+  self-check  changes numbers and settings in a made-up page and its results, and fails if `check` misses one
 """
 import datetime
 import json
@@ -21,8 +21,8 @@ RESULTS, PAGE = "bench/results", "docs/governance/performance.md"
 BEGIN, END = "<!-- results: begin -->\n", "<!-- results: end -->\n"
 ISAS = ["avx2", "avx512"]
 
-# What is asked for: the title, whom it is held against, which work, what must be and what is aimed at.
-# Of several rows the worst counts.
+# The goals of performance: title, the library compared with, a pattern of the works, the ratio that must be reached
+# (None: it is only measured) and the ratio aimed at (None: memory speed). If several works match, the worst counts.
 GOALS = [
     ("sgemm, squares of 128 to 2048", "openblas", r"sgemm (\d+)x\1x\1$", 0.95, 1.05),
     ("sgemm [64..512]x768x3072", "openblas", r"sgemm (64|128|256|512)x768x3072$", 0.95, 1.05),
@@ -35,9 +35,9 @@ GOALS = [
     ("conv2d 3x3 64->64 56x56", "PyTorch", r"conv2d ", 0.7, 1.0),
     ("GPT-2 124M, B=1, T=128", "PyTorch", r"gpt2_124m ", 0.8, 1.2),
 ]
-# Work that the arithmetic of the cores limits, not the memory.
+# Pattern of the works that arithmetic limits, not memory, so that two threads should be nearly twice as fast.
 BOUND = r"sgemm ((512|1024|2048)x\d+x\d+|(64|128|256)x768x3072)$|conv2d |gpt2_124m "
-SCALE_MUST, SCALE_AIM = 1.8, 1.95
+SCALE_MUST, SCALE_AIM = 1.8, 1.95  # "must" and "aim" for one thread's time over that of two
 NAMES = {"openblas": "OpenBLAS"}
 
 
@@ -63,10 +63,10 @@ def machine(volta):
             "date": datetime.date.today().isoformat()}
 
 
-# ---- reading -------------------------------------------------------------------------------------
+# ---- reading results -----------------------------------------------------------------------------
 
 class Results:
-    """All rows of one machine: (isa, peer, work, threads, weights) -> record."""
+    """All results of one machine; rows is {(isa, peer, work, threads, weights): record}."""
 
     def __init__(self, folder):
         self.folder, self.rows, self.about = folder, {}, {}
@@ -82,7 +82,7 @@ class Results:
             return
         report = json.loads(path.read_text())
         cores = report["compare"].get("cores", [])
-        tried = f"; tried as {', '.join(cores)}" if cores else ""
+        tried = f"; core types tried: {', '.join(cores)}" if cores else ""
         self.about[isa, "openblas"] = report["compare"]["config"] + tried
         for r in report["results"]:
             self.rows[isa, "openblas" if "ratio" in r else None, r["work"], r["threads"], r["weights"]] = r
@@ -101,7 +101,7 @@ class Results:
                 if i == isa and p == peer and t == threads and re.match(work, w) and k in (weights, "peer")]
 
     def scale(self, isa, threads):
-        """The worst of one thread's time over that of several, and its work."""
+        """(ratio, work): the smallest ratio of one thread's time over that of `threads`, among the works of BOUND."""
         found = []
         for (i, p, w, t, k), r in self.rows.items():
             many = self.rows.get((i, p, w, threads, k))
@@ -110,7 +110,7 @@ class Results:
         return min(found) if found else None
 
 
-# ---- writing -------------------------------------------------------------------------------------
+# ---- writing the page ----------------------------------------------------------------------------
 
 def count(threads):
     return "1 thread" if threads == 1 else f"{threads} threads"
@@ -142,7 +142,7 @@ def scale_cells(results):
 
 def goal_table(results):
     heads = [f"{isa} x{t}" for isa in results.isas for t in results.threads]
-    lines = ["| work | over | must | aim | " + " | ".join(heads) + " |", "|---|---|---|---|" + "---|" * len(heads)]
+    lines = ["| work | compared with | must | aim | " + " | ".join(heads) + " |", "|---|---|---|---|" + "---|" * len(heads)]
     for goal in GOALS:
         title, peer, _, must, aim = goal
         must_text = "measured" if must is None else f"{must:.2f}"
@@ -164,7 +164,8 @@ def missed_lines(results):
             for threads in results.threads:
                 for r in results.pick(isa, peer, work, threads, "parameter"):
                     if must is not None and round(r["ratio"], 2) < must:
-                        yield f"- {r['work']}, {isa}, {count(threads)}: {r['ratio']:.2f} of {NAMES.get(peer, peer)}, must be {must:.2f}"
+                        yield (f"- {r['work']}, {isa}, {count(threads)}: {r['ratio']:.2f} of {NAMES.get(peer, peer)}, "
+                               f"must be {must:.2f}")
     for isa in results.isas:
         found = results.scale(isa, 2)
         if found and round(found[0], 2) < SCALE_MUST:
@@ -172,7 +173,7 @@ def missed_lines(results):
 
 
 def detail_table(results, isa):
-    lines = ["| work | threads | weights | Volta best us | median us | GFLOP/s | over | set to | its best us | ratio | of medians |",
+    lines = ["| work | threads | weights | Volta best us | median us | GFLOP/s | compared with | its setting | its best us | ratio | ratio of medians |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
     for (i, peer, work, threads, weights), r in results.rows.items():
         if i != isa or (peer is None and work_compared(results, isa, work)):
@@ -196,9 +197,9 @@ def machine_lines(results):
     yield f"Measured on {m['date']}; instructions {m['instructions']}; built by {m['compiler']}; cache {m['cache']}."
     yield f"The files are in `{results.folder.relative_to(results.folder.parents[2])}`."
     for (isa, peer), about in results.about.items():
-        yield f"{NAMES.get(peer, peer)} beside {isa}: {about}."
+        yield f"{NAMES.get(peer, peer)}, measured with {isa}: {about}."
     if not any("peer_setting" in r for r in results.rows.values()):
-        yield "No other settings of the peers were tried: each was measured as it comes."
+        yield "Each library was measured with its default settings only."
     yield ""
 
 
@@ -208,7 +209,7 @@ def generated(root):
         results = Results(folder)
         lines += [*machine_lines(results), *goal_table(results), ""]
         missed = list(missed_lines(results))
-        lines += ["Every row that must be is." if not missed else "Below what must be:", "", *missed, *([""] if missed else [])]
+        lines += ["Every row reaches its \"must\"." if not missed else "Rows below their \"must\":", "", *missed, *([""] if missed else [])]
         for isa in results.isas:
             lines += [f"#### Every row, {isa}", "", *detail_table(results, isa), ""]
     return "\n".join(lines)
@@ -230,62 +231,62 @@ def check_page(root):
     return page_parts(root)[1] == generated(root)
 
 
-def made_up(work, threads, **more):
+def made_up_row(work, threads, **more):
     return {"work": work, "threads": threads, "best_ns": 2000, "median_ns": 2100, "peer_best_ns": 3000,
             "peer_median_ns": 3100, "peer_setting": "Zen x1", "ratio": 1.5, "ratio_median": 3100 / 2100, **more}
 
 
-def make_up(root):
-    """A page and results that nobody measured."""
+def write_made_up(root):
+    """Writes a page and made-up results that agree with it."""
     folder = root / RESULTS / "nobody-x2"
     folder.mkdir(parents=True)
     (root / PAGE).parent.mkdir(parents=True)
     (root / PAGE).write_text("before\n" + BEGIN + END + "after\n")
-    products = [made_up("sgemm 512x512x512", t, weights=w, flops=9000) for t in (1, 2) for w in ("parameter", "input")]
+    products = [made_up_row("sgemm 512x512x512", t, weights=w, flops=9000) for t in (1, 2) for w in ("parameter", "input")]
     files = {"machine": {"cpu": "none", "family": "0", "model": "0", "cpus": 2, "cache": "0 KB", "instructions": "sse2",
                          "compiler": "none", "date": "2000-01-01"},
              "openblas-avx2": {"compare": {"config": "none", "cores": ["Zen"]}, "results": products},
-             "peers-avx2": {"peers": {"PyTorch": "none"}, "results": [made_up("softmax 1024x1024", 1, peer="PyTorch")]}}
+             "peers-avx2": {"peers": {"PyTorch": "none"}, "results": [made_up_row("softmax 1024x1024", 1, peer="PyTorch")]}}
     for name, what in files.items():
         (folder / f"{name}.json").write_text(json.dumps(what))
     write_page(root)
 
 
-def planted(change):
-    """Whether the check finds a change to a page that agrees with its results."""
+def is_noticed(change):
+    """Whether the check notices `change`, made to a page that agrees with its results."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
-        make_up(root)
+        write_made_up(root)
         if not check_page(root):
             return False
         change(root)
         return not check_page(root)
 
 
-def spoil_page(root):
+def plant_in_page(root):
     text = (root / PAGE).read_text(encoding="utf-8")
     (root / PAGE).write_text(text.replace("| 1.50 |", "| 1.60 |", 1), encoding="utf-8")
 
 
-def spoil_products(root):
+def plant_in_products(root):
     path = root / RESULTS / "nobody-x2/openblas-avx2.json"
     path.write_text(path.read_text().replace("2000", "2900", 1))
 
 
-def spoil_peers(root):
+def plant_in_peers(root):
     path = root / RESULTS / "nobody-x2/peers-avx2.json"
     path.write_text(path.read_text().replace('"ratio": 1.5', '"ratio": 0.5', 1))
 
 
-def spoil_setting(root):
+def plant_in_setting(root):
     path = root / RESULTS / "nobody-x2/openblas-avx2.json"
     path.write_text(path.read_text().replace("Zen x1", "Haswell x1", 1))
 
 
 def self_check():
-    spoils = (spoil_page, spoil_products, spoil_peers, spoil_setting)
-    lost = [f.__name__ for f in spoils if not planted(f)]
-    print(f"not found: {lost}" if lost else f"{len(spoils)} planted changes are found")
+    changes = (plant_in_page, plant_in_products, plant_in_peers, plant_in_setting)
+    lost = [f.__name__ for f in changes if not is_noticed(f)]
+    print(f"not noticed: {lost}" if lost else f"{len(changes)} planted changes are noticed")
     return 1 if lost else 0
 
 
@@ -298,7 +299,7 @@ def main(words):
         write_page(ROOT)
     elif words == ["check"]:
         if not check_page(ROOT):
-            print(f"{PAGE} does not say what {RESULTS} does; `python3 bench/cpu/table.py page` writes it")
+            print(f"the tables of {PAGE} are not those of {RESULTS}; `python3 bench/cpu/table.py page` writes them")
             return 1
     elif words == ["self-check"]:
         return self_check()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention_bench.cu - the kernels of attention alone: the time of each shape, and whether the bits
-// are those of a kernel that does one row a thread, as the page of the numerics says it. Exit 1
-// when they are not.
+// attention_bench.cu - times the attention kernels for each shape, and compares their bits with
+// those of a simple kernel that computes one row per thread as docs/numerics.md defines it. Exit 1
+// if bits differ.
 //
 //   nvcc -std=c++17 -O3 -fmad=false -ftz=false -prec-div=true -prec-sqrt=true -arch=sm_90
 //        -Isrc/back/cuda -Isrc/num bench/cuda/attention_bench.cu -o attention_bench
@@ -46,9 +46,9 @@ static const shape shapes[] = {
     {"wide", 1, 4, 4, 64, 512, 256, true},
 };
 
-// ---- one row a thread ----
+// ---- reference: one row per thread ----
 
-__device__ float plain_dot(const float *x, const float *y, int64_t step, int64_t n) {
+__device__ float reference_dot(const float *x, const float *y, int64_t step, int64_t n) {
   attend_levels t;
   attend_levels_clear(t);
   for (int64_t c = 0; c < n; c += 256) {
@@ -60,7 +60,7 @@ __device__ float plain_dot(const float *x, const float *y, int64_t step, int64_t
 }
 
 // S of up to 1024 numbers.
-__device__ float plain_chunk(const float *x, int64_t n) {
+__device__ float reference_chunk(const float *x, int64_t n) {
   float s[32] = {0};
   for (int64_t i = 0; i < n; i++) s[i % 32] += x[i];
   for (int h = 16; h > 0; h /= 2)
@@ -68,30 +68,30 @@ __device__ float plain_chunk(const float *x, int64_t n) {
   return s[0];
 }
 
-__global__ void plain(vt_gpu_attention a, float *weights, float *chunks, float *out) {
+__global__ void reference_kernel(vt_gpu_attention a, float *weights, float *chunks, float *out) {
   const int64_t row = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= a.pairs * a.queries) return;
   const int64_t pair = row / a.queries, i = row % a.queries, b = pair / a.heads, h = pair % a.heads;
-  const int64_t group = h / (a.heads / a.groups), count = attend_parts(a.keys, 1024);
+  const int64_t group = h / (a.heads / a.groups), count = attend_ceil_div(a.keys, 1024);
   const int64_t seen = a.causal ? i + 1 + a.keys - a.queries : a.keys;
   const float *q = attend_row<float>(a.q, b, h, i), *v = attend_row<float>(a.v, b, group, 0);
   float *e = weights + row * a.keys, *sums = chunks + row * count, m = attend_lowest();
   for (int64_t j = 0; j < seen; j++) {
-    e[j] = plain_dot(q, attend_row<float>(a.k, b, group, j), 1, a.depth) * a.scale;
+    e[j] = reference_dot(q, attend_row<float>(a.k, b, group, j), 1, a.depth) * a.scale;
     m = fmaxf(m, e[j]);
   }
   for (int64_t j = 0; j < seen; j++) e[j] = vt_s_narrow(vt_core_exp((double)(e[j] - m)));
   for (int64_t c = 0; c < count; c++)
-    sums[c] = plain_chunk(e + c * 1024, attend_most(0, attend_least(1024, seen - c * 1024)));
-  const float sum = plain_chunk(sums, count);
+    sums[c] = reference_chunk(e + c * 1024, attend_max(0, attend_min(1024, seen - c * 1024)));
+  const float sum = reference_chunk(sums, count);
   for (int64_t c = 0; c < a.width; c++)
-    out[row * a.width + c] = plain_dot(e, v + c, a.v.step[2], seen) / sum;
+    out[row * a.width + c] = reference_dot(e, v + c, a.v.step[2], seen) / sum;
 }
 
-// ---- the kernels, as cuda_attention.c launches them ----
+// ---- the kernels, launched as in cuda_attention.c ----
 
 template <class T>
-static T *room(int64_t n) {
+static T *device_array(int64_t n) {
   T *p;
   GOOD(cudaMalloc(&p, std::max<int64_t>(n, 1) * sizeof(T)));
   GOOD(cudaMemset(p, 0x7f, std::max<int64_t>(n, 1) * sizeof(T)));
@@ -101,33 +101,34 @@ static T *room(int64_t n) {
 static float *numbers(int64_t n, uint32_t seed) {
   std::vector<float> x(n);
   for (float &f : x) seed = seed * 1664525u + 1013904223u, f = (float)(seed >> 8) * 0x1p-22f - 2.0f;
-  float *p = room<float>(n);
+  float *p = device_array<float>(n);
   GOOD(cudaMemcpy(p, x.data(), n * sizeof(float), cudaMemcpyHostToDevice));
   return p;
 }
 
-// As a projection leaves it: [batch, time, head, width].
-static vt_gpu_attended laid(const float *data, int64_t heads, int64_t time, int64_t width) {
+// An operand as a projection stores it: [batch, time, head, width].
+static vt_gpu_attended head_view(const float *data, int64_t heads, int64_t time, int64_t width) {
   return {data, {time * heads * width, width, heads * width, 1}};
 }
 
 static cudaDeviceProp device;
 static bool in_tiles(const shape &s) { return s.queries >= 32 && s.depth <= 128; }
 
-// Blocks of threads of the kernels with tiles: all at once, or as many as keep their scores.
+// Thread blocks of the tiled kernels: all tiles, or as many as are resident if scores are stored.
 static int64_t tile_rows(const shape &s) { return s.depth <= 64 ? 64 : 32; }
-static int64_t tile_blocks(const shape &s, bool kept) {
+static int64_t tile_blocks(const shape &s, bool stored) {
   const int64_t all = (s.queries + tile_rows(s) - 1) / tile_rows(s) * s.batch * s.heads;
-  return kept ? std::min<int64_t>(all, device.multiProcessorCount * (s.depth <= 64 ? 3 : 2)) : all;
+  return stored ? std::min<int64_t>(all, device.multiProcessorCount * (s.depth <= 64 ? 3 : 2))
+                : all;
 }
 static int64_t tile_scores(const shape &s) { return (s.keys + 63) / 64 * 64 * tile_rows(s); }
 
 static vt_gpu_attention arguments(const shape &s, float *out) {
   vt_gpu_attention a = {};
   const int64_t rows = s.batch * s.heads * s.queries;
-  a.q = laid(numbers(rows * s.depth, 1), s.heads, s.queries, s.depth);
-  a.k = laid(numbers(s.batch * s.groups * s.keys * s.depth, 2), s.groups, s.keys, s.depth);
-  a.v = laid(numbers(s.batch * s.groups * s.keys * s.depth, 3), s.groups, s.keys, s.depth);
+  a.q = head_view(numbers(rows * s.depth, 1), s.heads, s.queries, s.depth);
+  a.k = head_view(numbers(s.batch * s.groups * s.keys * s.depth, 2), s.groups, s.keys, s.depth);
+  a.v = head_view(numbers(s.batch * s.groups * s.keys * s.depth, 3), s.groups, s.keys, s.depth);
   a.out = {out, {s.heads * s.queries * s.depth, s.queries * s.depth, s.depth, 1}};
   a.heads = s.heads, a.groups = s.groups, a.queries = s.queries, a.keys = s.keys;
   a.depth = a.width = s.depth, a.scale = 1.0f / sqrtf((float)s.depth), a.causal = s.causal;
@@ -136,41 +137,41 @@ static vt_gpu_attention arguments(const shape &s, float *out) {
   a.blocks = (s.keys + 255) / 256, a.stride = s.keys;
   for (int64_t n = a.blocks; n > 8; n = (n + 7) / 8) a.levels++;
   a.per_group = s.heads / s.groups * s.queries, a.units = (a.per_group + 7) / 8;
-  a.upper = room<float>((a.levels - 1) * rows * a.width);
+  a.upper = device_array<float>((a.levels - 1) * rows * a.width);
   a.sums_stride = (s.keys + 1023) / 1024 + (s.keys > 1024 && !in_tiles(s));
   const int64_t slots = in_tiles(s) ? 0 : s.batch * s.groups * a.units * 8;
   if (in_tiles(s)) a.stride = tile_scores(s);
-  a.sums = room<float>(std::max(rows, slots) * a.sums_stride);
-  a.scores = room<float>((in_tiles(s) ? tile_blocks(s, true) : slots) * a.stride);
-  a.most = room<float>(slots * a.blocks);
-  a.products = room<float>(slots * a.blocks * a.width);
+  a.sums = device_array<float>(std::max(rows, slots) * a.sums_stride);
+  a.scores = device_array<float>((in_tiles(s) ? tile_blocks(s, true) : slots) * a.stride);
+  a.most = device_array<float>(slots * a.blocks);
+  a.products = device_array<float>(slots * a.blocks * a.width);
   return a;
 }
 
-static void launch(const shape &s, const vt_gpu_attention &a, bool kept) {
+static void launch(const shape &s, const vt_gpu_attention &a, bool stored) {
   const unsigned blocks = (unsigned)a.blocks, units = (unsigned)(s.batch * s.groups * a.units);
   if (!in_tiles(s)) {
-    split::attend_scores<<<dim3(blocks, units), 256, VT_ATTEND_SCORES_ROOM>>>(a);
-    split::attend_values<<<dim3(blocks, units), 256, VT_ATTEND_VALUES_ROOM>>>(a);
+    split::attend_scores<<<dim3(blocks, units), 256, VT_ATTEND_SCORES_SHARED>>>(a);
+    split::attend_values<<<dim3(blocks, units), 256, VT_ATTEND_VALUES_SHARED>>>(a);
     split::attend_results<<<units * 8, 128>>>(a);
   } else if (s.depth <= 64) {
-    const auto kernel = kept ? tiles::attend_64 : tiles::attend_64_long;
-    kernel<<<(unsigned)tile_blocks(s, kept), 128, VT_ATTEND_64_ROOM>>>(a);
+    const auto kernel = stored ? tiles::attend_64 : tiles::attend_64_long;
+    kernel<<<(unsigned)tile_blocks(s, stored), 128, VT_ATTEND_64_SHARED>>>(a);
   } else {
-    const auto kernel = kept ? tiles::attend_128 : tiles::attend_128_long;
-    kernel<<<(unsigned)tile_blocks(s, kept), 128, VT_ATTEND_128_ROOM>>>(a);
+    const auto kernel = stored ? tiles::attend_128 : tiles::attend_128_long;
+    kernel<<<(unsigned)tile_blocks(s, stored), 128, VT_ATTEND_128_SHARED>>>(a);
   }
 }
 
-static float median_ms(const shape &s, const vt_gpu_attention &a, bool kept) {
+static float median_ms(const shape &s, const vt_gpu_attention &a, bool stored) {
   cudaEvent_t from, to;
   std::vector<float> ms(15);
   GOOD(cudaEventCreate(&from));
   GOOD(cudaEventCreate(&to));
-  launch(s, a, kept);
+  launch(s, a, stored);
   for (float &x : ms) {
     GOOD(cudaEventRecord(from));
-    for (int i = 0; i < 8; i++) launch(s, a, kept);
+    for (int i = 0; i < 8; i++) launch(s, a, stored);
     GOOD(cudaEventRecord(to));
     GOOD(cudaEventSynchronize(to));
     GOOD(cudaEventElapsedTime(&x, from, to));
@@ -181,10 +182,11 @@ static float median_ms(const shape &s, const vt_gpu_attention &a, bool kept) {
 
 static int64_t differing(const shape &s, const vt_gpu_attention &a, const float *out) {
   const int64_t rows = a.pairs * a.queries, n = rows * a.width;
-  float *weights = room<float>(rows * a.keys), *chunks = room<float>(rows * (a.keys / 1024 + 1));
-  float *want = room<float>(n);
+  float *weights = device_array<float>(rows * a.keys),
+        *chunks = device_array<float>(rows * (a.keys / 1024 + 1));
+  float *want = device_array<float>(n);
   std::vector<uint32_t> x(n), y(n);
-  plain<<<(unsigned)((rows + 127) / 128), 128>>>(a, weights, chunks, want);
+  reference_kernel<<<(unsigned)((rows + 127) / 128), 128>>>(a, weights, chunks, want);
   GOOD(cudaMemcpy(x.data(), want, n * 4, cudaMemcpyDeviceToHost));
   GOOD(cudaMemcpy(y.data(), out, n * 4, cudaMemcpyDeviceToHost));
   GOOD(cudaFree(weights));
@@ -196,24 +198,24 @@ static int64_t differing(const shape &s, const vt_gpu_attention &a, const float 
 }
 
 template <class F>
-static void describe(const char *name, F *kernel, int threads, int shared) {
+static void print_occupancy(const char *name, F *kernel, int threads, int shared) {
   cudaFuncAttributes f;
   int blocks = 0;
   GOOD(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   GOOD(cudaFuncGetAttributes(&f, kernel));
   GOOD(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
-  printf("%-15s %3d registers, %zu bytes local, %d blocks a processor\n", name, f.numRegs,
+  printf("%-15s %3d registers, %zu bytes local, %d blocks per multiprocessor\n", name, f.numRegs,
          f.localSizeBytes, blocks);
 }
 
-static int64_t measure(const shape &s, bool kept) {
-  float *out = room<float>(s.batch * s.heads * s.queries * s.depth);
+static int64_t measure(const shape &s, bool stored) {
+  float *out = device_array<float>(s.batch * s.heads * s.queries * s.depth);
   const vt_gpu_attention a = arguments(s, out);
-  const double part = s.causal && s.queries > 1 ? 0.5 : 1.0, ms = median_ms(s, a, kept);
+  const double part = s.causal && s.queries > 1 ? 0.5 : 1.0, ms = median_ms(s, a, stored);
   const double flops = 4.0 * part * s.batch * s.heads * s.queries * s.keys * s.depth;
   const double bytes = 8.0 * s.batch * s.groups * s.keys * s.depth;
   const int64_t wrong = differing(s, a, out);
-  printf("%-14s %-5s %9.4f %9.2f %9.1f  %s", s.name, in_tiles(s) && !kept ? "twice" : "once", ms,
+  printf("%-14s %-5s %9.4f %9.2f %9.1f  %s", s.name, in_tiles(s) && !stored ? "twice" : "once", ms,
          flops / ms / 1e9, bytes / ms / 1e6, wrong == 0 ? "equal\n" : "");
   if (wrong != 0) printf("%lld DIFFER\n", (long long)wrong);
   GOOD(cudaGetLastError());
@@ -228,12 +230,12 @@ static int64_t measure(const shape &s, bool kept) {
 int main() {
   int64_t bad = 0;
   GOOD(cudaGetDeviceProperties(&device, 0));
-  describe("attend_64", tiles::attend_64, 128, VT_ATTEND_64_ROOM);
-  describe("attend_128", tiles::attend_128, 128, VT_ATTEND_128_ROOM);
-  describe("attend_64_long", tiles::attend_64_long, 128, VT_ATTEND_64_ROOM);
-  describe("attend_128_long", tiles::attend_128_long, 128, VT_ATTEND_128_ROOM);
-  describe("attend_scores", split::attend_scores, 256, VT_ATTEND_SCORES_ROOM);
-  describe("attend_values", split::attend_values, 256, VT_ATTEND_VALUES_ROOM);
+  print_occupancy("attend_64", tiles::attend_64, 128, VT_ATTEND_64_SHARED);
+  print_occupancy("attend_128", tiles::attend_128, 128, VT_ATTEND_128_SHARED);
+  print_occupancy("attend_64_long", tiles::attend_64_long, 128, VT_ATTEND_64_SHARED);
+  print_occupancy("attend_128_long", tiles::attend_128_long, 128, VT_ATTEND_128_SHARED);
+  print_occupancy("attend_scores", split::attend_scores, 256, VT_ATTEND_SCORES_SHARED);
+  print_occupancy("attend_values", split::attend_values, 256, VT_ATTEND_VALUES_SHARED);
   printf("%-14s %-5s %9s %9s %9s  %s\n", "shape", "score", "ms", "TFLOP/s", "GB/s", "bits");
   for (const shape &s : shapes) {
     bad += measure(s, true);

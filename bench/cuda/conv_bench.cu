@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_bench.cu - times of convolutions and of integer products on this GPU, kernel by kernel, and
-// whether every tile has the bits of the kernel that has a thread an output.
+// conv_bench.cu - times convolutions and integer products on this GPU, kernel by kernel, and
+// compares the bits of every tile with those of the kernel that has one thread per output.
 //
 //   nvcc -std=c++17 -O3 -fmad=false -ftz=false -prec-div=true -prec-sqrt=true -arch=native
 //     -Isrc/back/cuda -Isrc/num -Isrc/op -Isrc/base -Iinclude bench/cuda/conv_bench.cu -o
@@ -23,7 +23,7 @@
 
 // ---- times ----
 
-// The median of several runs, in microseconds.
+// Median time of several launches, in microseconds.
 template <class F>
 static double time_of(F launch) {
   cudaEvent_t a, b;
@@ -105,7 +105,7 @@ static vt_gpu_conv conv_of(const vt_gpu_direct_conv &s, int bm, int bn, void *le
   v.g.a.by_k = 1;
   v.g.y = s.y, v.g.y_row = s.y_row, v.g.y_column = 1, v.g.y_step[0] = s.y_image,
   v.g.y_step[1] = s.y_group;
-  v.g.m = s.rows, v.g.n = s.axis[1].places * s.axis[2].places, v.g.k = v.g.unit = s.length;
+  v.g.m = s.rows, v.g.n = s.axis[1].places * s.axis[2].places, v.g.k = v.g.slice = s.length;
   v.g.products = s.images * s.groups, v.g.dim[0] = s.images, v.g.dim[1] = s.groups, v.g.rank = 2;
   v.g.levels = levels;
   v.g.tiles_m = (uint32_t)((v.g.m + bm - 1) / bm), v.g.tiles_n = (uint32_t)((v.g.n + bn - 1) / bn);
@@ -127,7 +127,7 @@ struct tile {
   conv_kernel *kernel;
   int bm, bn, threads, shared;
 };
-#define VT_CONV_TILE(name, E, bm, bn, bk, tm, tn, stages, beside, speed)    \
+#define VT_CONV_TILE(name, E, bm, bn, bk, tm, tn, stages, resident, speed)  \
   {#name,                                                                   \
    name,                                                                    \
    bm,                                                                      \
@@ -174,7 +174,7 @@ static void bench_conv(const layer &l) {
 
 // ---- integers ----
 
-static void bench_ints(int m, int n, int k, bool turned) {
+static void bench_ints(int m, int n, int k, bool transposed) {
   std::vector<uint8_t> a((size_t)m * k), b((size_t)k * n);
   const size_t results = (size_t)m * n;
   for (uint8_t &v : a) v = (uint8_t)word();
@@ -186,10 +186,10 @@ static void bench_ints(int m, int n, int k, bool turned) {
   p.a = da, p.b = db, p.za = dz, p.y = device_copy(std::vector<int32_t>(results));
   p.m = m, p.n = n, p.k = k, p.a_row = k, p.a_step = 1, p.y_row = n, p.y_column = 1,
   p.b_flip = 0x80;
-  p.b_step = turned ? 1 : n, p.b_column = turned ? k : 1;
+  p.b_step = transposed ? 1 : n, p.b_column = transposed ? k : 1;
   p.lead.n = 1;
-  t.a_wide = t.b_wide = 1, t.b_squares = !turned;
-  printf("u8 x i8 %5d x %5d x %5d %s", m, n, k, turned ? "turned " : "");
+  t.a_wide = t.b_wide = 1, t.b_squares = !transposed;
+  printf("u8 x i8 %5d x %5d x %5d %s", m, n, k, transposed ? "transposed " : "");
   const double work = 2.0 * m * n * (double)k;
   const double each = time_of([&] { ints_each<<<132 * 32, 256>>>(p); });
   const std::vector<int32_t> want = host_copy(p.y, results);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_bench.cu - every way to do a product of f32 matrices beside cuBLAS, on the GPU that is here:
-// medians of times taken by events, and whether all ways gave the same bits. Small products run in
-// a graph, as they do in a plan. cuBLAS has the setting that is fastest for the product, which is
-// named. TF32 is none of them: it drops bits of the operands. gemm_bench.sh builds and runs it.
+// gemm_bench.cu - times every kernel variant for products of f32 matrices, and cuBLAS, on this GPU:
+// medians of times between events; and checks that all variants give the same bits. Small products
+// are timed in a graph, as plans run them. cuBLAS uses its fastest setting for each product, which
+// is printed. TF32 is not among them, because it drops bits of the operands. gemm_bench.sh builds
+// and runs it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +59,8 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Microseconds of one call: the median over `rounds`, 64 at most. In a graph of `inside` calls when
- * that is more than one; call number i is told its number. */
+/* Median time of one call in microseconds, over at most 64 `rounds`. If `inside` is above 1, a
+ * round is a graph of that many calls. f gets the number of the call. */
 template <class F>
 static double time_of(F f, int rounds, int inside) {
   cudaEvent_t from, to;
@@ -122,7 +123,8 @@ static float *a, *b, *y, *first, *reference, *work;
 static uint32_t *counters;
 static const size_t ELEMENTS = 8192ull * 8192, WORK = 3ull << 30;
 
-static gemm_product product_of(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b) {
+static gemm_product product_of(int64_t m, int64_t n, int64_t k, bool transpose_a,
+                               bool transpose_b) {
   gemm_product p = {m,
                     n,
                     k,
@@ -137,30 +139,31 @@ static gemm_product product_of(int64_t m, int64_t n, int64_t k, bool turn_a, boo
                     counters,
                     device.multiProcessorCount,
                     (uint32_t)device.sharedMemPerBlockOptin};
-  if (turn_a) p.a_row = 1, p.a_column = m;
-  if (turn_b) p.b_row = 1, p.b_column = k;
+  if (transpose_a) p.a_row = 1, p.a_column = m;
+  if (transpose_b) p.b_row = 1, p.b_column = k;
   return p;
 }
 
-static void by_cublas(const gemm_product &p, bool turn_a, bool turn_b) {
+static void by_cublas(const gemm_product &p, bool transpose_a, bool transpose_b) {
   const float one = 1, zero = 0;
-  cublasSgemm(blas, turn_b ? CUBLAS_OP_T : CUBLAS_OP_N, turn_a ? CUBLAS_OP_T : CUBLAS_OP_N,
-              (int)p.n, (int)p.m, (int)p.k, &one, p.b, (int)(turn_b ? p.k : p.n), p.a,
-              (int)(turn_a ? p.m : p.k), &zero, reference, (int)p.n);
+  cublasSgemm(blas, transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+              transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, (int)p.n, (int)p.m, (int)p.k, &one, p.b,
+              (int)(transpose_b ? p.k : p.n), p.a, (int)(transpose_a ? p.m : p.k), &zero, reference,
+              (int)p.n);
 }
 
-/* One row by the function for a vector. */
-static void row_by_cublas(const gemm_product &p, bool turn_b) {
+/* Computes one row with the function for a vector. */
+static void row_by_cublas(const gemm_product &p, bool transpose_b) {
   const float one = 1, zero = 0;
-  cublasSgemv(blas, turn_b ? CUBLAS_OP_T : CUBLAS_OP_N, (int)(turn_b ? p.k : p.n),
-              (int)(turn_b ? p.n : p.k), &one, p.b, (int)(turn_b ? p.k : p.n), p.a, 1, &zero,
-              reference, 1);
+  cublasSgemv(blas, transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, (int)(transpose_b ? p.k : p.n),
+              (int)(transpose_b ? p.n : p.k), &one, p.b, (int)(transpose_b ? p.k : p.n), p.a, 1,
+              &zero, reference, 1);
 }
 
 struct Setting {
   const char *name;
   cublasMath_t math;
-  size_t workspace; /* bytes; 0: its own */
+  size_t workspace; /* bytes of workspace; 0 for cuBLAS's own */
 };
 static const Setting settings[] = {{"default", CUBLAS_DEFAULT_MATH, 0},
                                    {"pedantic", CUBLAS_PEDANTIC_MATH, 0},
@@ -172,7 +175,7 @@ struct Fastest {
   const char *setting, *function;
 };
 
-/* Setting the stream gives the library its own workspace again. */
+/* Finds the fastest setting. cublasSetStream resets the library to its own workspace. */
 template <class F>
 static void try_settings(const char *function, F call, int rounds, int inside, Fastest *best) {
   for (const Setting &s : settings) {
@@ -184,19 +187,20 @@ static void try_settings(const char *function, F call, int rounds, int inside, F
   }
 }
 
-static void all_ways(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b, bool every) {
-  const gemm_product p = product_of(m, n, k, turn_a, turn_b);
+static void time_variants(int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b,
+                          bool every) {
+  const gemm_product p = product_of(m, n, k, transpose_a, transpose_b);
   const double flops = 2.0 * (double)m * (double)n * (double)k;
   const int inside = flops < 5e9 ? 20 : 1, rounds = flops > 1e11 ? 7 : 15;
   Fastest blas_best = {};
   try_settings(
-      "gemm", [&](int) { by_cublas(p, turn_a, turn_b); }, rounds, inside, &blas_best);
+      "gemm", [&](int) { by_cublas(p, transpose_a, transpose_b); }, rounds, inside, &blas_best);
   const double theirs = blas_best.us;
   char name[64];
   uint64_t bytes;
   int seen = 0;
   printf("%lldx%lldx%lld %c%c  cublas (%s) %9.2f us %6.2f TFLOP/s%s\n", (long long)m, (long long)n,
-         (long long)k, turn_a ? 't' : 'n', turn_b ? 't' : 'n', blas_best.setting, theirs,
+         (long long)k, transpose_a ? 't' : 'n', transpose_b ? 't' : 'n', blas_best.setting, theirs,
          flops / theirs / 1e6, inside > 1 ? " (in a graph)" : "");
   for (int i = -1; i < 0 || (every && gemm_variant(&p, (uint32_t)i, name, sizeof name, &bytes));
        i++) {
@@ -216,35 +220,37 @@ static void all_ways(int64_t m, int64_t n, int64_t k, bool turn_a, bool turn_b, 
   fflush(stdout);
 }
 
-static bool is_for_few(const char *name) {
-  for (const char *way : {"few", "stream", "thin", "band"})
-    if (strncmp(name, way, strlen(way)) == 0 && strstr(name, "turned") == nullptr) return true;
+static bool is_skinny(const char *name) {
+  for (const char *variant : {"few", "stream", "thin", "band"})
+    if (strncmp(name, variant, strlen(variant)) == 0 && strstr(name, "transposed") == nullptr)
+      return true;
   return false;
 }
 
-/* Rows times a matrix that is read from memory: four of them in turn, more than the cache holds. */
-static void few_rows(int64_t m, int64_t n, int64_t k, bool turn_b) {
-  gemm_product p = product_of(m, n, k, false, turn_b);
+/* Times a few rows times a matrix that is read from memory: copies of it are used in turn, larger
+ * together than the cache. */
+static void time_skinny(int64_t m, int64_t n, int64_t k, bool transpose_b) {
+  gemm_product p = product_of(m, n, k, false, transpose_b);
   const float *all = p.b;
   const size_t each = (size_t)(n * k), copies = each < ELEMENTS ? ELEMENTS / each : 1;
-  const auto turn = [&](int i) { p.b = all + each * ((size_t)i % copies); };
+  const auto next_copy = [&](int i) { p.b = all + each * ((size_t)i % copies); };
   Fastest blas_best = {};
   try_settings(
-      "gemm", [&](int i) { turn(i), by_cublas(p, false, turn_b); }, 15, 8, &blas_best);
+      "gemm", [&](int i) { next_copy(i), by_cublas(p, false, transpose_b); }, 15, 8, &blas_best);
   if (m == 1)
     try_settings(
-        "gemv", [&](int i) { turn(i), row_by_cublas(p, turn_b); }, 15, 8, &blas_best);
+        "gemv", [&](int i) { next_copy(i), row_by_cublas(p, transpose_b); }, 15, 8, &blas_best);
   const double theirs = blas_best.us;
   const double bytes = (double)n * (double)k * 4;
   printf("%2lld rows, w %s %lldx%lld  cublas (%s, %s) %8.2f us %5.0f GB/s", (long long)m,
-         turn_b ? "[n,k]" : "[k,n]", (long long)n, (long long)k, blas_best.function,
+         transpose_b ? "[n,k]" : "[k,n]", (long long)n, (long long)k, blas_best.function,
          blas_best.setting, theirs, bytes / theirs / 1e3);
   char name[64] = "chosen";
   uint64_t room = gemm_work(&p);
   for (int w = -1; w < 0 || gemm_variant(&p, (uint32_t)w, name, sizeof name, &room); w++) {
-    if ((w >= 0 && !is_for_few(name)) || room > WORK) continue;
-    const double ours = time_of([&](int i) { turn(i), gemm_issue(&p, w); }, 15, 8);
-    turn(0), gemm_issue(&p, w);
+    if ((w >= 0 && !is_skinny(name)) || room > WORK) continue;
+    const double ours = time_of([&](int i) { next_copy(i), gemm_issue(&p, w); }, 15, 8);
+    next_copy(0), gemm_issue(&p, w);
     if (w < 0)
       CHECK(cudaMemcpyAsync(first, y, (size_t)(m * n) * 4, cudaMemcpyDeviceToDevice, stream));
     printf("  %s %.2f us %.0f GB/s %.3f%s", name, ours, bytes / ours / 1e3, theirs / ours,
@@ -278,7 +284,7 @@ static void begin() {
   CHECK(cudaMalloc(&counters, 1 << 14));
   CHECK(cudaMemset(counters, 0, 1 << 14));
   CHECK(cudaMalloc(&differences, sizeof *differences));
-  printf("%s, %d processors\n", device.name, device.multiProcessorCount);
+  printf("%s, %d multiprocessors\n", device.name, device.multiProcessorCount);
   for (const Kernel &k : kernels) {
     cudaFuncAttributes f;
     CHECK(cudaFuncGetAttributes(&f, k.at));
@@ -286,33 +292,34 @@ static void begin() {
   }
 }
 
-/* Squares, turned ones, the products of a small transformer, and others that have rests. */
+/* Times square products, transposed ones, those of a small transformer, and some whose sizes tiles
+ * do not divide. */
 static void products() {
-  for (int64_t n = 128; n <= 8192; n *= 2) all_ways(n, n, n, false, false, true);
+  for (int64_t n = 128; n <= 8192; n *= 2) time_variants(n, n, n, false, false, true);
   for (int64_t n = 512; n <= 4096; n *= 8) {
-    all_ways(n, n, n, true, false, false);
-    all_ways(n, n, n, false, true, false);
-    all_ways(n, n, n, true, true, false);
+    time_variants(n, n, n, true, false, false);
+    time_variants(n, n, n, false, true, false);
+    time_variants(n, n, n, true, true, false);
   }
-  all_ways(4096, 2304, 768, false, false, true);
-  all_ways(4096, 768, 768, false, false, true);
-  all_ways(4096, 768, 3072, false, false, true);
-  all_ways(1024, 50257, 768, false, true, true);
-  all_ways(1024, 1024, 16640, false, false, false);
-  all_ways(68, 132, 2080, false, false, true); /* tiles that overlap, and sums that meet in y */
-  all_ways(100, 300, 5000, false, false, true);
+  time_variants(4096, 2304, 768, false, false, true);
+  time_variants(4096, 768, 768, false, false, true);
+  time_variants(4096, 768, 3072, false, false, true);
+  time_variants(1024, 50257, 768, false, true, true);
+  time_variants(1024, 1024, 16640, false, false, false);
+  time_variants(68, 132, 2080, false, false, true); /* overlapping tiles, and sums of slices in y */
+  time_variants(100, 300, 5000, false, false, true);
 }
 
 int main(int argc, char **argv) {
-  const bool few = argc > 1 && strcmp(argv[1], "few") == 0;
+  const bool only_skinny = argc > 1 && strcmp(argv[1], "few") == 0;
   begin();
-  if (!few) products();
-  for (int turned = 0; turned < 2; turned++)
+  if (!only_skinny) products();
+  for (int transposed = 0; transposed < 2; transposed++)
     for (int64_t m = 1; m <= 16; m *= 2) {
-      few_rows(m, 1024, 1024, turned != 0);
-      few_rows(m, 4096, 4096, turned != 0);
-      few_rows(m, 14336, 4096, turned != 0);
-      few_rows(m, 4096, 14336, turned != 0);
+      time_skinny(m, 1024, 1024, transposed != 0);
+      time_skinny(m, 4096, 4096, transposed != 0);
+      time_skinny(m, 14336, 4096, transposed != 0);
+      time_skinny(m, 4096, 14336, transposed != 0);
     }
   return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gemm_bench.sh [FOLDER [few]] - builds gemm_bench.cu in FOLDER (default: a temporary one) with nvcc and runs it;
-# few: products with few rows alone.
+# gemm_bench.sh [FOLDER [few]] - builds gemm_bench.cu in FOLDER (default: a temporary one) with
+# nvcc and runs it. With `few` it times skinny products only.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gemm_variants.h - the backend's own choice of kernels for a product of f32 matrices, as
- * gemm_bench.cu sees it. */
+ * gemm_variants.h - the backend's kernel variants for a product of f32 matrices, and its choice
+ * among them, for gemm_bench.cu. */
 #ifndef GEMM_VARIANTS_H
 #define GEMM_VARIANTS_H
 #include <stddef.h>
@@ -15,18 +15,21 @@ typedef struct gemm_product {
   float *y;
   int64_t a_row, a_column, b_row, b_column;
   void *work;
-  uint32_t *counters; /* VT_CUDA_COUNTERS zeros on the card */
+  uint32_t *counters; /* VT_CUDA_COUNTERS zeros in device memory */
   int processors;
-  uint32_t shared; /* bytes of shared memory that a block may have */
+  uint32_t shared; /* most bytes of shared memory of a block */
 } gemm_product;
 
-/* Way number i, its name and the bytes of scratch it needs; 0 behind the last. */
-int gemm_variant(const gemm_product *p, uint32_t i, char *name, size_t room, uint64_t *work);
-/* Issues it; the way that the backend takes when i is negative. 0: all went well. */
+/* Describes variant number i: its name and bytes of scratch; returns 0 if there are not that many.
+ */
+int gemm_variant(const gemm_product *p, uint32_t i, char *name, size_t name_bytes, uint64_t *work);
+/* Issues variant number i, or the one that the backend chooses if i is negative. Returns 0 on
+ * success. */
 int gemm_issue(const gemm_product *p, int i);
-uint64_t gemm_work(const gemm_product *p); /* of the way that the backend takes */
+/* bytes of scratch of the variant that the backend chooses */
+uint64_t gemm_work(const gemm_product *p);
 
-/* What the program gives: starts kernel `name` on its stream. */
+/* Implemented by the benchmark: launches kernel `name` on its stream; returns 0 on success. */
 int gemm_start(const char *name, uint32_t x, uint32_t y, uint32_t threads, uint32_t shared,
                const void *args);
 #ifdef __cplusplus

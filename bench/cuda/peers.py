@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""peers.py --volta PROGRAM [--only TEXT] [--rounds N] [--out FILE] - the same work by Volta and by PyTorch on a GPU,
-in one run: the suite of `volta bench cuda`, whose products PyTorch gives to cuBLAS, and the forward pass of GPT-2 with
-124 million parameters over 4 x 1024 tokens. f32, PyTorch eager.
+"""peers.py --volta PROGRAM [--only TEXT] [--rounds N] [--out FILE] - compares Volta and PyTorch on a GPU, in one run:
+the suite of `volta bench cuda`, whose products PyTorch gives to cuBLAS, and the forward pass of GPT-2 with 124 million
+parameters over 4 x 1024 tokens. f32, PyTorch eager.
 
-Both are timed as whoever calls them meets them: from the call until the GPU is done, so that a launch and a wait are in
-every number. `graph` times PyTorch's work recorded as a CUDA graph, as Volta's is; GPT-2 is not recorded. PyTorch is timed
-before Volta and again after it; medians of all calls. Where Volta has several rows for a work, the shortest counts. `of
-copy` is the time of a copy on the GPU that reads and writes as many bytes, timed likewise, over ours: what rows of softmax
-and layer_norm are held to.
+Both are timed as a caller sees them: from the call until the GPU is done, so every number includes a launch and a wait.
+`graph` times PyTorch's work recorded as a CUDA graph, as Volta's is; GPT-2 is not recorded. PyTorch is timed before Volta
+and again after it; times are medians of all calls. If Volta has several results for a work, the shortest counts. `of copy`
+is the time of a copy on the GPU that reads and writes as many bytes, timed in the same way, divided by Volta's time:
+softmax and layer_norm are compared with it.
 
-PyTorch is measured at its fastest setting (bench/settings.py), which is chosen for each work, eager and in a graph, and
-which the last column names: the workspace of cuBLAS as it comes or larger, products by cuBLAS or cuBLASLt, convolutions
-as cuDNN picks them or as it measures them, attention by each of the kernels for f32. TF32 stays off: it drops bits of
-the operands, and products of f32 are what is compared."""
+PyTorch is measured at its fastest setting (bench/settings.py). The setting is chosen for each work, eager and in a graph,
+and printed in the last column: cuBLAS's default workspace or a larger one, products by cuBLAS or cuBLASLt, convolutions
+as cuDNN picks them or as it measures them, attention by each of the kernels for f32. TF32 stays off, because it drops
+bits of the operands, and products of f32 are compared."""
 import argparse
 import contextlib
 import json
@@ -37,7 +37,7 @@ LARGE = {"CUBLAS_WORKSPACE_CONFIG": ":65536:2", "CUBLASLT_WORKSPACE_SIZE": "1310
 
 
 def timed_on(torch, call, seconds=TURN_S):
-    """From a call until the GPU is done."""
+    """Time from a call until the GPU is done."""
     def whole():
         call()
         torch.cuda.synchronize()
@@ -45,7 +45,7 @@ def timed_on(torch, call, seconds=TURN_S):
 
 
 def recorded(torch, call):
-    """The call as a graph."""
+    """Records the call as a CUDA graph; returns a function that replays it."""
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         for _ in range(3):
@@ -58,7 +58,7 @@ def recorded(torch, call):
 
 
 def copy_ns(torch, total):
-    """Of a copy that reads and writes so many bytes together: the better of a call and a graph."""
+    """Time of a copy that reads and writes `total` bytes together: the better of a call and a graph."""
     x = torch.zeros(max(total // 8, 1), device="cuda")
     y = torch.empty_like(x)
     took = [timed_on(torch, call)[1] for call in (lambda: y.copy_(x), recorded(torch, lambda: y.copy_(x)))]
@@ -72,9 +72,9 @@ def works(torch):
     def draw(*shape):
         return torch.rand(*shape, device="cuda") - 0.5
 
-    def product(m, k, n, turned=False):
-        x, w = draw(m, k), draw(n, k) if turned else draw(k, n)
-        return lambda: x @ (w.T if turned else w)
+    def product(m, k, n, transposed=False):
+        x, w = draw(m, k), draw(n, k) if transposed else draw(k, n)
+        return lambda: x @ (w.T if transposed else w)
 
     def row(op, m, n):
         x, g, b = draw(m, n), draw(n), draw(n)
@@ -123,7 +123,7 @@ class PyTorch:
     def options(environment, work, graph):
         if work.startswith(("sgem", "gpt2")):
             return {blas: {"graph": graph, "blas": blas} for blas in ("cublas", "cublaslt")}
-        if environment:  # the variables are for products
+        if environment:  # the environment affects products only
             return {}
         if work.startswith("conv2d"):
             return {"": {"graph": graph}, "cudnn benchmark": {"graph": graph, "cudnn": True}}
@@ -153,7 +153,7 @@ class PyTorch:
         return self.made[1]
 
     def drop(self):
-        """Gives back what the last work took, before another process needs it."""
+        """Frees the memory of the last work, before another process needs it."""
         self.made = None, None
         self.torch.cuda.empty_cache()
 
@@ -180,10 +180,10 @@ def ours(volta, work, rounds, backend="cuda", threads=1):
 
 
 def measure(peer, volta, work, rounds):
-    """What Volta's run says, and the time and the setting of PyTorch, eager and in a graph. Each setting is chosen first;
-    eager has turns before and after Volta."""
-    ways = (False,) if work == GPT2 else (False, True)
-    chosen = {graph: peer.choose(work, graph, TRIAL_S, by_median=True)[1] for graph in ways}
+    """Returns Volta's result, and PyTorch's time and setting, eager and in a graph. Settings are chosen first; eager is timed
+    before and after Volta."""
+    modes = (False,) if work == GPT2 else (False, True)
+    chosen = {graph: peer.choose(work, graph, TRIAL_S, by_median=True)[1] for graph in modes}
     took = {graph: [peer.turn(work, setting, TURN_S)[1]] for graph, setting in chosen.items()}
     eager = chosen[False]
     for worker in peer.workers.values():
@@ -233,7 +233,7 @@ def compare(args):
         print(f"{work:28} {a / 1e3:10.1f} {b / 1e3:10.1f} {in_graph[0]:>10} {b / a:7.2f} {in_graph[1]:>8} {r['flops'] / a:9.0f} "
               f"{r['bytes'] / a:7.0f} {c / a:7.2f}  {eager or 'as it comes'}; {graph or 'as it comes' if g else '-'}", flush=True)
     for r in report["rows"]:
-        if r["work"] == FIRST_FOR_GPU:  # from there on a GPU has to be the quicker one of our own
+        if r["work"] == FIRST_FOR_GPU:  # from this size on the GPU backend must be faster than the CPU backend
             r["cpu_ns"] = ours(volta, r["work"], args.rounds, "cpu", os.cpu_count())["median_ns"]
             print(f"{r['work']} by our cpu backend, {os.cpu_count()} threads: {r['cpu_ns'] / 1e3:.1f} us, "
                   f"{r['cpu_ns'] / r['volta_ns']:.1f} times as long")

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows_bench.cu - how fast rows go against a copy: softmax, log_softmax, layer_norm, rms_norm, and
-// sums along rows and columns; the first and the third of columns and of f64 rows, and var. The
-// kernels are those of the library, launched as it launches them.
+// rows_bench.cu - compares the speed of row kernels with that of a copy: softmax, log_softmax,
+// layer_norm, rms_norm, and sums along rows and columns; softmax and norms along columns and of
+// f64, and var. The kernels are the library's, launched as the library does.
 //
 //   nvcc -std=c++17 -O3 -arch=native -fmad=false -prec-div=true -prec-sqrt=true \
 //        -I src/back/cuda -I src/num bench/cuda/rows_bench.cu -o rows_bench && ./rows_bench
 //        [LENGTH]...
 //
-// Each line has the median of many runs between two events, bytes read and written once a second,
-// and that as a share of the speed of a copy.
+// Each line has the median time of many launches between two events, bytes read and written per
+// second, and that as a fraction of the speed of a copy.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 #include "bundle.cu"
 #include "reduce.cu"
-#include "gpu_share.h"
+#include "gpu_row_layout.h"
 #include "norm.cu"
 #include "softmax.cu"
 
-static const int64_t MOST = (int64_t)1 << 26; /* elements: several times what caches hold */
-static float *in, *out, *gamma_, *beta_, *parts;
+static const int64_t MOST = (int64_t)1 << 26; /* elements, several times the size of the caches */
+static float *in, *out, *gamma_, *beta_, *partials;
 static uint32_t *arrived;
 static double copy_speed;
 static int shared_most;
@@ -52,25 +52,25 @@ static double seconds(F work) {
   return times[times.size() / 2] / 1e3;
 }
 
-static void tell(const char *name, int64_t lines, int64_t n, double time, double bytes) {
+static void print_speed(const char *name, int64_t lines, int64_t n, double time, double bytes) {
   const double speed = bytes / time / 1e9;
   printf("%-12s %9lld x %-7lld %8.1f us %7.0f GB/s %5.2f of copy\n", name, (long long)lines,
          (long long)n, time * 1e6, speed, copy_speed > 0 ? speed / copy_speed : 1.0);
 }
 
-/* ---- what the library would launch ---- */
+/* ---- launches as in the library ---- */
 
-static vt_gpu_walk even(int64_t n, int64_t apart) {
+static vt_gpu_walk even_walk(int64_t n, int64_t line_step) {
   vt_gpu_walk w = {};
   w.n = w.dim[0] = n, w.rank = 1, w.small = 1;
-  w.stride[0][0] = w.stride[1][0] = apart;
+  w.stride[0][0] = w.stride[1][0] = line_step;
   return w;
 }
 
 static vt_gpu_rows rows(int64_t lines, int64_t n) {
   vt_gpu_rows a = {};
   a.x = in, a.y = out, a.n = n, a.eps = 1e-5, a.each = 1;
-  a.lines = even(lines, n), a.along = even(n, 1);
+  a.lines = even_walk(lines, n), a.along = even_walk(n, 1);
   return a;
 }
 
@@ -80,13 +80,13 @@ struct kernels {
 };
 
 static void launch_long(kernel *run, vt_gpu_rows a, int64_t chunks) {
-  const vt_gpu_room room = {processors, shared_most, 1024, 4096};
-  const vt_gpu_sharing s = vt_gpu_share(room, a.lines.n, chunks);
+  const vt_gpu_limits limits = {processors, shared_most, 1024, 4096};
+  const vt_gpu_row_layout s = vt_gpu_row_layout_of(limits, a.lines.n, chunks);
   const dim3 grid((unsigned)(s.teams * s.blocks)), threads((unsigned)s.warps * 32);
   const void *const function = (const void *)run;
   void *args[] = {&a};
   a.blocks = (uint32_t)s.blocks, a.chunks = (uint32_t)s.chunks, a.keep = (uint32_t)s.keep;
-  a.rooms = parts, a.arrived = arrived;
+  a.exchange = partials, a.arrived = arrived;
   check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
   check(s.blocks == 1
             ? cudaLaunchKernel(function, grid, threads, args, s.shared, nullptr)
@@ -117,38 +117,40 @@ static void time_rows(int64_t n) {
   const int64_t lines = MOST / n;
   const double bytes = 8.0 * (double)(lines * n);
   vt_gpu_rows a = rows(lines, n);
-  tell("softmax", lines, n, seconds([&] { launch(soft, a); }), bytes);
+  print_speed("softmax", lines, n, seconds([&] { launch(soft, a); }), bytes);
   a.logs = 1;
-  tell("log_softmax", lines, n, seconds([&] { launch(logs, a); }), bytes);
+  print_speed("log_softmax", lines, n, seconds([&] { launch(logs, a); }), bytes);
   a.gamma = gamma_, a.beta = beta_, a.centred = 1;
-  tell("layer_norm", lines, n, seconds([&] { launch(norms, a); }), bytes);
+  print_speed("layer_norm", lines, n, seconds([&] { launch(norms, a); }), bytes);
   a.beta = nullptr, a.centred = 0;
-  tell("rms_norm", lines, n, seconds([&] { launch(norms, a); }), bytes);
+  print_speed("rms_norm", lines, n, seconds([&] { launch(norms, a); }), bytes);
 }
 
-typedef void bundler(const vt_gpu_bundle);
+typedef void bundle_kernel(const vt_gpu_bundle);
 
-/* Lines that kernels for rows do not take: columns of a matrix, or rows of T. */
+/* Times lines that the row kernels do not support: columns of a matrix, or rows of T. */
 template <class T>
-static void time_bundles(const char *name, bundler *run, bundler *shortest, uint32_t kind,
-                         int64_t lines, int64_t n, bool columns) {
-  const vt_gpu_room room = {processors, shared_most, 1024, 4096};
-  const vt_gpu_bundled w = {lines, n, sizeof(T), columns, columns && kind == VT_GPU_BUNDLE_ROWS};
-  const vt_gpu_bundling b = vt_gpu_bundle_of(room, &w);
+static void time_bundles(const char *name, bundle_kernel *run, bundle_kernel *shortest,
+                         uint32_t kind, int64_t lines, int64_t n, bool columns) {
+  const vt_gpu_limits limits = {processors, shared_most, 1024, 4096};
+  const vt_gpu_bundle_shape w = {lines, n, sizeof(T), columns,
+                                 columns && kind == VT_GPU_BUNDLE_ROWS};
+  const vt_gpu_bundle_layout b = vt_gpu_bundle_layout_of(limits, &w);
   const dim3 grid((unsigned)(b.teams * b.blocks)), threads(b.threads);
   const double bytes = (kind == VT_GPU_BUNDLE_ROWS ? 2.0 : 1.0) * sizeof(T) * (double)(lines * n);
   vt_gpu_bundle a = {};
   void *args[] = {&a};
   a.x = in, a.y = out, a.n = n, a.divisor = n, a.eps = 1e-5, a.kind = kind, a.centred = 1;
-  a.lines = even(lines, columns ? 1 : n), a.along = even(n, columns ? lines : 1);
+  a.lines = even_walk(lines, columns ? 1 : n), a.along = even_walk(n, columns ? lines : 1);
   if (kind == VT_GPU_BUNDLE_ONE) a.lines.stride[1][0] = 1, a.along.stride[1][0] = 0;
-  a.wide = (uint32_t)b.wide, a.step = (uint32_t)b.step, a.apart = (uint32_t)b.apart;
+  a.wide = (uint32_t)b.wide, a.step = (uint32_t)b.step, a.line_step = (uint32_t)b.line_step;
   a.blocks = (uint32_t)b.blocks, a.chunks = (uint32_t)b.chunks;
-  a.x_beside = (uint32_t)w.x_beside, a.y_beside = (uint32_t)w.y_beside;
-  a.rooms = parts, a.arrived = arrived;
+  a.x_interleaved = (uint32_t)w.x_interleaved, a.y_interleaved = (uint32_t)w.y_interleaved;
+  a.exchange = partials, a.arrived = arrived;
   if (n <= VT_GPU_SHORT && (columns || n * sizeof(T) <= 64)) {
     const unsigned blocks = (unsigned)std::min((lines + 127) / 128, 32 * processors);
-    tell(name, lines, n, seconds([&] { shortest<<<blocks, VT_GPU_SHORT_THREADS>>>(a); }), bytes);
+    print_speed(name, lines, n, seconds([&] { shortest<<<blocks, VT_GPU_SHORT_THREADS>>>(a); }),
+                bytes);
     return;
   }
   check(cudaFuncSetAttribute((const void *)run, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -160,7 +162,7 @@ static void time_bundles(const char *name, bundler *run, bundler *shortest, uint
                                             nullptr));
   });
   printf("%3lld wide, %3lld blocks  ", (long long)b.wide, (long long)b.blocks);
-  tell(name, lines, n, time, bytes);
+  print_speed(name, lines, n, time, bytes);
 }
 static void time_bundles(int64_t n) {
   const int64_t lines = MOST / n / 32 * 32, half = lines / 2;
@@ -174,16 +176,16 @@ static void time_bundles(int64_t n) {
   time_bundles<float>("var|", bundle_norm_f32, short_norm_f32, one, lines, n, true);
 }
 
-/* Sums of `lines` lines of n elements, along rows or columns of a matrix. */
+/* Times sums of `lines` lines of n elements, along rows or columns of a matrix. */
 static void time_sums(int64_t lines, int64_t n, bool columns) {
   vt_gpu_reduce a = {}, above = {};
   const int64_t most = 32 * processors, items = columns ? (lines + 31) / 32 : (lines + 7) / 8;
   a.x = in, a.n = n, a.chunks = (n + 1023) / 1024;
-  a.y = a.chunks == 1 ? out : parts;
-  a.lines = even(lines, columns ? 1 : n), a.along = even(n, columns ? lines : 1);
+  a.y = a.chunks == 1 ? out : partials;
+  a.lines = even_walk(lines, columns ? 1 : n), a.along = even_walk(n, columns ? lines : 1);
   if (a.chunks == 1) a.lines.stride[1][0] = 1;
-  above.x = parts, above.y = out, above.n = a.chunks, above.chunks = 1;
-  above.lines = even(lines, a.chunks), above.along = even(a.chunks, 1);
+  above.x = partials, above.y = out, above.n = a.chunks, above.chunks = 1;
+  above.lines = even_walk(lines, a.chunks), above.along = even_walk(a.chunks, 1);
   above.lines.stride[1][0] = 1;
   const unsigned grid = (unsigned)std::min(items * a.chunks, most);
   const double time = seconds([&] {
@@ -195,7 +197,7 @@ static void time_sums(int64_t lines, int64_t n, bool columns) {
     if (a.chunks > 1)
       reduce_lines_f32<<<(unsigned)std::min((lines + 7) / 8, most), VT_REDUCE_THREADS>>>(above);
   });
-  tell(columns ? "sum columns" : "sum rows", lines, n, time, 4.0 * (double)(lines * n));
+  print_speed(columns ? "sum columns" : "sum rows", lines, n, time, 4.0 * (double)(lines * n));
 }
 
 static void prepare() {
@@ -206,7 +208,7 @@ static void prepare() {
   check(cudaMalloc(&out, bytes));
   check(cudaMalloc(&gamma_, some));
   check(cudaMalloc(&beta_, some));
-  check(cudaMalloc(&parts, 4 * some));
+  check(cudaMalloc(&partials, 4 * some));
   check(cudaMalloc(&arrived, some));
   check(cudaMemset(arrived, 0, some));
   check(cudaMemcpy(in, x.data(), bytes, cudaMemcpyHostToDevice));
@@ -222,7 +224,7 @@ int main(int argc, char **argv) {
   const double time =
       seconds([] { check(cudaMemcpyAsync(out, in, (size_t)MOST * 4, cudaMemcpyDeviceToDevice)); });
   printf("%s\n", p.name);
-  tell("copy", 1, MOST, time, 8.0 * (double)MOST);
+  print_speed("copy", 1, MOST, time, 8.0 * (double)MOST);
   copy_speed = 8.0 * (double)MOST / time / 1e9;
   for (int i = 1; i < argc; i++) time_rows(atoll(argv[i]));
   if (argc > 1) return 0;

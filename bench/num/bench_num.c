@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * bench_num.c - what a call of each function costs, beside the C library's and SLEEF's.
+ * bench_num.c - measures what a call of each function costs, next to the functions of the C library
+ * and of SLEEF.
  *
  *   bench_num [FUNCTION]...
  *
  * Prints a Markdown table. Each row of bench_num.def is measured in rounds; in a round every
- * implementation goes once over the same inputs, call by call through a pointer, so that whatever
- * else the machine is doing falls on all of them alike. The C library picks the variants with fused
- * multiply-add by itself, SLEEF does not: both of its variants are measured, and the faster one is
- * shown. */
+ * implementation processes the same inputs once, call by call through a pointer, so that other load
+ * on the machine affects all of them alike. The C library itself picks variants with fused
+ * multiply-add; SLEEF does not, so both of its variants are measured, and the faster one is shown.
+ */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
@@ -19,7 +20,7 @@
 #include "bench_sleef.h"
 #include "bench_ticks.h"
 
-enum { OURS, LIBRARY, SLEEF_PLAIN, SLEEF_FMA, MAKERS };
+enum { OURS, LIBRARY, SLEEF_PLAIN, SLEEF_FMA, IMPLEMENTATIONS };
 enum { INPUTS = 1 << 13, ROUNDS = 301 };
 
 /* ---- the tables ---- */
@@ -29,8 +30,8 @@ static float library_rsqrt(float x) { return 1.0f / sqrtf(x); }
 
 typedef struct function {
   const char *name;
-  float (*one[MAKERS])(float x);
-  float (*two[MAKERS])(float x, float y);
+  float (*one[IMPLEMENTATIONS])(float x);
+  float (*two[IMPLEMENTATIONS])(float x, float y);
 } function;
 
 #define BENCH_ROW(name, how, x_from, x_to, y_from, y_to)
@@ -41,7 +42,7 @@ static function functions[] = {
 #undef BENCH_ONE
 #undef BENCH_TWO
 };
-enum { /* where a function stands in the table */
+enum { /* index of a function in the table */
 #define BENCH_ONE(name, library, sleef) AT_##name,
 #define BENCH_TWO(name, library, sleef) AT_##name,
 #include "bench_num.def"
@@ -71,7 +72,7 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 
 static uint64_t random_state = 1;
 
-static uint32_t random_word(void) { /* splitmix64 */
+static uint32_t random_word(void) { /* the generator splitmix64 */
   uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -85,9 +86,9 @@ static float random_between(spread how, float from, float to) {
   return vt_f32_from_bits(low + (uint32_t)(u * (double)(high - low)));
 }
 
-static float x[INPUTS], y[INPUTS], result[MAKERS][INPUTS];
+static float x[INPUTS], y[INPUTS], result[IMPLEMENTATIONS][INPUTS];
 
-static void fill(const row *r) {
+static void draw_inputs(const row *r) {
   for (int i = 0; i < INPUTS; i++) {
     x[i] = random_between(r->how, r->x_from, r->x_to);
     y[i] = random_between(EVEN, r->y_from, r->y_to);
@@ -96,25 +97,25 @@ static void fill(const row *r) {
 
 /* ---- measuring ---- */
 
-static int has(const function *f, int maker) {
-  return f->one[maker] != NULL || f->two[maker] != NULL;
+static int is_implemented(const function *f, int implementation) {
+  return f->one[implementation] != NULL || f->two[implementation] != NULL;
 }
 
-static void call_all(const function *f, int maker) {
-  float (*const one)(float) = f->one[maker];
-  float (*const two)(float, float) = f->two[maker];
-  float *out = result[maker];
+static void call_on_all_inputs(const function *f, int implementation) {
+  float (*const one)(float) = f->one[implementation];
+  float (*const two)(float, float) = f->two[implementation];
+  float *out = result[implementation];
   if (one != NULL)
     for (int i = 0; i < INPUTS; i++) out[i] = one(x[i]);
   else
     for (int i = 0; i < INPUTS; i++) out[i] = two(x[i], y[i]);
 }
 
-/* Results that are not the correctly rounded ones, in percent. */
-static double percent_off(int maker) {
+/* Percentage of results that are not correctly rounded. */
+static double percent_off(int implementation) {
   int off = 0;
   for (int i = 0; i < INPUTS; i++)
-    off += vt_f32_bits(result[maker][i]) != vt_f32_bits(result[OURS][i]);
+    off += vt_f32_bits(result[implementation][i]) != vt_f32_bits(result[OURS][i]);
   return 100.0 * off / INPUTS;
 }
 
@@ -124,35 +125,35 @@ static int by_size(const void *a, const void *b) {
 }
 
 typedef struct cost {
-  double least, median; /* ticks an element; 0 for what there is not */
-  double off;
+  double least, median; /* ticks per element; 0 if there is no such function */
+  double off;           /* percentage of results that are not correctly rounded */
 } cost;
 
-static void measure(const row *r, cost out[MAKERS]) {
-  static uint64_t spent[MAKERS][ROUNDS];
+static void measure_row(const row *r, cost out[IMPLEMENTATIONS]) {
+  static uint64_t spent[IMPLEMENTATIONS][ROUNDS];
   const function *f = r->f;
-  fill(r);
-  for (int round = -2; round < ROUNDS; round++) /* two rounds to get warm */
-    for (int maker = 0; maker < MAKERS; maker++) {
-      if (!has(f, maker)) continue;
+  draw_inputs(r);
+  for (int round = -2; round < ROUNDS; round++) /* two rounds to warm up */
+    for (int implementation = 0; implementation < IMPLEMENTATIONS; implementation++) {
+      if (!is_implemented(f, implementation)) continue;
       const uint64_t start = ticks();
-      call_all(f, maker);
-      if (round >= 0) spent[maker][round] = ticks() - start;
+      call_on_all_inputs(f, implementation);
+      if (round >= 0) spent[implementation][round] = ticks() - start;
     }
-  memset(out, 0, MAKERS * sizeof *out);
-  for (int maker = 0; maker < MAKERS; maker++) {
-    if (!has(f, maker)) continue;
-    qsort(spent[maker], ROUNDS, sizeof spent[maker][0], by_size);
-    out[maker].least = (double)spent[maker][0] / INPUTS;
-    out[maker].median = (double)spent[maker][ROUNDS / 2] / INPUTS;
-    out[maker].off = percent_off(maker);
+  memset(out, 0, IMPLEMENTATIONS * sizeof *out);
+  for (int implementation = 0; implementation < IMPLEMENTATIONS; implementation++) {
+    if (!is_implemented(f, implementation)) continue;
+    qsort(spent[implementation], ROUNDS, sizeof spent[implementation][0], by_size);
+    out[implementation].least = (double)spent[implementation][0] / INPUTS;
+    out[implementation].median = (double)spent[implementation][ROUNDS / 2] / INPUTS;
+    out[implementation].off = percent_off(implementation);
   }
 }
 
 /* ---- the table ---- */
 
-/* What /proc/cpuinfo says of the first processor under this key. */
-static const char *cpu_says(const char *key) {
+/* Returns the value of a key in /proc/cpuinfo, for the first processor. */
+static const char *cpu_info(const char *key) {
   static char line[4096];
   const char *value = "unknown";
   FILE *file = fopen("/proc/cpuinfo", "r");
@@ -166,11 +167,12 @@ static const char *cpu_says(const char *key) {
   return value;
 }
 
-/* SLEEF's functions with fused multiply-add are in the library but not in every header. */
-static void find_fma(void) {
+/* Finds SLEEF's functions with fused multiply-add, which are in the library but not in every
+ * header. */
+static void find_sleef_fma(void) {
   char name[64];
   void *self = dlopen(NULL, RTLD_NOW);
-  if (self == NULL || strstr(cpu_says("flags"), " fma ") == NULL) return;
+  if (self == NULL || strstr(cpu_info("flags"), " fma ") == NULL) return;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     function *f = &functions[i];
     snprintf(name, sizeof name, "Sleef_finz_%sf1_u10purecfma", f->name);
@@ -182,7 +184,7 @@ static void find_fma(void) {
 static void print_machine(void) {
   char version[64] = "unknown";
   confstr(_CS_GNU_LIBC_VERSION, version, sizeof version);
-  printf("CPU: %s. Compiler: %s. C library: %s.\n\n", cpu_says("model name"), VOLTA_BENCH_COMPILER,
+  printf("CPU: %s. Compiler: %s. C library: %s.\n\n", cpu_info("model name"), VOLTA_BENCH_COMPILER,
          version);
 }
 
@@ -199,7 +201,7 @@ static void print_cost(const cost *c, const char *which) {
     printf(" | ");
 }
 
-static void print_costs(const row *r, const cost c[MAKERS]) {
+static void print_costs(const row *r, const cost c[IMPLEMENTATIONS]) {
   const cost *plain = &c[SLEEF_PLAIN], *fma = &c[SLEEF_FMA];
   const int is_fma = fma->least > 0 && fma->least < plain->least;
   const cost *sleef = is_fma ? fma : plain;
@@ -214,7 +216,7 @@ static void print_costs(const row *r, const cost c[MAKERS]) {
   fflush(stdout);
 }
 
-static int wanted(const char *name, int argc, char **argv) {
+static int is_wanted(const char *name, int argc, char **argv) {
   for (int i = 1; i < argc; i++)
     if (strcmp(name, argv[i]) == 0) return 1;
   return argc < 2;
@@ -222,9 +224,9 @@ static int wanted(const char *name, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   print_machine();
-  find_fma();
+  find_sleef_fma();
   printf(
-      "Least / median of %d rounds, in %s an element; the ratio is Volta's to the C library's; the"
+      "Least / median of %d rounds, in %s per element; the ratio is Volta's to the C library's; the"
       "\nlast columns say how many of the results are not correctly rounded. SLEEF's faster "
       "variant is"
       "\nshown; fma marks the one with fused multiply-add.\n\n",
@@ -232,9 +234,9 @@ int main(int argc, char **argv) {
   puts("| function | inputs | Volta | C library | SLEEF | ratio | C library off % | SLEEF off % |");
   puts("|---|---|---|---|---|---|---|---|");
   for (int i = 0; i < N_ROWS; i++) {
-    cost c[MAKERS];
-    if (!wanted(rows[i].f->name, argc, argv)) continue;
-    measure(&rows[i], c);
+    cost c[IMPLEMENTATIONS];
+    if (!is_wanted(rows[i].f->name, argc, argv)) continue;
+    measure_row(&rows[i], c);
     print_costs(&rows[i], c);
   }
   return 0;

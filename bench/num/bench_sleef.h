@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * bench_sleef.h - SLEEF's functions of one and two arguments where the build found them, elsewhere
- * null pointers. Its header gives them the result `const float`, which some compilers hold to be
- * another type than float: hence the casts. */
+ * bench_sleef.h - SLEEF's functions of one and two arguments if the build found them, otherwise
+ * null pointers. The casts are needed because SLEEF's header declares the results as `const float`,
+ * which some compilers treat as a type different from float. */
 #ifndef BENCH_SLEEF_H
 #define BENCH_SLEEF_H
 #ifdef VOLTA_BENCH_SLEEF

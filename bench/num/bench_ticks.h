@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * bench_ticks.h - a clock that is cheap to read: the time stamp counter of x86, elsewhere
- * nanoseconds. */
+ * bench_ticks.h - a clock that is cheap to read: the time stamp counter of x86, nanoseconds on
+ * other processors. */
 #ifndef BENCH_TICKS_H
 #define BENCH_TICKS_H
 #include <stdint.h>

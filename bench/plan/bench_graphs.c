@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * bench_graphs.c - the four forms. Nodes differ enough that the pass which merges equal ones finds
- * few, so that all passes work on graphs of the size that is stated. */
+ * bench_graphs.c - the five forms of graphs. Few nodes are equal, so that the pass `cse` removes
+ * few of them and the later passes work on graphs of nearly the stated size. */
 #include "bench_graphs.h"
 #include <stdio.h>
 
-static uint32_t port(vt_graph_builder *gb, const char *name, int64_t rows, int64_t columns,
-                     int is_param) {
+static uint32_t add_matrix(vt_graph_builder *gb, const char *name, int64_t rows, int64_t columns,
+                           int is_param) {
   const vt_init_info *zeros = vt_init_find("zeros");
   const vt_type type = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {rows, columns}};
   const vt_port p = {.name = name,
@@ -19,22 +19,22 @@ static uint32_t matmul(vt_builder *b, uint32_t x, uint32_t y) {
   return vt_build2(b, VT_OP_matmul, x, y);
 }
 
-static uint32_t turn(vt_builder *b, uint32_t x) {
+static uint32_t transpose(vt_builder *b, uint32_t x) {
   const vt_attr_perm a = {.size = sizeof a, .perm = {.n = 2, .v = {1, 0}}};
   return b->node(b, VT_OP_transpose, &x, 1, &a);
 }
 
-/* As large as its operand, and never written over it. */
-static uint32_t running(vt_builder *b, uint32_t x) {
+/* An op whose result is as large as its operand and is never written in place. */
+static uint32_t cumsum(vt_builder *b, uint32_t x) {
   const vt_attr_cumsum down = {.size = sizeof down, .axis = 0};
   return b->node(b, VT_OP_cumsum, &x, 1, &down);
 }
 
-/* ---- blocks: attention of one head and two layers, with parameters of their own ---- */
+/* ---- blocks: transformer blocks, each with one head, two layers and its own parameters ---- */
 
-enum { BLOCK = 13, ROWS = 64, WIDTH = 64 };
+enum { BLOCK = 13, ROWS = 64, WIDTH = 64 }; /* nodes of a block; shape of the values */
 
-static uint32_t block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
+static uint32_t add_block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
   vt_builder *b = &gb->b;
   static const struct {
     const char *name;
@@ -45,9 +45,9 @@ static uint32_t block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
   for (uint32_t i = 0; i < 6; i++) {
     char name[40];
     snprintf(name, sizeof name, "h.%u.%s", number, weights[i].name);
-    w[i] = port(gb, name, weights[i].rows, weights[i].columns, 1);
+    w[i] = add_matrix(gb, name, weights[i].rows, weights[i].columns, 1);
   }
-  const uint32_t scores = matmul(b, matmul(b, x, w[0]), turn(b, matmul(b, x, w[1])));
+  const uint32_t scores = matmul(b, matmul(b, x, w[0]), transpose(b, matmul(b, x, w[1])));
   const uint32_t seen = matmul(b, vt_build1(b, VT_OP_exp, scores), matmul(b, x, w[2]));
   x = vt_build2(b, VT_OP_add, x, matmul(b, seen, w[3]));
   const uint32_t up = vt_build1(b, VT_OP_tanh, matmul(b, x, w[4]));
@@ -55,65 +55,68 @@ static uint32_t block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
 }
 
 static void grow_blocks(vt_graph_builder *gb, uint32_t nodes) {
-  uint32_t x = port(gb, "x", ROWS, WIDTH, 0);
-  for (uint32_t i = 0; i < nodes / BLOCK; i++) x = block(gb, x, i);
+  uint32_t x = add_matrix(gb, "x", ROWS, WIDTH, 0);
+  for (uint32_t i = 0; i < nodes / BLOCK; i++) x = add_block(gb, x, i);
   vt_graph_add_result(gb, "y", x);
 }
 
-/* ---- a chain: every value dies at once ---- */
+/* ---- chain: each node reads the value before it, which is not used again ---- */
 
 static void grow_chain(vt_graph_builder *gb, uint32_t nodes) {
   static const uint32_t ops[] = {VT_OP_tanh, VT_OP_neg, VT_OP_exp};
-  uint32_t x = port(gb, "x", ROWS, WIDTH, 0);
+  uint32_t x = add_matrix(gb, "x", ROWS, WIDTH, 0);
   for (uint32_t i = 0; i < nodes; i++)
-    x = i % 4 == 0 ? running(&gb->b, x) : vt_build1(&gb->b, ops[i % 4 - 1], x);
+    x = i % 4 == 0 ? cumsum(&gb->b, x) : vt_build1(&gb->b, ops[i % 4 - 1], x);
   vt_graph_add_result(gb, "y", x);
 }
 
-/* ---- pointwise: nothing but what can be fused ---- */
+/* ---- pointwise: a chain of ops that can all be fused ---- */
 
 static void grow_pointwise(vt_graph_builder *gb, uint32_t nodes) {
   static const uint32_t ops[] = {VT_OP_tanh, VT_OP_sin, VT_OP_exp};
-  uint32_t x = port(gb, "x", ROWS, WIDTH, 0);
+  uint32_t x = add_matrix(gb, "x", ROWS, WIDTH, 0);
   for (uint32_t i = 0; i < nodes; i++) x = vt_build1(&gb->b, ops[i % 3], x);
   vt_graph_add_result(gb, "y", x);
 }
 
-/* ---- wide: a third of the nodes read the input, another third adds them up at the end ---- */
+/* ---- wide: constants, their products with the input, and the sum of the products; a third each
+ * ---- */
 
 static void grow_wide(vt_graph_builder *gb, uint32_t nodes) {
-  const uint32_t x = port(gb, "x", ROWS, WIDTH, 0), n = nodes / 3;
+  const uint32_t x = add_matrix(gb, "x", ROWS, WIDTH, 0), n = nodes / 3;
   uint32_t sum = x, last = x;
-  for (uint32_t i = 0; i < n; i++) { /* the numbers differ, so no two products are equal */
+  for (uint32_t i = 0; i < n; i++) { /* the constants differ, so no two products are equal */
     const uint32_t factor = vt_build_number(&gb->b, VT_DTYPE_F32, 1.5 + i);
     last = vt_build2(&gb->b, VT_OP_mul, x, factor);
   }
-  /* a product and its factor are values in a row */
+  /* A constant and its product have consecutive numbers. */
   for (uint32_t i = 0; i < n; i++) sum = vt_build2(&gb->b, VT_OP_add, sum, last - 2 * i);
   vt_graph_add_result(gb, "y", sum);
 }
 
-/* ---- drawn: each node reads two values, mostly young ones; four sizes ---- */
+/* ---- drawn: each node reads random values among the 48 newest of its size ---- */
 
 enum { SIZES = 4, YOUNG = 48 };
 
 typedef struct drawn {
-  uint64_t state;
-  uint32_t of[SIZES][YOUNG]; /* the youngest of each size, round and round */
-  uint32_t n[SIZES];
+  uint64_t state;            /* of the random generator */
+  uint32_t of[SIZES][YOUNG]; /* ring buffer of the newest values of each size */
+  uint32_t n[SIZES];         /* number of values of each size so far */
 } drawn;
 
-static uint32_t draw(drawn *d, uint32_t below) {
+/* A random number below `below`. */
+static uint32_t random_below(drawn *d, uint32_t below) {
   d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (uint32_t)(d->state >> 33) % below;
 }
 
-static uint32_t pick(drawn *d, uint32_t size) {
+/* A random value among the newest of this size. */
+static uint32_t pick_value(drawn *d, uint32_t size) {
   const uint32_t most = d->n[size] < YOUNG ? d->n[size] : YOUNG;
-  return d->of[size][draw(d, most)];
+  return d->of[size][random_below(d, most)];
 }
 
-static void keep(drawn *d, uint32_t size, uint32_t value) {
+static void add_value(drawn *d, uint32_t size, uint32_t value) {
   d->of[size][d->n[size]++ % YOUNG] = value;
 }
 
@@ -123,13 +126,14 @@ static void grow_drawn(vt_graph_builder *gb, uint32_t nodes) {
   for (uint32_t i = 0; i < SIZES; i++) {
     char name[8];
     snprintf(name, sizeof name, "x%u", i);
-    keep(&d, i, port(gb, name, ROWS << i, WIDTH, 0));
+    add_value(&d, i, add_matrix(gb, name, ROWS << i, WIDTH, 0));
   }
   for (uint32_t i = 0; i < nodes; i++) {
-    const uint32_t size = draw(&d, SIZES), x = pick(&d, size);
-    const uint32_t y = draw(&d, 3) == 0 ? running(&gb->b, x)
-                                        : vt_build2(&gb->b, two[draw(&d, 4)], x, pick(&d, size));
-    keep(&d, size, y);
+    const uint32_t size = random_below(&d, SIZES), x = pick_value(&d, size);
+    const uint32_t y = random_below(&d, 3) == 0
+                           ? cumsum(&gb->b, x)
+                           : vt_build2(&gb->b, two[random_below(&d, 4)], x, pick_value(&d, size));
+    add_value(&d, size, y);
   }
   for (uint32_t i = 0; i < SIZES; i++) {
     char name[8];
@@ -140,11 +144,10 @@ static void grow_drawn(vt_graph_builder *gb, uint32_t nodes) {
 
 const bench_form bench_forms[] = {
     {"blocks", "transformer blocks with parameters of their own", grow_blocks},
-    {"chain", "one value after the other", grow_chain},
-    {"pointwise", "one value after the other, in fusion groups as large as they may be",
-     grow_pointwise},
+    {"chain", "each node reads the value before it", grow_chain},
+    {"pointwise", "a chain of pointwise ops in the largest fusion groups allowed", grow_pointwise},
     {"wide", "a third of the nodes alive at once", grow_wide},
-    {"drawn", "operands drawn among the 48 youngest values of four sizes", grow_drawn},
+    {"drawn", "random operands among the 48 newest values of each of four sizes", grow_drawn},
     {NULL, NULL, NULL}};
 
 vt_graph *bench_graph_new(const bench_form *f, uint32_t nodes) {

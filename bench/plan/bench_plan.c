@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * bench_plan.c - how long passes and planning take, by the number of nodes.
+ * bench_plan.c - measures how long passes and planning take for graphs of different sizes.
  *
  *   bench_plan            a Markdown table for 1,000, 10,000 and 100,000 nodes
- *   bench_plan --check    fails when 10,000 nodes take too long to plan, or 100,000 take longer
- * than n log n lets expect; skipped (77) unless VOLTA_TEST_FULL is set
+ *   bench_plan --check    fails if 10,000 nodes take too long to plan, or if the time grows much
+ *                         faster than n log n; exits with 77 (skipped) unless VOLTA_TEST_FULL is
+ * set
  *
- * Passes: all of them, from the graph as it is written. Planning: what they give, groups and all;
- * with both verifiers, the printed plan and its digests, as for every run. The best of three, in
- * seconds of the processor: one thread does all of it. */
+ * "Passes" is the time of all passes on the written graph. "Plan" is the time to plan the fused
+ * graph that they give, with both verifiers, the printed plan and its digests, as in every run.
+ * Each time is the best of three, in CPU seconds of one thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static const uint32_t sizes[SIZES] = {1000, 10000, 100000};
 
 typedef struct times {
   uint32_t nodes;
-  double passes, plan[2]; /* seconds; by schedule */
+  double passes, plan[2]; /* CPU seconds; `plan` by schedule, SOURCE and MEMORY */
 } times;
 
 static double now(void) {
@@ -37,7 +38,8 @@ static vt_status no_scratch(void *self, const vt_bk_step *step, uint64_t *out, v
   return VT_OK;
 }
 
-static void give_up(const char *what, const vt_diag *d) {
+/* Prints the message and exits. */
+static void fail(const char *what, const vt_diag *d) {
   fprintf(stderr, "bench_plan: %s: %s\n", what, d->text);
   exit(1);
 }
@@ -49,7 +51,7 @@ static double time_passes(const vt_graph *g, vt_graph **out) {
   const double start = now();
   for (uint32_t i = 0; i < vt_pass_total(); i++) {
     vt_graph *to = NULL;
-    if (vt_pass_run(i, from != NULL ? from : g, &o, &to, &d) != VT_OK) give_up("passes", &d);
+    if (vt_pass_run(i, from != NULL ? from : g, &o, &to, &d) != VT_OK) fail("passes", &d);
     vt_graph_free(from);
     from = to;
   }
@@ -64,7 +66,7 @@ static double time_plan(const vt_graph *g, uint32_t schedule) {
   vt_plan *p = NULL;
   vt_diag d = {0};
   const double start = now();
-  if (vt_plan_build(g, &o, &t, vt_alloc_default(), &p, &d) != VT_OK) give_up("planning", &d);
+  if (vt_plan_build(g, &o, &t, vt_alloc_default(), &p, &d) != VT_OK) fail("planning", &d);
   const double spent = now() - start;
   vt_plan_free(p);
   return spent;
@@ -74,7 +76,7 @@ static double least(double a, double b) { return a < b ? a : b; }
 
 static times measure(const bench_form *f, uint32_t nodes) {
   vt_graph *g = bench_graph_new(f, nodes);
-  if (g == NULL) give_up(f->name, &(vt_diag){.text = "the graph cannot be made"});
+  if (g == NULL) fail(f->name, &(vt_diag){.text = "the graph cannot be made"});
   times t = {g->n_nodes, INFINITY, {INFINITY, INFINITY}};
   for (uint32_t i = 0; i < ROUNDS; i++) {
     vt_graph *made = NULL;
@@ -86,13 +88,13 @@ static times measure(const bench_form *f, uint32_t nodes) {
   return t;
 }
 
-/* Nanoseconds by n log2 n: the same in every row where the time grows so. */
-static double by_n_log_n(double seconds, uint32_t n) { return seconds * 1e9 / (n * log2(n)); }
+/* Nanoseconds divided by n log2 n, which is constant if the time grows as n log n. */
+static double per_n_log_n(double seconds, uint32_t n) { return seconds * 1e9 / (n * log2(n)); }
 
 static void print_row(const bench_form *f, const times *t) {
   printf("| %s | %u | %.4f | %.1f | %.4f | %.1f | %.4f | %.1f |\n", f->name, t->nodes, t->passes,
-         by_n_log_n(t->passes, t->nodes), t->plan[SOURCE], by_n_log_n(t->plan[SOURCE], t->nodes),
-         t->plan[MEMORY], by_n_log_n(t->plan[MEMORY], t->nodes));
+         per_n_log_n(t->passes, t->nodes), t->plan[SOURCE], per_n_log_n(t->plan[SOURCE], t->nodes),
+         t->plan[MEMORY], per_n_log_n(t->plan[MEMORY], t->nodes));
   fflush(stdout);
 }
 
@@ -108,16 +110,16 @@ static void print_table(void) {
     }
 }
 
-/* 10,000 nodes take a quarter of a second at most, of a processor. The growth is judged generously:
- * a slow machine is not a slow planner, and a quadratic one is a hundred times slower. */
-static int check(void) {
+/* 10,000 nodes may take a quarter of a CPU second. The bound on the growth is wide, because a
+ * machine may be slow; a quadratic planner would be a hundred times slower. */
+static int check_limits(void) {
   const double most = 0.25, growth = 3.0;
   int bad = 0;
   for (const bench_form *f = bench_forms; f->name != NULL; f++) {
     const times small = measure(f, 10000), large = measure(f, 100000);
     for (uint32_t k = 0; k < 2; k++) {
       const double grown =
-          by_n_log_n(large.plan[k], large.nodes) / by_n_log_n(small.plan[k], small.nodes);
+          per_n_log_n(large.plan[k], large.nodes) / per_n_log_n(small.plan[k], small.nodes);
       const int slow = small.plan[k] > most || grown > growth;
       printf("%s, %s: %u nodes in %.3f s, %u in %.3f s, %.2f times n log n%s\n", f->name,
              k == SOURCE ? "source" : "memory", small.nodes, small.plan[k], large.nodes,
@@ -133,7 +135,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: bench_plan [--check]\n");
     return 2;
   }
-  if (argc > 1) return getenv("VOLTA_TEST_FULL") == NULL ? 77 : check();
+  if (argc > 1) return getenv("VOLTA_TEST_FULL") == NULL ? 77 : check_limits();
   print_table();
   return 0;
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run_nodes.py --volta PROGRAM [--check | --self-check] - what a run of very many nodes takes.
+"""run_nodes.py --volta PROGRAM [--check | --self-check] - measures runs of models with very many nodes.
 
-One model after the other, a chain of pointwise nodes in groups as large as they may be, is read,
-planned and run by `volta run` on the backend cpu: seconds of the processor and the most memory at
-one time. Without a flag, a Markdown table. --check fails when 100,000 nodes take more than is
-written below, or more than four times what 25,000 take, with some room. --self-check holds made-up
-measurements to the same limits and fails when one beyond them is let through."""
+Each model is a chain of pointwise nodes in the largest fusion groups allowed. `volta run` reads,
+plans and runs it on the backend cpu; measured are CPU seconds and peak memory. The output is a
+Markdown table. --check also fails if 100,000 nodes take more than the limits below, or clearly more
+than four times what 25,000 take. --self-check checks made-up measurements against the same limits
+and fails if one beyond them is accepted."""
 import argparse
 import os
 import pathlib
@@ -16,8 +16,8 @@ import tempfile
 
 NODES = (25000, 50000, 100000)
 MOST_MB = 400
-MOST_SECONDS = 2.5  # the page says 1: a slow machine is not a slow planner
-MOST_GROWTH = {"MB": 1.1, "s": 1.5}  # beyond the growth of the nodes
+MOST_SECONDS = 2.5  # the page promises 1, but this machine may be slow
+MOST_GROWTH = {"MB": 1.1, "s": 1.5}  # how much faster than the number of nodes each may grow
 
 
 def write_model(path, nodes):
@@ -41,7 +41,7 @@ def measure(volta, folder, nodes):
 
 
 def faults(rows):
-    """What is beyond the limits, in words."""
+    """A sentence for each measurement beyond its limit."""
     small, large, found = rows[0], rows[-1], []
     if large["MB"] > MOST_MB:
         found.append(f"{large['nodes']} nodes take {large['MB']:.0f} MB, more than {MOST_MB}")
@@ -50,17 +50,17 @@ def faults(rows):
     for key, most in MOST_GROWTH.items():
         grown = large[key] / small[key] / (large["nodes"] / small["nodes"])
         if grown > most:
-            found.append(f"from {small['nodes']} to {large['nodes']} nodes, {key} grow {grown:.2f} times as fast as nodes")
+            found.append(f"from {small['nodes']} to {large['nodes']} nodes, {key} grow {grown:.2f} times as fast as the number of nodes")
     return found
 
 
 def self_check():
     good = [{"nodes": n, "s": n * 1e-5, "MB": n * 3e-3} for n in NODES]
     if faults(good):
-        sys.exit(f"run_nodes: what is within the limits is refused: {faults(good)}")
+        sys.exit(f"run_nodes: measurements within the limits are refused: {faults(good)}")
     for key, value in (("MB", 401.0), ("s", 2.6), ("MB", 350.0), ("s", 1.6)):
         if not faults(good[:-1] + [dict(good[-1], **{key: value})]):
-            sys.exit(f"run_nodes: {value} {key} are let through")
+            sys.exit(f"run_nodes: {value} {key} are accepted, which is beyond the limit")
 
 
 def main():
@@ -74,7 +74,7 @@ def main():
         return
     with tempfile.TemporaryDirectory() as folder:
         rows = [measure(os.path.abspath(args.volta), folder, n) for n in NODES]
-    print("| nodes | processor, s | peak, MB |\n|---|---|---|")
+    print("| nodes | CPU, s | peak, MB |\n|---|---|---|")
     for row in rows:
         print(f"| {row['nodes']:,} | {row['s']:.2f} | {row['MB']:.0f} |")
     if args.check and faults(rows):

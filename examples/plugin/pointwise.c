@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pointwise.c - a backend of its own, outside of Volta's tree: a few operations on f32, element by
- * element, on the host. Everything else it refuses when it is asked, so that a plan it takes is a
- * plan it runs. Needs volta_backend.h and volta_ops.h and nothing else.
+ * pointwise.c - a plug-in backend that is built outside of Volta's tree. It computes a few
+ * pointwise ops on f32 on the host and refuses all other steps in step_check, so it can run every
+ * plan that it accepts. It needs only volta_backend.h and volta_ops.h.
  *
- *   one device; memory is the host's; tensors may be strided and operands may broadcast */
+ *   one device; its memory is host memory; tensors may be strided and operands may broadcast */
 #include <string.h>
 #include <volta/volta_backend.h>
 #include <volta/volta_ops.h>
 
-/* Of status.def, whose values never change. */
+/* Status codes of status.def, whose values never change. */
 enum { OK = 0, UNSUPPORTED = 12, BACKEND = 13, NOMEM = 15 };
 
 struct vt_bk_device {
   const vt_bk_host *host;
 };
 
-/* The host keeps the steps alive until program_free. */
+/* A program is only a pointer to its steps: the host keeps them alive until program_free. */
 struct vt_bk_program {
   vt_bk_device *dev;
   const vt_bk_step *steps;
   uint64_t n_steps;
 };
 
-/* ---- kernels: one row of n elements, each operand with a stride of its own ---- */
+/* ---- kernels: y = op(a, b) over one row of n elements; ys, as and bs are strides ---- */
 
 typedef void row_fn(float *y, int64_t ys, const float *a, int64_t as, const float *b, int64_t bs,
                     int64_t n);
@@ -70,7 +70,7 @@ static int is_negative(float x) {
   return (int)(bits >> 31);
 }
 
-/* A NaN wins, and -0 lies below +0: a plain `a > b ? a : b` gets both wrong. */
+/* A NaN operand gives NaN, and -0 is less than +0: a plain `a > b ? a : b` gets both wrong. */
 static float larger(float a, float b) {
   if (a != a || b != b) return a + b;
   if (a == b) return is_negative(a) ? b : a;
@@ -93,7 +93,8 @@ static void minimum_row(float *y, int64_t ys, const float *a, int64_t as, const 
   for (int64_t i = 0; i < n; i++) y[i * ys] = smaller(a[i * as], b[i * bs]);
 }
 
-/* ---- what it has: op numbers and their kernels; `literal` is a value and needs none ---- */
+/* ---- the supported ops with their kernels; `literal` only stores a value: it has no kernel ----
+ */
 
 static const struct kernel {
   uint32_t op;
@@ -115,18 +116,18 @@ static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   return find_kernel(op) != NULL;
 }
 
-static int32_t refuse(vt_bk_device *dev, const char *why) {
+static int32_t refuse_step(vt_bk_device *dev, const char *why) {
   dev->host->diag(dev->host->user, UNSUPPORTED, why);
   return UNSUPPORTED;
 }
 
-/* The default is no. */
+/* Accepts only steps that are known to work. */
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
-  if (find_kernel(step->op) == NULL) return refuse(dev, "pointwise has no kernel for it");
+  if (find_kernel(step->op) == NULL) return refuse_step(dev, "pointwise has no kernel for it");
   for (uint32_t i = 0; i < step->n_in; i++)
-    if (step->in[i].dtype != VT_DTYPE_F32) return refuse(dev, "pointwise computes in f32");
+    if (step->in[i].dtype != VT_DTYPE_F32) return refuse_step(dev, "pointwise computes in f32");
   if (step->n_out != 1 || step->out->dtype != VT_DTYPE_F32)
-    return refuse(dev, "pointwise computes in f32");
+    return refuse_step(dev, "pointwise computes in f32");
   return OK;
 }
 
@@ -138,19 +139,21 @@ static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *ou
 
 /* ---- running a step ---- */
 
-static float *place(const vt_bk_tensor *t, const uint64_t *buffers) {
+/* Address of a tensor's first element. */
+static float *first_element(const vt_bk_tensor *t, const uint64_t *buffers) {
   return (float *)(void *)((char *)(uintptr_t)buffers[t->arena] + t->offset);
 }
 
-/* How far operand `t` moves along axis `axis` of a result of rank `rank`: axes are aligned at the
- * last, and one that is missing or 1 is repeated. */
+/* Stride of operand `t` along axis `axis` of a result of rank `rank`. The last axes of both are
+ * aligned. An axis that the operand lacks, or whose extent is 1, is broadcast: its stride is 0. */
 static int64_t stride_along(const vt_bk_tensor *t, uint32_t rank, uint32_t axis) {
   if (axis + t->rank < rank) return 0;
   const uint32_t own = axis + t->rank - rank;
   return t->dim[own] == 1 ? 0 : t->stride[own];
 }
 
-/* Where row `row` of a result begins in operand `t`; rows are counted in row-major order. */
+/* Offset in elements at which row `row` of the result begins in operand `t`. A row is a range of
+ * the last axis; rows are counted in row-major order. */
 static int64_t row_start(const vt_bk_tensor *t, const vt_bk_tensor *out, int64_t row) {
   int64_t at = 0;
   for (uint32_t axis = out->rank - 1; axis-- > 0;) {
@@ -162,8 +165,8 @@ static int64_t row_start(const vt_bk_tensor *t, const vt_bk_tensor *out, int64_t
 
 static void run_rows(const vt_bk_step *step, row_fn *row, const uint64_t *buffers) {
   const vt_bk_tensor *y = step->out, *a = step->in, *b = &step->in[step->n_in - 1];
-  float *py = place(y, buffers);
-  const float *pa = place(a, buffers), *pb = place(b, buffers);
+  float *py = first_element(y, buffers);
+  const float *pa = first_element(a, buffers), *pb = first_element(b, buffers);
   if (y->rank == 0) {
     row(py, 0, pa, 0, pb, 0, 1);
     return;
@@ -181,10 +184,10 @@ static void run_step(const vt_bk_step *step, const uint64_t *buffers) {
   const struct kernel *k = find_kernel(step->op);
   if (k->row != NULL) {
     run_rows(step, k->row, buffers);
-  } else { /* literal: the bits as they are */
+  } else { /* literal: store its bits unchanged */
     const vt_attr_literal *literal = step->attrs;
     const uint32_t bits = (uint32_t)literal->bits;
-    memcpy(place(step->out, buffers), &bits, sizeof bits);
+    memcpy(first_element(step->out, buffers), &bits, sizeof bits);
   }
 }
 
@@ -198,7 +201,7 @@ static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n_buff
   return OK;
 }
 
-/* Nothing can go wrong while it runs, and nothing is left to wait for. */
+/* `run` is synchronous and cannot fail, so there is nothing to wait for and no error to report. */
 static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {
   const vt_bk_error none = {.size = sizeof none};
   (void)prog;
@@ -220,9 +223,10 @@ static void program_free(vt_bk_program *prog) {
   host->resize(host->user, prog, sizeof *prog, 0);
 }
 
-/* ---- memory: a buffer is its size, then its bytes; a handle is the address of the bytes ---- */
+/* ---- memory: a block holds the size of a buffer, then its bytes; a handle is the address of the
+ * bytes ---- */
 
-enum { ALIGNMENT = 16 }; /* of what the host's allocator gives, and so of every buffer */
+enum { ALIGNMENT = 16 }; /* alignment of the host's allocator, and therefore of every buffer */
 
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
   char *p = NULL;
@@ -284,7 +288,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   return OK;
 }
 
-/* The one symbol that is exported. */
+/* The only exported symbol. */
 vt_backend_query_fn vt_backend_query;
 
 const vt_bk_api *vt_backend_query(const vt_bk_host *host) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * volta.h - the core API: a model is text, a program is a model bound, planned and opened on a
- * backend, a run gives the same bits everywhere.
+ * volta.h - the core API. A model is read from text. A program is a model with its dimensions
+ * bound, planned and opened on a backend. A run gives the same bits on every backend.
  *
  *   vt_model_read -> vt_program_new -> vt_program_init_params -> vt_program_set_input
  *                 -> vt_program_run -> vt_program_output
  *
- * Rules: every fallible call returns vt_status and takes a vt_diag last (may be NULL). Outputs are
- * written only on success. Objects are freed by their own *_free; NULL is fine there. Strings
- * handed out live as long as the object they came from. Nothing here prints, exits or aborts.
- * A model may be shared by threads; a program serves one thread at a time. */
+ * Rules: every fallible call returns vt_status and takes a vt_diag last, which may be NULL. Outputs
+ * are written only on success. Each object is freed by its own *_free function, which accepts NULL.
+ * A returned string lives as long as the object that returned it. No function prints, exits or
+ * aborts. Threads may share a model; only one thread at a time may use a program. */
 #ifndef VOLTA_H
 #define VOLTA_H
 #include <stddef.h>
@@ -22,25 +22,25 @@ extern "C" {
 #define VT_VERSION "0.1.0"
 #define VT_NUMERICS_VERSION 1u
 
-/* Host allocator (realloc shape: new_size 0 frees, ptr NULL allocates). NULL functions mean the
- * C library's. */
+/* Allocator for host memory. `resize` works like realloc: it frees if new_size is 0 and allocates
+ * if ptr is NULL. If `resize` is NULL, the C library's allocator is used. */
 typedef struct vt_alloc {
-  void *user;
+  void *user; /* passed to `resize` unchanged */
   void *(*resize)(void *user, void *ptr, size_t old_size, size_t new_size);
 } vt_alloc;
 
-/* A dense row-major tensor that somebody else owns. */
+/* A contiguous row-major tensor. The struct does not own the data. */
 typedef struct vt_tensor {
-  uint32_t dtype, rank; /* VT_DTYPE_*, 0..VT_MAX_RANK */
-  int64_t dim[VT_MAX_RANK];
+  uint32_t dtype, rank;     /* VT_DTYPE_*; number of axes, 0..VT_MAX_RANK */
+  int64_t dim[VT_MAX_RANK]; /* extent of each of the `rank` axes */
   void *data;
 } vt_tensor;
 
 VT_API const char *vt_version(void);              /* "0.1.0 (numerics 1, gcc 12.2.0)" */
-VT_API const char *vt_dtype_name(uint32_t dtype); /* "f32", or NULL */
-VT_API uint32_t vt_dtype_find(const char *name);  /* 0 when there is none */
-VT_API uint64_t vt_dtype_bytes(uint32_t dtype);   /* 0 when there is none */
-/* Number of elements and bytes; VT_LIMIT when they overflow. */
+VT_API const char *vt_dtype_name(uint32_t dtype); /* "f32"; NULL for an unknown type */
+VT_API uint32_t vt_dtype_find(const char *name);  /* VT_DTYPE_*; 0 for an unknown name */
+VT_API uint64_t vt_dtype_bytes(uint32_t dtype);   /* bytes of one element; 0 if unknown */
+/* Computes the number of elements and bytes of a tensor; VT_LIMIT if one of them overflows. */
 VT_API vt_status vt_tensor_bytes(const vt_tensor *t, uint64_t *out_count, uint64_t *out_bytes,
                                  vt_diag *d) VT_NODISCARD;
 
@@ -56,23 +56,24 @@ VT_API vt_status vt_model_read(const char *path, const vt_alloc *alloc, vt_model
 VT_API void vt_model_free(vt_model *m);
 
 VT_API const char *vt_model_name(const vt_model *m);
-/* The model in its printed form, one op a line; owned by the model. */
+/* The model in its printed form, with one op per line; owned by the model. */
 VT_API const char *vt_model_text(const vt_model *m);
-/* Content hash of the graph: names of inner values do not enter. */
+/* Content hash of the graph. The names of inner values do not affect it. */
 VT_API void vt_model_hash(const vt_model *m, uint8_t out[32]);
 
-/* What a model declares. */
+/* Ports: the inputs, parameters and outputs that a model declares. */
 enum { VT_PORT_INPUT = 1, VT_PORT_PARAM = 2, VT_PORT_OUTPUT = 3 };
 typedef struct vt_port_info {
-  uint32_t kind, dtype, rank;
+  uint32_t kind, dtype, rank; /* VT_PORT_*, VT_DTYPE_*, number of axes */
   const char *name;
-  const char *type;  /* "f32[B, 784]" */
-  const char *extra; /* "in 0..95", "= normal(std=0.02)", or "" */
+  const char *type;  /* declared type with symbolic dimensions: "f32[B, 784]" */
+  const char *extra; /* range of an input "in 0..95", initialiser "= normal(std=0.02)", or "" */
 } vt_port_info;
 VT_API uint32_t vt_model_ports(const vt_model *m);
 VT_API vt_status vt_model_port(const vt_model *m, uint32_t i, vt_port_info *out) VT_NODISCARD;
 VT_API uint32_t vt_model_dims(const vt_model *m);
-VT_API const char *vt_model_dim(const vt_model *m, uint32_t i); /* NULL past the end */
+/* Name of symbolic dimension `i`; NULL past the end. */
+VT_API const char *vt_model_dim(const vt_model *m, uint32_t i);
 VT_API uint32_t vt_model_nodes(const vt_model *m);
 
 /* ---- programs ----------------------------------------------------------------------------- */
@@ -84,192 +85,217 @@ typedef struct vt_binding {
   int64_t value;
 } vt_binding;
 
-/* Plans made before, see below. */
+/* A cache of plans; see vt_cache_new. */
 typedef struct vt_cache vt_cache;
 
-/* What is let through, and what happens to what is not. All zero is strict, and the default; what
- * was in force is part of every report. Set `size`. */
-enum { VT_DETERMINISM_STRICT = 0 };                 /* the same bits everywhere, or no run */
-enum { VT_PRECISION_LOCKED = 0 };                   /* the types and orders of the model */
-enum { VT_FALLBACK_NONE = 0, VT_FALLBACK_CPU = 1 }; /* the whole plan, before its first step */
-enum { VT_MIXED_PATH_REFUSED = 0, VT_MIXED_PATH_ALLOWED = 1 }; /* see vt_program_feed */
-enum { VT_ADMISSION_REQUIRED = 0, VT_ADMISSION_WAIVED = 1 };   /* of plug-ins; stamped */
-/* What a backend declares is tried before it is first relied on: with one model for each
- * capability, with all models where a plug-in has no certificate; a cache keeps on disk what a GPU
- * passed. Believed, it is not tried: for those who compare every bit anyway, and want to see a lie
- * as a difference instead of a refusal. */
+/* The policy: what a caller allows. All zero is the strict policy, which is the default. Every
+ * report contains the policy that was in force. Set `size`. */
+/* Results have the same bits on every backend, or the program is refused. */
+enum { VT_DETERMINISM_STRICT = 0 };
+/* Types and summation orders are those of the model; nothing is narrowed. */
+enum { VT_PRECISION_LOCKED = 0 };
+/* If the backend is unavailable or lacks an op: refuse, or move the whole program to the CPU. The
+ * choice is made before the first step. */
+enum { VT_FALLBACK_NONE = 0, VT_FALLBACK_CPU = 1 };
+/* Whether outputs of one backend may feed a program on another backend; see vt_program_feed. */
+enum { VT_MIXED_PATH_REFUSED = 0, VT_MIXED_PATH_ALLOWED = 1 };
+/* Whether a plug-in needs a certificate. If it is waived, every report says "unadmitted". */
+enum { VT_ADMISSION_REQUIRED = 0, VT_ADMISSION_WAIVED = 1 };
+/* TRIED: probes test what a backend declares before it is first used: one model per capability, or
+ * all probe models if a plug-in has no certificate. A cache stores on disk that a GPU has passed.
+ * BELIEVED: no probes. This is for callers who compare every bit themselves and want a wrong
+ * declaration to show as a difference in results, not as a refusal. */
 enum { VT_CAPABILITIES_TRIED = 0, VT_CAPABILITIES_BELIEVED = 1 };
 typedef struct vt_policy {
-  uint32_t size;
-  uint32_t determinism, precision; /* values other than these are refused */
+  uint32_t size;                   /* sizeof(vt_policy) */
+  uint32_t determinism, precision; /* only the values above are accepted */
   uint32_t fallback, mixed_path, admission, capabilities;
 } vt_policy;
 
-/* Zero-initialise, set `size`, then what differs from the default. */
+/* Options of a program. Zero-initialise, set `size`, then set the fields that should differ from
+ * their defaults. */
 typedef struct vt_options {
-  uint32_t size; /* sizeof(vt_options) */
-  uint32_t n_bind;
-  const vt_binding *bind;
-  /* "reference", "reference:1"; "cpu", "gpu", the first of its kind; "auto", that or else the CPU;
-   * or the path of a plug-in, which has a slash in it: "./libfoo.so", "./libfoo.so:1". NULL:
-   * VOLTA_BACKEND, else "reference". */
+  uint32_t size;          /* sizeof(vt_options) */
+  uint32_t n_bind;        /* number of entries in `bind` */
+  const vt_binding *bind; /* values of the symbolic dimensions */
+  /* The backend: "reference" or "reference:1" for device 1; "cpu" or "gpu" for the first device of
+   * that kind; "auto" for the first GPU, or the CPU if there is no GPU; or the path of a plug-in,
+   * which must contain a slash: "./libfoo.so", "./libfoo.so:1". NULL means VOLTA_BACKEND if it is
+   * set, else "reference". */
   const char *backend;
-  const vt_alloc *alloc;
-  /* Hears how far long work has come: "parameters" or "run", `done` of `total`. May be NULL. */
+  const vt_alloc *alloc; /* allocator for host memory; NULL: the C library's */
+  /* Called during long work with its progress: `what` is "parameters" or "run", `done` of `total`
+   * units are finished. May be NULL. */
   void (*progress)(void *user, const char *what, uint64_t done, uint64_t total);
-  void *progress_user;
-  /* Which passes run, in which order: "bind,lower,dead". `bind` comes first. No bit of a result
-   * depends on it. NULL: all. Without `lower` the backend must run compositions whole. */
+  void *progress_user; /* `user` of `progress` */
+  /* Names of the passes to run, in order: "bind,lower,dead". `bind` must come first. NULL runs all
+   * passes. The choice changes no bit of a result. Without `lower`, the backend must run
+   * compositions itself. */
   const char *passes;
-  /* How the plan is made; none of it changes a bit of a result either.
-   * schedule: "source" (NULL: this), the order of the model, or "memory", which keeps less alive.
-   */
+  /* Order of the steps: "source" keeps the order of the model and is the default (NULL); "memory"
+   * chooses an order that needs less memory. The choice changes no bit of a result. */
   const char *schedule;
-  /* Parameters to keep in host memory and copy in for each step that reads them: "wte,head.weight",
-   * or "all". NULL: none. */
+  /* Parameters that stay in host memory and are copied to the device for each step that reads them:
+   * "wte,head.weight", or "all". NULL: none. */
   const char *stream;
-  /* The most bytes a plan may take on the device; 0: any number. VT_BUDGET says how many it needs.
-   */
+  /* Limit on the device memory of the plan, in bytes; 0: no limit. A plan that needs more fails
+   * with VT_BUDGET, whose message says how many bytes it needs. */
   uint64_t memory_budget;
-  /* Where plans are looked up and kept; NULL: nowhere. The plan is the same with and without. */
+  /* Cache in which the plan is looked up and stored; NULL: no cache. It does not change the plan.
+   */
   vt_cache *cache;
-  const vt_policy *policy; /* NULL: strict */
-  /* The certificate of a plug-in; NULL: beside it, "./libfoo.so.certificate.json", or for its
-   * device 1 "./libfoo.so.1.certificate.json". */
+  const vt_policy *policy; /* what is allowed; NULL: the strict policy */
+  /* Path of the certificate of a plug-in. NULL: next to the plug-in,
+   * "./libfoo.so.certificate.json", or "./libfoo.so.1.certificate.json" for its device 1. */
   const char *certificate;
-  uint32_t threads; /* that the backend may keep busy; 0: VOLTA_THREADS, else as it likes */
-  uint32_t measure; /* 1: runs take the time of each step, see vt_program_step */
-  const char *isa; /* instructions the backend is held to, "avx2"; NULL: VOLTA_ISA, else the best */
-  /* Hears, in one line, of what is no failure: kernels that could not be compiled and are served by
-   * others, runs that could not be recorded. Called by the thread that makes or runs the program;
-   * while it is made with a cache, the cache hears of them instead. May be NULL. */
+  uint32_t threads; /* limit on the backend's threads; 0: VOLTA_THREADS, else its own choice */
+  uint32_t measure; /* 1: each run records the time of every step, see vt_program_step */
+  /* Instruction set that the backend must not exceed, "avx2"; NULL: VOLTA_ISA, else the best one
+   * that the processor has. */
+  const char *isa;
+  /* Called with one line of text about an event that is not a failure: a generated kernel that
+   * could not be compiled and was replaced by another kernel, or a run that could not be recorded.
+   * The caller is the thread that creates or runs the program. While a program is created with a
+   * cache, the cache's `note` is called instead. May be NULL. */
   void (*note)(void *user, const char *text);
-  void *note_user;
+  void *note_user; /* `user` of `note` */
 } vt_options;
 
-/* Binds, verifies, lowers, plans, and opens the backend. Every byte the run needs is taken here. */
+/* Binds, verifies, lowers and plans the model, and opens the backend. All memory that a run needs
+ * is allocated in this call. */
 VT_API vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
                                 vt_diag *d) VT_NODISCARD;
 VT_API void vt_program_free(vt_program *p);
 
-/* Parameters: all from their initialisers and a seed, or one by one. A run needs all of them. */
+/* Sets all parameters from their initialisers and a seed, or one parameter by name. All parameters
+ * must be set before a run. */
 VT_API vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) VT_NODISCARD;
 VT_API vt_status vt_program_set_param(vt_program *p, const char *name, const vt_tensor *t,
                                       vt_diag *d) VT_NODISCARD;
-/* Called with out->data NULL it only says type and shape; otherwise it fills the caller's memory.
- */
+/* Reads a parameter. If out->data is NULL, only type and shape are written to `out`; otherwise the
+ * elements are copied to out->data too. */
 VT_API vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor *out,
                                       vt_diag *d) VT_NODISCARD;
-/* Inputs are copied in, with NaN made canonical. Random ones: floats uniform in [-1, 1), integers
- * uniform in the range the model declares, bools fair; drawn by Philox from `seed`, so the same
- * everywhere. An input that already has a value keeps it. */
+/* Copies a tensor into an input, with NaN canonical; or fills every input that has no value yet
+ * with random elements. Random floats are uniform in [-1, 1), integers are uniform in the range
+ * that the model declares, bools are true with probability 1/2. Philox draws them from `seed`, so
+ * they are the same on every machine. */
 VT_API vt_status vt_program_set_input(vt_program *p, const char *name, const vt_tensor *t,
                                       vt_diag *d) VT_NODISCARD;
 VT_API vt_status vt_program_random_inputs(vt_program *p, uint64_t seed, vt_diag *d) VT_NODISCARD;
 
-/* Runs once. On failure no output is published: the ones of an earlier run are gone too. */
+/* Runs the program once. After a failure no output can be read, not even one of an earlier run. */
 VT_API vt_status vt_program_run(vt_program *p, vt_diag *d) VT_NODISCARD;
-/* Outputs in ascending byte order of their names; the data lives until the next run or free. What a
- * device has in memory of its own is copied when it is first asked for. */
+/* Outputs, in ascending byte order of their names. The data of an output lives until the next run
+ * or vt_program_free. An output in device memory is copied to the host by the first call that reads
+ * it. */
 VT_API uint32_t vt_program_outputs(const vt_program *p);
 VT_API vt_status vt_program_output(vt_program *p, uint32_t i, const char **out_name, vt_tensor *out,
                                    vt_diag *d) VT_NODISCARD;
-/* digest(run): over the names and digests of all outputs. */
+/* Digest of the last run: it covers the names and the digests of all outputs. */
 VT_API vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) VT_NODISCARD;
 
-/* The plan as text and its digests; owned by the program. The text is made when it is first asked
- * for, and NULL when memory is out. */
+/* The plan as text, owned by the program, and its two digests (see vt_planned_digest). The text is
+ * built by the first call; it is NULL if memory runs out. */
 VT_API const char *vt_program_plan(const vt_program *p);
 VT_API void vt_program_plan_digest(const vt_program *p, uint8_t out_core[32],
                                    uint8_t out_target[32]);
-/* The passes that made the program, in their order: "bind", "lower", ...; NULL past the end. */
+/* Number of passes that were run on the model, and name of pass `i` in the order in which they ran:
+ * "bind", "lower", ...; NULL past the end. */
 VT_API uint32_t vt_program_passes(const vt_program *p);
 VT_API const char *vt_program_pass(const vt_program *p, uint32_t i);
-/* The graph after `pass`, printed, and its content hash; NULL and VT_NAME for one that did not run.
- * The text is made when it is first asked for, and NULL too when memory is out. With a cache only
- * the graph after the last pass is there; the other texts are NULL. */
+/* The graph after `pass` in its printed form, and its content hash. For a pass that did not run the
+ * text is NULL and the status VT_NAME. The text is built by the first call; it is NULL if memory
+ * runs out. A program made with a cache has only the graph after the last pass: the texts of the
+ * other passes are NULL. */
 VT_API const char *vt_program_pass_text(const vt_program *p, const char *pass);
 VT_API vt_status vt_program_pass_hash(const vt_program *p, const char *pass,
                                       uint8_t out[32]) VT_NODISCARD;
 VT_API const char *vt_program_backend(const vt_program *p); /* "reference:0" */
-/* What its device says of itself, in a sentence: a GPU's is its model, its driver and the options
- * that its kernels were compiled with. */
+/* The device's description of itself, one sentence. A GPU names its model, its driver and the
+ * options that its kernels were compiled with. */
 VT_API const char *vt_program_device(const vt_program *p);
-/* 1 when it runs on a plug-in, whose content hash (BLAKE2b-256) is then in `out`; else 0. */
+/* Returns 1 if the program runs on a plug-in, and writes the BLAKE2b-256 hash of the plug-in's file
+ * to `out`; otherwise returns 0. */
 VT_API int vt_program_plugin(const vt_program *p, uint8_t out[32]);
-/* 1 when it runs on a plug-in that no certificate admits. */
+/* 1 if the program runs on a plug-in that no certificate admits. */
 VT_API int vt_program_unadmitted(const vt_program *p);
-/* What was in force when it was made. */
+/* The policy that was in force when the program was created. */
 VT_API void vt_program_policy(const vt_program *p, vt_policy *out);
-/* Why it does not run on the backend that was asked for; NULL when it does. */
+/* The reason why the program fell back to the CPU; NULL if it runs on the requested backend. */
 VT_API const char *vt_program_fallback(const vt_program *p);
 
-/* Output number `output` of the last run of `from` becomes an input of `p`: a forward pass feeds
- * its backward pass. Between different backends that is a mixed path: refused, unless the policy of
- * `p` allows it; then `p` says so from there on. */
+/* Copies output number `output` of the last run of `from` to an input of `p`, as a forward pass
+ * feeds its backward pass. If the two programs run on different backends, this is a mixed path: it
+ * is refused unless the policy of `p` allows it, and afterwards vt_program_mixed(p) is 1. */
 VT_API vt_status vt_program_feed(vt_program *p, const char *input, vt_program *from,
                                  uint32_t output, vt_diag *d) VT_NODISCARD;
 VT_API int vt_program_mixed(const vt_program *p);
 
-/* What the last run cost; read-only observations. Single steps are in volta_tools.h. */
+/* Costs of the last run. Nothing in the library depends on them. Single steps are in
+ * volta_tools.h. */
 typedef struct vt_run_info {
-  uint32_t size;
-  uint32_t steps;
-  uint64_t wall_ns;
-  uint64_t bytes_input, bytes_param, bytes_temp, bytes_output;
-  uint64_t runs;     /* that began, this one included */
-  uint64_t begin_ns; /* of a clock that only goes forward */
-  /* Operations, and bytes that steps read and write, by definition: the same on every backend that
-   * has the same steps. docs/metrics.md says what is counted; UINT64_MAX: too many. */
+  uint32_t size;    /* sizeof(vt_run_info); set by the caller */
+  uint32_t steps;   /* steps of the plan */
+  uint64_t wall_ns; /* duration of the run, in nanoseconds */
+  uint64_t bytes_input, bytes_param, bytes_temp, bytes_output; /* memory of the plan by use */
+  uint64_t runs;     /* number of runs that have begun, this one included */
+  uint64_t begin_ns; /* start of the run on a monotonic clock */
+  /* Arithmetic operations, and bytes that steps read and write. They are computed from the shapes,
+   * so they are equal on all backends that have the same steps. docs/metrics.md defines the counts.
+   * UINT64_MAX stands for an overflow. */
   uint64_t flops, bytes_read, bytes_written;
-  /* Bytes and copies between host and device; what is set once for all runs is not among them. */
+  /* Bytes and number of copies between host and device during the run. Parameters that were set
+   * before and stay on the device are not counted. */
   uint64_t to_device, from_device, copies_to_device, copies_from_device;
-  uint64_t allocations; /* of the library and the backend during the run; 0 after the first */
+  uint64_t allocations; /* allocations by library and backend during the run; 0 after the first */
   uint64_t timed;       /* steps that have a time; 0 unless vt_options.measure is 1 */
 } vt_run_info;
 VT_API void vt_program_info(const vt_program *p, vt_run_info *out);
 
-/* ---- plans made before -------------------------------------------------------------------- */
+/* ---- the cache of plans ------------------------------------------------------------------- */
 
-/* A cache keeps lowered graphs with their plans, in memory and, if it is given a folder, on disk. A
- * plan is found again by everything it depends on: model, bindings, passes, schedule, streaming,
- * backend, numerics version and this build of the library. All of that is stored and compared, so a
- * plan that is found is the one that would be made. A cache may be shared by programs and threads;
- * it may be freed before the programs that were made with it. In the folder it keeps, too, which
- * GPU of this machine keeps what it declares. docs/plan-cache.md says more. */
+/* A cache stores lowered graphs with their plans, in memory and, if it has a folder, on disk. The
+ * key of a plan is everything that the plan depends on: model, bindings, passes, schedule,
+ * streaming, backend, numerics version and this build of the library. The whole key is stored and
+ * compared, so a plan that is found is the plan that would be made. Programs and threads may share
+ * a cache, and it may be freed before the programs that were made with it. The folder also records
+ * which GPUs of this machine have passed the probes of their capabilities. See
+ * docs/plan-cache.md. */
 typedef struct vt_cache_options {
-  uint32_t size;
+  uint32_t size; /* sizeof(vt_cache_options) */
   uint32_t reserved;
-  const char *dir;                   /* made if it is missing; NULL: in memory only */
-  uint64_t memory_bytes, disk_bytes; /* the most to be kept; 0: 64 MiB, 256 MiB */
-  const vt_alloc *alloc;             /* of plans too; called by every thread that uses the cache */
-  /* Hears of what is wrong with the folder or a file in it, in one line; then it goes on without.
-   * Called by whatever thread met it. May be NULL. */
+  const char *dir; /* folder, created if it is missing; NULL: the cache is in memory only */
+  uint64_t memory_bytes, disk_bytes; /* limits in bytes; 0: 64 MiB in memory, 256 MiB on disk */
+  const vt_alloc *alloc; /* used for plans too; called by every thread that uses the cache */
+  /* Called with one line of text if the folder or a file in it cannot be used. The cache then works
+   * without it. The caller is the thread that noticed the problem. May be NULL. */
   void (*note)(void *user, const char *text);
-  void *note_user;
+  void *note_user; /* `user` of `note` */
 } vt_cache_options;
-/* A folder that cannot be used is noted and is no failure. `o` may be NULL. */
+/* A folder that cannot be used is reported through `note` and is not a failure. `o` may be NULL. */
 VT_API vt_status vt_cache_new(const vt_cache_options *o, vt_cache **out_cache,
                               vt_diag *d) VT_NODISCARD;
 VT_API void vt_cache_free(vt_cache *c);
 
 typedef struct vt_cache_counts {
-  uint32_t size;
-  uint32_t on_disk; /* 1: the folder is in use */
-  uint64_t hits_memory, hits_disk, misses;
-  uint64_t stored; /* on disk */
-  uint64_t evicted_memory, evicted_disk;
-  uint64_t ignored; /* what was noted: bad files, a bad folder, files that could not be written */
-  uint64_t collisions; /* files of another key that has the same name */
-  uint64_t bytes_memory, bytes_disk;
-  char reason[480]; /* the last note, or "" */
-  uint64_t trials;  /* of capabilities of GPUs, found on disk and not made again */
+  uint32_t size;                           /* sizeof(vt_cache_counts); set by the caller */
+  uint32_t on_disk;                        /* 1: the folder is in use */
+  uint64_t hits_memory, hits_disk, misses; /* lookups by where the plan was found */
+  uint64_t stored;                         /* plans written to disk */
+  uint64_t evicted_memory, evicted_disk;   /* plans removed to stay within the limits */
+  uint64_t ignored;    /* problems reported through `note`: a bad file or folder, a failed write */
+  uint64_t collisions; /* files whose name matched the key's hash but that hold another key */
+  uint64_t bytes_memory, bytes_disk; /* bytes in use now */
+  char reason[480];                  /* text of the last note, or "" */
+  uint64_t trials; /* GPU capabilities whose probe result was found on disk, not run again */
 } vt_cache_counts;
 VT_API void vt_cache_info(vt_cache *c, vt_cache_counts *out);
 
 /* ---- digests ------------------------------------------------------------------------------ */
 
-/* BLAKE2b-256 over type, shape and canonical content; defined to the byte in docs/numerics.md. */
+/* BLAKE2b-256 of type, shape and elements, with NaN canonical; docs/numerics.md defines the hashed
+ * bytes. */
 VT_API vt_status vt_tensor_digest(const vt_tensor *t, uint8_t out[32], vt_diag *d) VT_NODISCARD;
 
 #ifdef __cplusplus

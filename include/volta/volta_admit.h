@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * volta_admit.h - admission: what a backend must show before its results count. It is asked the
- * whole conformance suite over what it declares, the rules of the numerics one by one, its declared
- * capabilities, the example models, and all of it again under other circumstances. Every bit is
- * compared; there is no tolerance anywhere. The rules of volta.h hold. */
+ * volta_admit.h - admission: the tests that a backend must pass before its results count. They are
+ * the conformance suite for all ops that it declares, a test for each rule of the numerics, the
+ * probes of its capabilities and the example models. Cases run again repeated, reordered, with
+ * other thread counts and in poisoned memory. Every bit is compared; there is no tolerance. The
+ * rules of volta.h hold. */
 #ifndef VOLTA_ADMIT_H
 #define VOLTA_ADMIT_H
 #include "volta.h"
@@ -10,77 +11,85 @@
 extern "C" {
 #endif
 
-/* What stands above every report of a backend that gives other bits. */
+/* First line of every report about a backend whose results differ in bits. */
 #define VT_DIVERGES "Accelerated backend diverges from CPU semantics. This is forbidden."
 
-/* The checks, in the order in which they are made; the first that fails ends it. NULL past the end.
- */
+/* The checks of an admission, in the order in which they run. The first one that fails ends it. */
 VT_API uint32_t vt_admission_checks(void);
-VT_API const char *vt_admission_check(uint32_t i);       /* "rules" */
-VT_API const char *vt_admission_check_about(uint32_t i); /* what it asks, in a sentence */
+VT_API const char *vt_admission_check(uint32_t i);       /* name, "rules"; NULL past the end */
+VT_API const char *vt_admission_check_about(uint32_t i); /* one sentence; NULL past the end */
 
 typedef struct vt_admit_options {
-  uint32_t size;
-  uint32_t brief; /* 1: a part of the suite and the small examples; no certificate comes of it */
+  uint32_t size;  /* sizeof(vt_admit_options) */
+  uint32_t brief; /* 1: run only a part of the suite and the small examples, without certificate */
   const char *backend; /* "island:1", or the path of a plug-in */
-  /* Checks that are left out, a bit each; no certificate comes of it. For those who test checks. */
+  /* Bit i skips check i; then there is no certificate. For tests of the checks themselves. */
   uint64_t skip;
-  uint32_t jobs; /* cases that run at once; 0: as many as there are processors */
+  uint32_t jobs; /* number of cases that run in parallel; 0: one per processor */
   uint32_t reserved;
-  /* Where the model and the inputs of a failure are written; NULL: nowhere. The folder is made. */
+  /* Folder in which the model and the inputs of a failure are written; it is created. NULL: nothing
+   * is written. */
   const char *reproducer;
-  const vt_alloc *alloc; /* called by every job */
+  const vt_alloc *alloc; /* called by all jobs, so it must be thread-safe */
+  /* Called during check `check`: `done` of `total` cases are finished. May be NULL. */
   void (*progress)(void *user, const char *check, uint64_t done, uint64_t total);
-  void *progress_user;
+  void *progress_user; /* `user` of `progress` */
 } vt_admit_options;
 
+/* PASSED is the best verdict if `brief` or `skip` left checks out: there is no certificate. */
 enum { VT_VERDICT_REFUSED = 0, VT_VERDICT_PASSED = 1, VT_VERDICT_ADMITTED = 2 };
 
-/* What was found. PASSED is what a brief form, or one with checks left out, can come to. */
+/* The result of an admission. */
 typedef struct vt_admission vt_admission;
-/* VT_OK whatever the verdict; otherwise the backend could not even be asked. */
+/* Runs the checks. Returns VT_OK for every verdict; a failure means that the backend could not be
+ * tested at all. */
 VT_API vt_status vt_admit(const vt_admit_options *o, vt_admission **out, vt_diag *d) VT_NODISCARD;
 VT_API void vt_admission_free(vt_admission *a);
 VT_API uint32_t vt_admission_verdict(const vt_admission *a);
-/* The certificate as JSON, NULL unless it is admitted; the same bytes for the same backend. */
+/* The certificate as JSON, NULL unless the verdict is ADMITTED. The same backend always gets the
+ * same bytes. */
 VT_API const char *vt_admission_certificate(const vt_admission *a);
-/* Where the certificate of this plug-in is looked for when vt_options.certificate names no other:
- * "./libfoo.so.certificate.json"; of device 1, "./libfoo.so.1.certificate.json". NULL for a backend
- * that is built in, which needs none. */
+/* Path at which a program looks for the certificate of this plug-in, unless vt_options.certificate
+ * names another one: "./libfoo.so.certificate.json", or for device 1
+ * "./libfoo.so.1.certificate.json". NULL for a built-in backend, which needs no certificate. */
 VT_API const char *vt_admission_place(const vt_admission *a);
-/* The same by its name, before it is judged: 1, and the path in `out`; 0 for a name that is no path
- * of a plug-in, or too little room. */
+/* The same path from the name of a backend, without an admission. Writes the path to the `room`
+ * bytes at `out` and returns 1; returns 0 if the name is not the path of a plug-in or if the result
+ * does not fit. */
 VT_API int vt_admission_place_of(const char *backend, char *out, size_t room);
 
 typedef struct vt_admission_counts {
-  uint32_t size;
-  uint32_t rules, capabilities, examples;         /* that were tried */
-  uint64_t cases, undeclared;                     /* of the suite: run, and not declared */
-  uint64_t repeated, reordered, threaded, spoilt; /* runs under other circumstances */
+  uint32_t size;                          /* sizeof(vt_admission_counts); set by the caller */
+  uint32_t rules, capabilities, examples; /* number of each that were tested */
+  uint64_t cases, undeclared; /* suite cases that ran; cases of ops that are not declared */
+  /* Runs that were repeated, ran in another order, with other thread counts, in poisoned memory. */
+  uint64_t repeated, reordered, threaded, spoilt;
 } vt_admission_counts;
 VT_API void vt_admission_count(const vt_admission *a, vt_admission_counts *out);
 
-/* Why it was refused; strings live as long as the admission, and are "" where they do not apply. */
+/* Why a backend was refused. Strings live as long as the admission; a string that does not apply is
+ * "". */
 typedef struct vt_refusal {
-  uint32_t size;
-  uint32_t differs;           /* 1: the fields from `op` on say where */
-  const char *check;          /* "rules", "suite", ... */
-  const char *subject;        /* the rule, case, capability or example: "products are rounded" */
-  const char *reason;         /* one sentence */
-  const char *op;             /* the first that diverges: "matmul" */
-  const char *signature;      /* "matmul(f32[5, 600], f32[600, 7]) -> f32[5, 7]" */
-  const char *output, *index; /* its result, and the first element that differs: "[3, 0]" */
-  uint32_t dtype, reserved;
-  uint64_t bits, expected; /* of the backend, and of the reference */
-  uint64_t distance;       /* in representable values between the two */
-  uint64_t differing, compared;
-  const char *model;   /* the smallest model that shows it, as text */
-  const char *command; /* what runs it from the folder of the reproducer; "" when none is written */
-  const char *unwritten; /* why none is, though one was wanted: a folder that cannot be used */
-  const char *folder;    /* where a model, its inputs and a page are; "" when nothing is written */
-  const char *again; /* where no run of one model shows it: what asks all again, run from here */
+  uint32_t size;         /* sizeof(vt_refusal); set by the caller */
+  uint32_t differs;      /* 1: bits differ; then `op` and the fields down to `compared` apply */
+  const char *check;     /* the check that failed: "rules", "suite", ... */
+  const char *subject;   /* the rule, case, capability or example: "products are rounded" */
+  const char *reason;    /* one sentence */
+  const char *op;        /* the first diverging op: "matmul" */
+  const char *signature; /* "matmul(f32[5, 600], f32[600, 7]) -> f32[5, 7]" */
+  const char *output, *index;   /* result of that op, and its first differing element: "[3, 0]" */
+  uint32_t dtype, reserved;     /* type of that element */
+  uint64_t bits, expected;      /* bit pattern of the element on the backend, on the reference */
+  uint64_t distance;            /* distance between the two, in representable values */
+  uint64_t differing, compared; /* number of elements of the result */
+  const char *model;            /* text of the smallest model that shows the failure */
+  const char *command;          /* command that runs `model`, to be started in `folder` */
+  const char *unwritten; /* why no reproducer could be written, for instance an unusable folder */
+  const char *folder;    /* folder with the model, its inputs and a README */
+  const char *again;     /* command that repeats the admission, to be started in the current folder;
+                          * set if no single run of one model shows the failure */
 } vt_refusal;
-/* VT_NAME when it was not refused. */
+/* VT_NAME if the backend was not refused. */
 VT_API vt_status vt_admission_refusal(const vt_admission *a, vt_refusal *out) VT_NODISCARD;
 
 #ifdef __cplusplus

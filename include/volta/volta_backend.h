@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * volta_backend.h - the plug-in ABI. Stands alone: includes nothing of the project.
+ * volta_backend.h - the plug-in ABI: the functions that a backend gives to the host and the other
+ * way round. It includes no other header of the project.
  *
  * Rules of this header (checked by a layout test):
  *  1. Only fixed-width integers, pointers and structs of them. No enum, bool, long, bit-field or
  *     struct passed by value.
- *  2. Every struct starts with `size`; fields are appended, never moved. A reader looks at a field
- *     only if it lies within the writer's `size`.
- *  3. Whoever allocates frees. Strings passed in live for the call, strings passed out live as long
- *     as the object that returned them.
+ *  2. Every struct starts with `size`; fields are appended, never moved. A reader uses a field only
+ *     if it is within the writer's `size`.
+ *  3. The side that allocates memory frees it. A string that is passed to a function lives for the
+ *     call; a string that is returned lives as long as the object that returned it.
  *  4. A backend never aborts, prints, or changes the floating-point mode of the host. It is called
  *     with round-to-nearest and subnormals kept; threads of its own set this themselves.
  *  5. Status values are those of status.def: 0 is success. */
@@ -25,10 +26,10 @@ extern "C" {
 typedef struct vt_bk_device vt_bk_device;   /* opaque, owned by the backend */
 typedef struct vt_bk_program vt_bk_program; /* opaque, owned by the backend */
 
-/* Arenas of a plan: each is one buffer. Temporaries, results and scratch share the one arena
- * TEMPORARY; the buffers of WORKSPACE and OUTPUT have no bytes. What lies in PARAMETER and STATE
- * changes between runs only where `copy` or a step writes it, so whatever is derived from it may be
- * kept until then. */
+/* Arenas of a plan: each is one buffer. Temporaries, results and scratch share the arena TEMPORARY;
+ * the buffers of WORKSPACE and OUTPUT have no bytes. The contents of PARAMETER and STATE change
+ * only when `copy` or a step writes them, so a backend may cache data that is derived from them
+ * until then. */
 #define VT_BK_ARENA_INPUT 0u
 #define VT_BK_ARENA_PARAMETER 1u
 #define VT_BK_ARENA_GRADIENT 2u
@@ -37,130 +38,142 @@ typedef struct vt_bk_program vt_bk_program; /* opaque, owned by the backend */
 #define VT_BK_ARENA_WORKSPACE 5u
 #define VT_BK_ARENA_OUTPUT 6u
 
-/* Where a value lies and what it looks like. */
+/* Type, shape and position of a value. */
 typedef struct vt_bk_tensor {
-  uint32_t size, dtype, rank, arena; /* dtype: volta_ops.h; arena: index into run's buffers */
-  int64_t dim[8], stride[8];         /* elements; unused entries are 0 */
-  uint64_t offset;                   /* bytes into the arena */
+  uint32_t size, dtype, rank, arena; /* dtype: see volta_ops.h; arena: index into run's buffers */
+  int64_t dim[8], stride[8];         /* extents and strides, in elements; unused entries are 0 */
+  uint64_t offset;                   /* position of the first element in the arena, in bytes */
 } vt_bk_tensor;
 
 struct vt_bk_step;
 
-/* A body of a region step (loop, cond): a list of steps of its own. Arguments and results have
- * places like any tensor; an argument may lie where an operand or a result of the step lies, and
- * is then not copied. What runs when is said by the op. */
+/* A body of a region step (loop, cond): a list of steps of its own. Arguments and results have a
+ * position like any tensor. An argument may have the same position as an operand or a result of the
+ * step; then it is not copied. The op defines when a body runs. */
 typedef struct vt_bk_body {
-  uint32_t size, n_in, n_out, reserved;
-  const vt_bk_tensor *in, *out;
+  uint32_t size, n_in, n_out, reserved; /* n_in, n_out: number of arguments, of results */
+  const vt_bk_tensor *in, *out;         /* arguments and results */
   uint64_t n_steps;
   const struct vt_bk_step *steps;
 } vt_bk_body;
 
-/* One step of a plan: plain data, no pointers into the graph, everything needed to decide whether
- * it can run and then to run it.
+/* One step of a plan. It is plain data without pointers into the graph, and holds everything that
+ * the backend needs to decide whether it can run the step, and to run it.
  *
- * Neighbours with one number in `group`, at most 64, may be run as one: all of them, or each alone.
- * What they read from outside the group lives to its end; parameters that are streamed come in
- * before its first step and stay to its last. Values made and read inside need not be stored. The
- * last result may lie over an operand from outside that members read only at the place written.
- * Scratch of a member overlaps no value that the group reads or makes, but scratch of members may
- * overlap each other. Where a step with another number stands between members (a dense copy), each
- * is run alone. */
+ * Consecutive steps with the same nonzero `group`, at most 64, may run as one launch. A backend
+ * runs either all steps of a group as one, or each step separately. The host guarantees:
+ *  - Values that the group reads from outside live until the end of the group. Streamed parameters
+ *    are copied in before its first step and stay until its last.
+ *  - Values that are only used inside the group need not be stored.
+ *  - The last result may share memory with an operand from outside, if the group reads that operand
+ *    only at the element it writes.
+ *  - The scratch of a step overlaps no value that the group reads or writes. The scratch of two
+ *    steps of the group may overlap.
+ * If a step with another number (a dense copy) is between steps of a group, each must run
+ * separately. */
 typedef struct vt_bk_step {
   uint32_t size;
-  uint32_t op; /* explicit number of a row of ops.def */
-  uint32_t n_in, n_out;
-  uint32_t group, region; /* fusion group, see above; nested step list; 0 = none */
-  const vt_bk_tensor *in, *out;
-  const void *attrs; /* layout given by volta_ops.h; NULL for an op without attributes */
-  uint64_t attrs_size;
-  uint32_t work_arena, reserved; /* where the bytes asked for by `workspace` lie */
-  uint64_t work_offset, work_bytes;
-  uint32_t n_body, reserved_2;
+  uint32_t op;            /* op number, as in ops.def and volta_ops.h */
+  uint32_t n_in, n_out;   /* number of operands, of results */
+  uint32_t group, region; /* number of the group, see above; number of a nested list of steps; 0:
+                           * none */
+  const vt_bk_tensor *in, *out; /* operands and results */
+  const void *attrs;   /* the op's attribute struct of volta_ops.h; NULL: it has no attributes */
+  uint64_t attrs_size; /* bytes of `attrs` */
+  uint32_t work_arena, reserved;    /* arena of the scratch that `workspace` asked for */
+  uint64_t work_offset, work_bytes; /* position and length of that scratch in the arena */
+  uint32_t n_body, reserved_2;      /* n_body: number of bodies */
   const vt_bk_body *body;
 } vt_bk_step;
 
-/* What the host offers to the backend. */
+/* The functions and settings that the host gives to the backend. */
 typedef struct vt_bk_host {
   uint32_t size, abi_major;
-  void *user;
+  void *user; /* first argument of the functions below */
+  /* Allocator that works like realloc: frees if new_size is 0, allocates if ptr is NULL. */
   void *(*resize)(void *user, void *ptr, uint64_t old_size, uint64_t new_size);
-  /* The reason behind a status that is about to be returned, or behind a count of no devices. */
+  /* Gives the reason for a status that is about to be returned, or for a device count of 0. */
   void (*diag)(void *user, int32_t status, const char *text);
-  /* Step `step` of the run under way is finished: for reports alone, and only from the thread that
-   * called `run`. A backend may leave it out; VT_BK_HAS says whether the host has it. */
+  /* Reports that step `step` of the current run is finished. It may be called only from the thread
+   * that called `run`. The calls are optional and only used in reports; VT_BK_HAS says whether the
+   * host has this function. */
   void (*progress)(void *user, uint64_t step);
-  uint32_t threads; /* how many the backend may keep busy; 0: as it likes. No bit depends on it */
-  uint32_t measure; /* 1: the time of every step is wanted, see vt_bk_metrics */
-  const char *isa;  /* instructions it is held to, "avx2"; NULL: the best there are */
-  /* A folder in which it may keep what takes long to make, in files of its own; nothing there is to
-   * be trusted, and anything may vanish. It lives as long as the device. NULL: nothing is kept. */
+  uint32_t threads; /* limit on the backend's threads; 0: no limit. No bit may depend on it */
+  uint32_t measure; /* 1: the host wants the time of every step, see vt_bk_metrics */
+  const char *isa;  /* instruction set not to exceed, "avx2"; NULL: the best available */
+  /* Folder in which the backend may store files of its own that are slow to make. Their content
+   * must be checked before use, and any file may vanish. The string lives as long as the device.
+   * NULL: the backend must store nothing. */
   const char *cache;
-  /* What a user may want to know and is no failure; while a program is built or run, and from the
-   * thread that builds or runs it. */
+  /* Tells the user about an event that is not a failure. It may be called while a program is built
+   * or run, from the thread that builds or runs it. */
   void (*note)(void *user, const char *text);
-  uint64_t cache_bytes; /* the most that may lie in `cache`, files of others counted */
+  uint64_t cache_bytes; /* limit on the bytes of all files in `cache`, other programs' included */
 } vt_bk_host;
 
-/* What a device declares in vt_bk_caps.has. Whatever a plan needs of these and the device does not
- * declare is refused when it is planned; whatever is declared is tried before it is first used, and
- * a device that does not keep it is refused. */
+/* Bits of vt_bk_caps.has: what a device declares. A plan that needs a capability which its device
+ * does not declare is refused at planning time. A probe tests each declared capability before it is
+ * first used; a device that fails its probe is refused. */
 #define VT_BK_FLOAT64 UINT64_C(1)                  /* computes in f64 */
 #define VT_BK_INT8_EXACT UINT64_C(2)               /* sums products of i8 and u8 exactly */
-#define VT_BK_ATOMIC_OPS UINT64_C(4)               /* writes that meet at one place all count */
-#define VT_BK_DETERMINISTIC_REDUCTIONS UINT64_C(8) /* sums in the order that is laid down */
-#define VT_BK_ROUNDED_MATH UINT64_C(16)            /* functions are rounded correctly */
-#define VT_BK_SUBNORMALS UINT64_C(32)              /* keeps subnormals, in and out */
+#define VT_BK_ATOMIC_OPS UINT64_C(4)               /* no write to a shared element is lost */
+#define VT_BK_DETERMINISTIC_REDUCTIONS UINT64_C(8) /* sums in the order of docs/numerics.md */
+#define VT_BK_ROUNDED_MATH UINT64_C(16)            /* functions are correctly rounded */
+#define VT_BK_SUBNORMALS UINT64_C(32)              /* never flushes subnormals to zero */
 #define VT_BK_REGIONS UINT64_C(64)                 /* runs steps with bodies: loop, cond */
 
-#define VT_BK_DETERMINISM_STRICT 1u /* the bits of the reference, always */
+#define VT_BK_DETERMINISM_STRICT 1u /* promises the bits of the reference in every run */
 
-#define VT_BK_INFERENCE 1u
-#define VT_BK_TRAINING 2u /* plans with gradients and state */
+#define VT_BK_INFERENCE 1u /* runs plans for inference */
+#define VT_BK_TRAINING 2u  /* runs plans with gradients and state */
 
-/* What a device can do; filled up to the caller's `size`. */
+/* Properties of a device. The backend fills the struct up to the caller's `size`. */
 typedef struct vt_bk_caps {
   uint32_t size;
-  uint32_t alignment; /* of every tensor's offset, in bytes; a power of two */
-  uint32_t dense_only;
-  uint32_t shares_host;    /* 1: its memory is the host's own */
-  const char *about;       /* one sentence */
-  const char *fingerprint; /* changes whenever a plan for this device might change */
-  uint64_t memory;         /* bytes that programs may still take here, right now; 0: not known */
-  uint64_t has;            /* VT_BK_FLOAT64 | ... */
+  uint32_t alignment;      /* alignment of every tensor's offset, in bytes; a power of two */
+  uint32_t dense_only;     /* 1: the device accepts contiguous tensors only */
+  uint32_t shares_host;    /* 1: device memory is host memory */
+  const char *about;       /* one sentence about the device */
+  const char *fingerprint; /* must change whenever a plan for this device might change */
+  uint64_t memory;         /* bytes that programs can still allocate now; 0: not known */
+  uint64_t has;            /* declared capabilities, VT_BK_FLOAT64 | ... */
   uint32_t determinism;    /* VT_BK_DETERMINISM_STRICT; 0: nothing is promised */
   uint32_t serves;         /* VT_BK_INFERENCE | VT_BK_TRAINING */
 } vt_bk_caps;
 
-/* The first error of a run: lowest step, then lowest position. */
+/* The first error of a run: the one with the lowest step, then with the lowest position. */
 typedef struct vt_bk_error {
   uint32_t size;
-  int32_t status;    /* 0: none */
-  uint64_t step;     /* steps are counted as they are written: one, then those of its bodies */
-  uint64_t position; /* row-major position in the operand at fault */
-  int64_t value;     /* the index met there */
+  int32_t status;    /* 0: no error */
+  uint64_t step;     /* number of the step; the steps of its bodies are counted right after it */
+  uint64_t position; /* row-major position of the wrong index in its operand */
+  int64_t value;     /* the index that is out of range */
 } vt_bk_error;
 
-/* The times of the last run's steps, bodies not among them, in nanoseconds since it began. */
+/* The times of the last run's steps, without steps of bodies, in nanoseconds since the run began.
+ */
 typedef struct vt_bk_metrics {
   uint32_t size, reserved;
-  uint64_t n_steps;            /* 0: nothing was measured */
-  const uint64_t *begin, *end; /* one of each a step; they live until the next run */
+  uint64_t n_steps;            /* length of `begin` and `end`; 0: nothing was measured */
+  const uint64_t *begin, *end; /* start and end of each step; valid until the next run */
 } vt_bk_metrics;
 
-/* What the backend offers to the host. */
+/* The functions that the backend gives to the host. Those marked optional may be NULL. */
 typedef struct vt_bk_api {
   uint32_t size, abi_major;
   const char *name; /* "reference", "cpu", "cuda" */
-  int32_t (*device_count)(const vt_bk_host *host, uint32_t *out_count);
+  int32_t (*device_count)(const vt_bk_host *host, uint32_t *out_count); /* 0 is no failure */
   int32_t (*device_open)(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out_dev);
   void (*device_close)(vt_bk_device *dev);
   int32_t (*capabilities)(vt_bk_device *dev, vt_bk_caps *out_caps);
-  /* 1 when the device has a kernel for op `op` (for a composition: wants it whole). */
+  /* 1 if the device has a kernel for op `op`. A composition that is listed is not decomposed. */
   int32_t (*op_listed)(vt_bk_device *dev, uint32_t op);
-  /* VT_OK or VT_UNSUPPORTED. Must be decided here, never while running; the default is no. */
+  /* VT_OK if the device can run the step, else VT_UNSUPPORTED. `run` must never refuse a step that
+   * was accepted here, so a case that is not known to work must be refused. */
   int32_t (*step_check)(vt_bk_device *dev, const vt_bk_step *step);
+  /* Bytes of scratch that the step needs. */
   int32_t (*workspace)(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes);
+  /* The host keeps `steps` alive until program_free. */
   int32_t (*program_build)(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n_steps,
                            vt_bk_program **out_prog);
   void (*program_free)(vt_bk_program *prog);
@@ -170,24 +183,28 @@ typedef struct vt_bk_api {
                   uint32_t to_device);
   int32_t (*run)(vt_bk_program *prog, const uint64_t *buffers, uint64_t n_buffers);
   int32_t (*wait)(vt_bk_program *prog, vt_bk_error *out_error);
-  /* May be left out: then steps are timed by `progress`. Asked after `wait`, if `measure` is 1. */
+  /* Optional. Called after `wait` if `measure` is 1. Without it the host times steps by the calls
+   * of `progress`. */
   int32_t (*metrics)(vt_bk_program *prog, vt_bk_metrics *out_metrics);
-  /* May be left out. Where the bytes of a buffer lie, when the host can read and write them there
-   * between runs: results are then looked at where they are instead of being copied. NULL: it
-   * cannot. Holds until `buffer_free`. Not asked for PARAMETER and STATE, which change as said. */
+  /* Optional. Returns the host address of a buffer if the host can read and write its bytes there
+   * between runs; NULL if it cannot. The host then reads results in place instead of copying them.
+   * The address is valid until `buffer_free`. It is not called for PARAMETER and STATE, because
+   * their contents may change only through `copy` or a step. */
   void *(*buffer_map)(vt_bk_device *dev, uint64_t handle);
-  /* May be left out. Told before the first run: what the host may look at after each. VT_OK: in
-   * what it sees of them after `wait`, by `copy` or through `buffer_map`, every NaN is the
-   * canonical one; anything else: the host sees to it. */
+  /* Optional. Called before the first run with the results that the host may read after each run.
+   * VT_OK promises that every NaN in them is canonical after `wait`, read by `copy` or through
+   * `buffer_map`. After any other status the host makes the NaNs canonical itself. */
   int32_t (*program_results)(vt_bk_program *prog, const vt_bk_tensor *results, uint64_t n_results);
-  /* May be left out. How the device does an op that it lists, in one short word of small letters,
-   * for lists alone: "vector", "move", "region". It lives as long as the device; NULL: no word. */
+  /* Optional. One short lower-case word on how the device runs an op that it lists: "vector",
+   * "move", "region"; NULL: no word. Only lists of ops show it. It lives as long as the device. */
   const char *(*op_way)(vt_bk_device *dev, uint32_t op);
 } vt_bk_api;
 
-/* The one exported symbol. Returns NULL when it cannot serve `host->abi_major`. */
+/* Type of the one function that a plug-in exports, VT_BK_SYMBOL. It returns NULL if the backend
+ * does not support `host->abi_major`. */
 typedef const vt_bk_api *vt_backend_query_fn(const vt_bk_host *host);
 
+/* 1 if struct `p` of type `type` is large enough to have `field` and the field is not NULL. */
 #define VT_BK_HAS(p, type, field) \
   ((p)->size >= offsetof(type, field) + sizeof((p)->field) && (p)->field != NULL)
 

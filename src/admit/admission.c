@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * admission.c - a backend before its judges: every check in its order, until one fails. */
+ * admission.c - runs an admission: it opens the backend, runs the checks of checks.def in order
+ * until one fails, and gives the verdict. */
 #include "admission.h"
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 
 static const struct {
   const char *name, *about;
-  vt_inquiry *make;
+  vt_admission_check_fn *run;
 } checks[] = {
 #define VT_CHECK(name, about) {#name, about, vt_check_##name},
 #include "checks.def"
@@ -39,40 +40,44 @@ void vt_admission_progress(const vt_admission *a, uint64_t done, uint64_t total)
 
 static vt_status out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
-/* Beside "./libfoo.so" for "./libfoo.so:1". */
-int vt_admission_place_of(const char *backend, char *out, size_t room) {
+/* Prints the path of the certificate of a plug-in, which is next to the plug-in's file. Returns 0
+ * for a built-in backend or if the path does not fit. */
+int vt_admission_place_of(const char *backend, char *out, size_t capacity) {
   char path[VT_CERTIFICATE_PATH], place[VT_CERTIFICATE_PATH];
   uint32_t number;
   if (strchr(backend, '/') == NULL) return 0;
-  const size_t n = vt_device_path(backend, &number);
+  const size_t n = vt_device_path_length(backend, &number);
   snprintf(path, sizeof path, "%.*s", (int)n, backend);
-  vt_certificate_place(path, number, place);
-  return (size_t)snprintf(out, room, "%s", place) < room;
+  vt_certificate_path(path, number, place);
+  return (size_t)snprintf(out, capacity, "%s", place) < capacity;
 }
 
-static vt_status take_place(vt_admission *a, vt_diag *d) {
+static vt_status set_place(vt_admission *a, vt_diag *d) {
   char place[VT_CERTIFICATE_PATH];
   if (!vt_admission_place_of(a->o.backend, place, sizeof place)) return VT_OK;
   a->place = vt_arena_string(&a->arena, place, strlen(place));
   return a->place != NULL ? VT_OK : out_of_memory(d);
 }
 
-/* What a name like "auto" stands for is judged, and nothing else: nothing falls back. */
-static vt_status take_name(vt_admission *a, const char *device, vt_diag *d) {
+/* Stores the full name of the opened device, so that a name such as "auto" means the same device in
+ * all checks and no check falls back to another. */
+static vt_status set_backend_name(vt_admission *a, const char *device, vt_diag *d) {
   a->backend = vt_arena_string(&a->arena, device, strlen(device));
   return a->backend != NULL ? VT_OK : out_of_memory(d);
 }
 
-/* A backend that does not open cannot be asked: that is no verdict. */
-static vt_status ask(vt_admission *a, vt_diag *d) {
+/* Opens the device once to count its ops and to learn its name. If it does not open, the admission
+ * fails with an error and has no verdict. */
+static vt_status inspect_device(vt_admission *a, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_device *dev = NULL;
-  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  VT_TRY(vt_options_open_device(&how, a->a, &dev, d));
   for (uint32_t i = 0; i < vt_op_total(); i++)
-    a->listed += vt_device_lists(dev, vt_op_at(i)->number) != 0;
-  vt_status s = vt_device_hold(dev, a->o.backend, &a->hold, d);
+    a->listed += vt_device_lists_op(dev, vt_op_at(i)->number) != 0;
+  vt_status s = vt_device_hold_plugin(dev, a->o.backend, &a->hold, d);
   if (s == VT_OK)
-    s = vt_device_plugin(dev) != NULL ? take_place(a, d) : take_name(a, vt_device_name(dev), d);
+    s = vt_device_plugin(dev) != NULL ? set_place(a, d)
+                                      : set_backend_name(a, vt_device_name(dev), d);
   vt_device_close(dev);
   return s;
 }
@@ -80,22 +85,22 @@ static vt_status ask(vt_admission *a, vt_diag *d) {
 static vt_status open_admission(vt_admission *a, vt_diag *d) {
   const unsigned jobs = a->o.jobs != 0 ? a->o.jobs : vt_cpu_get()->cores;
   if (a->o.backend == NULL) return VT_FAIL(d, VT_USAGE, "no backend to admit is named");
-  VT_TRY(ask(a, d));
+  VT_TRY(inspect_device(a, d));
   return vt_pool_new(jobs, a->a, &a->pool, d);
 }
 
-/* ---- judging ---- */
+/* ---- running the checks ---- */
 
-static vt_status make_checks(vt_admission *a, vt_diag *d) {
+static vt_status run_checks(vt_admission *a, vt_diag *d) {
   for (uint32_t i = 0; i < CHECKS && !a->refused; i++) {
     if ((a->o.skip >> i & 1) != 0) continue;
     a->check = checks[i].name;
-    VT_TRY(checks[i].make(a, d));
+    VT_TRY(checks[i].run(a, d));
   }
   return VT_OK;
 }
 
-static int has_shown_something(const vt_admission *a) {
+static int tested_anything(const vt_admission *a) {
   const vt_admission_counts *c = &a->counts;
   return (c->rules | c->capabilities | c->examples | c->cases | c->repeated | c->spoilt |
           c->threaded | c->reordered) != 0;
@@ -107,13 +112,13 @@ static uint32_t verdict_of(const vt_admission *a) {
   return a->o.brief != 0 || (a->o.skip & all) != 0 ? VT_VERDICT_PASSED : VT_VERDICT_ADMITTED;
 }
 
-static vt_status judge(vt_admission *a, vt_diag *d) {
-  if (a->listed != 0) VT_TRY(make_checks(a, d));
+static vt_status run_admission(vt_admission *a, vt_diag *d) {
+  if (a->listed != 0) VT_TRY(run_checks(a, d));
   a->check = "suite";
-  if (!a->refused && !has_shown_something(a))
+  if (!a->refused && !tested_anything(a))
     VT_TRY(vt_admission_refuse(a, "", "it runs nothing that could be judged", NULL, d));
   a->verdict = verdict_of(a);
-  return a->verdict == VT_VERDICT_ADMITTED ? vt_admission_certify(a, d) : VT_OK;
+  return a->verdict == VT_VERDICT_ADMITTED ? vt_admission_issue_certificate(a, d) : VT_OK;
 }
 
 vt_status vt_admit(const vt_admit_options *o, vt_admission **out, vt_diag *d) {
@@ -128,7 +133,7 @@ vt_status vt_admit(const vt_admit_options *o, vt_admission **out, vt_diag *d) {
   a->counts.size = sizeof a->counts;
   vt_arena_init(&a->arena, alloc);
   vt_status s = open_admission(a, d);
-  if (s == VT_OK) s = judge(a, d);
+  if (s == VT_OK) s = run_admission(a, d);
   if (s == VT_OK) {
     *out = a;
   } else {
@@ -147,7 +152,7 @@ void vt_admission_free(vt_admission *a) {
   vt_alloc_free(alloc, a, sizeof *a);
 }
 
-/* ---- looking ---- */
+/* ---- reading the result ---- */
 
 uint32_t vt_admission_verdict(const vt_admission *a) { return a->verdict; }
 const char *vt_admission_certificate(const vt_admission *a) { return a->certificate; }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * admission.h - an admission under way: what the checks share. Private to the room. */
+ * admission.h - the state of an admission, which its checks share. Private to src/admit. */
 #ifndef VT_ADMISSION_H
 #define VT_ADMISSION_H
 #include <stdatomic.h>
@@ -10,71 +10,76 @@
 #include "vt_pool.h"
 #include "vt_suite.h"
 
-/* What is known of a case: whether the backend declares it. */
+/* Whether the backend supports a case; unknown until the case was planned or run. */
 enum { VT_DECLARED_UNKNOWN, VT_DECLARED_NO, VT_DECLARED_YES };
 
 struct vt_admission {
   vt_alloc a;
-  vt_arena arena; /* everything below that is not freed by itself */
+  vt_arena arena; /* owns the arrays and texts below */
   vt_admit_options o;
-  const char *backend; /* by its full name, "island:0", whatever was said; or a path */
-  vt_policy waived;    /* plug-ins are what is judged here */
-  vt_suite *suite;     /* NULL until vt_admission_suite */
-  vt_pool *pool;
-  vt_hold *hold;    /* of a plug-in: it stays what it was when the first question was asked */
-  uint8_t *few;     /* by number of the case: it is of the short choice */
-  uint32_t n_cases; /* of the suite, in this form of admission */
-  uint32_t *cases;
-  uint32_t n_selected; /* of those that it runs, for runs under other circumstances */
-  uint32_t *selected;
-  _Atomic uint8_t *taken; /* by number of the op: it is in a program that the backend took */
-  uint64_t *steps;        /* by number of the case, `words` each: bits of the ops it is a step of */
+  const char *backend; /* full name of the device, "island:0", or the path of a plug-in */
+  vt_policy waived;    /* policy that allows plug-ins without a certificate */
+  vt_suite *suite;     /* NULL until vt_admission_load_suite */
+  vt_pool *pool;       /* threads that run cases */
+  vt_hold *hold;       /* keeps a plug-in's content fixed during the admission; NULL if built in */
+  uint8_t *in_short;   /* by case: 1 if it is in the short form of the suite */
+  uint32_t n_cases;    /* number of cases that this form of admission runs */
+  uint32_t *cases;     /* numbers of these cases in the suite */
+  uint32_t n_selected; /* number of cases that are run again with variations */
+  uint32_t *selected;  /* numbers of these cases in the suite */
+  _Atomic uint8_t *accepted_ops; /* by op number: 1 if the backend accepted a program with it */
+  uint64_t *step_ops; /* by case, `words` each: a bit for each op that its plan has a step of */
   uint32_t words;
-  uint8_t *declared; /* by number of the case: VT_DECLARED_* */
-  uint32_t listed;   /* ops */
-  const char *check; /* under way */
+  uint8_t *declared; /* by case: whether the backend supports it, VT_DECLARED_* */
+  uint32_t listed;   /* number of ops that the backend lists */
+  const char *check; /* name of the running check */
   vt_admission_counts counts;
-  int refused;
+  int refused; /* 1: `refusal` is set */
   vt_refusal refusal;
-  uint32_t verdict;
-  const char *certificate, *place;
+  uint32_t verdict;        /* result of the admission, VT_VERDICT_* */
+  const char *certificate; /* its text if admitted, else NULL */
+  const char *place;       /* path where certificates of a plug-in are looked up, else NULL */
 };
 
-/* A check gives VT_OK when it could be made; what it found is `refused`. */
-typedef vt_status vt_inquiry(vt_admission *a, vt_diag *d);
-#define VT_CHECK(name, about) vt_inquiry vt_check_##name;
+/* A check. It returns VT_OK if it could be carried out; a fault of the backend is no error, but
+ * sets `refused`. */
+typedef vt_status vt_admission_check_fn(vt_admission *a, vt_diag *d);
+#define VT_CHECK(name, about) vt_admission_check_fn vt_check_##name;
 #include "checks.def"
 #undef VT_CHECK
 
-/* Options for the backend under judgement; they live as long as the admission. */
+/* Options for programs on the tested backend; valid as long as the admission. */
 vt_options vt_admission_options(const vt_admission *a, const char *passes, uint32_t threads);
 void vt_admission_progress(const vt_admission *a, uint64_t done, uint64_t total);
 
-/* Writes the certificate of one that is admitted. */
-vt_status vt_admission_certify(vt_admission *a, vt_diag *d) VT_NODISCARD;
+/* Writes the certificate of an admitted backend to a->certificate. */
+vt_status vt_admission_issue_certificate(vt_admission *a, vt_diag *d) VT_NODISCARD;
 
 /* ---- differences and refusals ---- */
 
 /* The first element that differs between two runs. */
 typedef struct vt_difference {
-  int found;
-  char output[100], index[VT_INDEX_TEXT];
+  int found;                              /* 0: the runs have the same bits */
+  char output[100], index[VT_INDEX_TEXT]; /* name of the output, position as "[3, 0]" */
   uint32_t dtype;
-  uint64_t bits, expected, distance, differing, compared;
+  uint64_t bits, expected;      /* the element in the tested run, and in the reference run */
+  uint64_t distance;            /* number of representable values between the two */
+  uint64_t differing, compared; /* number of elements of the output */
 } vt_difference;
 vt_status vt_difference_find(vt_program *p, vt_program *right, vt_difference *out,
                              vt_diag *d) VT_NODISCARD;
 
-/* What was run when a fault showed. */
+/* The run that showed a fault. */
 typedef struct vt_evidence {
   const vt_model *m;
   const vt_options *how;
-  vt_diverge_give *give; /* the values, as they were */
-  void *user;
-  const vt_difference *seen; /* for what cannot be shown again; or NULL */
-  const char *op;            /* that it is about, for the same; or NULL */
+  vt_diverge_set_values *give; /* sets the same inputs and parameters again */
+  void *user;                  /* first argument of `give` */
+  const vt_difference *seen;   /* reported if the fault does not show again; or NULL */
+  const char *op;              /* the op to report in that case; or NULL */
 } vt_evidence;
-/* Says why, once: runs the evidence again to find the op, and writes what reproduces it. */
+/* Refuses the backend; only the first call has an effect. It runs the evidence again to find the
+ * first diverging op, and writes a reproducer. `e` is NULL if there was no run. */
 vt_status vt_admission_refuse(vt_admission *a, const char *subject, const char *reason,
                               const vt_evidence *e, vt_diag *d) VT_NODISCARD;
 
@@ -83,23 +88,25 @@ vt_status vt_admission_refuse(vt_admission *a, const char *subject, const char *
 typedef struct vt_case_outcome {
   vt_case_result r;
   vt_difference seen;
-  uint32_t threads; /* that it was run with; 0: as the backend likes */
-  char reason[200]; /* why it did not pass */
+  uint32_t threads; /* number of threads of the run; 0: the backend chose */
+  char reason[200]; /* why it did not pass, or "": the reason follows from `r` */
 } vt_case_outcome;
-/* Something done with case `i` of the suite; several threads may be at it. */
+/* Runs case `i` of the suite in some way. It is called from several threads at once. */
 typedef void vt_case_fn(const vt_admission *a, uint32_t i, vt_case_outcome *out);
-/* Goes through cases, many at once or one after the other, and refuses for the first that did not
- * pass. `count` rises with those that did; what the backend does not declare is passed over. */
-vt_status vt_admission_cases(vt_admission *a, const uint32_t *list, uint32_t n, int at_once,
-                             vt_case_fn *way, uint64_t *count, vt_diag *d) VT_NODISCARD;
-/* Runs it as it is, and looks where it differs. */
-void vt_admission_run(const vt_admission *a, uint32_t i, vt_case_outcome *out);
-/* What differs between a program that ran a case and the reference, to have both bit patterns. */
-void vt_admission_look(const vt_admission *a, const vt_model *m, const vt_case_inputs *in,
-                       vt_program *p, vt_difference *out);
-/* Reads the suite and chooses cases, once: most wrong backends fall before. */
-vt_status vt_admission_suite(vt_admission *a, vt_diag *d) VT_NODISCARD;
-/* Fills `selected`, once: cases that it runs, some of every op, and no more than there is time for.
- */
-vt_status vt_admission_select(vt_admission *a, vt_diag *d) VT_NODISCARD;
+/* Runs cases by `run_case`, many at once or one after the other, and refuses the backend for the
+ * first that did not pass. *count rises by the number that passed. Cases that the backend does not
+ * support are skipped. */
+vt_status vt_admission_run_cases(vt_admission *a, const uint32_t *list, uint32_t n, int at_once,
+                                 vt_case_fn *run_case, uint64_t *count, vt_diag *d) VT_NODISCARD;
+/* Runs a case once with all passes, and finds the first difference if it differs. */
+void vt_admission_run_case(const vt_admission *a, uint32_t i, vt_case_outcome *out);
+/* Finds the first difference between a program that ran a case and the reference. */
+void vt_admission_find_difference(const vt_admission *a, const vt_model *m,
+                                  const vt_case_inputs *in, vt_program *p, vt_difference *out);
+/* Reads the suite and chooses cases, unless that is done. It is called late, because most faulty
+ * backends are refused by earlier checks. */
+vt_status vt_admission_load_suite(vt_admission *a, vt_diag *d) VT_NODISCARD;
+/* Sets `selected` unless it is set: a limited number of cases that the backend supports, with some
+ * of every op. */
+vt_status vt_admission_select_cases(vt_admission *a, vt_diag *d) VT_NODISCARD;
 #endif

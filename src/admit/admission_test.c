@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * admission_test.c - verdicts on backends that are built in, what can be asked of them, and memory
- * that runs out. Wrong backends are plug-ins: tests/violations. */
+ * admission_test.c - tests the verdicts on built-in backends, invalid requests, and running out of
+ * memory. Faulty backends are plug-ins in tests/violations. */
 #include <string.h>
 #include "volta/volta_admit.h"
 #include "vt_test.h"
@@ -12,7 +12,7 @@ static uint32_t number_of(const char *check) {
   return i;
 }
 
-/* Everything is left out but this. */
+/* The `skip` bits that leave only this check. */
 static uint64_t all_but(const char *check) { return ~(UINT64_C(1) << number_of(check)); }
 
 static void test_checks(void) {
@@ -27,7 +27,7 @@ static void test_checks(void) {
   CHECK(vt_admission_check_about(vt_admission_checks()) == NULL);
 }
 
-static void test_cannot_be_asked(void) {
+static void test_invalid_requests(void) {
   static const struct {
     const char *backend;
     vt_status want;
@@ -45,13 +45,13 @@ static void test_cannot_be_asked(void) {
 
 /* ---- verdicts ---- */
 
-typedef struct heard {
+typedef struct progress_record {
   char checks[400];
   uint64_t calls;
-} heard;
+} progress_record;
 
-static void hear(void *user, const char *check, uint64_t done, uint64_t total) {
-  heard *h = user;
+static void record_progress(void *user, const char *check, uint64_t done, uint64_t total) {
+  progress_record *h = user;
   const size_t n = strlen(h->checks);
   CHECK(done < total);
   h->calls++;
@@ -60,12 +60,12 @@ static void hear(void *user, const char *check, uint64_t done, uint64_t total) {
 }
 
 static void test_one_check(void) {
-  heard h = {0};
+  progress_record h = {0};
   const vt_admit_options o = {.size = sizeof o,
                               .brief = 1,
                               .backend = "island:1",
                               .skip = all_but("rules"),
-                              .progress = hear,
+                              .progress = record_progress,
                               .progress_user = &h};
   vt_admission *a = NULL;
   vt_admission_counts c = {.size = sizeof c};
@@ -95,7 +95,7 @@ static void test_runs_nothing(void) {
 
 /* ---- memory ---- */
 
-/* Said so, nothing kept; no verdict comes of it. */
+/* Each admission that runs out of memory returns VT_NOMEM, frees everything and has no verdict. */
 static void test_out_of_memory(void) {
   vt_fault fault = {0};
   const vt_alloc alloc = vt_fault_alloc(&fault);
@@ -116,7 +116,7 @@ static void test_out_of_memory(void) {
 
 int main(void) {
   test_checks();
-  test_cannot_be_asked();
+  test_invalid_requests();
   test_one_check();
   test_runs_nothing();
   test_out_of_memory();

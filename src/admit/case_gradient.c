@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * case_gradient.c - the gradient graph of a case's model, written by the gradient rules of the op
- * table and printed as a model of its own: it takes what the model takes and dy.NAME for every
- * float output, and gives dx.NAME for every input that a `grad` line names. */
+ * case_gradient.c - builds the gradient graph of a case's model by the gradient rules of the op
+ * table and prints it as a model. Its inputs are those of the model and dy.NAME for every float
+ * output; its outputs are dx.NAME for every input in a `grad` line. */
 #include <stdio.h>
 #include <string.h>
 #include "vt_graph.h"
@@ -15,24 +15,19 @@ int vt_suite_has_gradient(const vt_suite_block *b) {
   return 0;
 }
 
-typedef struct reverse {
+typedef struct gradient_builder {
   const vt_graph *g;
   vt_graph_builder gb;
-  uint32_t *map;   /* value of g -> value of the gradient graph */
-  uint32_t *d_map; /* its gradient so far, or VT_NO_VALUE */
+  uint32_t *map;   /* by value of g: the same value in the gradient graph */
+  uint32_t *d_map; /* by value of g: its gradient so far in the gradient graph, or VT_NO_VALUE */
   vt_diag *d;
-} reverse;
+} gradient_builder;
 
 static int is_float(const vt_type *t) {
   return t->dtype == VT_DTYPE_F32 || t->dtype == VT_DTYPE_F64;
 }
 
-static uint32_t add_input(reverse *r, const char *name, const vt_type *type) {
-  const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
-  return vt_graph_add_port(&r->gb, &port, type);
-}
-
-static void copy_forward(reverse *r) {
+static void copy_forward(gradient_builder *r) {
   const vt_graph *g = r->g;
   for (uint32_t i = 0; i < g->n_ports; i++) {
     vt_port port = g->ports[i];
@@ -47,34 +42,38 @@ static void copy_forward(reverse *r) {
   }
 }
 
-/* Contributions arrive from the last use to the first and are folded in this order. */
-static void contribute(reverse *r, uint32_t value, uint32_t d) {
+/* Adds a contribution to the gradient of a value. Contributions arrive from the last use of the
+ * value to the first and are summed in this order. */
+static void add_contribution(gradient_builder *r, uint32_t value, uint32_t d) {
   uint32_t *so_far = &r->d_map[value];
   if (d == VT_NO_VALUE) return;
   *so_far = *so_far == VT_NO_VALUE ? d : vt_build2(&r->gb.b, VT_OP_add, *so_far, d);
 }
 
-static void seed_results(reverse *r) {
+/* Adds an input dy.NAME for each float output as the start of its gradient. */
+static void seed_results(gradient_builder *r) {
   for (uint32_t i = r->g->n_results; i-- > 0;) {
     const vt_result *y = &r->g->results[i];
+    const vt_type *type = &r->g->values[y->value].type;
     char name[220];
+    const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
     snprintf(name, sizeof name, "dy.%s", y->name);
-    if (is_float(&r->g->values[y->value].type))
-      contribute(r, y->value, add_input(r, name, &r->g->values[y->value].type));
+    if (is_float(type)) add_contribution(r, y->value, vt_graph_add_port(&r->gb, &port, type));
   }
 }
 
-static int reaches(const reverse *r, const vt_node *n) {
+static int has_gradient(const gradient_builder *r, const vt_node *n) {
   for (uint32_t k = 0; k < n->n_out; k++)
     if (r->d_map[n->first_out + k] != VT_NO_VALUE) return 1;
   return 0;
 }
 
-/* A gradient has the shape of its operand, and its type too unless that one only stores. */
-static vt_status check_operand(reverse *r, const vt_op_info *op, uint32_t k, uint32_t value,
-                               uint32_t d) {
+/* A gradient must have the shape of its operand, and also its dtype; the gradient of a dtype that
+ * is used for storage only is f32. */
+static vt_status check_operand(gradient_builder *r, const vt_op_info *op, uint32_t k,
+                               uint32_t value, uint32_t d) {
   const vt_type *have = r->gb.b.type(&r->gb.b, d), *want = &r->g->values[value].type;
-  if (d == VT_NO_VALUE || have == NULL) return VT_OK; /* a failure is reported on freezing */
+  if (d == VT_NO_VALUE || have == NULL) return VT_OK; /* vt_graph_freeze reports the failure */
   vt_type like = *want;
   if (!is_float(want)) like.dtype = VT_DTYPE_F32;
   if (vt_type_equal(have, &like)) return VT_OK;
@@ -83,10 +82,10 @@ static vt_status check_operand(reverse *r, const vt_op_info *op, uint32_t k, uin
                  k + 1);
 }
 
-static vt_status differentiate(reverse *r, const vt_node *n) {
+static vt_status differentiate(gradient_builder *r, const vt_node *n) {
   const vt_op_info *op = vt_op_get(n->op);
   uint32_t in[VT_OP_ANY_IN], out[VT_MAX_RESULTS], d_in[VT_OP_ANY_IN];
-  if (!reaches(r, n)) return VT_OK;
+  if (!has_gradient(r, n)) return VT_OK;
   if (op->grad == NULL && op->flat[0] != 0) return VT_OK;
   if (op->grad == NULL)
     return VT_FAIL(r->d, VT_UNSUPPORTED, "no gradient: '%s' has no gradient rule yet", op->name);
@@ -107,12 +106,12 @@ static vt_status differentiate(reverse *r, const vt_node *n) {
   for (uint32_t k = n->n_in; k-- > 0;) {
     const uint32_t value = r->g->operands[n->first_in + k];
     VT_TRY(check_operand(r, op, k, value, d_in[k]));
-    contribute(r, value, d_in[k]);
+    add_contribution(r, value, d_in[k]);
   }
   return VT_OK;
 }
 
-static vt_status give_result(reverse *r, const char *input) {
+static vt_status add_gradient_result(gradient_builder *r, const char *input) {
   uint32_t port = 0;
   char name[220];
   while (port < r->g->n_ports && strcmp(r->g->ports[port].name, input) != 0) port++;
@@ -120,27 +119,30 @@ static vt_status give_result(reverse *r, const char *input) {
     return VT_FAIL(r->d, VT_UNSUPPORTED, "no gradient: the model has no input '%.100s'", input);
   const uint32_t d = r->d_map[r->g->ports[port].value];
   if (d == VT_NO_VALUE)
-    return VT_FAIL(r->d, VT_UNSUPPORTED, "no gradient: none reaches '%.100s'", input);
+    return VT_FAIL(r->d, VT_UNSUPPORTED, "no gradient: the outputs do not depend on '%.100s'",
+                   input);
   snprintf(name, sizeof name, "dx.%s", input);
   vt_graph_add_result(&r->gb, name, d);
   return VT_OK;
 }
 
-static vt_status walk(reverse *r, const vt_suite_block *b) {
+static vt_status build_gradient(gradient_builder *r, const vt_suite_block *b) {
   for (uint32_t i = 0; i < r->g->n_nodes; i++)
     if (r->g->nodes[i].n_body > 0 || r->g->nodes[i].n_in > VT_OP_ANY_IN)
-      return VT_FAIL(r->d, VT_UNSUPPORTED,
-                     "no gradient: bodies, and nodes this wide, are not differentiated here");
+      return VT_FAIL(
+          r->d, VT_UNSUPPORTED,
+          "no gradient: nodes with bodies or with too many operands are not differentiated");
   copy_forward(r);
   seed_results(r);
   for (uint32_t i = r->g->n_nodes; i-- > 0;) VT_TRY(differentiate(r, &r->g->nodes[i]));
-  VT_TRY(r->gb.status); /* else a failure would read as a gradient that reaches no input */
+  VT_TRY(r->gb.status); /* else a failed build would look like a missing gradient */
   for (uint32_t i = 0; i < b->n_domains; i++)
-    if (b->domain[i].wanted) VT_TRY(give_result(r, b->domain[i].input));
+    if (b->domain[i].wanted) VT_TRY(add_gradient_result(r, b->domain[i].input));
   return VT_OK;
 }
 
-static vt_status make(reverse *r, const vt_suite_block *b, vt_alloc a, vt_graph **out) {
+static vt_status make_graph(gradient_builder *r, const vt_suite_block *b, vt_alloc a,
+                            vt_graph **out) {
   vt_arena scratch;
   vt_arena_init(&scratch, a);
   r->map = VT_NEW_N(&scratch, uint32_t, r->g->n_values);
@@ -150,7 +152,7 @@ static vt_status make(reverse *r, const vt_suite_block *b, vt_alloc a, vt_graph 
   for (uint32_t i = 0; s == VT_OK && i < r->g->n_values; i++) r->d_map[i] = VT_NO_VALUE;
   if (s == VT_OK) s = vt_graph_begin(&r->gb, "gradient", a, r->d);
   if (s == VT_OK) {
-    s = walk(r, b);
+    s = build_gradient(r, b);
     if (s == VT_OK)
       s = vt_graph_freeze(&r->gb, out);
     else
@@ -163,8 +165,8 @@ static vt_status make(reverse *r, const vt_suite_block *b, vt_alloc a, vt_graph 
 vt_status vt_suite_gradient(const vt_suite_model *m, vt_alloc a, vt_text *out, vt_diag *d) {
   vt_graph *g = NULL, *made = NULL;
   VT_TRY(vt_parse(m->text, strlen(m->text), a, &g, d));
-  reverse r = {.g = g, .d = d};
-  vt_status s = make(&r, m->block, a, &made);
+  gradient_builder r = {.g = g, .d = d};
+  vt_status s = make_graph(&r, m->block, a, &made);
   if (s == VT_OK) {
     vt_graph_print(made, 1, out);
     s = vt_text_status(out);

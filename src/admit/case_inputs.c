@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * case_inputs.c - the values that cases are run on, drawn from a seed that is made of the case's
- * name. A change here changes every stored digest.
+ * case_inputs.c - draws the input values of cases from a seed that is derived from the case's name.
+ * A change in this file changes every stored digest.
  *
- *   ordinary  floats about 1 of both signs; every bit pattern of an integer
- *   special   ordinary with infinities, NaN, zeros, subnormals and the edges of types sprinkled in
- *   tiny      subnormals and the least normal numbers; integers about 0
- *   wide      every exponent; integers of every magnitude
- *   zeros     zeros of both signs; 0
- *   flat      one value everywhere, not exact in binary
- *   few       a handful of values, so that many are equal
- * An integer input with a range stays in it. */
+ *   ordinary  floats of both signs with magnitudes near 1; any bit pattern of an integer
+ *   special   ordinary values mixed with infinities, NaN, zeros, subnormals and limits of the types
+ *   tiny      subnormals and the smallest normal numbers; integers near 0
+ *   wide      floats of any exponent; integers of any magnitude
+ *   zeros     zeros of both signs; the integer 0
+ *   flat      the same value everywhere, which is not exact in binary
+ *   few       one of a few values, so that many elements are equal
+ * Values of an integer input with a declared range are in that range. */
 #include <stdlib.h>
 #include <string.h>
 #include "vt_suite.h"
@@ -21,7 +21,7 @@ uint64_t vt_case_seed(const char *name) {
   return seed;
 }
 
-/* splitmix64 */
+/* The generator splitmix64. */
 uint64_t vt_case_random(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -29,20 +29,20 @@ uint64_t vt_case_random(uint64_t *state) {
   return z ^ z >> 31;
 }
 
-/* How special values are mixed into one tensor. */
-typedef struct sprinkle {
+/* How special values are mixed into a tensor. */
+typedef struct special_mix {
   unsigned rare; /* one element in 2^rare is special */
-  int nan;       /* NaN is among them */
-} sprinkle;
+  int nan;       /* 1: NaN is among the special values */
+} special_mix;
 
 /* ---- floats, as bits ---- */
 
 typedef struct format {
-  unsigned bits, fraction; /* all, and of the fraction */
-  uint64_t flat, few[8];
+  unsigned bits, fraction; /* width of the format and of its fraction, in bits */
+  uint64_t flat, few[8];   /* the values of the mixes flat and few */
 } format;
 
-/* 0.1 and -2 -1 -0 +0 1 1 1.5 2 in each format. */
+/* Flat is 0.1 and few is -2 -1 -0 +0 1 1 1.5 2, in each format. */
 static const format f32 = {
     32,
     23,
@@ -74,85 +74,87 @@ static const format *format_of(uint32_t dtype) {
   }
 }
 
-static uint64_t float_of(const format *f, uint64_t sign, uint64_t exponent, uint64_t fraction) {
+static uint64_t make_float(const format *f, uint64_t sign, uint64_t exponent, uint64_t fraction) {
   return (sign & 1) << (f->bits - 1) | exponent << f->fraction |
          (fraction & ((UINT64_C(1) << f->fraction) - 1));
 }
 
-static uint64_t ordinary_float(const format *f, uint64_t *state) {
+static uint64_t draw_ordinary_float(const format *f, uint64_t *state) {
   const uint64_t r = vt_case_random(state), bias = (UINT64_C(1) << (f->bits - f->fraction - 2)) - 1;
-  return float_of(f, r >> 63, bias - 7 + (r >> 52 & 0x3ff) % 12, r);
+  return make_float(f, r >> 63, bias - 7 + (r >> 52 & 0x3ff) % 12, r);
 }
 
-/* Infinity, zero, the greatest, the least normal, subnormals, numbers with few bits, whole numbers
- * at the ends of the integer types and halves of them, and any bits at all. */
-static uint64_t special_float(const format *f, const sprinkle *how, uint64_t *state) {
+/* Draws an infinity, a zero, the greatest float, the smallest normal one, a subnormal, a float
+ * with few fraction bits, a whole number up to the limits of the integer types or half of one,
+ * or any bits. */
+static uint64_t draw_special_float(const format *f, const special_mix *how, uint64_t *state) {
   const uint64_t r = vt_case_random(state), u = vt_case_random(state), sign = r >> 63;
   const uint64_t top = (UINT64_C(1) << (f->bits - f->fraction - 1)) - 1, bias = top / 2;
   switch (r % 16) {
     case 0:
     case 1:
-      return float_of(f, sign, 0, 0);
+      return make_float(f, sign, 0, 0);
     case 2:
-      return float_of(f, sign, top, 0);
+      return make_float(f, sign, top, 0);
     case 3:
-      return how->nan ? float_of(f, sign, top, u | 1) : float_of(f, sign, top, 0);
+      return how->nan ? make_float(f, sign, top, u | 1) : make_float(f, sign, top, 0);
     case 4:
-      return float_of(f, sign, top - 1, UINT64_MAX);
+      return make_float(f, sign, top - 1, UINT64_MAX);
     case 5:
-      return float_of(f, sign, 1, 0);
+      return make_float(f, sign, 1, 0);
     case 6:
-      return float_of(f, sign, 0, u);
+      return make_float(f, sign, 0, u);
     case 7:
-      return float_of(f, sign, 0, u & 1 ? 1 : UINT64_MAX);
+      return make_float(f, sign, 0, u & 1 ? 1 : UINT64_MAX);
     case 8:
-      return float_of(f, sign, bias, u & 1 ? u >> 1 & 1 : 0);
+      return make_float(f, sign, bias, u & 1 ? u >> 1 & 1 : 0);
     case 9:
     case 10:
-      return float_of(f, sign, (u >> 8) % top, u & 1);
+      return make_float(f, sign, (u >> 8) % top, u & 1);
     case 11:
-      return float_of(f, sign, bias + (u >> 8) % (f->bits < 32 ? 14 : 66), 0);
+      return make_float(f, sign, bias + (u >> 8) % (f->bits < 32 ? 14 : 66), 0);
     case 12:
-      return float_of(f, sign, bias + (u >> 8) % 8, u << (f->fraction - 4));
+      return make_float(f, sign, bias + (u >> 8) % 8, u << (f->fraction - 4));
     default:
-      return float_of(f, sign, (u >> 32) % top, u);
+      return make_float(f, sign, (u >> 32) % top, u);
   }
 }
 
-static uint64_t some_float(const format *f, int mix, const sprinkle *how, uint64_t *state) {
+static uint64_t draw_float(const format *f, int mix, const special_mix *how, uint64_t *state) {
   const uint64_t r = vt_case_random(state);
   const uint64_t top = (UINT64_C(1) << (f->bits - f->fraction - 1)) - 1;
   switch (mix) {
     case VT_MIX_SPECIAL:
-      return r >> (64 - how->rare) == 0 ? special_float(f, how, state) : ordinary_float(f, state);
+      return r >> (64 - how->rare) == 0 ? draw_special_float(f, how, state)
+                                        : draw_ordinary_float(f, state);
     case VT_MIX_TINY:
-      return float_of(f, r >> 63, r >> 62 & 1, vt_case_random(state));
+      return make_float(f, r >> 63, r >> 62 & 1, vt_case_random(state));
     case VT_MIX_WIDE:
-      return float_of(f, r >> 63, (r >> 32 & 0xffffff) % top, vt_case_random(state));
+      return make_float(f, r >> 63, (r >> 32 & 0xffffff) % top, vt_case_random(state));
     case VT_MIX_ZEROS:
-      return float_of(f, r >> 63, 0, 0);
+      return make_float(f, r >> 63, 0, 0);
     case VT_MIX_FLAT:
       return f->flat;
     case VT_MIX_FEW:
       return f->few[r >> 61];
     default:
-      return ordinary_float(f, state);
+      return draw_ordinary_float(f, state);
   }
 }
 
 /* ---- integers ---- */
 
-static uint64_t special_int(unsigned bits, uint64_t *state) {
+static uint64_t draw_special_int(unsigned bits, uint64_t *state) {
   const uint64_t r = vt_case_random(state), top = UINT64_C(1) << (bits - 1);
   const uint64_t edge[8] = {0, 1, UINT64_MAX, top, top - 1, top + 1, bits, bits - 1};
   return edge[r >> 61];
 }
 
-static uint64_t some_int(unsigned bits, int mix, const sprinkle *how, uint64_t *state) {
+static uint64_t draw_int(unsigned bits, int mix, const special_mix *how, uint64_t *state) {
   const uint64_t r = vt_case_random(state);
   switch (mix) {
     case VT_MIX_SPECIAL:
-      return r >> (64 - how->rare) == 0 ? special_int(bits, state) : vt_case_random(state);
+      return r >> (64 - how->rare) == 0 ? draw_special_int(bits, state) : vt_case_random(state);
     case VT_MIX_TINY:
       return r % 7 - 3;
     case VT_MIX_WIDE:
@@ -168,7 +170,7 @@ static uint64_t some_int(unsigned bits, int mix, const sprinkle *how, uint64_t *
   }
 }
 
-static uint64_t int_between(int64_t lo, int64_t hi, int mix, uint64_t seed, uint64_t *state) {
+static uint64_t draw_int_in_range(int64_t lo, int64_t hi, int mix, uint64_t seed, uint64_t *state) {
   const uint64_t r = vt_case_random(state), n = (uint64_t)hi - (uint64_t)lo + 1,
                  from = (uint64_t)lo;
   switch (mix) {
@@ -185,7 +187,7 @@ static uint64_t int_between(int64_t lo, int64_t hi, int mix, uint64_t seed, uint
   }
 }
 
-static uint64_t some_bool(int mix, uint64_t *state) {
+static uint64_t draw_bool(int mix, uint64_t *state) {
   const uint64_t r = vt_case_random(state);
   return mix == VT_MIX_ZEROS  ? 0
          : mix == VT_MIX_FLAT ? 1
@@ -193,7 +195,7 @@ static uint64_t some_bool(int mix, uint64_t *state) {
                               : r >> 63;
 }
 
-/* 1 and the numbers where a port declares a range. */
+/* Returns 1 and the limits if the port declares a range. */
 static int read_range(const vt_port_info *info, int64_t *lo, int64_t *hi) {
   char *end;
   if (strncmp(info->extra, "in ", 3) != 0) return 0;
@@ -205,8 +207,8 @@ static int read_range(const vt_port_info *info, int64_t *lo, int64_t *hi) {
 
 /* ---- tensors ---- */
 
-/* The dimensions of "f32[2, 3]"; 0 when one is symbolic. */
-static int take_dims(vt_tensor *t, const vt_port_info *info) {
+/* Parses the dimensions of a type such as "f32[2, 3]"; returns 0 if one is symbolic. */
+static int parse_dims(vt_tensor *t, const vt_port_info *info) {
   const char *s = strchr(info->type, '[');
   *t = (vt_tensor){.dtype = info->dtype, .rank = info->rank};
   for (uint32_t i = 0; i < info->rank; i++) {
@@ -219,11 +221,12 @@ static int take_dims(vt_tensor *t, const vt_port_info *info) {
   return 1;
 }
 
-static vt_status take_port(vt_case_inputs *in, const vt_port_info *info, vt_diag *d) {
+/* Allocates zeros for one port. */
+static vt_status add_port(vt_case_inputs *in, const vt_port_info *info, vt_diag *d) {
   vt_case_input *x = &in->input[in->n];
   uint64_t count, bytes;
   x->info = *info;
-  if (!take_dims(&x->t, info))
+  if (!parse_dims(&x->t, info))
     return VT_FAIL(d, VT_FORMAT, "a case has the symbolic type %.100s", info->type);
   VT_TRY(vt_tensor_bytes(&x->t, &count, &bytes, d));
   x->t.data = vt_arena_array(&in->arena, (size_t)bytes, 1);
@@ -232,12 +235,12 @@ static vt_status take_port(vt_case_inputs *in, const vt_port_info *info, vt_diag
   return VT_OK;
 }
 
-static vt_status take_ports(vt_case_inputs *in, const vt_model *m, vt_diag *d) {
+static vt_status add_ports(vt_case_inputs *in, const vt_model *m, vt_diag *d) {
   vt_port_info info;
   in->input = VT_NEW_N(&in->arena, vt_case_input, vt_model_ports(m));
   if (in->input == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; vt_model_port(m, i, &info) == VT_OK; i++)
-    if (info.kind != VT_PORT_OUTPUT) VT_TRY(take_port(in, &info, d));
+    if (info.kind != VT_PORT_OUTPUT) VT_TRY(add_port(in, &info, d));
   return VT_OK;
 }
 
@@ -245,7 +248,7 @@ vt_status vt_case_inputs_init(const vt_model *m, const vt_alloc *alloc, vt_case_
                               vt_diag *d) {
   vt_case_inputs in = {0};
   vt_arena_init(&in.arena, alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default());
-  const vt_status s = take_ports(&in, m, d);
+  const vt_status s = add_ports(&in, m, d);
   if (s == VT_OK) *out = in;
   if (s != VT_OK) vt_case_inputs_done(&in);
   return s;
@@ -256,7 +259,7 @@ void vt_case_inputs_done(vt_case_inputs *in) {
   *in = (vt_case_inputs){0};
 }
 
-static uint64_t count_of(const vt_tensor *t) {
+static uint64_t element_count(const vt_tensor *t) {
   uint64_t n = 1;
   for (uint32_t i = 0; i < t->rank; i++) n *= (uint64_t)t->dim[i];
   return n;
@@ -267,15 +270,15 @@ void vt_case_input_draw(vt_case_input *x, int mix, uint64_t seed) {
   uint64_t state = seed;
   const format *f = format_of(x->t.dtype);
   const size_t size = (size_t)vt_dtype_bytes(x->t.dtype);
-  const uint64_t n = count_of(&x->t), how = vt_case_random(&state);
-  const sprinkle s = {rare[n <= 8 ? how % 2 : how % 4], how >> 63 == 0};
+  const uint64_t n = element_count(&x->t), how = vt_case_random(&state);
+  const special_mix s = {rare[n <= 8 ? how % 2 : how % 4], how >> 63 == 0};
   int64_t lo = 0, hi = 0;
   const int ranged = read_range(&x->info, &lo, &hi);
   for (uint64_t i = 0; i < n; i++) {
-    const uint64_t bits = f != NULL                     ? some_float(f, mix, &s, &state)
-                          : x->t.dtype == VT_DTYPE_BOOL ? some_bool(mix, &state)
-                          : ranged                      ? int_between(lo, hi, mix, seed, &state)
-                                   : some_int((unsigned)size * 8, mix, &s, &state);
+    const uint64_t bits = f != NULL                     ? draw_float(f, mix, &s, &state)
+                          : x->t.dtype == VT_DTYPE_BOOL ? draw_bool(mix, &state)
+                          : ranged ? draw_int_in_range(lo, hi, mix, seed, &state)
+                                   : draw_int((unsigned)size * 8, mix, &s, &state);
     memcpy((char *)x->t.data + i * size, &bits, size);
   }
 }
@@ -285,7 +288,7 @@ void vt_case_inputs_draw(vt_case_inputs *in, int mix, uint64_t seed) {
     vt_case_input_draw(&in->input[i], mix, seed ^ vt_case_seed(in->input[i].info.name));
 }
 
-vt_status vt_case_inputs_give(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
+vt_status vt_case_inputs_set(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < in->n; i++) {
     const vt_case_input *x = &in->input[i];
     if (x->info.kind == VT_PORT_INPUT) VT_TRY(vt_program_set_input(p, x->info.name, &x->t, d));

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * case_run.c - one case with given options, through the public API alone: parse, open, give, run,
- * digest, and compare with what is stored. */
+ * case_run.c - runs one case with given options through the public API: it parses the model,
+ * creates a program, sets the inputs, runs it, and compares the digest with the stored one. */
 #include <stdio.h>
 #include <string.h>
 #include "program.h"
 #include "vt_suite.h"
 
-/* ---- its model ---- */
+/* ---- the model of a case ---- */
 
 static vt_status add_text(const vt_case *c, vt_alloc a, vt_text *out, vt_diag *d) {
   if (c->gradient) return vt_suite_gradient(c->model, a, out, d);
-  vt_text_bytes(out, c->model->text, strlen(c->model->text));
+  vt_text_add_bytes(out, c->model->text, strlen(c->model->text));
   return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
@@ -18,8 +18,9 @@ vt_status vt_case_text(const vt_suite *s, uint32_t i, vt_text *out, vt_diag *d) 
   return add_text(&s->cases[i], out->a, out, d);
 }
 
-/* A literal is printed by its type alone, and a gradient need not use the op itself. */
-static int is_about(const vt_case *c, const vt_model *m) {
+/* 1 if the model uses the op of its case. Not checked for a literal, which is printed as a number
+ * with its type, and for a gradient, which need not use the op. */
+static int uses_op(const vt_case *c, const vt_model *m) {
   const vt_op_info *op = c->model->block->op;
   char call[64];
   if (c->gradient || op->number == VT_OP_literal) return 1;
@@ -27,14 +28,14 @@ static int is_about(const vt_case *c, const vt_model *m) {
   return strstr(vt_model_text(m), call) != NULL;
 }
 
-static vt_status parse(const vt_case *c, const vt_text *text, const vt_alloc *alloc,
-                       vt_model **out_model, vt_diag *d) {
+static vt_status parse_model(const vt_case *c, const vt_text *text, const vt_alloc *alloc,
+                             vt_model **out_model, vt_diag *d) {
   vt_diag why = {0};
   vt_model *m = NULL;
   const vt_status s = vt_model_parse(text->s, text->n, alloc, &m, &why);
   if (s == VT_NOMEM) return VT_FAIL(d, s, "%s", why.text);
   if (s != VT_OK) return VT_FAIL(d, s, "the model does not parse: line %u: %s", why.line, why.text);
-  if (!is_about(c, m)) {
+  if (!uses_op(c, m)) {
     vt_model_free(m);
     return VT_FAIL(d, VT_FORMAT, "the model does not use '%s'", c->model->block->op->name);
   }
@@ -48,7 +49,7 @@ vt_status vt_case_model(const vt_suite *s, uint32_t i, const vt_alloc *alloc, vt
   vt_text text;
   vt_text_init(&text, a);
   vt_status status = add_text(&s->cases[i], a, &text, d);
-  if (status == VT_OK) status = parse(&s->cases[i], &text, alloc, out_model, d);
+  if (status == VT_OK) status = parse_model(&s->cases[i], &text, alloc, out_model, d);
   vt_text_done(&text);
   return status;
 }
@@ -67,28 +68,29 @@ vt_status vt_case_open(const vt_suite *s, uint32_t i, const vt_alloc *alloc, vt_
   return VT_OK;
 }
 
-/* ---- its run ---- */
+/* ---- the run of a case ---- */
 
-vt_status vt_case_start(const vt_model *m, const vt_case_inputs *in, const vt_options *how,
-                        vt_program **out_program, vt_diag *d) {
+vt_status vt_case_run_program(const vt_model *m, const vt_case_inputs *in, const vt_options *how,
+                              vt_program **out_program, vt_diag *d) {
   vt_alloc a;
-  vt_options o = vt_options_read(how, &a);
+  vt_options o = vt_options_copy(how, &a);
   o.size = sizeof o;
   if (o.passes == NULL) o.passes = "bind,lower";
   *out_program = NULL;
-  VT_TRY(vt_program_make(m, &o, VT_PREPARE_UNTRIED, out_program, d));
-  VT_TRY(vt_case_inputs_give(in, *out_program, d));
+  VT_TRY(vt_program_new_flags(m, &o, VT_PREPARE_UNTRIED, out_program, d));
+  VT_TRY(vt_case_inputs_set(in, *out_program, d));
   return vt_program_run(*out_program, d);
 }
 
-/* The words about an index out of range, without the node, which a decomposition may rename. */
-static const char *range_words(const vt_case *c, vt_status s, const vt_diag *d) {
+/* The part of the message about an index out of range that follows the name of the node, which a
+ * decomposition may rename; NULL if there is no such error or the case does not expect one. */
+static const char *range_message(const vt_case *c, vt_status s, const vt_diag *d) {
   return s == VT_RANGE && c->model->block->may_fail ? strstr(d->text, "index ") : NULL;
 }
 
-/* 1 when the case has an answer, right or wrong. */
-static int take_digest(const vt_case *c, vt_program *p, vt_diag *d, vt_case_result *out) {
-  const char *words = range_words(c, out->status, d);
+/* Sets the digest of the run, or of the expected error message; returns 0 if the run failed. */
+static int set_digest(const vt_case *c, vt_program *p, vt_diag *d, vt_case_result *out) {
+  const char *words = range_message(c, out->status, d);
   if (words != NULL) {
     const vt_hash256 h = vt_hash_bytes(words, strlen(words));
     memcpy(out->digest, h.b, sizeof out->digest);
@@ -102,7 +104,7 @@ static void add_hex(char *out, const uint8_t bytes[8]) {
   for (int i = 0; i < 8; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
-static int compare(const vt_case *c, const vt_diag *d, vt_case_result *out) {
+static int compare_digest(const vt_case *c, const vt_diag *d, vt_case_result *out) {
   char have[17], want[17];
   if (c->expected == NULL) return VT_CASE_UNKNOWN;
   if (memcmp(out->digest, c->expected, 8) == 0) return VT_CASE_PASSED;
@@ -111,11 +113,11 @@ static int compare(const vt_case *c, const vt_diag *d, vt_case_result *out) {
   if (out->status == VT_OK)
     snprintf(out->text, sizeof out->text, "the digest starts %s, stored is %s", have, want);
   if (out->status != VT_OK)
-    snprintf(out->text, sizeof out->text, "it fails otherwise than stored: %.440s", d->text);
+    snprintf(out->text, sizeof out->text, "it fails differently than stored: %.440s", d->text);
   return VT_CASE_DIFFERS;
 }
 
-static void say_failure(const vt_diag *d, int outcome, vt_case_result *out) {
+static void set_failure(const vt_diag *d, int outcome, vt_case_result *out) {
   out->outcome = outcome;
   memset(out->digest, 0, sizeof out->digest);
   snprintf(out->text, sizeof out->text, "%s", d->text);
@@ -126,18 +128,18 @@ void vt_case_verdict(const vt_suite *s, uint32_t i, vt_program *p, vt_status sta
   const vt_case *c = &s->cases[i];
   *out = (vt_case_result){.status = status};
   if (p == NULL && status == VT_UNSUPPORTED) {
-    say_failure(d, VT_CASE_UNSUPPORTED, out);
-  } else if (!take_digest(c, p, d, out)) {
-    say_failure(d, VT_CASE_FAILED, out);
+    set_failure(d, VT_CASE_UNSUPPORTED, out);
+  } else if (!set_digest(c, p, d, out)) {
+    set_failure(d, VT_CASE_FAILED, out);
   } else {
-    out->outcome = compare(c, d, out);
+    out->outcome = compare_digest(c, d, out);
   }
 }
 
-void vt_case_try(const vt_suite *s, uint32_t i, const vt_model *m, const vt_case_inputs *in,
-                 const vt_options *how, vt_program **out_program, vt_case_result *out) {
+void vt_case_run_opened(const vt_suite *s, uint32_t i, const vt_model *m, const vt_case_inputs *in,
+                        const vt_options *how, vt_program **out_program, vt_case_result *out) {
   vt_diag d = {0};
-  const vt_status status = vt_case_start(m, in, how, out_program, &d);
+  const vt_status status = vt_case_run_program(m, in, how, out_program, &d);
   vt_case_verdict(s, i, *out_program, status, &d, out);
 }
 
@@ -147,12 +149,12 @@ void vt_case_run(const vt_suite *s, uint32_t i, const vt_options *how, vt_case_r
   vt_model *m = NULL;
   vt_program *p = NULL;
   vt_case_inputs in = {0};
-  (void)vt_options_read(how, &a);
+  (void)vt_options_copy(how, &a);
   const vt_status status = vt_case_open(s, i, &a, &m, &in, &d);
-  if (status == VT_OK) vt_case_try(s, i, m, &in, how, &p, out);
+  if (status == VT_OK) vt_case_run_opened(s, i, m, &in, how, &p, out);
   if (status != VT_OK) {
     *out = (vt_case_result){.status = status};
-    say_failure(&d, VT_CASE_FAILED, out);
+    set_failure(&d, VT_CASE_FAILED, out);
   }
   vt_program_free(p);
   vt_case_inputs_done(&in);

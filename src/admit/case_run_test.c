@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * case_run_test.c - what becomes of a case: passed, different, unsupported, failed or unknown; in
- * several threads, with memory running out anywhere, and opened to be run by hand. */
+ * case_run_test.c - tests all outcomes of a case (passed, differs, unsupported, failed, unknown),
+ * cases in several threads, running out of memory at each allocation, and opening a case. */
 #include "suite_test.h"
 #include "vt_pool.h"
 
@@ -41,7 +41,7 @@ static void test_differs(const vt_suite *s) {
     c->expected = wrong;
     const vt_case_result r = run(s, i, "reference");
     const char *words = strncmp(c->name, "gather", 6) == 0
-                            ? "it fails otherwise than stored: 'y' = gather: index "
+                            ? "it fails differently than stored: 'y' = gather: index "
                             : stored;
     CHECK(r.outcome == VT_CASE_DIFFERS && strstr(r.text, words) != NULL);
     if (strstr(r.text, words) == NULL) fprintf(stderr, "  %s\n", r.text);
@@ -60,7 +60,7 @@ static void test_refused(const vt_suite *s) {
   CHECK(strstr(nowhere.text, "nowhere") != NULL && !has_digest(&nowhere));
 }
 
-/* Cases that are themselves at fault. */
+/* Cases whose model is faulty. */
 static void test_bad_cases(void) {
   static const struct {
     const char *text, *words;
@@ -83,7 +83,7 @@ static void test_bad_cases(void) {
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     write_text("a.cts", row[i].text);
     vt_suite *s = read_small(0);
-    uint32_t at = 0; /* a gradient, where there is one */
+    uint32_t at = 0; /* the first gradient case if there is one */
     while (at + 1 < s->n_cases && !s->cases[at].gradient) at++;
     if (!s->cases[at].gradient) at = 0;
     const vt_case_result r = run(s, at, "reference");
@@ -103,17 +103,17 @@ static void test_options(const vt_suite *s) {
   vt_program *p = NULL;
   CHECK(vt_case_open(s, 0, NULL, &m, &in, NULL) == VT_OK);
   if (m == NULL) return;
-  CHECK(vt_case_start(m, &in, &how, &p, NULL) == VT_OK && vt_program_passes(p) == 2);
+  CHECK(vt_case_run_program(m, &in, &how, &p, NULL) == VT_OK && vt_program_passes(p) == 2);
   CHECK(strcmp(vt_program_pass(p, 0), "bind") == 0 && strcmp(vt_program_pass(p, 1), "lower") == 0);
   vt_program_free(p);
   how.passes = "bind,lower,dead";
-  CHECK(vt_case_start(m, &in, &how, &p, NULL) == VT_OK && vt_program_passes(p) == 3);
+  CHECK(vt_case_run_program(m, &in, &how, &p, NULL) == VT_OK && vt_program_passes(p) == 3);
   vt_program_free(p);
   vt_case_inputs_done(&in);
   vt_model_free(m);
 }
 
-/* ---- opened by hand ---- */
+/* ---- opening a case ---- */
 
 static void test_open(const vt_suite *s) {
   const uint32_t i = vt_suite_find(s, "relu/T=f64/S=3/A=1/gradient.special");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * certificate_issue.c - the certificate of a backend that was admitted: the same bytes whenever the
- * same backend is admitted by the same build. */
+ * certificate_issue.c - writes the certificate of an admitted backend. The same build gives the
+ * same backend the same bytes each time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "certificate.h"
 #include "vt_sealed.h"
 
-/* ---- the content of what is built in ---- */
+/* ---- the file that contains a built-in backend ---- */
 
-/* "55d0-55e0 r-xp 00000000 08:01 1234   /usr/lib/libvolta.so": 1 and the path when `at` lies there.
- */
-static int path_of_line(char *line, uintptr_t at, const char **out) {
+/* Parses a line of /proc/self/maps, "55d0-55e0 r-xp 00000000 08:01 1234   /usr/lib/libvolta.so".
+ * Returns 1 and the path if the address `at` is in its range. */
+static int path_if_mapped(char *line, uintptr_t at, const char **out) {
   char *rest;
   const uint64_t first = strtoull(line, &rest, 16);
   const uint64_t end = *rest == '-' ? strtoull(rest + 1, &rest, 16) : 0;
@@ -24,8 +24,8 @@ static int path_of_line(char *line, uintptr_t at, const char **out) {
   return 1;
 }
 
-/* A backend that is built in is as good as the file that holds it: the one that this function was
- * loaded from. */
+/* Hashes the file that this code was loaded from. For a built-in backend it is the content that a
+ * certificate covers. */
 static vt_status hash_own_file(vt_hash256 *out, vt_diag *d) {
   char line[4300];
   const char *path = NULL;
@@ -33,10 +33,10 @@ static vt_status hash_own_file(vt_hash256 *out, vt_diag *d) {
   FILE *maps = fopen("/proc/self/maps", "r");
   if (maps == NULL) return VT_FAIL(d, VT_IO, "/proc/self/maps cannot be read");
   while (path == NULL && fgets(line, sizeof line, maps) != NULL)
-    (void)path_of_line(line, (uintptr_t)(void (*)(void))vt_admit, &path);
+    (void)path_if_mapped(line, (uintptr_t)(void (*)(void))vt_admit, &path);
   fclose(maps);
-  if (path == NULL) return VT_FAIL(d, VT_IO, "the file that holds Volta is not found");
-  VT_TRY(vt_sealed_read(path, VT_SEALED_MOST, &image, d));
+  if (path == NULL) return VT_FAIL(d, VT_IO, "the file that contains Volta is not found");
+  VT_TRY(vt_sealed_read(path, VT_SEALED_MAX_BYTES, &image, d));
   *out = image.hash;
   vt_sealed_close(&image);
   return VT_OK;
@@ -45,11 +45,11 @@ static vt_status hash_own_file(vt_hash256 *out, vt_diag *d) {
 /* ---- the fields ---- */
 
 typedef struct draft {
-  vt_arena *arena;
+  vt_arena *arena; /* owns the values of the fields */
   vt_certificate c;
 } draft;
 
-static void set(draft *x, uint32_t field, const char *value) {
+static void set_field(draft *x, uint32_t field, const char *value) {
   x->c.n[field] = strlen(value);
   x->c.value[field] = vt_arena_string(x->arena, value, x->c.n[field]);
 }
@@ -57,14 +57,14 @@ static void set(draft *x, uint32_t field, const char *value) {
 static void set_number(draft *x, uint32_t field, uint64_t value) {
   char text[24];
   snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-  set(x, field, text);
+  set_field(x, field, text);
 }
 
-static void set_text(draft *x, uint32_t field, const char *value) {
+static void set_quoted(draft *x, uint32_t field, const char *value) {
   vt_text t;
   vt_text_init(&t, x->arena->a);
-  vt_certificate_quote(&t, value);
-  if (vt_text_status(&t) == VT_OK) set(x, field, t.s);
+  vt_certificate_add_text(&t, value);
+  if (vt_text_status(&t) == VT_OK) set_field(x, field, t.s);
   if (vt_text_status(&t) != VT_OK) x->arena->failed = 1;
   vt_text_done(&t);
 }
@@ -72,14 +72,14 @@ static void set_text(draft *x, uint32_t field, const char *value) {
 static void set_hash(draft *x, uint32_t field, const vt_hash256 *h) {
   char hex[65];
   vt_hash_hex(h, hex);
-  set_text(x, field, hex);
+  set_quoted(x, field, hex);
 }
 
 static void set_capabilities(draft *x, uint64_t has) {
   vt_text t;
   vt_text_init(&t, x->arena->a);
-  vt_certificate_list(&t, has);
-  if (vt_text_status(&t) == VT_OK) set(x, VT_CERTIFICATE_capabilities, t.s);
+  vt_certificate_add_capabilities(&t, has);
+  if (vt_text_status(&t) == VT_OK) set_field(x, VT_CERTIFICATE_capabilities, t.s);
   if (vt_text_status(&t) != VT_OK) x->arena->failed = 1;
   vt_text_done(&t);
 }
@@ -97,16 +97,16 @@ static void set_counts(draft *x, const vt_admission_counts *c) {
 }
 
 static void set_build(draft *x) {
-  const vt_hash256 suite = vt_certificate_suite();
-  set_text(x, VT_CERTIFICATE_format, VT_CERTIFICATE_FORMAT);
-  set_text(x, VT_CERTIFICATE_volta, VT_VERSION);
+  const vt_hash256 suite = vt_certificate_suite_digest();
+  set_quoted(x, VT_CERTIFICATE_format, VT_CERTIFICATE_FORMAT);
+  set_quoted(x, VT_CERTIFICATE_volta, VT_VERSION);
   set_number(x, VT_CERTIFICATE_numerics, VT_NUMERICS_VERSION);
   set_number(x, VT_CERTIFICATE_abi, VT_BK_ABI_MAJOR);
   set_hash(x, VT_CERTIFICATE_suite, &suite);
 }
 
-/* The fingerprint of a plug-in's device comes with the content before it; what the device itself
- * says is behind the space. */
+/* The gateway prefixes the fingerprint of a plug-in's device with the content and a space; the
+ * certificate has the device's own fingerprint. */
 static vt_status set_device(draft *x, const vt_device *dev, vt_diag *d) {
   const vt_bk_caps *caps = vt_device_caps(dev);
   const vt_hash256 *plugin = vt_device_plugin(dev);
@@ -115,22 +115,22 @@ static vt_status set_device(draft *x, const vt_device *dev, vt_diag *d) {
   if (plugin != NULL) print = strchr(print, ' ') + 1;
   if (plugin != NULL) content = *plugin;
   if (plugin == NULL) VT_TRY(hash_own_file(&content, d));
-  set_text(x, VT_CERTIFICATE_backend, name);
+  set_quoted(x, VT_CERTIFICATE_backend, name);
   set_number(x, VT_CERTIFICATE_device, strtoull(strrchr(name, ':') + 1, NULL, 10));
-  set_text(x, VT_CERTIFICATE_about, caps->about);
+  set_quoted(x, VT_CERTIFICATE_about, caps->about);
   set_hash(x, VT_CERTIFICATE_content, &content);
-  set_text(x, VT_CERTIFICATE_fingerprint, print);
+  set_quoted(x, VT_CERTIFICATE_fingerprint, print);
   set_capabilities(x, caps->has);
-  set_text(x, VT_CERTIFICATE_isa, vt_device_isa(dev));
+  set_quoted(x, VT_CERTIFICATE_isa, vt_device_isa(dev));
   return VT_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the certificate ---- */
 
-static vt_status fill(const vt_admission *a, draft *x, vt_diag *d) {
+static vt_status set_all_fields(const vt_admission *a, draft *x, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_device *dev = NULL;
-  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  VT_TRY(vt_options_open_device(&how, a->a, &dev, d));
   const vt_status s = set_device(x, dev, d);
   vt_device_close(dev);
   set_build(x);
@@ -138,10 +138,10 @@ static vt_status fill(const vt_admission *a, draft *x, vt_diag *d) {
   return s;
 }
 
-vt_status vt_admission_certify(vt_admission *a, vt_diag *d) {
+vt_status vt_admission_issue_certificate(vt_admission *a, vt_diag *d) {
   draft x = {.arena = &a->arena};
   vt_text t;
-  VT_TRY(fill(a, &x, d));
+  VT_TRY(set_all_fields(a, &x, d));
   if (vt_arena_status(&a->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
   vt_text_init(&t, a->a);
   vt_certificate_print(&x.c, &t);

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
- * check_again.c - the same cases under other circumstances: run again, with memory that holds
- * something else, with another number of threads, in another order, beside other programs. The bits
- * are those of the suite each time. */
+ * check_again.c - the checks repeat, spoilt, threads and mode: they run cases again, with poisoned
+ * memory, with other numbers of threads, and while watching the floating-point mode. The bits must
+ * be those of the suite each time. */
 #include <stdio.h>
 #include <string.h>
 #include "admission.h"
 
 /* ---- one case, several rounds ---- */
 
-/* What is done in a round before it runs. A round that wants a program of its own says so. */
-typedef struct way {
-  uint32_t rounds;
-  const uint32_t *threads; /* one a round, each with a program of its own; NULL: one program */
-  vt_status (*before)(vt_program *p, uint32_t round, vt_diag *d); /* NULL: nothing */
-  void (*say)(uint32_t round, char *out, size_t room);
-} way;
+/* A way to run a case several times. */
+typedef struct variation {
+  uint32_t rounds; /* number of runs */
+  /* By round: the number of threads, with a new program each; NULL: one program for all rounds. */
+  const uint32_t *threads;
+  vt_status (*before)(vt_program *p, uint32_t round, vt_diag *d); /* called before a run, or NULL */
+  /* Prints the reason if the round fails. */
+  void (*describe)(uint32_t round, char *out, size_t capacity);
+} variation;
 
-typedef struct trial {
+typedef struct open_case {
   vt_model *m;
   vt_case_inputs in;
   vt_program *p;
-} trial;
+} open_case;
 
-static vt_status run_round(const vt_admission *a, const way *w, uint32_t round, trial *t,
+static vt_status run_round(const vt_admission *a, const variation *w, uint32_t round, open_case *t,
                            vt_diag *d) {
   const vt_options how =
       vt_admission_options(a, "bind,lower", w->threads != NULL ? w->threads[round] : 0);
@@ -31,15 +33,16 @@ static vt_status run_round(const vt_admission *a, const way *w, uint32_t round, 
     t->p = NULL;
   }
   if (t->p == NULL) {
-    VT_TRY(vt_program_make(t->m, &how, VT_PREPARE_UNTRIED, &t->p, d));
-    VT_TRY(vt_case_inputs_give(&t->in, t->p, d));
+    VT_TRY(vt_program_new_flags(t->m, &how, VT_PREPARE_UNTRIED, &t->p, d));
+    VT_TRY(vt_case_inputs_set(&t->in, t->p, d));
   }
   if (w->before != NULL) VT_TRY(w->before(t->p, round, d));
   return vt_program_run(t->p, d);
 }
 
-static void run_rounds(const vt_admission *a, uint32_t i, const way *w, vt_case_outcome *out) {
-  trial t = {0};
+static void run_rounds(const vt_admission *a, uint32_t i, const variation *w,
+                       vt_case_outcome *out) {
+  open_case t = {0};
   vt_diag d = {0};
   vt_status s = vt_case_open(a->suite, i, &a->a, &t.m, &t.in, &d);
   if (s != VT_OK) vt_case_verdict(a->suite, i, NULL, s, &d, &out->r);
@@ -50,8 +53,8 @@ static void run_rounds(const vt_admission *a, uint32_t i, const way *w, vt_case_
     if (out->r.outcome == VT_CASE_PASSED) continue;
     if (w->threads != NULL) out->threads = w->threads[round];
     if (out->r.outcome == VT_CASE_DIFFERS) {
-      w->say(round, out->reason, sizeof out->reason);
-      if (ran == VT_OK) vt_admission_look(a, t.m, &t.in, t.p, &out->seen);
+      w->describe(round, out->reason, sizeof out->reason);
+      if (ran == VT_OK) vt_admission_find_difference(a, t.m, &t.in, t.p, &out->seen);
     }
     break;
   }
@@ -60,52 +63,52 @@ static void run_rounds(const vt_admission *a, uint32_t i, const way *w, vt_case_
   vt_model_free(t.m);
 }
 
-static vt_status go_through(vt_admission *a, vt_case_fn *f, uint64_t *count, vt_diag *d) {
-  VT_TRY(vt_admission_select(a, d));
-  return vt_admission_cases(a, a->selected, a->n_selected, 1, f, count, d);
+static vt_status run_selected(vt_admission *a, vt_case_fn *f, uint64_t *count, vt_diag *d) {
+  VT_TRY(vt_admission_select_cases(a, d));
+  return vt_admission_run_cases(a, a->selected, a->n_selected, 1, f, count, d);
 }
 
 /* ---- run again ---- */
 
-static void say_repeat(uint32_t round, char *out, size_t room) {
-  snprintf(out, room, "run number %u of one program gives other bits than the reference",
+static void describe_repeat(uint32_t round, char *out, size_t capacity) {
+  snprintf(out, capacity, "run number %u of one program gives other bits than the reference",
            round + 1);
 }
 
-static void run_again(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  const way w = {.rounds = 3, .say = say_repeat};
+static void run_repeated(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const variation w = {.rounds = 3, .describe = describe_repeat};
   run_rounds(a, i, &w, out);
 }
 
 vt_status vt_check_repeat(vt_admission *a, vt_diag *d) {
-  return go_through(a, run_again, &a->counts.repeated, d);
+  return run_selected(a, run_repeated, &a->counts.repeated, d);
 }
 
-/* ---- memory that holds something else ---- */
+/* ---- poisoned memory ---- */
 
-/* NaN and -1; a small number and a large one; what a program might take for fresh. */
+/* 0xff is NaN and -1; 0x5a is an ordinary number; 0x00 is what fresh memory may contain. */
 static const uint8_t pattern[] = {0xff, 0x5a, 0x00};
 enum { PATTERNS = sizeof pattern };
 
-static vt_status spoil(vt_program *p, uint32_t round, vt_diag *d) {
+static vt_status poison(vt_program *p, uint32_t round, vt_diag *d) {
   return vt_exec_poison(p->line.exec, pattern[round], d);
 }
 
-static void say_spoilt(uint32_t round, char *out, size_t room) {
+static void describe_poison(uint32_t round, char *out, size_t capacity) {
   snprintf(
-      out, room,
+      out, capacity,
       "it reads memory that it did not write: with bytes of %02x there before the run it gives "
       "other bits than the reference",
       pattern[round]);
 }
 
-static void run_spoilt(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  const way w = {.rounds = PATTERNS, .before = spoil, .say = say_spoilt};
+static void run_poisoned(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const variation w = {.rounds = PATTERNS, .before = poison, .describe = describe_poison};
   run_rounds(a, i, &w, out);
 }
 
 vt_status vt_check_spoilt(vt_admission *a, vt_diag *d) {
-  return go_through(a, run_spoilt, &a->counts.spoilt, d);
+  return run_selected(a, run_poisoned, &a->counts.spoilt, d);
 }
 
 /* ---- threads ---- */
@@ -113,32 +116,32 @@ vt_status vt_check_spoilt(vt_admission *a, vt_diag *d) {
 static const uint32_t threads[] = {1, 2, 3, 7};
 enum { THREADS = sizeof threads / sizeof *threads };
 
-static void say_threads(uint32_t round, char *out, size_t room) {
-  snprintf(out, room, "with %u thread%s it gives other bits than the reference", threads[round],
+static void describe_threads(uint32_t round, char *out, size_t capacity) {
+  snprintf(out, capacity, "with %u thread%s it gives other bits than the reference", threads[round],
            threads[round] == 1 ? "" : "s");
 }
 
 static void run_threads(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  const way w = {.rounds = THREADS, .threads = threads, .say = say_threads};
+  const variation w = {.rounds = THREADS, .threads = threads, .describe = describe_threads};
   run_rounds(a, i, &w, out);
 }
 
 vt_status vt_check_threads(vt_admission *a, vt_diag *d) {
-  return go_through(a, run_threads, &a->counts.threaded, d);
+  return run_selected(a, run_threads, &a->counts.threaded, d);
 }
 
 /* ---- the floating-point mode ---- */
 
-static void run_watched(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  const uint64_t before = vt_gate_strayed();
-  vt_admission_run(a, i, out);
-  if (vt_gate_strayed() == before || out->r.outcome != VT_CASE_PASSED) return;
+static void run_checking_mode(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const uint64_t before = vt_gate_mode_changes();
+  vt_admission_run_case(a, i, out);
+  if (vt_gate_mode_changes() == before || out->r.outcome != VT_CASE_PASSED) return;
   out->r.outcome = VT_CASE_FAILED;
   snprintf(out->reason, sizeof out->reason,
-           "it leaves the floating-point mode of the host other than it was");
+           "it leaves the floating-point mode of the host changed");
 }
 
 vt_status vt_check_mode(vt_admission *a, vt_diag *d) {
   uint64_t watched = 0;
-  return go_through(a, run_watched, &watched, d);
+  return run_selected(a, run_checking_mode, &watched, d);
 }

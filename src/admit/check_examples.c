@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * check_examples.c - what is declared is tried, and whole models have the digests that are
- * published. */
+ * check_examples.c - the checks capabilities and examples: every declared capability is probed, and
+ * the example models must have their published digests. */
 #include <stdio.h>
 #include <string.h>
 #include "admission.h"
@@ -8,17 +8,17 @@
 
 /* ---- capabilities ---- */
 
-static vt_status give_probe(void *user, vt_program *p, vt_diag *d) {
-  return vt_probe_give(*(const vt_probe **)user, p, d);
+static vt_status set_probe_values(void *user, vt_program *p, vt_diag *d) {
+  return vt_probe_set_inputs(*(const vt_probe **)user, p, d);
 }
 
-/* The model that it was tried with is run again, to find the op and what shows it. */
+/* Refuses the backend; the model of the probe that failed is run again to find the diverging op. */
 static vt_status refuse_capability(vt_admission *a, const char *name, const char *reason,
                                    const vt_probe *broken, vt_diag *d) {
   const vt_options how = vt_admission_options(a, "bind,lower", 0);
   vt_model *m = NULL;
   VT_TRY(vt_probe_model(broken, &a->a, &m, d));
-  const vt_evidence e = {.m = m, .how = &how, .give = give_probe, .user = &broken};
+  const vt_evidence e = {.m = m, .how = &how, .give = set_probe_values, .user = &broken};
   const vt_status s = vt_admission_refuse(a, name, reason, &e, d);
   vt_model_free(m);
   return s;
@@ -39,7 +39,7 @@ static vt_status try_capability(vt_admission *a, const vt_capability *c, vt_diag
 vt_status vt_check_capabilities(vt_admission *a, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_device *dev = NULL;
-  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  VT_TRY(vt_options_open_device(&how, a->a, &dev, d));
   const uint64_t has = vt_device_caps(dev)->has;
   vt_device_close(dev);
   for (uint32_t i = 0; i < VT_CAPABILITIES && !a->refused; i++) {
@@ -52,14 +52,14 @@ vt_status vt_check_capabilities(vt_admission *a, vt_diag *d) {
 
 /* ---- examples ---- */
 
-static vt_status give_example(void *user, vt_program *p, vt_diag *d) {
+static vt_status set_example_values(void *user, vt_program *p, vt_diag *d) {
   const vt_suite_example *x = user;
   VT_TRY(vt_program_init_params(p, x->seed, d));
   return vt_program_random_inputs(p, x->inputs_seed, d);
 }
 
-/* Which ones: the small ones where time is short. */
-static int is_asked(const vt_admission *a, const vt_suite_example *x) {
+/* 1 if the example is tested: the short form tests only the small models. */
+static int is_selected(const vt_admission *a, const vt_suite_example *x) {
   static const char *const small[] = {"mlp.vt", "quant_mlp.vt", "tiny_transformer.vt", "cnn.vt",
                                       "lstm.vt"};
   if (!a->o.brief) return 1;
@@ -68,16 +68,17 @@ static int is_asked(const vt_admission *a, const vt_suite_example *x) {
   return 0;
 }
 
-static vt_status judge_example(vt_admission *a, vt_suite_example *x, const vt_evidence *e,
+static vt_status check_example(vt_admission *a, vt_suite_example *x, const vt_evidence *e,
                                vt_diag *d) {
   char reason[600];
   uint8_t digest[32];
   vt_program *p = NULL;
   vt_diag why = {0};
-  vt_status s = vt_program_make(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
-  if (s == VT_UNSUPPORTED || s == VT_NOMEM) return VT_OK; /* the largest take gigabytes */
-  if (s == VT_OK) s = give_example(x, p, &why);
-  const int lacks = s == VT_UNSUPPORTED; /* what initialises the parameters */
+  vt_status s = vt_program_new_flags(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
+  if (s == VT_UNSUPPORTED || s == VT_NOMEM)
+    return VT_OK; /* a device may lack memory for large ones */
+  if (s == VT_OK) s = set_example_values(x, p, &why);
+  const int lacks = s == VT_UNSUPPORTED; /* an op that initialises parameters */
   if (s == VT_OK) s = vt_program_run(p, &why);
   if (s == VT_OK) s = vt_program_digest(p, digest, &why);
   vt_program_free(p);
@@ -96,17 +97,17 @@ static vt_status try_example(vt_admission *a, vt_suite_example *x, vt_diag *d) {
   how.bind = x->bind;
   how.n_bind = x->n_bind;
   VT_TRY(vt_model_parse(x->text, strlen(x->text), &a->a, &m, d));
-  const vt_evidence e = {.m = m, .how = &how, .give = give_example, .user = x};
-  const vt_status s = judge_example(a, x, &e, d);
+  const vt_evidence e = {.m = m, .how = &how, .give = set_example_values, .user = x};
+  const vt_status s = check_example(a, x, &e, d);
   vt_model_free(m);
   return s;
 }
 
 vt_status vt_check_examples(vt_admission *a, vt_diag *d) {
-  VT_TRY(vt_admission_suite(a, d));
+  VT_TRY(vt_admission_load_suite(a, d));
   for (uint32_t i = 0; i < a->suite->n_examples && !a->refused; i++) {
     vt_admission_progress(a, i, a->suite->n_examples);
-    if (is_asked(a, &a->suite->example[i])) VT_TRY(try_example(a, &a->suite->example[i], d));
+    if (is_selected(a, &a->suite->example[i])) VT_TRY(try_example(a, &a->suite->example[i], d));
   }
   return VT_OK;
 }

@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0
- * check_order.c - what ran before, and what else is open, must not matter: cases one after the
- * other upwards, downwards, and in pairs that are open at the same time. */
+ * check_order.c - the check order: results must not depend on programs that ran before or are open
+ * at the same time. Cases run in ascending order, in descending order, and in pairs that are open
+ * at the same time. */
 #include <stdio.h>
 #include <string.h>
 #include "admission.h"
 
-static void run_after(const vt_admission *a, uint32_t i, const char *when, vt_case_outcome *out) {
-  vt_admission_run(a, i, out);
+static void run_in_order(const vt_admission *a, uint32_t i, const char *when,
+                         vt_case_outcome *out) {
+  vt_admission_run_case(a, i, out);
   if (out->r.outcome == VT_CASE_DIFFERS)
     snprintf(out->reason, sizeof out->reason, "%s it gives other bits than the reference", when);
 }
 
-static void run_up(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  run_after(a, i, "one case after the other,", out);
+static void run_ascending(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  run_in_order(a, i, "one case after the other,", out);
 }
 
-static void run_down(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  run_after(a, i, "one case after the other in descending order,", out);
+static void run_descending(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  run_in_order(a, i, "one case after the other in descending order,", out);
 }
 
-/* ---- two at once ---- */
+/* ---- two programs open at the same time ---- */
 
-typedef struct one {
+typedef struct open_case {
   uint32_t i;
   vt_model *m;
   vt_case_inputs in;
   vt_program *p;
-} one;
+} open_case;
 
-static void close_one(one *x) {
+static void close_case(open_case *x) {
   vt_program_free(x->p);
   vt_case_inputs_done(&x->in);
   vt_model_free(x->m);
 }
 
-static void run_one(const vt_admission *a, one *x, vt_case_outcome *out) {
+static void run_open_case(const vt_admission *a, open_case *x, vt_case_outcome *out) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_diag d = {0};
   if (x->p == NULL) {
-    vt_case_try(a->suite, x->i, x->m, &x->in, &how, &x->p, &out->r);
+    vt_case_run_opened(a->suite, x->i, x->m, &x->in, &how, &x->p, &out->r);
   } else {
     const vt_status s = vt_program_run(x->p, &d);
     vt_case_verdict(a->suite, x->i, x->p, s, &d, &out->r);
@@ -46,45 +48,39 @@ static void run_one(const vt_admission *a, one *x, vt_case_outcome *out) {
   if (out->r.outcome != VT_CASE_DIFFERS) return;
   snprintf(out->reason, sizeof out->reason,
            "while another program is open it gives other bits than the reference");
-  if (out->r.status == VT_OK) vt_admission_look(a, x->m, &x->in, x->p, &out->seen);
+  if (out->r.status == VT_OK) vt_admission_find_difference(a, x->m, &x->in, x->p, &out->seen);
 }
 
-/* The case that follows it in the selection is run in between: this one is asked again after it. */
-static void run_beside(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+/* Runs the case, then the next case of the selection, then the case again, while both are open. */
+static void run_interleaved(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   uint32_t at = 0;
   while (at + 1 < a->n_selected && a->selected[at] != i) at++;
-  one x = {.i = i}, y = {.i = a->selected[(at + 1) % a->n_selected]};
+  open_case x = {.i = i}, y = {.i = a->selected[(at + 1) % a->n_selected]};
   vt_diag d = {0};
   vt_case_outcome other = {0};
   vt_status s = vt_case_open(a->suite, x.i, &a->a, &x.m, &x.in, &d);
   if (s == VT_OK) s = vt_case_open(a->suite, y.i, &a->a, &y.m, &y.in, &d);
   if (s != VT_OK) vt_case_verdict(a->suite, i, NULL, s, &d, &out->r);
-  if (s == VT_OK) run_one(a, &x, out);
+  if (s == VT_OK) run_open_case(a, &x, out);
   if (s == VT_OK && out->r.outcome == VT_CASE_PASSED) {
-    run_one(a, &y, &other);
-    run_one(a, &x, out);
+    run_open_case(a, &y, &other);
+    run_open_case(a, &x, out);
   }
-  close_one(&y);
-  close_one(&x);
+  close_case(&y);
+  close_case(&x);
 }
 
-/* ---- all of it ---- */
-
-static vt_status reversed(vt_admission *a, uint32_t **out, vt_diag *d) {
-  uint32_t *list = VT_NEW_N(&a->arena, uint32_t, a->n_selected);
-  if (list == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  for (uint32_t i = 0; i < a->n_selected; i++) list[i] = a->selected[a->n_selected - 1 - i];
-  *out = list;
-  return VT_OK;
-}
+/* ---- the check ---- */
 
 vt_status vt_check_order(vt_admission *a, vt_diag *d) {
   uint64_t *count = &a->counts.reordered;
-  uint32_t *down = NULL;
-  VT_TRY(vt_admission_select(a, d));
-  VT_TRY(reversed(a, &down, d));
-  VT_TRY(vt_admission_cases(a, a->selected, a->n_selected, 0, run_up, count, d));
-  if (!a->refused) VT_TRY(vt_admission_cases(a, down, a->n_selected, 0, run_down, count, d));
+  VT_TRY(vt_admission_select_cases(a, d));
+  uint32_t *down = VT_NEW_N(&a->arena, uint32_t, a->n_selected);
+  if (down == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < a->n_selected; i++) down[i] = a->selected[a->n_selected - 1 - i];
+  VT_TRY(vt_admission_run_cases(a, a->selected, a->n_selected, 0, run_ascending, count, d));
+  if (!a->refused)
+    VT_TRY(vt_admission_run_cases(a, down, a->n_selected, 0, run_descending, count, d));
   if (a->refused) return VT_OK;
-  return vt_admission_cases(a, a->selected, a->n_selected, 0, run_beside, count, d);
+  return vt_admission_run_cases(a, a->selected, a->n_selected, 0, run_interleaved, count, d);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * check_rules.c - the rules of the numerics one by one: a small model each, on the backend and on
- * the reference. They come first, so that a refusal names the rule that is broken. */
+ * check_rules.c - the check rules: each rule of the numerics is tried on a small model, on the
+ * backend and on the reference. It is the first check, so that a refusal names the broken rule. */
 #include <stdio.h>
 #include <string.h>
 #include "admission.h"
 
 typedef struct rule {
-  const char *sentence;
-  int mix;
-  const char *inputs, *y;
+  const char *sentence; /* the rule; it also seeds the input values */
+  int mix;              /* kind of input values, VT_MIX_* */
+  const char *inputs;   /* declarations of the model's inputs */
+  const char *y;        /* expression of the model's output */
 } rule;
 
 static const rule rules[] = {
@@ -19,15 +20,16 @@ static const rule rules[] = {
 enum { RULES = sizeof rules / sizeof *rules };
 
 static vt_status give(void *user, vt_program *p, vt_diag *d) {
-  return vt_case_inputs_give(user, p, d);
+  return vt_case_inputs_set(user, p, d);
 }
 
-/* What it cannot run it does not declare; any other failure is a refusal. */
+/* Runs the model on the backend. VT_UNSUPPORTED leaves *out NULL and is no fault; any other failure
+ * refuses the backend. */
 static vt_status try_run(vt_admission *a, const rule *r, const vt_evidence *e, vt_program **out,
                          vt_diag *d) {
   char reason[600];
   vt_diag why = {0};
-  vt_status s = vt_program_make(e->m, e->how, VT_PREPARE_UNTRIED, out, &why);
+  vt_status s = vt_program_new_flags(e->m, e->how, VT_PREPARE_UNTRIED, out, &why);
   if (s == VT_UNSUPPORTED) return VT_OK;
   if (s == VT_OK) s = e->give(e->user, *out, &why);
   if (s == VT_OK) s = vt_program_run(*out, &why);
@@ -37,12 +39,12 @@ static vt_status try_run(vt_admission *a, const rule *r, const vt_evidence *e, v
   return vt_admission_refuse(a, r->sentence, reason, e, d);
 }
 
-static vt_status compare(vt_admission *a, const rule *r, vt_evidence *e, vt_program *p,
-                         vt_diag *d) {
+static vt_status compare_with_reference(vt_admission *a, const rule *r, vt_evidence *e,
+                                        vt_program *p, vt_diag *d) {
   const vt_options ours = {.size = sizeof ours, .backend = "reference:0", .alloc = &a->a};
   vt_difference x = {0};
   vt_program *q = NULL;
-  vt_status s = vt_program_make(e->m, &ours, VT_PREPARE_UNTRIED, &q, d);
+  vt_status s = vt_program_new_flags(e->m, &ours, VT_PREPARE_UNTRIED, &q, d);
   if (s == VT_OK) s = e->give(e->user, q, d);
   if (s == VT_OK) s = vt_program_run(q, d);
   if (s == VT_OK) s = vt_difference_find(p, q, &x, d);
@@ -61,7 +63,7 @@ static vt_status try_model(vt_admission *a, const rule *r, const vt_model *m, vt
   vt_case_inputs_draw(&in, r->mix, vt_case_seed(r->sentence));
   vt_evidence e = {.m = m, .how = &how, .give = give, .user = &in};
   vt_status s = try_run(a, r, &e, &p, d);
-  if (s == VT_OK && p != NULL && !a->refused) s = compare(a, r, &e, p, d);
+  if (s == VT_OK && p != NULL && !a->refused) s = compare_with_reference(a, r, &e, p, d);
   vt_program_free(p);
   vt_case_inputs_done(&in);
   return s;

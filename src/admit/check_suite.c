@@ -1,53 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0
- * check_suite.c - the cases of the conformance suite: how they are gone through, what the backend
- * makes of each, and whether it stands by the ops that it lists. */
+ * check_suite.c - runs cases of the conformance suite. The check suite requires that every case
+ * passes and that each op the backend lists is in a case that it supports. This file also selects
+ * the cases that other checks run again. */
 #include <stdio.h>
 #include <string.h>
 #include "admission.h"
 
-/* All cases, or the short choice among them. */
+/* Allocates the tables by case and lists the cases to run: all, or those of the short form. */
 static vt_status choose_cases(vt_admission *a, vt_diag *d) {
   const uint32_t n = a->suite->n_cases;
-  a->few = VT_NEW_N(&a->arena, uint8_t, n);
+  a->in_short = VT_NEW_N(&a->arena, uint8_t, n);
   a->cases = VT_NEW_N(&a->arena, uint32_t, n);
   a->selected = VT_NEW_N(&a->arena, uint32_t, n);
   a->declared = VT_NEW_N(&a->arena, uint8_t, n);
   a->words = vt_op_at(vt_op_total() - 1)->number / 64 + 1;
-  a->steps = vt_arena_array(&a->arena, n, a->words * sizeof *a->steps);
-  a->taken = vt_arena_array(&a->arena, (size_t)a->words * 64, sizeof *a->taken);
+  a->step_ops = vt_arena_array(&a->arena, n, a->words * sizeof *a->step_ops);
+  a->accepted_ops = vt_arena_array(&a->arena, (size_t)a->words * 64, sizeof *a->accepted_ops);
   if (vt_arena_status(&a->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  VT_TRY(vt_suite_choose_short(a->suite, a->few, d));
+  VT_TRY(vt_suite_choose_short(a->suite, a->in_short, d));
   for (uint32_t i = 0; i < n; i++)
-    if (!a->o.brief || a->few[i]) a->cases[a->n_cases++] = i;
+    if (!a->o.brief || a->in_short[i]) a->cases[a->n_cases++] = i;
   return VT_OK;
 }
 
-vt_status vt_admission_suite(vt_admission *a, vt_diag *d) {
+vt_status vt_admission_load_suite(vt_admission *a, vt_diag *d) {
   if (a->suite != NULL) return VT_OK;
   VT_TRY(vt_suite_built_in(&a->a, &a->suite, d));
   return choose_cases(a, d);
 }
 
-/* ---- going through cases ---- */
+/* ---- running cases ---- */
 
-/* So many are run before progress is reported, and before a failure ends the check. */
-enum { PIECE = 64 };
+/* Cases run in batches of this size; progress is reported and a failure ends the check after
+ * each. */
+enum { BATCH = 64 };
 
-typedef struct piece {
+typedef struct batch {
   const vt_admission *a;
-  const uint32_t *list;
-  vt_case_fn *way;
-  vt_case_outcome *out;
-} piece;
+  const uint32_t *list; /* numbers of the cases */
+  vt_case_fn *run_case;
+  vt_case_outcome *out; /* by position in `list` */
+} batch;
 
 static void run_job(void *context, uint64_t job) {
-  const piece *p = context;
+  const batch *p = context;
   p->out[job] = (vt_case_outcome){0};
-  p->way(p->a, p->list[job], &p->out[job]);
+  p->run_case(p->a, p->list[job], &p->out[job]);
 }
 
-static vt_status give_case(void *user, vt_program *p, vt_diag *d) {
-  return vt_case_inputs_give(user, p, d);
+static vt_status set_case_inputs(void *user, vt_program *p, vt_diag *d) {
+  return vt_case_inputs_set(user, p, d);
 }
 
 static const char *reason_of(const vt_case_outcome *x, char out[600]) {
@@ -68,7 +70,7 @@ static vt_status refuse_case(vt_admission *a, uint32_t i, const vt_case_outcome 
   vt_model *m = NULL;
   vt_case_inputs in = {0};
   VT_TRY(vt_case_open(a->suite, i, &a->a, &m, &in, d));
-  const vt_evidence e = {m,   &how,     give_case,
+  const vt_evidence e = {m,   &how,     set_case_inputs,
                          &in, &x->seen, a->suite->cases[i].model->block->op->name};
   const vt_status s = vt_admission_refuse(a, name, reason_of(x, reason), &e, d);
   vt_case_inputs_done(&in);
@@ -76,14 +78,14 @@ static vt_status refuse_case(vt_admission *a, uint32_t i, const vt_case_outcome 
   return s;
 }
 
-/* 1 for one that ends the check. Memory that is out is no fault of the backend. */
+/* 1 for an outcome that refuses the backend, unless memory has run out. */
 static int is_fault(const vt_case_outcome *x) {
   return x->r.outcome != VT_CASE_PASSED && x->r.outcome != VT_CASE_UNSUPPORTED;
 }
 
-/* What fails among others is run again alone, so that it is named for the same whatever else runs.
- * What is right alone is wrong because of the others. */
-static void run_alone(vt_admission *a, piece *p, uint32_t job) {
+/* Runs a case again that failed while others ran, so that the reason does not depend on the others.
+ * If it passes alone, the other programs caused the fault, and the check is `order`. */
+static void run_alone(vt_admission *a, batch *p, uint32_t job) {
   vt_case_outcome *x = &p->out[job];
   const vt_case_outcome among = *x;
   run_job(p, job);
@@ -95,8 +97,9 @@ static void run_alone(vt_admission *a, piece *p, uint32_t job) {
              "while other programs are open it gives other bits than the reference");
 }
 
-static vt_status take_outcome(vt_admission *a, uint32_t i, const vt_case_outcome *x,
-                              uint64_t *count, vt_diag *d) {
+/* Records whether the case is supported, counts it if it passed, and refuses the backend if not. */
+static vt_status count_outcome(vt_admission *a, uint32_t i, const vt_case_outcome *x,
+                               uint64_t *count, vt_diag *d) {
   if (x->r.outcome == VT_CASE_FAILED && x->r.status == VT_NOMEM)
     return VT_FAIL(d, VT_NOMEM, "%s: %.300s", a->suite->cases[i].name, x->r.text);
   a->declared[i] = x->r.outcome == VT_CASE_UNSUPPORTED ? VT_DECLARED_NO : VT_DECLARED_YES;
@@ -104,34 +107,34 @@ static vt_status take_outcome(vt_admission *a, uint32_t i, const vt_case_outcome
   return is_fault(x) ? refuse_case(a, i, x, d) : VT_OK;
 }
 
-static vt_status run_piece(vt_admission *a, piece *p, uint32_t n, int at_once, uint64_t *count,
+static vt_status run_batch(vt_admission *a, batch *p, uint32_t n, int at_once, uint64_t *count,
                            vt_diag *d) {
   for (uint32_t i = 0; !at_once && i < n; i++) run_job(p, i);
   if (at_once) vt_pool_run(a->pool, n, run_job, p);
   for (uint32_t i = 0; i < n && !a->refused; i++) {
     if (at_once && is_fault(&p->out[i])) run_alone(a, p, i);
-    VT_TRY(take_outcome(a, p->list[i], &p->out[i], count, d));
+    VT_TRY(count_outcome(a, p->list[i], &p->out[i], count, d));
   }
   return VT_OK;
 }
 
-vt_status vt_admission_cases(vt_admission *a, const uint32_t *list, uint32_t n, int at_once,
-                             vt_case_fn *way, uint64_t *count, vt_diag *d) {
-  piece p = {a, list, way, vt_alloc_new(a->a, PIECE * sizeof *p.out)};
+vt_status vt_admission_run_cases(vt_admission *a, const uint32_t *list, uint32_t n, int at_once,
+                                 vt_case_fn *run_case, uint64_t *count, vt_diag *d) {
+  batch p = {a, list, run_case, vt_alloc_new(a->a, BATCH * sizeof *p.out)};
   vt_status s = p.out != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
-  for (uint32_t at = 0; s == VT_OK && at < n && !a->refused; at += PIECE) {
-    const uint32_t here = n - at < PIECE ? n - at : PIECE;
+  for (uint32_t at = 0; s == VT_OK && at < n && !a->refused; at += BATCH) {
+    const uint32_t here = n - at < BATCH ? n - at : BATCH;
     vt_admission_progress(a, at, n);
     p.list = list + at;
-    s = run_piece(a, &p, here, at_once, count, d);
+    s = run_batch(a, &p, here, at_once, count, d);
   }
-  vt_alloc_free(a->a, p.out, PIECE * sizeof *p.out);
+  vt_alloc_free(a->a, p.out, BATCH * sizeof *p.out);
   return s;
 }
 
 /* ---- the suite ---- */
 
-/* 1 when there is anything in a result: a step without elements shows nothing. */
+/* 1 if any result of the node has elements; a step without elements tests nothing. */
 static int has_elements(const vt_graph *g, const vt_node *n) {
   uint64_t total = 0, count = 0, bytes;
   for (uint32_t i = 0; i < n->n_out; i++)
@@ -140,16 +143,16 @@ static int has_elements(const vt_graph *g, const vt_node *n) {
   return total != 0;
 }
 
-/* What is in a program that the backend took is what it runs. */
+/* Marks the ops of a program that the backend accepted. */
 static void mark_ops(const vt_admission *a, const vt_graph *g) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
-    if (has_elements(g, n)) atomic_store_explicit(&a->taken[n->op], 1, memory_order_relaxed);
+    if (has_elements(g, n)) atomic_store_explicit(&a->accepted_ops[n->op], 1, memory_order_relaxed);
     for (uint32_t k = 0; k < n->n_body; k++) mark_ops(a, n->body[k]);
   }
 }
 
-/* Ops that the backend itself is given: not views, which are no steps. */
+/* Marks the ops that the plan has steps of. The nodes of views are not steps. */
 static void mark_steps(const vt_plan *p, uint64_t *out) {
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_node *n = &p->g->nodes[p->step_node[i]];
@@ -158,24 +161,24 @@ static void mark_steps(const vt_plan *p, uint64_t *out) {
   }
 }
 
-static void mark(const vt_admission *a, uint32_t i, const vt_program *p) {
+static void mark_program(const vt_admission *a, uint32_t i, const vt_program *p) {
   if (p == NULL) return;
   mark_ops(a, p->g);
-  mark_steps(p->line.plan, a->steps + (size_t)i * a->words);
+  mark_steps(p->line.plan, a->step_ops + (size_t)i * a->words);
 }
 
-void vt_admission_look(const vt_admission *a, const vt_model *m, const vt_case_inputs *in,
-                       vt_program *p, vt_difference *out) {
+void vt_admission_find_difference(const vt_admission *a, const vt_model *m,
+                                  const vt_case_inputs *in, vt_program *p, vt_difference *out) {
   const vt_options ours = {.size = sizeof ours, .backend = "reference:0", .alloc = &a->a};
   vt_program *q = NULL;
   vt_diag d = {0};
-  vt_status s = vt_case_start(m, in, &ours, &q, &d);
+  vt_status s = vt_case_run_program(m, in, &ours, &q, &d);
   if (s == VT_OK) s = vt_difference_find(p, q, out, &d);
   if (s != VT_OK) *out = (vt_difference){0};
   vt_program_free(q);
 }
 
-void vt_admission_run(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+void vt_admission_run_case(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_model *m = NULL;
   vt_program *p = NULL;
@@ -183,29 +186,29 @@ void vt_admission_run(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   vt_diag d = {0};
   const vt_status s = vt_case_open(a->suite, i, &a->a, &m, &in, &d);
   if (s != VT_OK) vt_case_verdict(a->suite, i, NULL, s, &d, &out->r);
-  if (s == VT_OK) vt_case_try(a->suite, i, m, &in, &how, &p, &out->r);
-  mark(a, i, p);
+  if (s == VT_OK) vt_case_run_opened(a->suite, i, m, &in, &how, &p, &out->r);
+  mark_program(a, i, p);
   if (out->r.outcome == VT_CASE_DIFFERS && out->r.status == VT_OK)
-    vt_admission_look(a, m, &in, p, &out->seen);
+    vt_admission_find_difference(a, m, &in, p, &out->seen);
   vt_program_free(p);
   vt_case_inputs_done(&in);
   vt_model_free(m);
 }
 
-/* ---- what is listed ---- */
+/* ---- listed ops ---- */
 
-/* An op that is in none of the chosen cases may be in one that was not chosen. */
-static vt_status look_further(vt_admission *a, const vt_op_info *op, vt_diag *d) {
-  for (uint32_t i = 0; i < a->suite->n_cases && !a->taken[op->number] && !a->refused; i++)
+/* Runs cases of the op that were not chosen, until the backend accepts one. */
+static vt_status try_other_cases(vt_admission *a, const vt_op_info *op, vt_diag *d) {
+  for (uint32_t i = 0; i < a->suite->n_cases && !a->accepted_ops[op->number] && !a->refused; i++)
     if (a->suite->cases[i].model->block->op == op && a->declared[i] == VT_DECLARED_UNKNOWN)
-      VT_TRY(vt_admission_cases(a, &i, 1, 0, vt_admission_run, &a->counts.cases, d));
+      VT_TRY(vt_admission_run_cases(a, &i, 1, 0, vt_admission_run_case, &a->counts.cases, d));
   return VT_OK;
 }
 
 static vt_status check_listed(vt_admission *a, const vt_op_info *op, vt_diag *d) {
   char reason[200];
-  if (!a->taken[op->number]) VT_TRY(look_further(a, op, d));
-  if (a->taken[op->number] || a->refused) return VT_OK;
+  if (!a->accepted_ops[op->number]) VT_TRY(try_other_cases(a, op, d));
+  if (a->accepted_ops[op->number] || a->refused) return VT_OK;
   snprintf(reason, sizeof reason, "it lists the op '%s' and refuses every case of it", op->name);
   return vt_admission_refuse(a, op->name, reason, NULL, d);
 }
@@ -213,84 +216,89 @@ static vt_status check_listed(vt_admission *a, const vt_op_info *op, vt_diag *d)
 static vt_status check_list(vt_admission *a, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_device *dev = NULL;
-  VT_TRY(vt_options_open(&how, a->a, &dev, d));
+  VT_TRY(vt_options_open_device(&how, a->a, &dev, d));
   vt_status s = VT_OK;
   for (uint32_t i = 0; i < vt_op_total() && s == VT_OK && !a->refused; i++)
-    if (vt_device_lists(dev, vt_op_at(i)->number)) s = check_listed(a, vt_op_at(i), d);
+    if (vt_device_lists_op(dev, vt_op_at(i)->number)) s = check_listed(a, vt_op_at(i), d);
   vt_device_close(dev);
   return s;
 }
 
 vt_status vt_check_suite(vt_admission *a, vt_diag *d) {
-  VT_TRY(vt_admission_suite(a, d));
-  VT_TRY(vt_admission_cases(a, a->cases, a->n_cases, 1, vt_admission_run, &a->counts.cases, d));
+  VT_TRY(vt_admission_load_suite(a, d));
+  VT_TRY(vt_admission_run_cases(a, a->cases, a->n_cases, 1, vt_admission_run_case, &a->counts.cases,
+                                d));
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
     a->counts.undeclared += a->declared[i] == VT_DECLARED_NO;
   return a->refused ? VT_OK : check_list(a, d);
 }
 
-/* ---- a selection ---- */
+/* ---- selecting cases for other checks ---- */
 
-/* Where the suite itself was left out, cases are planned to learn whether they are declared. */
-static void plan_only(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+/* Plans a case without running it, to learn whether the backend supports it. Used if the check
+ * `suite` was skipped. */
+static void plan_case(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   vt_options how = vt_admission_options(a, "bind,lower", 0);
   vt_model *m = NULL;
   vt_program *p = NULL;
   vt_diag d = {0};
   vt_status s = vt_case_model(a->suite, i, &a->a, &m, &d);
-  if (s == VT_OK) s = vt_program_make(m, &how, VT_PREPARE_UNTRIED, &p, &d);
+  if (s == VT_OK) s = vt_program_new_flags(m, &how, VT_PREPARE_UNTRIED, &p, &d);
   out->r.status = s;
   out->r.outcome = s == VT_UNSUPPORTED ? VT_CASE_UNSUPPORTED
                    : s == VT_OK        ? VT_CASE_PASSED
                                        : VT_CASE_FAILED;
-  mark(a, i, p);
+  mark_program(a, i, p);
   snprintf(out->r.text, sizeof out->r.text, "%s", d.text);
   vt_program_free(p);
   vt_model_free(m);
 }
 
-static vt_status learn(vt_admission *a, vt_diag *d) {
+static vt_status plan_short_cases(vt_admission *a, vt_diag *d) {
   uint64_t ignored = 0;
   uint32_t n = 0;
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
-    if (a->few[i] && a->declared[i] == VT_DECLARED_UNKNOWN) a->selected[n++] = i;
-  return vt_admission_cases(a, a->selected, n, 1, plan_only, &ignored, d);
+    if (a->in_short[i] && a->declared[i] == VT_DECLARED_UNKNOWN) a->selected[n++] = i;
+  return vt_admission_run_cases(a, a->selected, n, 1, plan_case, &ignored, d);
 }
 
-/* One that the backend runs and that is not picked yet: of the short choice, or of all others. */
-static int is_open(const vt_admission *a, const uint8_t *picked, uint32_t i, int few) {
-  return a->declared[i] == VT_DECLARED_YES && !picked[i] && (a->few[i] != 0) == few;
+/* 1 for a supported case that is not picked yet; `in_short` chooses cases of the short form or the
+ * others. */
+static int is_candidate(const vt_admission *a, const uint8_t *picked, uint32_t i, int in_short) {
+  return a->declared[i] == VT_DECLARED_YES && !picked[i] && (a->in_short[i] != 0) == in_short;
 }
 
-/* The first of every op and every nth of the others, where there are more than `most`. The step is
- * odd: names that differ in one of two ways alternate. */
-static uint32_t pick_some(const vt_admission *a, uint8_t *picked, uint32_t most, int few) {
+/* Picks about `most` candidates: every nth, and in the short form also the first of every op. The
+ * step is odd, because names that differ in one of two values alternate and an even step would
+ * always pick the same value. */
+static uint32_t pick_some(const vt_admission *a, uint8_t *picked, uint32_t most, int in_short) {
   const vt_op_info *last = NULL;
   uint32_t total = 0, at = 0, n = 0;
-  for (uint32_t i = 0; i < a->suite->n_cases; i++) total += is_open(a, picked, i, few) != 0;
+  for (uint32_t i = 0; i < a->suite->n_cases; i++)
+    total += is_candidate(a, picked, i, in_short) != 0;
   const uint32_t step = (most == 0 ? total : total / most) | 1;
   for (uint32_t i = 0; i < a->suite->n_cases; i++) {
     const vt_op_info *op = a->suite->cases[i].model->block->op;
-    if (!is_open(a, picked, i, few)) continue;
-    if (at++ % step == 0 || (few && op != last)) n += picked[i] = 1;
+    if (!is_candidate(a, picked, i, in_short)) continue;
+    if (at++ % step == 0 || (in_short && op != last)) n += picked[i] = 1;
     last = op;
   }
   return n;
 }
 
-/* 1 when the case has a step of an op that `covered` lacks; then it has it. */
+/* Adds the ops of the case's steps to `covered`; returns 1 if one of them is new. */
 static int adds_steps(const vt_admission *a, uint32_t i, uint64_t *covered) {
   uint64_t more = 0;
   for (uint32_t k = 0; k < a->words; k++) {
-    const uint64_t x = a->steps[(size_t)i * a->words + k];
+    const uint64_t x = a->step_ops[(size_t)i * a->words + k];
     more |= x & ~covered[k];
     covered[k] |= x;
   }
   return more != 0;
 }
 
-/* A case of an op need not give the backend a step of it. Every op that it is given a step of in
- * any case is in one that is picked. */
+/* Picks more cases until the picked ones have a step of every op that any supported case has a step
+ * of: a case of an op need not have a step of that op. */
 static void pick_missing(const vt_admission *a, uint8_t *picked, uint64_t *covered) {
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
     if (picked[i]) (void)adds_steps(a, i, covered);
@@ -298,8 +306,8 @@ static void pick_missing(const vt_admission *a, uint8_t *picked, uint64_t *cover
     if (a->declared[i] == VT_DECLARED_YES && !picked[i] && adds_steps(a, i, covered)) picked[i] = 1;
 }
 
-/* Of the short choice first; a backend that runs little of that is asked what else it runs. */
-static vt_status pick(vt_admission *a, vt_diag *d) {
+/* Picks from the short form first; if the backend supports few of those, also from the others. */
+static vt_status pick_cases(vt_admission *a, vt_diag *d) {
   const uint32_t most = a->o.brief ? 500 : 2500;
   uint8_t *picked = VT_NEW_N(&a->arena, uint8_t, a->suite->n_cases);
   uint64_t *covered = VT_NEW_N(&a->arena, uint64_t, a->words);
@@ -312,9 +320,9 @@ static vt_status pick(vt_admission *a, vt_diag *d) {
   return VT_OK;
 }
 
-vt_status vt_admission_select(vt_admission *a, vt_diag *d) {
+vt_status vt_admission_select_cases(vt_admission *a, vt_diag *d) {
   if (a->n_selected != 0) return VT_OK;
-  VT_TRY(vt_admission_suite(a, d));
-  VT_TRY(learn(a, d));
-  return a->refused ? VT_OK : pick(a, d);
+  VT_TRY(vt_admission_load_suite(a, d));
+  VT_TRY(plan_short_cases(a, d));
+  return a->refused ? VT_OK : pick_cases(a, d);
 }

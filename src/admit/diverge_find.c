@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
- * diverge_find.c - the search. The graph that truly ran, after all its passes, is run again with
- * every value an output; the first node whose result differs has operands that agree, because they
- * come before it. Then that node is tried alone. Where it is right alone, ops before it go along;
- * where nothing differs any more, groups that are run as one are tried, then the end of the graph,
- * and last the model as it was. */
+ * diverge_find.c - the search for a divergence. It takes the graph that really ran, after all
+ * passes, and runs it again with every value as an output. The operands of the first node whose
+ * result differs agree, because they come before it. That node is tried alone, then with the ops
+ * before it. If no value differs in that run, the search tries the groups that run as one launch,
+ * then the end of the graph, and at last the whole model. */
 #include <stdio.h>
 #include <string.h>
-#include "diverge_parts.h"
+#include "diverge_search.h"
 #include "model.h"
 #include "program.h"
 
-/* Outputs beside the model's own, in one run. */
+/* Limits on the values that become outputs in one run. */
 enum { MOST_OUTPUTS = 4096 };
 static const uint64_t MOST_BYTES = UINT64_C(512) << 20;
 
-enum { FEW = 4 }; /* how often a part around a node that is known to part may grow */
+/* How often the subgraph around a diverging node may grow; the most neighbours tried of a group. */
+enum { FEW = 4 };
 
 static vt_status no_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
-static vt_status nothing(vt_diag *d) { return VT_FAIL(d, VT_NAME, "nothing differs"); }
+static vt_status fail_equal(vt_diag *d) { return VT_FAIL(d, VT_NAME, "nothing differs"); }
 
 void vt_divergence_done(vt_divergence *x) {
   vt_arena_done(&x->arena);
   memset(x, 0, sizeof *x);
 }
 
-/* ---- what is reported ---- */
+/* ---- the report ---- */
 
-static vt_status report(vt_program *const p[VT_SIDES], uint32_t output, const vt_compare *c,
-                        vt_divergence *x, vt_diag *d) {
+/* Stores both results of a differing output and the difference. */
+static vt_status set_report(vt_program *const p[VT_SIDES], uint32_t output, const vt_compare *c,
+                            vt_divergence *x, vt_diag *d) {
   char index[VT_INDEX_TEXT];
   const char *name;
   vt_tensor t;
-  VT_TRY(vt_program_output(p[VT_JUDGED], output, &name, &t, d));
-  VT_TRY(vt_tensor_keep(&t, &x->arena, &x->result, d));
-  VT_TRY(vt_program_output(p[VT_RIGHT], output, &name, &t, d));
-  VT_TRY(vt_tensor_keep(&t, &x->arena, &x->right, d));
+  VT_TRY(vt_program_output(p[VT_TESTED], output, &name, &t, d));
+  VT_TRY(vt_tensor_copy_to(&t, &x->arena, &x->result, d));
+  VT_TRY(vt_program_output(p[VT_REFERENCE], output, &name, &t, d));
+  VT_TRY(vt_tensor_copy_to(&t, &x->arena, &x->right, d));
   x->output = vt_arena_string(&x->arena, name, strlen(name));
   vt_index_print(&t, c->first, index);
   x->index = vt_arena_string(&x->arena, index, strlen(index));
@@ -47,68 +49,70 @@ static vt_status report(vt_program *const p[VT_SIDES], uint32_t output, const vt
   return x->arena.failed ? no_memory(d) : VT_OK;
 }
 
-/* ---- one part ---- */
+/* ---- trying one subgraph ---- */
 
-static vt_status fight(const vt_diverge_pair *x, const vt_model *m, const char *passes,
-                       vt_divergence *out, vt_diag *d) {
-  vt_given_table table = {out->n_inputs, out->names, out->inputs};
-  const vt_giver v = {vt_give_table, &table};
+/* Runs a model with the inputs of *out on both sides; VT_NAME if no output differs. */
+static vt_status run_and_compare(const vt_diverge_pair *x, const vt_model *m, const char *passes,
+                                 vt_divergence *out, vt_diag *d) {
+  vt_input_table table = {out->n_inputs, out->names, out->inputs};
+  const vt_value_source v = {vt_set_inputs_from_table, &table};
   vt_program *p[VT_SIDES];
   vt_compare c;
   uint32_t output;
   VT_TRY(vt_diverge_pair_run(x, m, passes, &v, p, d));
   vt_status s = vt_diverge_pair_compare(p, &output, &c, d);
-  if (s == VT_OK && output == vt_program_outputs(p[VT_RIGHT])) s = VT_NAME;
-  if (s == VT_OK) s = report(p, output, &c, out, d);
-  vt_diverge_pair_end(p);
+  if (s == VT_OK && output == vt_program_outputs(p[VT_REFERENCE])) s = VT_NAME;
+  if (s == VT_OK) s = set_report(p, output, &c, out, d);
+  vt_diverge_pair_free(p);
   return s;
 }
 
-/* Model and inputs of a part. */
-static vt_status write_part(const vt_diverge_pair *x, const vt_part *p, const vt_giver *v,
-                            vt_divergence *out, vt_diag *d) {
-  vt_part_model m;
-  VT_TRY(vt_part_write(p, &out->arena, &m, d));
-  VT_TRY(vt_part_describe(p, &out->arena, &out->op, &out->signature));
+/* Sets the model, op, signature and inputs of *out from a subgraph. */
+static vt_status write_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
+                                const vt_value_source *v, vt_divergence *out, vt_diag *d) {
+  vt_subgraph_model m;
+  VT_TRY(vt_subgraph_write(p, &out->arena, &m, d));
+  VT_TRY(vt_subgraph_describe(p, &out->arena, &out->op, &out->signature));
   out->model = m.text;
   out->n_inputs = m.n_inputs;
   out->names = m.names;
   out->inputs = VT_NEW_N(&out->arena, vt_tensor, m.n_inputs);
   if (out->inputs == NULL) return no_memory(d);
-  return vt_diverge_pair_values(x, p->g, v, m.values, m.n_inputs, &out->arena, out->inputs, d);
+  return vt_diverge_reference_values(x, p->g, v, m.values, m.n_inputs, &out->arena, out->inputs, d);
 }
 
-/* Whether the backend would be let to run the model by those who try first what it declares. */
+/* Sets out->untried if the capability probes would refuse the backend before it runs the model. */
 static vt_status try_declared(const vt_diverge_pair *x, const vt_model *m, const char *passes,
                               vt_divergence *out, vt_diag *d) {
   vt_program *p = NULL;
-  const vt_status s = vt_diverge_pair_make(x, VT_JUDGED, m, passes, 0, &p, NULL);
+  const vt_status s = vt_diverge_pair_program(x, VT_TESTED, m, passes, 0, &p, NULL);
   vt_program_free(p);
   out->untried = s != VT_OK;
   return s == VT_NOMEM ? no_memory(d) : VT_OK;
 }
 
-/* Whether it takes as many threads as the caller set: most faults do not. */
+/* Sets out->threads if the model diverges only with the number of threads that the caller set. */
 static vt_status try_threads(const vt_diverge_pair *x, const vt_model *m, const char *passes,
                              vt_divergence *out, vt_diag *d) {
   vt_diverge_pair any = *x;
-  if (x->side[VT_JUDGED].threads == 0) return VT_OK;
-  any.side[VT_JUDGED].threads = 0;
-  const vt_status s = fight(&any, m, passes, out, NULL);
-  if (s != VT_OK) out->threads = x->side[VT_JUDGED].threads;
+  if (x->side[VT_TESTED].threads == 0) return VT_OK;
+  any.side[VT_TESTED].threads = 0;
+  const vt_status s = run_and_compare(&any, m, passes, out, NULL);
+  if (s != VT_OK) out->threads = x->side[VT_TESTED].threads;
   return s == VT_NOMEM ? no_memory(d) : VT_OK;
 }
 
-static vt_status try_part(const vt_diverge_pair *x, const vt_part *p, const vt_giver *v,
-                          const char *passes, vt_divergence *out, vt_diag *d) {
+static vt_status run_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
+                              const vt_value_source *v, const char *passes, vt_divergence *out,
+                              vt_diag *d) {
   vt_model *m = NULL;
-  VT_TRY(write_part(x, p, v, out, d));
+  VT_TRY(write_subgraph(x, p, v, out, d));
   VT_TRY(vt_model_parse(out->model, strlen(out->model), &x->a, &m, d));
-  vt_status s = fight(x, m, passes, out, d);
-  /* A pass may have dropped the op, or computed it ahead on the reference. */
+  vt_status s = run_and_compare(x, m, passes, out, d);
+  /* A pass may have removed the op, or folded it on the reference. */
   if (s == VT_NAME && passes == NULL) {
     passes = "bind,lower";
-    s = fight(x, m, passes, out, d);
+    s = run_and_compare(x, m, passes, out, d);
   }
   if (s == VT_OK) s = try_threads(x, m, passes, out, d);
   if (s == VT_OK) s = try_declared(x, m, passes, out, d);
@@ -117,22 +121,31 @@ static vt_status try_part(const vt_diverge_pair *x, const vt_part *p, const vt_g
   return s == VT_OK && out->arena.failed ? no_memory(d) : s;
 }
 
-vt_status vt_part_try(const vt_diverge_pair *x, const vt_part *p, const vt_giver *v,
-                      const char *passes, vt_divergence *out, vt_diag *d) {
+vt_status vt_subgraph_run_alone(const vt_diverge_pair *x, const vt_subgraph *p,
+                                const vt_value_source *v, const char *passes, vt_divergence *out,
+                                vt_diag *d) {
   vt_divergence found = {.isolated = 1};
   vt_diag why = {0};
   vt_arena_init(&found.arena, x->a);
-  const vt_status s = try_part(x, p, v, passes, &found, &why);
+  const vt_status s = run_subgraph(x, p, v, passes, &found, &why);
   if (s == VT_OK) {
     vt_divergence_done(out);
     *out = found;
     return VT_OK;
   }
   vt_divergence_done(&found);
-  return s == VT_NOMEM ? no_memory(d) : VT_NAME; /* a part that cannot run shows nothing */
+  return s == VT_NOMEM ? no_memory(d) : VT_NAME; /* a subgraph that cannot run shows nothing */
 }
 
 /* ---- the first value that differs ---- */
+
+/* A search in one graph, of a model or of a body. */
+typedef struct graph_search {
+  const vt_diverge_pair *x;
+  const vt_graph *g;
+  const vt_value_source *v; /* values for the ports of the graph */
+  vt_arena *scratch;
+} graph_search;
 
 static uint64_t bytes_of(const vt_graph *g, uint32_t value) {
   uint64_t count, bytes;
@@ -140,8 +153,9 @@ static uint64_t bytes_of(const vt_graph *g, uint32_t value) {
   return s == VT_OK ? bytes : MOST_BYTES;
 }
 
-/* As many of the values from `at` on as fit into one run; one at least. */
-static uint32_t chunk_of(const vt_graph *g, const uint32_t *values, uint32_t n, uint32_t at) {
+/* How many of the values starting at `at` fit into one run as outputs; at least one. */
+static uint32_t outputs_per_run(const vt_graph *g, const uint32_t *values, uint32_t n,
+                                uint32_t at) {
   uint64_t bytes = bytes_of(g, values[at]);
   uint32_t k = 1;
   while (at + k < n && k < MOST_OUTPUTS && bytes < MOST_BYTES)
@@ -149,28 +163,28 @@ static uint32_t chunk_of(const vt_graph *g, const uint32_t *values, uint32_t n, 
   return k;
 }
 
-/* Which of these values is the first to differ; n when none does. */
-static vt_status first_of(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
-                          const char *passes, const uint32_t *values, uint32_t n, uint32_t *out,
-                          vt_diag *d) {
+/* Writes the index of the first of these values that differs; n if all agree. */
+static vt_status first_differing(const graph_search *gs, const char *passes, const uint32_t *values,
+                                 uint32_t n, uint32_t *out, vt_diag *d) {
   vt_model *m = NULL;
   vt_program *p[VT_SIDES];
   vt_compare c;
-  VT_TRY(vt_outputs_model(g, values, n, x->a, &m, d));
-  vt_status s = vt_diverge_pair_run(x, m, passes, v, p, d);
+  VT_TRY(vt_outputs_model(gs->g, values, n, gs->x->a, &m, d));
+  vt_status s = vt_diverge_pair_run(gs->x, m, passes, gs->v, p, d);
   if (s == VT_OK) {
     s = vt_diverge_pair_compare(p, out, &c, d);
-    vt_diverge_pair_end(p);
+    vt_diverge_pair_free(p);
   }
   vt_model_free(m);
   return s;
 }
 
-/* The first value to differ among the results of all nodes, or of those that end a group where
- * there is one; VT_NAME when none does. */
-static vt_status first_value(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
-                             int groups, vt_arena *scratch, uint32_t *out, vt_diag *d) {
-  uint32_t *values = VT_NEW_N(scratch, uint32_t, g->n_values), n = 0, found = 0;
+/* Finds the first differing value among the results of all nodes. With `groups`, groups run as one
+ * launch and only results of their last nodes are compared. VT_NAME if no value differs. */
+static vt_status first_differing_value(const graph_search *gs, int groups, uint32_t *out,
+                                       vt_diag *d) {
+  const vt_graph *g = gs->g;
+  uint32_t *values = VT_NEW_N(gs->scratch, uint32_t, g->n_values), n = 0, found = 0;
   if (values == NULL) return no_memory(d);
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *node = &g->nodes[i];
@@ -180,9 +194,9 @@ static vt_status first_value(const vt_diverge_pair *x, const vt_graph *g, const 
       values[n++] = node->first_out + k;
   }
   for (uint32_t at = 0, k; at < n; at += k) {
-    k = chunk_of(g, values, n, at);
-    VT_TRY(first_of(x, g, v, groups ? "bind,lower,dead,fuse" : "bind,lower,dead", values + at, k,
-                    &found, d));
+    k = outputs_per_run(g, values, n, at);
+    VT_TRY(first_differing(gs, groups ? "bind,lower,dead,fuse" : "bind,lower,dead", values + at, k,
+                           &found, d));
     if (found == k) continue;
     *out = values[at + found];
     return VT_OK;
@@ -190,102 +204,107 @@ static vt_status first_value(const vt_diverge_pair *x, const vt_graph *g, const 
   return VT_NAME;
 }
 
-/* ---- parts around a node ---- */
+/* ---- subgraphs around a node ---- */
 
-static vt_status part_init(vt_part *p, const vt_graph *g, uint32_t first, uint32_t last,
-                           vt_arena *scratch, vt_diag *d) {
+/* A subgraph of the nodes first .. last with the results of the last one. */
+static vt_status subgraph_init(vt_subgraph *p, const graph_search *gs, uint32_t first,
+                               uint32_t last, vt_diag *d) {
+  const vt_graph *g = gs->g;
   const vt_node *n = &g->nodes[last];
-  vt_result *results = VT_NEW_N(scratch, vt_result, n->n_out);
-  *p = (vt_part){g, VT_NEW_N(scratch, uint8_t, g->n_nodes), n->n_out, results, first, last};
+  vt_result *results = VT_NEW_N(gs->scratch, vt_result, n->n_out);
+  uint8_t *has = VT_NEW_N(gs->scratch, uint8_t, g->n_nodes);
+  *p = (vt_subgraph){g, has, n->n_out, results, first, last};
   if (p->has == NULL || results == NULL) return no_memory(d);
   memset(p->has + first, 1, last - first + 1);
   for (uint32_t i = 0; i < n->n_out; i++) results[i] = (vt_result){NULL, n->first_out + i};
   return VT_OK;
 }
 
-/* Alone, then with what it reads from, up to `most` times; each time by twice as much. */
-static vt_status try_growing(const vt_diverge_pair *x, vt_part *p, const vt_giver *v, uint32_t most,
-                             vt_arena *scratch, vt_divergence *out, vt_diag *d) {
+/* Tries the subgraph, and lets it grow by the nodes it reads from, up to `most` times; the number
+ * of levels added doubles each time. */
+static vt_status try_with_predecessors(const graph_search *gs, vt_subgraph *p, uint32_t most,
+                                       vt_divergence *out, vt_diag *d) {
   uint32_t by = 1;
-  vt_status s = vt_part_try(x, p, v, NULL, out, d);
+  vt_status s = vt_subgraph_run_alone(gs->x, p, gs->v, NULL, out, d);
   for (uint32_t i = 0; s == VT_NAME && i < most; i++, by *= 2) {
     int grown = 0;
-    for (uint32_t k = 0; k < by && vt_part_grow(p, scratch); k++) grown = 1;
+    for (uint32_t k = 0; k < by && vt_subgraph_grow(p, gs->scratch); k++) grown = 1;
     if (!grown) break;
-    s = vt_part_try(x, p, v, NULL, out, d);
+    s = vt_subgraph_run_alone(gs->x, p, gs->v, NULL, out, d);
   }
-  return s == VT_NAME && scratch->failed ? no_memory(d) : s;
+  return s == VT_NAME && gs->scratch->failed ? no_memory(d) : s;
 }
 
-/* The first node that parts, and what it is made of. */
-static vt_status try_nodes(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
-                           vt_arena *scratch, vt_divergence *out, vt_diag *d) {
-  vt_part part;
+/* Tries the first diverging node, and then its bodies. */
+static vt_status try_nodes(const graph_search *gs, vt_divergence *out, vt_diag *d) {
+  vt_subgraph part;
   uint32_t value;
-  VT_TRY(first_value(x, g, v, 0, scratch, &value, d));
-  const uint32_t node = g->values[value].node;
-  VT_TRY(part_init(&part, g, node, node, scratch, d));
-  VT_TRY(try_growing(x, &part, v, FEW, scratch, out, d));
-  if (g->nodes[node].n_body == 0) return VT_OK;
-  const vt_status s = vt_diverge_body(x, g, node, v, out, NULL);
-  return s == VT_NOMEM ? no_memory(d) : VT_OK; /* the op with its bodies is found already */
+  VT_TRY(first_differing_value(gs, 0, &value, d));
+  const uint32_t node = gs->g->values[value].node;
+  VT_TRY(subgraph_init(&part, gs, node, node, d));
+  VT_TRY(try_with_predecessors(gs, &part, FEW, out, d));
+  if (gs->g->nodes[node].n_body == 0) return VT_OK;
+  const vt_status s = vt_diverge_find_in_body(gs->x, gs->g, node, gs->v, out, NULL);
+  return s == VT_NOMEM ? no_memory(d)
+                       : VT_OK; /* if it finds nothing, *out is the op with its bodies */
 }
 
-/* A few neighbours of a group: what is wrong is often two of them, run as one op. */
-static vt_status try_few(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
-                         uint32_t first, uint32_t last, vt_arena *scratch, vt_divergence *out,
-                         vt_diag *d) {
+/* Tries two to FEW neighbours of a group: often two ops are fused wrongly. */
+static vt_status try_neighbours(const graph_search *gs, uint32_t first, uint32_t last,
+                                vt_divergence *out, vt_diag *d) {
   vt_status s = VT_NAME;
   for (uint32_t n = 2; s == VT_NAME && n <= FEW && n < last - first + 1; n++)
     for (uint32_t i = first; s == VT_NAME && i + n - 1 <= last; i++) {
-      vt_part part;
-      VT_TRY(part_init(&part, g, i, i + n - 1, scratch, d));
-      s = vt_part_try(x, &part, v, NULL, out, d);
+      vt_subgraph part;
+      VT_TRY(subgraph_init(&part, gs, i, i + n - 1, d));
+      s = vt_subgraph_run_alone(gs->x, &part, gs->v, NULL, out, d);
     }
   return s;
 }
 
-static vt_status try_groups(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
-                            vt_arena *scratch, vt_divergence *out, vt_diag *d) {
-  vt_part part;
+/* Tries the first diverging group: a few neighbours in it, then all of it. */
+static vt_status try_groups(const graph_search *gs, vt_divergence *out, vt_diag *d) {
+  const vt_graph *g = gs->g;
+  vt_subgraph part;
   uint32_t value, any = 0;
   for (uint32_t i = 0; i < g->n_nodes; i++) any |= g->nodes[i].group;
   if (any == 0) return VT_NAME;
-  VT_TRY(first_value(x, g, v, 1, scratch, &value, d));
+  VT_TRY(first_differing_value(gs, 1, &value, d));
   const uint32_t last = g->values[value].node;
   uint32_t first = last;
   while (g->nodes[last].group != 0 && first > 0 &&
          g->nodes[first - 1].group == g->nodes[last].group)
     first--;
-  const vt_status s = try_few(x, g, v, first, last, scratch, out, d);
+  const vt_status s = try_neighbours(gs, first, last, out, d);
   if (s != VT_NAME) return s;
-  VT_TRY(part_init(&part, g, first, last, scratch, d));
-  return try_growing(x, &part, v, FEW, scratch, out, d);
+  VT_TRY(subgraph_init(&part, gs, first, last, d));
+  return try_with_predecessors(gs, &part, FEW, out, d);
 }
 
-/* Failures but those of memory mean that this way does not lead there. */
-vt_status vt_diverge_inside(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
-                            vt_divergence *out, vt_diag *d) {
+/* Errors other than VT_NOMEM mean that this attempt found nothing. */
+vt_status vt_diverge_find_in_graph(const vt_diverge_pair *x, const vt_graph *g,
+                                   const vt_value_source *v, vt_divergence *out, vt_diag *d) {
   vt_arena scratch;
+  const graph_search gs = {x, g, v, &scratch};
   vt_arena_init(&scratch, x->a);
-  vt_status s = try_nodes(x, g, v, &scratch, out, NULL);
-  if (s != VT_OK && s != VT_NOMEM) s = try_groups(x, g, v, &scratch, out, NULL);
+  vt_status s = try_nodes(&gs, out, NULL);
+  if (s != VT_OK && s != VT_NOMEM) s = try_groups(&gs, out, NULL);
   vt_arena_done(&scratch);
   if (s == VT_NOMEM) return no_memory(d);
   return s == VT_OK ? VT_OK : VT_NAME;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole search ---- */
 
 typedef struct search {
   vt_diverge_pair x;
-  vt_giver v;
-  const char *passes; /* the caller's */
-  vt_model *bound;    /* after bind alone */
-  vt_model *ran;      /* after all passes */
-  const char *output; /* that differs; kept in `arena` */
-  vt_arena arena;
-  vt_divergence seen; /* in the model as it was */
+  vt_value_source v;  /* values for the caller's model */
+  const char *passes; /* the caller's passes */
+  vt_model *bound;    /* the model after the pass `bind` */
+  vt_model *ran;      /* the model after all passes */
+  const char *output; /* name of the first output that differs */
+  vt_arena arena;     /* owns `output` and subgraphs */
+  vt_divergence seen; /* the difference in the caller's model */
 } search;
 
 static const vt_result *find_result(const vt_graph *g, const char *name) {
@@ -295,42 +314,44 @@ static const vt_result *find_result(const vt_graph *g, const char *name) {
   return r;
 }
 
-/* The end of the graph, up to all that the output needs. */
-static vt_status try_end(search *s, vt_divergence *out, vt_diag *d) {
+/* Tries the node of the differing output with more and more nodes before it, up to all that it
+ * needs. */
+static vt_status try_from_output(search *s, vt_divergence *out, vt_diag *d) {
   const vt_graph *g = s->ran->g;
+  const graph_search gs = {&s->x, g, &s->v, &s->arena};
   const vt_result *r = find_result(g, s->output);
-  vt_part part;
+  vt_subgraph part;
   if (r == NULL || g->values[r->value].node == VT_NO_NODE) return VT_NAME;
   const uint32_t node = g->values[r->value].node;
-  VT_TRY(part_init(&part, g, node, node, &s->arena, d));
-  VT_TRY(try_growing(&s->x, &part, &s->v, 32, &s->arena, out, d));
+  VT_TRY(subgraph_init(&part, &gs, node, node, d));
+  VT_TRY(try_with_predecessors(&gs, &part, 32, out, d));
   uint32_t left = 0;
   for (uint32_t i = 0; i < g->n_nodes; i++) left += !part.has[i] && g->nodes[i].op != VT_OP_literal;
   out->isolated = left > 0;
   return VT_OK;
 }
 
-static vt_status whole_part(search *s, const vt_result *r, vt_part *out, vt_diag *d) {
+static vt_status whole_subgraph(search *s, const vt_result *r, vt_subgraph *out, vt_diag *d) {
   const vt_graph *g = s->bound->g;
   const uint32_t node = r == NULL ? VT_NO_NODE : g->values[r->value].node;
-  if (node == VT_NO_NODE) return nothing(d); /* an input handed through is never run */
-  *out =
-      (vt_part){g, VT_NEW_N(&s->arena, uint8_t, g->n_nodes), g->n_results, g->results, node, node};
+  if (node == VT_NO_NODE) return fail_equal(d); /* the output is a port: no node runs */
+  *out = (vt_subgraph){
+      g, VT_NEW_N(&s->arena, uint8_t, g->n_nodes), g->n_results, g->results, node, node};
   if (out->has == NULL) return no_memory(d);
   memset(out->has, 1, g->n_nodes);
   return VT_OK;
 }
 
-/* All of the model, parameters as inputs. That what was seen is not seen again is possible, as when
- * it depends on what ran before; the report is then of what was seen. */
-static vt_status take_whole(search *s, vt_divergence *out, vt_diag *d) {
-  vt_part part;
-  VT_TRY(whole_part(s, find_result(s->bound->g, s->output), &part, d));
-  vt_status status = vt_part_try(&s->x, &part, &s->v, s->passes, out, d);
+/* Uses the whole model, with parameters as inputs. The difference may not show again, for instance
+ * if it depends on earlier runs; then the difference of the first run is reported. */
+static vt_status use_whole_model(search *s, vt_divergence *out, vt_diag *d) {
+  vt_subgraph part;
+  VT_TRY(whole_subgraph(s, find_result(s->bound->g, s->output), &part, d));
+  vt_status status = vt_subgraph_run_alone(&s->x, &part, &s->v, s->passes, out, d);
   if (status == VT_NAME) {
-    VT_TRY(write_part(&s->x, &part, &s->v, &s->seen, d));
+    VT_TRY(write_subgraph(&s->x, &part, &s->v, &s->seen, d));
     VT_TRY(try_declared(&s->x, s->bound, s->passes, &s->seen, d));
-    s->seen.threads = s->x.side[VT_JUDGED].threads;
+    s->seen.threads = s->x.side[VT_TESTED].threads;
     if (s->passes != NULL)
       s->seen.passes = vt_arena_string(&s->seen.arena, s->passes, strlen(s->passes));
     if (s->seen.arena.failed) return no_memory(d);
@@ -342,12 +363,6 @@ static vt_status take_whole(search *s, vt_divergence *out, vt_diag *d) {
   return status;
 }
 
-static vt_status seek(search *s, vt_divergence *out, vt_diag *d) {
-  vt_status status = vt_diverge_inside(&s->x, s->ran->g, &s->v, out, d);
-  if (status == VT_NAME) status = try_end(s, out, d);
-  return status == VT_NAME ? take_whole(s, out, d) : status;
-}
-
 /* ---- the first run ---- */
 
 static vt_status parse_pass(const search *s, const vt_program *p, const char *pass, vt_model **out,
@@ -357,53 +372,54 @@ static vt_status parse_pass(const search *s, const vt_program *p, const char *pa
   return vt_model_parse(text, strlen(text), &s->x.a, out, d);
 }
 
-static vt_status look(search *s, vt_program *const p[VT_SIDES], vt_diag *d) {
+static vt_status compare_first_run(search *s, vt_program *const p[VT_SIDES], vt_diag *d) {
   vt_compare c;
   uint32_t output;
   VT_TRY(vt_diverge_pair_compare(p, &output, &c, d));
-  if (output == vt_program_outputs(p[VT_RIGHT])) return nothing(d);
-  VT_TRY(report(p, output, &c, &s->seen, d));
+  if (output == vt_program_outputs(p[VT_REFERENCE])) return fail_equal(d);
+  VT_TRY(set_report(p, output, &c, &s->seen, d));
   s->output = vt_arena_string(&s->arena, s->seen.output, strlen(s->seen.output));
   if (s->output == NULL) return no_memory(d);
-  const uint32_t last = vt_program_passes(p[VT_JUDGED]) - 1;
-  VT_TRY(parse_pass(s, p[VT_JUDGED], "bind", &s->bound, d));
-  return parse_pass(s, p[VT_JUDGED], vt_program_pass(p[VT_JUDGED], last), &s->ran, d);
+  const uint32_t last = vt_program_passes(p[VT_TESTED]) - 1;
+  VT_TRY(parse_pass(s, p[VT_TESTED], "bind", &s->bound, d));
+  return parse_pass(s, p[VT_TESTED], vt_program_pass(p[VT_TESTED], last), &s->ran, d);
 }
 
-/* Each side as the caller says, but for what would hide or blur a difference. */
+/* Runs both sides with the caller's options, except those that could hide a difference
+ * (pair_init). */
 static vt_status first_run(search *s, const vt_model *m, vt_diag *d) {
   vt_program *p[VT_SIDES] = {NULL};
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++) {
-    status = vt_program_make(m, &s->x.side[i], VT_PREPARE_UNTRIED, &p[i], d);
-    if (status == VT_OK) status = vt_diverge_pair_start(&s->v, p[i], d);
+    status = vt_program_new_flags(m, &s->x.side[i], VT_PREPARE_UNTRIED, &p[i], d);
+    if (status == VT_OK) status = vt_diverge_set_and_run(&s->v, p[i], d);
   }
-  if (status == VT_OK) status = look(s, p, d);
-  vt_diverge_pair_end(p);
+  if (status == VT_OK) status = compare_first_run(s, p, d);
+  vt_diverge_pair_free(p);
   return status;
 }
 
 static void pair_init(vt_diverge_pair *x, const vt_options *how) {
-  vt_options o = vt_options_read(how, &x->a);
+  vt_options o = vt_options_copy(how, &x->a);
   o.size = sizeof o;
-  o.cache = NULL; /* it keeps the last graph alone */
+  o.cache = NULL; /* a cached program has only its last graph */
   o.progress = NULL;
   o.measure = 0;
-  x->side[VT_JUDGED] = x->side[VT_RIGHT] = o;
-  x->side[VT_RIGHT].backend = "reference:0";
-  x->side[VT_RIGHT].policy = NULL;
-  x->side[VT_RIGHT].certificate = x->side[VT_RIGHT].isa = NULL;
+  x->side[VT_TESTED] = x->side[VT_REFERENCE] = o;
+  x->side[VT_REFERENCE].backend = "reference:0";
+  x->side[VT_REFERENCE].policy = NULL;
+  x->side[VT_REFERENCE].certificate = x->side[VT_REFERENCE].isa = NULL;
 }
 
 static void search_init(search *s, const vt_options *how, vt_divergence *found) {
   pair_init(&s->x, how);
-  s->passes = s->x.side[VT_JUDGED].passes;
+  s->passes = s->x.side[VT_TESTED].passes;
   vt_arena_init(&s->arena, s->x.a);
   vt_arena_init(&s->seen.arena, s->x.a);
   vt_arena_init(&found->arena, s->x.a);
 }
 
-/* Hands out what was found. */
+/* Frees the search and moves the result to *out. */
 static vt_status search_done(search *s, vt_status status, vt_divergence *found,
                              vt_divergence *out) {
   vt_divergence_done(&s->seen);
@@ -418,44 +434,49 @@ static vt_status search_done(search *s, vt_status status, vt_divergence *found,
   return status;
 }
 
-vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_give *give,
+vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_set_values *give,
                           void *user, vt_divergence *out, vt_diag *d) {
   search s = {.v = {give, user}};
   vt_divergence found = {.isolated = 0};
   search_init(&s, how, &found);
   vt_status status = first_run(&s, m, d);
-  if (status == VT_OK) status = seek(&s, &found, d);
+  if (status == VT_OK) {
+    status = vt_diverge_find_in_graph(&s.x, s.ran->g, &s.v, &found, d);
+    if (status == VT_NAME) status = try_from_output(&s, &found, d);
+    if (status == VT_NAME) status = use_whole_model(&s, &found, d);
+  }
   return search_done(&s, status, &found, out);
 }
 
-/* ---- without a search ---- */
+/* ---- a divergence without a search ---- */
 
 static vt_status bind_model(search *s, const vt_model *m, vt_diag *d) {
-  vt_options o = s->x.side[VT_RIGHT];
+  vt_options o = s->x.side[VT_REFERENCE];
   vt_program *p = NULL;
   o.passes = "bind,lower";
-  VT_TRY(vt_program_make(m, &o, VT_PREPARE_UNTRIED, &p, d));
+  VT_TRY(vt_program_new_flags(m, &o, VT_PREPARE_UNTRIED, &p, d));
   const vt_status status = parse_pass(s, p, "bind", &s->bound, d);
   vt_program_free(p);
   return status;
 }
 
-static vt_status keep_whole(search *s, const vt_model *m, vt_divergence *out, vt_diag *d) {
-  vt_part part;
+static vt_status make_whole_model(search *s, const vt_model *m, vt_divergence *out, vt_diag *d) {
+  vt_subgraph part;
   const vt_result *r = NULL;
   VT_TRY(bind_model(s, m, d));
   for (uint32_t i = s->bound->g->n_results; i-- > 0;)
     if (s->bound->g->values[s->bound->g->results[i].value].node != VT_NO_NODE)
       r = &s->bound->g->results[i];
-  VT_TRY(whole_part(s, r, &part, d));
+  VT_TRY(whole_subgraph(s, r, &part, d));
   out->output = out->index = "";
-  return write_part(&s->x, &part, &s->v, out, d);
+  return write_subgraph(&s->x, &part, &s->v, out, d);
 }
 
-vt_status vt_diverge_keep(const vt_model *m, const vt_options *how, vt_diverge_give *give,
-                          void *user, vt_divergence *out, vt_diag *d) {
+vt_status vt_diverge_whole_model(const vt_model *m, const vt_options *how,
+                                 vt_diverge_set_values *give, void *user, vt_divergence *out,
+                                 vt_diag *d) {
   search s = {.v = {give, user}};
   vt_divergence found = {.isolated = 0};
   search_init(&s, how, &found);
-  return search_done(&s, keep_whole(&s, m, &found, d), &found, out);
+  return search_done(&s, make_whole_model(&s, m, &found, d), &found, out);
 }

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
- * diverge_pair.c - one model on both sides with the same values, and the first output that differs.
- * Bits decide; there is no other measure. */
+ * diverge_pair.c - divergence pairs: runs one model with the same values on the tested backend and
+ * on the reference, and finds the first output that differs. Only bits are compared. */
 #include <stdio.h>
 #include <string.h>
-#include "diverge_parts.h"
+#include "diverge_search.h"
 #include "program.h"
 
 static vt_status no_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
 /* ---- running ---- */
 
-vt_status vt_give_table(void *user, vt_program *p, vt_diag *d) {
-  const vt_given_table *table = user;
+vt_status vt_set_inputs_from_table(void *user, vt_program *p, vt_diag *d) {
+  const vt_input_table *table = user;
   for (uint32_t i = 0; i < table->n; i++)
     VT_TRY(vt_program_set_input(p, table->names[i], &table->t[i], d));
   return VT_OK;
 }
 
-vt_status vt_diverge_pair_make(const vt_diverge_pair *x, int side, const vt_model *m,
-                               const char *passes, int how, vt_program **out, vt_diag *d) {
+vt_status vt_diverge_pair_program(const vt_diverge_pair *x, int side, const vt_model *m,
+                                  const char *passes, int how, vt_program **out, vt_diag *d) {
   vt_options o = x->side[side];
   o.passes = passes;
   o.bind = NULL;
   o.n_bind = 0;
   o.stream = NULL;
   o.memory_budget = 0;
-  return vt_program_make(m, &o, how, out, d);
+  return vt_program_new_flags(m, &o, how, out, d);
 }
 
-vt_status vt_diverge_pair_start(const vt_giver *v, vt_program *p, vt_diag *d) {
+vt_status vt_diverge_set_and_run(const vt_value_source *v, vt_program *p, vt_diag *d) {
   VT_TRY(v->give(v->user, p, d));
   return vt_program_run(p, d);
 }
 
-void vt_diverge_pair_end(vt_program *p[VT_SIDES]) {
+void vt_diverge_pair_free(vt_program *p[VT_SIDES]) {
   for (int i = 0; i < VT_SIDES; i++) {
     vt_program_free(p[i]);
     p[i] = NULL;
@@ -41,26 +41,26 @@ void vt_diverge_pair_end(vt_program *p[VT_SIDES]) {
 }
 
 vt_status vt_diverge_pair_run(const vt_diverge_pair *x, const vt_model *m, const char *passes,
-                              const vt_giver *v, vt_program *out[VT_SIDES], vt_diag *d) {
+                              const vt_value_source *v, vt_program *out[VT_SIDES], vt_diag *d) {
   vt_status s = VT_OK;
   memset(out, 0, VT_SIDES * sizeof *out);
   for (int i = 0; s == VT_OK && i < VT_SIDES; i++) {
-    s = vt_diverge_pair_make(x, i, m, passes, VT_PREPARE_UNTRIED, &out[i], d);
-    if (s == VT_OK) s = vt_diverge_pair_start(v, out[i], d);
+    s = vt_diverge_pair_program(x, i, m, passes, VT_PREPARE_UNTRIED, &out[i], d);
+    if (s == VT_OK) s = vt_diverge_set_and_run(v, out[i], d);
   }
-  if (s != VT_OK) vt_diverge_pair_end(out);
+  if (s != VT_OK) vt_diverge_pair_free(out);
   return s;
 }
 
 vt_status vt_diverge_pair_compare(vt_program *const p[VT_SIDES], uint32_t *out_output,
                                   vt_compare *out, vt_diag *d) {
-  const uint32_t n = vt_program_outputs(p[VT_RIGHT]);
+  const uint32_t n = vt_program_outputs(p[VT_REFERENCE]);
   for (uint32_t i = 0; i < n; i++) {
     const char *name;
     vt_tensor t[VT_SIDES];
     vt_compare c = {.size = sizeof c};
     for (int k = 0; k < VT_SIDES; k++) VT_TRY(vt_program_output(p[k], i, &name, &t[k], d));
-    VT_TRY(vt_tensor_compare(&t[VT_JUDGED], &t[VT_RIGHT], &c, d));
+    VT_TRY(vt_tensor_compare(&t[VT_TESTED], &t[VT_REFERENCE], &c, d));
     if (c.differing == 0) continue;
     *out = c;
     *out_output = i;
@@ -95,10 +95,10 @@ void vt_index_print(const vt_tensor *t, uint64_t i, char out[VT_INDEX_TEXT]) {
   snprintf(out + n, VT_INDEX_TEXT - n, "]");
 }
 
-/* ---- values in the middle ---- */
+/* ---- intermediate values ---- */
 
-/* The graph is printed with other outputs and read again: nothing of it is copied by hand. Groups
- * are not printed, because no output may lie in one. */
+/* The graph is printed with other outputs and parsed again, so that no code here copies a graph.
+ * Groups are removed, because a value inside a group may not be an output. */
 vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n, vt_alloc a,
                            vt_model **out, vt_diag *d) {
   enum { NAME = 16 };
@@ -115,7 +115,7 @@ vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n
   view.n_results = n;
   vt_status s = scratch.failed ? no_memory(d) : VT_OK;
   for (uint32_t i = 0; s == VT_OK && i < n; i++) {
-    snprintf(names + (size_t)i * NAME, NAME, "o%08u", i); /* ascending bytes, ascending numbers */
+    snprintf(names + (size_t)i * NAME, NAME, "o%08u", i); /* byte order is the order of numbers */
     view.results[i] = (vt_result){names + (size_t)i * NAME, values[i]};
   }
   for (uint32_t i = 0; s == VT_OK && i < g->n_nodes; i++) {
@@ -130,7 +130,7 @@ vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n
   return s;
 }
 
-vt_status vt_tensor_keep(const vt_tensor *t, vt_arena *keep, vt_tensor *out, vt_diag *d) {
+vt_status vt_tensor_copy_to(const vt_tensor *t, vt_arena *keep, vt_tensor *out, vt_diag *d) {
   uint64_t count, bytes;
   VT_TRY(vt_tensor_bytes(t, &count, &bytes, d));
   void *data = bytes < SIZE_MAX ? VT_NEW_N(keep, char, (size_t)bytes) : NULL;
@@ -141,26 +141,26 @@ vt_status vt_tensor_keep(const vt_tensor *t, vt_arena *keep, vt_tensor *out, vt_
   return VT_OK;
 }
 
-static vt_status keep_outputs(vt_program *p, vt_arena *keep, vt_tensor *out, vt_diag *d) {
+static vt_status copy_outputs(vt_program *p, vt_arena *keep, vt_tensor *out, vt_diag *d) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     const char *name;
     vt_tensor t;
     VT_TRY(vt_program_output(p, i, &name, &t, d));
-    VT_TRY(vt_tensor_keep(&t, keep, &out[i], d));
+    VT_TRY(vt_tensor_copy_to(&t, keep, &out[i], d));
   }
   return VT_OK;
 }
 
-vt_status vt_diverge_pair_values(const vt_diverge_pair *x, const vt_graph *g, const vt_giver *v,
-                                 const uint32_t *values, uint32_t n, vt_arena *keep, vt_tensor *out,
-                                 vt_diag *d) {
+vt_status vt_diverge_reference_values(const vt_diverge_pair *x, const vt_graph *g,
+                                      const vt_value_source *v, const uint32_t *values, uint32_t n,
+                                      vt_arena *keep, vt_tensor *out, vt_diag *d) {
   vt_model *m = NULL;
   vt_program *p = NULL;
   if (n == 0) return VT_OK;
   VT_TRY(vt_outputs_model(g, values, n, x->a, &m, d));
-  vt_status s = vt_diverge_pair_make(x, VT_RIGHT, m, "bind,lower,dead", 0, &p, d);
-  if (s == VT_OK) s = vt_diverge_pair_start(v, p, d);
-  if (s == VT_OK) s = keep_outputs(p, keep, out, d);
+  vt_status s = vt_diverge_pair_program(x, VT_REFERENCE, m, "bind,lower,dead", 0, &p, d);
+  if (s == VT_OK) s = vt_diverge_set_and_run(v, p, d);
+  if (s == VT_OK) s = copy_outputs(p, keep, out, d);
   vt_program_free(p);
   vt_model_free(m);
   return s;

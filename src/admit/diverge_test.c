@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * diverge_test.c - backends that are right but for one thing, and what is found of them: the op,
- * its element, a model that shows it alone, and a folder that shows it again. The backends are
- * those of diverge_test.h. */
+ * diverge_test.c - searches the divergence of backends with one planted fault and checks the
+ * result: the op, its differing element, the reproducer, and the folder that repeats it. The faulty
+ * backend is in diverge_test.h. */
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,9 +11,9 @@
 #include "volta/volta_tools.h"
 #include "vt_test.h"
 
-/* ---- finding ---- */
+/* ---- searching ---- */
 
-static vt_status give(void *user, vt_program *p, vt_diag *d) {
+static vt_status set_values(void *user, vt_program *p, vt_diag *d) {
   (void)user;
   VT_TRY(vt_program_init_params(p, 3, d));
   return vt_program_random_inputs(p, 5, d);
@@ -24,7 +24,7 @@ static vt_status find_with(const char *text, const vt_options *how, vt_divergenc
   vt_model *m = NULL;
   runs = first_run = 0;
   vt_status s = vt_model_parse(text, strlen(text), how->alloc, &m, &d);
-  if (s == VT_OK) s = vt_diverge_find(m, how, give, NULL, out, &d);
+  if (s == VT_OK) s = vt_diverge_find(m, how, set_values, NULL, out, &d);
   if (s != VT_OK && s != VT_NAME && s != VT_NOMEM) fprintf(stderr, "%s\n", d.text);
   vt_model_free(m);
   return s;
@@ -51,7 +51,7 @@ static int count_lines(const char *text) {
   return n;
 }
 
-/* ---- the folder, read back and run ---- */
+/* ---- reading the folder and running it ---- */
 
 static vt_status read_input(const char *in, const char *name, vt_program *p) {
   char path[600];
@@ -92,7 +92,7 @@ static vt_status run_folder(const char *in, const char *backend, const vt_diverg
   return s;
 }
 
-/* What is in the folder gives what the divergence says. */
+/* Runs the folder's model on both sides; the results must be those of the divergence. */
 static void check_folder(const char *in, const vt_divergence *x) {
   static const char *const backend[2] = {"wrong:0", "reference:0"};
   const vt_tensor *want[2] = {&x->result, &x->right};
@@ -136,10 +136,10 @@ static void check_written(const vt_divergence *x) {
   vt_text_done(&command);
 }
 
-/* ---- cases ---- */
+/* ---- models and faults ---- */
 
-/* Everything that must hold whatever was found. */
-static void check_sound(const vt_divergence *x) {
+/* Checks what must hold for every divergence. */
+static void check_divergence(const vt_divergence *x) {
   vt_compare c = {.size = sizeof c};
   CHECK(vt_tensor_compare(&x->result, &x->right, &c, NULL) == VT_OK);
   CHECK(c.differing == x->differing && c.differing > 0 && c.compared == x->compared);
@@ -148,7 +148,7 @@ static void check_sound(const vt_divergence *x) {
   check_written(x);
 }
 
-static void expect(const char *lines, const char *name, const char *signature, int nodes) {
+static void expect_op(const char *lines, const char *name, const char *signature, int nodes) {
   vt_divergence x = {0};
   const vt_status s = find(lines, &x);
   CHECK(s == VT_OK);
@@ -159,15 +159,15 @@ static void expect(const char *lines, const char *name, const char *signature, i
   CHECK(strcmp(x.op, name) == 0);
   CHECK(strcmp(x.signature, signature) == 0);
   CHECK(x.isolated);
-  /* version, model, end, an input each, an op each, an output each */
+  /* lines: version, model, end, each input, each op, the output */
   if (nodes > 0) CHECK(count_lines(x.model) == 3 + (int)x.n_inputs + nodes + 1);
   if (nodes > 0 && count_lines(x.model) != 3 + (int)x.n_inputs + nodes + 1)
     fprintf(stderr, "%s", x.model);
-  check_sound(&x);
+  check_divergence(&x);
   vt_divergence_done(&x);
 }
 
-static void test_none(void) {
+static void test_no_divergence(void) {
   vt_divergence x = {0};
   fault = (struct fault){0};
   CHECK(find("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_NAME);
@@ -180,43 +180,43 @@ static void test_none(void) {
   vt_diag d = {0};
   vt_model *m = NULL;
   CHECK(vt_model_parse(text, strlen(text), NULL, &m, &d) == VT_OK);
-  CHECK(vt_diverge_find(m, &how, give, NULL, &x, &d) == VT_USAGE);
+  CHECK(vt_diverge_find(m, &how, set_values, NULL, &x, &d) == VT_USAGE);
   vt_model_free(m);
 }
 
-static void test_middle(void) {
+static void test_single_op(void) {
   fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  expect("input x: f32[3, 4]\nh = tanh(x)\ne = exp(h)\ny = sqrt(e)\nz = exp(y)\noutput z", "exp",
-         "exp(f32[3, 4]) -> f32[3, 4]", 1);
-  /* Names with dots, and a literal that goes along. */
+  expect_op("input x: f32[3, 4]\nh = tanh(x)\ne = exp(h)\ny = sqrt(e)\nz = exp(y)\noutput z", "exp",
+            "exp(f32[3, 4]) -> f32[3, 4]", 1);
+  /* Names with dots, and a literal that is copied. */
   fault = (struct fault){.from = op("add"), .to = op("sub")};
-  expect("input a.b.c: f32[2]\nh = a.b.c * 2.0\ny.0 = tanh(h) + 1.5\noutput y.0", "add",
-         "add(f32[2], f32[]) -> f32[2]", 2);
-  /* One operand twice, one that is a parameter. */
-  fault = (struct fault){.spoilt = op("mul")};
-  expect("input x: f32[5]\nparam w: f32[5] = normal\nz = x * w\ny = z - x\noutput y", "mul",
-         "mul(f32[5], f32[5]) -> f32[5]", 1);
-  expect("input x: f32[5]\nz = tanh(x)\ny = z * z\noutput y", "mul",
-         "mul(f32[5], f32[5]) -> f32[5]", 1);
-  /* No operand at all. */
-  fault = (struct fault){.spoilt = op("iota")};
-  expect("input x: i64[4] in 0..9\nz = iota(shape=[4], axis=0, dtype=i64)\ny = x + z\noutput y",
-         "iota", "iota() -> i64[4]", 1);
+  expect_op("input a.b.c: f32[2]\nh = a.b.c * 2.0\ny.0 = tanh(h) + 1.5\noutput y.0", "add",
+            "add(f32[2], f32[]) -> f32[2]", 2);
+  /* An op that reads one operand twice, and one that reads a parameter. */
+  fault = (struct fault){.flipped = op("mul")};
+  expect_op("input x: f32[5]\nparam w: f32[5] = normal\nz = x * w\ny = z - x\noutput y", "mul",
+            "mul(f32[5], f32[5]) -> f32[5]", 1);
+  expect_op("input x: f32[5]\nz = tanh(x)\ny = z * z\noutput y", "mul",
+            "mul(f32[5], f32[5]) -> f32[5]", 1);
+  /* An op without operands. */
+  fault = (struct fault){.flipped = op("iota")};
+  expect_op("input x: i64[4] in 0..9\nz = iota(shape=[4], axis=0, dtype=i64)\ny = x + z\noutput y",
+            "iota", "iota() -> i64[4]", 1);
 }
 
 static void test_types(void) {
   fault = (struct fault){.from = op("add"), .to = op("sub")};
-  expect("input x: i32[2, 3] in 0..5\ny = x + x * x\noutput y", "add",
-         "add(i32[2, 3], i32[2, 3]) -> i32[2, 3]", 1);
-  fault = (struct fault){.spoilt = op("cast")};
-  expect("input x: f32[4]\ny = cast(x, dtype=bf16)\noutput y", "cast", "cast(f32[4]) -> bf16[4]",
-         1);
-  fault = (struct fault){.spoilt = op("concat")};
-  expect("input x: f32[4]\nh = cast(x, dtype=bf16)\ny = concat(h, h)\noutput y", "concat",
-         "concat(bf16[4], bf16[4]) -> bf16[8]", 1);
-  fault = (struct fault){.spoilt = op("gather")};
-  expect("input x: f32[4, 3]\ninput i: i64[2] in 0..3\ny = gather(x, i)\noutput y", "gather",
-         "gather(f32[4, 3], i64[2]) -> f32[2, 3]", 1);
+  expect_op("input x: i32[2, 3] in 0..5\ny = x + x * x\noutput y", "add",
+            "add(i32[2, 3], i32[2, 3]) -> i32[2, 3]", 1);
+  fault = (struct fault){.flipped = op("cast")};
+  expect_op("input x: f32[4]\ny = cast(x, dtype=bf16)\noutput y", "cast", "cast(f32[4]) -> bf16[4]",
+            1);
+  fault = (struct fault){.flipped = op("concat")};
+  expect_op("input x: f32[4]\nh = cast(x, dtype=bf16)\ny = concat(h, h)\noutput y", "concat",
+            "concat(bf16[4], bf16[4]) -> bf16[8]", 1);
+  fault = (struct fault){.flipped = op("gather")};
+  expect_op("input x: f32[4, 3]\ninput i: i64[2] in 0..3\ny = gather(x, i)\noutput y", "gather",
+            "gather(f32[4, 3], i64[2]) -> f32[2, 3]", 1);
 }
 
 static void test_nan(void) {
@@ -226,13 +226,13 @@ static void test_nan(void) {
   CHECK(x.op != NULL && strcmp(x.op, "log") == 0 && x.dtype == VT_DTYPE_F32);
   CHECK(x.expected == 0x7fc00000 && x.bits != x.expected && x.distance == UINT64_MAX);
   CHECK(x.index != NULL && strcmp(x.index, "[0]") == 0);
-  if (x.op != NULL) check_sound(&x);
+  if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
 }
 
 static void test_second_result(void) {
   vt_divergence x = {0};
-  fault = (struct fault){.spoilt = op("sort"), .result = 1};
+  fault = (struct fault){.flipped = op("sort"), .result = 1};
   CHECK(find("input x: f32[2, 9]\nv, i = sort(x)\n"
              "output v\noutput i",
              &x) == VT_OK);
@@ -240,17 +240,17 @@ static void test_second_result(void) {
   CHECK(x.op != NULL && strcmp(x.output, "i") == 0 && x.dtype == VT_DTYPE_I64);
   CHECK(x.op != NULL && strcmp(x.index, "[0, 1]") == 0 && x.distance == 1 && x.differing == 1);
   CHECK(x.op != NULL && strcmp(x.signature, "sort(f32[2, 9]) -> f32[2, 9], i64[2, 9]") == 0);
-  if (x.op != NULL) check_sound(&x);
+  if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
 }
 
-/* A composition that the backend keeps is one op; another is the ops that define it. */
+/* A composition that the backend keeps whole is one op; otherwise it is the ops that define it. */
 static void test_whole_composition(void) {
   const char *lines = "input x: f32[2, 5]\nh = softmax(tanh(x))\ny = h - 0.25\noutput y";
-  fault = (struct fault){.whole = op("softmax"), .spoilt = op("softmax")};
-  expect(lines, "softmax", "softmax(f32[2, 5]) -> f32[2, 5]", 1);
+  fault = (struct fault){.whole = op("softmax"), .flipped = op("softmax")};
+  expect_op(lines, "softmax", "softmax(f32[2, 5]) -> f32[2, 5]", 1);
   fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  expect(lines, "exp", "exp(f32[2, 5]) -> f32[2, 5]", 1);
+  expect_op(lines, "exp", "exp(f32[2, 5]) -> f32[2, 5]", 1);
 }
 
 static void test_bodies(void) {
@@ -259,42 +259,43 @@ static void test_bodies(void) {
       "last, all = loop(h0, x, count=3, carried=1, each=1) (i, h, xt) {\n"
       "g = tanh(h + xt) * w\ne = exp(g * cast(i, dtype=f32))\ngive g + e, e\n}\n"
       "y = last * 2.0\noutput y\noutput all";
-  /* exp2 differs from exp but where the operand is 0, as it is in the first turn. */
+  /* exp2 differs from exp except at 0, which is the operand in the first iteration. */
   fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  expect(loop, "exp", "exp(f32[4]) -> f32[4]", 1);
-  /* Only in the second turn, which needs what the first carried. */
+  expect_op(loop, "exp", "exp(f32[4]) -> f32[4]", 1);
+  /* Differs only in the second iteration, which needs the carried value of the first. */
   vt_divergence x = {0};
   CHECK(find("param h0: f32[2] = zeros\ny = loop(h0, count=3, carried=1) (i, h) {\n"
              "give exp(h)\n}\noutput y",
              &x) == VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, "exp") == 0 && x.n_inputs == 1);
-  CHECK(x.op != NULL && *(const uint32_t *)x.inputs[0].data == 0x3f800000); /* exp(0) */
+  CHECK(x.op != NULL && *(const uint32_t *)x.inputs[0].data == 0x3f800000); /* the bits of exp(0) */
   vt_divergence_done(&x);
-  /* The loop itself, and nothing in it. */
-  fault = (struct fault){.spoilt = op("loop"), .result = 1};
-  expect(loop, "loop", "loop(f32[4], f32[3, 4], f32[4]) -> f32[4], f32[3, 4]", 0);
+  /* The loop itself is wrong, not its body. */
+  fault = (struct fault){.flipped = op("loop"), .result = 1};
+  expect_op(loop, "loop", "loop(f32[4], f32[3, 4], f32[4]) -> f32[4], f32[3, 4]", 0);
   fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  expect(
+  expect_op(
       "input x: f32[4]\np = max(x) < 0.0\n"
       "y = cond(p) {\ngive exp(tanh(x))\n} else {\nq = x * 3.0\ngive exp(q)\n}\noutput y",
       "exp", "exp(f32[4]) -> f32[4]", 1);
-  /* A loop in a branch. */
-  expect(
+  /* A loop inside a branch of a cond. */
+  expect_op(
       "input x: f32[4]\ns = tanh(x)\np = max(x) < 0.0\n"
       "y = cond(p) {\ngive s * 2.0\n} else {\n"
       "z = loop(s, count=5, carried=1) (i, h) {\ngive exp(h) - 1.0\n}\ngive z\n}\noutput y",
       "exp", "exp(f32[4]) -> f32[4]", 1);
 }
 
-/* What a single op does not show: a group that is run as one, an operand that is a view. */
+/* Faults that one op alone does not show: in a group that runs as one, and with a strided
+ * operand. */
 static void test_neighbours(void) {
   fault = (struct fault){.from = op("add"), .to = op("sub"), .in_groups = 1};
-  expect(
+  expect_op(
       "input x: f32[4]\ninput b: f32[4]\nm = cumsum(x)\nh = tanh(tanh(m) * b + x)\ny = "
       "cumsum(h)\noutput y",
       "mul+add", "mul+add(f32[4], f32[4], f32[4]) -> f32[4]", 2);
-  fault = (struct fault){.spoilt = op("matmul"), .strided = 1};
-  expect(
+  fault = (struct fault){.flipped = op("matmul"), .strided = 1};
+  expect_op(
       "input x: f32[3, 4]\ninput w: f32[5, 4]\nh = tanh(x)\nv = tanh(w)\n"
       "y = matmul(h, transpose(v, perm=[1, 0]))\noutput y",
       "matmul", "matmul(f32[3, 4], f32[4, 5]) -> f32[3, 5]", 0);
@@ -305,23 +306,23 @@ static const char chain[] =
     "cumsum(c)\n"
     "e = tanh(d)\nf = cumsum(e)\noutput f";
 
-/* Only in the whole, or in what is nearly the whole. */
+/* Faults that show only in the whole model, or in nearly all of it. */
 static void test_whole_model(void) {
   vt_divergence x = {0};
-  fault = (struct fault){.spoilt = op("tanh"), .many_steps = 6};
+  fault = (struct fault){.flipped = op("tanh"), .many_steps = 6};
   CHECK(find(chain, &x) == VT_OK);
   CHECK(x.model != NULL && strstr(x.model, "input w: f32[4]\n") != NULL);
   CHECK(x.op != NULL && x.n_inputs == 2 && !x.isolated);
-  if (x.op != NULL) check_sound(&x);
+  if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
   x = (vt_divergence){0};
-  fault = (struct fault){.spoilt = op("cumsum"), .many_steps = 3};
+  fault = (struct fault){.flipped = op("cumsum"), .many_steps = 3};
   CHECK(find(chain, &x) == VT_OK && x.isolated);
-  if (x.op != NULL) check_sound(&x);
+  if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
 }
 
-/* What all passes would compute ahead, on the reference. */
+/* A fault in an op that constant folding would compute on the reference. */
 static void test_passes(void) {
   const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower"};
   static const char text[] =
@@ -330,34 +331,34 @@ static void test_passes(void) {
   fault = (struct fault){.from = op("exp"), .to = op("exp2")};
   CHECK(find_with(text, &how, &x) == VT_OK);
   CHECK(x.passes != NULL && strcmp(x.passes, "bind,lower") == 0 && x.n_inputs == 0);
-  if (x.op != NULL) check_sound(&x);
+  if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
 }
 
-/* As many threads as it takes; where it takes no certain number, none is asked for. */
+/* The report has the number of threads only if the fault depends on it. */
 static void test_threads(void) {
   const vt_options how = {.size = sizeof how, .backend = "wrong", .threads = 3};
   char text[1024];
   snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", chain);
   for (uint32_t threads = 0; threads <= 3; threads += 3) {
     vt_divergence x = {0};
-    fault = (struct fault){.spoilt = op("tanh"), .threads = threads};
+    fault = (struct fault){.flipped = op("tanh"), .threads = threads};
     CHECK(find_with(text, &how, &x) == VT_OK && x.isolated && x.threads == threads);
-    if (x.op != NULL) check_sound(&x);
+    if (x.op != NULL) check_divergence(&x);
     vt_divergence_done(&x);
   }
 }
 
-/* What does not come again: the report is of what was seen. */
+/* A fault that does not show again: the report is of the first run. */
 static void test_not_again(void) {
   vt_divergence x = {0};
   const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower,dead"};
   char text[1024];
   snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", chain);
   vt_compare c = {.size = sizeof c};
-  fault = (struct fault){.spoilt = op("tanh"), .many_steps = 7}; /* never */
+  fault = (struct fault){.flipped = op("tanh"), .many_steps = 7}; /* no program is that long */
   CHECK(find_with(text, &how, &x) == VT_NAME);
-  fault = (struct fault){.spoilt = op("cumsum"), .once = 1};
+  fault = (struct fault){.flipped = op("cumsum"), .once = 1};
   CHECK(find_with(text, &how, &x) == VT_OK);
   CHECK(x.model != NULL && !x.isolated && x.n_inputs == 2 && strcmp(x.output, "f") == 0);
   CHECK(x.passes != NULL && strcmp(x.passes, how.passes) == 0);
@@ -365,8 +366,8 @@ static void test_not_again(void) {
   vt_divergence_done(&x);
 }
 
-/* More values than one run has outputs for. */
-static void test_long(void) {
+/* A graph with more values than one run may have outputs. */
+static void test_many_values(void) {
   enum { LONG = 5000 };
   const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower"};
   vt_divergence x = {0};
@@ -378,7 +379,7 @@ static void test_long(void) {
   fault = (struct fault){.from = op("exp"), .to = op("exp2")};
   CHECK(find_with(text.s, &how, &x) == VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, "exp") == 0 && strcmp(x.output, "h.5001") == 0);
-  if (x.op != NULL) check_sound(&x);
+  if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
   vt_text_done(&text);
 }
@@ -388,10 +389,10 @@ static void test_example(const char *path, const char *name, uint32_t n_bind, co
   vt_model *m = NULL;
   vt_divergence x = {0};
   CHECK(vt_model_read(path, NULL, &m, NULL) == VT_OK);
-  CHECK(vt_diverge_find(m, &how, give, NULL, &x, NULL) == VT_OK);
+  CHECK(vt_diverge_find(m, &how, set_values, NULL, &x, NULL) == VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, name) == 0 && x.isolated);
   CHECK(x.op != NULL && strcmp(x.output, output) != 0);
-  if (x.op != NULL) check_sound(&x);
+  if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
   vt_model_free(m);
 }
@@ -442,16 +443,17 @@ static void test_folder(void) {
   CHECK(find("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
   vt_text_init(&command, vt_alloc_default());
   snprintf(path, sizeof path, "%s/other/", folder);
-  CHECK(mkdir(path, 0700) == 0); /* empty: taken */
+  CHECK(mkdir(path, 0700) == 0); /* an empty folder is used */
   CHECK(vt_divergence_write(&x, path, "./lib foo.so:1", &command, &d) == VT_OK);
   CHECK(strstr(command.s, "/lib foo.so:1' --allow-unadmitted") != NULL);
   CHECK(strstr(command.s, " 'reference:0,/") != NULL);
   snprintf(other, sizeof other, "%s/mine.txt", path);
   CHECK(vt_bytes_write(other, "mine", 4, NULL) == VT_OK);
-  CHECK(vt_divergence_write(&x, path, "wrong", &command, &d) == VT_IO); /* more than ours in it */
+  CHECK(vt_divergence_write(&x, path, "wrong", &command, &d) ==
+        VT_IO); /* the folder has a foreign file */
   CHECK(access(other, R_OK) == 0);
   snprintf(other, sizeof other, "%s/model.vt", path);
-  CHECK(access(other, R_OK) == 0); /* and nothing is lost */
+  CHECK(access(other, R_OK) == 0); /* no file was removed */
   snprintf(path, sizeof path, "%s/foreign", folder);
   snprintf(other, sizeof other, "%s/weights.npy", path);
   CHECK(mkdir(path, 0700) == 0 && vt_bytes_write(other, "mine", 4, NULL) == VT_OK);
@@ -461,7 +463,7 @@ static void test_folder(void) {
   CHECK(vt_divergence_write(&x, other, "wrong", &command, NULL) == VT_IO);
   vt_divergence_done(&x);
   vt_text_done(&command);
-  /* From a folder in the current one a plug-in is one step up. */
+  /* In a folder inside the current one, the plug-in's path starts with "..". */
   CHECK(chdir(folder) == 0);
   vt_text_init(&command, vt_alloc_default());
   CHECK(find("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
@@ -471,24 +473,24 @@ static void test_folder(void) {
                "reference:0,../libfoo.so --allow-unadmitted") == 0);
   vt_text_done(&command);
   vt_divergence_done(&x);
-  CHECK(count_entries(".") == 4); /* it, other, foreign, near: nothing half made is left */
+  CHECK(count_entries(".") == 4); /* it, other, foreign, near; no temporary folder is left */
 }
 
-/* What was seen once is written with the model as it is, though nothing differs now. */
-static void test_seen(void) {
+/* A fault that was seen once is written with the whole model, though nothing differs now. */
+static void test_fault_report(void) {
   static const char text[] =
       "volta 1\nmodel m {\ninput x: f32[3]\ninput z: f32[3]\noutput a = x\noutput y = x + z\n}";
   static const char through[] = "volta 1\nmodel m {\ninput x: f32[3]\noutput a = x\n}";
   const vt_options how = {.size = sizeof how, .backend = "wrong:0"};
-  const vt_sighting seen = {"order", "add/1", "it was wrong", "volta admit './a b.so' --short"};
+  const vt_fault_report seen = {"order", "add/1", "it was wrong", "volta admit './a b.so' --short"};
   vt_divergence x = {0};
   vt_model *m = NULL;
   char page[2000] = "";
   fault = (struct fault){0};
   CHECK(vt_model_parse(text, strlen(text), NULL, &m, NULL) == VT_OK);
-  CHECK(vt_diverge_keep(m, &how, give, NULL, &x, NULL) == VT_OK);
+  CHECK(vt_diverge_whole_model(m, &how, set_values, NULL, &x, NULL) == VT_OK);
   CHECK(strcmp(x.op, "add") == 0 && x.n_inputs == 2 && x.compared == 0);
-  CHECK(vt_divergence_write_seen(&x, &seen, "seen", "./a b.so", NULL) == VT_OK);
+  CHECK(vt_divergence_write_report(&x, &seen, "seen", "./a b.so", NULL) == VT_OK);
   CHECK(count_entries("seen") == 4);
   FILE *f = fopen("seen/README.txt", "rb");
   CHECK(f != NULL && fread(page, 1, sizeof page - 1, f) > 0);
@@ -496,7 +498,8 @@ static void test_seen(void) {
   CHECK(strstr(page, "\n  volta admit './a b.so' --short\n") != NULL);
   CHECK(strstr(page, "it was wrong\n") != NULL && strstr(page, "it gives") == NULL);
   x.output = "y", x.index = "[1]", x.dtype = VT_DTYPE_F32, x.bits = 7, x.compared = 3;
-  CHECK(vt_divergence_write_seen(&x, &seen, "seen", "./a b.so", NULL) == VT_OK); /* replaced */
+  CHECK(vt_divergence_write_report(&x, &seen, "seen", "./a b.so", NULL) ==
+        VT_OK); /* replaces the folder */
   f = fopen("seen/README.txt", "rb");
   CHECK(f != NULL && fread(page, 1, sizeof page - 1, f) > 0);
   if (f != NULL) fclose(f);
@@ -504,14 +507,14 @@ static void test_seen(void) {
   vt_divergence_done(&x);
   vt_model_free(m);
   CHECK(vt_model_parse(through, strlen(through), NULL, &m, NULL) == VT_OK);
-  CHECK(vt_diverge_keep(m, &how, give, NULL, &x, NULL) == VT_NAME); /* nothing is run */
+  CHECK(vt_diverge_whole_model(m, &how, set_values, NULL, &x, NULL) == VT_NAME); /* no node runs */
   vt_model_free(m);
 }
 
 int main(void) {
   if (mkdtemp(folder) == NULL) return 77;
-  test_none();
-  test_middle();
+  test_no_divergence();
+  test_single_op();
   test_types();
   test_nan();
   test_second_result();
@@ -522,12 +525,12 @@ int main(void) {
   test_passes();
   test_threads();
   test_not_again();
-  test_long();
+  test_many_values();
   test_examples();
   test_no_memory();
   test_folder();
-  test_seen();
+  test_fault_report();
   empty_folder(folder);
-  while (n_kept > 0) free(kept[--n_kept]);
+  while (n_copies > 0) free(copies[--n_copies]);
   TEST_DONE();
 }

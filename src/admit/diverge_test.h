@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * diverge_test.h - a backend that is wrong on request, for diverge_test.c alone: `wrong` runs the
- * reference's steps one by one and spoils some. The registry is the test's own. */
+ * diverge_test.h - a faulty backend for diverge_test.c: `wrong` runs the reference's steps one by
+ * one and changes some results. The registry of the test has it and the reference. */
 #ifndef DIVERGE_TEST_H
 #define DIVERGE_TEST_H
 #include <stdlib.h>
@@ -8,18 +8,18 @@
 #include "registry.h"
 #include "vt_steps.h"
 
-/* What is wrong with it. Steps of op `from` run as op `to`, in bodies too; or a bit of element 1 of
- * result `result` of op `spoilt` is turned over. */
+/* The planted fault: steps of op `from` run as op `to`, in bodies too; or a bit of element 1 of
+ * result number `result` of op `flipped` is flipped. */
 static struct fault {
-  uint32_t from, to, spoilt, result;
-  uint32_t whole;      /* a composition that it runs itself */
-  int in_groups;       /* only in groups of several steps */
-  int strided;         /* only where an operand is no dense tensor */
-  uint64_t many_steps; /* only in programs of so many steps, or more */
-  uint32_t threads;    /* only with so many */
-  int once;            /* only in the first run that has the op */
+  uint32_t from, to, flipped, result;
+  uint32_t whole;      /* a composition that the backend keeps whole */
+  int in_groups;       /* 1: only in groups of several steps */
+  int strided;         /* 1: only if an operand has strides */
+  uint64_t many_steps; /* only in programs of at least this many steps */
+  uint32_t threads;    /* only with this number of threads; 0: any */
+  int once;            /* 1: only in the first run that has the op */
 } fault;
-static int runs, first_run; /* in this process; the first that was spoilt */
+static int runs, first_run; /* number of runs, and number of the first run with a flipped bit */
 
 struct vt_bk_device {
   const vt_bk_host *host;
@@ -29,12 +29,12 @@ struct vt_bk_program {
   vt_bk_device *dev;
   uint64_t n;
   const vt_bk_step *steps;
-  vt_steps *one;   /* a list for each step */
-  vt_bk_step *own; /* the steps as they are run */
+  vt_steps *one;   /* by step: a list with only that step */
+  vt_bk_step *own; /* the steps with the fault */
   vt_bk_error error;
 };
 
-static const vt_bk_api *right;
+static const vt_bk_api *right; /* the reference */
 
 static int32_t device_count(const vt_bk_host *host, uint32_t *out) {
   (void)host;
@@ -67,7 +67,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 static uint32_t kind_of(uint32_t op) { return op == fault.whole ? VT_STEPS_WHOLE : 0; }
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
-  return vt_steps_listed(op, kind_of(op));
+  return vt_steps_lists_op(op, kind_of(op));
 }
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   (void)dev;
@@ -94,29 +94,31 @@ static int is_grouped(const vt_bk_step *all, uint64_t n, uint64_t i) {
          ((i > 0 && all[i - 1].group == group) || (i + 1 < n && all[i + 1].group == group));
 }
 
-static int sins(const vt_bk_step *all, uint64_t n, uint64_t i) {
+/* 1 if the conditions of the fault hold for step `i`. */
+static int is_affected(const vt_bk_step *all, uint64_t n, uint64_t i) {
   return (!fault.in_groups || is_grouped(all, n, i)) && (!fault.strided || is_strided(&all[i])) &&
          n >= fault.many_steps;
 }
 
-/* Copies live as long as the test: it is short. */
-static void *kept[MOST * 64];
-static uint32_t n_kept;
+/* Copies are freed at the end of the test. */
+static void *copies[MOST * 64];
+static uint32_t n_copies;
 static void *keep(const void *p, size_t size) {
   void *copy = malloc(size + 1);
-  if (copy == NULL || n_kept == MOST * 64) exit(1);
+  if (copy == NULL || n_copies == MOST * 64) exit(1);
   if (size > 0) memcpy(copy, p, size);
-  kept[n_kept++] = copy;
+  copies[n_copies++] = copy;
   return copy;
 }
 
-static vt_bk_step *corrupt(const vt_bk_step *steps, uint64_t n) {
+static vt_bk_step *copy_with_fault(const vt_bk_step *steps, uint64_t n) {
   vt_bk_step *own = keep(steps, (size_t)n * sizeof *own);
   for (uint64_t i = 0; i < n; i++) {
-    if (own[i].op == fault.from && fault.from != 0 && sins(steps, n, i)) own[i].op = fault.to;
+    if (own[i].op == fault.from && fault.from != 0 && is_affected(steps, n, i))
+      own[i].op = fault.to;
     vt_bk_body *body = keep(own[i].body, own[i].n_body * sizeof *body);
     for (uint32_t k = 0; k < own[i].n_body; k++)
-      body[k].steps = corrupt(body[k].steps, body[k].n_steps);
+      body[k].steps = copy_with_fault(body[k].steps, body[k].n_steps);
     own[i].body = body;
   }
   return own;
@@ -134,7 +136,7 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   const vt_bk_host *host = dev->host;
   vt_bk_program *p = host->resize(host->user, NULL, 0, sizeof *p);
   if (p == NULL) return VT_NOMEM;
-  *p = (vt_bk_program){.dev = dev, .steps = steps, .own = corrupt(steps, n)};
+  *p = (vt_bk_program){.dev = dev, .steps = steps, .own = copy_with_fault(steps, n)};
   p->one = host->resize(host->user, NULL, 0, (n + 1) * sizeof *p->one);
   int32_t s = p->one == NULL ? VT_NOMEM : VT_OK;
   for (uint64_t i = 0; s == VT_OK && i < n; i++) {
@@ -153,11 +155,12 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   return s;
 }
 
-static void spoil(const vt_bk_program *p, uint64_t i, char *const *base) {
+static void flip_bit(const vt_bk_program *p, uint64_t i, char *const *base) {
   const vt_bk_step *s = &p->steps[i];
   if (fault.threads != 0 && p->dev->host->threads != fault.threads) return;
-  if (s->op != fault.spoilt || fault.spoilt == 0 || fault.result >= s->n_out) return;
-  if (!sins(p->steps, p->n, i) || (fault.once && first_run != 0 && runs != first_run)) return;
+  if (s->op != fault.flipped || fault.flipped == 0 || fault.result >= s->n_out) return;
+  if (!is_affected(p->steps, p->n, i) || (fault.once && first_run != 0 && runs != first_run))
+    return;
   first_run = runs;
   const vt_bk_tensor *t = &s->out[fault.result];
   int64_t count = 1;
@@ -174,7 +177,7 @@ static int32_t run(vt_bk_program *p, const uint64_t *buffers, uint64_t n) {
   for (uint64_t i = 0; i < p->n && p->error.status == VT_OK; i++) {
     vt_steps_run(&p->one[i], base);
     vt_steps_error(&p->one[i], &p->error);
-    spoil(p, i, base);
+    flip_bit(p, i, base);
   }
   return VT_OK;
 }
@@ -183,7 +186,7 @@ static int32_t wait(vt_bk_program *p, vt_bk_error *out) {
   return VT_OK;
 }
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out) {
-  return right->buffer_new(dev, bytes, out); /* of a device it reads the host alone */
+  return right->buffer_new(dev, bytes, out); /* the reference reads only dev->host */
 }
 static void buffer_free(vt_bk_device *dev, uint64_t handle) { right->buffer_free(dev, handle); }
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,

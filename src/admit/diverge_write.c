@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * diverge_write.c - a divergence as a folder that anybody can run: the model, its inputs and a page
- * that says what was found. It is made beside its place and renamed, so that it is there whole or
- * not at all. */
+ * diverge_write.c - writes a divergence as a folder with the model, its inputs and a page that says
+ * what was found and how to run it. The folder is written under a temporary name and then renamed,
+ * so that it is complete or does not exist. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 enum { PATH = 4096 };
 static const char MARK[] = VT_DIVERGES;
 
-static vt_status system_failed(const char *what, const char *path, vt_diag *d) {
+static vt_status fail_system(const char *what, const char *path, vt_diag *d) {
   char reason[128];
   const int error = errno;
   if (strerror_r(error, reason, sizeof reason) != 0)
@@ -23,9 +23,9 @@ static vt_status system_failed(const char *what, const char *path, vt_diag *d) {
   return VT_FAIL(d, VT_IO, "cannot %s %.200s: %s", what, path, reason);
 }
 
-/* "FOLDER/NAME" and an ending, or VT_LIMIT. */
-static vt_status join(const char *folder, const char *name, const char *ending, char out[PATH],
-                      vt_diag *d) {
+/* Prints "FOLDER/NAME" and an ending; VT_LIMIT if it is too long. */
+static vt_status join_path(const char *folder, const char *name, const char *ending, char out[PATH],
+                           vt_diag *d) {
   const int n = snprintf(out, PATH, "%s/%s%s", folder, name, ending);
   return n > 0 && n < PATH ? VT_OK : VT_FAIL(d, VT_LIMIT, "the name of the folder is too long");
 }
@@ -37,7 +37,7 @@ static int is_plain(char c) {
          strchr("_-./:,=+@%", c) != NULL;
 }
 
-void vt_text_word(vt_text *out, const char *word) {
+void vt_text_shell_word(vt_text *out, const char *word) {
   int plain = word[0] != 0;
   for (const char *c = word; *c != 0; c++) plain = plain && is_plain(*c);
   if (plain) {
@@ -49,7 +49,7 @@ void vt_text_word(vt_text *out, const char *word) {
     if (*c == '\'')
       vt_text_add(out, "'\\''");
     else
-      vt_text_bytes(out, c, 1);
+      vt_text_add_bytes(out, c, 1);
   vt_text_add(out, "'");
 }
 
@@ -57,13 +57,14 @@ static int is_simple(const char *folder) {
   return strchr(folder, '/') == NULL && strcmp(folder, ".") != 0 && strcmp(folder, "..") != 0;
 }
 
-/* The backend as seen from the folder: a plug-in's path is relative to the current one. */
+/* Appends the backends for `volta parity` in the folder. The path of a plug-in is relative to the
+ * current folder, so it is changed to be valid from inside the new one. */
 static vt_status add_backend(vt_text *out, const char *folder, const char *backend, vt_diag *d) {
   char here[PATH] = "..";
   const int relative = strchr(backend, '/') != NULL && backend[0] != '/';
   vt_text word;
   if (relative && !is_simple(folder) && getcwd(here, sizeof here) == NULL)
-    return system_failed("name", "the current folder", d);
+    return fail_system("name", "the current folder", d);
   vt_text_init(&word, out->a);
   vt_text_add(&word, "reference:0,");
   if (relative) {
@@ -71,13 +72,13 @@ static vt_status add_backend(vt_text *out, const char *folder, const char *backe
     vt_text_add(&word, "%s/", here);
   }
   vt_text_add(&word, "%s", backend);
-  if (vt_text_status(&word) == VT_OK) vt_text_word(out, word.s);
+  if (vt_text_status(&word) == VT_OK) vt_text_shell_word(out, word.s);
   const vt_status s = vt_text_status(&word);
   vt_text_done(&word);
   return s == VT_OK ? VT_OK : VT_FAIL(d, s, "out of memory");
 }
 
-static const char *ending_of(const vt_tensor *t) {
+static const char *file_ending(const vt_tensor *t) {
   return t->dtype == VT_DTYPE_BF16 ? ".safetensors" : ".npy";
 }
 
@@ -86,7 +87,7 @@ static vt_status add_command(const vt_divergence *x, const char *folder, const c
   if (x->threads != 0) vt_text_add(out, "VOLTA_THREADS=%u ", x->threads);
   vt_text_add(out, "volta parity model.vt");
   for (uint32_t i = 0; i < x->n_inputs; i++)
-    vt_text_add(out, " --in %s=%s%s", x->names[i], x->names[i], ending_of(&x->inputs[i]));
+    vt_text_add(out, " --in %s=%s%s", x->names[i], x->names[i], file_ending(&x->inputs[i]));
   if (x->passes != NULL) vt_text_add(out, " --passes %s", x->passes);
   vt_text_add(out, " --backends ");
   VT_TRY(add_backend(out, folder, backend, d));
@@ -102,7 +103,7 @@ static void add_bits(const vt_divergence *x, vt_text *out) {
   vt_text_add(out, "result     %s%s\n", x->output, x->index);
   vt_text_add(out, "it gives   0x%0*llx (%s)\n", digits, (unsigned long long)x->bits,
               vt_dtype_name(x->dtype));
-  vt_text_add(out, "right is   0x%0*llx\n", digits, (unsigned long long)x->expected);
+  vt_text_add(out, "expected   0x%0*llx\n", digits, (unsigned long long)x->expected);
   if (x->distance == UINT64_MAX)
     vt_text_add(out, "distance   none: one of the two is NaN\n");
   else
@@ -118,14 +119,14 @@ static void add_page(const vt_divergence *x, const char *backend, const char *co
   vt_text_add(out, "op         %s\n", x->signature);
   add_bits(x, out);
   vt_text_add(out, "\n%s\n",
-              x->isolated ? "model.vt is the smallest model that was seen to show it."
-                          : "No part of the model shows it alone: model.vt is all of "
-                            "it, with its parameters as inputs.");
+              x->isolated ? "model.vt is the smallest model found that shows it."
+                          : "No part of the model shows it alone: model.vt is the whole "
+                            "model, with its parameters as inputs.");
   vt_text_add(out, "To see it again, run in this folder:\n\n  %s\n", command);
 }
 
-static void add_seen_page(const vt_divergence *x, const vt_sighting *seen, const char *backend,
-                          vt_text *out) {
+static void add_report_page(const vt_divergence *x, const vt_fault_report *seen,
+                            const char *backend, vt_text *out) {
   vt_text_add(out, "%s\n\n", MARK);
   vt_text_add(out, "backend    %s\n", backend);
   vt_text_add(out, "check      %s\n", seen->check);
@@ -133,12 +134,12 @@ static void add_seen_page(const vt_divergence *x, const vt_sighting *seen, const
   vt_text_add(out, "reason     %s\n", seen->reason);
   vt_text_add(out, "op         %s\n", x->signature);
   if (x->compared > 0) add_bits(x, out);
-  vt_text_add(out, "\nmodel.vt is the model that it was seen in, with what it was given.\n");
+  vt_text_add(out, "\nmodel.vt is the model that showed the fault, with its inputs.\n");
   if (x->compared > 0)
     vt_text_add(out,
-                "One run of it alone does not show the fault: it takes what the check does "
-                "around it.\n");
-  vt_text_add(out, "To see it again, run where the backend is found by that name:\n\n");
+                "One run of the model alone does not show the fault; the check that found it "
+                "is needed.\n");
+  vt_text_add(out, "To see it again, run in a folder from which the backend has that name:\n\n");
   vt_text_add(out, "  %s\n", seen->command);
 }
 
@@ -146,7 +147,7 @@ static void add_seen_page(const vt_divergence *x, const vt_sighting *seen, const
 
 static vt_status write_input(const char *folder, const char *name, const vt_tensor *t, vt_diag *d) {
   char path[PATH];
-  VT_TRY(join(folder, name, ending_of(t), path, d));
+  VT_TRY(join_path(folder, name, file_ending(t), path, d));
   if (t->dtype == VT_DTYPE_BF16) return vt_safetensors_write(path, 1, &name, t, d);
   return vt_npy_write(path, t, d);
 }
@@ -156,9 +157,9 @@ static vt_status write_files(const vt_divergence *x, const char *folder, const v
   char path[PATH];
   for (uint32_t i = 0; i < x->n_inputs; i++)
     VT_TRY(write_input(folder, x->names[i], &x->inputs[i], d));
-  VT_TRY(join(folder, "model.vt", "", path, d));
+  VT_TRY(join_path(folder, "model.vt", "", path, d));
   VT_TRY(vt_bytes_write(path, x->model, strlen(x->model), d));
-  VT_TRY(join(folder, "README.txt", "", path, d));
+  VT_TRY(join_path(folder, "README.txt", "", path, d));
   return vt_bytes_write(path, page->s, page->n, d);
 }
 
@@ -167,36 +168,38 @@ static int ends_with(const char *name, const char *ending) {
   return n > m && strcmp(name + n - m, ending) == 0;
 }
 
-static int is_ours(const char *name) {
+static int is_own_file(const char *name) {
   return strcmp(name, "model.vt") == 0 || strcmp(name, "README.txt") == 0 ||
          ends_with(name, ".npy") || ends_with(name, ".safetensors");
 }
 
-/* Removes a folder of ours with what is ours in it; what is not stays, and so does the folder. */
+/* Removes files that this code writes, and the folder if it is empty then. */
 static void remove_folder(const char *folder) {
   DIR *dir = opendir(folder);
   for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
     char path[PATH];
-    if (is_ours(e->d_name) && join(folder, e->d_name, "", path, NULL) == VT_OK) (void)unlink(path);
+    if (is_own_file(e->d_name) && join_path(folder, e->d_name, "", path, NULL) == VT_OK)
+      (void)unlink(path);
   }
   if (dir != NULL) closedir(dir);
   (void)rmdir(folder);
 }
 
-/* 1 when nothing is in the folder that is not named as what we write. */
-static int holds_ours(const char *folder) {
+/* 1 if all files in the folder have names that this code writes. */
+static int has_only_own_files(const char *folder) {
   DIR *dir = opendir(folder);
   int ours = dir != NULL;
   for (struct dirent *e; ours && (e = readdir(dir)) != NULL;)
-    ours = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_ours(e->d_name);
+    ours = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_own_file(e->d_name);
   if (dir != NULL) closedir(dir);
   return ours;
 }
 
-/* 1 when its page, too, is one that we write. */
-static int holds_older(const char *folder) {
+/* 1 if the folder is an older divergence: its names fit and its page starts with the mark. */
+static int is_older_divergence(const char *folder) {
   char path[PATH], start[sizeof MARK] = {0};
-  if (!holds_ours(folder) || join(folder, "README.txt", "", path, NULL) != VT_OK) return 0;
+  if (!has_only_own_files(folder) || join_path(folder, "README.txt", "", path, NULL) != VT_OK)
+    return 0;
   FILE *f = fopen(path, "rb");
   if (f == NULL) return 0;
   const size_t n = fread(start, 1, sizeof MARK - 1, f);
@@ -204,17 +207,18 @@ static int holds_older(const char *folder) {
   return n == sizeof MARK - 1 && memcmp(start, MARK, n) == 0;
 }
 
-static vt_status put_in_place(const char *made, const char *folder, vt_diag *d) {
+static vt_status move_into_place(const char *made, const char *folder, vt_diag *d) {
   if (rename(made, folder) == 0) return VT_OK;
-  if (errno != ENOTEMPTY && errno != EEXIST) return system_failed("make the folder", folder, d);
-  if (!holds_older(folder))
-    return VT_FAIL(d, VT_IO, "the folder %.200s is there already and holds something else", folder);
+  if (errno != ENOTEMPTY && errno != EEXIST) return fail_system("make the folder", folder, d);
+  if (!is_older_divergence(folder))
+    return VT_FAIL(d, VT_IO, "the folder %.200s exists already and contains something else",
+                   folder);
   remove_folder(folder);
-  return rename(made, folder) == 0 ? VT_OK : system_failed("replace the folder", folder, d);
+  return rename(made, folder) == 0 ? VT_OK : fail_system("replace the folder", folder, d);
 }
 
-/* A new folder beside the one that is wanted. */
-static vt_status make_beside(const char *folder, char out[PATH], vt_diag *d) {
+/* Makes a new folder next to the wanted one. */
+static vt_status make_temporary(const char *folder, char out[PATH], vt_diag *d) {
   enum { TRIES = 100 };
   for (int i = 0; i < TRIES; i++) {
     const int n = snprintf(out, PATH, "%s.%ld-%d", folder, (long)getpid(), i);
@@ -222,20 +226,20 @@ static vt_status make_beside(const char *folder, char out[PATH], vt_diag *d) {
     if (mkdir(out, 0777) == 0) return VT_OK;
     if (errno != EEXIST) break;
   }
-  return system_failed("make the folder", folder, d);
+  return fail_system("make the folder", folder, d);
 }
 
 static vt_status write_folder(const vt_divergence *x, const char *folder, const vt_text *page,
                               vt_diag *d) {
   char made[PATH];
-  VT_TRY(make_beside(folder, made, d));
+  VT_TRY(make_temporary(folder, made, d));
   vt_status s = write_files(x, made, page, d);
-  if (s == VT_OK) s = put_in_place(made, folder, d);
+  if (s == VT_OK) s = move_into_place(made, folder, d);
   if (s != VT_OK) remove_folder(made);
   return s;
 }
 
-/* A slash at the end means nothing, and would put the folder's maker inside it. */
+/* Removes slashes at the end of the name; with one, the temporary folder would be made inside. */
 static vt_status clean_name(const char *folder, char out[PATH], vt_diag *d) {
   size_t n = strlen(folder);
   while (n > 1 && folder[n - 1] == '/') n--;
@@ -261,20 +265,20 @@ vt_status vt_divergence_write(const vt_divergence *x, const char *folder, const 
   vt_status s = add_command(x, name, backend, &command, d);
   if (s == VT_OK) add_page(x, backend, command.s, &page);
   if (s == VT_OK) s = write_page(x, name, &page, d);
-  if (s == VT_OK) vt_text_bytes(out_command, command.s, command.n);
+  if (s == VT_OK) vt_text_add_bytes(out_command, command.s, command.n);
   if (s == VT_OK && vt_text_status(out_command) != VT_OK) s = VT_FAIL(d, VT_NOMEM, "out of memory");
   vt_text_done(&command);
   vt_text_done(&page);
   return s;
 }
 
-vt_status vt_divergence_write_seen(const vt_divergence *x, const vt_sighting *seen,
-                                   const char *folder, const char *backend, vt_diag *d) {
+vt_status vt_divergence_write_report(const vt_divergence *x, const vt_fault_report *seen,
+                                     const char *folder, const char *backend, vt_diag *d) {
   char name[PATH];
   vt_text page;
   VT_TRY(clean_name(folder, name, d));
   vt_text_init(&page, x->arena.a);
-  add_seen_page(x, seen, backend, &page);
+  add_report_page(x, seen, backend, &page);
   const vt_status s = write_page(x, name, &page, d);
   vt_text_done(&page);
   return s;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * measured_test.c - looking changes nothing: a part of the conformance suite and the examples, with
- * and without measuring and progress, on memory that is shared and on memory that is not. The same
- * digests, plans and traffic, no allocation in a second run; and what a composition costs does not
- * depend on whether it is kept whole. The long form takes the whole short choice, and every example
- * on every device. */
+ * measured_test.c - measuring and progress reports do not change anything. Some conformance cases
+ * and the examples run with and without them, on devices with shared and with separate memory.
+ * Digests, plans and traffic must be the same, and a second run must not allocate. The cost of a
+ * composition must not depend on whether it is kept whole. The long form runs the whole short form
+ * of the suite, and every example on every device. */
 #include <string.h>
 #include "vt_suite.h"
 #include "vt_test.h"
@@ -13,22 +13,22 @@ static const char *const devices[] = {"reference:0", "reference:1", "island:0", 
                                       "cpu:0"};
 enum { N_DEVICES = sizeof devices / sizeof *devices };
 
-/* ---- what is seen of a run ---- */
+/* ---- observing a run ---- */
 
 typedef struct seen {
   uint8_t digest[32], core[32], target[32];
   vt_run_info info;
 } seen;
 
-static uint64_t heard; /* reports of progress */
+static uint64_t reports; /* number of progress reports */
 
-static void listen(void *user, const char *what, uint64_t done, uint64_t total) {
+static void count_report(void *user, const char *what, uint64_t done, uint64_t total) {
   (void)user, (void)what;
   CHECK(done <= total);
-  heard++;
+  reports++;
 }
 
-static void look(vt_program *p, const uint8_t digest[32], seen *out) {
+static void observe(vt_program *p, const uint8_t digest[32], seen *out) {
   out->info.size = sizeof out->info;
   memcpy(out->digest, digest, sizeof out->digest);
   vt_program_plan_digest(p, out->core, out->target);
@@ -45,7 +45,8 @@ static int is_same(const seen *a, const seen *b) {
          x->copies_from_device == y->copies_from_device;
 }
 
-/* Steps have a time, one after the other, within the run; copies are those that were counted. */
+/* 1 if every step has a time within the run, in order, and the listed copies have the counted
+ * bytes. */
 static int is_timed(vt_program *p, const vt_run_info *run) {
   uint64_t last = run->begin_ns, bytes = 0;
   for (uint32_t i = 0; i < vt_program_steps(p); i++) {
@@ -63,7 +64,8 @@ static int is_timed(vt_program *p, const vt_run_info *run) {
          bytes == run->to_device + run->from_device;
 }
 
-/* A second run takes no memory, by the library's count and by the test's, and gives the same. */
+/* 1 if a second run does not allocate, by the library's count and by the test's, and gives the same
+ * digest. */
 static int runs_again(vt_program *p, const vt_fault *fault, const uint8_t digest[32]) {
   vt_run_info info = {.size = sizeof info};
   uint8_t again[32];
@@ -76,26 +78,26 @@ static int runs_again(vt_program *p, const vt_fault *fault, const uint8_t digest
 
 /* ---- cases ---- */
 
-/* 1 when it passed and is filled in; 0 when it ends by an index that is out of range, as it must.
- */
+/* Runs a case, which must pass. Returns 1 and sets *out; returns 0 if the expected result is an
+ * index out of range. */
 static int run_case(const vt_suite *s, uint32_t i, const char *device, int watched, seen *out) {
   vt_fault fault = {0};
   const vt_alloc a = vt_fault_alloc(&fault);
   const vt_options how = {.size = sizeof how,
                           .backend = device,
                           .alloc = &a,
-                          .progress = watched ? listen : NULL,
+                          .progress = watched ? count_report : NULL,
                           .measure = (uint32_t)watched};
   vt_model *m = NULL;
   vt_program *p = NULL;
   vt_case_inputs in = {0};
   vt_case_result r = {0};
   CHECK(vt_case_open(s, i, &a, &m, &in, NULL) == VT_OK);
-  vt_case_try(s, i, m, &in, &how, &p, &r);
+  vt_case_run_opened(s, i, m, &in, &how, &p, &r);
   const int ok = r.outcome == VT_CASE_PASSED && r.status == VT_OK;
   CHECK(r.outcome == VT_CASE_PASSED);
   if (ok) {
-    look(p, r.digest, out);
+    observe(p, r.digest, out);
     CHECK(out->info.allocations == 0 && out->info.runs == 1);
     CHECK(watched ? is_timed(p, &out->info) : out->info.timed == 0 && vt_program_copies(p) == 0);
     CHECK(runs_again(p, &fault, r.digest));
@@ -116,7 +118,9 @@ static void compare_case(const vt_suite *s, uint32_t i) {
     CHECK(run_case(s, i, devices[k], 1, &watched) == ran);
     CHECK(!ran || is_same(&plain[k], &watched));
   }
-  if (ran) CHECK(plain[0].info.flops == plain[1].info.flops); /* in parts and whole */
+  if (ran)
+    CHECK(plain[0].info.flops ==
+          plain[1].info.flops); /* reference:0 decomposes, reference:1 keeps whole */
   if (ran) CHECK(plain[0].info.flops == plain[2].info.flops);
   if (vt_test_failed != failed) fprintf(stderr, "  %s\n", s->cases[i].name);
 }
@@ -132,9 +136,9 @@ static void test_cases(const vt_suite *s) {
       compare_case(s, i);
       compared++;
     }
-  CHECK(compared >= 100 && heard > compared);
+  CHECK(compared >= 100 && reports > compared);
   printf("%u cases on %d devices, %llu reports\n", compared, (int)N_DEVICES,
-         (unsigned long long)heard);
+         (unsigned long long)reports);
   free(chosen);
 }
 
@@ -149,7 +153,7 @@ static void run_example(const vt_suite_example *x, const char *device, int measu
                         .bind = x->bind,
                         .backend = device,
                         .alloc = &a,
-                        .progress = progress ? listen : NULL,
+                        .progress = progress ? count_report : NULL,
                         .measure = (uint32_t)measure};
   vt_model *m = NULL;
   vt_program *p = NULL;
@@ -160,7 +164,7 @@ static void run_example(const vt_suite_example *x, const char *device, int measu
   CHECK(vt_program_random_inputs(p, x->inputs_seed, NULL) == VT_OK);
   CHECK(vt_program_run(p, NULL) == VT_OK && vt_program_digest(p, digest, NULL) == VT_OK);
   CHECK(memcmp(digest, x->digest, sizeof digest) == 0);
-  look(p, digest, out);
+  observe(p, digest, out);
   CHECK(out->info.allocations == 0 && out->info.flops > 0);
   CHECK(!measure || is_timed(p, &out->info));
   CHECK(runs_again(p, &fault, digest));
@@ -179,11 +183,11 @@ static void test_examples(const vt_suite *s) {
     const int failed = vt_test_failed;
     if (is_large(x->name) && !vt_test_is_long()) continue;
     for (uint32_t k = 0; k < N_DEVICES; k++) {
-      seen plain, way;
+      seen plain, observed;
       run_example(x, devices[k], 0, 0, &plain);
       for (int w = is_large(x->name) ? 3 : 1; w < 4; w++) {
-        run_example(x, devices[k], w & 1, w >> 1, &way);
-        CHECK(is_same(&plain, &way));
+        run_example(x, devices[k], w & 1, w >> 1, &observed);
+        CHECK(is_same(&plain, &observed));
       }
     }
     if (vt_test_failed != failed) fprintf(stderr, "  %s\n", x->name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * mixed_test.c - a forward pass feeds its backward pass: on one backend always, between backends
- * where the policy allows it and then with a mark; with the same bits in every case. */
+ * mixed_test.c - an output of a forward pass is fed to its backward pass. On one backend that is
+ * always allowed; between backends the policy must allow it, and the program is marked as mixed.
+ * The bits are the same in every case. */
 #include "suite_test.h"
 
 static const char cases[] =
@@ -30,7 +31,7 @@ static void read_models(void) {
     vt_text_init(&text, vt_alloc_default());
     CHECK(vt_case_text(s, i, &text, NULL) == VT_OK);
     vt_model **into = s->cases[i].gradient ? &backward : &forward;
-    vt_model_free(*into); /* the same, for other values */
+    vt_model_free(*into); /* the model is the same for each mix */
     *into = parse(text.s, text.n);
     vt_text_done(&text);
   }
@@ -47,15 +48,15 @@ static vt_program *open_on(const vt_model *m, const char *backend, uint32_t mixe
   return p;
 }
 
-/* Forward on one, backward on the other: what feeding said, and the digest where it ran. */
+/* The result of a forward pass on one backend and a backward pass on another. */
 typedef struct outcome {
-  vt_status status;
+  vt_status status; /* status and message of vt_program_feed */
   vt_diag d;
-  int mixed;
-  uint8_t digest[32];
+  int mixed;          /* 1: the backward program is marked as mixed */
+  uint8_t digest[32]; /* digest of the backward run, if it ran */
 } outcome;
 
-static outcome train(const char *first, const char *second, uint32_t mixed_path) {
+static outcome run_forward_backward(const char *first, const char *second, uint32_t mixed_path) {
   vt_program *f = open_on(forward, first, VT_MIXED_PATH_REFUSED);
   vt_program *b = open_on(backward, second, mixed_path);
   outcome o = {0};
@@ -63,7 +64,7 @@ static outcome train(const char *first, const char *second, uint32_t mixed_path)
   o.status = vt_program_feed(b, "dy.y", f, 0, &o.d);
   o.mixed = vt_program_mixed(b);
   CHECK(!vt_program_mixed(f));
-  if (o.status != VT_OK) { /* it was not given: a run has no value for it */
+  if (o.status != VT_OK) { /* the input has no value, so a run fails */
     vt_diag d = {0};
     CHECK(vt_program_run(b, &d) == VT_NAME);
   } else {
@@ -75,15 +76,15 @@ static outcome train(const char *first, const char *second, uint32_t mixed_path)
   return o;
 }
 
-static void test_pairs(void) {
+static void test_backend_pairs(void) {
   static const char *const names[] = {"reference:0", "reference:1", "island:0", "island:1"};
-  const outcome right = train("reference:0", "reference:0", VT_MIXED_PATH_REFUSED);
+  const outcome right = run_forward_backward("reference:0", "reference:0", VT_MIXED_PATH_REFUSED);
   CHECK(right.status == VT_OK && !right.mixed);
   for (int i = 0; i < 4; i++)
     for (int k = 0; k < 4; k++) {
-      const int same = i / 2 == k / 2; /* another number is no other backend */
-      const outcome strict = train(names[i], names[k], VT_MIXED_PATH_REFUSED);
-      const outcome allowed = train(names[i], names[k], VT_MIXED_PATH_ALLOWED);
+      const int same = i / 2 == k / 2; /* other devices of one backend are not mixed */
+      const outcome strict = run_forward_backward(names[i], names[k], VT_MIXED_PATH_REFUSED);
+      const outcome allowed = run_forward_backward(names[i], names[k], VT_MIXED_PATH_ALLOWED);
       char words[160];
       CHECK(strict.status == (same ? VT_OK : VT_UNSUPPORTED) && !strict.mixed);
       snprintf(words, sizeof words,
@@ -97,24 +98,26 @@ static void test_pairs(void) {
     }
 }
 
-/* What is wrong with the feeding itself; a mark that was not earned is not given. */
-static void test_refused(void) {
+/* Invalid calls of vt_program_feed fail, and a failed call does not mark the program as mixed. */
+static void test_invalid_feeds(void) {
   vt_program *f = open_on(forward, "reference", VT_MIXED_PATH_REFUSED);
   vt_program *b = open_on(backward, "island", VT_MIXED_PATH_ALLOWED);
   vt_diag d = {0};
-  CHECK(vt_program_feed(b, "dy.y", f, 0, &d) == VT_NAME && d.text[0] != 0); /* it never ran */
+  CHECK(vt_program_feed(b, "dy.y", f, 0, &d) == VT_NAME && d.text[0] != 0); /* f has not run */
   CHECK(vt_program_random_inputs(f, 9, NULL) == VT_OK && vt_program_run(f, NULL) == VT_OK);
   CHECK(vt_program_feed(b, "dy.y", f, 1, NULL) == VT_NAME);
   CHECK(vt_program_feed(b, "nosuch", f, 0, NULL) == VT_NAME);
   CHECK(vt_program_feed(f, "x", b, 0, NULL) == VT_NAME);
   CHECK(!vt_program_mixed(b) && !vt_program_mixed(f));
-  CHECK(vt_program_feed(f, "x", f, 0, NULL) == VT_OK && !vt_program_mixed(f)); /* its own */
+  CHECK(vt_program_feed(f, "x", f, 0, NULL) == VT_OK &&
+        !vt_program_mixed(f)); /* fed with its own output */
   CHECK(vt_program_feed(b, "dy.y", f, 0, NULL) == VT_OK && vt_program_mixed(b));
   CHECK(vt_program_random_inputs(b, 1, NULL) == VT_OK && vt_program_run(b, NULL) == VT_OK);
   const char *name;
   vt_tensor t;
   CHECK(vt_program_output(f, 0, &name, &t, NULL) == VT_OK);
-  CHECK(vt_program_set_input(b, "dy.y", &t, NULL) == VT_OK && vt_program_mixed(b)); /* for good */
+  CHECK(vt_program_set_input(b, "dy.y", &t, NULL) == VT_OK &&
+        vt_program_mixed(b)); /* the mark stays */
   vt_program_free(f);
   vt_program_free(b);
 }
@@ -124,8 +127,8 @@ int main(void) {
   unsetenv("VOLTA_THREADS");
   folder_new();
   read_models();
-  test_pairs();
-  test_refused();
+  test_backend_pairs();
+  test_invalid_feeds();
   vt_model_free(forward);
   vt_model_free(backward);
   folder_done();

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * suite_expand.c - from blocks to cases: values are put for variables, every case is named, and the
- * cases are sorted by their names. */
+ * suite_expand.c - expands blocks into cases: it replaces variables by their values, names each
+ * case, and sorts the cases by name. */
 #include <string.h>
 #include "suite_build.h"
 #include "vt_sort.h"
 
-/* Bounds on what a few lines may ask for; the suite of the library has 73,000 cases and 4 MB. */
+/* Limits for the number of variables, of cases, and of bytes of text. The suite of the library has
+ * 73,000 cases and 4 MB. */
 enum { MOST_OVER = 16, MOST_CASES = 1 << 20, MOST_BYTES = 1 << 27 };
 
 typedef struct expander {
   vt_suite *s;
-  const vt_suite_block *b;
-  uint32_t choice[MOST_OVER]; /* of each `over` line */
-  vt_text name, text;         /* scratch */
-  uint64_t bytes;             /* of all texts so far */
+  const vt_suite_block *b;    /* the block that is expanded */
+  uint32_t choice[MOST_OVER]; /* by `over` line: the index of the row of values */
+  vt_text name, text;         /* the name and the text under construction */
+  uint64_t bytes;             /* total size of all texts so far */
   vt_diag *d;
 } expander;
 
 static vt_status no_memory(const expander *e) { return VT_FAIL(e->d, VT_NOMEM, "out of memory"); }
 
-static vt_status wrong(const expander *e, vt_status status, const char *what) {
+static vt_status fail_block(const expander *e, vt_status status, const char *what) {
   (void)VT_FAIL(e->d, status, "%s:%u: %s", e->b->file, e->b->line, what);
   if (e->d != NULL && e->d->line == 0) e->d->line = e->b->line;
   return status;
@@ -30,7 +31,8 @@ static const char *value_of(const expander *e, uint32_t over, uint32_t name) {
   return o->value[(size_t)e->choice[over] * o->n_names + name];
 }
 
-/* The value of the longest variable that `at`, behind a $, starts with. */
+/* The value of the longest variable name that the text at `at`, after a $, starts with; NULL if no
+ * name fits. */
 static const char *value_at(const expander *e, const char *at, size_t *length) {
   const char *value = NULL;
   *length = 0;
@@ -50,7 +52,7 @@ static vt_status write_text(expander *e) {
   vt_text_add(out, "volta 1\nmodel m {\n");
   for (const char *at = e->b->text; *at != 0;) {
     const size_t plain = strcspn(at, "$");
-    vt_text_bytes(out, at, plain);
+    vt_text_add_bytes(out, at, plain);
     at += plain;
     if (*at == 0) break;
     size_t length;
@@ -58,7 +60,7 @@ static vt_status write_text(expander *e) {
     if (value == NULL) {
       char what[64] = "no variable fits '";
       strncat(what, at, 20);
-      return wrong(e, VT_FORMAT, strcat(what, "'"));
+      return fail_block(e, VT_FORMAT, strcat(what, "'"));
     }
     vt_text_add(out, "%s", value);
     at += 1 + length;
@@ -73,12 +75,12 @@ static void write_name(expander *e) {
     for (uint32_t k = 0; k < e->b->over[i].n_names; k++) {
       vt_text_add(&e->name, "/%s=", e->b->over[i].name[k]);
       for (const char *v = value_of(e, i, k); *v != 0; v++)
-        if (*v != ' ') vt_text_bytes(&e->name, v, 1);
+        if (*v != ' ') vt_text_add_bytes(&e->name, v, 1);
     }
 }
 
-/* What a scratch text holds, kept; NULL when memory is out. The text is empty afterwards. */
-static const char *keep(expander *e, vt_text *t) {
+/* Copies a text under construction to the suite and empties it; NULL if there is no memory. */
+static const char *copy_text(expander *e, vt_text *t) {
   const char *kept = vt_text_status(t) != VT_OK ? NULL : vt_arena_string(&e->s->arena, t->s, t->n);
   e->bytes += t->n;
   t->n = 0;
@@ -87,9 +89,9 @@ static const char *keep(expander *e, vt_text *t) {
 
 static vt_status add_case(expander *e, const vt_suite_model *m, int mix, int gradient) {
   vt_suite *s = e->s;
-  if (e->bytes > MOST_BYTES) return wrong(e, VT_LIMIT, "the cases are too large");
+  if (e->bytes > MOST_BYTES) return fail_block(e, VT_LIMIT, "the cases are too large");
   vt_text_add(&e->name, "%s/%s%s", m->name, gradient ? "gradient." : "", vt_mix_name(mix));
-  const char *name = keep(e, &e->name);
+  const char *name = copy_text(e, &e->name);
   vt_case *cases = vt_arena_grow(&s->arena, s->cases, s->n_cases, &s->cap_cases, sizeof *cases);
   if (name == NULL || cases == NULL) return no_memory(e);
   s->cases = cases;
@@ -105,7 +107,7 @@ static vt_status add_model(expander *e) {
   vt_suite_model **models =
       vt_arena_grow(&s->arena, s->model, s->n_models, &s->cap_models, sizeof *s->model);
   if (models == NULL) return no_memory(e);
-  *m = (vt_suite_model){e->b, keep(e, &e->name), keep(e, &e->text)};
+  *m = (vt_suite_model){e->b, copy_text(e, &e->name), copy_text(e, &e->text)};
   if (m->name == NULL || m->text == NULL) return no_memory(e);
   s->model = models;
   s->model[s->n_models++] = m;
@@ -116,19 +118,20 @@ static vt_status add_model(expander *e) {
   return VT_OK;
 }
 
-/* The variables multiply, so their cases are counted before any is made. */
+/* Fails if the block has too many cases. They are counted before any is made, because the numbers
+ * of values of the variables multiply. */
 static vt_status check_count(const expander *e) {
   const vt_suite_block *b = e->b;
   uint64_t n = vt_suite_has_gradient(b) ? VT_MIX_SPECIAL + 1 : 0;
   for (int mix = 0; mix < VT_MIXES; mix++) n += b->mixes >> mix & 1;
   for (uint32_t i = 0; i < b->n_over && n <= MOST_CASES; i++) n *= b->over[i].n_values;
-  return n > MOST_CASES - e->s->n_cases ? wrong(e, VT_LIMIT, "too many cases") : VT_OK;
+  return n > MOST_CASES - e->s->n_cases ? fail_block(e, VT_LIMIT, "too many cases") : VT_OK;
 }
 
-/* Every choice of values, the first variable changing fastest. */
+/* Adds a model for every choice of values; the first variable changes fastest. */
 static vt_status expand_block(expander *e) {
   uint32_t i;
-  if (e->b->n_over > MOST_OVER) return wrong(e, VT_FORMAT, "too many variables");
+  if (e->b->n_over > MOST_OVER) return fail_block(e, VT_FORMAT, "too many variables");
   VT_TRY(check_count(e));
   memset(e->choice, 0, sizeof e->choice);
   do {

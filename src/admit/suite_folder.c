@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * suite_folder.c - a suite from the files of a folder: *.cts, and cts.digests, which has for each
- * case the first eight bytes of its digest and its name, ascending by name. */
+ * suite_folder.c - reads a suite from a folder with *.cts and cts.digests. A line of cts.digests
+ * has the first eight bytes of a case's digest and its name; lines are sorted by name. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,8 @@ static int by_bytes(const void *a, const void *b, const void *context) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names of the case files, in an order that no file system or locale decides. */
+/* The names of the case files, sorted by bytes, because the order of a file system or locale
+ * varies. */
 typedef struct listing {
   vt_arena arena;
   uint32_t n, cap;
@@ -52,30 +53,30 @@ static vt_status list_folder(listing *l, const char *folder, vt_diag *d) {
   return s;
 }
 
-static vt_status read_in(const char *folder, const char *name, uint64_t limit, vt_alloc a,
-                         vt_file *out, vt_diag *d) {
+static vt_status read_file(const char *folder, const char *name, uint64_t limit, vt_alloc a,
+                           vt_file *out, vt_diag *d) {
   char path[MOST_PATH];
   const int n = snprintf(path, sizeof path, "%s/%s", folder, name);
   if (n < 0 || n >= MOST_PATH) return VT_FAIL(d, VT_LIMIT, "the path of %.100s is too long", name);
   return vt_file_read(path, limit, a, out, d);
 }
 
-static vt_status take_listed(vt_suite *s, const listing *l, const char *folder, vt_diag *d) {
+static vt_status add_files(vt_suite *s, const listing *l, const char *folder, vt_diag *d) {
   for (uint32_t i = 0; i < l->n; i++) {
     vt_file f;
-    VT_TRY(read_in(folder, l->name[i], MOST_FILE, s->alloc, &f, d));
-    const vt_status status = vt_suite_take_file(s, l->name[i], f.data, f.size, d);
+    VT_TRY(read_file(folder, l->name[i], MOST_FILE, s->alloc, &f, d));
+    const vt_status status = vt_suite_add_file(s, l->name[i], f.data, f.size, d);
     vt_file_done(&f);
     VT_TRY(status);
   }
   return vt_suite_expand(s, d);
 }
 
-static vt_status take_folder(vt_suite *s, const char *folder, vt_diag *d) {
+static vt_status add_folder(vt_suite *s, const char *folder, vt_diag *d) {
   listing l = {0};
   vt_arena_init(&l.arena, s->alloc);
   vt_status status = list_folder(&l, folder, d);
-  if (status == VT_OK) status = take_listed(s, &l, folder, d);
+  if (status == VT_OK) status = add_files(s, &l, folder, d);
   vt_arena_done(&l.arena);
   return status;
 }
@@ -86,7 +87,7 @@ static int hex_of(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "0123456789abcdef name"; 0 when it is not of this form. */
+/* Parses a line "0123456789abcdef name"; returns 0 if it has another form. */
 static int read_entry(const char *line, uint8_t digest[8], const char **name) {
   if (strlen(line) < 18 || line[16] != ' ') return 0;
   for (int i = 0; i < 8; i++) {
@@ -98,15 +99,18 @@ static int read_entry(const char *line, uint8_t digest[8], const char **name) {
   return 1;
 }
 
-/* Cases and entries ascend alike, so one walk over both pairs them. */
+/* Pairs cases with entries of cts.digests. Both are sorted by name, so one pass over both
+ * suffices. */
 typedef struct pairing {
   vt_suite *s;
-  uint8_t (*stored)[8]; /* by case */
-  uint32_t at, line;
-  const char *last; /* name */
+  uint8_t (*stored)[8]; /* by case: its stored bytes */
+  uint32_t at;          /* number of the current case */
+  uint32_t line;        /* number of the current line */
+  const char *last;     /* name in the entry before, or NULL */
 } pairing;
 
-/* Digests of cases that are no more would hide that a case was lost: they are counted. */
+/* Stores an entry's digest with its case. Entries without a case are counted, because they show
+ * that a case was lost. */
 static vt_status pair_entry(pairing *p, const uint8_t digest[8], const char *name, vt_diag *d) {
   vt_suite *s = p->s;
   while (p->at < s->n_cases && strcmp(s->cases[p->at].name, name) < 0) p->at++;
@@ -138,24 +142,24 @@ static vt_status pair_lines(pairing *p, char *text, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status take_digests(vt_suite *s, const char *folder, vt_diag *d) {
+static vt_status add_digests(vt_suite *s, const char *folder, vt_diag *d) {
   vt_file f;
   pairing p = {.s = s, .stored = vt_arena_array(&s->arena, s->n_cases, 8)};
   if (p.stored == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  VT_TRY(read_in(folder, "cts.digests", MOST_DIGESTS, s->alloc, &f, d));
+  VT_TRY(read_file(folder, "cts.digests", MOST_DIGESTS, s->alloc, &f, d));
   const vt_status status = pair_lines(&p, (char *)f.data, d);
   vt_file_done(&f);
   return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the suite ---- */
 
 static vt_status read_folder(const char *folder, int digests, const vt_alloc *alloc,
                              vt_suite **out_suite, vt_diag *d) {
   vt_suite *s = NULL;
   VT_TRY(vt_suite_new(alloc, &s, d));
-  vt_status status = take_folder(s, folder, d);
-  if (status == VT_OK && digests) status = take_digests(s, folder, d);
+  vt_status status = add_folder(s, folder, d);
+  if (status == VT_OK && digests) status = add_digests(s, folder, d);
   if (status == VT_OK) *out_suite = s;
   if (status != VT_OK) vt_suite_free(s);
   return status;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * suite_image.c - the suite that the library carries, made by tools/pack_suite.c when it is built
- * and packed by gzip: a line "volta suite 1", then parts, each a line "NAME BYTES", its bytes and a
- * newline.
+ * suite_image.c - the suite in the library, an image that tools/pack_suite.c makes during the build
+ * and gzip packs. It is a line "volta suite 1" and then parts. A part is a line "NAME BYTES", the
+ * bytes and a newline:
  *
  *   *.cts              the case files
- *   digests            what vt_suite_digest is to be, 32 bytes; then eight bytes for each case, in
- *                      the order of their names
+ *   digests            the value of vt_suite_digest, 32 bytes; then eight bytes for each case, in
+ *                      ascending order of names
  *   *.vt               the example models
- *   published.digests  how they are run, and what comes out
+ *   published.digests  the bindings and seeds of the examples, and their digests
  *
- * The names of the cases are not stored: they come out of the case files. The digest over names and
- * answers tells when the two are not of one suite, as after a case was added and not stored. */
+ * The names of the cases are not stored, because they follow from the case files. The digest over
+ * names and stored bytes shows if the two do not belong together, as when a case was added without
+ * its digest. */
 #include <string.h>
 #include "stream.h"
 #include "suite_build.h"
@@ -22,8 +23,8 @@ static const uint8_t packed[] = {
 
 static const char first_line[] = "volta suite 1\n";
 
-static vt_status damaged(const char *what, vt_diag *d) {
-  return VT_FAIL(d, VT_INTERNAL, "the suite that the library carries is damaged: %s", what);
+static vt_status fail_damaged(const char *what, vt_diag *d) {
+  return VT_FAIL(d, VT_INTERNAL, "the suite in the library is damaged: %s", what);
 }
 
 /* ---- parts ---- */
@@ -38,7 +39,7 @@ static void skip(cursor *c, size_t n) {
   c->left -= n;
 }
 
-/* 0 when what follows is no part. */
+/* Reads the next part; returns 0 if it is malformed. */
 static int next_part(cursor *c, vt_suite_part *out) {
   const uint8_t *end = memchr(c->at, '\n', c->left);
   const uint8_t *space = end == NULL ? NULL : memchr(c->at, ' ', (size_t)(end - c->at));
@@ -54,7 +55,7 @@ static int next_part(cursor *c, vt_suite_part *out) {
   return 1;
 }
 
-/* All parts, in the arena of the suite. */
+/* Lists all parts; the list is in the arena of the suite. */
 static vt_status list_parts(vt_suite *s, cursor c, vt_suite_part **out, uint32_t *out_n,
                             vt_diag *d) {
   vt_suite_part *part = NULL;
@@ -63,87 +64,89 @@ static vt_status list_parts(vt_suite *s, cursor c, vt_suite_part **out, uint32_t
     vt_suite_part *more = vt_arena_grow(&s->arena, part, n, &cap, sizeof *part);
     if (more == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
     part = more;
-    if (!next_part(&c, &part[n++])) return damaged("a part of it", d);
+    if (!next_part(&c, &part[n++])) return fail_damaged("a part of it", d);
   }
   *out = part;
   *out_n = n;
   return VT_OK;
 }
 
-static int is_called(const vt_suite_part *p, const char *name) {
+static int has_name(const vt_suite_part *p, const char *name) {
   return strlen(name) == p->n_name && memcmp(name, p->name, p->n_name) == 0;
 }
 
-static const vt_suite_part *part_called(const vt_suite_part *part, uint32_t n, const char *name) {
+static const vt_suite_part *find_part(const vt_suite_part *part, uint32_t n, const char *name) {
   for (uint32_t i = 0; i < n; i++)
-    if (is_called(&part[i], name)) return &part[i];
+    if (has_name(&part[i], name)) return &part[i];
   return NULL;
 }
 
-/* ---- what they hold ---- */
+/* ---- the contents of the parts ---- */
 
-static vt_status take_cases(vt_suite *s, const vt_suite_part *part, uint32_t n, vt_diag *d) {
+static vt_status add_case_files(vt_suite *s, const vt_suite_part *part, uint32_t n, vt_diag *d) {
   for (uint32_t i = 0; i < n; i++) {
     const vt_suite_part *p = &part[i];
     if (p->n_name < 4 || memcmp(p->name + p->n_name - 4, ".cts", 4) != 0) continue;
     const char *file = vt_arena_string(&s->arena, p->name, p->n_name);
     if (file == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-    VT_TRY(vt_suite_take_file(s, file, p->bytes, p->n, d));
+    VT_TRY(vt_suite_add_file(s, file, p->bytes, p->n, d));
   }
   return vt_suite_expand(s, d);
 }
 
-static vt_status take_answers(vt_suite *s, const vt_suite_part *p, vt_diag *d) {
+static vt_status add_stored_digests(vt_suite *s, const vt_suite_part *p, vt_diag *d) {
   vt_hash256 digest;
-  if (p == NULL || p->n < sizeof digest) return damaged("no digests", d);
+  if (p == NULL || p->n < sizeof digest) return fail_damaged("no digests", d);
   if (p->n - sizeof digest != (size_t)s->n_cases * 8)
-    return VT_FAIL(d, VT_INTERNAL, "the library carries %u cases and %zu answers: `cts --write`",
-                   s->n_cases, (p->n - sizeof digest) / 8);
+    return VT_FAIL(d, VT_INTERNAL,
+                   "the library has %u cases and %zu stored digests: run `cts --write`", s->n_cases,
+                   (p->n - sizeof digest) / 8);
   const uint8_t *stored = vt_arena_copy(&s->arena, p->bytes + sizeof digest, p->n - sizeof digest);
   if (stored == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; i < s->n_cases; i++) s->cases[i].expected = stored + (size_t)i * 8;
   vt_suite_digest(s, &digest);
   if (memcmp(&digest, p->bytes, sizeof digest) == 0) return VT_OK;
-  return VT_FAIL(d, VT_INTERNAL, "the answers that the library carries are of other cases");
+  return VT_FAIL(d, VT_INTERNAL, "the stored digests in the library belong to other cases");
 }
 
-static vt_status take_image(vt_suite *s, cursor c, vt_diag *d) {
+static vt_status load_image(vt_suite *s, cursor c, vt_diag *d) {
   vt_suite_part *part = NULL;
   uint32_t n = 0;
   if (c.left < sizeof first_line || memcmp(c.at, first_line, sizeof first_line - 1) != 0)
-    return damaged("its first line", d);
+    return fail_damaged("its first line", d);
   skip(&c, sizeof first_line - 1);
   VT_TRY(list_parts(s, c, &part, &n, d));
-  VT_TRY(take_cases(s, part, n, d));
-  VT_TRY(take_answers(s, part_called(part, n, "digests"), d));
-  const vt_suite_part *published = part_called(part, n, "published.digests");
-  return published == NULL ? VT_OK : vt_suite_take_published(s, published, part, n, d);
+  VT_TRY(add_case_files(s, part, n, d));
+  VT_TRY(add_stored_digests(s, find_part(part, n, "digests"), d));
+  const vt_suite_part *published = find_part(part, n, "published.digests");
+  return published == NULL ? VT_OK : vt_suite_add_published(s, published, part, n, d);
 }
 
 vt_status vt_suite_from_image(const uint8_t *image, size_t n, const vt_alloc *alloc,
                               vt_suite **out_suite, vt_diag *d) {
   vt_suite *s = NULL;
   VT_TRY(vt_suite_new(alloc, &s, d));
-  const vt_status status = take_image(s, (cursor){image, n}, d);
+  const vt_status status = load_image(s, (cursor){image, n}, d);
   if (status == VT_OK) *out_suite = s;
   if (status != VT_OK) vt_suite_free(s);
   return status;
 }
 
-/* ---- the built-in one ---- */
+/* ---- the built-in suite ---- */
 
 static vt_status unpack(uint8_t *to, size_t n, vt_alloc a, vt_diag *d) {
-  const vt_source source = vt_source_memory(packed, sizeof packed);
+  const vt_source source = vt_source_from_memory(packed, sizeof packed);
   vt_stream stream;
   VT_TRY(vt_stream_open(&source, 0, sizeof packed, VT_STREAM_GZIP, a, &stream, d));
   vt_status s = vt_stream_read(&stream, to, n, d);
-  if (s == VT_OK) s = vt_stream_end(&stream, d);
+  if (s == VT_OK) s = vt_stream_check_end(&stream, d);
   vt_stream_close(&stream);
   return s;
 }
 
 vt_status vt_suite_image(vt_alloc a, uint8_t **out_image, size_t *out_n, vt_diag *d) {
-  const uint8_t *end = packed + sizeof packed - 4; /* gzip ends with the length, little-endian */
+  const uint8_t *end =
+      packed + sizeof packed - 4; /* a gzip file ends with its length, little-endian */
   const size_t n = end[0] | (size_t)end[1] << 8 | (size_t)end[2] << 16 | (size_t)end[3] << 24;
   uint8_t *image = vt_alloc_new(a, n);
   if (image == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * suite_published.c - the example models and their published digests, a line each:
+ * suite_published.c - reads the published digests of the example models. Each example has a line:
  * DIGEST MODEL BIND seed=S inputs=S. */
 #include <string.h>
 #include "suite_build.h"
@@ -12,7 +12,7 @@ typedef struct published {
   vt_diag *d;
 } published;
 
-static vt_status wrong(const published *p, const char *what) {
+static vt_status fail_line(const published *p, const char *what) {
   (void)VT_FAIL(p->d, VT_FORMAT, "published.digests:%u: %s", p->line, what);
   if (p->d != NULL && p->d->line == 0) p->d->line = p->line;
   return VT_FORMAT;
@@ -22,7 +22,7 @@ static vt_status no_memory(const published *p) { return VT_FAIL(p->d, VT_NOMEM, 
 
 enum { WORDS = 5 };
 
-/* The words of a line, which is cut up; WORDS + 1 for too many. */
+/* Splits a line into words in place; returns their number, or WORDS + 1 if there are too many. */
 static int split(char *line, char *word[WORDS]) {
   int n = 0;
   for (char *at = line + strspn(line, " \t\r"); *at != 0 && *at != '#';) {
@@ -44,7 +44,7 @@ static int read_digest(const char *word, uint8_t out[32]) {
   return 1;
 }
 
-/* "seed=7" */
+/* Parses a word such as "seed=7" with the key "seed=". */
 static int read_seed(const char *word, const char *key, uint64_t *out) {
   const size_t n = strlen(key);
   int64_t value;
@@ -53,7 +53,7 @@ static int read_seed(const char *word, const char *key, uint64_t *out) {
   return value >= 0;
 }
 
-/* "B=2,T=16", or "-" for nothing; the text is cut up and kept. */
+/* Parses "B=2,T=16", or "-" for no bindings. The text is split in place and must stay valid. */
 static vt_status read_bind(const published *p, char *text, vt_suite_example *out) {
   uint32_t n = 1;
   if (strcmp(text, "-") == 0) return VT_OK;
@@ -65,7 +65,7 @@ static vt_status read_bind(const published *p, char *text, vt_suite_example *out
     *end = 0;
     if (equals == NULL || equals > end ||
         !vt_decimal_i64(equals + 1, (size_t)(end - equals) - 1, &bind[i].value))
-      return wrong(p, "not a binding");
+      return fail_line(p, "not a binding");
     *equals = 0;
     bind[i].name = text;
     text = end + 1;
@@ -83,10 +83,10 @@ static vt_status find_text(const published *p, vt_suite_example *out) {
     out->text = vt_arena_string(&p->s->arena, (const char *)part->bytes, part->n);
     return out->text == NULL ? no_memory(p) : VT_OK;
   }
-  return wrong(p, "no such model");
+  return fail_line(p, "no such model");
 }
 
-static vt_status take_line(const published *p, char *line) {
+static vt_status add_example(const published *p, char *line) {
   vt_suite *s = p->s;
   char *word[WORDS];
   const int n = split(line, word);
@@ -94,7 +94,7 @@ static vt_status take_line(const published *p, char *line) {
   vt_suite_example e = {0};
   if (n != WORDS || !read_digest(word[0], e.digest) || !read_seed(word[3], "seed=", &e.seed) ||
       !read_seed(word[4], "inputs=", &e.inputs_seed))
-    return wrong(p, "a line is: DIGEST MODEL BIND seed=S inputs=S");
+    return fail_line(p, "a line is: DIGEST MODEL BIND seed=S inputs=S");
   e.name = word[1];
   VT_TRY(read_bind(p, word[2], &e));
   VT_TRY(find_text(p, &e));
@@ -106,8 +106,8 @@ static vt_status take_line(const published *p, char *line) {
   return VT_OK;
 }
 
-vt_status vt_suite_take_published(vt_suite *s, const vt_suite_part *lines,
-                                  const vt_suite_part *part, uint32_t n_parts, vt_diag *d) {
+vt_status vt_suite_add_published(vt_suite *s, const vt_suite_part *lines, const vt_suite_part *part,
+                                 uint32_t n_parts, vt_diag *d) {
   published p = {.s = s, .part = part, .n_parts = n_parts, .d = d};
   char *text = vt_arena_string(&s->arena, (const char *)lines->bytes, lines->n);
   if (text == NULL) return no_memory(&p);
@@ -115,7 +115,7 @@ vt_status vt_suite_take_published(vt_suite *s, const vt_suite_part *lines,
     next = strchr(at, '\n');
     if (next != NULL) *next++ = 0;
     p.line++;
-    VT_TRY(take_line(&p, at));
+    VT_TRY(add_example(&p, at));
   }
   return VT_OK;
 }

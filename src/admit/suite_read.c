@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * suite_read.c - one case file: lines become blocks. The text is copied once and cut in place, so
- * the words of a block lie where they were written. docs/conformance.md has the format. */
+ * suite_read.c - parses a case file into blocks. The text is copied once and split in place, and
+ * the words of a block point into the copy. docs/conformance.md has the format. */
 #include <string.h>
 #include "suite_build.h"
 #include "vt_decimal.h"
 
 typedef struct reader {
   vt_suite *s;
-  const char *file;
-  uint32_t line;
-  vt_suite_block *b; /* the open case, or NULL */
-  vt_text text;      /* its model */
+  const char *file;  /* name of the file in messages */
+  uint32_t line;     /* number of the current line */
+  vt_suite_block *b; /* the block being read, or NULL */
+  vt_text text;      /* the model of that block */
   vt_diag *d;
 } reader;
 
-static vt_status wrong(const reader *r, const char *what, const char *word) {
+static vt_status fail_line(const reader *r, const char *what, const char *word) {
   const vt_status s = VT_FAIL(r->d, VT_FORMAT, "%s:%u: %s '%.200s'", r->file, r->line, what, word);
   if (r->d != NULL && r->d->line == 0) r->d->line = r->line;
   return s;
@@ -34,7 +34,7 @@ static char *trim(char *s) {
   return s;
 }
 
-/* Cuts the first word off; `rest` is what follows it. */
+/* Splits the first word off; *rest becomes the trimmed text after it. */
 static char *first_word(char *s, char **rest) {
   char *end = s + strcspn(s, " \t");
   *rest = *end == 0 ? end : trim(end + 1);
@@ -42,22 +42,22 @@ static char *first_word(char *s, char **rest) {
   return s;
 }
 
-/* What follows the line's first word if that is `word`, else NULL. */
-static char *after(char *line, const char *word) {
+/* The text after the line's first word if that word is `word`, else NULL. */
+static char *rest_after(char *line, const char *word) {
   const size_t n = strlen(word);
   if (strncmp(line, word, n) != 0 || (line[n] != 0 && !is_space(line[n]))) return NULL;
   return trim(line + n);
 }
 
-/* Cuts `s` at every `mark` into at most `most` trimmed texts. */
-static vt_status cut(const reader *r, char *s, char mark, const char **out, uint32_t most,
-                     uint32_t *out_n) {
+/* Splits `s` at every `mark` into at most `most` trimmed texts. */
+static vt_status split_at(const reader *r, char *s, char mark, const char **out, uint32_t most,
+                          uint32_t *out_n) {
   uint32_t n = 0;
   for (char *end; s != NULL; s = end) {
     end = strchr(s, mark);
     if (end != NULL) *end++ = 0;
     s = trim(s);
-    if (n == most) return wrong(r, "too many values from", s);
+    if (n == most) return fail_line(r, "too many values from", s);
     out[n++] = s;
   }
   *out_n = n;
@@ -68,11 +68,11 @@ static vt_status cut(const reader *r, char *s, char mark, const char **out, uint
 
 static vt_status open_block(reader *r, char *rest) {
   vt_suite *s = r->s;
-  if (r->b != NULL) return wrong(r, "the case before is not ended:", r->b->name);
+  if (r->b != NULL) return fail_line(r, "the case before is not ended:", r->b->name);
   char *end = rest + strcspn(rest, " \t"), kept = *end;
   *end = 0;
   const vt_op_info *op = vt_op_find(rest);
-  if (op == NULL) return wrong(r, "no op is called", rest);
+  if (op == NULL) return fail_line(r, "no op is called", rest);
   *end = kept;
   for (char *p = rest; *p != 0; p++)
     if (*p == ' ') *p = '.';
@@ -89,7 +89,7 @@ static vt_status open_block(reader *r, char *rest) {
 
 enum { MOST_VALUES = 200, MOST_NAMES = 10 };
 
-/* The values of a variable as written; `sizes` is the standard list. */
+/* The text of a variable's values; the word `sizes` is replaced by the standard list. */
 static vt_status value_list(const reader *r, char *text, char **out) {
   *out = trim(text);
   if (strcmp(*out, "sizes") != 0) return VT_OK;
@@ -103,7 +103,7 @@ static vt_status value_list(const reader *r, char *text, char **out) {
   return *out == NULL ? no_memory(r) : VT_OK;
 }
 
-/* The rows of `o`, from the texts of its values. */
+/* Splits the values of `o` into rows with a text for each name. */
 static vt_status add_rows(const reader *r, vt_suite_over *o, const char **value) {
   o->value = VT_NEW_N(&r->s->arena, const char *, (size_t)o->n_values * o->n_names);
   if (o->value == NULL) return no_memory(r);
@@ -112,8 +112,8 @@ static vt_status add_rows(const reader *r, vt_suite_over *o, const char **value)
     uint32_t n = 0;
     char *row = vt_arena_string(&r->s->arena, value[i], strlen(value[i]));
     if (row == NULL) return no_memory(r);
-    VT_TRY(cut(r, row, '&', part, MOST_NAMES, &n));
-    if (n != o->n_names) return wrong(r, "wrong number of texts in", value[i]);
+    VT_TRY(split_at(r, row, '&', part, MOST_NAMES, &n));
+    if (n != o->n_names) return fail_line(r, "wrong number of texts in", value[i]);
     memcpy(o->value + (size_t)i * n, part, n * sizeof *part);
   }
   return VT_OK;
@@ -124,12 +124,12 @@ static vt_status add_over(reader *r, char *rest) {
   const char *value[MOST_VALUES];
   char *equals = strchr(rest, '='), *list;
   vt_suite_over o = {.name = VT_NEW_N(&r->s->arena, const char *, MOST_NAMES)};
-  if (equals == NULL) return wrong(r, "no '=' in", rest);
+  if (equals == NULL) return fail_line(r, "no '=' in", rest);
   if (o.name == NULL) return no_memory(r);
   *equals = 0;
-  VT_TRY(cut(r, rest, '&', o.name, MOST_NAMES, &o.n_names));
+  VT_TRY(split_at(r, rest, '&', o.name, MOST_NAMES, &o.n_names));
   VT_TRY(value_list(r, equals + 1, &list));
-  VT_TRY(cut(r, list, '|', value, MOST_VALUES, &o.n_values));
+  VT_TRY(split_at(r, list, '|', value, MOST_VALUES, &o.n_values));
   VT_TRY(add_rows(r, &o, value));
   vt_suite_over *over = vt_arena_grow(&r->s->arena, b->over, b->n_over, &b->cap_over, sizeof o);
   if (over == NULL) return no_memory(r);
@@ -143,7 +143,7 @@ static vt_status add_mixes(reader *r, char *rest) {
     const char *word = first_word(rest, &rest);
     int mix = 0;
     while (mix < VT_MIXES && strcmp(word, vt_mix_name(mix)) != 0) mix++;
-    if (mix == VT_MIXES) return wrong(r, "no mix is called", word);
+    if (mix == VT_MIXES) return fail_line(r, "no mix is called", word);
     r->b->mixes |= 1u << mix;
   }
   return VT_OK;
@@ -155,14 +155,14 @@ static int read_range(const char *text, vt_suite_domain *out) {
          vt_decimal_f64(dots + 2, strlen(dots + 2), &out->hi) && out->lo < out->hi;
 }
 
-/* `x, y in 0.5..2` */
+/* Parses names with an optional range, as `x, y in 0.5..2`. */
 static vt_status add_domains(reader *r, int wanted, char *rest) {
   vt_suite_block *b = r->b;
   vt_suite_domain domain = {.wanted = wanted, .lo = -2, .hi = 2};
   char *in = strstr(rest, " in ");
   if (in != NULL) {
     const char *range = trim(in + 4);
-    if (!read_range(range, &domain)) return wrong(r, "not a range:", range);
+    if (!read_range(range, &domain)) return fail_line(r, "not a range:", range);
     *in = 0;
   }
   while (*rest != 0) {
@@ -186,7 +186,7 @@ static vt_status add_straight(reader *r, char *rest) {
 }
 
 static vt_status add_expect(reader *r, char *rest) {
-  if (strcmp(rest, "range") != 0) return wrong(r, "only 'range' can be expected, not", rest);
+  if (strcmp(rest, "range") != 0) return fail_line(r, "only 'range' can be expected, not", rest);
   r->b->may_fail = 1;
   return VT_OK;
 }
@@ -195,12 +195,12 @@ static vt_status close_block(reader *r, char *rest) {
   vt_suite_block *b = r->b;
   (void)rest;
   if (vt_text_status(&r->text) != VT_OK) return no_memory(r);
-  if (r->text.n == 0) return wrong(r, "no model in", b->name);
+  if (r->text.n == 0) return fail_line(r, "no model in", b->name);
   b->text = vt_arena_string(&r->s->arena, r->text.s, r->text.n);
   if (b->text == NULL) return no_memory(r);
-  r->text.n = 0; /* its memory serves the next one */
+  r->text.n = 0; /* reused for the next block */
   if (b->mixes == 0) b->mixes = (1u << VT_MIXES) - 1;
-  if (strstr(b->text, "input ") == NULL) b->mixes = 1; /* nothing to draw */
+  if (strstr(b->text, "input ") == NULL) b->mixes = 1; /* no inputs: one mix is enough */
   r->b = NULL;
   return VT_OK;
 }
@@ -210,17 +210,17 @@ static vt_status close_block(reader *r, char *rest) {
 static vt_status read_line(reader *r, char *line) {
   static const struct {
     const char *word;
-    vt_status (*take)(reader *r, char *rest);
+    vt_status (*read)(reader *r, char *rest);
   } words[] = {{"over", add_over},   {"mix", add_mixes},     {"grad", add_grad},
                {"given", add_given}, {"expect", add_expect}, {"straight", add_straight},
                {"end", close_block}};
-  char *rest = after(line, "case");
+  char *rest = rest_after(line, "case");
   if (*line == 0) return VT_OK;
   if (rest != NULL) return open_block(r, rest);
-  if (r->b == NULL) return wrong(r, "expected a case, found", first_word(line, &rest));
+  if (r->b == NULL) return fail_line(r, "expected a case, found", first_word(line, &rest));
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    rest = after(line, words[i].word);
-    if (rest != NULL) return words[i].take(r, rest);
+    rest = rest_after(line, words[i].word);
+    if (rest != NULL) return words[i].read(r, rest);
   }
   vt_text_add(&r->text, "  %s\n", line);
   return VT_OK;
@@ -232,16 +232,16 @@ static vt_status read_lines(reader *r, char *text, size_t n) {
     if (stop == NULL) stop = end;
     *stop = 0;
     r->line++;
-    if (strlen(at) != (size_t)(stop - at)) return wrong(r, "a byte 0 follows", at);
+    if (strlen(at) != (size_t)(stop - at)) return fail_line(r, "a byte 0 follows", at);
     at[strcspn(at, "#")] = 0;
     VT_TRY(read_line(r, trim(at)));
     at = stop + 1;
   }
-  return r->b == NULL ? VT_OK : wrong(r, "the file ends inside the case", r->b->name);
+  return r->b == NULL ? VT_OK : fail_line(r, "the file ends inside the case", r->b->name);
 }
 
-vt_status vt_suite_take_file(vt_suite *s, const char *file, const void *bytes, size_t n,
-                             vt_diag *d) {
+vt_status vt_suite_add_file(vt_suite *s, const char *file, const void *bytes, size_t n,
+                            vt_diag *d) {
   reader r = {.s = s, .d = d, .file = vt_arena_string(&s->arena, file, strlen(file))};
   char *text = vt_arena_string(&s->arena, bytes, n);
   if (text == NULL) return no_memory(&r);

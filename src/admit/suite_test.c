@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * suite_test.c - the suite that the library carries is the one of the sources; files that are wrong
- * are refused by file and line, answers of other cases at all, and memory may run out anywhere. */
+ * suite_test.c - tests that the suite in the library is that of the sources, that malformed files
+ * are refused with file and line, that stored digests of other cases are refused, and that each
+ * failed allocation is handled. */
 #include "suite_test.h"
 #include "vt_file.h"
 
@@ -38,8 +39,8 @@ static void test_built_in(void) {
   vt_suite_free(read);
 }
 
-/* The short choice has every op and mix of the whole, and is much less. */
-static void test_short(void) {
+/* The short form has every op and mix of the whole suite, and far fewer cases. */
+static void test_short_form(void) {
   static uint8_t op_seen[2][1u << 16];
   vt_suite *s = NULL;
   uint32_t n = 0;
@@ -103,7 +104,7 @@ static void test_examples(void) {
   vt_suite_free(s);
 }
 
-/* ---- files that are wrong ---- */
+/* ---- malformed files ---- */
 
 static const struct {
   const char *text;
@@ -148,7 +149,7 @@ static void check_refused(vt_status want, uint32_t line, const char *words, vt_s
   if (!right) fprintf(stderr, "  %s: '%s', expected '%s'\n", vt_status_name(have), d->text, words);
 }
 
-static void test_broken(void) {
+static void test_malformed_files(void) {
   for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
     vt_diag d = {0};
     const vt_status s = read_one(broken[i].text, strlen(broken[i].text), &d);
@@ -161,8 +162,8 @@ static void test_broken(void) {
   remove_file("a.cts");
 }
 
-/* A few lines that ask for millions of cases are refused before any is made. */
-static void test_many(void) {
+/* A few lines that expand to millions of cases are refused before a case is made. */
+static void test_too_many_cases(void) {
   vt_text t;
   vt_diag d = {0};
   vt_text_init(&t, vt_alloc_default());
@@ -182,20 +183,20 @@ static void test_many(void) {
 static void test_folder(void) {
   vt_suite *s = NULL;
   vt_diag d = {0};
-  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL); /* it is empty */
+  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL); /* the folder is empty */
   CHECK(strstr(d.text, "no case files in ") != NULL);
   d = (vt_diag){0};
   CHECK(vt_suite_read("/nowhere/at/all", NULL, &s, &d) == VT_IO && s == NULL);
   write_text("a.cts", small_cases);
   d = (vt_diag){0};
-  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL); /* no cts.digests */
+  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL); /* cts.digests is missing */
   CHECK(strstr(d.text, "cts.digests") != NULL);
   CHECK(vt_suite_read_cases(folder, NULL, &s, NULL) == VT_OK);
   vt_suite_free(s);
   remove_file("a.cts");
 }
 
-/* ---- stored answers ---- */
+/* ---- stored digests ---- */
 
 static const char one_case[] =
     "case relu\nmix few flat\n  input x: f32[2]\n  output y = relu(x)\nend\n";
@@ -212,7 +213,7 @@ static vt_hash256 digest_with(const char *stored) {
 
 static int differ(vt_hash256 a, vt_hash256 b) { return memcmp(&a, &b, sizeof a) != 0; }
 
-/* The digest of the suite, made by hand as its description says. */
+/* The digest of the suite, computed from its definition. */
 static vt_hash256 digest_by_hand(void) {
   static const uint8_t bytes[] =
       "\2\0\0\0\0\0\0\0relu/few\0\10\1\2\3\4\5\6\7\x8relu/"
@@ -232,7 +233,7 @@ static void test_digest(void) {
                digest_with("0102030405060708 relu/few\n")));
 }
 
-static void test_stored(void) {
+static void test_stored_digests(void) {
   static const char *const bad[] = {"0102030405060708",
                                     "010203040506070 relu/few",
                                     "01020304050607XX relu/few",
@@ -281,14 +282,14 @@ static void test_matches(void) {
 
 static void add_part(vt_text *t, const char *name, const void *bytes, size_t n) {
   vt_text_add(t, "%s %zu\n", name, n);
-  vt_text_bytes(t, bytes, n);
-  vt_text_bytes(t, "\n", 1);
+  vt_text_add_bytes(t, bytes, n);
+  vt_text_add_bytes(t, "\n", 1);
 }
 
 static const char tiny_model[] =
     "volta 1\nmodel t {\n  dim B\n  input x: f32[B]\n  output y = x\n}\n";
 
-/* The small suite of the folder, with an example, and two comments of `pad` bytes. */
+/* An image of the folder's suite with an example and two comments of `pad` bytes. */
 static void make_padded_image(size_t pad, vt_text *t) {
   uint8_t answers[32 + 8 * SMALL_CASES];
   vt_suite *s = read_small(1);
@@ -349,15 +350,15 @@ static void patch(vt_text *t, const char *from, const char *to) {
   if (i + n <= t->n) memcpy(t->s + i, to, n);
 }
 
-/* Answers and cases that are not of one suite, whichever of them changed. */
+/* Images whose stored digests and cases do not belong together, or that are malformed. */
 static void test_stale(void) {
   static const struct {
     const char *from, *to, *words;
     vt_status status;
   } change[] = {
-      {"case add sizes", "case add sized", "are of other cases", VT_INTERNAL},
-      {"mix special\n", "mix tiny   \n", "are of other cases", VT_INTERNAL},
-      {"f32 | f64", "f32 # f64", "carries 26 cases and 36 answers", VT_INTERNAL},
+      {"case add sizes", "case add sized", "belong to other cases", VT_INTERNAL},
+      {"mix special\n", "mix tiny   \n", "belong to other cases", VT_INTERNAL},
+      {"f32 | f64", "f32 # f64", "has 26 cases and 36 stored digests", VT_INTERNAL},
       {"digests ", "answers ", "no digests", VT_INTERNAL},
       {"volta suite 1", "volta suite 2", "its first line", VT_INTERNAL},
       {"b.cts ", "b.cts-", "a part of it", VT_INTERNAL},
@@ -380,7 +381,8 @@ static void test_stale(void) {
   }
 }
 
-/* One bit of the stored digest or of an answer, and every shorter image. */
+/* Images with one flipped bit in the digest of the suite or in a stored digest, and all truncated
+ * images. */
 static void test_damaged(void) {
   vt_text t;
   vt_diag d = {0};
@@ -392,7 +394,7 @@ static void test_damaged(void) {
     t.s[at] ^= 1;
   }
   for (t.n = 0; t.n < whole; t.n++) {
-    /* Without its last part alone it is an image still, of a suite without examples. */
+    /* Only without its last part is it still valid: an image of a suite without examples. */
     const vt_status s = from_image(&t, &d);
     CHECK(s != VT_OK || strstr(t.s + t.n, "published.digests ") == t.s + t.n ||
           strncmp(t.s + t.n, "t.vt ", 5) == 0);
@@ -418,7 +420,7 @@ static vt_status make_built_in(const vt_alloc *a, vt_suite **out, vt_diag *d) {
   return vt_suite_built_in(a, out, d);
 }
 
-/* Fails each request in turn up to the `most`th; returns how many there are in all. */
+/* Fails each allocation in turn, up to number `most`; returns the number of allocations. */
 static long fail_each(make_fn *make, long most) {
   long asked = 0;
   for (long left = 0; left <= asked && left <= most; left++) {
@@ -454,8 +456,8 @@ static void test_choose_short_memory(void) {
   CHECK(fault.live == 0);
 }
 
-/* An arena asks rarely. The comments shift everything behind them, so that each piece of a suite
- * comes to be the one for which a block is opened. */
+/* An arena allocates blocks rarely. Comments of many lengths shift everything after them, so that
+ * each piece of a suite is once the one that needs a new block. */
 static void test_memory(void) {
   const size_t most = vt_test_is_long() ? 16384 : 4096;
   for (size_t pad = 0; pad < most; pad += 16) {
@@ -464,20 +466,20 @@ static void test_memory(void) {
     vt_text_done(&small_image);
   }
   CHECK(fail_each(make_read, 1000) > 10);
-  (void)fail_each(make_built_in, 6); /* the first ones are the unpacking's own */
+  (void)fail_each(make_built_in, 6); /* the first allocations are those of unpacking */
   test_choose_short_memory();
 }
 
 int main(void) {
   folder_new();
   test_built_in();
-  test_short();
+  test_short_form();
   test_examples();
   test_folder();
-  test_broken();
-  test_many();
+  test_malformed_files();
+  test_too_many_cases();
   test_digest();
-  test_stored();
+  test_stored_digests();
   test_matches();
   write_small();
   test_image();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * suite_test.h - what the tests of the suite share: a folder of their own with a small suite in it.
- */
+ * suite_test.h - helpers of the suite's tests: a temporary folder with a small suite in it. */
 #ifndef VT_SUITE_TEST_H
 #define VT_SUITE_TEST_H
 #include <string.h>
@@ -37,7 +36,7 @@ static inline void remove_file(const char *name) {
   (void)unlink(path);
 }
 
-/* Cases with variables, a gradient, a range that may be left, and values that are given. */
+/* Cases with variables, a gradient, and an index that may be out of range. */
 static const char small_cases[] =
     "# comment\n"
     "case relu\n"
@@ -75,7 +74,7 @@ static inline vt_suite *read_small(int digests) {
   exit(1);
 }
 
-/* The two files, and the answers of the reference as cts.digests. */
+/* Writes the two case files, and the digests of the reference as cts.digests. */
 static inline void write_small(void) {
   const vt_options how = {.size = sizeof how, .backend = "reference"};
   vt_text lines;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * truth_test.c - there is one way to a backend. Every function of every backend asks whether the
- * gateway is inside, whatever the library is asked to do: inference, folding, initialisers,
- * gradients, plans, listings, caches, progress. Each is counted, and a call past the gateway is
- * noticed. */
+ * truth_test.c - checks that backends are called only through the gateway. Every function of every
+ * backend checks that the gateway made the call, during inference, folding, initialisers,
+ * gradients, plans, listings, caches and progress. The gateway counts each call, and a call that
+ * bypasses it is noticed. */
 #include "suite_test.h"
 #include "volta/volta_tools.h"
 #include "wrapped_test.h"
@@ -13,12 +13,12 @@ enum { BACKENDS = sizeof backends / sizeof *backends };
 
 static vt_model *model;
 
-/* ---- what came through since ---- */
+/* ---- what the gateway counted since the mark ---- */
 
 static vt_gate_counts mark;
 
-static vt_gate_counts since(void) {
-  const vt_gate_counts now = vt_gate_count();
+static vt_gate_counts counts_since(void) {
+  const vt_gate_counts now = vt_gate_get_counts();
   const vt_gate_counts n = {.devices = now.devices - mark.devices,
                             .programs = now.programs - mark.programs,
                             .runs = now.runs - mark.runs,
@@ -34,14 +34,15 @@ static uint32_t calls(int call) {
   return n;
 }
 
-static void begin(void) {
+static void begin_counting(void) {
   wrapped_reset();
-  (void)since();
+  (void)counts_since();
 }
 
-/* All of it from within, in the right mode; what the backends saw is what was counted. */
-static vt_gate_counts end(void) {
-  const vt_gate_counts n = since();
+/* Checks that all calls came from the gateway, in the right mode, and that its counts are those of
+ * the backends. */
+static vt_gate_counts end_counting(void) {
+  const vt_gate_counts n = counts_since();
   CHECK(wrapped.outside == 0 && wrapped.bad_modes == 0 && wrapped.live == 0);
   CHECK(n.devices == calls(WRAPPED_OPEN) && n.devices == calls(WRAPPED_CLOSE));
   CHECK(n.programs == calls(WRAPPED_BUILD) && n.programs == calls(WRAPPED_FREE));
@@ -53,7 +54,7 @@ static vt_gate_counts end(void) {
 
 /* ---- programs ---- */
 
-static void heard(void *user, const char *what, uint64_t done, uint64_t total) {
+static void count_report(void *user, const char *what, uint64_t done, uint64_t total) {
   (void)what, (void)done, (void)total;
   ++*(uint32_t *)user;
 }
@@ -71,8 +72,8 @@ static void make_and_run(const vt_options *o, int runs, uint8_t digest[32]) {
   vt_program_free(p);
 }
 
-/* Without folding: one device, the initialisers and the model; then the constants on top, which are
- * run by the reference. */
+/* Without folding, the runs are those of the model and its initialisers. With folding, the
+ * reference runs the constants in addition. */
 static void test_programs(void) {
   uint8_t first[32], digest[32];
   for (int i = 0; i < BACKENDS; i++) {
@@ -80,26 +81,26 @@ static void test_programs(void) {
     vt_options o = {.size = sizeof o,
                     .backend = backends[i],
                     .passes = "bind,lower",
-                    .progress = heard,
+                    .progress = count_report,
                     .progress_user = &reports};
-    make_and_run(&o, 1, i == 0 ? first : digest); /* whatever is tried once is tried here */
-    begin();
+    make_and_run(&o, 1, i == 0 ? first : digest); /* probes that happen only once */
+    begin_counting();
     make_and_run(&o, 3, digest);
-    const vt_gate_counts plain = end();
+    const vt_gate_counts plain = end_counting();
     CHECK(memcmp(digest, first, 32) == 0 && reports > 0);
     const uint32_t inits = wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] - (i < 2);
     CHECK(plain.runs == 3 + 1 + inits && plain.programs == 1 + 1 + inits);
     o.passes = NULL;
-    begin();
+    begin_counting();
     make_and_run(&o, 3, digest);
-    const vt_gate_counts folded = end();
+    const vt_gate_counts folded = end_counting();
     CHECK(memcmp(digest, first, 32) == 0);
     const uint32_t constants = wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] - (i < 2) - inits;
     CHECK(constants == 1 && folded.runs == plain.runs + 1 && folded.devices == plain.devices + 1);
   }
 }
 
-/* ---- gradients, as the conformance suite makes them ---- */
+/* ---- gradients of the conformance suite ---- */
 
 static void test_gradients(void) {
   folder_new();
@@ -110,9 +111,9 @@ static void test_gradients(void) {
     for (uint32_t i = 0; i < s->n_cases; i++) {
       const vt_options how = {.size = sizeof how, .backend = backends[b]};
       vt_case_result r;
-      begin();
+      begin_counting();
       vt_case_run(s, i, &how, &r);
-      const vt_gate_counts n = end();
+      const vt_gate_counts n = end_counting();
       CHECK(r.outcome == VT_CASE_PASSED && n.runs >= 1);
       gradients += s->cases[i].gradient != 0;
     }
@@ -121,42 +122,42 @@ static void test_gradients(void) {
   folder_done();
 }
 
-/* ---- what only asks ---- */
+/* ---- queries that run nothing ---- */
 
-static void test_asking(void) {
+static void test_queries(void) {
   for (int i = 0; i < BACKENDS; i++) {
     const vt_options o = {.size = sizeof o, .backend = backends[i], .passes = "bind,lower"};
     vt_planned *p = NULL;
     int lists = -1;
-    begin();
+    begin_counting();
     CHECK(vt_planned_new(model, &o, &p, NULL) == VT_OK);
     vt_planned_free(p);
-    vt_gate_counts n = end();
+    vt_gate_counts n = end_counting();
     CHECK(n.devices == 1 && n.checks >= 1 && n.runs == 0 && n.programs == 0);
-    begin();
+    begin_counting();
     CHECK(vt_op_supported(backends[i], VT_OP_add, &lists, NULL) == VT_OK && lists == 1);
-    n = end();
+    n = end_counting();
     CHECK(n.devices == 1 && n.checks == 0 && calls(WRAPPED_LISTED) == 1);
   }
-  begin();
+  begin_counting();
   CHECK(vt_backend_count() == 6);
   for (uint32_t i = 0; i < 6; i++) {
     vt_backend_row row = {0};
     CHECK(vt_backend_row_at(i, &row, NULL) == VT_OK);
   }
-  (void)end();
+  (void)end_counting();
   CHECK(calls(WRAPPED_COUNT) > 0 && calls(WRAPPED_QUERY) > 0);
 }
 
-/* A plan from a cache is asked about and run like any other. */
+/* A cached plan is checked by the device and run like any other. */
 static void test_cache(void) {
   uint8_t first[32], digest[32];
   vt_options o = {.size = sizeof o, .backend = "fake", .passes = "bind,lower"};
   CHECK(vt_cache_new(NULL, &o.cache, NULL) == VT_OK);
   make_and_run(&o, 1, first);
-  begin();
+  begin_counting();
   make_and_run(&o, 2, digest);
-  const vt_gate_counts n = end();
+  const vt_gate_counts n = end_counting();
   vt_cache_counts kept = {.size = sizeof kept};
   vt_cache_info(o.cache, &kept);
   CHECK(kept.hits_memory == 1 && memcmp(first, digest, 32) == 0);
@@ -164,13 +165,13 @@ static void test_cache(void) {
   vt_cache_free(o.cache);
 }
 
-/* ---- a failure leaves nobody inside ---- */
+/* ---- after a failure the thread is not inside the gateway ---- */
 
 static void test_failures(void) {
   for (int call = WRAPPED_COUNT; call < WRAPPED_CALLS; call++) {
     const vt_options o = {.size = sizeof o, .backend = "fake", .passes = "bind,lower"};
     vt_program *p = NULL;
-    begin();
+    begin_counting();
     wrapped.fails = call;
     wrapped.status = VT_BACKEND;
     vt_status s = vt_program_new(model, &o, &p, NULL);
@@ -186,7 +187,7 @@ static void test_failures(void) {
   }
 }
 
-/* ---- and it would be noticed ---- */
+/* ---- calls that bypass the gateway are noticed ---- */
 
 static void *plain_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
   (void)user, (void)old_size;
@@ -195,12 +196,12 @@ static void *plain_resize(void *user, void *p, uint64_t old_size, uint64_t new_s
   return NULL;
 }
 
-static void test_noticed(void) {
+static void test_bypass_noticed(void) {
   const vt_bk_host host = {
       .size = sizeof host, .abi_major = VT_BK_ABI_MAJOR, .resize = plain_resize};
   vt_bk_device *dev = NULL;
   uint32_t devices = 0;
-  begin();
+  begin_counting();
   const vt_bk_api *api = vt_registry_row_at(WRAPPED_FAKE)->query(&host);
   CHECK(wrapped.outside == 1);
   CHECK(api->device_count(&host, &devices) == VT_OK && wrapped.outside == 2);
@@ -208,7 +209,7 @@ static void test_noticed(void) {
   CHECK(api->op_listed(dev, VT_OP_add) == 1 && wrapped.outside == 4);
   api->device_close(dev);
   CHECK(wrapped.outside == 5);
-  const vt_gate_counts n = since(); /* nor was it counted */
+  const vt_gate_counts n = counts_since(); /* the gateway did not count them */
   CHECK(n.devices == 0 && n.programs == 0 && n.runs == 0 && n.copies == 0 && n.checks == 0);
 }
 
@@ -218,16 +219,16 @@ int main(void) {
       " h = matmul(x, w) + exp(f32(1.5))\n output y = relu(h)\n}\n";
   unsetenv("VOLTA_BACKEND");
   unsetenv("VOLTA_THREADS");
-  hostile_write(hostile_worst()); /* whatever mode the caller is in */
+  hostile_write_words(hostile_worst_words()); /* the caller's mode must not matter */
   wrapped_reset();
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &model, NULL) == VT_OK);
   test_programs();
   test_gradients();
-  test_asking();
+  test_queries();
   test_cache();
   test_failures();
-  test_noticed();
+  test_bypass_noticed();
   vt_model_free(model);
-  CHECK(hostile_same(hostile_read(), hostile_worst()));
+  CHECK(hostile_words_equal(hostile_read_words(), hostile_worst_words()));
   TEST_DONE();
 }

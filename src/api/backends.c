@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * backends.c - the devices there are, built in or in files, and what each declares. */
+ * backends.c - the table of devices for tools: each built-in device, or the device of a plug-in,
+ * with what it declares and which ops it runs. */
 #include <stdio.h>
 #include <string.h>
 #include "prepare.h"
@@ -17,8 +18,9 @@ const char *vt_capability_about(uint32_t i) {
   return c != NULL ? c->help : NULL;
 }
 
-/* Device number `i` counted over all backends; 0 when there are not so many. A backend that finds
- * none here has one all the same, which says why when it is opened. */
+/* Writes the name of device `i`, counted over all backends, and returns 1; 0 past the last. A
+ * backend without a device on this machine counts as one device, whose row says why it cannot be
+ * opened. */
 static int find_device(uint32_t i, char *name, size_t n) {
   for (uint32_t b = 0; b < vt_registry_total(); b++) {
     const char *backend;
@@ -42,30 +44,30 @@ uint32_t vt_backend_count(void) {
 }
 
 static void count_ops(const vt_device *dev, vt_backend_row *row) {
-  uint32_t owed = 0;
+  uint32_t n_prims = 0;
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const vt_op_info *op = vt_op_at(i);
-    const uint32_t has = vt_device_lists(dev, op->number) != 0;
-    owed += op->prim;
+    const uint32_t has = vt_device_lists_op(dev, op->number) != 0;
+    n_prims += op->prim;
     *(op->prim ? &row->prims : &row->comps) += has;
   }
-  row->complete = row->prims == owed;
+  row->complete = row->prims == n_prims;
 }
 
-/* A bit each, in the order of their names. */
-static uint32_t capabilities_of(const vt_bk_caps *caps) {
+/* Bit i is set if the device declares capability i of vt_capability_name. */
+static uint32_t capability_bits(const vt_bk_caps *caps) {
   uint32_t bits = 0;
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++)
     if ((caps->has & vt_capability_at(i)->bit) != 0) bits |= 1u << i;
   return bits;
 }
 
-static void describe(const vt_device *dev, vt_backend_row *row) {
+static void read_device(const vt_device *dev, vt_backend_row *row) {
   const vt_bk_caps *caps = vt_device_caps(dev);
   row->available = 1;
   snprintf(row->name, sizeof row->name, "%s", vt_device_name(dev));
   snprintf(row->about, sizeof row->about, "%s", caps->about);
-  row->capabilities = capabilities_of(caps);
+  row->capabilities = capability_bits(caps);
   row->strict = caps->determinism == VT_BK_DETERMINISM_STRICT;
   row->infers = (caps->serves & VT_BK_INFERENCE) != 0;
   row->trains = (caps->serves & VT_BK_TRAINING) != 0;
@@ -79,14 +81,16 @@ static void describe(const vt_device *dev, vt_backend_row *row) {
   count_ops(dev, row);
 }
 
-static void fill(const vt_options *o, vt_backend_row *row) {
+/* Opens the device that `o` names and fills in its row; a plug-in may be unadmitted, because the
+ * device runs nothing. */
+static void fill_row(const vt_options *o, vt_backend_row *row) {
   const vt_policy waived = {.size = sizeof waived, .admission = VT_ADMISSION_WAIVED};
   vt_options options = *o;
   vt_device *dev = NULL;
   vt_diag why = {0};
-  options.policy = &waived; /* asking is no running */
-  if (vt_options_open(&options, vt_alloc_default(), &dev, &why) == VT_OK) {
-    describe(dev, row);
+  options.policy = &waived;
+  if (vt_options_open_device(&options, vt_alloc_default(), &dev, &why) == VT_OK) {
+    read_device(dev, row);
   } else {
     row->status = why.code;
     snprintf(row->about, sizeof row->about, "%.150s", why.text);
@@ -94,7 +98,8 @@ static void fill(const vt_options *o, vt_backend_row *row) {
   vt_device_close(dev);
 }
 
-static void hand_out(const vt_backend_row *row, vt_backend_row *out) {
+/* Copies a row as far as the caller's struct goes, which may be an older, smaller one. */
+static void copy_row(const vt_backend_row *row, vt_backend_row *out) {
   const uint32_t size = out->size < sizeof *row ? out->size : (uint32_t)sizeof *row;
   memcpy(out, row, size);
   out->size = size;
@@ -104,16 +109,16 @@ vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) {
   vt_backend_row row = {.size = out->size};
   if (!find_device(i, row.name, sizeof row.name))
     return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
-  fill(&(vt_options){.size = sizeof(vt_options), .backend = row.name}, &row);
-  hand_out(&row, out);
+  fill_row(&(vt_options){.size = sizeof(vt_options), .backend = row.name}, &row);
+  copy_row(&row, out);
   return VT_OK;
 }
 
 void vt_backend_row_of(const vt_options *o, vt_backend_row *out) {
   vt_alloc a;
-  const vt_options options = vt_options_read(o, &a);
+  const vt_options options = vt_options_copy(o, &a);
   vt_backend_row row = {.size = out->size};
   snprintf(row.name, sizeof row.name, "%s", options.backend != NULL ? options.backend : "");
-  fill(&options, &row);
-  hand_out(&row, out);
+  fill_row(&options, &row);
+  copy_row(&row, out);
 }

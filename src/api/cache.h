@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cache.h - what planning asks of a cache. Private to the api. */
+ * cache.h - the cache as planning and trials use it: it finds and adds plans, in memory and on
+ * disk, and records which trials of devices passed. Private to the api. */
 #ifndef VT_CACHE_H
 #define VT_CACHE_H
-#include "kept.h"
+#include "cached_plan.h"
 
-/* How many digits of a key's hash name its file. */
+/* Number of hexadecimal digits of a key's hash that form the name of its file. */
 enum { VT_CACHE_DIGITS = 32 };
 
-/* With names of `digits` digits, so that a test can make keys collide. */
-vt_status vt_cache_make(const vt_cache_options *o, uint32_t digits, vt_cache **out,
-                        vt_diag *d) VT_NODISCARD;
+/* Creates a cache whose file names have `digits` digits; a test passes few, so that keys
+ * collide. */
+vt_status vt_cache_new_digits(const vt_cache_options *o, uint32_t digits, vt_cache **out,
+                              vt_diag *d) VT_NODISCARD;
+/* The allocator of the cache and of the plans in it. */
 vt_alloc vt_cache_alloc(const vt_cache *c);
-/* Its folder, or NULL when it has none that can be used, and the most bytes that may lie there. */
-const char *vt_cache_folder(const vt_cache *c, uint64_t *out_most);
-/* What somebody else who keeps things there has to say; `cache` is a vt_cache. */
+/* The absolute path of the cache's folder, or NULL if it has no usable folder; `out_limit` receives
+ * the most bytes that the files in it may have together. */
+const char *vt_cache_folder(const vt_cache *c, uint64_t *out_limit);
+/* Counts a problem with the folder or a file in it, and passes its text to the caller's `note`. A
+ * backend that stores files in the folder reports its problems here too; `cache` is a vt_cache. */
 void vt_cache_note(void *cache, const char *text);
-/* The plan of this key, held for the caller, or NULL. Fails for want of memory alone. */
-vt_status vt_cache_find(vt_cache *c, const char *key, size_t n_key, const vt_pass_list *list,
-                        const vt_target *t, vt_kept **out, vt_diag *d) VT_NODISCARD;
-/* Keeps a plan that is complete, in memory and on disk. What goes wrong is noted. */
-void vt_cache_keep(vt_cache *c, vt_kept *k);
-/* Whether a trial of this key passed in some process and was kept on disk, and keeping it. A trial
- * is kept as its key and nothing else: a file that has any other byte is noted and says nothing. */
-int vt_cache_passed(vt_cache *c, const vt_text *key);
-void vt_cache_keep_passed(vt_cache *c, const vt_text *key);
+/* The plan of this key with a reference for the caller, or NULL if there is no such plan. Its only
+ * failure is VT_NOMEM. */
+vt_status vt_cache_find_plan(vt_cache *c, const char *key, size_t n_key, const vt_pass_list *list,
+                             const vt_target *t, vt_cached_plan **out, vt_diag *d) VT_NODISCARD;
+/* Stores a complete plan in memory and on disk. Problems are noted and are no failure. */
+void vt_cache_add_plan(vt_cache *c, vt_cached_plan *k);
+/* 1 if the file of a trial with this key is on disk, which means that the trial passed in some
+ * process. The file contains the key and nothing else; a file with any other byte is noted and
+ * ignored. */
+int vt_cache_has_trial(vt_cache *c, const vt_text *key);
+/* Records on disk that the trial with this key passed. */
+void vt_cache_add_trial(vt_cache *c, const vt_text *key);
 #endif

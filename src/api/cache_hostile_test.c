@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cache_hostile_test.c - files that are cut, bent, of others or no files at all: they are ignored
- * with a note, and the plan is the one that would be made. */
+ * cache_hostile_test.c - files of the cache that are truncated, corrupted, owned by others or not
+ * regular: the cache ignores them with a note, and the plan is the one that is made without it. */
 #include <errno.h>
 #include <fcntl.h>
 #include "cache_test.h"
@@ -12,68 +12,70 @@
 static const vt_binding two[] = {{"B", 2}};
 static const vt_options bound = {.bind = two, .n_bind = 1};
 
-/* ---- the bytes of an entry ---- */
+/* ---- the bytes of a cached plan ---- */
 
-typedef struct made { /* an entry, and what is needed to read it */
-  vt_device *dev;
-  vt_kept *kept;
-  vt_text bytes, graph, plan;
-} made;
+typedef struct entry {
+  vt_device *dev;         /* the device that it is planned for */
+  vt_cached_plan *cached; /* the cached plan */
+  vt_text bytes;          /* its form in a file */
+  vt_text graph, plan;    /* its graph and its plan, printed */
+} entry;
 
-static made make_entry(const char *backend) {
-  made x = {0};
+static entry make_entry(const char *backend) {
+  entry x = {0};
   vt_alloc a;
   vt_pipeline line = {0};
-  vt_model *m = model_of(small_model);
+  vt_model *m = parse_model(small_model);
   vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
   vt_options o = bound;
   o.size = sizeof o;
   o.backend = backend;
   o.cache = c;
-  o = vt_options_read(&o, &a);
+  o = vt_options_copy(&o, &a);
   vt_terms terms = {0};
   CHECK(vt_prepare(m, &o, a, 0, &x.dev, &line, &terms, NULL) == VT_OK);
-  if (line.kept == NULL) exit(1);
-  x.kept = vt_kept_hold(line.kept);
+  if (line.cached == NULL) exit(1);
+  x.cached = vt_cached_plan_retain(line.cached);
   vt_text_init(&x.bytes, a);
   vt_text_init(&x.graph, a);
   vt_text_init(&x.plan, a);
-  vt_kept_print(x.kept, &x.bytes);
-  vt_graph_print(x.kept->g, 0, &x.graph);
-  vt_plan_print(x.kept->plan, 1, &x.plan);
+  vt_cached_plan_print(x.cached, &x.bytes);
+  vt_graph_print(x.cached->g, 0, &x.graph);
+  vt_plan_print(x.cached->plan, 1, &x.plan);
   vt_pipeline_done(&line);
   vt_cache_free(c);
   vt_model_free(m);
   return x;
 }
 
-static void drop_entry(made *x) {
+static void free_entry(entry *x) {
   vt_text_done(&x->bytes);
   vt_text_done(&x->graph);
   vt_text_done(&x->plan);
-  vt_kept_release(x->kept);
+  vt_cached_plan_release(x->cached);
   vt_device_close(x->dev);
 }
 
-static vt_status read_entry(const made *x, const void *bytes, size_t n, vt_kept **out, vt_diag *d) {
+static vt_status read_entry(const entry *x, const void *bytes, size_t n, vt_cached_plan **out,
+                            vt_diag *d) {
   const vt_target t = vt_device_target(x->dev);
-  return vt_kept_parse(bytes, n, x->kept->key, x->kept->n_key, &x->kept->list, &t,
-                       vt_alloc_default(), out, d);
+  return vt_cached_plan_parse(bytes, n, x->cached->key, x->cached->n_key, &x->cached->list, &t,
+                              vt_alloc_default(), out, d);
 }
 
 static int same_text(const vt_text *a, const vt_text *b) {
   return a->n == b->n && memcmp(a->s, b->s, a->n) == 0;
 }
 
-/* What is accepted holds the graph and the plan, and prints to the very bytes it was read from. */
-static void check_accepted(const made *x, const vt_kept *k, const char *bytes, size_t n) {
+/* An accepted file gives the right graph and plan, and printing them gives its bytes again. */
+static void check_accepted(const entry *x, const vt_cached_plan *k, const char *bytes, size_t n) {
   vt_text graph, plan, again;
   vt_text_init(&graph, x->bytes.a);
   vt_text_init(&plan, x->bytes.a);
   vt_text_init(&again, x->bytes.a);
   vt_graph_print(k->g, 0, &graph);
   vt_plan_print(k->plan, 1, &plan);
-  vt_kept_print(k, &again);
+  vt_cached_plan_print(k, &again);
   CHECK(same_text(&graph, &x->graph) && same_text(&plan, &x->plan));
   CHECK(again.n == n && memcmp(again.s, bytes, n) == 0);
   CHECK(vt_plan_verify(k->plan, NULL) == VT_OK && vt_graph_verify(k->g, NULL) == VT_OK);
@@ -82,8 +84,9 @@ static void check_accepted(const made *x, const vt_kept *k, const char *bytes, s
   vt_text_done(&again);
 }
 
-static vt_status try_entry(const made *x, const char *bytes, size_t n) {
-  vt_kept *k = NULL;
+/* Parses the bytes; if they are accepted, checks the result. */
+static vt_status parse_and_check(const entry *x, const char *bytes, size_t n) {
+  vt_cached_plan *k = NULL;
   vt_diag d = {0};
   const vt_status s = read_entry(x, bytes, n, &k, &d);
   if (s == VT_OK) {
@@ -91,11 +94,11 @@ static vt_status try_entry(const made *x, const char *bytes, size_t n) {
   } else {
     CHECK(k == NULL && d.code == s && d.text[0] != 0);
   }
-  vt_kept_release(k);
+  vt_cached_plan_release(k);
   return s;
 }
 
-/* Each copy is as large as its bytes, so that a sanitizer sees a step too far. */
+/* A copy in memory of exactly this size, so that a sanitizer finds any read past its end. */
 static char *copy_of(const char *bytes, size_t n) {
   char *p = malloc(n + (n == 0));
   if (p == NULL) exit(1);
@@ -103,69 +106,69 @@ static char *copy_of(const char *bytes, size_t n) {
   return p;
 }
 
-/* Gives damaged bytes the checksum of what they are now. */
-static void mend(char *bytes, size_t n) {
+/* Replaces the checksum at the end by that of the bytes before it. */
+static void set_checksum(char *bytes, size_t n) {
   char hex[65];
   const vt_hash256 h = vt_hash_bytes(bytes, n - 65);
   vt_hash_hex(&h, hex);
   memcpy(bytes + n - 65, hex, 64);
 }
 
-static void test_cut(const made *x) {
+static void test_truncated(const entry *x) {
   for (size_t n = 0; n < x->bytes.n; n++) {
     char *cut = copy_of(x->bytes.s, n);
-    CHECK(try_entry(x, cut, n) == VT_FORMAT);
+    CHECK(parse_and_check(x, cut, n) == VT_FORMAT);
     if (n > 65) {
-      mend(cut, n);
+      set_checksum(cut, n);
       cut[n - 1] = '\n';
-      CHECK(try_entry(x, cut, n) == VT_FORMAT);
+      CHECK(parse_and_check(x, cut, n) == VT_FORMAT);
     }
     free(cut);
   }
-  char *longer = copy_of(x->bytes.s, x->bytes.n + 1); /* its 0 byte too */
-  CHECK(try_entry(x, longer, x->bytes.n + 1) == VT_FORMAT);
+  char *longer = copy_of(x->bytes.s, x->bytes.n + 1); /* with the NUL after it */
+  CHECK(parse_and_check(x, longer, x->bytes.n + 1) == VT_FORMAT);
   free(longer);
 }
 
-/* Every bit of the file, and then one bit of every byte with a checksum that fits. */
-static void test_bent(const made *x) {
+/* Flips every bit of the file, and then one bit of every byte with the checksum adjusted. */
+static void test_corrupted(const entry *x) {
   const size_t n = x->bytes.n;
-  char *bent = copy_of(x->bytes.s, n);
+  char *corrupt = copy_of(x->bytes.s, n);
   uint32_t accepted = 0, of_another_key = 0;
   for (size_t i = 0; i < n; i++)
     for (int bit = 0; bit < 8; bit++) {
-      bent[i] = (char)(bent[i] ^ (1 << bit));
-      CHECK(try_entry(x, bent, n) == VT_FORMAT);
-      bent[i] = x->bytes.s[i];
+      corrupt[i] = (char)(corrupt[i] ^ (1 << bit));
+      CHECK(parse_and_check(x, corrupt, n) == VT_FORMAT);
+      corrupt[i] = x->bytes.s[i];
     }
   for (size_t i = 0; i < n - 65; i++) {
-    bent[i] = (char)(bent[i] ^ (1 << i % 7));
-    mend(bent, n);
-    const vt_status s = try_entry(x, bent, n);
+    corrupt[i] = (char)(corrupt[i] ^ (1 << i % 7));
+    set_checksum(corrupt, n);
+    const vt_status s = parse_and_check(x, corrupt, n);
     accepted += s == VT_OK;
     of_another_key += s == VT_NAME;
     CHECK(s == VT_OK || s == VT_NAME || s == VT_FORMAT);
-    bent[i] = x->bytes.s[i];
+    corrupt[i] = x->bytes.s[i];
   }
-  CHECK(of_another_key == x->kept->n_key);
-  CHECK(accepted > 0 && accepted < n / 4); /* hashes of earlier graphs, places */
-  free(bent);
+  CHECK(of_another_key == x->cached->n_key);
+  CHECK(accepted > 0 && accepted < n / 4); /* bits of earlier graphs' hashes and of places */
+  free(corrupt);
 }
 
-/* Lengths that lie: each digit of the head becomes another. */
-static void test_lengths(const made *x) {
-  char *bent = copy_of(x->bytes.s, x->bytes.n);
+/* Wrong lengths: each digit of the head becomes every other digit. */
+static void test_lengths(const entry *x) {
+  char *corrupt = copy_of(x->bytes.s, x->bytes.n);
   const char *end = strstr(x->bytes.s, "volta plan key");
   CHECK(end != NULL);
   for (size_t i = sizeof "volta plan entry"; i < (size_t)(end - x->bytes.s); i++)
     for (char c = '0'; c <= '9'; c++) {
       if (c == x->bytes.s[i]) continue;
-      bent[i] = c;
-      mend(bent, x->bytes.n);
-      CHECK(try_entry(x, bent, x->bytes.n) == VT_FORMAT);
-      bent[i] = x->bytes.s[i];
+      corrupt[i] = c;
+      set_checksum(corrupt, x->bytes.n);
+      CHECK(parse_and_check(x, corrupt, x->bytes.n) == VT_FORMAT);
+      corrupt[i] = x->bytes.s[i];
     }
-  free(bent);
+  free(corrupt);
 }
 
 /* ---- another target ---- */
@@ -177,51 +180,51 @@ static vt_status more_scratch(void *self, const vt_bk_step *step, uint64_t *out,
   return VT_OK;
 }
 
-static void test_target(const made *x) {
+static void test_target(const entry *x) {
   const vt_target right = vt_device_target(x->dev);
   vt_target t[3] = {right, right, right};
-  vt_target asked = right;
+  vt_target inner = right;
   t[0].fingerprint = "another";
   t[1].dense_only = !right.dense_only;
-  t[2].self = &asked;
-  t[2].workspace = more_scratch; /* it needs more than the plan gives it */
+  t[2].self = &inner;
+  t[2].workspace = more_scratch; /* it needs more than the plan has */
   for (int i = 0; i < 3; i++) {
-    vt_kept *k = NULL;
+    vt_cached_plan *k = NULL;
     vt_diag d = {0};
-    CHECK(vt_kept_parse(x->bytes.s, x->bytes.n, x->kept->key, x->kept->n_key, &x->kept->list, &t[i],
-                        vt_alloc_default(), &k, &d) == VT_FORMAT);
-    CHECK(k == NULL && strstr(d.text, "not one for this target") != NULL);
+    CHECK(vt_cached_plan_parse(x->bytes.s, x->bytes.n, x->cached->key, x->cached->n_key,
+                               &x->cached->list, &t[i], vt_alloc_default(), &k, &d) == VT_FORMAT);
+    CHECK(k == NULL && strstr(d.text, "not for this target") != NULL);
   }
 }
 
 static void test_entry(const char *backend) {
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
-  made x = make_entry(backend);
-  CHECK(try_entry(&x, x.bytes.s, x.bytes.n) == VT_OK);
-  test_cut(&x);
-  test_bent(&x);
+  entry x = make_entry(backend);
+  CHECK(parse_and_check(&x, x.bytes.s, x.bytes.n) == VT_OK);
+  test_truncated(&x);
+  test_corrupted(&x);
   test_lengths(&x);
   test_target(&x);
-  drop_entry(&x);
+  free_entry(&x);
   vt_fpenv_leave(&saved);
 }
 
 /* ---- files ---- */
 
-static char notes[2048], only[512];
+static char notes[2048], only[512]; /* all notes so far; the path of the only file */
 
-static void take_note(void *user, const char *text) {
+static void add_note(void *user, const char *text) {
   (void)user;
   strncat(notes, text, sizeof notes - strlen(notes) - 2);
   strcat(notes, "\n");
 }
-static void see_only(const char *path) { (void)snprintf(only, sizeof only, "%s", path); }
+static void set_only(const char *path) { (void)snprintf(only, sizeof only, "%s", path); }
 
-/* Plans once with a new cache; returns its counts. */
-static vt_cache_counts once(const vt_model *m, uint64_t disk) {
+/* Plans with a new cache on the folder; returns the cache's counts. */
+static vt_cache_counts plan_once(const vt_model *m, uint64_t disk) {
   const vt_cache_options o = {
-      .size = sizeof o, .dir = folder, .note = take_note, .disk_bytes = disk};
+      .size = sizeof o, .dir = folder, .note = add_note, .disk_bytes = disk};
   vt_cache *c = NULL;
   notes[0] = 0;
   CHECK(vt_cache_new(&o, &c, NULL) == VT_OK);
@@ -231,18 +234,18 @@ static vt_cache_counts once(const vt_model *m, uint64_t disk) {
   return n;
 }
 
-/* The one file of the folder is bad: it is noted, ignored and, unless it `stays`, replaced. */
+/* The only file of the folder is bad: it is noted, ignored and, unless it `stays`, replaced. */
 static void expect_ignored(const vt_model *m, const char *why, int stays) {
-  vt_cache_counts n = once(m, 0);
+  vt_cache_counts n = plan_once(m, 0);
   CHECK(n.ignored == (stays ? 2 : 1) && n.misses == 1 && n.hits_disk == 0);
   CHECK(strstr(notes, why) != NULL && strstr(notes, ".plan") != NULL && n.reason[0] != 0);
   if (strstr(notes, why) == NULL) fprintf(stderr, "expected '%s': %s", why, notes);
   if (stays) return;
-  n = once(m, 0);
+  n = plan_once(m, 0);
   CHECK(n.ignored == 0 && n.hits_disk == 1 && notes[0] == 0);
 }
 
-static void write_over(const void *bytes, size_t n, mode_t mode) {
+static void overwrite_only(const void *bytes, size_t n, mode_t mode) {
   const int fd = open(only, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   CHECK(fd >= 0 && write(fd, bytes, n) == (ssize_t)n && fchmod(fd, mode) == 0 && close(fd) == 0);
 }
@@ -250,19 +253,19 @@ static void write_over(const void *bytes, size_t n, mode_t mode) {
 static void test_files(void) {
   char target[512];
   vt_file f;
-  vt_model *m = model_of(small_model);
+  vt_model *m = parse_model(small_model);
   folder_new();
-  CHECK(once(m, 0).stored == 1 && each_file(see_only) == 1);
+  CHECK(plan_once(m, 0).stored == 1 && for_each_file(set_only) == 1);
   CHECK(vt_file_read(only, 1 << 20, vt_alloc_default(), &f, NULL) == VT_OK);
-  write_over("", 0, 0600);
+  overwrite_only("", 0, 0600);
   expect_ignored(m, "too short", 0);
-  write_over(f.data, f.size / 2, 0600);
+  overwrite_only(f.data, f.size / 2, 0600);
   expect_ignored(m, "checksum", 0);
-  write_over(f.data, f.size, 0622);
+  overwrite_only(f.data, f.size, 0622);
   expect_ignored(m, "others than its owner may write", 0);
   CHECK(unlink(only) == 0 && mkfifo(only, 0600) == 0);
   expect_ignored(m, "not a regular file", 0);
-  /* Behind a link is a file that would be right, and that must not be written to either. */
+  /* A symbolic link is neither followed nor written through, even if its target is a right file. */
   (void)snprintf(target, sizeof target, "%s/target", folder);
   CHECK(rename(only, target) == 0 && symlink("target", only) == 0);
   expect_ignored(m, "cannot be opened", 0);
@@ -270,15 +273,16 @@ static void test_files(void) {
   CHECK(lstat(only, &st) == 0 && S_ISREG(st.st_mode));
   CHECK(unlink(target) == 0 && unlink(only) == 0 && symlink("missing", only) == 0);
   expect_ignored(m, "cannot be opened", 0);
-  CHECK(each_file(NULL) == 1);
+  CHECK(for_each_file(NULL) == 1);
   CHECK(unlink(only) == 0 && mkdir(only, 0700) == 0);
   expect_ignored(m, "not a regular file", 1);
-  CHECK(rmdir(only) == 0 && once(m, 0).stored == 1);
+  CHECK(rmdir(only) == 0 && plan_once(m, 0).stored == 1);
   if (geteuid() == 0) {
     CHECK(chown(only, 12345, 12345) == 0);
     expect_ignored(m, "belongs to another user", 0);
   }
-  CHECK(once(m, f.size - 1).ignored == 2); /* larger than may be read; nor written again */
+  CHECK(plan_once(m, f.size - 1).ignored ==
+        2); /* too large to be read, and too large to be written again */
   CHECK(strstr(notes, "more than") != NULL && strstr(notes, "larger than all") != NULL);
   vt_file_done(&f);
   folder_done();
@@ -288,44 +292,44 @@ static void test_files(void) {
 /* ---- folders ---- */
 
 static void expect_no_disk(const vt_model *m, const char *why) {
-  const vt_cache_counts n = once(m, 0);
+  const vt_cache_counts n = plan_once(m, 0);
   CHECK(!n.on_disk && n.ignored == 1 && n.stored == 0 && n.bytes_disk == 0);
   CHECK(strstr(notes, why) != NULL);
 }
 
 static void test_folders(void) {
-  vt_model *m = model_of(small_model);
-  char kept[sizeof folder], link[40];
+  vt_model *m = parse_model(small_model);
+  char real[sizeof folder], link[40];
   folder_new();
-  memcpy(kept, folder, sizeof kept);
-  CHECK(once(m, 0).on_disk);
+  memcpy(real, folder, sizeof real);
+  CHECK(plan_once(m, 0).on_disk);
   CHECK(chmod(folder, 0770) == 0);
   expect_no_disk(m, "others than its owner");
-  CHECK(chmod(folder, 0700) == 0 && once(m, 0).hits_disk == 1);
+  CHECK(chmod(folder, 0700) == 0 && plan_once(m, 0).hits_disk == 1);
   if (geteuid() == 0) {
     CHECK(chown(folder, 12345, 12345) == 0);
     expect_no_disk(m, "another user");
     CHECK(chown(folder, 0, 0) == 0);
   }
-  (void)snprintf(link, sizeof link, "%.36s.l", kept);
-  CHECK(symlink(kept, link) == 0);
+  (void)snprintf(link, sizeof link, "%.36s.l", real);
+  CHECK(symlink(real, link) == 0);
   (void)snprintf(folder, sizeof folder, "%s", link);
   expect_no_disk(m, "cannot be opened");
   strcat(folder, "//");
   expect_no_disk(m, "cannot be opened");
   CHECK(unlink(link) == 0);
-  memcpy(folder, kept, sizeof kept);
-  CHECK(each_file(see_only) == 1);
-  (void)snprintf(folder, sizeof folder, "%.36s/a/b", kept);
+  memcpy(folder, real, sizeof real);
+  CHECK(for_each_file(set_only) == 1);
+  (void)snprintf(folder, sizeof folder, "%.36s/a/b", real);
   expect_no_disk(m, "cannot be made");
-  (void)snprintf(folder, sizeof folder, "%.36s/a", kept);
-  CHECK(once(m, 0).stored == 1); /* made */
+  (void)snprintf(folder, sizeof folder, "%.36s/a", real);
+  CHECK(plan_once(m, 0).stored == 1); /* the folder was made */
   struct stat st;
   CHECK(stat(folder, &st) == 0 && (st.st_mode & 0777) == 0700);
   folder_done();
   folder[0] = 0;
   expect_no_disk(m, "empty");
-  memcpy(folder, kept, sizeof kept);
+  memcpy(folder, real, sizeof real);
   folder_done();
   vt_model_free(m);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cache_test.c - what is found in a cache is what would be made: plans, hashes, outputs, places of
- * failures. What the key depends on, collisions that are forced, limits, threads, want of memory.
- */
+ * cache_test.c - a cache gives the same results as no cache: plans, hashes, outputs, lines of
+ * failures. Also what the key contains, forced collisions of file names, limits, threads and failed
+ * allocations. */
 #include <pthread.h>
 #include <time.h>
 #include "cache_test.h"
@@ -9,15 +9,16 @@
 
 static const vt_binding two[] = {{"B", 2}};
 
-/* ---- the same with and without ---- */
+/* ---- the same results with and without a cache ---- */
 
 typedef struct report {
-  char *plan, *last; /* the plan; the text after the last pass */
+  char *plan, *last; /* texts of the plan and of the graph after the last pass */
+  /* Digests of the plan and of the run, and the hash of the graph after each pass. */
   uint8_t core[32], target[32], digest[32], pass[VT_PASS_COUNT][32];
   uint32_t passes;
 } report;
 
-static void report_program(vt_program *p, report *r) {
+static void fill_report(vt_program *p, report *r) {
   const char *last = NULL;
   r->plan = strdup(vt_program_plan(p));
   vt_program_plan_digest(p, r->core, r->target);
@@ -30,14 +31,14 @@ static void report_program(vt_program *p, report *r) {
   r->last = strdup(last != NULL ? last : "");
 }
 
-static report run(const vt_model *m, vt_options o, vt_cache *c) {
+static report run_program(const vt_model *m, vt_options o, vt_cache *c) {
   report r = {0};
   vt_program *p = NULL;
   vt_diag d = {0};
   o.size = sizeof o;
   o.cache = c;
   vt_status s = vt_program_new(m, &o, &p, &d);
-  if (s == VT_OK) report_program(p, &r);
+  if (s == VT_OK) fill_report(p, &r);
   if (s == VT_OK) s = vt_program_init_params(p, 0, &d);
   if (s == VT_OK) s = vt_program_random_inputs(p, 7, &d);
   if (s == VT_OK) s = vt_program_run(p, &d);
@@ -48,7 +49,8 @@ static report run(const vt_model *m, vt_options o, vt_cache *c) {
   return r;
 }
 
-static void compare(report a, report b) {
+/* Checks that both reports are equal; frees `b`. */
+static void compare_reports(report a, report b) {
   CHECK(a.plan != NULL && b.plan != NULL && strcmp(a.plan, b.plan) == 0);
   CHECK(a.last != NULL && b.last != NULL && strcmp(a.last, b.last) == 0 && a.last[0] != 0);
   CHECK(a.passes == b.passes && memcmp(a.pass, b.pass, sizeof a.pass) == 0);
@@ -58,17 +60,18 @@ static void compare(report a, report b) {
   free(b.last);
 }
 
-/* Without, made and kept, found in memory, found on disk. */
+/* Runs the program without a cache, with an empty cache, with the plan in memory, and with the plan
+ * on disk: all reports are equal. */
 static void check_run(const vt_model *m, vt_options o) {
   vt_cache *first = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
-  const report plain = run(m, o, NULL);
-  compare(plain, run(m, o, first));
-  compare(plain, run(m, o, first));
+  const report plain = run_program(m, o, NULL);
+  compare_reports(plain, run_program(m, o, first));
+  compare_reports(plain, run_program(m, o, first));
   vt_cache_counts n = counts_of(first);
   CHECK(n.misses == 1 && n.hits_memory == 1 && n.hits_disk == 0 && n.stored == 1);
   vt_cache_free(first);
   vt_cache *second = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
-  compare(plain, run(m, o, second));
+  compare_reports(plain, run_program(m, o, second));
   n = counts_of(second);
   CHECK(n.misses == 0 && n.hits_memory == 0 && n.hits_disk == 1 && n.ignored == 0);
   if (n.ignored != 0) fprintf(stderr, "%s\n", n.reason);
@@ -79,8 +82,8 @@ static void check_run(const vt_model *m, vt_options o) {
 
 typedef struct example {
   const char *path;
-  int64_t b, t; /* t 0: the model has no such dim */
-  int runs;     /* small enough to be run here */
+  int64_t b, t; /* sizes of the dims B and T; t is 0 if the model has no T */
+  int runs;     /* 1: the model is small enough to run in this test */
 } example;
 
 static void check_planned(const vt_model *m, vt_options o) {
@@ -93,7 +96,7 @@ static void check_planned(const vt_model *m, vt_options o) {
 }
 
 static void check_example(const example *e) {
-  static const vt_options ways[] = {
+  static const vt_options settings[] = {
       {.backend = "reference:0"},
       {.backend = "reference:0", .schedule = "memory"},
       {.backend = "reference:1", .schedule = "memory"},
@@ -104,8 +107,8 @@ static void check_example(const example *e) {
   const vt_binding bind[] = {{"B", e->b}, {"T", e->t}};
   vt_model *m = NULL;
   CHECK(vt_model_read(e->path, NULL, &m, NULL) == VT_OK);
-  for (size_t i = 0; m != NULL && i < sizeof ways / sizeof *ways; i++) {
-    vt_options o = ways[i];
+  for (size_t i = 0; m != NULL && i < sizeof settings / sizeof *settings; i++) {
+    vt_options o = settings[i];
     o.bind = bind;
     o.n_bind = e->t != 0 ? 2 : 1;
     (e->runs ? check_run : check_planned)(m, o);
@@ -125,8 +128,9 @@ static void test_examples(void) {
   folder_done();
 }
 
-/* ---- what a plan depends on ---- */
+/* ---- the key of a plan ---- */
 
+/* Number of misses when this plan is requested: 1 if its key is new, else 0. */
 static uint64_t misses_of(vt_cache *c, const vt_model *m, vt_options o) {
   const uint64_t before = counts_of(c).misses;
   CHECK(same_plan(m, o, c));
@@ -136,14 +140,14 @@ static uint64_t misses_of(vt_cache *c, const vt_model *m, vt_options o) {
 static void test_key(void) {
   static const vt_binding three[] = {{"B", 3}};
   const vt_options o = {.bind = two, .n_bind = 1};
-  vt_model *m = model_of(small_model);
+  vt_model *m = parse_model(small_model);
   char text[sizeof small_model + 2] = "\n";
   strcat(text, small_model);
-  vt_model *lower = model_of(text); /* one line further down */
+  vt_model *lower = parse_model(text); /* the same model, one line further down in its file */
   vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
   vt_options x = o;
   CHECK(misses_of(c, m, o) == 1 && misses_of(c, m, o) == 0);
-  CHECK(misses_of(c, lower, o) == 1); /* a failure has another place */
+  CHECK(misses_of(c, lower, o) == 1); /* failing steps name another line */
   x.bind = three;
   CHECK(misses_of(c, m, x) == 1);
   x = o, x.schedule = "memory";
@@ -171,7 +175,7 @@ static void test_key(void) {
   vt_model_free(m);
 }
 
-/* What no pair of backends here differs in alone is in the key as well. */
+/* The key also contains what no two of the backends in this test differ in. */
 static void test_key_text(void) {
   static const char *const parts[] = {
       "\nnumerics 1\n",
@@ -191,13 +195,13 @@ static void test_key_text(void) {
   static const char *const streamed[] = {"w"};
   const vt_plan_options plan = {.schedule = VT_SCHEDULE_MEMORY, .n_stream = 1, .stream = streamed};
   const vt_pass_options passes = {.bind = two, .n_bind = 1};
-  vt_model *m = model_of(small_model);
+  vt_model *m = parse_model(small_model);
   vt_device *dev = NULL;
   vt_pass_list list;
   vt_text key;
   vt_text_init(&key, vt_alloc_default());
   CHECK(vt_device_open("island:1", vt_alloc_default(), &dev, NULL) == VT_OK);
-  CHECK(vt_pass_choose("bind,lower", &list, NULL) == VT_OK);
+  CHECK(vt_pass_list_parse("bind,lower", &list, NULL) == VT_OK);
   CHECK(vt_plan_key(m, &list, &passes, &plan, dev, &key, NULL) == VT_OK);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     CHECK(strstr(key.s, parts[i]) != NULL);
@@ -209,10 +213,10 @@ static void test_key_text(void) {
   vt_model_free(m);
 }
 
-/* The order in which things are asked for is no difference. */
+/* The order of bindings and of streamed params does not change the key. */
 static void test_key_order(void) {
   static const vt_binding xy[] = {{"X", 2}, {"Y", 3}}, yx[] = {{"Y", 3}, {"X", 2}};
-  vt_model *m = model_of(
+  vt_model *m = parse_model(
       "volta 1\nmodel m {\n  dim X, Y\n  input a: f32[X, Y]\n  param v: f32[Y] = zeros\n"
       "  param w: f32[Y] = ones\n  output b = a * v + w\n}\n");
   vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
@@ -222,9 +226,9 @@ static void test_key_order(void) {
   vt_model_free(m);
 }
 
-/* A budget is held to a plan that was found as to one that is made. */
+/* The budget is checked for a cached plan as for a new one. */
 static void test_budget(void) {
-  vt_model *m = model_of(small_model);
+  vt_model *m = parse_model(small_model);
   vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
   vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .cache = c};
   vt_planned *p = NULL;
@@ -234,7 +238,7 @@ static void test_budget(void) {
   CHECK(counts_of(c).hits_memory == 1);
   o.memory_budget = 0;
   o.bind = NULL, o.n_bind = 0;
-  CHECK(vt_planned_new(m, &o, &p, NULL) == VT_BIND); /* what fails is not kept */
+  CHECK(vt_planned_new(m, &o, &p, NULL) == VT_BIND); /* a failure is not cached */
   CHECK(vt_planned_new(m, &o, &p, NULL) == VT_BIND && counts_of(c).misses == 3);
   vt_cache_free(c);
   vt_model_free(m);
@@ -242,9 +246,9 @@ static void test_budget(void) {
 
 /* ---- collisions ---- */
 
-/* With names of one digit, thirty keys meet in sixteen files. */
+/* With names of one digit, thirty keys share sixteen files. */
 static void test_collisions(void) {
-  vt_model *m = model_of(small_model);
+  vt_model *m = parse_model(small_model);
   folder_new();
   for (int round = 0; round < 3; round++) {
     vt_cache *c = cache_of(folder, 1, 0, 1); /* nothing stays in memory */
@@ -256,14 +260,15 @@ static void test_collisions(void) {
     CHECK(n.collisions >= 14 && n.misses >= n.collisions && n.hits_memory == 0 && n.ignored == 0);
     vt_cache_free(c);
   }
-  CHECK(each_file(NULL) <= 16);
+  CHECK(for_each_file(NULL) <= 16);
   folder_done();
   vt_model_free(m);
 }
 
 /* ---- limits ---- */
 
-static void fill(vt_cache *c, const vt_model *m, int64_t from, int64_t to) {
+/* Requests the plans with B from `from` to `to`. */
+static void request_plans(vt_cache *c, const vt_model *m, int64_t from, int64_t to) {
   for (int64_t b = from; b <= to; b++) {
     const vt_binding bind[] = {{"B", b}};
     CHECK(same_plan(m, (vt_options){.bind = bind, .n_bind = 1}, c));
@@ -271,44 +276,44 @@ static void fill(vt_cache *c, const vt_model *m, int64_t from, int64_t to) {
 }
 
 static void test_memory_limit(void) {
-  vt_model *m = model_of(small_model);
+  vt_model *m = parse_model(small_model);
   vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
-  fill(c, m, 1, 1);
+  request_plans(c, m, 1, 1);
   const uint64_t one = counts_of(c).bytes_memory;
   CHECK(one > 1000);
   vt_cache_free(c);
   c = cache_of(NULL, one * 4, 0, VT_CACHE_DIGITS);
-  fill(c, m, 1, 3);
-  fill(c, m, 1, 1); /* used again, so that 2 is the oldest */
-  fill(c, m, 4, 5);
+  request_plans(c, m, 1, 3);
+  request_plans(c, m, 1, 1); /* used again, so that plan 2 is the oldest */
+  request_plans(c, m, 4, 5);
   CHECK(counts_of(c).bytes_memory <= one * 4 && counts_of(c).evicted_memory >= 1);
   const uint64_t misses = counts_of(c).misses;
-  fill(c, m, 1, 1);
+  request_plans(c, m, 1, 1);
   CHECK(counts_of(c).misses == misses);
-  fill(c, m, 2, 2);
+  request_plans(c, m, 2, 2);
   CHECK(counts_of(c).misses == misses + 1);
   vt_cache_free(c);
   vt_model_free(m);
 }
 
-/* What was used last stays longest, though it was written first. */
+/* Plans are evicted by their last use, not by when they were written. */
 static void test_disk_use(void) {
   static const int64_t order[] = {1, 2, 3, 1, 4, 5};
-  const struct timespec tick = {0, 20000000}; /* times of files are no finer */
-  vt_model *m = model_of(small_model);
+  const struct timespec tick = {0, 20000000}; /* longer than the resolution of file times */
+  vt_model *m = parse_model(small_model);
   folder_new();
   vt_cache *c = cache_of(folder, 1, 0, VT_CACHE_DIGITS);
-  fill(c, m, 9, 9);
+  request_plans(c, m, 9, 9);
   const uint64_t one = counts_of(c).bytes_disk;
-  (void)each_file(remove_file);
+  (void)for_each_file(remove_file);
   vt_cache_free(c);
   c = cache_of(folder, 1, one * 7 / 2, VT_CACHE_DIGITS);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-    fill(c, m, order[i], order[i]);
+    request_plans(c, m, order[i], order[i]);
     (void)nanosleep(&tick, NULL);
   }
   CHECK(counts_of(c).hits_disk == 1 && counts_of(c).evicted_disk == 2);
-  fill(c, m, 1, 1);
+  request_plans(c, m, 1, 1);
   CHECK(counts_of(c).hits_disk == 2);
   vt_cache_free(c);
   folder_done();
@@ -316,23 +321,23 @@ static void test_disk_use(void) {
 }
 
 static void test_disk_limit(void) {
-  vt_model *m = model_of(small_model);
+  vt_model *m = parse_model(small_model);
   folder_new();
   vt_cache *c = cache_of(folder, 1, 0, VT_CACHE_DIGITS);
-  fill(c, m, 1, 1);
+  request_plans(c, m, 1, 1);
   const uint64_t one = counts_of(c).bytes_disk;
   vt_cache_free(c);
   c = cache_of(folder, 1, one * 4, VT_CACHE_DIGITS);
-  fill(c, m, 1, 12);
+  request_plans(c, m, 1, 12);
   vt_cache_counts n = counts_of(c);
   CHECK(n.bytes_disk <= one * 4 && n.evicted_disk >= 8 &&
-        each_file(NULL) == 12 - (int)n.evicted_disk);
+        for_each_file(NULL) == 12 - (int)n.evicted_disk);
   CHECK(n.stored == 11 && n.hits_disk == 1);
-  fill(c, m, 12, 12);
-  CHECK(counts_of(c).hits_disk == 2); /* the last one is there */
+  request_plans(c, m, 12, 12);
+  CHECK(counts_of(c).hits_disk == 2); /* the last one was not evicted */
   vt_cache_free(c);
-  c = cache_of(folder, 1, 100, VT_CACHE_DIGITS); /* not even one */
-  fill(c, m, 20, 20);
+  c = cache_of(folder, 1, 100, VT_CACHE_DIGITS); /* too small for a single plan */
+  request_plans(c, m, 20, 20);
   n = counts_of(c);
   CHECK(n.stored == 0 && n.ignored == 1 && strstr(n.reason, "larger than all") != NULL);
   vt_cache_free(c);
@@ -340,11 +345,11 @@ static void test_disk_limit(void) {
   vt_model_free(m);
 }
 
-/* ---- lives ---- */
+/* ---- lifetimes ---- */
 
-/* Programs outlive their cache. */
-static void test_order_of_ends(void) {
-  vt_model *m = model_of(small_model);
+/* Programs may outlive their cache. */
+static void test_cache_freed_first(void) {
+  vt_model *m = parse_model(small_model);
   vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
   const vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .cache = c};
   vt_program *p[2] = {NULL, NULL};
@@ -356,7 +361,7 @@ static void test_order_of_ends(void) {
     CHECK(vt_program_init_params(p[i], 1, NULL) == VT_OK);
     CHECK(vt_program_random_inputs(p[i], 1, NULL) == VT_OK);
     CHECK(vt_program_run(p[i], NULL) == VT_OK && vt_program_digest(p[i], digest[i], NULL) == VT_OK);
-    CHECK(vt_program_pass_text(p[i], "lower") == NULL); /* of the last pass alone */
+    CHECK(vt_program_pass_text(p[i], "lower") == NULL); /* only the last pass has a text */
     CHECK(vt_program_pass_text(p[i], "fuse") != NULL);
     vt_program_free(p[i]);
   }
@@ -372,7 +377,7 @@ typedef struct worker {
   int wrong;
 } worker;
 
-static void *work(void *user) {
+static void *request_at_random(void *user) {
   worker *w = user;
   for (int i = 0; i < 60; i++) {
     w->seed = w->seed * 1664525 + 1013904223;
@@ -388,7 +393,7 @@ static void *work(void *user) {
 }
 
 static void test_threads(void) {
-  vt_model *m = model_of(small_model);
+  vt_model *m = parse_model(small_model);
   vt_planned *plans[6];
   const char *expected[6];
   worker w[4];
@@ -398,10 +403,11 @@ static void test_threads(void) {
     plans[b - 1] = plan_of(m, (vt_options){.bind = bind, .n_bind = 1}, NULL);
     expected[b - 1] = vt_planned_text(plans[b - 1]);
   }
-  vt_cache *c = cache_of(folder, 60000, 30000, VT_CACHE_DIGITS); /* a few of the six */
+  vt_cache *c =
+      cache_of(folder, 60000, 30000, VT_CACHE_DIGITS); /* space for some of the six plans */
   for (uint32_t i = 0; i < 4; i++) {
     w[i] = (worker){.m = m, .c = c, .seed = i + 1, .expected = expected};
-    CHECK(pthread_create(&w[i].thread, NULL, work, &w[i]) == 0);
+    CHECK(pthread_create(&w[i].thread, NULL, request_at_random, &w[i]) == 0);
   }
   for (uint32_t i = 0; i < 4; i++) {
     CHECK(pthread_join(w[i].thread, NULL) == 0);
@@ -416,20 +422,20 @@ static void test_threads(void) {
   vt_model_free(m);
 }
 
-/* ---- want of memory ---- */
+/* ---- failed allocations ---- */
 
-/* With every request failing in turn, of the cache's memory or of the program's: the plan is right
- * or memory is out, and nothing stays behind. `fresh` starts with an empty folder each time. */
-static void fail_requests(const vt_model *m, int of_cache, int fresh, const char *expected) {
-  long asked = 1;
-  for (long left = 1; left <= asked; left++) {
+/* Each allocation fails in turn, either the cache's or the program's: the plan is right or the
+ * status is VT_NOMEM, and nothing leaks. With `fresh` the folder is emptied each time. */
+static void fail_allocations(const vt_model *m, int of_cache, int fresh, const char *expected) {
+  long requests = 1;
+  for (long left = 1; left <= requests; left++) {
     vt_fault fault = {.left = left};
     const vt_alloc a = vt_fault_alloc(&fault);
     const vt_cache_options co = {.size = sizeof co, .dir = folder, .alloc = of_cache ? &a : NULL};
     vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .alloc = of_cache ? NULL : &a};
     vt_planned *p = NULL;
     vt_diag d = {0};
-    if (fresh) (void)each_file(remove_file);
+    if (fresh) (void)for_each_file(remove_file);
     vt_status s = vt_cache_new(&co, &o.cache, &d);
     if (s == VT_OK) s = vt_planned_new(m, &o, &p, &d);
     CHECK((s == VT_OK && strcmp(vt_planned_text(p), expected) == 0) ||
@@ -437,36 +443,37 @@ static void fail_requests(const vt_model *m, int of_cache, int fresh, const char
     vt_planned_free(p);
     if (o.cache != NULL) vt_cache_free(o.cache);
     CHECK(fault.live == 0);
-    if (fault.asked >= left) asked = left + 1; /* there are more */
+    if (fault.asked >= left) requests = left + 1; /* there may be more requests */
   }
-  CHECK(asked > 20);
+  CHECK(requests > 20);
 }
 
-static void test_memory_out(void) {
-  vt_model *m = model_of(small_model);
+static void test_failed_allocations(void) {
+  vt_model *m = parse_model(small_model);
   vt_planned *p = plan_of(m, (vt_options){.bind = two, .n_bind = 1}, NULL);
   folder_new();
-  for (int k = 0; k < 4; k++) fail_requests(m, k & 1, k >> 1, vt_planned_text(p));
+  for (int k = 0; k < 4; k++) fail_allocations(m, k & 1, k >> 1, vt_planned_text(p));
   folder_done();
   vt_planned_free(p);
   vt_model_free(m);
 }
 
-/* What a backend is told of the folder holds wherever the process goes, and so does its limit. */
-static void test_place(void) {
-  char was[4096];
-  uint64_t most = 0;
+/* The path of the folder that a backend gets is absolute, so that it is valid after the process
+ * changes its working directory; the limit is that of the cache. */
+static void test_folder_path(void) {
+  char start[4096];
+  uint64_t limit = 0;
   folder_new();
-  CHECK(getcwd(was, sizeof was) != NULL && chdir(folder) == 0);
-  vt_cache *c = cache_of("kept", 0, 12345, VT_CACHE_DIGITS);
-  CHECK(chdir(was) == 0);
-  const char *path = vt_cache_folder(c, &most);
-  CHECK(path != NULL && path[0] == '/' && access(path, W_OK) == 0 && most == 12345);
+  CHECK(getcwd(start, sizeof start) != NULL && chdir(folder) == 0);
+  vt_cache *c = cache_of("cache", 0, 12345, VT_CACHE_DIGITS);
+  CHECK(chdir(start) == 0);
+  const char *path = vt_cache_folder(c, &limit);
+  CHECK(path != NULL && path[0] == '/' && access(path, W_OK) == 0 && limit == 12345);
   CHECK(path != NULL && strncmp(path, folder, strlen(folder)) == 0);
   vt_cache_free(c);
   c = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
-  path = vt_cache_folder(c, &most);
-  CHECK(path != NULL && strcmp(path, folder) == 0 && most == (uint64_t)256 << 20);
+  path = vt_cache_folder(c, &limit);
+  CHECK(path != NULL && strcmp(path, folder) == 0 && limit == (uint64_t)256 << 20);
   vt_cache_free(c);
   folder_done();
 }
@@ -481,10 +488,10 @@ int main(void) {
   test_memory_limit();
   test_disk_limit();
   test_disk_use();
-  test_order_of_ends();
+  test_cache_freed_first();
   test_threads();
-  test_memory_out();
-  test_place();
+  test_failed_allocations();
+  test_folder_path();
   test_examples();
   TEST_DONE();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cache_test.h - what the tests of the cache share: a folder of their own, a small model, and a
- * plan made fresh to hold others to. */
+ * cache_test.h - helpers of the cache's tests: a temporary folder, a small model, and the
+ * comparison of a plan from the cache with one that is made without a cache. */
 #ifndef VT_CACHE_TEST_H
 #define VT_CACHE_TEST_H
 #include <dirent.h>
@@ -11,7 +11,7 @@
 #include "vt_test.h"
 #include "volta/volta_tools.h"
 
-/* Bodies, a composition, a constant to fold, and a range that an index can leave. */
+/* A model with bodies, a composition, a constant to fold, and an index with a declared range. */
 static const char small_model[] =
     "volta 1\n"
     "model small {\n"
@@ -29,7 +29,7 @@ static const char small_model[] =
     "  output g = gather(w, i)\n"
     "}\n";
 
-static inline vt_model *model_of(const char *text) {
+static inline vt_model *parse_model(const char *text) {
   vt_model *m = NULL;
   vt_diag d = {0};
   CHECK(vt_model_parse(text, strlen(text), NULL, &m, &d) == VT_OK);
@@ -40,7 +40,7 @@ static inline vt_model *model_of(const char *text) {
   return m;
 }
 
-/* A folder that is removed with all in it by folder_done. */
+/* A temporary folder; folder_done removes it with its files. */
 static char folder[64];
 
 static inline void folder_new(void) {
@@ -48,15 +48,16 @@ static inline void folder_new(void) {
   CHECK(mkdtemp(folder) != NULL);
 }
 
-/* Calls `see` with the path of each file of the folder; returns how many there are. */
-static inline int each_file(void (*see)(const char *path)) {
+/* Calls `on_file`, unless it is NULL, with the path of each file in the folder; returns their
+ * number. */
+static inline int for_each_file(void (*on_file)(const char *path)) {
   int n = 0;
   DIR *dir = opendir(folder);
   for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
     char path[512];
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
     (void)snprintf(path, sizeof path, "%s/%.255s", folder, e->d_name);
-    if (see != NULL) see(path);
+    if (on_file != NULL) on_file(path);
     n++;
   }
   if (dir != NULL) closedir(dir);
@@ -68,7 +69,7 @@ static inline void remove_file(const char *path) {
 }
 
 static inline void folder_done(void) {
-  (void)each_file(remove_file);
+  (void)for_each_file(remove_file);
   CHECK(rmdir(folder) == 0);
 }
 
@@ -76,7 +77,7 @@ static inline vt_cache *cache_of(const char *dir, uint64_t memory, uint64_t disk
   const vt_cache_options o = {
       .size = sizeof o, .dir = dir, .memory_bytes = memory, .disk_bytes = disk};
   vt_cache *c = NULL;
-  CHECK(vt_cache_make(&o, digits, &c, NULL) == VT_OK);
+  CHECK(vt_cache_new_digits(&o, digits, &c, NULL) == VT_OK);
   return c;
 }
 
@@ -96,17 +97,17 @@ static inline vt_planned *plan_of(const vt_model *m, vt_options o, vt_cache *c) 
   return p;
 }
 
-/* 1 when a plan that may come from the cache is the one that is made without. */
+/* 1 if the plan made with the cache, and perhaps found in it, equals the one made without. */
 static inline int same_plan(const vt_model *m, vt_options o, vt_cache *c) {
-  vt_planned *fresh = plan_of(m, o, NULL), *kept = plan_of(m, o, c);
+  vt_planned *fresh = plan_of(m, o, NULL), *cached = plan_of(m, o, c);
   uint8_t a[2][32], b[2][32];
-  if (fresh == NULL || kept == NULL) return 0;
+  if (fresh == NULL || cached == NULL) return 0;
   vt_planned_digest(fresh, a[0], a[1]);
-  vt_planned_digest(kept, b[0], b[1]);
+  vt_planned_digest(cached, b[0], b[1]);
   const int same =
-      memcmp(a, b, sizeof a) == 0 && strcmp(vt_planned_text(fresh), vt_planned_text(kept)) == 0;
+      memcmp(a, b, sizeof a) == 0 && strcmp(vt_planned_text(fresh), vt_planned_text(cached)) == 0;
   vt_planned_free(fresh);
-  vt_planned_free(kept);
+  vt_planned_free(cached);
   return same;
 }
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * certificate_test.c - a certificate is read back as it was written; one that was changed anywhere,
- * cut anywhere, or is of something else, covers nothing. */
+ * certificate_test.c - a printed certificate parses to the same values. A certificate that was
+ * changed or truncated anywhere, or was issued for something else, covers nothing. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,36 +9,38 @@
 
 static const vt_hash256 content = {{1, 2, 3, 0xff}};
 
-/* ---- one that is right ---- */
+/* ---- a right certificate ---- */
 
+/* The capabilities that the device declares. */
 static const uint64_t declared = VT_BK_FLOAT64 | VT_BK_REGIONS;
 
-/* The values that cover `bearer`. */
+/* Values of the fields with which a certificate covers `bearer`. */
 static void right_values(vt_text value[VT_CERTIFICATE_FIELDS]) {
-  const vt_hash256 suite = vt_certificate_suite();
+  const vt_hash256 suite = vt_certificate_suite_digest();
   char hex[65];
   for (int i = 0; i < VT_CERTIFICATE_FIELDS; i++) {
     vt_text_init(&value[i], vt_alloc_default());
     if (i < VT_CERTIFICATE_rules) continue;
     vt_text_add(&value[i], "%d", 10 * i);
   }
-  vt_certificate_quote(&value[VT_CERTIFICATE_format], VT_CERTIFICATE_FORMAT);
-  vt_certificate_quote(&value[VT_CERTIFICATE_backend], "libfoo.so:1");
+  vt_certificate_add_text(&value[VT_CERTIFICATE_format], VT_CERTIFICATE_FORMAT);
+  vt_certificate_add_text(&value[VT_CERTIFICATE_backend], "libfoo.so:1");
   vt_text_add(&value[VT_CERTIFICATE_device], "1");
-  vt_certificate_quote(&value[VT_CERTIFICATE_about], "says \"caf\xc3\xa9\"\\\n and such");
+  vt_certificate_add_text(&value[VT_CERTIFICATE_about], "says \"caf\xc3\xa9\"\\\n and such");
   vt_hash_hex(&content, hex);
-  vt_certificate_quote(&value[VT_CERTIFICATE_content], hex);
-  vt_certificate_quote(&value[VT_CERTIFICATE_fingerprint], "foo \"1\"");
-  vt_certificate_list(&value[VT_CERTIFICATE_capabilities], declared);
-  vt_certificate_quote(&value[VT_CERTIFICATE_isa], "avx2");
-  vt_certificate_quote(&value[VT_CERTIFICATE_volta], VT_VERSION);
+  vt_certificate_add_text(&value[VT_CERTIFICATE_content], hex);
+  vt_certificate_add_text(&value[VT_CERTIFICATE_fingerprint], "foo \"1\"");
+  vt_certificate_add_capabilities(&value[VT_CERTIFICATE_capabilities], declared);
+  vt_certificate_add_text(&value[VT_CERTIFICATE_isa], "avx2");
+  vt_certificate_add_text(&value[VT_CERTIFICATE_volta], VT_VERSION);
   vt_text_add(&value[VT_CERTIFICATE_numerics], "%u", VT_NUMERICS_VERSION);
   vt_text_add(&value[VT_CERTIFICATE_abi], "%u", VT_BK_ABI_MAJOR);
   vt_hash_hex(&suite, hex);
-  vt_certificate_quote(&value[VT_CERTIFICATE_suite], hex);
+  vt_certificate_add_text(&value[VT_CERTIFICATE_suite], hex);
 }
 
-/* With one field replaced, unless `other` is NULL; sealed rightly. */
+/* Prints a certificate with a right seal, and with `field` replaced by `other` unless it is
+ * NULL. */
 static void print_with(int field, const char *other, vt_text *out) {
   vt_text value[VT_CERTIFICATE_FIELDS];
   vt_certificate c;
@@ -53,13 +55,14 @@ static void print_with(int field, const char *other, vt_text *out) {
   for (int i = 0; i < VT_CERTIFICATE_FIELDS; i++) vt_text_done(&value[i]);
 }
 
-static const vt_bearer bearer = {"./libfoo.so", 1, &content, "avx2", "foo \"1\"", declared};
+static const vt_plugin_candidate bearer = {"./libfoo.so", 1,           &content,
+                                           "avx2",        "foo \"1\"", declared};
 
 static void test_round_trip(void) {
   vt_text t, again;
   vt_certificate c;
   vt_diag d = {0};
-  char why[VT_WHY_NOT] = "";
+  char why[VT_WHY_BYTES] = "";
   print_with(0, NULL, &t);
   CHECK(vt_certificate_parse(t.s, t.n, &c, &d) == VT_OK);
   CHECK(vt_certificate_covers(&c, &bearer, why) && why[0] == 0);
@@ -70,9 +73,9 @@ static void test_round_trip(void) {
   vt_text_done(&t);
 }
 
-/* ---- ones that are not ---- */
+/* ---- wrong certificates ---- */
 
-/* From memory of exactly its size, so that a sanitizer sees a step beyond. */
+/* Parses a copy in memory of exactly this size, so that a sanitizer finds any read past its end. */
 static vt_status parse_copy(const char *text, size_t n) {
   vt_certificate c;
   char *copy = malloc(n == 0 ? 1 : n);
@@ -100,12 +103,12 @@ static void test_every_length(void) {
   vt_text t;
   print_with(0, NULL, &t);
   for (size_t n = 0; n < t.n; n++) CHECK(parse_copy(t.s, n) == VT_FORMAT);
-  vt_text_bytes(&t, "\n", 1);
+  vt_text_add_bytes(&t, "\n", 1);
   CHECK(parse_copy(t.s, t.n) == VT_FORMAT);
   vt_text_done(&t);
 }
 
-/* Rightly sealed, and still not what is written. */
+/* Texts with a right seal that vt_certificate_print never writes. */
 static void test_malformed(void) {
   static const struct {
     int field;
@@ -137,51 +140,54 @@ static void test_malformed(void) {
   vt_text_done(&t);
 }
 
-static void expect_not_covered(int field, const char *value, const vt_bearer *b, const char *says) {
+static void expect_not_covered(int field, const char *value, const vt_plugin_candidate *b,
+                               const char *words) {
   vt_text t;
   vt_certificate c;
-  char why[VT_WHY_NOT] = "";
+  char why[VT_WHY_BYTES] = "";
   print_with(field, value, &t);
   CHECK(vt_certificate_parse(t.s, t.n, &c, NULL) == VT_OK);
-  CHECK(!vt_certificate_covers(&c, b, why) && strstr(why, says) != NULL);
-  if (strstr(why, says) == NULL) fprintf(stderr, "  '%s', not '%s'\n", why, says);
+  CHECK(!vt_certificate_covers(&c, b, why) && strstr(why, words) != NULL);
+  if (strstr(why, words) == NULL) fprintf(stderr, "  '%s', not '%s'\n", why, words);
   vt_text_done(&t);
 }
 
-static void test_of_something_else(void) {
+static void test_issued_for_another(void) {
   expect_not_covered(VT_CERTIFICATE_format, "\"volta certificate 2\"", &bearer, "another format");
-  expect_not_covered(VT_CERTIFICATE_content, "\"00\"", &bearer, "another content");
-  expect_not_covered(VT_CERTIFICATE_device, "0", &bearer, "another of its devices");
+  expect_not_covered(VT_CERTIFICATE_content, "\"00\"", &bearer, "other content");
+  expect_not_covered(VT_CERTIFICATE_device, "0", &bearer, "another device");
   expect_not_covered(VT_CERTIFICATE_numerics, "2", &bearer, "version of the numerics");
   expect_not_covered(VT_CERTIFICATE_abi, "2", &bearer, "version of the ABI");
   expect_not_covered(VT_CERTIFICATE_suite, "\"00\"", &bearer, "another conformance suite");
   expect_not_covered(VT_CERTIFICATE_fingerprint, "\"foo\"", &bearer, "another fingerprint");
   const vt_hash256 other = {{1, 2, 3, 0xfe}};
-  const vt_bearer changed = {"./libfoo.so", 1, &other, "avx2", NULL, 0},
-                  next = {"./libfoo.so", 2, &content, "avx2", NULL, 0};
-  expect_not_covered(0, NULL, &changed, "another content");
-  expect_not_covered(0, NULL, &next, "another of its devices");
+  const vt_plugin_candidate changed = {"./libfoo.so", 1, &other, "avx2", NULL, 0},
+                            next = {"./libfoo.so", 2, &content, "avx2", NULL, 0};
+  expect_not_covered(0, NULL, &changed, "other content");
+  expect_not_covered(0, NULL, &next, "another device");
 }
 
-/* Other instructions are other kernels, whether the device is open yet or not. */
-static void test_other_instructions(void) {
-  vt_bearer free = bearer, other = bearer, shut = bearer;
-  free.isa = NULL;
+/* A certificate does not cover another instruction set, because its kernels are others. The device
+ * need not be open for that. */
+static void test_other_isa(void) {
+  vt_plugin_candidate no_isa = bearer, other = bearer, shut = bearer;
+  no_isa.isa = NULL;
   other.isa = "scalar";
   shut.isa = "";
   shut.fingerprint = NULL;
-  expect_not_covered(0, NULL, &free, "other instructions");
-  expect_not_covered(0, NULL, &other, "other instructions");
-  expect_not_covered(0, NULL, &shut, "other instructions");
-  expect_not_covered(VT_CERTIFICATE_isa, "\"\"", &bearer, "other instructions");
+  expect_not_covered(0, NULL, &no_isa, "another instruction set");
+  expect_not_covered(0, NULL, &other, "another instruction set");
+  expect_not_covered(0, NULL, &shut, "another instruction set");
+  expect_not_covered(VT_CERTIFICATE_isa, "\"\"", &bearer, "another instruction set");
 }
 
-/* One more or one less; a device that is not open has declared nothing yet. */
+/* A device with one capability more or less is not covered. Before it is open its capabilities are
+ * unknown and not compared. */
 static void test_other_capabilities(void) {
-  vt_bearer more = bearer, less = bearer;
+  vt_plugin_candidate more = bearer, less = bearer;
   vt_text t;
   vt_certificate c;
-  char why[VT_WHY_NOT] = "";
+  char why[VT_WHY_BYTES] = "";
   more.has |= VT_BK_ATOMIC_OPS;
   less.has = VT_BK_FLOAT64;
   expect_not_covered(0, NULL, &more, "other capabilities");
@@ -196,7 +202,7 @@ static void test_other_capabilities(void) {
 
 /* ---- files ---- */
 
-static char folder[64], plugin[96], beside[128];
+static char folder[64], plugin[96], default_path[128];
 
 static void write_file(const char *path, const char *bytes, size_t n) {
   FILE *f = fopen(path, "wb");
@@ -204,13 +210,14 @@ static void write_file(const char *path, const char *bytes, size_t n) {
   if (f != NULL) CHECK(fclose(f) == 0);
 }
 
-static int admits(const char *path, const char *says) {
-  const vt_bearer b = {plugin, 1, &content, "avx2", "foo \"1\"", declared};
-  char why[VT_WHY_NOT] = "";
+/* Whether a certificate file admits the plug-in; if not, the reason must contain `words`. */
+static int admits(const char *path, const char *words) {
+  const vt_plugin_candidate b = {plugin, 1, &content, "avx2", "foo \"1\"", declared};
+  char why[VT_WHY_BYTES] = "";
   const int covers = vt_certificate_admits(path, &b, why);
-  CHECK(covers || strstr(why, says) != NULL);
+  CHECK(covers || strstr(why, words) != NULL);
   CHECK(!covers || why[0] == 0);
-  if (strstr(why, says) == NULL) fprintf(stderr, "  '%s', not '%s'\n", why, says);
+  if (strstr(why, words) == NULL) fprintf(stderr, "  '%s', not '%s'\n", why, words);
   return covers;
 }
 
@@ -220,21 +227,21 @@ static void test_files(void) {
   snprintf(folder, sizeof folder, "/tmp/volta-certificate-XXXXXX");
   if (mkdtemp(folder) == NULL) exit(77);
   snprintf(plugin, sizeof plugin, "%s/libfoo.so", folder);
-  snprintf(beside, sizeof beside, "%s.1.certificate.json", plugin);
+  snprintf(default_path, sizeof default_path, "%s.1.certificate.json", plugin);
   print_with(0, NULL, &t);
-  CHECK(!admits(NULL, "")); /* none there: nothing more to say */
-  CHECK(!admits("/nonexistent/c.json", "of no use: cannot open"));
-  CHECK(!admits(folder, "of no use"));
-  write_file(beside, t.s, t.n);
-  CHECK(admits(NULL, "") && admits(beside, ""));
+  CHECK(!admits(NULL, "")); /* without a file there is no reason to add */
+  CHECK(!admits("/nonexistent/c.json", "cannot be used: cannot open"));
+  CHECK(!admits(folder, "cannot be used"));
+  write_file(default_path, t.s, t.n);
+  CHECK(admits(NULL, "") && admits(default_path, ""));
   t.s[t.n / 2] = (char)(t.s[t.n / 2] ^ 1);
-  write_file(beside, t.s, t.n);
-  CHECK(!admits(NULL, "of no use"));
-  write_file(beside, large, sizeof large);
-  CHECK(!admits(NULL, "of no use"));
-  CHECK(unlink(beside) == 0 && mkfifo(beside, 0600) == 0);
-  CHECK(!admits(beside, "of no use")); /* and does not wait for somebody to write */
-  CHECK(unlink(beside) == 0 && rmdir(folder) == 0);
+  write_file(default_path, t.s, t.n);
+  CHECK(!admits(NULL, "cannot be used"));
+  write_file(default_path, large, sizeof large);
+  CHECK(!admits(NULL, "cannot be used"));
+  CHECK(unlink(default_path) == 0 && mkfifo(default_path, 0600) == 0);
+  CHECK(!admits(default_path, "cannot be used")); /* and does not wait for a writer of the FIFO */
+  CHECK(unlink(default_path) == 0 && rmdir(folder) == 0);
   vt_text_done(&t);
 }
 
@@ -243,8 +250,8 @@ int main(void) {
   test_every_byte_flipped();
   test_every_length();
   test_malformed();
-  test_of_something_else();
-  test_other_instructions();
+  test_issued_for_another();
+  test_other_isa();
   test_other_capabilities();
   test_files();
   TEST_DONE();

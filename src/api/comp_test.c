@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * comp_test.c - every composition has two implementations: the ops that define it (reference:0) and
- * its own kernel (reference:1). The conformance suite (tests/cts) runs both and compares; here some
- * are compared with a third, plain form, and with results that are known without running anything.
- * comp_test NAME... runs the named compositions only. */
+ * its own kernel (reference:1). The conformance suite (tests/cts) runs both and compares them. This
+ * test compares some of them with a third implementation, plain C, and with known results.
+ * comp_test NAME... runs only the named compositions. */
 #include <stdarg.h>
 #include "op_test.h"
 #include "volta/volta_tools.h"
@@ -10,18 +10,19 @@
 enum { MOST_INPUTS = 3, F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* What the floats of the inputs are like. */
+/* The kind of floats in the inputs: moderate, subnormal or nearly so, of any exponent, a few
+ * special ones among moderate ones, random bits, all equal, zeros of both signs. */
 enum { ORDINARY, TINY, WIDE, SPARSE, ANY, FLAT, ZEROS, MIXES };
 
 typedef struct trial {
-  const char *comp;
-  char text[400]; /* the model */
-  int mix;
-  int64_t below;  /* integers lie in 0 .. below-1 ... */
-  int64_t ignore; /* ... or are this, in `ignored` of 8 cases */
-  unsigned ignored;
-  int64_t bad, bad_at; /* an integer put where it is out of range; bad 0: none */
-  /* filled by running: */
+  const char *comp;    /* name of the composition */
+  char text[400];      /* the model */
+  int mix;             /* kind of the float inputs */
+  int64_t below;       /* integers are in 0 .. below-1; 0: random bits */
+  int64_t ignore;      /* another value of the integers ... */
+  unsigned ignored;    /* ... which is used in this number of 8 cases */
+  int64_t bad, bad_at; /* an integer out of range and its position; bad 0: none */
+  /* Set by run_trial: */
   uint32_t n_in;
   vt_tensor in[MOST_INPUTS], out;
   vt_status status;
@@ -38,12 +39,12 @@ static void report(const trial *t, const char *what) {
 
 /* ---- inputs ---- */
 
-static float some_f32(int mix) {
+static float draw_f32(int mix) {
   const uint64_t r = random_u64(&state);
   const uint32_t u = (uint32_t)r;
   switch (mix) {
     case TINY:
-      return vt_f32_from_bits(u & 0x80ffffffu); /* subnormals and the least normals */
+      return vt_f32_from_bits(u & 0x80ffffffu); /* subnormals and the smallest normal numbers */
     case WIDE:
       return vt_f32_from_bits((u & 0x807fffffu) | (uint32_t)((r >> 32) % 255) << 23);
     case SPARSE:
@@ -59,7 +60,7 @@ static float some_f32(int mix) {
   }
 }
 
-static double some_f64(int mix) {
+static double draw_f64(int mix) {
   const uint64_t r = random_u64(&state);
   switch (mix) {
     case TINY:
@@ -78,16 +79,17 @@ static double some_f64(int mix) {
   }
 }
 
-static uint64_t some_bits(const trial *t, uint32_t dtype) {
+/* Bits of a random element. */
+static uint64_t draw_bits(const trial *t, uint32_t dtype) {
   const uint64_t r = random_u64(&state);
-  if (dtype == F32) return vt_f32_bits(some_f32(t->mix));
-  if (dtype == F64) return vt_f64_bits(some_f64(t->mix));
+  if (dtype == F32) return vt_f32_bits(draw_f32(t->mix));
+  if (dtype == F64) return vt_f64_bits(draw_f64(t->mix));
   if (t->below == 0) return any_bits(dtype, &state);
   if (r >> 61 < t->ignored) return (uint64_t)t->ignore;
   return r % (uint64_t)t->below;
 }
 
-/* The dimensions of "f32[2, 3]". */
+/* A tensor with the dimensions of the port's type, as in "f32[2, 3]", without data. */
 static vt_tensor tensor_like(const vt_port_info *port) {
   vt_tensor x = {.dtype = port->dtype, .rank = port->rank};
   const char *s = strchr(port->type, '[') + 1;
@@ -106,7 +108,7 @@ static vt_tensor make_input(const trial *t, const vt_port_info *port) {
   x.data = malloc((size_t)bytes + 1);
   const size_t size = vt_dtype_bytes(x.dtype);
   for (uint64_t i = 0; i < n; i++) {
-    uint64_t bits = some_bits(t, x.dtype);
+    uint64_t bits = draw_bits(t, x.dtype);
     if (t->bad != 0 && x.dtype != F32 && i == (uint64_t)t->bad_at) bits = (uint64_t)t->bad;
     memcpy((char *)x.data + i * size, &bits, size);
   }
@@ -123,7 +125,7 @@ static vt_status run_program(trial *t, vt_program *p) {
   return vt_program_run(p, &t->diag);
 }
 
-/* Device 0 must have taken the composition apart, device 1 must have kept it. */
+/* Device 0 must have decomposed the composition, device 1 must have kept it as one op. */
 static void check_lowering(const trial *t, const vt_program *p, int whole) {
   char call[40];
   snprintf(call, sizeof call, " = %s(", t->comp);
@@ -166,7 +168,7 @@ static void compare_outputs(trial *t, vt_program *p, vt_program *q) {
   if (bytes > 0) memcpy(t->out.data, a.data, (size_t)bytes);
 }
 
-/* The same failure on both, with the same index at the same position. */
+/* Both devices must report the same index fault. */
 static void compare_failures(trial *t, vt_status s, const vt_diag *d) {
   char words[80];
   snprintf(words, sizeof words, "index %lld at position %lld is out of range", (long long)t->bad,
@@ -176,7 +178,7 @@ static void compare_failures(trial *t, vt_status s, const vt_diag *d) {
     report(t, t->diag.text);
 }
 
-static void run_both(trial *t, const vt_model *m) {
+static void compare_devices(trial *t, const vt_model *m) {
   vt_program *p = open_on(t, m, 0), *q = open_on(t, m, 1);
   if (p != NULL && q != NULL) {
     const vt_status s = run_program(t, p);
@@ -205,16 +207,16 @@ static void run_trial(trial *t) {
   }
   for (uint32_t i = 0; vt_model_port(m, i, &port) == VT_OK; i++)
     if (port.kind == VT_PORT_INPUT) t->in[t->n_in++] = make_input(t, &port);
-  run_both(t, m);
+  compare_devices(t, m);
   vt_model_free(m);
 }
 
-static void drop_trial(trial *t) {
+static void free_trial(trial *t) {
   for (uint32_t i = 0; i < t->n_in; i++) free(t->in[i].data);
   free(t->out.data);
 }
 
-/* The model around a format like "input x: f32[%d]\noutput r = relu(x)". */
+/* A trial of a model whose body is a format like "input x: f32[%d]\noutput r = relu(x)". */
 static trial VT_PRINTF(3, 4) trial_of(const char *comp, int mix, const char *format, ...) {
   trial t = {.comp = comp, .mix = mix};
   va_list ap;
@@ -226,14 +228,15 @@ static trial VT_PRINTF(3, 4) trial_of(const char *comp, int mix, const char *for
   return t;
 }
 
-static void run(trial t) {
+static void run_and_free(trial t) {
   run_trial(&t);
-  drop_trial(&t);
+  free_trial(&t);
 }
 
-/* ---- the third form: element i must be `want` ---- */
+/* ---- the third implementation ---- */
 
-static int third(const trial *t, int64_t i, float want) {
+/* Reports a failure and returns 0 unless element i of the output is `want`. */
+static int check_element(const trial *t, int64_t i, float want) {
   const float got = ((const float *)t->out.data)[i];
   if (same_f32(got, want)) return 1;
   char what[120];
@@ -245,14 +248,14 @@ static int third(const trial *t, int64_t i, float want) {
 
 /* ---- activations ---- */
 
-/* The constants by their digits, which round to the bits of the definition. */
+/* The decimal constants round to the bits of the definition. */
 static float plain_gelu(float x) {
   return (0.5f * x) * (1.0f + vt_f32_erf(x * 0.70710678118654752f));
 }
 
 static float plain_gelu_tanh(float x) {
-  const float bent = 0.044715f * ((x * x) * x);
-  return (0.5f * x) * (1.0f + vt_f32_tanh(0.7978845608028654f * (x + bent)));
+  const float cubic = 0.044715f * ((x * x) * x);
+  return (0.5f * x) * (1.0f + vt_f32_tanh(0.7978845608028654f * (x + cubic)));
 }
 
 static void test_plain(const char *name, float (*plain)(float)) {
@@ -261,8 +264,8 @@ static void test_plain(const char *name, float (*plain)(float)) {
     run_trial(&t);
     const float *x = t.in[0].data;
     for (int64_t i = 0; t.out.data != NULL && i < 500; i++)
-      if (!third(&t, i, plain(x[i]))) break;
-    drop_trial(&t);
+      if (!check_element(&t, i, plain(x[i]))) break;
+    free_trial(&t);
   }
 }
 
@@ -288,7 +291,7 @@ static void plain_softmax(const trial *t, int64_t rows, int64_t n) {
     for (int64_t i = 0; i < n; i++) e[i] = vt_f32_exp(x[i] - m);
     const float sum = s_f32(e, n);
     for (int64_t i = 0; i < n; i++)
-      if (!third(t, r * n + i, e[i] / sum)) return;
+      if (!check_element(t, r * n + i, e[i] / sum)) return;
   }
 }
 
@@ -298,7 +301,7 @@ static void test_softmax(void) {
       trial t = trial_of("softmax", mix, "input x: f32[3, %d]\noutput r = softmax(x)", lengths[i]);
       run_trial(&t);
       if (t.out.data != NULL) plain_softmax(&t, 3, lengths[i]);
-      drop_trial(&t);
+      free_trial(&t);
     }
 }
 
@@ -315,7 +318,7 @@ static void plain_layer_norm(const trial *t, int64_t rows, int64_t n, float eps)
     const float v = s_f32(square, n) / (float)n;
     const float scale = 1.0f / (float)sqrt((double)(v + eps));
     for (int64_t i = 0; i < n; i++)
-      if (!third(t, r * n + i, ((d[i] * scale) * gamma[i]) + beta[i])) return;
+      if (!check_element(t, r * n + i, ((d[i] * scale) * gamma[i]) + beta[i])) return;
   }
 }
 
@@ -328,31 +331,32 @@ static void test_layer_norm(void) {
                          lengths[i], lengths[i], lengths[i]);
       run_trial(&t);
       if (t.out.data != NULL) plain_layer_norm(&t, 3, lengths[i], 0.1f);
-      drop_trial(&t);
+      free_trial(&t);
     }
 }
 
 /* ---- embedding ---- */
 
-static void embed(const char *type, const char *rows, const char *index, int64_t below, int64_t bad,
-                  int64_t bad_at) {
+static void run_embedding(const char *type, const char *rows, const char *index, int64_t below,
+                          int64_t bad, int64_t bad_at) {
   trial t = trial_of("embedding", ANY, "input x: %s[%s]\ninput y: %s\noutput r = embedding(x, y)",
                      type, rows, index);
   t.below = below;
   t.bad = bad;
   t.bad_at = bad_at;
-  run(t);
+  run_and_free(t);
 }
 
 static void test_embedding(void) {
-  embed("f32", "4, 0", "i64[3]", 4, 9, 1); /* nothing would be moved, and still it is refused */
-  embed("f32", "4, 2", "i32[2, 3]", 4, -1, 0);
-  embed("f32", "4, 2", "i32[2, 3]", 4, 4, 5);
-  embed("f32", "4, 2", "i64[2, 3]", 4, INT64_MIN, 3);
+  run_embedding("f32", "4, 0", "i64[3]", 4, 9, 1); /* rows are empty, and a bad index still fails */
+  run_embedding("f32", "4, 2", "i32[2, 3]", 4, -1, 0);
+  run_embedding("f32", "4, 2", "i32[2, 3]", 4, 4, 5);
+  run_embedding("f32", "4, 2", "i64[2, 3]", 4, INT64_MIN, 3);
 }
 
 /* ---- attention ---- */
 
+/* Sizes: batch, query heads, key heads, queries, keys, length of a key, length of a value. */
 typedef struct heads {
   int b, h, g, tq, tk, d, e;
 } heads;
@@ -364,7 +368,8 @@ static trial attention_of(const heads *s, int mix, const char *rest) {
                   s->b, s->h, s->tq, s->d, s->b, s->g, s->tk, s->d, s->b, s->g, s->tk, s->e, rest);
 }
 
-/* One query: keys it may not see are absent from the maximum, +0 in S, skipped in D. */
+/* One query. A key that the mask hides is left out of the maximum, counts as +0 in S, and is
+ * skipped in D. */
 static int plain_query(const trial *t, const heads *s, int64_t b, int64_t h, int64_t i,
                        float scale) {
   const int64_t group = b * s->g + h * s->g / s->h, head = b * s->h + h;
@@ -383,7 +388,7 @@ static int plain_query(const trial *t, const heads *s, int64_t b, int64_t h, int
   for (int64_t c = 0; c < s->e; c++) {
     for (int64_t j = 0; j < s->tk; j++) column[j] = v[j * s->e + c];
     const float o = n == 0 ? 0.0f : d_f32(e, column, seen, s->tk) / sum;
-    if (!third(t, (head * s->tq + i) * s->e + c, o)) return 0;
+    if (!check_element(t, (head * s->tq + i) * s->e + c, o)) return 0;
   }
   return 1;
 }
@@ -401,27 +406,28 @@ static const heads attentions[] = {
     {2, 2, 2, 3, 0, 4, 4},   {1, 2, 2, 0, 3, 4, 4},    {0, 2, 1, 3, 3, 4, 4},
     {1, 0, 1, 3, 3, 4, 4},   {1, 2, 2, 3, 3, 0, 4},    {1, 2, 2, 3, 3, 4, 0},
     {1, 1, 1, 2, 31, 8, 2},  {1, 1, 1, 33, 33, 33, 3}, {1, 2, 1, 2, 256, 4, 2},
-    {1, 1, 1, 3, 257, 4, 2}, {1, 1, 1, 2, 40, 257, 2}, /* 6, 7, 17: two roundings are not one: */
+    {1, 1, 1, 3, 257, 4, 2}, {1, 1, 1, 2, 40, 257, 2}, /* with d = 6, 7 and 17, 1 / sqrt(d) depends
+                                                          on its two roundings: */
     {1, 2, 2, 9, 9, 6, 3},   {1, 2, 1, 9, 9, 7, 3},    {1, 1, 1, 9, 9, 17, 3}};
 
 static void test_plain_attention(const heads *s, int mix, const char *rest, float scale) {
   trial t = attention_of(s, mix, rest);
   run_trial(&t);
   if (t.out.data != NULL) plain_attention(&t, s, scale);
-  drop_trial(&t);
+  free_trial(&t);
 }
 
 static void test_attention(void) {
   for (size_t i = 0; i < COUNT(attentions); i++)
     for (int mix = 0; mix < MIXES; mix++) {
       const heads *s = &attentions[i];
-      const float root = (float)sqrt((double)s->d); /* rounded here, and 1 / root again */
+      const float root = (float)sqrt((double)s->d); /* rounded; 1 / root is rounded again */
       test_plain_attention(s, mix, ", causal=true", 1.0f / root);
       test_plain_attention(s, mix, ", causal=true, scale=0.3", 0.3f);
     }
 }
 
-/* What v holds where no query looks must not reach the result. */
+/* NaN and infinity in values and keys that the mask hides must not reach the result. */
 static void test_attention_leaks(void) {
   const heads s = {1, 1, 1, 3, 3, 2, 2};
   trial t = attention_of(&s, ORDINARY, ", causal=true");
@@ -429,27 +435,29 @@ static void test_attention_leaks(void) {
   CHECK(vt_model_parse(t.text, strlen(t.text), NULL, &m, NULL) == VT_OK);
   for (int i = 0; i < 3; i++) {
     t.in[i] = (vt_tensor){F32, 4, {1, 1, 3, 2}, malloc(6 * sizeof(float))};
-    for (int j = 0; j < 6; j++) ((float *)t.in[i].data)[j] = (float)(j + 1) / 8; /* no e is 0 */
+    for (int j = 0; j < 6; j++)
+      ((float *)t.in[i].data)[j] = (float)(j + 1) / 8; /* so that no weight is 0 */
   }
   t.n_in = 3;
-  for (int j = 2; j < 6; j++) ((float *)t.in[2].data)[j] = j % 2 ? INFINITY : NAN; /* rows 1, 2 */
-  ((float *)t.in[1].data)[4] = NAN;                                                /* key 2 */
-  run_both(&t, m);
+  for (int j = 2; j < 6; j++)
+    ((float *)t.in[2].data)[j] = j % 2 ? INFINITY : NAN; /* rows 1 and 2 of the values */
+  ((float *)t.in[1].data)[4] = NAN;                      /* in key 2 */
+  compare_devices(&t, m);
   const float *o = t.out.data;
   CHECK(o != NULL && o[0] == ((float *)t.in[2].data)[0] && o[1] == ((float *)t.in[2].data)[1]);
   CHECK(o != NULL && isnan(o[2]) && isinf(o[3]) && isnan(o[4]) && isnan(o[5]));
   vt_model_free(m);
-  drop_trial(&t);
+  free_trial(&t);
 }
 
-/* Queries before the first key give +0, not -0 and not NaN. */
+/* A query that sees no key gives +0, not -0 and not NaN. */
 static void test_attention_keyless(void) {
   const heads s = {1, 2, 2, 5, 2, 3, 4};
   trial t = attention_of(&s, ANY, ", causal=true");
   run_trial(&t);
   for (int h = 0; t.out.data != NULL && h < 2; h++)
     for (int i = 0; i < 3 * 4; i++) CHECK(vt_f32_bits(((float *)t.out.data)[h * 20 + i]) == 0);
-  drop_trial(&t);
+  free_trial(&t);
 }
 
 static void test_attentions(void) {
@@ -477,16 +485,16 @@ static void test_entropy_range(void) {
     trial t = entropy_of(ORDINARY, "2, 5, 7", "i32[2, 5]", 7, -100, 2);
     t.bad = bad[i];
     t.bad_at = (int64_t)i * 2;
-    run(t);
+    run_and_free(t);
   }
 }
 
-/* By hand: two equal logits give log 2, whichever is the target. */
+/* A known result: two equal logits give log 2, whichever is the target. */
 static void test_entropy_value(void) {
   trial t = entropy_of(FLAT, "2, 2", "i32[2]", 2, -100, 0);
   run_trial(&t);
-  if (t.out.data != NULL) third(&t, 0, vt_f32_log(2.0f));
-  drop_trial(&t);
+  if (t.out.data != NULL) check_element(&t, 0, vt_f32_log(2.0f));
+  free_trial(&t);
 }
 
 static void test_entropies(void) {
@@ -494,7 +502,7 @@ static void test_entropies(void) {
   test_entropy_value();
 }
 
-/* ---- */
+/* ---- the list of tests ---- */
 
 static const struct {
   const char *name;
@@ -507,7 +515,7 @@ static const struct {
              {"attention", test_attentions},
              {"cross_entropy", test_entropies}};
 
-static int wanted(const char *name, int argc, char **argv) {
+static int is_selected(const char *name, int argc, char **argv) {
   for (int i = 1; i < argc; i++)
     if (strcmp(argv[i], name) == 0) return 1;
   return argc < 2;
@@ -515,6 +523,6 @@ static int wanted(const char *name, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   for (size_t i = 0; i < COUNT(comps); i++)
-    if (wanted(comps[i].name, argc, argv)) comps[i].test();
+    if (is_selected(comps[i].name, argc, argv)) comps[i].test();
   TEST_DONE();
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * compare.c - two tensors side by side, element by element.
- * Elements are equal when their bits are, or when both are NaN, or both a true bool: the same
- * classes that the digest makes canonical. */
+ * compare.c - compares two tensors element by element. Two elements are equal if their bits are
+ * equal, if both are NaN, or if both are a true bool, as for the digest, which makes these
+ * canonical. */
 #include <string.h>
 #include "volta/volta_tools.h"
 #include "vt_alloc.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are read as they lie");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "elements are read in the byte order of the machine");
 
-/* How one type is read. */
+/* How the elements of one type are read. */
 typedef struct reading {
-  size_t bytes;
+  size_t bytes;      /* bytes of an element */
   uint64_t sign;     /* the sign bit; 0 for a type without one */
   uint64_t infinity; /* bits of +inf; 0 for a type that is not floating point */
   uint64_t nan;      /* the canonical NaN */
-  int is_bool;
+  int is_bool;       /* 1 for bool, where every value but 0 is true */
 } reading;
 
 static reading reading_of(uint32_t dtype) {
@@ -37,13 +38,15 @@ static uint64_t bits_at(const reading *r, const void *data, uint64_t i) {
   return u;
 }
 
-/* A number that ascends with the value, one step a representable value; -0 lies one below +0.
- * Signed numbers are moved up by half their range, so the result is never negative. */
+/* The rank of a value among all values of its type: the next representable value has a rank that is
+ * larger by one, and -0 is directly below +0. Signed values are shifted up by half their range, so
+ * that no rank is negative. */
 static uint64_t rank_of(const reading *r, uint64_t u) {
   if (r->infinity == 0) return u ^ r->sign;
   return (u & r->sign) != 0 ? r->sign - 1 - (u & ~r->sign) : r->sign + u;
 }
 
+/* The number of representable values from `a` to `b`; UINT64_MAX if one of them is NaN. */
 static uint64_t distance(const reading *r, uint64_t a, uint64_t b) {
   if (r->infinity != 0 && (a == r->nan || b == r->nan)) return UINT64_MAX;
   const uint64_t x = rank_of(r, a), y = rank_of(r, b);
@@ -84,11 +87,11 @@ static void compare_element(const reading *r, const vt_tensor *a, const vt_tenso
   if (far > out->largest) out->largest = far;
 }
 
-/* Equal bytes are equal elements of any type, so whole equal pieces are passed over. `size` is
- * what was written; what the caller had there is not read, since no smaller struct was ever
- * published. */
+/* Pieces with equal bytes are skipped, because equal bytes are equal elements of any type. `size`
+ * is set to the size of the written struct; the caller's value is not read, because no smaller
+ * struct was ever published. */
 vt_status vt_tensor_compare(const vt_tensor *a, const vt_tensor *b, vt_compare *out, vt_diag *d) {
-  enum { PIECE = 4096 }; /* elements */
+  enum { PIECE = 4096 }; /* elements that are compared at once */
   vt_compare c = {.size = sizeof c};
   VT_TRY(check_pair(a, b, &c.compared, d));
   const reading r = reading_of(a->dtype);

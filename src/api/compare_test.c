@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * compare_test.c - which elements differ, where first, and by how much. */
+ * compare_test.c - vt_tensor_compare: how many elements differ, which is the first, and the largest
+ * distance. */
 #include <string.h>
 #include "volta/volta_tools.h"
 #include "vt_test.h"
 
-static vt_tensor list(uint32_t dtype, int64_t n, void *data) {
+static vt_tensor tensor_of(uint32_t dtype, int64_t n, void *data) {
   return (vt_tensor){.dtype = dtype, .rank = 1, .dim = {n}, .data = data};
 }
 
-/* One element against one: the distance, UINT64_MAX - 1 when the call itself failed. */
-static uint64_t apart(uint32_t dtype, uint64_t x, uint64_t y) {
-  const vt_tensor a = list(dtype, 1, &x), b = list(dtype, 1, &y);
+/* The distance between two elements, which must not depend on their order. */
+static uint64_t distance(uint32_t dtype, uint64_t x, uint64_t y) {
+  const vt_tensor a = tensor_of(dtype, 1, &x), b = tensor_of(dtype, 1, &y);
   vt_compare ab = {.size = 0}, ba = {.size = 0};
   CHECK(vt_tensor_compare(&a, &b, &ab, NULL) == VT_OK);
   CHECK(vt_tensor_compare(&b, &a, &ba, NULL) == VT_OK);
@@ -20,73 +21,74 @@ static uint64_t apart(uint32_t dtype, uint64_t x, uint64_t y) {
 }
 
 static void test_f32(void) {
-  CHECK(apart(VT_DTYPE_F32, 0x3f800000, 0x3f800000) == 0);
-  CHECK(apart(VT_DTYPE_F32, 0x3f800000, 0x3f800001) == 1);
-  CHECK(apart(VT_DTYPE_F32, 0xbf800000, 0xbf800003) == 3);
-  CHECK(apart(VT_DTYPE_F32, 0x00000000, 0x80000000) == 1); /* +0 and -0 */
-  CHECK(apart(VT_DTYPE_F32, 0x00000001, 0x80000001) == 3);
-  CHECK(apart(VT_DTYPE_F32, 0x7f7fffff, 0x7f800000) == 1); /* the largest and infinity */
-  CHECK(apart(VT_DTYPE_F32, 0x7f800000, 0xff800000) == 0xff000001u);
-  CHECK(apart(VT_DTYPE_F32, 0x7fc00000, 0xff800001) == 0); /* every NaN is one value */
-  CHECK(apart(VT_DTYPE_F32, 0x7fc00000, 0x7f800000) == UINT64_MAX);
-  CHECK(apart(VT_DTYPE_F32, 0xffffffff, 0x00000000) == UINT64_MAX);
+  CHECK(distance(VT_DTYPE_F32, 0x3f800000, 0x3f800000) == 0);
+  CHECK(distance(VT_DTYPE_F32, 0x3f800000, 0x3f800001) == 1);
+  CHECK(distance(VT_DTYPE_F32, 0xbf800000, 0xbf800003) == 3);
+  CHECK(distance(VT_DTYPE_F32, 0x00000000, 0x80000000) == 1); /* +0 and -0 are neighbours */
+  CHECK(distance(VT_DTYPE_F32, 0x00000001, 0x80000001) == 3);
+  CHECK(distance(VT_DTYPE_F32, 0x7f7fffff, 0x7f800000) == 1); /* the largest number and infinity */
+  CHECK(distance(VT_DTYPE_F32, 0x7f800000, 0xff800000) == 0xff000001u);
+  CHECK(distance(VT_DTYPE_F32, 0x7fc00000, 0xff800001) == 0); /* every NaN is one value */
+  CHECK(distance(VT_DTYPE_F32, 0x7fc00000, 0x7f800000) == UINT64_MAX);
+  CHECK(distance(VT_DTYPE_F32, 0xffffffff, 0x00000000) == UINT64_MAX);
 }
 
 static void test_other_floats(void) {
   const uint64_t inf = UINT64_C(0x7ff0000000000000), sign = UINT64_C(1) << 63;
-  CHECK(apart(VT_DTYPE_F64, 0, sign) == 1);
-  CHECK(apart(VT_DTYPE_F64, inf, inf | sign) == 2 * inf + 1);
-  CHECK(apart(VT_DTYPE_F64, inf + 1, sign | (inf + 99)) == 0);
-  CHECK(apart(VT_DTYPE_F64, inf + 1, inf) == UINT64_MAX);
-  CHECK(apart(VT_DTYPE_F16, 0x3c00, 0x3bff) == 1);
-  CHECK(apart(VT_DTYPE_F16, 0x7c01, 0xffff) == 0);
-  CHECK(apart(VT_DTYPE_F16, 0x8000, 0x0001) == 2);
-  CHECK(apart(VT_DTYPE_F16, 0x7c01, 0x7c00) == UINT64_MAX);
-  CHECK(apart(VT_DTYPE_BF16, 0x7f81, 0xff81) == 0);
-  CHECK(apart(VT_DTYPE_BF16, 0x7f80, 0x7f7f) == 1);
-  CHECK(apart(VT_DTYPE_BF16, 0x7f80, 0x7f81) == UINT64_MAX);
+  CHECK(distance(VT_DTYPE_F64, 0, sign) == 1);
+  CHECK(distance(VT_DTYPE_F64, inf, inf | sign) == 2 * inf + 1);
+  CHECK(distance(VT_DTYPE_F64, inf + 1, sign | (inf + 99)) == 0);
+  CHECK(distance(VT_DTYPE_F64, inf + 1, inf) == UINT64_MAX);
+  CHECK(distance(VT_DTYPE_F16, 0x3c00, 0x3bff) == 1);
+  CHECK(distance(VT_DTYPE_F16, 0x7c01, 0xffff) == 0);
+  CHECK(distance(VT_DTYPE_F16, 0x8000, 0x0001) == 2);
+  CHECK(distance(VT_DTYPE_F16, 0x7c01, 0x7c00) == UINT64_MAX);
+  CHECK(distance(VT_DTYPE_BF16, 0x7f81, 0xff81) == 0);
+  CHECK(distance(VT_DTYPE_BF16, 0x7f80, 0x7f7f) == 1);
+  CHECK(distance(VT_DTYPE_BF16, 0x7f80, 0x7f81) == UINT64_MAX);
 }
 
 static void test_integers(void) {
-  CHECK(apart(VT_DTYPE_I8, 0x80, 0x7f) == 255);
-  CHECK(apart(VT_DTYPE_I8, 0xff, 0x00) == 1);
-  CHECK(apart(VT_DTYPE_U8, 0xff, 0x00) == 255);
-  CHECK(apart(VT_DTYPE_I32, 0x80000000, 0x7fffffff) == 0xffffffffu);
-  CHECK(apart(VT_DTYPE_I32, 0xffffffff, 0x00000002) == 3);
-  CHECK(apart(VT_DTYPE_I32, 0x7f800001, 0x7fc00000) == 0x3fffff); /* not a NaN here */
-  CHECK(apart(VT_DTYPE_I64, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1) == UINT64_MAX);
-  CHECK(apart(VT_DTYPE_I64, UINT64_MAX, 1) == 2);
-  CHECK(apart(VT_DTYPE_BOOL, 1, 255) == 0);
-  CHECK(apart(VT_DTYPE_BOOL, 0, 2) == 1);
+  CHECK(distance(VT_DTYPE_I8, 0x80, 0x7f) == 255);
+  CHECK(distance(VT_DTYPE_I8, 0xff, 0x00) == 1);
+  CHECK(distance(VT_DTYPE_U8, 0xff, 0x00) == 255);
+  CHECK(distance(VT_DTYPE_I32, 0x80000000, 0x7fffffff) == 0xffffffffu);
+  CHECK(distance(VT_DTYPE_I32, 0xffffffff, 0x00000002) == 3);
+  CHECK(distance(VT_DTYPE_I32, 0x7f800001, 0x7fc00000) ==
+        0x3fffff); /* bits of an f32 NaN, which are numbers in an i32 */
+  CHECK(distance(VT_DTYPE_I64, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1) == UINT64_MAX);
+  CHECK(distance(VT_DTYPE_I64, UINT64_MAX, 1) == 2);
+  CHECK(distance(VT_DTYPE_BOOL, 1, 255) == 0);
+  CHECK(distance(VT_DTYPE_BOOL, 0, 2) == 1);
 }
 
-/* The first difference and the largest, far apart and in different pieces. */
+/* The first difference and the largest one are in different pieces of 4096 elements. */
 static void test_many(void) {
   enum { N = 10000 };
   static uint32_t x[N], y[N];
   for (uint32_t i = 0; i < N; i++) x[i] = y[i] = i * 2654435761u;
-  x[5] = 0x7f800001u, y[5] = 0xffffffffu; /* NaN, both */
+  x[5] = 0x7f800001u, y[5] = 0xffffffffu; /* both are NaN */
   x[4999] = 0x40000000u, y[4999] = 0x40000002u;
   x[9999] = 0x40000000u, y[9999] = 0x3fffff00u;
-  const vt_tensor a = list(VT_DTYPE_F32, N, x), b = list(VT_DTYPE_F32, N, y);
+  const vt_tensor a = tensor_of(VT_DTYPE_F32, N, x), b = tensor_of(VT_DTYPE_F32, N, y);
   vt_compare c;
   CHECK(vt_tensor_compare(&a, &b, &c, NULL) == VT_OK);
   CHECK(c.compared == N && c.differing == 2 && c.largest == 256);
   CHECK(c.first == 4999 && c.first_a == 0x40000000u && c.first_b == 0x40000002u);
   CHECK(vt_tensor_compare(&a, &a, &c, NULL) == VT_OK);
   CHECK(c.compared == N && c.differing == 0 && c.largest == 0 && c.first == 0 && c.first_a == 0);
-  x[0] = 0xffc00001u; /* shown canonical */
+  x[0] = 0xffc00001u; /* reported as the canonical NaN */
   CHECK(vt_tensor_compare(&a, &b, &c, NULL) == VT_OK);
   CHECK(c.first == 0 && c.first_a == 0x7fc00000u && c.first_b == 0 && c.largest == UINT64_MAX);
 }
 
 static void test_empty(void) {
-  const vt_tensor a = list(VT_DTYPE_F32, 0, NULL);
+  const vt_tensor a = tensor_of(VT_DTYPE_F32, 0, NULL);
   vt_compare c = {.differing = 7};
   CHECK(vt_tensor_compare(&a, &a, &c, NULL) == VT_OK && c.compared == 0 && c.differing == 0);
 }
 
-static void refused(vt_tensor a, vt_tensor b, vt_status want) {
+static void expect_refused(vt_tensor a, vt_tensor b, vt_status want) {
   vt_compare c = {.compared = 77};
   vt_diag d = {.code = VT_OK};
   CHECK(vt_tensor_compare(&a, &b, &c, &d) == want);
@@ -95,16 +97,16 @@ static void refused(vt_tensor a, vt_tensor b, vt_status want) {
 
 static void test_refused(void) {
   uint64_t x[2] = {0, 0};
-  const vt_tensor a = list(VT_DTYPE_F32, 2, x), row = {VT_DTYPE_F32, 2, {1, 2}, x};
+  const vt_tensor a = tensor_of(VT_DTYPE_F32, 2, x), row = {VT_DTYPE_F32, 2, {1, 2}, x};
   const vt_tensor column = {VT_DTYPE_F32, 2, {2, 1}, x};
-  refused(a, list(VT_DTYPE_I32, 2, x), VT_TENSOR);
-  refused(a, list(VT_DTYPE_F32, 1, x), VT_TENSOR);
-  refused(a, row, VT_TENSOR);
-  refused(row, column, VT_TENSOR);
-  refused(a, list(VT_DTYPE_F32, 2, NULL), VT_TENSOR);
-  refused(list(VT_DTYPE_F32, 2, NULL), a, VT_TENSOR);
-  refused(a, list(99, 2, x), VT_TENSOR);
-  refused(list(VT_DTYPE_F32, INT64_MAX, x), a, VT_LIMIT);
+  expect_refused(a, tensor_of(VT_DTYPE_I32, 2, x), VT_TENSOR);
+  expect_refused(a, tensor_of(VT_DTYPE_F32, 1, x), VT_TENSOR);
+  expect_refused(a, row, VT_TENSOR);
+  expect_refused(row, column, VT_TENSOR);
+  expect_refused(a, tensor_of(VT_DTYPE_F32, 2, NULL), VT_TENSOR);
+  expect_refused(tensor_of(VT_DTYPE_F32, 2, NULL), a, VT_TENSOR);
+  expect_refused(a, tensor_of(99, 2, x), VT_TENSOR);
+  expect_refused(tensor_of(VT_DTYPE_F32, INT64_MAX, x), a, VT_LIMIT);
 }
 
 int main(void) {

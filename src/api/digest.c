@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * digest.c - the published digests, fixed to the byte. H is BLAKE2b-256, integers are
- * little-endian.
+ * digest.c - the digests of tensors and runs. Their definition is published and fixed to the byte.
+ * H is BLAKE2b-256; integers are little-endian.
  *
  *   leaf i  H(the i-th MiB of the row-major little-endian elements, NaN canonical, bool 0 or 1)
  *   tensor  H("volta1", u32 dtype, u32 rank, u64 each dimension, the leaves in order)
  *   run     H("volta1 run", u64 outputs, for each in ascending byte order of names:
  *             u64 length of the name, the name, the tensor's digest)
  *
- * Leaves stand alone, so that they can be hashed in any order by anyone. */
+ * A leaf does not depend on other leaves, so leaves can be hashed in any order or in parallel. */
 #include "digest.h"
 #include <string.h>
 #include "vt_num.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are hashed as they lie");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "elements are hashed in the byte order of the machine");
 
-enum { LEAF = 1024 * 1024, PIECE = 16 * 1024 }; /* both a whole number of elements of any type */
+/* Bytes of a leaf, and of the buffer in which its elements become canonical. Both are a multiple of
+ * the size of any element. */
+enum { LEAF = 1024 * 1024, PIECE = 16 * 1024 };
 
-/* The caller's data stays as it is: a piece at a time is copied and made canonical. */
+/* Hashes canonical copies of the elements, one piece at a time; the caller's data is not
+ * changed. */
 static vt_hash256 hash_leaf(const uint8_t *p, size_t n, uint32_t dtype) {
   _Alignas(64) uint8_t piece[PIECE];
   vt_hasher h;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * doctor.c - this build and this machine: the version, facts, and checks of what runs rely on. */
+ * doctor.c - the facts of `volta doctor` about this build and machine, and its checks: whether the
+ * arithmetic is right, the reference is complete, the default backend opens, and each device
+ * satisfies the capabilities that it declares. */
 #include <stdio.h>
 #include <string.h>
 #include "volta/volta_tools.h"
@@ -21,7 +23,9 @@ const char *vt_version(void) { return VT_VERSION " (numerics 1, " COMPILER ")"; 
 
 /* ---- facts ---- */
 
-static void say_self_test(char *out, size_t n) {
+/* Each print_ function writes the value of one fact or check. */
+
+static void print_self_test(char *out, size_t n) {
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
   const char *broken = vt_num_self_test();
@@ -32,7 +36,7 @@ static void say_self_test(char *out, size_t n) {
       broken == NULL ? "" : broken);
 }
 
-static void say_backends(char *out, size_t n) {
+static void print_backends(char *out, size_t n) {
   vt_backend_row row = {.size = sizeof row};
   size_t used = 0;
   out[0] = 0;
@@ -40,46 +44,49 @@ static void say_backends(char *out, size_t n) {
     used += (size_t)snprintf(out + used, n - used, "%s%s", i == 0 ? "" : " ", row.name);
 }
 
-static void say_reference(char *out, size_t n) {
+static void print_reference(char *out, size_t n) {
   vt_backend_row row = {.size = sizeof row};
   const int ok = vt_backend_row_at(0, &row, NULL) == VT_OK && row.available && row.complete;
   snprintf(out, n, "%s",
            ok ? "ok: the reference runs every prim" : "FAILED: the reference is incomplete");
 }
 
-/* As a run that names none would open it. */
-static void say_opened(char *out, size_t n) {
+/* Opens the backend that a run without --backend would open. */
+static void print_default_device(char *out, size_t n) {
   const vt_options o = {.size = sizeof o};
   vt_device *dev = NULL;
   vt_diag why = {0};
-  const vt_status s = vt_options_open(&o, vt_alloc_default(), &dev, &why);
+  const vt_status s = vt_options_open_device(&o, vt_alloc_default(), &dev, &why);
   snprintf(out, n, "%s%s",
            s == VT_OK ? "ok: " : "FAILED: ", s == VT_OK ? vt_device_name(dev) : why.text);
   vt_device_close(dev);
 }
 
-static void say_version(char *out, size_t n) { snprintf(out, n, "%s", VT_VERSION); }
-static void say_numerics(char *out, size_t n) { snprintf(out, n, "%u", VT_NUMERICS_VERSION); }
-static void say_compiler(char *out, size_t n) { snprintf(out, n, "%s", COMPILER); }
-static void say_cpu(char *out, size_t n) { vt_cpu_describe(out, n); }
-static void say_cores(char *out, size_t n) { snprintf(out, n, "%u", vt_cpu_get()->cores); }
-static void say_chosen(char *out, size_t n) { snprintf(out, n, "%s", vt_environment_backend()); }
-static void say_fma(char *out, size_t n) {
+static void print_version(char *out, size_t n) { snprintf(out, n, "%s", VT_VERSION); }
+static void print_numerics(char *out, size_t n) { snprintf(out, n, "%u", VT_NUMERICS_VERSION); }
+static void print_compiler(char *out, size_t n) { snprintf(out, n, "%s", COMPILER); }
+static void print_cpu(char *out, size_t n) { vt_cpu_list_features(out, n); }
+static void print_cores(char *out, size_t n) { snprintf(out, n, "%u", vt_cpu_get()->cores); }
+static void print_default_backend(char *out, size_t n) {
+  snprintf(out, n, "%s", vt_environment_backend());
+}
+static void print_fma(char *out, size_t n) {
   snprintf(out, n, "%s", vt_cpu_get()->fma ? "hardware" : "software (same bits, slower)");
 }
 
-/* ---- what devices declare ---- */
+/* ---- checks of declared capabilities ---- */
 
-/* What is said of one capability, device by device. */
-typedef struct account {
+/* The line about one capability, which grows device by device. */
+typedef struct report {
   const vt_capability *c;
-  char chosen[80]; /* the device that was the first */
-  char *out;
+  char first[80]; /* name of the device that a run would take, which is tried first */
+  char *out;      /* the caller's buffer of `n` bytes, of which `used` are written */
   size_t n, used;
-  int failed;
-} account;
+  int failed; /* 1: a device does not satisfy the capability; no further device is tried */
+} report;
 
-static void add(account *x, const char *what, uint32_t models, const char *device) {
+/* Appends "3 models on cpu:0"; without the number if `models` is 0. */
+static void add_device(report *x, const char *what, uint32_t models, const char *device) {
   char count[24] = "";
   if (models != 0) snprintf(count, sizeof count, "%u ", models);
   if (x->used < x->n)
@@ -87,75 +94,77 @@ static void add(account *x, const char *what, uint32_t models, const char *devic
                                 x->used == 0 ? "ok: " : ", ", count, what, device);
 }
 
-static void try_all(account *x, const char *backend, const char *device) {
+static void try_probes(report *x, const char *backend, const char *device) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   const vt_probe *broken;
   uint32_t models;
   vt_diag why = {0};
   if (vt_capability_try(&o, x->c, vt_alloc_default(), &models, &broken, &why) == VT_OK) {
-    add(x,
-        models == 1   ? "model on"
-        : models != 0 ? "models on"
-                      : "no model is accepted by",
-        models, device);
+    add_device(x,
+               models == 1   ? "model on"
+               : models != 0 ? "models on"
+                             : "no model is accepted by",
+               models, device);
   } else {
     snprintf(x->out, x->n, "FAILED: %s", why.text);
     x->failed = 1;
   }
 }
 
-/* A device that does not open declares nothing; `check.backend` and `volta backends` say why. The
- * reference is what the others are held to. */
-static void account_for(account *x, const char *backend, char out_device[80]) {
+/* Tries the capability on one device. A device that does not open is skipped, because
+ * `check.backend` and `volta backends` say why. The reference is not tried, because it defines the
+ * results. */
+static void check_device(report *x, const char *backend, char out_device[80]) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_device *dev = NULL;
-  if (x->failed || vt_options_open(&o, vt_alloc_default(), &dev, NULL) != VT_OK) return;
+  if (x->failed || vt_options_open_device(&o, vt_alloc_default(), &dev, NULL) != VT_OK) return;
   const int is_reference = vt_device_is_reference(dev), built_in = vt_device_plugin(dev) == NULL;
   const int has = (vt_device_caps(dev)->has & x->c->bit) != 0;
   snprintf(out_device, 80, "%s", vt_device_name(dev));
   vt_device_close(dev);
-  if (has && !is_reference) try_all(x, built_in ? out_device : backend, out_device);
-  if (!has) add(x, "not declared by", 0, out_device);
+  if (has && !is_reference) try_probes(x, built_in ? out_device : backend, out_device);
+  if (!has) add_device(x, "not declared by", 0, out_device);
 }
 
-static void account_for_all(account *x, vt_kind kind) {
-  const char *wanted = vt_registry_first(kind), *name = NULL;
+/* Tries the capability on every device of the first backend of a kind, but for the first device. */
+static void check_kind(report *x, vt_kind kind) {
+  const char *wanted = vt_registry_first_of_kind(kind), *name = NULL;
   char device[80];
   uint32_t devices = 0;
   for (uint32_t i = 0; wanted != NULL && i < vt_registry_total(); i++) {
     if (vt_registry_at(i, &name, &devices, NULL) != VT_OK || strcmp(name, wanted) != 0) continue;
     for (uint32_t k = 0; k < devices; k++) {
       snprintf(device, sizeof device, "%s:%u", name, k);
-      if (strcmp(device, x->chosen) != 0) account_for(x, device, device);
+      if (strcmp(device, x->first) != 0) check_device(x, device, device);
     }
   }
 }
 
-/* The device that a run would take, and every CPU and GPU of this machine. */
-static void say_capability(uint32_t i, char *out, size_t n) {
-  account x = {.c = vt_capability_at(i), .out = out, .n = n};
+/* Tries the device that a run would take, then every CPU and GPU of this machine. */
+static void print_capability(uint32_t i, char *out, size_t n) {
+  report x = {.c = vt_capability_at(i), .out = out, .n = n};
   snprintf(out, n, "ok: there is no device to try");
-  account_for(&x, vt_environment_backend(), x.chosen);
-  account_for_all(&x, VT_KIND_CPU);
-  account_for_all(&x, VT_KIND_GPU);
+  check_device(&x, vt_environment_backend(), x.first);
+  check_kind(&x, VT_KIND_CPU);
+  check_kind(&x, VT_KIND_GPU);
 }
 
-/* ---- all of it ---- */
+/* ---- the list of facts and checks ---- */
 
 typedef struct fact {
   const char *key;
-  void (*say)(char *out, size_t n);
+  void (*print)(char *out, size_t n); /* writes the value into a buffer of `n` bytes */
 } fact;
 static const fact facts[] = {
-    {"version", say_version},   {"numerics", say_numerics},
-    {"compiler", say_compiler}, {"cpu", say_cpu},
-    {"cores", say_cores},       {"fma", say_fma},
-    {"backends", say_backends}, {"backend.default", say_chosen},
+    {"version", print_version},   {"numerics", print_numerics},
+    {"compiler", print_compiler}, {"cpu", print_cpu},
+    {"cores", print_cores},       {"fma", print_fma},
+    {"backends", print_backends}, {"backend.default", print_default_backend},
 };
 static const fact checks[] = {
-    {"check.numerics", say_self_test},
-    {"check.reference", say_reference},
-    {"check.backend", say_opened},
+    {"check.numerics", print_self_test},
+    {"check.reference", print_reference},
+    {"check.backend", print_default_device},
 };
 static const char *const capabilities[] = {
 #define VT_CAPABILITY(bit, name, help) "check." name,
@@ -166,22 +175,23 @@ enum { N_FACTS = sizeof facts / sizeof *facts, N_CHECKS = sizeof checks / sizeof
 
 static const char *check_at(uint32_t i, char *buffer, size_t n) {
   if (i >= N_CHECKS + VT_CAPABILITIES) return NULL;
-  if (n > 0 && i < N_CHECKS) checks[i].say(buffer, n);
-  if (n > 0 && i >= N_CHECKS) say_capability(i - N_CHECKS, buffer, n);
+  if (n > 0 && i < N_CHECKS) checks[i].print(buffer, n);
+  if (n > 0 && i >= N_CHECKS) print_capability(i - N_CHECKS, buffer, n);
   return i < N_CHECKS ? checks[i].key : capabilities[i - N_CHECKS];
 }
 
-/* Ours, those of backends, then the checks. */
+/* Key of entry `i`, and its value in `buffer` unless n is 0: first the facts of this file, then
+ * those of the backends, then the checks. NULL past the end. */
 static const char *doctor_at(uint32_t i, char *buffer, size_t n) {
-  uint32_t theirs = 0;
+  uint32_t n_backend = 0;
   if (i < N_FACTS) {
-    if (n > 0) facts[i].say(buffer, n);
+    if (n > 0) facts[i].print(buffer, n);
     return facts[i].key;
   }
   const char *key = vt_registry_fact(i - N_FACTS, buffer, n);
   if (key != NULL) return key;
-  while (vt_registry_fact(theirs, NULL, 0) != NULL) theirs++;
-  return check_at(i - N_FACTS - theirs, buffer, n);
+  while (vt_registry_fact(n_backend, NULL, 0) != NULL) n_backend++;
+  return check_at(i - N_FACTS - n_backend, buffer, n);
 }
 
 const char *vt_doctor_key(uint32_t i) { return doctor_at(i, NULL, 0); }

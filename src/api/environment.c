@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * environment.c - the only file of the library that reads the environment. */
+ * environment.c - reads VOLTA_BACKEND, VOLTA_THREADS and VOLTA_ISA. No other file of the library
+ * reads the environment. */
 #include <stdlib.h>
 #include <string.h>
 #include "environment.h"

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * environment.h - the environment variables that can choose something. They never decide bits. */
+ * environment.h - the environment variables that replace options the caller left out. None of them
+ * changes a bit of a result. Private to the api. */
 #ifndef VT_ENVIRONMENT_H
 #define VT_ENVIRONMENT_H
 #include "volta/volta_status.h"
 
-enum { VT_THREADS_MOST = 4096, VT_ISA_LONGEST = 15 };
-/* VOLTA_BACKEND, or "reference". */
+enum {
+  VT_THREADS_MOST = 4096, /* the most threads that a program may ask for */
+  VT_ISA_LONGEST = 15     /* the most characters in the name of an instruction set */
+};
+/* The value of VOLTA_BACKEND, or "reference" if it is unset or empty. */
 const char *vt_environment_backend(void);
-/* VOLTA_THREADS: 0 when it is not set; VT_USAGE when it is no number from 1 to 4096. */
+/* The value of VOLTA_THREADS, or 0 if it is unset or empty; VT_USAGE if it is not a number from 1
+ * to VT_THREADS_MOST. */
 vt_status vt_environment_threads(uint32_t *out, vt_diag *d) VT_NODISCARD;
-/* VOLTA_ISA, or NULL. */
+/* The value of VOLTA_ISA, or NULL if it is unset or empty. */
 const char *vt_environment_isa(void);
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * epilogue_test.c - a convolution and what follows it run as one on the CPU: the parts that the
- * tail is handed are cut as the number of threads wants it, and no bit depends on where. */
+ * epilogue_test.c - a convolution and its epilogue run as one group on the CPU. The number of
+ * threads decides how the result is split into the parts that the epilogue gets; no bit depends on
+ * it. */
 #include <string.h>
 #include "volta/volta.h"
 #include "vt_test.h"
 
 static const char model[] =
     "volta 1\n"
-    "model tailed {\n"
+    "model with_epilogue {\n"
     "  input x: f32[1, 3, 64, 64]\n"
     "  param w: f32[9, 3, 7, 7] = normal(std=0.1)\n"
     "  output y = abs(conv(x, w, stride=[2, 2], low=[3, 3], high=[3, 3])) + 1.0\n"
@@ -26,14 +27,14 @@ static void digest_of(const vt_model *m, const char *backend, uint32_t threads, 
 
 static void test_epilogue(void) {
   vt_model *m = NULL;
-  uint8_t right[32] = {0}, digest[32];
+  uint8_t expected[32] = {0}, digest[32];
   CHECK(vt_model_parse(model, sizeof model - 1, NULL, &m, NULL) == VT_OK);
   if (m == NULL) return;
-  digest_of(m, "reference", 1, right);
+  digest_of(m, "reference", 1, expected);
   for (uint32_t threads = 1; threads <= 24; threads++) {
     memset(digest, 0, sizeof digest);
     digest_of(m, "cpu", threads, digest);
-    CHECK(memcmp(digest, right, sizeof right) == 0);
+    CHECK(memcmp(digest, expected, sizeof expected) == 0);
   }
   vt_model_free(m);
 }

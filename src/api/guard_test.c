@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * guard_test.c - a program beyond the memory that this process may take is refused, with what it
- * needs, before any of that is taken; one within it runs. */
+ * guard_test.c - a program that needs more memory than this process may have is refused before
+ * any of it is allocated, with a message that says how much it needs. A program within the limit
+ * runs. */
 #include <string.h>
 #include <sys/resource.h>
 #include "process_test.h"
@@ -14,10 +15,10 @@ static const char text[] =
     "  output y = exp(x)\n"
     "}\n";
 
-/* ---- an allocator that knows how much it gave at most ---- */
+/* ---- an allocator that records its peak ---- */
 
 typedef struct meter {
-  size_t live, most;
+  size_t live, peak; /* bytes allocated now, and at most so far */
 } meter;
 
 static void *meter_resize(void *user, void *p, size_t old_size, size_t new_size) {
@@ -26,7 +27,7 @@ static void *meter_resize(void *user, void *p, size_t old_size, size_t new_size)
   if (new_size == 0) free(p);
   if (new_size > 0 && q == NULL) return NULL;
   m->live += new_size - (p != NULL ? old_size : 0);
-  if (m->live > m->most) m->most = m->live;
+  if (m->live > m->peak) m->peak = m->live;
   return q;
 }
 
@@ -53,7 +54,7 @@ static void expect_refused(const char *backend, int64_t n) {
   vt_diag d;
   char needs[200];
   CHECK(open_and_run(backend, n, &m, &d) == VT_NOMEM && vt_status_exit(d.code) == 6);
-  CHECK(m.most < (size_t)4 << 20);
+  CHECK(m.peak < (size_t)4 << 20);
   snprintf(needs, sizeof needs,
            "the program needs %lld bytes (host_input %lld, output %lld) on '%s:0', which has ",
            (long long)n * 8, (long long)n * 4, (long long)n * 4, backend);
@@ -74,12 +75,12 @@ int main(void) {
   }
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &made, &d) == VT_OK);
   model = made;
-  for (int i = 0; i < 2; i++) expect_refused(backends[i], (int64_t)1 << 40); /* 8 TiB */
+  for (int i = 0; i < 2; i++) expect_refused(backends[i], (int64_t)1 << 40); /* needs 8 TiB */
   CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
   limit.rlim_cur = process_size() + 256 * mib;
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
   for (int i = 0; i < 2; i++) {
-    expect_refused(backends[i], 64 * (int64_t)mib); /* 512 MiB */
+    expect_refused(backends[i], 64 * (int64_t)mib); /* needs 512 MiB */
     CHECK(open_and_run(backends[i], (int64_t)mib, &m, &d) == VT_OK);
   }
   vt_model_free(made);

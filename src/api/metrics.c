@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * metrics.c - what a program's making and its last run took, as the gateway recorded it. All of it
- * is read here and nothing of it goes back into a run. */
+ * metrics.c - the times, bytes and counts of a program's creation and of its last run, as the
+ * gateway recorded them. They are only reported: nothing that computes reads them. */
 #include <string.h>
 #include "program.h"
 #include "volta/volta_tools.h"
 
 static void *counted_resize(void *user, void *p, size_t old_size, size_t new_size) {
-  vt_counted *c = user;
-  if (new_size > 0) (void)atomic_fetch_add(&c->asked, 1);
-  return c->below.resize(c->below.user, p, old_size, new_size);
+  vt_counting *c = user;
+  if (new_size > 0) (void)atomic_fetch_add(&c->requests, 1);
+  return c->inner.resize(c->inner.user, p, old_size, new_size);
 }
 
-vt_alloc vt_counted_alloc(vt_counted *c) { return (vt_alloc){.user = c, .resize = counted_resize}; }
+vt_alloc vt_counting_alloc(vt_counting *c) {
+  return (vt_alloc){.user = c, .resize = counted_resize};
+}
 
-/* ---- the run ---- */
+/* ---- the last run ---- */
 
-static vt_cost cost_of(const vt_program *p) {
+/* The cost of all steps together. */
+static vt_cost total_cost(const vt_program *p) {
   vt_cost sum = {0};
-  for (uint32_t i = 0; i < p->line.plan->n_runs; i++) {
+  for (uint32_t i = 0; i < p->line.plan->n_bk_steps; i++) {
     const vt_cost c = vt_exec_cost(p->line.exec, i);
     vt_cost_add(&sum, &c);
   }
@@ -26,8 +29,8 @@ static vt_cost cost_of(const vt_program *p) {
 
 void vt_program_info(const vt_program *p, vt_run_info *out) {
   const vt_plan *plan = p->line.plan;
-  const vt_exec_counts c = vt_exec_count(p->line.exec);
-  const vt_cost cost = cost_of(p);
+  const vt_exec_counts c = vt_exec_get_counts(p->line.exec);
+  const vt_cost cost = total_cost(p);
   const vt_run_info info = {
       .size = out->size,
       .steps = plan->n_steps,
@@ -50,10 +53,11 @@ void vt_program_info(const vt_program *p, vt_run_info *out) {
   memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
 }
 
-/* ---- words ---- */
+/* ---- labels ---- */
 
-static const char *keep(vt_program *p, vt_text *t) {
-  const char *s = vt_text_status(t) == VT_OK ? vt_arena_string(&p->word_arena, t->s, t->n) : NULL;
+/* A copy of the text in the label arena, or NULL when memory is out; frees `t`. */
+static const char *move_text(vt_program *p, vt_text *t) {
+  const char *s = vt_text_status(t) == VT_OK ? vt_arena_string(&p->label_arena, t->s, t->n) : NULL;
   vt_text_done(t);
   return s;
 }
@@ -62,64 +66,66 @@ static const char *type_text(vt_program *p, uint32_t value) {
   vt_text t;
   vt_text_init(&t, p->a);
   vt_type_print(&p->g->dims, &p->g->values[value].type, &t);
-  return keep(p, &t);
+  return move_text(p, &t);
 }
 
 static const char *name_text(vt_program *p, uint32_t value) {
   char buffer[16];
   const char *name = vt_value_name(p->g, value, buffer);
-  return name != buffer ? name : vt_arena_string(&p->word_arena, name, strlen(name));
+  return name != buffer ? name : vt_arena_string(&p->label_arena, name, strlen(name));
 }
 
-static int write_words(vt_program *p, vt_step_words *words, const char **names) {
+/* Fills both arrays; 0 when memory is out. */
+static int fill_labels(vt_program *p, vt_step_label *labels, const char **names) {
   const vt_plan *plan = p->line.plan;
-  if (words == NULL || names == NULL) return 0;
+  if (labels == NULL || names == NULL) return 0;
   for (uint32_t v = 0; v < p->g->n_values; v++)
     if ((names[v] = name_text(p, v)) == NULL) return 0;
-  for (uint32_t i = 0; i < plan->n_runs; i++) {
-    const uint32_t value = p->g->nodes[plan->run_node[i]].first_out;
-    words[i] = (vt_step_words){names[value], type_text(p, value)};
-    if (words[i].type == NULL) return 0;
+  for (uint32_t i = 0; i < plan->n_bk_steps; i++) {
+    const uint32_t value = p->g->nodes[plan->bk_step_node[i]].first_out;
+    labels[i] = (vt_step_label){names[value], type_text(p, value)};
+    if (labels[i].type == NULL) return 0;
   }
   return 1;
 }
 
-/* Names of values and types of results: both, or neither, and then it can be asked again. */
-static vt_status make_words(vt_program *p, vt_diag *d) {
-  if (p->words != NULL) return VT_OK;
-  vt_step_words *words = VT_NEW_N(&p->word_arena, vt_step_words, p->line.plan->n_runs);
-  const char **names = VT_NEW_N(&p->word_arena, const char *, p->g->n_values);
-  if (!write_words(p, words, names)) {
-    vt_arena_done(&p->word_arena);
+/* Sets p->labels and p->names unless they are set. After a failure neither is set, and a later call
+ * may succeed. */
+static vt_status make_labels(vt_program *p, vt_diag *d) {
+  if (p->labels != NULL) return VT_OK;
+  vt_step_label *labels = VT_NEW_N(&p->label_arena, vt_step_label, p->line.plan->n_bk_steps);
+  const char **names = VT_NEW_N(&p->label_arena, const char *, p->g->n_values);
+  if (!fill_labels(p, labels, names)) {
+    vt_arena_done(&p->label_arena);
     return VT_FAIL(d, VT_NOMEM, "out of memory");
   }
-  p->words = words;
+  p->labels = labels;
   p->names = names;
   return VT_OK;
 }
 
 /* ---- steps, copies, phases ---- */
 
-uint32_t vt_program_steps(const vt_program *p) { return p->line.plan->n_runs; }
+uint32_t vt_program_steps(const vt_program *p) { return p->line.plan->n_bk_steps; }
 
-/* A run that is no step of the plan is the copy of a view. */
+/* 1 if launch `run` of the plan makes the dense copy of a view, 0 if it is a step of the graph. */
 static uint32_t is_dense_copy(const vt_plan *p, uint32_t run) {
-  return p->dense[p->g->nodes[p->run_node[run]].first_out] != VT_NO_OFFSET;
+  return p->dense[p->g->nodes[p->bk_step_node[run]].first_out] != VT_NO_OFFSET;
 }
 
 vt_status vt_program_step(vt_program *p, uint32_t i, vt_step_info *out, vt_diag *d) {
   const vt_plan *plan = p->line.plan;
-  if (i >= plan->n_runs) return VT_FAIL(d, VT_NAME, "there is no step number %u", i);
-  VT_TRY(make_words(p, d));
-  const vt_bk_step *run = &plan->runs[i];
+  if (i >= plan->n_bk_steps) return VT_FAIL(d, VT_NAME, "there is no step number %u", i);
+  VT_TRY(make_labels(p, d));
+  const vt_bk_step *run = &plan->bk_steps[i];
   const vt_cost cost = vt_exec_cost(p->line.exec, i);
   vt_step_info info = {.size = out->size,
                        .op = run->op,
                        .group = run->group,
                        .dense_copy = is_dense_copy(plan, i),
-                       .name = p->words[i].name,
+                       .name = p->labels[i].name,
                        .op_name = vt_op_get(run->op)->name,
-                       .type = p->words[i].type,
+                       .type = p->labels[i].type,
                        .flops = cost.flops,
                        .bytes_read = cost.bytes_read,
                        .bytes_written = cost.bytes_written};
@@ -135,9 +141,9 @@ uint32_t vt_program_copies(const vt_program *p) {
 }
 
 vt_status vt_program_copy(vt_program *p, uint32_t i, vt_copy_info *out, vt_diag *d) {
-  const vt_copied *c = vt_exec_copy(p->line.exec, i);
+  const vt_copy_record *c = vt_exec_copy(p->line.exec, i);
   if (c == NULL) return VT_FAIL(d, VT_NAME, "there is no copy number %u", i);
-  VT_TRY(make_words(p, d));
+  VT_TRY(make_labels(p, d));
   const vt_copy_info info = {.size = out->size,
                              .to_device = c->direction == VT_TO_DEVICE,
                              .name = p->names[c->value],

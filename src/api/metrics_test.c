@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * metrics_test.c - what a program tells of its runs: steps, copies, phases and counts, by name; and
- * thousands of runs of one program, which take no memory. */
+ * metrics_test.c - the metrics of a program and its runs: steps, copies, phases and counts. Also
+ * thousands of runs of one program, during which no memory is allocated. */
 #include <string.h>
 #include "num_test.h"
 #include "process_test.h"
 #include "volta/volta_tools.h"
 
-/* The view of w has gaps: a backend that takes no strides gets a copy. */
+/* The transposed w is a view with strides, so a backend that takes no strides gets a dense copy. */
 static const char text[] =
     "volta 1\n"
     "model m {\n"
@@ -97,12 +97,13 @@ static void test_run(void) {
   for (uint64_t i = 1; i <= 3; i++) {
     uint8_t digest[32];
     CHECK(vt_program_run(p, NULL) == VT_OK);
-    CHECK(info_of(p).copies_from_device == 0); /* nobody has looked yet */
-    for (int k = 0; k < 2; k++) CHECK(vt_program_digest(p, digest, NULL) == VT_OK); /* one copy */
+    CHECK(info_of(p).copies_from_device == 0); /* no output was read yet */
+    for (int k = 0; k < 2; k++)
+      CHECK(vt_program_digest(p, digest, NULL) == VT_OK); /* copied once */
     const vt_run_info r = info_of(p);
     CHECK(r.runs == i && r.allocations == 0);
     CHECK(r.flops == 2 * 40 * 6 + 40 + 40 + 40);
-    CHECK(r.to_device == (i == 1 ? 120 : 0) + 192); /* x is given once, w visits each time */
+    CHECK(r.to_device == (i == 1 ? 120 : 0) + 192); /* x is copied once, w in each run */
     CHECK(r.copies_to_device == (i == 1 ? 2 : 1));
     CHECK(r.from_device == 160 + 4 && r.copies_from_device == 2);
     vt_copy_info c = {.size = sizeof c};
@@ -117,8 +118,8 @@ static void test_run(void) {
   vt_program_free(p);
 }
 
-/* Parameters on the device or on the host, measured or not: one digest. */
-static void test_same(void) {
+/* The digest is the same with parameters on the device or on the host, measured or not. */
+static void test_same_digest(void) {
   static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1",
                                          "cpu:0"};
   uint8_t first[32], digest[32];
@@ -158,8 +159,9 @@ static void test_phases(void) {
 
 /* ---- memory ---- */
 
-/* Names are made when they are asked for: without memory it says so, and can be asked again. */
-static void test_memory(void) {
+/* Names are made when they are first requested. If an allocation fails then, the status is
+ * VT_NOMEM, and a later request succeeds. */
+static void test_names_without_memory(void) {
   vt_fault fault = {0};
   const vt_alloc a = vt_fault_alloc(&fault);
   vt_program *p = open_on("reference:0", 1, NULL, &a);
@@ -186,13 +188,14 @@ static void test_memory(void) {
   CHECK(fault.live == 0);
 }
 
-static void listen(void *user, const char *what, uint64_t done, uint64_t total) {
+static void count_progress(void *user, const char *what, uint64_t done, uint64_t total) {
   (void)what, (void)total;
   *(uint64_t *)user += done != 0;
 }
 
-/* Inputs given anew for each run, as a server does; `set_input` has a buffer for a moment. */
-static void run_many(const char *backend, uint32_t measure, int runs) {
+/* Sets the input before each run, as a server does; vt_program_set_input may allocate a buffer,
+ * which it frees before it returns. */
+static void run_often(const char *backend, uint32_t measure, int runs) {
   static const vt_binding bind[] = {{"B", 5}};
   static float x[30];
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {5, 6}, .data = x};
@@ -204,12 +207,12 @@ static void run_many(const char *backend, uint32_t measure, int runs) {
                         .bind = bind,
                         .backend = backend,
                         .alloc = &a,
-                        .progress = measure ? listen : NULL,
+                        .progress = measure ? count_progress : NULL,
                         .progress_user = &heard,
                         .measure = measure};
   vt_program *p = NULL;
   uint64_t before = 0;
-  long asked = 0, live = 0;
+  long requests = 0, live = 0;
   CHECK(vt_program_new(model, &o, &p, NULL) == VT_OK);
   if (p == NULL) exit(1);
   CHECK(vt_program_init_params(p, 1, NULL) == VT_OK);
@@ -217,23 +220,23 @@ static void run_many(const char *backend, uint32_t measure, int runs) {
     x[i % 30] += 0.5f;
     CHECK(vt_program_set_input(p, "x", &t, NULL) == VT_OK);
     if (i == 100) before = process_resident();
-    asked = fault.asked;
+    requests = fault.asked;
     live = i == 0 ? fault.live : live;
     CHECK(vt_program_run(p, NULL) == VT_OK);
-    CHECK(fault.asked == asked && fault.live == live && info_of(p).allocations == 0);
+    CHECK(fault.asked == requests && fault.live == live && info_of(p).allocations == 0);
   }
   CHECK(info_of(p).runs == (uint64_t)runs && (heard > 0) == (measure != 0));
-  /* 64 KiB: what the C library may take once. A sanitizer keeps what was freed. */
+  /* The C library may take 64 KiB once. A sanitizer does not return freed memory. */
   CHECK(SANITIZED || process_resident() <= before + 64 * 1024);
   vt_program_free(p);
   CHECK(fault.live == 0);
 }
 
-static void test_many(void) {
+static void test_many_runs(void) {
   static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1",
                                          "cpu:0"};
   for (int i = 0; i < 5; i++)
-    for (uint32_t measure = 0; measure < 2; measure++) run_many(backends[i], measure, 2000);
+    for (uint32_t measure = 0; measure < 2; measure++) run_often(backends[i], measure, 2000);
 }
 
 int main(void) {
@@ -243,10 +246,10 @@ int main(void) {
   test_steps();
   test_dense_copy();
   test_run();
-  test_same();
+  test_same_digest();
   test_phases();
-  test_memory();
-  test_many();
+  test_names_without_memory();
+  test_many_runs();
   vt_model_free(model);
   TEST_DONE();
 }

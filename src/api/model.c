@@ -1,57 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0
- * model.c - a loaded model: a frozen graph with its printed form, hash and the descriptions of its
- * ports, made once so that everything handed out is const and may be shared by threads. */
+ * model.c - loads a model: a frozen graph with its printed form, its hash and the descriptions of
+ * its ports. All of these are made when it is loaded, so that a loaded model is const and threads
+ * may share it. */
 #include <string.h>
 #include "model.h"
 #include "vt_file.h"
 #include "vt_fpenv.h"
 #include "vt_parse.h"
 
-enum { MODEL_LIMIT = 64 * 1024 * 1024 };
+enum { MAX_BYTES = 64 * 1024 * 1024 }; /* of a model's file */
 
-/* What a printer wrote, kept in the model's arena. */
-static const char *keep(vt_model *m, vt_text *t) {
+/* A copy of the text in the model's arena, or NULL when memory is out; frees `t`. */
+static const char *move_text(vt_model *m, vt_text *t) {
   const char *s = t->n == 0 ? "" : vt_arena_string(&m->arena, t->s, t->n);
   if (vt_text_status(t) != VT_OK) s = NULL;
   vt_text_done(t);
   return s;
 }
 
-static int add_info(vt_model *m, uint32_t kind, const char *name, uint32_t value,
-                    const vt_port *port) {
+/* Adds the description of a port, or of an output if `port` is NULL; 0 when memory is out. */
+static int add_port_info(vt_model *m, uint32_t kind, const char *name, uint32_t value,
+                         const vt_port *port) {
   vt_port_info *info = &m->ports[m->n_ports++];
   const vt_type *type = &m->g->values[value].type;
   vt_text t;
   *info = (vt_port_info){.kind = kind, .dtype = type->dtype, .rank = type->rank, .name = name};
   vt_text_init(&t, m->a);
   vt_type_print(&m->g->dims, type, &t);
-  info->type = keep(m, &t);
+  info->type = move_text(m, &t);
   vt_text_init(&t, m->a);
-  if (port != NULL) vt_port_print_extra(m->g, port, &t);
-  info->extra = keep(m, &t);
+  if (port != NULL) vt_port_print_suffix(m->g, port, &t);
+  info->extra = move_text(m, &t);
   return info->type != NULL && info->extra != NULL;
 }
 
-static vt_status describe(vt_model *m, vt_diag *d) {
+/* Makes the text, the hash and the port infos of the parsed graph. */
+static vt_status describe_graph(vt_model *m, vt_diag *d) {
   const vt_graph *g = m->g;
   vt_text t;
   vt_text_init(&t, m->a);
   vt_graph_print(g, 0, &t);
-  m->text = keep(m, &t);
+  m->text = move_text(m, &t);
   m->ports = VT_NEW_N(&m->arena, vt_port_info, (size_t)g->n_ports + g->n_results);
   int ok = m->text != NULL && m->ports != NULL && vt_graph_hash(g, &m->hash) == VT_OK;
   for (uint32_t i = 0; ok && i < g->n_ports; i++)
-    ok = add_info(m, g->ports[i].kind, g->ports[i].name, g->ports[i].value, &g->ports[i]);
+    ok = add_port_info(m, g->ports[i].kind, g->ports[i].name, g->ports[i].value, &g->ports[i]);
   for (uint32_t i = 0; ok && i < g->n_results; i++)
-    ok = add_info(m, VT_PORT_OUTPUT, g->results[i].name, g->results[i].value, NULL);
+    ok = add_port_info(m, VT_PORT_OUTPUT, g->results[i].name, g->results[i].value, NULL);
   return ok ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
-static vt_status parse(vt_model *m, const char *text, size_t n, vt_diag *d) {
+static vt_status parse_text(vt_model *m, const char *text, size_t n, vt_diag *d) {
   vt_fpenv saved;
-  vt_fpenv_enter(&saved); /* literals are rounded while parsing */
+  vt_fpenv_enter(&saved); /* parsing rounds literals */
   vt_status s = vt_parse(text, n, m->a, &m->g, d);
-  if (s == VT_OK) s = describe(m, d);
+  if (s == VT_OK) s = describe_graph(m, d);
   vt_fpenv_leave(&saved);
   return s;
 }
@@ -63,7 +66,7 @@ vt_status vt_model_parse(const char *text, size_t n, const vt_alloc *alloc, vt_m
   if (m == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   m->a = a;
   vt_arena_init(&m->arena, a);
-  const vt_status s = parse(m, text, n, d);
+  const vt_status s = parse_text(m, text, n, d);
   if (s == VT_OK) {
     *out_model = m;
   } else {
@@ -75,7 +78,7 @@ vt_status vt_model_parse(const char *text, size_t n, const vt_alloc *alloc, vt_m
 vt_status vt_model_read(const char *path, const vt_alloc *alloc, vt_model **out_model, vt_diag *d) {
   const vt_alloc a = alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default();
   vt_file f;
-  VT_TRY(vt_file_read(path, MODEL_LIMIT, a, &f, d));
+  VT_TRY(vt_file_read(path, MAX_BYTES, a, &f, d));
   const vt_status s = vt_model_parse((const char *)f.data, f.size, alloc, out_model, d);
   vt_file_done(&f);
   return s;

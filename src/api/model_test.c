@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * model_test.c - what a model tells about itself, where it comes from, and that threads share it.
- */
+ * model_test.c - loading models: facts about a model, its text and hash, errors, files, and threads
+ * that share one model. */
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,12 +21,12 @@ static const char text[] =
     "  output label\n"
     "}\n";
 
-static vt_model *parse(const char *s) {
+static vt_model *parse_model(const char *s) {
   vt_model *m = NULL;
   vt_diag d = {0};
   CHECK(vt_model_parse(s, strlen(s), NULL, &m, &d) == VT_OK && d.code == VT_OK);
   if (m == NULL) fprintf(stderr, "  %s\n", d.text);
-  if (m == NULL) exit(1); /* nothing below makes sense */
+  if (m == NULL) exit(1); /* no later check makes sense */
   return m;
 }
 
@@ -44,10 +44,11 @@ static void test_facts(void) {
       {VT_PORT_OUTPUT, VT_DTYPE_I32, 2, "label", "i32[B, N]", ""},
   };
   enum { N = sizeof want / sizeof *want };
-  vt_model *m = parse(text);
+  vt_model *m = parse_model(text);
   vt_port_info info = {.name = "untouched"};
   CHECK(strcmp(vt_model_name(m), "mlp") == 0);
-  CHECK(vt_model_dims(m) == 2 && vt_model_dim(m, 2) == NULL); /* H is a name for a number */
+  CHECK(vt_model_dims(m) == 2 &&
+        vt_model_dim(m, 2) == NULL); /* H is a constant, not a symbolic dim */
   CHECK(strcmp(vt_model_dim(m, 0), "B") == 0 && strcmp(vt_model_dim(m, 1), "N") == 0);
   CHECK(vt_model_nodes(m) == 3 && vt_model_ports(m) == N);
   CHECK(vt_model_port(m, N, &info) == VT_RANGE && strcmp(info.name, "untouched") == 0);
@@ -61,15 +62,15 @@ static void test_facts(void) {
   vt_model_free(NULL);
 }
 
-/* The printed form is the model: read back, it prints and hashes the same. */
+/* A model that is parsed from the printed form has the same text and the same hash. */
 static void test_text_and_hash(void) {
-  vt_model *m = parse(text), *again = parse(vt_model_text(m));
-  vt_model *renamed = parse(
+  vt_model *m = parse_model(text), *again = parse_model(vt_model_text(m));
+  vt_model *renamed = parse_model(
       "volta 1\nmodel mlp {\n dim B, N\n input x: f32[B, 3]\n"
       " input label: i32[B, N] in 0..N+N-1\n"
       " param w: f32[3, 4] = he_normal(stream=1)\n param b: f32[4] = zeros\n"
       " t = matmul(x, w)\n u = t + b\n output h = relu(u)\n output label\n}\n");
-  vt_model *other = parse("volta 1\nmodel mlp {\n input x: f32[3]\n output h = relu(x)\n}\n");
+  vt_model *other = parse_model("volta 1\nmodel mlp {\n input x: f32[3]\n output h = relu(x)\n}\n");
   uint8_t a[32], b[32];
   CHECK(strcmp(vt_model_text(m), vt_model_text(again)) == 0);
   vt_model_hash(m, a);
@@ -85,7 +86,7 @@ static void test_text_and_hash(void) {
   vt_model_free(other);
 }
 
-/* Exactly n bytes are read: what lies behind them is no part of the model. */
+/* Exactly n bytes are read; bytes after them do not belong to the model. */
 static void test_length(void) {
   const size_t n = strlen(text);
   char *exact = malloc(n);
@@ -142,7 +143,7 @@ static void test_read(void) {
   CHECK(vt_model_read("/", NULL, &m, NULL) == VT_IO && m == NULL);
 }
 
-/* ---- threads share a model; each has its own program ---- */
+/* ---- threads that share a model, each with its own program ---- */
 
 typedef struct worker {
   const vt_model *m;
@@ -150,7 +151,7 @@ typedef struct worker {
   vt_status status;
 } worker;
 
-static vt_status compute(worker *w) {
+static vt_status run_program(worker *w) {
   const vt_binding bind[] = {{"B", 5}, {"N", 2}};
   const vt_options o = {.size = sizeof o, .n_bind = 2, .bind = bind, .backend = "reference"};
   vt_program *p = NULL;
@@ -163,9 +164,9 @@ static vt_status compute(worker *w) {
   return s;
 }
 
-static void *work(void *context) {
+static void *compute_often(void *context) {
   worker *w = context;
-  for (int i = 0; i < 10 && w->status == VT_OK; i++) w->status = compute(w);
+  for (int i = 0; i < 10 && w->status == VT_OK; i++) w->status = run_program(w);
   return NULL;
 }
 
@@ -173,10 +174,10 @@ static void test_threads(void) {
   enum { N = 4 };
   pthread_t thread[N];
   worker w[N];
-  vt_model *m = parse(text);
+  vt_model *m = parse_model(text);
   for (int i = 0; i < N; i++) {
     w[i] = (worker){.m = m};
-    CHECK(pthread_create(&thread[i], NULL, work, &w[i]) == 0);
+    CHECK(pthread_create(&thread[i], NULL, compute_often, &w[i]) == 0);
   }
   for (int i = 0; i < N; i++) {
     CHECK(pthread_join(thread[i], NULL) == 0 && w[i].status == VT_OK);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * needs_test.c - what a plan needs is declared or refused: for every capability a model that needs
- * it and one that does not, on a device without it; and what is asked of the device as a whole. */
+ * needs_test.c - a device that does not declare a capability refuses a plan that needs it, and
+ * accepts a plan that does not. Also the requirements on the device as a whole: determinism,
+ * inference, training. */
 #include "program.h"
 #include "volta/volta_tools.h"
 #include "wrapped_test.h"
 
 typedef struct row {
-  uint64_t bit;
-  const char *op; /* that is named */
-  const char *inputs, *y;
-  const char *other_inputs, *other; /* a model that does without */
+  uint64_t bit;                     /* the capability */
+  const char *op;                   /* op that the refusal names */
+  const char *inputs, *y;           /* a model that needs the capability */
+  const char *other_inputs, *other; /* a model that does not need it */
 } row;
 
 static const row rows[] = {
@@ -27,7 +28,8 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static vt_status make(const vt_model *m, int planned, vt_diag *d) {
+/* Makes a program, or only a plan, of the model on `fake`. */
+static vt_status plan_or_open(const vt_model *m, int planned, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = "fake"};
   vt_program *p = NULL;
   vt_planned *q = NULL;
@@ -42,7 +44,7 @@ static void expect_refused(const vt_model *m, const char *words[2]) {
   for (int planned = 0; planned < 2; planned++) {
     vt_diag d = {0};
     const uint32_t built = wrapped.calls[WRAPPED_FAKE][WRAPPED_BUILD];
-    CHECK(make(m, planned, &d) == VT_UNSUPPORTED && vt_status_exit(d.code) == 4);
+    CHECK(plan_or_open(m, planned, &d) == VT_UNSUPPORTED && vt_status_exit(d.code) == 4);
     for (int i = 0; i < 2; i++) CHECK(strstr(d.text, words[i]) != NULL);
     if (strstr(d.text, words[0]) == NULL) fprintf(stderr, "  %s\n", d.text);
     CHECK(wrapped.calls[WRAPPED_FAKE][WRAPPED_BUILD] == built);
@@ -50,10 +52,10 @@ static void expect_refused(const vt_model *m, const char *words[2]) {
   }
 }
 
-static void expect_taken(const vt_model *m) {
+static void expect_accepted(const vt_model *m) {
   for (int planned = 0; planned < 2; planned++) {
     vt_diag d = {0};
-    CHECK(make(m, planned, &d) == VT_OK && d.text[0] == 0);
+    CHECK(plan_or_open(m, planned, &d) == VT_OK && d.text[0] == 0);
     if (d.text[0] != 0) fprintf(stderr, "  %s\n", d.text);
   }
 }
@@ -64,26 +66,26 @@ static const char *name_of(uint64_t bit) {
   return "?";
 }
 
-static void test_each(void) {
+static void test_capabilities(void) {
   uint64_t seen = 0;
   for (size_t i = 0; i < ROWS; i++) {
     char names[2][80];
     const char *words[2] = {names[0], names[1]};
-    vt_model *with = model_of(rows[i].inputs, rows[i].y);
-    vt_model *without = model_of(rows[i].other_inputs, rows[i].other);
+    vt_model *with = model_of_expression(rows[i].inputs, rows[i].y);
+    vt_model *without = model_of_expression(rows[i].other_inputs, rows[i].other);
     snprintf(names[0], sizeof names[0], "it does not declare %s", name_of(rows[i].bit));
     snprintf(names[1], sizeof names[1], "backend 'fake:0' does not run 'y' = %s giving ",
              rows[i].op);
     wrapped_reset();
-    expect_taken(with);
+    expect_accepted(with);
     wrapped_reset();
-    wrapped.has = ~rows[i].bit; /* bits that nobody knows change nothing */
+    wrapped.declares = ~rows[i].bit; /* the unknown bits have no effect */
     expect_refused(with, words);
-    expect_taken(without);
+    expect_accepted(without);
     wrapped_reset();
-    wrapped.has = 0; /* as one that was built before there were such fields */
+    wrapped.declares = 0; /* as a plug-in of an ABI that had no such field */
     vt_diag d = {0};
-    CHECK(make(with, 0, &d) == VT_UNSUPPORTED);
+    CHECK(plan_or_open(with, 0, &d) == VT_UNSUPPORTED);
     vt_model_free(with);
     vt_model_free(without);
     seen |= rows[i].bit;
@@ -92,28 +94,29 @@ static void test_each(void) {
   CHECK(vt_capability_at(VT_CAPABILITIES) == NULL);
 }
 
-/* What a body needs is needed, and named where it stands. */
+/* A plan needs what its bodies need, and the refusal names the op in the body. */
 static void test_bodies(void) {
   const char *words[2] = {"it does not declare correctly_rounded_math", "= exp giving f32[9]"};
-  vt_model *m = model_of("x: f32[9]\n input u: f32[3, 9]",
-                         "loop(x, u, count=3, carried=1, each=1) (i, h, v) {\n e = exp(v)\n give "
-                         "h + e\n }");
+  vt_model *m =
+      model_of_expression("x: f32[9]\n input u: f32[3, 9]",
+                          "loop(x, u, count=3, carried=1, each=1) (i, h, v) {\n e = exp(v)\n give "
+                          "h + e\n }");
   wrapped_reset();
-  wrapped.has = ~VT_BK_ROUNDED_MATH;
+  wrapped.declares = ~VT_BK_ROUNDED_MATH;
   expect_refused(m, words);
   vt_model_free(m);
 }
 
-/* A composition that is kept whole may sum and call functions within. */
-static void test_whole(void) {
+/* A composition that a backend runs as one op needs what its kernel may use: sums and functions. */
+static void test_composition(void) {
   const vt_options o = {.size = sizeof o, .backend = "reference:1"};
-  vt_model *m = model_of("x: f32[4, 9]", "softmax(x)");
+  vt_model *m = model_of_expression("x: f32[4, 9]", "softmax(x)");
   vt_program *p = NULL;
   wrapped_reset();
   CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
   if (p == NULL) exit(1);
-  CHECK(p->line.plan->n_runs == 1 && p->line.plan->runs[0].op == VT_OP_softmax);
-  CHECK(vt_plan_needs(p->line.plan) ==
+  CHECK(p->line.plan->n_bk_steps == 1 && p->line.plan->bk_steps[0].op == VT_OP_softmax);
+  CHECK(vt_plan_needed_caps(p->line.plan) ==
         (VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_ROUNDED_MATH | VT_BK_SUBNORMALS));
   vt_program_free(p);
   vt_model_free(m);
@@ -122,13 +125,13 @@ static void test_whole(void) {
 /* ---- the device as a whole ---- */
 
 static void test_device(void) {
-  vt_model *m = model_of("x: f32[4]", "x + x");
+  vt_model *m = model_of_expression("x: f32[4]", "x + x");
   const char *words[2] = {"does not promise the bits of the reference", "'fake:0'"};
   for (uint32_t level = 0; level < 4; level++) {
     wrapped_reset();
     wrapped.determinism = level;
     if (level == VT_BK_DETERMINISM_STRICT) {
-      expect_taken(m);
+      expect_accepted(m);
     } else {
       expect_refused(m, words);
     }
@@ -140,16 +143,16 @@ static void test_device(void) {
   wrapped.serves = 0;
   expect_refused(m, words);
   wrapped.serves = VT_BK_INFERENCE;
-  expect_taken(m);
+  expect_accepted(m);
   vt_model_free(m);
 }
 
-/* A plan with gradients or state is one that trains. */
+/* A plan that has gradients or state is a training plan. */
 static void test_training(void) {
   static const uint32_t classes[2] = {VT_CLASS_GRAD, VT_CLASS_STATE};
   for (int served = 0; served < 2; served++)
     for (int c = 0; c < 2; c++) {
-      vt_model *m = model_of("x: f32[4]", "x + x");
+      vt_model *m = model_of_expression("x: f32[4]", "x + x");
       const vt_options o = {.size = sizeof o, .backend = "fake"};
       vt_program *p = NULL;
       vt_diag d = {0};
@@ -158,7 +161,7 @@ static void test_training(void) {
       CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
       if (p == NULL) exit(1);
       p->line.plan->class_bytes[classes[c]] = 64;
-      CHECK(vt_device_accepts(p->dev, p->line.plan, &d) == (served ? VT_OK : VT_UNSUPPORTED));
+      CHECK(vt_device_check_plan(p->dev, p->line.plan, &d) == (served ? VT_OK : VT_UNSUPPORTED));
       CHECK(served || strstr(d.text, "backend 'fake:0' does not serve training") != NULL);
       p->line.plan->class_bytes[classes[c]] = 0;
       vt_program_free(p);
@@ -166,20 +169,21 @@ static void test_training(void) {
     }
 }
 
-/* ---- how often it is asked ---- */
+/* ---- how often a device checks a plan ---- */
 
-/* When the plan is made; not again for a program of the plan, but for the next device. */
-static void test_asked_once(void) {
+/* A device checks each step once, when the plan is made, and not again when the program is made of
+ * the plan. The next device that is opened checks it again. */
+static void test_checked_once(void) {
   const vt_policy policy = {.size = sizeof policy, .capabilities = VT_CAPABILITIES_BELIEVED};
   const vt_options o = {.size = sizeof o, .backend = "fake", .policy = &policy};
-  vt_model *m = model_of("x: f32[4, 9]", "softmax(x + 1)");
+  vt_model *m = model_of_expression("x: f32[4, 9]", "softmax(x + 1)");
   wrapped_reset();
   for (uint32_t i = 1; i <= 2; i++) {
     vt_program *p = NULL;
     CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
     if (p == NULL) exit(1);
-    CHECK(p->line.plan->n_runs > 3);
-    CHECK(wrapped.calls[WRAPPED_FAKE][WRAPPED_CHECK] == i * p->line.plan->n_runs);
+    CHECK(p->line.plan->n_bk_steps > 3);
+    CHECK(wrapped.calls[WRAPPED_FAKE][WRAPPED_CHECK] == i * p->line.plan->n_bk_steps);
     vt_program_free(p);
   }
   vt_model_free(m);
@@ -188,12 +192,12 @@ static void test_asked_once(void) {
 int main(void) {
   unsetenv("VOLTA_BACKEND");
   unsetenv("VOLTA_THREADS");
-  test_each();
+  test_capabilities();
   test_bodies();
-  test_whole();
+  test_composition();
   test_device();
   test_training();
-  test_asked_once();
+  test_checked_once();
   CHECK(wrapped.live == 0 && wrapped.outside == 0 && wrapped.bad_modes == 0);
   TEST_DONE();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oom_test.c - every allocation failing in turn, from text to digest: each time the answer is "out
- * of memory" with a reason, nothing is kept, and what existed before still gives the right bits. */
+ * oom_test.c - lets each allocation fail in turn, from the parser to the digest. Each time the
+ * status is VT_NOMEM with a message, nothing leaks, and objects that existed before still give
+ * right bits. */
 #include <string.h>
 #include "vt_test.h"
 
@@ -15,7 +16,7 @@ static const char tiny[] =
     "}\n";
 static const vt_binding tiny_dims[] = {{"B", 2}};
 
-/* Every composition, layers and a repeat. */
+/* A model with compositions, layers and a repeat. */
 static const char large[] =
     "volta 1\n"
     "model large {\n"
@@ -47,7 +48,7 @@ typedef struct job {
   uint32_t n_bind;
 } job;
 
-/* ---- parse and open: nothing exists before ---- */
+/* ---- parsing and opening, before which nothing exists ---- */
 
 static vt_status open_all(const job *j, vt_alloc a, vt_model **m, vt_program **p, vt_diag *d) {
   const vt_options o = {
@@ -64,7 +65,7 @@ static void check_failure(vt_status s, const vt_diag *d, long left) {
             vt_status_name(d->code), d->text);
 }
 
-/* Each request of parsing alone fails in turn; returns how many there are. */
+/* Lets each allocation of the parser fail in turn; returns their number. */
 static long fail_parsing(const job *j) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
@@ -82,7 +83,7 @@ static long fail_parsing(const job *j) {
   return asked;
 }
 
-/* Each request of parsing and then opening fails in turn; returns how many there are. */
+/* Lets each allocation of parsing and opening fail in turn; returns their number. */
 static long fail_opening(const job *j) {
   vt_fault fault = {0};
   vt_model *m = NULL;
@@ -108,30 +109,30 @@ static long fail_opening(const job *j) {
   return asked;
 }
 
-/* ---- what a program does later: it outlives each failure ---- */
+/* ---- calls on a program, which stays usable after each failure ---- */
 
 static uint8_t digest[32];
 
-static vt_status step_init(vt_program *p, vt_diag *d) { return vt_program_init_params(p, 1, d); }
-static vt_status step_random(vt_program *p, vt_diag *d) {
+static vt_status call_init(vt_program *p, vt_diag *d) { return vt_program_init_params(p, 1, d); }
+static vt_status call_random(vt_program *p, vt_diag *d) {
   return vt_program_random_inputs(p, 2, d);
 }
-static vt_status step_run(vt_program *p, vt_diag *d) { return vt_program_run(p, d); }
-static vt_status step_digest(vt_program *p, vt_diag *d) { return vt_program_digest(p, digest, d); }
-typedef vt_status step_fn(vt_program *p, vt_diag *d);
+static vt_status call_run(vt_program *p, vt_diag *d) { return vt_program_run(p, d); }
+static vt_status call_digest(vt_program *p, vt_diag *d) { return vt_program_digest(p, digest, d); }
+typedef vt_status call_fn(vt_program *p, vt_diag *d);
 
-/* Fails the step at each of its own requests, then lets it succeed; returns their number. */
-static long fail_step(step_fn *step, vt_program *p, vt_fault *fault) {
+/* Lets each allocation of a call fail in turn, then lets the call succeed; returns their number. */
+static long fail_call(call_fn *call, vt_program *p, vt_fault *fault) {
   long failed = 0;
   for (long k = 1;; k++) {
     vt_diag d = {0};
     const long before = fault->live;
     fault->left = fault->asked + k;
-    const vt_status s = step(p, &d);
+    const vt_status s = call(p, &d);
     const int reached = fault->asked >= fault->left;
     fault->left = 0;
     CHECK(fault->live == before);
-    if (!reached) { /* fewer requests than k: it went through */
+    if (!reached) { /* the call has fewer than k allocations and succeeded */
       CHECK(s == VT_OK && d.code == VT_OK);
       return failed;
     }
@@ -140,47 +141,48 @@ static long fail_step(step_fn *step, vt_program *p, vt_fault *fault) {
   }
 }
 
-static void fail_steps(const job *j, uint8_t out[32]) {
+static void fail_calls(const job *j, uint8_t out[32]) {
   vt_fault fault = {0};
   vt_model *m = NULL;
   vt_program *p = NULL;
   vt_diag d = {0};
   CHECK(open_all(j, vt_fault_alloc(&fault), &m, &p, &d) == VT_OK);
   if (p == NULL) exit(1);
-  CHECK(fail_step(step_init, p, &fault) > 0);
-  CHECK(fail_step(step_random, p, &fault) > 0);
-  CHECK(fail_step(step_run, p, &fault) == 0); /* all memory was taken before */
-  CHECK(fail_step(step_digest, p, &fault) > 0);
+  CHECK(fail_call(call_init, p, &fault) > 0);
+  CHECK(fail_call(call_random, p, &fault) > 0);
+  CHECK(fail_call(call_run, p, &fault) == 0); /* a run allocates nothing */
+  CHECK(fail_call(call_digest, p, &fault) > 0);
   memcpy(out, digest, sizeof digest);
   vt_program_free(p);
   vt_model_free(m);
   CHECK(fault.live == 0);
 }
 
-/* Without any failure and with the C library's memory. */
-static void undisturbed(const job *j, uint8_t out[32]) {
+/* The digest without failures, with the C library's allocator. */
+static void run_without_failures(const job *j, uint8_t out[32]) {
   vt_model *m = NULL;
   vt_program *p = NULL;
   vt_diag d = {0};
   CHECK(open_all(j, (vt_alloc){0}, &m, &p, &d) == VT_OK);
   if (p == NULL) exit(1);
-  CHECK(step_init(p, &d) == VT_OK && step_random(p, &d) == VT_OK && step_run(p, &d) == VT_OK);
+  CHECK(call_init(p, &d) == VT_OK && call_random(p, &d) == VT_OK && call_run(p, &d) == VT_OK);
   CHECK(vt_program_digest(p, out, &d) == VT_OK);
   vt_program_free(p);
   vt_model_free(m);
 }
 
 static void check_job(const job *j) {
-  uint8_t quiet[32], failing[32];
+  uint8_t expected[32], failing[32];
   const long asked = fail_opening(j);
-  undisturbed(j, quiet);
-  fail_steps(j, failing);
-  CHECK(asked > 20 && memcmp(quiet, failing, sizeof quiet) == 0);
+  run_without_failures(j, expected);
+  fail_calls(j, failing);
+  CHECK(asked > 20 && memcmp(expected, failing, sizeof expected) == 0);
 }
 
-/* ---- giving a tensor ---- */
+/* ---- vt_program_set_input ---- */
 
-static void test_set(void) {
+/* Only unaligned data is copied, so only then may an allocation fail. */
+static void test_set_input(void) {
   const job j = {tiny, "reference", tiny_dims, 1};
   vt_fault fault = {0};
   vt_model *m = NULL;
@@ -188,14 +190,14 @@ static void test_set(void) {
   vt_diag d = {0};
   int32_t index[3] = {1, 3, 0};
   const vt_tensor t = {.dtype = VT_DTYPE_I32, .rank = 1, .dim = {2}, .data = index};
-  vt_tensor odd = t; /* at an odd address: it is copied first */
+  vt_tensor odd = t; /* at an odd address, so it is copied */
   odd.data = memmove((char *)index + 1, index, 2 * sizeof *index);
   CHECK(open_all(&j, vt_fault_alloc(&fault), &m, &p, &d) == VT_OK);
   if (p == NULL) exit(1);
   fault.left = fault.asked + 1;
   check_failure(vt_program_set_input(p, "i", &odd, &d), &d, 1);
   fault.left = 0;
-  CHECK(vt_program_run(p, NULL) == VT_NAME); /* it has no value yet */
+  CHECK(vt_program_run(p, NULL) == VT_NAME); /* the input has no value yet */
   CHECK(vt_program_set_input(p, "i", &odd, NULL) == VT_OK);
   memmove(index, odd.data, 2 * sizeof *index);
   const long asked = fault.asked;
@@ -211,6 +213,6 @@ int main(void) {
   check_job(&(job){tiny, "reference:1", tiny_dims, 1});
   check_job(&(job){large, "reference:0", large_dims, 2});
   if (vt_test_is_long()) check_job(&(job){large, "reference:1", large_dims, 2});
-  test_set();
+  test_set_input();
   TEST_DONE();
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * passes_test.c - no bit depends on the passes. Models are drawn at random: of several types and
- * shapes, with loops and choices, with what is said twice, what nobody needs, what is constant, and
- * what changes nothing or nearly nothing; the inputs hold -0, NaN, infinities and subnormals. Each
- * is run as it comes, with each pass left out, and with the passes in other orders, on both devices
- * of the reference: one digest. The examples too. passes_test SEED draws that one model alone. */
+ * passes_test.c - no bit depends on which passes run. Models are generated at random, with several
+ * types and shapes, loops, conditions, common subexpressions, dead values, constants, and
+ * operations that are identities or nearly so; their inputs have -0, NaN, infinities and
+ * subnormals. Each model runs with all passes, with each pass left out, and with the passes in
+ * other orders, on both devices of the reference, and must give one digest. The examples must too.
+ * passes_test SEED runs only the model of that seed. */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -11,31 +12,35 @@
 #include "volta/volta_tools.h"
 #include "vt_pass.h"
 
-/* ---- drawing a model ---- */
+/* ---- generating a model ---- */
 
 enum { MOST_VALUES = 200, MOST_TEXT = 40000, ORDERS = 50 };
-enum { SCALAR, ROW, TABLE, SHAPES }; /* each broadcasts to the next */
+enum { SCALAR, ROW, TABLE, SHAPES }; /* shapes of values; each broadcasts to the next one */
 static const char *const shape_text[SHAPES] = {"", "3", "2, 3"};
 enum { F32, F64, I32, BOOL, TYPES };
 static const char *const type_text[TYPES] = {"f32", "f64", "i32", "bool"};
 
+/* A value of the model. */
 typedef struct drawn {
   char name[12];
-  int type, shape;
+  int type, shape; /* indices of type_text and shape_text */
 } drawn;
+/* A model that is being generated. */
 typedef struct sketch {
-  char text[MOST_TEXT];
+  char text[MOST_TEXT]; /* the model so far, of which `used` bytes are written */
   size_t used;
-  drawn value[MOST_VALUES];
-  int n, next, depth; /* values in sight; names given; bodies around */
-  char last[400];     /* right side of an earlier statement, to be said again */
+  drawn value[MOST_VALUES]; /* values that the next statement may read */
+  int n;                    /* number of them */
+  int next;                 /* number for the next new name */
+  int depth;                /* number of bodies around the next statement */
+  char last[400];           /* an earlier expression, which may be written once more */
   int last_type, last_shape;
-  uint64_t state;
+  uint64_t state; /* of the random generator */
 } sketch;
 
 static int pick(sketch *s, int n) { return (int)(random_u64(&s->state) >> 33) % n; }
 
-static void say(sketch *s, const char *fmt, ...) {
+static void append(sketch *s, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
   const int n = vsnprintf(s->text + s->used, MOST_TEXT - s->used, fmt, ap);
@@ -44,8 +49,8 @@ static void say(sketch *s, const char *fmt, ...) {
   if (s->used >= MOST_TEXT) exit(1);
 }
 
-/* A value of this type, of a shape that is no larger. */
-static const drawn *some(sketch *s, int type, int shape) {
+/* A random value of this type that has this shape or one that broadcasts to it, or NULL. */
+static const drawn *pick_value(sketch *s, int type, int shape) {
   for (int tries = 0; tries < 200; tries++) {
     const drawn *v = &s->value[pick(s, s->n)];
     if (v->type == type && (tries > 100 ? v->shape <= shape : v->shape == shape)) return v;
@@ -55,6 +60,7 @@ static const drawn *some(sketch *s, int type, int shape) {
   return NULL;
 }
 
+/* Adds a value that later statements may read. */
 static void declare(sketch *s, const char *name, int type, int shape) {
   if (s->n == MOST_VALUES) return;
   drawn *v = &s->value[s->n++];
@@ -63,15 +69,15 @@ static void declare(sketch *s, const char *name, int type, int shape) {
   v->shape = shape;
 }
 
-/* name = right side */
-static void state(sketch *s, int type, int shape, const char *fmt, ...) {
+/* Writes the statement "vN = expression" and declares its value. */
+static void add_statement(sketch *s, int type, int shape, const char *fmt, ...) {
   char right[400], name[12];
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(right, sizeof right, fmt, ap);
   va_end(ap);
   snprintf(name, sizeof name, "v%d", s->next++);
-  say(s, "%s = %s\n", name, right);
+  append(s, "%s = %s\n", name, right);
   declare(s, name, type, shape);
   if (s->depth == 0 && pick(s, 2)) {
     memcpy(s->last, right, sizeof right);
@@ -80,8 +86,8 @@ static void state(sketch *s, int type, int shape, const char *fmt, ...) {
   }
 }
 
-/* A number as the text form writes it, with its type. */
-static const char *number(sketch *s, int type, char out[40]) {
+/* A random literal with its type. */
+static const char *literal(sketch *s, int type, char out[40]) {
   static const char *const real[] = {"1", "0", "-0.0", "2", "0.5", "-1.5", "inf", "nan", "1e-42"};
   static const char *const whole[] = {"1", "0", "-1", "2", "7", "-3"};
   if (type == BOOL) return pick(s, 2) ? "true" : "false";
@@ -92,35 +98,35 @@ static const char *number(sketch *s, int type, char out[40]) {
 static void draw_constant(sketch *s) {
   char a[40], b[40];
   const int type = pick(s, 3), shape = pick(s, SHAPES);
-  const char *x = number(s, type, a), *y = number(s, type, b);
+  const char *x = literal(s, type, a), *y = literal(s, type, b);
   switch (pick(s, 6)) {
     case 0:
-      state(s, type, SCALAR, "%s", x);
+      add_statement(s, type, SCALAR, "%s", x);
       break;
     case 1:
-      state(s, type, SCALAR, "%s %c %s", x, "+-*/"[pick(s, 4)], y);
+      add_statement(s, type, SCALAR, "%s %c %s", x, "+-*/"[pick(s, 4)], y);
       break;
     case 2:
-      state(s, type, shape, "broadcast(%s, shape=[%s])", x, shape_text[shape]);
+      add_statement(s, type, shape, "broadcast(%s, shape=[%s])", x, shape_text[shape]);
       break;
     case 3:
-      state(s, F32, ROW, "cast(iota(shape=[3]) / %d, dtype=f32)", 1 + pick(s, 3));
+      add_statement(s, F32, ROW, "cast(iota(shape=[3]) / %d, dtype=f32)", 1 + pick(s, 3));
       break;
     case 4:
-      state(s, F32, shape, "random_%s(i64(%d), i64(0), shape=[%s])",
-            pick(s, 2) ? "uniform" : "normal", pick(s, 3), shape_text[shape]);
+      add_statement(s, F32, shape, "random_%s(i64(%d), i64(0), shape=[%s])",
+                    pick(s, 2) ? "uniform" : "normal", pick(s, 3), shape_text[shape]);
       break;
     default:
-      state(s, type, TABLE, "broadcast(%s, shape=[2, 3]) - broadcast(%s, shape=[3])", x, y);
+      add_statement(s, type, TABLE, "broadcast(%s, shape=[2, 3]) - broadcast(%s, shape=[3])", x, y);
   }
 }
 
-/* What changes nothing, and what only looks like it. */
+/* An operation that is an identity, or that only looks like one. */
 static void draw_identity(sketch *s, const drawn *x) {
   static const char *const any[] = {"%s * %s(1)", "%s(1) * %s", "%s / %s(1)", "%s - %s(0)",
                                     "%s + %s(0)", "%s(0) - %s", "%s * %s(0)"};
   const char *t = type_text[x->type];
-  const int which = pick(s, 3) ? pick(s, 7) : 4, turned = which == 1 || which == 5;
+  const int which = pick(s, 3) ? pick(s, 7) : 4, swapped = which == 1 || which == 5;
   char text[80];
   if (x->type == BOOL) {
     static const char *const bits[] = {"not(not(%s))", "and(%s, true)", "or(%s, false)",
@@ -129,13 +135,13 @@ static void draw_identity(sketch *s, const drawn *x) {
   } else if (x->type != I32 && pick(s, 3) == 0) {
     snprintf(text, sizeof text, pick(s, 2) ? "%s + %s(-0.0)" : "%s - %s(-0.0)", x->name, t);
   } else {
-    snprintf(text, sizeof text, any[which], turned ? t : x->name, turned ? x->name : t);
+    snprintf(text, sizeof text, any[which], swapped ? t : x->name, swapped ? x->name : t);
   }
-  state(s, x->type, x->shape, "%s", text);
+  add_statement(s, x->type, x->shape, "%s", text);
 }
 
-/* Two permutations that do not commute. */
-#define TURNED                                                                \
+/* Moves elements by two permutations that do not commute, so that a pass must keep their order. */
+#define TRANSPOSED_TWICE                                                      \
   "reshape(transpose(transpose(reshape(%s, shape=[3, 1, 2]), perm=[1, 2, 0])" \
   ", perm=[1, 0, 2]), shape=[2, 3])"
 
@@ -149,24 +155,24 @@ static void draw_move(sketch *s, const drawn *x) {
       "concat(slice(%s, start=[1, 0], stop=[2, 3]), broadcast(%s, shape=[1, 3]), axis=0)",
       "reshape(%s, shape=[2, 3])",
       "flip(%s, axes=[1])",
-      TURNED,
+      TRANSPOSED_TWICE,
   };
-  /* Equations that begin alike. */
+  /* Results of two equations that have the same operands. */
   static const char *const order[] = {"abc", "acb", "bca", "cba"};
-  const drawn *row = some(s, x->type, ROW);
+  const drawn *row = pick_value(s, x->type, ROW);
   if (x->shape == TABLE && x->type <= F64 && pick(s, 4) == 0) {
     const int first = pick(s, 4);
     for (int k = 0; k < 2; k++)
-      state(s, x->type, TABLE,
-            "reshape(einsum(%s, reshape(%s, shape=[1, 2, 3]), equation=\"bc, abc -> %s\"), "
-            "shape=[2, 3])",
-            x->name, x->name, order[(first + k) % 4]);
+      add_statement(s, x->type, TABLE,
+                    "reshape(einsum(%s, reshape(%s, shape=[1, 2, 3]), equation=\"bc, abc -> %s\"), "
+                    "shape=[2, 3])",
+                    x->name, x->name, order[(first + k) % 4]);
   } else if (x->shape == TABLE && row != NULL) {
-    state(s, x->type, TABLE, table[pick(s, 9)], x->name, row->name);
+    add_statement(s, x->type, TABLE, table[pick(s, 9)], x->name, row->name);
   } else {
     const int shape = x->shape + pick(s, SHAPES - x->shape);
-    state(s, x->type, shape, "broadcast(broadcast(%s, shape=[%s]), shape=[%s])", x->name,
-          shape_text[x->shape], shape_text[shape]);
+    add_statement(s, x->type, shape, "broadcast(broadcast(%s, shape=[%s]), shape=[%s])", x->name,
+                  shape_text[x->shape], shape_text[shape]);
   }
 }
 
@@ -180,72 +186,73 @@ static void draw_unary(sketch *s, const drawn *x) {
                   : x->type == BOOL ? "not"
                                     : i32[pick(s, 4)];
   if (pick(s, 4) == 0 && x->type != BOOL) {
-    state(s, x->type, x->shape, "neg(neg(%s))", x->name);
+    add_statement(s, x->type, x->shape, "neg(neg(%s))", x->name);
   } else {
-    state(s, x->type, x->shape, "%s(%s)", f, x->name);
+    add_statement(s, x->type, x->shape, "%s(%s)", f, x->name);
   }
 }
 
 static void draw_binary(sketch *s, const drawn *x) {
-  const drawn *y = some(s, x->type, pick(s, SHAPES)), *p = some(s, BOOL, x->shape);
+  const drawn *y = pick_value(s, x->type, pick(s, SHAPES)), *p = pick_value(s, BOOL, x->shape);
   if (y == NULL) return;
   const int shape = x->shape > y->shape ? x->shape : y->shape;
   const char *a = x->name, *b = y->name;
   if (x->type == BOOL) {
-    state(s, BOOL, shape, "%s(%s, %s)", pick(s, 2) ? "and" : "or", a,
-          pick(s, 4) == 0 && x->shape == shape ? a : b);
+    add_statement(s, BOOL, shape, "%s(%s, %s)", pick(s, 2) ? "and" : "or", a,
+                  pick(s, 4) == 0 && x->shape == shape ? a : b);
     return;
   }
   switch (pick(s, 5)) {
     case 0:
-      state(s, x->type, shape, "%s(%s, %s)", pick(s, 2) ? "maximum" : "minimum", a,
-            pick(s, 2) && x->shape == shape ? a : b);
+      add_statement(s, x->type, shape, "%s(%s, %s)", pick(s, 2) ? "maximum" : "minimum", a,
+                    pick(s, 2) && x->shape == shape ? a : b);
       break;
     case 1:
-      state(s, BOOL, shape, "%s %s %s", a, pick(s, 2) ? "<" : "==", b);
+      add_statement(s, BOOL, shape, "%s %s %s", a, pick(s, 2) ? "<" : "==", b);
       break;
     case 2:
       if (p == NULL) break;
-      state(s, x->type, shape, "select(%s, %s, %s)",
-            pick(s, 3)   ? p->name
-            : pick(s, 2) ? "true"
-                         : "false",
-            a, pick(s, 2) && x->shape == shape ? a : b);
+      add_statement(s, x->type, shape, "select(%s, %s, %s)",
+                    pick(s, 3)   ? p->name
+                    : pick(s, 2) ? "true"
+                                 : "false",
+                    a, pick(s, 2) && x->shape == shape ? a : b);
       break;
     default:
-      state(s, x->type, shape, "%s %c %s", a, "+-*/"[pick(s, 4)], b);
+      add_statement(s, x->type, shape, "%s %c %s", a, "+-*/"[pick(s, 4)], b);
   }
 }
 
-/* Reductions, contractions, compositions, casts, several results. */
+/* Adds a reduction, a matrix product, a composition, a cast or an op with several results. */
 static void draw_other(sketch *s, const drawn *x) {
   static const char *const f32[] = {"matmul(%s, w)", "softmax(%s)", "layer_norm(%s)",
                                     "linear(%s, w, b)"};
   const int to = pick(s, 3), which = pick(s, 4);
   if (pick(s, 3) == 0 && x->type != BOOL) {
-    state(s, to, x->shape, "cast(%s, dtype=%s)", x->name, type_text[to]);
+    add_statement(s, to, x->shape, "cast(%s, dtype=%s)", x->name, type_text[to]);
   } else if (x->type == F32 && x->shape == TABLE) {
-    state(s, F32, TABLE, f32[which], x->name);
+    add_statement(s, F32, TABLE, f32[which], x->name);
   } else if (x->shape == TABLE && x->type != BOOL) {
-    state(s, x->type, ROW, "%s(%s, axes=[0])", pick(s, 2) ? "sum" : "max", x->name);
+    add_statement(s, x->type, ROW, "%s(%s, axes=[0])", pick(s, 2) ? "sum" : "max", x->name);
   } else if (x->shape == ROW && x->type == F32) {
     char name[12];
     snprintf(name, sizeof name, "v%d", s->next++);
-    say(s, "%s, _ = sort(%s)\n", name, x->name);
+    append(s, "%s, _ = sort(%s)\n", name, x->name);
     declare(s, name, F32, ROW);
   } else if (x->type == BOOL) {
-    state(s, BOOL, SCALAR, "any(%s)", x->name);
+    add_statement(s, BOOL, SCALAR, "any(%s)", x->name);
   }
 }
 
 static void draw_statement(sketch *s);
 
-/* Statements that only the body sees, then what it gives; captured values come by name. */
-static const drawn *draw_inside(sketch *s, int type, int shape) {
+/* Adds statements to the body of a loop or cond, and picks a value for it to give. The statements
+ * may also read values from outside the body. */
+static const drawn *draw_body(sketch *s, int type, int shape) {
   s->depth++;
   for (int i = 2 + pick(s, 5); i > 0; i--) draw_statement(s);
   s->depth--;
-  return some(s, type, shape);
+  return pick_value(s, type, shape);
 }
 
 static void draw_loop(sketch *s, const drawn *from) {
@@ -254,12 +261,12 @@ static void draw_loop(sketch *s, const drawn *from) {
   char carried[12], name[12];
   snprintf(carried, sizeof carried, "h%d", s->next++);
   snprintf(name, sizeof name, "v%d", s->next++);
-  say(s, "%s, %se = loop(%s, count=%d, carried=1) (n%d, %s) {\n", name, name, start.name,
-      pick(s, 4), s->next, carried);
+  append(s, "%s, %se = loop(%s, count=%d, carried=1) (n%d, %s) {\n", name, name, start.name,
+         pick(s, 4), s->next, carried);
   declare(s, carried, start.type, start.shape);
-  const drawn *out = draw_inside(s, start.type, start.shape);
+  const drawn *out = draw_body(s, start.type, start.shape);
   const char *op = start.type == BOOL ? "and" : "maximum";
-  say(s, "  give %s(%s, %s), %s\n}\n", op, carried, out->name, out->name);
+  append(s, "  give %s(%s, %s), %s\n}\n", op, carried, out->name, out->name);
   s->n = before;
   declare(s, name, start.type, start.shape);
 }
@@ -267,16 +274,16 @@ static void draw_loop(sketch *s, const drawn *from) {
 static void draw_cond(sketch *s, const drawn *x) {
   const drawn like = *x;
   const int before = s->n;
-  const drawn *p = some(s, BOOL, SCALAR);
+  const drawn *p = pick_value(s, BOOL, SCALAR);
   char name[12], which[12];
   if (p == NULL) return;
   snprintf(which, sizeof which, "%s", p->name);
   snprintf(name, sizeof name, "v%d", s->next++);
-  say(s, "%s = cond(%s) {\n", name, which);
+  append(s, "%s = cond(%s) {\n", name, which);
   for (int branch = 0; branch < 2; branch++) {
-    const drawn *out = draw_inside(s, like.type, like.shape);
-    say(s, "  give broadcast(%s, shape=[%s])\n}%s", out->name, shape_text[like.shape],
-        branch == 0 ? " else {\n" : "\n");
+    const drawn *out = draw_body(s, like.type, like.shape);
+    append(s, "  give broadcast(%s, shape=[%s])\n}%s", out->name, shape_text[like.shape],
+           branch == 0 ? " else {\n" : "\n");
     s->n = before;
   }
   declare(s, name, like.type, like.shape);
@@ -290,7 +297,7 @@ static void draw_statement(sketch *s) {
       draw_constant(s);
       break;
     case 2:
-    case 3: /* half of them on what is given, so that every special value meets them */
+    case 3: /* half of them on the inputs, which have the special values */
       draw_identity(s, pick(s, 2) && s->depth == 0 ? &s->value[pick(s, 9)] : &x);
       break;
     case 4:
@@ -308,7 +315,7 @@ static void draw_statement(sketch *s) {
       draw_other(s, &x);
       break;
     case 10:
-      if (s->last[0] != 0) state(s, s->last_type, s->last_shape, "%s", s->last);
+      if (s->last[0] != 0) add_statement(s, s->last_type, s->last_shape, "%s", s->last);
       break;
     default:
       if (s->depth >= 2) break;
@@ -335,22 +342,23 @@ static void draw_model(sketch *s, uint64_t seed) {
                {"l", "input l: i32[] in -9..9", I32, SCALAR}};
   memset(s, 0, sizeof *s);
   s->state = seed;
-  say(s, "volta 1\nmodel m {\nparam w: f32[3, 3] = uniform\nparam b: f32[3] = ones\n");
+  append(s, "volta 1\nmodel m {\nparam w: f32[3, 3] = uniform\nparam b: f32[3] = ones\n");
   for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
-    say(s, "%s\n", ports[i].text);
+    append(s, "%s\n", ports[i].text);
     declare(s, ports[i].name, ports[i].type, ports[i].shape);
   }
   for (int i = 15 + pick(s, 40); i > 0; i--) draw_statement(s);
-  say(s, "output last = %s\n", s->value[s->n - 1].name);
+  append(s, "output last = %s\n", s->value[s->n - 1].name);
   for (int i = 0; i < s->n; i++)
-    if (pick(s, 2)) say(s, "output o%d = %s\n", i, s->value[i].name);
-  say(s, "}\n");
+    if (pick(s, 2)) append(s, "output o%d = %s\n", i, s->value[i].name);
+  append(s, "}\n");
 }
 
-/* ---- running it ---- */
+/* ---- running a model ---- */
 
-/* What identities and folding could get wrong, in every input. */
-static void give_input(vt_program *p, const vt_port_info *port, uint64_t *state) {
+/* Sets an input to random values, many of them values that a wrong identity or constant folding
+ * would treat wrongly. */
+static void set_input(vt_program *p, const vt_port_info *port, uint64_t *state) {
   static const float edge[] = {-0.0f, 0.0f, 1e-42f, -1e-42f, INFINITY, -INFINITY, NAN, 1, -1};
   vt_tensor t = {.dtype = port->dtype, .rank = port->rank, .dim = {2, 3}};
   char bytes[64];
@@ -373,27 +381,28 @@ static void give_input(vt_program *p, const vt_port_info *port, uint64_t *state)
   CHECK(vt_program_set_input(p, port->name, &t, &d) == VT_OK);
 }
 
-static vt_status give_inputs(const vt_model *m, vt_program *p, uint64_t seed, vt_diag *d) {
+static vt_status set_inputs(const vt_model *m, vt_program *p, uint64_t seed, vt_diag *d) {
   uint64_t state = seed;
   for (uint32_t i = 0; seed != 0 && i < vt_model_ports(m); i++) {
     vt_port_info port;
     if (vt_model_port(m, i, &port) == VT_OK && port.kind == VT_PORT_INPUT)
-      give_input(p, &port, &state);
+      set_input(p, &port, &state);
   }
   return seed != 0 ? VT_OK : vt_program_random_inputs(p, 7, d);
 }
 
-/* What every pass prints is a model of the same hash. */
-static void check_dumps(const vt_program *p) {
+/* The text of the graph after each pass parses to a model with the hash that the program
+ * reports. */
+static void check_pass_texts(const vt_program *p) {
   for (uint32_t i = 0; i < vt_program_passes(p); i++) {
     const char *text = vt_program_pass_text(p, vt_program_pass(p, i));
     vt_model *m = NULL;
-    uint8_t said[32] = {0}, found[32] = {1};
+    uint8_t reported[32] = {0}, parsed[32] = {1};
     vt_diag d = {0};
     CHECK(text != NULL && vt_model_parse(text, strlen(text), NULL, &m, &d) == VT_OK);
-    CHECK(vt_program_pass_hash(p, vt_program_pass(p, i), said) == VT_OK);
-    if (m != NULL) vt_model_hash(m, found);
-    CHECK(memcmp(said, found, sizeof said) == 0);
+    CHECK(vt_program_pass_hash(p, vt_program_pass(p, i), reported) == VT_OK);
+    if (m != NULL) vt_model_hash(m, parsed);
+    CHECK(memcmp(reported, parsed, sizeof reported) == 0);
     if (m == NULL) fprintf(stderr, "  %s: %u: %s\n", vt_program_pass(p, i), d.line, d.text);
     vt_model_free(m);
   }
@@ -403,12 +412,12 @@ typedef struct subject {
   const vt_model *m;
   uint32_t n_bind;
   const vt_binding *bind;
-  const char *what;
-  uint64_t seed; /* of its inputs; 0: the random ones of the library */
-  uint8_t digest[32];
+  const char *what;   /* the model's name in messages */
+  uint64_t seed;      /* seed of its inputs; 0: inputs of vt_program_random_inputs */
+  uint8_t digest[32]; /* the expected digest */
 } subject;
 
-/* One way to run it; 0 where it fails. */
+/* Runs the model with these passes; 0 if that fails. */
 static int run_with(const subject *x, const char *passes, const char *backend, uint8_t out[32]) {
   const vt_options o = {
       .size = sizeof o, .n_bind = x->n_bind, .bind = x->bind, .backend = backend, .passes = passes};
@@ -416,17 +425,18 @@ static int run_with(const subject *x, const char *passes, const char *backend, u
   vt_diag d = {0};
   vt_status s = vt_program_new(x->m, &o, &p, &d);
   if (s == VT_OK) s = vt_program_init_params(p, 3, &d);
-  if (s == VT_OK) s = give_inputs(x->m, p, x->seed, &d);
+  if (s == VT_OK) s = set_inputs(x->m, p, x->seed, &d);
   if (s == VT_OK) s = vt_program_run(p, &d);
   if (s == VT_OK) s = vt_program_digest(p, out, &d);
-  if (s == VT_OK && passes == NULL) check_dumps(p);
+  if (s == VT_OK && passes == NULL) check_pass_texts(p);
   if (s != VT_OK) fprintf(stderr, "  %s: passes %s: %s\n", x->what, passes, d.text);
   vt_program_free(p);
   return s == VT_OK;
 }
 
-/* Both devices, or the one that runs compositions whole where they are not taken apart. */
-static int holds(const subject *x, const char *passes) {
+/* 1 if both devices give the expected digest with these passes. Without `lower` only reference:1
+ * runs, which has kernels for compositions. */
+static int gives_expected(const subject *x, const char *passes) {
   uint8_t digest[32];
   int same = 1;
   for (int i = passes == NULL || strstr(passes, "lower") != NULL ? 0 : 1; i < 2; i++) {
@@ -437,46 +447,46 @@ static int holds(const subject *x, const char *passes) {
   return same;
 }
 
-/* "bind", then the others in the order `at`, without `left_out`. */
-static void write_list(char *out, size_t room, const uint32_t *at, uint32_t left_out) {
-  size_t used = (size_t)snprintf(out, room, "bind");
+/* Writes "bind" and the other passes in the order `at`, without the pass `left_out`. */
+static void write_list(char *out, size_t capacity, const uint32_t *at, uint32_t left_out) {
+  size_t used = (size_t)snprintf(out, capacity, "bind");
   for (uint32_t i = 0; i < VT_PASS_COUNT; i++)
     if (at[i] != VT_PASS_bind && at[i] != left_out)
-      used += (size_t)snprintf(out + used, room - used, ",%s", vt_pass_at(at[i])->name);
+      used += (size_t)snprintf(out + used, capacity - used, ",%s", vt_pass_at(at[i])->name);
 }
 
-static int hold_each_left_out(const subject *x) {
+static int check_each_left_out(const subject *x) {
   uint32_t at[VT_PASS_COUNT];
   char list[200];
   int same = 1;
   for (uint32_t i = 0; i < VT_PASS_COUNT; i++) at[i] = i;
   for (uint32_t i = 1; i < VT_PASS_COUNT; i++) {
     write_list(list, sizeof list, at, i);
-    same &= holds(x, list);
+    same &= gives_expected(x, list);
   }
-  return same & holds(x, NULL);
+  return same & gives_expected(x, NULL);
 }
 
-static int hold_orders(const subject *x, uint64_t *state) {
+static int check_orders(const subject *x, uint64_t *state) {
   uint32_t at[VT_PASS_COUNT];
   char list[200];
   int same = 1;
   for (uint32_t i = 0; i < VT_PASS_COUNT; i++) at[i] = i;
   for (int k = 0; k < ORDERS; k++) {
     for (uint32_t i = VT_PASS_COUNT; i-- > 1;) {
-      const uint32_t j = (uint32_t)(random_u64(state) >> 33) % (i + 1), kept = at[i];
+      const uint32_t j = (uint32_t)(random_u64(state) >> 33) % (i + 1), swapped = at[i];
       at[i] = at[j];
-      at[j] = kept;
+      at[j] = swapped;
     }
     write_list(list, sizeof list, at, k % 5 == 0 ? VT_PASS_lower : VT_PASS_bind);
-    same &= holds(x, list);
+    same &= gives_expected(x, list);
   }
   return same;
 }
 
 /* ---- models ---- */
 
-static int test_drawn(uint64_t seed) {
+static int test_generated(uint64_t seed) {
   static sketch s;
   char what[40];
   vt_model *m = NULL;
@@ -489,7 +499,7 @@ static int test_drawn(uint64_t seed) {
   subject x = {.m = m, .what = what, .seed = seed};
   uint64_t state = seed;
   int same = run_with(&x, "bind,lower", "reference:0", x.digest);
-  same = same && hold_each_left_out(&x) && hold_orders(&x, &state);
+  same = same && check_each_left_out(&x) && check_orders(&x, &state);
   if (!same) fprintf(stderr, "%s", s.text);
   vt_model_free(m);
   return same;
@@ -501,7 +511,7 @@ static void test_example(const char *path, uint32_t n_bind, const vt_binding *bi
   CHECK(vt_model_read(path, NULL, &m, &d) == VT_OK);
   if (m == NULL) return;
   subject x = {.m = m, .n_bind = n_bind, .bind = bind, .what = path};
-  CHECK(run_with(&x, "bind,lower", "reference:0", x.digest) && hold_each_left_out(&x));
+  CHECK(run_with(&x, "bind,lower", "reference:0", x.digest) && check_each_left_out(&x));
   vt_model_free(m);
 }
 
@@ -519,8 +529,8 @@ static void test_examples(void) {
 int main(int argc, char **argv) {
   const uint64_t only = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
   const uint64_t n = is_long_form() ? (SANITIZED ? 40 : 400) : (SANITIZED ? 4 : 12);
-  for (uint64_t seed = 1; only == 0 && seed <= n; seed++) CHECK(test_drawn(seed));
-  if (only != 0) CHECK(test_drawn(only));
+  for (uint64_t seed = 1; only == 0 && seed <= n; seed++) CHECK(test_generated(seed));
+  if (only != 0) CHECK(test_generated(only));
   if (only == 0) test_examples();
   TEST_DONE();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * peak_test.c - plans of the examples, at small sizes and at large ones, take at most 5 % more than
- * is alive at one time: on backends with and without strides, that keep compositions whole or not,
- * in both orders. */
+ * peak_test.c - plans of the examples, at small and large sizes, take at most 5 % more memory than
+ * values are alive at any one step. The backends take strides or not and have kernels for
+ * compositions or not, and the schedule is either one. */
 #include <stdlib.h>
 #include "volta/volta_tools.h"
 #include "vt_test.h"
@@ -9,8 +9,8 @@
 enum { PERCENT = 5, MOST_SIZES = 6 };
 
 typedef struct family {
-  const char *path, *second; /* the dim besides B, or NULL */
-  int64_t size[MOST_SIZES][2];
+  const char *path, *second;   /* the model; its second dim after B, or NULL */
+  int64_t size[MOST_SIZES][2]; /* values of both dims; ends with a 0 */
 } family;
 
 static const family families[] = {
@@ -24,7 +24,7 @@ static const family families[] = {
     {"examples/gpt2_124m.vt", "T", {{1, 16}, {4, 1024}}}};
 enum { N_FAMILIES = sizeof families / sizeof families[0] };
 
-static double worst;
+static double worst; /* largest excess of the peak over the live bytes so far, in % */
 
 static void check_size(const vt_model *m, const family *f, const int64_t size[2],
                        const char *backend, const char *schedule) {
@@ -48,7 +48,7 @@ static void check_size(const vt_model *m, const family *f, const int64_t size[2]
   const int near = info.peak >= info.live && info.peak * 100 <= info.live * (100 + PERCENT);
   CHECK(near);
   if (!near)
-    fprintf(stderr, "  %s B=%lld %s=%lld on %s, %s: %.2f %% above what is alive\n", f->path,
+    fprintf(stderr, "  %s B=%lld %s=%lld on %s, %s: peak %.2f %% above the live bytes\n", f->path,
             (long long)size[0], f->second == NULL ? "-" : f->second, (long long)size[1], backend,
             schedule, above);
   if (above > worst) worst = above;
@@ -58,7 +58,7 @@ static void check_family(const family *f) {
   static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1"};
   vt_model *m = NULL;
   CHECK(vt_model_read(f->path, NULL, &m, NULL) == VT_OK);
-  if (m == NULL) exit(1); /* nothing below makes sense */
+  if (m == NULL) exit(1); /* no later check makes sense */
   for (uint32_t i = 0; i < MOST_SIZES && f->size[i][0] != 0; i++)
     for (uint32_t k = 0; k < 4; k++) {
       check_size(m, f, f->size[i], backends[k], "source");
@@ -69,6 +69,6 @@ static void check_family(const family *f) {
 
 int main(void) {
   for (uint32_t i = 0; i < N_FAMILIES; i++) check_family(&families[i]);
-  printf("%.2f %% above what is alive at most\n", worst);
+  printf("the peak is at most %.2f %% above the live bytes\n", worst);
   TEST_DONE();
 }

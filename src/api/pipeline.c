@@ -1,50 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pipeline.c - graph -> passes -> plan -> gateway. There is no other way to run anything. */
+ * pipeline.c - takes a graph through the passes, the planner and the gateway to an execution, with
+ * or without a cache. Nothing runs by another path. */
 #include <string.h>
 #include "cache.h"
 #include "pipeline.h"
 
-static vt_status fill(vt_pipeline *p, const vt_graph *g, const vt_pass_options *o,
-                      const vt_plan_options *plan, vt_device *dev, vt_diag *d) {
+static vt_status run_passes_and_plan(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) {
+  const vt_graph *g = r->g;
   uint64_t begin;
   for (; p->n_passes < p->list.n; p->n_passes++) {
     const uint32_t i = p->n_passes;
     begin = vt_phase_begin();
-    VT_TRY(vt_pass_run(p->list.at[i], g, o, &p->after[i], d));
-    vt_phase_end(dev, vt_pass_at(p->list.at[i])->name, begin);
+    VT_TRY(vt_pass_run(p->list.at[i], g, r->passes, &p->after[i], d));
+    vt_phase_end(r->dev, vt_pass_at(p->list.at[i])->name, begin);
     g = p->after[i];
   }
-  const vt_target target = vt_device_target(dev);
+  const vt_target target = vt_device_target(r->dev);
   begin = vt_phase_begin();
-  VT_TRY(vt_plan_build(g, plan, &target, o->alloc, &p->plan, d));
-  vt_phase_end(dev, "plan", begin);
+  VT_TRY(vt_plan_build(g, r->plan, &target, r->passes->alloc, &p->plan, d));
+  vt_phase_end(r->dev, "plan", begin);
   return VT_OK;
 }
 
-vt_status vt_pipeline_plan(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
-                           const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
-                           vt_diag *d) {
-  *p = (vt_pipeline){.list = *list};
-  const vt_status s = fill(p, g, o, plan, dev, d);
+vt_status vt_pipeline_plan(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) {
+  *p = (vt_pipeline){.list = *r->list};
+  const vt_status s = run_passes_and_plan(p, r, d);
   if (s != VT_OK) vt_pipeline_done(p);
   return s;
 }
 
-/* ---- plans made before ---- */
+/* ---- cached plans ---- */
 
-static void adopt(vt_pipeline *p, vt_kept *k) {
-  *p = (vt_pipeline){.list = k->list, .n_passes = k->list.n, .plan = k->plan, .kept = k};
+/* Makes *p the pipeline of a cached plan, whose reference it takes over. */
+static void set_cached(vt_pipeline *p, vt_cached_plan *k) {
+  *p = (vt_pipeline){.list = k->list, .n_passes = k->list.n, .plan = k->plan, .cached = k};
   p->after[k->list.n - 1] = k->g;
 }
 
-/* The last graph and the plan become the kept one's; of the graphs before, their hashes are kept,
- * and they are gone before anybody else can hold it. */
-static vt_status make_kept(vt_kept *k, const vt_graph *g, const vt_pass_options *o,
-                           const vt_plan_options *plan, vt_device *dev, vt_diag *d) {
+/* Runs the passes and makes the plan, and moves both the last graph and the plan into `k`. Earlier
+ * graphs are freed before anyone else can share `k`, which gets only their hashes. */
+static vt_status make_plan(vt_cached_plan *k, const vt_pipeline_request *r, vt_diag *d) {
   vt_pipeline made;
-  vt_pass_options passes = *o;
-  passes.alloc = vt_kept_alloc(k);
-  VT_TRY(vt_pipeline_plan(&made, g, &k->list, &passes, plan, dev, d));
+  vt_pass_options passes = *r->passes;
+  vt_pipeline_request request = *r;
+  passes.alloc = vt_cached_plan_alloc(k);
+  request.list = &k->list;
+  request.passes = &passes;
+  VT_TRY(vt_pipeline_plan(&made, &request, d));
   vt_status s = VT_OK;
   for (uint32_t i = 0; i < made.n_passes && s == VT_OK; i++)
     s = vt_graph_hash(made.after[i], &k->after[i]);
@@ -58,25 +60,24 @@ static vt_status make_kept(vt_kept *k, const vt_graph *g, const vt_pass_options 
   return s == VT_OK ? VT_OK : VT_FAIL(d, s, "out of memory");
 }
 
-vt_status vt_pipeline_recall(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
-                             const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
-                             vt_cache *cache, const vt_text *key, vt_diag *d) {
-  const vt_target target = vt_device_target(dev);
+vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_pipeline_request *r, vt_cache *cache,
+                                  const vt_text *key, vt_diag *d) {
+  const vt_target target = vt_device_target(r->dev);
   const uint64_t begin = vt_phase_begin();
-  vt_kept *k = NULL;
-  VT_TRY(vt_cache_find(cache, key->s, key->n, list, &target, &k, d));
-  vt_phase_end(dev, "recall", begin);
+  vt_cached_plan *k = NULL;
+  VT_TRY(vt_cache_find_plan(cache, key->s, key->n, r->list, &target, &k, d));
+  vt_phase_end(r->dev, "recall", begin);
   if (k == NULL) {
-    k = vt_kept_new(key->s, key->n, list, vt_cache_alloc(cache));
+    k = vt_cached_plan_new(key->s, key->n, r->list, vt_cache_alloc(cache));
     if (k == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-    const vt_status s = make_kept(k, g, o, plan, dev, d);
+    const vt_status s = make_plan(k, r, d);
     if (s != VT_OK) {
-      vt_kept_release(k);
+      vt_cached_plan_release(k);
       return s;
     }
-    vt_cache_keep(cache, k);
+    vt_cache_add_plan(cache, k);
   }
-  adopt(p, k);
+  set_cached(p, k);
   return VT_OK;
 }
 
@@ -89,21 +90,20 @@ vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *
   return VT_OK;
 }
 
-vt_status vt_pipeline_build(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
-                            const vt_pass_options *o, vt_device *dev, vt_diag *d) {
-  VT_TRY(vt_pipeline_plan(p, g, list, o, NULL, dev, d));
-  const vt_status s = vt_pipeline_open(p, dev, o->alloc, d);
+vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) {
+  VT_TRY(vt_pipeline_plan(p, r, d));
+  const vt_status s = vt_pipeline_open(p, r->dev, r->passes->alloc, d);
   if (s != VT_OK) vt_pipeline_done(p);
   return s;
 }
 
 void vt_pipeline_done(vt_pipeline *p) {
   vt_exec_free(p->exec);
-  if (p->kept == NULL) {
+  if (p->cached == NULL) {
     vt_plan_free(p->plan);
     for (uint32_t i = p->n_passes; i-- > 0;) vt_graph_free(p->after[i]);
   }
-  vt_kept_release(p->kept);
+  vt_cached_plan_release(p->cached);
   memset(p, 0, sizeof *p);
 }
 

@@ -1,39 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pipeline.h - the one way from a graph to something that runs: passes, plan, gateway. The model
- * itself, the graph of its initialisers and the constants that are folded all take it. */
+ * pipeline.h - the only path from a graph to something that runs: passes, plan, execution. The
+ * model itself, the graph of its initialisers and the constants of constant folding all take it.
+ * Private to the api. */
 #ifndef VT_PIPELINE_H
 #define VT_PIPELINE_H
-#include "kept.h"
+#include "cached_plan.h"
 #include "vt_gate.h"
 
 typedef struct vt_pipeline {
-  vt_pass_list list;
-  uint32_t n_passes; /* of the list, that have run */
-  vt_graph *after[VT_PASS_COUNT];
-  vt_plan *plan;
-  vt_exec *exec;
-  vt_kept *kept; /* whose the plan and the last graph are, and there are no others; or NULL */
+  vt_pass_list list;              /* the passes, in their order */
+  uint32_t n_passes;              /* how many of them have run */
+  vt_graph *after[VT_PASS_COUNT]; /* the graph after each pass; NULL before the last if cached */
+  vt_plan *plan;                  /* the plan of the last graph */
+  vt_exec *exec;                  /* the execution of the plan; NULL until vt_pipeline_open */
+  vt_cached_plan *cached;         /* owner of the plan and the last graph; NULL: this pipeline */
 } vt_pipeline;
 
-/* Passes and plan, for a device that is asked and not used. On failure everything is freed and *p
- * is zero. */
-vt_status vt_pipeline_plan(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
-                           const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
-                           vt_diag *d) VT_NODISCARD;
-/* The same, looked up in a cache and else made and kept there. `o->alloc` is left alone. */
-vt_status vt_pipeline_recall(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
-                             const vt_pass_options *o, const vt_plan_options *plan, vt_device *dev,
-                             vt_cache *cache, const vt_text *key, vt_diag *d) VT_NODISCARD;
-/* Takes the memory of a planned pipeline. */
+/* The inputs of a pipeline. */
+typedef struct vt_pipeline_request {
+  const vt_graph *g;             /* the graph before the passes */
+  const vt_pass_list *list;      /* the passes to run */
+  const vt_pass_options *passes; /* their options; also the allocator of everything that is made */
+  const vt_plan_options *plan;   /* options of the planner; NULL: the default */
+  vt_device *dev;                /* the device to plan for */
+} vt_pipeline_request;
+
+/* Runs the passes and makes the plan. The device is queried; no memory is taken on it. On failure
+ * everything is freed and *p is zero. */
+vt_status vt_pipeline_plan(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
+/* Does the same with a cache: the plan of `key` is looked up there, and if it is missing it is made
+ * and added. `r->passes->alloc` is ignored, because a cached plan uses the cache's allocator. */
+vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_pipeline_request *r, vt_cache *cache,
+                                  const vt_text *key, vt_diag *d) VT_NODISCARD;
+/* Makes the execution of a planned pipeline, which takes all memory that it needs. */
 vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *d) VT_NODISCARD;
-/* Both, the plan as it is by default. */
-vt_status vt_pipeline_build(vt_pipeline *p, const vt_graph *g, const vt_pass_list *list,
-                            const vt_pass_options *o, vt_device *dev, vt_diag *d) VT_NODISCARD;
+/* Plans, then opens with the same allocator. */
+vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
 void vt_pipeline_done(vt_pipeline *p);
-/* The graph that is planned and run. */
+/* The graph after the last pass, which is planned and run. */
 const vt_graph *vt_pipeline_graph(const vt_pipeline *p);
-/* What folding runs constants with: this pipeline on the reference, with the allocator that `user`
- * points to. */
+/* Computes the results of a graph without inputs on the reference, into out[] by result. Constant
+ * folding calls it as vt_eval.eval; `user` points to the vt_alloc to use. */
 vt_status vt_pipeline_eval(void *user, const vt_graph *g, void *const *out,
                            vt_diag *d) VT_NODISCARD;
 #endif

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_key.c - the key of a plan: this library, what is asked for, the target, the model. And that
- * of a trial: this library, the device, the capability. */
+ * plan_key.c - writes the key of a plan (this build, the options, the target, the model) and the
+ * key of a trial (this build, the device, the capability). Any difference in them makes another
+ * key. */
 #include <string.h>
 #include "plan_key.h"
 #include "vt_sort.h"
 
-/* A hash of the sources that passes, plans and kernels come from: another build may plan or compute
- * otherwise, though its version is the same. */
+/* A hash of the sources of passes, planner and kernels, written by the build. Another build with
+ * the same version number may plan or compute differently, so the version alone is not enough. */
 static const char sources[] =
 #include "plan_sources.inc"
     ;
 
+/* The head of a key of kind `what`: "plan" or "trial". */
 static void add_library(vt_text *out, const char *what) {
   vt_text_add(out, "volta %s key 1\nnumerics %u\nversion %s\nsources %s\n", what,
               VT_NUMERICS_VERSION, vt_version(), sources);
 }
 
+/* "what length:name", so that no character of a name can be taken for the end of it. */
 static void add_name(vt_text *out, const char *what, const char *name, size_t n) {
   vt_text_add(out, "%s %zu:", what, n);
-  vt_text_bytes(out, name, n);
+  vt_text_add_bytes(out, name, n);
 }
 
-/* ---- what is asked for ---- */
+/* ---- options; names are sorted, because their order does not matter ---- */
 
 static int by_binding(const void *a, const void *b, const void *context) {
   const vt_binding *x = a, *y = b;
@@ -74,7 +77,7 @@ static vt_status add_options(const vt_pass_list *list, const vt_pass_options *pa
 
 /* ---- the target ---- */
 
-/* Without the number of the device: what tells devices apart is the fingerprint. */
+/* The number of the device is left out: devices with the same fingerprint get the same plans. */
 static void add_target(vt_device *dev, vt_text *out) {
   const vt_target t = vt_device_target(dev);
   const char *name = vt_device_name(dev);
@@ -83,13 +86,14 @@ static void add_target(vt_device *dev, vt_text *out) {
   vt_text_add(out, "\ndense_only %u\nlists", t.dense_only);
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const uint32_t op = vt_op_at(i)->number;
-    if (vt_device_lists(dev, op)) vt_text_add(out, " %u", op);
+    if (vt_device_lists_op(dev, op)) vt_text_add(out, " %u", op);
   }
   vt_text_add(out, "\n");
 }
 
 /* ---- the model ---- */
 
+/* Line and column of each node in the model's file, which messages of failing steps name. */
 static void add_places(const vt_graph *g, vt_text *out) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
@@ -112,15 +116,15 @@ vt_status vt_plan_key(const vt_model *m, const vt_pass_list *list, const vt_pass
 
 /* ---- trials ---- */
 
-/* What the backend of the device says of this build and machine. */
+/* The facts that the device's backend reports about this build and machine. */
 static void add_facts(const char *device, vt_text *out) {
   const size_t n = strcspn(device, ":");
   const char *key;
-  char said[600];
+  char value[600];
   for (uint32_t i = 0; (key = vt_registry_fact(i, NULL, 0)) != NULL; i++) {
     if (strncmp(key, device, n) != 0 || key[n] != '.') continue;
-    (void)vt_registry_fact(i, said, sizeof said);
-    add_name(out, key, said, strlen(said));
+    (void)vt_registry_fact(i, value, sizeof value);
+    add_name(out, key, value, strlen(value));
     vt_text_add(out, "\n");
   }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * planned.c - a plan that is looked at and not run: sums, stretches of memory, steps in words. */
+ * planned.c - a plan that is inspected and not run: its text, its sums, its steps as text, and the
+ * lifetimes of all memory in it for pictures. */
 #include <string.h>
 #include "prepare.h"
 #include "vt_fpenv.h"
@@ -11,10 +12,10 @@ struct vt_planned {
   vt_device *dev;
   vt_pipeline line;
   vt_terms terms;
-  const char *text;
-  const char **step; /* what each does */
-  vt_plan_lifetime *stretches;
-  uint32_t n_stretches;
+  const char *text;            /* the plan in printed form */
+  const char **step;           /* by step: "h = matmul(x, w)" */
+  vt_plan_lifetime *lifetimes; /* blocks of memory with the steps between which they are in use */
+  uint32_t n_lifetimes;
 };
 _Static_assert((int)VT_MEMORY_CLASSES == (int)VT_CLASS_COUNT, "the api names every class");
 
@@ -22,41 +23,45 @@ const char *vt_memory_class(uint32_t i) { return i < VT_CLASS_COUNT ? vt_class_n
 int vt_memory_class_on_device(uint32_t i) { return vt_class_on_device(i); }
 uint32_t vt_memory_class_arena(uint32_t i) { return vt_class_arena(i); }
 
-/* ---- what is shown ---- */
+/* ---- texts and lifetimes ---- */
 
-static const char *keep(vt_planned *p, vt_text *t) {
+/* A copy of the text in the arena, or NULL when memory is out; frees `t`. */
+static const char *move_text(vt_planned *p, vt_text *t) {
   const char *s = vt_text_status(t) == VT_OK ? vt_arena_string(&p->arena, t->s, t->n) : NULL;
   vt_text_done(t);
   return s;
 }
 
-static const char *name_step(vt_planned *p, uint32_t i) {
+static const char *step_text(vt_planned *p, uint32_t i) {
   vt_text t;
   vt_text_init(&t, p->a);
   vt_plan_print_step(p->line.plan, i, &t);
-  return keep(p, &t);
+  return move_text(p, &t);
 }
 
-static const char *type_of(vt_planned *p, uint32_t value) {
+static const char *type_text(vt_planned *p, uint32_t value) {
   const vt_graph *g = p->line.plan->g;
   vt_text t;
   vt_text_init(&t, p->a);
   vt_type_print(&g->dims, &g->values[value].type, &t);
-  return keep(p, &t);
+  return move_text(p, &t);
 }
 
-static const char *label(vt_planned *p, const char *form, const char *name) {
+/* The name in the printf format `form`, which has one %s. */
+static const char *label_text(vt_planned *p, const char *form, const char *name) {
   vt_text t;
   vt_text_init(&t, p->a);
   vt_text_add(&t, form, name);
-  return keep(p, &t);
+  return move_text(p, &t);
 }
 
-static void add(vt_planned *p, vt_plan_lifetime s) {
-  if (s.bytes > 0) p->stretches[p->n_stretches++] = s;
+/* Adds a lifetime unless it has no bytes. */
+static void add_lifetime(vt_planned *p, vt_plan_lifetime s) {
+  if (s.bytes > 0) p->lifetimes[p->n_lifetimes++] = s;
 }
 
-/* One stretch for a value and all that is written over it: the last of them names its end. */
+/* Adds one lifetime for a value together with the values written over it; it ends with the last of
+ * these. `lifetime_of` is scratch with an entry per value. */
 static void add_values(vt_planned *p, uint32_t *lifetime_of) {
   const vt_plan *plan = p->line.plan;
   char name[16];
@@ -65,115 +70,120 @@ static void add_values(vt_planned *p, uint32_t *lifetime_of) {
     if (b->place == VT_PLACE_VIEW || b->bytes == 0) continue;
     if (b->place == VT_PLACE_OVER) {
       lifetime_of[v] = lifetime_of[b->of];
-      p->stretches[lifetime_of[v]].last = b->last;
+      p->lifetimes[lifetime_of[v]].last = b->last;
       continue;
     }
-    lifetime_of[v] = p->n_stretches;
-    add(p, (vt_plan_lifetime){.memory_class = b->class,
-                              .first = b->first,
-                              .last = b->last,
-                              .offset = b->offset,
-                              .bytes = b->bytes,
-                              .name = label(p, "%s", vt_value_name(plan->g, v, name)),
-                              .type = type_of(p, v)});
+    lifetime_of[v] = p->n_lifetimes;
+    add_lifetime(p, (vt_plan_lifetime){.memory_class = b->class,
+                                       .first = b->first,
+                                       .last = b->last,
+                                       .offset = b->offset,
+                                       .bytes = b->bytes,
+                                       .name = label_text(p, "%s", vt_value_name(plan->g, v, name)),
+                                       .type = type_text(p, v)});
   }
 }
 
-/* A visit is for all steps of a group. */
-static void add_visits(vt_planned *p) {
+/* Adds the copies of parameters that stay in host memory. A copy is in place until the last step of
+ * the group that it is made for. */
+static void add_param_copies(vt_planned *p) {
   const vt_plan *plan = p->line.plan;
   char name[16];
   for (uint32_t i = 0; i < plan->n_transfers; i++) {
     const vt_transfer *t = &plan->transfers[i];
     if (t->class != VT_CLASS_TEMP) continue;
-    add(p, (vt_plan_lifetime){.memory_class = t->class,
-                              .first = t->step,
-                              .last = vt_plan_group_last(plan, t->step),
-                              .offset = t->offset,
-                              .bytes = t->bytes,
-                              .name = label(p, "%s visits", vt_value_name(plan->g, t->value, name)),
-                              .type = type_of(p, t->value)});
+    add_lifetime(p, (vt_plan_lifetime){
+                        .memory_class = t->class,
+                        .first = t->step,
+                        .last = vt_plan_group_last(plan, t->step),
+                        .offset = t->offset,
+                        .bytes = t->bytes,
+                        .name = label_text(p, "%s visits", vt_value_name(plan->g, t->value, name)),
+                        .type = type_text(p, t->value)});
   }
 }
 
-/* `first` and `last` have room for a number by value. */
-static void add_copies(vt_planned *p, uint32_t *first, uint32_t *last) {
+/* Adds the dense copies of views. `first` and `last` are scratch with an entry per value. */
+static void add_dense_copies(vt_planned *p, uint32_t *first, uint32_t *last) {
   const vt_plan *plan = p->line.plan;
   char name[16];
-  vt_plan_copy_lives(plan, first, last);
+  vt_plan_copy_lifetimes(plan, first, last);
   for (uint32_t v = 0; v < plan->n_buffers; v++) {
     const vt_type *type = &plan->g->values[v].type;
     uint64_t elements, bytes;
     if (plan->dense[v] == VT_NO_OFFSET || vt_type_size(type, &elements, &bytes, NULL) != VT_OK)
       continue;
-    add(p, (vt_plan_lifetime){.memory_class = VT_CLASS_WORK,
+    add_lifetime(
+        p, (vt_plan_lifetime){.memory_class = VT_CLASS_WORK,
                               .first = first[v],
                               .last = last[v],
                               .offset = plan->dense[v],
                               .bytes = bytes,
-                              .name = label(p, "%s dense", vt_value_name(plan->g, v, name)),
-                              .type = type_of(p, v)});
+                              .name = label_text(p, "%s dense", vt_value_name(plan->g, v, name)),
+                              .type = type_text(p, v)});
   }
 }
 
-/* What the bodies of a step take for themselves, and the scratch of a step: of several runs, which
- * have it at the same place, the largest. */
-static void add_steps(vt_planned *p) {
+/* Adds for each step the memory of its bodies and its scratch. A step may be several launches,
+ * first the dense copies that it reads; their scratch has the same offset, and the largest
+ * counts. */
+static void add_step_memory(vt_planned *p) {
   const vt_plan *plan = p->line.plan;
   vt_plan_lifetime scratch = {.memory_class = VT_CLASS_WORK, .name = "scratch", .type = ""};
-  for (uint32_t r = 0, step = 0; r < plan->n_runs; r++) {
-    const vt_bk_step *s = &plan->runs[r];
+  for (uint32_t r = 0, step = 0; r < plan->n_bk_steps; r++) {
+    const vt_bk_step *s = &plan->bk_steps[r];
     if (s->work_bytes > scratch.bytes) {
       scratch.bytes = s->work_bytes;
       scratch.offset = s->work_offset;
     }
-    if (plan->run_node[r] != plan->step_node[step]) continue;
-    add(p, (vt_plan_lifetime){.memory_class = VT_CLASS_TEMP,
-                              .first = step,
-                              .last = step,
-                              .offset = plan->nested[step].offset,
-                              .bytes = plan->nested[step].bytes,
-                              .name = "bodies",
-                              .type = ""});
+    if (plan->bk_step_node[r] != plan->step_node[step]) continue;
+    add_lifetime(p, (vt_plan_lifetime){.memory_class = VT_CLASS_TEMP,
+                                       .first = step,
+                                       .last = step,
+                                       .offset = plan->nested[step].offset,
+                                       .bytes = plan->nested[step].bytes,
+                                       .name = "bodies",
+                                       .type = ""});
     scratch.first = scratch.last = step++;
-    add(p, scratch);
+    add_lifetime(p, scratch);
     scratch.bytes = 0;
   }
 }
 
-static vt_status describe(vt_planned *p, vt_diag *d) {
+/* Makes all texts and lifetimes. */
+static vt_status describe_plan(vt_planned *p, vt_diag *d) {
   const vt_plan *plan = p->line.plan;
-  const size_t most =
-      (size_t)plan->n_buffers + plan->n_transfers + plan->n_steps + plan->n_runs + 1;
-  p->stretches = VT_NEW_N(&p->arena, vt_plan_lifetime, most);
+  const size_t max_lifetimes =
+      (size_t)plan->n_buffers + plan->n_transfers + plan->n_steps + plan->n_bk_steps + 1;
+  p->lifetimes = VT_NEW_N(&p->arena, vt_plan_lifetime, max_lifetimes);
   p->step = VT_NEW_N(&p->arena, const char *, plan->n_steps);
-  uint32_t *by_value = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
-  uint32_t *other = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
+  uint32_t *scratch_a = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
+  uint32_t *scratch_b = VT_NEW_N(&p->arena, uint32_t, plan->n_buffers);
   vt_text t;
   vt_text_init(&t, p->a);
   vt_plan_print(plan, 1, &t);
-  p->text = keep(p, &t);
+  p->text = move_text(p, &t);
   if (vt_arena_status(&p->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  for (uint32_t i = 0; i < plan->n_steps; i++) p->step[i] = name_step(p, i);
-  add_values(p, by_value);
-  add_visits(p);
-  add_copies(p, by_value, other);
-  add_steps(p);
+  for (uint32_t i = 0; i < plan->n_steps; i++) p->step[i] = step_text(p, i);
+  add_values(p, scratch_a);
+  add_param_copies(p);
+  add_dense_copies(p, scratch_a, scratch_b);
+  add_step_memory(p);
   if (p->text != NULL && vt_arena_status(&p->arena) == VT_OK) return VT_OK;
   return VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
 vt_status vt_planned_new(const vt_model *m, const vt_options *o, vt_planned **out, vt_diag *d) {
   vt_alloc a;
-  const vt_options options = vt_options_read(o, &a);
+  const vt_options options = vt_options_copy(o, &a);
   vt_planned *p = vt_alloc_new(a, sizeof *p);
   if (p == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   p->a = a;
   vt_arena_init(&p->arena, a);
   vt_fpenv saved;
-  vt_fpenv_enter(&saved); /* coefficients are rounded while lowering */
+  vt_fpenv_enter(&saved); /* the pass `lower` rounds coefficients */
   vt_status s = vt_prepare(m, &options, a, 0, &p->dev, &p->line, &p->terms, d);
-  if (s == VT_OK) s = describe(p, d);
+  if (s == VT_OK) s = describe_plan(p, d);
   vt_fpenv_leave(&saved);
   if (s == VT_OK) {
     *out = p;
@@ -192,7 +202,7 @@ void vt_planned_free(vt_planned *p) {
   vt_alloc_free(a, p, sizeof *p);
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
 const char *vt_planned_backend(const vt_planned *p) { return vt_device_name(p->dev); }
 int vt_planned_unadmitted(const vt_planned *p) { return vt_device_unadmitted(p->dev); }
@@ -221,7 +231,7 @@ void vt_planned_info(const vt_planned *p, vt_plan_info *out) {
                        .nodes = g->n_nodes,
                        .steps = plan->n_steps,
                        .transfers = plan->n_transfers,
-                       .dense_copies = plan->n_runs - plan->n_steps,
+                       .dense_copies = plan->n_bk_steps - plan->n_steps,
                        .peak = vt_plan_peak(plan),
                        .live = plan->live_bytes,
                        .fullest = plan->live_step};
@@ -239,11 +249,11 @@ void vt_planned_info(const vt_planned *p, vt_plan_info *out) {
   memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
 }
 
-uint32_t vt_planned_stretches(const vt_planned *p) { return p->n_stretches; }
+uint32_t vt_planned_lifetimes(const vt_planned *p) { return p->n_lifetimes; }
 
 vt_status vt_planned_lifetime(const vt_planned *p, uint32_t i, vt_plan_lifetime *out) {
-  if (i >= p->n_stretches) return VT_NAME;
-  vt_plan_lifetime s = p->stretches[i];
+  if (i >= p->n_lifetimes) return VT_NAME;
+  vt_plan_lifetime s = p->lifetimes[i];
   s.size = out->size;
   memcpy(out, &s, s.size < sizeof s ? s.size : sizeof s);
   return VT_OK;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * planned_test.c - a plan that is looked at is the plan that is run, to the byte: an allocator that
- * writes down every request sees the buffers of a program being as large as the plan's classes, and
- * nothing at all during a run. With VOLTA_TEST_FULL for GPT-2 too. */
+ * planned_test.c - the plan of vt_planned_new is the plan that runs, to the byte. An allocator that
+ * records every request shows that the buffers of a program are as large as the memory classes of
+ * the plan, and that a run allocates nothing. With VOLTA_TEST_FULL also for GPT-2. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "volta/volta_tools.h"
 #include "vt_test.h"
 
-/* ---- an allocator that writes down ---- */
+/* ---- an allocator that records requests ---- */
 
 enum { MOST_REQUESTS = 1 << 20 };
 typedef struct ledger {
-  size_t *size; /* of each request, in order; 0: something was given back */
-  uint32_t n;
-  long live;
+  size_t *size; /* bytes of each request, in order; 0 for a release */
+  uint32_t n;   /* number of requests */
+  long live;    /* blocks that are not released yet */
 } ledger;
 
-static void *write_down(void *user, void *p, size_t old_size, size_t new_size) {
+static void *record_request(void *user, void *p, size_t old_size, size_t new_size) {
   ledger *l = user;
   (void)old_size;
   if (l->n < MOST_REQUESTS) l->size[l->n++] = new_size;
@@ -56,15 +56,15 @@ static void check_ok(vt_status s, const vt_diag *d, const char *what) {
   CHECK(s == VT_OK);
   if (s == VT_OK) return;
   fprintf(stderr, "  %s: %s\n", what, d->text);
-  exit(1); /* nothing below makes sense */
+  exit(1); /* no later check makes sense */
 }
 
 /* ---- buffers ---- */
 
-/* What the reference adds to each of its buffers: their size and start, and room to align them. */
+/* Bytes that the reference adds to each buffer: its size and start, and space to align it. */
 enum { HEADER = 16 + 64 };
 
-/* Of a class that lies in the arena of another: none. */
+/* Bytes of an arena: those of all classes in it; 0 for a class that is in the arena of another. */
 static uint64_t arena_bytes(const vt_plan_info *info, uint32_t arena) {
   uint64_t bytes = 0;
   for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
@@ -72,8 +72,8 @@ static uint64_t arena_bytes(const vt_plan_info *info, uint32_t arena) {
   return bytes;
 }
 
-/* How often the requests hold the arenas on the device, one after the other, and then those in
- * host memory. */
+/* How often the requests are, in sequence, the arenas on the device and then those in host
+ * memory. */
 static uint32_t count_buffers(const ledger *l, const vt_plan_info *info) {
   uint64_t want[VT_MEMORY_CLASSES];
   uint32_t n = 0, found = 0;
@@ -89,8 +89,9 @@ static uint32_t count_buffers(const ledger *l, const vt_plan_info *info) {
   return found;
 }
 
-static vt_plan_info look(const vt_model *m, const job *j, ledger *l, char **out_text) {
-  const vt_alloc a = {l, write_down};
+/* The sums and the text of a plan that is only inspected. */
+static vt_plan_info inspect_plan(const vt_model *m, const job *j, ledger *l, char **out_text) {
+  const vt_alloc a = {l, record_request};
   const vt_options o = options(j, &a);
   vt_plan_info info = {.size = sizeof info};
   vt_planned *p = NULL;
@@ -106,18 +107,18 @@ static vt_plan_info look(const vt_model *m, const job *j, ledger *l, char **out_
   return info;
 }
 
-static void run(vt_program *p, ledger *l) {
+static void run_twice(vt_program *p, ledger *l) {
   vt_diag d = {0};
   check_ok(vt_program_init_params(p, 0, &d), &d, "parameters");
   check_ok(vt_program_random_inputs(p, 7, &d), &d, "inputs");
   l->n = 0;
   check_ok(vt_program_run(p, &d), &d, "the first run");
   check_ok(vt_program_run(p, &d), &d, "the second run");
-  CHECK(l->n == 0); /* nothing was taken, nothing given back */
+  CHECK(l->n == 0); /* nothing was allocated or released */
 }
 
 static void check_job(const job *j, ledger *l) {
-  const vt_alloc a = {l, write_down};
+  const vt_alloc a = {l, record_request};
   vt_model *m = NULL;
   vt_program *p = NULL;
   char *text = NULL;
@@ -125,8 +126,8 @@ static void check_job(const job *j, ledger *l) {
   vt_run_info cost = {.size = sizeof cost};
   check_ok(vt_model_read(j->path, NULL, &m, &d), &d, j->path);
   *l = (ledger){.size = l->size};
-  const vt_plan_info info = look(m, j, l, &text);
-  CHECK(count_buffers(l, &info) == 0); /* a plan that is looked at takes none of it */
+  const vt_plan_info info = inspect_plan(m, j, l, &text);
+  CHECK(count_buffers(l, &info) == 0); /* without a program, none of the buffers is allocated */
   CHECK(info.peak < UINT64_C(1) << 26 || largest(l) < info.peak / 8);
   *l = (ledger){.size = l->size};
   const vt_options o = options(j, &a);
@@ -135,7 +136,7 @@ static void check_job(const job *j, ledger *l) {
   CHECK(strcmp(text, vt_program_plan(p)) == 0);
   vt_program_info(p, &cost);
   CHECK(cost.bytes_input + cost.bytes_param + cost.bytes_temp + cost.bytes_output == info.peak);
-  run(p, l);
+  run_twice(p, l);
   vt_program_free(p);
   CHECK(l->live == 0);
   vt_model_free(m);
@@ -155,9 +156,9 @@ static void test_buffers(ledger *l) {
   if (getenv("VOLTA_TEST_FULL") != NULL) check_job(&gpt2, l);
 }
 
-/* ---- what is shown ---- */
+/* ---- lifetimes, steps and sums ---- */
 
-static vt_planned *plan_alone(const job *j, const char *backend) {
+static vt_planned *plan_on(const job *j, const char *backend) {
   vt_options o = options(j, NULL);
   vt_model *m = NULL;
   vt_planned *p = NULL;
@@ -165,26 +166,27 @@ static vt_planned *plan_alone(const job *j, const char *backend) {
   o.backend = backend;
   check_ok(vt_model_read(j->path, NULL, &m, &d), &d, j->path);
   check_ok(vt_planned_new(m, &o, &p, &d), &d, "planning");
-  vt_model_free(m); /* the plan keeps what it needs */
+  vt_model_free(m); /* the plan does not need it any longer */
   return p;
 }
 
-/* Stretches lie in their arena, and no two that are alive at one step overlap. */
+/* Two lifetimes of one arena that share a step must not overlap in memory. */
 static void check_pair(const vt_plan_lifetime *a, const vt_plan_lifetime *b) {
   const int together =
       vt_memory_class_arena(a->memory_class) == vt_memory_class_arena(b->memory_class) &&
       a->first <= b->last && b->first <= a->last;
-  const int apart = a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset;
-  CHECK(!together || apart);
+  const int disjoint = a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset;
+  CHECK(!together || disjoint);
 }
 
 static const job transformer = {
     "examples/tiny_transformer.vt", "wpe", NULL, 2, {{"B", 2}, {"T", 16}}};
 
-static void check_stretches(const job *j, const char *backend) {
-  vt_planned *p = plan_alone(j, backend);
+/* Each lifetime is inside its arena, and any two that share a step are disjoint. */
+static void check_lifetimes(const job *j, const char *backend) {
+  vt_planned *p = plan_on(j, backend);
   vt_plan_info info = {.size = sizeof info};
-  const uint32_t n = vt_planned_stretches(p);
+  const uint32_t n = vt_planned_lifetimes(p);
   uint64_t top[VT_MEMORY_CLASSES] = {0};
   vt_planned_info(p, &info);
   CHECK(n > info.steps / 2);
@@ -197,23 +199,23 @@ static void check_stretches(const job *j, const char *backend) {
     for (uint32_t k = 0; k < i; k++)
       if (vt_planned_lifetime(p, k, &b) == VT_OK) check_pair(&a, &b);
   }
-  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++) /* the last one may end before its alignment */
+  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++) /* an arena is aligned, so it may be larger */
     CHECK(top[c] <= arena_bytes(&info, c) && arena_bytes(&info, c) - top[c] < 256);
   vt_planned_free(p);
 }
 
-/* With a parameter that visits, with scratch, and with bodies. */
-static void test_stretches(void) {
+/* Plans with parameters copied from host memory, with scratch, and with bodies. */
+static void test_lifetimes(void) {
   static const job images = {"examples/cnn.vt", NULL, NULL, 1, {{"B", 2}}};
   static const job cells = {"examples/lstm.vt", "all", "memory", 2, {{"B", 8}, {"T", 16}}};
-  check_stretches(&transformer, "reference:0");
-  check_stretches(&transformer, "island:1");
-  check_stretches(&images, "reference:0");
-  check_stretches(&cells, "reference:0");
+  check_lifetimes(&transformer, "reference:0");
+  check_lifetimes(&transformer, "island:1");
+  check_lifetimes(&images, "reference:0");
+  check_lifetimes(&cells, "reference:0");
 }
 
-/* Which bytes are alive by step, from the stretches alone, is what the plan says in sum. */
-static uint64_t most_alive(const vt_planned *p, uint32_t steps) {
+/* The most bytes alive at one step, computed from the lifetimes. */
+static uint64_t max_live_bytes(const vt_planned *p, uint32_t steps) {
   uint64_t most = 0;
   for (uint32_t i = 0; i < steps; i++) {
     vt_plan_lifetime s = {.size = sizeof s};
@@ -226,9 +228,9 @@ static uint64_t most_alive(const vt_planned *p, uint32_t steps) {
   return most;
 }
 
-/* A target that takes no strides: copies of views are there with all else. */
-static void test_dense(void) {
-  vt_planned *p = plan_alone(&transformer, "island:1");
+/* On a target that takes no strides, the lifetimes include the dense copies of views. */
+static void test_dense_copies(void) {
+  vt_planned *p = plan_on(&transformer, "island:1");
   vt_plan_info info = {.size = sizeof info};
   vt_plan_lifetime s = {.size = sizeof s};
   uint32_t n = 0;
@@ -244,46 +246,49 @@ static void test_dense(void) {
   vt_planned_free(p);
 }
 
-static void check_most(const job *j, const char *backend) {
-  vt_planned *p = plan_alone(j, backend);
+static void check_live(const job *j, const char *backend) {
+  vt_planned *p = plan_on(j, backend);
   vt_plan_info info = {.size = sizeof info};
   vt_planned_info(p, &info);
-  CHECK(most_alive(p, info.steps) == info.live);
+  CHECK(max_live_bytes(p, info.steps) == info.live);
   vt_planned_free(p);
 }
 
-/* At the fullest step of the encoder copies are alive; of the other, a visit of a whole group. */
-static void test_most(void) {
+/* The sum `live` is the maximum over the steps. At that step the encoder has dense copies, and the
+ * transformer a parameter copied for a whole group. */
+static void test_live(void) {
   static const job encoder = {"examples/encoder.vt", NULL, NULL, 2, {{"B", 2}, {"T", 16}}};
-  static const job visits = {"examples/tiny_transformer.vt", "all", NULL, 2, {{"B", 2}, {"T", 16}}};
-  check_most(&encoder, "reference:0");
-  check_most(&encoder, "island:1");
-  check_most(&visits, "reference:0");
-  check_most(&visits, "island:1");
+  static const job streamed = {
+      "examples/tiny_transformer.vt", "all", NULL, 2, {{"B", 2}, {"T", 16}}};
+  check_live(&encoder, "reference:0");
+  check_live(&encoder, "island:1");
+  check_live(&streamed, "reference:0");
+  check_live(&streamed, "island:1");
 }
 
-static void test_edges(void) {
-  vt_planned *p = plan_alone(&transformer, "reference:0");
+static void test_struct_sizes(void) {
+  vt_planned *p = plan_on(&transformer, "reference:0");
   vt_plan_info info = {.size = sizeof info}, part = {.size = 12, .steps = 99};
   vt_plan_lifetime s = {.size = 5}, whole = {.size = sizeof whole}, early, longer[2];
   vt_planned_info(p, &info);
   CHECK(vt_planned_step(p, info.steps) == NULL && vt_planned_step(p, info.steps - 1) != NULL);
-  CHECK(vt_planned_lifetime(p, vt_planned_stretches(p), &s) == VT_NAME && s.size == 5);
-  vt_planned_info(p, &part); /* as a caller of an older header asks */
+  CHECK(vt_planned_lifetime(p, vt_planned_lifetimes(p), &s) == VT_NAME && s.size == 5);
+  vt_planned_info(p, &part); /* the struct of an older header */
   CHECK(part.nodes == info.nodes && part.steps == info.steps && part.views == 0);
   CHECK(vt_planned_lifetime(p, 0, &whole) == VT_OK && whole.size == sizeof whole);
   memset(&early, 0x5a, sizeof early);
   early.size = offsetof(vt_plan_lifetime, bytes);
   CHECK(vt_planned_lifetime(p, 0, &early) == VT_OK && early.offset == whole.offset);
   CHECK(early.size == offsetof(vt_plan_lifetime, bytes) && early.last == whole.last);
-  CHECK(early.bytes == UINT64_C(0x5a5a5a5a5a5a5a5a)); /* beyond what that caller has */
+  CHECK(early.bytes == UINT64_C(0x5a5a5a5a5a5a5a5a)); /* beyond the caller's struct */
   memset(longer, 0x5a, sizeof longer);
-  longer[0].size = sizeof longer; /* as one of a newer header asks */
+  longer[0].size = sizeof longer; /* the struct of a newer header */
   CHECK(vt_planned_lifetime(p, 0, longer) == VT_OK && longer[0].size == sizeof longer);
   CHECK(longer[0].name == whole.name && longer[1].size == 0x5a5a5a5a);
   CHECK(strcmp(vt_planned_backend(p), "reference:0") == 0);
   CHECK(vt_memory_class(VT_MEMORY_CLASSES) == NULL && vt_memory_class_on_device(99) == 0);
-  CHECK(info.transfers == 3 && info.bytes[VT_MEMORY_CLASSES - 1] == 65536); /* wpe stays behind */
+  CHECK(info.transfers == 3 &&
+        info.bytes[VT_MEMORY_CLASSES - 1] == 65536); /* wpe stays in host memory */
   CHECK(info.peak >= info.live);
   vt_planned_free(p);
   vt_planned_free(NULL);
@@ -312,10 +317,10 @@ int main(void) {
   ledger l = {.size = malloc(MOST_REQUESTS * sizeof *l.size)};
   if (l.size == NULL) return 1;
   test_buffers(&l);
-  test_stretches();
-  test_dense();
-  test_most();
-  test_edges();
+  test_lifetimes();
+  test_dense_copies();
+  test_live();
+  test_struct_sizes();
   test_budget();
   free(l.size);
   TEST_DONE();

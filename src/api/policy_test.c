@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * policy_test.c - what is in force: strict unless it is said otherwise, nonsense refused; where the
- * policy falls back the whole plan goes to the CPU with the reason and the same bits, and only
- * when it is the device that is at fault. */
+ * policy_test.c - policies: the default is strict, and unknown values are refused. With a fallback
+ * the whole plan runs on the CPU and gives the same bits, and the program says why; this happens
+ * only if the device is the cause of the failure. */
 #include "volta/volta_tools.h"
 #include "wrapped_test.h"
 
-static vt_model *model; /* with a symbolic dimension, an op that only it has, and constants */
+static vt_model *model; /* has a symbolic dim, constants, and the op neg, which is in no probe */
 static uint8_t expected[32];
 
 static const vt_policy falls_back = {.size = sizeof falls_back, .fallback = VT_FALLBACK_CPU};
@@ -32,7 +32,7 @@ static vt_program *open_with(const vt_options *o) {
   return p;
 }
 
-/* ---- what is asked for ---- */
+/* ---- reading the policy ---- */
 
 static vt_policy policy_of(const vt_program *p) {
   vt_policy out = {.size = sizeof out};
@@ -43,7 +43,7 @@ static vt_policy policy_of(const vt_program *p) {
 static void test_default_is_strict(void) {
   const vt_policy zero = {.size = sizeof zero}, unsized = {.fallback = 7}, early = {.size = 8};
   const vt_policy *const all[] = {NULL, &zero, &unsized, &early};
-  for (int i = 0; i < 4; i++) { /* a field beyond its size is not looked at */
+  for (int i = 0; i < 4; i++) { /* fields beyond the struct's size are not read */
     const vt_options o = options_of("reference", all[i]);
     vt_program *p = open_with(&o);
     const vt_policy in_force = policy_of(p);
@@ -53,7 +53,7 @@ static void test_default_is_strict(void) {
   }
 }
 
-static void test_what_is_said(void) {
+static void test_given_policy(void) {
   const vt_policy given = {.size = sizeof given,
                            .fallback = VT_FALLBACK_CPU,
                            .mixed_path = VT_MIXED_PATH_ALLOWED,
@@ -62,7 +62,7 @@ static void test_what_is_said(void) {
   vt_program *p = open_with(&o);
   const vt_policy in_force = policy_of(p);
   CHECK(memcmp(&in_force, &given, sizeof given) == 0);
-  CHECK(!vt_program_unadmitted(p)); /* allowed, and not made use of */
+  CHECK(!vt_program_unadmitted(p)); /* the waiver was not needed */
   vt_policy part;
   memset(&part, 0x5a, sizeof part);
   part.size = offsetof(vt_policy, mixed_path);
@@ -71,37 +71,38 @@ static void test_what_is_said(void) {
   vt_program_free(p);
 }
 
+/* Every function that takes options refuses them, before it opens a device. */
 static void expect_refused(const vt_options *o, vt_status want, const char *words) {
   vt_program *p = NULL;
   vt_planned *q = NULL;
   int lists = 7;
-  for (int way = 0; way < 3; way++) {
+  for (int call = 0; call < 3; call++) {
     vt_diag d = {0};
-    const vt_status s = way == 0   ? vt_program_new(model, o, &p, &d)
-                        : way == 1 ? vt_planned_new(model, o, &q, &d)
-                                   : vt_op_supported_by(o, VT_OP_add, &lists, &d);
+    const vt_status s = call == 0   ? vt_program_new(model, o, &p, &d)
+                        : call == 1 ? vt_planned_new(model, o, &q, &d)
+                                    : vt_op_supported_by(o, VT_OP_add, &lists, &d);
     CHECK(s == want && d.code == want && strstr(d.text, words) != NULL);
-    if (strstr(d.text, words) == NULL) fprintf(stderr, "  %d: %s\n", way, d.text);
+    if (strstr(d.text, words) == NULL) fprintf(stderr, "  %d: %s\n", call, d.text);
   }
   CHECK(p == NULL && q == NULL && lists == 7);
   CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] == 0 && wrapped.live == 0);
 }
 
-static void test_nonsense(void) {
+static void test_invalid_options(void) {
   static const struct {
     vt_policy policy;
     vt_status want;
     const char *words;
   } rows[] = {
-      {{.determinism = 1}, VT_UNSUPPORTED, "no determinism but strict (0), not 1"},
-      {{.determinism = UINT32_MAX}, VT_UNSUPPORTED, "no determinism but strict"},
-      {{.precision = 1}, VT_UNSUPPORTED, "no precision but locked (0), not 1"},
-      {{.precision = 2}, VT_UNSUPPORTED, "no precision but locked"},
-      {{.fallback = 2}, VT_USAGE, "a value that means nothing"},
-      {{.mixed_path = 2}, VT_USAGE, "a value that means nothing"},
-      {{.admission = 2}, VT_USAGE, "a value that means nothing"},
-      /* no fallback from a policy that is not one */
-      {{.determinism = 1, .fallback = 1}, VT_UNSUPPORTED, "no determinism but strict"},
+      {{.determinism = 1}, VT_UNSUPPORTED, "determinism must be strict (0), not 1"},
+      {{.determinism = UINT32_MAX}, VT_UNSUPPORTED, "determinism must be strict"},
+      {{.precision = 1}, VT_UNSUPPORTED, "precision must be locked (0), not 1"},
+      {{.precision = 2}, VT_UNSUPPORTED, "precision must be locked"},
+      {{.fallback = 2}, VT_USAGE, "must be 0 or 1"},
+      {{.mixed_path = 2}, VT_USAGE, "must be 0 or 1"},
+      {{.admission = 2}, VT_USAGE, "must be 0 or 1"},
+      /* an invalid policy is no reason for a fallback */
+      {{.determinism = 1, .fallback = 1}, VT_UNSUPPORTED, "determinism must be strict"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     vt_policy policy = rows[i].policy;
@@ -116,33 +117,34 @@ static void test_nonsense(void) {
   expect_refused(&o, VT_USAGE, "1 to 4096 threads, not 4097");
   o.threads = 0;
   o.isa = "avx512_and_then_some";
-  expect_refused(&o, VT_USAGE, "no instructions 'avx512_and_then_some'");
+  expect_refused(&o, VT_USAGE, "no instruction set 'avx512_and_then_some'");
 }
 
-/* ---- what falls back ---- */
+/* ---- faults of a device, which a fallback hides ---- */
 
 typedef struct fault {
   const char *backend;
-  const char *reason;
-  vt_status without; /* what it is when nothing falls back */
-  void (*bend)(void);
+  const char *reason;   /* part of the message */
+  vt_status without;    /* status without a fallback */
+  void (*inject)(void); /* makes `wrapped` misbehave; NULL: the name alone is the fault */
 } fault;
 
 static void no_devices(void) { wrapped.devices = 0; }
-static void no_neg(void) { wrapped.refuses = VT_OP_neg; }
-static void no_functions(void) { wrapped.has = ~VT_BK_ROUNDED_MATH; }
+static void no_neg(void) { wrapped.refused_op = VT_OP_neg; }
+static void no_functions(void) { wrapped.declares = ~VT_BK_ROUNDED_MATH; }
 static void not_strict(void) { wrapped.determinism = 0; }
 static void trains_only(void) { wrapped.serves = VT_BK_TRAINING; }
-static void lies(void) { wrapped.breaks = VT_BK_ROUNDED_MATH; }
+static void lies(void) { wrapped.broken_capability = VT_BK_ROUNDED_MATH; }
 static void is_small(void) { wrapped.memory = 1; }
-static void does_not(int call, int32_t status) {
+/* Makes the function `call` of the device fail. */
+static void fail_function(int call, int32_t status) {
   wrapped.fails = call;
   wrapped.status = status;
 }
-static void does_not_open(void) { does_not(WRAPPED_OPEN, VT_BACKEND); }
-static void does_not_count(void) { does_not(WRAPPED_COUNT, VT_BACKEND); }
-static void has_no_room(void) { does_not(WRAPPED_NEW, VT_NOMEM); }
-static void does_not_run(void) { does_not(WRAPPED_RUN, VT_BACKEND); }
+static void does_not_open(void) { fail_function(WRAPPED_OPEN, VT_BACKEND); }
+static void does_not_count(void) { fail_function(WRAPPED_COUNT, VT_BACKEND); }
+static void has_no_room(void) { fail_function(WRAPPED_NEW, VT_NOMEM); }
+static void does_not_run(void) { fail_function(WRAPPED_RUN, VT_BACKEND); }
 
 static const fault faults[] = {
     {"fake:9", "'fake' has 2 devices, there is no number 9", VT_BACKEND, NULL},
@@ -160,16 +162,16 @@ static const fault faults[] = {
     {"fake", "trying ", VT_BACKEND, does_not_run},
 };
 
-static void bend(const fault *f) {
+static void inject(const fault *f) {
   wrapped_reset();
-  wrapped_forget();
-  if (f->bend != NULL) f->bend();
+  wrapped_forget_trials();
+  if (f->inject != NULL) f->inject();
 }
 
 static void expect_fallback(const fault *f) {
   const vt_options o = options_of(f->backend, &falls_back);
   uint8_t digest[32];
-  bend(f);
+  inject(f);
   vt_program *p = open_with(&o);
   const char *why = vt_program_fallback(p);
   CHECK(why != NULL && strstr(why, f->reason) != NULL);
@@ -177,11 +179,11 @@ static void expect_fallback(const fault *f) {
   CHECK(strcmp(vt_program_backend(p), "reference:0") == 0);
   CHECK(policy_of(p).fallback == VT_FALLBACK_CPU);
   CHECK(run(p, digest, NULL) == VT_OK && memcmp(digest, expected, 32) == 0);
-  CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_neg] == 0); /* the whole plan, or nothing of it */
+  CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_neg] == 0); /* nothing of the model ran on the device */
   vt_program_free(p);
   CHECK(wrapped.live == 0 && wrapped.outside == 0);
   vt_planned *q = NULL;
-  bend(f);
+  inject(f);
   CHECK(vt_planned_new(model, &o, &q, NULL) == VT_OK);
   if (q == NULL) exit(1);
   CHECK(vt_planned_fallback(q) != NULL && strcmp(vt_planned_backend(q), "reference:0") == 0);
@@ -192,7 +194,7 @@ static void expect_failure(const fault *f) {
   const vt_options o = options_of(f->backend, NULL);
   vt_program *p = NULL;
   vt_diag d = {0};
-  bend(f);
+  inject(f);
   CHECK(vt_program_new(model, &o, &p, &d) == f->without && p == NULL);
   CHECK(strstr(d.text, f->reason) != NULL && wrapped.live == 0);
   if (strstr(d.text, f->reason) == NULL) fprintf(stderr, "  %s\n", d.text);
@@ -203,7 +205,7 @@ static void test_fallback(void) {
     expect_failure(&faults[i]);
     expect_fallback(&faults[i]);
   }
-  const vt_options o = options_of("gpu", &falls_back); /* where nothing is wrong, nothing happens */
+  const vt_options o = options_of("gpu", &falls_back); /* without a fault there is no fallback */
   uint8_t digest[32];
   wrapped_reset();
   vt_program *p = open_with(&o);
@@ -212,7 +214,7 @@ static void test_fallback(void) {
   vt_program_free(p);
 }
 
-/* What the CPU could not do better: said as without a fallback. */
+/* Errors of the caller, which the CPU would have too, are reported as without a fallback. */
 static void test_no_fallback(void) {
   const vt_binding unknown = {"Q", 4};
   vt_options o[6];
@@ -229,19 +231,21 @@ static void test_no_fallback(void) {
     vt_diag with = {0}, without = {0}, planned = {0};
     wrapped_reset();
     const vt_status s = vt_program_new(model, &o[i], &p, &with);
-    const uint32_t opened = wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN]; /* for constants */
+    const uint32_t opened =
+        wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN]; /* constant folding opens it */
     CHECK(s == VT_USAGE || s == VT_BIND || s == VT_BUDGET || s == VT_NAME);
     CHECK(vt_planned_new(model, &o[i], &q, &planned) == s);
     o[i].policy = NULL;
     wrapped_reset();
     CHECK(vt_program_new(model, &o[i], &p, &without) == s && p == NULL && q == NULL);
-    CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] == opened); /* the CPU was not tried */
+    CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] ==
+          opened); /* no fallback opened the CPU */
     CHECK(memcmp(&with, &without, sizeof with) == 0 && memcmp(&with, &planned, sizeof with) == 0);
     CHECK(with.code == s && wrapped.live == 0);
   }
 }
 
-/* A name that means nothing is said to mean nothing, whatever the policy is. */
+/* A misspelt backend is an error under any policy. */
 static void test_misspelt(void) {
   static const char *const names[] = {"nosuch", "referense", "gpus", "gp", "auto:1", "fake:x", ""};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -256,8 +260,8 @@ static void test_misspelt(void) {
   }
 }
 
-/* A run that fails is not begun again elsewhere. */
-static void test_not_while_running(void) {
+/* A run that fails is not repeated on another backend. */
+static void test_no_fallback_in_run(void) {
   const vt_options o = options_of("gpu", &falls_back);
   uint8_t digest[32];
   vt_diag d = {0};
@@ -271,7 +275,8 @@ static void test_not_while_running(void) {
   vt_program_free(p);
 }
 
-/* Memory that runs out anywhere, on the way there and on the way back: said so, nothing kept. */
+/* If any allocation fails, before the fallback or in it, the status is VT_NOMEM and nothing
+ * leaks. */
 static void test_out_of_memory(void) {
   long asked = 0;
   for (long left = 0; left <= asked; left += 1 + asked / 150) {
@@ -282,8 +287,8 @@ static void test_out_of_memory(void) {
     vt_diag d = {0};
     o.alloc = &a;
     wrapped_reset();
-    wrapped_forget();
-    wrapped.breaks = VT_BK_ROUNDED_MATH;
+    wrapped_forget_trials();
+    wrapped.broken_capability = VT_BK_ROUNDED_MATH;
     const vt_status s = vt_program_new(model, &o, &p, &d);
     if (left == 0) asked = spent.asked;
     CHECK(s == (left == 0 ? VT_OK : VT_NOMEM) && d.code == s);
@@ -309,11 +314,11 @@ static void expect_backend(const char *backend, const char *opened, int fell, ui
 static void test_auto(void) {
   wrapped_reset();
   expect_backend("auto", "fake:0", 0, VT_FALLBACK_CPU);
-  wrapped.devices = 0; /* nobody asked for more */
+  wrapped.devices = 0; /* "auto" does not need a GPU, so this is no fallback */
   expect_backend("auto", "reference:0", 0, VT_FALLBACK_CPU);
   wrapped_reset();
-  wrapped_forget();
-  wrapped.breaks = VT_BK_ROUNDED_MATH;
+  wrapped_forget_trials();
+  wrapped.broken_capability = VT_BK_ROUNDED_MATH;
   expect_backend("auto", "reference:0", 1, VT_FALLBACK_CPU);
 }
 
@@ -326,7 +331,8 @@ static void test_environment(void) {
   setenv("VOLTA_BACKEND", "auto", 1);
   expect_backend(NULL, "fake:0", 0, VT_FALLBACK_CPU);
   setenv("VOLTA_BACKEND", "nosuch", 1);
-  expect_backend("reference", "reference:0", 0, VT_FALLBACK_NONE); /* what is said counts */
+  expect_backend("reference", "reference:0", 0,
+                 VT_FALLBACK_NONE); /* the option overrides the variable */
   setenv("VOLTA_BACKEND", "", 1);
   expect_backend(NULL, "reference:0", 0, VT_FALLBACK_NONE);
   unsetenv("VOLTA_BACKEND");
@@ -336,14 +342,14 @@ static void test_environment(void) {
     expect_refused(&o, VT_USAGE, "VOLTA_THREADS is a number from 1 to 4096, not '");
   }
   vt_options threads = options_of("reference", NULL);
-  threads.threads = 2; /* then nobody looks */
+  threads.threads = 2; /* then the variable is not read */
   vt_program_free(open_with(&threads));
   setenv("VOLTA_THREADS", "4096", 1);
   expect_backend("reference", "reference:0", 0, VT_FALLBACK_NONE);
   unsetenv("VOLTA_THREADS");
 }
 
-/* ---- plans made before ---- */
+/* ---- cached plans ---- */
 
 static void target_of(const vt_options *o, uint8_t out[32]) {
   uint8_t core[32];
@@ -352,7 +358,7 @@ static void target_of(const vt_options *o, uint8_t out[32]) {
   vt_program_free(p);
 }
 
-/* A plan for one backend is never that of another, whichever was kept first. */
+/* A cached plan of one backend is never used for another, whichever was cached first. */
 static void test_cache(void) {
   uint8_t on_fake[32], on_reference[32], again[32];
   vt_options o = options_of("fake", NULL), reference = options_of("reference", NULL);
@@ -366,8 +372,8 @@ static void test_cache(void) {
     for (int i = 0; i < 6; i++) {
       const int falls = (i + first) % 2;
       wrapped_reset();
-      wrapped_forget();
-      wrapped.breaks = falls ? VT_BK_ROUNDED_MATH : 0;
+      wrapped_forget_trials();
+      wrapped.broken_capability = falls ? VT_BK_ROUNDED_MATH : 0;
       target_of(&o, again);
       CHECK(memcmp(again, falls ? on_reference : on_fake, 32) == 0);
     }
@@ -389,12 +395,12 @@ int main(void) {
   CHECK(run(p, expected, NULL) == VT_OK);
   vt_program_free(p);
   test_default_is_strict();
-  test_what_is_said();
-  test_nonsense();
+  test_given_policy();
+  test_invalid_options();
   test_fallback();
   test_no_fallback();
   test_misspelt();
-  test_not_while_running();
+  test_no_fallback_in_run();
   test_out_of_memory();
   test_auto();
   test_environment();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ports.c - giving a program its inputs and parameters: from the caller, from initialisers run
- * through the pipeline, or drawn at random. */
+ * ports.c - sets the inputs and parameters of a program: to the caller's values, to the results of
+ * the initialisers, which run through the pipeline, or to random values. */
 #include <string.h>
 #include "program.h"
 #include "vt_fpenv.h"
@@ -30,7 +30,8 @@ static vt_status check_shape(const vt_program *p, uint32_t port, const vt_tensor
                  vt_type_text(&p->g->dims, &have, x), vt_type_text(&p->g->dims, want, y));
 }
 
-/* An input with a range is checked against it, so that a bad index is named before it is used. */
+/* Fails if an element is outside the range that the input declares, so that a bad index is reported
+ * with its input before any step uses it. */
 static vt_status check_range(const vt_program *p, uint32_t port, const void *data, uint64_t n,
                              vt_diag *d) {
   const vt_port *x = &p->g->ports[port];
@@ -47,30 +48,31 @@ static vt_status check_range(const vt_program *p, uint32_t port, const void *dat
   return VT_OK;
 }
 
-static vt_status write_settled(vt_program *p, uint32_t port, const void *data, uint64_t n,
-                               vt_diag *d) {
+/* Sets the port to `n` aligned elements whose NaNs are canonical. */
+static vt_status write_canonical(vt_program *p, uint32_t port, const void *data, uint64_t n,
+                                 vt_diag *d) {
   VT_TRY(check_range(p, port, data, n, d));
   VT_TRY(vt_exec_write(p->line.exec, p->g->ports[port].value, data, d));
   p->given[port] = 1;
   return VT_OK;
 }
 
-/* What is given is taken as it lies, unless there is something in it to settle first. */
+/* The caller's data is copied only if it is unaligned or has a NaN that must become canonical. */
 vt_status vt_program_write(vt_program *p, uint32_t port, const vt_tensor *t, vt_diag *d) {
   uint64_t count, bytes;
   VT_TRY(check_shape(p, port, t, d));
   VT_TRY(vt_tensor_bytes(t, &count, &bytes, d));
   if (bytes > 0 && t->data == NULL)
-    return VT_FAIL(d, VT_TENSOR, "'%s' is given without data", p->g->ports[port].name);
+    return VT_FAIL(d, VT_TENSOR, "the tensor for '%s' has no data", p->g->ports[port].name);
   const int aligned = (uintptr_t)t->data % vt_dtype_bytes(t->dtype) == 0;
   if (bytes > 0 && aligned && vt_is_canonical(t->data, t->dtype, count))
-    return write_settled(p, port, t->data, count, d);
+    return write_canonical(p, port, t->data, count, d);
   if (bytes > SIZE_MAX - 1) return out_of_memory(d);
   void *copy = vt_alloc_new(p->a, (size_t)bytes + 1);
   if (copy == NULL) return out_of_memory(d);
   if (bytes > 0) memcpy(copy, t->data, (size_t)bytes);
   vt_canonical(copy, t->dtype, count);
-  const vt_status s = write_settled(p, port, copy, count, d);
+  const vt_status s = write_canonical(p, port, copy, count, d);
   vt_alloc_free(p->a, copy, (size_t)bytes + 1);
   return s;
 }
@@ -81,7 +83,6 @@ vt_status vt_program_set_input(vt_program *p, const char *name, const vt_tensor 
   return vt_program_write(p, port, t, d);
 }
 
-/* An output of its own run is on its own backend. */
 vt_status vt_program_feed(vt_program *p, const char *input, vt_program *from, uint32_t output,
                           vt_diag *d) {
   const char *name;
@@ -90,8 +91,8 @@ vt_status vt_program_feed(vt_program *p, const char *input, vt_program *from, ui
   VT_TRY(vt_program_output(from, output, &name, &t, d));
   if (mixed && p->terms.policy.mixed_path != VT_MIXED_PATH_ALLOWED)
     return VT_FAIL(d, VT_UNSUPPORTED,
-                   "'%s' on %s would take '%s' from %s: a mixed path is not allowed", input,
-                   vt_device_name(p->dev), name, vt_device_name(from->dev));
+                   "'%s' on %s would take '%s' from %s: the policy does not allow a mixed path",
+                   input, vt_device_name(p->dev), name, vt_device_name(from->dev));
   VT_TRY(vt_program_set_input(p, input, &t, d));
   p->mixed |= mixed;
   return VT_OK;
@@ -118,8 +119,8 @@ vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor *out, 
 
 /* ---- initialisers ---- */
 
-/* One param from the pipeline of initialisers to the program's own memory. */
-static vt_status move_param(vt_program *p, vt_pipeline *init, const vt_result *r, uint32_t port,
+/* Sets one param of the program to a result of the initialisers. */
+static vt_status copy_param(vt_program *p, vt_pipeline *init, const vt_result *r, uint32_t port,
                             vt_diag *d) {
   const uint64_t bytes = init->plan->buffers[r->value].bytes;
   if (bytes > SIZE_MAX - 1) return out_of_memory(d);
@@ -132,6 +133,7 @@ static vt_status move_param(vt_program *p, vt_pipeline *init, const vt_result *r
   return s;
 }
 
+/* Runs the graph of the initialisers with this seed, at step 0, and sets all params. */
 static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t seed, vt_diag *d) {
   const vt_graph *g = vt_pipeline_graph(init);
   const uint64_t step = 0;
@@ -141,12 +143,12 @@ static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t see
   vt_watch watch = {p, "parameters"};
   vt_program_watch(&watch, init->exec);
   VT_TRY(vt_exec_run(init->exec, d));
-  uint32_t port = 0; /* the results come in the order of the params */
+  uint32_t port = 0; /* the results are in the order of the params */
   for (uint32_t i = 0; i < g->n_results; i++, port++) {
     while (port < p->g->n_ports && p->g->ports[port].kind != VT_PORT_PARAM) port++;
     if (port == p->g->n_ports || strcmp(p->g->ports[port].name, g->results[i].name) != 0)
-      return VT_FAIL(d, VT_INTERNAL, "the initialisers do not follow the params");
-    VT_TRY(move_param(p, init, &g->results[i], port, d));
+      return VT_FAIL(d, VT_INTERNAL, "the initialisers are not in the order of the params");
+    VT_TRY(copy_param(p, init, &g->results[i], port, d));
   }
   return VT_OK;
 }
@@ -154,17 +156,18 @@ static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t see
 vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
   const vt_eval eval = {vt_pipeline_eval, &p->a};
   const vt_pass_options o = {
-      .listed = vt_device_lists, .target = p->dev, .eval = &eval, .alloc = p->a};
+      .listed = vt_device_lists_op, .target = p->dev, .eval = &eval, .alloc = p->a};
   vt_pass_list list;
   vt_graph *g = NULL;
   vt_pipeline init;
   vt_fpenv saved;
   const uint64_t begin = vt_phase_begin();
   vt_fpenv_enter(&saved);
-  vt_status s = vt_pass_choose(NULL, &list, d);
-  if (s == VT_OK) s = vt_pass_init(p->g, &o, &g, d);
+  vt_status s = vt_pass_list_parse(NULL, &list, d);
+  if (s == VT_OK) s = vt_pass_build_init(p->g, &o, &g, d);
   if (s == VT_OK && g != NULL) {
-    s = vt_pipeline_build(&init, g, &list, &o, p->dev, d);
+    const vt_pipeline_request r = {g, &list, &o, NULL, p->dev};
+    s = vt_pipeline_build(&init, &r, d);
     if (s == VT_OK) {
       s = run_initialisers(p, &init, seed, d);
       vt_pipeline_done(&init);
@@ -178,16 +181,17 @@ vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
 
 /* ---- random inputs ---- */
 
+/* Uniform numbers in [-1, 1). */
 static void draw_floats(vt_tensor *t, uint64_t n, uint64_t seed, uint32_t stream) {
   uint32_t words[4];
   for (uint64_t i = 0; i < n; i++) {
     if (i % 4 == 0) vt_philox(seed, stream, 0, i / 4, words);
-    const float x = -1.0f + vt_philox_uniform(words, i) * 2.0f; /* a + u*(b - a) */
+    const float x = -1.0f + vt_philox_uniform(words, i) * 2.0f; /* a + u*(b - a) for [a, b) */
     vt_cast(&x, 1, VT_DTYPE_F32, (char *)t->data + i * vt_dtype_bytes(t->dtype), 1, t->dtype, 1);
   }
 }
 
-/* lo + floor(word * count / 2^32), exact in 64 bits for count <= 2^32. */
+/* Integers lo + floor(word * count / 2^32), which is exact in 64 bits because count <= 2^32. */
 static void draw_integers(vt_tensor *t, uint64_t n, uint64_t seed, uint32_t stream, int64_t lo,
                           uint64_t count) {
   uint32_t words[4];
@@ -198,22 +202,27 @@ static void draw_integers(vt_tensor *t, uint64_t n, uint64_t seed, uint32_t stre
   }
 }
 
-static vt_status draw(const vt_port *x, vt_tensor *t, uint64_t n, uint64_t seed, vt_diag *d) {
+static vt_status draw_elements(const vt_port *x, vt_tensor *t, uint64_t n, uint64_t seed,
+                               vt_diag *d) {
   const uint32_t stream = vt_stream_of(x->name);
-  const int whole = t->dtype == VT_DTYPE_I8 || t->dtype == VT_DTYPE_U8 ||
-                    t->dtype == VT_DTYPE_I32 || t->dtype == VT_DTYPE_I64;
+  const int is_integer = t->dtype == VT_DTYPE_I8 || t->dtype == VT_DTYPE_U8 ||
+                         t->dtype == VT_DTYPE_I32 || t->dtype == VT_DTYPE_I64;
   if (t->dtype == VT_DTYPE_BOOL) {
     draw_integers(t, n, seed, stream, 0, 2);
-  } else if (!whole) {
+  } else if (!is_integer) {
     draw_floats(t, n, seed, stream);
   } else if (!x->has_range) {
-    return VT_FAIL(d, VT_USAGE, "the input '%s' is of integers and declares no range to draw from",
-                   x->name);
+    return VT_FAIL(
+        d, VT_USAGE,
+        "the input '%s' holds integers and declares no range to draw from: give it a value",
+        x->name);
   } else {
     const uint64_t count = (uint64_t)x->hi - (uint64_t)x->lo + 1;
     if (x->lo > x->hi || count == 0 || count > (uint64_t)1 << 32)
-      return VT_FAIL(d, VT_USAGE, "the range %lld..%lld of '%s' cannot be drawn from",
-                     (long long)x->lo, (long long)x->hi, x->name);
+      return VT_FAIL(
+          d, VT_USAGE,
+          "the range %lld..%lld of '%s' is empty or has more than 2^32 integers: give it a value",
+          (long long)x->lo, (long long)x->hi, x->name);
     draw_integers(t, n, seed, stream, x->lo, count);
   }
   return VT_OK;
@@ -226,7 +235,7 @@ static vt_status draw_port(vt_program *p, uint32_t port, uint64_t seed, vt_diag 
   if (bytes > SIZE_MAX - 1) return out_of_memory(d);
   t.data = vt_alloc_new(p->a, (size_t)bytes + 1);
   if (t.data == NULL) return out_of_memory(d);
-  vt_status s = draw(&p->g->ports[port], &t, count, seed, d);
+  vt_status s = draw_elements(&p->g->ports[port], &t, count, seed, d);
   if (s == VT_OK) s = vt_program_write(p, port, &t, d);
   vt_alloc_free(p->a, t.data, (size_t)bytes + 1);
   return s;

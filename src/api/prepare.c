@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * prepare.c - options checked, device opened, graph planned, budget held. */
+ * prepare.c - checks the options, opens the device, plans the graph, checks the memory budget,
+ * tries the declared capabilities, and falls back to the CPU if the policy says so. */
 #include "prepare.h"
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "probes.h"
 #include "vt_num.h"
 
-vt_options vt_options_read(const vt_options *o, vt_alloc *out_alloc) {
+vt_options vt_options_copy(const vt_options *o, vt_alloc *out_alloc) {
   vt_options options = {0};
   if (o != NULL) memcpy(&options, o, o->size < sizeof options ? o->size : sizeof options);
   const int given = options.alloc != NULL && options.alloc->resize != NULL;
@@ -18,7 +19,7 @@ vt_options vt_options_read(const vt_options *o, vt_alloc *out_alloc) {
   return options;
 }
 
-static vt_status read_schedule(const char *name, uint32_t *out, vt_diag *d) {
+static vt_status parse_schedule(const char *name, uint32_t *out, vt_diag *d) {
   *out = VT_SCHEDULE_SOURCE;
   if (name == NULL || strcmp(name, "source") == 0) return VT_OK;
   *out = VT_SCHEDULE_MEMORY;
@@ -26,9 +27,9 @@ static vt_status read_schedule(const char *name, uint32_t *out, vt_diag *d) {
   return VT_FAIL(d, VT_USAGE, "there is no schedule '%.60s'; there are: source, memory", name);
 }
 
-/* "a,b" as names; "all" as the one name that means all. */
-static vt_status read_stream(const char *list, vt_arena *scratch, vt_plan_options *out,
-                             vt_diag *d) {
+/* Parses "a,b" into names, and "all" into the name "*", which means all params. */
+static vt_status parse_stream(const char *list, vt_arena *scratch, vt_plan_options *out,
+                              vt_diag *d) {
   const char **names = VT_NEW_N(scratch, const char *, list == NULL ? 0 : strlen(list) + 1);
   if (names == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   out->stream = names;
@@ -39,7 +40,7 @@ static vt_status read_stream(const char *list, vt_arena *scratch, vt_plan_option
   }
   for (const char *at = list;; at++) {
     const size_t n = strcspn(at, ",");
-    if (n == 0) return VT_FAIL(d, VT_USAGE, "an empty name among the params to stream");
+    if (n == 0) return VT_FAIL(d, VT_USAGE, "the list of params to stream has an empty name");
     const char *name = vt_arena_string(scratch, at, n);
     if (name == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
     names[out->n_stream++] = name;
@@ -48,38 +49,48 @@ static vt_status read_stream(const char *list, vt_arena *scratch, vt_plan_option
   }
 }
 
-/* From the cache, if there is one; else made. */
-static vt_status recall(const vt_model *m, const vt_options *o, const vt_pass_list *list,
-                        const vt_pass_options *passes, const vt_plan_options *how, vt_alloc a,
-                        vt_device *dev, vt_pipeline *line, vt_diag *d) {
-  if (o->cache == NULL) return vt_pipeline_plan(line, m->g, list, passes, how, dev, d);
+/* What vt_prepare is asked for: a plan of a model on the backend o.backend. */
+typedef struct request {
+  const vt_model *m;
+  vt_options o;
+  vt_device_options opening; /* how the device is opened */
+  vt_alloc a;
+  int flags; /* VT_PREPARE_* */
+} request;
+
+/* Runs the passes and plans, through the cache if the options have one. */
+static vt_status plan_passes(const request *r, const vt_pipeline_request *plan, vt_pipeline *line,
+                             vt_diag *d) {
+  if (r->o.cache == NULL) return vt_pipeline_plan(line, plan, d);
   vt_text key;
-  vt_text_init(&key, a);
-  vt_status s = vt_plan_key(m, list, passes, how, dev, &key, d);
-  if (s == VT_OK) s = vt_pipeline_recall(line, m->g, list, passes, how, dev, o->cache, &key, d);
+  vt_text_init(&key, r->a);
+  vt_status s = vt_plan_key(r->m, plan->list, plan->passes, plan->plan, plan->dev, &key, d);
+  if (s == VT_OK) s = vt_pipeline_plan_cached(line, plan, r->o.cache, &key, d);
   vt_text_done(&key);
   return s;
 }
 
-static vt_status plan(const vt_model *m, const vt_options *o, vt_alloc a, vt_device *dev,
-                      vt_pipeline *line, vt_arena *scratch, vt_diag *d) {
+static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line, vt_arena *scratch,
+                            vt_diag *d) {
+  vt_alloc a = r->a;
   const vt_eval eval = {vt_pipeline_eval, &a};
-  const vt_pass_options passes = {.bind = o->bind,
-                                  .n_bind = o->n_bind,
-                                  .listed = vt_device_lists,
+  const vt_pass_options passes = {.bind = r->o.bind,
+                                  .n_bind = r->o.n_bind,
+                                  .listed = vt_device_lists_op,
                                   .target = dev,
                                   .eval = &eval,
                                   .alloc = a};
   vt_plan_options options = {0};
   vt_pass_list list;
-  VT_TRY(vt_pass_choose(o->passes, &list, d));
-  VT_TRY(read_schedule(o->schedule, &options.schedule, d));
-  VT_TRY(read_stream(o->stream, scratch, &options, d));
-  const vt_status s = recall(m, o, &list, &passes, &options, a, dev, line, d);
-  return s == VT_LIMIT ? vt_pass_blame(&passes, s, d) : s;
+  VT_TRY(vt_pass_list_parse(r->o.passes, &list, d));
+  VT_TRY(parse_schedule(r->o.schedule, &options.schedule, d));
+  VT_TRY(parse_stream(r->o.stream, scratch, &options, d));
+  const vt_pipeline_request plan = {r->m->g, &list, &passes, &options, dev};
+  const vt_status s = plan_passes(r, &plan, line, d);
+  return s == VT_LIMIT ? vt_pass_blame_bindings(&passes, s, d) : s;
 }
 
-static vt_status hold_budget(const vt_options *o, const vt_pipeline *line, vt_diag *d) {
+static vt_status check_budget(const vt_options *o, const vt_pipeline *line, vt_diag *d) {
   const uint64_t need = vt_plan_peak(line->plan);
   if (o->memory_budget == 0 || need <= o->memory_budget) return VT_OK;
   const vt_status s = VT_FAIL(d, VT_BUDGET, "the plan needs %llu bytes, the budget is %llu",
@@ -92,40 +103,44 @@ static vt_status hold_budget(const vt_options *o, const vt_pipeline *line, vt_di
 
 /* ---- policy ---- */
 
+/* Copies and checks the policy; NULL is the strict one. */
 static vt_status read_policy(const vt_policy *given, vt_policy *out, vt_diag *d) {
   vt_policy p = {0};
   if (given != NULL) memcpy(&p, given, given->size < sizeof p ? given->size : sizeof p);
   p.size = sizeof p;
   if (p.determinism != VT_DETERMINISM_STRICT)
-    return VT_FAIL(d, VT_UNSUPPORTED, "there is no determinism but strict (0), not %u",
+    return VT_FAIL(d, VT_UNSUPPORTED, "the policy's determinism must be strict (0), not %u",
                    p.determinism);
   if (p.precision != VT_PRECISION_LOCKED)
-    return VT_FAIL(d, VT_UNSUPPORTED, "there is no precision but locked (0), not %u", p.precision);
+    return VT_FAIL(d, VT_UNSUPPORTED, "the policy's precision must be locked (0), not %u",
+                   p.precision);
   if (p.fallback > VT_FALLBACK_CPU || p.mixed_path > VT_MIXED_PATH_ALLOWED ||
       p.admission > VT_ADMISSION_WAIVED || p.capabilities > VT_CAPABILITIES_BELIEVED)
-    return VT_FAIL(d, VT_USAGE, "the policy has a value that means nothing");
+    return VT_FAIL(d, VT_USAGE,
+                   "the policy's fallback, mixed_path, admission and capabilities must be 0 or 1");
   *out = p;
   return VT_OK;
 }
 
-/* A name that does not fit would be cut to another. */
-static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_opening *out,
+/* Collects how the device is opened. A name of an instruction set that is too long is refused,
+ * because cut off it could be another name. */
+static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_device_options *out,
                               vt_diag *d) {
-  *out = (vt_opening){.admission = policy->admission,
-                      .threads = o->threads,
-                      .measure = o->measure,
-                      .certified = vt_certificate_admits,
-                      .user = o->certificate,
-                      .isa = o->isa != NULL ? o->isa : vt_environment_isa(),
-                      .note = o->note,
-                      .note_user = o->note_user};
+  *out = (vt_device_options){.admission = policy->admission,
+                             .threads = o->threads,
+                             .measure = o->measure,
+                             .certified = vt_certificate_admits,
+                             .user = o->certificate,
+                             .isa = o->isa != NULL ? o->isa : vt_environment_isa(),
+                             .note = o->note,
+                             .note_user = o->note_user};
   if (o->cache != NULL) {
     out->cache = vt_cache_folder(o->cache, &out->cache_bytes);
     out->note = vt_cache_note;
     out->note_user = o->cache;
   }
   if (out->isa != NULL && strlen(out->isa) > VT_ISA_LONGEST)
-    return VT_FAIL(d, VT_USAGE, "there are no instructions '%.60s'", out->isa);
+    return VT_FAIL(d, VT_USAGE, "there is no instruction set '%.60s'", out->isa);
   if (o->threads > VT_THREADS_MOST)
     return VT_FAIL(d, VT_USAGE, "a program has 1 to %d threads, not %u", VT_THREADS_MOST,
                    o->threads);
@@ -134,25 +149,27 @@ static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_o
 
 /* ---- the device ---- */
 
-static const char *asked_for(const vt_options *o) {
+/* The backend as the options or the environment name it. */
+static const char *requested_name(const vt_options *o) {
   return o->backend != NULL ? o->backend : vt_environment_backend();
 }
 
-static int is_auto(const vt_options *o) { return strcmp(asked_for(o), "auto") == 0; }
+static int is_auto(const vt_options *o) { return strcmp(requested_name(o), "auto") == 0; }
 
-/* "auto" is the first GPU, or else the CPU without further words: nobody asked for more. */
-static const char *name_of(const vt_options *o) {
-  if (!is_auto(o)) return asked_for(o);
-  const char *gpu = vt_registry_first(VT_KIND_GPU);
-  return gpu != NULL ? gpu : vt_registry_first(VT_KIND_CPU);
+/* The requested backend, where "auto" means the first GPU of this machine, or the CPU if it has no
+ * GPU. The CPU is no fallback then, so no reason is reported. */
+static const char *backend_name(const vt_options *o) {
+  if (!is_auto(o)) return requested_name(o);
+  const char *gpu = vt_registry_first_of_kind(VT_KIND_GPU);
+  return gpu != NULL ? gpu : vt_registry_first_of_kind(VT_KIND_CPU);
 }
 
-vt_status vt_options_open(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {
+vt_status vt_options_open_device(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {
   vt_policy policy;
-  vt_opening how;
+  vt_device_options opening;
   VT_TRY(read_policy(o->policy, &policy, d));
-  VT_TRY(read_opening(o, &policy, &how, d));
-  return vt_device_open_as(&how, name_of(o), a, dev, d);
+  VT_TRY(read_opening(o, &policy, &opening, d));
+  return vt_device_open_as(&opening, backend_name(o), a, dev, d);
 }
 
 int vt_device_same_backend(const vt_device *a, const vt_device *b) {
@@ -163,80 +180,80 @@ int vt_device_same_backend(const vt_device *a, const vt_device *b) {
   return strncmp(m, n, length + 1) == 0;
 }
 
-/* A plug-in may call itself so. */
+/* A plug-in is never the reference, because it may have any name, "reference" too. */
 int vt_device_is_reference(const vt_device *dev) {
   return vt_device_plugin(dev) == NULL && strncmp(vt_device_name(dev), "reference:", 10) == 0;
 }
 
-/* ---- all of it ---- */
+/* ---- plan and device ---- */
 
-static vt_status plan_on(const vt_model *m, const vt_options *o, vt_alloc a, vt_device *dev,
-                         vt_pipeline *line, vt_diag *d) {
+/* Plans on an open device; checks the budget and that the device accepts the plan. */
+static vt_status plan_on_device(const request *r, vt_device *dev, vt_pipeline *line, vt_diag *d) {
   vt_arena scratch;
-  vt_arena_init(&scratch, a);
-  vt_status s = plan(m, o, a, dev, line, &scratch, d);
+  vt_arena_init(&scratch, r->a);
+  vt_status s = plan_model(r, dev, line, &scratch, d);
   vt_arena_done(&scratch);
-  if (s == VT_OK) s = hold_budget(o, line, d);
+  if (s == VT_OK) s = check_budget(&r->o, line, d);
   const uint64_t begin = vt_phase_begin();
-  if (s == VT_OK) s = vt_device_accepts(dev, line->plan, d);
+  if (s == VT_OK) s = vt_device_check_plan(dev, line->plan, d);
   vt_phase_end(dev, "check", begin);
   return s;
 }
 
-static vt_status try_declared(const vt_options *o, vt_alloc a, vt_device *dev,
-                              const vt_pipeline *line, vt_diag *d) {
+/* Tries the capabilities that the plan needs. */
+static vt_status try_capabilities(const request *r, vt_device *dev, const vt_pipeline *line,
+                                  vt_diag *d) {
   if (vt_device_is_reference(dev)) return VT_OK;
   const uint64_t begin = vt_phase_begin();
-  VT_TRY(vt_capabilities_try(dev, o, vt_plan_needs(line->plan), a, d));
+  VT_TRY(vt_capabilities_try(dev, &r->o, vt_plan_needed_caps(line->plan), r->a, d));
   vt_phase_end(dev, "try", begin);
   return VT_OK;
 }
 
-static vt_status attempt(const vt_model *m, const vt_options *o, const vt_opening *opening,
-                         vt_alloc a, int how, vt_device **dev, vt_pipeline *line, vt_diag *d) {
-  VT_TRY(vt_device_open_as(opening, o->backend, a, dev, d));
-  VT_TRY(plan_on(m, o, a, *dev, line, d));
-  if ((how & VT_PREPARE_UNTRIED) == 0) VT_TRY(try_declared(o, a, *dev, line, d));
-  return (how & VT_PREPARE_OPEN) != 0 ? vt_pipeline_open(line, *dev, a, d) : VT_OK;
+/* Does all of vt_prepare on the backend r->o.backend. */
+static vt_status prepare_on(const request *r, vt_device **dev, vt_pipeline *line, vt_diag *d) {
+  VT_TRY(vt_device_open_as(&r->opening, r->o.backend, r->a, dev, d));
+  VT_TRY(plan_on_device(r, *dev, line, d));
+  if ((r->flags & VT_PREPARE_UNTRIED) == 0) VT_TRY(try_capabilities(r, *dev, line, d));
+  return (r->flags & VT_PREPARE_OPEN) != 0 ? vt_pipeline_open(line, *dev, r->a, d) : VT_OK;
 }
 
-/* What another device may do better: this one is not there, cannot, or has no room. A name that is
- * misspelt is no device that is missing. */
+/* 1 if another device may succeed: this one is missing, cannot run the plan, or is out of memory. A
+ * misspelt name is an error of the caller, so it gives 0. */
 static int is_device_fault(vt_status s, const char *backend) {
-  if (!vt_registry_knows(backend)) return 0;
+  if (!vt_registry_knows_name(backend)) return 0;
   return s == VT_BACKEND || s == VT_ABI || s == VT_UNSUPPORTED || s == VT_NOMEM;
 }
 
-static vt_status fall_back(const vt_model *m, vt_options *o, const vt_opening *opening, vt_alloc a,
-                           int how, vt_device **dev, vt_pipeline *line, vt_diag *d) {
+/* Gives up the first device and prepares on the CPU. */
+static vt_status fall_back(request *r, vt_device **dev, vt_pipeline *line, vt_diag *d) {
   vt_pipeline_done(line);
   vt_device_close(*dev);
   *dev = NULL;
-  o->backend = vt_registry_first(VT_KIND_CPU);
-  return attempt(m, o, opening, a, how, dev, line, d);
+  r->o.backend = vt_registry_first_of_kind(VT_KIND_CPU);
+  return prepare_on(r, dev, line, d);
 }
 
-vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int how, vt_device **dev,
+vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int flags, vt_device **dev,
                      vt_pipeline *line, vt_terms *terms, vt_diag *d) {
   const char *broken = vt_num_self_test();
   if (broken != NULL)
     return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
-  vt_opening opening;
+  request r = {.m = m, .o = *o, .a = a, .flags = flags};
   vt_diag why = {0};
-  vt_options named = *o;
   VT_TRY(read_policy(o->policy, &terms->policy, d));
-  VT_TRY(read_opening(o, &terms->policy, &opening, d));
+  VT_TRY(read_opening(o, &terms->policy, &r.opening, d));
   if (is_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;
-  named.backend = name_of(o);
-  if (terms->policy.capabilities == VT_CAPABILITIES_BELIEVED) how |= VT_PREPARE_UNTRIED;
-  vt_status s = attempt(m, &named, &opening, a, how, dev, line, &why);
-  if (terms->policy.fallback != VT_FALLBACK_NONE && is_device_fault(s, named.backend)) {
+  r.o.backend = backend_name(o);
+  if (terms->policy.capabilities == VT_CAPABILITIES_BELIEVED) r.flags |= VT_PREPARE_UNTRIED;
+  vt_status s = prepare_on(&r, dev, line, &why);
+  if (terms->policy.fallback != VT_FALLBACK_NONE && is_device_fault(s, r.o.backend)) {
     snprintf(terms->fallback, sizeof terms->fallback, "%s", why.text);
     why = (vt_diag){0};
-    s = fall_back(m, &named, &opening, a, how, dev, line, &why);
+    s = fall_back(&r, dev, line, &why);
   }
   if (s != VT_OK && d != NULL && d->code == VT_OK) *d = why;
-  /* A cache may be freed before the program. */
-  if (s == VT_OK) vt_device_hear(*dev, o->note, o->note_user);
+  /* From now on notes go to the caller, because the cache may be freed before the program. */
+  if (s == VT_OK) vt_device_set_note(*dev, o->note, o->note_user);
   return s;
 }

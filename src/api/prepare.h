@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
- * prepare.h - from a model and options to a device and a planned pipeline: what a program and a
- * plan that is only looked at have in common. For the library alone. */
+ * prepare.h - from a model and options to an open device and a planned pipeline: the part that a
+ * program (vt_program_new) and a plan that is only inspected (vt_planned_new) have in common.
+ * Private to the library. */
 #ifndef VT_PREPARE_H
 #define VT_PREPARE_H
 #include "model.h"
 #include "pipeline.h"
 
-/* What a program runs under. */
+/* The terms that a program runs under. */
 typedef struct vt_terms {
-  vt_policy policy;
-  char fallback[480]; /* why it is not on the backend that was asked for; "" when it is */
+  vt_policy policy;   /* the policy in force; the backend "auto" turns its fallback on */
+  char fallback[480]; /* why it does not run on the requested backend; "" if it does */
 } vt_terms;
 
-/* The caller's options in full size, and the allocator they mean. */
-vt_options vt_options_read(const vt_options *o, vt_alloc *out_alloc);
-/* Opens the backend they name, under the policy they state. */
-vt_status vt_options_open(const vt_options *o, vt_alloc a, vt_device **dev,
-                          vt_diag *d) VT_NODISCARD;
-/* Opens the device and plans on it, within the budget, and with OPEN takes the memory; UNTRIED is
- * for those who try a device: nothing that it declares is tried before. Where the
- * policy falls back, all of it on the CPU once the device that was asked for cannot. What is in
- * *dev and *line afterwards is the caller's to close, whatever the outcome. */
+/* A copy of the caller's options, zero beyond the size that the caller set (`o` may be NULL), and
+ * in `out_alloc` the allocator that they name or the default one. */
+vt_options vt_options_copy(const vt_options *o, vt_alloc *out_alloc);
+/* Opens the device that the options name, under their policy. */
+vt_status vt_options_open_device(const vt_options *o, vt_alloc a, vt_device **dev,
+                                 vt_diag *d) VT_NODISCARD;
+/* Flags of vt_prepare. OPEN: also make the execution, which takes the memory. UNTRIED: do not try
+ * the capabilities that the device declares; callers that test a device set it. */
 enum { VT_PREPARE_OPEN = 1, VT_PREPARE_UNTRIED = 2 };
-vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int how, vt_device **dev,
+/* Opens the device, plans on it and checks the plan against the memory budget. If the policy allows
+ * a fallback and the requested device cannot run the plan, does all of it on the CPU instead. The
+ * caller closes *dev and *line, on failure as well. */
+vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int flags, vt_device **dev,
                      vt_pipeline *line, vt_terms *terms, vt_diag *d) VT_NODISCARD;
-/* 1 when both are of one backend: a number of a device is no other backend. */
+/* 1 if both devices belong to the same backend; devices of one backend differ in their number. */
 int vt_device_same_backend(const vt_device *a, const vt_device *b);
-/* 1 for a device of the reference, which the others are compared with. */
+/* 1 for a device of the built-in reference, which all other backends are compared with. */
 int vt_device_is_reference(const vt_device *dev);
 #endif

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
- * probes.h - declared capabilities are tried before they are first used; private to the api. */
+ * probes.h - trials: a capability that a device declares is tried before its first use, by running
+ * small models (probes) on the device and on the reference. Private to the library. */
 #ifndef VT_PROBES_H
 #define VT_PROBES_H
 #include "prepare.h"
 
-/* Every function of functions.def applied to x, and pow(a, b): expressions of a probe. */
+/* The outputs of the probe of rounded functions: each function of functions.def applied to x, then
+ * pow(a, b), separated by ';'. */
 extern const char vt_probe_functions[];
 
-/* Tries what `needs` names, `dev` declares and nobody tried in this process, on a device opened as
- * `o` says, beside the reference: with the brief probe of each capability, or with all probes where
- * the device does not accept that one or is a plug-in without a certificate. A trial of a GPU that
- * passed is kept in `o->cache` and not made again. VT_BACKEND names what the device does not keep.
- */
+/* Tries each capability that is in `needs`, that `dev` declares and that this process has not tried
+ * yet. The device is opened again as `o` says. Only the brief probe of a capability runs, unless
+ * the device does not accept it or is a plug-in without a certificate: then all its probes run. A
+ * passed trial of a GPU is recorded in `o->cache` and is not repeated. VT_BACKEND names the
+ * capability that the device declares and does not satisfy. */
 vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t needs, vt_alloc a,
                               vt_diag *d) VT_NODISCARD;
-/* A model that a capability is tried with. */
+/* A probe: one row of probes.def. */
 typedef struct vt_probe vt_probe;
+/* Parses the model of a probe. */
 vt_status vt_probe_model(const vt_probe *x, const vt_alloc *a, vt_model **out,
                          vt_diag *d) VT_NODISCARD;
-/* Gives its values to a program of its model. */
-vt_status vt_probe_give(const vt_probe *x, vt_program *p, vt_diag *d) VT_NODISCARD;
-/* Tries one capability with all probes, whether it was tried or not; `out_models` is how many of
- * them the device accepts, and `out_broken` the one in which it does not keep the capability, or
- * NULL. */
+/* Sets the inputs of a program of the probe's model to the probe's values. */
+vt_status vt_probe_set_inputs(const vt_probe *x, vt_program *p, vt_diag *d) VT_NODISCARD;
+/* Tries one capability with all its probes, even if it was tried before. `out_models` receives how
+ * many of them the device accepted, and `out_broken` the probe that failed, or NULL. */
 vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_alloc a,
                             uint32_t *out_models, const vt_probe **out_broken,
                             vt_diag *d) VT_NODISCARD;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * probes_test.c - what a device declares is tried before it is first used: every probe runs, every
- * probe can fail, a device that does not keep one thing is refused by its name before anything of
- * the model runs, and nothing is tried twice. The brief probe of a capability, which is the one
- * that runs before the first use, sees a fault in any of its ops; only all of them see the rest. */
+ * probes_test.c - declared capabilities are tried before their first use. Every probe runs and
+ * every probe can fail. A device that does not satisfy a capability is refused before any step of
+ * the model runs, and the message names the capability. Nothing is tried twice. The brief probe,
+ * which runs before the first use, finds a fault in any of its ops; all probes together find the
+ * others. */
 #include "probes.h"
 #include <pthread.h>
 #include "program.h"
@@ -22,20 +23,21 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static uint32_t rows_of(uint64_t bit) {
+/* Number of probes of a capability, the brief one included. */
+static uint32_t count_probes(uint64_t bit) {
   uint32_t n = 0;
   for (size_t i = 0; i < ROWS; i++) n += rows[i].bit == bit;
   return n;
 }
 
-static const struct row *brief_of(uint64_t bit) {
+static const struct row *brief_probe(uint64_t bit) {
   size_t i = 0;
   while (i < ROWS && (rows[i].bit != bit || !rows[i].brief)) i++;
   CHECK(i < ROWS);
   return &rows[i];
 }
 
-/* With all probes. */
+/* Tries a capability with all its probes. */
 static vt_status try_on(const char *backend, const vt_capability *c, uint32_t *out, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   const vt_probe *broken = NULL;
@@ -44,7 +46,7 @@ static vt_status try_on(const char *backend, const vt_capability *c, uint32_t *o
   return s;
 }
 
-/* ---- every probe runs, and is about something ---- */
+/* ---- every probe runs, and finds a fault ---- */
 
 static void test_all_run(void) {
   static const char *const backends[] = {"island:0", "island:1", "reference:1", "fake"};
@@ -55,31 +57,31 @@ static void test_all_run(void) {
     for (size_t b = 0; b < sizeof backends / sizeof *backends; b++) {
       uint32_t models = 0;
       vt_diag d = {0};
-      CHECK(try_on(backends[b], c, &models, &d) == VT_OK && models == rows_of(c->bit));
+      CHECK(try_on(backends[b], c, &models, &d) == VT_OK && models == count_probes(c->bit));
       if (d.text[0] != 0) fprintf(stderr, "  %s\n", d.text);
     }
     uint32_t brief = 0;
     for (size_t k = 0; k < ROWS; k++) brief += rows[k].bit == c->bit && rows[k].brief;
-    CHECK(brief == 1 && rows_of(c->bit) > 1);
-    all += rows_of(c->bit);
+    CHECK(brief == 1 && count_probes(c->bit) > 1);
+    all += count_probes(c->bit);
   }
-  CHECK(all == ROWS); /* none is for a capability that there is not */
+  CHECK(all == ROWS); /* no probe has an unknown capability */
 }
 
-/* The op that makes the result of an expression, once the model is lowered. */
+/* The op that computes the result of an expression in the lowered model. */
 static uint32_t op_of(const char *inputs, const char *y) {
   const vt_options o = {.size = sizeof o, .backend = "reference", .passes = "bind,lower"};
-  vt_model *m = model_of(inputs, y);
+  vt_model *m = model_of_expression(inputs, y);
   vt_program *p = NULL;
   CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
   if (p == NULL) exit(1);
-  const uint32_t op = p->line.plan->runs[p->line.plan->n_runs - 1].op;
+  const uint32_t op = p->line.plan->bk_steps[p->line.plan->n_bk_steps - 1].op;
   vt_program_free(p);
   vt_model_free(m);
   return op;
 }
 
-/* The next expression of `*at`, which moves past it; 0 past the last. */
+/* Copies the next expression of `*at` and moves past it; 0 past the last. */
 static int next_expression(const char **at, char out[200]) {
   *at += strspn(*at, "; ");
   const size_t n = strcspn(*at, ";");
@@ -95,15 +97,15 @@ static const vt_capability *capability_of(uint64_t bit) {
   return vt_capability_at(i);
 }
 
-/* One bit of one op is wrong: among all probes of its capability, the one about it says so. */
-static void test_each_catches(void) {
+/* If one bit of one op is wrong, the probes of its capability find it. */
+static void test_probes_find_faults(void) {
   for (size_t i = 0; i < ROWS; i++) {
     const vt_capability *c = capability_of(rows[i].bit);
     uint32_t models = 0;
     vt_diag d = {0};
     if (rows[i].brief) continue;
     wrapped_reset();
-    wrapped.breaks_op = op_of(rows[i].inputs, rows[i].y);
+    wrapped.broken_op = op_of(rows[i].inputs, rows[i].y);
     CHECK(try_on("fake", c, &models, &d) == VT_BACKEND);
     CHECK(strstr(d.text, "backend 'fake:0' declares ") != NULL && strstr(d.text, c->name) != NULL);
     CHECK(strstr(d.text, "and does not keep it: ") != NULL && strstr(d.text, " at [") != NULL);
@@ -111,52 +113,53 @@ static void test_each_catches(void) {
   }
 }
 
-/* As before the first use, by a device that nobody has tried: with the brief probe, or with all
- * where no certificate covers the device. */
+/* Tries a capability as before its first use, on a device that was not tried yet: with the brief
+ * probe, or with all probes if no certificate covers the device. */
 static vt_status try_first(uint64_t bit, int unadmitted, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = "fake"};
   vt_device *dev = NULL;
-  wrapped_forget();
-  CHECK(vt_options_open(&o, vt_alloc_default(), &dev, d) == VT_OK);
+  wrapped_forget_trials();
+  CHECK(vt_options_open_device(&o, vt_alloc_default(), &dev, d) == VT_OK);
   if (dev == NULL) exit(1);
   dev->unadmitted = unadmitted;
   const vt_status s = vt_capabilities_try(dev, &o, bit, vt_alloc_default(), d);
-  CHECK((vt_device_proven(dev) == bit) == (s == VT_OK));
+  CHECK((vt_device_proven_caps(dev) == bit) == (s == VT_OK));
   vt_device_close(dev);
   return s;
 }
 
-/* The op of the expression that a refusal names. */
+/* The op of the expression that the message of a failed trial names. */
 static uint32_t named_op(const struct row *r, const vt_diag *d) {
-  const char *at = r->y, *said = strstr(d->text, "does not keep it: ");
+  const char *at = r->y, *named = strstr(d->text, "does not keep it: ");
   char y[200], words[80];
-  while (said != NULL && next_expression(&at, y)) {
+  while (named != NULL && next_expression(&at, y)) {
     snprintf(words, sizeof words, "does not keep it: %.*s", (int)strcspn(y, "\n"), y);
-    if (strncmp(said, words, strlen(words)) == 0) return op_of(r->inputs, y);
+    if (strncmp(named, words, strlen(words)) == 0) return op_of(r->inputs, y);
   }
   return 0;
 }
 
-/* A fault of any op of a brief probe is seen before the first use, and the op is named. */
-static void test_brief_catches(void) {
+/* A fault in any op of a brief probe is found before the first use, and the message names the
+ * op. */
+static void test_brief_finds_faults(void) {
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
-    const struct row *r = brief_of(vt_capability_at(i)->bit);
+    const struct row *r = brief_probe(vt_capability_at(i)->bit);
     const char *at = r->y;
     char y[200];
     while (next_expression(&at, y)) {
       vt_diag d = {0};
       wrapped_reset();
       CHECK(try_first(r->bit, 0, &d) == VT_OK);
-      wrapped.breaks_op = op_of(r->inputs, y);
+      wrapped.broken_op = op_of(r->inputs, y);
       CHECK(try_first(r->bit, 0, &d) == VT_BACKEND);
       CHECK(strstr(d.text, vt_capability_at(i)->name) != NULL);
-      CHECK(named_op(r, &d) == wrapped.breaks_op);
-      if (named_op(r, &d) != wrapped.breaks_op) fprintf(stderr, "  %s: %s\n", y, d.text);
+      CHECK(named_op(r, &d) == wrapped.broken_op);
+      if (named_op(r, &d) != wrapped.broken_op) fprintf(stderr, "  %s: %s\n", y, d.text);
     }
   }
 }
 
-/* Functions are tried where a nearly right one errs: the first inputs are those of hard.def. */
+/* The probe of functions uses the arguments of hard.def, where a nearly right function fails. */
 static void test_hard_inputs(void) {
   static const uint32_t exps[] = {
 #define VT_HARD(name, x, want) VT_OP_##name == VT_OP_exp ? want : 0,
@@ -166,40 +169,40 @@ static void test_hard_inputs(void) {
 #define VT_HARD_POW(x, y, want) want,
 #include "hard.def"
   };
-  const struct { uint32_t op, want; } each[] = {{VT_OP_exp, exps[0]}, {VT_OP_pow, pows[0]}};
+  const struct { uint32_t op, want; } cases[] = {{VT_OP_exp, exps[0]}, {VT_OP_pow, pows[0]}};
   for (size_t i = 0; i < 2; i++) {
     char words[80];
     vt_diag d = {0};
     wrapped_reset();
-    wrapped.breaks_op = each[i].op;
+    wrapped.broken_op = cases[i].op;
     CHECK(try_first(VT_BK_ROUNDED_MATH, 0, &d) == VT_BACKEND);
-    snprintf(words, sizeof words, "at [0], the reference %08x", each[i].want);
+    snprintf(words, sizeof words, "at [0], the reference %08x", cases[i].want);
     CHECK(strstr(d.text, words) != NULL);
   }
 }
 
-/* These ops are in no brief probe: all probes see what is wrong with them, and it is not seen
- * before the first use. Every other op of a probe is in the brief one of its capability. */
-static void test_seen_later(void) {
-  static const uint32_t later[] = {VT_OP_conv, VT_OP_conv_int};
+/* The ops conv and conv_int are in no brief probe, so a fault in them is found only if all probes
+ * run. Every other op of a probe is in the brief probe of its capability. */
+static void test_ops_not_in_brief(void) {
+  static const uint32_t not_in_brief[] = {VT_OP_conv, VT_OP_conv_int};
   for (size_t i = 0; i < ROWS; i++) {
-    int is_later = 0;
+    int found_later = 0;
     uint32_t models;
     vt_diag d = {0};
     if (rows[i].brief) continue;
     wrapped_reset();
-    wrapped.breaks_op = op_of(rows[i].inputs, rows[i].y);
-    for (size_t k = 0; k < sizeof later / sizeof *later; k++)
-      is_later |= wrapped.breaks_op == later[k];
-    CHECK(try_first(rows[i].bit, 0, &d) == (is_later ? VT_OK : VT_BACKEND));
-    if ((d.text[0] == 0) != is_later) fprintf(stderr, "  %s: '%s'\n", rows[i].y, d.text);
+    wrapped.broken_op = op_of(rows[i].inputs, rows[i].y);
+    for (size_t k = 0; k < sizeof not_in_brief / sizeof *not_in_brief; k++)
+      found_later |= wrapped.broken_op == not_in_brief[k];
+    CHECK(try_first(rows[i].bit, 0, &d) == (found_later ? VT_OK : VT_BACKEND));
+    if ((d.text[0] == 0) != found_later) fprintf(stderr, "  %s: '%s'\n", rows[i].y, d.text);
     CHECK(try_first(rows[i].bit, 1, NULL) == VT_BACKEND);
     CHECK(try_on("fake", capability_of(rows[i].bit), &models, NULL) == VT_BACKEND);
   }
 }
 
-/* What doctor says of a capability. */
-static void doctor_says(const char *name, char out[512]) {
+/* The value of the doctor's check of a capability. */
+static void read_doctor(const char *name, char out[512]) {
   char key[80];
   uint32_t i = 0;
   snprintf(key, sizeof key, "check.%s", name);
@@ -207,53 +210,55 @@ static void doctor_says(const char *name, char out[512]) {
   CHECK(vt_doctor_value(i, out, 512) == out);
 }
 
-/* How many models each device was tried with, or the first that is wrong; an op that the brief one
- * does not have is among them. */
+/* The doctor's check says how many probes each device ran, or names the one that failed. It runs
+ * all probes, so it finds a fault in conv. */
 static void test_doctor(void) {
-  char said[512], want[200];
+  char value[512], want[200];
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
     const vt_capability *c = vt_capability_at(i);
-    const uint32_t n = rows_of(c->bit);
+    const uint32_t n = count_probes(c->bit);
     wrapped_reset();
-    doctor_says(c->name, said);
+    read_doctor(c->name, value);
     snprintf(want, sizeof want, "ok: %u models on fake:0, %u models on fake:1", n, n);
-    CHECK(strcmp(said, want) == 0);
-    wrapped.breaks_op = VT_OP_conv;
-    doctor_says(c->name, said);
+    CHECK(strcmp(value, want) == 0);
+    wrapped.broken_op = VT_OP_conv;
+    read_doctor(c->name, value);
     snprintf(want, sizeof want, "FAILED: backend 'fake:0' declares %s and does not keep it: conv(",
              c->name);
     const int has_conv = c->bit == VT_BK_DETERMINISTIC_REDUCTIONS;
-    CHECK(strncmp(said, has_conv ? want : "ok: ", strlen(has_conv ? want : "ok: ")) == 0);
+    CHECK(strncmp(value, has_conv ? want : "ok: ", strlen(has_conv ? want : "ok: ")) == 0);
     wrapped_reset();
-    wrapped.has = ~c->bit;
-    doctor_says(c->name, said);
-    CHECK(strcmp(said, "ok: not declared by fake:0, not declared by fake:1") == 0);
-    wrapped.has = UINT64_MAX;
-    wrapped.accepts = VT_OP_neg;
-    doctor_says(c->name, said);
-    CHECK(strcmp(said, "ok: no model is accepted by fake:0, no model is accepted by fake:1") == 0);
+    wrapped.declares = ~c->bit;
+    read_doctor(c->name, value);
+    CHECK(strcmp(value, "ok: not declared by fake:0, not declared by fake:1") == 0);
+    wrapped.declares = UINT64_MAX;
+    wrapped.only_op = VT_OP_neg;
+    read_doctor(c->name, value);
+    CHECK(strcmp(value, "ok: no model is accepted by fake:0, no model is accepted by fake:1") == 0);
     wrapped_reset();
     wrapped.fails = WRAPPED_OPEN;
     wrapped.status = VT_BACKEND;
-    doctor_says(c->name, said);
-    CHECK(strcmp(said, "ok: there is no device to try") == 0);
+    read_doctor(c->name, value);
+    CHECK(strcmp(value, "ok: there is no device to try") == 0);
   }
 }
 
-/* Operands that lose their lower halves, before anything is computed. */
+/* The probes notice a device that rounds f64 operands to f32 when they are copied to it. */
 static void test_narrow_operands(void) {
   uint32_t tried = 0;
   vt_diag d = {0};
   wrapped_reset();
   wrapped.narrows = 1;
   CHECK(try_on("fake", capability_of(VT_BK_FLOAT64), &tried, &d) == VT_BACKEND);
-  CHECK(strstr(d.text, "and does not keep it: ") != NULL && tried == 1); /* by the first of them */
+  CHECK(strstr(d.text, "and does not keep it: ") != NULL &&
+        tried == 1); /* the first probe found it */
   CHECK(try_first(VT_BK_FLOAT64, 0, NULL) == VT_BACKEND);
 }
 
 /* ---- before the first use ---- */
 
-/* Models that need one capability, and as little else as can be; `neg` is in no probe. */
+/* Models that need one capability and as few others as possible. No probe has the op neg, so a
+ * count of its steps shows whether the model ran. */
 static const struct {
   uint64_t bit;
   const char *inputs, *y;
@@ -270,7 +275,7 @@ static const struct {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-static vt_status make(const vt_model *m, const char *backend, const char *isa, vt_diag *d) {
+static vt_status make_program(const vt_model *m, const char *backend, const char *isa, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = backend, .isa = isa};
   vt_program *p = NULL;
   const vt_status s = vt_program_new(m, &o, &p, d);
@@ -279,18 +284,18 @@ static vt_status make(const vt_model *m, const char *backend, const char *isa, v
   return s;
 }
 
-static void test_liars(void) {
+static void test_false_declarations(void) {
   for (size_t i = 0; i < MODELS; i++) {
-    vt_model *m = model_of(models[i].inputs, models[i].y);
+    vt_model *m = model_of_expression(models[i].inputs, models[i].y);
     char words[120];
     snprintf(words, sizeof words, "backend 'fake:0' declares %s and does not keep it: ",
              capability_of(models[i].bit)->name);
-    wrapped_forget();
-    for (int again = 0; again < 3; again++) { /* it is not believed the second time */
+    wrapped_forget_trials();
+    for (int again = 0; again < 3; again++) { /* a failed trial is repeated */
       vt_diag d = {0};
       wrapped_reset();
-      wrapped.breaks = models[i].bit;
-      CHECK(make(m, "fake", NULL, &d) == VT_BACKEND && vt_status_exit(d.code) == 5);
+      wrapped.broken_capability = models[i].bit;
+      CHECK(make_program(m, "fake", NULL, &d) == VT_BACKEND && vt_status_exit(d.code) == 5);
       CHECK(strncmp(d.text, words, strlen(words)) == 0);
       if (strncmp(d.text, words, strlen(words)) != 0) fprintf(stderr, "  %s\n", d.text);
       CHECK(wrapped.calls[WRAPPED_FAKE][WRAPPED_RUN] > 0);
@@ -298,94 +303,97 @@ static void test_liars(void) {
     }
     vt_diag d = {0};
     wrapped_reset();
-    CHECK(make(m, "fake", NULL, &d) == VT_OK && d.text[0] == 0);
+    CHECK(make_program(m, "fake", NULL, &d) == VT_OK && d.text[0] == 0);
     vt_model_free(m);
   }
 }
 
 static uint32_t runs(void) { return wrapped.calls[WRAPPED_FAKE][WRAPPED_RUN]; }
 
-/* Once for each device and each set of instructions, with one model; what is not needed is not
- * tried. */
-static void test_once(void) {
-  vt_model *m = model_of("x: f32[4]", "neg(x + x)"), *more = model_of("x: f32[4]", "neg(exp(x))");
+/* A trial runs one model, once for each device and each instruction set. Capabilities that the
+ * model does not need are not tried. */
+static void test_tried_once(void) {
+  vt_model *m = model_of_expression("x: f32[4]", "neg(x + x)"),
+           *more = model_of_expression("x: f32[4]", "neg(exp(x))");
   wrapped_reset();
-  wrapped_forget();
-  CHECK(make(m, "fake:0", NULL, NULL) == VT_OK && runs() == 1);
+  wrapped_forget_trials();
+  CHECK(make_program(m, "fake:0", NULL, NULL) == VT_OK && runs() == 1);
   CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_exp] == 0);
-  CHECK(make(m, "fake:0", NULL, NULL) == VT_OK && runs() == 1);
-  CHECK(make(m, "gpu", NULL, NULL) == VT_OK && runs() == 1);
-  CHECK(make(m, "fake:1", NULL, NULL) == VT_OK && runs() == 2);
-  CHECK(make(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3);
-  CHECK(make(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3);
-  CHECK(make(more, "fake:0", NULL, NULL) == VT_OK);
+  CHECK(make_program(m, "fake:0", NULL, NULL) == VT_OK && runs() == 1);
+  CHECK(make_program(m, "gpu", NULL, NULL) == VT_OK && runs() == 1);
+  CHECK(make_program(m, "fake:1", NULL, NULL) == VT_OK && runs() == 2);
+  CHECK(make_program(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3);
+  CHECK(make_program(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3);
+  CHECK(make_program(more, "fake:0", NULL, NULL) == VT_OK);
   CHECK(runs() == 4 && wrapped.ran[WRAPPED_FAKE][VT_OP_exp] > 0);
-  wrapped_reset(); /* what is compared with is not tried */
-  CHECK(make(more, "reference:0", NULL, NULL) == VT_OK);
-  CHECK(make(more, "reference:1", NULL, NULL) == VT_OK);
+  wrapped_reset(); /* the reference is not tried */
+  CHECK(make_program(more, "reference:0", NULL, NULL) == VT_OK);
+  CHECK(make_program(more, "reference:1", NULL, NULL) == VT_OK);
   CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_RUN] == 0);
   vt_model_free(m);
   vt_model_free(more);
 }
 
-/* All probes run where no certificate covers the device, and where it does not accept the brief one
- * those that it accepts. */
-static void test_all_instead(void) {
-  const uint32_t all = rows_of(VT_BK_SUBNORMALS);
+/* All probes run if no certificate covers the device. If it does not accept the brief probe, all
+ * others that it accepts run. */
+static void test_all_probes(void) {
+  const uint32_t all = count_probes(VT_BK_SUBNORMALS);
   wrapped_reset();
   CHECK(try_first(VT_BK_SUBNORMALS, 1, NULL) == VT_OK && runs() == all);
   wrapped_reset();
-  wrapped.refuses = VT_OP_tanh;
+  wrapped.refused_op = VT_OP_tanh;
   CHECK(try_first(VT_BK_SUBNORMALS, 0, NULL) == VT_OK && runs() == all - 2);
-  wrapped.breaks_op = VT_OP_sqrt;
+  wrapped.broken_op = VT_OP_sqrt;
   CHECK(try_first(VT_BK_SUBNORMALS, 0, NULL) == VT_BACKEND);
 }
 
-/* A device that accepts no probe has shown nothing: it is not taken to keep what it declares. */
+/* If a device accepts no probe, the capability is not proven: it is tried again when a later model
+ * needs it. */
 static void test_untried_is_unproven(void) {
-  vt_model *least = model_of("x: f32[4]", "neg(x)"), *more = model_of("x: f32[4]", "neg(x + x)");
+  vt_model *least = model_of_expression("x: f32[4]", "neg(x)"),
+           *more = model_of_expression("x: f32[4]", "neg(x + x)");
   vt_diag d = {0};
   wrapped_reset();
-  wrapped_forget();
-  wrapped.accepts = VT_OP_neg;
-  CHECK(make(least, "fake", NULL, NULL) == VT_OK && runs() == 0);
-  wrapped.accepts = 0;
-  wrapped.breaks = VT_BK_SUBNORMALS;
-  CHECK(make(more, "fake", NULL, &d) == VT_BACKEND);
+  wrapped_forget_trials();
+  wrapped.only_op = VT_OP_neg;
+  CHECK(make_program(least, "fake", NULL, NULL) == VT_OK && runs() == 0);
+  wrapped.only_op = 0;
+  wrapped.broken_capability = VT_BK_SUBNORMALS;
+  CHECK(make_program(more, "fake", NULL, &d) == VT_BACKEND);
   CHECK(strstr(d.text, "declares preserves_subnormals and does not keep it") != NULL);
   vt_model_free(least);
   vt_model_free(more);
 }
 
-/* More sets of instructions than are remembered: tried every time, and never mixed up. */
-static void test_many_sets(void) {
-  vt_model *m = model_of("x: f32[4]", "neg(x + x)");
+/* The process remembers trials of a few instruction sets; others are tried every time. */
+static void test_many_isas(void) {
+  vt_model *m = model_of_expression("x: f32[4]", "neg(x + x)");
   for (int round = 0; round < 2; round++)
     for (int i = 0; i < 2 * VT_PROOF_ISAS; i++) {
       char isa[16];
       snprintf(isa, sizeof isa, "set%d", i);
       wrapped_reset();
-      CHECK(make(m, "fake:1", isa, NULL) == VT_OK);
-      const int remembered = i < VT_PROOF_ISAS - 2; /* beside none and avx2 */
+      CHECK(make_program(m, "fake:1", isa, NULL) == VT_OK);
+      const int remembered = i < VT_PROOF_ISAS - 2; /* earlier tests used two: none and avx2 */
       CHECK(runs() == (round == 0 || !remembered));
     }
   vt_model_free(m);
 }
 
-/* A probe that fails is a refusal too, whatever it fails with. */
+/* If a probe cannot run, the device is refused, whatever the error is. */
 static void test_errors(void) {
   static const int calls[] = {WRAPPED_BUILD, WRAPPED_NEW, WRAPPED_COPY, WRAPPED_RUN, WRAPPED_WAIT};
   static const int32_t statuses[] = {VT_BACKEND, VT_NOMEM, VT_LIMIT, 9999, VT_UNSUPPORTED};
-  vt_model *m = model_of("x: f32[4]", "neg(x + x)");
+  vt_model *m = model_of_expression("x: f32[4]", "neg(x + x)");
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     for (size_t k = 0; k < sizeof statuses / sizeof *statuses; k++) {
       vt_diag d = {0};
       wrapped_reset();
-      wrapped_forget();
+      wrapped_forget_trials();
       wrapped.fails = calls[i];
       wrapped.status = statuses[k];
-      const vt_status s = make(m, "fake", NULL, &d);
-      if (statuses[k] == VT_UNSUPPORTED && calls[i] < WRAPPED_COPY) { /* it builds nothing at all */
+      const vt_status s = make_program(m, "fake", NULL, &d);
+      if (statuses[k] == VT_UNSUPPORTED && calls[i] < WRAPPED_COPY) { /* it refuses every program */
         CHECK(s == VT_UNSUPPORTED);
         continue;
       }
@@ -394,10 +402,10 @@ static void test_errors(void) {
       CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_neg] == 0);
     }
   wrapped_reset();
-  wrapped_forget();
-  wrapped.spoils = 1;
+  wrapped_forget_trials();
+  wrapped.changes_mode = 1;
   vt_diag d = {0};
-  CHECK(make(m, "fake", NULL, &d) == VT_BACKEND);
+  CHECK(make_program(m, "fake", NULL, &d) == VT_BACKEND);
   CHECK(strstr(d.text, "leaves another floating-point mode behind") != NULL);
   vt_model_free(m);
 }
@@ -422,22 +430,22 @@ static void *first_use(void *context) {
 
 static void test_threads(void) {
   enum { N = 4 };
-  vt_model *m = model_of("x: f32[4]", "neg(exp(x) + sum(x, axes=[0]))");
-  for (int liar = 0; liar < 2; liar++) {
+  vt_model *m = model_of_expression("x: f32[4]", "neg(exp(x) + sum(x, axes=[0]))");
+  for (int broken = 0; broken < 2; broken++) {
     pthread_t thread[N];
     task tasks[N];
     wrapped_reset();
-    wrapped_forget();
-    wrapped.breaks = liar ? VT_BK_ROUNDED_MATH : 0;
+    wrapped_forget_trials();
+    wrapped.broken_capability = broken ? VT_BK_ROUNDED_MATH : 0;
     for (int i = 0; i < N; i++) {
       tasks[i] = (task){.m = m};
       CHECK(pthread_create(&thread[i], NULL, first_use, &tasks[i]) == 0);
     }
     for (int i = 0; i < N; i++) {
       CHECK(pthread_join(thread[i], NULL) == 0);
-      CHECK(tasks[i].status == (liar ? VT_BACKEND : VT_OK));
+      CHECK(tasks[i].status == (broken ? VT_BACKEND : VT_OK));
     }
-    CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_neg] == (liar ? 0 : N));
+    CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_neg] == (broken ? 0 : N));
     CHECK(wrapped.live == 0 && wrapped.outside == 0 && wrapped.bad_modes == 0);
   }
   vt_model_free(m);
@@ -448,17 +456,17 @@ int main(void) {
   unsetenv("VOLTA_THREADS");
   unsetenv("VOLTA_ISA");
   test_all_run();
-  test_each_catches();
-  test_brief_catches();
+  test_probes_find_faults();
+  test_brief_finds_faults();
   test_hard_inputs();
-  test_seen_later();
+  test_ops_not_in_brief();
   test_doctor();
   test_narrow_operands();
-  test_liars();
-  test_once();
-  test_all_instead();
+  test_false_declarations();
+  test_tried_once();
+  test_all_probes();
   test_untried_is_unproven();
-  test_many_sets();
+  test_many_isas();
   test_errors();
   test_threads();
   TEST_DONE();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * program.c - a model bound, planned and opened on a backend: from vt_options to digests. */
+ * program.c - a program: creates it from a model and options, runs it, and gives its outputs, its
+ * digest, its plan and the texts of its passes. */
 #include <stdio.h>
 #include <string.h>
 #include "digest.h"
@@ -16,16 +17,16 @@ vt_tensor vt_tensor_like(const vt_type *t) {
   return x;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static int by_name(const void *a, const void *b, const void *context) {
   const vt_graph *g = context;
   return strcmp(g->results[*(const uint32_t *)a].name, g->results[*(const uint32_t *)b].name);
 }
 
-/* Made canonical in place, a result must not be part of another, which may see it as another type.
- */
-static int stands_alone(const vt_program *p, uint32_t result) {
+/* 1 if the result shares no byte with another result. Otherwise its NaNs must not be made canonical
+ * in place, because the other result may read the same bytes as another type. */
+static int has_own_bytes(const vt_program *p, uint32_t result) {
   const vt_buffer *all = p->line.plan->buffers, *b = &all[p->g->results[result].value];
   for (uint32_t i = 0; i < p->g->n_results; i++) {
     const vt_buffer *other = &all[p->g->results[i].value];
@@ -36,19 +37,22 @@ static int stands_alone(const vt_program *p, uint32_t result) {
   return 1;
 }
 
-static vt_status take_result(vt_program *p, uint32_t i, vt_diag *d) {
+/* Sets up output `i`: its data is the device's memory if the host may read it there, or else a
+ * buffer that read_result copies into. */
+static vt_status setup_output(vt_program *p, uint32_t i, vt_diag *d) {
   const uint32_t value = p->g->results[p->order[i]].value;
   p->results[i] = vt_tensor_like(&p->g->values[value].type);
-  if (stands_alone(p, p->order[i])) p->results[i].data = vt_exec_result(p->line.exec, value);
+  if (has_own_bytes(p, p->order[i]))
+    p->results[i].data = vt_exec_result_address(p->line.exec, value);
   p->in_place[i] = p->results[i].data != NULL;
   if (p->in_place[i]) return VT_OK;
   p->results[i].data = vt_arena_array(&p->arena, (size_t)p->line.plan->buffers[value].bytes, 1);
   return p->results[i].data != NULL ? VT_OK : out_of_memory(d);
 }
 
-/* Results are read back into these when they are asked for, if they are not seen where they are: no
- * allocation later. */
-static vt_status take_results(vt_program *p, vt_diag *d) {
+/* Sets up all outputs. All buffers are allocated when the program is created, so that runs allocate
+ * nothing. */
+static vt_status setup_outputs(vt_program *p, vt_diag *d) {
   const vt_graph *g = p->g;
   p->given = VT_NEW_N(&p->arena, uint8_t, g->n_ports);
   p->order = VT_NEW_N(&p->arena, uint32_t, g->n_results);
@@ -59,45 +63,46 @@ static vt_status take_results(vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < g->n_results; i++) p->order[i] = i;
   if (vt_sort(p->order, g->n_results, sizeof *p->order, by_name, g, p->a) != VT_OK)
     return out_of_memory(d);
-  for (uint32_t i = 0; i < g->n_results; i++) VT_TRY(take_result(p, i, d));
+  for (uint32_t i = 0; i < g->n_results; i++) VT_TRY(setup_output(p, i, d));
   return VT_OK;
 }
 
-static vt_status take_texts(vt_program *p, vt_diag *d) {
+static vt_status setup_texts(vt_program *p, vt_diag *d) {
   p->texts = VT_NEW_N(&p->arena, vt_text, (size_t)p->line.n_passes + 1);
   if (p->texts == NULL) return out_of_memory(d);
   for (uint32_t i = 0; i <= p->line.n_passes; i++) vt_text_init(&p->texts[i], p->a);
   return VT_OK;
 }
 
-static vt_status fill(vt_program *p, const vt_model *m, const vt_options *o, int how, vt_diag *d) {
-  VT_TRY(vt_prepare(m, o, p->a, how | VT_PREPARE_OPEN, &p->dev, &p->line, &p->terms, d));
+static vt_status setup_program(vt_program *p, const vt_model *m, const vt_options *o, int flags,
+                               vt_diag *d) {
+  VT_TRY(vt_prepare(m, o, p->a, flags | VT_PREPARE_OPEN, &p->dev, &p->line, &p->terms, d));
   p->g = vt_pipeline_graph(&p->line);
-  VT_TRY(take_results(p, d));
-  return take_texts(p, d);
+  VT_TRY(setup_outputs(p, d));
+  return setup_texts(p, d);
 }
 
 vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
                          vt_diag *d) {
-  return vt_program_make(m, o, 0, out_program, d);
+  return vt_program_new_flags(m, o, 0, out_program, d);
 }
 
-vt_status vt_program_make(const vt_model *m, const vt_options *o, int how, vt_program **out_program,
-                          vt_diag *d) {
+vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags,
+                               vt_program **out_program, vt_diag *d) {
   const uint64_t begin = vt_phase_begin();
   vt_alloc a;
-  const vt_options options = vt_options_read(o, &a);
+  const vt_options options = vt_options_copy(o, &a);
   vt_program *p = vt_alloc_new(a, sizeof *p);
   if (p == NULL) return out_of_memory(d);
-  p->counted.below = a;
-  p->a = vt_counted_alloc(&p->counted);
+  p->counting.inner = a;
+  p->a = vt_counting_alloc(&p->counting);
   p->progress = options.progress;
   p->progress_user = options.progress_user;
   vt_arena_init(&p->arena, p->a);
-  vt_arena_init(&p->word_arena, p->a);
+  vt_arena_init(&p->label_arena, p->a);
   vt_fpenv saved;
-  vt_fpenv_enter(&saved); /* coefficients are rounded while lowering */
-  const vt_status s = fill(p, m, &options, how, d);
+  vt_fpenv_enter(&saved); /* the pass `lower` rounds coefficients */
+  const vt_status s = setup_program(p, m, &options, flags, d);
   vt_fpenv_leave(&saved);
   if (s == VT_OK) {
     vt_phase_end(p->dev, "program", begin);
@@ -110,26 +115,27 @@ vt_status vt_program_make(const vt_model *m, const vt_options *o, int how, vt_pr
 
 void vt_program_free(vt_program *p) {
   if (p == NULL) return;
-  const vt_alloc a = p->counted.below;
+  const vt_alloc a = p->counting.inner;
   for (uint32_t i = 0; p->texts != NULL && i <= p->line.n_passes; i++) vt_text_done(&p->texts[i]);
   vt_pipeline_done(&p->line);
   vt_device_close(p->dev);
-  vt_arena_done(&p->word_arena);
+  vt_arena_done(&p->label_arena);
   vt_arena_done(&p->arena);
   vt_alloc_free(a, p, sizeof *p);
 }
 
 /* ---- running ---- */
 
-static void report(void *user, uint64_t done, uint64_t total) {
+static void report_progress(void *user, uint64_t done, uint64_t total) {
   const vt_watch *w = user;
   w->p->progress(w->p->progress_user, w->what, done, total);
 }
 
 void vt_program_watch(vt_watch *w, vt_exec *x) {
-  if (w->p->progress != NULL) vt_exec_watch(x, report, w);
+  if (w->p->progress != NULL) vt_exec_set_progress(x, report_progress, w);
 }
 
+/* Fails if a port has no value. */
 static vt_status check_given(const vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->g->n_ports; i++) {
     const vt_port *port = &p->g->ports[i];
@@ -145,20 +151,22 @@ static vt_status check_given(const vt_program *p, vt_diag *d) {
   return VT_OK;
 }
 
-/* A result as the host sees it: brought here, and with one NaN. */
+/* Gets output `i` of the last run: copies it from the device unless it is in place, and makes its
+ * NaNs canonical. */
 static vt_status read_result(vt_program *p, uint32_t i, vt_diag *d) {
   const uint32_t value = p->g->results[p->order[i]].value;
   uint64_t count, bytes;
   if (!p->in_place[i]) VT_TRY(vt_exec_read(p->line.exec, value, p->results[i].data, d));
   VT_TRY(vt_tensor_bytes(&p->results[i], &count, &bytes, d));
-  if (!vt_exec_canonical(p->line.exec))
+  if (!vt_exec_has_canonical_nan(p->line.exec))
     vt_canonical(p->results[i].data, p->results[i].dtype, count);
   p->read[i] = 1;
   return VT_OK;
 }
 
-/* What lies elsewhere is brought here when somebody looks at it. */
-static vt_status publish(vt_program *p, vt_diag *d) {
+/* Makes the outputs of this run readable. Outputs that need a copy are copied when they are first
+ * read. */
+static vt_status publish_outputs(vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->g->n_results; i++) {
     p->read[i] = 0;
     if (p->in_place[i]) VT_TRY(read_result(p, i, d));
@@ -169,14 +177,14 @@ static vt_status publish(vt_program *p, vt_diag *d) {
 
 vt_status vt_program_run(vt_program *p, vt_diag *d) {
   vt_watch watch = {p, "run"};
-  const unsigned long long asked = atomic_load(&p->counted.asked);
+  const unsigned long long requests = atomic_load(&p->counting.requests);
   p->published = 0;
   VT_TRY(check_given(p, d));
   vt_program_watch(&watch, p->line.exec);
   vt_status s = vt_exec_run(p->line.exec, d);
-  vt_exec_watch(p->line.exec, NULL, NULL); /* `watch` ends here */
-  if (s == VT_OK) s = publish(p, d);
-  p->allocations = atomic_load(&p->counted.asked) - asked;
+  vt_exec_set_progress(p->line.exec, NULL, NULL); /* because `watch` is on this stack */
+  if (s == VT_OK) s = publish_outputs(p, d);
+  p->allocations = atomic_load(&p->counting.requests) - requests;
   return s;
 }
 
@@ -185,7 +193,10 @@ uint32_t vt_program_outputs(const vt_program *p) { return p->g->n_results; }
 vt_status vt_program_output(vt_program *p, uint32_t i, const char **out_name, vt_tensor *out,
                             vt_diag *d) {
   if (i >= p->g->n_results) return VT_FAIL(d, VT_NAME, "there is no output number %u", i);
-  if (!p->published) return VT_FAIL(d, VT_NAME, "no run has published outputs");
+  if (!p->published)
+    return VT_FAIL(
+        d, VT_NAME,
+        "the program has no outputs to read: no run has succeeded, or the last one failed");
   if (!p->read[i]) VT_TRY(read_result(p, i, d));
   *out_name = p->g->results[p->order[i]].name;
   *out = p->results[i];
@@ -205,20 +216,22 @@ vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) {
     if (s == VT_OK) s = vt_tensor_digest(&t, digests[i].b, d);
   }
   if (s == VT_OK && vt_run_digest(n, names, digests, out) != VT_OK)
-    s = VT_FAIL(d, VT_INTERNAL, "the outputs are not in order");
+    s = VT_FAIL(d, VT_INTERNAL, "the outputs are not in the order of their names");
   vt_arena_done(&scratch);
   return s;
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
-/* What is printed is complete or not there. */
-static const char *shown(const vt_text *t) { return vt_text_status(t) == VT_OK ? t->s : NULL; }
+/* The printed text, or NULL if memory ran out while it was printed. */
+static const char *text_or_null(const vt_text *t) {
+  return vt_text_status(t) == VT_OK ? t->s : NULL;
+}
 
 const char *vt_program_plan(const vt_program *p) {
   vt_text *t = &p->texts[p->line.n_passes];
   if (t->s == NULL) vt_plan_print(p->line.plan, 1, t);
-  return shown(t);
+  return text_or_null(t);
 }
 
 const char *vt_program_backend(const vt_program *p) { return vt_device_name(p->dev); }
@@ -253,7 +266,7 @@ const char *vt_program_pass(const vt_program *p, uint32_t i) {
   return i < p->line.n_passes ? vt_pass_at(p->line.list.at[i])->name : NULL;
 }
 
-/* The place of a pass in the pipeline; n_passes when it did not run. */
+/* Index of a pass in the pipeline, or n_passes if it did not run. */
 static uint32_t find_pass(const vt_program *p, const char *pass) {
   uint32_t i = 0;
   while (i < p->line.n_passes && strcmp(vt_program_pass(p, i), pass) != 0) i++;
@@ -265,14 +278,14 @@ const char *vt_program_pass_text(const vt_program *p, const char *pass) {
   if (i == p->line.n_passes || p->line.after[i] == NULL) return NULL;
   vt_text *t = &p->texts[i];
   if (t->s == NULL) vt_graph_print(p->line.after[i], 0, t);
-  return shown(t);
+  return text_or_null(t);
 }
 
 vt_status vt_program_pass_hash(const vt_program *p, const char *pass, uint8_t out[32]) {
   const uint32_t i = find_pass(p, pass);
   if (i == p->line.n_passes) return VT_NAME;
-  if (p->line.kept != NULL) {
-    memcpy(out, p->line.kept->after[i].b, 32);
+  if (p->line.cached != NULL) {
+    memcpy(out, p->line.cached->after[i].b, 32);
     return VT_OK;
   }
   vt_hash256 hash;

@@ -1,60 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0
- * program.h - what a program holds; private to the api. */
+ * program.h - the fields of a program, and functions on programs for the rest of the library.
+ * Private to the library. */
 #ifndef VT_PROGRAM_H
 #define VT_PROGRAM_H
 #include <stdatomic.h>
 #include "prepare.h"
 
-/* An allocator that counts what is asked of it, and passes it on. */
-typedef struct vt_counted {
-  vt_alloc below;
-  atomic_ullong asked;
-} vt_counted;
-vt_alloc vt_counted_alloc(vt_counted *c);
+/* An allocator that counts requests and forwards them to another. */
+typedef struct vt_counting {
+  vt_alloc inner;         /* the allocator that requests are forwarded to */
+  atomic_ullong requests; /* number of allocations and reallocations so far */
+} vt_counting;
+vt_alloc vt_counting_alloc(vt_counting *c);
 
-/* A run of the plan in words. */
-typedef struct vt_step_words {
-  const char *name, *type;
-} vt_step_words;
+/* The texts of a step for the metrics. */
+typedef struct vt_step_label {
+  const char *name, *type; /* name and type of its first result */
+} vt_step_label;
 
 struct vt_program {
-  vt_counted counted; /* under `a`, which all that belongs to the program is taken from */
-  vt_alloc a;
-  vt_arena arena;
+  vt_counting counting; /* counts the requests to `a` */
+  vt_alloc a;           /* allocator of everything that the program owns */
+  vt_arena arena;       /* owns the arrays below, except the labels and texts */
   vt_device *dev;
   vt_pipeline line;
   vt_terms terms;
-  int mixed;            /* an input came from another backend */
-  const vt_graph *g;    /* the one that runs */
-  uint8_t *given;       /* a port has its value; by port index */
-  uint32_t *order;      /* results in ascending byte order of their names */
-  vt_tensor *results;   /* in that order; NULL data when empty */
-  uint8_t *in_place;    /* a result is looked at where the device has it; else it is a copy */
-  uint8_t *read;        /* 1: what is there is of the last run */
-  int published;        /* the last run succeeded */
-  uint64_t allocations; /* while the last run ran */
-  vt_arena word_arena;  /* of what follows */
-  vt_step_words *words; /* by run; NULL until asked for */
-  const char **names;   /* by value, likewise */
+  int mixed;            /* 1: some input was fed from a program on another backend */
+  const vt_graph *g;    /* the graph after the last pass, which runs */
+  uint8_t *given;       /* by port: 1 if the port has a value */
+  uint32_t *order;      /* result indices in ascending byte order of their names */
+  vt_tensor *results;   /* outputs, in the order of `order`; their data is set when it is created */
+  uint8_t *in_place;    /* by output: 1 if its data is the device's own memory, 0 if it is a copy */
+  uint8_t *read;        /* by output: 1 if its data is that of the last run */
+  int published;        /* 1: the last run succeeded and its outputs may be read */
+  uint64_t allocations; /* number of allocation requests during the last run */
+  vt_arena label_arena; /* owns `labels` and `names` */
+  vt_step_label *labels; /* by step as launched; NULL until first requested */
+  const char **names;    /* by value: its name; NULL until first requested */
+  /* The caller's progress callback, or NULL, and its first argument. */
   void (*progress)(void *user, const char *what, uint64_t done, uint64_t total);
   void *progress_user;
-  vt_text *texts; /* one for each pass that ran, then the plan's; printed when first asked for */
+  vt_text
+      *texts; /* the graph after each pass that ran, then the plan; each printed when requested */
 };
 
-/* vt_program_new, and the flags of vt_prepare. */
-vt_status vt_program_make(const vt_model *m, const vt_options *o, int how, vt_program **out_program,
-                          vt_diag *d) VT_NODISCARD;
+/* Creates a program as vt_program_new does; `flags` are those of vt_prepare, OPEN is implied. */
+vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags,
+                               vt_program **out_program, vt_diag *d) VT_NODISCARD;
 
-/* Reports of the execution of `line`, under the name `what`, reach the caller of the program. */
+/* Connects an execution to the progress callback of a program. */
 typedef struct vt_watch {
   vt_program *p;
-  const char *what;
+  const char *what; /* the activity as the callback names it: "run" or "parameters" */
 } vt_watch;
+/* Sends the progress of `x` to the callback of w->p, if there is one. `w` must outlive the runs. */
 void vt_program_watch(vt_watch *w, vt_exec *x);
 
-/* The tensor a port or result declares, without data. */
+/* A tensor of this type and shape, without data. */
 vt_tensor vt_tensor_like(const vt_type *t);
-/* A host copy of `t` with canonical NaN, written to the device; VT_TENSOR when it does not fit. */
+/* Sets the value of a port: checks type, shape and range, replaces each NaN by the canonical one
+ * and writes the data to the device. VT_TENSOR if the type or shape is not the declared one. */
 vt_status vt_program_write(vt_program *p, uint32_t port, const vt_tensor *t,
                            vt_diag *d) VT_NODISCARD;
 #endif

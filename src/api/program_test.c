@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * program_test.c - the public interface from a model's text to the bits of its outputs. */
+ * program_test.c - the public functions of programs, from a model's text to the bits of its
+ * outputs. */
 #include <string.h>
 #include "vt_test.h"
 
-/* ---- short ways ---- */
+/* ---- helpers ---- */
 
-/* A program of `text`; the model is gone by the time it is used. */
+/* Makes a program of `text`; the model is freed before the program is used. */
 static vt_status try_open(const char *text, const vt_options *o, vt_program **out, vt_diag *d) {
   vt_model *m = NULL;
   *out = NULL;
   CHECK(vt_model_parse(text, strlen(text), NULL, &m, d) == VT_OK);
   if (m == NULL) fprintf(stderr, "  %s\n", d->text);
-  if (m == NULL) exit(1); /* nothing below makes sense */
+  if (m == NULL) exit(1); /* no later check makes sense */
   const vt_status s = vt_program_new(m, o, out, d);
   vt_model_free(m);
   return s;
@@ -33,21 +34,21 @@ static vt_tensor vector(uint32_t dtype, int64_t n, void *data) {
   return (vt_tensor){.dtype = dtype, .rank = 1, .dim = {n}, .data = data};
 }
 
-static void set(vt_program *p, const char *name, vt_tensor t) {
+static void set_input(vt_program *p, const char *name, vt_tensor t) {
   vt_diag d = {0};
   const vt_status s = vt_program_set_input(p, name, &t, &d);
   CHECK(s == VT_OK);
   if (s != VT_OK) fprintf(stderr, "  %s\n", d.text);
 }
 
-static void run(vt_program *p) {
+static void run_program(vt_program *p) {
   vt_diag d = {0};
   const vt_status s = vt_program_run(p, &d);
   CHECK(s == VT_OK && d.code == VT_OK);
   if (s != VT_OK) fprintf(stderr, "  %s\n", d.text);
 }
 
-static vt_tensor output(vt_program *p, const char *name) {
+static vt_tensor output_named(vt_program *p, const char *name) {
   vt_tensor t = {0};
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     const char *have;
@@ -58,7 +59,8 @@ static vt_tensor output(vt_program *p, const char *name) {
   exit(1);
 }
 
-static int has(const vt_diag *d, const char *text) {
+/* 1 if the message contains `text`. */
+static int message_has(const vt_diag *d, const char *text) {
   if (strstr(d->text, text) != NULL) return 1;
   fprintf(stderr, "  '%s' has no '%s'\n", d->text, text);
   return 0;
@@ -111,16 +113,16 @@ static void test_affine(void) {
   CHECK(strcmp(vt_program_backend(p), "reference:0") == 0 && vt_program_outputs(p) == 1);
   CHECK(strstr(vt_program_device(p), "scalar reference") != NULL);
   CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
-  set(p, "x", vector(VT_DTYPE_F32, 3, x));
-  memset(x, 0, sizeof x); /* the program has its own copy */
-  run(p);
-  const vt_tensor y = output(p, "y");
+  set_input(p, "x", vector(VT_DTYPE_F32, 3, x));
+  memset(x, 0, sizeof x); /* the program copied it */
+  run_program(p);
+  const vt_tensor y = output_named(p, "y");
   CHECK(y.dtype == VT_DTYPE_F32 && y.rank == 1 && y.dim[0] == 3);
   CHECK(memcmp(y.data, by_init, sizeof by_init) == 0);
   vt_tensor t = vector(VT_DTYPE_F32, 3, w);
   CHECK(vt_program_set_param(p, "w", &t, NULL) == VT_OK);
-  run(p); /* the input is still there */
-  CHECK(memcmp(output(p, "y").data, by_hand, sizeof by_hand) == 0);
+  run_program(p); /* the input keeps its value */
+  CHECK(memcmp(output_named(p, "y").data, by_hand, sizeof by_hand) == 0);
   vt_program_free(p);
   vt_program_free(NULL);
 }
@@ -130,29 +132,30 @@ static void test_params(void) {
   vt_tensor t = {0}, wrong = vector(VT_DTYPE_F32, 4, back);
   vt_program *p = open_text(affine);
   vt_diag d = {0};
-  CHECK(vt_program_get_param(p, "w", &t, &d) == VT_OK); /* its shape is known without a value */
+  CHECK(vt_program_get_param(p, "w", &t, &d) ==
+        VT_OK); /* with data NULL it gives the declared shape */
   CHECK(t.dtype == VT_DTYPE_F32 && t.rank == 1 && t.dim[0] == 3 && t.data == NULL);
   t.data = back;
-  CHECK(vt_program_get_param(p, "w", &t, &d) == VT_NAME && has(&d, "'w'"));
+  CHECK(vt_program_get_param(p, "w", &t, &d) == VT_NAME && message_has(&d, "'w'"));
   t.data = w;
   CHECK(vt_program_set_param(p, "w", &t, NULL) == VT_OK);
   t.data = back;
   CHECK(vt_program_get_param(p, "w", &t, NULL) == VT_OK && memcmp(back, w, sizeof w) == 0);
   memset(&d, 0, sizeof d);
-  CHECK(vt_program_get_param(p, "w", &wrong, &d) == VT_TENSOR && has(&d, "f32[4]"));
-  CHECK(vt_program_get_param(p, "x", &t, NULL) == VT_NAME); /* an input is no param */
+  CHECK(vt_program_get_param(p, "w", &wrong, &d) == VT_TENSOR && message_has(&d, "f32[4]"));
+  CHECK(vt_program_get_param(p, "x", &t, NULL) == VT_NAME); /* x is an input */
   CHECK(vt_program_set_param(p, "x", &t, NULL) == VT_NAME);
   CHECK(vt_program_set_param(p, "nobody", &t, NULL) == VT_NAME);
   CHECK(vt_program_set_param(p, "w", &wrong, NULL) == VT_TENSOR);
   vt_program_free(p);
 }
 
-/* ---- what is refused on the way in ---- */
+/* ---- tensors that are refused ---- */
 
 static void expect_input(vt_program *p, const char *name, vt_tensor t, vt_status want,
                          const char *text) {
   vt_diag d = {0};
-  CHECK(vt_program_set_input(p, name, &t, &d) == want && d.code == want && has(&d, text));
+  CHECK(vt_program_set_input(p, name, &t, &d) == want && d.code == want && message_has(&d, text));
   CHECK(vt_program_set_input(p, name, &t, NULL) == want);
 }
 
@@ -170,7 +173,7 @@ static void test_inputs(void) {
   expect_input(p, "x", vector(VT_DTYPE_I32, 3, x), VT_TENSOR, "i32[3]");
   expect_input(p, "x", vector(0, 3, x), VT_TENSOR, "f32[3]");
   expect_input(p, "x", vector(VT_DTYPE_F32, -3, x), VT_TENSOR, "'x'");
-  expect_input(p, "x", vector(VT_DTYPE_F32, 3, NULL), VT_TENSOR, "'x' is given without data");
+  expect_input(p, "x", vector(VT_DTYPE_F32, 3, NULL), VT_TENSOR, "the tensor for 'x' has no data");
   expect_input(p, "x", scalar, VT_TENSOR, "f32[]");
   expect_input(p, "x", matrix, VT_TENSOR, "f32[3, 1]");
   expect_input(p, "x", deep, VT_TENSOR, "'x'");
@@ -186,7 +189,7 @@ static void test_declared_range(void) {
   t.data = bad;
   bad[7] = 11;
   expect_input(p, "tokens", t, VT_RANGE, "'tokens' holds 11 at position 7, outside 0..10");
-  bad[3] = -1; /* the first one is named */
+  bad[3] = -1; /* the message names the first one */
   expect_input(p, "tokens", t, VT_RANGE, "'tokens' holds -1 at position 3, outside 0..10");
   vt_program_free(p);
 }
@@ -198,18 +201,18 @@ static void test_missing_values(void) {
   uint8_t digest[32];
   vt_program *p = open_text(affine);
   vt_diag d = {0};
-  CHECK(vt_program_run(p, &d) == VT_NAME && has(&d, "the input 'x' has no value"));
+  CHECK(vt_program_run(p, &d) == VT_NAME && message_has(&d, "the input 'x' has no value"));
   CHECK(strstr(d.hint, "--in x=") != NULL);
   CHECK(vt_program_set_input(p, "x", &t, NULL) == VT_OK);
   memset(&d, 0, sizeof d);
-  CHECK(vt_program_run(p, &d) == VT_NAME && has(&d, "the param 'w' has no value"));
+  CHECK(vt_program_run(p, &d) == VT_NAME && message_has(&d, "the param 'w' has no value"));
   CHECK(vt_program_output(p, 0, &name, &t, NULL) == VT_NAME && strcmp(name, "untouched") == 0);
   CHECK(vt_program_digest(p, digest, NULL) == VT_NAME);
   CHECK(vt_program_output(p, 1, &name, &t, NULL) == VT_NAME);
   vt_program_free(p);
 }
 
-/* ---- an index out of range, found while running ---- */
+/* ---- an index out of range, found by a run ---- */
 
 static void test_gather_out_of_range(void) {
   float table[6] = {1, 2, 3, 4, 5, 6};
@@ -223,21 +226,21 @@ static void test_gather_out_of_range(void) {
     vt_tensor t;
     uint8_t digest[32];
     index[3] = 2;
-    set(p, "table", rows);
-    set(p, "index", vector(VT_DTYPE_I64, 4, index));
-    run(p);
-    CHECK(memcmp(output(p, "y").data, want, sizeof want) == 0);
+    set_input(p, "table", rows);
+    set_input(p, "index", vector(VT_DTYPE_I64, 4, index));
+    run_program(p);
+    CHECK(memcmp(output_named(p, "y").data, want, sizeof want) == 0);
     index[3] = -9;
-    set(p, "index", vector(VT_DTYPE_I64, 4, index));
+    set_input(p, "index", vector(VT_DTYPE_I64, 4, index));
     CHECK(vt_program_run(p, &d) == VT_RANGE && d.code == VT_RANGE);
-    CHECK(has(&d, "'rows' = gather: index -9 at position 3 is out of range"));
+    CHECK(message_has(&d, "'rows' = gather: index -9 at position 3 is out of range"));
     CHECK(d.line == 5 && d.column == 10);
-    CHECK(vt_program_output(p, 0, &name, &t, NULL) == VT_NAME); /* the earlier run is gone too */
+    CHECK(vt_program_output(p, 0, &name, &t, NULL) == VT_NAME); /* the earlier outputs are gone */
     CHECK(vt_program_digest(p, digest, NULL) == VT_NAME);
     index[3] = 2;
-    set(p, "index", vector(VT_DTYPE_I64, 4, index));
-    run(p);
-    CHECK(memcmp(output(p, "y").data, want, sizeof want) == 0);
+    set_input(p, "index", vector(VT_DTYPE_I64, 4, index));
+    run_program(p);
+    CHECK(memcmp(output_named(p, "y").data, want, sizeof want) == 0);
     vt_program_free(p);
   }
 }
@@ -257,16 +260,16 @@ static vt_status open_status(const char *backend, const vt_binding *b, uint32_t 
 static void test_options(void) {
   vt_diag d;
   CHECK(open_status("reference", small_dims, 2, &d) == VT_OK);
-  CHECK(open_status("reference", small_dims, 1, &d) == VT_BIND && has(&d, "'T'"));
-  CHECK(open_status("nobody", small_dims, 2, &d) == VT_BACKEND && has(&d, "'nobody'"));
+  CHECK(open_status("reference", small_dims, 1, &d) == VT_BIND && message_has(&d, "'T'"));
+  CHECK(open_status("nobody", small_dims, 2, &d) == VT_BACKEND && message_has(&d, "'nobody'"));
   CHECK(open_status("reference:2", small_dims, 2, &d) == VT_BACKEND);
   CHECK(open_status("null", small_dims, 2, &d) == VT_UNSUPPORTED);
-  CHECK(has(&d, "backend 'null:0' does not run") && has(&d, "giving f32["));
-  const vt_binding long_t[] = {{"B", 2}, {"T", 17}}; /* more places than wpe has */
+  CHECK(message_has(&d, "backend 'null:0' does not run") && message_has(&d, "giving f32["));
+  const vt_binding long_t[] = {{"B", 2}, {"T", 17}}; /* longer than wpe */
   CHECK(open_status("reference", long_t, 2, &d) == VT_BIND);
 }
 
-/* Fields beyond the caller's own size are not looked at. */
+/* Fields beyond the size that the caller set are not read. */
 static void test_option_sizes(void) {
   vt_options o = {.size = offsetof(vt_options, backend), .backend = "nobody"};
   vt_program *p;
@@ -285,7 +288,7 @@ static void test_environment(void) {
   vt_program *p = open_on(affine, NULL, NULL, 0);
   CHECK(strcmp(vt_program_backend(p), "reference:1") == 0);
   vt_program_free(p);
-  p = open_on(affine, "reference:0", NULL, 0); /* what is asked for goes first */
+  p = open_on(affine, "reference:0", NULL, 0); /* the option overrides the variable */
   CHECK(strcmp(vt_program_backend(p), "reference:0") == 0);
   vt_program_free(p);
   CHECK(setenv("VOLTA_BACKEND", "", 1) == 0);
@@ -301,12 +304,12 @@ typedef struct result {
   uint8_t digest[32], core[32], target[32];
 } result;
 
-static result compute(const char *backend, uint64_t seed, uint64_t input_seed) {
+static result compute_digests(const char *backend, uint64_t seed, uint64_t input_seed) {
   result r;
   vt_program *p = open_on(small, backend, small_dims, 2);
   CHECK(vt_program_init_params(p, seed, NULL) == VT_OK);
   CHECK(vt_program_random_inputs(p, input_seed, NULL) == VT_OK);
-  run(p);
+  run_program(p);
   CHECK(vt_program_digest(p, r.digest, NULL) == VT_OK);
   vt_program_plan_digest(p, r.core, r.target);
   vt_program_free(p);
@@ -316,25 +319,26 @@ static result compute(const char *backend, uint64_t seed, uint64_t input_seed) {
 static int same(const uint8_t a[32], const uint8_t b[32]) { return memcmp(a, b, 32) == 0; }
 
 static void test_digests(void) {
-  const result a = compute("reference:0", 0, 7), b = compute("reference:0", 0, 7);
-  const result whole = compute("reference:1", 0, 7);
-  const result seed = compute("reference:0", 1, 7), input = compute("reference:0", 0, 8);
+  const result a = compute_digests("reference:0", 0, 7), b = compute_digests("reference:0", 0, 7);
+  const result whole = compute_digests("reference:1", 0, 7);
+  const result seed = compute_digests("reference:0", 1, 7),
+               input = compute_digests("reference:0", 0, 8);
   CHECK(same(a.digest, b.digest) && same(a.core, b.core) && same(a.target, b.target));
-  CHECK(same(a.digest, whole.digest)); /* compositions taken apart and whole */
+  CHECK(same(a.digest, whole.digest)); /* compositions decomposed, and as one op each */
   CHECK(!same(a.core, whole.core) && !same(a.target, whole.target));
   CHECK(!same(a.digest, seed.digest) && !same(a.digest, input.digest));
   CHECK(same(a.core, seed.core));
 }
 
-/* A later run gives what the first one gave. */
+/* A second run gives the same digest. */
 static void test_run_again(void) {
   uint8_t first[32], second[32];
   vt_program *p = open_on(small, "reference:1", small_dims, 2);
   CHECK(vt_program_init_params(p, 3, NULL) == VT_OK);
   CHECK(vt_program_random_inputs(p, 3, NULL) == VT_OK);
-  run(p);
+  run_program(p);
   CHECK(vt_program_digest(p, first, NULL) == VT_OK);
-  run(p);
+  run_program(p);
   CHECK(vt_program_digest(p, second, NULL) == VT_OK && same(first, second));
   vt_program_free(p);
 }
@@ -345,7 +349,8 @@ static void test_seeded_params(void) {
   float x[128], y[128], z[128];
   vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {16, 8}, .data = x};
   CHECK(vt_program_init_params(a, 42, NULL) == VT_OK);
-  CHECK(vt_program_init_params(b, 42, NULL) == VT_OK); /* other dims, another device */
+  CHECK(vt_program_init_params(b, 42, NULL) ==
+        VT_OK); /* the params do not depend on dims or device */
   CHECK(vt_program_get_param(a, "wpe", &t, NULL) == VT_OK);
   t.data = y;
   CHECK(vt_program_get_param(b, "wpe", &t, NULL) == VT_OK && memcmp(x, y, sizeof x) == 0);
@@ -400,15 +405,16 @@ static void test_random_inputs(void) {
   uint8_t a[32], b[32];
   CHECK(vt_program_random_inputs(p, 9, NULL) == VT_OK);
   CHECK(vt_program_random_inputs(q, 9, NULL) == VT_OK);
-  run(p);
-  run(q);
+  run_program(p);
+  run_program(q);
   CHECK(vt_program_digest(p, a, NULL) == VT_OK && vt_program_digest(q, b, NULL) == VT_OK);
   CHECK(same(a, b));
-  check_floats(output(p, "f").data);
-  check_floats(output(p, "g").data);
-  CHECK(memcmp(output(p, "f").data, output(p, "g").data, 4000) != 0); /* a stream a name */
-  check_integers(output(p, "i").data);
-  const uint8_t *t = output(p, "t").data;
+  check_floats(output_named(p, "f").data);
+  check_floats(output_named(p, "g").data);
+  CHECK(memcmp(output_named(p, "f").data, output_named(p, "g").data, 4000) !=
+        0); /* each name has its own stream */
+  check_integers(output_named(p, "i").data);
+  const uint8_t *t = output_named(p, "t").data;
   uint32_t yes = 0;
   for (int i = 0; i < 1000; i++) yes += t[i];
   CHECK(yes > 400 && yes < 600);
@@ -416,15 +422,16 @@ static void test_random_inputs(void) {
   vt_program_free(q);
 }
 
+/* Inputs that have a value keep it. */
 static void test_random_inputs_keep(void) {
   float given[1000];
   vt_program *p = open_text(drawn);
   for (int i = 0; i < 1000; i++) given[i] = (float)i;
-  set(p, "f", vector(VT_DTYPE_F32, 1000, given));
+  set_input(p, "f", vector(VT_DTYPE_F32, 1000, given));
   CHECK(vt_program_random_inputs(p, 9, NULL) == VT_OK);
-  run(p);
-  CHECK(memcmp(output(p, "f").data, given, sizeof given) == 0);
-  check_floats(output(p, "g").data);
+  run_program(p);
+  CHECK(memcmp(output_named(p, "f").data, given, sizeof given) == 0);
+  check_floats(output_named(p, "g").data);
   vt_program_free(p);
 }
 
@@ -432,18 +439,19 @@ static void test_random_inputs_need_a_range(void) {
   vt_program *p = open_text(pick);
   vt_diag d = {0};
   int64_t index[4] = {0};
-  CHECK(vt_program_random_inputs(p, 1, &d) == VT_USAGE && has(&d, "'index'"));
-  set(p, "index", vector(VT_DTYPE_I64, 4, index));
+  CHECK(vt_program_random_inputs(p, 1, &d) == VT_USAGE && message_has(&d, "'index'"));
+  set_input(p, "index", vector(VT_DTYPE_I64, 4, index));
   CHECK(vt_program_random_inputs(p, 1, NULL) == VT_OK);
   vt_program_free(p);
   p = open_text("volta 1\nmodel wide {\n  input i: i64[2] in 0..4294967296\n  output i\n}\n");
   memset(&d, 0, sizeof d);
-  CHECK(vt_program_random_inputs(p, 1, &d) == VT_USAGE && has(&d, "0..4294967296"));
+  CHECK(vt_program_random_inputs(p, 1, &d) == VT_USAGE && message_has(&d, "0..4294967296"));
   vt_program_free(p);
 }
 
 /* ---- outputs ---- */
 
+/* Outputs are in ascending byte order of their names. */
 static void test_output_order(void) {
   static const char *const want[] = {"B", "_z", "a", "a.b", "a1", "ab", "b"};
   static const char text[] =
@@ -461,8 +469,8 @@ static void test_output_order(void) {
   static const float values[] = {5, 6, 4, 7, 3, 2, 1};
   float x = 0;
   vt_program *p = open_text(text);
-  set(p, "x", vector(VT_DTYPE_F32, 1, &x));
-  run(p);
+  set_input(p, "x", vector(VT_DTYPE_F32, 1, &x));
+  run_program(p);
   CHECK(vt_program_outputs(p) == 7);
   for (uint32_t i = 0; i < 7; i++) {
     const char *name = "";
@@ -473,7 +481,7 @@ static void test_output_order(void) {
   vt_program_free(p);
 }
 
-/* Outputs that are inputs or params, one value under two names, and a model without any op. */
+/* A model without ops, whose outputs are inputs and params, one of them under two names. */
 static void test_output_is_input(void) {
   static const char text[] =
       "volta 1\n"
@@ -490,12 +498,12 @@ static void test_output_is_input(void) {
     float w[2] = {1.5f, 1.5f};
     vt_tensor t = vector(VT_DTYPE_F32, 2, w);
     vt_program *p = open_on(text, backends[i], NULL, 0);
-    set(p, "x", vector(VT_DTYPE_I32, 2, x));
+    set_input(p, "x", vector(VT_DTYPE_I32, 2, x));
     CHECK(vt_program_set_param(p, "w", &t, NULL) == VT_OK);
-    run(p);
-    CHECK(memcmp(output(p, "x").data, x, sizeof x) == 0);
-    CHECK(memcmp(output(p, "again").data, x, sizeof x) == 0);
-    CHECK(memcmp(output(p, "w").data, w, sizeof w) == 0);
+    run_program(p);
+    CHECK(memcmp(output_named(p, "x").data, x, sizeof x) == 0);
+    CHECK(memcmp(output_named(p, "again").data, x, sizeof x) == 0);
+    CHECK(memcmp(output_named(p, "w").data, w, sizeof w) == 0);
     vt_program_free(p);
   }
 }
@@ -507,8 +515,8 @@ static void test_empty(void) {
     vt_program *p = open_on(small, i ? "reference:1" : "reference:0", none, 2);
     CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
     CHECK(vt_program_random_inputs(p, 0, NULL) == VT_OK);
-    run(p);
-    const vt_tensor t = output(p, "logits");
+    run_program(p);
+    const vt_tensor t = output_named(p, "logits");
     CHECK(t.rank == 3 && t.dim[0] == 0 && t.dim[1] == 4 && t.dim[2] == 11);
     CHECK(vt_program_digest(p, digest[i], NULL) == VT_OK);
     vt_program_free(p);
@@ -518,7 +526,8 @@ static void test_empty(void) {
 
 /* ---- NaN is one value ---- */
 
-static void test_nan_from_outside(void) {
+/* Inputs: each NaN becomes the canonical one, and each true bool becomes 1. */
+static void test_nan_in_inputs(void) {
   static const char text[] =
       "volta 1\n"
       "model nans {\n"
@@ -542,22 +551,22 @@ static void test_nan_from_outside(void) {
   const uint16_t want_c[2] = {0x7e00, 0x7e00}, want_e[2] = {0x7fc0, 0x7fc0};
   const uint8_t want_f[3] = {0, 1, 1};
   vt_program *p = open_text(text);
-  set(p, "a", vector(VT_DTYPE_F32, 4, a));
-  set(p, "b", vector(VT_DTYPE_F64, 2, b));
-  set(p, "c", vector(VT_DTYPE_F16, 2, c));
-  set(p, "d", vector(VT_DTYPE_BF16, 2, e));
-  set(p, "e", vector(VT_DTYPE_BOOL, 3, f));
-  CHECK(a[0] == 0xffc12345 && f[2] == 2); /* the caller's memory is not touched */
-  run(p);
-  CHECK(memcmp(output(p, "a").data, want_a, sizeof want_a) == 0);
-  CHECK(memcmp(output(p, "b").data, want_b, sizeof want_b) == 0);
-  CHECK(memcmp(output(p, "c").data, want_c, sizeof want_c) == 0);
-  CHECK(memcmp(output(p, "d").data, want_e, sizeof want_e) == 0);
-  CHECK(memcmp(output(p, "e").data, want_f, sizeof want_f) == 0);
+  set_input(p, "a", vector(VT_DTYPE_F32, 4, a));
+  set_input(p, "b", vector(VT_DTYPE_F64, 2, b));
+  set_input(p, "c", vector(VT_DTYPE_F16, 2, c));
+  set_input(p, "d", vector(VT_DTYPE_BF16, 2, e));
+  set_input(p, "e", vector(VT_DTYPE_BOOL, 3, f));
+  CHECK(a[0] == 0xffc12345 && f[2] == 2); /* the caller's data is unchanged */
+  run_program(p);
+  CHECK(memcmp(output_named(p, "a").data, want_a, sizeof want_a) == 0);
+  CHECK(memcmp(output_named(p, "b").data, want_b, sizeof want_b) == 0);
+  CHECK(memcmp(output_named(p, "c").data, want_c, sizeof want_c) == 0);
+  CHECK(memcmp(output_named(p, "d").data, want_e, sizeof want_e) == 0);
+  CHECK(memcmp(output_named(p, "e").data, want_f, sizeof want_f) == 0);
   vt_program_free(p);
 }
 
-/* A param is canonical as soon as it is in: it can be asked for before any run. */
+/* A param is canonical as soon as it is set, because it can be read before any run. */
 static void test_nan_in_params(void) {
   uint32_t w[3] = {0xffc12345, 0x7f800001, 0x40000000}, back[3] = {0};
   const uint32_t want[3] = {0x7fc00000, 0x7fc00000, 0x40000000};
@@ -569,8 +578,8 @@ static void test_nan_in_params(void) {
   vt_program_free(p);
 }
 
-/* Made inside: the machine's own NaN has a sign bit, what leaves has none. */
-static void test_nan_from_inside(void) {
+/* NaNs that ops make: the processor's NaN may have a sign bit, an output's NaN never has one. */
+static void test_nan_from_ops(void) {
   static const char text[] =
       "volta 1\n"
       "model nans {\n"
@@ -584,21 +593,21 @@ static void test_nan_from_inside(void) {
   uint32_t bits[2], w[2];
   vt_program *p = open_text(text);
   vt_tensor t = vector(VT_DTYPE_F32, 2, w);
-  set(p, "x", vector(VT_DTYPE_F32, 2, x));
+  set_input(p, "x", vector(VT_DTYPE_F32, 2, x));
   CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
   CHECK(vt_program_get_param(p, "w", &t, NULL) == VT_OK);
   CHECK(w[0] == 0x7fc00000 && w[1] == 0x7fc00000);
-  run(p);
-  memcpy(bits, output(p, "zero").data, sizeof bits);
+  run_program(p);
+  memcpy(bits, output_named(p, "zero").data, sizeof bits);
   CHECK(bits[0] == 0x7fc00000 && bits[1] == 0x3f800000);
-  memcpy(bits, output(p, "endless").data, sizeof bits);
+  memcpy(bits, output_named(p, "endless").data, sizeof bits);
   CHECK(bits[0] == 0 && bits[1] == 0x7fc00000);
-  memcpy(bits, output(p, "flipped").data, sizeof bits);
+  memcpy(bits, output_named(p, "flipped").data, sizeof bits);
   CHECK(bits[0] == 0x7fc00000 && bits[1] == 0x7fc00000);
   vt_program_free(p);
 }
 
-/* ---- looking ---- */
+/* ---- texts, metrics, progress ---- */
 
 static void test_texts(void) {
   vt_program *p = open_on(small, "reference:0", small_dims, 2);
@@ -619,25 +628,26 @@ static void test_info(void) {
   vt_program *p = open_text(affine);
   vt_run_info info = {.size = sizeof info}, early = {.size = offsetof(vt_run_info, wall_ns)};
   CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
-  set(p, "x", vector(VT_DTYPE_F32, 3, x));
-  run(p);
+  set_input(p, "x", vector(VT_DTYPE_F32, 3, x));
+  run_program(p);
   vt_program_info(p, &info);
   CHECK(info.size == sizeof info && info.steps == 2 && info.bytes_input == 256);
   CHECK(info.bytes_param == 512 && info.bytes_temp == 256 && info.bytes_output == 256);
   early.bytes_input = 77;
   vt_program_info(p, &early);
-  CHECK(early.steps == 2 && early.bytes_input == 77); /* not beyond the caller's size */
+  CHECK(early.steps == 2 && early.bytes_input == 77); /* fields beyond the caller's size stay */
   vt_program_free(p);
 }
 
-typedef struct heard {
-  uint64_t n, done, total;
-  const char *what;
-  int wrong;
-} heard;
+/* The calls of the progress callback. */
+typedef struct progress {
+  uint64_t n, done, total; /* number of calls; arguments of the last one */
+  const char *what;        /* the expected activity; NULL: no call is expected */
+  int wrong;               /* calls with wrong arguments */
+} progress;
 
-static void hear(void *user, const char *what, uint64_t done, uint64_t total) {
-  heard *h = user;
+static void record_progress(void *user, const char *what, uint64_t done, uint64_t total) {
+  progress *h = user;
   h->wrong += h->what == NULL || strcmp(what, h->what) != 0 || done <= h->done || done > total;
   h->n++;
   h->done = done;
@@ -645,12 +655,12 @@ static void hear(void *user, const char *what, uint64_t done, uint64_t total) {
 }
 
 static void test_progress(void) {
-  heard h = {.what = "parameters"};
+  progress h = {.what = "parameters"};
   const vt_options o = {.size = sizeof o,
                         .n_bind = 2,
                         .bind = small_dims,
                         .backend = "reference",
-                        .progress = hear,
+                        .progress = record_progress,
                         .progress_user = &h};
   vt_program *p;
   vt_diag d = {0};
@@ -659,11 +669,11 @@ static void test_progress(void) {
   CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
   CHECK(h.n > 0 && h.wrong == 0 && h.done == h.total);
   CHECK(vt_program_random_inputs(p, 7, NULL) == VT_OK);
-  h = (heard){.what = "run"};
-  run(p);
+  h = (progress){.what = "run"};
+  run_program(p);
   CHECK(h.n > 0 && h.wrong == 0 && h.done == h.total);
   CHECK(vt_program_digest(p, digest, NULL) == VT_OK);
-  CHECK(same(digest, compute("reference", 0, 7).digest)); /* listening changes nothing */
+  CHECK(same(digest, compute_digests("reference", 0, 7).digest)); /* the callback changes no bit */
   vt_program_free(p);
 }
 
@@ -687,9 +697,9 @@ int main(void) {
   test_output_order();
   test_output_is_input();
   test_empty();
-  test_nan_from_outside();
+  test_nan_in_inputs();
   test_nan_in_params();
-  test_nan_from_inside();
+  test_nan_from_ops();
   test_texts();
   test_info();
   test_progress();

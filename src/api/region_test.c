@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * region_test.c - loop and cond through the whole library: what is carried, collected and taken
- * from outside; what is not run; how a failure inside is named; and models whose loop is compared
- * with the same steps written out. */
+ * region_test.c - tests the ops loop and cond through the whole library. Values are carried,
+ * collected and captured, and the branch that is not taken does not run. Also tested: the message
+ * of a failure in a body, and a loop compared with the same steps unrolled. */
 #include <string.h>
 #include "volta/volta.h"
 #include "vt_alloc.h"
@@ -12,8 +12,8 @@ enum { MOST = 64 };
 typedef struct outcome {
   vt_status status;
   vt_diag diag;
-  uint32_t n;
-  int64_t whole[MOST]; /* the first output, of i64 */
+  uint32_t n;          /* number of elements in `whole` */
+  int64_t whole[MOST]; /* elements of the first output, if it is i64 */
   uint8_t digest[32];
 } outcome;
 
@@ -56,7 +56,7 @@ static outcome run_model(const char *body) {
   return a;
 }
 
-static void expect(const char *body, uint32_t n, const int64_t *want) {
+static void expect_elements(const char *body, uint32_t n, const int64_t *want) {
   const outcome o = run_model(body);
   CHECK(o.status == VT_OK && o.n == n && memcmp(o.whole, want, n * sizeof *want) == 0);
   for (uint32_t i = 0; i < o.n && i < n; i++)
@@ -64,17 +64,17 @@ static void expect(const char *body, uint32_t n, const int64_t *want) {
       fprintf(stderr, "  [%u] is %lld, not %lld in\n%s\n", i, (long long)o.whole[i],
               (long long)want[i], body);
 }
-#define EXPECT(body, ...)                              \
-  do {                                                 \
-    const int64_t want_[] = {__VA_ARGS__};             \
-    expect(body, sizeof want_ / sizeof *want_, want_); \
+#define EXPECT(body, ...)                                       \
+  do {                                                          \
+    const int64_t want_[] = {__VA_ARGS__};                      \
+    expect_elements(body, sizeof want_ / sizeof *want_, want_); \
   } while (0)
 
 static void test_loop(void) {
-  /* The index, carried and collected. */
+  /* A sum of the loop index, carried and collected. */
   EXPECT("_, y = loop(i64(0), count=5, carried=1) (i, s) {\n s = s + i\n give s, s\n}\noutput y", 0,
          1, 3, 6, 10);
-  /* Two carried values exchanged: both are read before either is written. */
+  /* Two carried values are exchanged: both are read before either is written. */
   EXPECT(
       "a, b = loop(i64(1), i64(2), count=3, carried=2) (i, s, t) {\n give t, s\n}\n"
       "output y = concat(reshape(a, shape=[1]), reshape(b, shape=[1]), axis=0)",
@@ -83,18 +83,18 @@ static void test_loop(void) {
       "_, b, f = loop(i64(0), i64(1), count=8, carried=2) (i, a, b) {\n give b, a + b, a\n}\n"
       "output f",
       0, 1, 1, 2, 3, 5, 8, 13);
-  /* Elements of an operand, and a value from outside; the same value given three times. */
+  /* A body reads elements of an operand and a captured value, and gives one value three times. */
   EXPECT(
       "x = iota(shape=[4], axis=0) * 10\nk = i64(3)\n"
       "s, y, z = loop(i64(0), x, count=4, carried=1, each=1) (i, s, e) {\n t = s + e * k\n"
       " give t, t, t\n}\noutput r = y + z - s",
       -180, -120, 0, 180);
-  /* No iterations: what was carried in comes out, and what is collected is empty. */
+  /* Without iterations the initial value comes out, and the collected result is empty. */
   EXPECT(
       "s, y = loop(i64(7), count=0, carried=1) (i, s) {\n give s + 1, s\n}\n"
       "output r = concat(reshape(s, shape=[1]), y, axis=0)",
       7);
-  /* Nothing carried. */
+  /* A loop without carried values. */
   EXPECT("y = loop(count=3) (i) {\n give i * i\n}\noutput y", 0, 1, 4);
 }
 
@@ -109,7 +109,7 @@ static void test_nested(void) {
       100, 101, -2, -3);
 }
 
-/* The branch that is not taken is not run: its index would be out of range. */
+/* The branch that is not taken does not run: its index would be out of range. */
 static void test_cond(void) {
   const char *model =
       "x = iota(shape=[3], axis=0)\nfar = i64(9)\n"
@@ -120,10 +120,10 @@ static void test_cond(void) {
   snprintf(text, sizeof text, model, "true");
   const outcome o = run_on(text, "reference:0");
   CHECK(o.status == VT_RANGE && strstr(o.diag.text, "gather: index 9 at position 0") != NULL);
-  CHECK(o.diag.line == 6); /* where the node inside the body was written */
+  CHECK(o.diag.line == 6); /* line of the node in the body */
 }
 
-/* A loop is the same as its steps written out, parameters and compositions included. */
+/* A loop gives the bits of its unrolled steps, also with parameters and compositions. */
 static void test_unrolled(void) {
   const char *head =
       "input x: f32[3, 2, 5]\nparam w: f32[5, 4] = he_normal(stream=1)\n"
@@ -147,7 +147,7 @@ static void test_unrolled(void) {
   CHECK(memcmp(a.digest, b.digest, sizeof a.digest) == 0);
 }
 
-/* Memory fails in turn at every allocation of parse, passes, plan and run. */
+/* Lets each allocation of parser, passes, planner and run fail in turn; nothing leaks. */
 static void test_out_of_memory(void) {
   static const char text[] =
       "volta 1\nmodel m {\ninput x: f32[2]\ny = loop(x, count=2, carried=1) (i, s) {\n"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * results_test.c - results that are looked at where the device has them are what copies of them
- * would be: with canonical NaN, each its own even where they share bytes, new after every run. */
+ * results_test.c - outputs that are read in the device's own memory equal copied outputs: their
+ * NaNs are canonical, no output changes with another even if they share bytes, and each run renews
+ * them. */
 #include <string.h>
 #include "vt_test.h"
 #include "volta/volta_tools.h"
 
-/* The empty result lies where another one does. */
+/* A model whose empty output has the same address as another output. */
 static const char few[] =
     "volta 1\n"
     "model few {\n"
@@ -51,7 +52,7 @@ static vt_program *open_on(const char *model, const char *backend) {
   return p;
 }
 
-/* Zeros and negative numbers give NaN whose sign the processor chooses. */
+/* Runs with zeros and negative numbers, which give NaNs whose sign depends on the processor. */
 static void run_with(vt_program *p, float first) {
   float x[N];
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 1, .dim = {N}, .data = x};
@@ -60,7 +61,7 @@ static void run_with(vt_program *p, float first) {
   CHECK(vt_program_run(p, NULL) == VT_OK);
 }
 
-/* Byte for byte: vt_tensor_compare takes every NaN for the same. */
+/* Compares bytes, because vt_tensor_compare treats all NaNs as equal. */
 static void check_same(vt_program *p, vt_program *q) {
   const char *a, *b;
   vt_tensor x, y;
@@ -74,8 +75,8 @@ static void check_same(vt_program *p, vt_program *q) {
   }
 }
 
-/* What is written to one result is seen in no other, and is gone after the next run. */
-static void scribble(vt_program *p, uint32_t i) {
+/* Overwrites the data of output i. No other output may change, and the next run renews it. */
+static void overwrite_output(vt_program *p, uint32_t i) {
   const char *name;
   vt_tensor t;
   uint64_t count, bytes;
@@ -85,27 +86,27 @@ static void scribble(vt_program *p, uint32_t i) {
 }
 
 static void test_backend(const char *model, const char *backend) {
-  vt_program *truth = open_on(model, "reference"), *p = open_on(model, backend);
-  for (int run = 0; p != NULL && truth != NULL && run < 3; run++) {
-    run_with(truth, (float)(run + 20));
+  vt_program *reference = open_on(model, "reference"), *p = open_on(model, backend);
+  for (int run = 0; p != NULL && reference != NULL && run < 3; run++) {
+    run_with(reference, (float)(run + 20));
     run_with(p, (float)(run + 20));
-    check_same(truth, p);
+    check_same(reference, p);
     for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
-      scribble(truth, i);
-      scribble(p, i);
-      check_same(truth, p);
+      overwrite_output(reference, i);
+      overwrite_output(p, i);
+      check_same(reference, p);
     }
     vt_run_info info = {.size = sizeof info};
     vt_program_info(p, &info);
     CHECK(info.allocations == 0);
   }
-  vt_program_free(truth);
+  vt_program_free(reference);
   vt_program_free(p);
 }
 
 int main(void) {
   test_backend(few, "cpu");
-  test_backend(text, "island:0"); /* only copies reach it */
+  test_backend(text, "island:0"); /* its outputs are always copies */
   test_backend(text, "cpu");
   TEST_DONE();
 }

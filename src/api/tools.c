@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tools.c - the op table, as volta_tools.h shows it. */
+ * tools.c - the rows of the op table for tools, and which ops a backend runs. */
 #include <stdio.h>
 #include <string.h>
 #include "volta/volta_tools.h"
@@ -10,8 +10,9 @@
 
 uint32_t vt_op_count(void) { return vt_op_total(); }
 
-/* "softmax(x, axis=-1)": a required attribute shows its name alone. */
-static void sign(const vt_op_info *op, vt_text *t) {
+/* Prints "softmax(x, axis=-1)": operands, then attributes with their defaults. A required attribute
+ * has no default, so only its name is printed. */
+static void print_signature(const vt_op_info *op, vt_text *t) {
   vt_arena none;
   vt_dims dims;
   vt_arena_init(&none, vt_alloc_default());
@@ -21,13 +22,13 @@ static void sign(const vt_op_info *op, vt_text *t) {
   for (uint32_t i = 0; i < op->attrs->n_fields; i++) {
     vt_attr_field field = op->attrs->fields[i];
     const vt_attr_field *f = &field;
-    const vt_attr_group one = {op->attrs->name, op->attrs->size, op->attrs->defaults, 1, f};
-    field.late = 0; /* shown here all the same */
+    const vt_attr_group single = {op->attrs->name, op->attrs->size, op->attrs->defaults, 1, f};
+    field.late = 0; /* so that vt_attr_print prints its default as well */
     vt_text_add(t, "%s", i == 0 ? "" : ", ");
     if (f->required) {
       vt_text_add(t, "%s", f->name);
     } else {
-      vt_attr_print(&one, op->attrs->defaults, &dims, t);
+      vt_attr_print(&single, op->attrs->defaults, &dims, t);
     }
   }
   vt_text_add(t, ")");
@@ -38,7 +39,7 @@ vt_status vt_op_row_at(uint32_t i, vt_op_row *out) {
   if (op == NULL) return VT_RANGE;
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
-  sign(op, &t);
+  print_signature(op, &t);
   const vt_status s = vt_text_status(&t);
   if (s == VT_OK) {
     *out = (vt_op_row){.number = op->number,
@@ -68,9 +69,9 @@ vt_status vt_op_row_at(uint32_t i, vt_op_row *out) {
 vt_status vt_op_supported_by(const vt_options *o, uint32_t number, int *out, vt_diag *d) {
   vt_device *dev;
   vt_alloc a;
-  const vt_options options = vt_options_read(o, &a);
-  VT_TRY(vt_options_open(&options, a, &dev, d));
-  *out = vt_device_lists(dev, number);
+  const vt_options options = vt_options_copy(o, &a);
+  VT_TRY(vt_options_open_device(&options, a, &dev, d));
+  *out = vt_device_lists_op(dev, number);
   vt_device_close(dev);
   return VT_OK;
 }
@@ -80,10 +81,11 @@ vt_status vt_op_supported(const char *backend, uint32_t number, int *out, vt_dia
   return vt_op_supported_by(&o, number, out, d);
 }
 
-static void say_support(const vt_device *dev, uint32_t number, char out[VT_OP_SUPPORT]) {
+/* Writes how the device runs the op: the backend's own word or "itself", "decomposed", or "no". */
+static void print_support(const vt_device *dev, uint32_t number, char out[VT_OP_SUPPORT]) {
   const vt_op_info *op = vt_op_get(number);
   out[0] = 0;
-  if (vt_device_lists(dev, number)) {
+  if (vt_device_lists_op(dev, number)) {
     vt_device_variant(dev, number, out);
     if (out[0] == 0) snprintf(out, VT_OP_SUPPORT, "itself");
   } else {
@@ -91,14 +93,15 @@ static void say_support(const vt_device *dev, uint32_t number, char out[VT_OP_SU
   }
 }
 
-_Static_assert(VT_OP_SUPPORT >= (int)VT_DEVICE_VARIANT, "a device's word fits");
+_Static_assert(VT_OP_SUPPORT >= (int)VT_DEVICE_VARIANT,
+               "the backend's word for a kernel variant fits");
 
 vt_status vt_op_support(const vt_options *o, uint32_t number, char out[VT_OP_SUPPORT], vt_diag *d) {
   vt_device *dev;
   vt_alloc a;
-  const vt_options options = vt_options_read(o, &a);
-  VT_TRY(vt_options_open(&options, a, &dev, d));
-  say_support(dev, number, out);
+  const vt_options options = vt_options_copy(o, &a);
+  VT_TRY(vt_options_open_device(&options, a, &dev, d));
+  print_support(dev, number, out);
   vt_device_close(dev);
   return VT_OK;
 }

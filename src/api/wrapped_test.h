@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * wrapped_test.h - for tests: the backends of this library behind tables of the test's own, which
- * note every call, ask whether the gateway made it, and lie on request. The registry of a program
- * that includes this is:
- *   reference  CPU   what it is
- *   island     TEST  what it is
- *   fake       GPU   the reference behind a table that `wrapped` bends
- * The file must be included by one source of a program: it stands in for the gateway's own. */
+ * wrapped_test.h - for tests: a registry whose backends are wrappers of this library's backends. A
+ * wrapper counts every call, notes calls that the gateway did not make, and misbehaves on request:
+ *   reference  CPU   wrapper of the reference
+ *   island     TEST  wrapper of island
+ *   fake       GPU   wrapper of the reference that misbehaves as the variable `wrapped` says
+ * Only one source file of a program may include this header, because the registry replaces the
+ * gateway's own. */
 #ifndef WRAPPED_TEST_H
 #define WRAPPED_TEST_H
 #include <stdatomic.h>
@@ -14,7 +14,8 @@
 #include "registry.h"
 #include "vt_test.h"
 
-enum { WRAPPED_ROWS = 3, WRAPPED_OPS = 2048 };
+enum { WRAPPED_ROWS = 3, WRAPPED_OPS = 2048 }; /* number of backends; bound of op numbers */
+/* The functions of the backend ABI, for counting calls and choosing the one that fails. */
 enum {
   WRAPPED_QUERY,
   WRAPPED_COUNT,
@@ -34,64 +35,68 @@ enum {
   WRAPPED_CALLS
 };
 
-/* What is bent is bent in `fake` alone. */
 static struct wrapped {
-  uint64_t has;                 /* what it declares */
-  uint32_t determinism, serves; /* and these */
-  uint32_t devices;             /* it has so many */
-  uint64_t memory;              /* it claims so much; 0: what the reference claims */
-  uint64_t breaks;              /* a capability that it does not keep */
-  uint32_t breaks_op;           /* an op that it does not get right; 0: none */
-  uint32_t refuses;             /* an op that it does not accept; 0: none */
-  uint32_t accepts;             /* the only op that it accepts; 0: all */
-  int narrows;                  /* f64 becomes f32 on its way to the device */
-  int fails;                    /* a call that fails with `status`; -1: none */
-  int32_t status;
-  int spoils;        /* runs leave another mode behind */
-  const char *print; /* its fingerprint */
-  /* noted, of all */
-  _Atomic uint32_t outside, bad_modes;
-  _Atomic uint32_t calls[WRAPPED_ROWS][WRAPPED_CALLS];
-  _Atomic uint32_t ran[WRAPPED_ROWS][WRAPPED_OPS]; /* steps of an op, of programs that ran */
-  _Atomic long live;                               /* devices, programs and buffers */
+  /* How `fake` behaves; the other two behave as the backend that they wrap. */
+  uint64_t declares;          /* capabilities that it declares */
+  uint32_t determinism;       /* level of determinism that it declares */
+  uint32_t serves;            /* kinds of plans that it declares to serve */
+  uint32_t devices;           /* number of devices that it has */
+  uint64_t memory;            /* bytes of memory that it declares; 0: as many as the reference */
+  uint64_t broken_capability; /* capability that it declares and does not satisfy; 0: none */
+  uint32_t broken_op;         /* op whose results are wrong in one bit; 0: none */
+  uint32_t refused_op;        /* op that it does not accept; 0: none */
+  uint32_t only_op;           /* the only op that it accepts; 0: all */
+  int narrows;             /* 1: f64 values are rounded to f32 when they are copied to the device */
+  int fails;               /* the function that fails with `status`, WRAPPED_*; -1: none */
+  int32_t status;          /* what the failing function returns */
+  int changes_mode;        /* 1: runs leave the floating-point mode changed */
+  const char *fingerprint; /* its fingerprint */
+  /* What happened, in all three backends. */
+  _Atomic uint32_t outside;                            /* calls that the gateway did not make */
+  _Atomic uint32_t bad_modes;                          /* calls in a wrong floating-point mode */
+  _Atomic uint32_t calls[WRAPPED_ROWS][WRAPPED_CALLS]; /* calls of each function */
+  _Atomic uint32_t ran[WRAPPED_ROWS][WRAPPED_OPS];     /* steps of each op that ran */
+  _Atomic long live; /* devices, programs and buffers that were not released yet */
 } wrapped;
 
-enum { WRAPPED_REFERENCE, WRAPPED_ISLAND, WRAPPED_FAKE };
+enum { WRAPPED_REFERENCE, WRAPPED_ISLAND, WRAPPED_FAKE }; /* rows of the registry */
 
-/* As the reference is. */
+/* Makes `fake` behave as the reference, and sets all counts to 0. */
 static inline void wrapped_reset(void) {
   memset(&wrapped, 0, sizeof wrapped);
-  wrapped.has = UINT64_MAX;
+  wrapped.declares = UINT64_MAX;
   wrapped.determinism = VT_BK_DETERMINISM_STRICT;
   wrapped.serves = VT_BK_INFERENCE | VT_BK_TRAINING;
   wrapped.devices = 2;
   wrapped.fails = -1;
-  wrapped.print = "fake-1";
+  wrapped.fingerprint = "fake-1";
 }
 
-typedef struct shell_device {
-  int row;
+typedef struct wrapper_device {
+  int row; /* row of the registry */
   const vt_bk_host *host;
-  const vt_bk_api *api;
-  vt_bk_device *dev;
-} shell_device;
+  const vt_bk_api *api; /* table of the wrapped backend */
+  vt_bk_device *dev;    /* its device */
+} wrapper_device;
 
-typedef struct shell_out {
+/* A result of a step: the step's op, and where the result is. */
+typedef struct wrapper_result {
   uint32_t op;
   vt_bk_tensor t;
-} shell_out;
+} wrapper_result;
 
-typedef struct shell_program {
-  shell_device *of;
-  vt_bk_program *prog;
+typedef struct wrapper_program {
+  wrapper_device *of;  /* its device */
+  vt_bk_program *prog; /* the program of the wrapped backend */
   uint64_t n_steps, n_out;
-  uint32_t *op;   /* of each step */
-  shell_out *out; /* of all steps */
-} shell_program;
+  uint32_t *op;        /* op number of each step */
+  wrapper_result *out; /* results of all steps */
+} wrapper_program;
 
-static inline int32_t wrapped_note(int row, int call) {
+/* Counts a call of function `call`; returns the status to fail with, or VT_OK. */
+static inline int32_t count_call(int row, int call) {
   wrapped.outside += !vt_gate_inside();
-  wrapped.bad_modes += !hostile_same(hostile_read(), hostile_numerics());
+  wrapped.bad_modes += !hostile_words_equal(hostile_read_words(), hostile_numerics_words());
   wrapped.calls[row][call]++;
   return row == WRAPPED_FAKE && wrapped.fails == call ? wrapped.status : VT_OK;
 }
@@ -100,25 +105,25 @@ static inline int32_t wrapped_note(int row, int call) {
 
 vt_backend_query_fn vt_reference_query, vt_island_query;
 
-static inline const vt_bk_api *inner_of(int row, const vt_bk_host *host) {
+static inline const vt_bk_api *wrapped_table(int row, const vt_bk_host *host) {
   return row == WRAPPED_ISLAND ? vt_island_query(host) : vt_reference_query(host);
 }
 
-static inline int32_t shell_count(int row, const vt_bk_host *host, uint32_t *out) {
-  const int32_t s = wrapped_note(row, WRAPPED_COUNT);
+static inline int32_t wrapper_count(int row, const vt_bk_host *host, uint32_t *out) {
+  const int32_t s = count_call(row, WRAPPED_COUNT);
   if (s != VT_OK) return s;
-  if (row != WRAPPED_FAKE) return inner_of(row, host)->device_count(host, out);
+  if (row != WRAPPED_FAKE) return wrapped_table(row, host)->device_count(host, out);
   *out = wrapped.devices;
   return VT_OK;
 }
-/* The first device of the reference is behind every device of the fake. */
-static inline int32_t shell_open(int row, const vt_bk_host *host, uint32_t ordinal,
-                                 vt_bk_device **out) {
-  const int32_t noted = wrapped_note(row, WRAPPED_OPEN);
+/* Every device of the fake wraps the first device of the reference. */
+static inline int32_t wrapper_open(int row, const vt_bk_host *host, uint32_t ordinal,
+                                   vt_bk_device **out) {
+  const int32_t noted = count_call(row, WRAPPED_OPEN);
   if (noted != VT_OK) return noted;
-  shell_device *dev = host->resize(host->user, NULL, 0, sizeof *dev);
+  wrapper_device *dev = host->resize(host->user, NULL, 0, sizeof *dev);
   if (dev == NULL) return VT_NOMEM;
-  *dev = (shell_device){.row = row, .host = host, .api = inner_of(row, host)};
+  *dev = (wrapper_device){.row = row, .host = host, .api = wrapped_table(row, host)};
   const int32_t s = dev->api->device_open(host, row == WRAPPED_FAKE ? 0 : ordinal, &dev->dev);
   if (s != VT_OK) {
     host->resize(host->user, dev, sizeof *dev, 0);
@@ -129,50 +134,52 @@ static inline int32_t shell_open(int row, const vt_bk_host *host, uint32_t ordin
   return VT_OK;
 }
 
-static inline void shell_close(vt_bk_device *handle) {
-  shell_device *dev = (shell_device *)(void *)handle;
-  (void)wrapped_note(dev->row, WRAPPED_CLOSE);
+static inline void wrapper_close(vt_bk_device *handle) {
+  wrapper_device *dev = (wrapper_device *)(void *)handle;
+  (void)count_call(dev->row, WRAPPED_CLOSE);
   const vt_bk_host *host = dev->host;
   dev->api->device_close(dev->dev);
   host->resize(host->user, dev, sizeof *dev, 0);
   wrapped.live--;
 }
-static inline int32_t shell_caps(vt_bk_device *handle, vt_bk_caps *out) {
-  shell_device *dev = (shell_device *)(void *)handle;
-  int32_t s = wrapped_note(dev->row, WRAPPED_CAPS);
+static inline int32_t wrapper_caps(vt_bk_device *handle, vt_bk_caps *out) {
+  wrapper_device *dev = (wrapper_device *)(void *)handle;
+  int32_t s = count_call(dev->row, WRAPPED_CAPS);
   if (s == VT_OK) s = dev->api->capabilities(dev->dev, out);
   if (s != VT_OK) return s;
   if (dev->row != WRAPPED_FAKE || out->size < sizeof *out) return VT_OK;
-  out->has = wrapped.has;
+  out->has = wrapped.declares;
   out->determinism = wrapped.determinism;
   out->serves = wrapped.serves;
-  out->fingerprint = wrapped.print;
+  out->fingerprint = wrapped.fingerprint;
   if (wrapped.memory != 0) out->memory = wrapped.memory;
   return VT_OK;
 }
-static inline int32_t shell_listed(vt_bk_device *handle, uint32_t op) {
-  shell_device *dev = (shell_device *)(void *)handle;
-  (void)wrapped_note(dev->row, WRAPPED_LISTED);
+static inline int32_t wrapper_listed(vt_bk_device *handle, uint32_t op) {
+  wrapper_device *dev = (wrapper_device *)(void *)handle;
+  (void)count_call(dev->row, WRAPPED_LISTED);
   return dev->api->op_listed(dev->dev, op);
 }
-static inline int32_t shell_check(vt_bk_device *handle, const vt_bk_step *step) {
-  shell_device *dev = (shell_device *)(void *)handle;
-  const int32_t s = wrapped_note(dev->row, WRAPPED_CHECK);
+static inline int32_t wrapper_check(vt_bk_device *handle, const vt_bk_step *step) {
+  wrapper_device *dev = (wrapper_device *)(void *)handle;
+  const int32_t s = count_call(dev->row, WRAPPED_CHECK);
   if (s != VT_OK) return s;
-  if (dev->row == WRAPPED_FAKE && step->op == wrapped.refuses) return VT_UNSUPPORTED;
-  if (dev->row == WRAPPED_FAKE && wrapped.accepts != 0 && step->op != wrapped.accepts)
+  if (dev->row == WRAPPED_FAKE && step->op == wrapped.refused_op) return VT_UNSUPPORTED;
+  if (dev->row == WRAPPED_FAKE && wrapped.only_op != 0 && step->op != wrapped.only_op)
     return VT_UNSUPPORTED;
   return dev->api->step_check(dev->dev, step);
 }
-static inline int32_t shell_workspace(vt_bk_device *handle, const vt_bk_step *step, uint64_t *out) {
-  shell_device *dev = (shell_device *)(void *)handle;
-  const int32_t s = wrapped_note(dev->row, WRAPPED_SCRATCH);
+static inline int32_t wrapper_workspace(vt_bk_device *handle, const vt_bk_step *step,
+                                        uint64_t *out) {
+  wrapper_device *dev = (wrapper_device *)(void *)handle;
+  const int32_t s = count_call(dev->row, WRAPPED_SCRATCH);
   return s == VT_OK ? dev->api->workspace(dev->dev, step, out) : s;
 }
 
 /* ---- programs ---- */
 
-static inline void shell_list(shell_program *p, const vt_bk_step *steps) {
+/* Records the op of each step and all results. */
+static inline void record_steps(wrapper_program *p, const vt_bk_step *steps) {
   uint64_t n = 0;
   for (uint64_t i = 0; i < p->n_steps; i++) n += steps[i].n_out;
   p->op = calloc((size_t)p->n_steps + 1, sizeof *p->op);
@@ -181,49 +188,49 @@ static inline void shell_list(shell_program *p, const vt_bk_step *steps) {
   for (uint64_t i = 0; i < p->n_steps; i++) {
     p->op[i] = steps[i].op;
     for (uint32_t k = 0; k < steps[i].n_out; k++)
-      p->out[p->n_out++] = (shell_out){steps[i].op, steps[i].out[k]};
+      p->out[p->n_out++] = (wrapper_result){steps[i].op, steps[i].out[k]};
   }
 }
-static inline int32_t shell_build(vt_bk_device *handle, const vt_bk_step *steps, uint64_t n,
-                                  vt_bk_program **out) {
-  shell_device *dev = (shell_device *)(void *)handle;
+static inline int32_t wrapper_build(vt_bk_device *handle, const vt_bk_step *steps, uint64_t n,
+                                    vt_bk_program **out) {
+  wrapper_device *dev = (wrapper_device *)(void *)handle;
   vt_bk_program *built = NULL;
-  int32_t s = wrapped_note(dev->row, WRAPPED_BUILD);
+  int32_t s = count_call(dev->row, WRAPPED_BUILD);
   if (s == VT_OK) s = dev->api->program_build(dev->dev, steps, n, &built);
   if (s != VT_OK) return s;
-  shell_program *p = calloc(1, sizeof *p);
+  wrapper_program *p = calloc(1, sizeof *p);
   if (p == NULL) exit(1);
-  *p = (shell_program){.of = dev, .prog = built, .n_steps = n};
-  shell_list(p, steps);
+  *p = (wrapper_program){.of = dev, .prog = built, .n_steps = n};
+  record_steps(p, steps);
   wrapped.live++;
   *out = (vt_bk_program *)(void *)p;
   return VT_OK;
 }
-static inline void shell_free(vt_bk_program *handle) {
-  shell_program *p = (shell_program *)(void *)handle;
-  (void)wrapped_note(p->of->row, WRAPPED_FREE);
+static inline void wrapper_free(vt_bk_program *handle) {
+  wrapper_program *p = (wrapper_program *)(void *)handle;
+  (void)count_call(p->of->row, WRAPPED_FREE);
   p->of->api->program_free(p->prog);
   free(p->op);
   free(p->out);
   free(p);
   wrapped.live--;
 }
-static inline int32_t shell_new(vt_bk_device *handle, uint64_t bytes, uint64_t *out) {
-  shell_device *dev = (shell_device *)(void *)handle;
-  int32_t s = wrapped_note(dev->row, WRAPPED_NEW);
+static inline int32_t wrapper_new(vt_bk_device *handle, uint64_t bytes, uint64_t *out) {
+  wrapper_device *dev = (wrapper_device *)(void *)handle;
+  int32_t s = count_call(dev->row, WRAPPED_NEW);
   if (s == VT_OK) s = dev->api->buffer_new(dev->dev, bytes, out);
   wrapped.live += s == VT_OK;
   return s;
 }
-static inline void shell_drop(vt_bk_device *handle, uint64_t buffer) {
-  shell_device *dev = (shell_device *)(void *)handle;
-  (void)wrapped_note(dev->row, WRAPPED_DROP);
+static inline void wrapper_drop(vt_bk_device *handle, uint64_t buffer) {
+  wrapper_device *dev = (wrapper_device *)(void *)handle;
+  (void)count_call(dev->row, WRAPPED_DROP);
   dev->api->buffer_free(dev->dev, buffer);
   wrapped.live--;
 }
-/* As a model of f64 alone is copied. */
-static inline int32_t shell_narrow(shell_device *dev, const void *host, uint64_t buffer,
-                                   uint64_t offset, uint64_t bytes) {
+/* Copies to the device values that were rounded to f32; all values of the model must be f64. */
+static inline int32_t copy_narrowed(wrapper_device *dev, const void *host, uint64_t buffer,
+                                    uint64_t offset, uint64_t bytes) {
   double *data = malloc((size_t)bytes + 1);
   if (data == NULL) exit(1);
   memcpy(data, host, (size_t)bytes);
@@ -232,21 +239,22 @@ static inline int32_t shell_narrow(shell_device *dev, const void *host, uint64_t
   free(data);
   return s;
 }
-static inline int32_t shell_copy(vt_bk_device *handle, void *host, uint64_t buffer, uint64_t offset,
-                                 uint64_t bytes, uint32_t to_device) {
-  shell_device *dev = (shell_device *)(void *)handle;
-  const int32_t noted = wrapped_note(dev->row, WRAPPED_COPY);
+static inline int32_t wrapper_copy(vt_bk_device *handle, void *host, uint64_t buffer,
+                                   uint64_t offset, uint64_t bytes, uint32_t to_device) {
+  wrapper_device *dev = (wrapper_device *)(void *)handle;
+  const int32_t noted = count_call(dev->row, WRAPPED_COPY);
   if (noted != VT_OK) return noted;
   if (dev->row == WRAPPED_FAKE && wrapped.narrows && to_device != 0)
-    return shell_narrow(dev, host, buffer, offset, bytes);
+    return copy_narrowed(dev, host, buffer, offset, bytes);
   return dev->api->copy(dev->dev, host, buffer, offset, bytes, to_device);
 }
 
-/* ---- lies ---- */
+/* ---- wrong results ---- */
 
-static inline int wrapped_lies(uint32_t op) {
+/* 1 if results of this op must be wrong in the last bit. */
+static inline int is_broken_op(uint32_t op) {
   const vt_op_info *x = vt_op_get(op);
-  switch (wrapped.breaks) {
+  switch (wrapped.broken_capability) {
     case VT_BK_INT8_EXACT:
       return x->needs == VT_NEEDS_int8;
     case VT_BK_ATOMIC_OPS:
@@ -258,30 +266,33 @@ static inline int wrapped_lies(uint32_t op) {
     case VT_BK_REGIONS:
       return x->needs == VT_NEEDS_regions;
     default:
-      return op == wrapped.breaks_op && op != 0;
+      return op == wrapped.broken_op && op != 0;
   }
 }
 
-/* f64 that is f32 inside, and subnormals that are flushed; else the last bit. */
-static inline void wrapped_bend(uint8_t *data, uint64_t n, uint32_t dtype, uint32_t op) {
-  for (uint64_t i = 0; wrapped.breaks == VT_BK_FLOAT64 && dtype == VT_DTYPE_F64 && i < n; i++) {
+/* Makes the results of one op wrong: rounds f64 to f32, or flushes subnormals, or flips a bit of
+ * each element, as `wrapped.broken_capability` and `wrapped.broken_op` say. */
+static inline void corrupt_elements(uint8_t *data, uint64_t n, uint32_t dtype, uint32_t op) {
+  for (uint64_t i = 0; wrapped.broken_capability == VT_BK_FLOAT64 && dtype == VT_DTYPE_F64 && i < n;
+       i++) {
     double x;
     memcpy(&x, data + 8 * i, 8);
     x = (double)(float)x;
     memcpy(data + 8 * i, &x, 8);
   }
-  for (uint64_t i = 0; wrapped.breaks == VT_BK_SUBNORMALS && dtype == VT_DTYPE_F32 && i < n; i++) {
+  for (uint64_t i = 0;
+       wrapped.broken_capability == VT_BK_SUBNORMALS && dtype == VT_DTYPE_F32 && i < n; i++) {
     uint32_t x;
     memcpy(&x, data + 4 * i, 4);
     if ((x & 0x7f800000) == 0) x &= 0x80000000;
     memcpy(data + 4 * i, &x, 4);
   }
-  for (uint64_t i = 0; wrapped_lies(op) && i < n; i++) data[i * vt_dtype_bytes(dtype)] ^= 1;
+  for (uint64_t i = 0; is_broken_op(op) && i < n; i++) data[i * vt_dtype_bytes(dtype)] ^= 1;
 }
 
-/* What every step has left, after the last has run: a step that reads another's result has read the
- * right one. */
-static inline void shell_bend(const shell_program *p, const uint64_t *buffers) {
+/* Makes the results of all steps wrong after the last step has run, so that every step read right
+ * operands. */
+static inline void corrupt_results(const wrapper_program *p, const uint64_t *buffers) {
   for (uint64_t k = 0; k < p->n_out; k++) {
     const vt_bk_tensor *t = &p->out[k].t;
     uint64_t n = 1;
@@ -290,39 +301,40 @@ static inline void shell_bend(const shell_program *p, const uint64_t *buffers) {
     uint8_t *data = malloc((size_t)bytes + 1);
     if (data == NULL) exit(1);
     (void)p->of->api->copy(p->of->dev, data, handle, t->offset, bytes, 0);
-    wrapped_bend(data, n, t->dtype, p->out[k].op);
+    corrupt_elements(data, n, t->dtype, p->out[k].op);
     (void)p->of->api->copy(p->of->dev, data, handle, t->offset, bytes, 1);
     free(data);
   }
 }
 
-static inline int32_t shell_run(vt_bk_program *handle, const uint64_t *buffers, uint64_t n) {
-  const shell_program *p = (const shell_program *)(const void *)handle;
-  const int32_t noted = wrapped_note(p->of->row, WRAPPED_RUN);
+static inline int32_t wrapper_run(vt_bk_program *handle, const uint64_t *buffers, uint64_t n) {
+  const wrapper_program *p = (const wrapper_program *)(const void *)handle;
+  const int32_t noted = count_call(p->of->row, WRAPPED_RUN);
   if (noted != VT_OK) return noted;
   for (uint64_t i = 0; i < p->n_steps; i++) wrapped.ran[p->of->row][p->op[i] % WRAPPED_OPS]++;
   const int32_t s = p->of->api->run(p->prog, buffers, n);
   if (s != VT_OK) return s;
-  if (p->of->row == WRAPPED_FAKE && (wrapped.breaks != 0 || wrapped.breaks_op != 0))
-    shell_bend(p, buffers);
+  if (p->of->row == WRAPPED_FAKE && (wrapped.broken_capability != 0 || wrapped.broken_op != 0))
+    corrupt_results(p, buffers);
   return VT_OK;
 }
-static inline int32_t shell_wait(vt_bk_program *handle, vt_bk_error *out) {
-  const shell_program *p = (const shell_program *)(const void *)handle;
-  const int32_t noted = wrapped_note(p->of->row, WRAPPED_WAIT);
+static inline int32_t wrapper_wait(vt_bk_program *handle, vt_bk_error *out) {
+  const wrapper_program *p = (const wrapper_program *)(const void *)handle;
+  const int32_t noted = count_call(p->of->row, WRAPPED_WAIT);
   const int32_t s = noted == VT_OK ? p->of->api->wait(p->prog, out) : noted;
-  if (p->of->row == WRAPPED_FAKE && wrapped.spoils) hostile_write(hostile_worst());
+  if (p->of->row == WRAPPED_FAKE && wrapped.changes_mode)
+    hostile_write_words(hostile_worst_words());
   return s;
 }
 
-/* ---- tables: one a row, for what is called without a device ---- */
+/* ---- tables: functions that have no device argument exist once per row ---- */
 
 #define WRAPPED_ROW(row)                                                                    \
   static int32_t count_##row(const vt_bk_host *host, uint32_t *out) {                       \
-    return shell_count(row, host, out);                                                     \
+    return wrapper_count(row, host, out);                                                   \
   }                                                                                         \
   static int32_t open_##row(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) { \
-    return shell_open(row, host, ordinal, out);                                             \
+    return wrapper_open(row, host, ordinal, out);                                           \
   }                                                                                         \
   static const vt_bk_api *query_##row(const vt_bk_host *host) {                             \
     static const vt_bk_api api = {.size = sizeof api,                                       \
@@ -330,20 +342,20 @@ static inline int32_t shell_wait(vt_bk_program *handle, vt_bk_error *out) {
                                   .name = #row,                                             \
                                   .device_count = count_##row,                              \
                                   .device_open = open_##row,                                \
-                                  .device_close = shell_close,                              \
-                                  .capabilities = shell_caps,                               \
-                                  .op_listed = shell_listed,                                \
-                                  .step_check = shell_check,                                \
-                                  .workspace = shell_workspace,                             \
-                                  .program_build = shell_build,                             \
-                                  .program_free = shell_free,                               \
-                                  .buffer_new = shell_new,                                  \
-                                  .buffer_free = shell_drop,                                \
-                                  .copy = shell_copy,                                       \
-                                  .run = shell_run,                                         \
-                                  .wait = shell_wait};                                      \
+                                  .device_close = wrapper_close,                            \
+                                  .capabilities = wrapper_caps,                             \
+                                  .op_listed = wrapper_listed,                              \
+                                  .step_check = wrapper_check,                              \
+                                  .workspace = wrapper_workspace,                           \
+                                  .program_build = wrapper_build,                           \
+                                  .program_free = wrapper_free,                             \
+                                  .buffer_new = wrapper_new,                                \
+                                  .buffer_free = wrapper_drop,                              \
+                                  .copy = wrapper_copy,                                     \
+                                  .run = wrapper_run,                                       \
+                                  .wait = wrapper_wait};                                    \
     (void)host;                                                                             \
-    (void)wrapped_note(row, WRAPPED_QUERY);                                                 \
+    (void)count_call(row, WRAPPED_QUERY);                                                   \
     return &api;                                                                            \
   }
 WRAPPED_ROW(WRAPPED_REFERENCE)
@@ -364,12 +376,13 @@ const vt_registry_row *vt_registry_row_at(uint32_t i) {
   return i < WRAPPED_ROWS ? &wrapped_rows[i] : NULL;
 }
 
-/* As if no device had been tried yet. */
-static inline void wrapped_forget(void) { memset(wrapped_proofs, 0, sizeof wrapped_proofs); }
+/* Forgets which capabilities of which devices were tried in this process. */
+static inline void wrapped_forget_trials(void) { memset(wrapped_proofs, 0, sizeof wrapped_proofs); }
 
 /* ---- models ---- */
 
-static inline vt_model *model_of(const char *inputs, const char *y) {
+/* A model with these declarations of inputs and the one output y. */
+static inline vt_model *model_of_expression(const char *inputs, const char *y) {
   char text[1200];
   vt_model *m = NULL;
   vt_diag d = {0};

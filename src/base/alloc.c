@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * alloc.c - the default allocator, the two wrappers around any allocator, and checked sizes. */
+ * alloc.c - the default allocator, wrappers around any allocator, and overflow-checked arithmetic
+ * on sizes. */
 #include "vt_alloc.h"
 #include <stdlib.h>
 #include <string.h>
@@ -14,26 +15,28 @@ static void *libc_resize(void *user, void *ptr, size_t old_size, size_t new_size
 
 vt_alloc vt_alloc_default(void) { return (vt_alloc){.resize = libc_resize}; }
 
-static vt_alloc or_default(vt_alloc a) { return a.resize != NULL ? a : vt_alloc_default(); }
+static vt_alloc allocator_or_default(vt_alloc a) {
+  return a.resize != NULL ? a : vt_alloc_default();
+}
 
-/* Size 0 would read as "free" to the allocator, so at least one byte is asked for. */
-static size_t at_least_one(size_t bytes) { return bytes != 0 ? bytes : 1; }
+/* A new size of 0 would mean "free" to the allocator, so at least one byte is requested. */
+static size_t nonzero_size(size_t bytes) { return bytes != 0 ? bytes : 1; }
 
 void *vt_alloc_raw(vt_alloc a, size_t bytes) {
-  const vt_alloc use = or_default(a);
-  return use.resize(use.user, NULL, 0, at_least_one(bytes));
+  const vt_alloc use = allocator_or_default(a);
+  return use.resize(use.user, NULL, 0, nonzero_size(bytes));
 }
 
 void *vt_alloc_new(vt_alloc a, size_t bytes) {
   void *p = vt_alloc_raw(a, bytes);
-  if (p != NULL) memset(p, 0, at_least_one(bytes));
+  if (p != NULL) memset(p, 0, nonzero_size(bytes));
   return p;
 }
 
 void vt_alloc_free(vt_alloc a, void *p, size_t bytes) {
   if (p == NULL) return;
-  const vt_alloc use = or_default(a);
-  use.resize(use.user, p, at_least_one(bytes), 0);
+  const vt_alloc use = allocator_or_default(a);
+  use.resize(use.user, p, nonzero_size(bytes), 0);
 }
 
 int vt_size_mul(uint64_t a, uint64_t b, uint64_t *out) {
@@ -48,8 +51,8 @@ int vt_size_add(uint64_t a, uint64_t b, uint64_t *out) {
   return 1;
 }
 
-/* The magnitudes are multiplied as unsigned numbers; INT64_MIN has one more of them than
- * INT64_MAX, so the limit depends on the sign of the result. */
+/* Multiplies the magnitudes as unsigned numbers. The limit depends on the sign of the result,
+ * because INT64_MIN has a magnitude one larger than INT64_MAX. */
 int vt_i64_mul(int64_t a, int64_t b, int64_t *out) {
   const uint64_t ua = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
   const uint64_t ub = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * alloc_test.c - the allocator wrappers, and sizes at the edge of their type. */
+ * alloc_test.c - the allocator wrappers, and checked arithmetic at the ends of each type. */
 #include "vt_alloc.h"
 #include <string.h>
 #include "vt_test.h"
@@ -11,7 +11,7 @@ static int all_zero(const unsigned char *p, size_t n) {
 }
 
 static void test_new_is_zeroed(vt_alloc a) {
-  for (int round = 0; round < 3; round++) { /* memory that comes back dirty is zeroed again */
+  for (int round = 0; round < 3; round++) { /* reused memory is dirty and must be zeroed again */
     unsigned char *p = vt_alloc_new(a, 1000);
     CHECK(p != NULL && all_zero(p, 1000));
     if (p != NULL) memset(p, 0xa5, 1000);
@@ -30,25 +30,26 @@ static void test_failure_is_null(void) {
   CHECK(f.asked == 1 && f.live == 0);
 }
 
-/* What the allocator is told: the old size must be the one that was asked for. */
-static size_t told_old, told_new;
+/* An allocator that records the sizes it is called with: the old size must equal the size that was
+ * requested. */
+static size_t seen_old, seen_new;
 static void *spy_resize(void *user, void *p, size_t old_size, size_t new_size) {
   (void)user;
-  told_old = old_size;
-  told_new = new_size;
+  seen_old = old_size;
+  seen_new = new_size;
   if (new_size != 0) return realloc(p, new_size);
   free(p);
   return NULL;
 }
 
-static void test_sizes_are_told(void) {
+static void test_allocator_gets_sizes(void) {
   const vt_alloc a = {NULL, spy_resize};
   void *p = vt_alloc_new(a, 24);
-  CHECK(told_old == 0 && told_new == 24);
+  CHECK(seen_old == 0 && seen_new == 24);
   vt_alloc_free(a, p, 24);
-  CHECK(told_old == 24 && told_new == 0);
+  CHECK(seen_old == 24 && seen_new == 0);
   p = vt_alloc_new(a, 0);
-  CHECK(told_new != 0); /* 0 would mean "free" */
+  CHECK(seen_new != 0); /* a size of 0 would mean "free" */
   vt_alloc_free(a, p, 0);
 }
 
@@ -67,7 +68,7 @@ static void test_unsigned_sizes(void) {
   CHECK(!vt_size_add(UINT64_MAX, 1, &u) && !vt_size_add(1, UINT64_MAX, &u) && u == 7);
 }
 
-/* Against the compiler's own overflow checks, over every pair of a list of edges. */
+/* Compares with the compiler's overflow checks for every pair from a list of edges. */
 static void test_signed_sizes(void) {
   static const int64_t edge[] = {
       INT64_MIN,  INT64_MIN + 1, INT64_MIN / 2, -4294967296,   -3,       -2, -1, 0, 1, 2, 3,
@@ -89,9 +90,9 @@ int main(void) {
   test_new_is_zeroed(vt_fault_alloc(&f));
   CHECK(f.live == 0);
   test_new_is_zeroed(vt_alloc_default());
-  test_new_is_zeroed((vt_alloc){NULL, NULL}); /* means the default */
+  test_new_is_zeroed((vt_alloc){NULL, NULL}); /* an empty vt_alloc means the default allocator */
   test_failure_is_null();
-  test_sizes_are_told();
+  test_allocator_gets_sizes();
   test_unsigned_sizes();
   test_signed_sizes();
   TEST_DONE();

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * arena.c - a list of blocks, newest first; memory is handed out from the newest.
+ * arena.c - the arena as a list of blocks, newest first. Memory is allocated from the newest block.
  *
  *   ar->head                                     ar->head->next
  *   |                                            |
  *   v                                            v
  *   +--------+---------------------+---------+   +--------+------------------------+
- *   | header | handed out          | free    |   | header | handed out      | lost |
+ *   | header | allocated           | free    |   | header | allocated       | lost |
  *   +--------+---------------------+---------+   +--------+------------------------+
  *            |<------ used ------->|
  *            |<------------ size ----------->|
  *
- * Headers and everything handed out start at multiples of 16 bytes. Blocks double from 4 KiB to
- * 1 MiB; a request larger than that gets a block of its own size. What is left at the end of a
- * block when the next one is opened is lost, except that a request too large for the newest
- * block does not close it: the large block goes behind it in the list. */
+ * Headers and all allocations start at multiples of 16 bytes. Block sizes double from 4 KiB to 1
+ * MiB; a request larger than the next block size gets a block of its own size. The rest of a block
+ * is lost when a newer block becomes the head. A block for a large request does not become the
+ * head: it is inserted second, so that the newest block stays in use. */
 #include "vt_arena.h"
 #include <stdint.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum { ALIGN = 16, BLOCK_MIN = 4 * 1024, BLOCK_MAX = 1024 * 1024 };
 
 struct vt_block {
   _Alignas(ALIGN) struct vt_block *next;
-  size_t size, used; /* both count payload bytes */
+  size_t size, used; /* payload bytes: capacity, and allocated so far */
 };
 
 void vt_arena_init(vt_arena *ar, vt_alloc a) { *ar = (vt_arena){.a = a}; }
@@ -37,7 +37,7 @@ void vt_arena_done(vt_arena *ar) {
 
 vt_status vt_arena_status(const vt_arena *ar) { return ar->failed ? VT_NOMEM : VT_OK; }
 
-static void *fail(vt_arena *ar) {
+static void *set_failed(vt_arena *ar) {
   ar->failed = 1;
   return NULL;
 }
@@ -47,7 +47,7 @@ static size_t next_block_size(const vt_arena *ar) {
   return ar->head->size < BLOCK_MAX / 2 ? ar->head->size * 2 : BLOCK_MAX;
 }
 
-/* A block with room for `want` bytes, linked into the list. */
+/* Allocates a block with at least `want` free bytes and links it into the list. */
 static struct vt_block *add_block(vt_arena *ar, size_t want) {
   const size_t usual = next_block_size(ar);
   const int large = want > usual;
@@ -64,40 +64,42 @@ static struct vt_block *add_block(vt_arena *ar, size_t want) {
   return b;
 }
 
-/* Whole multiples of ALIGN, at least one, so that every pointer is unique; 0 on overflow. */
-static size_t rounded(size_t n, size_t size) {
+/* Returns the bytes of n items rounded up to a multiple of ALIGN, at least ALIGN, so that every
+ * pointer is unique; 0 on overflow. */
+static size_t aligned_bytes(size_t n, size_t size) {
   if (size != 0 && n > (SIZE_MAX / 2) / size) return 0;
   const size_t bytes = n * size;
   return bytes == 0 ? ALIGN : (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* Memory with anything in it: only what is handed out is zeroed, and only if that is promised. */
-static void *take(vt_arena *ar, size_t n, size_t size) {
+/* Allocates uninitialised memory from the arena. Only vt_arena_array zeroes it, and only the bytes
+ * that were asked for. */
+static void *allocate(vt_arena *ar, size_t n, size_t size) {
   if (ar->failed) return NULL;
-  const size_t want = rounded(n, size);
-  if (want == 0) return fail(ar);
+  const size_t want = aligned_bytes(n, size);
+  if (want == 0) return set_failed(ar);
   struct vt_block *b = ar->head;
   if (b == NULL || b->size - b->used < want) b = add_block(ar, want);
-  if (b == NULL) return fail(ar);
+  if (b == NULL) return set_failed(ar);
   void *p = (char *)(b + 1) + b->used;
   b->used += want;
   return p;
 }
 
 void *vt_arena_array(vt_arena *ar, size_t n, size_t size) {
-  void *p = take(ar, n, size);
+  void *p = allocate(ar, n, size);
   return p != NULL ? memset(p, 0, n * size) : NULL;
 }
 
 void *vt_arena_copy(vt_arena *ar, const void *p, size_t bytes) {
-  void *q = take(ar, bytes, 1);
+  void *q = allocate(ar, bytes, 1);
   if (q != NULL && bytes != 0) memcpy(q, p, bytes);
   return q;
 }
 
 char *vt_arena_string(vt_arena *ar, const char *s, size_t n) {
-  if (n == SIZE_MAX) return fail(ar);
-  char *q = take(ar, n + 1, 1);
+  if (n == SIZE_MAX) return set_failed(ar);
+  char *q = allocate(ar, n + 1, 1);
   if (q == NULL) return NULL;
   if (n != 0) memcpy(q, s, n);
   q[n] = 0;
@@ -107,7 +109,7 @@ char *vt_arena_string(vt_arena *ar, const char *s, size_t n) {
 void *vt_arena_grow(vt_arena *ar, void *array, uint32_t n, uint32_t *cap, size_t size) {
   if (ar->failed) return NULL;
   if (n < *cap) return array;
-  if (n > UINT32_MAX / 2) return fail(ar);
+  if (n > UINT32_MAX / 2) return set_failed(ar);
   const uint32_t wider = n < 4 ? 8 : n * 2;
   void *q = vt_arena_array(ar, wider, size);
   if (q == NULL) return NULL;

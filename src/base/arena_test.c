@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * arena_test.c - alignment, zeroing, no overlap, sticky failure, and no leak on any path. */
+ * arena_test.c - alignment, zeroing, no overlap of allocations, sticky failure, and no leak on any
+ * path. */
 #include "vt_arena.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@ static int all_bytes(const unsigned char *p, size_t n, unsigned char v) {
   return 1;
 }
 
-/* Pieces of many sizes, some larger than a block: each aligned, zero when handed out, and still
- * holding its own pattern when all the others have been written. */
+/* Allocates pieces of many sizes, some larger than a block. Each must be aligned and zero, and must
+ * still hold its own pattern after all the others were written. */
 static void test_pieces_do_not_overlap(void) {
   enum { N = 400 };
   static unsigned char *piece[N];
@@ -29,14 +30,14 @@ static void test_pieces_do_not_overlap(void) {
   }
   for (size_t i = 0; i < N; i++) {
     CHECK(all_bytes(piece[i], size[i], (unsigned char)(i % 255 + 1)));
-    CHECK(i == 0 || piece[i] != piece[i - 1]); /* unique even for zero bytes */
+    CHECK(i == 0 || piece[i] != piece[i - 1]); /* pointers are unique even for zero bytes */
   }
   CHECK(vt_arena_status(&ar) == VT_OK);
   vt_arena_done(&ar);
   CHECK(f.live == 0);
 }
 
-/* Memory as the last owner left it: a new piece is zero all the same. */
+/* An allocator whose memory is never zero: pieces must be zeroed even so. */
 static void *dirty_resize(void *user, void *p, size_t old_size, size_t new_size) {
   (void)user;
   (void)old_size;
@@ -56,16 +57,18 @@ static void test_zeroed(void) {
   vt_arena_done(&ar);
 }
 
-/* A small arena is cheap, a large one needs few blocks, and a big piece wastes no block. */
+/* A small arena takes one small block, a large arena few blocks, and a big piece does not waste the
+ * rest of the current block. */
 static void test_block_sizes(void) {
   vt_fault f = {0};
   vt_arena ar;
   vt_arena_init(&ar, vt_fault_alloc(&f));
   CHECK(vt_arena_array(&ar, 10, 1) != NULL && f.live == 1);
   CHECK(vt_arena_array(&ar, 10u << 20, 1) != NULL && f.live == 2);
-  CHECK(vt_arena_array(&ar, 3000, 1) != NULL && f.live == 2); /* the first block is still open */
+  /* It fits into the first block, which is still in use. */
+  CHECK(vt_arena_array(&ar, 3000, 1) != NULL && f.live == 2);
   for (int i = 0; i < 16384; i++) (void)vt_arena_array(&ar, 1024, 1);
-  CHECK(f.live < 32); /* 16 MiB */
+  CHECK(f.live < 32); /* blocks for 16 MiB */
   vt_arena_done(&ar);
   CHECK(f.live == 0);
 }
@@ -96,7 +99,7 @@ static void test_grow_keeps_items(void) {
   for (uint32_t n = 0; n < 10000; n++) wrong += v[n] != n * 7;
   CHECK(wrong == 0);
   uint32_t *same = vt_arena_grow(&ar, v, cap - 1, &cap, sizeof *v);
-  CHECK(same == v); /* not full: not moved */
+  CHECK(same == v); /* an array that is not full does not move */
   vt_arena_done(&ar);
   CHECK(f.live == 0);
 }
@@ -107,10 +110,11 @@ static void test_overflow_is_sticky(void) {
   vt_arena_init(&ar, vt_fault_alloc(&f));
   void *before = vt_arena_array(&ar, 8, 8);
   CHECK(before != NULL && vt_arena_status(&ar) == VT_OK);
-  CHECK(vt_arena_array(&ar, SIZE_MAX / 8 + 2, 8) == NULL); /* 8 bytes, if it were not seen */
+  /* Would be 8 bytes if the overflow went unnoticed. */
+  CHECK(vt_arena_array(&ar, SIZE_MAX / 8 + 2, 8) == NULL);
   CHECK(vt_arena_status(&ar) == VT_NOMEM);
   CHECK(vt_arena_array(&ar, 1, 1) == NULL && vt_arena_copy(&ar, "x", 1) == NULL);
-  CHECK(f.asked == 1); /* refused before the allocator was asked */
+  CHECK(f.asked == 1); /* the size was refused before the allocator was called */
   uint32_t cap = 4;
   CHECK(vt_arena_grow(&ar, before, 1, &cap, 8) == NULL && cap == 4);
   vt_arena_done(&ar);
@@ -119,7 +123,7 @@ static void test_overflow_is_sticky(void) {
   vt_arena_done(&ar);
 }
 
-/* A growing array cannot pass what its counter can count. */
+/* An array cannot grow beyond the range of its 32-bit counter. */
 static void test_grow_overflow(void) {
   vt_arena ar;
   vt_arena_init(&ar, (vt_alloc){NULL, NULL});
@@ -130,7 +134,7 @@ static void test_grow_overflow(void) {
   vt_arena_done(&ar);
 }
 
-static vt_status build(vt_alloc a) {
+static vt_status build_arena(vt_alloc a) {
   vt_arena ar;
   vt_arena_init(&ar, a);
   uint32_t *v = NULL, cap = 0;
@@ -151,10 +155,10 @@ static void test_every_allocation_failure(void) {
   long fails = 0;
   for (long k = 1;; k++) {
     vt_fault f = {.left = k};
-    const vt_status s = build(vt_fault_alloc(&f));
+    const vt_status s = build_arena(vt_fault_alloc(&f));
     CHECK(f.live == 0);
     if (s == VT_OK) break;
-    CHECK(s == VT_NOMEM && f.asked == k); /* and nothing is asked for after the failure */
+    CHECK(s == VT_NOMEM && f.asked == k); /* after a failure the allocator is not called again */
     fails++;
   }
   CHECK(fails > 5);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * clock_test.c - the system's monotonic clock, in nanoseconds. */
+ * clock_test.c - vt_clock_ns agrees with the system's monotonic clock. */
 #include "vt_clock.h"
 #include <time.h>
 #include "vt_test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_test.c - what we detect against what the kernel says, where it says it. */
-#define _GNU_SOURCE /* sched_setaffinity */
+ * cpu_test.c - the detected features and processor count agree with those that the kernel reports.
+ */
+#define _GNU_SOURCE /* declares sched_setaffinity */
 #include <sched.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -17,8 +18,8 @@ static void test_consistent(void) {
   CHECK(!(c->sse2 && c->neon));
 }
 
-/* A process that may run on one processor has one, however many the machine has. Before anything
- * was detected here. */
+/* A child process that may run on one processor only must count one, however many the machine has.
+ * This test runs before this process detects its own features. */
 static void test_affinity(void) {
   int status = 1;
   const pid_t child = fork();
@@ -44,21 +45,22 @@ static int has_word(const char *text, const char *word) {
 static void test_description(void) {
   const vt_cpu *c = vt_cpu_get();
   char text[64], small[64];
-  vt_cpu_describe(text, sizeof text);
+  vt_cpu_list_features(text, sizeof text);
   CHECK(has_word(text, "sse2") == c->sse2 && has_word(text, "fma") == c->fma);
   CHECK(has_word(text, "f16c") == c->f16c);
   CHECK(has_word(text, "avx2") == c->avx2 && has_word(text, "avx512") == c->avx512);
   CHECK(has_word(text, "vnni") == c->vnni && has_word(text, "neon") == c->neon);
-  for (size_t n = 0; n < sizeof small; n++) { /* whole words only, and never past the end */
+  for (size_t n = 0; n < sizeof small;
+       n++) { /* features are never cut in half, and nothing is written past the end */
     memset(small, '#', sizeof small);
-    vt_cpu_describe(small, n);
+    vt_cpu_list_features(small, n);
     for (size_t i = n; i < sizeof small; i++) CHECK(small[i] == '#');
     if (n == 0) continue;
     CHECK(strlen(small) < n && (small[0] == 0 || has_word(text, small) || strchr(small, ' ')));
   }
 }
 
-/* The kernel lists a flag only if it also saves the registers, which is our rule too. */
+/* The kernel lists a feature only if it also saves the registers, which is our rule too. */
 static void test_kernel_agrees(void) {
   static char line[16384];
   FILE *f = fopen("/proc/cpuinfo", "r");
@@ -78,7 +80,7 @@ static void test_kernel_agrees(void) {
 }
 
 int main(void) {
-  test_affinity(); /* first */
+  test_affinity(); /* must run before the features are detected */
   test_consistent();
   test_description();
   test_kernel_agrees();

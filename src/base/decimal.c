@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * decimal.c - text to binary and back by integer arithmetic and assembled bits only, so neither
- * the rounding mode, nor flush-to-zero, nor the locale can reach it.
+ * decimal.c - text to binary and back with integer arithmetic and bit operations only, so that
+ * neither the rounding mode, nor flush-to-zero, nor the locale can change a result.
  *
- * Reading: the digits become an integer D, the value is D * 5^e * 2^e, and one exact long
- * division gives its first 63 or 64 bits and whether anything is left over. These are rounded
- * once, straight to the target. Writing: the same division gives the first 18 decimal digits of
- * the exact value and whether anything is left over; the least number of them that reads back is
- * kept. */
+ * Reading: the digits become an integer D, and the value is D * 5^e * 2^e. One exact long division
+ * gives the first 63 or 64 bits of the value and whether the remainder is 0; these are rounded
+ * once, straight to the target type. Writing: the same division gives the first 18 decimal digits
+ * of the exact value and whether more follow; the result is the smallest number of digits that
+ * reads back. */
 #include "vt_decimal.h"
 #include <assert.h>
 #include <string.h>
 
 /* ---- big integers ------------------------------------------------------------------------- */
 
-/* The largest are 800 digits, or 5^1126, or either one shifted to make a quotient of 64 bits:
- * under 2,800 bits. Little-endian words, none of the leading ones zero; n == 0 is zero. */
+/* Big integers: 32-bit words, little-endian, without leading zero words; n == 0 is zero. The
+ * largest are 800 digits, or 5^1126, or either one shifted to give a quotient of 64 bits: under
+ * 2,800 bits. */
 enum { BIG_WORDS = 96 };
 typedef struct big {
   uint32_t n;
@@ -65,7 +66,7 @@ static int big_bits(const big *x) {
   return x->n == 0 ? 0 : (int)(32 * x->n - leading_zeros32(x->w[x->n - 1]));
 }
 
-/* w[0..n] -= q * den; returns whether it went below zero. */
+/* w[0..den->n] -= q * den; returns whether the result is negative. */
 static int subtract_product(uint32_t *w, uint32_t q, const big *den) {
   uint64_t carry = 0;
   uint32_t borrow = 0;
@@ -79,7 +80,7 @@ static int subtract_product(uint32_t *w, uint32_t q, const big *den) {
   return borrow != 0;
 }
 
-/* w[0..n] += den; returns the carry, which cancels the borrow of a subtraction too large. */
+/* w[0..den->n] += den; returns the carry, which cancels the borrow of subtract_product. */
 static int add_back(uint32_t *w, const big *den) {
   uint64_t carry = 0;
   for (uint32_t i = 0; i <= den->n; i++) {
@@ -90,8 +91,8 @@ static int add_back(uint32_t *w, const big *den) {
   return carry != 0;
 }
 
-/* One word of a quotient. The highest bit of den is set, so the guess from the leading words is
- * never too small and at most two too large. */
+/* Divides one word and leaves the remainder in w. The highest bit of den is set, so the quotient
+ * guessed from the leading words is never too small and at most two too large. */
 static uint32_t divide_word(uint32_t *w, const big *den) {
   const uint64_t lead = (uint64_t)w[den->n] << 32 | w[den->n - 1];
   const uint64_t guess = lead / den->w[den->n - 1];
@@ -100,8 +101,8 @@ static uint32_t divide_word(uint32_t *w, const big *den) {
   return q;
 }
 
-/* floor(num / den), which must be below 2^64; *out_rest says whether the division left anything.
- * Both operands are used up. */
+/* Returns floor(num / den), which must be below 2^64; sets *out_rest if the remainder is not 0.
+ * Both operands are overwritten. */
 static uint64_t big_divide(big *num, big *den, int *out_rest) {
   const unsigned shift = leading_zeros32(den->w[den->n - 1]);
   big_shift_left(num, shift);
@@ -119,35 +120,36 @@ static uint64_t big_divide(big *num, big *den, int *out_rest) {
 /* ---- rounding to a format ----------------------------------------------------------------- */
 
 typedef struct format {
-  int precision;     /* bits of the significand, the hidden one included */
-  int min_exponent;  /* of the smallest subnormal */
-  int digits;        /* decimal digits that always suffice to read back */
-  uint64_t infinity; /* bits */
+  int precision;     /* bits of the significand, the hidden bit included */
+  int min_exponent;  /* exponent of the smallest subnormal */
+  int digits;        /* decimal digits that always suffice to read back the value */
+  uint64_t infinity; /* bit pattern of infinity */
 } format;
 
 static const format binary32 = {24, -149, 9, 0x7f800000};
 static const format binary64 = {53, -1074, 17, 0x7ff0000000000000};
 
-/* m * 2^e, plus something positive and less than 2^e if `rest`, rounded to nearest even; m is
- * not 0 and, if `rest`, has at least 61 bits. The exponent field and the fraction are adjacent,
- * so a carry out of the fraction raises the exponent, up to and including infinity. */
-static uint64_t round_bits(uint64_t m, int64_t e, int rest, const format *f) {
+/* Rounds m * 2^e to nearest even; if `rest`, the value is larger by something below 2^e. m is not 0
+ * and, if `rest`, has at least 61 bits. The exponent field is above the fraction in the pattern, so
+ * a carry out of the fraction increments the exponent, up to infinity. */
+static uint64_t round_binary(uint64_t m, int64_t e, int rest, const format *f) {
   for (; m >> 63 == 0; e--) m <<= 1;
   if (e > 2000) return f->infinity;
   if (e < -2000) return 0;
-  int unit = (int)e + 64 - f->precision; /* exponent of the last bit kept */
+  int unit = (int)e + 64 - f->precision; /* exponent of the last bit that is kept */
   if (unit < f->min_exponent) unit = f->min_exponent;
-  const int drop = unit - (int)e; /* at least 11 */
+  const int drop = unit - (int)e; /* number of low bits to drop, at least 11 */
   if (drop > 64) return 0;
   const uint64_t kept = drop == 64 ? 0 : m >> drop;
-  const uint64_t half = (uint64_t)1 << (drop - 1), tail = m & (half | (half - 1));
-  const int up = tail > half || (tail == half && (rest || (kept & 1) != 0));
+  const uint64_t half = (uint64_t)1 << (drop - 1), dropped = m & (half | (half - 1));
+  const int up = dropped > half || (dropped == half && (rest || (kept & 1) != 0));
   const uint64_t field = (uint64_t)(unit - f->min_exponent);
   const uint64_t bits = (field << (f->precision - 1)) + kept + (uint64_t)up;
   return bits < f->infinity ? bits : f->infinity;
 }
 
-/* d * 10^e rounded, with `rest` as above in units of 10^e; d is not 0 and is used up. */
+/* Rounds d * 10^e; if `rest`, the value is larger by something below 10^e. d is not 0 and is
+ * overwritten. */
 static uint64_t round_scaled(big *d, int e, int rest, const format *f) {
   big den;
   big_set(&den, 1);
@@ -155,53 +157,53 @@ static uint64_t round_scaled(big *d, int e, int rest, const format *f) {
     big_mul_pow5(d, (unsigned)e);
   else
     big_mul_pow5(&den, (unsigned)-e);
-  const int shift = big_bits(&den) + 63 - big_bits(d); /* makes a quotient of 63 or 64 bits */
+  const int shift = big_bits(&den) + 63 - big_bits(d); /* so that the quotient has 63 or 64 bits */
   if (shift >= 0)
     big_shift_left(d, (unsigned)shift);
   else
     big_shift_left(&den, (unsigned)-shift);
   int left;
   const uint64_t q = big_divide(d, &den, &left);
-  return round_bits(q, (int64_t)e - shift, rest || left, f);
+  return round_binary(q, (int64_t)e - shift, rest || left, f);
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* The significant digits of a number, in base 10 or 16. A boundary between two values of f64 has
- * at most 768 significant digits, so of the digits beyond 800 only whether they are all zero can
- * matter. Sixteen hexadecimal digits make at least 61 bits, and the same holds. */
+/* Digits kept of a number in base 10 or 16. A midpoint between two f64 has at most 768 significant
+ * decimal digits, so beyond 800 digits it only matters whether all others are zero. Sixteen
+ * hexadecimal digits have at least 61 bits, so the same holds for them. */
 enum { DIGITS_10 = 800, DIGITS_16 = 16 };
 typedef struct digits {
   uint8_t digit[DIGITS_10];
   int n, max;
-  int rest;      /* a digit that was not kept is not zero */
-  int64_t scale; /* the digits kept, read as an integer, times base^scale */
+  int rest;      /* 1 if a digit that was dropped is not zero */
+  int64_t scale; /* exponent: the value is the digits kept, read as an integer, times base^scale */
 } digits;
 
 typedef struct cursor {
   const char *p, *end;
 } cursor;
 
-static int take(cursor *c, char lower) {
+static int parse_letter(cursor *c, char lower) {
   if (c->p == c->end || (*c->p | 0x20) != lower) return 0;
   c->p++;
   return 1;
 }
 
-static int take_exactly(cursor *c, char ch) {
+static int parse_char(cursor *c, char ch) {
   if (c->p == c->end || *c->p != ch) return 0;
   c->p++;
   return 1;
 }
 
-static int take_sign(cursor *c) {
-  if (take_exactly(c, '-')) return 1;
-  (void)take_exactly(c, '+');
+static int parse_sign(cursor *c) {
+  if (parse_char(c, '-')) return 1;
+  (void)parse_char(c, '+');
   return 0;
 }
 
-/* The whole rest of the text must be `word`. */
-static int is_word(const cursor *c, const char *word) {
+/* Returns whether the rest of the text is exactly `word`. */
+static int rest_is(const cursor *c, const char *word) {
   const size_t n = strlen(word);
   return (size_t)(c->end - c->p) == n && memcmp(c->p, word, n) == 0;
 }
@@ -213,7 +215,7 @@ static int digit_value(char ch, int base) {
   return -1;
 }
 
-static void keep_digit(digits *x, int v, int after_point) {
+static void add_digit(digits *x, int v, int after_point) {
   const int leading_zero = x->n == 0 && v == 0, kept = !leading_zero && x->n < x->max;
   if (kept) x->digit[x->n++] = (uint8_t)v;
   if (!kept && !leading_zero) {
@@ -224,33 +226,33 @@ static void keep_digit(digits *x, int v, int after_point) {
   }
 }
 
-/* One or more digits. */
-static int take_digits(cursor *c, int base, int after_point, digits *x) {
+/* Parses digits; returns 0 if there is not at least one. */
+static int parse_digits(cursor *c, int base, int after_point, digits *x) {
   const char *start = c->p;
   for (; c->p != c->end; c->p++) {
     const int v = digit_value(*c->p, base);
     if (v < 0) break;
-    keep_digit(x, v, after_point);
+    add_digit(x, v, after_point);
   }
   return c->p != start;
 }
 
-static int take_mantissa(cursor *c, int base, digits *x) {
+static int parse_mantissa(cursor *c, int base, digits *x) {
   x->n = x->rest = 0;
   x->max = base == 16 ? DIGITS_16 : DIGITS_10;
   x->scale = 0;
-  if (!take_digits(c, base, 0, x)) return 0;
-  return !take_exactly(c, '.') || take_digits(c, base, 1, x);
+  if (!parse_digits(c, base, 0, x)) return 0;
+  return !parse_char(c, '.') || parse_digits(c, base, 1, x);
 }
 
-/* An optional exponent, up to the end of the text. It stops counting far beyond any exponent
- * that the number of digits in a text could bring back into range. */
-static int take_exponent(cursor *c, char letter, int64_t *out) {
+/* Parses an optional exponent up to the end of the text. The number saturates far beyond any
+ * exponent that digits in a text could bring back into range. */
+static int parse_exponent(cursor *c, char letter, int64_t *out) {
   int64_t e = 0;
   *out = 0;
   if (c->p == c->end) return 1;
-  if (!take(c, letter)) return 0;
-  const int negative = take_sign(c);
+  if (!parse_letter(c, letter)) return 0;
+  const int negative = parse_sign(c);
   if (c->p == c->end) return 0;
   for (; c->p != c->end; c->p++) {
     const int v = digit_value(*c->p, 10);
@@ -261,19 +263,19 @@ static int take_exponent(cursor *c, char letter, int64_t *out) {
   return 1;
 }
 
-static int read_hex(cursor *c, const format *f, uint64_t *out) {
+static int parse_hex(cursor *c, const format *f, uint64_t *out) {
   digits x;
   int64_t e;
-  if (!take_mantissa(c, 16, &x) || !take_exponent(c, 'p', &e)) return 0;
+  if (!parse_mantissa(c, 16, &x) || !parse_exponent(c, 'p', &e)) return 0;
   uint64_t m = 0;
   for (int i = 0; i < x.n; i++) m = m << 4 | x.digit[i];
-  *out = m == 0 ? 0 : round_bits(m, x.scale * 4 + e, x.rest, f);
+  *out = m == 0 ? 0 : round_binary(m, x.scale * 4 + e, x.rest, f);
   return 1;
 }
 
-/* At least 1e310 is infinite and less than 1e-325 is zero without any arithmetic, and so the big
- * integers keep their bounds. */
-static uint64_t round_digits(const digits *x, int64_t e, const format *f) {
+/* Rounds the digits times 10^e. Values of at least 1e310 become infinity and those below 1e-325
+ * zero without arithmetic, which keeps the big integers within their bounds. */
+static uint64_t round_decimal(const digits *x, int64_t e, const format *f) {
   const int64_t magnitude = x->n + e;
   if (x->n == 0 || magnitude < -325) return 0;
   if (magnitude > 310) return f->infinity;
@@ -283,47 +285,47 @@ static uint64_t round_digits(const digits *x, int64_t e, const format *f) {
   return round_scaled(&d, (int)e, x->rest, f);
 }
 
-static int read_decimal(cursor *c, const format *f, uint64_t *out) {
+static int parse_decimal(cursor *c, const format *f, uint64_t *out) {
   digits x;
   int64_t e;
-  if (!take_mantissa(c, 10, &x) || !take_exponent(c, 'e', &e)) return 0;
-  *out = round_digits(&x, x.scale + e, f);
+  if (!parse_mantissa(c, 10, &x) || !parse_exponent(c, 'e', &e)) return 0;
+  *out = round_decimal(&x, x.scale + e, f);
   return 1;
 }
 
-/* The bits of the magnitude; the sign apart. */
-static int read_magnitude(cursor *c, const format *f, uint64_t *out) {
-  if (is_word(c, "inf")) return *out = f->infinity, 1;
+/* Parses a number without its sign and gives the bits of its magnitude. */
+static int parse_magnitude(cursor *c, const format *f, uint64_t *out) {
+  if (rest_is(c, "inf")) return *out = f->infinity, 1;
   cursor hex = *c;
-  if (take_exactly(&hex, '0') && take(&hex, 'x')) return read_hex(&hex, f, out);
-  return read_decimal(c, f, out);
+  if (parse_char(&hex, '0') && parse_letter(&hex, 'x')) return parse_hex(&hex, f, out);
+  return parse_decimal(c, f, out);
 }
 
-/* There is one NaN: a sign before it means nothing. */
-static int read_bits(const char *s, size_t n, const format *f, int sign_bit, uint64_t *out) {
+/* A sign before "nan" is accepted and ignored, because there is only one NaN. */
+static int parse_bits(const char *s, size_t n, const format *f, int sign_bit, uint64_t *out) {
   if (n == 0) return 0;
   cursor c = {s, s + n};
   uint64_t bits = 0;
-  const int negative = take_sign(&c);
-  if (is_word(&c, "nan")) {
+  const int negative = parse_sign(&c);
+  if (rest_is(&c, "nan")) {
     *out = f->infinity | (uint64_t)1 << (f->precision - 2);
     return 1;
   }
-  if (!read_magnitude(&c, f, &bits)) return 0;
+  if (!parse_magnitude(&c, f, &bits)) return 0;
   *out = bits | (uint64_t)negative << sign_bit;
   return 1;
 }
 
 int vt_decimal_f64(const char *s, size_t n, double *out) {
   uint64_t bits;
-  if (!read_bits(s, n, &binary64, 63, &bits)) return 0;
+  if (!parse_bits(s, n, &binary64, 63, &bits)) return 0;
   memcpy(out, &bits, sizeof bits);
   return 1;
 }
 
 int vt_decimal_f32(const char *s, size_t n, float *out) {
   uint64_t bits;
-  if (!read_bits(s, n, &binary32, 31, &bits)) return 0;
+  if (!parse_bits(s, n, &binary32, 31, &bits)) return 0;
   const uint32_t narrow = (uint32_t)bits;
   memcpy(out, &narrow, sizeof narrow);
   return 1;
@@ -332,7 +334,7 @@ int vt_decimal_f32(const char *s, size_t n, float *out) {
 int vt_decimal_i64(const char *s, size_t n, int64_t *out) {
   if (n == 0) return 0;
   cursor c = {s, s + n};
-  const int negative = take_sign(&c);
+  const int negative = parse_sign(&c);
   const uint64_t limit = (uint64_t)INT64_MAX + (uint64_t)negative;
   uint64_t u = 0;
   if (c.p == c.end) return 0;
@@ -350,9 +352,9 @@ int vt_decimal_i64(const char *s, size_t n, int64_t *out) {
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-/* The value m * 2^q as d.dddd... * 10^k: its first 18 digits as an integer, and whether there
- * are more. */
-enum { LONG_DIGITS = 18 };
+/* The value m * 2^q as d.dddd... * 10^k: its first 18 digits as an integer, the exponent k, and
+ * whether a digit after them is not zero. */
+enum { FIRST_DIGITS = 18 };
 typedef struct decimal {
   uint64_t digits;
   int k, rest;
@@ -364,10 +366,10 @@ static uint64_t pow10_u64(int e) {
   return p;
 }
 
-/* floor(m * 2^q * 10^-k * 10^17) */
+/* Returns floor(m * 2^q * 10^-k * 10^17), and whether the remainder is not 0. */
 static uint64_t scaled_digits(uint64_t m, int q, int k, int *out_rest) {
   big num, den;
-  const int e = LONG_DIGITS - 1 - k, shift = q + e;
+  const int e = FIRST_DIGITS - 1 - k, shift = q + e;
   big_set(&num, m);
   big_set(&den, 1);
   if (e >= 0)
@@ -390,20 +392,21 @@ static int floor_log10_pow2(int x) {
 static decimal first_digits(uint64_t m, int q) {
   int high = 63;
   while (m >> high == 0) high--;
-  decimal x = {.k = floor_log10_pow2(high + q)}; /* right, or one too small */
+  decimal x = {.k = floor_log10_pow2(high + q)}; /* exact, or one too small */
   x.digits = scaled_digits(m, q, x.k, &x.rest);
-  if (x.digits < pow10_u64(LONG_DIGITS)) return x;
+  if (x.digits < pow10_u64(FIRST_DIGITS)) return x;
   x.k++;
   x.digits = scaled_digits(m, q, x.k, &x.rest);
   return x;
 }
 
-/* x to `n` digits, to nearest even or upwards; always to a decimal of `n` digits. */
-static decimal shorten(decimal x, int n, int upwards) {
-  const uint64_t unit = pow10_u64(LONG_DIGITS - n), half = unit / 2, tail = x.digits % unit;
+/* Rounds x to `n` digits, to nearest even or up. The result has exactly `n` digits; 999 rounded to
+ * two digits becomes 10 with an exponent one larger. */
+static decimal round_to_digits(decimal x, int n, int upwards) {
+  const uint64_t unit = pow10_u64(FIRST_DIGITS - n), half = unit / 2, dropped = x.digits % unit;
   uint64_t kept = x.digits / unit;
   const int odd = (kept & 1) != 0;
-  const int up = upwards || tail > half || (tail == half && (x.rest || odd));
+  const int up = upwards || dropped > half || (dropped == half && (x.rest || odd));
   kept += (uint64_t)up;
   if (kept == pow10_u64(n)) {
     kept /= 10;
@@ -418,26 +421,27 @@ static int reads_back(decimal x, int n, uint64_t bits, const format *f) {
   return round_scaled(&d, x.k - (n - 1), 0, f) == bits;
 }
 
-/* Whether some decimal of `n` digits reads back, and which. The nearest one does if any does,
- * except just above a power of two, where values lie twice as far apart as below it: there the
- * next decimal upwards may do when the nearest, which lies below, does not. */
+/* Returns whether a decimal of `n` digits reads back, and which. If any does, the nearest one does,
+ * with one exception. Above a power of two, values are twice as far apart as below it, so the next
+ * decimal upwards may read back when the nearest decimal is below the value and does not. */
 static int try_digits(decimal x, int n, uint64_t bits, const format *f, decimal *out) {
   const uint64_t fraction = bits & (((uint64_t)1 << (f->precision - 1)) - 1);
-  *out = shorten(x, n, 0);
+  *out = round_to_digits(x, n, 0);
   if (reads_back(*out, n, bits, f)) return 1;
   if (fraction != 0) return 0;
-  *out = shorten(x, n, 1);
+  *out = round_to_digits(x, n, 1);
   return reads_back(*out, n, bits, f);
 }
 
-/* A decimal of n digits is also one of n + 1, so "n digits suffice" can be found by halving. */
-static decimal shortest(uint64_t bits, const format *f, int *out_n) {
+/* Finds the shortest decimal that reads back, by bisection: a decimal of n digits is also one of n
+ * + 1 digits, so every larger number of digits works as well. */
+static decimal shortest_decimal(uint64_t bits, const format *f, int *out_n) {
   const int exponent = (int)(bits >> (f->precision - 1));
   const uint64_t hidden = (uint64_t)1 << (f->precision - 1), fraction = bits & (hidden - 1);
   const uint64_t m = exponent != 0 ? fraction | hidden : fraction;
   const decimal x = first_digits(m, f->min_exponent + (exponent != 0 ? exponent - 1 : 0));
   int low = 1, high = f->digits;
-  decimal best = shorten(x, high, 0), candidate;
+  decimal best = round_to_digits(x, high, 0), candidate;
   while (low < high) {
     const int middle = (low + high) / 2;
     if (try_digits(x, middle, bits, f, &candidate)) {
@@ -451,18 +455,18 @@ static decimal shortest(uint64_t bits, const format *f, int *out_n) {
   return best;
 }
 
-static char *put(char *out, const char *s, int n) {
+static char *append(char *out, const char *s, int n) {
   memcpy(out, s, (size_t)n);
   return out + n;
 }
 
-static char *put_repeated(char *out, char ch, int n) {
+static char *append_repeated(char *out, char ch, int n) {
   memset(out, ch, (size_t)n);
   return out + n;
 }
 
-/* e+XX, at least two digits. */
-static char *put_exponent(char *out, int k) {
+/* Appends the exponent as e+XX, with at least two digits. */
+static char *append_exponent(char *out, int k) {
   const int e = k < 0 ? -k : k;
   *out++ = 'e';
   *out++ = k < 0 ? '-' : '+';
@@ -472,23 +476,23 @@ static char *put_exponent(char *out, int k) {
   return out;
 }
 
-/* Digits d[0..n) with the point after the first, times 10^k. The longest is 17 digits with sign,
- * point and "e+308"; plain notation adds at most 15 zeros to few digits. */
-static void lay_out(const char *d, int n, int k, char *out) {
+/* Writes the digits d[0..n), with the point after the first, times 10^k. The longest text is 17
+ * digits with sign, point and "e+308"; plain notation adds at most 15 zeros to few digits. */
+static void format_digits(const char *d, int n, int k, char *out) {
   if (k < -4 || k > 15) {
     *out++ = d[0];
     if (n > 1) *out++ = '.';
-    out = put_exponent(put(out, d + 1, n - 1), k);
+    out = append_exponent(append(out, d + 1, n - 1), k);
   } else if (k < 0) {
-    out = put_repeated(put(out, "0.", 2), '0', -k - 1);
-    out = put(out, d, n);
+    out = append_repeated(append(out, "0.", 2), '0', -k - 1);
+    out = append(out, d, n);
   } else if (n <= k + 1) {
-    out = put_repeated(put(out, d, n), '0', k + 1 - n);
-    out = put(out, ".0", 2);
+    out = append_repeated(append(out, d, n), '0', k + 1 - n);
+    out = append(out, ".0", 2);
   } else {
-    out = put(out, d, k + 1);
+    out = append(out, d, k + 1);
     *out++ = '.';
-    out = put(out, d + k + 1, n - k - 1);
+    out = append(out, d + k + 1, n - k - 1);
   }
   *out = 0;
 }
@@ -505,10 +509,10 @@ static void print_bits(uint64_t bits, int negative, const format *f, char out[VT
     memcpy(out, "0.0", 4);
   } else {
     int n;
-    char d[LONG_DIGITS];
-    decimal x = shortest(bits, f, &n);
+    char d[FIRST_DIGITS];
+    decimal x = shortest_decimal(bits, f, &n);
     for (int i = n - 1; i >= 0; i--, x.digits /= 10) d[i] = (char)('0' + x.digits % 10);
-    lay_out(d, n, x.k, out);
+    format_digits(d, n, x.k, out);
   }
 }
 

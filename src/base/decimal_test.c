@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * decimal_test.c - every reading is the nearest value, every writing reads back and is shortest;
- * the C library, correctly rounded in the C locale, is the witness. */
+ * decimal_test.c - every text is read as the nearest value, and every value is written as the
+ * shortest text that reads back. Expected results come from the C library in the C locale, which
+ * rounds correctly. */
 #include "vt_decimal.h"
 #include <float.h>
 #include <locale.h>
@@ -10,7 +11,7 @@
 
 enum { RANDOM_CASES = 1000000 };
 
-static uint64_t seed = 20260101; /* fixed, so that a failure can be seen again */
+static uint64_t seed = 20260101; /* fixed, so that a failure can be reproduced */
 static uint64_t next_random(void) {
   seed ^= seed << 13;
   seed ^= seed >> 7;
@@ -39,7 +40,7 @@ static double float64(uint64_t u) {
   return x;
 }
 
-/* Reads `s` as both types; a text that is refused gives a pattern no reading gives. */
+/* Read `s` as f32 and as f64; a refused text gives a pattern that no text gives. */
 static uint32_t read32(const char *s) {
   float x;
   return vt_decimal_f32(s, strlen(s), &x) ? bits32(x) : 0xffffffffu;
@@ -75,8 +76,8 @@ static void test_known_values(void) {
       {"2.4703282292062328e-324", 0, 1},
       {"1.4e-45", 1, 0x369ff868bf4d956a},
       {"340282356779733661637539395458142568448", 0x7f800000,
-       0x47effffff0000000},                                          /* the midpoint to 2^128 */
-      {"3.40282356779733661637e38", 0x7f7fffff, 0x47effffff0000000}, /* just below it */
+       0x47effffff0000000}, /* the midpoint between the largest f32 and 2^128 */
+      {"3.40282356779733661637e38", 0x7f7fffff, 0x47effffff0000000}, /* just below that midpoint */
       {"1.7976931348623158e308", 0x7f800000, 0x7fefffffffffffff},
       {"1.7976931348623159e308", 0x7f800000, 0x7ff0000000000000},
   };
@@ -87,10 +88,11 @@ static void test_known_values(void) {
   }
 }
 
-/* Through f64 all three would fall on the midpoint of two f32 and round alike. */
+/* Rounding to f64 first would give the midpoint of two f32 for all texts of a group, and then the
+ * same f32. */
 static void test_one_rounding(void) {
   CHECK(read32("1.00000017881393432617187499") == 0x3f800001);
-  CHECK(read32("1.000000178813934326171875") == 0x3f800002); /* the midpoint: to even */
+  CHECK(read32("1.000000178813934326171875") == 0x3f800002); /* the midpoint rounds to even */
   CHECK(read32("1.00000017881393432617187501") == 0x3f800002);
   CHECK(read32("1.00000005960464477539062499") == 0x3f800000);
   CHECK(read32("1.000000059604644775390625") == 0x3f800000);
@@ -114,7 +116,7 @@ static void test_hexadecimal(void) {
   CHECK(read32("0x") == 0xffffffffu && read32("0x1p") == 0xffffffffu);
 }
 
-static void test_refused(void) {
+static void test_invalid_texts(void) {
   static const char *const wrong[] = {
       "",     " ",    "1 ",    " 1",  "+",    "-",    ".",     "1.",   ".5",   "1e",       "1e+",
       "1e5x", "1,5",  "e5",    "--1", "+-1",  "1.5.", "1..5",  "inff", "in",   "infinity", "INF",
@@ -129,7 +131,7 @@ static void test_refused(void) {
   }
   double d;
   CHECK(!vt_decimal_f64("1\0", 2, &d) && !vt_decimal_f64(NULL, 0, &d));
-  CHECK(vt_decimal_f64("12345", 2, &d) && d == 12); /* no byte beyond n is looked at */
+  CHECK(vt_decimal_f64("12345", 2, &d) && d == 12); /* bytes beyond n are not read */
 }
 
 static void test_integers(void) {
@@ -161,7 +163,7 @@ static void test_integers(void) {
   }
 }
 
-static int agrees(const char *s) {
+static int agrees_with_libc(const char *s) {
   return read32(s) == bits32(strtof(s, NULL)) && read64(s) == bits64(strtod(s, NULL));
 }
 
@@ -183,7 +185,7 @@ static void compare_random(int cases, int max_digits, int max_exponent) {
   int wrong = 0;
   for (int i = 0; i < cases; i++) {
     random_decimal(s, max_digits, max_exponent);
-    if (agrees(s)) continue;
+    if (agrees_with_libc(s)) continue;
     if (wrong++ == 0) fprintf(stderr, "  %s\n", s);
   }
   CHECK(wrong == 0);
@@ -196,17 +198,17 @@ static void test_random_decimals(void) {
   compare_random(2000, 1200, 1500);
 }
 
-/* A digit string with `s` ending in "e..."; changes the digit before the exponent by +-1 in the
- * last place, or puts a 1 far behind it. */
-static void nudge(char *s, int how) {
-  char *e = strchr(s, 'e'), tail[16];
+/* Modifies a decimal "digits e exponent": how == 1 makes it slightly larger by a 1 far behind all
+ * digits, how == 2 slightly smaller by decrementing the last nonzero digit and appending nines. */
+static void nudge_decimal(char *s, int how) {
+  char *e = strchr(s, 'e'), suffix[16];
   if (how == 0) return;
-  (void)snprintf(tail, sizeof tail, "%s", e);
-  if (how == 1) { /* just above: zeros beyond every digit kept, then a one */
+  (void)snprintf(suffix, sizeof suffix, "%s", e);
+  if (how == 1) { /* slightly larger: zeros beyond the digits that are kept, then a one */
     memset(e, '0', 900);
     e += 900;
     *e++ = '1';
-  } else { /* just below: the last nonzero digit one less, then a nine */
+  } else { /* slightly smaller: the last nonzero digit minus one, then nines */
     char *last = e - 1;
     while (*last == '0' || *last == '.') last--;
     (*last)--;
@@ -214,31 +216,33 @@ static void nudge(char *s, int how) {
       if (*p == '0') *p = '9';
     *e++ = '9';
   }
-  memcpy(e, tail, strlen(tail) + 1);
+  memcpy(e, suffix, strlen(suffix) + 1);
 }
 
-/* The exact midpoint of two neighbours, and its neighbourhood: where rounding is decided. */
+/* Decimals at and close to the exact midpoints between neighbours, for which the last digit decides
+ * the rounding. */
 static void test_midpoints(void) {
   static char s[4096];
   int wrong = 0;
   for (int i = 0; i < 20000; i++) {
     const uint32_t u = (uint32_t)next_random() % 0x7f7fffffu;
     const double middle = ((double)float32(u) + (double)float32(u + 1)) / 2;
-    sprintf(s, "%.170e", middle); /* exact: at most 113 digits are not zero */
-    nudge(s, i % 3);
-    wrong += !agrees(s);
+    sprintf(s, "%.170e", middle); /* exact: at most 113 digits are nonzero */
+    nudge_decimal(s, i % 3);
+    wrong += !agrees_with_libc(s);
   }
   for (int i = 0; i < 3000 && LDBL_MANT_DIG >= 64; i++) {
     const uint64_t u = next_random() % 0x7fefffffffffffffu;
     const long double middle = ((long double)float64(u) + (long double)float64(u + 1)) / 2;
     sprintf(s, "%.790Le", middle);
-    nudge(s, i % 3);
-    wrong += !agrees(s);
+    nudge_decimal(s, i % 3);
+    wrong += !agrees_with_libc(s);
   }
   CHECK(wrong == 0);
 }
 
-/* More digits than are kept, before and after the point, and exponents that bring them back. */
+/* More digits than the parser keeps, before and after the point, with exponents that bring the
+ * value back into range. */
 static void test_very_long(void) {
   enum { N = 100000 };
   static char s[N + 64];
@@ -274,7 +278,7 @@ static int prints32(float x, const char *want) {
   return strcmp(s, want) == 0;
 }
 
-static void test_layout(void) {
+static void test_notation(void) {
   static const struct {
     double x;
     const char *want;
@@ -295,7 +299,8 @@ static void test_layout(void) {
               {1e23, "1e+23"},
               {9.5e-301, "9.5e-301"},
               {5e-324, "5e-324"},
-              {0x1p-44, "5.684341886080802e-14"}, /* a power of two: nearest digits are longer */
+              {0x1p-44, "5.684341886080802e-14"}, /* a power of two, where the nearest decimal of
+                                                     this length does not read back */
               {2.2250738585072014e-308, "2.2250738585072014e-308"},
               {-1.7976931348623157e308, "-1.7976931348623157e+308"}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -328,7 +333,7 @@ static int round_trip64(uint64_t u) {
 static void test_round_trips(void) {
   long wrong = 0;
   for (uint64_t u = 0; u <= UINT32_MAX; u += 9973) wrong += !round_trip32((uint32_t)u);
-  for (uint32_t e = 0; e < 256; e++) /* around every power of two */
+  for (uint32_t e = 0; e < 256; e++) /* values around every power of two */
     for (uint32_t i = 0; i < 6; i++) wrong += !round_trip32((e << 23) + i - 3);
   for (uint64_t e = 0; e < 2048; e++)
     for (uint64_t i = 0; i < 6; i++) wrong += !round_trip64((e << 52) + i - 3);
@@ -351,14 +356,16 @@ static int significant_digits(const char *s) {
   return n;
 }
 
-/* Shortest: the C library's nearest decimal of one digit less must not read back. For powers of
- * two that is not the whole claim, but it is for all others. */
+/* No shorter decimal reads back: the C library's nearest decimal with one digit less must read as
+ * another value. For powers of two this proves less, because another decimal of that length might
+ * read back. */
 static void test_shortest(void) {
   int wrong = 0;
   for (int i = 0; i < 100000; i++) {
     char s[VT_DECIMAL_MAX], less[64];
     uint64_t u = next_random() & INT64_MAX;
-    if (i % 2) u &= ~(uint64_t)0 << (next_random() % 50 + 2); /* few bits, few digits */
+    if (i % 2)
+      u &= ~(uint64_t)0 << (next_random() % 50 + 2); /* values with few bits have few digits */
     if (u == 0 || u >= 0x7ff0000000000000u) continue;
     vt_decimal_print_f64(float64(u), s);
     const int n = significant_digits(s);
@@ -370,22 +377,22 @@ static void test_shortest(void) {
   CHECK(wrong == 0);
 }
 
-/* ---- independence ------------------------------------------------------------------------- */
+/* ---- independence of environment and locale -------------------------------------------------- */
 
-/* Reads and prints the same bits in the worst environment. */
+/* Reading and writing give the same bits in the worst floating-point environment. */
 static void test_hostile_environment(void) {
-  const hostile_words before = hostile_read();
+  const hostile_words before = hostile_read_words();
   long wrong = 0;
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   for (uint64_t u = 1; u <= UINT32_MAX - 70000; u += 69997) wrong += !round_trip32((uint32_t)u);
   wrong += read32("0.1") != 0x3dcccccd;
   wrong += read64("5e-324") != 1;
   wrong += read32("1e-45") != 1;
-  hostile_write(before);
+  hostile_write_words(before);
   CHECK(wrong == 0);
 }
 
-/* Where a locale with a decimal comma is installed, it changes nothing. */
+/* A locale with a decimal comma, if one is installed, changes nothing. */
 static void test_locale(void) {
   static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
   char s[VT_DECIMAL_MAX];
@@ -400,12 +407,12 @@ int main(void) {
   test_known_values();
   test_one_rounding();
   test_hexadecimal();
-  test_refused();
+  test_invalid_texts();
   test_integers();
   test_random_decimals();
   test_midpoints();
   test_very_long();
-  test_layout();
+  test_notation();
   test_round_trips();
   test_shortest();
   test_hostile_environment();

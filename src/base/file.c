@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * file.c - reading a whole file that may be hostile, and writing one that is complete or absent.
- * Every message names the path and what the operating system said. */
-#define _XOPEN_SOURCE 700 /* realpath */
+ * file.c - reads complete files that may be hostile, and writes files that are complete or absent.
+ * Every message names the path and the reason that the operating system gives. */
+#define _XOPEN_SOURCE 700 /* declares realpath */
 #include "vt_file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* strerror is not safe with threads; strerror_r of POSIX fills our own buffer. */
+/* Reports a failed system call. strerror is not thread-safe; POSIX's strerror_r writes to our own
+ * buffer. */
 static vt_status system_failed(const char *what, const char *path, int error, vt_diag *d) {
   char reason[128];
   if (strerror_r(error, reason, sizeof reason) != 0)
@@ -22,8 +23,8 @@ static vt_status system_failed(const char *what, const char *path, int error, vt
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static vt_status get_state(int fd, const char *path, vt_file_state *out, int *out_regular,
-                           vt_diag *d) {
+static vt_status read_state(int fd, const char *path, vt_file_state *out, int *out_regular,
+                            vt_diag *d) {
   struct stat st;
   if (fstat(fd, &st) != 0) return system_failed("read", path, errno, d);
   *out = (vt_file_state){.written = {(int64_t)st.st_mtim.tv_sec, (int64_t)st.st_mtim.tv_nsec},
@@ -35,9 +36,10 @@ static vt_status get_state(int fd, const char *path, vt_file_state *out, int *ou
   return VT_OK;
 }
 
-/* The time of change tells a file that was written to and whose time of writing was set back. It
- * also moves when a name of the file goes, as when another file is renamed onto it, and what we
- * hold open is then still the whole old file: with another number of links it proves nothing. */
+/* Returns whether two states show the same content. The time of change (ctime) reveals a file that
+ * was written to and whose time of writing was then set back. But it also moves when a name of the
+ * file goes away, as when another file is renamed onto it; the descriptor then still has the whole
+ * old file. So if the number of links differs, the time of change is ignored. */
 static int same_state(const vt_file_state *a, const vt_file_state *b) {
   if (a->size != b->size || memcmp(a->node, b->node, sizeof a->node) != 0) return 0;
   if (memcmp(a->written, b->written, sizeof a->written) != 0) return 0;
@@ -47,17 +49,17 @@ static int same_state(const vt_file_state *a, const vt_file_state *b) {
 static vt_status check_state(int fd, const char *path, const vt_file_state *before, vt_diag *d) {
   vt_file_state now = {.size = 0};
   int regular = 0;
-  VT_TRY(get_state(fd, path, &now, &regular, d));
+  VT_TRY(read_state(fd, path, &now, &regular, d));
   return same_state(before, &now) ? VT_OK : VT_FAIL(d, VT_IO, "%s changed while it was read", path);
 }
 
-/* A file larger than the address space is over the limit whatever the limit says. One byte is
- * kept for the terminating 0. */
+/* Checks that the file is regular and within the limit. A file larger than half of the address
+ * space exceeds any limit; the terminating 0 needs one more byte. */
 static vt_status check_size(int fd, const char *path, uint64_t limit, vt_file_state *out,
                             vt_diag *d) {
   int regular = 0;
   vt_file_state s = {.size = 0};
-  VT_TRY(get_state(fd, path, &s, &regular, d));
+  VT_TRY(read_state(fd, path, &s, &regular, d));
   if (!regular) return VT_FAIL(d, VT_IO, "%s is not a regular file", path);
   if (s.size > limit || s.size > SIZE_MAX / 2)
     return VT_FAIL(d, VT_LIMIT, "%s has %llu bytes, more than the %llu accepted here", path,
@@ -66,9 +68,9 @@ static vt_status check_size(int fd, const char *path, uint64_t limit, vt_file_st
   return VT_OK;
 }
 
-/* Reads up to `n` bytes; *out_got is less only at the end of the file. */
-static vt_status read_full(int fd, const char *path, uint8_t *p, size_t n, size_t *out_got,
-                           vt_diag *d) {
+/* Reads up to `n` bytes; *out_got is smaller only at the end of the file. */
+static vt_status read_up_to(int fd, const char *path, uint8_t *p, size_t n, size_t *out_got,
+                            vt_diag *d) {
   size_t got = 0;
   while (got < n) {
     const ssize_t r = read(fd, p + got, n - got);
@@ -81,27 +83,27 @@ static vt_status read_full(int fd, const char *path, uint8_t *p, size_t n, size_
   return VT_OK;
 }
 
-/* The size was decided before any memory was taken; a file that has another size by now, or was
- * written to in place, is one of which we may hold neither the old nor the new content. The byte
- * kept for the terminating 0 is where a file that grew shows it. */
-static vt_status read_exactly(int fd, const char *path, const vt_file_state *before, uint8_t *p,
-                              vt_diag *d) {
+/* Reads a file whose memory was allocated for the size in `before`. If the file has another size by
+ * now, or was written to, the bytes may be a mixture of old and new content, so this fails. Reading
+ * one byte more than the size, into the place of the terminating 0, detects a file that grew. */
+static vt_status read_unchanged(int fd, const char *path, const vt_file_state *before, uint8_t *p,
+                                vt_diag *d) {
   const size_t size = (size_t)before->size;
   size_t got = 0;
-  VT_TRY(read_full(fd, path, p, size + 1, &got, d));
+  VT_TRY(read_up_to(fd, path, p, size + 1, &got, d));
   if (got != size) return VT_FAIL(d, VT_IO, "%s changed its size while it was read", path);
   p[size] = 0;
   return check_state(fd, path, before, d);
 }
 
-vt_status vt_file_take(int fd, const char *path, uint64_t limit, vt_alloc a, vt_file *out,
-                       vt_diag *d) {
+vt_status vt_file_read_fd(int fd, const char *path, uint64_t limit, vt_alloc a, vt_file *out,
+                          vt_diag *d) {
   vt_file_state before = {.size = 0};
   VT_TRY(check_size(fd, path, limit, &before, d));
   const size_t size = (size_t)before.size;
   uint8_t *data = vt_alloc_new(a, size + 1);
   if (data == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the %zu bytes of %s", size, path);
-  const vt_status s = read_exactly(fd, path, &before, data, d);
+  const vt_status s = read_unchanged(fd, path, &before, data, d);
   if (s != VT_OK) {
     vt_alloc_free(a, data, size + 1);
     return s;
@@ -110,12 +112,12 @@ vt_status vt_file_take(int fd, const char *path, uint64_t limit, vt_alloc a, vt_
   return VT_OK;
 }
 
-/* Without O_NONBLOCK, opening a fifo would wait for a writer that may never come. */
+/* O_NONBLOCK keeps open() from waiting for a fifo's writer that may never come. */
 vt_status vt_file_read(const char *path, uint64_t limit, vt_alloc a, vt_file *out, vt_diag *d) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_failed("open", path, errno, d);
-  const vt_status s = vt_file_take(fd, path, limit, a, out, d);
-  (void)close(fd); /* nothing was written, so nothing can be lost here */
+  const vt_status s = vt_file_read_fd(fd, path, limit, a, out, d);
+  (void)close(fd); /* an error cannot lose data, because nothing was written */
   return s;
 }
 
@@ -127,32 +129,29 @@ void vt_file_done(vt_file *f) {
 vt_status vt_file_peek(const char *path, void *to, size_t n, size_t *out_n, vt_diag *d) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_failed("open", path, errno, d);
-  const vt_status s = read_full(fd, path, to, n, out_n, d);
+  const vt_status s = read_up_to(fd, path, to, n, out_n, d);
   (void)close(fd);
   return s;
 }
 
 /* ---- reading in parts --------------------------------------------------------------------- */
 
-vt_source vt_source_memory(const void *p, size_t n) {
+vt_source vt_source_from_memory(const void *p, size_t n) {
   static const uint8_t none[1];
   return (vt_source){.bytes = n != 0 ? p : none, .size = n, .fd = -1};
 }
 
-static vt_status open_source(int fd, const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
-  vt_source s = {.path = path, .fd = fd};
-  VT_TRY(check_size(fd, path, limit, &s.state, d));
+vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
+  vt_source s = {.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (s.fd < 0) return system_failed("open", path, errno, d);
+  const vt_status status = check_size(s.fd, path, limit, &s.state, d);
+  if (status != VT_OK) {
+    (void)close(s.fd);
+    return status;
+  }
   s.size = s.state.size;
   *out = s;
   return VT_OK;
-}
-
-vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return system_failed("open", path, errno, d);
-  const vt_status s = open_source(fd, path, limit, out, d);
-  if (s != VT_OK) (void)close(fd);
-  return s;
 }
 
 void vt_source_close(vt_source *s) {
@@ -180,7 +179,7 @@ vt_status vt_source_read(const vt_source *s, uint64_t at, void *to, size_t n, vt
   return VT_OK;
 }
 
-vt_status vt_source_check(const vt_source *s, vt_diag *d) {
+vt_status vt_source_check_unchanged(const vt_source *s, vt_diag *d) {
   return s->bytes != NULL ? VT_OK : check_state(s->fd, s->path, &s->state, d);
 }
 
@@ -188,7 +187,7 @@ vt_status vt_source_check(const vt_source *s, vt_diag *d) {
 
 enum { TEMP_TRIES = 100 };
 
-/* Renaming onto a device or a fifo would replace it by a file, which nobody who names one wants. */
+/* Refuses to replace a device or a fifo by a file: nobody who names one wants that. */
 static vt_status check_target(const char *path, int *out_exists, mode_t *out_mode, vt_diag *d) {
   struct stat st;
   *out_exists = 0;
@@ -200,8 +199,8 @@ static vt_status check_target(const char *path, int *out_exists, mode_t *out_mod
   return VT_FAIL(d, VT_IO, "%s exists and is not a regular file: it will not be replaced", path);
 }
 
-/* Whoever made a link wants the file behind it written. A link to nothing has no such file and is
- * replaced itself. */
+/* Writes the final path to w->path. A symbolic link is resolved, because its owner wants the file
+ * behind it written. A dangling link has no such file and is replaced itself. */
 static vt_status resolve_target(const char *path, int exists, vt_file_writer *w, vt_diag *d) {
   char *real = exists ? realpath(path, NULL) : NULL;
   const char *target = real != NULL ? real : path;
@@ -212,9 +211,9 @@ static vt_status resolve_target(const char *path, int exists, vt_file_writer *w,
   return fits ? VT_OK : VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", path);
 }
 
-/* "folder/.volta-PID-COUNTER": in the same folder, because a rename cannot leave its file
- * system. Returns 0 when it does not fit. */
-static int make_temp_name(vt_file_writer *w) {
+/* Writes the temporary name "folder/.volta-PID-COUNTER". It is in the target's folder because a
+ * rename cannot cross file systems. Returns 0 when the name is too long. */
+static int format_temp_name(vt_file_writer *w) {
   static atomic_uint counter;
   const char *slash = strrchr(w->path, '/');
   const int folder = slash != NULL ? (int)(slash - w->path) + 1 : 0;
@@ -223,12 +222,13 @@ static int make_temp_name(vt_file_writer *w) {
   return n > 0 && (size_t)n < sizeof w->temp;
 }
 
-/* O_EXCL: a file or link that is there already is somebody else's. It may be left over from a
- * process of the same number that was killed, so the next name is tried. */
+/* Creates the temporary file. O_EXCL refuses an existing file or link, which belongs to somebody
+ * else; it may be a leftover of a killed process with the same number, so the next name is tried.
+ */
 static vt_status open_temp(vt_file_writer *w, unsigned mode, vt_diag *d) {
   int error = EEXIST;
   for (int i = 0; i < TEMP_TRIES && error == EEXIST; i++) {
-    if (!make_temp_name(w)) {
+    if (!format_temp_name(w)) {
       w->temp[0] = 0;
       return VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", w->path);
     }
@@ -240,13 +240,13 @@ static vt_status open_temp(vt_file_writer *w, unsigned mode, vt_diag *d) {
   return system_failed("write", w->path, error, d);
 }
 
-/* Everything that fails after creation comes through here: the temporary file goes. */
-static vt_status write_failed(vt_file_writer *w, int error, vt_diag *d) {
+/* Handles any failure after creation: removes the temporary file and reports the error. */
+static vt_status abort_failed_write(vt_file_writer *w, int error, vt_diag *d) {
   vt_file_abort(w);
   return system_failed("write", w->path, error, d);
 }
 
-/* A writer that could not be created is left closed, so that aborting it does nothing. */
+/* On failure the writer is left closed, so that aborting it does nothing. */
 vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) {
   w->fd = -1;
   w->folder = AT_FDCWD;
@@ -258,8 +258,8 @@ vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) {
   VT_TRY(check_target(path, &exists, &mode, d));
   VT_TRY(resolve_target(path, exists, w, d));
   VT_TRY(open_temp(w, mode, d));
-  /* Whoever may not read what is replaced may not read what replaces it. */
-  return !exists || fchmod(w->fd, mode) == 0 ? VT_OK : write_failed(w, errno, d);
+  /* the new file gets the permissions of the file that it replaces */
+  return !exists || fchmod(w->fd, mode) == 0 ? VT_OK : abort_failed_write(w, errno, d);
 }
 
 vt_status vt_file_create_in(int folder, const char *name, unsigned mode, vt_file_writer *w,
@@ -274,20 +274,20 @@ vt_status vt_file_create_in(int folder, const char *name, unsigned mode, vt_file
   return open_temp(w, mode, d);
 }
 
-vt_status vt_file_put(vt_file_writer *w, const void *p, size_t n, vt_diag *d) {
+vt_status vt_file_write(vt_file_writer *w, const void *p, size_t n, vt_diag *d) {
   const uint8_t *from = p;
   if (w->temp[0] == 0) return VT_FAIL(d, VT_INTERNAL, "a file was written after it was closed");
   while (n != 0) {
     const ssize_t r = write(w->fd, from, n);
     if (r < 0 && errno == EINTR) continue;
-    if (r <= 0) return write_failed(w, r < 0 ? errno : EIO, d);
+    if (r <= 0) return abort_failed_write(w, r < 0 ? errno : EIO, d);
     from += r;
     n -= (size_t)r;
   }
   return VT_OK;
 }
 
-/* Linux has closed the descriptor even when close was interrupted, so it is never tried twice. */
+/* Linux closes the descriptor even if close() was interrupted, so close is never repeated. */
 static int close_once(vt_file_writer *w) {
   const int r = close(w->fd);
   w->fd = -1;
@@ -297,9 +297,9 @@ static int close_once(vt_file_writer *w) {
 vt_status vt_file_commit(vt_file_writer *w, vt_diag *d) {
   if (w->temp[0] == 0) return VT_FAIL(d, VT_INTERNAL, "a file was committed after it was closed");
   while (fsync(w->fd) != 0)
-    if (errno != EINTR) return write_failed(w, errno, d);
-  if (!close_once(w)) return write_failed(w, errno, d);
-  if (renameat(w->folder, w->temp, w->folder, w->path) != 0) return write_failed(w, errno, d);
+    if (errno != EINTR) return abort_failed_write(w, errno, d);
+  if (!close_once(w)) return abort_failed_write(w, errno, d);
+  if (renameat(w->folder, w->temp, w->folder, w->path) != 0) return abort_failed_write(w, errno, d);
   w->temp[0] = 0;
   return VT_OK;
 }

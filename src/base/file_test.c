@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * file_test.c - whole files or none, in both directions. */
+ * file_test.c - files are read completely or not at all, and written completely or not at all. */
 #include "vt_file.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,16 +15,16 @@
 
 static char folder[256];
 
-/* "folder/name", in one of a few buffers used in turn. */
+/* Returns "folder/name" in one of four buffers that are used in turn. */
 static const char *in_folder(const char *name) {
   static char path[4][512];
-  static int turn;
-  turn = (turn + 1) % 4;
-  (void)snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-  return path[turn];
+  static int next;
+  next = (next + 1) % 4;
+  (void)snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
+  return path[next];
 }
 
-static int entries(void) {
+static int count_entries(void) {
   int n = 0;
   DIR *dir = opendir(folder);
   if (dir == NULL) return -1;
@@ -37,12 +37,12 @@ static int entries(void) {
 static vt_status write_all(const char *path, const void *p, size_t n, vt_diag *d) {
   vt_file_writer w;
   VT_TRY(vt_file_create(path, &w, d));
-  VT_TRY(vt_file_put(&w, p, n / 2, d));
-  VT_TRY(vt_file_put(&w, (const char *)p + n / 2, n - n / 2, d));
+  VT_TRY(vt_file_write(&w, p, n / 2, d));
+  VT_TRY(vt_file_write(&w, (const char *)p + n / 2, n - n / 2, d));
   return vt_file_commit(&w, d);
 }
 
-static int holds(const char *path, const void *p, size_t n) {
+static int file_holds(const char *path, const void *p, size_t n) {
   vt_fault f = {0};
   vt_diag d = {0};
   vt_file file;
@@ -64,7 +64,7 @@ static void test_peek(void) {
   CHECK(memcmp(got, "abcd....", 8) == 0);
   CHECK(vt_file_peek(in_folder("peek"), got, 8, &n, &d) == VT_OK && n == 6);
   CHECK(memcmp(got, "abcdef..", 8) == 0);
-  if (access("/proc/self/statm", R_OK) == 0) /* a file of size 0 that holds something */
+  if (access("/proc/self/statm", R_OK) == 0) /* a file whose size is 0 although it has content */
     CHECK(vt_file_peek("/proc/self/statm", got, 8, &n, &d) == VT_OK && n > 0);
   n = 99;
   CHECK(vt_file_peek(in_folder("none"), got, 8, &n, &d) == VT_IO && n == 99);
@@ -82,7 +82,7 @@ static vt_status read_status(const char *path, uint64_t limit, vt_diag *d) {
   if (s == VT_OK)
     vt_file_done(&file);
   else
-    CHECK(file.size == 4711 && file.data == NULL); /* untouched */
+    CHECK(file.size == 4711 && file.data == NULL); /* outputs are unchanged on failure */
   CHECK(f.live == 0 && d->code == s);
   return s;
 }
@@ -96,10 +96,10 @@ static void test_limits(void) {
   CHECK(read_status(path, UINT64_MAX, &d) == VT_OK);
   const char *empty = in_folder("empty");
   CHECK(write_all(empty, "", 0, &d) == VT_OK);
-  CHECK(read_status(empty, 0, &d) == VT_OK && holds(empty, "", 0));
+  CHECK(read_status(empty, 0, &d) == VT_OK && file_holds(empty, "", 0));
 }
 
-/* A file that claims to be enormous is refused before memory is taken. */
+/* A huge file is refused before memory is allocated. */
 static void test_sparse_giant(void) {
   vt_diag d = {0};
   const char *path = in_folder("giant");
@@ -119,7 +119,7 @@ static void test_not_regular(void) {
   vt_diag d;
   const char *fifo = in_folder("fifo");
   CHECK(mkfifo(fifo, 0600) == 0);
-  alarm(20); /* a hang is a failure, not a stuck build */
+  alarm(20); /* a hang becomes a failure instead of blocking the tests */
   CHECK(read_status(fifo, 100, &d) == VT_IO && strstr(d.text, "regular") != NULL);
   alarm(0);
   CHECK(unlink(fifo) == 0);
@@ -130,8 +130,8 @@ static void test_not_regular(void) {
   CHECK(read_status("", 100, &d) == VT_IO);
 }
 
-/* Files of the kernel have sizes that lie: procfs says 0 and holds more, sysfs says a page and
- * holds less. They stand for files that grow or shrink while they are read. */
+/* Kernel files with a wrong size (procfs reports 0 and has more, sysfs reports a page and has less)
+ * stand in for files that grow or shrink while they are read. */
 static void test_size_that_changes(void) {
   static const char *const lying[] = {"/proc/self/status",
                                       "/sys/kernel/mm/transparent_hugepage/enabled"};
@@ -143,18 +143,20 @@ static void test_size_that_changes(void) {
   }
 }
 
-/* An allocator that meddles with the file in between: memory is taken after the size was looked at
- * and before the content is read. */
-typedef enum meddling { WRITE, WRITE_AND_HIDE, REPLACE, LEAVE } meddling;
-typedef struct meddler {
-  meddling what;
+/* A change that the allocator below makes to the file. WRITE_AND_HIDE also sets the time of writing
+ * back. */
+typedef enum change { WRITE, WRITE_AND_HIDE, REPLACE, LEAVE } change;
+typedef struct changer {
+  change what;
   const char *path, *other;
-} meddler;
+} changer;
 
 static const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
 
-static void *meddle(void *user, void *p, size_t old_size, size_t new_size) {
-  const meddler *m = (const meddler *)user;
+/* An allocator that changes the file: vt_file_read allocates after it has checked the size and
+ * before it reads the content. */
+static void *change_and_resize(void *user, void *p, size_t old_size, size_t new_size) {
+  const changer *m = (const changer *)user;
   (void)old_size;
   if (new_size == 0) {
     free(p);
@@ -169,21 +171,23 @@ static void *meddle(void *user, void *p, size_t old_size, size_t new_size) {
   return realloc(p, new_size);
 }
 
-/* Written to in place, the size kept: refused, also when the time of writing is set back. Replaced
- * by a rename, as every writer of ours does: what was opened is read. */
+/* A file written to in place with the same size is refused, even if its time of writing was set
+ * back. A file replaced by a rename, as our writers do, is read as it was when opened. */
 static void test_same_size(void) {
   static const vt_status want[] = {VT_IO, VT_IO, VT_OK, VT_OK};
   char path[512], other[512];
   snprintf(path, sizeof path, "%s", in_folder("same"));
   snprintf(other, sizeof other, "%s", in_folder("other"));
-  for (meddling what = WRITE; what <= LEAVE; what++) {
-    meddler m = {what, path, other};
+  for (change what = WRITE; what <= LEAVE; what++) {
+    changer m = {what, path, other};
     vt_file f = {.data = NULL};
     vt_diag d = {0};
     CHECK(write_all(path, "old", 3, &d) == VT_OK && write_all(other, "new", 3, &d) == VT_OK);
     CHECK(utimensat(AT_FDCWD, path, long_ago, 0) == 0);
-    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL); /* the clock of files is coarse */
-    const vt_status s = vt_file_read(path, 100, (vt_alloc){.user = &m, .resize = meddle}, &f, &d);
+    /* File times have a coarse resolution. */
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    const vt_status s =
+        vt_file_read(path, 100, (vt_alloc){.user = &m, .resize = change_and_resize}, &f, &d);
     CHECK(s == want[what]);
     CHECK(s == VT_OK || strstr(d.text, "changed while it was read") != NULL);
     CHECK(s != VT_OK || memcmp(f.data, "old", 3) == 0);
@@ -210,75 +214,79 @@ static void test_round_trip(void) {
   unsigned char *p = malloc(N);
   for (size_t i = 0; i < N; i++) p[i] = (unsigned char)(i * 7 + i / 251);
   CHECK(write_all(path, p, N, &d) == VT_OK);
-  CHECK(holds(path, p, N));
+  CHECK(file_holds(path, p, N));
   free(p);
   CHECK(unlink(path) == 0);
 }
 
-/* The old content is there until commit, the new one after it, and nothing else is left. */
+/* Until commit the file has the old content, after it the new content, and no temporary file
+ * remains. */
 static void test_replace(void) {
   vt_diag d = {0};
   vt_file_writer w;
   const char *path = in_folder("target");
   CHECK(write_all(path, "old", 3, &d) == VT_OK);
-  const int before = entries();
+  const int before = count_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
-  CHECK(vt_file_put(&w, "newer", 5, &d) == VT_OK);
-  CHECK(holds(path, "old", 3) && entries() == before + 1);
+  CHECK(vt_file_write(&w, "newer", 5, &d) == VT_OK);
+  CHECK(file_holds(path, "old", 3) && count_entries() == before + 1);
   CHECK(vt_file_commit(&w, &d) == VT_OK);
-  CHECK(holds(path, "newer", 5) && entries() == before);
-  vt_file_abort(&w); /* nothing to do */
-  CHECK(holds(path, "newer", 5));
-  CHECK(vt_file_put(&w, "x", 1, &d) == VT_INTERNAL && d.code == VT_INTERNAL);
+  CHECK(file_holds(path, "newer", 5) && count_entries() == before);
+  vt_file_abort(&w); /* does nothing after commit */
+  CHECK(file_holds(path, "newer", 5));
+  CHECK(vt_file_write(&w, "x", 1, &d) == VT_INTERNAL && d.code == VT_INTERNAL);
 }
 
 static void test_abort(void) {
   vt_diag d = {0};
   vt_file_writer w;
   const char *path = in_folder("aborted");
-  const int before = entries();
+  const int before = count_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
-  CHECK(vt_file_put(&w, "half", 4, &d) == VT_OK);
+  CHECK(vt_file_write(&w, "half", 4, &d) == VT_OK);
   vt_file_abort(&w);
   vt_file_abort(&w);
-  CHECK(access(path, F_OK) != 0 && entries() == before);
+  CHECK(access(path, F_OK) != 0 && count_entries() == before);
   CHECK(vt_file_commit(&w, &d) == VT_INTERNAL);
 }
 
-/* Two writers of one target do not meet in one temporary file. */
+/* Two writers of one target use different temporary files. */
 static void test_two_writers(void) {
   vt_diag d = {0};
   vt_file_writer a, b;
   const char *path = in_folder("shared");
   CHECK(vt_file_create(path, &a, &d) == VT_OK && vt_file_create(path, &b, &d) == VT_OK);
   CHECK(strcmp(a.temp, b.temp) != 0);
-  CHECK(vt_file_put(&a, "first", 5, &d) == VT_OK && vt_file_put(&b, "2nd", 3, &d) == VT_OK);
-  CHECK(vt_file_commit(&a, &d) == VT_OK && holds(path, "first", 5));
-  CHECK(vt_file_commit(&b, &d) == VT_OK && holds(path, "2nd", 3));
+  CHECK(vt_file_write(&a, "first", 5, &d) == VT_OK && vt_file_write(&b, "2nd", 3, &d) == VT_OK);
+  CHECK(vt_file_commit(&a, &d) == VT_OK && file_holds(path, "first", 5));
+  CHECK(vt_file_commit(&b, &d) == VT_OK && file_holds(path, "2nd", 3));
 }
 
 static void create_fails(const char *path, vt_status want) {
   vt_diag d = {0};
   vt_file_writer w;
-  const int before = entries();
-  memset(&w, 0, sizeof w); /* what an earlier use may have left: a descriptor and a file */
+  const int before = count_entries();
+  /* As an earlier use may have left it: an open descriptor and the name of a file. */
+  memset(&w, 0, sizeof w);
   w.fd = dup(1);
   (void)snprintf(w.temp, sizeof w.temp, "%s", in_folder("ten"));
   const int innocent = w.fd;
   CHECK(vt_file_create(path, &w, &d) == want && d.code == want && d.text[0] != 0);
   CHECK(w.temp[0] == 0 && w.fd == -1);
-  vt_file_abort(&w); /* does nothing */
-  CHECK(entries() == before && close(innocent) == 0);
+  vt_file_abort(&w); /* must neither close that descriptor nor remove that file */
+  CHECK(count_entries() == before && close(innocent) == 0);
 }
 
 static void test_refused_targets(void) {
   static char longer[5000];
   memset(longer, 'x', sizeof longer - 1);
   create_fails(longer, VT_LIMIT);
-  longer[4090] = 0; /* fits, but leaves no room: here the name alone is too long for the system */
+  /* Short enough for our buffer, but the last part of the path is too long for the system. */
+  longer[4090] = 0;
   create_fails(longer, VT_IO);
   for (int i = 0; i < 4090; i += 2) longer[i] = '.', longer[i + 1] = '/';
-  longer[4088] = 'f', longer[4089] = 0; /* ./././f: the temporary name does not fit any more */
+  /* ./././f: the temporary name does not fit into the buffer. */
+  longer[4088] = 'f', longer[4089] = 0;
   create_fails(longer, VT_LIMIT);
   create_fails("", VT_IO);
   create_fails("/dev/null", VT_IO);
@@ -288,11 +296,11 @@ static void test_refused_targets(void) {
   CHECK(mkfifo(fifo, 0600) == 0);
   create_fails(fifo, VT_IO);
   struct stat st;
-  CHECK(stat(fifo, &st) == 0 && S_ISFIFO(st.st_mode)); /* still there */
+  CHECK(stat(fifo, &st) == 0 && S_ISFIFO(st.st_mode)); /* the fifo was not replaced */
   CHECK(unlink(fifo) == 0);
 }
 
-/* A disk that is full in the middle of a write: a limit on the size of files stands for it. */
+/* A limit on the size of files stands in for a disk that becomes full during a write. */
 static void test_write_fails(void) {
   struct rlimit before, small;
   vt_diag d = {0};
@@ -303,18 +311,18 @@ static void test_write_fails(void) {
   small = before;
   small.rlim_cur = 65536;
   (void)signal(SIGXFSZ, SIG_IGN);
-  const int was = entries();
+  const int was = count_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
-  CHECK(vt_file_put(&w, block, sizeof block, &d) == VT_IO);
+  CHECK(vt_file_write(&w, block, sizeof block, &d) == VT_IO);
   CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
-  CHECK(strstr(d.text, path) != NULL && entries() == was && access(path, F_OK) != 0);
+  CHECK(strstr(d.text, path) != NULL && count_entries() == was && access(path, F_OK) != 0);
 }
 
 static void on_alarm(int signal_number) { (void)signal_number; }
 
-/* The child's side of the pipe: slow, and 0 if every byte came in its place. */
-static int receive(int fd, size_t n) {
+/* Reads the pipe slowly in the child; returns 0 if all n bytes arrive in order. */
+static int check_received(int fd, size_t n) {
   const struct timespec pause = {0, 2000000};
   static unsigned char block[65536];
   size_t at = 0;
@@ -326,8 +334,8 @@ static int receive(int fd, size_t n) {
   return at == n ? 0 : 1;
 }
 
-/* Writes that are interrupted or taken in part: a slow pipe in the place of the file, and a timer
- * whose signal does not restart calls. */
+/* Writes that are interrupted or only partly done: the file is replaced by a slow pipe, and the
+ * handler of a timer signal does not restart system calls. */
 static void test_interrupted_writes(void) {
   enum { N = 4000000 };
   static unsigned char p[N];
@@ -340,26 +348,27 @@ static void test_interrupted_writes(void) {
   const pid_t child = fork();
   if (child == 0) {
     (void)close(w.fd);
-    _exit(receive(ends[0], N));
+    _exit(check_received(ends[0], N));
   }
   (void)close(ends[0]);
   const struct sigaction act = {.sa_handler = on_alarm};
   const struct itimerval often = {{0, 700}, {0, 700}}, off = {{0, 0}, {0, 0}};
   CHECK(sigaction(SIGALRM, &act, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
-  CHECK(vt_file_put(&w, p, N, &d) == VT_OK);
+  CHECK(vt_file_write(&w, p, N, &d) == VT_OK);
   CHECK(setitimer(ITIMER_REAL, &off, NULL) == 0);
   vt_file_abort(&w);
   CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
-/* The target becomes a folder between create and commit: the rename fails and cleans up. */
+/* The target becomes a folder between create and commit, so the rename fails and the temporary file
+ * is removed. */
 static void test_commit_fails(void) {
   vt_diag d = {0};
   vt_file_writer w;
   const char *path = in_folder("late");
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(mkdir(path, 0700) == 0);
-  CHECK(vt_file_put(&w, "x", 1, &d) == VT_OK);
+  CHECK(vt_file_write(&w, "x", 1, &d) == VT_OK);
   CHECK(vt_file_commit(&w, &d) == VT_IO);
   CHECK(access(w.temp[0] != 0 ? w.temp : path, F_OK) == 0 && w.temp[0] == 0);
   CHECK(rmdir(path) == 0);
@@ -374,20 +383,20 @@ static void test_mode(void) {
   (void)umask(before);
   CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0640);
   CHECK(chmod(path, 0600) == 0 && write_all(path, "secret", 6, NULL) == VT_OK);
-  CHECK(stat(path, &st) == 0 &&
-        (st.st_mode & 0777) == 0600); /* replaced, and as closed as it was */
+  /* The new file has the permissions of the old one. */
+  CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
 }
 
-/* Behind a link it is the file that is replaced; a link to nothing is replaced itself. */
+/* If the target is a link, the file behind it is replaced; a dangling link is replaced itself. */
 static void test_links(void) {
   vt_diag d = {0};
   struct stat st;
   const char *file = in_folder("behind"), *link = in_folder("link");
   CHECK(write_all(file, "old", 3, &d) == VT_OK && symlink("behind", link) == 0);
   CHECK(write_all(link, "new", 3, &d) == VT_OK);
-  CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && holds(file, "new", 3));
+  CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && file_holds(file, "new", 3));
   CHECK(unlink(file) == 0 && write_all(link, "own", 3, &d) == VT_OK);
-  CHECK(lstat(link, &st) == 0 && S_ISREG(st.st_mode) && holds(link, "own", 3));
+  CHECK(lstat(link, &st) == 0 && S_ISREG(st.st_mode) && file_holds(link, "own", 3));
   CHECK(unlink(link) == 0 && access(file, F_OK) != 0);
 }
 
@@ -403,17 +412,17 @@ static void test_source(void) {
   CHECK(vt_source_read(&s, 10, got, 0, &d) == VT_OK);
   CHECK(vt_source_read(&s, 7, got, 4, NULL) == VT_INTERNAL);
   CHECK(vt_source_read(&s, UINT64_MAX, got, 2, NULL) == VT_INTERNAL);
-  CHECK(vt_source_check(&s, &d) == VT_OK);
+  CHECK(vt_source_check_unchanged(&s, &d) == VT_OK);
   vt_source_close(&s);
   vt_source_close(&s);
   CHECK(vt_source_open(path, 9, &s, NULL) == VT_LIMIT);
   CHECK(vt_source_open("/dev/zero", 9, &s, NULL) == VT_IO);
-  s = vt_source_memory("abc", 3);
+  s = vt_source_from_memory("abc", 3);
   CHECK(vt_source_read(&s, 1, got, 2, &d) == VT_OK && memcmp(got, "bc", 2) == 0);
-  CHECK(vt_source_check(&s, &d) == VT_OK);
+  CHECK(vt_source_check_unchanged(&s, &d) == VT_OK);
 }
 
-/* A file that shrinks, grows or is written to in place while we hold it open. */
+/* Reading fails when the file shrinks or is written to in place while it is open. */
 static void test_source_changes(void) {
   static char block[8192];
   const char *path = in_folder("moving");
@@ -424,16 +433,17 @@ static void test_source_changes(void) {
   CHECK(truncate(path, 100) == 0);
   CHECK(vt_source_read(&s, 4096, block, 4096, &d) == VT_IO);
   CHECK(strstr(d.text, "changed while it was read") != NULL);
-  CHECK(vt_source_check(&s, NULL) == VT_IO);
+  CHECK(vt_source_check_unchanged(&s, NULL) == VT_IO);
   vt_source_close(&s);
   CHECK(vt_source_open(path, 1u << 20, &s, NULL) == VT_OK);
   const struct timespec past[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
-  CHECK(utimensat(AT_FDCWD, path, past, 0) == 0 && vt_source_check(&s, NULL) == VT_IO);
+  CHECK(utimensat(AT_FDCWD, path, past, 0) == 0 && vt_source_check_unchanged(&s, NULL) == VT_IO);
   vt_source_close(&s);
   CHECK(unlink(path) == 0);
 }
 
-/* In an open folder: what has the name is replaced itself, a link too, and the mode is as asked. */
+/* vt_file_create_in: an existing link of that name is replaced itself, and the file has the
+ * requested permissions. */
 static void test_create_in(void) {
   static const char *const bad[] = {"", "a/b", "/etc/x"};
   vt_file_writer w;
@@ -443,15 +453,15 @@ static void test_create_in(void) {
   CHECK(fd >= 0 && write_all(in_folder("target"), "old", 3, NULL) == VT_OK);
   CHECK(symlink("target", in_folder("link")) == 0);
   CHECK(vt_file_create_in(fd, "link", 0600, &w, NULL) == VT_OK);
-  CHECK(vt_file_put(&w, "new", 3, NULL) == VT_OK && vt_file_commit(&w, NULL) == VT_OK);
+  CHECK(vt_file_write(&w, "new", 3, NULL) == VT_OK && vt_file_commit(&w, NULL) == VT_OK);
   CHECK(lstat(in_folder("link"), &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600);
   CHECK(stat(in_folder("target"), &st) == 0 && st.st_size == 3);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     CHECK(vt_file_create_in(fd, bad[i], 0600, &w, NULL) == VT_IO);
-    vt_file_abort(&w); /* nothing happens */
+    vt_file_abort(&w); /* does nothing, because no file was created */
   }
   CHECK(vt_file_create_in(fd, "gone", 0600, &w, NULL) == VT_OK);
-  vt_file_abort(&w); /* removes the temporary file, which the end of the test sees */
+  vt_file_abort(&w); /* removes the temporary file; remove_folder checks that none is left */
   CHECK(close(fd) == 0 && unlink(in_folder("link")) == 0);
   (void)umask(old);
 }
@@ -459,7 +469,7 @@ static void test_create_in(void) {
 static void remove_folder(void) {
   static const char *const names[] = {"ten", "empty", "target", "shared", "mode"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) (void)unlink(in_folder(names[i]));
-  CHECK(rmdir(folder) == 0); /* fails if any temporary file was left behind */
+  CHECK(rmdir(folder) == 0); /* fails if a temporary file was left behind */
 }
 
 int main(void) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fpenv.c - the control registers of the floating-point unit, machine by machine. This is one of
- * the two files of the project that ask which machine they are compiled for. */
+ * fpenv.c - saves, sets and restores the control registers of the floating-point unit. One of the
+ * two files of the project with code that depends on the processor type. */
 #include "vt_fpenv.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 
-/* Both units hold a control word: SSE computes, but long double goes through the x87. */
+/* Each unit has its own control word: SSE computes f32 and f64, the x87 computes long double. */
 enum { MXCSR_NUMERICS = 0x1f80, X87_NUMERICS = 0x037f };
 
 static uint16_t x87_get(void) {
@@ -29,7 +29,7 @@ void vt_fpenv_leave(const vt_fpenv *saved) {
   x87_set((uint16_t)saved->legacy);
 }
 
-int vt_fpenv_kept(void) {
+int vt_fpenv_is_active(void) {
   const unsigned flags = 0x3f;
   return (_mm_getcsr() & ~flags) == MXCSR_NUMERICS && x87_get() == X87_NUMERICS;
 }
@@ -49,7 +49,7 @@ void vt_fpenv_leave(const vt_fpenv *saved) {
   __asm__ volatile("msr fpsr, %0" : : "r"(saved->legacy));
 }
 
-int vt_fpenv_kept(void) {
+int vt_fpenv_is_active(void) {
   uint64_t fpcr;
   __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
   return fpcr == 0;
@@ -58,7 +58,7 @@ int vt_fpenv_kept(void) {
 #else
 #include <fenv.h>
 
-/* The rounding direction and the exception flags are all that can be reached portably. */
+/* Portable C gives access to the rounding direction and the exception flags only. */
 void vt_fpenv_enter(vt_fpenv *saved) {
   saved->control = (uint64_t)fegetround();
   saved->legacy = (uint64_t)fetestexcept(FE_ALL_EXCEPT);
@@ -70,6 +70,6 @@ void vt_fpenv_leave(const vt_fpenv *saved) {
   (void)feclearexcept(FE_ALL_EXCEPT & ~(int)saved->legacy);
 }
 
-int vt_fpenv_kept(void) { return fegetround() == FE_TONEAREST; }
+int vt_fpenv_is_active(void) { return fegetround() == FE_TONEAREST; }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hash.c - BLAKE2b-256 and SipHash by libsodium. Their functions fail only for lengths that are
- * constants here, and need no sodium_init: nothing but the speed of the compression depends on
- * it. */
+ * hash.c - BLAKE2b-256 and SipHash by libsodium. Its functions fail only for invalid lengths, and
+ * all lengths here are valid constants. They work without sodium_init, which only selects a faster
+ * compression function. */
 #include "vt_hash.h"
 #include <sodium/crypto_generichash_blake2b.h>
 #include <sodium/crypto_shorthash_siphash24.h>
@@ -12,16 +12,16 @@ _Static_assert(sizeof(crypto_generichash_blake2b_state) <= sizeof((vt_hasher *)0
 _Static_assert(_Alignof(crypto_generichash_blake2b_state) <= _Alignof(vt_hasher),
                "vt_hasher is not aligned for libsodium's state");
 
-static crypto_generichash_blake2b_state *state(vt_hasher *h) {
+static crypto_generichash_blake2b_state *libsodium_state(vt_hasher *h) {
   return (crypto_generichash_blake2b_state *)(void *)h->opaque;
 }
 
 void vt_hash_init(vt_hasher *h) {
-  (void)crypto_generichash_blake2b_init(state(h), NULL, 0, sizeof(vt_hash256));
+  (void)crypto_generichash_blake2b_init(libsodium_state(h), NULL, 0, sizeof(vt_hash256));
 }
 
 void vt_hash_add(vt_hasher *h, const void *p, size_t n) {
-  if (n != 0) (void)crypto_generichash_blake2b_update(state(h), p, n);
+  if (n != 0) (void)crypto_generichash_blake2b_update(libsodium_state(h), p, n);
 }
 
 static void add_little_endian(vt_hasher *h, uint64_t v, size_t bytes) {
@@ -35,7 +35,7 @@ void vt_hash_add_u64(vt_hasher *h, uint64_t v) { add_little_endian(h, v, 8); }
 
 vt_hash256 vt_hash_done(vt_hasher *h) {
   vt_hash256 out = {{0}};
-  (void)crypto_generichash_blake2b_final(state(h), out.b, sizeof out.b);
+  (void)crypto_generichash_blake2b_final(libsodium_state(h), out.b, sizeof out.b);
   return out;
 }
 
@@ -55,7 +55,7 @@ void vt_hash_hex(const vt_hash256 *h, char out[65]) {
   out[64] = 0;
 }
 
-/* Any key would do, and this one never changes. */
+/* The key is constant: any value would do, but hashes must not differ between runs. */
 uint64_t vt_hash_name(const char *name) {
   static const unsigned char key[crypto_shorthash_siphash24_KEYBYTES] = "volta names";
   unsigned char out[crypto_shorthash_siphash24_BYTES];

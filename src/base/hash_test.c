@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hash_test.c - BLAKE2b-256 against known digests, and streaming against one call. */
+ * hash_test.c - BLAKE2b-256 gives known digests, streaming equals one call, and hashes of names
+ * spread well. */
 #include "vt_hash.h"
 #include <string.h>
 #include "vt_test.h"
@@ -21,7 +22,7 @@ static void test_known_digests(void) {
                "82628cbfc9689e234b0923a531f4578fe2e7138a03e2f81ed6cde97517336650"));
 }
 
-/* Pieces of every length up to several blocks give the digest of the whole. */
+/* Adding the bytes in pieces of any length gives the digest of the whole. */
 static void test_streaming(void) {
   uint8_t v[1000];
   for (size_t i = 0; i < sizeof v; i++) v[i] = (uint8_t)(i * 31);
@@ -48,8 +49,8 @@ static void test_integers_are_little_endian(void) {
   CHECK(memcmp(&got, &want, sizeof got) == 0);
 }
 
-/* One hash for one string, wherever it stands, and low bits that spread what files have: names that
- * count upwards. */
+/* The hash depends on the characters only, not on their address, and its low bits spread well over
+ * names that count upwards, as names in files do. */
 static void test_names(void) {
   enum { SLOTS = 1 << 12 };
   static uint8_t used[SLOTS];

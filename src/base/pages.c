@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pages.c - memory in large pages, where the system has them and leaves it to who asks. */
+ * pages.c - advises the system (madvise) to use large pages, if the system leaves that choice to
+ * programs. */
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>
@@ -7,8 +8,8 @@
 
 enum { LARGE = 2 << 20, WORTH_ASKING = 2 * LARGE };
 
-/* Refused or not, the memory is what it was. */
-void vt_memory_in_large_pages(void *p, size_t n) {
+/* The advice covers the whole pages inside the range. If the system refuses it, nothing changes. */
+void vt_memory_use_large_pages(void *p, size_t n) {
 #ifdef MADV_HUGEPAGE
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (page - (uintptr_t)p % page) % page;
   if (n < WORTH_ASKING) return;

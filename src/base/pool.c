@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pool.c - workers that wait between runs: for a short while by looking, as the next run is often
- * near, then asleep. A job is taken by counting down how many are left, which one step does, so
- * that whoever has taken one knows that its run is not over; nobody else looks at what the run
- * consists of. A run is over when all its jobs are done, whether all workers took part or none. */
+ * pool.c - worker threads that execute batches of jobs; a batch is one call of vt_pool_run. Between
+ * batches a worker first spins, because the next batch often comes soon, then sleeps. A thread
+ * claims a job by decrementing the atomic count of unclaimed jobs. A claimed job keeps its batch
+ * from ending, so only threads with a claimed job may read the fields of the batch. A batch ends
+ * when all its jobs are done, however many workers took part. */
 #include "vt_pool.h"
 #include <pthread.h>
 #include <signal.h>
@@ -10,32 +11,34 @@
 #include "vt_cpu.h"
 #include "vt_fpenv.h"
 
-/* A look and a pause take some 10 to 50 nanoseconds, so these are one or two tenths of a
- * millisecond: longer than it takes to fall asleep and to be woken, also where the processor itself
- * is put to sleep, as by a hypervisor. */
-enum { LOOKS = 5000 };
+/* Iterations of a spinning wait. One takes 10 to 50 nanoseconds, so the wait lasts 0.05 to 0.25
+ * milliseconds: longer than falling asleep and being woken takes, also if a hypervisor suspends an
+ * idle processor. */
+enum { SPINS = 5000 };
 
 struct vt_pool {
   vt_alloc a;
   size_t bytes;
-  unsigned n_workers; /* started and not joined */
-  int looks;          /* before anybody sleeps; 0 where there are more threads than processors */
+  unsigned n_workers; /* workers that are running: started and not yet joined */
+  /* Iterations of spinning before a thread sleeps; 0 if there are more threads than processors. */
+  int spins;
   pthread_mutex_t lock;
   pthread_cond_t wake, idle;
-  atomic_uint_fast64_t round;  /* how many runs have begun */
-  atomic_uint sleepers;        /* workers that wait for `wake`, or are about to */
-  atomic_int stop, is_waiting; /* is_waiting: the caller waits for `idle`, or is about to */
-  /* The run: written before `left`, read by who has taken a job, until it is done. */
+  atomic_uint_fast64_t batch; /* number of batches begun so far */
+  atomic_uint sleepers;       /* workers that are asleep on `wake`, or about to sleep */
+  atomic_int stop;            /* 1 when the pool is closing */
+  atomic_int is_waiting;      /* 1 while the caller sleeps on `idle`, or is about to */
+  /* The batch: written before `left`; read only by threads that hold a claimed job. */
   vt_job_fn *fn;
   void *context;
   uint64_t n;
-  atomic_uint_fast64_t left, done; /* jobs that nobody has taken; jobs that are finished */
+  atomic_uint_fast64_t left, done; /* jobs not yet claimed; jobs finished */
   pthread_t workers[];
 };
 
-/* The number of a job that is now the caller's own; 0 when there is none left. Whoever gets one
- * sees what was written before `left` was. */
-static int take_job(vt_pool *p, uint64_t *out) {
+/* Claims a job for the calling thread and writes its number; returns 0 when no job is left. The
+ * acquire order makes everything visible that was written before `left` was set. */
+static int claim_job(vt_pool *p, uint64_t *out) {
   uint_fast64_t left = atomic_load_explicit(&p->left, memory_order_relaxed);
   do {
     if (left == 0) return 0;
@@ -45,8 +48,9 @@ static int take_job(vt_pool *p, uint64_t *out) {
   return 1;
 }
 
-/* Either the caller sees the last job done, or who has done it sees that the caller is waiting: all
- * of that is in one order (seq_cst). */
+/* Counts a job of a batch of n as done and wakes the caller after the last one. All accesses are
+ * sequentially consistent, so either the caller sees that the last job is done, or this thread sees
+ * that the caller is waiting. */
 static void finish_job(vt_pool *p, uint64_t n) {
   if (atomic_fetch_add(&p->done, 1) + 1 < n || !atomic_load(&p->is_waiting)) return;
   pthread_mutex_lock(&p->lock);
@@ -54,52 +58,56 @@ static void finish_job(vt_pool *p, uint64_t n) {
   pthread_mutex_unlock(&p->lock);
 }
 
-/* Once its last job is done a run is over, and what it consisted of may change. */
-static void take_jobs(vt_pool *p) {
+/* Claims and executes jobs until none is left. `n` is read before the job is counted as done: after
+ * the last job the caller may overwrite the fields of the batch. */
+static void run_jobs(vt_pool *p) {
   uint64_t job;
-  while (take_job(p, &job)) {
+  while (claim_job(p, &job)) {
     const uint64_t n = p->n;
     p->fn(p->context, job);
     finish_job(p, n);
   }
 }
 
-/* Likewise either who begins a run sees the sleeper or the sleeper sees the round. */
-static void sleep_till_round(vt_pool *p, uint64_t seen) {
+/* Sleeps until a batch after number `seen` begins or the pool closes. As in finish_job, either the
+ * thread that begins a batch sees the sleeper, or the sleeper sees the new batch. */
+static void sleep_until_batch(vt_pool *p, uint64_t seen) {
   pthread_mutex_lock(&p->lock);
   atomic_fetch_add(&p->sleepers, 1);
-  while (atomic_load(&p->round) == seen && !atomic_load(&p->stop))
+  while (atomic_load(&p->batch) == seen && !atomic_load(&p->stop))
     pthread_cond_wait(&p->wake, &p->lock);
   atomic_fetch_sub(&p->sleepers, 1);
   pthread_mutex_unlock(&p->lock);
 }
 
-/* Until a round after `seen` begins. Returns 0 when the pool is closing. */
-static int wait_for_round(vt_pool *p, uint64_t *seen) {
-  for (int i = 0; i < p->looks && atomic_load_explicit(&p->round, memory_order_relaxed) == *seen;
+/* Waits until a batch after number `*seen` begins; returns 0 when the pool is closing. */
+static int wait_for_batch(vt_pool *p, uint64_t *seen) {
+  for (int i = 0; i < p->spins && atomic_load_explicit(&p->batch, memory_order_relaxed) == *seen;
        i++)
     vt_cpu_pause();
-  if (atomic_load(&p->round) == *seen) sleep_till_round(p, *seen);
-  *seen = atomic_load(&p->round);
+  if (atomic_load(&p->batch) == *seen) sleep_until_batch(p, *seen);
+  *seen = atomic_load(&p->batch);
   return !atomic_load(&p->stop);
 }
 
-/* A thread inherits the environment of whoever started it, which may be anything. */
-static void *work(void *arg) {
+/* The main function of a worker. It sets the environment of the numerics, because a thread inherits
+ * an arbitrary one from the thread that started it. */
+static void *worker_main(void *arg) {
   vt_pool *p = arg;
   vt_fpenv inherited;
   uint64_t seen = 0;
   vt_fpenv_enter(&inherited);
-  while (wait_for_round(p, &seen)) take_jobs(p);
+  while (wait_for_batch(p, &seen)) run_jobs(p);
   return NULL;
 }
 
-/* Signals of the host are the host's: its handlers must not run on our threads. */
+/* Starts n workers with all signals blocked, because the host program's signal handlers must not
+ * run on our threads. Returns 1 if all have started. */
 static int start_workers(vt_pool *p, unsigned n) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  while (p->n_workers < n && pthread_create(&p->workers[p->n_workers], NULL, work, p) == 0)
+  while (p->n_workers < n && pthread_create(&p->workers[p->n_workers], NULL, worker_main, p) == 0)
     p->n_workers++;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return p->n_workers == n;
@@ -117,9 +125,9 @@ no_wake:
   return 0;
 }
 
-/* A new round, for those who look and for those who sleep. */
-static void announce(vt_pool *p) {
-  atomic_fetch_add(&p->round, 1);
+/* Publishes a new batch to the workers that spin, and wakes those that sleep. */
+static void publish_batch(vt_pool *p) {
+  atomic_fetch_add(&p->batch, 1);
   if (atomic_load(&p->sleepers) == 0) return;
   pthread_mutex_lock(&p->lock);
   pthread_cond_broadcast(&p->wake);
@@ -127,16 +135,16 @@ static void announce(vt_pool *p) {
 }
 
 vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) {
-  if (threads > VT_POOL_MOST)
+  if (threads > VT_POOL_MAX_THREADS)
     return VT_FAIL(d, VT_LIMIT, "%u threads asked for, at most %d are accepted", threads,
-                   VT_POOL_MOST);
+                   VT_POOL_MAX_THREADS);
   const unsigned workers = threads > 1 ? threads - 1 : 0;
   const size_t bytes = sizeof(vt_pool) + workers * sizeof(pthread_t);
   vt_pool *p = vt_alloc_new(a, bytes);
   if (p == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for a pool of %u threads", threads);
   p->a = a;
   p->bytes = bytes;
-  p->looks = threads <= vt_cpu_get()->cores ? LOOKS : 0;
+  p->spins = threads <= vt_cpu_get()->cores ? SPINS : 0;
   if (!init_sync(p)) {
     vt_alloc_free(a, p, bytes);
     return VT_FAIL(d, VT_NOMEM, "the system has no resources for a lock");
@@ -153,7 +161,7 @@ vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) {
 void vt_pool_free(vt_pool *p) {
   if (p == NULL) return;
   atomic_store(&p->stop, 1);
-  announce(p);
+  publish_batch(p);
   while (p->n_workers > 0) pthread_join(p->workers[--p->n_workers], NULL);
   pthread_cond_destroy(&p->idle);
   pthread_cond_destroy(&p->wake);
@@ -161,17 +169,17 @@ void vt_pool_free(vt_pool *p) {
   vt_alloc_free(p->a, p, p->bytes);
 }
 
-static void begin_run(vt_pool *p, uint64_t n, vt_job_fn *fn, void *context) {
+static void begin_batch(vt_pool *p, uint64_t n, vt_job_fn *fn, void *context) {
   p->fn = fn;
   p->context = context;
   p->n = n;
   atomic_store_explicit(&p->done, 0, memory_order_relaxed);
   atomic_store_explicit(&p->left, n, memory_order_release);
-  announce(p);
+  publish_batch(p);
 }
 
-static void end_run(vt_pool *p) {
-  for (int i = 0; i < p->looks && atomic_load(&p->done) < p->n; i++) vt_cpu_pause();
+static void finish_batch(vt_pool *p) {
+  for (int i = 0; i < p->spins && atomic_load(&p->done) < p->n; i++) vt_cpu_pause();
   if (atomic_load(&p->done) == p->n) return;
   pthread_mutex_lock(&p->lock);
   atomic_store(&p->is_waiting, 1);
@@ -180,16 +188,17 @@ static void end_run(vt_pool *p) {
   pthread_mutex_unlock(&p->lock);
 }
 
-/* One job, or no worker: waking anybody would cost more than it could save. */
+/* With a single job or no worker the caller executes everything: waking a worker would cost more
+ * than it could save. */
 void vt_pool_run(vt_pool *p, uint64_t n, vt_job_fn *fn, void *context) {
   vt_fpenv caller;
   vt_fpenv_enter(&caller);
   if (n < 2 || p->n_workers == 0) {
     for (uint64_t job = 0; job < n; job++) fn(context, job);
   } else {
-    begin_run(p, n, fn, context);
-    take_jobs(p);
-    end_run(p);
+    begin_batch(p, n, fn, context);
+    run_jobs(p);
+    finish_batch(p);
   }
   vt_fpenv_leave(&caller);
 }

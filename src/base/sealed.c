@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sealed.c - files in memory, by memfd_create(2): Linux's own, and the reason for the macro. */
+ * sealed.c - sealed files in memory by memfd_create(2), which only Linux has and which needs the
+ * macro below. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -12,18 +13,19 @@
 
 enum { FIRST_FD = 10, CHUNK = 1 << 16 };
 
-static vt_status failed(const char *what, vt_diag *d) {
+static vt_status system_failed(const char *what, vt_diag *d) {
   return VT_FAIL(d, errno == ENOMEM || errno == ENOSPC ? VT_NOMEM : VT_IO, "%s: %s", what,
                  strerror(errno));
 }
 
-static const char *last_part(const char *path) {
+static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash != NULL ? slash + 1 : path;
 }
 
-/* Newer systems want to be told that it may be executed, older ones do not know the word. */
-static int memory_file(const char *name) {
+/* Creates an anonymous file in memory. Newer kernels want a flag if the file may be executed; older
+ * kernels reject that flag with EINVAL. */
+static int create_memory_file(const char *name) {
   const unsigned may_execute = 0x10, flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
   char shown[64];
   snprintf(shown, sizeof shown, "%.60s", name);
@@ -31,28 +33,28 @@ static int memory_file(const char *name) {
   return fd >= 0 || errno != EINVAL ? fd : memfd_create(shown, flags);
 }
 
-static vt_status create(const char *name, int *out, vt_diag *d) {
-  const int low = memory_file(name);
-  if (low < 0) return failed("cannot make a file in memory", d);
+static vt_status create_file(const char *name, int *out, vt_diag *d) {
+  const int low = create_memory_file(name);
+  if (low < 0) return system_failed("cannot make a file in memory", d);
   const int fd = fcntl(low, F_DUPFD_CLOEXEC, FIRST_FD);
-  const vt_status s = fd < 0 ? failed("cannot make a file in memory", d) : VT_OK;
+  const vt_status s = fd < 0 ? system_failed("cannot make a file in memory", d) : VT_OK;
   close(low);
   if (s == VT_OK) *out = fd;
   return s;
 }
 
-static vt_status put(int fd, const char *p, size_t n, vt_diag *d) {
+static vt_status write_all(int fd, const char *p, size_t n, vt_diag *d) {
   while (n > 0) {
     const ssize_t written = write(fd, p, n);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return failed("cannot write to memory", d);
+    if (written <= 0) return system_failed("cannot write to memory", d);
     p += written;
     n -= (size_t)written;
   }
   return VT_OK;
 }
 
-static ssize_t get(int fd, char *to, uint64_t at) {
+static ssize_t read_chunk(int fd, char *to, uint64_t at) {
   ssize_t n;
   do {
     n = pread(fd, to, CHUNK, (off_t)at);
@@ -60,64 +62,64 @@ static ssize_t get(int fd, char *to, uint64_t at) {
   return n;
 }
 
-/* Hashed after it is sealed: before, somebody else might still have written to it. */
-static vt_status seal(int fd, vt_sealed *out, vt_diag *d) {
+/* Seals the file and hashes it, in this order: before sealing, another process could still write to
+ * it. */
+static vt_status seal_and_hash(int fd, vt_sealed *out, vt_diag *d) {
   char chunk[CHUNK];
   vt_hasher h;
   uint64_t at = 0;
   ssize_t n;
   if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
-    return failed("cannot seal a file in memory", d);
+    return system_failed("cannot seal a file in memory", d);
   vt_hash_init(&h);
-  while ((n = get(fd, chunk, at)) > 0) {
+  while ((n = read_chunk(fd, chunk, at)) > 0) {
     vt_hash_add(&h, chunk, (size_t)n);
     at += (uint64_t)n;
   }
-  if (n < 0) return failed("cannot read from memory", d);
+  if (n < 0) return system_failed("cannot read from memory", d);
   *out = (vt_sealed){.fd = fd, .size = at, .hash = vt_hash_done(&h)};
   return VT_OK;
 }
 
-static vt_status copy(int from, int to, uint64_t limit, vt_diag *d) {
+static vt_status copy_content(int from, int to, uint64_t limit, vt_diag *d) {
   char chunk[CHUNK];
   uint64_t at = 0;
   ssize_t n;
-  while ((n = get(from, chunk, at)) > 0) {
+  while ((n = read_chunk(from, chunk, at)) > 0) {
     at += (uint64_t)n;
     if (at > limit)
       return VT_FAIL(d, VT_LIMIT, "it is larger than %llu bytes", (unsigned long long)limit);
-    VT_TRY(put(to, chunk, (size_t)n, d));
+    VT_TRY(write_all(to, chunk, (size_t)n, d));
   }
-  return n < 0 ? failed("cannot read it", d) : VT_OK;
+  return n < 0 ? system_failed("cannot read it", d) : VT_OK;
 }
 
-static vt_status copy_sealed(int from, const char *path, uint64_t limit, vt_sealed *out,
-                             vt_diag *d) {
+static vt_status seal_copy(int from, const char *path, uint64_t limit, vt_sealed *out, vt_diag *d) {
   struct stat st;
   int fd = -1;
-  if (fstat(from, &st) != 0) return failed("cannot look at it", d);
+  if (fstat(from, &st) != 0) return system_failed("cannot look at it", d);
   if (S_ISDIR(st.st_mode)) return VT_FAIL(d, VT_IO, "it is a folder");
   if (!S_ISREG(st.st_mode)) return VT_FAIL(d, VT_IO, "it is not a regular file");
-  VT_TRY(create(last_part(path), &fd, d));
-  vt_status s = copy(from, fd, limit, d);
-  if (s == VT_OK) s = seal(fd, out, d);
+  VT_TRY(create_file(base_name(path), &fd, d));
+  vt_status s = copy_content(from, fd, limit, d);
+  if (s == VT_OK) s = seal_and_hash(fd, out, d);
   if (s != VT_OK) close(fd);
   return s;
 }
 
 vt_status vt_sealed_read(const char *path, uint64_t limit, vt_sealed *out, vt_diag *d) {
   const int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (from < 0) return failed("cannot open it", d);
-  const vt_status s = copy_sealed(from, path, limit, out, d);
+  if (from < 0) return system_failed("cannot open it", d);
+  const vt_status s = seal_copy(from, path, limit, out, d);
   close(from);
   return s;
 }
 
 vt_status vt_sealed_bytes(const void *p, size_t n, const char *name, vt_sealed *out, vt_diag *d) {
   int fd = -1;
-  VT_TRY(create(name, &fd, d));
-  vt_status s = put(fd, p, n, d);
-  if (s == VT_OK) s = seal(fd, out, d);
+  VT_TRY(create_file(name, &fd, d));
+  vt_status s = write_all(fd, p, n, d);
+  if (s == VT_OK) s = seal_and_hash(fd, out, d);
   if (s != VT_OK) close(fd);
   return s;
 }

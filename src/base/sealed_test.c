@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sealed_test.c - sealed bytes are those of the file at one moment, and stay so. */
+ * sealed_test.c - sealed bytes are those that the file had when it was read, and cannot change. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int same_hash(const vt_hash256 *a, const void *p, size_t n) {
   return memcmp(a->b, b.b, sizeof b.b) == 0;
 }
 
-static void test_stays(void) {
+static void test_cannot_change(void) {
   vt_sealed s;
   char through[VT_SEALED_PATH], read_back[16] = "";
   write_file("first", 5);
@@ -55,7 +55,7 @@ static void test_large(void) {
   free(p);
 }
 
-static vt_status refuse(const char *what, uint64_t limit, const char *want) {
+static vt_status refused_status(const char *what, uint64_t limit, const char *want) {
   vt_diag d = {0};
   vt_sealed s = {.fd = 77};
   const vt_status status = vt_sealed_read(what, limit, &s, &d);
@@ -66,19 +66,19 @@ static vt_status refuse(const char *what, uint64_t limit, const char *want) {
 static void test_refused(void) {
   char fifo[100];
   write_file("12345", 5);
-  CHECK(refuse(path, 4, "larger than 4 bytes") == VT_LIMIT);
-  CHECK(refuse(folder, 4, "a folder") == VT_IO);
-  CHECK(refuse("/dev/null", 4, "not a regular file") == VT_IO);
-  CHECK(refuse("/nonexistent/x", 4, "No such file") == VT_IO);
+  CHECK(refused_status(path, 4, "larger than 4 bytes") == VT_LIMIT);
+  CHECK(refused_status(folder, 4, "a folder") == VT_IO);
+  CHECK(refused_status("/dev/null", 4, "not a regular file") == VT_IO);
+  CHECK(refused_status("/nonexistent/x", 4, "No such file") == VT_IO);
   snprintf(fifo, sizeof fifo, "%s/fifo", folder);
-  CHECK(mkfifo(fifo, 0600) == 0 && refuse(fifo, 4, "not a regular file") == VT_IO);
+  CHECK(mkfifo(fifo, 0600) == 0 && refused_status(fifo, 4, "not a regular file") == VT_IO);
   unlink(fifo);
 }
 
 int main(void) {
   if (mkdtemp(folder) == NULL) return 1;
   snprintf(path, sizeof path, "%s/file", folder);
-  test_stays();
+  test_cannot_change();
   test_large();
   test_refused();
   unlink(path);

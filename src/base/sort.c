@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sort.c - bottom-up merge sort: runs of 1, 2, 4, ... items are merged between the items and the
- * scratch, and the side that holds the result last is copied home if it is the scratch. */
+ * sort.c - bottom-up merge sort. Sorted runs of 1, 2, 4, ... items are merged alternately from the
+ * items into the scratch and back; if the last result is in the scratch, it is copied back. */
 #include "vt_sort.h"
 #include <stdint.h>
 #include <string.h>
@@ -11,8 +11,8 @@ typedef struct sorter {
   const void *context;
 } sorter;
 
-/* Merges from[lo..mid) and from[mid..hi) into to[lo..hi). On a tie the left item goes first,
- * which is what makes the sort stable. */
+/* Merges from[lo..mid) and from[mid..hi) into to[lo..hi). On a tie the left item comes first, which
+ * makes the sort stable. */
 static void merge(const sorter *s, const char *from, char *to, size_t lo, size_t mid, size_t hi) {
   size_t i = lo, j = mid;
   for (size_t k = lo; k < hi; k++) {

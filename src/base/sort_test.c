@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sort_test.c - ordered, stable, for every small length; and clean when memory runs out. */
+ * sort_test.c - the result is ordered and stable for every small length, and running out of memory
+ * leaves the items unchanged. */
 #include "vt_sort.h"
 #include <string.h>
 #include "vt_test.h"
 
 typedef struct item {
-  uint32_t key, place;
-  char pad[5]; /* an odd size, so that nothing relies on words */
+  uint32_t key, position;
+  char pad[5]; /* an odd size, so that the sort cannot rely on whole words */
 } item;
 
 static int by_key(const void *a, const void *b, const void *context) {
@@ -17,27 +18,28 @@ static int by_key(const void *a, const void *b, const void *context) {
 
 static uint32_t next_random(uint32_t *s) { return *s = *s * 1664525u + 1013904223u, *s >> 16; }
 
-static void fill(item *v, size_t n, uint32_t keys, uint32_t *seed) {
+static void fill_random(item *v, size_t n, uint32_t keys, uint32_t *seed) {
   memset(v, 0, n * sizeof *v);
   for (size_t i = 0; i < n; i++) {
     v[i].key = next_random(seed) % keys;
-    v[i].place = (uint32_t)i;
+    v[i].position = (uint32_t)i;
     memset(v[i].pad, (int)i, sizeof v[i].pad);
   }
 }
 
-/* Ordered by key, then by where it was; every item once and whole. */
-static int is_right(const item *v, size_t n, uint32_t keys, uint32_t seed, int sign) {
-  static item was[5000];
+/* Returns whether v is a permutation of the original items, ordered by key and then by original
+ * position. */
+static int is_sorted(const item *v, size_t n, uint32_t keys, uint32_t seed, int sign) {
+  static item original[5000];
   static char seen[5000];
-  fill(was, n, keys, &seed);
+  fill_random(original, n, keys, &seed);
   memset(seen, 0, sizeof seen);
   for (size_t i = 0; i < n; i++) {
-    if (v[i].place >= n || seen[v[i].place]++) return 0;
-    if (memcmp(&v[i], &was[v[i].place], sizeof v[i]) != 0) return 0;
+    if (v[i].position >= n || seen[v[i].position]++) return 0;
+    if (memcmp(&v[i], &original[v[i].position], sizeof v[i]) != 0) return 0;
     if (i == 0) continue;
     const int order = by_key(&v[i - 1], &v[i], &sign);
-    if (order > 0 || (order == 0 && v[i - 1].place > v[i].place)) return 0;
+    if (order > 0 || (order == 0 && v[i - 1].position > v[i].position)) return 0;
   }
   return 1;
 }
@@ -50,9 +52,9 @@ static void test_sorted_and_stable(void) {
     for (uint32_t keys = 1; keys <= 1000; keys *= 10) {
       const int sign = n % 2 != 0 ? 1 : -1;
       const uint32_t start = seed;
-      fill(v, n, keys, &seed);
+      fill_random(v, n, keys, &seed);
       CHECK(vt_sort(v, n, sizeof v[0], by_key, &sign, vt_fault_alloc(&f)) == VT_OK);
-      CHECK(is_right(v, n, keys, start, sign));
+      CHECK(is_sorted(v, n, keys, start, sign));
     }
   CHECK(f.live == 0 && f.asked > 0);
 }
@@ -73,7 +75,7 @@ static void test_failure_leaves_the_items(void) {
   CHECK(vt_sort(v, 3, sizeof v[0], by_key, &sign, vt_fault_alloc(&f)) == VT_NOMEM);
   CHECK(v[0].key == 3 && v[1].key == 2 && v[2].key == 1 && f.live == 0);
   CHECK(vt_sort(v, SIZE_MAX / 2, sizeof v[0], by_key, &sign, vt_fault_alloc(&f)) == VT_LIMIT);
-  CHECK(f.asked == 1); /* the size was refused before the allocator was asked */
+  CHECK(f.asked == 1); /* the size was refused before the allocator was called */
 }
 
 int main(void) {

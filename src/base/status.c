@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * status.c - the rows of status.def as functions, and the one place that fills a vt_diag. */
+ * status.c - the rows of status.def as functions, and the only function that writes a vt_diag. */
 #include "volta/volta_status.h"
 #include <pthread.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 typedef struct row {
   int value, exit;
-  const char *name; /* as in the table: capitals */
+  const char *name; /* the name in capitals, as in the table */
   const char *text, *help;
 } row;
 
@@ -21,17 +21,17 @@ static const row rows[] = {
 
 enum { N_ROWS = sizeof rows / sizeof rows[0], NAME_BYTES = 16 };
 
-/* The table spells names in capitals because they become enumerators, and the preprocessor
- * cannot change case. The lower-case spelling is made once, on first use. */
+/* The lower-case names. The table has capitals because they become enumerators, and the
+ * preprocessor cannot change case; they are converted once, on first use. */
 static char lower_names[N_ROWS][NAME_BYTES];
 static pthread_once_t lower_once = PTHREAD_ONCE_INIT;
 
-static char lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
+static char to_lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
 
-static void make_lower_names(void) {
+static void init_lower_names(void) {
   for (size_t i = 0; i < N_ROWS; i++)
     for (size_t j = 0; j + 1 < NAME_BYTES && rows[i].name[j] != 0; j++)
-      lower_names[i][j] = lower(rows[i].name[j]);
+      lower_names[i][j] = to_lower(rows[i].name[j]);
 }
 
 static const row *find_row(vt_status s) {
@@ -43,7 +43,7 @@ static const row *find_row(vt_status s) {
 const char *vt_status_name(vt_status s) {
   const row *r = find_row(s);
   if (r == NULL) return "unknown";
-  pthread_once(&lower_once, make_lower_names);
+  pthread_once(&lower_once, init_lower_names);
   return lower_names[r - rows];
 }
 
@@ -57,19 +57,19 @@ const char *vt_status_help(vt_status s) {
   return r != NULL ? r->help : "No status has this number.";
 }
 
-/* A status that is not in the table is a bug of ours, and leaves as one. */
+/* A status that is missing in the table is a bug of ours, so it exits like VT_INTERNAL. */
 int vt_status_exit(vt_status s) {
   const row *r = find_row(s);
   return r != NULL ? r->exit : 70;
 }
 
-static int same_name(const char *a, const char *b) {
-  for (; *a != 0 && lower(*a) == lower(*b); a++) b++;
-  return lower(*a) == lower(*b);
+static int equal_ignoring_case(const char *a, const char *b) {
+  for (; *a != 0 && to_lower(*a) == to_lower(*b); a++) b++;
+  return to_lower(*a) == to_lower(*b);
 }
 
-/* A number of one to five digits; -1 for anything else. */
-static int small_number(const char *s) {
+/* Parses a number of one to five digits; returns -1 for any other text. */
+static int parse_small_number(const char *s) {
   int v = 0;
   size_t n = 0;
   for (; s[n] >= '0' && s[n] <= '9' && n < 5; n++) v = v * 10 + (s[n] - '0');
@@ -78,16 +78,17 @@ static int small_number(const char *s) {
 
 int vt_status_find(const char *name) {
   if (name == NULL) return -1;
-  const int number = small_number(name);
-  const int prefixed = lower(name[0]) == 'v' && lower(name[1]) == 't' && name[2] == '_';
+  const int number = parse_small_number(name);
+  const int prefixed = to_lower(name[0]) == 'v' && to_lower(name[1]) == 't' && name[2] == '_';
   for (size_t i = 0; i < N_ROWS; i++)
-    if (rows[i].value == number || same_name(rows[i].name, prefixed ? name + 3 : name))
+    if (rows[i].value == number || equal_ignoring_case(rows[i].name, prefixed ? name + 3 : name))
       return rows[i].value;
   return -1;
 }
 
-/* A diagnostic is one line wherever it is shown, whatever was in the file it quotes. */
-static void make_one_line(char *s) {
+/* Replaces control characters by blanks: a diagnostic must be one line wherever it is shown, even
+ * if it quotes a hostile file. */
+static void replace_control_chars(char *s) {
   for (; *s != 0; s++)
     if ((unsigned char)*s < 0x20 || *s == 0x7f) *s = ' ';
 }
@@ -102,6 +103,6 @@ vt_status vt_fail_at(vt_diag *d, vt_status s, const char *file, uint32_t line, c
   va_start(ap, fmt);
   if (vsnprintf(d->text, sizeof d->text, fmt, ap) < 0) d->text[0] = 0;
   va_end(ap);
-  make_one_line(d->text);
+  replace_control_chars(d->text);
   return s;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * status_test.c - the table is complete and consistent, and the first failure is the one kept. */
+ * status_test.c - the table of statuses is complete and consistent, and a diagnostic keeps the
+ * first failure. */
 #include "volta/volta_status.h"
 #include <string.h>
 #include "vt_test.h"
@@ -20,7 +21,7 @@ static int is_lower(const char *s) {
   return 1;
 }
 
-/* Every row is found again by its name, with and without the prefix, and by its number. */
+/* Every status is found by its name, with and without the prefix, and by its number. */
 static void test_every_row_is_found(void) {
   int rows = 0;
   char name[40];
@@ -36,7 +37,7 @@ static void test_every_row_is_found(void) {
     (void)snprintf(name, sizeof name, "%d", v);
     CHECK(vt_status_find(name) == v);
   }
-  CHECK(rows == VT_BUDGET + 1); /* no gaps, and nothing beyond the last */
+  CHECK(rows == VT_BUDGET + 1); /* the numbers have no gaps and end at VT_BUDGET */
 }
 
 static void test_unknown(void) {
@@ -64,7 +65,7 @@ static void test_first_failure_wins(void) {
   CHECK(vt_fail_at(NULL, VT_IO, "f", 1, "%d", 1) == VT_IO);
 }
 
-/* What a hostile file makes us quote stays one line and inside the buffer. */
+/* A message that quotes a hostile file stays one line and within the buffer. */
 static void test_text_is_one_bounded_line(void) {
   vt_diag d = {0};
   char longer[2000];
@@ -76,7 +77,7 @@ static void test_text_is_one_bounded_line(void) {
   CHECK(strncmp(d.text, "x  x", 4) == 0);
 }
 
-static vt_status tried(vt_status inner, int *reached) {
+static vt_status try_status(vt_status inner, int *reached) {
   *reached = 0;
   VT_TRY(inner);
   *reached = 1;
@@ -85,8 +86,8 @@ static vt_status tried(vt_status inner, int *reached) {
 
 static void test_try_propagates(void) {
   int reached;
-  CHECK(tried(VT_LIMIT, &reached) == VT_LIMIT && !reached);
-  CHECK(tried(VT_OK, &reached) == VT_OK && reached);
+  CHECK(try_status(VT_LIMIT, &reached) == VT_LIMIT && !reached);
+  CHECK(try_status(VT_OK, &reached) == VT_OK && reached);
 }
 
 int main(void) {

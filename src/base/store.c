@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * store.c - a folder of kept files: who may have written it, and how large it may grow. */
+ * store.c - a folder of cached files: checks who may have written a file, and limits the total
+ * size. */
 #include "vt_store.h"
 #include <dirent.h>
 #include <errno.h>
@@ -14,14 +15,14 @@
 static const char *const suffixes[] = {".plan", ".cubin", ".trial"};
 static const char unfinished[] = ".volta-";
 
-static vt_status refused(const char *what, int error, vt_diag *d) {
+static vt_status system_failed(const char *what, int error, vt_diag *d) {
   char reason[128];
   if (strerror_r(error, reason, sizeof reason) != 0)
     (void)snprintf(reason, sizeof reason, "error %d", error);
   return VT_FAIL(d, VT_IO, "%s: %s", what, reason);
 }
 
-/* Whoever else could have written it could have written anything. */
+/* Refuses a file or folder that another user could have written to. */
 static vt_status check_owner(const struct stat *st, vt_diag *d) {
   if (st->st_uid != geteuid()) return VT_FAIL(d, VT_IO, "it belongs to another user");
   if ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0)
@@ -31,8 +32,9 @@ static vt_status check_owner(const struct stat *st, vt_diag *d) {
 
 /* ---- the folder ---- */
 
-/* A name that ends in a slash would be followed if it were a link. */
-static vt_status copy_path(const char *path, char out[4096], vt_diag *d) {
+/* Copies the path without trailing slashes: with one, open() would follow a symbolic link in spite
+ * of O_NOFOLLOW. */
+static vt_status strip_slashes(const char *path, char out[4096], vt_diag *d) {
   size_t n = strlen(path);
   while (n > 1 && path[n - 1] == '/') n--;
   if (n == 0 || n >= 4096) return VT_FAIL(d, VT_LIMIT, "its name is empty or too long");
@@ -44,12 +46,13 @@ static vt_status copy_path(const char *path, char out[4096], vt_diag *d) {
 vt_status vt_store_open(vt_store *s, const char *path, uint64_t limit, vt_diag *d) {
   char name[4096];
   struct stat st;
-  VT_TRY(copy_path(path, name, d));
-  if (mkdir(name, 0700) != 0 && errno != EEXIST) return refused("it cannot be made", errno, d);
+  VT_TRY(strip_slashes(path, name, d));
+  if (mkdir(name, 0700) != 0 && errno != EEXIST)
+    return system_failed("it cannot be made", errno, d);
   const int folder = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (folder < 0) return refused("it cannot be opened", errno, d);
+  if (folder < 0) return system_failed("it cannot be opened", errno, d);
   vt_status status =
-      fstat(folder, &st) == 0 ? check_owner(&st, d) : refused("it cannot be read", errno, d);
+      fstat(folder, &st) == 0 ? check_owner(&st, d) : system_failed("it cannot be read", errno, d);
   if (status == VT_OK) {
     *s = (vt_store){.folder = folder, .limit = limit};
   } else {
@@ -65,29 +68,30 @@ void vt_store_close(vt_store *s) {
 
 /* ---- reading ---- */
 
-static vt_status read_owned(int fd, const char *name, uint64_t limit, vt_alloc a, vt_file *out,
-                            vt_diag *d) {
+static vt_status read_trusted(int fd, const char *name, uint64_t limit, vt_alloc a, vt_file *out,
+                              vt_diag *d) {
   struct stat st;
-  if (fstat(fd, &st) != 0) return refused("it cannot be read", errno, d);
+  if (fstat(fd, &st) != 0) return system_failed("it cannot be read", errno, d);
   if (!S_ISREG(st.st_mode)) return VT_FAIL(d, VT_IO, "it is not a regular file");
   VT_TRY(check_owner(&st, d));
-  return vt_file_take(fd, name, limit, a, out, d);
+  return vt_file_read_fd(fd, name, limit, a, out, d);
 }
 
-/* Without O_NONBLOCK, opening a fifo would wait for a writer that may never come. */
+/* Reads a file once. O_NONBLOCK keeps open() from waiting for a fifo's writer that may never come.
+ */
 static vt_status read_once(const vt_store *s, const char *name, vt_alloc a, int *out_there,
                            vt_file *out, vt_diag *d) {
   *out_there = 0;
   const int fd = openat(s->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT ? VT_OK : refused("it cannot be opened", errno, d);
+  if (fd < 0) return errno == ENOENT ? VT_OK : system_failed("it cannot be opened", errno, d);
   *out_there = 1;
-  const vt_status status = read_owned(fd, name, s->limit, a, out, d);
+  const vt_status status = read_trusted(fd, name, s->limit, a, out, d);
   (void)close(fd);
   return status;
 }
 
-/* Another process may touch a file that it uses while this one reads it, which looks like a change;
- * so it is read again, and only what changes each time is given up. */
+/* Another process may mark the file as used (vt_store_touch) while this one reads it, which looks
+ * like a change. So reading is repeated, and fails only if the file changes every time. */
 vt_status vt_store_read(const vt_store *s, const char *name, vt_alloc a, int *out_there,
                         vt_file *out, vt_diag *d) {
   enum { TRIES = 32 };
@@ -102,40 +106,42 @@ vt_status vt_store_read(const vt_store *s, const char *name, vt_alloc a, int *ou
 }
 
 void vt_store_touch(const vt_store *s, const char *name) {
-  (void)utimensat(s->folder, name, NULL, AT_SYMLINK_NOFOLLOW); /* it may be gone by now */
+  /* An error does not matter: the file may be gone by now. */
+  (void)utimensat(s->folder, name, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
-/* ---- what is there ---- */
+/* ---- listing ---- */
 
 typedef struct item {
   char name[VT_STORE_NAME_MAX];
   uint64_t bytes;
-  struct timespec used;
-  int finished;
+  struct timespec used; /* time of the last use */
+  int finished;         /* 0 for a temporary file that was never renamed */
 } item;
 typedef struct listing {
   vt_arena arena;
   item *items;
-  uint32_t n, cap;
-  uint64_t bytes; /* of the finished */
+  uint32_t n, cap; /* number of items; capacity of the array */
+  uint64_t bytes;  /* bytes of all finished files */
 } listing;
 
-static int is_ours(const char *name) {
+static int is_store_name(const char *name) {
   const size_t digits = strspn(name, "0123456789abcdef");
   for (size_t i = 0; digits > 0 && i < sizeof suffixes / sizeof *suffixes; i++)
     if (strcmp(name + digits, suffixes[i]) == 0) return 1;
   return 0;
 }
 
-/* 1 for what is kept, 0 for what was being written, -1 for what is none of ours. */
-static int kind_of(const char *name) {
+/* Returns 1 for a finished file of the store, 0 for an unfinished one, -1 for a file of somebody
+ * else. */
+static int file_kind(const char *name) {
   if (strlen(name) >= VT_STORE_NAME_MAX) return -1;
   if (strncmp(name, unfinished, sizeof unfinished - 1) == 0) return 0;
-  return is_ours(name) ? 1 : -1;
+  return is_store_name(name) ? 1 : -1;
 }
 
-static void note(listing *l, const vt_store *s, const char *name) {
-  const int kind = kind_of(name);
+static void add_item(listing *l, const vt_store *s, const char *name) {
+  const int kind = file_kind(name);
   struct stat st;
   if (kind < 0 || fstatat(s->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0) return;
   if (!S_ISREG(st.st_mode)) return;
@@ -148,17 +154,18 @@ static void note(listing *l, const vt_store *s, const char *name) {
   if (kind) l->bytes += x->bytes;
 }
 
-static vt_status list(listing *l, const vt_store *s, vt_alloc a, vt_diag *d) {
+static vt_status list_folder(listing *l, const vt_store *s, vt_alloc a, vt_diag *d) {
   *l = (listing){0};
   vt_arena_init(&l->arena, a);
   const int fd = openat(s->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
   if (dir == NULL) {
-    const vt_status status = refused("its folder cannot be read", errno, d);
+    const vt_status status = system_failed("its folder cannot be read", errno, d);
     if (fd >= 0) (void)close(fd);
     return status;
   }
-  for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) note(l, s, e->d_name);
+  for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir))
+    add_item(l, s, e->d_name);
   (void)closedir(dir);
   return vt_arena_status(&l->arena) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
@@ -166,7 +173,7 @@ static vt_status list(listing *l, const vt_store *s, vt_alloc a, vt_diag *d) {
 uint64_t vt_store_bytes(const vt_store *s, vt_alloc a) {
   listing l;
   if (s->folder < 0) return 0;
-  const vt_status status = list(&l, s, a, NULL);
+  const vt_status status = list_folder(&l, s, a, NULL);
   const uint64_t bytes = status == VT_OK ? l.bytes : 0;
   vt_arena_done(&l.arena);
   return bytes;
@@ -174,7 +181,7 @@ uint64_t vt_store_bytes(const vt_store *s, vt_alloc a) {
 
 /* ---- keeping within the limit ---- */
 
-static int by_use(const void *a, const void *b, const void *context) {
+static int by_last_use(const void *a, const void *b, const void *context) {
   const item *x = a, *y = b;
   (void)context;
   if (x->used.tv_sec != y->used.tv_sec) return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
@@ -182,13 +189,14 @@ static int by_use(const void *a, const void *b, const void *context) {
   return strcmp(x->name, y->name);
 }
 
-/* What another process has removed meanwhile is gone all the same. `now` is the time of the file
- * system, taken from the file that was written last; the file just written stays. */
-static vt_status trim(const vt_store *s, const char *fresh, int64_t now, vt_alloc a,
-                      uint64_t *removed, vt_diag *d) {
+/* Removes abandoned unfinished files, and the least recently used files until the store is within
+ * its limit, but not `fresh`, the file just written. A file that another process removed meanwhile
+ * counts as removed. `now` is the time of the file system, taken from the file just written. */
+static vt_status evict(const vt_store *s, const char *fresh, int64_t now, vt_alloc a,
+                       uint64_t *removed, vt_diag *d) {
   listing l;
-  vt_status status = list(&l, s, a, d);
-  if (status == VT_OK && vt_sort(l.items, l.n, sizeof *l.items, by_use, NULL, a) != VT_OK)
+  vt_status status = list_folder(&l, s, a, d);
+  if (status == VT_OK && vt_sort(l.items, l.n, sizeof *l.items, by_last_use, NULL, a) != VT_OK)
     status = VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; status == VT_OK && i < l.n; i++) {
     const item *x = &l.items[i];
@@ -203,9 +211,10 @@ static vt_status trim(const vt_store *s, const char *fresh, int64_t now, vt_allo
   return status;
 }
 
-static vt_status put(vt_file_writer *w, const void *bytes, size_t n, int64_t *out_now, vt_diag *d) {
+static vt_status write_and_commit(vt_file_writer *w, const void *bytes, size_t n, int64_t *out_now,
+                                  vt_diag *d) {
   struct stat st;
-  VT_TRY(vt_file_put(w, bytes, n, d));
+  VT_TRY(vt_file_write(w, bytes, n, d));
   *out_now = fstat(w->fd, &st) == 0 ? (int64_t)st.st_mtim.tv_sec : 0;
   return vt_file_commit(w, d);
 }
@@ -217,7 +226,7 @@ vt_status vt_store_write(const vt_store *s, const char *name, const void *bytes,
   *out_removed = 0;
   if (n > s->limit) return VT_FAIL(d, VT_LIMIT, "it is larger than all files may be together");
   VT_TRY(vt_file_create_in(s->folder, name, 0600, &w, d));
-  const vt_status status = put(&w, bytes, n, &now, d);
+  const vt_status status = write_and_commit(&w, bytes, n, &now, d);
   vt_file_abort(&w);
-  return status == VT_OK ? trim(s, name, now, a, out_removed, d) : status;
+  return status == VT_OK ? evict(s, name, now, a, out_removed, d) : status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * text.c - the growing string, and the edit distance behind "did you mean". */
+ * text.c - the growing string, and the edit distance for "did you mean". */
 #include "vt_text.h"
 #include <stdarg.h>
 #include <stdint.h>
@@ -15,9 +15,9 @@ void vt_text_done(vt_text *t) {
 
 vt_status vt_text_status(const vt_text *t) { return t->failed ? VT_NOMEM : VT_OK; }
 
-/* Makes room for `more` bytes and the terminating 0. A failure keeps what was written so far,
- * because the owner still has to free it. */
-static int reserve(vt_text *t, size_t more) {
+/* Makes sure that `more` bytes and the terminating 0 fit. On failure the text written so far stays
+ * allocated, because its owner still has to free it. */
+static int reserve_bytes(vt_text *t, size_t more) {
   if (t->failed) return 0;
   if (more >= SIZE_MAX / 2 - t->n) return t->failed = 1, 0;
   const size_t want = t->n + more + 1;
@@ -32,8 +32,8 @@ static int reserve(vt_text *t, size_t more) {
   return 1;
 }
 
-void vt_text_bytes(vt_text *t, const void *p, size_t n) {
-  if (!reserve(t, n)) return;
+void vt_text_add_bytes(vt_text *t, const void *p, size_t n) {
+  if (!reserve_bytes(t, n)) return;
   if (n != 0) memcpy(t->s + t->n, p, n);
   t->n += n;
   t->s[t->n] = 0;
@@ -41,14 +41,14 @@ void vt_text_bytes(vt_text *t, const void *p, size_t n) {
 
 /* ---- formats ---- */
 
-/* Formats into the room there is; once more when that was not enough. */
-static void add_any(vt_text *t, const char *fmt, va_list ap) {
+/* Formats with vsnprintf into the free capacity, and again after growing if that was too small. */
+static void add_printf(vt_text *t, const char *fmt, va_list ap) {
   va_list again;
   va_copy(again, ap);
-  const size_t room = t->cap - t->n;
-  const int n = vsnprintf(room != 0 ? t->s + t->n : NULL, room, fmt, ap);
-  const int fits = n >= 0 && ((size_t)n < room || reserve(t, (size_t)n));
-  if (fits && (size_t)n >= room) (void)vsnprintf(t->s + t->n, (size_t)n + 1, fmt, again);
+  const size_t space = t->cap - t->n;
+  const int n = vsnprintf(space != 0 ? t->s + t->n : NULL, space, fmt, ap);
+  const int fits = n >= 0 && ((size_t)n < space || reserve_bytes(t, (size_t)n));
+  if (fits && (size_t)n >= space) (void)vsnprintf(t->s + t->n, (size_t)n + 1, fmt, again);
   if (fits) t->n += (size_t)n;
   if (n < 0) t->failed = 1;
   va_end(again);
@@ -65,25 +65,26 @@ size_t vt_text_digits(char out[20], uint64_t x) {
 
 static void add_number(vt_text *t, uint64_t magnitude, int negative) {
   char digits[21] = "-";
-  vt_text_bytes(t, digits, vt_text_digits(digits + negative, magnitude) + (size_t)negative);
+  vt_text_add_bytes(t, digits, vt_text_digits(digits + negative, magnitude) + (size_t)negative);
 }
 
 static void add_signed(vt_text *t, int64_t x) {
   add_number(t, x < 0 ? 0 - (uint64_t)x : (uint64_t)x, x < 0);
 }
 
-/* The formats that printers of graphs and plans are made of: %s, %u, %llu and %lld. 0 at any other,
- * when a part may have been added. */
-static int add_simple(vt_text *t, const char *fmt, va_list ap) {
+/* Formats %s, %u, %llu and %lld, the conversions that printers of graphs and plans use most,
+ * without vsnprintf. Returns 0 at any other conversion; a part of the text may have been added by
+ * then. */
+static int add_common(vt_text *t, const char *fmt, va_list ap) {
   for (;;) {
     const char *percent = strchr(fmt, '%');
-    vt_text_bytes(t, fmt, percent != NULL ? (size_t)(percent - fmt) : strlen(fmt));
+    vt_text_add_bytes(t, fmt, percent != NULL ? (size_t)(percent - fmt) : strlen(fmt));
     if (percent == NULL) return 1;
     fmt = percent + 1;
     if (*fmt == 's') {
       const char *s = va_arg(ap, const char *);
-      s = s != NULL ? s : "(null)"; /* as printf has it */
-      vt_text_bytes(t, s, strlen(s));
+      s = s != NULL ? s : "(null)"; /* as printf does */
+      vt_text_add_bytes(t, s, strlen(s));
       fmt++;
     } else if (*fmt == 'u') {
       add_number(t, va_arg(ap, unsigned), 0);
@@ -100,17 +101,18 @@ static int add_simple(vt_text *t, const char *fmt, va_list ap) {
   }
 }
 
-/* A start adds tens of thousands of short pieces, and vsnprintf would be what it spends most on.
- * Nothing stays of what did not fit. */
+/* Adds all of the formatted text, or nothing if memory runs out. Printing a plan adds tens of
+ * thousands of short pieces, and vsnprintf would dominate its time; so add_common is tried first.
+ */
 void vt_text_add(vt_text *t, const char *fmt, ...) {
   const size_t start = t->n;
   va_list ap, again;
   if (t->failed) return;
   va_start(ap, fmt);
   va_copy(again, ap);
-  if (!add_simple(t, fmt, ap) && !t->failed) {
+  if (!add_common(t, fmt, ap) && !t->failed) {
     t->n = start;
-    add_any(t, fmt, again);
+    add_printf(t, fmt, again);
   }
   if (t->failed) t->n = start;
   if (t->s != NULL) t->s[t->n] = 0;
@@ -127,17 +129,18 @@ static unsigned min3(unsigned a, unsigned b, unsigned c) {
   return m < c ? m : c;
 }
 
-/* Bounded so that a hostile name of a megabyte costs nothing. */
-static size_t short_length(const char *s) {
+/* Returns the length of s, at most DISTANCE_NAME + 1, so that a hostile name of a megabyte costs
+ * nothing. */
+static size_t bounded_length(const char *s) {
   size_t n = 0;
   while (n <= DISTANCE_NAME && s[n] != 0) n++;
   return n;
 }
 
 unsigned vt_text_distance(const char *a, const char *b) {
-  const size_t na = short_length(a), nb = short_length(b);
+  const size_t na = bounded_length(a), nb = bounded_length(b);
   if (na > DISTANCE_NAME || nb > DISTANCE_NAME) return DISTANCE_FAR;
-  unsigned row[DISTANCE_NAME + 1]; /* distances from a[0..i) to every b[0..j) */
+  unsigned row[DISTANCE_NAME + 1]; /* edit distances from a[0..i) to each b[0..j) */
   for (size_t j = 0; j <= nb; j++) row[j] = (unsigned)j;
   for (size_t i = 1; i <= na; i++) {
     unsigned diagonal = row[0];

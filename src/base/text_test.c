@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * text_test.c - growth, embedded zeros, sticky failure, and the edit distance. */
+ * text_test.c - growth, embedded zeros, formats, sticky failure, and the edit distance. */
 #include "vt_text.h"
 #include <string.h>
 #include "vt_test.h"
 
-static void test_grows(void) {
+static void test_growth(void) {
   vt_fault f = {0};
   vt_text t;
   vt_text_init(&t, vt_fault_alloc(&f));
@@ -14,7 +14,7 @@ static void test_grows(void) {
   CHECK(t.n == 10 * 5 + 90 * 6 + 900 * 7 && strlen(t.s) == t.n);
   CHECK(strncmp(t.s, "0,ab;1,ab;", 10) == 0);
   CHECK(strcmp(t.s + t.n - 14, "998,ab;999,ab;") == 0);
-  CHECK(f.asked < 12); /* doubles */
+  CHECK(f.asked < 12); /* the capacity doubles */
   vt_text_done(&t);
   CHECK(f.live == 0 && t.s == NULL && t.n == 0);
 }
@@ -22,15 +22,15 @@ static void test_grows(void) {
 static void test_bytes(void) {
   vt_text t;
   vt_text_init(&t, (vt_alloc){NULL, NULL});
-  vt_text_bytes(&t, "a\0b", 3);
-  vt_text_bytes(&t, NULL, 0);
+  vt_text_add_bytes(&t, "a\0b", 3);
+  vt_text_add_bytes(&t, NULL, 0);
   vt_text_add(&t, "%s", "");
   vt_text_add(&t, "%c", 'c');
   CHECK(t.n == 4 && memcmp(t.s, "a\0bc", 5) == 0);
   vt_text_done(&t);
   vt_text_init(&t, (vt_alloc){NULL, NULL});
   vt_text_add(&t, "%s", "");
-  CHECK(t.s != NULL && t.s[0] == 0 && t.n == 0); /* empty, but a string */
+  CHECK(t.s != NULL && t.s[0] == 0 && t.n == 0); /* an empty string, not NULL */
   vt_text_done(&t);
   vt_text zero = {{NULL, NULL}, NULL, 0, 0, 0};
   vt_text_add(&zero, "%d", 5);
@@ -38,7 +38,7 @@ static void test_bytes(void) {
   vt_text_done(&zero);
 }
 
-/* Lengths around the capacities, so that the terminating 0 never falls outside. */
+/* Every length around the capacities, so that the terminating 0 is always inside the buffer. */
 static void test_every_length(void) {
   char want[300];
   memset(want, 'q', sizeof want);
@@ -52,7 +52,8 @@ static void test_every_length(void) {
   }
 }
 
-/* What is formatted here and what printf formats, alone and mixed, is what printf makes of it. */
+/* Conversions formatted by our own code and by vsnprintf, separate and mixed, give the text that
+ * printf gives. */
 static void test_formats(void) {
   static const unsigned long long numbers[] = {0,   1,   9,          10,        99,
                                                100, 101, UINT32_MAX, INT64_MAX, UINT64_MAX};
@@ -75,7 +76,7 @@ static void test_formats(void) {
   CHECK(memcmp(digits, "18446744073709551615", 20) == 0);
 }
 
-/* Of a piece that does not fit, nothing stays. */
+/* A piece that does not fit completely leaves no part behind. */
 static void test_all_or_nothing(void) {
   char wide[200];
   memset(wide, 'w', sizeof wide);
@@ -91,7 +92,7 @@ static void test_all_or_nothing(void) {
   }
 }
 
-static vt_status build(vt_alloc a) {
+static vt_status build_text(vt_alloc a) {
   vt_text t;
   vt_text_init(&t, a);
   for (int i = 0; i < 2000; i++) vt_text_add(&t, "line %d\n", i);
@@ -104,7 +105,7 @@ static void test_every_allocation_failure(void) {
   long fails = 0;
   for (long k = 1;; k++) {
     vt_fault f = {.left = k};
-    const vt_status s = build(vt_fault_alloc(&f));
+    const vt_status s = build_text(vt_fault_alloc(&f));
     CHECK(f.live == 0);
     if (s == VT_OK) break;
     CHECK(s == VT_NOMEM && f.asked == k);
@@ -119,7 +120,7 @@ static void test_too_long_is_refused(void) {
   vt_text_init(&t, vt_fault_alloc(&f));
   vt_text_add(&t, "kept");
   const long asked = f.asked;
-  vt_text_bytes(&t, "x", SIZE_MAX - 2); /* never read: the size is refused first */
+  vt_text_add_bytes(&t, "x", SIZE_MAX - 2); /* never read: the size is refused first */
   CHECK(vt_text_status(&t) == VT_NOMEM && f.asked == asked);
   CHECK(strcmp(t.s, "kept") == 0);
   vt_text_add(&t, "more");
@@ -128,7 +129,7 @@ static void test_too_long_is_refused(void) {
   CHECK(f.live == 0 && vt_text_status(&t) == VT_OK);
 }
 
-static void test_distance(void) {
+static void test_edit_distance(void) {
   static const struct {
     const char *a, *b;
     unsigned want;
@@ -146,17 +147,17 @@ static void test_distance(void) {
   a[64] = b[64] = 0;
   CHECK(vt_text_distance(a, b) == 0);
   a[64] = b[64] = 'x', a[65] = b[65] = 0;
-  CHECK(vt_text_distance(a, b) == 99); /* equal, but longer than what is looked at */
+  CHECK(vt_text_distance(a, b) == 99); /* equal, but longer than the function compares */
 }
 
 int main(void) {
-  test_grows();
+  test_growth();
   test_bytes();
   test_every_length();
   test_formats();
   test_all_or_nothing();
   test_every_allocation_failure();
   test_too_long_is_refused();
-  test_distance();
+  test_edit_distance();
   TEST_DONE();
 }

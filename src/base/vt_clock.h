@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_clock.h - monotonic time, for reports only: nothing that computes or decides reads it. */
+ * vt_clock.h - monotonic time in nanoseconds, for reports only: no computation and no decision
+ * reads it. */
 #ifndef VT_CLOCK_H
 #define VT_CLOCK_H
 #include <stdint.h>

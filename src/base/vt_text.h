@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_text.h - a growing byte string with sticky failure; what every printer writes into. */
+ * vt_text.h - a growing string with sticky failure, into which every printer writes. It may hold
+ * zeros. */
 #ifndef VT_TEXT_H
 #define VT_TEXT_H
 #include <stdint.h>
@@ -7,19 +8,19 @@
 
 typedef struct vt_text {
   vt_alloc a;
-  char *s; /* always 0-terminated once anything was added; NULL before */
-  size_t n, cap;
-  int failed;
+  char *s;       /* always 0-terminated once anything was added; NULL before */
+  size_t n, cap; /* bytes written, without the terminating 0; bytes allocated */
+  int failed;    /* 1 after memory ran out; nothing is added any more */
 } vt_text;
 
 void vt_text_init(vt_text *t, vt_alloc a);
 void vt_text_done(vt_text *t);
 vt_status vt_text_status(const vt_text *t) VT_NODISCARD; /* VT_OK or VT_NOMEM */
 void vt_text_add(vt_text *t, const char *fmt, ...) VT_PRINTF(2, 3);
-void vt_text_bytes(vt_text *t, const void *p, size_t n);
-/* Writes x in decimal, without a terminating 0; returns the number of digits. */
+void vt_text_add_bytes(vt_text *t, const void *p, size_t n);
+/* Writes x in decimal without a terminating 0; returns the number of digits. */
 size_t vt_text_digits(char out[20], uint64_t x);
 
-/* Edit distance for suggestions, bounded: anything over 3, or names over 64 bytes, gives 99. */
+/* Edit distance for "did you mean"; 99 if it is above 3 or if a name has more than 64 bytes. */
 unsigned vt_text_distance(const char *a, const char *b);
 #endif

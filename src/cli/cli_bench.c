@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_bench.c - from a row of bench.def to programs and a product of the peer over the same
- * numbers, checked before they are timed. */
+ * cli_bench.c - makes the stage of a row of bench.def: programs of Volta and a product of the peer
+ * over the same operands. Their results are compared before they are timed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cli_bench.h"
 
-int cli_fact(const char *key, char *out, size_t n) {
+int cli_doctor_fact(const char *key, char *out, size_t n) {
   const char *k;
   for (uint32_t i = 0; (k = vt_doctor_key(i)) != NULL; i++)
     if (strcmp(k, key) == 0) return vt_doctor_value(i, out, n) != NULL;
@@ -31,7 +31,7 @@ const cli_work cli_works[] = {
 #undef BENCH_ROW
     {NULL, NULL, {0, 0, 0}}};
 
-cli_work cli_work_least(const cli_work *w) {
+cli_work cli_work_shrunk(const cli_work *w) {
   cli_work less = *w;
   for (int i = 0; i < 3; i++)
     if (less.size[i] > w->kind->least[i]) less.size[i] = w->kind->least[i];
@@ -54,7 +54,7 @@ void cli_work_name(const cli_work *w, char out[CLI_WORK_NAME]) {
 
 enum { TEXT_SIZE = 1024, SEED = 1 };
 
-static vt_status model_of(const cli_kind *k, int as_input, vt_model **out, cli_error *e) {
+static vt_status parse_kind_model(const cli_kind *k, int as_input, vt_model **out, cli_error *e) {
   char text[TEXT_SIZE], weights[TEXT_SIZE / 4] = "";
   if (k->weights[0] != '\0')
     snprintf(weights, sizeof weights, "  %s %s%s\n", as_input ? "input" : "param", k->weights,
@@ -65,23 +65,23 @@ static vt_status model_of(const cli_kind *k, int as_input, vt_model **out, cli_e
   return vt_model_parse(text, (size_t)n, NULL, out, &e->diag);
 }
 
-static vt_status bind_work(const vt_model *m, const cli_work *w, const cli_place *where,
-                           vt_program **out, cli_error *e) {
+static vt_status new_program(const vt_model *m, const cli_work *w, const cli_bench_target *target,
+                             vt_program **out, cli_error *e) {
   const vt_binding bind[3] = {{"M", w->size[0]}, {"N", w->size[1]}, {"K", w->size[2]}};
   const vt_options o = {.size = sizeof o,
                         .n_bind = w->kind->dims,
                         .bind = bind,
-                        .backend = where->backend,
-                        .threads = where->threads,
+                        .backend = target->backend,
+                        .threads = target->threads,
                         .note = cli_warn};
   return vt_program_new(m, &o, out, &e->diag);
 }
 
-static vt_status program_of(const cli_work *w, const cli_place *where, int as_input,
-                            vt_program **out, cli_error *e) {
+static vt_status new_work_program(const cli_work *w, const cli_bench_target *target, int as_input,
+                                  vt_program **out, cli_error *e) {
   vt_model *m = NULL;
-  VT_TRY(model_of(w->kind, as_input, &m, e));
-  vt_status s = bind_work(m, w, where, out, e);
+  VT_TRY(parse_kind_model(w->kind, as_input, &m, e));
+  vt_status s = new_program(m, w, target, out, e);
   vt_model_free(m);
   if (s == VT_OK) s = vt_program_init_params(*out, SEED, &e->diag);
   return s;
@@ -94,8 +94,9 @@ static vt_status tensor_new(vt_tensor *t, cli_error *e) {
   return t->data != NULL ? VT_OK : cli_no_memory(e);
 }
 
-/* Numbers in [-1, 1) with 16 bits: what they are does not matter, only that all lanes have them. */
-static void fill(float *x, uint64_t n) {
+/* Fills an operand with numbers in [-1, 1) that have 16 bits. Their values do not matter, because
+ * all lanes get the same ones. */
+static void fill_operand(float *x, uint64_t n) {
   uint32_t state = (uint32_t)n;
   for (uint64_t i = 0; i < n; i++) {
     state = state * 1664525u + 1013904223u;
@@ -103,56 +104,57 @@ static void fill(float *x, uint64_t n) {
   }
 }
 
-/* The first operand, which the peer needs too; those of other kinds are drawn. */
-static vt_status make_x(const cli_work *w, cli_stage *s, cli_error *e) {
+/* Makes the first operand of a product, which the peer needs too. The operands of other kinds stay
+ * random inputs of the program. */
+static vt_status make_operand(const cli_work *w, cli_stage *s, cli_error *e) {
   if (w->kind->peer == CLI_PEER_none) return VT_OK;
   s->x = (vt_tensor){.dtype = VT_DTYPE_F32, .rank = 2, .dim = {w->size[0], w->size[2]}};
   VT_TRY(tensor_new(&s->x, e));
-  fill(s->x.data, (uint64_t)(w->size[0] * w->size[2]));
+  fill_operand(s->x.data, (uint64_t)(w->size[0] * w->size[2]));
   return VT_OK;
 }
 
-/* The parameter knows its shape. */
-static vt_status make_w(vt_program *p, cli_stage *s, cli_error *e) {
+/* Makes the weights of a product in the shape of the program's parameter, and sets them. */
+static vt_status make_weights(vt_program *p, cli_stage *s, cli_error *e) {
   uint64_t count, bytes;
   VT_TRY(vt_program_get_param(p, "w", &s->w, &e->diag));
   VT_TRY(tensor_new(&s->w, e));
   VT_TRY(vt_tensor_bytes(&s->w, &count, &bytes, &e->diag));
-  fill(s->w.data, count);
+  fill_operand(s->w.data, count);
   return vt_program_set_param(p, "w", &s->w, &e->diag);
 }
 
-static vt_status add_program(const cli_work *w, const cli_place *where, const char *name,
+static vt_status add_program(const cli_work *w, const cli_bench_target *target, const char *name,
                              cli_stage *s, cli_error *e) {
   cli_lane *l = &s->lanes[s->n++];
   const int as_input = s->n > 1;
   l->name = name;
-  VT_TRY(program_of(w, where, as_input, &l->program, e));
-  if (w->kind->weights[0] != '\0' && !as_input) VT_TRY(make_w(l->program, s, e));
+  VT_TRY(new_work_program(w, target, as_input, &l->program, e));
+  if (w->kind->weights[0] != '\0' && !as_input) VT_TRY(make_weights(l->program, s, e));
   if (as_input) VT_TRY(vt_program_set_input(l->program, "w", &s->w, &e->diag));
   if (s->x.data != NULL) VT_TRY(vt_program_set_input(l->program, "x", &s->x, &e->diag));
   VT_TRY(vt_program_random_inputs(l->program, SEED, &e->diag));
   return cli_lane_call(l, e);
 }
 
-/* Every core type with all threads, half of them, and so on down to one: more threads are not
- * always faster. The best call of all turns decides. */
+/* Settings of the peer to try: every core type with all threads, half of them, and so on down to
+ * one, because more threads are not always faster. The setting with the best call wins. */
 enum { MOST_SETTINGS = 64 };
 
-static uint32_t list_settings(const cli_place *where, const cli_lane *like, cli_lane *out) {
+static uint32_t list_settings(const cli_bench_target *target, const cli_lane *like, cli_lane *out) {
   uint32_t n = 0;
-  for (uint32_t core = 0; core < cli_peer_cores(where->peer); core++)
-    for (uint32_t t = where->threads; t > 0 && n < MOST_SETTINGS; t /= 2) {
+  for (uint32_t core = 0; core < cli_peer_core_count(target->peer); core++)
+    for (uint32_t t = target->threads; t > 0 && n < MOST_SETTINGS; t /= 2) {
       out[n] = *like;
       out[n++].setting = (cli_setting){core, t};
     }
   return n;
 }
 
-static vt_status choose_setting(const cli_place *where, cli_lane *l, cli_error *e) {
+static vt_status choose_setting(const cli_bench_target *target, cli_lane *l, cli_error *e) {
   cli_lane lanes[MOST_SETTINGS];
-  cli_pace pace = where->trial;
-  const uint32_t n = list_settings(where, l, lanes);
+  cli_pace pace = target->trial;
+  const uint32_t n = list_settings(target, l, lanes);
   uint32_t best = 0;
   VT_TRY(cli_lanes_time(lanes, n, &pace, e));
   for (uint32_t i = 1; i < n; i++)
@@ -162,7 +164,8 @@ static vt_status choose_setting(const cli_place *where, cli_lane *l, cli_error *
   return VT_OK;
 }
 
-static vt_status add_peer(const cli_work *w, const cli_place *where, cli_stage *s, cli_error *e) {
+static vt_status add_peer(const cli_work *w, const cli_bench_target *target, cli_stage *s,
+                          cli_error *e) {
   const size_t count = (size_t)(w->size[0] * w->size[1]);
   s->c = calloc(count, sizeof *s->c);
   if (s->c == NULL) return cli_no_memory(e);
@@ -170,26 +173,26 @@ static vt_status add_peer(const cli_work *w, const cli_place *where, cli_stage *
   const int vector = w->kind->peer != CLI_PEER_gemm;
   cli_lane *l = &s->lanes[s->n++];
   *l = (cli_lane){.name = "openblas",
-                  .peer = where->peer,
+                  .peer = target->peer,
                   .product = {w->size[0], w->size[1], w->size[2], transposed, vector, s->x.data,
                               s->w.data, s->c}};
-  VT_TRY(choose_setting(where, l, e));
-  cli_peer_threads(l->peer, l->setting);
+  VT_TRY(choose_setting(target, l, e));
+  cli_peer_set_threads(l->peer, l->setting);
   return cli_lane_call(l, e);
 }
 
-/* ---- what must hold before anything is timed ---- */
+/* ---- checks before anything is timed ---- */
 
-static vt_status result_of(vt_program *p, vt_tensor *out, cli_error *e) {
+static vt_status first_output(vt_program *p, vt_tensor *out, cli_error *e) {
   const char *name;
   return vt_program_output(p, 0, &name, out, &e->diag);
 }
 
-static vt_status same_bits(vt_program *a, vt_program *b, const char *what, cli_error *e) {
+static vt_status check_same_bits(vt_program *a, vt_program *b, const char *what, cli_error *e) {
   vt_tensor x, y;
   vt_compare v = {.size = sizeof v};
-  VT_TRY(result_of(a, &x, e));
-  VT_TRY(result_of(b, &y, e));
+  VT_TRY(first_output(a, &x, e));
+  VT_TRY(first_output(b, &y, e));
   VT_TRY(vt_tensor_compare(&x, &y, &v, &e->diag));
   if (v.differing == 0) return VT_OK;
   return VT_FAIL(&e->diag, VT_DIFFERS, "%s: %s and %s differ in %llu of %llu elements", what,
@@ -197,37 +200,39 @@ static vt_status same_bits(vt_program *a, vt_program *b, const char *what, cli_e
                  (unsigned long long)v.compared);
 }
 
-/* Of the peer only that it did the same work: its sums have another order. Every product is below
- * 1, so the sums are below k. */
-static vt_status same_work(const cli_work *w, const cli_stage *s, cli_error *e) {
+/* Checks that the peer computed the same product. Its bits may differ, because it sums in another
+ * order. Every product of two operands is below 1, so a sum is below k. */
+static vt_status check_same_product(const cli_work *w, const cli_stage *s, cli_error *e) {
   const double most = 1e-5 * (double)w->size[2] + 1e-3;
   vt_tensor y;
-  VT_TRY(result_of(s->lanes[0].program, &y, e));
+  VT_TRY(first_output(s->lanes[0].program, &y, e));
   const float *ours = y.data;
   for (int64_t i = 0; i < w->size[0] * w->size[1]; i++) {
-    const double apart = (double)ours[i] - (double)s->c[i];
-    if (apart <= most && apart >= -most) continue;
-    return VT_FAIL(&e->diag, VT_DIFFERS, "element %lld of the product is %g, and %g by openblas",
+    const double error = (double)ours[i] - (double)s->c[i];
+    if (error <= most && error >= -most) continue;
+    return VT_FAIL(&e->diag, VT_DIFFERS, "element %lld of the product is %g, in openblas %g",
                    (long long)i, (double)ours[i], (double)s->c[i]);
   }
   return VT_OK;
 }
 
-static vt_status open_lanes(const cli_work *w, const cli_place *where, cli_stage *s, cli_error *e) {
+static vt_status open_lanes(const cli_work *w, const cli_bench_target *target, cli_stage *s,
+                            cli_error *e) {
   const int weights = w->kind->weights[0] != '\0';
-  VT_TRY(make_x(w, s, e));
-  VT_TRY(add_program(w, where, weights ? "parameter" : "none", s, e));
-  if (weights) VT_TRY(add_program(w, where, "input", s, e));
+  VT_TRY(make_operand(w, s, e));
+  VT_TRY(add_program(w, target, weights ? "parameter" : "none", s, e));
+  if (weights) VT_TRY(add_program(w, target, "input", s, e));
   if (weights)
-    VT_TRY(same_bits(s->lanes[0].program, s->lanes[1].program, "weights as an input", e));
-  if (where->peer == NULL || w->kind->peer == CLI_PEER_none) return VT_OK;
-  VT_TRY(add_peer(w, where, s, e));
-  return same_work(w, s, e);
+    VT_TRY(check_same_bits(s->lanes[0].program, s->lanes[1].program, "weights as an input", e));
+  if (target->peer == NULL || w->kind->peer == CLI_PEER_none) return VT_OK;
+  VT_TRY(add_peer(w, target, s, e));
+  return check_same_product(w, s, e);
 }
 
-vt_status cli_stage_open(const cli_work *w, const cli_place *where, cli_stage *out, cli_error *e) {
+vt_status cli_stage_open(const cli_work *w, const cli_bench_target *target, cli_stage *out,
+                         cli_error *e) {
   cli_stage s = {0};
-  const vt_status status = open_lanes(w, where, &s, e);
+  const vt_status status = open_lanes(w, target, &s, e);
   if (status == VT_OK) *out = s;
   if (status != VT_OK) cli_stage_close(&s);
   return status;
@@ -241,16 +246,16 @@ void cli_stage_close(cli_stage *s) {
   *s = (cli_stage){0};
 }
 
-vt_status cli_work_check(const cli_work *w, const cli_place *where, cli_error *e) {
-  const cli_work less = cli_work_least(w);
-  const cli_place here = {.backend = where->backend, .threads = where->threads};
-  const cli_place truth = {.backend = "reference", .threads = 1};
+vt_status cli_work_check(const cli_work *w, const cli_bench_target *target, cli_error *e) {
+  const cli_work less = cli_work_shrunk(w);
+  const cli_bench_target own = {.backend = target->backend, .threads = target->threads};
+  const cli_bench_target truth = {.backend = "reference", .threads = 1};
   cli_stage a = {0}, b = {0};
   char name[CLI_WORK_NAME];
   cli_work_name(&less, name);
   vt_status s = cli_stage_open(&less, &truth, &a, e);
-  if (s == VT_OK) s = cli_stage_open(&less, &here, &b, e);
-  if (s == VT_OK) s = same_bits(a.lanes[0].program, b.lanes[0].program, name, e);
+  if (s == VT_OK) s = cli_stage_open(&less, &own, &b, e);
+  if (s == VT_OK) s = check_same_bits(a.lanes[0].program, b.lanes[0].program, name, e);
   cli_stage_close(&a);
   cli_stage_close(&b);
   return s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_bind.c - --bind B=4,T=128. */
+ * cli_bind.c - parses the sizes of dims, --bind B=4,T=128, and prints or compares them. */
 #include "cli_bind.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -8,15 +8,15 @@
 #include <string.h>
 #include "cli_json.h"
 
-/* All values of the flag, each behind a comma, as one text. */
-static char *gather(const cli_args *a) {
+/* Joins the values of all --bind flags with commas into one text. */
+static char *join_values(const cli_args *a) {
   size_t n = 1;
   const char *v;
-  for (uint32_t i = 0; (v = cli_value_at(a, "bind", i)) != NULL; i++) n += strlen(v) + 1;
+  for (uint32_t i = 0; (v = cli_flag_value_at(a, "bind", i)) != NULL; i++) n += strlen(v) + 1;
   char *text = malloc(n);
   if (text == NULL) return NULL;
   text[0] = '\0';
-  for (uint32_t i = 0, at = 0; (v = cli_value_at(a, "bind", i)) != NULL; i++)
+  for (uint32_t i = 0, at = 0; (v = cli_flag_value_at(a, "bind", i)) != NULL; i++)
     at += (uint32_t)snprintf(text + at, n - at, "%s%s", i == 0 ? "" : ",", v);
   return text;
 }
@@ -43,8 +43,8 @@ static vt_status parse_item(char *item, vt_binding *out, cli_error *e) {
   return VT_OK;
 }
 
-/* Keeps the rows ascending by name; there are few. */
-static vt_status insert(cli_bind *b, vt_binding v, cli_error *e) {
+/* Inserts a binding so that the rows stay in ascending order of their names. */
+static vt_status insert_binding(cli_bind *b, vt_binding v, cli_error *e) {
   uint32_t at = b->n;
   while (at > 0 && strcmp(b->row[at - 1].name, v.name) > 0) at--;
   if (at > 0 && strcmp(b->row[at - 1].name, v.name) == 0)
@@ -61,15 +61,15 @@ static vt_status parse_items(cli_bind *b, cli_error *e) {
     if (next != NULL) *next++ = '\0';
     vt_binding v = {0};
     VT_TRY(parse_item(item, &v, e));
-    VT_TRY(insert(b, v, e));
+    VT_TRY(insert_binding(b, v, e));
   }
   return VT_OK;
 }
 
 vt_status cli_bind_parse(const cli_args *a, cli_bind *out, cli_error *e) {
   cli_bind b = {0};
-  if (cli_value(a, "bind") != NULL) {
-    b.text = gather(a);
+  if (cli_flag_value(a, "bind") != NULL) {
+    b.text = join_values(a);
     b.row = b.text != NULL ? calloc(count_items(b.text), sizeof *b.row) : NULL;
     const vt_status s = b.row != NULL ? parse_items(&b, e) : cli_no_memory(e);
     if (s != VT_OK) {

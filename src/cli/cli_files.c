@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_files.c - files the command line writes itself. A regular file appears whole or not at all:
- * the library writes it. */
+ * cli_files.c - helpers for files and paths of the command line. A regular file is written by the
+ * library, so it appears complete or not at all. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,25 +32,27 @@ int cli_ends_with(const char *text, const char *tail) {
   return n >= m && strcmp(text + n - m, tail) == 0;
 }
 
-static vt_status refuse(const char *what, const char *path, cli_error *e) {
+static vt_status fail_with_errno(const char *what, const char *path, cli_error *e) {
   const int reason = errno;
-  e->path = NULL; /* `path` may not outlive the error, so the text names it */
+  e->path = NULL; /* the message names the path, because `path` may not outlive the error */
   return VT_FAIL(&e->diag, VT_IO, "%s %s: %s", path, what, strerror(reason));
 }
 
 /* ---- writing ---- */
 
-/* A terminal, a pipe or a device is written in place: to rename over it would destroy it. */
+/* Writes to a terminal, a pipe or a device in place, because renaming a file over it would replace
+ * it. */
 static vt_status write_in_place(const char *path, const char *bytes, size_t n, cli_error *e) {
   const int fd = open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return refuse("cannot be opened for writing", path, e);
+  if (fd < 0) return fail_with_errno("cannot be opened for writing", path, e);
   ssize_t k = 0;
   while (n > 0 && k >= 0) {
     k = write(fd, bytes, n);
     if (k < 0 && errno == EINTR) k = 0;
     if (k > 0) bytes += k, n -= (size_t)k;
   }
-  const vt_status s = k < 0 && errno != EPIPE ? refuse("cannot be written", path, e) : VT_OK;
+  const vt_status s =
+      k < 0 && errno != EPIPE ? fail_with_errno("cannot be written", path, e) : VT_OK;
   close(fd);
   return s;
 }
@@ -58,29 +60,30 @@ static vt_status write_in_place(const char *path, const char *bytes, size_t n, c
 vt_status cli_file_write(const char *path, const char *bytes, size_t n, cli_error *e) {
   struct stat st;
   if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return write_in_place(path, bytes, n, e);
-  e->path = NULL; /* the text names it */
+  e->path = NULL; /* the message names the path */
   cli_critical_begin();
   const vt_status s = vt_bytes_write(path, bytes, n, &e->diag);
   cli_critical_end();
   return s;
 }
 
-vt_status cli_file_try(const char *path, cli_error *e) {
+vt_status cli_file_check_writable(const char *path, cli_error *e) {
   struct stat st;
   if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
     if (S_ISDIR(st.st_mode)) errno = EISDIR;
-    return !S_ISDIR(st.st_mode) && access(path, W_OK) == 0 ? VT_OK
-                                                           : refuse("cannot be written", path, e);
+    return !S_ISDIR(st.st_mode) && access(path, W_OK) == 0
+               ? VT_OK
+               : fail_with_errno("cannot be written", path, e);
   }
-  const size_t room = strlen(path) + 40;
-  char *beside = malloc(room);
-  if (beside == NULL) return cli_no_memory(e);
-  snprintf(beside, room, "%s.%ld-tried", path, (long)getpid());
-  const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  const vt_status s = fd >= 0 ? VT_OK : refuse("cannot be written", path, e);
+  const size_t size = strlen(path) + 40;
+  char *probe = malloc(size);
+  if (probe == NULL) return cli_no_memory(e);
+  snprintf(probe, size, "%s.%ld-tried", path, (long)getpid());
+  const int fd = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const vt_status s = fd >= 0 ? VT_OK : fail_with_errno("cannot be written", path, e);
   if (fd >= 0) close(fd);
-  if (fd >= 0) unlink(beside);
-  free(beside);
+  if (fd >= 0) unlink(probe);
+  free(probe);
   return s;
 }
 
@@ -88,11 +91,12 @@ vt_status cli_folder_make(const char *path, cli_error *e) {
   struct stat st;
   if (mkdir(path, 0777) == 0) return VT_OK;
   if (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return VT_OK;
-  return refuse("cannot be made a folder", path, e);
+  return fail_with_errno("cannot be created as a folder", path, e);
 }
 
-/* A colon may be part of a name: a file that is there is that file. */
-vt_status cli_path_split(const char *text, char **out_path, const char **out_key, cli_error *e) {
+/* A colon may be part of a file name: if a file has the whole text as its name, there is no key. */
+vt_status cli_split_file_key(const char *text, char **out_path, const char **out_key,
+                             cli_error *e) {
   const char *colon = strrchr(text, ':');
   struct stat st;
   char *path = cli_text_copy(text, strlen(text));
@@ -121,9 +125,9 @@ static int stream_equals(FILE *f, const char *text) {
 
 vt_status cli_file_equals(const char *path, const char *text, int *out, cli_error *e) {
   FILE *f = fopen(path, "rb");
-  if (f == NULL) return refuse("cannot be read", path, e);
+  if (f == NULL) return fail_with_errno("cannot be read", path, e);
   const int equal = stream_equals(f, text);
-  const vt_status s = ferror(f) ? refuse("cannot be read", path, e) : VT_OK;
+  const vt_status s = ferror(f) ? fail_with_errno("cannot be read", path, e) : VT_OK;
   fclose(f);
   if (s == VT_OK) *out = equal;
   return s;
@@ -143,9 +147,9 @@ void cli_file_line(const char *path, uint32_t line, char *out, size_t room) {
   fclose(f);
 }
 
-/* ---- names of outputs as names of files ---- */
+/* ---- file names made of output names ---- */
 
-static int is_safe(char c, int first) {
+static int is_safe_in_name(char c, int first) {
   if (c >= 'a' && c <= 'z') return 1;
   if (c >= 'A' && c <= 'Z') return 1;
   if (c >= '0' && c <= '9') return 1;
@@ -158,7 +162,7 @@ char *cli_path_join(const char *folder, const char *name, const char *suffix) {
   if (path == NULL) return NULL;
   size_t at = (size_t)snprintf(path, room, "%s/", folder);
   for (const char *p = name; *p != '\0'; p++)
-    at += (size_t)snprintf(path + at, room - at, is_safe(*p, p == name) ? "%c" : "%%%02X",
+    at += (size_t)snprintf(path + at, room - at, is_safe_in_name(*p, p == name) ? "%c" : "%%%02X",
                            (unsigned char)*p);
   snprintf(path + at, room - at, "%s", suffix);
   return path;

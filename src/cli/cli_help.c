@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_help.c - the rows of options.def for a reader at a terminal. */
+ * cli_help.c - prints the help texts, which are the rows of options.def and variables.def. */
 #include <stdio.h>
 #include <string.h>
 #include "cli.h"
@@ -18,7 +18,7 @@ void cli_print_wrapped(const char *text, int indent) {
   }
 }
 
-static void print_row(const char *head, const char *text) {
+static void print_columns(const char *head, const char *text) {
   const size_t n = strlen(head);
   cli_print("%s", head);
   if (n + 1 >= INDENT) cli_print("\n%*s", INDENT, "");
@@ -33,31 +33,31 @@ static void print_flag(const cli_flag *f) {
   snprintf(head, sizeof head, "  %s--%s%s%s", f->letter != 0 ? letter : "    ", f->name,
            f->argument != NULL ? " " : "", f->argument != NULL ? f->argument : "");
   snprintf(text, sizeof text, "%s%s", f->help, f->repeat ? " May be given more than once." : "");
-  print_row(head, text);
+  print_columns(head, text);
 }
 
-/* The flags of its own first, then those that every verb has. */
+/* Prints the flags of the verb first, then the flags that every verb has. */
 static void print_flags(const cli_verb *verb) {
   for (int common = 0; common < 2; common++)
     for (const cli_flag *f = cli_flags; f->name != NULL; f++)
       if (cli_flag_fits(f, verb) && (strcmp(f->verb, "any") == 0) == common) print_flag(f);
 }
 
-void cli_help_verb(const cli_verb *v) {
+void cli_print_verb_help(const cli_verb *v) {
   cli_print("usage: volta %s [FLAGS]%s%s\n\n%s\n\nflags:\n", v->name,
             v->operands[0] != '\0' ? " " : "", v->operands, v->summary);
   print_flags(v);
   cli_print("\nexample:\n  %s\n", v->example);
 }
 
-void cli_help_all(void) {
+void cli_print_help(void) {
   cli_print(
       "usage: volta VERB [FLAGS] [OPERANDS]\n\n"
       "One graph, one meaning, many backends, the same bits.\n\nverbs:\n");
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++) {
     char head[64];
     snprintf(head, sizeof head, "  %s %s", v->name, v->operands);
-    print_row(head, v->summary);
+    print_columns(head, v->summary);
   }
   cli_print("\nflags:\n");
   print_flags(NULL);
@@ -65,7 +65,7 @@ void cli_help_all(void) {
   for (const cli_variable *x = cli_variables; x->name != NULL; x++) {
     char head[64];
     snprintf(head, sizeof head, "  %s", x->name);
-    print_row(head, x->help);
+    print_columns(head, x->help);
   }
   cli_print("\nexample:\n  %s\n", cli_verb_find("run")->example);
   cli_print("\n`volta help VERB` shows the flags of a verb, `volta explain` the exit codes.\n");
@@ -73,8 +73,8 @@ void cli_help_all(void) {
 
 vt_status verb_help(const cli_args *a, cli_error *e) {
   const cli_verb *v = a->n_operands == 0 ? NULL : cli_verb_find(a->operands[0]);
-  if (a->n_operands != 0 && v == NULL) return cli_unknown_verb(a->operands[0], e);
-  if (v == NULL) cli_help_all();
-  if (v != NULL) cli_help_verb(v);
+  if (a->n_operands != 0 && v == NULL) return cli_fail_unknown_verb(a->operands[0], e);
+  if (v == NULL) cli_print_help();
+  if (v != NULL) cli_print_verb_help(v);
   return VT_OK;
 }

@@ -4,7 +4,8 @@
 #define CLI_INFO_H
 #include "cli_bind.h"
 
-/* Prints what the model at `path` declares, with the dims that `bind` gives put in. */
+/* Prints the ports, dims and parameters of the model at `path`. Dims bound by `bind` are shown as
+ * numbers. */
 vt_status cli_info_report(const char *path, const cli_bind *bind, int as_json,
                           cli_error *e) VT_NODISCARD;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_json.c - the pieces that reports in JSON are made of. */
+ * cli_json.c - converts values to JSON, and prints or writes finished JSON reports. */
 #include "cli_json.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps ASCII and spells the rest out, for bytes that are no text. */
-static json_t *spelt_out(const char *text) {
+/* A JSON string of bytes that are not UTF-8: ASCII stays, other bytes become \xNN. */
+static json_t *escaped_string(const char *text) {
   const size_t room = 4 * strlen(text) + 1;
   char *copy = malloc(room);
   if (copy == NULL) return NULL;
@@ -23,7 +23,7 @@ static json_t *spelt_out(const char *text) {
 
 json_t *cli_json_text(const char *text) {
   json_t *s = json_string(text);
-  return s != NULL ? s : spelt_out(text);
+  return s != NULL ? s : escaped_string(text);
 }
 
 json_t *cli_json_u64(uint64_t v) { return json_sprintf("%" PRIu64, v); }
@@ -38,7 +38,7 @@ json_t *cli_json_bits(uint32_t dtype, uint64_t bits) {
   return json_sprintf("%0*" PRIx64, (int)(2 * vt_dtype_bytes(dtype)), bits);
 }
 
-static int lost; /* something could not be built */
+static int lost; /* 1: a part of the report could not be allocated */
 
 void cli_json_append(json_t *list, json_t *v) { lost |= json_array_append_new(list, v) != 0; }
 
@@ -52,8 +52,8 @@ json_t *cli_json_shape(const vt_tensor *t) {
   return list;
 }
 
-/* JSON has no NaN and no infinity: they are strings. */
-static json_t *element(const vt_tensor *t, uint64_t i) {
+/* An element as JSON. NaN and infinity are strings, because JSON has no such numbers. */
+static json_t *json_element(const vt_tensor *t, uint64_t i) {
   char text[CLI_VALUE_SIZE];
   cli_element_text(t, i, text);
   if (t->dtype == VT_DTYPE_BOOL) return json_boolean(text[0] == 't');
@@ -64,7 +64,8 @@ static json_t *element(const vt_tensor *t, uint64_t i) {
 
 json_t *cli_json_elements(const vt_tensor *t, uint64_t count) {
   json_t *list = json_array();
-  for (uint64_t i = 0; i < count && i < CLI_FIRST_VALUES; i++) cli_json_append(list, element(t, i));
+  for (uint64_t i = 0; i < count && i < CLI_FIRST_VALUES; i++)
+    cli_json_append(list, json_element(t, i));
   return list;
 }
 
@@ -78,8 +79,9 @@ json_t *cli_json_number(uint64_t v) {
   return json_integer(v < INT64_MAX ? (json_int_t)v : INT64_MAX);
 }
 
-/* The text of a report with a newline at its end; free it. Releases `root`. */
-static char *text_of(json_t *root, size_t more) {
+/* Formats a report, with a newline at its end, and releases `root`. The caller frees the text;
+ * NULL: a part of the report is missing because memory ran out. */
+static char *format_report(json_t *root, size_t more) {
   const size_t flags = JSON_INDENT(2) | JSON_PRESERVE_ORDER | more;
   char *text = root != NULL && !lost ? json_dumps(root, flags) : NULL;
   json_decref(root);
@@ -106,10 +108,10 @@ static vt_status write_text(char *text, const char *path, cli_error *e) {
 }
 
 vt_status cli_json_write(json_t *root, const char *path, cli_error *e) {
-  return write_text(text_of(root, JSON_REAL_PRECISION(15)), path, e);
+  return write_text(format_report(root, JSON_REAL_PRECISION(15)), path, e);
 }
 
-/* Elements of tensors are among the numbers: they keep all their digits. */
+/* Reports may contain elements of tensors, so numbers are printed with all their digits. */
 vt_status cli_json_print(json_t *root, cli_error *e) {
-  return write_text(text_of(root, 0), "-", e);
+  return write_text(format_report(root, 0), "-", e);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_lanes.c - times those who do the same work, by turns. */
+ * cli_lanes.c - times several lanes that do the same work, in alternating slots. */
 #include <stdlib.h>
 #include <time.h>
 #include "cli_bench.h"
 #include "cli_progress.h"
 
-enum { MOST_CALLS = 1024 }; /* in one turn */
+enum { MOST_CALLS = 1024 }; /* limit on the calls in one slot */
 
 static uint64_t now_ns(void) {
   struct timespec t;
@@ -13,7 +13,7 @@ static uint64_t now_ns(void) {
   return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-static void rest(uint64_t ns) {
+static void sleep_ns(uint64_t ns) {
   const struct timespec t = {.tv_sec = (time_t)(ns / UINT64_C(1000000000)),
                              .tv_nsec = (long)(ns % UINT64_C(1000000000))};
   if (ns != 0) (void)nanosleep(&t, NULL);
@@ -25,13 +25,13 @@ vt_status cli_lane_call(const cli_lane *l, cli_error *e) {
   return VT_OK;
 }
 
-static vt_status take_turn(cli_lane *l, const cli_pace *pace, cli_error *e) {
-  rest(pace->rest_ns);
-  if (l->peer != NULL) cli_peer_threads(l->peer, l->setting);
+static vt_status time_slot(cli_lane *l, const cli_pace *pace, cli_error *e) {
+  sleep_ns(pace->rest_ns);
+  if (l->peer != NULL) cli_peer_set_threads(l->peer, l->setting);
   VT_TRY(cli_lane_call(l, e));
   const uint64_t begin = now_ns();
   uint64_t last = begin;
-  for (int i = 0; i < MOST_CALLS && (i == 0 || last - begin < pace->turn_ns); i++) {
+  for (int i = 0; i < MOST_CALLS && (i == 0 || last - begin < pace->slot_ns); i++) {
     VT_TRY(cli_lane_call(l, e));
     const uint64_t now = now_ns();
     l->ns[l->n++] = now - last;
@@ -40,10 +40,10 @@ static vt_status take_turn(cli_lane *l, const cli_pace *pace, cli_error *e) {
   return VT_OK;
 }
 
-/* Who begins changes with every round. */
-static vt_status take_round(cli_lane *lanes, uint32_t n, uint32_t round, cli_pace *pace,
+/* Gives every lane one slot. Each round starts with another lane. */
+static vt_status time_round(cli_lane *lanes, uint32_t n, uint32_t round, cli_pace *pace,
                             cli_error *e) {
-  for (uint32_t i = 0; i < n; i++) VT_TRY(take_turn(&lanes[(i + round) % n], pace, e));
+  for (uint32_t i = 0; i < n; i++) VT_TRY(time_slot(&lanes[(i + round) % n], pace, e));
   cli_progress_show("bench", ++pace->done, pace->total);
   return VT_OK;
 }
@@ -53,19 +53,18 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void summarise(cli_lane *l) {
-  qsort(l->ns, l->n, sizeof *l->ns, ascending);
-  l->took = (cli_timing){l->ns[0], l->ns[l->n / 2], l->n};
-}
-
 static vt_status time_all(cli_lane *lanes, uint32_t n, cli_pace *pace, cli_error *e) {
   for (uint32_t i = 0; i < n; i++) {
     lanes[i].n = 0;
     lanes[i].ns = calloc((size_t)pace->rounds * MOST_CALLS, sizeof *lanes[i].ns);
     if (lanes[i].ns == NULL) return cli_no_memory(e);
   }
-  for (uint32_t r = 0; r < pace->rounds; r++) VT_TRY(take_round(lanes, n, r, pace, e));
-  for (uint32_t i = 0; i < n; i++) summarise(&lanes[i]);
+  for (uint32_t r = 0; r < pace->rounds; r++) VT_TRY(time_round(lanes, n, r, pace, e));
+  for (uint32_t i = 0; i < n; i++) {
+    cli_lane *l = &lanes[i];
+    qsort(l->ns, l->n, sizeof *l->ns, ascending);
+    l->took = (cli_timing){l->ns[0], l->ns[l->n / 2], l->n};
+  }
   return VT_OK;
 }
 

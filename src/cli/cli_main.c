@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_main.c - from the arguments to a verb and from its status to the exit code. */
+ * cli_main.c - parses the arguments, calls the verb, and returns its status as the exit code. */
 #include <stdio.h>
 #include <string.h>
 #include "cli.h"
@@ -22,15 +22,15 @@ static verb_fn *verb_function(const char *name) {
   return NULL;
 }
 
-static vt_status dispatch(const cli_args *a, cli_error *e) {
-  cli_verbosity(a);
+static vt_status call_verb(const cli_args *a, cli_error *e) {
+  cli_set_verbosity(a);
   if (cli_wants_version(a)) return cli_version(e);
   if (a->verb == NULL) {
-    cli_help_all();
+    cli_print_help();
     return VT_OK;
   }
-  if (cli_value(a, "help") != NULL) {
-    cli_help_verb(a->verb);
+  if (cli_flag_value(a, "help") != NULL) {
+    cli_print_verb_help(a->verb);
     return VT_OK;
   }
   return verb_function(a->verb->name)(a, e);
@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
   cli_error e = {0};
   cli_args a = {0};
   vt_status s = cli_args_parse(argc, argv, &a, &e);
-  if (s == VT_OK) s = dispatch(&a, &e);
+  if (s == VT_OK) s = call_verb(&a, &e);
   if (s != VT_OK) cli_error_print(&e, s);
   cli_args_free(&a);
   return cli_finish(s);

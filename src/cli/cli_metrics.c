@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_metrics.c - --metrics FILE: the run report with its times, operations and bytes, in all, for
- * each op and for each step. */
+ * cli_metrics.c - --metrics FILE: a JSON report of a run with times, operations and bytes: in
+ * total, for each op and for each step. */
 #include "cli_metrics.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ double cli_rate(uint64_t count, uint64_t ns) { return ns != 0 ? (double)count / 
 
 /* ---- the run ---- */
 
-/* Where the parameters and inputs came from. */
+/* The origin of parameters or inputs: a file, a seed, or null. */
 static json_t *json_source(int random, uint64_t seed, const char *path) {
   if (path != NULL) return json_pack("{s:o}", "file", cli_json_text(path));
   return random ? json_pack("{s:o}", "seed", cli_json_u64(seed)) : json_null();
@@ -19,7 +19,7 @@ static json_t *json_plan(const cli_job *j, const vt_program *p) {
   uint8_t core[32], target[32];
   vt_program_plan_digest(p, core, target);
   json_t *o = json_pack("{s:o, s:o}", "core", cli_json_hex(core), "target", cli_json_hex(target));
-  cli_planning_json(&j->how, o);
+  cli_planning_add_json(&j->how, o);
   return o;
 }
 
@@ -33,14 +33,14 @@ json_t *cli_run_json(const cli_job *j, const vt_program *p) {
                    json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(j, p));
 }
 
-void cli_terms_json(json_t *o, const vt_program *p) {
+void cli_add_terms_json(json_t *o, const vt_program *p) {
   uint8_t hash[32];
   const int plugin = vt_program_plugin(p, hash);
   vt_policy policy = {.size = sizeof policy};
   vt_program_policy(p, &policy);
   cli_json_set(o, "policy", cli_policy_json(&policy));
-  cli_stamp_json(o, &(cli_stamp){vt_program_backend(p), plugin ? hash : NULL,
-                                 vt_program_unadmitted(p), vt_program_fallback(p)});
+  cli_stamp_add_json(o, &(cli_stamp){vt_program_backend(p), plugin ? hash : NULL,
+                                     vt_program_unadmitted(p), vt_program_fallback(p)});
 }
 
 /* ---- totals ---- */
@@ -71,7 +71,8 @@ json_t *cli_metrics_json(const vt_program *p) {
 
 /* ---- steps ---- */
 
-/* Times are from the beginning of the run; what was not measured has none. */
+/* One step as JSON. `begin` is the start of the run, from which times are counted; they are null if
+ * the step was not measured. */
 static json_t *json_step(const vt_step_info *s, uint32_t i, uint64_t begin) {
   const int timed = s->begin_ns != 0;
   json_t *o = json_pack("{s:i, s:o, s:s, s:s, s:b, s:i}", "step", (int)i, "name",
@@ -87,12 +88,14 @@ static json_t *json_step(const vt_step_info *s, uint32_t i, uint64_t begin) {
 
 /* ---- ops ---- */
 
+/* Sums over all steps of one op. */
 typedef struct total {
   const char *name;
-  uint64_t count, timed, ns, flops, bytes_read, bytes_written;
+  uint64_t count, timed; /* number of steps, and of those that have a time */
+  uint64_t ns, flops, bytes_read, bytes_written;
 } total;
 
-/* As long as no time is missing, the rates are those of the op. */
+/* Rates are given only if all steps of the op have a time. */
 static json_t *json_total(const total *t) {
   const int timed = t->timed == t->count;
   const uint64_t bytes = t->bytes_read + t->bytes_written;
@@ -115,7 +118,7 @@ static total *find_total(total *all, uint32_t *n, const char *name) {
   return &all[(*n)++];
 }
 
-static void add_step(total *t, const vt_step_info *s) {
+static void add_to_total(total *t, const vt_step_info *s) {
   t->count++;
   t->timed += s->begin_ns != 0;
   t->ns += s->end_ns - s->begin_ns;
@@ -124,14 +127,15 @@ static void add_step(total *t, const vt_step_info *s) {
   t->bytes_written += s->bytes_written;
 }
 
-/* The op that took longest comes first; equal ones by name. */
+/* Order of ops: the one with the longest time first; ops with equal times by name. */
 static int by_time(const void *a, const void *b) {
   const total *x = a, *y = b;
   if (x->ns != y->ns) return x->ns < y->ns ? 1 : -1;
   return strcmp(x->name, y->name);
 }
 
-static vt_status fill_steps(vt_program *p, total *all, json_t *ops, json_t *steps, cli_error *e) {
+static vt_status add_ops_and_steps(vt_program *p, total *all, json_t *ops, json_t *steps,
+                                   cli_error *e) {
   vt_run_info run = {.size = sizeof run};
   uint32_t n = 0;
   vt_program_info(p, &run);
@@ -139,7 +143,7 @@ static vt_status fill_steps(vt_program *p, total *all, json_t *ops, json_t *step
     vt_step_info s = {.size = sizeof s};
     VT_TRY(vt_program_step(p, i, &s, &e->diag));
     cli_json_append(steps, json_step(&s, i, run.begin_ns));
-    add_step(find_total(all, &n, s.dense_copy ? "dense copy" : s.op_name), &s);
+    add_to_total(find_total(all, &n, s.dense_copy ? "dense copy" : s.op_name), &s);
   }
   qsort(all, n, sizeof *all, by_time);
   for (uint32_t i = 0; i < n; i++) cli_json_append(ops, json_total(&all[i]));
@@ -149,7 +153,7 @@ static vt_status fill_steps(vt_program *p, total *all, json_t *ops, json_t *step
 static vt_status add_steps(json_t *o, vt_program *p, cli_error *e) {
   total *all = calloc((size_t)vt_program_steps(p) + 1, sizeof *all);
   json_t *ops = json_array(), *steps = json_array();
-  const vt_status s = all != NULL ? fill_steps(p, all, ops, steps, e) : cli_no_memory(e);
+  const vt_status s = all != NULL ? add_ops_and_steps(p, all, ops, steps, e) : cli_no_memory(e);
   cli_json_set(o, "ops", ops);
   cli_json_set(o, "steps", steps);
   free(all);
@@ -158,7 +162,7 @@ static vt_status add_steps(json_t *o, vt_program *p, cli_error *e) {
 
 /* ---- phases ---- */
 
-/* Times are from the beginning of the first. */
+/* The phases as JSON. Times are counted from the beginning of the first phase. */
 static json_t *json_phases(const vt_program *p) {
   json_t *list = json_array();
   vt_phase_info phase = {.size = sizeof phase};
@@ -177,7 +181,7 @@ vt_status cli_metrics_write(const char *path, const cli_job *j, vt_program *p, c
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   json_t *o = cli_run_json(j, p);
   cli_json_set(o, "digest", cli_json_hex(digest));
-  cli_terms_json(o, p);
+  cli_add_terms_json(o, p);
   cli_json_set(o, "metrics", cli_metrics_json(p));
   cli_json_set(o, "phases", json_phases(p));
   const vt_status s = add_steps(o, p, e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_options.c - reads the arguments by the rows of options.def. --name=value and --name value are
- * the same, -o value and -ovalue too, and -- ends the flags. */
+ * cli_options.c - parses the arguments by the rows of options.def. --name=value and --name value
+ * are equivalent, as are -o value and -ovalue; -- ends the flags. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,13 +11,14 @@
 
 enum { WORD_MAX = 32 };
 
-static unsigned least3(unsigned a, unsigned b, unsigned c) {
+static unsigned min3(unsigned a, unsigned b, unsigned c) {
   const unsigned m = a < b ? a : b;
   return m < c ? m : c;
 }
 
-/* Edits that turn `a` into `b`; names longer than any of ours are as far away as can be. */
-static unsigned distance(const char *a, const char *b) {
+/* Number of single-character edits that change `a` into `b`. Words longer than any of our names get
+ * the largest distance, WORD_MAX. */
+static unsigned edit_distance(const char *a, const char *b) {
   const size_t n = strlen(a), m = strlen(b);
   if (n >= WORD_MAX || m >= WORD_MAX) return WORD_MAX;
   unsigned row[WORD_MAX];
@@ -27,20 +28,20 @@ static unsigned distance(const char *a, const char *b) {
     row[0] = i;
     for (unsigned j = 1; j <= m; j++) {
       const unsigned above = row[j];
-      row[j] = least3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+      row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
       diagonal = above;
     }
   }
   return row[m];
 }
 
-const char *cli_nearest(const char *word, const char *(*next)(uint32_t i, const void *context),
-                        const void *context) {
+const char *cli_nearest_name(const char *word, const char *(*next)(uint32_t i, const void *context),
+                             const void *context) {
   const char *best = NULL;
-  unsigned least = 3; /* three edits make another word of most names */
+  unsigned least = 3; /* a word that is three edits away is not similar */
   const char *name;
   for (uint32_t i = 0; (name = next(i, context)) != NULL; i++) {
-    const unsigned far = distance(word, name);
+    const unsigned far = edit_distance(word, name);
     if (far >= least || far >= strlen(name)) continue;
     least = far;
     best = name;
@@ -53,17 +54,17 @@ static const char *next_verb(uint32_t i, const void *context) {
   return cli_verbs[i].name;
 }
 
-/* The flags of one verb; the others read as "", which is near to nothing. */
+/* Name of flag `i` if the verb has it, else "", which is similar to no word. */
 static const char *next_flag(uint32_t i, const void *verb) {
   const cli_flag *f = &cli_flags[i];
   return f->name == NULL || cli_flag_fits(f, verb) ? f->name : "";
 }
 
-vt_status cli_unknown_verb(const char *word, cli_error *e) {
+vt_status cli_fail_unknown_verb(const char *word, cli_error *e) {
   const vt_status s = VT_FAIL(&e->diag, VT_USAGE, "there is no verb '%s'", word);
-  const char *near = cli_nearest(word, next_verb, NULL);
-  if (near != NULL) cli_hint(e, "did you mean `%s`?", near);
-  if (near == NULL) cli_hint(e, "`volta --help` lists the verbs");
+  const char *near = cli_nearest_name(word, next_verb, NULL);
+  if (near != NULL) cli_set_hint(e, "did you mean `%s`?", near);
+  if (near == NULL) cli_set_hint(e, "`volta --help` lists the verbs");
   return s;
 }
 
@@ -74,9 +75,9 @@ static vt_status unknown_flag(const cli_verb *verb, const char *word, cli_error 
   char plain[WORD_MAX] = "";
   const size_t n = strcspn(word + strspn(word, "-"), "=");
   if (n < sizeof plain) memcpy(plain, word + strspn(word, "-"), n);
-  const char *near = plain[0] == '\0' ? NULL : cli_nearest(plain, next_flag, verb);
-  if (near != NULL) cli_hint(e, "did you mean `--%s`?", near);
-  if (near == NULL) cli_hint(e, "`volta%s%s --help` lists the flags", space, name);
+  const char *near = plain[0] == '\0' ? NULL : cli_nearest_name(plain, next_flag, verb);
+  if (near != NULL) cli_set_hint(e, "did you mean `--%s`?", near);
+  if (near == NULL) cli_set_hint(e, "`volta%s%s --help` lists the flags", space, name);
   return s;
 }
 
@@ -89,19 +90,19 @@ typedef struct cursor {
   cli_error *e;
 } cursor;
 
-static const cli_flag *flag_named(const cli_verb *verb, const char *name, size_t n) {
+static const cli_flag *find_flag(const cli_verb *verb, const char *name, size_t n) {
   for (const cli_flag *f = cli_flags; f->name != NULL; f++)
     if (cli_flag_fits(f, verb) && strncmp(f->name, name, n) == 0 && f->name[n] == '\0') return f;
   return NULL;
 }
 
-static const cli_flag *flag_lettered(const cli_verb *verb, char letter) {
+static const cli_flag *find_letter(const cli_verb *verb, char letter) {
   for (const cli_flag *f = cli_flags; f->name != NULL; f++)
     if (cli_flag_fits(f, verb) && f->letter == letter) return f;
   return NULL;
 }
 
-static vt_status give(cursor *c, const cli_flag *flag, const char *value) {
+static vt_status add_flag(cursor *c, const cli_flag *flag, const char *value) {
   for (uint32_t i = 0; i < c->out->n_given && !flag->repeat; i++)
     if (c->out->given[i].flag == flag)
       return VT_FAIL(&c->e->diag, VT_USAGE, "--%s is given twice", flag->name);
@@ -109,39 +110,40 @@ static vt_status give(cursor *c, const cli_flag *flag, const char *value) {
   return VT_OK;
 }
 
-/* The argument of a flag that has none attached: the next word, unless that is a flag itself. */
-static vt_status take_next(cursor *c, const cli_flag *flag) {
+/* Takes the next word as the value of a flag, unless that word is a flag itself. */
+static vt_status take_value_word(cursor *c, const cli_flag *flag) {
   if (c->at + 1 >= c->argc || strncmp(c->argv[c->at + 1], "--", 2) == 0)
     return VT_FAIL(&c->e->diag, VT_USAGE, "--%s needs a value: --%s %s", flag->name, flag->name,
                    flag->argument);
-  return give(c, flag, c->argv[++c->at]);
+  return add_flag(c, flag, c->argv[++c->at]);
 }
 
 static vt_status parse_long(cursor *c, const char *word) {
   const char *name = word + 2;
   const size_t n = strcspn(name, "=");
-  const cli_flag *flag = flag_named(c->out->verb, name, n);
+  const cli_flag *flag = find_flag(c->out->verb, name, n);
   if (flag == NULL) return unknown_flag(c->out->verb, word, c->e);
   if (flag->argument == NULL && name[n] == '=')
     return VT_FAIL(&c->e->diag, VT_USAGE, "--%s takes no value", flag->name);
-  if (flag->argument == NULL) return give(c, flag, "");
-  return name[n] == '=' ? give(c, flag, name + n + 1) : take_next(c, flag);
+  if (flag->argument == NULL) return add_flag(c, flag, "");
+  return name[n] == '=' ? add_flag(c, flag, name + n + 1) : take_value_word(c, flag);
 }
 
 static vt_status parse_short(cursor *c, const char *word) {
   for (const char *p = word + 1; *p != '\0'; p++) {
-    const cli_flag *flag = flag_lettered(c->out->verb, *p);
+    const cli_flag *flag = find_letter(c->out->verb, *p);
     if (flag == NULL) return unknown_flag(c->out->verb, word, c->e);
-    if (flag->argument != NULL) return p[1] != '\0' ? give(c, flag, p + 1) : take_next(c, flag);
-    VT_TRY(give(c, flag, ""));
+    if (flag->argument != NULL)
+      return p[1] != '\0' ? add_flag(c, flag, p + 1) : take_value_word(c, flag);
+    VT_TRY(add_flag(c, flag, ""));
   }
   return VT_OK;
 }
 
-static vt_status parse_plain(cursor *c, const char *word) {
+static vt_status parse_operand(cursor *c, const char *word) {
   if (c->out->verb == NULL) {
     c->out->verb = cli_verb_find(word);
-    return c->out->verb == NULL ? cli_unknown_verb(word, c->e) : VT_OK;
+    return c->out->verb == NULL ? cli_fail_unknown_verb(word, c->e) : VT_OK;
   }
   c->out->operands[c->out->n_operands++] = word;
   return VT_OK;
@@ -158,7 +160,7 @@ static vt_status parse_words(cursor *c) {
     else if (!flags_end && word[0] == '-' && word[1] != '\0')
       VT_TRY(parse_short(c, word));
     else
-      VT_TRY(parse_plain(c, word));
+      VT_TRY(parse_operand(c, word));
   }
   return VT_OK;
 }
@@ -171,24 +173,25 @@ int cli_wants_version(const cli_args *a) {
 
 static vt_status check_operands(const cli_args *a, cli_error *e) {
   const cli_verb *v = a->verb;
-  if (cli_value(a, "help") != NULL || cli_wants_version(a)) return VT_OK;
+  if (cli_flag_value(a, "help") != NULL || cli_wants_version(a)) return VT_OK;
   if (v == NULL) {
     const vt_status s = VT_FAIL(&e->diag, VT_USAGE, "a verb is needed: volta VERB ...");
-    cli_hint(e, "`volta --help` lists the verbs");
+    cli_set_hint(e, "`volta --help` lists the verbs");
     return s;
   }
-  VT_TRY(cli_contradict(a, "quiet", "verbose", e));
+  VT_TRY(cli_refuse_both(a, "quiet", "verbose", e));
   if (a->n_operands >= v->least && a->n_operands <= v->most) return VT_OK;
   const vt_status s =
       a->n_operands < v->least
           ? VT_FAIL(&e->diag, VT_USAGE, "`volta %s` needs %s", v->name, v->operands)
           : VT_FAIL(&e->diag, VT_USAGE, "'%s' is one operand too many", a->operands[v->most]);
-  cli_hint(e, "`volta %s --help` shows what it takes", v->name);
+  cli_set_hint(e, "`volta %s --help` shows what it takes", v->name);
   return s;
 }
 
-/* Every word gives one flag, or several letters, none of which may come twice. */
-static size_t most_flags(size_t words) {
+/* Upper limit on the number of flags: each word gives one flag, or several letters, of which none
+ * may come twice. */
+static size_t max_flags(size_t words) {
   size_t n = words;
   for (const cli_flag *f = cli_flags; f->name != NULL; f++) n++;
   return n;
@@ -197,7 +200,7 @@ static size_t most_flags(size_t words) {
 vt_status cli_args_parse(int argc, char **argv, cli_args *out, cli_error *e) {
   const size_t n = argc > 0 ? (size_t)argc : 1;
   *out = (cli_args){.operands = calloc(n, sizeof(char *)),
-                    .given = calloc(most_flags(n), sizeof(cli_given))};
+                    .given = calloc(max_flags(n), sizeof(cli_given))};
   if (out->operands == NULL || out->given == NULL) return cli_no_memory(e);
   cursor c = {.argc = argc, .at = 1, .argv = argv, .out = out, .e = e};
   VT_TRY(parse_words(&c));
@@ -212,22 +215,24 @@ void cli_args_free(cli_args *a) {
 
 /* ---- reading what was given ---- */
 
-int cli_takes(const cli_args *a, const char *name) {
-  return flag_named(a->verb, name, strlen(name)) != NULL;
+int cli_has_flag(const cli_args *a, const char *name) {
+  return find_flag(a->verb, name, strlen(name)) != NULL;
 }
 
-const char *cli_value_at(const cli_args *a, const char *name, uint32_t i) {
-  assert(cli_takes(a, name));
+const char *cli_flag_value_at(const cli_args *a, const char *name, uint32_t i) {
+  assert(cli_has_flag(a, name));
   for (uint32_t k = 0; k < a->n_given; k++)
     if (strcmp(a->given[k].flag->name, name) == 0 && i-- == 0) return a->given[k].value;
   return NULL;
 }
 
-const char *cli_value(const cli_args *a, const char *name) { return cli_value_at(a, name, 0); }
+const char *cli_flag_value(const cli_args *a, const char *name) {
+  return cli_flag_value_at(a, name, 0);
+}
 
-vt_status cli_value_u64(const cli_args *a, const char *name, uint64_t otherwise, uint64_t *out,
-                        cli_error *e) {
-  const char *text = cli_value(a, name);
+vt_status cli_flag_value_u64(const cli_args *a, const char *name, uint64_t otherwise, uint64_t *out,
+                             cli_error *e) {
+  const char *text = cli_flag_value(a, name);
   if (text == NULL) {
     *out = otherwise;
     return VT_OK;
@@ -242,7 +247,7 @@ vt_status cli_value_u64(const cli_args *a, const char *name, uint64_t otherwise,
   return VT_OK;
 }
 
-vt_status cli_contradict(const cli_args *a, const char *x, const char *y, cli_error *e) {
-  if (cli_value(a, x) == NULL || cli_value(a, y) == NULL) return VT_OK;
+vt_status cli_refuse_both(const cli_args *a, const char *x, const char *y, cli_error *e) {
+  if (cli_flag_value(a, x) == NULL || cli_flag_value(a, y) == NULL) return VT_OK;
   return VT_FAIL(&e->diag, VT_USAGE, "--%s and --%s contradict each other", x, y);
 }

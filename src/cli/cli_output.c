@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_output.c - what the command line says: data on standard output, gathered and written whole;
- * narration and errors on standard error. */
+ * cli_output.c - output of the command line: data on standard output, buffered until cli_flush;
+ * narration, warnings and errors on standard error. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -14,12 +14,12 @@
 
 static struct {
   char *bytes;
-  size_t n, room;
-  int no_memory;
-  int failed; /* errno of the first write that failed; the rest is dropped */
+  size_t n, room; /* bytes in the buffer, size of the buffer */
+  int no_memory;  /* 1: some output was lost because the buffer could not grow */
+  int failed;     /* errno of the first write that failed; later output is dropped */
 } out;
 
-static int reserve(size_t more) {
+static int grow_buffer(size_t more) {
   if (more <= out.room - out.n) return 1;
   const size_t want = out.n + more > 2 * out.room ? out.n + more : 2 * out.room;
   char *p = more < SIZE_MAX / 4 && want < SIZE_MAX / 2 ? realloc(out.bytes, want) : NULL;
@@ -31,7 +31,7 @@ static int reserve(size_t more) {
 }
 
 void cli_write(const char *bytes, size_t n) {
-  if (n == 0 || !reserve(n)) return;
+  if (n == 0 || !grow_buffer(n)) return;
   memcpy(out.bytes + out.n, bytes, n);
   out.n += n;
 }
@@ -41,7 +41,7 @@ void cli_print(const char *format, ...) {
   va_start(ap, format);
   va_copy(again, ap);
   const int n = vsnprintf(NULL, 0, format, ap);
-  if (n >= 0 && reserve((size_t)n + 1)) {
+  if (n >= 0 && grow_buffer((size_t)n + 1)) {
     vsnprintf(out.bytes + out.n, (size_t)n + 1, format, again);
     out.n += (size_t)n;
   }
@@ -53,8 +53,8 @@ void cli_print_count(uint64_t n, const char *noun) {
   cli_print("%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
 }
 
-/* The bytes of a character of several, and which it is; 0 when it is no UTF-8. */
-static size_t decode(const unsigned char *s, uint32_t *out_c) {
+/* Decodes a UTF-8 character of two or more bytes. Returns its length; 0 if it is not UTF-8. */
+static size_t decode_utf8(const unsigned char *s, uint32_t *out_c) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   const size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
   uint32_t c = s[0] & (0xffu >> (n + 1));
@@ -67,20 +67,21 @@ static size_t decode(const unsigned char *s, uint32_t *out_c) {
   return c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? n : 0;
 }
 
-/* The bytes of the character at `p`, or 0 for one that a terminal would obey - a control, a change
- * of direction, a separator of lines - and for what is no character at all. */
-static size_t shown(const char *p) {
+/* Length of the character at `p` if it can be printed as it is. Returns 0 for characters that
+ * control a terminal (control characters, changes of direction, line separators) and for bytes that
+ * are not UTF-8. */
+static size_t printable_length(const char *p) {
   const unsigned char first = (unsigned char)*p;
   uint32_t c = 0;
   if (first < 0x80) return first >= 0x20 && first != 0x7f;
-  const size_t n = decode((const unsigned char *)p, &c);
+  const size_t n = decode_utf8((const unsigned char *)p, &c);
   const int obeyed = c < 0xa0 || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
   return obeyed ? 0 : n;
 }
 
-void cli_print_name(const char *name) {
+void cli_print_escaped(const char *name) {
   for (const char *p = name; *p != '\0';) {
-    const size_t n = shown(p);
+    const size_t n = printable_length(p);
     if (n == 0)
       cli_print("\\x%02x", (unsigned char)*p);
     else
@@ -89,10 +90,10 @@ void cli_print_name(const char *name) {
   }
 }
 
-const char *cli_plain(const char *text, char *out_text, size_t room) {
+const char *cli_escape_text(const char *text, char *out_text, size_t room) {
   size_t used = 0;
   for (const char *p = text; *p != '\0';) {
-    const size_t n = shown(p), takes = n == 0 ? 4 : n;
+    const size_t n = printable_length(p), takes = n == 0 ? 4 : n;
     if (used + takes + 1 > room) break;
     if (n == 0)
       snprintf(out_text + used, 5, "\\x%02x", (unsigned char)*p);
@@ -133,10 +134,10 @@ int cli_finish(vt_status s) {
 
 /* ---- narration ---- */
 
-static int verbosity; /* -1: -q, 0, 1: -v */
+static int verbosity; /* -1: with -q; 1: with -v; 0: with neither */
 
-void cli_verbosity(const cli_args *a) {
-  verbosity = (cli_value(a, "verbose") != NULL) - (cli_value(a, "quiet") != NULL);
+void cli_set_verbosity(const cli_args *a) {
+  verbosity = (cli_flag_value(a, "verbose") != NULL) - (cli_flag_value(a, "quiet") != NULL);
 }
 
 void cli_narrate(const char *format, ...) {
@@ -147,13 +148,13 @@ void cli_narrate(const char *format, ...) {
   va_end(ap);
 }
 
-/* Names of files are in it: nothing in them may steer the terminal. Of a row of the same, which a
- * model with many groups of steps may have, the first is enough. */
+/* The text is escaped, because it contains file names. Repetitions of the last warning are dropped,
+ * because a model with many groups of steps may cause the same one many times. */
 void cli_warn(void *user, const char *text) {
   static char last[2048];
   char plain[sizeof last];
   (void)user;
-  if (strcmp(cli_plain(text, plain, sizeof plain), last) == 0) return;
+  if (strcmp(cli_escape_text(text, plain, sizeof plain), last) == 0) return;
   snprintf(last, sizeof last, "%s", plain);
   cli_narrate("volta: warning: %s\n", plain);
 }
@@ -168,31 +169,31 @@ void cli_detail(const char *format, ...) {
 
 /* ---- errors ---- */
 
-void cli_hint(cli_error *e, const char *format, ...) {
+void cli_set_hint(cli_error *e, const char *format, ...) {
   va_list ap;
   va_start(ap, format);
   vsnprintf(e->diag.hint, sizeof e->diag.hint, format, ap);
   va_end(ap);
 }
 
-static int colour(void) {
+static int use_colour(void) {
   const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
   if (no != NULL && no[0] != '\0') return 0;
   return isatty(STDERR_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
 }
 
-/* Names and lines come from files: nothing in them may steer the terminal. */
-static void put_plain(const char *text) {
+/* Prints text from a file; characters that control a terminal become '?'. */
+static void print_safe(const char *text) {
   for (const char *p = text; *p != '\0';) {
-    const size_t n = *p == '\t' ? 1 : shown(p);
+    const size_t n = *p == '\t' ? 1 : printable_length(p);
     fwrite(n == 0 ? "?" : p, 1, n == 0 ? 1 : n, stderr);
     p += n == 0 ? 1 : n;
   }
 }
 
-/* `column` counts bytes from 1. Tabs stay tabs, and a character of several bytes is one wide, so
- * that the caret stands under its character. */
-static void put_caret(const char *source, uint32_t column) {
+/* Prints a caret under the byte at `column`, which counts from 1. Tabs stay tabs, and a character
+ * of several bytes is one column wide, so that the caret is under its character. */
+static void print_caret(const char *source, uint32_t column) {
   if (column == 0 || column > strlen(source) + 1) return;
   for (uint32_t i = 0; i + 1 < column; i++) {
     if (((unsigned char)source[i] & 0xc0) == 0x80) continue;
@@ -201,7 +202,7 @@ static void put_caret(const char *source, uint32_t column) {
   fputs("^\n", stderr);
 }
 
-/* 1 when `path` stands in `text` as a word: messages of the system name their file themselves. */
+/* 1 if `text` contains `path` as a word: then the message names its file already. */
 static int names_path(const char *text, const char *path) {
   const size_t n = strlen(path);
   for (const char *p = strstr(text, path); p != NULL && n > 0; p = strstr(p + 1, path))
@@ -209,40 +210,41 @@ static int names_path(const char *text, const char *path) {
   return 0;
 }
 
-static void put_place(const cli_error *e) {
+static void print_position(const cli_error *e) {
   const vt_diag *d = &e->diag;
   if (e->path == NULL || (d->line == 0 && names_path(d->text, e->path))) {
     fputs("volta: ", stderr);
     return;
   }
-  put_plain(e->path);
+  print_safe(e->path);
   if (d->line != 0) fprintf(stderr, ":%u:%u", d->line, d->column);
   fputs(": ", stderr);
 }
 
-/* A failure found after parsing knows its place but not the line; the file still has it. */
-static void put_source(const cli_error *e) {
+/* Prints the source line of a failure. A failure found after parsing has a line number but not the
+ * line, so the line is read from the file again. */
+static void print_source(const cli_error *e) {
   char line[sizeof e->diag.source];
   snprintf(line, sizeof line, "%s", e->diag.source);
   if (line[0] == '\0' && e->path != NULL && e->diag.line != 0)
     cli_file_line(e->path, e->diag.line, line, sizeof line);
   if (line[0] == '\0') return;
-  put_plain(line);
+  print_safe(line);
   putc('\n', stderr);
-  put_caret(line, e->diag.column);
+  print_caret(line, e->diag.column);
 }
 
 void cli_error_print(const cli_error *e, vt_status s) {
   if (e->reported) return;
   const vt_diag *d = &e->diag;
   cli_flush();
-  put_place(e);
-  fputs(colour() ? "\033[1;31merror:\033[0m " : "error: ", stderr);
-  put_plain(d->text[0] != '\0' ? d->text : vt_status_text(s));
+  print_position(e);
+  fputs(use_colour() ? "\033[1;31merror:\033[0m " : "error: ", stderr);
+  print_safe(d->text[0] != '\0' ? d->text : vt_status_text(s));
   fprintf(stderr, " [%s]\n", vt_status_name(s));
-  put_source(e);
+  print_source(e);
   if (d->hint[0] == '\0') return;
   fputs("  help: ", stderr);
-  put_plain(d->hint);
+  print_safe(d->hint);
   putc('\n', stderr);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_params.c - from flags to a program with its parameters and inputs. */
+ * cli_params.c - opens the job of `run` and `parity`: reads the model, parameters and inputs that
+ * the flags name, and makes programs from them. */
 #include "cli_params.h"
 #include "cli_cache.h"
 #include "cli_progress.h"
@@ -8,13 +9,14 @@
 
 /* ---- reading ---- */
 
-/* The one tensor of a file without names, or the one called so in an archive. */
+/* Selects the tensor of an input: the only one of a file without names, or the one with the right
+ * name. */
 static vt_status pick_tensor(cli_input *in, cli_error *e) {
   const char *name = "";
   const int one = vt_archive_count(in->archive) == 1;
   if (one && vt_archive_tensor(in->archive, 0, &name, &in->tensor) == VT_OK && name[0] == '\0') {
     if (in->key == NULL || cli_ends_with(in->path, ".csv")) return VT_OK;
-    return VT_FAIL(&e->diag, VT_NAME, "the tensors of this format have no names, so none is '%s'",
+    return VT_FAIL(&e->diag, VT_NAME, "tensors of this file format have no names: drop ':%s'",
                    in->key);
   }
   return vt_archive_find(in->archive, in->key != NULL ? in->key : in->name, &in->tensor, &e->diag);
@@ -27,7 +29,8 @@ static uint32_t input_dtype(const vt_model *m, const char *name) {
   return 0;
 }
 
-/* A number in a text has no type: it is read as the one that the model declares. */
+/* Reads the file of an input. Numbers in a CSV file have no type, so they are read as the type that
+ * the model declares. */
 static vt_status read_input(const vt_model *m, cli_input *in, cli_error *e) {
   vt_csv_options o = {.size = sizeof o, .column = in->key};
   if (!cli_ends_with(in->path, ".csv"))
@@ -43,7 +46,7 @@ static vt_status open_input(const vt_model *m, const char *text, cli_input *out,
   out->name = cli_text_copy(text, (size_t)(equals - text));
   if (out->name == NULL) return cli_no_memory(e);
   out->given = equals + 1;
-  VT_TRY(cli_path_split(out->given, &out->path, &out->key, e));
+  VT_TRY(cli_split_file_key(out->given, &out->path, &out->key, e));
   e->path = out->given;
   VT_TRY(read_input(m, out, e));
   VT_TRY(pick_tensor(out, e));
@@ -51,7 +54,7 @@ static vt_status open_input(const vt_model *m, const char *text, cli_input *out,
   return VT_OK;
 }
 
-static vt_status refuse_twice(const cli_job *j, cli_error *e) {
+static vt_status refuse_repeated_input(const cli_job *j, cli_error *e) {
   const cli_input *last = &j->inputs[j->n_inputs - 1];
   for (const cli_input *in = j->inputs; in < last; in++)
     if (strcmp(in->name, last->name) == 0)
@@ -61,19 +64,19 @@ static vt_status refuse_twice(const cli_job *j, cli_error *e) {
 
 static vt_status open_inputs(const cli_args *a, cli_job *j, cli_error *e) {
   uint32_t n = 0;
-  while (cli_value_at(a, "in", n) != NULL) n++;
+  while (cli_flag_value_at(a, "in", n) != NULL) n++;
   if (n == 0) return VT_OK;
   j->inputs = calloc(n, sizeof *j->inputs);
   if (j->inputs == NULL) return cli_no_memory(e);
   while (j->n_inputs < n) {
     const uint32_t i = j->n_inputs++;
-    VT_TRY(open_input(j->model, cli_value_at(a, "in", i), &j->inputs[i], e));
-    VT_TRY(refuse_twice(j, e));
+    VT_TRY(open_input(j->model, cli_flag_value_at(a, "in", i), &j->inputs[i], e));
+    VT_TRY(refuse_repeated_input(j, e));
   }
   return VT_OK;
 }
 
-/* ---- parameters of the model against those of the file ---- */
+/* ---- check that the file has exactly the parameters of the model ---- */
 
 static int is_param(const vt_model *m, const char *name) {
   vt_port_info p;
@@ -95,7 +98,7 @@ static vt_status check_params_known(const cli_job *j, cli_error *e) {
   return VT_OK;
 }
 
-static vt_status check_params_there(const cli_job *j, cli_error *e) {
+static vt_status check_params_present(const cli_job *j, cli_error *e) {
   for (uint32_t i = 0; i < vt_model_ports(j->model); i++) {
     vt_port_info p;
     vt_tensor t;
@@ -108,12 +111,12 @@ static vt_status check_params_there(const cli_job *j, cli_error *e) {
 }
 
 static vt_status open_params(const cli_args *a, cli_job *j, cli_error *e) {
-  j->params_path = cli_value(a, "params");
+  j->params_path = cli_flag_value(a, "params");
   if (j->params_path == NULL) return VT_OK;
-  VT_TRY(cli_contradict(a, "params", "seed", e));
+  VT_TRY(cli_refuse_both(a, "params", "seed", e));
   e->path = j->params_path;
   VT_TRY(vt_archive_read(j->params_path, NULL, &j->params, &e->diag));
-  VT_TRY(check_params_there(j, e));
+  VT_TRY(check_params_present(j, e));
   VT_TRY(check_params_known(j, e));
   e->path = NULL;
   return VT_OK;
@@ -121,12 +124,12 @@ static vt_status open_params(const cli_args *a, cli_job *j, cli_error *e) {
 
 vt_status cli_job_open(const cli_args *a, cli_job *out, cli_error *e) {
   *out = (cli_job){.path = a->operands[0],
-                   .passes = cli_value(a, "passes"),
-                   .random = cli_value(a, "random-inputs") != NULL};
+                   .passes = cli_flag_value(a, "passes"),
+                   .random = cli_flag_value(a, "random-inputs") != NULL};
   VT_TRY(cli_bind_parse(a, &out->bind, e));
   VT_TRY(cli_planning_parse(a, &out->how, e));
-  VT_TRY(cli_value_u64(a, "seed", 0, &out->seed, e));
-  VT_TRY(cli_value_u64(a, "random-inputs", 0, &out->inputs_seed, e));
+  VT_TRY(cli_flag_value_u64(a, "seed", 0, &out->seed, e));
+  VT_TRY(cli_flag_value_u64(a, "random-inputs", 0, &out->inputs_seed, e));
   e->path = out->path;
   VT_TRY(vt_model_read(out->path, NULL, &out->model, &e->diag));
   e->path = NULL;
@@ -168,29 +171,31 @@ static vt_status set_inputs(const cli_job *j, vt_program *p, cli_error *e) {
   for (uint32_t i = 0; i < j->n_inputs; i++) {
     const cli_input *in = &j->inputs[i];
     const vt_status s = vt_program_set_input(p, in->name, &in->tensor, &e->diag);
-    if (s == VT_TENSOR) e->path = in->given; /* a wrong name is not the file's fault */
+    if (s == VT_TENSOR) e->path = in->given; /* the file is at fault; not for a wrong name */
     VT_TRY(s);
   }
   return j->random ? vt_program_random_inputs(p, j->inputs_seed, &e->diag) : VT_OK;
 }
 
-/* A failure is the model's where it has a place in it; otherwise it is about the flags. */
+/* Creates a program. A failure with a line number is reported for the model's file; other failures
+ * are about the flags. */
 static vt_status new_program(const cli_job *j, const vt_options *o, vt_program **out,
                              cli_error *e) {
-  const cli_cache_mark before = cli_cache_now(j->cache);
+  const cli_cache_mark before = cli_cache_counts_now(j->cache);
   const vt_status s = vt_program_new(j->model, o, out, &e->diag);
   if (s == VT_OK) {
     uint8_t hash[32];
     const int plugin = vt_program_plugin(*out, hash);
-    cli_cache_tell(j->cache, before);
-    cli_stamp_tell(&(cli_stamp){vt_program_backend(*out), plugin ? hash : NULL,
-                                vt_program_unadmitted(*out), vt_program_fallback(*out)});
+    cli_cache_print_origin(j->cache, before);
+    cli_stamp_print(&(cli_stamp){vt_program_backend(*out), plugin ? hash : NULL,
+                                 vt_program_unadmitted(*out), vt_program_fallback(*out)});
   }
   if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
   return s;
 }
 
-vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **out, cli_error *e) {
+vt_status cli_job_new_program(const cli_job *j, const char *backend, vt_program **out,
+                              cli_error *e) {
   vt_options o = {.size = sizeof o,
                   .n_bind = j->bind.n,
                   .bind = j->bind.row,
@@ -201,7 +206,7 @@ vt_status cli_job_program(const cli_job *j, const char *backend, vt_program **ou
                   .measure = j->measure != 0,
                   .note = cli_warn};
   vt_program *p = NULL;
-  cli_planning_options(&j->how, &o);
+  cli_planning_apply(&j->how, &o);
   cli_progress_attach(&o);
   VT_TRY(new_program(j, &o, &p, e));
   vt_status s = set_params(j, p, e);
@@ -224,16 +229,16 @@ vt_status cli_job_run(const cli_job *j, vt_program *p, cli_error *e) {
 
 /* ---- saving ---- */
 
-typedef struct saved {
+typedef struct param_list {
   uint32_t n;
   const char **names;
   vt_tensor *tensors;
-} saved;
+} param_list;
 
-static vt_status take_param(vt_program *p, const char *name, saved *s, cli_error *e) {
+static vt_status copy_param(vt_program *p, const char *name, param_list *s, cli_error *e) {
   vt_tensor *t = &s->tensors[s->n];
   uint64_t count, bytes;
-  VT_TRY(vt_program_get_param(p, name, t, &e->diag)); /* its type and shape */
+  VT_TRY(vt_program_get_param(p, name, t, &e->diag)); /* reads only type and shape: no data yet */
   VT_TRY(vt_tensor_bytes(t, &count, &bytes, &e->diag));
   t->data = malloc((size_t)bytes + 1);
   if (t->data == NULL) return cli_no_memory(e);
@@ -241,21 +246,21 @@ static vt_status take_param(vt_program *p, const char *name, saved *s, cli_error
   return vt_program_get_param(p, name, t, &e->diag);
 }
 
-static vt_status take_params(const cli_job *j, vt_program *p, saved *s, cli_error *e) {
+static vt_status copy_params(const cli_job *j, vt_program *p, param_list *s, cli_error *e) {
   const uint32_t most = vt_model_ports(j->model) + 1;
   vt_port_info port;
   s->names = calloc(most, sizeof *s->names);
   s->tensors = calloc(most, sizeof *s->tensors);
   if (s->names == NULL || s->tensors == NULL) return cli_no_memory(e);
   for (uint32_t i = 0; vt_model_port(j->model, i, &port) == VT_OK; i++)
-    if (port.kind == VT_PORT_PARAM) VT_TRY(take_param(p, port.name, s, e));
+    if (port.kind == VT_PORT_PARAM) VT_TRY(copy_param(p, port.name, s, e));
   return VT_OK;
 }
 
 vt_status cli_params_save(const cli_job *j, vt_program *p, const char *path, cli_error *e) {
-  saved all = {0};
+  param_list all = {0};
   if (path == NULL) return VT_OK;
-  vt_status s = take_params(j, p, &all, e);
+  vt_status s = copy_params(j, p, &all, e);
   cli_critical_begin();
   if (s == VT_OK) s = vt_safetensors_write(path, all.n, all.names, all.tensors, &e->diag);
   cli_critical_end();

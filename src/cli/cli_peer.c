@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_peer.c - OpenBLAS by dlopen, once for each core type. Its builds differ in the names of their
- * functions and in the width of their integers; what is the same is called through one table. */
+ * cli_peer.c - loads OpenBLAS by dlopen, once for each core type, and calls it. Builds of OpenBLAS
+ * differ in the spelling of their function names and in the width of their integers. */
 #define _GNU_SOURCE /* dladdr, memfd_create */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "cli_bench.h"
 
-enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 }; /* as cblas.h numbers them */
+enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 }; /* constants of cblas.h */
 
 typedef void gemm32_fn(int, int, int, int32_t, int32_t, int32_t, float, const float *, int32_t,
                        const float *, int32_t, float, float *, int32_t);
@@ -25,17 +25,18 @@ typedef void gemv64_fn(int, int, int64_t, int64_t, float, const float *, int64_t
 typedef void threads_fn(int);
 typedef char *config_fn(void);
 
-/* The library as loaded for one core type. */
+/* The library as it was loaded for one core type. */
 typedef struct copy {
-  void *library;
-  int wide; /* its integers have 64 bits */
+  void *library; /* handle of dlopen */
+  int wide;      /* 1: its integers have 64 bits */
   void *gemm, *gemv;
   threads_fn *threads;
-  config_fn *config, *core; /* old builds do not say their core type */
+  config_fn *config, *core; /* `core` is NULL in old builds, which do not tell their core type */
 } copy;
 
-/* The core types that are tried beside the one that OpenBLAS picks, and the instructions they need.
- * SkylakeX is what it does not pick on processors that it does not know. */
+/* Core types that are tried in addition to the one that OpenBLAS chooses, and the instruction sets
+ * they need. SkylakeX is in the list because OpenBLAS does not choose it on processors that it does
+ * not know. */
 static const struct {
   const char *name, *isa;
 } cores[] = {{"Haswell", "avx2"}, {"Zen", "avx2"}, {"SkylakeX", "avx512"}};
@@ -48,7 +49,7 @@ struct cli_peer {
   uint32_t n;
 };
 
-/* How a build spells its functions: PREFIX cblas_sgemm SUFFIX. */
+/* Spellings of function names: PREFIX, for instance cblas_sgemm, SUFFIX. */
 static const struct {
   const char *prefix, *suffix;
   int wide;
@@ -66,7 +67,8 @@ static void *symbol(void *library, int spelling, const char *stem) {
   return dlsym(library, text);
 }
 
-/* A BLAS whose threads cannot be set cannot be compared with. */
+/* Looks up the functions of a library; returns 0 if one is missing. A library whose number of
+ * threads cannot be set is rejected, because the comparison would not be fair. */
 static int bind_symbols(copy *c) {
   for (int i = 0; i < SPELLINGS; i++) {
     c->wide = spellings[i].wide;
@@ -87,7 +89,7 @@ static vt_status not_found(const char *path, cli_error *e) {
                                    : VT_FAIL(&e->diag, VT_BACKEND,
                                              "OpenBLAS is not found: there is neither %s nor %s",
                                              names[0], names[1]);
-  cli_hint(e, "--peer FILE or VOLTA_OPENBLAS names one; those of numpy and scipy serve too");
+  cli_set_hint(e, "give one by --peer FILE or VOLTA_OPENBLAS; those in numpy and scipy work too");
   return s;
 }
 
@@ -103,14 +105,15 @@ static vt_status load_first(cli_peer *p, const char *path, cli_error *e) {
   if (bind_symbols(c)) return VT_OK;
   return VT_FAIL(
       &e->diag, VT_BACKEND,
-      "%s is no OpenBLAS: it lacks cblas_sgemm, cblas_sgemv, openblas_set_num_threads or "
-      "openblas_get_config, also with the marks of 64-bit builds",
+      "%s is not OpenBLAS: it lacks cblas_sgemm, cblas_sgemv, openblas_set_num_threads or "
+      "openblas_get_config, under the names of 64-bit builds too",
       p->name);
 }
 
 /* ---- core types ---- */
 
-/* The bytes of a file as one in memory, which the loader takes for another library; -1: no. */
+/* Copies a file to an in-memory file, so that the loader treats it as another library. Returns its
+ * descriptor; -1 on failure. */
 static int copy_file(const char *path) {
   char bytes[1 << 16];
   const int from = open(path, O_RDONLY | O_CLOEXEC);
@@ -126,7 +129,8 @@ static int copy_file(const char *path) {
   return -1;
 }
 
-/* The file stays open, so that the next copy has another name: the loader goes by names too. */
+/* Loads another copy of the library. The in-memory file stays open, so that the next copy gets
+ * another /proc/self/fd name: the loader identifies libraries by name too. */
 static int open_copy(const copy *first, copy *out) {
   Dl_info about;
   char name[32];
@@ -146,7 +150,8 @@ static int has_core(const cli_peer *p, const char *name) {
   return any;
 }
 
-/* A build that lacks the core type picks one as before. */
+/* Loads a copy with core type `name`. A build without this core type chooses one that is loaded
+ * already; that copy is dropped. */
 static void add_core(cli_peer *p, const char *name) {
   copy *c = &p->copies[p->n];
   if (has_core(p, name)) return;
@@ -154,23 +159,24 @@ static void add_core(cli_peer *p, const char *name) {
   if (open_copy(&p->copies[0], c) && strcasecmp(core_of(c), name) == 0) p->n++;
 }
 
-static int rank_of(const char *isa) {
+static int isa_rank(const char *isa) {
   static const char *const ranks[] = {"scalar", "sse2", "avx2", "avx512"};
   for (int i = 0; i < (int)(sizeof ranks / sizeof *ranks); i++)
     if (strcmp(isa, ranks[i]) == 0) return i;
   return -1;
 }
 
-/* Whether the processor has the instructions and, asked for that, VOLTA_ISA does not exclude them.
+/* 1 if the processor has instruction set `isa` and, if `held` is 1, VOLTA_ISA does not exclude it.
  */
 static int has_isa(const char *isa, int held) {
   char about[ISA_SIZE];
   const char *limit = held ? getenv("VOLTA_ISA") : NULL;
-  if (!cli_fact("cpu", about, sizeof about) || strstr(about, isa) == NULL) return 0;
-  return limit == NULL || limit[0] == '\0' || rank_of(limit) >= rank_of(isa);
+  if (!cli_doctor_fact("cpu", about, sizeof about) || strstr(about, isa) == NULL) return 0;
+  return limit == NULL || limit[0] == '\0' || isa_rank(limit) >= isa_rank(isa);
 }
 
-/* Where VOLTA_ISA excludes AVX-512 that the processor has, OpenBLAS must not pick by itself. */
+/* Loads OpenBLAS with each core type. If VOLTA_ISA excludes AVX-512 and the processor has it, the
+ * first copy must not choose its core type itself. */
 static vt_status load_all(cli_peer *p, const char *path, cli_error *e) {
   const int held = has_isa("avx512", 0) && !has_isa("avx512", 1) && has_isa("avx2", 1);
   if (held) (void)setenv(core_variable, cores[0].name, 1);
@@ -194,15 +200,15 @@ vt_status cli_peer_open(const char *path, cli_peer **out, cli_error *e) {
   return s;
 }
 
-/* Its threads may still be about: the library stays loaded. */
+/* The library stays loaded, because its threads may still exist. */
 void cli_peer_close(cli_peer *p) { free(p); }
 
 const char *cli_peer_library(const cli_peer *p) { return p->name; }
 const char *cli_peer_config(const cli_peer *p) { return p->copies[0].config(); }
-uint32_t cli_peer_cores(const cli_peer *p) { return p->n; }
-const char *cli_peer_core(const cli_peer *p, uint32_t i) { return core_of(&p->copies[i]); }
+uint32_t cli_peer_core_count(const cli_peer *p) { return p->n; }
+const char *cli_peer_core_name(const cli_peer *p, uint32_t i) { return core_of(&p->copies[i]); }
 
-void cli_peer_threads(const cli_peer *p, cli_setting s) {
+void cli_peer_set_threads(const cli_peer *p, cli_setting s) {
   p->copies[s.core].threads((int)s.threads);
 }
 
@@ -223,7 +229,8 @@ static void gemm(const copy *c, const cli_product *q) {
          (int32_t)q->k, q->w, (int32_t)ldw, 0, q->c, (int32_t)q->n);
 }
 
-/* The matrix as it lies in memory, and whether its rows or its columns are summed over. */
+/* Calls gemv with w as a row-major matrix. If w is (k,n), the sum over k goes down its columns, so
+ * gemv must transpose it. */
 static void gemv(const copy *c, const cli_product *q) {
   const int side = q->transposed ? PLAIN : TRANSPOSED;
   const int64_t rows = q->transposed ? q->n : q->k, columns = q->transposed ? q->k : q->n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_planning.c - the flags that say how a plan is made, and sizes as text. */
+ * cli_planning.c - parses the flags on planning, converts sizes to and from text, and prints the
+ * stamp of a report. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,40 +47,40 @@ void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]) {
     snprintf(out, CLI_SIZE_TEXT, "%.1f %s", v, name[i]);
 }
 
-static const char *value_if(const cli_args *a, const char *name) {
-  return cli_takes(a, name) ? cli_value(a, name) : NULL;
+static const char *value_if_known(const cli_args *a, const char *name) {
+  return cli_has_flag(a, name) ? cli_flag_value(a, name) : NULL;
 }
 
-/* `auto` is the CPU where there is no GPU: to ask for it and for no fallback means nothing. */
+/* --backend auto with --fallback none is refused, because auto itself falls back to the CPU. */
 static vt_status parse_policy(const cli_args *a, vt_policy *out, cli_error *e) {
-  const char *fallback = value_if(a, "fallback"), *backend = value_if(a, "backend");
+  const char *fallback = value_if_known(a, "fallback"), *backend = value_if_known(a, "backend");
   if (fallback != NULL && backend != NULL && strcmp(backend, "auto") == 0 &&
       strcmp(fallback, "none") == 0)
     return VT_FAIL(&e->diag, VT_USAGE, "--backend auto and --fallback none contradict each other");
-  if (cli_value(a, "allow-unadmitted") != NULL) out->admission = VT_ADMISSION_WAIVED;
-  if (value_if(a, "untried") != NULL) out->capabilities = VT_CAPABILITIES_BELIEVED;
+  if (cli_flag_value(a, "allow-unadmitted") != NULL) out->admission = VT_ADMISSION_WAIVED;
+  if (value_if_known(a, "untried") != NULL) out->capabilities = VT_CAPABILITIES_BELIEVED;
   if (fallback == NULL || strcmp(fallback, "none") == 0) return VT_OK;
   out->fallback = VT_FALLBACK_CPU;
   if (strcmp(fallback, "cpu") == 0) return VT_OK;
   return VT_FAIL(&e->diag, VT_USAGE, "--fallback takes none or cpu, not '%s'", fallback);
 }
 
-/* A number of threads at `text`, up to a comma or the end; 0 when it is none. */
-static uint32_t threads_at(const char *text) {
+/* Parses a number of threads that ends at a comma or the end of the text; 0 if it is malformed. */
+static uint32_t parse_thread_count(const char *text) {
   const size_t digits = strspn(text, "0123456789");
   const int ends = text[digits] == 0 || text[digits] == ',';
   const uint32_t n = ends && digits <= 4 ? (uint32_t)strtoul(text, NULL, 10) : 0;
   return n <= 4096 ? n : 0;
 }
 
-/* Where several backends are compared, several numbers are; otherwise there is one. */
+/* A verb that compares several backends accepts several numbers of threads, other verbs one. */
 static vt_status parse_threads(const cli_args *a, cli_planning *out, cli_error *e) {
-  const char *text = value_if(a, "threads");
-  const uint32_t most = cli_takes(a, "backends") ? CLI_THREADS_MOST : 1;
+  const char *text = value_if_known(a, "threads");
+  const uint32_t most = cli_has_flag(a, "backends") ? CLI_THREADS_MOST : 1;
   if (text == NULL) return VT_OK;
   for (const char *at = text; at != NULL; at = strchr(at, ',')) {
     at += *at == ',';
-    const uint32_t n = threads_at(at);
+    const uint32_t n = parse_thread_count(at);
     if (n == 0 || out->n_threads == most)
       return VT_FAIL(&e->diag, VT_USAGE, "--threads takes %s from 1 to 4096, not '%s'",
                      most == 1 ? "a number" : "up to 16 numbers", text);
@@ -90,25 +91,25 @@ static vt_status parse_threads(const cli_args *a, cli_planning *out, cli_error *
 }
 
 vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e) {
-  cli_planning p = {.schedule = cli_value(a, "schedule"),
-                    .stream = cli_value(a, "stream"),
-                    .certificate = cli_value(a, "certificate"),
+  cli_planning p = {.schedule = cli_flag_value(a, "schedule"),
+                    .stream = cli_flag_value(a, "stream"),
+                    .certificate = cli_flag_value(a, "certificate"),
                     .policy = {.size = sizeof p.policy}};
-  const char *budget = cli_value(a, "memory-budget");
+  const char *budget = cli_flag_value(a, "memory-budget");
   if (budget != NULL && !cli_size_parse(budget, &p.budget))
     return VT_FAIL(&e->diag, VT_USAGE,
                    "--memory-budget takes a number of bytes below 2^63, as in 64MiB, 2GB or "
                    "4096, not '%s'",
                    budget);
   if (budget != NULL && p.budget == 0)
-    return VT_FAIL(&e->diag, VT_USAGE, "--memory-budget 0 leaves no room for anything");
+    return VT_FAIL(&e->diag, VT_USAGE, "--memory-budget must be above 0");
   VT_TRY(parse_policy(a, &p.policy, e));
   VT_TRY(parse_threads(a, &p, e));
   *out = p;
   return VT_OK;
 }
 
-void cli_planning_options(const cli_planning *p, vt_options *o) {
+void cli_planning_apply(const cli_planning *p, vt_options *o) {
   o->schedule = p->schedule;
   o->stream = p->stream;
   o->policy = &p->policy;
@@ -116,7 +117,7 @@ void cli_planning_options(const cli_planning *p, vt_options *o) {
   o->threads = p->threads;
 }
 
-void cli_planning_json(const cli_planning *p, json_t *o) {
+void cli_planning_add_json(const cli_planning *p, json_t *o) {
   cli_json_set(o, "schedule", json_string(p->schedule != NULL ? p->schedule : "source"));
   cli_json_set(o, "stream", p->stream != NULL ? cli_json_text(p->stream) : json_null());
   cli_json_set(o, "memory_budget",
@@ -125,21 +126,22 @@ void cli_planning_json(const cli_planning *p, json_t *o) {
 
 /* ---- the stamp ---- */
 
-void cli_stamp_tell(const cli_stamp *s) {
-  static char last[80]; /* a sweep or a budget makes many plans for one backend */
+void cli_stamp_print(const cli_stamp *s) {
+  static char last[80]; /* a backend is reported once, also if a sweep makes many plans for it */
   char hex[CLI_HEX_SIZE] = "";
   if ((!s->unadmitted && s->fallback == NULL) || strcmp(last, s->backend) == 0) return;
   snprintf(last, sizeof last, "%s", s->backend);
-  char why[2048]; /* in it are words of the backend that failed */
+  char why[2048]; /* escaped, because the text may come from a plug-in */
   if (s->fallback != NULL)
-    cli_narrate("volta: FALLBACK to %s: %s\n", s->backend, cli_plain(s->fallback, why, sizeof why));
+    cli_narrate("volta: FALLBACK to %s: %s\n", s->backend,
+                cli_escape_text(s->fallback, why, sizeof why));
   if (!s->unadmitted) return;
   if (s->plugin != NULL) cli_hex(s->plugin, hex);
   cli_narrate("volta: UNADMITTED: nothing shows that %s (content %.16s) gives the right bits\n",
               s->backend, hex);
 }
 
-void cli_stamp_json(json_t *o, const cli_stamp *s) {
+void cli_stamp_add_json(json_t *o, const cli_stamp *s) {
   cli_json_set(o, "unadmitted", json_boolean(s->unadmitted));
   cli_json_set(o, "fallback", s->fallback != NULL ? cli_json_text(s->fallback) : json_null());
   if (s->plugin != NULL) cli_json_set(o, "plugin", cli_json_hex(s->plugin));

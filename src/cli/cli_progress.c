@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_progress.c - one line on a terminal for work of over a second: how far, and how long still.
- */
+ * cli_progress.c - one line on a terminal for work of more than a second: percentage and estimated
+ * time left. */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -8,19 +8,19 @@
 #include "cli_progress.h"
 
 static struct {
-  const char *what;
-  double start, last; /* seconds */
-  int shown;
+  const char *what;   /* the current task */
+  double start, last; /* time of its first report, of the last one shown; in seconds */
+  int shown;          /* 1: the line is on the terminal */
 } state;
 
-static double seconds(void) {
+static double now_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void report(void *user, const char *what, uint64_t done, uint64_t total) {
-  const double now = seconds();
+static void update_line(void *user, const char *what, uint64_t done, uint64_t total) {
+  const double now = now_seconds();
   (void)user;
   if (state.what != what) {
     state.what = what;
@@ -35,11 +35,11 @@ static void report(void *user, const char *what, uint64_t done, uint64_t total) 
 }
 
 void cli_progress_attach(vt_options *o) {
-  if (isatty(STDERR_FILENO)) o->progress = report;
+  if (isatty(STDERR_FILENO)) o->progress = update_line;
 }
 
 void cli_progress_show(const char *what, uint64_t done, uint64_t total) {
-  if (isatty(STDERR_FILENO)) report(NULL, what, done, total);
+  if (isatty(STDERR_FILENO)) update_line(NULL, what, done, total);
 }
 
 void cli_progress_clear(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_published.c - looks a run up among published digests. */
+ * cli_published.c - looks up the published digest of a run in a file. */
 #include "cli_published.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -8,9 +8,9 @@
 
 enum { LINE_SIZE = 1024, WORDS = 5 };
 
-/* The words of a line, which is cut up; 0 for an empty line or a comment, WORDS + 1 for too many.
- */
-static int split(char *line, char *word[WORDS]) {
+/* Splits a line in place into words and returns their number: 0 for an empty line or a comment,
+ * WORDS + 1 if there are too many. */
+static int split_words(char *line, char *word[WORDS]) {
   int n = 0;
   char *save = NULL;
   for (char *w = strtok_r(line, " \t\r\n", &save); w != NULL;
@@ -31,7 +31,7 @@ static vt_status check_line(int n, char *word[WORDS], uint32_t line, cli_error *
   const vt_status s = VT_FAIL(&e->diag, VT_FORMAT, "the line is not a published digest");
   e->diag.line = line;
   e->diag.column = 1;
-  cli_hint(e, "a line is: DIGEST MODEL BIND seed=S inputs=S");
+  cli_set_hint(e, "a line has the form DIGEST MODEL BIND seed=S inputs=S");
   return s;
 }
 
@@ -40,27 +40,27 @@ typedef struct key {
   char seed[32], inputs[32];
 } key;
 
-static key key_of(const cli_job *j) {
+static key make_key(const cli_job *j) {
   key k = {.j = j, .inputs = "inputs=-"};
   snprintf(k.seed, sizeof k.seed, "seed=%" PRIu64, j->seed);
   if (j->random) snprintf(k.inputs, sizeof k.inputs, "inputs=%" PRIu64, j->inputs_seed);
   return k;
 }
 
-static int matches(const key *k, char *word[WORDS]) {
+static int line_matches(const key *k, char *word[WORDS]) {
   return strcmp(word[1], cli_basename(k->j->path)) == 0 && cli_bind_matches(&k->j->bind, word[2]) &&
          strcmp(word[3], k->seed) == 0 && strcmp(word[4], k->inputs) == 0;
 }
 
-/* Reads to the end even after a match: a file that contradicts itself settles nothing. */
-static vt_status search(FILE *f, const key *k, char out[CLI_HEX_SIZE], cli_error *e) {
+/* Reads the whole file even after a match, because a contradiction further down must be found. */
+static vt_status search_file(FILE *f, const key *k, char out[CLI_HEX_SIZE], cli_error *e) {
   char line[LINE_SIZE];
   for (uint32_t at = 1; fgets(line, sizeof line, f) != NULL; at++) {
     char *word[WORDS];
-    const int n = split(line, word);
+    const int n = split_words(line, word);
     if (n == 0) continue;
     VT_TRY(check_line(n, word, at, e));
-    if (!matches(k, word)) continue;
+    if (!line_matches(k, word)) continue;
     if (out[0] != '\0' && strcmp(out, word[0]) != 0) {
       e->diag.line = at;
       e->diag.column = 1;
@@ -71,11 +71,11 @@ static vt_status search(FILE *f, const key *k, char out[CLI_HEX_SIZE], cli_error
   return VT_OK;
 }
 
-static vt_status nothing_found(const key *k, cli_error *e) {
+static vt_status fail_not_found(const key *k, cli_error *e) {
   const vt_status s =
       VT_FAIL(&e->diag, VT_NAME, "no digest is published for %s with this binding, %s and %s",
               cli_basename(k->j->path), k->seed, k->inputs);
-  cli_hint(e, "give the --bind, --seed and --random-inputs of a line of the file");
+  cli_set_hint(e, "use --bind, --seed and --random-inputs as in a line of the file");
   return s;
 }
 
@@ -84,12 +84,12 @@ vt_status cli_published_find(const char *path, const cli_job *j, char out[CLI_HE
   e->path = path;
   FILE *f = fopen(path, "r");
   if (f == NULL) return VT_FAIL(&e->diag, VT_IO, "cannot be read: %s", strerror(errno));
-  const key k = key_of(j);
+  const key k = make_key(j);
   char found[CLI_HEX_SIZE] = "";
-  vt_status s = search(f, &k, found, e);
+  vt_status s = search_file(f, &k, found, e);
   if (s == VT_OK && ferror(f)) s = VT_FAIL(&e->diag, VT_IO, "cannot be read: %s", strerror(errno));
   fclose(f);
-  if (s == VT_OK && found[0] == '\0') s = nothing_found(&k, e);
+  if (s == VT_OK && found[0] == '\0') s = fail_not_found(&k, e);
   if (s != VT_OK) return s;
   memcpy(out, found, CLI_HEX_SIZE);
   e->path = NULL;

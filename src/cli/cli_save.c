@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_save.c - from tensors to a file of the format that was asked for. */
+ * cli_save.c - writes a list of tensors to a file in the chosen format. */
 #include "cli_save.h"
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ vt_status cli_format_of_path(const char *path, cli_format *out, cli_error *e) {
   return VT_FAIL(&e->diag, VT_USAGE, "'%s' ends in none of .npy, .npz and .safetensors", path);
 }
 
-static int grow(cli_list *l) {
+static int grow_list(cli_list *l) {
   if (l->n < l->cap) return 1;
   const uint32_t cap = l->cap * 2 + 8;
   const char **names = calloc(cap, sizeof *names);
@@ -49,7 +49,7 @@ static int grow(cli_list *l) {
 }
 
 vt_status cli_list_add(cli_list *l, const char *name, const vt_tensor *t, cli_error *e) {
-  if (!grow(l)) return cli_no_memory(e);
+  if (!grow_list(l)) return cli_no_memory(e);
   l->names[l->n] = name;
   l->tensors[l->n++] = *t;
   return VT_OK;

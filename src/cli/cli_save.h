@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_save.h - tensors that the command line writes, and the formats it can write. */
+ * cli_save.h - a list of named tensors, written to a file of one of three formats. */
 #ifndef CLI_SAVE_H
 #define CLI_SAVE_H
 #include "cli.h"
@@ -7,12 +7,12 @@
 typedef enum cli_format { CLI_NPY, CLI_NPZ, CLI_SAFETENSORS, CLI_FORMATS } cli_format;
 
 const char *cli_format_suffix(cli_format f); /* ".npy" */
-/* "npy", "npz" or "safetensors"; NULL is npy. */
+/* Parses "npy", "npz" or "safetensors"; NULL gives npy. */
 vt_status cli_format_parse(const char *text, cli_format *out, cli_error *e) VT_NODISCARD;
-/* What the end of a path says. */
+/* The format that the suffix of a path names. */
 vt_status cli_format_of_path(const char *path, cli_format *out, cli_error *e) VT_NODISCARD;
 
-/* Names and data stay the caller's. */
+/* A list of tensors. It does not own the names and the data. */
 typedef struct cli_list {
   uint32_t n, cap;
   const char **names;
@@ -22,7 +22,7 @@ typedef struct cli_list {
 vt_status cli_list_add(cli_list *l, const char *name, const vt_tensor *t,
                        cli_error *e) VT_NODISCARD;
 void cli_list_free(cli_list *l);
-/* Writes them to one file and says so; npy takes the first. */
+/* Writes the list to one file and reports its path; npy writes the first tensor only. */
 vt_status cli_list_write(const cli_list *l, cli_format f, const char *path,
                          cli_error *e) VT_NODISCARD;
 #endif

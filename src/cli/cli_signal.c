@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_signal.c - an interrupt ends the process with 130 at once, except while a file is being
- * written: then right after, so that no temporary file stays behind. */
+ * cli_signal.c - an interrupt ends the process with exit code 130: at once, or, while a file is
+ * being written, right after that, so that no temporary file is left. */
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ void cli_signals_init(void) {
   struct sigaction act = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
   sigemptyset(&act.sa_mask);
   sigaction(SIGINT, &act, NULL);
-  /* A reader that goes away is not an error: the write reports it, and cli_flush stops quietly. */
+  /* A closed pipe must not kill the process: the write fails, and cli_flush stops quietly. */
   act.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &act, NULL);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_svg.c - the memory of a plan as a picture. Steps run to the right; the classes are stacked,
- * so the top is the peak. Temporaries and scratch are drawn to scale, offset over steps; what stays
- * for the whole run would dwarf them and is drawn as bands of fixed height.
+ * cli_svg.c - draws the memory of a plan as a picture. The steps go from left to right. Memory
+ * classes are stacked, so the top is the peak. Temporaries and scratch are drawn to scale. Memory
+ * that is used during the whole run would dwarf them, so it is drawn as bands of fixed height.
  *
- *              +--------------------------------+  budget, where it is given
+ *              +--------------------------------+  budget, if it is given
  *   temporary  |  [ _12 ]     [ _19 ]           |  <- peak
  *              |[ _11      ][ _15 ]             |
  *   workspace  |      ||    |                   |
@@ -23,20 +23,20 @@ enum {
   TOP = 112,
   PLOT = 986, /* width of the panels */
   WIDTH = LEFT + PLOT + RIGHT,
-  SCALED = 420, /* height of all that is to scale */
+  SCALED = 420, /* height of the panel that is to scale */
   BAND = 40,
   GAP = 6,
-  END = 26, /* width of the time after the last step */
+  END = 26, /* width of the part of the x axis after the last step */
   BOTTOM = 74
 };
 
-/* By class, bottom to top; `scaled`: offsets can be read off. Three tints tell neighbours apart.
- * Classes that share an arena share a panel. */
+/* How a memory class is drawn. Classes that share an arena share a panel. */
 typedef struct style {
-  const char *name, *about;
-  int scaled;
-  const char *tint[3];
+  const char *name, *about; /* name of the class, note below it */
+  int scaled;               /* 1: drawn to scale, with offsets on the axis */
+  const char *tint[3];      /* colours, used in turn so that neighbours differ */
 } style;
+/* Classes from the bottom of the picture to its top. */
 enum { HOST_PARAMETER, PARAMETER, GRADIENT, STATE, INPUT, OUTPUT, WORKSPACE, TEMPORARY, N_STYLES };
 static const style styles[N_STYLES] = {
     [HOST_PARAMETER] = {"host_parameter", "in host", 0, {"#c9c9c9", "#bdbdbd", "#d4d4d4"}},
@@ -50,10 +50,11 @@ static const style styles[N_STYLES] = {
 };
 _Static_assert((int)N_STYLES == (int)VT_MEMORY_CLASSES, "every class of memory has a style");
 
-typedef struct panel { /* an arena */
+/* The part of the picture that shows one arena. */
+typedef struct panel {
   const style *style;
-  uint32_t class;
-  uint64_t bytes;
+  uint32_t class; /* the first memory class of the arena */
+  uint64_t bytes; /* bytes of the arena */
   cli_box box;
 } panel;
 
@@ -62,13 +63,13 @@ typedef struct picture {
   const cli_plan_job *j;
   const vt_planned *p;
   vt_plan_info info;
-  panel panels[N_STYLES]; /* bottom to top */
-  uint32_t n;
-  double scale, step; /* heights of a byte, width of a step */
-  double top, height; /* of the highest panel; of the picture */
+  panel panels[N_STYLES]; /* panels from bottom to top */
+  uint32_t n;             /* number of panels */
+  double scale, step;     /* height of a byte, width of a step */
+  double top, height;     /* y of the top panel, height of the picture */
 } picture;
 
-/* ---- where everything lies ---- */
+/* ---- layout ---- */
 
 static uint32_t class_named(const char *name) {
   uint32_t c = 0;
@@ -89,7 +90,7 @@ static uint64_t arena_bytes(const picture *g, uint32_t arena) {
   return bytes;
 }
 
-/* Panels of arenas that hold something; the others have none. */
+/* Makes a panel for each arena that is not empty. */
 static void choose_panels(picture *g) {
   for (uint32_t i = 0; i < N_STYLES; i++) {
     const uint32_t c = class_named(styles[i].name);
@@ -112,7 +113,7 @@ static void stack_panels(picture *g) {
   g->height = y + BOTTOM;
 }
 
-/* Steps first to last, and offset to offset + bytes from the panel's floor. */
+/* The box of a lifetime: its steps horizontally, its bytes vertically from the panel's bottom. */
 static cli_box lifetime_box(const picture *g, const panel *p, const vt_plan_lifetime *s) {
   const double end = s->last < g->info.steps ? LEFT + (s->last + 1) * g->step : LEFT + PLOT;
   const double unit = p->box.h / (double)p->bytes;
@@ -123,16 +124,16 @@ static cli_box lifetime_box(const picture *g, const panel *p, const vt_plan_life
 
 /* ---- panels ---- */
 
-/* What the step does that makes a stretch; NULL where it is there before the first step. */
-static const char *maker(const picture *g, const vt_plan_lifetime *s) {
+/* Text of the step that defines the value of a lifetime; NULL if no step defines it. */
+static const char *defining_step(const picture *g, const vt_plan_lifetime *s) {
   const char *does = vt_planned_step(g->p, s->first);
   const size_t n = strlen(s->name);
   return does != NULL && strncmp(does, s->name, n) == 0 && strchr(" ,", does[n]) != NULL ? does
                                                                                          : NULL;
 }
 
-static void draw_tip(const picture *g, const vt_plan_lifetime *s) {
-  const char *does = maker(g, s);
+static void draw_tooltip(const picture *g, const vt_plan_lifetime *s) {
+  const char *does = defining_step(g, s);
   char size[CLI_SIZE_TEXT];
   cli_size_text(s->bytes, size);
   fputs("<title>", g->f);
@@ -142,13 +143,13 @@ static void draw_tip(const picture *g, const vt_plan_lifetime *s) {
   fprintf(g->f, ": %" PRIu64 " bytes (%s) at %" PRIu64 ", steps %u to %u", s->bytes, size,
           s->offset, s->first, s->last < g->info.steps ? s->last : g->info.steps);
   fputs(does != NULL ? "&#10;" : "", g->f);
-  cli_xml_cut(g->f, does != NULL ? does : "", 160);
+  cli_xml_text_cut(g->f, does != NULL ? does : "", 160);
   fputs("</title>", g->f);
 }
 
-/* The name, and what made it where there is room: "_71 = mul". */
+/* Draws the name of a value, with its op if that fits: "_71 = mul". */
 static void draw_name(const picture *g, const vt_plan_lifetime *s, const cli_box *b) {
-  const char *does = maker(g, s), *open = does != NULL ? strchr(does, '(') : NULL;
+  const char *does = defining_step(g, s), *open = does != NULL ? strchr(does, '(') : NULL;
   char longer[64];
   if (open != NULL && snprintf(longer, sizeof longer, "%.*s", (int)(open - does), does) > 0 &&
       cli_xml_label(g->f, b, longer))
@@ -158,17 +159,17 @@ static void draw_name(const picture *g, const vt_plan_lifetime *s, const cli_box
 
 static void draw_lifetime(const picture *g, const panel *p, const vt_plan_lifetime *s, uint32_t i) {
   const cli_box b = lifetime_box(g, p, s);
-  const int edged = b.w >= 3 && b.h >= 3; /* an edge would hide what is thinner */
+  const int edged = b.w >= 3 && b.h >= 3; /* the edge would hide a smaller box */
   fprintf(g->f, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"%s>", b.x,
           b.y, b.w, b.h, style_of(s->memory_class)->tint[i % 3], edged ? " class=\"e\"" : "");
-  draw_tip(g, s);
+  draw_tooltip(g, s);
   fputs("</rect>\n", g->f);
   draw_name(g, s, &b);
 }
 
-/* The classes that lie there and what each adds; returns how high that reaches. */
-static double draw_gutter(const picture *g, const panel *p) {
-  double up = p->style->scaled ? 18 : 22; /* from the panel's floor */
+/* Prints the classes of a panel and their bytes at its left. Returns the height of that text. */
+static double draw_panel_label(const picture *g, const panel *p) {
+  double up = p->style->scaled ? 18 : 22; /* distance from the panel's bottom */
   for (uint32_t i = 0; i < N_STYLES; i++) {
     const uint32_t c = class_named(styles[i].name);
     if (vt_memory_class_arena(c) != p->class || g->info.bytes[c] == 0) continue;
@@ -196,15 +197,15 @@ static void draw_panel(const picture *g, const panel *p) {
 
 /* ---- axes ---- */
 
-/* The smallest of 1, 2, 5, 10, 20, ... (or, by twos, of the powers of two) that makes at most
- * `most` intervals of `whole`. */
-static uint64_t tick(uint64_t whole, uint64_t most, int by_twos) {
+/* Distance between ticks: the smallest of 1, 2, 5, 10, 20, ..., or with `by_twos` the smallest
+ * power of two, that divides `whole` into at most `most` intervals. */
+static uint64_t tick_distance(uint64_t whole, uint64_t most, int by_twos) {
   uint64_t t = 1;
   for (uint32_t i = 0; whole / t > most; i++) t = by_twos ? t * 2 : i % 3 == 1 ? t / 2 * 5 : t * 2;
   return t;
 }
 
-/* A power of two as a number of units, so that 256 KiB of some MiB reads 0.25. */
+/* An offset in the unit that suits `whole`: on an axis of a few MiB, 256 KiB is "0.25 MiB". */
 static void offset_text(uint64_t at, uint64_t whole, char out[CLI_SIZE_TEXT]) {
   static const char *const name[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   uint32_t i = 0;
@@ -214,21 +215,21 @@ static void offset_text(uint64_t at, uint64_t whole, char out[CLI_SIZE_TEXT]) {
 }
 
 static void draw_offsets(const picture *g, const panel *p) {
-  const uint64_t every = tick(p->bytes, 9, 1);
-  const double free_from = p->box.y + p->box.h - draw_gutter(g, p);
+  const uint64_t every = tick_distance(p->bytes, 9, 1);
+  const double free_from = p->box.y + p->box.h - draw_panel_label(g, p);
   for (uint64_t at = 0; p->style->scaled && at <= p->bytes; at += every) {
     const double y = p->box.y + p->box.h - (double)at / (double)p->bytes * p->box.h;
     char size[CLI_SIZE_TEXT];
     offset_text(at, p->bytes, size);
     fprintf(g->f, "<line class=\"t\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>\n", LEFT - 5, y,
             LEFT + PLOT, y);
-    if (y < free_from) /* below that the panel says what it is */
+    if (y < free_from) /* lower positions are covered by the panel's description */
       fprintf(g->f, "<text class=\"a\" x=\"%d\" y=\"%.1f\">%s</text>\n", LEFT - 9, y + 4, size);
   }
 }
 
 static void draw_steps(const picture *g) {
-  const uint64_t every = tick(g->info.steps, 16, 0);
+  const uint64_t every = tick_distance(g->info.steps, 16, 0);
   const double y = g->height - BOTTOM;
   for (uint64_t i = 0; i <= g->info.steps; i += every)
     fprintf(g->f,
@@ -252,11 +253,13 @@ static void draw_peak(const picture *g) {
           LEFT, g->top, LEFT + PLOT, g->top, LEFT + PLOT, g->top - 5, size, g->info.peak);
 }
 
-/* At its height where that is within what is to scale; otherwise an arrow says where to. */
+/* Draws the budget at its height if that is within the scaled panel; otherwise at the edge, with
+ * the note "not to scale". */
 static void draw_budget(const picture *g) {
   const uint64_t budget = g->j->how.budget, peak = g->info.peak;
   if (budget == 0) return;
-  const double off = ((double)peak - (double)budget) * g->scale; /* below the peak */
+  const double off =
+      ((double)peak - (double)budget) * g->scale; /* distance from the peak downwards */
   const int above = off<-24, below = off> SCALED || g->scale == 0;
   const double y = above ? g->top - 24 : below ? g->top + SCALED : g->top + off;
   char size[CLI_SIZE_TEXT], far[CLI_SIZE_TEXT];
@@ -278,13 +281,13 @@ static void draw_fullest(const picture *g) {
   fprintf(g->f, "<line class=\"f\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x, g->top,
           x, y + 5);
   fprintf(g->f, "<text class=\"f\" x=\"%d\" y=\"%.1f\">%s", LEFT, y + 52, text);
-  cli_xml_cut(g->f, does, cli_xml_fits(PLOT, 12) - (size_t)n);
+  cli_xml_text_cut(g->f, does, cli_xml_chars_in(PLOT, 12) - (size_t)n);
   fputs("</text>\n", g->f);
 }
 
-/* ---- the frame ---- */
+/* ---- head, title and legend ---- */
 
-/* Its own background and colours, so that it reads the same on a light page and on a dark one. */
+/* The picture has its own background and colours, so it looks the same on light and dark pages. */
 static void draw_head(const picture *g) {
   fprintf(g->f,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
@@ -308,7 +311,7 @@ static void draw_title(const picture *g) {
   char live[CLI_SIZE_TEXT];
   cli_size_text(g->info.live, live);
   fputs("<text class=\"h\" x=\"16\" y=\"30\">", g->f);
-  cli_xml_cut(g->f, vt_model_name(g->j->model), 60);
+  cli_xml_text_cut(g->f, vt_model_name(g->j->model), 60);
   fputs("</text>\n<text class=\"m\" x=\"16\" y=\"50\">", g->f);
   for (uint32_t i = 0; i < g->j->bind.n; i++)
     fprintf(g->f, "%s=%" PRId64 "%s", g->j->bind.row[i].name, g->j->bind.row[i].value,
@@ -320,7 +323,7 @@ static void draw_title(const picture *g) {
   fputs("</text>\n", g->f);
 }
 
-/* What the colours mean in the panels where several of them meet. */
+/* Explains the colours of the panel that several classes share. */
 static void draw_legend(const picture *g) {
   static const struct {
     uint32_t style;
@@ -336,7 +339,7 @@ static void draw_legend(const picture *g) {
   }
 }
 
-static void draw(const picture *g) {
+static void draw_picture(const picture *g) {
   draw_head(g);
   draw_title(g);
   draw_legend(g);
@@ -349,7 +352,7 @@ static void draw(const picture *g) {
   fputs("</svg>\n", g->f);
 }
 
-static vt_status put_out(const char *path, const char *bytes, size_t n, cli_error *e) {
+static vt_status write_picture(const char *path, const char *bytes, size_t n, cli_error *e) {
   if (strcmp(path, "-") == 0) {
     cli_write(bytes, n);
     return VT_OK;
@@ -369,10 +372,10 @@ vt_status cli_svg_write(const char *path, const cli_plan_job *j, const vt_planne
   stack_panels(&g);
   g.f = open_memstream(&bytes, &n);
   if (g.f == NULL) return cli_no_memory(e);
-  draw(&g);
+  draw_picture(&g);
   const int lost = ferror(g.f) != 0;
   vt_status s = fclose(g.f) != 0 || lost ? cli_no_memory(e) : VT_OK;
-  if (s == VT_OK) s = put_out(path, bytes, n, e);
+  if (s == VT_OK) s = write_picture(path, bytes, n, e);
   free(bytes);
   return s;
 }

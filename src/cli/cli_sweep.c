@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_sweep.c - volta plan --sweep B=1,2,4: a plan for each value, or for each combination where
- * the flag is given several times; the last one varies fastest. */
+ * cli_sweep.c - volta plan --sweep B=1,2,4: a table with a plan for each value. If the flag is
+ * given several times there is a plan for each combination; the last dim varies fastest. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,14 +12,16 @@
 
 enum { MOST_AXES = 8, MOST_PLANS = 10000 };
 
+/* One --sweep flag. */
 typedef struct axis {
-  char *name; /* holds the name */
-  int64_t *value;
-  uint32_t n;
+  char *name;     /* name of the dim; owned */
+  int64_t *value; /* its sizes */
+  uint32_t n;     /* number of sizes */
 } axis;
 
+/* One plan of the table. */
 typedef struct row {
-  int64_t value[MOST_AXES]; /* of each axis */
+  int64_t value[MOST_AXES]; /* size of each axis */
   vt_plan_info info;
 } row;
 
@@ -38,7 +40,7 @@ static vt_status parse_value(const axis *x, const char *at, size_t n, int64_t *o
   const long long v = strtoll(at, &end, 10);
   const int digit = (at[0] >= '0' && at[0] <= '9') || (at[0] == '-' && n > 1);
   if (!digit || end != at + n || errno != 0)
-    return VT_FAIL(&e->diag, VT_BIND, "--sweep %s: '%.*s' is no whole number", x->name,
+    return VT_FAIL(&e->diag, VT_BIND, "--sweep %s: '%.*s' is not a whole number", x->name,
                    n < 60 ? (int)n : 60, at);
   *out = v;
   return VT_OK;
@@ -56,7 +58,7 @@ static vt_status parse_values(axis *x, const char *list, cli_error *e) {
   return VT_OK;
 }
 
-static vt_status refuse_twice(const sweep *w, const char *name, cli_error *e) {
+static vt_status refuse_repeated_dim(const sweep *w, const char *name, cli_error *e) {
   for (uint32_t i = 0; i + 1 < w->n_axes; i++)
     if (strcmp(w->axes[i].name, name) == 0)
       return VT_FAIL(&e->diag, VT_USAGE, "--sweep gives '%s' twice", name);
@@ -65,7 +67,7 @@ static vt_status refuse_twice(const sweep *w, const char *name, cli_error *e) {
   return VT_OK;
 }
 
-static vt_status refuse_repeats(const axis *x, cli_error *e) {
+static vt_status refuse_repeated_sizes(const axis *x, cli_error *e) {
   for (uint32_t i = 1; i < x->n; i++)
     for (uint32_t k = 0; k < i; k++)
       if (x->value[k] == x->value[i])
@@ -83,19 +85,19 @@ static vt_status parse_axis(sweep *w, const char *text, cli_error *e) {
   axis *x = &w->axes[w->n_axes++];
   x->name = cli_text_copy(text, (size_t)(equals - text));
   if (x->name == NULL) return cli_no_memory(e);
-  VT_TRY(refuse_twice(w, x->name, e));
+  VT_TRY(refuse_repeated_dim(w, x->name, e));
   return parse_values(x, equals + 1, e);
 }
 
 static vt_status parse_axes(sweep *w, const cli_args *a, cli_error *e) {
   const char *text;
   uint64_t rows = 1;
-  for (uint32_t i = 0; (text = cli_value_at(a, "sweep", i)) != NULL; i++) {
+  for (uint32_t i = 0; (text = cli_flag_value_at(a, "sweep", i)) != NULL; i++) {
     VT_TRY(parse_axis(w, text, e));
-    rows *= w->axes[i].n; /* of at most MOST_PLANS and the length of a line */
+    rows *= w->axes[i].n; /* cannot overflow: at most MOST_PLANS times the length of a line */
     if (rows > MOST_PLANS)
       return VT_FAIL(&e->diag, VT_USAGE, "--sweep asks for more than %d plans", MOST_PLANS);
-    VT_TRY(refuse_repeats(&w->axes[i], e)); /* few enough now to compare each with each */
+    VT_TRY(refuse_repeated_sizes(&w->axes[i], e)); /* quadratic, but at most MOST_PLANS values */
   }
   w->n_rows = (uint32_t)rows;
   w->rows = calloc(rows, sizeof *w->rows);
@@ -104,8 +106,8 @@ static vt_status parse_axes(sweep *w, const cli_args *a, cli_error *e) {
 
 /* ---- planning ---- */
 
-/* The digits of `i`, the last axis being the lowest one. */
-static void place_row(const sweep *w, uint32_t i, row *r) {
+/* The sizes of row `i`: the digits of `i`, of which the last axis is the lowest. */
+static void set_row_sizes(const sweep *w, uint32_t i, row *r) {
   for (uint32_t k = w->n_axes; k-- > 0;) {
     r->value[k] = w->axes[k].value[i % w->axes[k].n];
     i /= w->axes[k].n;
@@ -118,7 +120,7 @@ static vt_status plan_row(const sweep *w, row *r, vt_binding *bind, cli_error *e
   vt_planned *p = NULL;
   for (uint32_t k = 0; k < w->n_axes; k++)
     bind[given->n + k] = (vt_binding){w->axes[k].name, r->value[k]};
-  VT_TRY(cli_plan_make(w->j, &all, &w->j->how, &p, e));
+  VT_TRY(cli_plan_new(w->j, &all, &w->j->how, &p, e));
   r->info.size = sizeof r->info;
   vt_planned_info(p, &r->info);
   vt_planned_free(p);
@@ -132,7 +134,7 @@ static vt_status plan_rows(const sweep *w, cli_error *e) {
   for (uint32_t i = 0; i < w->j->bind.n; i++) bind[i] = w->j->bind.row[i];
   for (uint32_t i = 0; s == VT_OK && i < w->n_rows; i++) {
     cli_progress_show("plans", i, w->n_rows);
-    place_row(w, i, &w->rows[i]);
+    set_row_sizes(w, i, &w->rows[i]);
     s = plan_row(w, &w->rows[i], bind, e);
   }
   cli_progress_clear();
@@ -146,7 +148,7 @@ static int fits(const sweep *w, const row *r) {
   return w->j->how.budget == 0 || r->info.peak <= w->j->how.budget;
 }
 
-/* A class that holds nothing in any row has no column. */
+/* A memory class has a column if it is not empty in some row. */
 static int is_shown(const sweep *w, uint32_t c) {
   for (uint32_t i = 0; i < w->n_rows; i++)
     if (w->rows[i].info.bytes[c] != 0) return 1;
@@ -201,12 +203,12 @@ static vt_status print_json(const sweep *w, cli_error *e) {
   for (uint32_t i = 0; i < w->n_rows; i++) cli_json_append(list, json_row(w, &w->rows[i]));
   json_t *o = json_pack("{s:s, s:o}", "model", vt_model_name(w->j->model), "bind",
                         cli_bind_json(&w->j->bind));
-  cli_planning_json(&w->j->how, o);
+  cli_planning_add_json(&w->j->how, o);
   cli_json_set(o, "sweep", list);
   return cli_json_print(o, e);
 }
 
-static vt_status verdict(const sweep *w, cli_error *e) {
+static vt_status check_budget(const sweep *w, cli_error *e) {
   uint32_t over = 0;
   uint64_t most = 0;
   for (uint32_t i = 0; i < w->n_rows; i++) {
@@ -217,20 +219,20 @@ static vt_status verdict(const sweep *w, cli_error *e) {
   const vt_status s =
       VT_FAIL(&e->diag, VT_BUDGET, "%u of %u plans need more than the budget, %" PRIu64 " bytes",
               over, w->n_rows, w->j->how.budget);
-  cli_hint(e, "the smallest budget that works for all is %" PRIu64, most);
+  cli_set_hint(e, "the smallest budget that works for all is %" PRIu64, most);
   return s;
 }
 
 static vt_status report(sweep *w, const cli_args *a, cli_error *e) {
   VT_TRY(parse_axes(w, a, e));
   VT_TRY(plan_rows(w, e));
-  if (cli_value(a, "json") != NULL) {
+  if (cli_flag_value(a, "json") != NULL) {
     VT_TRY(print_json(w, e));
   } else {
     print_heads(w);
     for (uint32_t i = 0; i < w->n_rows; i++) print_row(w, &w->rows[i]);
   }
-  return verdict(w, e);
+  return check_budget(w, e);
 }
 
 vt_status cli_sweep_report(const cli_args *a, const cli_plan_job *j, cli_error *e) {

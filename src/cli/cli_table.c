@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_table.c - options.def and variables.def compiled. */
+ * cli_table.c - the rows of options.def and variables.def as arrays. */
 #include "cli_table.h"
 #include <stddef.h>
 #include <string.h>

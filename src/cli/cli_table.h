@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_table.h - the rows of options.def and variables.def as data. Also linked into the generator
- * of the man page and the completions, so it knows nothing of the rest of the command line. */
+ * cli_table.h - the rows of options.def and variables.def as arrays. The generator of the man page
+ * and the completions links them too, so they depend on nothing else of the command line. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 #include <stdint.h>
@@ -16,16 +16,17 @@ enum {
 
 typedef struct cli_verb {
   const char *name, *operands, *summary, *example;
-  uint32_t least, most; /* operands */
-  int complete;         /* CLI_COMPLETE_* */
+  uint32_t least, most; /* number of operands */
+  int complete;         /* how a shell completes an operand, CLI_COMPLETE_* */
 } cli_verb;
 
 typedef struct cli_flag {
-  const char *verb, *name; /* verb: "any", "top" or the name of one */
-  const char *argument;    /* NULL: takes none */
+  const char *verb, *name; /* name of the verb, or "any", or "top"; name of the flag */
+  const char *argument;    /* name of the argument in help texts; NULL: the flag takes none */
   const char *help;
-  char letter; /* 0: none */
-  int complete, repeat;
+  char letter;  /* one-letter form; 0: none */
+  int complete; /* how a shell completes the argument, CLI_COMPLETE_* */
+  int repeat;   /* 1: the flag may be given more than once */
 } cli_flag;
 
 typedef struct cli_variable {
@@ -37,9 +38,9 @@ extern const cli_verb cli_verbs[];
 extern const cli_flag cli_flags[];
 extern const cli_variable cli_variables[];
 
-/* NULL when there is none. */
+/* The verb with this name; NULL for an unknown name. */
 const cli_verb *cli_verb_find(const char *name);
-/* 1 when `flag` may be given to `verb` (NULL: before any verb). */
+/* 1 if `flag` may be given to `verb`; NULL stands for a command line without a verb. */
 int cli_flag_fits(const cli_flag *flag, const cli_verb *verb);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cli_trace.c - --trace FILE: the phases, copies and steps of a run as Chrome trace events, which
- * Perfetto shows over time. Events of one track either follow each other or lie within each other;
- * steps that a backend ran side by side get tracks of their own. */
+ * Perfetto shows as a timeline. Events of one track must be disjoint or nested, so steps that
+ * overlap in time get separate tracks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +14,19 @@ typedef struct event {
   const char *category;
   uint32_t track;
   uint64_t begin_ns, end_ns;
-  json_t *args; /* taken over; NULL: none */
+  json_t *args; /* details of the event, owned; NULL: none */
 } event;
 
 typedef struct trace {
   event *events;
   uint32_t n;
-  uint32_t lanes;        /* tracks of steps in use */
-  uint64_t until[LANES]; /* when the last step of each ended */
+  uint32_t lanes;        /* number of tracks for steps that are in use */
+  uint64_t until[LANES]; /* end of the last step on each of these tracks */
 } trace;
 
 /* ---- gathering ---- */
 
-static void add(trace *t, event e) { t->events[t->n++] = e; }
+static void add_event(trace *t, event e) { t->events[t->n++] = e; }
 
 static void add_phases(trace *t, const vt_program *p) {
   vt_phase_info phase = {.size = sizeof phase};
@@ -34,7 +34,7 @@ static void add_phases(trace *t, const vt_program *p) {
     event e = {
         .category = "phase", .track = MAKING, .begin_ns = phase.begin_ns, .end_ns = phase.end_ns};
     snprintf(e.name, sizeof e.name, "%s", phase.name);
-    add(t, e);
+    add_event(t, e);
   }
 }
 
@@ -50,13 +50,13 @@ static vt_status add_copies(trace *t, vt_program *p, cli_error *e) {
         .args = json_pack("{s:s, s:o}", "direction", c.to_device ? "to device" : "from device",
                           "bytes", cli_json_number(c.bytes))};
     snprintf(made.name, sizeof made.name, "%.120s %s", c.name, c.to_device ? "in" : "out");
-    add(t, made);
+    add_event(t, made);
   }
   return VT_OK;
 }
 
-/* The first track that is free again; the last one takes what is beyond all of them. */
-static uint32_t lane_of(trace *t, uint64_t begin, uint64_t end) {
+/* The first track that is free at time `begin`. If all are busy, the last track is used. */
+static uint32_t choose_track(trace *t, uint64_t begin, uint64_t end) {
   uint32_t i = 0;
   while (i + 1 < LANES && i < t->lanes && t->until[i] > begin) i++;
   if (i == t->lanes) t->lanes++;
@@ -79,13 +79,13 @@ static vt_status add_steps(trace *t, vt_program *p, cli_error *e) {
     VT_TRY(vt_program_step(p, i, &s, &e->diag));
     if (s.begin_ns == 0) continue;
     event made = {.category = "step",
-                  .track = lane_of(t, s.begin_ns, s.end_ns),
+                  .track = choose_track(t, s.begin_ns, s.end_ns),
                   .begin_ns = s.begin_ns,
                   .end_ns = s.end_ns,
                   .args = step_args(&s, i)};
     snprintf(made.name, sizeof made.name, "%.120s = %.30s", s.name,
              s.dense_copy ? "dense copy" : s.op_name);
-    add(t, made);
+    add_event(t, made);
   }
   return VT_OK;
 }
@@ -93,17 +93,18 @@ static vt_status add_steps(trace *t, vt_program *p, cli_error *e) {
 static void add_run(trace *t, const vt_program *p) {
   vt_run_info r = {.size = sizeof r};
   vt_program_info(p, &r);
-  add(t, (event){.name = "run",
-                 .category = "run",
-                 .track = RUN,
-                 .begin_ns = r.begin_ns,
-                 .end_ns = r.begin_ns + r.wall_ns,
-                 .args = cli_metrics_json(p)});
+  add_event(t, (event){.name = "run",
+                       .category = "run",
+                       .track = RUN,
+                       .begin_ns = r.begin_ns,
+                       .end_ns = r.begin_ns + r.wall_ns,
+                       .args = cli_metrics_json(p)});
 }
 
 /* ---- writing ---- */
 
-/* By time; of those that begin together the longer one first, so that it holds the other. */
+/* Order of events: by start; of events with the same start the longer one first, because it
+ * encloses the other. */
 static int by_time(const void *a, const void *b) {
   const event *x = a, *y = b;
   if (x->begin_ns != y->begin_ns) return x->begin_ns < y->begin_ns ? -1 : 1;
@@ -111,7 +112,7 @@ static int by_time(const void *a, const void *b) {
   return x->track != y->track ? (x->track < y->track ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static json_t *name_event(const char *kind, uint32_t track, const char *name) {
+static json_t *json_name_event(const char *kind, uint32_t track, const char *name) {
   return json_pack("{s:s, s:s, s:i, s:i, s:i, s:{s:o}}", "ph", "M", "name", kind, "pid", PROCESS,
                    "tid", (int)track, "ts", 0, "args", "name", cli_json_text(name));
 }
@@ -119,17 +120,17 @@ static json_t *name_event(const char *kind, uint32_t track, const char *name) {
 static void add_names(const trace *t, const vt_program *p, json_t *list) {
   char name[120];
   snprintf(name, sizeof name, "volta on %s", vt_program_backend(p));
-  cli_json_append(list, name_event("process_name", 0, name));
-  cli_json_append(list, name_event("thread_name", MAKING, "making"));
-  cli_json_append(list, name_event("thread_name", COPIES, "copies"));
-  cli_json_append(list, name_event("thread_name", RUN, "run"));
+  cli_json_append(list, json_name_event("process_name", 0, name));
+  cli_json_append(list, json_name_event("thread_name", MAKING, "making"));
+  cli_json_append(list, json_name_event("thread_name", COPIES, "copies"));
+  cli_json_append(list, json_name_event("thread_name", RUN, "run"));
   for (uint32_t i = 0; i < t->lanes; i++) {
     snprintf(name, sizeof name, i == 0 ? "steps" : "steps %u", i + 1);
-    cli_json_append(list, name_event("thread_name", STEPS + i, name));
+    cli_json_append(list, json_name_event("thread_name", STEPS + i, name));
   }
 }
 
-/* Microseconds, as the format wants them, with all the digits of nanoseconds. */
+/* One event as JSON. The format requires microseconds; fractions keep the nanoseconds. */
 static json_t *json_event(event *e, uint64_t zero) {
   json_t *o =
       json_pack("{s:s, s:o, s:s, s:i, s:i, s:f, s:f}", "ph", "X", "name", cli_json_text(e->name),
@@ -146,12 +147,12 @@ static json_t *json_trace(trace *t, const cli_job *j, const vt_program *p) {
   add_names(t, p, list);
   for (uint32_t i = 0; i < t->n; i++)
     cli_json_append(list, json_event(&t->events[i], t->events[0].begin_ns));
-  cli_terms_json(about, p);
+  cli_add_terms_json(about, p);
   return json_pack("{s:s, s:o, s:o}", "displayTimeUnit", "ns", "otherData", about, "traceEvents",
                    list);
 }
 
-static vt_status gather(trace *t, vt_program *p, cli_error *e) {
+static vt_status collect_events(trace *t, vt_program *p, cli_error *e) {
   const size_t most = (size_t)vt_program_phases(p) + vt_program_copies(p) + vt_program_steps(p) + 1;
   t->events = calloc(most, sizeof *t->events);
   if (t->events == NULL) return cli_no_memory(e);
@@ -163,7 +164,7 @@ static vt_status gather(trace *t, vt_program *p, cli_error *e) {
 
 vt_status cli_trace_write(const char *path, const cli_job *j, vt_program *p, cli_error *e) {
   trace t = {0};
-  vt_status s = gather(&t, p, e);
+  vt_status s = collect_events(&t, p, e);
   if (s == VT_OK) s = cli_json_write(json_trace(&t, j, p), path, e);
   for (uint32_t i = 0; i < t.n; i++) json_decref(t.events[i].args);
   free(t.events);

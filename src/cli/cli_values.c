@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_values.c - digests, types and elements as text. */
+ * cli_values.c - converts digests, types, indices and elements to text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ void cli_hex(const uint8_t digest[32], char out[CLI_HEX_SIZE]) {
   for (int i = 0; i < 32; i++) snprintf(out + 2 * i, 3, "%02x", digest[i]);
 }
 
-/* "[1, 2, 3]" behind what `out` holds already. */
+/* Appends "[1, 2, 3]" to the text in `out`. */
 static void append_list(const int64_t *v, uint32_t n, char out[CLI_TYPE_SIZE]) {
   size_t at = strlen(out);
   at += (size_t)snprintf(out + at, CLI_TYPE_SIZE - at, "[");
@@ -58,42 +58,43 @@ static uint64_t element_bits(const vt_tensor *t, uint64_t i) {
   return memcpy(&b64, p, 8), b64;
 }
 
-static double f32_number(uint64_t bits) {
+static double f32_value(uint64_t bits) {
   const uint32_t low = (uint32_t)bits;
   float f;
   memcpy(&f, &low, sizeof f);
   return (double)f;
 }
 
-/* Every f16 is an f32 with a wider exponent, but for the subnormal ones. */
-static double f16_number(uint64_t bits) {
+/* A normal f16 becomes an f32 with a wider exponent; a subnormal f16 is a multiple of 2^-24. */
+static double f16_value(uint64_t bits) {
   const uint64_t sign = bits >> 15 & 1, exponent = bits >> 10 & 31, fraction = bits & 1023;
   if (exponent == 0) return (sign != 0 ? -0x1p-24 : 0x1p-24) * (double)fraction;
   const uint64_t wide = exponent == 31 ? 255 : exponent + 112;
-  return f32_number(sign << 31 | wide << 23 | fraction << 13);
+  return f32_value(sign << 31 | wide << 23 | fraction << 13);
 }
 
-static double float_number(uint32_t dtype, uint64_t bits) {
+static double float_value(uint32_t dtype, uint64_t bits) {
   double d;
-  if (dtype == VT_DTYPE_F32) return f32_number(bits);
-  if (dtype == VT_DTYPE_BF16) return f32_number(bits << 16);
-  if (dtype == VT_DTYPE_F16) return f16_number(bits);
+  if (dtype == VT_DTYPE_F32) return f32_value(bits);
+  if (dtype == VT_DTYPE_BF16) return f32_value(bits << 16);
+  if (dtype == VT_DTYPE_F16) return f16_value(bits);
   return memcpy(&d, &bits, sizeof d), d;
 }
 
-static int64_t integer_number(uint32_t dtype, uint64_t bits) {
+static int64_t integer_value(uint32_t dtype, uint64_t bits) {
   if (dtype == VT_DTYPE_I8) return (int8_t)(uint8_t)bits;
   if (dtype == VT_DTYPE_I32) return (int32_t)(uint32_t)bits;
   return (int64_t)bits;
 }
 
-/* A float narrower than f64 reads back to its bits from fewer digits than the f64 that holds it. */
+/* 1 if `text` parses to `value` in the type `dtype`. A narrower type than f64 needs fewer digits
+ * for that than the f64 of the same value. */
 static int reads_back(uint32_t dtype, double value, const char *text) {
   if (dtype == VT_DTYPE_F64) return strtod(text, NULL) == value;
   return strtof(text, NULL) == (float)value;
 }
 
-/* The fewest digits that read back; whole numbers below 10^9 without an exponent. */
+/* Prints the fewest digits that parse back to `value`. Whole numbers below 10^9 get no exponent. */
 static void float_text(uint32_t dtype, double value, char out[CLI_VALUE_SIZE]) {
   const double size = value < 0 ? -value : value;
   if (size < 1e9 && size == (double)(int64_t)size && size != 0) {
@@ -109,11 +110,11 @@ static void float_text(uint32_t dtype, double value, char out[CLI_VALUE_SIZE]) {
 
 void cli_bits_text(uint32_t dtype, uint64_t bits, char out[CLI_VALUE_SIZE]) {
   if (cli_dtype_is_float(dtype))
-    float_text(dtype, float_number(dtype, bits), out);
+    float_text(dtype, float_value(dtype, bits), out);
   else if (dtype == VT_DTYPE_BOOL)
     snprintf(out, CLI_VALUE_SIZE, "%s", bits != 0 ? "true" : "false");
   else
-    snprintf(out, CLI_VALUE_SIZE, "%" PRId64, integer_number(dtype, bits));
+    snprintf(out, CLI_VALUE_SIZE, "%" PRId64, integer_value(dtype, bits));
 }
 
 void cli_element_text(const vt_tensor *t, uint64_t i, char out[CLI_VALUE_SIZE]) {
@@ -122,8 +123,8 @@ void cli_element_text(const vt_tensor *t, uint64_t i, char out[CLI_VALUE_SIZE]) 
 
 double cli_element_number(const vt_tensor *t, uint64_t i) {
   const uint64_t bits = element_bits(t, i);
-  if (cli_dtype_is_float(t->dtype)) return float_number(t->dtype, bits);
-  return (double)integer_number(t->dtype, bits);
+  if (cli_dtype_is_float(t->dtype)) return float_value(t->dtype, bits);
+  return (double)integer_value(t->dtype, bits);
 }
 
 void cli_print_elements(const vt_tensor *t, uint64_t count) {

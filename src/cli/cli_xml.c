@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_xml.c - text in pictures: escaped, cut, and placed where it fits. */
+ * cli_xml.c - writes text of SVG pictures: escaped, cut, or as a label that fits into a box. */
 #include "cli_xml.h"
 #include <string.h>
 
 enum { LABEL = 11 };
 
-static void put(FILE *f, char c) {
+static void put_escaped(FILE *f, char c) {
   if (c == '<')
     fputs("&lt;", f);
   else if (c == '>')
@@ -19,18 +19,18 @@ static void put(FILE *f, char c) {
 }
 
 void cli_xml_text(FILE *f, const char *text) {
-  for (; *text != '\0'; text++) put(f, *text);
+  for (; *text != '\0'; text++) put_escaped(f, *text);
 }
 
-void cli_xml_cut(FILE *f, const char *text, size_t most) {
+void cli_xml_text_cut(FILE *f, const char *text, size_t most) {
   const size_t n = strlen(text);
   const size_t keep = n <= most ? n : most > 3 ? most - 3 : 0;
-  for (size_t i = 0; i < keep; i++) put(f, text[i]);
+  for (size_t i = 0; i < keep; i++) put_escaped(f, text[i]);
   if (keep < n) fputs("...", f);
 }
 
-/* All characters of the font are as wide: 0.602 of its size, and a little air. */
-size_t cli_xml_fits(double width, double font) {
+/* The font is monospaced: each character is 0.602 of the font size wide, plus some margin. */
+size_t cli_xml_chars_in(double width, double font) {
   const double n = width / (0.61 * font);
   return n < 0 ? 0 : (size_t)n;
 }
@@ -38,8 +38,8 @@ size_t cli_xml_fits(double width, double font) {
 int cli_xml_label(FILE *f, const cli_box *b, const char *name) {
   const size_t n = strlen(name);
   const double x = b->x + b->w / 2, y = b->y + b->h / 2;
-  const int along = b->h >= LABEL + 1 && cli_xml_fits(b->w - 4, LABEL) >= n;
-  const int upright = b->w >= LABEL + 1 && cli_xml_fits(b->h - 4, LABEL) >= n;
+  const int along = b->h >= LABEL + 1 && cli_xml_chars_in(b->w - 4, LABEL) >= n;
+  const int upright = b->w >= LABEL + 1 && cli_xml_chars_in(b->h - 4, LABEL) >= n;
   if (!along && !upright) return 0;
   fprintf(f, "<text class=\"n\" x=\"%.1f\" y=\"%.1f\"", x, y + 4);
   if (!along) fprintf(f, " transform=\"rotate(-90 %.1f %.1f)\"", x, y);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_admit.c - volta admit BACKEND: the verdict on a backend, its certificate, or why it is
- * refused and what shows it. */
+ * verb_admit.c - volta admit BACKEND: runs the admission of a backend in a child process, and
+ * prints the verdict, writes the certificate, or reports why the backend is refused. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -13,21 +13,21 @@
 #include "cli_progress.h"
 #include "volta/volta_admit.h"
 
-enum { PLACE = 4300 }; /* of a path, at most */
+enum { PATH_SIZE = 4300 }; /* bytes of a path, at most */
 
-/* ---- what is asked ---- */
+/* ---- running the admission ---- */
 
-static int told = -1; /* where the process that watches hears of each check; -1: nobody watches */
+static int check_pipe = -1; /* the child writes the name of each check to it; -1: no parent */
 
-static void report(void *user, const char *check, uint64_t done, uint64_t total) {
+static void report_progress(void *user, const char *check, uint64_t done, uint64_t total) {
   static const char *last;
   (void)user;
-  if (told >= 0 && check != last) (void)!write(told, check, strlen(check) + 1);
+  if (check_pipe >= 0 && check != last) (void)!write(check_pipe, check, strlen(check) + 1);
   last = check;
   cli_progress_show(check, done, total);
 }
 
-/* "volta-refusal-libfoo.so"; free it. */
+/* "volta-refusal-libfoo.so"; the caller frees it. */
 static char *default_folder(const char *backend) {
   static const char start[] = "volta-refusal-";
   const char *name = cli_basename(backend);
@@ -39,17 +39,18 @@ static char *default_folder(const char *backend) {
   return path;
 }
 
-static vt_status judge(const cli_args *a, const char *folder, vt_admission **out, cli_error *e) {
+static vt_status run_admission(const cli_args *a, const char *folder, vt_admission **out,
+                               cli_error *e) {
   uint64_t jobs;
-  VT_TRY(cli_value_u64(a, "jobs", 0, &jobs, e));
-  if (cli_value(a, "jobs") != NULL && (jobs == 0 || jobs > 1024))
+  VT_TRY(cli_flag_value_u64(a, "jobs", 0, &jobs, e));
+  if (cli_flag_value(a, "jobs") != NULL && (jobs == 0 || jobs > 1024))
     return VT_FAIL(&e->diag, VT_USAGE, "--jobs takes a number from 1 to 1024");
   const vt_admit_options o = {.size = sizeof o,
                               .backend = a->operands[0],
-                              .brief = cli_value(a, "short") != NULL,
+                              .brief = cli_flag_value(a, "short") != NULL,
                               .jobs = (uint32_t)jobs,
                               .reproducer = folder,
-                              .progress = report};
+                              .progress = report_progress};
   const vt_status s = vt_admit(&o, out, &e->diag);
   cli_progress_clear();
   return s;
@@ -74,7 +75,7 @@ static void print_bits(const vt_refusal *r) {
   cli_bits_text(r->dtype, r->bits, have);
   cli_bits_text(r->dtype, r->expected, want);
   cli_print("  element  ");
-  cli_print_name(r->output);
+  cli_print_escaped(r->output);
   cli_print("%s\n  has      %0*" PRIx64 " (%s)\n  must be  %0*" PRIx64 " (%s)\n", r->index, digits,
             r->bits, have, digits, r->expected, want);
   cli_print("  distance %" PRIu64 "%s\n", r->distance, r->distance == UINT64_MAX ? " (NaN)" : "");
@@ -84,7 +85,7 @@ static void print_bits(const vt_refusal *r) {
 static void print_named(const char *label, const char *text) {
   if (text[0] == 0) return;
   cli_print("  %-8s ", label);
-  cli_print_name(text);
+  cli_print_escaped(text);
   cli_print("\n");
 }
 
@@ -97,8 +98,8 @@ static void print_refusal(const vt_refusal *r) {
   if (r->differs) print_bits(r);
   print_named("unwritten", r->unwritten);
   print_named("written", r->folder);
-  print_named("shows it", r->command); /* in the folder */
-  print_named("again", r->again);      /* here: it takes more than one run of one model */
+  print_named("shows it", r->command); /* to be started in the folder of the reproducer */
+  print_named("again", r->again);      /* to be started in the current folder */
 }
 
 static const char *verdict_name(const vt_admission *a) {
@@ -156,10 +157,9 @@ static void report_text(const cli_args *a, const vt_admission *x, const char *ce
   const int refused = vt_admission_refusal(x, &r) == VT_OK;
   if (refused) cli_print("%s\n", VT_DIVERGES);
   cli_print("%s: ", verdict_name(x));
-  cli_print_name(a->operands[0]);
-  cli_print("%s\n", vt_admission_verdict(x) == VT_VERDICT_PASSED
-                        ? " (short form: no certificate comes of it)"
-                        : "");
+  cli_print_escaped(a->operands[0]);
+  cli_print("%s\n",
+            vt_admission_verdict(x) == VT_VERDICT_PASSED ? " (short form: no certificate)" : "");
   if (refused) print_refusal(&r);
   if (!refused) print_counts(x);
   if (certificate != NULL) print_named("certificate", certificate);
@@ -167,17 +167,17 @@ static void report_text(const cli_args *a, const vt_admission *x, const char *ce
 
 /* ---- the certificate ---- */
 
-/* What was right before is wrong now: a certificate that lies beside the plug-in would let it in.
- */
-static void withdraw(const char *backend) {
-  char place[PLACE];
+/* Removes an older certificate next to a plug-in that is refused now, because it would still admit
+ * the plug-in. */
+static void remove_certificate(const char *backend) {
+  char place[PATH_SIZE];
   if (vt_admission_place_of(backend, place, sizeof place) && remove(place) == 0)
     cli_narrate("volta: withdrew %s\n", place);
 }
 
-/* The plug-in, which may be followed by the number of a device. */
-static int is_there(const char *backend) {
-  char path[PLACE];
+/* 1 if the file of a plug-in is readable. A device number may follow its path. */
+static int plugin_exists(const char *backend) {
+  char path[PATH_SIZE];
   const char *colon = strrchr(backend, ':');
   const size_t n = colon != NULL ? (size_t)(colon - backend) : strlen(backend);
   if (access(backend, R_OK) == 0) return 1;
@@ -185,52 +185,52 @@ static int is_there(const char *backend) {
          access(path, R_OK) == 0;
 }
 
-/* Before everything is asked: a certificate that cannot be written would come too late. Beside a
- * plug-in that is not there nothing is tried, as there is more to say of it. */
-static vt_status try_place(const cli_args *a, cli_error *e) {
-  const char *given = cli_value(a, "out"), *backend = a->operands[0];
-  if (cli_value(a, "short") != NULL && given == NULL) return VT_OK;
-  if (cli_value(a, "short") != NULL)
-    return VT_FAIL(&e->diag, VT_USAGE, "no certificate comes of --short that --out could write");
-  if (given != NULL) return cli_file_try(given, e);
-  char place[PLACE];
-  if (!vt_admission_place_of(backend, place, sizeof place) || !is_there(backend)) return VT_OK;
-  const vt_status s = cli_file_try(place, e);
+/* Tests before the long admission that the certificate can be written. If the plug-in does not
+ * exist nothing is tested, because opening it gives a better message. */
+static vt_status check_writable(const cli_args *a, cli_error *e) {
+  const char *given = cli_flag_value(a, "out"), *backend = a->operands[0];
+  if (cli_flag_value(a, "short") != NULL && given == NULL) return VT_OK;
+  if (cli_flag_value(a, "short") != NULL)
+    return VT_FAIL(&e->diag, VT_USAGE, "--short gives no certificate that --out could write");
+  if (given != NULL) return cli_file_check_writable(given, e);
+  char place[PATH_SIZE];
+  if (!vt_admission_place_of(backend, place, sizeof place) || !plugin_exists(backend)) return VT_OK;
+  const vt_status s = cli_file_check_writable(place, e);
   if (s == VT_IO) snprintf(e->diag.hint, sizeof e->diag.hint, "--out FILE writes it elsewhere");
   return s;
 }
 
-static vt_status conclude(const cli_args *a, const vt_admission *x, cli_error *e) {
-  const char *given = cli_value(a, "out"), *text = vt_admission_certificate(x);
+static vt_status report_verdict(const cli_args *a, const vt_admission *x, cli_error *e) {
+  const char *given = cli_flag_value(a, "out"), *text = vt_admission_certificate(x);
   const char *path = text == NULL ? NULL : given != NULL ? given : vt_admission_place(x);
   const vt_status written = path != NULL ? cli_file_write(path, text, strlen(text), e) : VT_OK;
   const char *certificate = written == VT_OK ? path : NULL;
   cli_error other = {0};
   vt_status s = VT_OK;
-  if (cli_value(a, "json") != NULL) s = report_json(a, x, certificate, &other);
-  if (cli_value(a, "json") == NULL) report_text(a, x, certificate);
-  if (vt_admission_verdict(x) == VT_VERDICT_REFUSED) withdraw(a->operands[0]);
+  if (cli_flag_value(a, "json") != NULL) s = report_json(a, x, certificate, &other);
+  if (cli_flag_value(a, "json") == NULL) report_text(a, x, certificate);
+  if (vt_admission_verdict(x) == VT_VERDICT_REFUSED) remove_certificate(a->operands[0]);
   if (written != VT_OK) return written;
   if (s != VT_OK) *e = other;
   if (s != VT_OK || vt_admission_verdict(x) != VT_VERDICT_REFUSED) return s;
   return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", a->operands[0]);
 }
 
-static vt_status admit(const cli_args *a, cli_error *e) {
-  const char *given = cli_value(a, "reproducer");
+static vt_status admit_backend(const cli_args *a, cli_error *e) {
+  const char *given = cli_flag_value(a, "reproducer");
   char *folder =
       given != NULL ? cli_text_copy(given, strlen(given)) : default_folder(a->operands[0]);
   vt_admission *x = NULL;
   if (folder == NULL) return cli_no_memory(e);
-  vt_status s = try_place(a, e);
-  if (s == VT_OK) s = judge(a, folder, &x, e);
-  if (s == VT_OK) s = conclude(a, x, e);
+  vt_status s = check_writable(a, e);
+  if (s == VT_OK) s = run_admission(a, folder, &x, e);
+  if (s == VT_OK) s = report_verdict(a, x, e);
   vt_admission_free(x);
   free(folder);
   return s;
 }
 
-/* ---- a process of its own: a backend may crash ---- */
+/* ---- the child process: a backend may crash ---- */
 
 static const char *signal_name(int number) {
   return number == SIGSEGV   ? "SIGSEGV"
@@ -241,10 +241,10 @@ static const char *signal_name(int number) {
                              : "a signal";
 }
 
-static vt_status tell_crash(const cli_args *a, const char *check, int number, cli_error *e) {
+static vt_status report_crash(const cli_args *a, const char *check, int number, cli_error *e) {
   const char *name = a->operands[0];
-  withdraw(name);
-  if (cli_value(a, "json") != NULL) {
+  remove_certificate(name);
+  if (cli_flag_value(a, "json") != NULL) {
     VT_TRY(
         cli_json_print(json_pack("{s:o, s:s, s:{s:s, s:s+, s:b}}", "backend", cli_json_text(name),
                                  "verdict", "REFUSED", "refusal", "check", check, "reason",
@@ -252,14 +252,14 @@ static vt_status tell_crash(const cli_args *a, const char *check, int number, cl
                        e));
   } else {
     cli_print("%s\nREFUSED: ", VT_DIVERGES);
-    cli_print_name(name);
+    cli_print_escaped(name);
     cli_print("\n  check    %s\n  reason   it crashes: %s\n", check, signal_name(number));
   }
   return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", name);
 }
 
-/* The last name that was told, once the teller has gone. */
-static void hear(int from, char check[32]) {
+/* Reads names of checks until the child closes the pipe, and returns the last one in `check`. */
+static void read_last_check(int from, char check[32]) {
   size_t n = 0;
   char c, next[32];
   snprintf(check, 32, "opening");
@@ -272,25 +272,25 @@ static void hear(int from, char check[32]) {
   }
 }
 
-/* The judge says everything itself, and its exit is the exit; only when it cannot any more does the
- * one who watches speak. */
-static vt_status watch(const cli_args *a, pid_t judging, int from, cli_error *e) {
+/* The parent: exits with the exit code of the child, which prints all reports. Only if a signal
+ * kills the child does the parent print the report. */
+static vt_status watch_child(const cli_args *a, pid_t child, int from, cli_error *e) {
   char check[32];
   int status = 0;
-  hear(from, check);
-  while (waitpid(judging, &status, 0) < 0)
-    if (errno != EINTR) return VT_FAIL(&e->diag, VT_INTERNAL, "the judging process is lost");
-  if (WIFSIGNALED(status)) return tell_crash(a, check, WTERMSIG(status), e);
+  read_last_check(from, check);
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return VT_FAIL(&e->diag, VT_INTERNAL, "the child process is lost");
+  if (WIFSIGNALED(status)) return report_crash(a, check, WTERMSIG(status), e);
   exit(WEXITSTATUS(status));
 }
 
 vt_status verb_admit(const cli_args *a, cli_error *e) {
   int ends[2];
   if (pipe(ends) != 0) return cli_no_memory(e);
-  const pid_t judging = fork();
-  if (judging < 0) return cli_no_memory(e);
-  close(ends[judging == 0 ? 0 : 1]);
-  if (judging != 0) return watch(a, judging, ends[0], e);
-  told = ends[1];
-  return admit(a, e);
+  const pid_t child = fork();
+  if (child < 0) return cli_no_memory(e);
+  close(ends[child == 0 ? 0 : 1]);
+  if (child != 0) return watch_child(a, child, ends[0], e);
+  check_pipe = ends[1];
+  return admit_backend(a, e);
 }

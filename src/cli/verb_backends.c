@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_backends.c - volta backends [PLUGIN.so...]: each device, what it declares, and whether it is
- * admitted. */
+ * verb_backends.c - volta backends [PLUGIN.so...]: lists each device with what it declares and
+ * whether it is admitted. */
 #include <inttypes.h>
 #include <string.h>
 #include "cli_json.h"
 
 typedef struct listing {
-  json_t *list; /* NULL: printed */
-  vt_status worst;
+  json_t *list;    /* rows of the JSON report; NULL: rows are printed as text */
+  vt_status worst; /* first failure of a backend that was named on the command line */
 } listing;
 
 static const char *admission_of(const vt_backend_row *r) {
@@ -17,23 +17,23 @@ static const char *admission_of(const vt_backend_row *r) {
   return r->available ? words[r->admission] : "-";
 }
 
-static const char *serves(const vt_backend_row *r) {
+static const char *served_plans(const vt_backend_row *r) {
   if (r->infers && r->trains) return "inference, training";
   return r->infers ? "inference" : r->trains ? "training" : "nothing";
 }
 
 /* ---- text ---- */
 
-/* The name may be a path, and `about` is what a plug-in says of itself. */
+/* The name may be a path and `about` is written by a plug-in, so both are escaped. */
 static void print_row(const vt_backend_row *r) {
   char name[4 * sizeof r->name], about[4 * sizeof r->about];
   cli_print("%-12s  %-11s  %-10s  %-8s  %3u prims  %3u comps  %s\n",
-            cli_plain(r->name, name, sizeof name), r->available ? "available" : "unavailable",
+            cli_escape_text(r->name, name, sizeof name), r->available ? "available" : "unavailable",
             admission_of(r), r->complete ? "complete" : "partial", r->prims, r->comps,
-            cli_plain(r->about, about, sizeof about));
+            cli_escape_text(r->about, about, sizeof about));
   if (!r->available) return;
   cli_print("  determinism %s; serves %s; alignment %u%s%s\n", r->strict ? "strict" : "none",
-            serves(r), r->alignment, r->dense_only ? "; dense tensors only" : "",
+            served_plans(r), r->alignment, r->dense_only ? "; dense tensors only" : "",
             r->shares_host ? "; in host memory" : "");
   cli_print(" ");
   for (uint32_t i = 0; i < VT_CAPABILITY_COUNT; i++)
@@ -71,17 +71,20 @@ static json_t *json_row(const vt_backend_row *r) {
 
 static const char page_head[] =
     "# What each backend declares\n\n"
-    "Written by `volta backends --markdown`. A plan that needs what its device does not declare is "
-    "refused when it is planned; what is declared is\n"
-    "tried before it is first used, and a device that does not keep it is refused. "
-    "[adding-a-backend.md](../adding-a-backend.md#capabilities) says which\n"
-    "steps need what. Plug-ins: `volta backends ./libfoo.so`. A GPU declares what `cpu` does, but "
-    "serves inference alone: `volta backends cuda`.\n";
+    "For whoever chooses a backend or writes one. Written by `volta backends --markdown`. A plan "
+    "that needs a capability which its device does not declare is\n"
+    "refused at planning time. A declared capability is probed before it is first used, and a "
+    "device "
+    "that fails the probe is refused.\n"
+    "[adding-a-backend.md](../adding-a-backend.md#capabilities) says which steps need which "
+    "capability. Plug-ins: `volta backends ./libfoo.so`. A GPU declares the\n"
+    "same as `cpu`, but serves only inference: `volta backends cuda`.\n";
 
+/* Text of a cell of the table: a fact about device `r`, or whether it declares capability `i`. */
 typedef const char *cell(const vt_backend_row *r, uint32_t i);
-static const char *yes(int is) { return is ? "yes" : "no"; }
+static const char *yes_or_no(int is) { return is ? "yes" : "no"; }
 static const char *capability_cell(const vt_backend_row *r, uint32_t i) {
-  return yes((r->capabilities >> i & 1) != 0);
+  return yes_or_no((r->capabilities >> i & 1) != 0);
 }
 static const char *complete_cell(const vt_backend_row *r, uint32_t i) {
   return (void)i, r->complete ? "all prims" : "some prims";
@@ -89,18 +92,21 @@ static const char *complete_cell(const vt_backend_row *r, uint32_t i) {
 static const char *determinism_cell(const vt_backend_row *r, uint32_t i) {
   return (void)i, r->strict ? "strict" : "none";
 }
-static const char *serves_cell(const vt_backend_row *r, uint32_t i) { return (void)i, serves(r); }
+static const char *serves_cell(const vt_backend_row *r, uint32_t i) {
+  return (void)i, served_plans(r);
+}
 static const char *dense_cell(const vt_backend_row *r, uint32_t i) {
-  return (void)i, yes(!r->dense_only);
+  return (void)i, yes_or_no(!r->dense_only);
 }
 static const char *rule_cell(const vt_backend_row *r, uint32_t i) {
   return (void)r, (void)i, "---";
 }
 static const char *host_cell(const vt_backend_row *r, uint32_t i) {
-  return (void)i, yes(r->shares_host);
+  return (void)i, yes_or_no(r->shares_host);
 }
 
-/* The page is the same on every machine: what only some have a device for is not a column of it. */
+/* The page must be the same on every machine, so backends whose devices only some machines have are
+ * no columns. */
 static int is_everywhere(const vt_backend_row *r) { return strncmp(r->name, "cuda:", 5) != 0; }
 
 static vt_status print_line(const char *head, cell *text, uint32_t k, cli_error *e) {
@@ -133,7 +139,7 @@ static vt_status print_markdown(cli_error *e) {
 
 /* ---- the verb ---- */
 
-static void show(listing *l, const vt_backend_row *r) {
+static void show_row(listing *l, const vt_backend_row *r) {
   if (l->list != NULL) cli_json_append(l->list, json_row(r));
   if (l->list == NULL) print_row(r);
 }
@@ -142,27 +148,27 @@ static vt_status show_built_in(listing *l, cli_error *e) {
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
     vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
-    show(l, &r);
+    show_row(l, &r);
   }
   return VT_OK;
 }
 
-/* Whatever was asked for by name has to be there. */
+/* A backend that is named on the command line must be available. */
 static void show_named(listing *l, const cli_args *a, cli_error *e) {
   for (uint32_t i = 0; i < a->n_operands; i++) {
     const vt_options o = {.size = sizeof o, .backend = a->operands[i]};
     vt_backend_row r = {.size = sizeof r};
     vt_backend_row_of(&o, &r);
-    show(l, &r);
+    show_row(l, &r);
     if (r.available || l->worst != VT_OK) continue;
     l->worst = VT_FAIL(&e->diag, r.status, "%s", r.about);
   }
 }
 
 vt_status verb_backends(const cli_args *a, cli_error *e) {
-  const int as_json = cli_value(a, "json") != NULL;
-  VT_TRY(cli_contradict(a, "json", "markdown", e));
-  if (cli_value(a, "markdown") != NULL) return print_markdown(e);
+  const int as_json = cli_flag_value(a, "json") != NULL;
+  VT_TRY(cli_refuse_both(a, "json", "markdown", e));
+  if (cli_flag_value(a, "markdown") != NULL) return print_markdown(e);
   listing l = {.list = as_json ? json_array() : NULL};
   vt_status s = VT_OK;
   if (a->n_operands == 0) s = show_built_in(&l, e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_bench.c - volta bench [SUITE [MODEL]]: how long work takes. The suites `cpu` and `cuda` have
- * rows in bench.def, `model` is a model of the user's with parameters and inputs that are drawn.
- * Everything is measured through volta.h, as whoever calls it meets it. */
+ * verb_bench.c - volta bench [SUITE [MODEL]]: measures times. The suites `cpu` and `cuda` are the
+ * rows of bench.def; the suite `model` is a model of the user with random parameters and inputs.
+ * All calls go through volta.h, so the times are those of a user of the library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,29 +10,29 @@
 #include "cli_json.h"
 #include "cli_progress.h"
 
-enum { MOST_THREADS = 8, TURN_NS = 40000000, REST_NS = 200000000, QUICK_TURN_NS = 1000000 };
+enum { MOST_THREADS = 8, SLOT_NS = 40000000, REST_NS = 200000000, QUICK_SLOT_NS = 1000000 };
 
-/* One line of the report. */
+/* One measurement, a line of the report. */
 typedef struct record {
-  char work[2 * CLI_WORK_NAME];
-  const char *weights; /* "parameter", "input", "none" */
+  char work[2 * CLI_WORK_NAME]; /* name of the work */
+  const char *weights;          /* how the program gets them: "parameter", "input", "none" */
   uint32_t threads;
-  cli_timing ours, peer;       /* the peer's calls are 0 where there is none */
-  char setting[CLI_WORK_NAME]; /* of the peer */
-  uint64_t flops, bytes;
-  uint8_t digest[32];
+  cli_timing ours, peer;       /* peer.calls is 0 if the peer was not measured */
+  char setting[CLI_WORK_NAME]; /* core type and threads of the peer */
+  uint64_t flops, bytes;       /* operations, and bytes read and written, of one run */
+  uint8_t digest[32];          /* digest of the run */
 } record;
 
 typedef struct bench {
-  const char *suite, *path, *only;
-  cli_place place;
-  uint32_t threads[MOST_THREADS], n_threads;
+  const char *suite, *path, *only; /* suite; path of the model; text of --only */
+  cli_bench_target target;
+  uint32_t threads[MOST_THREADS], n_threads; /* numbers of threads to measure */
   cli_bind bind;
-  cli_peer *peer;
+  cli_peer *peer; /* OpenBLAS; NULL: no comparison */
   cli_pace pace;
-  int quick;
+  int quick; /* 1: --quick */
   record *records;
-  uint32_t n, room;
+  uint32_t n, room; /* number of records, capacity of `records` */
 } bench;
 
 /* ---- flags ---- */
@@ -53,10 +53,10 @@ static vt_status choose_suite(const cli_args *a, bench *b, cli_error *e) {
   b->suite = suites[i];
   b->path = a->n_operands > 1 ? a->operands[1] : NULL;
   if (suites[i] == NULL) {
-    const vt_status s =
-        VT_FAIL(&e->diag, VT_USAGE, "there is no suite '%s'; there are: cpu, cuda, model", wanted);
-    const char *near = cli_nearest(wanted, next_suite, NULL);
-    if (near != NULL) cli_hint(e, "did you mean `%s`?", near);
+    const vt_status s = VT_FAIL(&e->diag, VT_USAGE,
+                                "there is no suite '%s'; the suites are cpu, cuda, model", wanted);
+    const char *near = cli_nearest_name(wanted, next_suite, NULL);
+    if (near != NULL) cli_set_hint(e, "did you mean `%s`?", near);
     return s;
   }
   if (i != MODEL && b->path != NULL)
@@ -68,12 +68,12 @@ static vt_status choose_suite(const cli_args *a, bench *b, cli_error *e) {
 }
 
 static vt_status refuse_flag(const cli_args *a, const char *flag, const char *suite, cli_error *e) {
-  if (cli_value(a, flag) == NULL) return VT_OK;
-  return VT_FAIL(&e->diag, VT_USAGE, "--%s means nothing for the suite %s", flag, suite);
+  if (cli_flag_value(a, flag) == NULL) return VT_OK;
+  return VT_FAIL(&e->diag, VT_USAGE, "the suite %s has no flag --%s", suite, flag);
 }
 
 static vt_status check_flags(const cli_args *a, const bench *b, cli_error *e) {
-  const char *compare = cli_value(a, "compare");
+  const char *compare = cli_flag_value(a, "compare");
   if (b->path != NULL) {
     VT_TRY(refuse_flag(a, "compare", b->suite, e));
     VT_TRY(refuse_flag(a, "only", b->suite, e));
@@ -83,7 +83,7 @@ static vt_status check_flags(const cli_args *a, const bench *b, cli_error *e) {
   if (b->suite != suites[CUDA]) VT_TRY(refuse_flag(a, "small", b->suite, e));
   if (compare != NULL && strcmp(compare, "openblas") != 0)
     return VT_FAIL(&e->diag, VT_USAGE, "--compare takes openblas, not '%s'", compare);
-  if (compare == NULL && cli_value(a, "peer") != NULL)
+  if (compare == NULL && cli_flag_value(a, "peer") != NULL)
     return VT_FAIL(&e->diag, VT_USAGE,
                    "--peer says which library --compare openblas loads, and "
                    "--compare is not given");
@@ -92,7 +92,7 @@ static vt_status check_flags(const cli_args *a, const bench *b, cli_error *e) {
 
 static uint32_t cores(void) {
   char text[64];
-  return cli_fact("cores", text, sizeof text) ? (uint32_t)strtoul(text, NULL, 10) : 1;
+  return cli_doctor_fact("cores", text, sizeof text) ? (uint32_t)strtoul(text, NULL, 10) : 1;
 }
 
 static vt_status bad_threads(const char *text, cli_error *e) {
@@ -121,32 +121,33 @@ static vt_status parse_threads(const char *text, bench *b, cli_error *e) {
 
 static vt_status parse_pace(const cli_args *a, bench *b, cli_error *e) {
   uint64_t rounds;
-  b->quick = cli_value(a, "quick") != NULL;
-  VT_TRY(cli_contradict(a, "quick", "rounds", e));
-  VT_TRY(cli_value_u64(a, "rounds", b->quick ? 1 : 7, &rounds, e));
+  b->quick = cli_flag_value(a, "quick") != NULL;
+  VT_TRY(cli_refuse_both(a, "quick", "rounds", e));
+  VT_TRY(cli_flag_value_u64(a, "rounds", b->quick ? 1 : 7, &rounds, e));
   if (rounds < 1 || rounds > 1000)
     return VT_FAIL(&e->diag, VT_USAGE, "--rounds takes a number from 1 to 1000");
-  b->pace = (cli_pace){.rounds = (uint32_t)rounds, .turn_ns = b->quick ? QUICK_TURN_NS : TURN_NS};
+  b->pace = (cli_pace){.rounds = (uint32_t)rounds, .slot_ns = b->quick ? QUICK_SLOT_NS : SLOT_NS};
   return VT_OK;
 }
 
-static vt_status parse(const cli_args *a, bench *b, cli_error *e) {
+static vt_status parse_flags(const cli_args *a, bench *b, cli_error *e) {
   VT_TRY(choose_suite(a, b, e));
   VT_TRY(check_flags(a, b, e));
-  VT_TRY(parse_threads(cli_value(a, "threads"), b, e));
+  VT_TRY(parse_threads(cli_flag_value(a, "threads"), b, e));
   VT_TRY(parse_pace(a, b, e));
   VT_TRY(cli_bind_parse(a, &b->bind, e));
-  b->only = cli_value(a, "only");
-  b->place.backend = cli_value(a, "backend");
-  if (b->place.backend == NULL) b->place.backend = b->suite == suites[CUDA] ? "cuda" : "cpu";
-  if (cli_value(a, "compare") != NULL) VT_TRY(cli_peer_open(cli_value(a, "peer"), &b->peer, e));
-  b->place.peer = b->peer;
+  b->only = cli_flag_value(a, "only");
+  b->target.backend = cli_flag_value(a, "backend");
+  if (b->target.backend == NULL) b->target.backend = b->suite == suites[CUDA] ? "cuda" : "cpu";
+  if (cli_flag_value(a, "compare") != NULL)
+    VT_TRY(cli_peer_open(cli_flag_value(a, "peer"), &b->peer, e));
+  b->target.peer = b->peer;
   return VT_OK;
 }
 
 /* ---- measuring ---- */
 
-static record *record_new(bench *b, cli_error *e) {
+static record *new_record(bench *b, cli_error *e) {
   if (b->n == b->room) {
     const uint32_t room = b->room * 2 + 16;
     record *more = realloc(b->records, room * sizeof *more);
@@ -158,29 +159,30 @@ static record *record_new(bench *b, cli_error *e) {
     b->room = room;
   }
   record *r = &b->records[b->n++];
-  *r = (record){.threads = b->place.threads};
+  *r = (record){.threads = b->target.threads};
   return r;
 }
 
-static void keep_peer(record *r, const cli_lane *peer) {
+static void set_peer(record *r, const cli_lane *peer) {
   r->peer = peer->took;
   if (peer->trial_ns < r->peer.best_ns) r->peer.best_ns = peer->trial_ns;
-  snprintf(r->setting, sizeof r->setting, "%s x%u", cli_peer_core(peer->peer, peer->setting.core),
-           peer->setting.threads);
+  snprintf(r->setting, sizeof r->setting, "%s x%u",
+           cli_peer_core_name(peer->peer, peer->setting.core), peer->setting.threads);
 }
 
-/* The lanes of Volta, each beside the peer's, which comes last. */
-static vt_status keep(bench *b, const char *work, const cli_lane *lanes, uint32_t n, cli_error *e) {
+/* Makes a record of each lane of Volta, together with the peer's lane, which is the last one. */
+static vt_status add_records(bench *b, const char *work, const cli_lane *lanes, uint32_t n,
+                             cli_error *e) {
   const cli_lane *peer = lanes[n - 1].program == NULL ? &lanes[n - 1] : NULL;
   for (uint32_t i = 0; i < n && lanes[i].program != NULL; i++) {
     vt_run_info info = {.size = sizeof info};
-    record *r = record_new(b, e);
+    record *r = new_record(b, e);
     if (r == NULL) return VT_NOMEM;
     vt_program_info(lanes[i].program, &info);
     snprintf(r->work, sizeof r->work, "%s", work);
     r->weights = lanes[i].name;
     r->ours = lanes[i].took;
-    if (peer != NULL) keep_peer(r, peer);
+    if (peer != NULL) set_peer(r, peer);
     r->flops = info.flops;
     r->bytes = info.bytes_read + info.bytes_written;
     VT_TRY(vt_program_digest(lanes[i].program, r->digest, &e->diag));
@@ -190,20 +192,20 @@ static vt_status keep(bench *b, const char *work, const cli_lane *lanes, uint32_
 
 static vt_status measure(bench *b, const char *work, cli_lane *lanes, uint32_t n, cli_error *e) {
   VT_TRY(cli_lanes_time(lanes, n, &b->pace, e));
-  return keep(b, work, lanes, n, e);
+  return add_records(b, work, lanes, n, e);
 }
 
-/* For how many threads the next rows are, and so how long idle ones are waited for. The trial of
- * the peer's settings has short turns, because there are many settings. */
+/* Sets the number of threads of the next rows, and the wait for idle threads that follows from it.
+ * The trial of the peer's settings has shorter slots, because there are many settings. */
 static void set_threads(bench *b, uint32_t threads) {
-  b->place.threads = threads;
+  b->target.threads = threads;
   b->pace.rest_ns = threads > 1 && !b->quick ? REST_NS : 0;
-  b->place.trial = (cli_pace){.rounds = b->pace.rounds / 2 + 3,
-                              .turn_ns = b->pace.turn_ns / 4,
-                              .rest_ns = b->pace.rest_ns / 4};
+  b->target.trial = (cli_pace){.rounds = b->pace.rounds / 2 + 3,
+                               .slot_ns = b->pace.slot_ns / 4,
+                               .rest_ns = b->pace.rest_ns / 4};
 }
 
-/* The same work has the same bits however many threads do it. */
+/* Fails unless all records of the same work have the same digest, whatever their threads. */
 static vt_status check_digests(const bench *b, const char *work, cli_error *e) {
   const record *first = NULL;
   for (uint32_t i = 0; i < b->n; i++) {
@@ -221,9 +223,9 @@ static vt_status measure_work(bench *b, const cli_work *w, cli_error *e) {
   char name[CLI_WORK_NAME];
   cli_stage stage = {0};
   cli_work_name(w, name);
-  cli_detail("%s, %u threads\n", name, b->place.threads);
-  VT_TRY(cli_work_check(w, &b->place, e));
-  VT_TRY(cli_stage_open(w, &b->place, &stage, e));
+  cli_detail("%s, %u threads\n", name, b->target.threads);
+  VT_TRY(cli_work_check(w, &b->target, e));
+  VT_TRY(cli_stage_open(w, &b->target, &stage, e));
   vt_status s = measure(b, name, stage.lanes, stage.n, e);
   cli_stage_close(&stage);
   if (s == VT_OK) s = check_digests(b, name, e);
@@ -236,10 +238,10 @@ static int is_wanted(const bench *b, const cli_work *w) {
   return strcmp(w->suite, b->suite) == 0 && (b->only == NULL || strstr(name, b->only) != NULL);
 }
 
-/* At their least sizes several rows are the same. */
+/* 1 if --quick makes this row equal to the one before it, because both shrink to the same sizes. */
 static int is_repeated(const bench *b, const cli_work *w) {
   if (!b->quick || w == cli_works || w->kind != w[-1].kind || w->suite != w[-1].suite) return 0;
-  const cli_work now = cli_work_least(w), before = cli_work_least(w - 1);
+  const cli_work now = cli_work_shrunk(w), before = cli_work_shrunk(w - 1);
   return memcmp(now.size, before.size, sizeof now.size) == 0;
 }
 
@@ -247,7 +249,7 @@ static uint32_t list_works(const bench *b, cli_work *out) {
   uint32_t n = 0;
   for (const cli_work *w = cli_works; w->kind != NULL; w++) {
     if (!is_wanted(b, w) || is_repeated(b, w)) continue;
-    out[n++] = b->quick ? cli_work_least(w) : *w;
+    out[n++] = b->quick ? cli_work_shrunk(w) : *w;
   }
   return n;
 }
@@ -278,7 +280,7 @@ static vt_status run_suite(bench *b, cli_error *e) {
 
 /* ---- a model ---- */
 
-static void model_work(const bench *b, const vt_model *m, char *out, size_t room) {
+static void name_model_work(const bench *b, const vt_model *m, char *out, size_t room) {
   size_t n = (size_t)snprintf(out, room, "%.60s", vt_model_name(m));
   for (uint32_t i = 0; i < b->bind.n && n + 40 < room; i++)
     n += (size_t)snprintf(out + n, room - n, "%s%.12s=%lld", i == 0 ? " " : ",",
@@ -288,7 +290,7 @@ static void model_work(const bench *b, const vt_model *m, char *out, size_t room
 static vt_status time_model(bench *b, const vt_model *m, vt_program *p, cli_error *e) {
   char work[2 * CLI_WORK_NAME];
   cli_lane lane = {.name = "parameter", .program = p};
-  model_work(b, m, work, sizeof work);
+  name_model_work(b, m, work, sizeof work);
   VT_TRY(vt_program_init_params(p, 0, &e->diag));
   cli_progress_clear();
   VT_TRY(vt_program_random_inputs(p, 0, &e->diag));
@@ -301,8 +303,8 @@ static vt_status measure_model(bench *b, const vt_model *m, cli_error *e) {
   const vt_options o = {.size = sizeof o,
                         .n_bind = b->bind.n,
                         .bind = b->bind.row,
-                        .backend = b->place.backend,
-                        .threads = b->place.threads,
+                        .backend = b->target.backend,
+                        .threads = b->target.threads,
                         .note = cli_warn};
   VT_TRY(vt_program_new(m, &o, &p, &e->diag));
   const vt_status s = time_model(b, m, p, e);
@@ -328,10 +330,10 @@ static vt_status run_model(bench *b, cli_error *e) {
 
 /* ---- reports ---- */
 
-static double per_ns(uint64_t v, uint64_t ns) { return ns != 0 ? (double)v / (double)ns : 0; }
+static double rate_per_ns(uint64_t v, uint64_t ns) { return ns != 0 ? (double)v / (double)ns : 0; }
 
-static void about(const bench *b, uint32_t threads, vt_backend_row *out) {
-  const vt_options o = {.size = sizeof o, .backend = b->place.backend, .threads = threads};
+static void describe_device(const bench *b, uint32_t threads, vt_backend_row *out) {
+  const vt_options o = {.size = sizeof o, .backend = b->target.backend, .threads = threads};
   *out = (vt_backend_row){.size = sizeof *out};
   vt_backend_row_of(&o, out);
 }
@@ -339,24 +341,24 @@ static void about(const bench *b, uint32_t threads, vt_backend_row *out) {
 static void print_record(const bench *b, const record *r) {
   cli_print("%-28s %7u  %-9s %11.1f %11.1f %9.1f %8.1f", r->work, r->threads, r->weights,
             (double)r->ours.best_ns / 1e3, (double)r->ours.median_ns / 1e3,
-            per_ns(r->flops, r->ours.best_ns), per_ns(r->bytes, r->ours.best_ns));
+            rate_per_ns(r->flops, r->ours.best_ns), rate_per_ns(r->bytes, r->ours.best_ns));
   if (b->peer != NULL && r->peer.calls != 0)
     cli_print(" %11.1f %6.2f  %s", (double)r->peer.best_ns / 1e3,
-              per_ns(r->peer.best_ns, r->ours.best_ns), r->setting);
+              rate_per_ns(r->peer.best_ns, r->ours.best_ns), r->setting);
   cli_print("\n");
 }
 
 static void print_peer(const bench *b) {
   cli_print("openblas: %s\nopenblas: tried as", cli_peer_config(b->peer));
-  for (uint32_t i = 0; i < cli_peer_cores(b->peer); i++)
-    cli_print("%s %s", i == 0 ? "" : ",", cli_peer_core(b->peer, i));
+  for (uint32_t i = 0; i < cli_peer_core_count(b->peer); i++)
+    cli_print("%s %s", i == 0 ? "" : ",", cli_peer_core_name(b->peer, i));
   cli_print(", with all threads and fewer\n");
 }
 
 static vt_status report_text(const bench *b) {
   vt_backend_row row, before = {0};
   for (uint32_t i = 0; i < b->n_threads; i++, before = row) {
-    about(b, b->threads[i], &row);
+    describe_device(b, b->threads[i], &row);
     if (strcmp(row.about, before.about) != 0) cli_print("%s: %s\n", row.name, row.about);
   }
   if (b->peer != NULL) print_peer(b);
@@ -380,8 +382,8 @@ static json_t *json_record(const record *r) {
   cli_json_set(o, "peer_best_ns", cli_json_number(r->peer.best_ns));
   cli_json_set(o, "peer_median_ns", cli_json_number(r->peer.median_ns));
   cli_json_set(o, "peer_setting", cli_json_text(r->setting));
-  cli_json_set(o, "ratio", json_real(per_ns(r->peer.best_ns, r->ours.best_ns)));
-  cli_json_set(o, "ratio_median", json_real(per_ns(r->peer.median_ns, r->ours.median_ns)));
+  cli_json_set(o, "ratio", json_real(rate_per_ns(r->peer.best_ns, r->ours.best_ns)));
+  cli_json_set(o, "ratio_median", json_real(rate_per_ns(r->peer.median_ns, r->ours.median_ns)));
   return o;
 }
 
@@ -389,7 +391,7 @@ static json_t *json_devices(const bench *b) {
   json_t *list = json_array();
   for (uint32_t i = 0; i < b->n_threads; i++) {
     vt_backend_row row;
-    about(b, b->threads[i], &row);
+    describe_device(b, b->threads[i], &row);
     cli_json_append(list, json_pack("{s:s, s:i, s:o}", "backend", row.name, "threads",
                                     (int)b->threads[i], "about", cli_json_text(row.about)));
   }
@@ -399,8 +401,8 @@ static json_t *json_devices(const bench *b) {
 static json_t *json_peer(const bench *b) {
   if (b->peer == NULL) return json_null();
   json_t *cores_tried = json_array();
-  for (uint32_t i = 0; i < cli_peer_cores(b->peer); i++)
-    cli_json_append(cores_tried, cli_json_text(cli_peer_core(b->peer, i)));
+  for (uint32_t i = 0; i < cli_peer_core_count(b->peer); i++)
+    cli_json_append(cores_tried, cli_json_text(cli_peer_core_name(b->peer, i)));
   return json_pack("{s:s, s:o, s:o, s:o}", "name", "openblas", "library",
                    cli_json_text(cli_basename(cli_peer_library(b->peer))), "config",
                    cli_json_text(cli_peer_config(b->peer)), "cores", cores_tried);
@@ -419,19 +421,19 @@ static vt_status report_json(const bench *b, cli_error *e) {
 
 /* ---- the verb ---- */
 
-static vt_status run(const cli_args *a, bench *b, cli_error *e) {
-  VT_TRY(parse(a, b, e));
-  if (cli_value(a, "small") != NULL)
-    return cli_small(b->place.backend, cli_value(a, "json") != NULL, e);
+static vt_status run_bench(const cli_args *a, bench *b, cli_error *e) {
+  VT_TRY(parse_flags(a, b, e));
+  if (cli_flag_value(a, "small") != NULL)
+    return cli_bench_small(b->target.backend, cli_flag_value(a, "json") != NULL, e);
   const vt_status s = b->path != NULL ? run_model(b, e) : run_suite(b, e);
   cli_progress_clear();
   VT_TRY(s);
-  return cli_value(a, "json") != NULL ? report_json(b, e) : report_text(b);
+  return cli_flag_value(a, "json") != NULL ? report_json(b, e) : report_text(b);
 }
 
 vt_status verb_bench(const cli_args *a, cli_error *e) {
   bench b = {0};
-  const vt_status s = run(a, &b, e);
+  const vt_status s = run_bench(a, &b, e);
   cli_bind_free(&b.bind);
   cli_peer_close(b.peer);
   free(b.records);

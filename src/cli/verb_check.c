@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_check.c - volta check MODEL...: every file is looked at, and each failure is said where it
- * happens; the status is that of the first. */
+ * verb_check.c - volta check MODEL...: parses and verifies every file and reports each failure. The
+ * status is that of the first failure. */
 #include "cli_json.h"
 
 typedef struct counts {
-  uint32_t kind[VT_PORT_OUTPUT + 1];
+  uint32_t kind[VT_PORT_OUTPUT + 1]; /* number of ports of each kind, VT_PORT_* */
 } counts;
 
 static counts count_ports(const vt_model *m) {
@@ -17,7 +17,7 @@ static counts count_ports(const vt_model *m) {
 
 static void print_ok(const char *path, const vt_model *m) {
   const counts c = count_ports(m);
-  cli_print_name(path);
+  cli_print_escaped(path);
   cli_print(": ok: ");
   cli_print_count(vt_model_nodes(m), "node");
   cli_print(", ");
@@ -41,7 +41,7 @@ static json_t *json_failed(const char *path, const vt_diag *d) {
                    cli_json_error(d));
 }
 
-/* Appends to `list` when there is one, and prints otherwise. */
+/* Checks one file. The result is appended to `list`, or printed if `list` is NULL. */
 static vt_status check_file(const char *path, json_t *list) {
   cli_error e = {.path = path};
   vt_model *m = NULL;
@@ -64,9 +64,9 @@ static vt_status check_files(const cli_args *a, json_t *list) {
 }
 
 vt_status verb_check(const cli_args *a, cli_error *e) {
-  json_t *list = cli_value(a, "json") != NULL ? json_array() : NULL;
+  json_t *list = cli_flag_value(a, "json") != NULL ? json_array() : NULL;
   const vt_status s = check_files(a, list);
-  if (cli_value(a, "json") != NULL) {
+  if (cli_flag_value(a, "json") != NULL) {
     VT_TRY(cli_json_print(json_pack("{s:o}", "files", list), e));
   }
   e->reported = s != VT_OK;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_convert.c - volta convert IN OUT: the tensors of a file, or one of them, in another format.
- * No value changes but NaN, which becomes canonical. */
+ * verb_convert.c - volta convert IN OUT: writes the tensors of a file, or one of them, in another
+ * format. The values do not change, except that every NaN becomes canonical. */
 #include <stdlib.h>
 #include <string.h>
 #include "cli_save.h"
 
-/* The only tensor of a format without names, when it needs one: as NumPy calls it. */
+/* Name of the tensor of a format without names if the output format needs one, as in NumPy. */
 #define UNNAMED "arr_0"
 
-static vt_status gather(const vt_archive *ar, const char *key, cli_list *out, cli_error *e) {
+static vt_status select_tensors(const vt_archive *ar, const char *key, cli_list *out,
+                                cli_error *e) {
   for (uint32_t i = 0; i < vt_archive_count(ar); i++) {
     const char *name;
     vt_tensor t;
@@ -27,16 +28,16 @@ static vt_status read_file(const char *path, const char *key, vt_archive **out, 
   return vt_archive_read(path, NULL, out, &e->diag);
 }
 
-static vt_status convert(const char *path, const char *key, const char *to, cli_format format,
-                         cli_error *e) {
+static vt_status convert_file(const char *path, const char *key, const char *to, cli_format format,
+                              cli_error *e) {
   vt_archive *ar = NULL;
   cli_list list = {0};
   VT_TRY(read_file(path, key, &ar, e));
-  vt_status s = gather(ar, key, &list, e);
+  vt_status s = select_tensors(ar, key, &list, e);
   if (s == VT_OK) e->path = NULL;
   if (s == VT_OK && format == CLI_NPY && list.n != 1)
     s = VT_FAIL(&e->diag, VT_USAGE,
-                "a npy file holds one tensor, and %s has %u: name one as "
+                "a npy file holds one tensor, but %s has %u: choose one by "
                 "FILE:KEY",
                 path, list.n);
   if (s == VT_OK) s = cli_list_write(&list, format, to, e);
@@ -50,10 +51,11 @@ vt_status verb_convert(const cli_args *a, cli_error *e) {
   char *path = NULL;
   cli_format format = CLI_NPY;
   VT_TRY(cli_format_of_path(to, &format, e));
-  VT_TRY(cli_path_split(a->operands[0], &path, &key, e));
+  VT_TRY(cli_split_file_key(a->operands[0], &path, &key, e));
   e->path = path;
-  const vt_status s = convert(path, key, to, format, e);
-  if (e->path == path && s != VT_OK) e->path = a->operands[0]; /* it outlives the error */
+  const vt_status s = convert_file(path, key, to, format, e);
+  if (e->path == path && s != VT_OK)
+    e->path = a->operands[0]; /* `path` is freed before the error is printed */
   free(path);
   return s;
 }

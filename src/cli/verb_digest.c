@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_digest.c - volta digest FILE: a line a tensor, or the hash of a model. */
+ * verb_digest.c - volta digest FILE: prints the digest of each tensor of a file, one per line, or
+ * the hash of a model. */
 #include "cli_json.h"
 
 static vt_status print_entry(const uint8_t digest[32], const char *name, const char *type,
@@ -12,7 +13,7 @@ static vt_status print_entry(const uint8_t digest[32], const char *name, const c
     return VT_OK;
   }
   cli_print("%s  ", hex);
-  cli_print_name(name[0] != '\0' ? name : "-"); /* the tensor of a npy file has no name */
+  cli_print_escaped(name[0] != '\0' ? name : "-"); /* the tensor of a npy file has no name */
   cli_print("  %s\n", type);
   return VT_OK;
 }
@@ -51,7 +52,7 @@ static vt_status digest_archive(const char *path, json_t *list, cli_error *e) {
 
 vt_status verb_digest(const cli_args *a, cli_error *e) {
   const char *path = a->operands[0];
-  const int as_json = cli_value(a, "json") != NULL;
+  const int as_json = cli_flag_value(a, "json") != NULL;
   json_t *list = as_json ? json_array() : NULL;
   e->path = path;
   const vt_status s =

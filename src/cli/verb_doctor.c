@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_doctor.c - volta doctor and volta --version: facts about this build and machine. */
+ * verb_doctor.c - volta doctor and volta --version: print facts about this build and machine. */
 #include <string.h>
 #include "cli_json.h"
 
 enum { VALUE_SIZE = 512 };
 
-static const char *fact(uint32_t i, char buffer[VALUE_SIZE]) {
+static const char *fact_value(uint32_t i, char buffer[VALUE_SIZE]) {
   const char *value = vt_doctor_value(i, buffer, VALUE_SIZE);
   return value != NULL ? value : "";
 }
@@ -15,33 +15,34 @@ static int is_failure(const char *key, const char *value) {
 }
 
 typedef struct failures {
-  int all, choice; /* `choice`: of the backend that was chosen, which says nothing of the build */
+  int all, choice; /* all failed checks; those of the chosen backend, which may only be a wrong
+                    * VOLTA_BACKEND */
 } failures;
 
-static failures report(json_t *facts) {
+static failures print_facts(json_t *facts) {
   failures f = {0};
   const char *key;
   for (uint32_t i = 0; (key = vt_doctor_key(i)) != NULL; i++) {
     char buffer[VALUE_SIZE], plain[4 * VALUE_SIZE];
-    const char *value = fact(i, buffer);
+    const char *value = fact_value(i, buffer);
     f.all += is_failure(key, value);
     f.choice += is_failure(key, value) && strcmp(key, "check.backend") == 0;
     if (facts != NULL) cli_json_set(facts, key, cli_json_text(value));
-    if (facts == NULL) cli_print("%-30s  %s\n", key, cli_plain(value, plain, sizeof plain));
+    if (facts == NULL) cli_print("%-30s  %s\n", key, cli_escape_text(value, plain, sizeof plain));
   }
   return f;
 }
 
 vt_status verb_doctor(const cli_args *a, cli_error *e) {
-  const int as_json = cli_value(a, "json") != NULL;
+  const int as_json = cli_flag_value(a, "json") != NULL;
   json_t *facts = as_json ? json_object() : NULL;
-  const failures f = report(facts);
+  const failures f = print_facts(facts);
   if (as_json) VT_TRY(cli_json_print(json_pack("{s:b, s:o}", "ok", f.all == 0, "facts", facts), e));
   if (f.all == 0) return VT_OK;
   const vt_status s =
       VT_FAIL(&e->diag, VT_DIFFERS, "%d check%s failed", f.all, f.all == 1 ? "" : "s");
-  cli_hint(e, f.all == f.choice ? "`volta backends` lists what VOLTA_BACKEND may choose"
-                                : "results of this build or machine cannot be trusted");
+  cli_set_hint(e, f.all == f.choice ? "`volta backends` lists what VOLTA_BACKEND may choose"
+                                    : "do not trust results of this build on this machine");
   return s;
 }
 
@@ -49,7 +50,7 @@ static void print_fact(const char *label, const char *wanted) {
   const char *key;
   for (uint32_t i = 0; (key = vt_doctor_key(i)) != NULL; i++) {
     char buffer[VALUE_SIZE];
-    if (strcmp(key, wanted) == 0) cli_print("%s %s\n", label, fact(i, buffer));
+    if (strcmp(key, wanted) == 0) cli_print("%s %s\n", label, fact_value(i, buffer));
   }
 }
 

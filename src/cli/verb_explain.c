@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_explain.c - volta explain [CODE]: the rows of status.def. */
+ * verb_explain.c - volta explain [CODE]: prints a row of status.def, or lists all rows. */
 #include <string.h>
 #include "cli.h"
 
@@ -37,8 +37,8 @@ vt_status verb_explain(const cli_args *a, cli_error *e) {
     return VT_OK;
   }
   const vt_status s = VT_FAIL(&e->diag, VT_NAME, "there is no status code '%s'", a->operands[0]);
-  const char *near = cli_nearest(a->operands[0], next_code, NULL);
-  if (near != NULL) cli_hint(e, "did you mean `%s`?", near);
-  if (near == NULL) cli_hint(e, "`volta explain` lists the codes");
+  const char *near = cli_nearest_name(a->operands[0], next_code, NULL);
+  if (near != NULL) cli_set_hint(e, "did you mean `%s`?", near);
+  if (near == NULL) cli_set_hint(e, "`volta explain` lists the codes");
   return s;
 }

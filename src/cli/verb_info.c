@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_info.c - volta info MODEL: what a model declares. Types are shown with the bound dims put in
- * where every dim of a type has a value, and as declared otherwise. */
+ * verb_info.c - volta info MODEL: prints the dims, ports and parameters of a model. A type is shown
+ * with numbers if all its dims are bound, otherwise as declared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,15 +10,14 @@
 
 /* ---- dims as numbers ---- */
 
-/* A dim of a port is printed as a sum of products, "2*B*T - 1". `ok` falls to 0 at the first thing
- * that has no value. */
+/* Reads the dims in the text of a type; each is a sum of products, "2*B*T - 1". */
 typedef struct reader {
-  const char *at;
+  const char *at; /* position in the text */
   const cli_bind *bind;
-  int ok;
+  int ok; /* becomes 0 at the first dim that is not bound */
 } reader;
 
-static int next_is(reader *r, char c) {
+static int accept_char(reader *r, char c) {
   r->at += strspn(r->at, " ");
   if (*r->at != c) return 0;
   r->at++;
@@ -38,30 +37,30 @@ static int64_t read_factor(reader *r) {
 
 static int64_t read_product(reader *r) {
   int64_t v = read_factor(r);
-  while (r->ok && next_is(r, '*')) r->ok &= !__builtin_mul_overflow(v, read_factor(r), &v);
+  while (r->ok && accept_char(r, '*')) r->ok &= !__builtin_mul_overflow(v, read_factor(r), &v);
   return v;
 }
 
 static int64_t read_sum(reader *r) {
   int64_t v = 0;
-  int minus = next_is(r, '-'), more = 1;
+  int minus = accept_char(r, '-'), more = 1;
   while (more) {
     const int64_t p = read_product(r);
     r->ok &= minus ? !__builtin_sub_overflow(v, p, &v) : !__builtin_add_overflow(v, p, &v);
-    minus = next_is(r, '-');
-    more = r->ok && (minus || next_is(r, '+'));
+    minus = accept_char(r, '-');
+    more = r->ok && (minus || accept_char(r, '+'));
   }
   return v;
 }
 
-/* The type of a port as a tensor without data; 0 when a dim has no value. */
+/* Writes the type of a port as a tensor without data; returns 0 if a dim is not bound. */
 static int port_tensor(const vt_port_info *p, const cli_bind *bind, vt_tensor *out) {
   vt_tensor t = {.dtype = p->dtype, .rank = p->rank};
   const char *open = strchr(p->type, '[');
   reader r = {.at = open != NULL ? open + 1 : "", .bind = bind, .ok = p->rank <= VT_MAX_RANK};
   for (uint32_t i = 0; i < p->rank && r.ok; i++) {
     t.dim[i] = read_sum(&r);
-    r.ok &= t.dim[i] >= 0 && next_is(&r, i + 1 < p->rank ? ',' : ']');
+    r.ok &= t.dim[i] >= 0 && accept_char(&r, i + 1 < p->rank ? ',' : ']');
   }
   if (r.ok) *out = t;
   return r.ok;
@@ -69,12 +68,13 @@ static int port_tensor(const vt_port_info *p, const cli_bind *bind, vt_tensor *o
 
 /* ---- the report ---- */
 
+/* A model and the totals of its parameters. */
 typedef struct view {
   const vt_model *m;
   const cli_bind *bind;
-  uint32_t params;
-  uint64_t elements, bytes; /* of all parameters */
-  int counted;              /* 0: some dim has no value */
+  uint32_t params;          /* number of parameters */
+  uint64_t elements, bytes; /* total of all parameters */
+  int counted;              /* 0: a dim of a parameter is not bound, so the totals are unknown */
 } view;
 
 static const char *const kind_name[] = {
@@ -102,7 +102,7 @@ static vt_status count_params(view *v, cli_error *e) {
     VT_TRY(vt_tensor_bytes(&t, &n, &bytes, &e->diag));
     if (__builtin_add_overflow(v->elements, n, &v->elements) ||
         __builtin_add_overflow(v->bytes, bytes, &v->bytes))
-      return VT_FAIL(&e->diag, VT_LIMIT, "the parameters are more than can be counted");
+      return VT_FAIL(&e->diag, VT_LIMIT, "the parameters have more than 2^64-1 elements or bytes");
   }
   return VT_OK;
 }
@@ -113,7 +113,7 @@ static int has_dim(const vt_model *m, const char *name) {
   return 0;
 }
 
-/* What a program would refuse is not described either. */
+/* Refuses the same bindings that creating a program would refuse. */
 static vt_status check_bind(const view *v, cli_error *e) {
   const int64_t most = (int64_t)1 << 40;
   for (uint32_t i = 0; i < v->bind->n; i++) {
@@ -230,7 +230,7 @@ vt_status cli_info_report(const char *path, const cli_bind *bind, int as_json, c
 vt_status verb_info(const cli_args *a, cli_error *e) {
   cli_bind bind;
   VT_TRY(cli_bind_parse(a, &bind, e));
-  const vt_status s = cli_info_report(a->operands[0], &bind, cli_value(a, "json") != NULL, e);
+  const vt_status s = cli_info_report(a->operands[0], &bind, cli_flag_value(a, "json") != NULL, e);
   cli_bind_free(&bind);
   return s;
 }

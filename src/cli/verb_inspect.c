@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_inspect.c - volta inspect FILE: what is in a tensor file; for a model, what `info` says. */
+ * verb_inspect.c - volta inspect FILE: describes each tensor of a file; for a model it prints the
+ * report of `volta info`. */
 #include <inttypes.h>
 #include "cli_info.h"
 #include "cli_json.h"
@@ -7,11 +8,11 @@
 typedef struct facts {
   const char *name;
   vt_tensor t;
-  uint64_t count, bytes, nan, inf;
+  uint64_t count, bytes, nan, inf; /* elements; bytes; elements that are NaN, infinite */
   char type[CLI_TYPE_SIZE];
 } facts;
 
-static vt_status gather(const vt_archive *ar, uint32_t i, facts *out, cli_error *e) {
+static vt_status collect_facts(const vt_archive *ar, uint32_t i, facts *out, cli_error *e) {
   facts f = {0};
   VT_TRY(vt_archive_tensor(ar, i, &f.name, &f.t));
   VT_TRY(vt_tensor_bytes(&f.t, &f.count, &f.bytes, &e->diag));
@@ -26,7 +27,7 @@ static vt_status gather(const vt_archive *ar, uint32_t i, facts *out, cli_error 
 }
 
 static void print_facts(const facts *f) {
-  cli_print_name(f->name[0] != '\0' ? f->name : "-");
+  cli_print_escaped(f->name[0] != '\0' ? f->name : "-");
   cli_print("  %s  ", f->type);
   cli_print_count(f->count, "element");
   cli_print(", ");
@@ -48,13 +49,13 @@ static json_t *json_facts(const facts *f) {
 }
 
 static vt_status report_text(const vt_archive *ar, cli_error *e) {
-  cli_print_name(e->path);
+  cli_print_escaped(e->path);
   cli_print(": %s, ", vt_archive_format(ar));
   cli_print_count(vt_archive_count(ar), "tensor");
   cli_print("\n");
   for (uint32_t i = 0; i < vt_archive_count(ar); i++) {
     facts f;
-    VT_TRY(gather(ar, i, &f, e));
+    VT_TRY(collect_facts(ar, i, &f, e));
     print_facts(&f);
   }
   return VT_OK;
@@ -64,7 +65,7 @@ static vt_status report_json(const vt_archive *ar, cli_error *e) {
   json_t *list = json_array();
   for (uint32_t i = 0; i < vt_archive_count(ar); i++) {
     facts f;
-    const vt_status s = gather(ar, i, &f, e);
+    const vt_status s = collect_facts(ar, i, &f, e);
     if (s != VT_OK) {
       json_decref(list);
       return s;
@@ -77,7 +78,7 @@ static vt_status report_json(const vt_archive *ar, cli_error *e) {
 }
 
 vt_status verb_inspect(const cli_args *a, cli_error *e) {
-  const int as_json = cli_value(a, "json") != NULL;
+  const int as_json = cli_flag_value(a, "json") != NULL;
   e->path = a->operands[0];
   if (cli_ends_with(e->path, ".vt")) return cli_info_report(e->path, &(cli_bind){0}, as_json, e);
   vt_archive *ar = NULL;

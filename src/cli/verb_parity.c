@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_parity.c - volta parity MODEL: the same run on several backends, held to the first of them
- * bit for bit, and to a published digest. */
+ * verb_parity.c - volta parity MODEL: runs the same model on several backends, compares every bit
+ * of their outputs with those of the first, and compares digests with a published one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,41 +11,41 @@
 
 enum { CLI_LABEL = 512 };
 
-/* One backend and how its outputs stand to those of the first. */
+/* One run: a backend with a number of threads. Its outputs are compared with those of lane 0. */
 typedef struct lane {
-  const char *wanted;  /* as the user wrote it; the contest's */
-  uint32_t threads;    /* 0: as the backend likes */
-  vt_program *program; /* kept for the first only */
-  char *name;          /* "reference:0" */
-  char *label;         /* the same for a reader, or "cpu x3" */
-  char hex[CLI_HEX_SIZE];
-  int plugin, unadmitted;
-  uint8_t content[32]; /* of the plug-in */
-  uint64_t compared, differing, largest;
-  char *output; /* holding the first element that differs, NULL when none does */
-  uint32_t dtype;
-  uint64_t first_a, first_b;
-  char index[CLI_TYPE_SIZE];
+  const char *wanted;     /* the backend as the user wrote it; owned by the comparison */
+  uint32_t threads;       /* number of threads; 0: the backend's choice */
+  vt_program *program;    /* the program; NULL except in lane 0 */
+  char *name;             /* full name of the backend, "reference:0" */
+  char *label;            /* name in text reports, "reference:0" or "cpu x3" */
+  char hex[CLI_HEX_SIZE]; /* digest of the run */
+  int plugin, unadmitted; /* 1: the backend is a plug-in; 1: it has no certificate */
+  uint8_t content[32];    /* content hash of the plug-in */
+  uint64_t compared, differing, largest; /* elements; elements that differ; largest distance */
+  char *output;              /* output with the first differing element; NULL: no difference */
+  uint32_t dtype;            /* type of that element */
+  uint64_t first_a, first_b; /* its bits in lane 0, in this lane */
+  char index[CLI_TYPE_SIZE]; /* its index, "[3, 0]" */
 } lane;
 
-typedef struct contest {
-  char **wanted; /* backends */
+typedef struct comparison {
+  char **wanted; /* the backends */
   uint32_t n_wanted;
-  lane *lanes; /* each with each number of threads */
-  uint32_t n;
-  char published[CLI_HEX_SIZE];
-} contest;
+  lane *lanes;                  /* every backend with every number of threads */
+  uint32_t n;                   /* number of lanes */
+  char published[CLI_HEX_SIZE]; /* the published digest; "": not given */
+} comparison;
 
 /* ---- which backends ---- */
 
-static vt_status add_backend(contest *c, const char *name, size_t n, cli_error *e) {
+static vt_status add_backend(comparison *c, const char *name, size_t n, cli_error *e) {
   char *wanted = cli_text_copy(name, n);
   if (wanted == NULL) return cli_no_memory(e);
   c->wanted[c->n_wanted++] = wanted;
   return VT_OK;
 }
 
-static vt_status list_all(contest *c, cli_error *e) {
+static vt_status list_all(comparison *c, cli_error *e) {
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
     vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
@@ -54,7 +54,7 @@ static vt_status list_all(contest *c, cli_error *e) {
   return VT_OK;
 }
 
-static vt_status list_given(contest *c, const char *given, cli_error *e) {
+static vt_status list_given(comparison *c, const char *given, cli_error *e) {
   for (const char *at = given, *next; at != NULL; at = next) {
     const size_t n = strcspn(at, ",");
     next = at[n] == ',' ? at + n + 1 : NULL;
@@ -65,18 +65,18 @@ static vt_status list_given(contest *c, const char *given, cli_error *e) {
   return VT_OK;
 }
 
-/* Of what is built in only `cpu` has threads. A plug-in does not say whether it has any, so it is
- * run with each number. */
+/* 1 if the backend is to run with each number of threads. `cpu` is the only built-in backend that
+ * has threads. A plug-in does not say whether it has threads, so it is treated as if it had. */
 static int has_threads(const char *backend) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_backend_row r = {.size = sizeof r};
   vt_backend_row_of(&o, &r);
-  if (!r.available) return 1; /* running it then says why */
+  if (!r.available) return 1; /* the run will fail and say why */
   return r.admission != VT_BACKEND_BUILT_IN || strncmp(r.name, "cpu:", 4) == 0;
 }
 
-/* A backend without threads runs once, whatever the numbers are. */
-static vt_status list_lanes(contest *c, const cli_planning *how, cli_error *e) {
+/* Makes a lane for each backend with each number of threads; a backend without threads gets one. */
+static vt_status list_lanes(comparison *c, const cli_planning *how, cli_error *e) {
   const uint32_t numbers = how->n_threads;
   c->lanes = calloc((size_t)c->n_wanted * (numbers + 1), sizeof *c->lanes);
   if (c->lanes == NULL) return cli_no_memory(e);
@@ -88,14 +88,15 @@ static vt_status list_lanes(contest *c, const cli_planning *how, cli_error *e) {
   return VT_OK;
 }
 
-static vt_status choose(const cli_args *a, const cli_planning *how, contest *c, cli_error *e) {
-  const char *given = cli_value(a, "backends");
+static vt_status choose_lanes(const cli_args *a, const cli_planning *how, comparison *c,
+                              cli_error *e) {
+  const char *given = cli_flag_value(a, "backends");
   const size_t room = given != NULL ? strlen(given) + 1 : vt_backend_count() + 1;
   c->wanted = calloc(room, sizeof *c->wanted);
   if (c->wanted == NULL) return cli_no_memory(e);
   VT_TRY(given != NULL ? list_given(c, given, e) : list_all(c, e));
   VT_TRY(list_lanes(c, how, e));
-  if (c->n >= 2 || (c->n == 1 && cli_value(a, "published") != NULL)) return VT_OK;
+  if (c->n >= 2 || (c->n == 1 && cli_flag_value(a, "published") != NULL)) return VT_OK;
   return VT_FAIL(&e->diag, VT_USAGE,
                  "parity needs two runs: two backends, cpu with two numbers of threads, or one "
                  "backend and --published");
@@ -103,8 +104,8 @@ static vt_status choose(const cli_args *a, const cli_planning *how, contest *c, 
 
 /* ---- running and comparing ---- */
 
-static vt_status keep_first(lane *x, const char *name, const vt_tensor *t, const vt_compare *v,
-                            cli_error *e) {
+static vt_status set_first_difference(lane *x, const char *name, const vt_tensor *t,
+                                      const vt_compare *v, cli_error *e) {
   x->output = cli_text_copy(name, strlen(name));
   if (x->output == NULL) return cli_no_memory(e);
   x->dtype = t->dtype;
@@ -125,15 +126,11 @@ static vt_status compare_output(lane *x, vt_program *first, vt_program *p, uint3
   x->compared += v.compared;
   x->differing += v.differing;
   if (v.largest > x->largest) x->largest = v.largest;
-  return v.differing != 0 && x->output == NULL ? keep_first(x, name_a, &a, &v, e) : VT_OK;
+  return v.differing != 0 && x->output == NULL ? set_first_difference(x, name_a, &a, &v, e) : VT_OK;
 }
 
-static vt_status compare(lane *x, vt_program *first, vt_program *p, cli_error *e) {
-  for (uint32_t i = 0; i < vt_program_outputs(p); i++) VT_TRY(compare_output(x, first, p, i, e));
-  return VT_OK;
-}
-
-/* Where threads tell lanes apart, a backend goes by the name it was given: "cpu x3". */
+/* Names a lane. With --threads the label is the name as the user wrote it and the number, "cpu x3".
+ */
 static vt_status name_lane(const cli_job *j, lane *x, const vt_program *p, cli_error *e) {
   const char *full = vt_program_backend(p);
   const size_t n = strlen(x->wanted);
@@ -157,60 +154,62 @@ static vt_status run_program(const cli_job *j, lane *x, vt_program *p, vt_progra
   VT_TRY(cli_job_run(j, p, e));
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   cli_hex(digest, x->hex);
-  return first != NULL ? compare(x, first, p, e) : VT_OK;
+  for (uint32_t i = 0; first != NULL && i < vt_program_outputs(p); i++)
+    VT_TRY(compare_output(x, first, p, i, e));
+  return VT_OK;
 }
 
-static vt_status run_lane(const cli_job *j, contest *c, uint32_t i, cli_error *e) {
+static vt_status run_lane(const cli_job *j, comparison *c, uint32_t i, cli_error *e) {
   vt_program *p = NULL;
   cli_job own = *j;
   own.how.threads = c->lanes[i].threads;
-  VT_TRY(cli_job_program(&own, c->lanes[i].wanted, &p, e));
+  VT_TRY(cli_job_new_program(&own, c->lanes[i].wanted, &p, e));
   const vt_status s = run_program(j, &c->lanes[i], p, c->lanes[0].program, e);
   if (i == 0) c->lanes[0].program = p;
   if (i != 0) vt_program_free(p);
   return s;
 }
 
-/* Lanes agree when their digests are equal and both, or neither, have the elements of the first:
- * a digest or an element is enough to differ. */
+/* 1 if two lanes agree: their digests are equal, and either both or neither differ from lane 0 in
+ * an element. */
 static int agree(const lane *a, const lane *b) {
   return strcmp(a->hex, b->hex) == 0 && (a->differing != 0) == (b->differing != 0);
 }
 
-static int differs(const contest *c, uint32_t i) { return !agree(&c->lanes[i], &c->lanes[0]); }
+static int differs(const comparison *c, uint32_t i) { return !agree(&c->lanes[i], &c->lanes[0]); }
 
-static int any_differs(const contest *c) {
+static int any_differs(const comparison *c) {
   int any = 0;
   for (uint32_t i = 1; i < c->n; i++) any |= differs(c, i);
   return any;
 }
 
-static int differs_published(const contest *c, uint32_t i) {
+static int differs_published(const comparison *c, uint32_t i) {
   return strcmp(c->lanes[i].hex, c->published) != 0;
 }
 
-static uint32_t count_differing_published(const contest *c) {
+static uint32_t count_differing_published(const comparison *c) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < c->n; i++) n += differs_published(c, i) != 0;
   return n;
 }
 
-static int agrees_published(const contest *c) { return count_differing_published(c) == 0; }
+static int agrees_published(const comparison *c) { return count_differing_published(c) == 0; }
 
 /* ---- reports ---- */
 
-static void print_first(const contest *c, const lane *x) {
+static void print_first(const comparison *c, const lane *x) {
   const int digits = (int)(2 * vt_dtype_bytes(x->dtype));
   char a[CLI_VALUE_SIZE], b[CLI_VALUE_SIZE];
   cli_bits_text(x->dtype, x->first_a, a);
   cli_bits_text(x->dtype, x->first_b, b);
   cli_print("  first ");
-  cli_print_name(x->output);
+  cli_print_escaped(x->output);
   cli_print("%s: %s has %0*" PRIx64 " (%s), %s has %0*" PRIx64 " (%s)\n", x->index,
             c->lanes[0].label, digits, x->first_a, a, x->label, digits, x->first_b, b);
 }
 
-static void print_lane(const contest *c, uint32_t i) {
+static void print_lane(const comparison *c, uint32_t i) {
   const lane *x = &c->lanes[i];
   cli_print("%s  %s", x->hex, x->label);
   if (i != 0) {
@@ -223,15 +222,15 @@ static void print_lane(const contest *c, uint32_t i) {
   if (x->output != NULL) print_first(c, x);
 }
 
-/* 1 when an earlier lane agrees with lane `i`, and so has named it. */
-static int is_named(const contest *c, uint32_t i) {
+/* 1 if an earlier lane agrees with lane `i`, so that the verdict has named lane `i` already. */
+static int is_named_before(const comparison *c, uint32_t i) {
   int any = 0;
   for (uint32_t j = 0; j < i; j++) any |= agree(&c->lanes[j], &c->lanes[i]);
   return any;
 }
 
-/* "AGREES" is said only when every lane has the published digest. */
-static void print_published(const contest *c) {
+/* Prints "AGREES" if every lane has the published digest, else the lanes that differ from it. */
+static void print_published(const comparison *c) {
   const uint32_t n = count_differing_published(c);
   cli_print("; published: %s: %s", c->published, n == 0 ? "AGREES" : "DIFFERS");
   const char *before = " from ";
@@ -242,10 +241,10 @@ static void print_published(const contest *c) {
   }
 }
 
-/* "A = C: digest != B: digest": those that agree stand together, those that differ apart. */
-static void print_verdict(const contest *c) {
+/* Prints the verdict, "A = C: digest != B: digest": lanes that agree are joined by =. */
+static void print_verdict(const comparison *c) {
   for (uint32_t i = 0; i < c->n; i++) {
-    if (is_named(c, i)) continue;
+    if (is_named_before(c, i)) continue;
     cli_print("%s%s", i == 0 ? "" : " != ", c->lanes[i].label);
     for (uint32_t j = i + 1; j < c->n; j++)
       if (agree(&c->lanes[i], &c->lanes[j])) cli_print(" = %s", c->lanes[j].label);
@@ -255,16 +254,16 @@ static void print_verdict(const contest *c) {
   cli_print("\n");
 }
 
-static vt_status report_text(const contest *c) {
+static vt_status report_text(const comparison *c) {
   for (uint32_t i = 0; i < c->n; i++) print_lane(c, i);
   print_verdict(c);
   return VT_OK;
 }
 
-static json_t *json_lane(const contest *c, uint32_t i) {
+static json_t *json_lane(const comparison *c, uint32_t i) {
   const lane *x = &c->lanes[i];
   json_t *o = json_pack("{s:s, s:s}", "backend", x->name, "digest", x->hex);
-  cli_stamp_json(o, &(cli_stamp){x->name, x->plugin ? x->content : NULL, x->unadmitted, NULL});
+  cli_stamp_add_json(o, &(cli_stamp){x->name, x->plugin ? x->content : NULL, x->unadmitted, NULL});
   if (x->threads != 0) cli_json_set(o, "threads", json_integer((json_int_t)x->threads));
   if (i == 0) return o;
   cli_json_set(o, "agrees", json_boolean(!differs(c, i)));
@@ -279,7 +278,7 @@ static json_t *json_lane(const contest *c, uint32_t i) {
   return o;
 }
 
-static vt_status report_json(const cli_job *j, const contest *c, cli_error *e) {
+static vt_status report_json(const cli_job *j, const comparison *c, cli_error *e) {
   json_t *list = json_array();
   for (uint32_t i = 0; i < c->n; i++) cli_json_append(list, json_lane(c, i));
   json_t *root = json_pack("{s:s, s:o, s:o, s:b}", "model", vt_model_name(j->model), "bind",
@@ -293,22 +292,22 @@ static vt_status report_json(const cli_job *j, const contest *c, cli_error *e) {
 
 /* ---- the verb ---- */
 
-static vt_status verdict(const contest *c, cli_error *e) {
+static vt_status comparison_status(const comparison *c, cli_error *e) {
   if (any_differs(c)) return VT_FAIL(&e->diag, VT_DIFFERS, "%s", VT_DIVERGES);
   if (c->published[0] == '\0' || agrees_published(c)) return VT_OK;
   return VT_FAIL(&e->diag, VT_DIFFERS, "the run does not have the published digest");
 }
 
-static vt_status contend(const cli_args *a, const cli_job *j, contest *c, cli_error *e) {
-  const char *published = cli_value(a, "published");
-  VT_TRY(choose(a, &j->how, c, e));
+static vt_status run_comparison(const cli_args *a, const cli_job *j, comparison *c, cli_error *e) {
+  const char *published = cli_flag_value(a, "published");
+  VT_TRY(choose_lanes(a, &j->how, c, e));
   if (published != NULL) VT_TRY(cli_published_find(published, j, c->published, e));
   for (uint32_t i = 0; i < c->n; i++) VT_TRY(run_lane(j, c, i, e));
-  VT_TRY(cli_value(a, "json") != NULL ? report_json(j, c, e) : report_text(c));
-  return verdict(c, e);
+  VT_TRY(cli_flag_value(a, "json") != NULL ? report_json(j, c, e) : report_text(c));
+  return comparison_status(c, e);
 }
 
-static void contest_free(contest *c) {
+static void comparison_free(comparison *c) {
   for (uint32_t i = 0; i < c->n; i++) {
     vt_program_free(c->lanes[i].program);
     free(c->lanes[i].name);
@@ -321,14 +320,14 @@ static void contest_free(contest *c) {
 }
 
 vt_status verb_parity(const cli_args *a, cli_error *e) {
-  /* A published digest is of a run that anybody can repeat from two seeds. */
-  VT_TRY(cli_contradict(a, "published", "params", e));
-  VT_TRY(cli_contradict(a, "published", "in", e));
+  /* A published run depends only on two seeds, so that anybody can repeat it. */
+  VT_TRY(cli_refuse_both(a, "published", "params", e));
+  VT_TRY(cli_refuse_both(a, "published", "in", e));
   cli_job j;
-  contest c = {0};
+  comparison c = {0};
   vt_status s = cli_job_open(a, &j, e);
-  if (s == VT_OK) s = contend(a, &j, &c, e);
-  contest_free(&c);
+  if (s == VT_OK) s = run_comparison(a, &j, &c, e);
+  comparison_free(&c);
   cli_job_close(&j);
   return s;
 }

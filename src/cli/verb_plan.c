@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_plan.c - volta plan MODEL: what a run takes, known before anything is taken. */
+ * verb_plan.c - volta plan MODEL: reports the memory, steps and transfers of a run without running
+ * it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,23 +8,23 @@
 #include "cli_json.h"
 #include "cli_plan.h"
 
-vt_status cli_plan_make(const cli_plan_job *j, const cli_bind *bind, const cli_planning *how,
-                        vt_planned **out, cli_error *e) {
+vt_status cli_plan_new(const cli_plan_job *j, const cli_bind *bind, const cli_planning *how,
+                       vt_planned **out, cli_error *e) {
   vt_options o = {.size = sizeof o,
                   .n_bind = bind->n,
                   .bind = bind->row,
                   .backend = j->backend,
                   .passes = j->passes,
                   .cache = j->cache};
-  cli_planning_options(how, &o);
-  const cli_cache_mark before = cli_cache_now(j->cache);
+  cli_planning_apply(how, &o);
+  const cli_cache_mark before = cli_cache_counts_now(j->cache);
   const vt_status s = vt_planned_new(j->model, &o, out, &e->diag);
   if (s == VT_OK) {
     uint8_t hash[32];
     const int plugin = vt_planned_plugin(*out, hash);
-    cli_cache_tell(j->cache, before);
-    cli_stamp_tell(&(cli_stamp){vt_planned_backend(*out), plugin ? hash : NULL,
-                                vt_planned_unadmitted(*out), vt_planned_fallback(*out)});
+    cli_cache_print_origin(j->cache, before);
+    cli_stamp_print(&(cli_stamp){vt_planned_backend(*out), plugin ? hash : NULL,
+                                 vt_planned_unadmitted(*out), vt_planned_fallback(*out)});
   }
   if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
   return s;
@@ -33,21 +34,23 @@ double cli_plan_ratio(const vt_plan_info *i) {
   return i->live != 0 ? (double)i->peak / (double)i->live : 1;
 }
 
-/* ---- other ways to plan, for a budget that is not met ---- */
+/* ---- alternatives to suggest if the budget is not met ---- */
 
-typedef struct other {
-  const char *flags, *schedule, *stream;
-  uint64_t peak; /* 0: the same as was asked for */
-} other;
-enum { OTHERS = 3 };
+/* Flags that may give a smaller plan. */
+typedef struct alternative {
+  const char *flags, *schedule,
+      *stream;   /* text of the hint; values of the flags, NULL: unchanged */
+  uint64_t peak; /* peak with these flags; 0: the user has given them already */
+} alternative;
+enum { ALTERNATIVES = 3 };
 
-static vt_status plan_other(const cli_plan_job *j, other *o, cli_error *e) {
+static vt_status plan_alternative(const cli_plan_job *j, alternative *o, cli_error *e) {
   cli_planning how = j->how;
   vt_planned *p = NULL;
   vt_plan_info info = {.size = sizeof info};
   if (o->schedule != NULL) how.schedule = o->schedule;
   if (o->stream != NULL) how.stream = o->stream;
-  VT_TRY(cli_plan_make(j, &j->bind, &how, &p, e));
+  VT_TRY(cli_plan_new(j, &j->bind, &how, &p, e));
   vt_planned_info(p, &info);
   vt_planned_free(p);
   o->peak = info.peak;
@@ -58,51 +61,54 @@ static int is_given(const char *given, const char *value) {
   return value == NULL || (given != NULL && strcmp(given, value) == 0);
 }
 
-/* Those that differ from what was asked for. */
-static vt_status plan_others(const cli_plan_job *j, other out[OTHERS], cli_error *e) {
-  const other all[OTHERS] = {{"--schedule memory", "memory", NULL, 0},
-                             {"--stream all", NULL, "all", 0},
-                             {"both", "memory", "all", 0}};
+/* Makes a plan for each alternative whose flags the user has not given. */
+static vt_status plan_alternatives(const cli_plan_job *j, alternative out[ALTERNATIVES],
+                                   cli_error *e) {
+  const alternative all[ALTERNATIVES] = {{"--schedule memory", "memory", NULL, 0},
+                                         {"--stream all", NULL, "all", 0},
+                                         {"both", "memory", "all", 0}};
   const int memory = is_given(j->how.schedule, "memory"),
             all_streamed = is_given(j->how.stream, "all");
   memcpy(out, all, sizeof all);
-  for (uint32_t i = 0; i < OTHERS; i++) {
+  for (uint32_t i = 0; i < ALTERNATIVES; i++) {
     if ((out[i].schedule != NULL && memory) || (out[i].stream != NULL && all_streamed)) continue;
-    VT_TRY(plan_other(j, &out[i], e));
+    VT_TRY(plan_alternative(j, &out[i], e));
   }
   return VT_OK;
 }
 
-static void hint_others(const vt_plan_info *info, const other *others, cli_error *e) {
+static void hint_alternatives(const vt_plan_info *info, const alternative *alternatives,
+                              cli_error *e) {
   char text[sizeof e->diag.hint];
   size_t at =
       (size_t)snprintf(text, sizeof text, "the smallest budget that works is %" PRIu64, info->peak);
-  for (uint32_t i = 0; i < OTHERS; i++)
-    if (others[i].peak != 0 && at < sizeof text)
-      at += (size_t)snprintf(text + at, sizeof text - at, ", with %s %" PRIu64, others[i].flags,
-                             others[i].peak);
-  cli_hint(e, "%s", text);
+  for (uint32_t i = 0; i < ALTERNATIVES; i++)
+    if (alternatives[i].peak != 0 && at < sizeof text)
+      at += (size_t)snprintf(text + at, sizeof text - at, ", with %s %" PRIu64,
+                             alternatives[i].flags, alternatives[i].peak);
+  cli_set_hint(e, "%s", text);
 }
 
 /* ---- the report ---- */
 
+/* The data of a report. */
 typedef struct view {
   const cli_plan_job *j;
   const vt_planned *p;
   vt_plan_info info;
-  uint8_t core[32], target[32];
-  other others[OTHERS];
+  uint8_t core[32], target[32];           /* digests of the plan */
+  alternative alternatives[ALTERNATIVES]; /* alternatives; set if the plan exceeds the budget */
 } view;
 
 static int over_budget(const view *v) {
   return v->j->how.budget != 0 && v->info.peak > v->j->how.budget;
 }
 
-static vt_status look(view *v, cli_error *e) {
+static vt_status read_plan(view *v, cli_error *e) {
   v->info.size = sizeof v->info;
   vt_planned_info(v->p, &v->info);
   vt_planned_digest(v->p, v->core, v->target);
-  return over_budget(v) ? plan_others(v->j, v->others, e) : VT_OK;
+  return over_budget(v) ? plan_alternatives(v->j, v->alternatives, e) : VT_OK;
 }
 
 static void print_bytes(const char *name, uint64_t bytes, const char *note) {
@@ -152,7 +158,7 @@ static void print_steps(const view *v) {
   const char *step = vt_planned_step(v->p, v->info.fullest);
   if (step == NULL) return;
   cli_print("most is alive at step %u: ", v->info.fullest);
-  cli_print_name(step);
+  cli_print_escaped(step);
   cli_print("\n");
 }
 
@@ -199,10 +205,11 @@ static void set_budget(json_t *o, const view *v) {
   cli_json_set(o, "fits", json_boolean(!over_budget(v)));
   set_number(o, "smallest_budget", v->info.peak);
   if (!over_budget(v)) return;
-  json_t *others = json_object();
-  for (uint32_t i = 0; i < OTHERS; i++)
-    if (v->others[i].peak != 0) set_number(others, v->others[i].flags, v->others[i].peak);
-  cli_json_set(o, "smallest_budget_with", others);
+  json_t *alternatives = json_object();
+  for (uint32_t i = 0; i < ALTERNATIVES; i++)
+    if (v->alternatives[i].peak != 0)
+      set_number(alternatives, v->alternatives[i].flags, v->alternatives[i].peak);
+  cli_json_set(o, "smallest_budget_with", alternatives);
 }
 
 static vt_status print_json(const view *v, cli_error *e) {
@@ -213,9 +220,9 @@ static vt_status print_json(const view *v, cli_error *e) {
                         cli_bind_json(&v->j->bind));
   const int plugin = vt_planned_plugin(v->p, hash);
   cli_json_set(o, "policy", cli_policy_json(&v->j->how.policy));
-  cli_stamp_json(o, &(cli_stamp){vt_planned_backend(v->p), plugin ? hash : NULL,
-                                 vt_planned_unadmitted(v->p), vt_planned_fallback(v->p)});
-  cli_planning_json(&v->j->how, o);
+  cli_stamp_add_json(o, &(cli_stamp){vt_planned_backend(v->p), plugin ? hash : NULL,
+                                     vt_planned_unadmitted(v->p), vt_planned_fallback(v->p)});
+  cli_planning_add_json(&v->j->how, o);
   if (v->j->how.budget != 0) set_budget(o, v);
   set_memory(o, v);
   set_steps(o, v);
@@ -226,8 +233,8 @@ static vt_status print_json(const view *v, cli_error *e) {
 
 static vt_status print_plan(const cli_args *a, const view *v, cli_error *e) {
   const char *text = vt_planned_text(v->p);
-  if (cli_value(a, "json") != NULL) return print_json(v, e);
-  if (cli_value(a, "text") != NULL) {
+  if (cli_flag_value(a, "json") != NULL) return print_json(v, e);
+  if (cli_flag_value(a, "text") != NULL) {
     cli_write(text, strlen(text));
   } else {
     print_text(v);
@@ -236,35 +243,35 @@ static vt_status print_plan(const cli_args *a, const view *v, cli_error *e) {
 }
 
 static vt_status report(const cli_args *a, view *v, cli_error *e) {
-  const char *svg = cli_value(a, "svg");
-  VT_TRY(look(v, e));
+  const char *svg = cli_flag_value(a, "svg");
+  VT_TRY(read_plan(v, e));
   if (svg != NULL) VT_TRY(cli_svg_write(svg, v->j, v->p, e));
   if (svg == NULL || strcmp(svg, "-") != 0) VT_TRY(print_plan(a, v, e));
   if (!over_budget(v)) return VT_OK;
   const vt_status s =
       VT_FAIL(&e->diag, VT_BUDGET, "the plan needs %" PRIu64 " bytes, the budget is %" PRIu64,
               v->info.peak, v->j->how.budget);
-  hint_others(&v->info, v->others, e);
+  hint_alternatives(&v->info, v->alternatives, e);
   return s;
 }
 
 /* ---- the verb ---- */
 
 static vt_status check_flags(const cli_args *a, cli_error *e) {
-  const char *svg = cli_value(a, "svg");
+  const char *svg = cli_flag_value(a, "svg");
   if (svg != NULL && strcmp(svg, "-") == 0) {
-    VT_TRY(cli_contradict(a, "svg", "json", e));
-    VT_TRY(cli_contradict(a, "svg", "text", e));
+    VT_TRY(cli_refuse_both(a, "svg", "json", e));
+    VT_TRY(cli_refuse_both(a, "svg", "text", e));
   }
-  VT_TRY(cli_contradict(a, "json", "text", e));
-  VT_TRY(cli_contradict(a, "sweep", "text", e));
-  return cli_contradict(a, "sweep", "svg", e);
+  VT_TRY(cli_refuse_both(a, "json", "text", e));
+  VT_TRY(cli_refuse_both(a, "sweep", "text", e));
+  return cli_refuse_both(a, "sweep", "svg", e);
 }
 
 static vt_status plan_job(const cli_args *a, const cli_plan_job *j, cli_error *e) {
   vt_planned *p = NULL;
-  if (cli_value(a, "sweep") != NULL) return cli_sweep_report(a, j, e);
-  VT_TRY(cli_plan_make(j, &j->bind, &j->how, &p, e));
+  if (cli_flag_value(a, "sweep") != NULL) return cli_sweep_report(a, j, e);
+  VT_TRY(cli_plan_new(j, &j->bind, &j->how, &p, e));
   view v = {.j = j, .p = p};
   const vt_status s = report(a, &v, e);
   vt_planned_free(p);
@@ -273,8 +280,8 @@ static vt_status plan_job(const cli_args *a, const cli_plan_job *j, cli_error *e
 
 static vt_status open_job(const cli_args *a, cli_plan_job *j, cli_error *e) {
   j->path = a->operands[0];
-  j->backend = cli_value(a, "backend");
-  j->passes = cli_value(a, "passes");
+  j->backend = cli_flag_value(a, "backend");
+  j->passes = cli_flag_value(a, "passes");
   VT_TRY(cli_planning_parse(a, &j->how, e));
   VT_TRY(cli_bind_parse(a, &j->bind, e));
   e->path = j->path;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_run.c - volta run MODEL: one run, its outputs shown, written or summed up in a digest. */
+ * verb_run.c - volta run MODEL: runs a model once, and prints its outputs, writes them to files, or
+ * prints only the digest of the run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 typedef struct output {
   const char *name;
   vt_tensor t;
-  uint64_t count, bytes;
-  uint8_t digest[32];
+  uint64_t count, bytes; /* number of elements, of bytes */
+  uint8_t digest[32];    /* digest of the tensor */
 } output;
 
 static vt_status output_at(vt_program *p, uint32_t i, output *out, cli_error *e) {
@@ -26,7 +27,7 @@ static vt_status output_at(vt_program *p, uint32_t i, output *out, cli_error *e)
 
 /* ---- files ---- */
 
-/* 02-lower.vt: where a pass stands in the pipeline, and its name. */
+/* Writes a file "02-lower.vt": the position of a pass in the pipeline, and its name. */
 static vt_status dump_text(const char *folder, uint32_t place, const char *name, const char *text,
                            cli_error *e) {
   char numbered[80];
@@ -60,14 +61,15 @@ static vt_status dump_plan(const vt_program *p, const char *path, cli_error *e) 
   return VT_OK;
 }
 
-/* What is known before the run is written before it, so that it is there when the run fails. */
-static vt_status dump(const cli_args *a, const cli_job *j, const vt_program *p, cli_error *e) {
-  const char *folder = cli_value(a, "dump-passes"), *plan = cli_value(a, "dump-plan");
+/* Writes the graphs and the plan before the run, so that they exist even if the run fails. */
+static vt_status dump_files(const cli_args *a, const cli_job *j, const vt_program *p,
+                            cli_error *e) {
+  const char *folder = cli_flag_value(a, "dump-passes"), *plan = cli_flag_value(a, "dump-plan");
   if (folder != NULL) VT_TRY(dump_passes(j, p, folder, e));
   return plan != NULL ? dump_plan(p, plan, e) : VT_OK;
 }
 
-/* Where an output is written: a file of its own, or one for all. */
+/* The file of an output: in npy format one per output, in other formats one for all. */
 static char *output_path(const char *folder, const char *name, cli_format f) {
   return cli_path_join(folder, f == CLI_NPY ? name : "outputs", cli_format_suffix(f));
 }
@@ -80,12 +82,12 @@ static vt_status write_list(const cli_list *l, const char *folder, cli_format f,
   return s;
 }
 
-static vt_status gather_outputs(vt_program *p, const char *folder, cli_format f, cli_list *l,
-                                cli_error *e) {
+static vt_status write_each_output(vt_program *p, const char *folder, cli_format f, cli_list *l,
+                                   cli_error *e) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     output o;
     VT_TRY(output_at(p, i, &o, e));
-    if (f == CLI_NPY) l->n = 0; /* one at a time */
+    if (f == CLI_NPY) l->n = 0; /* each output is written to its own file */
     VT_TRY(cli_list_add(l, o.name, &o.t, e));
     if (f == CLI_NPY) VT_TRY(write_list(l, folder, f, e));
   }
@@ -95,7 +97,7 @@ static vt_status gather_outputs(vt_program *p, const char *folder, cli_format f,
 static vt_status write_outputs(vt_program *p, const char *folder, cli_format f, cli_error *e) {
   cli_list l = {0};
   VT_TRY(cli_folder_make(folder, e));
-  const vt_status s = gather_outputs(p, folder, f, &l, e);
+  const vt_status s = write_each_output(p, folder, f, &l, e);
   cli_list_free(&l);
   return s;
 }
@@ -115,7 +117,7 @@ static void print_output(const output *o) {
   char type[CLI_TYPE_SIZE], hex[CLI_HEX_SIZE];
   cli_type_text(&o->t, type);
   cli_hex(o->digest, hex);
-  cli_print_name(o->name);
+  cli_print_escaped(o->name);
   cli_print(" %s %s\n", type, hex);
   if (o->count == 0) return;
   cli_print("  ");
@@ -142,8 +144,8 @@ static json_t *json_output(const output *o, const char *folder, cli_format f) {
   return j;
 }
 
-static vt_status fill_outputs(vt_program *p, const char *folder, cli_format f, json_t *list,
-                              cli_error *e) {
+static vt_status add_outputs(vt_program *p, const char *folder, cli_format f, json_t *list,
+                             cli_error *e) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     output o;
     VT_TRY(output_at(p, i, &o, e));
@@ -168,23 +170,23 @@ static json_t *json_run(const cli_job *j, const vt_program *p, const uint8_t dig
   cli_json_set(o, "metrics", cli_metrics_json(p));
   cli_json_set(o, "outputs", outputs);
   cli_json_set(o, "digest", cli_json_hex(digest));
-  cli_terms_json(o, p);
+  cli_add_terms_json(o, p);
   return o;
 }
 
 static vt_status report_json(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
   uint8_t digest[32];
   cli_format f;
-  VT_TRY(cli_format_parse(cli_value(a, "format"), &f, e));
+  VT_TRY(cli_format_parse(cli_flag_value(a, "format"), &f, e));
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   json_t *outputs = json_array();
-  const vt_status s = fill_outputs(p, cli_value(a, "out"), f, outputs, e);
+  const vt_status s = add_outputs(p, cli_flag_value(a, "out"), f, outputs, e);
   if (s == VT_OK) return cli_json_print(json_run(j, p, digest, outputs), e);
   json_decref(outputs);
   return s;
 }
 
-static void tell_cost(const vt_program *p) {
+static void print_cost(const vt_program *p) {
   vt_run_info c = {.size = sizeof c};
   vt_program_info(p, &c);
   cli_detail("%s: %u steps in %.3f ms, %.3f GFLOP/s\n", vt_program_backend(p), c.steps,
@@ -194,36 +196,37 @@ static void tell_cost(const vt_program *p) {
              c.bytes_input, c.bytes_param, c.bytes_temp, c.bytes_output);
 }
 
-static int is_stream(const cli_args *a, const char *flag) {
-  const char *path = cli_value(a, flag);
+static int is_stdout(const cli_args *a, const char *flag) {
+  const char *path = cli_flag_value(a, flag);
   return path != NULL && strcmp(path, "-") == 0;
 }
 
 static vt_status report(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
-  const char *folder = cli_value(a, "out");
+  const char *folder = cli_flag_value(a, "out");
   cli_format f;
-  VT_TRY(cli_format_parse(cli_value(a, "format"), &f, e));
+  VT_TRY(cli_format_parse(cli_flag_value(a, "format"), &f, e));
   if (folder != NULL) VT_TRY(write_outputs(p, folder, f, e));
-  if (cli_value(a, "json") != NULL) return report_json(a, j, p, e);
-  if (cli_value(a, "digest") != NULL) return print_digest(p, "", e);
-  const int taken = folder != NULL || is_stream(a, "metrics") || is_stream(a, "trace");
+  if (cli_flag_value(a, "json") != NULL) return report_json(a, j, p, e);
+  if (cli_flag_value(a, "digest") != NULL) return print_digest(p, "", e);
+  const int taken = folder != NULL || is_stdout(a, "metrics") || is_stdout(a, "trace");
   return taken ? VT_OK : report_text(p, e);
 }
 
 /* ---- the verb ---- */
 
-/* What is written to standard output as JSON has it for itself. */
+/* If --metrics or --trace write JSON to standard output, nothing else may be printed there. */
 static vt_status check_stream(const cli_args *a, const char *flag, const char *other,
                               cli_error *e) {
-  if (!is_stream(a, flag)) return VT_OK;
-  VT_TRY(cli_contradict(a, flag, "json", e));
-  VT_TRY(cli_contradict(a, flag, "digest", e));
-  if (is_stream(a, "dump-plan")) VT_TRY(cli_contradict(a, flag, "dump-plan", e));
-  return is_stream(a, other) ? cli_contradict(a, flag, other, e) : VT_OK;
+  if (!is_stdout(a, flag)) return VT_OK;
+  VT_TRY(cli_refuse_both(a, flag, "json", e));
+  VT_TRY(cli_refuse_both(a, flag, "digest", e));
+  if (is_stdout(a, "dump-plan")) VT_TRY(cli_refuse_both(a, flag, "dump-plan", e));
+  return is_stdout(a, other) ? cli_refuse_both(a, flag, other, e) : VT_OK;
 }
 
-/* The folder of a path, without its last part: where a file that is not there yet will lie. */
-static int folder_of(const char *path, struct stat *out) {
+/* Status of the folder in which the file at `path` is, or will be created. Returns 0 if the folder
+ * does not exist. */
+static int stat_folder(const char *path, struct stat *out) {
   const char *slash = strrchr(path, '/');
   if (slash == NULL) return stat(".", out) == 0;
   char *folder = strndup(path, (size_t)(slash - path) + 1);
@@ -232,24 +235,25 @@ static int folder_of(const char *path, struct stat *out) {
   return found;
 }
 
-/* Standard output has rules of its own, and a device may be given as often as one likes. */
+/* 1 if two paths name the same regular file. "-" has its own checks, and a device may be given
+ * several times. */
 static int is_same_file(const char *x, const char *y) {
   const char *a = strrchr(x, '/'), *b = strrchr(y, '/');
   struct stat in_x, in_y;
   if (stat(x, &in_x) == 0 && !S_ISREG(in_x.st_mode)) return 0;
   if (strcmp(x, y) == 0) return strcmp(x, "-") != 0;
   if (strcmp(a != NULL ? a + 1 : x, b != NULL ? b + 1 : y) != 0) return 0;
-  return folder_of(x, &in_x) && folder_of(y, &in_y) && in_x.st_dev == in_y.st_dev &&
+  return stat_folder(x, &in_x) && stat_folder(y, &in_y) && in_x.st_dev == in_y.st_dev &&
          in_x.st_ino == in_y.st_ino;
 }
 
-/* What is written last would be all that is left. */
+/* Refuses two flags that write the same file, because the second would overwrite the first. */
 static vt_status check_files(const cli_args *a, cli_error *e) {
   static const char *const flags[] = {"metrics", "trace", "save-params", "dump-plan"};
   enum { FLAGS = sizeof flags / sizeof *flags };
   for (int i = 0; i < FLAGS; i++)
     for (int k = i + 1; k < FLAGS; k++) {
-      const char *x = cli_value(a, flags[i]), *y = cli_value(a, flags[k]);
+      const char *x = cli_flag_value(a, flags[i]), *y = cli_flag_value(a, flags[k]);
       if (x != NULL && y != NULL && is_same_file(x, y))
         return VT_FAIL(&e->diag, VT_USAGE, "--%s and --%s both write '%s'", flags[i], flags[k], x);
     }
@@ -258,24 +262,24 @@ static vt_status check_files(const cli_args *a, cli_error *e) {
 
 static vt_status check_flags(const cli_args *a, cli_error *e) {
   cli_format f;
-  VT_TRY(cli_format_parse(cli_value(a, "format"), &f, e));
-  if (cli_value(a, "format") != NULL && cli_value(a, "out") == NULL)
-    return VT_FAIL(&e->diag, VT_USAGE, "--format says what --out writes, and --out is not given");
-  VT_TRY(cli_contradict(a, "json", "digest", e));
+  VT_TRY(cli_format_parse(cli_flag_value(a, "format"), &f, e));
+  if (cli_flag_value(a, "format") != NULL && cli_flag_value(a, "out") == NULL)
+    return VT_FAIL(&e->diag, VT_USAGE, "--format is the format of --out, which is not given");
+  VT_TRY(cli_refuse_both(a, "json", "digest", e));
   VT_TRY(check_stream(a, "metrics", "trace", e));
   VT_TRY(check_stream(a, "trace", "metrics", e));
   VT_TRY(check_files(a, e));
-  if (!is_stream(a, "dump-plan")) return VT_OK;
-  VT_TRY(cli_contradict(a, "dump-plan", "json", e));
-  return cli_contradict(a, "dump-plan", "digest", e);
+  if (!is_stdout(a, "dump-plan")) return VT_OK;
+  VT_TRY(cli_refuse_both(a, "dump-plan", "json", e));
+  return cli_refuse_both(a, "dump-plan", "digest", e);
 }
 
-/* Decided before the run, so that no folder is left half-filled. */
+/* Checks before the run that all outputs can be written, so that no folder is left incomplete. */
 static vt_status check_outputs(const cli_args *a, const cli_job *j, cli_error *e) {
   vt_port_info port;
   cli_format f;
-  VT_TRY(cli_format_parse(cli_value(a, "format"), &f, e));
-  if (cli_value(a, "out") == NULL || f == CLI_SAFETENSORS) return VT_OK;
+  VT_TRY(cli_format_parse(cli_flag_value(a, "format"), &f, e));
+  if (cli_flag_value(a, "out") == NULL || f == CLI_SAFETENSORS) return VT_OK;
   for (uint32_t i = 0; vt_model_port(j->model, i, &port) == VT_OK; i++)
     if (port.kind == VT_PORT_OUTPUT && port.dtype == VT_DTYPE_BF16)
       return VT_FAIL(&e->diag, VT_UNSUPPORTED, "the output '%s' is bf16, which has no npy form",
@@ -284,7 +288,7 @@ static vt_status check_outputs(const cli_args *a, const cli_job *j, cli_error *e
 }
 
 static vt_status write_metrics(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
-  const char *metrics = cli_value(a, "metrics"), *trace = cli_value(a, "trace");
+  const char *metrics = cli_flag_value(a, "metrics"), *trace = cli_flag_value(a, "trace");
   if (metrics != NULL) VT_TRY(cli_metrics_write(metrics, j, p, e));
   return trace != NULL ? cli_trace_write(trace, j, p, e) : VT_OK;
 }
@@ -292,11 +296,11 @@ static vt_status write_metrics(const cli_args *a, const cli_job *j, vt_program *
 static vt_status run_job(const cli_args *a, const cli_job *j, cli_error *e) {
   vt_program *p = NULL;
   VT_TRY(check_outputs(a, j, e));
-  VT_TRY(cli_job_program(j, cli_value(a, "backend"), &p, e));
-  vt_status s = dump(a, j, p, e);
-  if (s == VT_OK) s = cli_params_save(j, p, cli_value(a, "save-params"), e);
+  VT_TRY(cli_job_new_program(j, cli_flag_value(a, "backend"), &p, e));
+  vt_status s = dump_files(a, j, p, e);
+  if (s == VT_OK) s = cli_params_save(j, p, cli_flag_value(a, "save-params"), e);
   if (s == VT_OK) s = cli_job_run(j, p, e);
-  if (s == VT_OK) tell_cost(p);
+  if (s == VT_OK) print_cost(p);
   if (s == VT_OK) s = write_metrics(a, j, p, e);
   if (s == VT_OK) s = report(a, j, p, e);
   vt_program_free(p);
@@ -307,11 +311,11 @@ vt_status verb_run(const cli_args *a, cli_error *e) {
   VT_TRY(check_flags(a, e));
   cli_job j;
   vt_status s = cli_job_open(a, &j, e);
-  if (cli_value(a, "dump-passes") != NULL) { /* a cache keeps the last graph alone */
+  if (cli_flag_value(a, "dump-passes") != NULL) { /* a cache stores only the last graph */
     vt_cache_free(j.cache);
     j.cache = NULL;
   }
-  j.measure = cli_value(a, "metrics") != NULL || cli_value(a, "trace") != NULL;
+  j.measure = cli_flag_value(a, "metrics") != NULL || cli_flag_value(a, "trace") != NULL;
   if (s == VT_OK) s = run_job(a, &j, e);
   cli_job_close(&j);
   return s;

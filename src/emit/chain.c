@@ -32,7 +32,7 @@ static int32_t read_step(vt_chain *c, const vt_bk_step *const *s, uint32_t i, ui
   if (map == VT_MAP_none) return VT_UNSUPPORTED;
   *to = (vt_chain_step){
       .map = map, .type = s[i]->in[s[i]->n_in - 1].dtype, .made = s[i]->out[0].dtype};
-  if (!vt_map_has(map, to->type)) return VT_UNSUPPORTED;
+  if (!vt_map_has_formula(map, to->type)) return VT_UNSUPPORTED;
   for (; to->n_in < s[i]->n_in; to->n_in++) {
     to->in[to->n_in] = value_of(c, s, i, sources, &s[i]->in[to->n_in]);
     if (to->in[to->n_in] == NO_VALUE) return VT_UNSUPPORTED;
@@ -52,7 +52,7 @@ int32_t vt_chain_read(const vt_bk_step *const *s, uint32_t n, uint32_t sources, 
   return VT_OK;
 }
 
-void vt_chain_first(vt_chain *c, uint32_t i) {
+void vt_chain_swap_first(vt_chain *c, uint32_t i) {
   const vt_bk_tensor *first = c->source[0];
   c->source[0] = c->source[i];
   c->source[i] = first;

@@ -152,7 +152,7 @@ static void emit_placeholder(const placeholders *w, char word, vt_text *out) {
 static void emit_piece(const placeholders *w, const char *piece, vt_text *out) {
   while (*piece != 0) {
     const size_t n = strcspn(piece, "$");
-    vt_text_bytes(out, piece, n);
+    vt_text_add_bytes(out, piece, n);
     piece += n;
     if (*piece == 0 || piece[1] == 0) return;
     emit_placeholder(w, piece[1], out);

@@ -26,7 +26,7 @@ const char *vt_map_name(uint32_t map) { return rows[map].name; }
 int vt_map_is_truth(uint32_t map) { return map < VT_MAPS && rows[map].truth; }
 int vt_map_is_function(uint32_t map) { return map < VT_MAPS && rows[map].has_float == HAS_f32; }
 
-int vt_map_has(uint32_t map, uint32_t dtype) {
+int vt_map_has_formula(uint32_t map, uint32_t dtype) {
   if (map >= VT_MAPS) return map != VT_MAP_none;
   switch (dtype) {
     case VT_DTYPE_F32:
@@ -55,7 +55,7 @@ static const uint8_t map_of[] = {
     [VT_OP_where] = VT_MAP_choice + 1};
 _Static_assert(VT_MAP_none <= UINT8_MAX, "map_of holds the number of every row");
 
-uint32_t vt_map_of(uint32_t op) {
+uint32_t vt_map_of_op(uint32_t op) {
   const uint32_t map = op < sizeof map_of ? map_of[op] : 0;
   return map != 0 ? map - 1 : VT_MAP_none;
 }
@@ -93,7 +93,7 @@ static int has_valid_types(const vt_bk_step *s, uint32_t row) {
 }
 
 uint32_t vt_map_of_step(const vt_bk_step *s) {
-  const uint32_t row = vt_map_of(s->op);
+  const uint32_t row = vt_map_of_op(s->op);
   if (row == VT_MAP_none || s->n_in == 0 || s->n_in > 3 || s->n_out != 1) return VT_MAP_none;
   for (uint32_t i = 0; i < s->n_in; i++)
     if (!broadcasts_to(&s->in[i], &s->out[0])) return VT_MAP_none;

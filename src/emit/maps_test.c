@@ -21,16 +21,16 @@ static vt_bk_step *plain_step(uint32_t op, uint32_t n) {
 
 static void test_rows(void) {
   uint32_t before = 0, n = 0;
-#define VT_MAP(op, n_in, result, f, i, t, cost)                                    \
-  CHECK(vt_map_of(VT_OP_##op) == VT_MAP_##op && vt_map_cost(VT_MAP_##op) == cost); \
-  CHECK(VT_OP_##op > before);                                                      \
+#define VT_MAP(op, n_in, result, f, i, t, cost)                                       \
+  CHECK(vt_map_of_op(VT_OP_##op) == VT_MAP_##op && vt_map_cost(VT_MAP_##op) == cost); \
+  CHECK(VT_OP_##op > before);                                                         \
   before = VT_OP_##op, n++;
 #include "maps.def"
 #undef VT_MAP
   CHECK(n == VT_MAPS);
-  CHECK(vt_map_of(VT_OP_cast) == VT_MAP_cast);
-  CHECK(vt_map_of(VT_OP_select) == VT_MAP_choice && vt_map_of(VT_OP_where) == VT_MAP_choice);
-  CHECK(vt_map_of(VT_OP_matmul) == VT_MAP_none && vt_map_of(UINT32_MAX) == VT_MAP_none);
+  CHECK(vt_map_of_op(VT_OP_cast) == VT_MAP_cast);
+  CHECK(vt_map_of_op(VT_OP_select) == VT_MAP_choice && vt_map_of_op(VT_OP_where) == VT_MAP_choice);
+  CHECK(vt_map_of_op(VT_OP_matmul) == VT_MAP_none && vt_map_of_op(UINT32_MAX) == VT_MAP_none);
 }
 
 static void test_operands(void) {

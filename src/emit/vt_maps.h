@@ -16,7 +16,8 @@ enum {
   VT_MAP_none            /* the op is not pointwise */
 };
 
-uint32_t vt_map_of(uint32_t op); /* a row of maps.def, VT_MAP_cast, VT_MAP_choice or VT_MAP_none */
+uint32_t vt_map_of_op(
+    uint32_t op); /* a row of maps.def, VT_MAP_cast, VT_MAP_choice or VT_MAP_none */
 uint32_t vt_map_cost(uint32_t map);    /* approximate picoseconds per element */
 const char *vt_map_name(uint32_t map); /* the name of the op of a row of maps.def */
 /* 1 if the result of the row is a truth value; 0 for numbers that are not a row of maps.def. */
@@ -24,9 +25,9 @@ int vt_map_is_truth(uint32_t map);
 /* 1 if the formula calls a function of src/num; 0 for numbers that are not a row of maps.def. */
 int vt_map_is_function(uint32_t map);
 /* 1 if there is a formula for operands of that type. */
-int vt_map_has(uint32_t map, uint32_t dtype);
+int vt_map_has_formula(uint32_t map, uint32_t dtype);
 /* The row that step s uses, or VT_MAP_none. The step must have the operands, results and matching
- * types of its op, and its operands must broadcast to the result's shape. vt_map_has says whether
- * there is a formula for the type of its last operand. */
+ * types of its op, and its operands must broadcast to the result's shape. vt_map_has_formula says
+ * whether there is a formula for the type of its last operand. */
 uint32_t vt_map_of_step(const vt_bk_step *s);
 #endif

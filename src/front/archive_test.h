@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * archive_test.h - what the tests of the two tensor formats share: files made in memory, and the
- * checks that hold for any bytes at all. */
+ * archive_test.h - helpers shared by the tests of tensor file formats: files built in memory, and
+ * checks that must hold for any bytes. */
 #ifndef VT_ARCHIVE_TEST_H
 #define VT_ARCHIVE_TEST_H
 #include <string.h>
@@ -14,18 +14,19 @@ typedef struct bytes {
   size_t n;
 } bytes;
 
-static inline void add(bytes *b, const void *p, size_t n) {
+static inline void append(bytes *b, const void *p, size_t n) {
   if (n > sizeof b->p - b->n) abort();
   if (n != 0) memcpy(b->p + b->n, p, n);
   b->n += n;
 }
 
-static inline void add_number(bytes *b, uint64_t v, size_t size) {
+static inline void append_number(bytes *b, uint64_t v, size_t size) {
   for (size_t i = 0; i < size; i++) b->p[b->n++] = (uint8_t)(v >> (8 * i));
 }
 
-/* Parses a copy of exactly `n` bytes, so that a sanitizer sees the first one read beyond. A refusal
- * must publish nothing, say why in one line, and leave nothing behind. */
+/* Parses a copy of exactly `n` bytes, so that a sanitizer notices reads beyond them. Allocation
+ * number `fail_at` fails; 0: none. A failure must return no archive, give a message of one line,
+ * and free all memory. */
 static inline vt_status parse_exactly(const uint8_t *p, size_t n, long fail_at, vt_archive **out,
                                       vt_fault *f, vt_diag *d) {
   uint8_t *copy = malloc(n != 0 ? n : 1);
@@ -44,8 +45,8 @@ static inline vt_status parse_exactly(const uint8_t *p, size_t n, long fail_at, 
   return s;
 }
 
-/* The status alone; whatever was read is freed, and nothing may stay behind. */
-static inline vt_status judge(const uint8_t *p, size_t n, vt_diag *d) {
+/* Parses bytes and returns only the status. The archive is freed, and no memory may remain. */
+static inline vt_status parse_status(const uint8_t *p, size_t n, vt_diag *d) {
   vt_archive *ar;
   vt_fault f;
   const vt_status s = parse_exactly(p, n, 0, &ar, &f, d);
@@ -54,28 +55,29 @@ static inline vt_status judge(const uint8_t *p, size_t n, vt_diag *d) {
   return s;
 }
 
-/* Every proper prefix is refused. */
+/* Checks that every proper prefix of a file is refused. */
 static inline void check_truncated(const bytes *b) {
   vt_diag d;
-  CHECK(judge(b->p, b->n, &d) == VT_OK);
-  for (size_t n = 0; n < b->n; n++) CHECK(judge(b->p, n, &d) == VT_FORMAT);
+  CHECK(parse_status(b->p, b->n, &d) == VT_OK);
+  for (size_t n = 0; n < b->n; n++) CHECK(parse_status(b->p, n, &d) == VT_FORMAT);
 }
 
-/* Every byte takes every value: the answer may be yes or no, and must come without harm. */
+/* Changes each byte to every value. Each such file may be accepted or refused, but must do no harm.
+ */
 static inline void check_mutated(const bytes *b) {
   bytes m = *b;
   vt_diag d;
   for (size_t i = 0; i < m.n; i++) {
     for (int v = 0; v < 256; v++) {
       m.p[i] = (uint8_t)v;
-      const vt_status s = judge(m.p, m.n, &d);
+      const vt_status s = parse_status(m.p, m.n, &d);
       CHECK(s == VT_OK || s == VT_FORMAT || s == VT_LIMIT || s == VT_UNSUPPORTED);
     }
     m.p[i] = b->p[i];
   }
 }
 
-/* Every allocation fails in turn, until none is left to fail. */
+/* Makes every allocation fail in turn, until parsing succeeds; there must be more than `least`. */
 static inline void check_no_memory(const bytes *b, long least) {
   vt_archive *ar;
   vt_fault f;
@@ -87,7 +89,7 @@ static inline void check_no_memory(const bytes *b, long least) {
   CHECK(f.live == 0);
 }
 
-/* A folder of our own for the files written. */
+/* Temporary folder for the files that a test writes. */
 static char test_folder[] = "/tmp/volta_test_XXXXXX";
 
 static inline const char *test_path(const char *name) {
@@ -96,7 +98,7 @@ static inline const char *test_path(const char *name) {
   return path;
 }
 
-static inline bytes slurp(const char *path) {
+static inline bytes read_test_file(const char *path) {
   bytes b = {.n = 0};
   FILE *f = fopen(path, "rb");
   CHECK(f != NULL);
@@ -107,21 +109,22 @@ static inline bytes slurp(const char *path) {
   return b;
 }
 
-static inline void spill(const char *path, const bytes *b) {
+static inline void write_test_file(const char *path, const bytes *b) {
   FILE *f = fopen(path, "wb");
   CHECK(f != NULL && fwrite(b->p, 1, b->n, f) == b->n);
   if (f != NULL) CHECK(fclose(f) == 0);
 }
 
-/* Memory that comes with a surprise: somebody writes to the file when it is asked for once more. */
-typedef struct meddler {
-  const char *path;
-  long left;
-} meddler;
+/* An allocator that appends a byte to a file at one of its calls, to test files that change while
+ * they are read. */
+typedef struct file_changer {
+  const char *path; /* the file */
+  long left;        /* number of calls up to the one that appends */
+} file_changer;
 
-static inline void *meddle(void *user, void *p, size_t old, size_t n) {
+static inline void *change_file(void *user, void *p, size_t old, size_t n) {
   const vt_alloc plain = vt_alloc_default();
-  meddler *m = user;
+  file_changer *m = user;
   if (n != 0 && m->left > 0 && --m->left == 0) {
     FILE *f = fopen(m->path, "ab");
     if (f != NULL) CHECK(fputc(0, f) == 0 && fclose(f) == 0);
@@ -129,17 +132,18 @@ static inline void *meddle(void *user, void *p, size_t old, size_t n) {
   return plain.resize(plain.user, p, old, n);
 }
 
-/* A file that grows while it is read is refused, whenever that happens. It is called `name`. */
+/* Checks that a file is refused if it grows at any time while it is read. It is written to
+ * `name`. */
 static inline void check_changing(const char *name, const bytes *b) {
   char path[256];
   long k = 1;
   snprintf(path, sizeof path, "%s", test_path(name));
   for (;; k++) {
-    meddler m = {path, k};
-    const vt_alloc a = {.user = &m, .resize = meddle};
+    file_changer m = {path, k};
+    const vt_alloc a = {.user = &m, .resize = change_file};
     vt_archive *ar = NULL;
     vt_diag d = {.code = VT_OK};
-    spill(path, b);
+    write_test_file(path, b);
     const vt_status s = vt_archive_read(path, &a, &ar, &d);
     vt_archive_free(ar);
     if (m.left > 0) {
@@ -151,7 +155,7 @@ static inline void check_changing(const char *name, const bytes *b) {
   CHECK(k > 2 && unlink(path) == 0);
 }
 
-static inline int same(const bytes *a, const bytes *b) {
+static inline int same_bytes(const bytes *a, const bytes *b) {
   return a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
 }
 #endif

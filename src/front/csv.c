@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * csv.c - a table of numbers as text: fields between commas, rows between newlines.
+ * csv.c - reads a table of numbers as text: commas separate fields, newlines separate rows.
  *
- * The file is gone through twice, in pieces: first to learn its shape and whether every number is
- * a whole one, then to read the numbers into memory of the right size. Numbers are rounded once,
- * straight to the type wanted, and no locale has a say. The first row is a row of names when none
- * of its fields is a number; a row where some are is a wrong row. */
+ * The file is read twice, in pieces: the first pass finds the shape and whether all numbers are
+ * integers, the second pass reads the numbers into memory of the right size. Each number is rounded
+ * once, directly to the requested type, independent of the locale. The first row is a row of names
+ * if none of its fields is a number; a first row with both names and numbers is refused. */
 #include <stdio.h>
 #include <string.h>
 #include "archive.h"
@@ -14,26 +14,26 @@ enum { PIECE = 64 * 1024, FIELD_MAX = 1024, COLUMNS_MAX = 1 << 20 };
 
 typedef struct table {
   const vt_csv_options *options;
-  uint64_t rows, columns; /* without the row of names */
-  int named;              /* the first row is one of names */
-  int whole;              /* no field but whole numbers */
-  uint64_t chosen;        /* column, when one was asked for */
+  uint64_t rows, columns; /* shape of the table, without the row of names */
+  int named;              /* 1: the first row has names */
+  int whole;              /* 1: all numbers are integers */
+  uint64_t chosen;        /* index of the requested column, if the options name one */
 } table;
 
 typedef struct reader {
   const vt_source *src;
-  uint64_t at; /* of the file: behind what is in `piece` */
-  size_t have, next;
-  uint32_t line, column;     /* of the next byte, from 1 */
-  uint32_t field_column;     /* where the field began */
-  char field[FIELD_MAX + 1]; /* and a 0 */
-  size_t n;
+  uint64_t at;               /* position in the file after the bytes in `piece` */
+  size_t have, next;         /* number of bytes in `piece`, index of the next one */
+  uint32_t line, column;     /* position of the next byte, from 1 */
+  uint32_t field_column;     /* column at which the current field began */
+  char field[FIELD_MAX + 1]; /* text of the current field, and space for a 0 */
+  size_t n;                  /* length of the current field */
   vt_diag *d;
-  uint8_t piece[PIECE];
+  uint8_t piece[PIECE]; /* bytes of the file that were read ahead */
 } reader;
 
-/* What a field ends with. */
-typedef enum after { COMMA, NEWLINE, END } after;
+/* What ends a field: a comma, the end of the row, or the end of the file. */
+typedef enum terminator { COMMA, NEWLINE, END } terminator;
 
 /* ---- bytes ---- */
 
@@ -46,7 +46,7 @@ static vt_status fail(reader *r, vt_status s, uint32_t column, const char *what)
   return s;
 }
 
-/* The next byte, -1 at the end of the file. */
+/* Writes the next byte to `out` without consuming it; -1 at the end of the file. */
 static vt_status peek(reader *r, int *out) {
   if (r->next == r->have) {
     const uint64_t left = r->src->size - r->at;
@@ -59,12 +59,12 @@ static vt_status peek(reader *r, int *out) {
   return VT_OK;
 }
 
-static void step(reader *r) {
+static void consume(reader *r) {
   r->next++;
   r->column++;
 }
 
-/* A mark of UTF-8 that some programs put in front. */
+/* Skips the byte order mark of UTF-8, which some programs write first. */
 static vt_status skip_mark(reader *r) {
   int c;
   VT_TRY(peek(r, &c));
@@ -72,7 +72,7 @@ static vt_status skip_mark(reader *r) {
   return VT_OK;
 }
 
-static vt_status start(reader *r, const vt_source *src, vt_diag *d) {
+static vt_status start_pass(reader *r, const vt_source *src, vt_diag *d) {
   r->src = src;
   r->at = 0;
   r->have = r->next = r->n = 0;
@@ -83,7 +83,7 @@ static vt_status start(reader *r, const vt_source *src, vt_diag *d) {
 
 /* ---- one field ---- */
 
-static vt_status keep(reader *r, int c) {
+static vt_status append_byte(reader *r, int c) {
   if (r->n == FIELD_MAX)
     return fail(r, VT_LIMIT, r->field_column, "the field is longer than 1024 bytes");
   r->field[r->n++] = (char)c;
@@ -93,67 +93,68 @@ static vt_status keep(reader *r, int c) {
 static vt_status skip_blanks(reader *r, int *out) {
   VT_TRY(peek(r, out));
   while (*out == ' ' || *out == '\t') {
-    step(r);
+    consume(r);
     VT_TRY(peek(r, out));
   }
   return VT_OK;
 }
 
-/* Inside quotes a comma is a byte like others and "" is one quote; a row ends nowhere in them. */
-static vt_status take_quoted(reader *r) {
+/* Reads a field in quotes. Inside them a comma is an ordinary byte, "" is one quote, and a newline
+ * is an error. */
+static vt_status read_quoted(reader *r) {
   int c;
-  for (step(r);; step(r)) {
+  for (consume(r);; consume(r)) {
     VT_TRY(peek(r, &c));
     if (c == -1 || c == '\n' || c == '\r')
       return fail(r, VT_FORMAT, r->field_column, "the quoted field does not end on its line");
     if (c == '"') {
-      step(r);
+      consume(r);
       VT_TRY(peek(r, &c));
       if (c != '"') return VT_OK;
     }
-    VT_TRY(keep(r, c));
+    VT_TRY(append_byte(r, c));
   }
 }
 
-static vt_status take_bare(reader *r) {
+static vt_status read_unquoted(reader *r) {
   int c;
-  for (;; step(r)) {
+  for (;; consume(r)) {
     VT_TRY(peek(r, &c));
     if (c == -1 || c == ',' || c == '\n' || c == '\r') break;
-    if (c == '"') return fail(r, VT_FORMAT, r->column, "a quote stands inside a field");
-    VT_TRY(keep(r, c));
+    if (c == '"') return fail(r, VT_FORMAT, r->column, "a quote inside a field without quotes");
+    VT_TRY(append_byte(r, c));
   }
   while (r->n > 0 && (r->field[r->n - 1] == ' ' || r->field[r->n - 1] == '\t')) r->n--;
   return VT_OK;
 }
 
-static vt_status take_end(reader *r, after *out) {
+static vt_status read_field_end(reader *r, terminator *out) {
   int c;
   VT_TRY(skip_blanks(r, &c));
   *out = c == ',' ? COMMA : c == -1 ? END : NEWLINE;
   if (c == -1) return VT_OK;
   if (c == '\r') {
-    step(r);
+    consume(r);
     VT_TRY(peek(r, &c));
     if (c != '\n') return fail(r, VT_FORMAT, r->column, "a carriage return without a newline");
   }
   if (c != '\n' && c != ',')
-    return fail(r, VT_FORMAT, r->column, "a quoted field is followed by more than a comma");
-  step(r);
+    return fail(r, VT_FORMAT, r->column, "text after the closing quote of a field");
+  consume(r);
   return VT_OK;
 }
 
-/* The field is in r->field; the reader stands behind what ended it, still counting its line. */
-static vt_status take_field(reader *r, after *out) {
+/* Reads a field to r->field and consumes the byte that ends it. The caller counts lines. */
+static vt_status read_field(reader *r, terminator *out) {
   int c;
   r->n = 0;
   VT_TRY(skip_blanks(r, &c));
   r->field_column = r->column;
-  VT_TRY(c == '"' ? take_quoted(r) : take_bare(r));
-  return take_end(r, out);
+  VT_TRY(c == '"' ? read_quoted(r) : read_unquoted(r));
+  return read_field_end(r, out);
 }
 
-static void next_line(reader *r) {
+static void count_line(reader *r) {
   r->line++;
   r->column = 1;
 }
@@ -170,11 +171,11 @@ static int is_number(const reader *r) {
   return vt_decimal_f64(r->field, r->n, &v);
 }
 
-static vt_status not_a_number(reader *r, int whole) {
+static vt_status fail_not_a_number(reader *r, int whole) {
   char q[VT_QUOTE_MAX], text[VT_QUOTE_MAX + 64];
   if (r->n == 0) return fail(r, VT_FORMAT, r->field_column, "the field is empty");
   if (whole && is_number(r))
-    return fail(r, VT_FORMAT, r->field_column, "the number is not a whole one that fits i64");
+    return fail(r, VT_FORMAT, r->field_column, "the number is not an integer that fits i64");
   vt_archive_quote(r->field, r->n < 40 ? r->n : 40, q);
   const size_t n = strlen(q);
   text[0] = '\'';
@@ -183,7 +184,7 @@ static vt_status not_a_number(reader *r, int whole) {
   return fail(r, VT_FORMAT, r->field_column, text);
 }
 
-static vt_status store(reader *r, uint32_t dtype, void *data, uint64_t i) {
+static vt_status store_number(reader *r, uint32_t dtype, void *data, uint64_t i) {
   float f32;
   double f64;
   int64_t i64;
@@ -194,28 +195,28 @@ static vt_status store(reader *r, uint32_t dtype, void *data, uint64_t i) {
     memcpy((uint8_t *)data + i * sizeof f64, &f64, sizeof f64);
   if (dtype == VT_DTYPE_I64 && (ok = vt_decimal_i64(r->field, r->n, &i64)) != 0)
     memcpy((uint8_t *)data + i * sizeof i64, &i64, sizeof i64);
-  return ok ? VT_OK : not_a_number(r, dtype == VT_DTYPE_I64);
+  return ok ? VT_OK : fail_not_a_number(r, dtype == VT_DTYPE_I64);
 }
 
-/* ---- first time through: the shape ---- */
+/* ---- first pass: the shape ---- */
 
 static vt_status find_column(reader *r, table *t, uint64_t i, int *found) {
   const char *name = t->options->column;
   if (name == NULL || r->n != strlen(name) || memcmp(r->field, name, r->n) != 0) return VT_OK;
-  if (*found) return fail(r, VT_FORMAT, r->field_column, "a second column of the name asked for");
+  if (*found) return fail(r, VT_FORMAT, r->field_column, "a second column has the requested name");
   *found = 1;
   t->chosen = i;
   return VT_OK;
 }
 
-static vt_status no_column(reader *r, const table *t) {
+static vt_status fail_no_column(reader *r, const table *t) {
   char q[VT_QUOTE_MAX];
   const char *name = t->options->column;
   return VT_FAIL(r->d, VT_NAME, "the file has no column '%s'%s",
                  vt_archive_quote(name, strlen(name), q), t->named ? "" : ", and no row of names");
 }
 
-/* A name in the first row is judged like any other name. */
+/* Column names must follow the rules for names of tensors. */
 static vt_status check_name(reader *r) {
   char q[VT_QUOTE_MAX], text[VT_QUOTE_MAX + 64];
   if (r->n == 0) return fail(r, VT_FORMAT, r->field_column, "the field is empty");
@@ -226,14 +227,14 @@ static vt_status check_name(reader *r) {
   return fail(r, VT_FORMAT, r->field_column, text);
 }
 
-/* The first row decides the number of columns and whether it is one of names. */
+/* Reads the first row. It determines the number of columns and whether it is a row of names. */
 static vt_status scan_first(reader *r, table *t, int *out_end) {
   uint64_t numbers = 0, n = 0;
   int found = 0;
-  after a = COMMA;
+  terminator a = COMMA;
   t->whole = 1;
   while (a == COMMA) {
-    VT_TRY(take_field(r, &a));
+    VT_TRY(read_field(r, &a));
     if (n == COLUMNS_MAX) return fail(r, VT_LIMIT, r->field_column, "more columns than accepted");
     VT_TRY(find_column(r, t, n++, &found));
     if (n == 1 && a != COMMA && r->n == 0) return fail(r, VT_FORMAT, 1, "the line is empty");
@@ -242,27 +243,27 @@ static vt_status scan_first(reader *r, table *t, int *out_end) {
     t->whole &= is_whole(r);
     if (numbers == 0) VT_TRY(check_name(r));
     if (numbers == 0 || numbers == n) continue;
-    if (!one) return not_a_number(r, 0);
-    return fail(r, VT_FORMAT, r->field_column, "a number stands in a row of names");
+    if (!one) return fail_not_a_number(r, 0);
+    return fail(r, VT_FORMAT, r->field_column, "a number in a row of names");
   }
   t->columns = n;
   t->named = numbers == 0;
   t->rows = !t->named;
   if (t->named) t->whole = 1;
-  if (t->options->column != NULL && (!t->named || !found)) return no_column(r, t);
-  next_line(r);
+  if (t->options->column != NULL && (!t->named || !found)) return fail_no_column(r, t);
+  count_line(r);
   *out_end = a == END;
   return VT_OK;
 }
 
-static vt_status ragged(reader *r, uint64_t n, const table *t) {
+static vt_status fail_ragged_row(reader *r, uint64_t n, const table *t) {
   return fail(r, VT_FORMAT, r->field_column,
               n < t->columns ? "the row has fewer fields than the first"
                              : "the row has more fields than the first");
 }
 
-/* A newline at the end of the last row is no row of its own. */
-static vt_status at_end(reader *r, int *out) {
+/* Writes 1 to `out` at the end of the file, so that a newline after the last row starts no row. */
+static vt_status is_at_end(reader *r, int *out) {
   int c;
   VT_TRY(peek(r, &c));
   *out = c == -1;
@@ -271,97 +272,97 @@ static vt_status at_end(reader *r, int *out) {
 
 static vt_status scan_row(reader *r, table *t, int *out_end) {
   uint64_t n = 0;
-  after a = COMMA;
+  terminator a = COMMA;
   while (a == COMMA) {
-    VT_TRY(take_field(r, &a));
-    if (++n > t->columns) return ragged(r, n, t);
+    VT_TRY(read_field(r, &a));
+    if (++n > t->columns) return fail_ragged_row(r, n, t);
     if (n == 1 && a != COMMA && r->n == 0) return fail(r, VT_FORMAT, 1, "the line is empty");
     const int whole = is_whole(r);
-    if (!whole && !is_number(r)) return not_a_number(r, 0);
+    if (!whole && !is_number(r)) return fail_not_a_number(r, 0);
     t->whole &= whole;
   }
-  if (n < t->columns) return ragged(r, n, t);
+  if (n < t->columns) return fail_ragged_row(r, n, t);
   t->rows++;
-  next_line(r);
+  count_line(r);
   *out_end = a == END;
   return VT_OK;
 }
 
-static vt_status scan(reader *r, table *t) {
+static vt_status scan_table(reader *r, table *t) {
   int end = 0;
-  VT_TRY(at_end(r, &end));
+  VT_TRY(is_at_end(r, &end));
   if (end) return VT_FAIL(r->d, VT_FORMAT, "the CSV file is empty");
   VT_TRY(scan_first(r, t, &end));
   while (!end) {
-    VT_TRY(at_end(r, &end));
+    VT_TRY(is_at_end(r, &end));
     if (!end) VT_TRY(scan_row(r, t, &end));
   }
   return VT_OK;
 }
 
-/* ---- second time: the numbers ---- */
+/* ---- second pass: the numbers ---- */
 
-/* The file may have changed since, so nothing of the first time is taken for granted. */
-static vt_status changed(reader *r) {
+/* The failure if the second pass finds another shape than the first one. */
+static vt_status fail_changed(reader *r) {
   return VT_FAIL(r->d, VT_IO, "the CSV file changed while it was read");
 }
 
-static vt_status fill_row(reader *r, const table *t, uint32_t dtype, void *data, uint64_t row) {
+static vt_status read_row(reader *r, const table *t, uint32_t dtype, void *data, uint64_t row) {
   const int one = t->options->column != NULL;
   for (uint64_t i = 0; i < t->columns; i++) {
-    after a;
-    VT_TRY(take_field(r, &a));
-    if ((a == COMMA) != (i + 1 < t->columns)) return changed(r);
-    if (one && i == t->chosen) VT_TRY(store(r, dtype, data, row));
-    if (!one) VT_TRY(store(r, dtype, data, row * t->columns + i));
+    terminator a;
+    VT_TRY(read_field(r, &a));
+    if ((a == COMMA) != (i + 1 < t->columns)) return fail_changed(r);
+    if (one && i == t->chosen) VT_TRY(store_number(r, dtype, data, row));
+    if (!one) VT_TRY(store_number(r, dtype, data, row * t->columns + i));
   }
-  next_line(r);
+  count_line(r);
   return VT_OK;
 }
 
 static vt_status skip_row(reader *r) {
-  after a = COMMA;
-  while (a == COMMA) VT_TRY(take_field(r, &a));
-  next_line(r);
+  terminator a = COMMA;
+  while (a == COMMA) VT_TRY(read_field(r, &a));
+  count_line(r);
   return VT_OK;
 }
 
-static vt_status fill(reader *r, const table *t, uint32_t dtype, void *data) {
+static vt_status read_numbers(reader *r, const table *t, uint32_t dtype, void *data) {
   if (t->named) VT_TRY(skip_row(r));
-  for (uint64_t row = 0; row < t->rows; row++) VT_TRY(fill_row(r, t, dtype, data, row));
+  for (uint64_t row = 0; row < t->rows; row++) VT_TRY(read_row(r, t, dtype, data, row));
   int end = 0;
-  VT_TRY(at_end(r, &end));
-  return end ? VT_OK : changed(r);
+  VT_TRY(is_at_end(r, &end));
+  return end ? VT_OK : fail_changed(r);
 }
 
 /* ---- the file ---- */
 
 static vt_status read_table(vt_archive *ar, reader *r, const vt_source *src, table *t, vt_diag *d) {
   void *data;
-  VT_TRY(start(r, src, d));
-  VT_TRY(scan(r, t));
+  VT_TRY(start_pass(r, src, d));
+  VT_TRY(scan_table(r, t));
   vt_tensor like = {.dtype = t->options->dtype, .rank = t->options->column != NULL ? 1 : 2};
   if (like.dtype == 0) like.dtype = t->whole ? VT_DTYPE_I64 : VT_DTYPE_F64;
   like.dim[0] = (int64_t)t->rows;
   if (like.rank == 2) like.dim[1] = (int64_t)t->columns;
   VT_TRY(vt_archive_add(ar, "", &like, &data, d));
-  VT_TRY(start(r, src, d));
-  return fill(r, t, like.dtype, data);
+  VT_TRY(start_pass(r, src, d));
+  return read_numbers(r, t, like.dtype, data);
 }
 
-static vt_status read_source(const vt_source *src, const vt_csv_options *options, vt_archive *ar,
-                             vt_diag *d) {
+static vt_status read_with_buffer(const vt_source *src, const vt_csv_options *options,
+                                  vt_archive *ar, vt_diag *d) {
   reader *r = vt_alloc_new(ar->a, sizeof *r);
   table t = {.options = options};
   if (r == NULL) return VT_FAIL(d, VT_NOMEM, "no memory to read a CSV file");
   vt_status s = read_table(ar, r, src, &t, d);
-  if (s == VT_OK) s = vt_source_check(src, d);
+  if (s == VT_OK) s = vt_source_check_unchanged(src, d);
   vt_alloc_free(ar->a, r, sizeof *r);
   return s;
 }
 
-/* Options of an older caller are shorter; what they do not have is zero. */
-static vt_status take_options(const vt_csv_options *given, vt_csv_options *out, vt_diag *d) {
+/* Copies and checks the options. An older caller has a shorter struct; missing fields are zero. */
+static vt_status check_options(const vt_csv_options *given, vt_csv_options *out, vt_diag *d) {
   vt_csv_options o = {.size = sizeof o};
   if (given != NULL) memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
   if (o.dtype != 0 && o.dtype != VT_DTYPE_F32 && o.dtype != VT_DTYPE_F64 && o.dtype != VT_DTYPE_I64)
@@ -371,14 +372,14 @@ static vt_status take_options(const vt_csv_options *given, vt_csv_options *out, 
   return VT_OK;
 }
 
-static vt_status take_source(const vt_source *src, const vt_csv_options *options,
-                             const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
+static vt_status read_archive(const vt_source *src, const vt_csv_options *options,
+                              const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
   vt_csv_options o = {.size = 0};
   vt_archive *ar = NULL;
-  VT_TRY(take_options(options, &o, d));
+  VT_TRY(check_options(options, &o, d));
   VT_TRY(vt_archive_new(alloc, &ar, d));
   ar->format = "csv";
-  const vt_status s = read_source(src, &o, ar, d);
+  const vt_status s = read_with_buffer(src, &o, ar, d);
   if (s != VT_OK)
     vt_archive_free(ar);
   else
@@ -388,15 +389,15 @@ static vt_status take_source(const vt_source *src, const vt_csv_options *options
 
 vt_status vt_csv_parse(const void *bytes, size_t n, const vt_csv_options *options,
                        const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
-  const vt_source src = vt_source_memory(bytes, n);
-  return take_source(&src, options, alloc, out, d);
+  const vt_source src = vt_source_from_memory(bytes, n);
+  return read_archive(&src, options, alloc, out, d);
 }
 
 vt_status vt_csv_read(const char *path, const vt_csv_options *options, const vt_alloc *alloc,
                       vt_archive **out, vt_diag *d) {
   vt_source src;
   VT_TRY(vt_source_open(path, VT_ARCHIVE_FILE_LIMIT, &src, d));
-  const vt_status s = take_source(&src, options, alloc, out, d);
+  const vt_status s = read_archive(&src, options, alloc, out, d);
   vt_source_close(&src);
   return s;
 }

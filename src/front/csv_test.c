@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * csv_test.c - tables of numbers, and what is none. */
+ * csv_test.c - tests CSV files that are read and CSV files that are refused. */
 #include "archive_test.h"
 
-static vt_status parse(const char *text, size_t n, uint32_t dtype, const char *column, long fail_at,
-                       vt_archive **out, vt_fault *f, vt_diag *d) {
+static vt_status parse_csv(const char *text, size_t n, uint32_t dtype, const char *column,
+                           long fail_at, vt_archive **out, vt_fault *f, vt_diag *d) {
   const vt_csv_options o = {.size = sizeof o, .dtype = dtype, .column = column};
   char *copy = malloc(n != 0 ? n : 1);
   if (copy == NULL) abort();
@@ -20,14 +20,14 @@ static vt_status parse(const char *text, size_t n, uint32_t dtype, const char *c
   return s;
 }
 
-static void reads(const char *text, uint32_t ask, const char *column, uint32_t dtype, int64_t rows,
-                  int64_t columns, const void *data, size_t size) {
+static void check_reads(const char *text, uint32_t ask, const char *column, uint32_t dtype,
+                        int64_t rows, int64_t columns, const void *data, size_t size) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
   vt_tensor t;
   const char *name;
-  CHECK(parse(text, strlen(text), ask, column, 0, &ar, &f, &d) == VT_OK);
+  CHECK(parse_csv(text, strlen(text), ask, column, 0, &ar, &f, &d) == VT_OK);
   if (ar == NULL) {
     fprintf(stderr, "  %s: %s\n", text, d.text);
     return;
@@ -45,21 +45,21 @@ static void test_types(void) {
   static const int64_t whole[4] = {1, -2, 3, INT64_MIN};
   static const double wide[4] = {1, -2, 3.5, 1e300};
   static const float single[4] = {1, -2, 16777216, 0x1.fffffep127f};
-  reads("1,-2\n3,-9223372036854775808\n", 0, NULL, VT_DTYPE_I64, 2, 2, whole, sizeof whole);
-  reads("1,-2\n3.5,1e300", 0, NULL, VT_DTYPE_F64, 2, 2, wide, sizeof wide);
-  /* 16777216.9999999999 is below the halfway point; 3.4028235e38 rounds to the largest. */
-  reads("1,-2\n16777216.9999999999,3.4028235e38", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 2, 2, single,
-        sizeof single);
+  check_reads("1,-2\n3,-9223372036854775808\n", 0, NULL, VT_DTYPE_I64, 2, 2, whole, sizeof whole);
+  check_reads("1,-2\n3.5,1e300", 0, NULL, VT_DTYPE_F64, 2, 2, wide, sizeof wide);
+  /* 16777216.9999999999 is below the midpoint; 3.4028235e38 rounds to the largest float. */
+  check_reads("1,-2\n16777216.9999999999,3.4028235e38", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 2, 2,
+              single, sizeof single);
   static const double specials[4] = {-0.0, 0x1p-1074, 0x1.8p1, 9223372036854775808.0};
-  reads("-0,4.9e-324,0x1.8p1,9223372036854775808", 0, NULL, VT_DTYPE_F64, 1, 4, specials,
-        sizeof specials);
+  check_reads("-0,4.9e-324,0x1.8p1,9223372036854775808", 0, NULL, VT_DTYPE_F64, 1, 4, specials,
+              sizeof specials);
 }
 
-/* A value whose double is exactly between two floats and that is a little above: rounded twice it
- * would go down. */
+/* A number slightly above the midpoint of two floats, whose double is exactly the midpoint:
+ * rounding twice would give the lower float. */
 static void test_one_rounding(void) {
   static const float want[1] = {0x1.000002p0f};
-  reads("1.000000059604644775390625000001", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 1, 1, want, 4);
+  check_reads("1.000000059604644775390625000001", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 1, 1, want, 4);
 }
 
 static void test_forms(void) {
@@ -73,16 +73,16 @@ static void test_forms(void) {
                                       "\"a,\"\"x\"\"\",\xc3\xa4 b\n1,2\n3,4",
                                       "a,a\n1,2\n+3,04"};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-    reads(forms[i], 0, NULL, VT_DTYPE_I64, 2, 2, want, sizeof want);
-  reads("a,b\n", 0, NULL, VT_DTYPE_I64, 0, 2, want, 0);
-  reads("a,b", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 0, 2, want, 0);
+    check_reads(forms[i], 0, NULL, VT_DTYPE_I64, 2, 2, want, sizeof want);
+  check_reads("a,b\n", 0, NULL, VT_DTYPE_I64, 0, 2, want, 0);
+  check_reads("a,b", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 0, 2, want, 0);
 }
 
 static void test_columns(void) {
   static const float y[2] = {2, 4};
   static const int64_t x[2] = {1, 3};
-  reads("x,y\n1,2\n3,4\n", VT_DTYPE_F32, "y", VT_DTYPE_F32, 2, 0, y, sizeof y);
-  reads("x,y\n1,2\n3,4\n", 0, "x", VT_DTYPE_I64, 2, 0, x, sizeof x);
+  check_reads("x,y\n1,2\n3,4\n", VT_DTYPE_F32, "y", VT_DTYPE_F32, 2, 0, y, sizeof y);
+  check_reads("x,y\n1,2\n3,4\n", 0, "x", VT_DTYPE_I64, 2, 0, x, sizeof x);
 }
 
 static const struct {
@@ -101,16 +101,16 @@ static const struct {
     {"1,2\n3,", 0, NULL, VT_FORMAT, 2, 3, "the field is empty"},
     {"1,2\n3, x\x1b[2J", 0, NULL, VT_FORMAT, 2, 4, "'x\\x1b[2J' is not a number"},
     {"1,a\n", 0, NULL, VT_FORMAT, 1, 3, "'a' is not a number"},
-    {"a,1\n", 0, NULL, VT_FORMAT, 1, 3, "a number stands in a row of names"},
-    {"1.5", VT_DTYPE_I64, NULL, VT_FORMAT, 1, 1, "the number is not a whole one that fits i64"},
+    {"a,1\n", 0, NULL, VT_FORMAT, 1, 3, "a number in a row of names"},
+    {"1.5", VT_DTYPE_I64, NULL, VT_FORMAT, 1, 1, "the number is not an integer that fits i64"},
     {"9223372036854775808", VT_DTYPE_I64, NULL, VT_FORMAT, 1, 1,
-     "the number is not a whole one that fits i64"},
+     "the number is not an integer that fits i64"},
     {"1,\"2\n", 0, NULL, VT_FORMAT, 1, 3, "the quoted field does not end on its line"},
     {"1,\"2", 0, NULL, VT_FORMAT, 1, 3, "the quoted field does not end on its line"},
-    {"1,\"2\"3\n", 0, NULL, VT_FORMAT, 1, 6, "a quoted field is followed by more than a comma"},
-    {"1,2\"3\n", 0, NULL, VT_FORMAT, 1, 4, "a quote stands inside a field"},
+    {"1,\"2\"3\n", 0, NULL, VT_FORMAT, 1, 6, "text after the closing quote of a field"},
+    {"1,2\"3\n", 0, NULL, VT_FORMAT, 1, 4, "a quote inside a field without quotes"},
     {"1,2\r3\n", 0, NULL, VT_FORMAT, 1, 5, "a carriage return without a newline"},
-    {"1;2\n", 0, NULL, VT_OK, 0, 0, ""}, /* a name */
+    {"1;2\n", 0, NULL, VT_OK, 0, 0, ""}, /* not a number, so it is a row of names */
     {"a,\n1,2\n", 0, NULL, VT_FORMAT, 1, 3, "the field is empty"},
     {"\"\",a\n1,2\n", 0, NULL, VT_FORMAT, 1, 1, "the field is empty"},
     {"a,\x1b[2J\n1,2\n", 0, NULL, VT_FORMAT, 1, 3, "'\\x1b[2J' cannot be a column's name"},
@@ -119,7 +119,7 @@ static const struct {
     {"\xc2\x9b,b\n1,2\n", 0, NULL, VT_FORMAT, 1, 1, "'\\xc2\\x9b' cannot be a column's name"},
     {"1,2\n", 0, "x", VT_NAME, 0, 0, "the file has no column 'x', and no row of names"},
     {"a,b\n1,2\n", 0, "c", VT_NAME, 0, 0, "the file has no column 'c'"},
-    {"a,a\n1,2\n", 0, "a", VT_FORMAT, 1, 3, "a second column of the name asked for"},
+    {"a,a\n1,2\n", 0, "a", VT_FORMAT, 1, 3, "a second column has the requested name"},
     {"1", VT_DTYPE_F16, NULL, VT_UNSUPPORTED, 0, 0,
      "a CSV file is read as f32, f64 or i64, not as f16"},
 };
@@ -129,8 +129,8 @@ static void test_refused(void) {
     vt_archive *ar;
     vt_fault f;
     vt_diag d;
-    const vt_status s = parse(refused[i].text, strlen(refused[i].text), refused[i].dtype,
-                              refused[i].column, 0, &ar, &f, &d);
+    const vt_status s = parse_csv(refused[i].text, strlen(refused[i].text), refused[i].dtype,
+                                  refused[i].column, 0, &ar, &f, &d);
     const int ok = s == refused[i].status && strcmp(d.text, refused[i].says) == 0 &&
                    d.line == refused[i].line && d.column == refused[i].at;
     CHECK(ok);
@@ -140,7 +140,7 @@ static void test_refused(void) {
   }
 }
 
-/* A 0 in a name, which a string would not show; alone, in front and behind. */
+/* A zero byte in a column name must be refused: alone, at the start, inside and at the end. */
 static void test_zero_in_name(void) {
   static const char *const rows[] = {"\0\0\0", "\0ab", "a\0b", "ab\0"};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -149,13 +149,13 @@ static void test_zero_in_name(void) {
     vt_archive *ar;
     vt_fault f;
     vt_diag d;
-    CHECK(parse(text, sizeof text - 1, 0, NULL, 0, &ar, &f, &d) == VT_FORMAT);
+    CHECK(parse_csv(text, sizeof text - 1, 0, NULL, 0, &ar, &f, &d) == VT_FORMAT);
     CHECK(strstr(d.text, "\\x00") != NULL && d.line == 1 && d.column == 3);
     vt_archive_free(ar);
   }
 }
 
-/* A name of exactly as many bytes as a field may have. */
+/* A column name as long as a field may be, and one byte longer. */
 static void test_long_name(void) {
   enum { MOST = 1024 };
   char text[MOST + 4];
@@ -165,12 +165,12 @@ static void test_long_name(void) {
     vt_archive *ar;
     vt_fault f;
     vt_diag d;
-    CHECK(parse(text, n + 2, 0, NULL, 0, &ar, &f, &d) == (n == MOST ? VT_OK : VT_LIMIT));
+    CHECK(parse_csv(text, n + 2, 0, NULL, 0, &ar, &f, &d) == (n == MOST ? VT_OK : VT_LIMIT));
     vt_archive_free(ar);
   }
 }
 
-/* A field without end: refused as soon as it is too long. */
+/* A field that never ends is refused once it is too long; a file longer than a piece is read. */
 static void test_long_field(void) {
   enum { N = 7 * 28571 };
   char *text = malloc(N);
@@ -179,10 +179,10 @@ static void test_long_field(void) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
-  CHECK(parse(text, N, 0, NULL, 0, &ar, &f, &d) == VT_LIMIT);
-  memset(text, '1', N); /* rows over the border of a piece */
+  CHECK(parse_csv(text, N, 0, NULL, 0, &ar, &f, &d) == VT_LIMIT);
+  memset(text, '1', N); /* rows that cross the end of a piece */
   for (size_t i = 0; i < N; i++) text[i] = i % 7 == 6 ? '\n' : i % 7 == 3 ? ',' : '1';
-  CHECK(parse(text, N, 0, NULL, 0, &ar, &f, &d) == VT_OK);
+  CHECK(parse_csv(text, N, 0, NULL, 0, &ar, &f, &d) == VT_OK);
   vt_tensor t = {.rank = 0};
   const char *name;
   if (ar != NULL) CHECK(vt_archive_tensor(ar, 0, &name, &t) == VT_OK);
@@ -192,7 +192,7 @@ static void test_long_field(void) {
   free(text);
 }
 
-/* Any bytes: an answer without harm. */
+/* Each byte changed to every value, and each prefix, is accepted or refused without harm. */
 static void test_mutated(void) {
   const char text[] = "x,\"y\"\n1.5, -2\r\n3e2,\"4\"\n";
   char m[sizeof text];
@@ -203,11 +203,11 @@ static void test_mutated(void) {
       vt_diag d;
       memcpy(m, text, sizeof text);
       m[n] = (char)v;
-      const vt_status s = parse(m, sizeof text - 1, 0, v % 2 ? "y" : NULL, 0, &ar, &f, &d);
+      const vt_status s = parse_csv(m, sizeof text - 1, 0, v % 2 ? "y" : NULL, 0, &ar, &f, &d);
       CHECK(s == VT_OK || s == VT_FORMAT || s == VT_LIMIT || s == VT_NAME);
       vt_archive_free(ar);
       CHECK(f.live == 0);
-      (void)parse(m, n, 0, NULL, 0, &ar, &f, &d);
+      (void)parse_csv(m, n, 0, NULL, 0, &ar, &f, &d);
       vt_archive_free(ar);
       CHECK(f.live == 0);
     }
@@ -218,7 +218,7 @@ static void test_no_memory(void) {
   vt_fault f;
   vt_diag d;
   long k = 1;
-  while (parse("1,2\n3,4", 7, 0, NULL, k, &ar, &f, &d) == VT_NOMEM) k++;
+  while (parse_csv("1,2\n3,4", 7, 0, NULL, k, &ar, &f, &d) == VT_NOMEM) k++;
   CHECK(d.code == VT_OK && ar != NULL && k > 3);
   vt_archive_free(ar);
   CHECK(f.live == 0);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * golden_test.c - models with the expectation inside. Each tests/golden/NAME.vt ends in comments:
+ * golden_test.c - parses models that contain their expected result. Each tests/golden/NAME.vt ends
+ * in comments:
  *
- *   # expect:              then the printed form, each line behind "# ", or
+ *   # expect:              followed by the printed form, each line after "# "; or
  *   # error: LINE:COL: ... the diagnostic, and
- *   # hint: ...            its hint, if there is one.
+ *   # hint: ...            its hint, if it has one.
  *
- * `golden_test --update` writes the comments anew; the difference is then read by a person.
- * The examples and the models inside docs/text-form.md are parsed here too. Runs in the root. */
+ * `golden_test --update` writes these comments; review the difference before you commit it. The
+ * examples and the models in docs/text-form.md must parse too. Runs in the root of the repository.
+ */
 #include <dirent.h>
 #include <string.h>
 #include "vt_file.h"
@@ -31,7 +33,7 @@ static int ends_with(const char *s, const char *end) {
   return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-/* The .vt files of a folder, in ascending order. */
+/* Lists the .vt files of a folder in ascending order. */
 static void list_folder(const char *folder) {
   files.n = 0;
   DIR *dir = opendir(folder);
@@ -58,7 +60,7 @@ static int read_text(const char *path, vt_file *f) {
   return 0;
 }
 
-/* ---- what the parser says, as comments ---- */
+/* ---- results of the parser as comments ---- */
 
 static void add_commented(vt_text *out, const char *s) {
   while (*s != 0) {
@@ -74,7 +76,7 @@ static void report_failure(const vt_diag *d, vt_text *out) {
   if (d->hint[0] != 0) vt_text_add(out, "# hint: %s\n", d->hint);
 }
 
-/* Prints into `out`; the print must parse and print the same. */
+/* Prints the graph to `out`. The printed form must parse, and print the same again. */
 static void report_graph(const char *path, vt_graph *g, vt_text *out) {
   vt_text first, second;
   vt_graph *again = NULL;
@@ -96,7 +98,7 @@ static void report_graph(const char *path, vt_graph *g, vt_text *out) {
   vt_text_done(&second);
 }
 
-static void report(const char *path, const char *text, size_t n, vt_text *out) {
+static void report_result(const char *path, const char *text, size_t n, vt_text *out) {
   vt_graph *g = NULL;
   vt_diag d = {0};
   if (vt_parse(text, n, vt_alloc_default(), &g, &d) == VT_OK)
@@ -108,7 +110,8 @@ static void report(const char *path, const char *text, size_t n, vt_text *out) {
 
 /* ---- one golden file ---- */
 
-/* Where the expectation starts: the first line that opens one; the end when there is none. */
+/* Length of the model: the position of the first line of the expectation, or the end of the text.
+ */
 static size_t model_length(const char *text, size_t n) {
   for (size_t i = 0; i < n;) {
     if (strncmp(text + i, "# expect:", 9) == 0 || strncmp(text + i, "# error:", 8) == 0) return i;
@@ -119,7 +122,7 @@ static size_t model_length(const char *text, size_t n) {
   return n;
 }
 
-static void rewrite(const char *path, const char *model, size_t n, const vt_text *said) {
+static void rewrite_file(const char *path, const char *model, size_t n, const vt_text *said) {
   FILE *f = fopen(path, "wb");
   CHECK(f != NULL);
   if (f == NULL) return;
@@ -145,9 +148,9 @@ static void run_golden(const char *path, int update) {
   const char *text = (const char *)f.data;
   const size_t n = model_length(text, f.size);
   vt_text_init(&said, vt_alloc_default());
-  report(path, text, n, &said);
+  report_result(path, text, n, &said);
   const int same = f.size - n == said.n && memcmp(text + n, said.s, said.n) == 0;
-  if (!same && update) rewrite(path, text, n, &said);
+  if (!same && update) rewrite_file(path, text, n, &said);
   if (!same && !update) show_difference(path, text + n, said.s);
   vt_text_done(&said);
   vt_file_done(&f);
@@ -158,7 +161,7 @@ static void run_golden(const char *path, int update) {
 static void expect_parses(const char *path, uint32_t line, const char *text, size_t n) {
   vt_text said;
   vt_text_init(&said, vt_alloc_default());
-  report(path, text, n, &said);
+  report_result(path, text, n, &said);
   if (strncmp(said.s, "# expect:", 9) != 0) {
     fprintf(stderr, "%s: the model at line %u: %s", path, line, said.s);
     vt_test_failed++;
@@ -173,7 +176,8 @@ static void run_example(const char *path) {
   vt_file_done(&f);
 }
 
-/* Every block between ```vt and ``` is a whole model. Returns how many there are. */
+/* Parses each block between ```vt and ``` of a page, which must be a complete model. Returns the
+ * number of blocks. */
 static int run_fenced(const char *path) {
   vt_file f;
   int n = 0;

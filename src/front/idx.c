@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * idx.c - the format of MNIST and its relatives, as it is or packed by gzip.
+ * idx.c - reads IDX, the file format of MNIST, plain or packed by gzip.
  *
- *   0  two zero bytes   2  type   3  rank   4  each dimension, u32 big-endian
- *   then the elements, big-endian, and nothing else. */
+ *   byte 0: two zero bytes   2: type   3: rank   4: each dimension, u32 big-endian
+ *   then the elements, big-endian, and nothing else */
 #include <string.h>
 #include "archive.h"
 
 static const struct {
   uint8_t code;
-  uint32_t dtype; /* 0: a type that Volta has not */
+  uint32_t dtype; /* 0: a type that Volta does not have */
 } codes[] = {
     {0x08, VT_DTYPE_U8},  {0x09, VT_DTYPE_I8},  {0x0b, 0},
     {0x0c, VT_DTYPE_I32}, {0x0d, VT_DTYPE_F32}, {0x0e, VT_DTYPE_F64},
@@ -30,7 +30,7 @@ static vt_status read_type(const uint8_t p[4], vt_tensor *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status read_head(vt_stream *s, vt_tensor *out, vt_diag *d) {
+static vt_status read_header(vt_stream *s, vt_tensor *out, vt_diag *d) {
   uint8_t p[4];
   VT_TRY(vt_stream_read(s, p, 4, d));
   VT_TRY(read_type(p, out, d));
@@ -46,7 +46,7 @@ static vt_status check_size(const vt_stream *s, const vt_tensor *t, uint64_t *ou
   if (vt_tensor_bytes(t, NULL, &bytes, NULL) != VT_OK || bytes > VT_ARCHIVE_FILE_LIMIT)
     return VT_FAIL(d, VT_LIMIT, "the IDX shape before byte %llu needs more bytes than are accepted",
                    (unsigned long long)s->given);
-  if (bytes > vt_stream_most(s))
+  if (bytes > vt_stream_max_left(s))
     return VT_FAIL(d, VT_FORMAT,
                    "the IDX shape before byte %llu needs %llu bytes, and the file "
                    "cannot hold them",
@@ -55,8 +55,8 @@ static vt_status check_size(const vt_stream *s, const vt_tensor *t, uint64_t *ou
   return VT_OK;
 }
 
-/* Big-endian to little-endian, in place. */
-static void swap_all(uint8_t *p, uint64_t bytes, size_t size) {
+/* Converts big-endian elements to little-endian, in place. */
+static void swap_elements(uint8_t *p, uint64_t bytes, size_t size) {
   for (uint64_t at = 0; at < bytes; at += size)
     for (size_t i = 0; i < size / 2; i++) {
       const uint8_t low = p[at + i];
@@ -65,16 +65,16 @@ static void swap_all(uint8_t *p, uint64_t bytes, size_t size) {
     }
 }
 
-static vt_status take(vt_archive *ar, vt_stream *s, vt_diag *d) {
+static vt_status read_file(vt_archive *ar, vt_stream *s, vt_diag *d) {
   vt_tensor t = {.data = NULL};
   uint64_t bytes = 0;
   void *data;
-  VT_TRY(read_head(s, &t, d));
+  VT_TRY(read_header(s, &t, d));
   VT_TRY(check_size(s, &t, &bytes, d));
   VT_TRY(vt_archive_add(ar, "", &t, &data, d));
-  VT_TRY(vt_archive_fill(s, &t, data, bytes, d));
-  VT_TRY(vt_stream_end(s, d));
-  swap_all(data, bytes, (size_t)vt_dtype_bytes(t.dtype));
+  VT_TRY(vt_archive_read_data(s, &t, data, bytes, d));
+  VT_TRY(vt_stream_check_end(s, d));
+  swap_elements(data, bytes, (size_t)vt_dtype_bytes(t.dtype));
   return VT_OK;
 }
 
@@ -86,7 +86,7 @@ vt_status vt_idx_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
   const int packed = mark[0] == 0x1f && mark[1] == 0x8b;
   VT_TRY(
       vt_stream_open(src, 0, src->size, packed ? VT_STREAM_GZIP : VT_STREAM_PLAIN, ar->a, &s, d));
-  const vt_status status = take(ar, &s, d);
+  const vt_status status = read_file(ar, &s, d);
   vt_stream_close(&s);
   return status;
 }

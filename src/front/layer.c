@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * layer.c - the layer vocabulary: layers.def as structs and tables, the parser of a layer call,
- * and one small function a layer that declares its parameters and emits its ops. */
+ * layer.c - the layers: layers.def as structs and tables, the parser of a layer call, and for each
+ * layer a function build_LAYER that declares its parameters and adds its ops. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include "parse_state.h"
 
-/* A layer call with its arguments read. */
+/* A layer call whose arguments were read. */
 typedef struct layer_call {
   vt_parser *p;
-  vt_token at;      /* the layer's kind */
-  const char *name; /* the layer's own name, without scopes */
-  uint32_t x;
-  vt_type type;     /* of x */
-  const void *args; /* the row's struct */
+  vt_token at;      /* the token of the layer's kind */
+  const char *name; /* the name given to the layer, without scopes */
+  uint32_t x;       /* the operand */
+  vt_type type;     /* type of the operand */
+  const void *args; /* the arguments, a struct LAYER_args */
 } layer_call;
 typedef vt_status layer_fn(const layer_call *c, uint32_t *out);
 
@@ -31,8 +31,8 @@ typedef enum arg_kind {
 typedef struct layer_arg {
   const char *name;
   arg_kind kind;
-  int required;
-  size_t offset;
+  int required;  /* 1: it must be written */
+  size_t offset; /* position in the struct LAYER_args */
 } layer_arg;
 
 #define VT_C_DIM int64_t
@@ -71,7 +71,7 @@ typedef struct layer_arg {
 #undef VT_MAY
 #undef VT_NEED
 
-/* Room for the arguments of any layer. */
+/* The arguments of any layer. */
 typedef union any_args {
 #define VT_LAYER(layer, fields) layer##_args layer;
 #include "layers.def"
@@ -83,8 +83,8 @@ typedef struct layer_info {
   layer_fn *build;
   const layer_arg *args;
   uint32_t n_args;
-  const void *defaults;
-  size_t size;
+  const void *defaults; /* a struct LAYER_args with the default values */
+  size_t size;          /* bytes of that struct */
 } layer_info;
 
 static const layer_info layers[] = {
@@ -114,7 +114,7 @@ static const layer_arg *find_arg(const layer_info *l, const char *name) {
 
 int vt_layer_exists(const char *kind) { return find_layer(kind) != NULL; }
 
-int vt_layer_takes(const char *kind, const char *arg) {
+int vt_layer_has_arg(const char *kind, const char *arg) {
   const layer_info *l = find_layer(kind);
   return l != NULL && find_arg(l, arg) != NULL;
 }
@@ -123,34 +123,35 @@ int vt_layer_takes(const char *kind, const char *arg) {
 
 static vt_status unknown_layer(vt_parser *p, const char *name) {
   vt_suggestion s = {.wanted = name};
-  for (size_t i = 0; i < N_LAYERS; i++) vt_suggestion_try(&s, layers[i].name);
+  for (size_t i = 0; i < N_LAYERS; i++) vt_suggestion_consider(&s, layers[i].name);
   const vt_status status = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "unknown layer '%s'", name);
-  vt_parse_suggest(p, &s);
-  if (vt_op_find(name) != NULL) vt_parse_hint(p, "'%s' is an op: it has no name of its own", name);
+  vt_parse_add_suggestion(p, &s);
+  if (vt_op_find(name) != NULL)
+    vt_parse_add_hint(p, "'%s' is an op: it has no name of its own", name);
   return status;
 }
 
 static vt_status unknown_arg(vt_parser *p, const layer_info *l, const char *name) {
   vt_suggestion s = {.wanted = name};
-  for (uint32_t i = 0; i < l->n_args; i++) vt_suggestion_try(&s, l->args[i].name);
+  for (uint32_t i = 0; i < l->n_args; i++) vt_suggestion_consider(&s, l->args[i].name);
   const vt_status status =
       VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "the layer '%s' has no argument '%s'", l->name, name);
-  vt_parse_suggest(p, &s);
+  vt_parse_add_suggestion(p, &s);
   return status;
 }
 
 static vt_status parse_count(vt_parser *p, int64_t *out) {
   const vt_token at = p->tok;
   int64_t v = 0;
-  VT_TRY(vt_parse_whole(p, &v));
+  VT_TRY(vt_parse_whole_number(p, &v));
   if (v < 1 || v > VT_DIM_MAX)
-    return VT_FAIL_AT(p, &at, VT_VERIFY, "a number from 1 to 2^40 is needed here, not %lld",
+    return VT_FAIL_AT(p, &at, VT_VERIFY, "expected a number from 1 to 2^40, not %lld",
                       (long long)v);
   *out = v;
   return VT_OK;
 }
 
-static vt_status parse_further(vt_parser *p, uint32_t *out) {
+static vt_status parse_value_arg(vt_parser *p, uint32_t *out) {
   vt_operand o;
   VT_TRY(vt_parse_value(p, 0, &o));
   *out = o.value;
@@ -169,13 +170,13 @@ static vt_status parse_arg_value(vt_parser *p, const layer_arg *a, any_args *arg
     case ARG_REAL:
       return vt_parse_real(p, place);
     case ARG_INTS:
-      return vt_parse_ints(p, place);
+      return vt_parse_int_list(p, place);
     case ARG_VALUE:
-      return parse_further(p, place);
+      return parse_value_arg(p, place);
     case ARG_INIT:
       return vt_parse_init(p, place);
   }
-  return VT_FAIL_AT(p, &p->tok, VT_INTERNAL, "an argument of no kind");
+  return VT_FAIL_AT(p, &p->tok, VT_INTERNAL, "an argument of unknown kind");
 }
 
 static vt_status parse_arg(vt_parser *p, const layer_info *l, any_args *args, uint32_t *seen) {
@@ -183,7 +184,7 @@ static vt_status parse_arg(vt_parser *p, const layer_info *l, any_args *args, ui
   if (p->tok.kind != VT_TOKEN_NAME || p->next.kind != '=')
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX,
                       "expected an argument as name=value: '%s' has one operand", l->name);
-  vt_parse_text(&p->tok, name);
+  vt_parse_copy_name(&p->tok, name);
   const layer_arg *a = find_arg(l, name);
   if (a == NULL) return unknown_arg(p, l, name);
   const uint32_t bit = (uint32_t)1 << (a - l->args);
@@ -195,7 +196,7 @@ static vt_status parse_arg(vt_parser *p, const layer_info *l, any_args *args, ui
   return parse_arg_value(p, a, args);
 }
 
-/* "x, argument=..., ...)" with the opening mark already read. */
+/* Parses "x, argument=..., ...)" after the opening bracket. */
 static vt_status parse_inside(vt_parser *p, const layer_info *l, layer_call *c, any_args *args) {
   char close[VT_NAME_MAX + 64];
   uint32_t seen = 0;
@@ -205,10 +206,10 @@ static vt_status parse_inside(vt_parser *p, const layer_info *l, layer_call *c, 
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' needs an operand before its arguments", l->name);
   VT_TRY(vt_parse_value(p, 0, &x));
   snprintf(close, sizeof close, "')' to close the layer '%s'", c->name);
-  VT_TRY(vt_parse_more(p, &c->at, ')', close, &more));
+  VT_TRY(vt_parse_list_continues(p, &c->at, ')', close, &more));
   while (more) {
     VT_TRY(parse_arg(p, l, args, &seen));
-    VT_TRY(vt_parse_more(p, &c->at, ')', close, &more));
+    VT_TRY(vt_parse_list_continues(p, &c->at, ')', close, &more));
   }
   for (uint32_t i = 0; i < l->n_args; i++)
     if (l->args[i].required && (seen >> i & 1) == 0)
@@ -223,8 +224,8 @@ vt_status vt_parse_layer(vt_parser *p, uint32_t *out) {
   char kind[VT_NAME_MAX + 1], name[VT_NAME_MAX + 1];
   any_args args;
   layer_call c = {.p = p, .at = p->tok, .name = name, .args = &args};
-  vt_parse_text(&p->tok, kind);
-  vt_parse_text(&p->next, name);
+  vt_parse_copy_name(&p->tok, kind);
+  vt_parse_copy_name(&p->next, name);
   const layer_info *l = find_layer(kind);
   if (l == NULL) return unknown_layer(p, kind);
   memcpy(&args, l->defaults, l->size);
@@ -243,12 +244,12 @@ static vt_status add_node(const layer_call *c, uint32_t op, const uint32_t *in, 
   p->gb->line = c->at.line;
   p->gb->column = c->at.column;
   const uint32_t v = p->gb->b.node(&p->gb->b, op, in, n_in, attrs);
-  VT_TRY(vt_parse_built(p, &c->at));
+  VT_TRY(vt_parse_check_builder(p, &c->at));
   *out = v;
   return VT_OK;
 }
 
-/* A parameter f32[dim...] called NAME + part. */
+/* Declares a parameter f32[dim...] whose name is that of the layer followed by `part`. */
 static vt_status add_param(const layer_call *c, const char *part, uint32_t rank, const int64_t *dim,
                            const vt_init_spec *init, uint32_t *out) {
   char full[VT_NAME_MAX + 1];
@@ -259,8 +260,8 @@ static vt_status add_param(const layer_call *c, const char *part, uint32_t rank,
       return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "the layer '%s' would need a dimension of %lld",
                         c->name, (long long)dim[i]);
   }
-  VT_TRY(vt_scope_join(c->p, &c->at, c->name, part, full));
-  return vt_parse_param(c->p, &c->at, full, &t, init, out);
+  VT_TRY(vt_scope_full_name(c->p, &c->at, c->name, part, full));
+  return vt_parse_add_param(c->p, &c->at, full, &t, init, out);
 }
 
 static vt_init_spec plain_init(const char *name) {
@@ -281,14 +282,15 @@ static vt_status last_dim(const layer_call *c, int64_t *out) {
   return VT_OK;
 }
 
-/* x @ weight + bias, with `part` ("" or ".q") before the names of the two. */
+/* A linear projection x @ weight + bias. */
 typedef struct projection {
-  const char *part;
-  int64_t in, out;
-  int64_t bias;
-  const vt_init_spec *init;
+  const char *part;         /* prefix of the two parameters' names: "" or ".q" */
+  int64_t in, out;          /* widths of x and of the result */
+  int64_t bias;             /* 1: there is a bias */
+  const vt_init_spec *init; /* initialiser of the weight */
 } projection;
-static vt_status project(const layer_call *c, const projection *j, uint32_t x, uint32_t *out) {
+static vt_status add_projection(const layer_call *c, const projection *j, uint32_t x,
+                                uint32_t *out) {
   char weight[32], bias[32];
   const vt_init_spec normal = weight_init(j->init), zeros = plain_init("zeros");
   const int64_t shape[2] = {j->in, j->out};
@@ -304,7 +306,7 @@ static vt_status build_linear(const layer_call *c, uint32_t *out) {
   const linear_args *a = c->args;
   projection j = {.part = "", .out = a->out, .bias = a->bias, .init = &a->init};
   VT_TRY(last_dim(c, &j.in));
-  return project(c, &j, c->x, out);
+  return add_projection(c, &j, c->x, out);
 }
 
 static vt_status build_embedding(const layer_call *c, uint32_t *out) {
@@ -316,7 +318,8 @@ static vt_status build_embedding(const layer_call *c, uint32_t *out) {
   return add_node(c, VT_OP_embedding, in, 2, NULL, out);
 }
 
-static vt_status norm(const layer_call *c, uint32_t op, double eps, int shifted, uint32_t *out) {
+static vt_status build_norm(const layer_call *c, uint32_t op, double eps, int shifted,
+                            uint32_t *out) {
   const vt_init_spec ones = plain_init("ones"), zeros = plain_init("zeros");
   vt_attr_norm attrs = {.size = sizeof attrs, .eps = eps};
   uint32_t in[3] = {c->x};
@@ -328,18 +331,19 @@ static vt_status norm(const layer_call *c, uint32_t op, double eps, int shifted,
 }
 
 static vt_status build_layer_norm(const layer_call *c, uint32_t *out) {
-  return norm(c, VT_OP_layer_norm, ((const layer_norm_args *)c->args)->eps, 1, out);
+  return build_norm(c, VT_OP_layer_norm, ((const layer_norm_args *)c->args)->eps, 1, out);
 }
 
 static vt_status build_rms_norm(const layer_call *c, uint32_t *out) {
-  return norm(c, VT_OP_rms_norm, ((const rms_norm_args *)c->args)->eps, 0, out);
+  return build_norm(c, VT_OP_rms_norm, ((const rms_norm_args *)c->args)->eps, 0, out);
 }
 
 /* ---- channels: x is [N, C, ...] ---- */
 
-/* An empty list stays empty, which the op reads as its default; one number goes for every axis. */
-static vt_status spread(const layer_call *c, const char *what, const vt_attr_list *given,
-                        uint32_t axes, vt_attr_list *out) {
+/* Expands a list for `axes` spatial axes: a single number is repeated for each axis, and an empty
+ * list stays empty, which is the op's default. */
+static vt_status expand_per_axis(const layer_call *c, const char *what, const vt_attr_list *given,
+                                 uint32_t axes, vt_attr_list *out) {
   vt_attr_list all = *given;
   if (given->n == 1)
     for (all.n = 0; all.n < (int64_t)axes; all.n++) all.v[all.n] = given->v[0];
@@ -350,8 +354,8 @@ static vt_status spread(const layer_call *c, const char *what, const vt_attr_lis
   return VT_OK;
 }
 
-/* The shape [out, C/groups, kernel...]; the spatial axes come after the batch and C. */
-static vt_status conv_shape(const layer_call *c, const conv_args *a, int64_t *shape) {
+/* Computes the shape of the weight, [out, C/groups, kernel...]. */
+static vt_status conv_weight_shape(const layer_call *c, const conv_args *a, int64_t *shape) {
   vt_parser *p = c->p;
   char type[VT_TYPE_TEXT];
   vt_attr_list kernel;
@@ -363,11 +367,11 @@ static vt_status conv_shape(const layer_call *c, const conv_args *a, int64_t *sh
     return VT_FAIL_AT(p, &c->at, VT_VERIFY, "groups=%lld does not divide the %lld channels",
                       (long long)a->groups, (long long)c->type.dim[1]);
   if (a->kernel.n == 0) return VT_FAIL_AT(p, &c->at, VT_VERIFY, "kernel needs an entry");
-  VT_TRY(spread(c, "kernel", &a->kernel, c->type.rank - 2, &kernel));
+  VT_TRY(expand_per_axis(c, "kernel", &a->kernel, c->type.rank - 2, &kernel));
   for (int64_t i = 0; i < kernel.n; i++) shape[2 + i] = kernel.v[i];
   shape[0] = a->out;
-  return vt_parse_at(p, &c->at,
-                     vt_dim_div(p->gb->b.dims, c->type.dim[1], a->groups, &shape[1], &p->diag));
+  return vt_parse_set_position(
+      p, &c->at, vt_dim_div(p->gb->b.dims, c->type.dim[1], a->groups, &shape[1], &p->diag));
 }
 
 static vt_status build_conv(const layer_call *c, uint32_t *out) {
@@ -377,16 +381,16 @@ static vt_status build_conv(const layer_call *c, uint32_t *out) {
   vt_attr_conv attrs = {.size = sizeof attrs, .groups = a->groups, .order = VT_ORDER_FMA256};
   int64_t shape[VT_MAX_RANK];
   uint32_t in[3] = {c->x};
-  VT_TRY(conv_shape(c, a, shape));
-  VT_TRY(spread(c, "stride", &a->stride, c->type.rank - 2, &attrs.stride));
-  VT_TRY(spread(c, "pad", &a->pad, c->type.rank - 2, &attrs.low));
+  VT_TRY(conv_weight_shape(c, a, shape));
+  VT_TRY(expand_per_axis(c, "stride", &a->stride, c->type.rank - 2, &attrs.stride));
+  VT_TRY(expand_per_axis(c, "pad", &a->pad, c->type.rank - 2, &attrs.low));
   attrs.high = attrs.low;
   VT_TRY(add_param(c, ".weight", c->type.rank, shape, &init, &in[1]));
   if (a->bias) VT_TRY(add_param(c, ".bias", 1, &a->out, &zeros, &in[2]));
   return add_node(c, VT_OP_conv, in, a->bias ? 3 : 2, &attrs, out);
 }
 
-/* With statistics that are parameters: the form that runs a trained model. */
+/* Batch normalisation for inference: the statistics are parameters. */
 static vt_status build_batch_norm(const layer_call *c, uint32_t *out) {
   static const char *const part[4] = {".gamma", ".beta", ".mean", ".var"};
   const vt_init_spec ones = plain_init("ones"), zeros = plain_init("zeros");
@@ -406,29 +410,29 @@ static vt_status build_batch_norm(const layer_call *c, uint32_t *out) {
 
 /* ---- attention ---- */
 
-static vt_status reshape(const layer_call *c, uint32_t x, const int64_t *dim, int64_t rank,
-                         uint32_t *out) {
+static vt_status add_reshape(const layer_call *c, uint32_t x, const int64_t *dim, int64_t rank,
+                             uint32_t *out) {
   vt_attr_shape attrs = {.size = sizeof attrs, .shape = {.n = rank}};
   memcpy(attrs.shape.v, dim, (size_t)rank * sizeof *dim);
   return add_node(c, VT_OP_reshape, &x, 1, &attrs, out);
 }
 
-static vt_status swap_middle(const layer_call *c, uint32_t x, uint32_t *out) {
+static vt_status add_head_transpose(const layer_call *c, uint32_t x, uint32_t *out) {
   const vt_attr_perm attrs = {.size = sizeof attrs, .perm = {.n = 4, .v = {0, 2, 1, 3}}};
   return add_node(c, VT_OP_transpose, &x, 1, &attrs, out);
 }
 
-/* (B, T, heads*d) -> (B, heads, T, d), after the projection that makes it. */
+/* Projects x to (B, T, heads*d) and splits it into heads: (B, heads, T, d). */
 static vt_status project_heads(const layer_call *c, const projection *j, int64_t heads, int64_t d,
                                uint32_t *out) {
   const int64_t split[4] = {c->type.dim[0], c->type.dim[1], heads, d};
   uint32_t x = c->x;
-  VT_TRY(project(c, j, x, &x));
-  VT_TRY(reshape(c, x, split, 4, &x));
-  return swap_middle(c, x, out);
+  VT_TRY(add_projection(c, j, x, &x));
+  VT_TRY(add_reshape(c, x, split, 4, &x));
+  return add_head_transpose(c, x, out);
 }
 
-/* The widths of a head and of all key heads together. */
+/* Computes the width of one head and the total width of all key heads. */
 static vt_status head_widths(const layer_call *c, int64_t heads, int64_t kv_heads, int64_t *out_d,
                              int64_t *out_kv) {
   vt_parser *p = c->p;
@@ -445,26 +449,27 @@ static vt_status head_widths(const layer_call *c, int64_t heads, int64_t kv_head
     return VT_FAIL_AT(p, &c->at, VT_VERIFY, "heads=%lld does not divide the width %lld",
                       (long long)heads, (long long)width);
   int64_t d = 0;
-  VT_TRY(vt_parse_at(p, &c->at, vt_dim_div(p->gb->b.dims, width, heads, &d, &p->diag)));
-  VT_TRY(vt_parse_at(p, &c->at, vt_dim_mul(p->gb->b.dims, d, kv_heads, out_kv, &p->diag)));
+  VT_TRY(vt_parse_set_position(p, &c->at, vt_dim_div(p->gb->b.dims, width, heads, &d, &p->diag)));
+  VT_TRY(
+      vt_parse_set_position(p, &c->at, vt_dim_mul(p->gb->b.dims, d, kv_heads, out_kv, &p->diag)));
   *out_d = d;
   return VT_OK;
 }
 
-/* (B, heads, T, d) -> (B, T, C), then the projection on the way out. */
+/* Joins the heads, (B, heads, T, d) -> (B, T, C), and adds the output projection. */
 static vt_status merge_heads(const layer_call *c, uint32_t x, uint32_t *out) {
   const attention_args *a = c->args;
   const int64_t width = c->type.dim[2];
   const vt_init_spec *init = a->out_init.info != NULL ? &a->out_init : &a->init;
   const projection o = {".o", width, width, a->bias, init};
-  VT_TRY(swap_middle(c, x, &x));
-  VT_TRY(reshape(c, x, c->type.dim, 3, &x));
-  return project(c, &o, x, out);
+  VT_TRY(add_head_transpose(c, x, &x));
+  VT_TRY(add_reshape(c, x, c->type.dim, 3, &x));
+  return add_projection(c, &o, x, out);
 }
 
-/* The op tells its further operands apart by their types, so one of another type would be taken
- * for another operand. */
-static vt_status further_operands(const layer_call *c, uint32_t *in, uint32_t *n) {
+/* Appends mask and length to the operands. Their types are checked here, because the op tells its
+ * optional operands apart by their types. */
+static vt_status add_mask_and_length(const layer_call *c, uint32_t *in, uint32_t *n) {
   const attention_args *a = c->args;
   vt_builder *b = &c->p->gb->b;
   char type[VT_TYPE_TEXT];
@@ -492,7 +497,7 @@ static vt_status build_attention(const layer_call *c, uint32_t *out) {
   const vt_attr_attention attrs = {
       .size = sizeof attrs, .causal = a->causal, .order = VT_ORDER_FMA256, .window = a->window};
   uint32_t in[5], n = 3, x = 0;
-  VT_TRY(further_operands(c, in, &n));
+  VT_TRY(add_mask_and_length(c, in, &n));
   VT_TRY(project_heads(c, &q, a->heads, d, &in[0]));
   VT_TRY(project_heads(c, &k, kv_heads, d, &in[1]));
   VT_TRY(project_heads(c, &v, kv_heads, d, &in[2]));
@@ -504,9 +509,9 @@ static vt_status build_attention(const layer_call *c, uint32_t *out) {
 
 typedef struct cell {
   uint32_t op;
-  int64_t gates, hidden, bias;
-  const vt_init_spec *init;
-  const void *attrs;
+  int64_t gates, hidden, bias; /* number of gates; width of the state; 1: there are biases */
+  const vt_init_spec *init;    /* initialiser of the weights */
+  const void *attrs;           /* attributes of the op */
 } cell;
 
 static vt_status build_cell(const layer_call *c, const cell *k, uint32_t *out) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lex.c - bytes to tokens. Text from outside is hostile: every byte is looked at once, nothing is
- * copied, and a byte that fits nowhere is named with its place. */
+ * lex.c - splits .vt text into tokens. The text may be hostile: each byte is examined once, nothing
+ * is copied, and a byte that no token allows is reported with its position. */
 #include "lex.h"
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@ void vt_lex_init(vt_lexer *l, const char *text, size_t n) {
   *l = (vt_lexer){.text = text, .n = n, .line = 1};
 }
 
-/* The byte `ahead` of the place; 0 past the end, which no token contains. */
+/* The byte `ahead` bytes after the current position; 0, which no token contains, past the end. */
 static unsigned char peek(const vt_lexer *l, size_t ahead) {
   return ahead < l->n - l->at ? (unsigned char)l->text[l->at + ahead] : 0;
 }
@@ -31,7 +31,7 @@ static vt_token token_at(const vt_lexer *l, uint32_t kind, size_t n) {
                     .s = l->text + l->at};
 }
 
-static vt_status fail_here(const vt_lexer *l, vt_status s, vt_diag *d) {
+static vt_status fail_at_position(const vt_lexer *l, vt_status s, vt_diag *d) {
   if (d != NULL && d->line == 0) {
     d->line = l->line;
     d->column = (uint32_t)(l->at - l->line_start + 1);
@@ -39,7 +39,8 @@ static vt_status fail_here(const vt_lexer *l, vt_status s, vt_diag *d) {
   return s;
 }
 
-/* Length of one well-formed character at s (RFC 3629: no surrogates, no long forms); 0: none. */
+/* Length of the UTF-8 character at `s`; 0 if it is malformed by RFC 3629, which forbids surrogates
+ * and overlong forms. */
 static size_t utf8_length(const unsigned char *s, size_t n) {
   if (s[0] < 0x80) return 1;
   const size_t want = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
@@ -60,13 +61,13 @@ int vt_utf8_valid(const char *s, size_t n) {
   return 1;
 }
 
-/* Leaves the place at the end of the line. */
+/* Skips a comment up to the end of the line. */
 static vt_status skip_comment(vt_lexer *l, vt_diag *d) {
   const char *s = l->text + l->at;
   const char *end = memchr(s, '\n', l->n - l->at);
   const size_t n = end != NULL ? (size_t)(end - s) : l->n - l->at;
   if (!vt_utf8_valid(s, n))
-    return fail_here(l, VT_FAIL(d, VT_SYNTAX, "this comment is not UTF-8"), d);
+    return fail_at_position(l, VT_FAIL(d, VT_SYNTAX, "this comment is not UTF-8"), d);
   l->at += n;
   return VT_OK;
 }
@@ -81,7 +82,7 @@ static void skip_newline(vt_lexer *l) {
   l->line_start = l->at;
 }
 
-/* Blanks, comments and, inside brackets, line ends. */
+/* Skips blanks, comments and, inside brackets, newlines. */
 static vt_status skip_blank(vt_lexer *l, vt_diag *d) {
   while (l->at < l->n) {
     if (peek(l, 0) == ' ' || peek(l, 0) == '\t')
@@ -96,7 +97,8 @@ static vt_status skip_blank(vt_lexer *l, vt_diag *d) {
   return VT_OK;
 }
 
-/* Identifiers joined by dots; "a..b" is a name, a range mark and a name. */
+/* Length of a name: identifiers joined by single dots. "a..b" is a name, a range operator and a
+ * name. */
 static size_t name_length(const vt_lexer *l) {
   size_t n = 1;
   while (is_word(peek(l, n)) || (peek(l, n) == '.' && is_word(peek(l, n + 1)))) n++;
@@ -106,62 +108,62 @@ static size_t name_length(const vt_lexer *l) {
 static vt_status lex_name(vt_lexer *l, vt_token *out, vt_diag *d) {
   *out = token_at(l, VT_TOKEN_NAME, name_length(l));
   if (out->n > VT_NAME_MAX)
-    return fail_here(
+    return fail_at_position(
         l, VT_FAIL(d, VT_LIMIT, "a name of %u bytes; at most %d are accepted", out->n, VT_NAME_MAX),
         d);
   if (vt_token_is(out, "inf") || vt_token_is(out, "nan")) out->kind = VT_TOKEN_REAL;
   return VT_OK;
 }
 
-static size_t digits_from(const vt_lexer *l, size_t n, int (*is)(unsigned char)) {
+static size_t skip_digits(const vt_lexer *l, size_t n, int (*is)(unsigned char)) {
   while (is(peek(l, n))) n++;
   return n;
 }
 
-/* The end of an exponent that starts at `n`, or `n` itself when there is none. */
+/* The end of an exponent that starts at `n`; `n` itself if no exponent starts there. */
 static size_t exponent_end(const vt_lexer *l, size_t n, char letter) {
   const size_t sign = peek(l, n + 1) == '+' || peek(l, n + 1) == '-';
   const int is_exponent = (peek(l, n) | 0x20) == letter && is_digit(peek(l, n + 1 + sign));
-  return is_exponent ? digits_from(l, n + 1 + sign, is_digit) : n;
+  return is_exponent ? skip_digits(l, n + 1 + sign, is_digit) : n;
 }
 
 static size_t hex_length(const vt_lexer *l) {
-  size_t n = digits_from(l, 2, is_hex);
-  if (peek(l, n) == '.' && peek(l, n + 1) != '.') n = digits_from(l, n + 1, is_hex);
+  size_t n = skip_digits(l, 2, is_hex);
+  if (peek(l, n) == '.' && peek(l, n + 1) != '.') n = skip_digits(l, n + 1, is_hex);
   return exponent_end(l, n, 'p');
 }
 
 static size_t number_length(const vt_lexer *l) {
-  size_t n = digits_from(l, 0, is_digit);
-  if (peek(l, n) == '.' && is_digit(peek(l, n + 1))) n = digits_from(l, n + 1, is_digit);
+  size_t n = skip_digits(l, 0, is_digit);
+  if (peek(l, n) == '.' && is_digit(peek(l, n + 1))) n = skip_digits(l, n + 1, is_digit);
   return exponent_end(l, n, 'e');
 }
 
 static vt_status lex_number(vt_lexer *l, vt_token *out, vt_diag *d) {
   const int hex = peek(l, 0) == '0' && (peek(l, 1) | 0x20) == 'x';
   const size_t n = hex ? hex_length(l) : number_length(l);
-  const int whole = !hex && n == digits_from(l, 0, is_digit);
+  const int whole = !hex && n == skip_digits(l, 0, is_digit);
   *out = token_at(l, whole ? VT_TOKEN_INT : VT_TOKEN_REAL, n);
   if (is_word(peek(l, n)) || (peek(l, n) == '.' && peek(l, n + 1) != '.')) {
     const int shown = (int)(n < 40 ? n + 1 : 40);
-    return fail_here(l, VT_FAIL(d, VT_SYNTAX, "malformed number '%.*s'", shown, out->s), d);
+    return fail_at_position(l, VT_FAIL(d, VT_SYNTAX, "malformed number '%.*s'", shown, out->s), d);
   }
   return VT_OK;
 }
 
-/* A text in double quotes, on one line; there are no escapes, so it cannot hold a quote. */
+/* Reads a text in double quotes on one line. There are no escapes, so it cannot contain a quote. */
 static vt_status lex_quoted(vt_lexer *l, vt_token *out, vt_diag *d) {
   size_t n = 1;
   while (peek(l, n) >= ' ' && peek(l, n) < 127 && peek(l, n) != '"') n++;
   *out = token_at(l, VT_TOKEN_QUOTED, n + 1);
   if (peek(l, n) == '"') return VT_OK;
   if (l->at + n < l->n && peek(l, n) != '\n' && peek(l, n) != '\r')
-    return fail_here(l, VT_FAIL(d, VT_SYNTAX, "byte 0x%02x inside quotes", peek(l, n)), d);
-  return fail_here(l, VT_FAIL(d, VT_SYNTAX, "this quote is not closed on its line"), d);
+    return fail_at_position(l, VT_FAIL(d, VT_SYNTAX, "byte 0x%02x inside quotes", peek(l, n)), d);
+  return fail_at_position(l, VT_FAIL(d, VT_SYNTAX, "this quote is not closed on its line"), d);
 }
 
-/* Marks of two characters, then marks of one; 0: no mark starts here. */
-static uint32_t mark_kind(const vt_lexer *l, size_t *n) {
+/* Kind of the operator or bracket at the current position, two characters before one; 0: none. */
+static uint32_t operator_kind(const vt_lexer *l, size_t *n) {
   static const struct {
     char text[3];
     uint32_t kind;
@@ -178,22 +180,22 @@ static uint32_t mark_kind(const vt_lexer *l, size_t *n) {
   return c != 0 && strchr("()[]{},:=+-*/<>@", c) != NULL ? c : 0;
 }
 
-static vt_status bad_byte(const vt_lexer *l, vt_diag *d) {
+static vt_status fail_bad_byte(const vt_lexer *l, vt_diag *d) {
   const unsigned char c = peek(l, 0);
   vt_status s;
   if (c > 127)
-    s = VT_FAIL(d, VT_SYNTAX, "byte 0x%02x: only comments may go beyond ASCII", c);
+    s = VT_FAIL(d, VT_SYNTAX, "byte 0x%02x: only comments may contain non-ASCII text", c);
   else if (c < 32 || c == 127)
     s = VT_FAIL(d, VT_SYNTAX, "control character 0x%02x", c);
   else
     s = VT_FAIL(d, VT_SYNTAX, "unexpected character '%c'", c);
-  return fail_here(l, s, d);
+  return fail_at_position(l, s, d);
 }
 
-static vt_status lex_mark(vt_lexer *l, vt_token *out, vt_diag *d) {
+static vt_status lex_operator(vt_lexer *l, vt_token *out, vt_diag *d) {
   size_t n;
-  const uint32_t kind = mark_kind(l, &n);
-  if (kind == 0) return bad_byte(l, d);
+  const uint32_t kind = operator_kind(l, &n);
+  if (kind == 0) return fail_bad_byte(l, d);
   *out = token_at(l, kind, n);
   if (kind == '(' || kind == '[') l->open++;
   if ((kind == ')' || kind == ']') && l->open > 0) l->open--;
@@ -214,7 +216,7 @@ vt_status vt_lex_next(vt_lexer *l, vt_token *out, vt_diag *d) {
   } else if (c == '"') {
     VT_TRY(lex_quoted(l, &t, d));
   } else if (l->at < l->n) {
-    VT_TRY(lex_mark(l, &t, d));
+    VT_TRY(lex_operator(l, &t, d));
   }
   l->at += t.n;
   *out = t;
@@ -225,7 +227,7 @@ int vt_token_is(const vt_token *t, const char *word) {
   return t->kind == VT_TOKEN_NAME && strlen(word) == t->n && memcmp(t->s, word, t->n) == 0;
 }
 
-const char *vt_token_describe(const vt_token *t, char out[VT_TOKEN_TEXT]) {
+const char *vt_token_text(const vt_token *t, char out[VT_TOKEN_TEXT]) {
   const int shown = t->n > 40 ? 40 : (int)t->n;
   if (t->kind == VT_TOKEN_END)
     snprintf(out, VT_TOKEN_TEXT, "end of text");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lex_test.c - tokens, their positions, and the bytes that are none. */
+ * lex_test.c - tests the tokens of texts, their positions, and the errors for invalid bytes. */
 #include "lex.h"
 #include <string.h>
 #include "vt_test.h"
 
-/* The tokens of a text, one a word: kind letter, then the spelling. "N:x M:( I:7 L E" */
-static const char *tokens_of(const char *text, size_t n) {
+/* The tokens of a text as words: a letter for the kind, then the spelling. "N:x M:( I:7 L E" */
+static const char *list_tokens(const char *text, size_t n) {
   static char out[4096];
   size_t used = 0;
   vt_lexer l;
@@ -31,78 +31,78 @@ static const char *tokens_of(const char *text, size_t n) {
   return out;
 }
 
-static void expect(const char *text, const char *tokens) {
-  const char *have = tokens_of(text, strlen(text));
+static void expect_tokens(const char *text, const char *tokens) {
+  const char *have = list_tokens(text, strlen(text));
   if (strcmp(have, tokens) == 0) return;
   fprintf(stderr, "'%s' gives\n  %s, not\n  %s\n", text, have, tokens);
   vt_test_failed++;
 }
 
 static void test_names(void) {
-  expect("", "E");
-  expect("a _b C9", "N:a N:_b N:C9 E");
-  expect("h.0.attn.weight", "N:h.0.attn.weight E");
-  expect("a.b..c", "N:a.b M:.. N:c E");
-  expect("a. b", "!1:2 unexpected character '.'");
-  expect("infinity nano inf nan true", "N:infinity N:nano R:inf R:nan N:true E");
+  expect_tokens("", "E");
+  expect_tokens("a _b C9", "N:a N:_b N:C9 E");
+  expect_tokens("h.0.attn.weight", "N:h.0.attn.weight E");
+  expect_tokens("a.b..c", "N:a.b M:.. N:c E");
+  expect_tokens("a. b", "!1:2 unexpected character '.'");
+  expect_tokens("infinity nano inf nan true", "N:infinity N:nano R:inf R:nan N:true E");
 }
 
 static void test_quotes(void) {
-  expect("\"ij,jk -> i...k\"=\"\"", "Q:\"ij,jk -> i...k\" M:= Q:\"\" E");
-  expect("a \"b", "!1:3 this quote is not closed on its line");
-  expect("\"b\n\"", "!1:1 this quote is not closed on its line");
-  expect("\"b\r\n\"", "!1:1 this quote is not closed on its line");
-  expect("\"a\tb\"", "!1:1 byte 0x09 inside quotes");
-  expect("\"\xc3\xa9\"", "!1:1 byte 0xc3 inside quotes");
+  expect_tokens("\"ij,jk -> i...k\"=\"\"", "Q:\"ij,jk -> i...k\" M:= Q:\"\" E");
+  expect_tokens("a \"b", "!1:3 this quote is not closed on its line");
+  expect_tokens("\"b\n\"", "!1:1 this quote is not closed on its line");
+  expect_tokens("\"b\r\n\"", "!1:1 this quote is not closed on its line");
+  expect_tokens("\"a\tb\"", "!1:1 byte 0x09 inside quotes");
+  expect_tokens("\"\xc3\xa9\"", "!1:1 byte 0xc3 inside quotes");
 }
 
 static void test_numbers(void) {
-  expect("0..95", "I:0 M:.. I:95 E");
-  expect("0..V-1", "I:0 M:.. N:V M:- I:1 E");
-  expect("0.5..1", "R:0.5 M:.. I:1 E");
-  expect("1e-5 1E+7 2e3", "R:1e-5 R:1E+7 R:2e3 E");
-  expect("0x1.8p-3 0x1p0 0X.8p1", "R:0x1.8p-3 R:0x1p0 R:0X.8p1 E");
-  expect("007", "I:007 E");
-  expect("1e", "!1:1 malformed number '1e'");
-  expect("1.", "!1:1 malformed number '1.'");
-  expect("1.5.2", "!1:1 malformed number '1.5.'");
-  expect("12ab", "!1:1 malformed number '12a'");
-  expect("-1", "M:- I:1 E");
+  expect_tokens("0..95", "I:0 M:.. I:95 E");
+  expect_tokens("0..V-1", "I:0 M:.. N:V M:- I:1 E");
+  expect_tokens("0.5..1", "R:0.5 M:.. I:1 E");
+  expect_tokens("1e-5 1E+7 2e3", "R:1e-5 R:1E+7 R:2e3 E");
+  expect_tokens("0x1.8p-3 0x1p0 0X.8p1", "R:0x1.8p-3 R:0x1p0 R:0X.8p1 E");
+  expect_tokens("007", "I:007 E");
+  expect_tokens("1e", "!1:1 malformed number '1e'");
+  expect_tokens("1.", "!1:1 malformed number '1.'");
+  expect_tokens("1.5.2", "!1:1 malformed number '1.5.'");
+  expect_tokens("12ab", "!1:1 malformed number '12a'");
+  expect_tokens("-1", "M:- I:1 E");
 }
 
-static void test_marks(void) {
-  expect("()[]{},:=+-*/<>", "M:( M:) M:[ M:] M:{ M:} M:, M:: M:= M:+ M:- M:* M:/ M:< M:> E");
-  expect("== != <= >= ..", "M:== M:!= M:<= M:>= M:.. E");
-  expect("===", "M:== M:= E");
-  expect("a=b", "N:a M:= N:b E");
+static void test_operators(void) {
+  expect_tokens("()[]{},:=+-*/<>", "M:( M:) M:[ M:] M:{ M:} M:, M:: M:= M:+ M:- M:* M:/ M:< M:> E");
+  expect_tokens("== != <= >= ..", "M:== M:!= M:<= M:>= M:.. E");
+  expect_tokens("===", "M:== M:= E");
+  expect_tokens("a=b", "N:a M:= N:b E");
 }
 
 static void test_lines(void) {
-  expect("a\nb\r\nc", "N:a L N:b L N:c E");
-  expect("a # words\nb", "N:a L N:b E");
-  expect("# only", "E");
-  expect("(a\n,\r\nb)\nc", "M:( N:a M:, N:b M:) L N:c E");
-  expect("[a # (\n]\n", "M:[ N:a M:] L E");
-  expect(")\n)\n", "M:) L M:) L E");
-  expect("a\rb", "!1:2 control character 0x0d");
-  expect("a\tb", "N:a N:b E");
+  expect_tokens("a\nb\r\nc", "N:a L N:b L N:c E");
+  expect_tokens("a # words\nb", "N:a L N:b E");
+  expect_tokens("# only", "E");
+  expect_tokens("(a\n,\r\nb)\nc", "M:( N:a M:, N:b M:) L N:c E");
+  expect_tokens("[a # (\n]\n", "M:[ N:a M:] L E");
+  expect_tokens(")\n)\n", "M:) L M:) L E");
+  expect_tokens("a\rb", "!1:2 control character 0x0d");
+  expect_tokens("a\tb", "N:a N:b E");
 }
 
 static void test_bytes(void) {
-  expect("a $", "!1:3 unexpected character '$'");
-  expect("a !b", "!1:3 unexpected character '!'");
-  expect("x\n  \x01", "!2:3 control character 0x01");
-  expect("\x7f", "!1:1 control character 0x7f");
-  expect("\xc3\xa4", "!1:1 byte 0xc3: only comments may go beyond ASCII");
-  expect("# \xc3\xa4 \xf0\x9f\x99\x82", "E");
-  expect("# \xc3", "!1:1 this comment is not UTF-8");
+  expect_tokens("a $", "!1:3 unexpected character '$'");
+  expect_tokens("a !b", "!1:3 unexpected character '!'");
+  expect_tokens("x\n  \x01", "!2:3 control character 0x01");
+  expect_tokens("\x7f", "!1:1 control character 0x7f");
+  expect_tokens("\xc3\xa4", "!1:1 byte 0xc3: only comments may contain non-ASCII text");
+  expect_tokens("# \xc3\xa4 \xf0\x9f\x99\x82", "E");
+  expect_tokens("# \xc3", "!1:1 this comment is not UTF-8");
   const char zero[] = {'a', 0, 'b'};
-  CHECK(strcmp(tokens_of(zero, sizeof zero), "!1:2 control character 0x00") == 0);
+  CHECK(strcmp(list_tokens(zero, sizeof zero), "!1:2 control character 0x00") == 0);
   const char zero_in_comment[] = {'#', 0, '\n', 'b'};
-  CHECK(strcmp(tokens_of(zero_in_comment, sizeof zero_in_comment), "L N:b E") == 0);
+  CHECK(strcmp(list_tokens(zero_in_comment, sizeof zero_in_comment), "L N:b E") == 0);
 }
 
-/* RFC 3629: the first and last of each length, and what is close to them and is not UTF-8. */
+/* The first and last character of each length in RFC 3629, and malformed sequences next to them. */
 static void test_utf8(void) {
   static const char *const good[] = {"\x7f",         "\xc2\x80",         "\xdf\xbf",
                                      "\xe0\xa0\x80", "\xed\x9f\xbf",     "\xee\x80\x80",
@@ -136,7 +136,7 @@ static void test_positions(void) {
     CHECK(t.line == want[i][0] && t.column == want[i][1]);
   }
   CHECK(t.kind == VT_TOKEN_END);
-  CHECK(vt_lex_next(&l, &t, NULL) == VT_OK && t.kind == VT_TOKEN_END); /* and stays there */
+  CHECK(vt_lex_next(&l, &t, NULL) == VT_OK && t.kind == VT_TOKEN_END); /* the end repeats */
 }
 
 static void test_name_limit(void) {
@@ -147,12 +147,12 @@ static void test_name_limit(void) {
   memset(text, 'n', sizeof text);
   vt_lex_init(&l, text, VT_NAME_MAX);
   CHECK(vt_lex_next(&l, &t, &d) == VT_OK && t.n == VT_NAME_MAX);
-  CHECK(strlen(vt_token_describe(&t, words)) == 45); /* 40 of them, quotes and dots */
+  CHECK(strlen(vt_token_text(&t, words)) == 45); /* 40 letters, two quotes, three dots */
   vt_lex_init(&l, text, VT_NAME_MAX + 1);
   CHECK(vt_lex_next(&l, &t, &d) == VT_LIMIT && d.line == 1 && d.column == 1);
 }
 
-/* A lexer is a value: a copy goes back. */
+/* Assigning a saved copy of a lexer goes back to its position. */
 static void test_copy(void) {
   vt_lexer l, saved;
   vt_token t;
@@ -168,7 +168,7 @@ int main(void) {
   test_names();
   test_numbers();
   test_quotes();
-  test_marks();
+  test_operators();
   test_lines();
   test_bytes();
   test_utf8();

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * npy.c - NumPy's format for one array.
+ * npy.c - reads and writes npy, NumPy's format for one array.
  *
- *   0  "\x93NUMPY"   6  major, minor   8  length of the header: u16 LE (version 1), u32 LE (2, 3)
+ *   byte 0: "\x93NUMPY"   6: major, minor   8: length of the header, u16 LE (version 1) or u32 LE
  *   then the header, a Python dict {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
- *   padded with spaces and ended by a newline; then the elements and nothing else.
+ *   padded with spaces and ended by a newline; then the elements and nothing else
  *
- * The header is read by a parser of its own for just that dict: three keys in any order, each
- * once. Every size is checked against the file before memory is taken. */
+ * The parser of the header accepts only this dict: three keys in any order, each once. Every size
+ * is checked against the size of the file before memory is allocated. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include "archive.h"
 
-/* Kind and width as NumPy spells them, without the byte order. */
+/* Kind and width of a type as NumPy writes them, without the byte order. */
 static const struct {
   char code[3];
   uint32_t dtype;
@@ -24,17 +24,17 @@ enum { CODES = sizeof codes / sizeof codes[0] };
 
 /* ---- the header as text ---- */
 
-/* `at` counts from the start of the file, so that it can be shown as it is. */
+/* A position in the text of the header. */
 typedef struct cursor {
-  const uint8_t *p;
-  size_t at, end;
+  const uint8_t *p; /* address of byte 0 of the file */
+  size_t at, end;   /* position, end of the header; counted from the start of the file */
   vt_diag *d;
 } cursor;
 
 typedef struct header {
-  vt_tensor type;
-  int seen_descr, seen_order, seen_shape;
-  int big, fortran;
+  vt_tensor type;                         /* type and shape, without data */
+  int seen_descr, seen_order, seen_shape; /* number of times that each key was read */
+  int big, fortran;                       /* 1: elements are big-endian; 1: in column-major order */
 } header;
 
 static void skip_space(cursor *c) {
@@ -44,23 +44,23 @@ static void skip_space(cursor *c) {
 
 static int peek(const cursor *c) { return c->at < c->end ? c->p[c->at] : -1; }
 
-static vt_status expected(const cursor *c, const char *what) {
-  return VT_FAIL(c->d, VT_FORMAT, "the npy header has no %s at byte %zu", what, c->at);
+static vt_status fail_expected(const cursor *c, const char *what) {
+  return VT_FAIL(c->d, VT_FORMAT, "expected %s in the npy header at byte %zu", what, c->at);
 }
 
-/* One character with the space around it. */
-static vt_status take(cursor *c, char ch, const char *what) {
+/* Reads the character `ch` and the space around it. */
+static vt_status read_char(cursor *c, char ch, const char *what) {
   skip_space(c);
-  if (peek(c) != ch) return expected(c, what);
+  if (peek(c) != ch) return fail_expected(c, what);
   c->at++;
   skip_space(c);
   return VT_OK;
 }
 
-/* A string in either quotes; one with a backslash is none that NumPy writes here. */
-static vt_status take_string(cursor *c, const char **out, size_t *out_n) {
+/* Reads a string in single or double quotes. A backslash is refused: NumPy writes none here. */
+static vt_status read_string(cursor *c, const char **out, size_t *out_n) {
   const int quote = peek(c);
-  if (quote != '\'' && quote != '"') return expected(c, "string");
+  if (quote != '\'' && quote != '"') return fail_expected(c, "a string");
   const size_t start = c->at + 1;
   size_t i = start;
   while (i < c->end && c->p[i] != quote && c->p[i] != '\\' && c->p[i] != '\n') i++;
@@ -72,52 +72,53 @@ static vt_status take_string(cursor *c, const char **out, size_t *out_n) {
   return VT_OK;
 }
 
-static int equals(const char *s, size_t n, const char *word) {
+static int text_equals(const char *s, size_t n, const char *word) {
   return n == strlen(word) && memcmp(s, word, n) == 0;
 }
 
-static vt_status unsupported(const cursor *c, size_t at, const char *s, size_t n) {
+static vt_status fail_unsupported(const cursor *c, size_t at, const char *s, size_t n) {
   char q[VT_QUOTE_MAX];
   return VT_FAIL(c->d, VT_UNSUPPORTED, "the npy type '%s' at byte %zu is not supported",
                  vt_archive_quote(s, n, q), at);
 }
 
-/* '<f4' and its like. A width of one byte has no order and takes any mark; the others need one. */
-static vt_status take_descr(cursor *c, header *h) {
+/* Reads the type, for instance '<f4'. A type of one byte accepts every byte order mark, a wider
+ * type needs < or > or =. */
+static vt_status read_descr(cursor *c, header *h) {
   const size_t at = c->at;
   const char *s;
   size_t n;
-  if (peek(c) == '[' || peek(c) == '(') /* a record */
-    return unsupported(c, at, (const char *)c->p + at, c->end - at);
-  VT_TRY(take_string(c, &s, &n));
+  if (peek(c) == '[' || peek(c) == '(') /* a structured type */
+    return fail_unsupported(c, at, (const char *)c->p + at, c->end - at);
+  VT_TRY(read_string(c, &s, &n));
   uint32_t dtype = 0;
   for (size_t i = 0; i < CODES; i++)
     if (n == 3 && memcmp(s + 1, codes[i].code, 2) == 0) dtype = codes[i].dtype;
   const int wide = vt_dtype_bytes(dtype) > 1;
   if (dtype == 0 || strchr(wide ? "<>=" : "<>=|", s[0]) == NULL || s[0] == '\0')
-    return unsupported(c, at, s, n);
+    return fail_unsupported(c, at, s, n);
   h->type.dtype = dtype;
   h->big = wide && s[0] == '>';
   return VT_OK;
 }
 
-static vt_status take_bool(cursor *c, int *out) {
+static vt_status read_bool(cursor *c, int *out) {
   const char *s = (const char *)c->p + c->at;
   const size_t n = c->end - c->at;
   const int yes = n >= 4 && memcmp(s, "True", 4) == 0;
-  if (!yes && (n < 5 || memcmp(s, "False", 5) != 0)) return expected(c, "True or False");
+  if (!yes && (n < 5 || memcmp(s, "False", 5) != 0)) return fail_expected(c, "True or False");
   c->at += yes ? 4 : 5;
   *out = yes;
   return VT_OK;
 }
 
-static vt_status take_dim(cursor *c, header *h) {
+static vt_status read_dim(cursor *c, header *h) {
   const size_t start = c->at;
   int64_t v = 0;
   for (; peek(c) >= '0' && peek(c) <= '9'; c->at++)
     if (!vt_i64_mul(v, 10, &v) || !vt_i64_add(v, peek(c) - '0', &v))
       return VT_FAIL(c->d, VT_LIMIT, "the npy dimension at byte %zu is too large", start);
-  if (c->at == start) return expected(c, "whole number");
+  if (c->at == start) return fail_expected(c, "a whole number");
   if (h->type.rank == VT_MAX_RANK)
     return VT_FAIL(c->d, VT_LIMIT, "the npy array has more than %d dimensions (byte %zu)",
                    VT_MAX_RANK, start);
@@ -125,57 +126,58 @@ static vt_status take_dim(cursor *c, header *h) {
   return VT_OK;
 }
 
-/* A tuple: (), (3,), (3, 4) or (3, 4,). A single number needs the comma, as in Python. */
-static vt_status take_shape(cursor *c, header *h) {
-  VT_TRY(take(c, '(', "'('"));
+/* Reads the shape, a tuple: (), (3,), (3, 4) or (3, 4,). A single number needs the comma, as in
+ * Python. */
+static vt_status read_shape(cursor *c, header *h) {
+  VT_TRY(read_char(c, '(', "'('"));
   int comma = 1;
   while (peek(c) != ')') {
-    if (!comma) return expected(c, "',' or ')'");
-    VT_TRY(take_dim(c, h));
+    if (!comma) return fail_expected(c, "',' or ')'");
+    VT_TRY(read_dim(c, h));
     skip_space(c);
     comma = peek(c) == ',';
     c->at += (size_t)comma;
     skip_space(c);
   }
-  if (h->type.rank == 1 && !comma) return expected(c, "',' after a single dimension");
+  if (h->type.rank == 1 && !comma) return fail_expected(c, "',' after a single dimension");
   c->at++;
   return VT_OK;
 }
 
-static vt_status once(const cursor *c, size_t at, int *seen) {
+static vt_status check_once(const cursor *c, size_t at, int *seen) {
   if ((*seen)++ == 0) return VT_OK;
-  return VT_FAIL(c->d, VT_FORMAT, "the npy header has a second key of one name at byte %zu", at);
+  return VT_FAIL(c->d, VT_FORMAT, "the npy header has the same key twice, at byte %zu", at);
 }
 
-static vt_status take_item(cursor *c, header *h) {
+static vt_status read_item(cursor *c, header *h) {
   const size_t at = c->at;
   char q[VT_QUOTE_MAX];
   const char *key;
   size_t n;
-  VT_TRY(take_string(c, &key, &n));
-  VT_TRY(take(c, ':', "':'"));
-  if (equals(key, n, "descr")) {
-    VT_TRY(once(c, at, &h->seen_descr));
-    return take_descr(c, h);
+  VT_TRY(read_string(c, &key, &n));
+  VT_TRY(read_char(c, ':', "':'"));
+  if (text_equals(key, n, "descr")) {
+    VT_TRY(check_once(c, at, &h->seen_descr));
+    return read_descr(c, h);
   }
-  if (equals(key, n, "fortran_order")) {
-    VT_TRY(once(c, at, &h->seen_order));
-    return take_bool(c, &h->fortran);
+  if (text_equals(key, n, "fortran_order")) {
+    VT_TRY(check_once(c, at, &h->seen_order));
+    return read_bool(c, &h->fortran);
   }
-  if (equals(key, n, "shape")) {
-    VT_TRY(once(c, at, &h->seen_shape));
-    return take_shape(c, h);
+  if (text_equals(key, n, "shape")) {
+    VT_TRY(check_once(c, at, &h->seen_shape));
+    return read_shape(c, h);
   }
   return VT_FAIL(c->d, VT_FORMAT, "the npy header has an unknown key '%s' at byte %zu",
                  vt_archive_quote(key, n, q), at);
 }
 
 static vt_status parse_header(cursor *c, header *h) {
-  VT_TRY(take(c, '{', "'{'"));
+  VT_TRY(read_char(c, '{', "'{'"));
   int comma = 1;
   while (peek(c) != '}') {
-    if (!comma) return expected(c, "',' or '}'");
-    VT_TRY(take_item(c, h));
+    if (!comma) return fail_expected(c, "',' or '}'");
+    VT_TRY(read_item(c, h));
     skip_space(c);
     comma = peek(c) == ',';
     c->at += (size_t)comma;
@@ -206,8 +208,8 @@ static void copy_element(uint8_t *to, const uint8_t *from, size_t size, int big)
     memcpy(to, from, size);
 }
 
-/* Walks the elements in row-major order with the index of each; in the file the first index runs
- * fastest. */
+/* Copies column-major elements in row-major order. It steps through the row-major indices and
+ * computes for each the offset in the file, where the first index varies fastest. */
 static void copy_fortran(uint8_t *to, const uint8_t *from, const header *h, uint64_t count) {
   const vt_tensor *t = &h->type;
   const size_t size = (size_t)vt_dtype_bytes(t->dtype);
@@ -241,9 +243,10 @@ static void copy_data(uint8_t *to, const uint8_t *from, const header *h, uint64_
 
 enum { HEADER_LIMIT = 1024 * 1024 };
 
-/* Where the header begins and ends, from the first `have` bytes. */
-static vt_status frame(const uint8_t *p, size_t have, uint64_t n, size_t *out_begin,
-                       size_t *out_end, vt_diag *d) {
+/* Finds the begin and the end of the header from the first `have` bytes of the file, which has `n`
+ * bytes. */
+static vt_status header_range(const uint8_t *p, size_t have, uint64_t n, size_t *out_begin,
+                              size_t *out_end, vt_diag *d) {
   if (have < 10)
     return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, inside its head", have);
   if (memcmp(p, "\x93NUMPY", 6) != 0) return VT_FAIL(d, VT_FORMAT, "this is not a npy file");
@@ -255,8 +258,7 @@ static vt_status frame(const uint8_t *p, size_t have, uint64_t n, size_t *out_be
   size_t length = p[8] | (size_t)p[9] << 8;
   if (begin == 12) length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
   if (length > n - begin)
-    return VT_FAIL(d, VT_FORMAT,
-                   "the npy header at byte %zu is said to be %zu bytes long, but %llu are left",
+    return VT_FAIL(d, VT_FORMAT, "the npy header at byte %zu declares %zu bytes, but %llu are left",
                    begin, length, (unsigned long long)(n - begin));
   if (length > HEADER_LIMIT)
     return VT_FAIL(d, VT_LIMIT, "the npy header of %zu bytes is over the limit of %d", length,
@@ -283,8 +285,9 @@ static vt_status check_size(const header *h, uint64_t n, size_t begin, uint64_t 
   return VT_OK;
 }
 
-/* Reads the header into memory of its own, so that positions in it are positions in the file. */
-static vt_status take_header(vt_archive *ar, vt_stream *s, uint64_t n, header *h, size_t *out_end,
+/* Reads and parses the header. The text is placed at its file position in a separate buffer, so
+ * that positions in the buffer are positions in the file. */
+static vt_status read_header(vt_archive *ar, vt_stream *s, uint64_t n, header *h, size_t *out_end,
                              vt_diag *d) {
   uint8_t head[12];
   cursor c = {.d = d};
@@ -293,7 +296,7 @@ static vt_status take_header(vt_archive *ar, vt_stream *s, uint64_t n, header *h
   more = have == 10 && head[6] > 1 ? (n < 12 ? (size_t)n : 12) - have : 0;
   VT_TRY(vt_stream_read(s, head + have, more, d));
   have += more;
-  VT_TRY(frame(head, have, n, &c.at, &c.end, d));
+  VT_TRY(header_range(head, have, n, &c.at, &c.end, d));
   uint8_t *text = vt_arena_array(&ar->arena, c.end, 1);
   if (text == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the header of a npy file");
   VT_TRY(vt_stream_read(s, text + c.at, c.end - c.at, d));
@@ -302,42 +305,42 @@ static vt_status take_header(vt_archive *ar, vt_stream *s, uint64_t n, header *h
   return parse_header(&c, h);
 }
 
-/* Data that lies in another order passes through memory of the same size. */
-static vt_status take_reordered(vt_archive *ar, vt_stream *s, const header *h, void *data,
+/* Reads data that is big-endian or column-major, through a buffer of the same size. */
+static vt_status read_reordered(vt_archive *ar, vt_stream *s, const header *h, void *data,
                                 uint64_t bytes, vt_diag *d) {
   const size_t held = bytes != 0 ? (size_t)bytes : 1;
   uint8_t *raw = ar->a.resize(ar->a.user, NULL, 0, held);
   if (raw == NULL) return VT_FAIL(d, VT_NOMEM, "no memory to put a npy array in order");
-  const vt_status status = vt_archive_fill(s, &h->type, raw, bytes, d);
+  const vt_status status = vt_archive_read_data(s, &h->type, raw, bytes, d);
   if (status == VT_OK) copy_data(data, raw, h, bytes / vt_dtype_bytes(h->type.dtype));
   vt_alloc_free(ar->a, raw, held);
   return status;
 }
 
-vt_status vt_npy_take(vt_archive *ar, const char *name, vt_stream *s, uint64_t n, vt_diag *d) {
+vt_status vt_npy_read(vt_archive *ar, const char *name, vt_stream *s, uint64_t n, vt_diag *d) {
   header h = {.big = 0};
   size_t end = 0;
   uint64_t bytes = 0;
   void *data;
-  VT_TRY(take_header(ar, s, n, &h, &end, d));
+  VT_TRY(read_header(ar, s, n, &h, &end, d));
   VT_TRY(check_size(&h, n, end, &bytes, d));
   VT_TRY(vt_archive_add(ar, name, &h.type, &data, d));
-  if (h.fortran || h.big) return take_reordered(ar, s, &h, data, bytes, d);
-  return vt_archive_fill(s, &h.type, data, bytes, d);
+  if (h.fortran || h.big) return read_reordered(ar, s, &h, data, bytes, d);
+  return vt_archive_read_data(s, &h.type, data, bytes, d);
 }
 
 vt_status vt_npy_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
   vt_stream s;
   ar->format = "npy";
   VT_TRY(vt_stream_open(src, 0, src->size, VT_STREAM_PLAIN, ar->a, &s, d));
-  return vt_npy_take(ar, "", &s, src->size, d);
+  return vt_npy_read(ar, "", &s, src->size, d);
 }
 
 /* ---- writing ---- */
 
-/* NumPy leaves room in the header for the first dimension to grow to 21 digits and then pads with
- * spaces and a newline to a multiple of 64. Eight dimensions whose product can be addressed have at
- * most 26 digits: so that is always 128 bytes with the 10 before the header, and version 1.0. */
+/* NumPy pads the header so that the first dimension can grow to 21 digits, and then with spaces and
+ * a newline to a multiple of 64. Eight dimensions whose product can be addressed have at most 26
+ * digits, so header and the 10 bytes before it are always 128 bytes, in version 1.0. */
 enum { HEAD = VT_NPY_HEAD, BEFORE = 10 };
 
 static void print_shape(const vt_tensor *t, char *out, size_t n) {
@@ -347,8 +350,8 @@ static void print_shape(const vt_tensor *t, char *out, size_t n) {
   snprintf(out + at, n - (size_t)at, t->rank == 1 ? ",)" : ")");
 }
 
-/* The bytes before the data, exactly as NumPy writes them. */
-static void print_head(const vt_tensor *t, const char *code, uint8_t out[HEAD]) {
+/* Prints the bytes before the data exactly as NumPy does. */
+static void print_header(const vt_tensor *t, const char *code, uint8_t out[HEAD]) {
   char shape[VT_MAX_RANK * 24], text[HEAD];
   const char order = vt_dtype_bytes(t->dtype) > 1 ? '<' : '|';
   print_shape(t, shape, sizeof shape);
@@ -364,25 +367,25 @@ static void print_head(const vt_tensor *t, const char *code, uint8_t out[HEAD]) 
   out[HEAD - 1] = '\n';
 }
 
-vt_status vt_npy_head(const vt_tensor *t, uint8_t out[VT_NPY_HEAD], vt_diag *d) {
+vt_status vt_npy_print_head(const vt_tensor *t, uint8_t out[VT_NPY_HEAD], vt_diag *d) {
   const char *code = NULL;
   for (size_t i = 0; i < CODES; i++)
     if (codes[i].dtype == t->dtype) code = codes[i].code;
   if (code == NULL)
     return VT_FAIL(d, VT_UNSUPPORTED, "a tensor of %s has no npy form", vt_dtype_name(t->dtype));
-  print_head(t, code, out);
+  print_header(t, code, out);
   return VT_OK;
 }
 
 vt_status vt_npy_write(const char *path, const vt_tensor *t, vt_diag *d) {
   uint8_t head[HEAD];
   uint64_t bytes;
-  VT_TRY(vt_archive_check(t, "", &bytes, d));
-  VT_TRY(vt_npy_head(t, head, d));
+  VT_TRY(vt_archive_check_tensor(t, "", &bytes, d));
+  VT_TRY(vt_npy_print_head(t, head, d));
   vt_file_writer w;
   VT_TRY(vt_file_create(path, &w, d));
-  vt_status s = vt_file_put(&w, head, HEAD, d);
-  if (s == VT_OK) s = vt_archive_put(&w, t, bytes, d);
+  vt_status s = vt_file_write(&w, head, HEAD, d);
+  if (s == VT_OK) s = vt_archive_write_data(&w, t, bytes, d);
   if (s == VT_OK) s = vt_file_commit(&w, d);
   vt_file_abort(&w);
   return s;

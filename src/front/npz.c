@@ -1,47 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0
- * npz.c - many named arrays: a zip file of npy files, each called NAME.npy.
+ * npz.c - reads and writes npz files: a zip file of npy files, each called NAME.npy.
  *
- * Written stored, never deflated: what a compressor makes of the same data depends on its version,
- * and our files do not. The bytes are those of numpy.savez. */
+ * Members are written uncompressed, with the same bytes as numpy.savez. The output of a compressor
+ * would depend on its version. */
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 #include "zip.h"
 
-static const char tail[] = ".npy";
-enum { TAIL = sizeof tail - 1 };
+static const char suffix[] = ".npy";
+enum { SUFFIX = sizeof suffix - 1 };
 
 /* ---- reading ---- */
 
-/* The array's name, the member's without its tail. */
+/* The name of an array: the member's name without ".npy". */
 static vt_status array_name(vt_archive *ar, const vt_member *m, const char **out, vt_diag *d) {
   char q[VT_QUOTE_MAX];
   const size_t n = strlen(m->name);
-  if (n <= TAIL || strcmp(m->name + n - TAIL, tail) != 0)
-    return VT_FAIL(d, VT_FORMAT, "the npz file holds '%s', which is no npy array",
+  if (n <= SUFFIX || strcmp(m->name + n - SUFFIX, suffix) != 0)
+    return VT_FAIL(d, VT_FORMAT, "the npz file holds '%s', which is not an npy array",
                    vt_archive_quote(m->name, n, q));
-  *out = vt_arena_string(&ar->arena, m->name, n - TAIL);
+  *out = vt_arena_string(&ar->arena, m->name, n - SUFFIX);
   return *out != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "no memory for the names of a npz file");
 }
 
-/* What is wrong inside a member is told with its name. */
-static vt_status inside(const vt_member *m, vt_status s, const vt_diag *why, vt_diag *d) {
+/* Reports a failure inside a member, with the member's name in front. */
+static vt_status name_failure(const vt_member *m, vt_status s, const vt_diag *why, vt_diag *d) {
   char q[VT_QUOTE_MAX];
   if (s == VT_OK || s == VT_NOMEM || s == VT_IO)
     return s == VT_OK ? s : VT_FAIL(d, s, "%s", why->text);
   return VT_FAIL(d, s, "in '%s': %s", vt_archive_quote(m->name, strlen(m->name), q), why->text);
 }
 
-static vt_status take_member(vt_archive *ar, const vt_source *src, const vt_member *m, vt_diag *d) {
+static vt_status read_member(vt_archive *ar, const vt_source *src, const vt_member *m, vt_diag *d) {
   const char *name;
   vt_stream s;
   vt_diag why = {.code = VT_OK};
   VT_TRY(array_name(ar, m, &name, d));
-  VT_TRY(vt_zip_stream(ar, src, m, &s, d));
-  vt_status status = vt_npy_take(ar, name, &s, m->size, &why);
-  if (status == VT_OK) status = vt_zip_finish(m, &s, &why);
+  VT_TRY(vt_zip_open_member(ar, src, m, &s, d));
+  vt_status status = vt_npy_read(ar, name, &s, m->size, &why);
+  if (status == VT_OK) status = vt_zip_check_member(m, &s, &why);
   vt_stream_close(&s);
-  return inside(m, status, &why, d);
+  return name_failure(m, status, &why, d);
 }
 
 vt_status vt_npz_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
@@ -53,151 +53,154 @@ vt_status vt_npz_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
     if (!vt_size_add(total, zip.members[i].size, &total) || total > VT_ARCHIVE_FILE_LIMIT)
       return VT_FAIL(d, VT_LIMIT, "the npz file unpacks to more than the %llu bytes accepted",
                      (unsigned long long)VT_ARCHIVE_FILE_LIMIT);
-  for (uint32_t i = 0; i < zip.count; i++) VT_TRY(take_member(ar, src, &zip.members[i], d));
+  for (uint32_t i = 0; i < zip.count; i++) VT_TRY(read_member(ar, src, &zip.members[i], d));
   return VT_OK;
 }
 
 /* ---- writing ---- */
 
-static void put_number(vt_text *t, uint64_t v, int bytes) {
+static void add_number(vt_text *t, uint64_t v, int bytes) {
   for (int i = 0; i < bytes; i++) {
     const uint8_t b = (uint8_t)(v >> (8 * i));
-    vt_text_bytes(t, &b, 1);
+    vt_text_add_bytes(t, &b, 1);
   }
 }
 
-#define NOT_HERE UINT64_C(0xffffffff) /* the value is in the zip64 field */
-/* Above these NumPy turns to zip64: CPython's zipfile takes sizes and places for signed. */
-#define PLACE_MAX UINT64_C(0x7fffffff)
+#define NOT_HERE UINT64_C(0xffffffff) /* stands for a value that is in the zip64 field instead */
+/* Limits above which zip64 is used, as in NumPy: CPython's zipfile treats sizes and positions as
+ * signed. */
+#define POSITION_MAX UINT64_C(0x7fffffff)
 #define COUNT_MAX UINT64_C(0xffff)
-enum { VERSION = 45, DATE = 0x21 /* 1 January 1980, the first there is */, UTF8 = 0x800 };
+enum { VERSION = 45, DATE = 0x21 /* 1 January 1980, the earliest date */, UTF8 = 0x800 };
 
 static int is_ascii(const char *s) {
   while (*s != '\0' && (uint8_t)*s < 0x80) s++;
   return *s == '\0';
 }
 
-/* What the local header and the directory both say, up to the CRC. */
-static void put_facts(vt_text *t, const char *name, uint32_t crc) {
-  put_number(t, VERSION, 2);
-  put_number(t, is_ascii(name) ? 0 : UTF8, 2);
-  put_number(t, 0, 2); /* stored */
-  put_number(t, 0, 2);
-  put_number(t, DATE, 2);
-  put_number(t, crc, 4);
+/* The fields that the local header and the directory share, up to the CRC. */
+static void add_facts(vt_text *t, const char *name, uint32_t crc) {
+  add_number(t, VERSION, 2);
+  add_number(t, is_ascii(name) ? 0 : UTF8, 2);
+  add_number(t, 0, 2); /* stored */
+  add_number(t, 0, 2);
+  add_number(t, DATE, 2);
+  add_number(t, crc, 4);
 }
 
-static void put_name(vt_text *t, const char *name) { vt_text_add(t, "%s%s", name, tail); }
+static void add_name(vt_text *t, const char *name) { vt_text_add(t, "%s%s", name, suffix); }
 
-/* With the zip64 field always, as NumPy has it. */
-static void put_local(vt_text *t, const vt_item *x, uint32_t crc) {
+/* The local header of a member. It always has the zip64 field, as in NumPy. */
+static void add_local_header(vt_text *t, const vt_item *x, uint32_t crc) {
   const uint64_t size = x->bytes + VT_NPY_HEAD;
-  vt_text_bytes(t, "PK\3\4", 4);
-  put_facts(t, x->name, crc);
-  put_number(t, NOT_HERE, 4);
-  put_number(t, NOT_HERE, 4);
-  put_number(t, strlen(x->name) + TAIL, 2);
-  put_number(t, 20, 2);
-  put_name(t, x->name);
-  put_number(t, 1, 2);
-  put_number(t, 16, 2);
-  put_number(t, size, 8);
-  put_number(t, size, 8);
+  vt_text_add_bytes(t, "PK\3\4", 4);
+  add_facts(t, x->name, crc);
+  add_number(t, NOT_HERE, 4);
+  add_number(t, NOT_HERE, 4);
+  add_number(t, strlen(x->name) + SUFFIX, 2);
+  add_number(t, 20, 2);
+  add_name(t, x->name);
+  add_number(t, 1, 2);
+  add_number(t, 16, 2);
+  add_number(t, size, 8);
+  add_number(t, size, 8);
 }
 
-void vt_npz_central(vt_text *t, const char *name, uint32_t crc, uint64_t size, uint64_t at) {
-  const int wide = size > PLACE_MAX, beyond = at > PLACE_MAX;
+void vt_npz_add_entry(vt_text *t, const char *name, uint32_t crc, uint64_t size, uint64_t at) {
+  const int wide = size > POSITION_MAX, beyond = at > POSITION_MAX;
   const int field = (wide ? 16 : 0) + (beyond ? 8 : 0);
-  vt_text_bytes(t, "PK\1\2", 4);
-  put_number(t, 3 << 8 | VERSION, 2); /* made on Unix */
-  put_facts(t, name, crc);
-  put_number(t, wide ? NOT_HERE : size, 4);
-  put_number(t, wide ? NOT_HERE : size, 4);
-  put_number(t, strlen(name) + TAIL, 2);
-  put_number(t, field != 0 ? (uint64_t)field + 4 : 0, 2);
-  put_number(t, 0, 2 + 2 + 2);
-  put_number(t, UINT64_C(0600) << 16, 4);
-  put_number(t, beyond ? NOT_HERE : at, 4);
-  put_name(t, name);
-  if (field != 0) put_number(t, 1, 2), put_number(t, (uint64_t)field, 2);
-  if (wide) put_number(t, size, 8), put_number(t, size, 8);
-  if (beyond) put_number(t, at, 8);
+  vt_text_add_bytes(t, "PK\1\2", 4);
+  add_number(t, 3 << 8 | VERSION, 2); /* made on Unix */
+  add_facts(t, name, crc);
+  add_number(t, wide ? NOT_HERE : size, 4);
+  add_number(t, wide ? NOT_HERE : size, 4);
+  add_number(t, strlen(name) + SUFFIX, 2);
+  add_number(t, field != 0 ? (uint64_t)field + 4 : 0, 2);
+  add_number(t, 0, 2 + 2 + 2);
+  add_number(t, UINT64_C(0600) << 16, 4);
+  add_number(t, beyond ? NOT_HERE : at, 4);
+  add_name(t, name);
+  if (field != 0) add_number(t, 1, 2), add_number(t, (uint64_t)field, 2);
+  if (wide) add_number(t, size, 8), add_number(t, size, 8);
+  if (beyond) add_number(t, at, 8);
 }
 
-/* The old end keeps what fits it, also beside a zip64 end. */
-void vt_npz_end(vt_text *t, uint64_t count, uint64_t begin, uint64_t size) {
-  if (count > COUNT_MAX || begin > PLACE_MAX || size > PLACE_MAX) {
-    vt_text_bytes(t, "PK\6\6", 4);
-    put_number(t, 44, 8);
-    put_number(t, VERSION | VERSION << 16, 4);
-    put_number(t, 0, 8);
-    put_number(t, count, 8);
-    put_number(t, count, 8);
-    put_number(t, size, 8);
-    put_number(t, begin, 8);
-    vt_text_bytes(t, "PK\6\7\0\0\0\0", 8);
-    put_number(t, begin + size, 8);
-    put_number(t, 1, 4);
+/* The end records. The old end record contains the numbers that fit, even if there is a zip64 end.
+ */
+void vt_npz_add_end(vt_text *t, uint64_t count, uint64_t begin, uint64_t size) {
+  if (count > COUNT_MAX || begin > POSITION_MAX || size > POSITION_MAX) {
+    vt_text_add_bytes(t, "PK\6\6", 4);
+    add_number(t, 44, 8);
+    add_number(t, VERSION | VERSION << 16, 4);
+    add_number(t, 0, 8);
+    add_number(t, count, 8);
+    add_number(t, count, 8);
+    add_number(t, size, 8);
+    add_number(t, begin, 8);
+    vt_text_add_bytes(t, "PK\6\7\0\0\0\0", 8);
+    add_number(t, begin + size, 8);
+    add_number(t, 1, 4);
   }
-  vt_text_bytes(t, "PK\5\6\0\0\0\0", 8);
-  put_number(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
-  put_number(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
-  put_number(t, size < NOT_HERE ? size : NOT_HERE, 4);
-  put_number(t, begin < NOT_HERE ? begin : NOT_HERE, 4);
-  put_number(t, 0, 2);
+  vt_text_add_bytes(t, "PK\5\6\0\0\0\0", 8);
+  add_number(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
+  add_number(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
+  add_number(t, size < NOT_HERE ? size : NOT_HERE, 4);
+  add_number(t, begin < NOT_HERE ? begin : NOT_HERE, 4);
+  add_number(t, 0, 2);
 }
 
-/* The CRC stands before the data, so the data is gone through twice. */
-static uint32_t sum_item(const vt_item *x, const uint8_t head[VT_NPY_HEAD]) {
+/* CRC of a member. It is stored before the data, so the data is read twice. */
+static uint32_t item_crc(const vt_item *x, const uint8_t head[VT_NPY_HEAD]) {
   enum { PIECE = 16 * 1024 };
   _Alignas(64) uint8_t piece[PIECE];
   uLong crc = crc32_z(0, head, VT_NPY_HEAD);
   for (uint64_t at = 0; at < x->bytes; at += PIECE) {
-    const size_t n = vt_archive_piece(x->tensor, x->bytes, at, piece, PIECE);
+    const size_t n = vt_archive_copy_piece(x->tensor, x->bytes, at, piece, PIECE);
     crc = crc32_z(crc, piece, n);
   }
   return (uint32_t)crc;
 }
 
-typedef struct writing {
+typedef struct writer {
   vt_file_writer file;
-  vt_text local, directory;
-  uint64_t at;
-} writing;
+  vt_text local;     /* local header of the current member */
+  vt_text directory; /* directory entries of all members so far */
+  uint64_t at;       /* bytes of the file so far */
+} writer;
 
-static vt_status put_item(writing *w, const vt_item *x, vt_diag *d) {
+static vt_status write_item(writer *w, const vt_item *x, vt_diag *d) {
   uint8_t head[VT_NPY_HEAD];
-  VT_TRY(vt_npy_head(x->tensor, head, d));
-  const uint32_t crc = sum_item(x, head);
+  VT_TRY(vt_npy_print_head(x->tensor, head, d));
+  const uint32_t crc = item_crc(x, head);
   w->local.n = 0;
-  put_local(&w->local, x, crc);
-  vt_npz_central(&w->directory, x->name, crc, x->bytes + VT_NPY_HEAD, w->at);
+  add_local_header(&w->local, x, crc);
+  vt_npz_add_entry(&w->directory, x->name, crc, x->bytes + VT_NPY_HEAD, w->at);
   if (vt_text_status(&w->local) != VT_OK || vt_text_status(&w->directory) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the directory of a npz file");
-  VT_TRY(vt_file_put(&w->file, w->local.s, w->local.n, d));
-  VT_TRY(vt_file_put(&w->file, head, sizeof head, d));
-  VT_TRY(vt_archive_put(&w->file, x->tensor, x->bytes, d));
+  VT_TRY(vt_file_write(&w->file, w->local.s, w->local.n, d));
+  VT_TRY(vt_file_write(&w->file, head, sizeof head, d));
+  VT_TRY(vt_archive_write_data(&w->file, x->tensor, x->bytes, d));
   w->at += w->local.n + sizeof head + x->bytes;
   return VT_OK;
 }
 
-static vt_status put_items(writing *w, const vt_item *items, uint32_t n, vt_diag *d) {
-  for (uint32_t i = 0; i < n; i++) VT_TRY(put_item(w, &items[i], d));
-  vt_npz_end(&w->directory, n, w->at, w->directory.n);
+static vt_status write_all(writer *w, const vt_item *items, uint32_t n, vt_diag *d) {
+  for (uint32_t i = 0; i < n; i++) VT_TRY(write_item(w, &items[i], d));
+  vt_npz_add_end(&w->directory, n, w->at, w->directory.n);
   if (vt_text_status(&w->directory) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the directory of a npz file");
-  VT_TRY(vt_file_put(&w->file, w->directory.s, w->directory.n, d));
+  VT_TRY(vt_file_write(&w->file, w->directory.s, w->directory.n, d));
   return vt_file_commit(&w->file, d);
 }
 
-/* What the reader would refuse is not written. */
+/* Refuses tensors that the reader would refuse. */
 static vt_status check_items(const vt_item *items, uint32_t n, vt_diag *d) {
   char q[VT_QUOTE_MAX];
   uint8_t head[VT_NPY_HEAD];
   uint64_t total = 0;
   for (uint32_t i = 0; i < n; i++) {
-    VT_TRY(vt_npy_head(items[i].tensor, head, d));
-    if (strlen(items[i].name) > 0xffff - TAIL)
+    VT_TRY(vt_npy_print_head(items[i].tensor, head, d));
+    if (strlen(items[i].name) > 0xffff - SUFFIX)
       return VT_FAIL(d, VT_LIMIT, "the name '%s' is too long for a npz file",
                      vt_archive_quote(items[i].name, strlen(items[i].name), q));
     if (!vt_size_add(total, items[i].bytes + 2 * VT_NPY_HEAD, &total) ||
@@ -208,11 +211,11 @@ static vt_status check_items(const vt_item *items, uint32_t n, vt_diag *d) {
 }
 
 static vt_status write_items(const char *path, const vt_item *items, uint32_t n, vt_diag *d) {
-  writing w = {.at = 0};
+  writer w = {.at = 0};
   VT_TRY(vt_file_create(path, &w.file, d));
   vt_text_init(&w.local, vt_alloc_default());
   vt_text_init(&w.directory, vt_alloc_default());
-  const vt_status s = put_items(&w, items, n, d);
+  const vt_status s = write_all(&w, items, n, d);
   vt_file_abort(&w.file);
   vt_text_done(&w.local);
   vt_text_done(&w.directory);
@@ -225,7 +228,7 @@ vt_status vt_npz_write(const char *path, uint32_t n, const char *const *names,
   vt_arena_init(&arena, vt_alloc_default());
   vt_item *items = VT_NEW_N(&arena, vt_item, n);
   vt_status s = items != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "no memory to write tensors");
-  if (s == VT_OK) s = vt_archive_items(n, names, tensors, NULL, vt_alloc_default(), items, d);
+  if (s == VT_OK) s = vt_archive_sort_items(n, names, tensors, NULL, vt_alloc_default(), items, d);
   if (s == VT_OK) s = check_items(items, n, d);
   if (s == VT_OK) s = write_items(path, items, n, d);
   vt_arena_done(&arena);

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * npz_test.c - npz files as NumPy writes them, as an attacker would, and back. */
+ * npz_test.c - tests npz files: valid ones as NumPy writes them, malicious ones, and written ones.
+ */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <zlib.h>
 #include "archive_test.h"
 #include "zip.h"
 
-/* ---- files made here ---- */
+/* ---- building files ---- */
 
-/* One member; what is left at -1 is what it should be. */
+/* A member to write. */
 typedef struct part {
-  const char *name;
-  const char *local_name; /* NULL: the same */
+  const char *name;       /* name in the directory */
+  const char *local_name; /* name in the local header; NULL: the same */
   uint8_t data[256];
-  size_t n;
-  int deflate, zip64;
-  int strategy;   /* of deflate */
-  int descriptor; /* 0, or its length: 12, 16, 20, 24 */
+  size_t n;           /* bytes of `data` */
+  int deflate, zip64; /* 1: deflate the data; 1: use zip64 fields */
+  int strategy;       /* strategy of deflate */
+  int descriptor;     /* length of the descriptor: 12, 16, 20, 24; 0: none */
+  /* Wrong values to write into the headers; -1: write the correct value. */
   int64_t size, packed, crc, method, flags, local, local_size;
 } part;
 
-static part plain(const char *name) {
+static part plain_part(const char *name) {
   static const char head[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }\n";
   part p = {.name = name,
             .size = -1,
@@ -31,16 +33,18 @@ static part plain(const char *name) {
             .local = -1,
             .local_size = -1};
   bytes b = {.n = 0};
-  add(&b, "\x93NUMPY\1\0", 8);
-  add_number(&b, sizeof head - 1, 2);
-  add(&b, head, sizeof head - 1);
-  add(&b, "abc", 3);
+  append(&b, "\x93NUMPY\1\0", 8);
+  append_number(&b, sizeof head - 1, 2);
+  append(&b, head, sizeof head - 1);
+  append(&b, "abc", 3);
   memcpy(p.data, b.p, b.n);
   p.n = b.n;
   return p;
 }
 
-static uint64_t pick(int64_t lie, uint64_t truth) { return lie >= 0 ? (uint64_t)lie : truth; }
+static uint64_t value_or_right(int64_t wrong, uint64_t right) {
+  return wrong >= 0 ? (uint64_t)wrong : right;
+}
 
 static size_t pack(const part *p, uint8_t out[512]) {
   z_stream z = {0};
@@ -57,90 +61,93 @@ static size_t pack(const part *p, uint8_t out[512]) {
   return 512 - z.avail_out;
 }
 
-static void put_sizes(bytes *b, const part *p, uint64_t size, uint64_t packed) {
-  add_number(b, p->zip64 ? 0xffffffff : packed, 4);
-  add_number(b, p->zip64 ? 0xffffffff : size, 4);
+static void add_sizes(bytes *b, const part *p, uint64_t size, uint64_t packed) {
+  append_number(b, p->zip64 ? 0xffffffff : packed, 4);
+  append_number(b, p->zip64 ? 0xffffffff : size, 4);
 }
 
-static uint64_t flags_of(const part *p) { return pick(p->flags, p->descriptor ? 8 : 0); }
+static uint64_t part_flags(const part *p) {
+  return value_or_right(p->flags, p->descriptor ? 8 : 0);
+}
 
-static void put_local(bytes *b, const part *p, uint64_t size, uint64_t packed, uint64_t crc) {
+static void add_local(bytes *b, const part *p, uint64_t size, uint64_t packed, uint64_t crc) {
   const char *name = p->local_name != NULL ? p->local_name : p->name;
-  add(b, "PK\3\4-\0", 6);
-  add_number(b, flags_of(p), 2);
-  add_number(b, pick(p->method, p->deflate ? 8 : 0), 2);
-  add_number(b, 0x210000, 4);
-  add_number(b, p->descriptor ? 0 : crc, 4);
-  size = pick(p->local_size, size);
-  put_sizes(b, p, p->descriptor ? 0 : size, p->descriptor ? 0 : packed);
-  add_number(b, strlen(name), 2);
-  add_number(b, p->zip64 ? 20 : 0, 2);
-  add(b, name, strlen(name));
+  append(b, "PK\3\4-\0", 6);
+  append_number(b, part_flags(p), 2);
+  append_number(b, value_or_right(p->method, p->deflate ? 8 : 0), 2);
+  append_number(b, 0x210000, 4);
+  append_number(b, p->descriptor ? 0 : crc, 4);
+  size = value_or_right(p->local_size, size);
+  add_sizes(b, p, p->descriptor ? 0 : size, p->descriptor ? 0 : packed);
+  append_number(b, strlen(name), 2);
+  append_number(b, p->zip64 ? 20 : 0, 2);
+  append(b, name, strlen(name));
   if (!p->zip64) return;
-  add(b, "\1\0\x10\0", 4);
-  add_number(b, p->descriptor ? 0 : size, 8);
-  add_number(b, p->descriptor ? 0 : packed, 8);
+  append(b, "\1\0\x10\0", 4);
+  append_number(b, p->descriptor ? 0 : size, 8);
+  append_number(b, p->descriptor ? 0 : packed, 8);
 }
 
-static void put_descriptor(bytes *b, const part *p, uint64_t size, uint64_t packed, uint64_t crc) {
+static void add_descriptor(bytes *b, const part *p, uint64_t size, uint64_t packed, uint64_t crc) {
   const size_t wide = p->descriptor >= 20 ? 8 : 4;
-  if (p->descriptor == 16 || p->descriptor == 24) add(b, "PK\7\10", 4);
-  add_number(b, crc, 4);
-  add_number(b, packed, wide);
-  add_number(b, size, wide);
+  if (p->descriptor == 16 || p->descriptor == 24) append(b, "PK\7\10", 4);
+  append_number(b, crc, 4);
+  append_number(b, packed, wide);
+  append_number(b, size, wide);
 }
 
-static void put_central(bytes *b, const part *p, uint64_t size, uint64_t packed, uint64_t crc,
+static void add_central(bytes *b, const part *p, uint64_t size, uint64_t packed, uint64_t crc,
                         uint64_t local) {
-  add(b, "PK\1\2-\3-\0", 8);
-  add_number(b, flags_of(p), 2);
-  add_number(b, pick(p->method, p->deflate ? 8 : 0), 2);
-  add_number(b, 0x210000, 4);
-  add_number(b, crc, 4);
-  put_sizes(b, p, size, packed);
-  add_number(b, strlen(p->name), 2);
-  add_number(b, p->zip64 ? 28 : 0, 2);
-  add_number(b, 0, 8);
-  add_number(b, 0, 2);
-  add_number(b, p->zip64 ? 0xffffffff : local, 4);
-  add(b, p->name, strlen(p->name));
+  append(b, "PK\1\2-\3-\0", 8);
+  append_number(b, part_flags(p), 2);
+  append_number(b, value_or_right(p->method, p->deflate ? 8 : 0), 2);
+  append_number(b, 0x210000, 4);
+  append_number(b, crc, 4);
+  add_sizes(b, p, size, packed);
+  append_number(b, strlen(p->name), 2);
+  append_number(b, p->zip64 ? 28 : 0, 2);
+  append_number(b, 0, 8);
+  append_number(b, 0, 2);
+  append_number(b, p->zip64 ? 0xffffffff : local, 4);
+  append(b, p->name, strlen(p->name));
   if (!p->zip64) return;
-  add(b, "\1\0\x18\0", 4);
-  add_number(b, size, 8);
-  add_number(b, packed, 8);
-  add_number(b, local, 8);
+  append(b, "\1\0\x18\0", 4);
+  append_number(b, size, 8);
+  append_number(b, packed, 8);
+  append_number(b, local, 8);
 }
 
-static void put_end(bytes *b, size_t count, size_t begin) {
+static void add_end(bytes *b, size_t count, size_t begin) {
   const size_t size = b->n - begin;
-  add(b, "PK\5\6\0\0\0\0", 8);
-  add_number(b, count, 2);
-  add_number(b, count, 2);
-  add_number(b, size, 4);
-  add_number(b, begin, 4);
-  add_number(b, 0, 2);
+  append(b, "PK\5\6\0\0\0\0", 8);
+  append_number(b, count, 2);
+  append_number(b, count, 2);
+  append_number(b, size, 4);
+  append_number(b, begin, 4);
+  append_number(b, 0, 2);
 }
 
-static bytes make(const part *parts, size_t count) {
+static bytes make_npz(const part *parts, size_t count) {
   bytes b = {.n = 0}, directory = {.n = 0};
   for (size_t i = 0; i < count; i++) {
     const part *p = &parts[i];
     uint8_t packed[512];
-    const uint64_t local = pick(p->local, b.n);
+    const uint64_t local = value_or_right(p->local, b.n);
     const size_t n = pack(p, packed);
-    const uint64_t crc = pick(p->crc, crc32(0, p->data, (unsigned)p->n));
-    put_local(&b, p, p->n, n, crc);
-    add(&b, packed, n);
-    if (p->descriptor) put_descriptor(&b, p, p->n, n, crc);
-    put_central(&directory, p, pick(p->size, p->n), pick(p->packed, n), crc, local);
+    const uint64_t crc = value_or_right(p->crc, crc32(0, p->data, (unsigned)p->n));
+    add_local(&b, p, p->n, n, crc);
+    append(&b, packed, n);
+    if (p->descriptor) add_descriptor(&b, p, p->n, n, crc);
+    add_central(&directory, p, value_or_right(p->size, p->n), value_or_right(p->packed, n), crc,
+                local);
   }
   const size_t begin = b.n;
-  add(&b, directory.p, directory.n);
-  put_end(&b, count, begin);
+  append(&b, directory.p, directory.n);
+  add_end(&b, count, begin);
   return b;
 }
 
-/* ---- read ---- */
+/* ---- reading ---- */
 
 static void check_abc(const vt_archive *ar, const char *name) {
   vt_tensor t;
@@ -151,13 +158,13 @@ static void check_abc(const vt_archive *ar, const char *name) {
 
 static void test_reading(void) {
   for (int kind = 0; kind < 20; kind++) {
-    part p[2] = {plain("a.npy"), plain("dir/\xc3\xa4.npy")};
+    part p[2] = {plain_part("a.npy"), plain_part("dir/\xc3\xa4.npy")};
     for (int i = 0; i < 2; i++) {
       p[i].deflate = kind & 1;
       p[i].zip64 = (kind & 2) != 0;
       p[i].descriptor = kind < 4 ? 0 : 8 + kind / 4 * 4;
     }
-    const bytes b = make(p, 2);
+    const bytes b = make_npz(p, 2);
     vt_archive *ar;
     vt_fault f;
     vt_diag d;
@@ -207,236 +214,238 @@ static void test_numpy(const char *path) {
 
 /* ---- refused ---- */
 
-static void refuses(const part *parts, size_t n, vt_status want, const char *says) {
-  const bytes b = make(parts, n);
+static void check_refused(const part *parts, size_t n, vt_status want, const char *says) {
+  const bytes b = make_npz(parts, n);
   vt_diag d;
-  const vt_status s = judge(b.p, b.n, &d);
+  const vt_status s = parse_status(b.p, b.n, &d);
   CHECK(s == want && strstr(d.text, says) != NULL);
   if (s != want || strstr(d.text, says) == NULL) fprintf(stderr, "  %s\n", d.text);
 }
 
-static void test_lies(void) {
-  part p = plain("a.npy");
+static void test_contradictions(void) {
+  part p = plain_part("a.npy");
   p.crc = 1;
-  refuses(&p, 1, VT_FORMAT, "in 'a.npy': its CRC is ");
-  p = plain("a.npy"), p.size = 1000;
-  refuses(&p, 1, VT_FORMAT, "is stored, but in 71 bytes instead of 1000");
-  p = plain("a.npy"), p.packed = p.size = 1000, p.local_size = 1000;
-  refuses(&p, 1, VT_FORMAT, "does not agree");
-  p = plain("a.npy"), p.local_size = 70;
-  refuses(&p, 1, VT_FORMAT, "does not agree");
-  p = plain("a.npy"), p.local_name = "b.npy";
-  refuses(&p, 1, VT_FORMAT, "does not agree");
-  p = plain("a.npy"), p.local = 1;
-  refuses(&p, 1, VT_FORMAT, "does not agree");
-  p = plain("a.npy"), p.local = 1 << 30;
-  refuses(&p, 1, VT_FORMAT, "does not agree");
-  p = plain("a.npy"), p.zip64 = 1, p.local = INT64_MAX;
-  refuses(&p, 1, VT_FORMAT, "does not agree");
-  p = plain("a.npy"), p.flags = 1;
-  refuses(&p, 1, VT_UNSUPPORTED, "'a.npy' is encrypted");
-  p = plain("a.npy"), p.method = 12;
-  refuses(&p, 1, VT_UNSUPPORTED, "is packed by method 12");
-  p = plain("a.txt");
-  refuses(&p, 1, VT_FORMAT, "'a.txt', which is no npy array");
-  p = plain(".npy");
-  refuses(&p, 1, VT_FORMAT, "'.npy', which is no npy array");
-  p = plain("a\x1b.npy");
-  refuses(&p, 1, VT_FORMAT, "control characters");
-  p = plain("\xff.npy");
-  refuses(&p, 1, VT_FORMAT, "not UTF-8");
-  p = plain("a.npy"), p.data[0] = 'x';
-  refuses(&p, 1, VT_FORMAT, "in 'a.npy': this is not a npy file");
-  p = plain("a.npy"), p.n--;
-  refuses(&p, 1, VT_FORMAT, "1 bytes short of its shape");
+  check_refused(&p, 1, VT_FORMAT, "in 'a.npy': its CRC is ");
+  p = plain_part("a.npy"), p.size = 1000;
+  check_refused(&p, 1, VT_FORMAT, "is stored, but in 71 bytes instead of 1000");
+  p = plain_part("a.npy"), p.packed = p.size = 1000, p.local_size = 1000;
+  check_refused(&p, 1, VT_FORMAT, "does not agree");
+  p = plain_part("a.npy"), p.local_size = 70;
+  check_refused(&p, 1, VT_FORMAT, "does not agree");
+  p = plain_part("a.npy"), p.local_name = "b.npy";
+  check_refused(&p, 1, VT_FORMAT, "does not agree");
+  p = plain_part("a.npy"), p.local = 1;
+  check_refused(&p, 1, VT_FORMAT, "does not agree");
+  p = plain_part("a.npy"), p.local = 1 << 30;
+  check_refused(&p, 1, VT_FORMAT, "does not agree");
+  p = plain_part("a.npy"), p.zip64 = 1, p.local = INT64_MAX;
+  check_refused(&p, 1, VT_FORMAT, "does not agree");
+  p = plain_part("a.npy"), p.flags = 1;
+  check_refused(&p, 1, VT_UNSUPPORTED, "'a.npy' is encrypted");
+  p = plain_part("a.npy"), p.method = 12;
+  check_refused(&p, 1, VT_UNSUPPORTED, "is packed by method 12");
+  p = plain_part("a.txt");
+  check_refused(&p, 1, VT_FORMAT, "'a.txt', which is not an npy array");
+  p = plain_part(".npy");
+  check_refused(&p, 1, VT_FORMAT, "'.npy', which is not an npy array");
+  p = plain_part("a\x1b.npy");
+  check_refused(&p, 1, VT_FORMAT, "control characters");
+  p = plain_part("\xff.npy");
+  check_refused(&p, 1, VT_FORMAT, "not UTF-8");
+  p = plain_part("a.npy"), p.data[0] = 'x';
+  check_refused(&p, 1, VT_FORMAT, "in 'a.npy': this is not a npy file");
+  p = plain_part("a.npy"), p.n--;
+  check_refused(&p, 1, VT_FORMAT, "1 bytes short of its shape");
 }
 
-static void test_lies_of_several(void) {
-  part p[2] = {plain("a.npy"), plain("a.npy")};
-  refuses(p, 2, VT_FORMAT, "has 'a.npy' twice");
-  p[1].name = "b.npy"; /* both over the same bytes */
+static void test_contradicting_members(void) {
+  part p[2] = {plain_part("a.npy"), plain_part("a.npy")};
+  check_refused(p, 2, VT_FORMAT, "has 'a.npy' twice");
+  p[1].name = "b.npy"; /* both members share the same bytes */
   p[1].local_name = "a.npy", p[0].local_name = "b.npy";
-  refuses(p, 2, VT_FORMAT, "does not agree");
-  p[0] = plain("a.npy"), p[1] = plain("b.npy");
-  const bytes b = make(p, 2);
+  check_refused(p, 2, VT_FORMAT, "does not agree");
+  p[0] = plain_part("a.npy"), p[1] = plain_part("b.npy");
+  const bytes b = make_npz(p, 2);
   bytes m = b;
-  m.n = 0; /* a byte of nobody between them */
+  m.n = 0; /* a byte between the members that belongs to none of them */
   const size_t first = 30 + 5 + p[0].n, begin = 2 * first;
-  add(&m, b.p, first);
-  add(&m, "x", 1);
-  add(&m, b.p + first, b.n - first);
-  m.p[begin + 1 + 51 + 42]++;     /* where the second begins */
-  m.p[begin + 1 + 2 * 51 + 16]++; /* where the directory begins */
+  append(&m, b.p, first);
+  append(&m, "x", 1);
+  append(&m, b.p + first, b.n - first);
+  m.p[begin + 1 + 51 + 42]++;     /* position of the second member */
+  m.p[begin + 1 + 2 * 51 + 16]++; /* position of the directory */
   vt_diag d;
-  CHECK(judge(m.p, m.n, &d) == VT_FORMAT);
+  CHECK(parse_status(m.p, m.n, &d) == VT_FORMAT);
   CHECK(strstr(d.text, "bytes that belong to no member at byte 106") != NULL);
   if (strstr(d.text, "belong to no") == NULL) fprintf(stderr, "  %s\n", d.text);
 }
 
-/* A descriptor that says anything but what the directory says, has another length or is missing. */
+/* A descriptor that contradicts the directory, has a wrong length or is missing. */
 static void test_descriptors(void) {
   for (int length = 12; length <= 24; length += 4) {
-    part p = plain("a.npy");
+    part p = plain_part("a.npy");
     p.descriptor = length;
-    bytes b = make(&p, 1);
+    bytes b = make_npz(&p, 1);
     vt_diag d;
-    CHECK(judge(b.p, b.n, &d) == VT_OK);
+    CHECK(parse_status(b.p, b.n, &d) == VT_OK);
     for (size_t i = 30 + 5 + p.n; i < 30 + 5 + p.n + (size_t)length; i++) {
       b.p[i] ^= 1;
-      CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+      CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
       CHECK(strstr(d.text, "the descriptor of 'a.npy' at byte 106 does not agree") != NULL);
       b.p[i] ^= 1;
     }
   }
-  part p = plain("a.npy");
+  part p = plain_part("a.npy");
   p.flags = 8;
-  refuses(&p, 1, VT_FORMAT, "no descriptor behind a member at byte 106");
-  p = plain("a.npy"), p.descriptor = 16, p.flags = 0;
-  refuses(&p, 1, VT_FORMAT, "does not agree");
-  p = plain("a.npy"), p.descriptor = 13; /* twelve bytes, and the flag */
-  bytes b = make(&p, 1);
-  memmove(b.p + 107, b.p + 106, b.n - 106); /* a byte more */
+  check_refused(&p, 1, VT_FORMAT, "no descriptor behind a member at byte 106");
+  p = plain_part("a.npy"), p.descriptor = 16, p.flags = 0;
+  check_refused(&p, 1, VT_FORMAT, "does not agree");
+  p = plain_part("a.npy"), p.descriptor = 13; /* a descriptor of twelve bytes, with the flag set */
+  bytes b = make_npz(&p, 1);
+  memmove(b.p + 107, b.p + 106, b.n - 106); /* make it one byte longer */
   b.n++;
   b.p[b.n - 6]++;
   vt_diag d;
-  CHECK(judge(b.p, b.n, &d) == VT_FORMAT && strstr(d.text, "belong to no member") != NULL);
+  CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT && strstr(d.text, "belong to no member") != NULL);
 }
 
-/* A member inside the data of another: the same bytes would be unpacked twice. */
+/* A member inside the data of another member: its bytes would be unpacked twice. */
 static void test_nested(void) {
-  part p[2] = {plain("a.npy"), plain("b.npy")};
+  part p[2] = {plain_part("a.npy"), plain_part("b.npy")};
   bytes inner = {.n = 0};
-  put_local(&inner, &p[1], p[1].n, p[1].n, crc32(0, p[1].data, (unsigned)p[1].n));
-  add(&inner, p[1].data, p[1].n);
+  add_local(&inner, &p[1], p[1].n, p[1].n, crc32(0, p[1].data, (unsigned)p[1].n));
+  append(&inner, p[1].data, p[1].n);
   memcpy(p[0].data, inner.p, inner.n);
   p[0].n = inner.n;
   p[1].local = 30 + 5;
-  refuses(p, 2, VT_FORMAT, "members that overlap at byte 35");
+  check_refused(p, 2, VT_FORMAT, "members that overlap at byte 35");
 }
 
-/* A comment is allowed and must be as long as it says. */
+/* A comment at the end is allowed if its length is correct. */
 static void test_comment(void) {
-  const part p = plain("a.npy");
-  bytes b = make(&p, 1);
+  const part p = plain_part("a.npy");
+  bytes b = make_npz(&p, 1);
   vt_diag d;
-  add(&b, "PK\5\6x", 5);
-  CHECK(judge(b.p, b.n, &d) == VT_FORMAT && strstr(d.text, "no end record") != NULL);
+  append(&b, "PK\5\6x", 5);
+  CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT && strstr(d.text, "no end record") != NULL);
   b.p[b.n - 5 - 2] = 5;
-  CHECK(judge(b.p, b.n, &d) == VT_OK);
+  CHECK(parse_status(b.p, b.n, &d) == VT_OK);
   b.p[b.n - 5 - 2] = 6;
-  CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+  CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
 }
 
-/* The end of a file with more members or bytes than the old end can say; `lie` changes a byte. With
- * `kept` the old end says them all the same. */
-static bytes make64(size_t lie, uint8_t by, int kept) {
-  const part p = plain("a.npy");
-  bytes b = make(&p, 1);
+/* A file with a zip64 end record. `by` is added to the byte at `change`, counted from that record.
+ * With `kept` the old end record contains the correct numbers, too. */
+static bytes make_with_zip64_end(size_t change, uint8_t by, int kept) {
+  const part p = plain_part("a.npy");
+  bytes b = make_npz(&p, 1);
   const bytes was = b;
   const size_t end = b.n - 22, begin = end - 51;
   b.n = end;
-  add(&b, "PK\6\6", 4);
-  add_number(&b, 44, 8);
-  add_number(&b, 0x2d002d, 4);
-  add_number(&b, 0, 8);
-  add_number(&b, 1, 8);
-  add_number(&b, 1, 8);
-  add_number(&b, 51, 8);
-  add_number(&b, begin, 8);
-  add(&b, "PK\6\7\0\0\0\0", 8);
-  add_number(&b, end, 8);
-  add_number(&b, 1, 4);
-  add(&b, "PK\5\6\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0", 22);
+  append(&b, "PK\6\6", 4);
+  append_number(&b, 44, 8);
+  append_number(&b, 0x2d002d, 4);
+  append_number(&b, 0, 8);
+  append_number(&b, 1, 8);
+  append_number(&b, 1, 8);
+  append_number(&b, 51, 8);
+  append_number(&b, begin, 8);
+  append(&b, "PK\6\7\0\0\0\0", 8);
+  append_number(&b, end, 8);
+  append_number(&b, 1, 4);
+  append(&b, "PK\5\6\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0", 22);
   if (kept) memcpy(b.p + b.n - 22, was.p + end, 22);
-  b.p[end + lie] = (uint8_t)(b.p[end + lie] + by);
+  b.p[end + change] = (uint8_t)(b.p[end + change] + by);
   return b;
 }
 
 static void test_end64(void) {
-  /* its mark, its length, its disk, counts, size and place of the directory, the locator */
-  static const size_t lies[] = {0, 4, 16, 24, 32, 40, 48, 56, 60, 64, 72};
-  bytes b = make64(0, 0, 0);
+  /* signature, length, disk, counts, size and position of the directory, and the locator */
+  static const size_t changes[] = {0, 4, 16, 24, 32, 40, 48, 56, 60, 64, 72};
+  bytes b = make_with_zip64_end(0, 0, 0);
   vt_diag d;
-  CHECK(judge(b.p, b.n, &d) == VT_OK);
-  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
-    b = make64(lies[i], 3, 0);
-    CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+  CHECK(parse_status(b.p, b.n, &d) == VT_OK);
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    b = make_with_zip64_end(changes[i], 3, 0);
+    CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
   }
-  b = make64(47, 255, 0); /* a directory of 2^56 bytes and more */
-  CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+  b = make_with_zip64_end(47, 255, 0); /* a directory of 2^56 bytes and more */
+  CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
 }
 
-/* CPython's zipfile writes a zip64 end from 2^31 on and leaves true numbers in the old one. */
+/* CPython's zipfile writes a zip64 end record for files of 2^31 bytes or more, and still writes the
+ * correct numbers into the old end record. */
 static void test_both_ends(void) {
   vt_diag d;
-  bytes b = make64(0, 0, 1);
-  CHECK(judge(b.p, b.n, &d) == VT_OK);
-  for (size_t at = 8; at < 20; at++) { /* counts, size and place of the directory */
-    b = make64(0, 0, 1);
+  bytes b = make_with_zip64_end(0, 0, 1);
+  CHECK(parse_status(b.p, b.n, &d) == VT_OK);
+  for (size_t at = 8; at < 20; at++) { /* counts, size and position of the directory */
+    b = make_with_zip64_end(0, 0, 1);
     b.p[b.n - 22 + at]++;
-    if (at < 12) b.p[b.n - 22 + (at ^ 2)]++; /* both counts */
-    CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+    if (at < 12) b.p[b.n - 22 + (at ^ 2)]++; /* change both counts alike */
+    CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
     CHECK(strstr(d.text, "two ends that do not agree") != NULL);
   }
-  b = make64(0, 0, 1);
-  b.p[b.n - 22 - 20]++; /* no locator, so the zip64 end belongs to nobody */
-  CHECK(judge(b.p, b.n, &d) == VT_FORMAT &&
+  b = make_with_zip64_end(0, 0, 1);
+  b.p[b.n - 22 - 20]++; /* no locator, so the zip64 end record belongs to no member */
+  CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT &&
         strstr(d.text, "a directory that does not end") != NULL);
 }
 
 /* ---- bombs ---- */
 
 static void test_bombs(void) {
-  part p = plain("a.npy");
+  part p = plain_part("a.npy");
   p.deflate = 1;
-  p.size = 1 << 30; /* more than deflate can do */
+  p.size = 1 << 30; /* more than deflate can pack into it */
   p.local_size = 1 << 30;
-  refuses(&p, 1, VT_FORMAT, "which cannot be");
-  p.size = 50; /* less than comes out */
+  check_refused(&p, 1, VT_FORMAT, "which cannot be");
+  p.size = 50; /* less than the data unpacks to */
   p.local_size = 50;
-  refuses(&p, 1, VT_FORMAT, "npy");
-  p.size = p.local_size = 1000; /* more than comes out */
-  refuses(&p, 1, VT_FORMAT, "npy file goes on after its data");
-  p = plain("a.npy"), p.zip64 = 1;
+  check_refused(&p, 1, VT_FORMAT, "npy");
+  p.size = p.local_size = 1000; /* more than the data unpacks to */
+  check_refused(&p, 1, VT_FORMAT, "npy file goes on after its data");
+  p = plain_part("a.npy"), p.zip64 = 1;
   p.size = p.packed = p.local_size = INT64_C(1) << 40;
-  refuses(&p, 1, VT_LIMIT, "more than the 68719476736 accepted");
+  check_refused(&p, 1, VT_LIMIT, "more than the 68719476736 accepted");
 }
 
-/* What is packed may end inside a byte, so that all of it is taken in before all has come out. */
+/* Packed data may end inside a byte: then zlib has consumed all input before it has returned all
+ * output. */
 static void test_packed_ends_anywhere(void) {
   for (int padding = 0; padding < 32; padding++)
     for (int value = 0; value < 256; value += 5) {
-      part p = plain("a.npy");
+      part p = plain_part("a.npy");
       bytes b = {.n = 0};
       char head[128];
       const int n =
           snprintf(head, sizeof head, "%s%*s\n",
                    "{'descr': '|u1', 'fortran_order': False, 'shape': (), }", padding, "");
-      add(&b, "\x93NUMPY\1\0", 8);
-      add_number(&b, (uint64_t)n, 2);
-      add(&b, head, (size_t)n);
-      add_number(&b, (uint64_t)value, 1);
+      append(&b, "\x93NUMPY\1\0", 8);
+      append_number(&b, (uint64_t)n, 2);
+      append(&b, head, (size_t)n);
+      append_number(&b, (uint64_t)value, 1);
       memcpy(p.data, b.p, b.n);
       p.n = b.n, p.deflate = 1, p.strategy = padding % 2 == 0 ? Z_FIXED : Z_DEFAULT_STRATEGY;
-      b = make(&p, 1);
+      b = make_npz(&p, 1);
       vt_diag d;
-      const int right = judge(b.p, b.n, &d) == VT_OK;
+      const int right = parse_status(b.p, b.n, &d) == VT_OK;
       CHECK(right);
       if (!right) fprintf(stderr, "  %d %d: %s\n", padding, value, d.text);
     }
 }
 
-/* Deflated data whose npy header says less than what is packed. */
+/* Deflated data that is longer than its npy header declares. */
 static void test_packed_goes_on(void) {
-  part p = plain("a.npy");
+  part p = plain_part("a.npy");
   const size_t n = p.n;
   p.deflate = 1;
   p.data[p.n++] = 'd';
   p.size = p.local_size = (int64_t)n;
-  refuses(&p, 1, VT_FORMAT, "in 'a.npy': the packed data unpacks to more");
+  check_refused(&p, 1, VT_FORMAT, "in 'a.npy': the packed data unpacks to more");
 }
 
-/* A file that claims to be huge and is sparse is refused without being read. */
+/* A sparse file that declares a huge size is refused without being read completely. */
 static void test_sparse(void) {
   const char *path = test_path("sparse");
   const int fd = open(path, O_CREAT | O_WRONLY, 0600);
@@ -463,13 +472,13 @@ static void test_sparse(void) {
 
 /* ---- writing ---- */
 
-static vt_tensor tensor(uint32_t dtype, uint32_t rank, const int64_t *dim, void *data) {
+static vt_tensor make_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim, void *data) {
   vt_tensor t = {.dtype = dtype, .rank = rank, .data = data};
   for (uint32_t i = 0; i < rank; i++) t.dim[i] = dim[i];
   return t;
 }
 
-/* Byte for byte what numpy.savez(path, a=numpy.arange(3, dtype='f4')) writes. */
+/* The bytes must be those of numpy.savez(path, a=numpy.arange(3, dtype='f4')). */
 static void test_writing(void) {
   static const uint8_t before[] =
       "PK\3\4-\0\0\0\0\0\0\0!\0\xb6\x8c\x86S\xff\xff\xff\xff\xff\xff"
@@ -481,14 +490,14 @@ static void test_writing(void) {
       "\0\0\0\0\0\0\0\0\0\x80\1\0\0\0\0a.npyPK\5\6\0\0\0\0\1\0\1\0003\0\0\0\xc3\0\0\0\0";
   float x[3] = {0, 1, 2};
   const char *name = "a";
-  const vt_tensor t = tensor(VT_DTYPE_F32, 1, (const int64_t[]){3}, x);
+  const vt_tensor t = make_tensor(VT_DTYPE_F32, 1, (const int64_t[]){3}, x);
   bytes want = {.n = 0};
-  add(&want, before, sizeof before - 1);
-  while (want.n < 55 + 127) add(&want, " ", 1);
-  add(&want, behind, sizeof behind);
+  append(&want, before, sizeof before - 1);
+  while (want.n < 55 + 127) append(&want, " ", 1);
+  append(&want, behind, sizeof behind);
   CHECK(vt_npz_write(test_path("a"), 1, &name, &t, NULL) == VT_OK);
-  const bytes got = slurp(test_path("a"));
-  CHECK(want.n == 268 && same(&got, &want));
+  const bytes got = read_test_file(test_path("a"));
+  CHECK(want.n == 268 && same_bytes(&got, &want));
 }
 
 static void check_hex(const vt_text *t, const char *hex) {
@@ -501,9 +510,10 @@ static void check_hex(const vt_text *t, const char *hex) {
   CHECK(ok);
 }
 
-/* Where CPython's zipfile, and so numpy.savez, turns to zip64. The bytes are what it writes behind
- * one member of that size at that place, for a directory that begins there. */
-static void test_where_zip64(void) {
+/* Uses zip64 for the same sizes as CPython's zipfile, and so numpy.savez. The expected bytes are
+ * the directory and the end that zipfile writes for one member of size `size` at position `at`,
+ * with a directory at `begin`. */
+static void test_zip64_limits(void) {
   const uint64_t most = 0x7fffffff;
   const struct {
     uint64_t size, at, begin;
@@ -534,15 +544,15 @@ static void test_where_zip64(void) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     vt_text t;
     vt_text_init(&t, vt_alloc_default());
-    vt_npz_central(&t, "a", 0x12345678, cases[i].size, cases[i].at);
-    vt_npz_end(&t, 1, cases[i].begin, t.n);
+    vt_npz_add_entry(&t, "a", 0x12345678, cases[i].size, cases[i].at);
+    vt_npz_add_end(&t, 1, cases[i].begin, t.n);
     CHECK(vt_text_status(&t) == VT_OK);
     check_hex(&t, cases[i].hex);
     vt_text_done(&t);
   }
 }
 
-/* As many members as the old end can count, which is plain, and one more, which is not. */
+/* The largest number of members that needs no zip64 end record, and one more. */
 static void test_many(void) {
   enum { MOST = 65535, NAME = 6 };
   static char text[MOST + 1][NAME];
@@ -552,7 +562,7 @@ static void test_many(void) {
   for (unsigned i = 0; i <= MOST; i++) {
     snprintf(text[i], NAME, "%05u", i % 100000);
     names[i] = text[i];
-    t[i] = tensor(VT_DTYPE_U8, 0, NULL, &x);
+    t[i] = make_tensor(VT_DTYPE_U8, 0, NULL, &x);
   }
   for (uint32_t n = MOST; n <= MOST + 1; n++) {
     uint8_t end[42] = {0};
@@ -576,9 +586,9 @@ static void test_round_trip(void) {
   for (int i = 0; i < N; i++) big[i] = (uint16_t)(i & 0x7bff);
   big[N - 1] = 0xffff; /* a NaN that is not canonical */
   const char *const names[3] = {"z/\xc3\xa4", "b", "a"};
-  const vt_tensor t[3] = {tensor(VT_DTYPE_F16, 1, (const int64_t[]){N}, big),
-                          tensor(VT_DTYPE_BOOL, 1, (const int64_t[]){2}, yes),
-                          tensor(VT_DTYPE_F64, 2, (const int64_t[]){0, 3}, big)};
+  const vt_tensor t[3] = {make_tensor(VT_DTYPE_F16, 1, (const int64_t[]){N}, big),
+                          make_tensor(VT_DTYPE_BOOL, 1, (const int64_t[]){2}, yes),
+                          make_tensor(VT_DTYPE_F64, 2, (const int64_t[]){0, 3}, big)};
   vt_archive *ar = NULL;
   vt_tensor back = {.data = NULL};
   const char *name = "";
@@ -598,7 +608,7 @@ static void test_round_trip(void) {
 
 static void test_write_refused(void) {
   float x[1] = {0};
-  vt_tensor t[2] = {tensor(VT_DTYPE_F32, 0, NULL, x), tensor(VT_DTYPE_F32, 0, NULL, x)};
+  vt_tensor t[2] = {make_tensor(VT_DTYPE_F32, 0, NULL, x), make_tensor(VT_DTYPE_F32, 0, NULL, x)};
   const char *const twice[2] = {"a", "a"};
   const char *bad = "a\n";
   CHECK(vt_npz_write(test_path("x"), 2, twice, t, NULL) == VT_NAME);
@@ -607,25 +617,25 @@ static void test_write_refused(void) {
   CHECK(vt_npz_write(test_path("x"), 1, twice, t, NULL) == VT_UNSUPPORTED);
   t[0].data = NULL;
   CHECK(vt_npz_write(test_path("x"), 1, twice, t, NULL) == VT_TENSOR);
-  t[0] = tensor(VT_DTYPE_F32, 1, (const int64_t[]){INT64_C(1) << 40}, x);
+  t[0] = make_tensor(VT_DTYPE_F32, 1, (const int64_t[]){INT64_C(1) << 40}, x);
   CHECK(vt_npz_write(test_path("x"), 1, twice, t, NULL) == VT_LIMIT);
   CHECK(access(test_path("x"), F_OK) != 0);
 }
 
 int main(void) {
   if (mkdtemp(test_folder) == NULL) return 77;
-  part p[2] = {plain("a.npy"), plain("b.npy")};
+  part p[2] = {plain_part("a.npy"), plain_part("b.npy")};
   p[1].deflate = 1;
-  const bytes b = make(p, 2);
+  const bytes b = make_npz(p, 2);
   p[0].zip64 = 1;
-  const bytes wide = make(p, 1);
+  const bytes wide = make_npz(p, 1);
   test_reading();
   test_numpy("tests/golden/files/stored.npz");
   test_numpy("tests/golden/files/deflated.npz");
   test_numpy("tests/golden/files/zip64.npz");
   test_numpy("tests/golden/files/piped.npz");
-  test_lies();
-  test_lies_of_several();
+  test_contradictions();
+  test_contradicting_members();
   test_descriptors();
   test_nested();
   test_comment();
@@ -636,7 +646,7 @@ int main(void) {
   test_packed_ends_anywhere();
   test_sparse();
   test_writing();
-  test_where_zip64();
+  test_zip64_limits();
   test_many();
   check_changing("c.npz", &b);
   test_round_trip();
@@ -649,6 +659,6 @@ int main(void) {
   unlink(test_path("a"));
   unlink(test_path("r"));
   unlink(test_path("none"));
-  CHECK(rmdir(test_folder) == 0); /* nothing half-written was left behind */
+  CHECK(rmdir(test_folder) == 0); /* fails if a temporary file was left */
   TEST_DONE();
 }

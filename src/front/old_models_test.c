@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * old_models_test.c - models of every version of the text form that ever was can still be read, and
- * mean what they meant: each tests/golden/old/vN_NAME.vt ends in "# hash " and the hash of its
- * graph, which never changes once it is there. Runs in the root. */
+ * old_models_test.c - models of all versions of the text form must still parse to the same graph.
+ * Each tests/golden/old/vN_NAME.vt ends in "# hash " and the hash of its graph, which never
+ * changes. Runs in the root of the repository. */
 #include <dirent.h>
 #include <string.h>
 #include "vt_file.h"
@@ -11,8 +11,8 @@
 #define FOLDER "tests/golden/old"
 enum { FILE_MAX = 1 << 20, HEX = 64 };
 
-/* The hash written behind the model, NULL when there is none. */
-static const char *hash_of(const vt_file *f) {
+/* The hash at the end of the file; NULL if it is missing. */
+static const char *find_hash(const vt_file *f) {
   static const char mark[] = "# hash ";
   const size_t n = sizeof mark - 1 + HEX + 1;
   if (f->size < n) return NULL;
@@ -25,7 +25,7 @@ static void check_model(const char *path, const vt_file *f) {
   vt_diag d = {0};
   vt_hash256 h;
   char hex[HEX + 1];
-  const char *want = hash_of(f);
+  const char *want = find_hash(f);
   CHECK(want != NULL);
   CHECK(vt_parse((const char *)f->data, f->size, vt_alloc_default(), &g, &d) == VT_OK);
   if (g == NULL || want == NULL) {
@@ -61,6 +61,6 @@ int main(void) {
     n++;
   }
   closedir(dir);
-  CHECK(n >= 14); /* files are added, never taken away */
+  CHECK(n >= 14); /* files are added, never removed */
   TEST_DONE();
 }

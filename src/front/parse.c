@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * parse.c - statements: the file, the model, declarations, assignments, repeats, outputs; and the
- * entry point, which is the one place where a failure gets the line it happened on. */
+ * parse.c - parses the file, the model and its statements: declarations, assignments, repeats and
+ * outputs. Its entry point vt_parse adds the text of the line to a failure. */
 #include "vt_parse.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 vt_status vt_parse_name(vt_parser *p, const char *what, vt_token *at, char out[VT_NAME_MAX + 1]) {
   *at = p->tok;
   VT_TRY(vt_parse_expect(p, VT_TOKEN_NAME, what));
-  vt_parse_text(at, out);
+  vt_parse_copy_name(at, out);
   return VT_OK;
 }
 
-/* dim B, T        dim V = 96 */
+/* Parses one dimension of a dim statement: dim B, T        dim V = 96 */
 static vt_status parse_one_dim(vt_parser *p) {
   char name[VT_NAME_MAX + 1];
   vt_token at;
@@ -32,7 +32,8 @@ static vt_status parse_one_dim(vt_parser *p) {
   if (vt_names_find(&p->results, name) != NULL)
     return VT_FAIL_AT(p, &at, VT_VERIFY, "'%s' is already an output", name);
   VT_TRY(vt_scope_declare(p, &at, name, &e));
-  if (!constant) VT_TRY(vt_parse_at(p, &at, vt_dim_declare(p->gb->b.dims, name, &dim, &p->diag)));
+  if (!constant)
+    VT_TRY(vt_parse_set_position(p, &at, vt_dim_declare(p->gb->b.dims, name, &dim, &p->diag)));
   e->kind = constant ? VT_ENTRY_CONSTANT : VT_ENTRY_SYMBOL;
   e->dim = dim;
   return VT_OK;
@@ -47,22 +48,21 @@ static vt_status parse_dims(vt_parser *p) {
   return VT_OK;
 }
 
-/* Ports enter the graph here and nowhere else; `e` is the entry declared for one. They belong to
- * the model, wherever they are written. */
+/* Adds a port to the graph of the model, even if it is declared in a body. `e` is the entry of its
+ * name. */
 static vt_status add_port(vt_parser *p, const vt_token *at, const vt_port *port,
                           const vt_type *type, vt_entry *e) {
   p->root.line = at->line;
   p->root.column = at->column;
   const uint32_t value = vt_graph_add_port(&p->root, port, type);
-  VT_TRY(vt_parse_at(p, at, p->root.status));
-  VT_TRY(vt_parse_built(p, at));
+  VT_TRY(vt_parse_set_position(p, at, p->root.status));
+  VT_TRY(vt_parse_check_builder(p, at));
   e->kind = VT_ENTRY_PORT;
   e->value = value;
   return VT_OK;
 }
 
-/* The least and the greatest value of an integer type, as far as a range can name them; 0 for
- * other types. */
+/* Writes the least and the greatest value of an integer type; returns 0 for other types. */
 static int integer_bounds(uint32_t dtype, int64_t *lo, int64_t *hi) {
   const uint64_t bits = 8 * vt_dtype_bytes(dtype);
   if (dtype != VT_DTYPE_I8 && dtype != VT_DTYPE_U8 && dtype != VT_DTYPE_I32 &&
@@ -82,12 +82,12 @@ static vt_status check_range(vt_parser *p, const vt_token *at, uint32_t dtype, i
                       (long long)hi);
   (void)integer_bounds(dtype, &least, &most);
   if ((!vt_dim_is_symbolic(lo) && lo < least) || (!vt_dim_is_symbolic(hi) && hi > most))
-    return VT_FAIL_AT(p, at, VT_VERIFY, "the range goes beyond %s, %lld..%lld",
-                      vt_dtype_name(dtype), (long long)least, (long long)most);
+    return VT_FAIL_AT(p, at, VT_VERIFY, "the range exceeds %s, %lld..%lld", vt_dtype_name(dtype),
+                      (long long)least, (long long)most);
   return VT_OK;
 }
 
-/* in lo..hi */
+/* Parses the range of an input: in lo..hi */
 static vt_status parse_range(vt_parser *p, uint32_t dtype, vt_port *port) {
   const vt_token at = p->tok;
   int64_t least, most;
@@ -102,7 +102,7 @@ static vt_status parse_range(vt_parser *p, uint32_t dtype, vt_port *port) {
   return check_range(p, &at, dtype, port->lo, port->hi);
 }
 
-/* input tokens: i32[B, T] in 0..V-1 */
+/* Parses an input statement: input tokens: i32[B, T] in 0..V-1 */
 static vt_status parse_input(vt_parser *p) {
   char name[VT_NAME_MAX + 1];
   vt_token at;
@@ -117,9 +117,9 @@ static vt_status parse_input(vt_parser *p) {
   return add_port(p, &at, &port, &type, e);
 }
 
-/* Into p->attrs. A stream that was not given comes from the name; two parameters never share one,
- * because they would then start with the same numbers. */
-static vt_status settle_stream(vt_parser *p, const vt_token *at, const char *name,
+/* Sets the random stream in p->attrs: the default is derived from the parameter's name. Two
+ * parameters must not share a stream, because they would start with the same numbers. */
+static vt_status choose_stream(vt_parser *p, const vt_token *at, const char *name,
                                const vt_init_spec *init) {
   const vt_attr_field *f = vt_attr_find(init->info->attrs, "stream");
   char key[24];
@@ -127,37 +127,38 @@ static vt_status settle_stream(vt_parser *p, const vt_token *at, const char *nam
   int64_t *stream = vt_attr_int(p->attrs, f);
   if (*stream == -1) *stream = vt_stream_of(name);
   if (*stream < 0 || *stream > UINT32_MAX)
-    return VT_FAIL_AT(p, at, VT_VERIFY, "stream=%lld: a stream lies in 0..4294967295",
+    return VT_FAIL_AT(p, at, VT_VERIFY, "stream=%lld: a stream must be in 0..4294967295",
                       (long long)*stream);
   snprintf(key, sizeof key, "%lld", (long long)*stream);
   const vt_entry *other = vt_names_find(&p->streams, key);
   if (other != NULL) {
     const vt_status s = VT_FAIL_AT(p, at, VT_VERIFY, "'%s' and '%s' would both draw from stream %s",
                                    p->gb->g->ports[other->value].name, name, key);
-    vt_parse_hint(p, "give one of them another stream=...");
+    vt_parse_add_hint(p, "give one of them another stream=...");
     return s;
   }
   vt_entry *e = vt_names_add(&p->streams, key);
-  if (e == NULL) return vt_parse_nomem(p);
+  if (e == NULL) return vt_parse_fail_nomem(p);
   e->value = p->gb->g->n_ports;
   return VT_OK;
 }
 
-/* A parameter belongs to the model, also when it is written in a body. */
-static vt_status declare_param(vt_parser *p, const vt_token *at, const char *name, vt_entry **out) {
-  vt_names *here = p->names;
+/* Declares a parameter among the names of the model, even if it is written in a body. */
+static vt_status declare_in_model(vt_parser *p, const vt_token *at, const char *name,
+                                  vt_entry **out) {
+  vt_names *inner = p->names;
   p->names = &p->root_names;
   const vt_status s = vt_scope_declare(p, at, name, out);
-  p->names = here;
+  p->names = inner;
   return s;
 }
 
-vt_status vt_parse_param(vt_parser *p, const vt_token *at, const char *name, const vt_type *type,
-                         const vt_init_spec *init, uint32_t *out) {
+vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
+                             const vt_type *type, const vt_init_spec *init, uint32_t *out) {
   vt_entry *e = NULL;
-  VT_TRY(declare_param(p, at, name, &e));
-  VT_TRY(vt_parse_load(p, init->info->attrs, init->attrs));
-  VT_TRY(settle_stream(p, at, name, init));
+  VT_TRY(declare_in_model(p, at, name, &e));
+  VT_TRY(vt_parse_load_attrs(p, init->info->attrs, init->attrs));
+  VT_TRY(choose_stream(p, at, name, init));
   if (vt_attr_find(init->info->attrs, "stream") != NULL && type->dtype != VT_DTYPE_F32)
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is %s, and %s draws f32", name,
                       vt_dtype_name(type->dtype), init->info->name);
@@ -165,10 +166,10 @@ vt_status vt_parse_param(vt_parser *p, const vt_token *at, const char *name, con
       .name = name, .kind = VT_PORT_PARAM, .init = init->info->number, .init_attrs = p->attrs};
   VT_TRY(add_port(p, at, &port, type, e));
   *out = e->value;
-  return p->frame == NULL ? VT_OK : vt_parse_value_of(p, at, name, out);
+  return p->body == NULL ? VT_OK : vt_parse_find_value(p, at, name, out);
 }
 
-/* param w1: f32[784, 256] = he_normal(stream=1) */
+/* Parses a param statement: param w1: f32[784, 256] = he_normal(stream=1) */
 static vt_status parse_param(vt_parser *p) {
   char name[VT_NAME_MAX + 1], full[VT_NAME_MAX + 1];
   vt_token at;
@@ -180,15 +181,15 @@ static vt_status parse_param(vt_parser *p) {
   VT_TRY(vt_parse_type(p, &type));
   VT_TRY(vt_parse_expect(p, '=', "'=' and the initialiser of the parameter"));
   VT_TRY(vt_parse_init(p, &init));
-  VT_TRY(vt_scope_join(p, &at, name, "", full));
-  return vt_parse_param(p, &at, full, &type, &init, &value);
+  VT_TRY(vt_scope_full_name(p, &at, name, "", full));
+  return vt_parse_add_param(p, &at, full, &type, &init, &value);
 }
 
 /* ---- outputs and assignments ---- */
 
-/* Gives a value its name unless it has one. `times` counts the values that were called so: the
- * suffix is found here, because the graph would look for a free one from .1 on, every time. A
- * name that cannot be read back, for being too long with its suffix, is dropped again. */
+/* Names a value unless it has a name. `times` counts the values with this name, and gives the
+ * suffix of the next one; the graph would search for a free suffix from .1 each time. A name that
+ * is too long with its suffix is dropped, because it could not be parsed again. */
 static void name_value(vt_parser *p, uint32_t value, const char *name, uint32_t *times) {
   char text[VT_NAME_MAX + 16];
   const char *had = p->gb->g->values[value].name;
@@ -197,17 +198,17 @@ static void name_value(vt_parser *p, uint32_t value, const char *name, uint32_t 
     snprintf(text, sizeof text, "%s", name);
   else
     snprintf(text, sizeof text, "%s.%u", name, *times);
-  vt_graph_name(p->gb, value, text);
+  vt_graph_name_value(p->gb, value, text);
   const char **given = &p->gb->g->values[value].name;
   if (*given != NULL && strlen(*given) > VT_NAME_MAX) *given = NULL;
   ++*times;
 }
 
-/* An output's name lives apart from the others, but it may become the name of a value in the
- * printed form, and so it cannot be that of a dimension. */
+/* Declares the name of an output. Outputs have a namespace of their own, but in the printed form
+ * the name may become that of a value, so it must not be the name of a dimension. */
 static vt_status declare_output(vt_parser *p, const vt_token *at, const char *name) {
   const vt_entry *e = vt_names_find(p->names, name);
-  if (!vt_scope_may_name(name))
+  if (!vt_scope_name_allowed(name))
     return VT_FAIL_AT(p, at, VT_SYNTAX, "an output cannot be called '%s'", name);
   if (e != NULL && (e->kind == VT_ENTRY_SYMBOL || e->kind == VT_ENTRY_CONSTANT))
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is a dimension, not a value", name);
@@ -215,10 +216,10 @@ static vt_status declare_output(vt_parser *p, const vt_token *at, const char *na
     return VT_FAIL_AT(p, at, VT_VERIFY, "the output '%s' is declared twice", name);
   if (p->results.n == VT_OUTPUTS_MAX)
     return VT_FAIL_AT(p, at, VT_LIMIT, "more than %d outputs", VT_OUTPUTS_MAX);
-  return vt_names_add(&p->results, name) != NULL ? VT_OK : vt_parse_nomem(p);
+  return vt_names_add(&p->results, name) != NULL ? VT_OK : vt_parse_fail_nomem(p);
 }
 
-/* The expression to the right of `name =`; a rule that refuses one of its nodes says the name. */
+/* Parses the expression to the right of `name =`. Messages about its nodes contain the name. */
 static vt_status parse_named(vt_parser *p, const char *name, uint32_t dtype, vt_operand *out) {
   p->gb->label = name;
   const vt_status s = vt_parse_value(p, dtype, out);
@@ -226,7 +227,7 @@ static vt_status parse_named(vt_parser *p, const char *name, uint32_t dtype, vt_
   return s;
 }
 
-/* output logits        output loss = mean(y) */
+/* Parses an output statement: output logits        output loss = mean(y) */
 static vt_status parse_output(vt_parser *p) {
   char name[VT_NAME_MAX + 1];
   vt_token at;
@@ -241,13 +242,13 @@ static vt_status parse_output(vt_parser *p) {
     if (!o.is_name) name_value(p, value, name, &times);
   } else {
     const vt_entry *e = vt_names_find(p->names, name);
-    if (e == NULL) return vt_scope_unknown(p, &at, name);
+    if (e == NULL) return vt_scope_fail_unknown(p, &at, name);
     value = e->value;
   }
   p->gb->line = at.line;
   p->gb->column = at.column;
   vt_graph_add_result(p->gb, name, value);
-  return vt_parse_built(p, &at);
+  return vt_parse_check_builder(p, &at);
 }
 
 static vt_status check_annotation(vt_parser *p, const vt_token *at, const char *name,
@@ -260,19 +261,19 @@ static vt_status check_annotation(vt_parser *p, const vt_token *at, const char *
                     vt_type_text(p->gb->b.dims, declared, want));
 }
 
-/* The entry to be assigned; declarations are not variables. In a body a name from outside may be
- * given to a value of the body. */
+/* Finds or adds the entry that an assignment sets. A declared name cannot be assigned. A body may
+ * use the name of an outer value or port for a value of its own. */
 static vt_status bind_target(vt_parser *p, const vt_token *at, const char *name, vt_entry **out) {
-  vt_entry *e = p->frame == NULL ? vt_scope_find(p, name) : vt_names_find(p->names, name);
+  vt_entry *e = p->body == NULL ? vt_scope_find(p, name) : vt_names_find(p->names, name);
   const vt_entry *outside = e == NULL ? vt_scope_find(p, name) : e;
   if (outside != NULL && outside->kind != VT_ENTRY_VALUE &&
       (e != NULL || outside->kind != VT_ENTRY_PORT))
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is declared on line %u and cannot be assigned", name,
                       outside->line);
-  if (e == NULL && !vt_scope_may_name(name) && !vt_scope_is_unnamed(name))
+  if (e == NULL && !vt_scope_name_allowed(name) && !vt_scope_is_unnamed(name))
     return VT_FAIL_AT(p, at, VT_SYNTAX, "'%s' is a reserved word", name);
   if (e == NULL) e = vt_names_add(p->names, name);
-  if (e == NULL) return vt_parse_nomem(p);
+  if (e == NULL) return vt_parse_fail_nomem(p);
   *out = e;
   return VT_OK;
 }
@@ -293,8 +294,8 @@ static vt_status parse_target(vt_parser *p, target *t) {
   return vt_parse_type(p, &t->type);
 }
 
-/* _ takes a value that is not needed. */
-static vt_status assign(vt_parser *p, const target *t, uint32_t value) {
+/* Assigns a value to a name. The name _ discards it. */
+static vt_status assign_name(vt_parser *p, const target *t, uint32_t value) {
   vt_entry *e = NULL;
   if (t->annotated) VT_TRY(check_annotation(p, &t->at, t->name, &t->type, value));
   if (strcmp(t->name, "_") == 0) return VT_OK;
@@ -303,11 +304,12 @@ static vt_status assign(vt_parser *p, const target *t, uint32_t value) {
   e->line = t->at.line;
   e->value = value;
   name_value(p, value, t->name, &e->times);
-  return vt_parse_built(p, &t->at);
+  return vt_parse_check_builder(p, &t->at);
 }
 
-/* t = relu(x) @3: the fusion group of the one node that the statement wrote; `before` it there were
- * so many. Whether there can be such a group is for the verifier to say, once all is read. */
+/* t = relu(x) @3: sets the group of the node that the statement added. `before` is the number of
+ * nodes before the statement, which must have added exactly one. The verifier checks later whether
+ * the group is possible. */
 static vt_status parse_group(vt_parser *p, uint32_t before) {
   const vt_token at = p->tok;
   vt_graph *g = p->gb->g;
@@ -319,7 +321,7 @@ static vt_status parse_group(vt_parser *p, uint32_t before) {
   for (uint32_t i = 0; i < number.n && group < 100000000; i++)
     group = 10 * group + (uint32_t)(number.s[i] - '0');
   if (group < 1 || group >= 100000000)
-    return VT_FAIL_AT(p, &number, VT_SYNTAX, "groups are numbered from 1 on");
+    return VT_FAIL_AT(p, &number, VT_SYNTAX, "the number of a group must be 1 or more");
   if (g->n_nodes != before + 1 || g->nodes[before].n_body > 0)
     return VT_FAIL_AT(p, &at, VT_SYNTAX, "a group belongs to a statement that is one op");
   g->nodes[before].group = group;
@@ -327,7 +329,8 @@ static vt_status parse_group(vt_parser *p, uint32_t before) {
 }
 
 /* h = relu(x)        t: f32[B, 10] = matmul(h, w2)        v, i = top_k(x, k=5)
- * A name such as _12 binds the value and leaves it unnamed, as it was when it was printed. */
+ * A name such as _12, which the printed form contains, refers to the value but leaves it unnamed.
+ */
 static vt_status parse_assignment(vt_parser *p) {
   target one = {0}, *all = &one;
   uint32_t n = 1;
@@ -338,7 +341,7 @@ static vt_status parse_assignment(vt_parser *p) {
       return VT_FAIL_AT(p, &p->tok, VT_LIMIT, "more than %d names", VT_MAX_RESULTS);
     if (n == 1) {
       all = VT_NEW_N(&p->arena, target, VT_MAX_RESULTS);
-      if (all == NULL) return vt_parse_nomem(p);
+      if (all == NULL) return vt_parse_fail_nomem(p);
       all[0] = one;
     }
     VT_TRY(vt_parse_advance(p));
@@ -354,44 +357,45 @@ static vt_status parse_assignment(vt_parser *p) {
   const vt_value *v = &p->gb->g->values[o.value];
   if (n > 1 && (v->node == VT_NO_NODE || p->gb->g->nodes[v->node].n_out != n || v->index != 0))
     return VT_FAIL_AT(p, &at, VT_VERIFY, "%u names for one value", n);
-  for (uint32_t i = 0; i < n; i++) VT_TRY(assign(p, &all[i], o.value + i));
+  for (uint32_t i = 0; i < n; i++) VT_TRY(assign_name(p, &all[i], o.value + i));
   return parse_group(p, before);
 }
 
 /* ---- repeats ---- */
 
-/* A place in the text to which a repeat goes back. */
-typedef struct place {
+/* A position in the text to which a repeat goes back. */
+typedef struct position {
   vt_lexer lex;
   vt_token tok, next;
-} place;
+} position;
 
-static place save(const vt_parser *p) { return (place){p->lex, p->tok, p->next}; }
+static position save_position(const vt_parser *p) { return (position){p->lex, p->tok, p->next}; }
 
-static void go_back(vt_parser *p, const place *to) {
+static void rewind_to(vt_parser *p, const position *to) {
   p->rewound += p->lex.at - to->lex.at;
   p->lex = to->lex;
   p->tok = to->tok;
   p->next = to->next;
 }
 
-/* What an iteration adds each time; a name assigned in it is new only once. */
-static uint64_t recurring(const vt_parser *p) {
+/* Count of everything that each iteration adds again: iterations, nodes and ports. Names are left
+ * out, because only the first iteration adds them. */
+static uint64_t repeated_size(const vt_parser *p) {
   return p->iterations + p->gb->g->n_nodes + p->gb->g->n_ports;
 }
 
-/* After the first iteration the cost of one is known, and the rest is refused before it is built.
- * Both factors are below 2^28, so the products fit. */
-static vt_status check_rest(vt_parser *p, const vt_token *at, uint64_t before, const place *start,
-                            uint64_t rest) {
-  const uint64_t each = recurring(p) - before, bytes = p->lex.at - start->lex.at;
-  if (vt_parse_size(p) + each * rest > VT_EXPANSION_MAX ||
+/* Checks after the first iteration whether `rest` further ones would exceed the limits, before they
+ * are built. Both factors are below 2^28, so the products fit. */
+static vt_status check_remaining(vt_parser *p, const vt_token *at, uint64_t before,
+                                 const position *start, uint64_t rest) {
+  const uint64_t each = repeated_size(p) - before, bytes = p->lex.at - start->lex.at;
+  if (vt_parse_expansion_size(p) + each * rest > VT_EXPANSION_MAX ||
       p->lex.n + p->rewound + bytes * rest > VT_TEXT_MAX)
-    return vt_parse_too_large(p, at);
+    return vt_parse_fail_too_large(p, at);
   return VT_OK;
 }
 
-/* The body once, under the scope of iteration i. */
+/* Parses the body of a repeat once, in the scope of iteration `i`. */
 static vt_status parse_iteration(vt_parser *p, const vt_token *at, const char *name, int64_t i) {
   const size_t outer = p->scope != NULL ? p->scope->n : 0;
   const size_t room = sizeof p->prefix - outer;
@@ -402,59 +406,59 @@ static vt_status parse_iteration(vt_parser *p, const vt_token *at, const char *n
   const vt_scope scope = {.up = p->scope, .n = outer + (size_t)n};
   p->scope = &scope;
   p->iterations++;
-  const vt_status s = vt_parse_block(p);
+  const vt_status s = vt_parse_statements(p);
   p->scope = scope.up;
   p->prefix[outer] = 0;
   if (s != VT_OK && i > 0)
-    vt_parse_hint(p, "in iteration %.80s.%lld of the repeat on line %u", name, (long long)i,
-                  at->line);
+    vt_parse_add_hint(p, "in iteration %.80s.%lld of the repeat on line %u", name, (long long)i,
+                      at->line);
   return s;
 }
 
 static vt_status parse_iterations(vt_parser *p, const vt_token *at, const char *name, int64_t n) {
-  const uint64_t before = recurring(p);
-  const place start = save(p);
+  const uint64_t before = repeated_size(p);
+  const position start = save_position(p);
   for (int64_t i = 0; i < n; i++) {
-    if (i == 1) VT_TRY(check_rest(p, at, before, &start, (uint64_t)n - 1));
-    if (i > 0) go_back(p, &start);
+    if (i == 1) VT_TRY(check_remaining(p, at, before, &start, (uint64_t)n - 1));
+    if (i > 0) rewind_to(p, &start);
     VT_TRY(parse_iteration(p, at, name, i));
   }
   return VT_OK;
 }
 
-/* repeat 12 as h { ... } */
+/* Parses a repeat statement: repeat 12 as h { ... } */
 static vt_status parse_repeat(vt_parser *p) {
   char name[VT_NAME_MAX + 1];
   vt_token at = p->tok, as;
   char found[VT_TOKEN_TEXT];
   int64_t n = 0;
-  VT_TRY(vt_parse_whole(p, &n));
+  VT_TRY(vt_parse_whole_number(p, &n));
   if (n < 1)
     return VT_FAIL_AT(p, &at, VT_VERIFY, "a repeat of %lld: at least 1 is needed", (long long)n);
-  if (n > VT_EXPANSION_MAX) return vt_parse_too_large(p, &at);
+  if (n > VT_EXPANSION_MAX) return vt_parse_fail_too_large(p, &at);
   if (!vt_token_is(&p->tok, "as")) {
     const vt_status s =
         VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected 'as' and a name for the repeat, found %s",
-                   vt_token_describe(&p->tok, found));
-    vt_parse_hint(p, "write repeat %lld as h { ... }", (long long)n);
+                   vt_token_text(&p->tok, found));
+    vt_parse_add_hint(p, "write repeat %lld as h { ... }", (long long)n);
     return s;
   }
   VT_TRY(vt_parse_advance(p));
   VT_TRY(vt_parse_name(p, "a name for the repeat", &as, name));
   VT_TRY(vt_parse_expect(p, '{', "'{' to open the repeat"));
-  VT_TRY(vt_parse_enter(p));
+  VT_TRY(vt_parse_enter_nesting(p));
   VT_TRY(parse_iterations(p, &at, name, n));
-  vt_parse_leave(p);
+  vt_parse_leave_nesting(p);
   return vt_parse_expect(p, '}', "'}' to close the repeat");
 }
 
 /* ---- statements ---- */
 
-/* The words that open a statement. They are words only there: a value may be called `input`. */
+/* Words that begin a statement. They are not reserved: a value may be called `input`. */
 typedef struct statement {
   const char *word;
-  vt_status (*parse)(vt_parser *p);
-  int repeatable; /* may stand inside a repeat */
+  vt_status (*parse)(vt_parser *p); /* parses the rest of the statement */
+  int repeatable;                   /* 1: allowed inside a repeat or a body */
 } statement;
 static const statement statements[] = {
     {"dim", parse_dims, 0},      {"input", parse_input, 0},   {"param", parse_param, 1},
@@ -462,22 +466,22 @@ static const statement statements[] = {
 };
 enum { N_STATEMENTS = sizeof statements / sizeof statements[0] };
 
-static vt_status no_statement(vt_parser *p) {
+static vt_status fail_no_statement(vt_parser *p) {
   char name[VT_NAME_MAX + 1], found[VT_TOKEN_TEXT];
   if (p->tok.kind != VT_TOKEN_NAME)
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a statement or '}', found %s",
-                      vt_token_describe(&p->tok, found));
-  vt_parse_text(&p->tok, name);
+                      vt_token_text(&p->tok, found));
+  vt_parse_copy_name(&p->tok, name);
   if (p->next.kind == '(' || vt_layer_exists(name)) {
     const vt_status s = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "the result of '%s' is not used", name);
-    vt_parse_hint(p, "write y = %s ...", name);
+    vt_parse_add_hint(p, "write y = %s ...", name);
     return s;
   }
   vt_suggestion g = {.wanted = name};
-  for (size_t i = 0; i < N_STATEMENTS; i++) vt_suggestion_try(&g, statements[i].word);
+  for (size_t i = 0; i < N_STATEMENTS; i++) vt_suggestion_consider(&g, statements[i].word);
   const vt_status s = VT_FAIL_AT(p, &p->next, VT_SYNTAX, "expected '=' after '%s', found %s", name,
-                                 vt_token_describe(&p->next, found));
-  vt_parse_suggest(p, &g);
+                                 vt_token_text(&p->next, found));
+  vt_parse_add_suggestion(p, &g);
   return s;
 }
 
@@ -488,37 +492,36 @@ static vt_status parse_statement(vt_parser *p) {
   for (size_t i = 0; i < N_STATEMENTS; i++) {
     const statement *s = &statements[i];
     if (!vt_token_is(&p->tok, s->word)) continue;
-    if ((p->scope != NULL || p->frame != NULL) && !s->repeatable)
-      return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' cannot stand inside a %s", s->word,
-                        p->frame != NULL ? "body" : "repeat");
+    if ((p->scope != NULL || p->body != NULL) && !s->repeatable)
+      return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' is not allowed inside a %s", s->word,
+                        p->body != NULL ? "body" : "repeat");
     VT_TRY(vt_parse_advance(p));
     return s->parse(p);
   }
-  return no_statement(p);
+  return fail_no_statement(p);
 }
 
-vt_status vt_parse_skip_lines(vt_parser *p) {
+vt_status vt_parse_skip_newlines(vt_parser *p) {
   while (p->tok.kind == VT_TOKEN_LINE) VT_TRY(vt_parse_advance(p));
   return VT_OK;
 }
 
-/* `give` is a word only there, as the others are. */
+/* 1 if the current token is the `give` that ends a body. `give` is not reserved either. */
 static int ends_body(const vt_parser *p) {
-  return p->frame != NULL && vt_token_is(&p->tok, "give") && p->next.kind != '=' &&
+  return p->body != NULL && vt_token_is(&p->tok, "give") && p->next.kind != '=' &&
          p->next.kind != ':' && p->next.kind != ',';
 }
 
-/* Statements up to the closing brace, which is left to be read. */
-vt_status vt_parse_block(vt_parser *p) {
-  VT_TRY(vt_parse_skip_lines(p));
+vt_status vt_parse_statements(vt_parser *p) {
+  VT_TRY(vt_parse_skip_newlines(p));
   while (p->tok.kind != '}' && !ends_body(p)) {
     const vt_token at = p->tok;
     if (at.kind == VT_TOKEN_END) return vt_parse_expect(p, '}', "'}' to close the block");
     VT_TRY(parse_statement(p));
-    VT_TRY(vt_parse_bounded(p, &at));
+    VT_TRY(vt_parse_check_limits(p, &at));
     if (p->tok.kind != '}' && p->tok.kind != VT_TOKEN_END)
       VT_TRY(vt_parse_expect(p, VT_TOKEN_LINE, "the end of the line"));
-    VT_TRY(vt_parse_skip_lines(p));
+    VT_TRY(vt_parse_skip_newlines(p));
   }
   return VT_OK;
 }
@@ -529,23 +532,23 @@ static vt_status expect_word(vt_parser *p, const char *word, const char *what) {
   char found[VT_TOKEN_TEXT];
   if (vt_token_is(&p->tok, word)) return vt_parse_advance(p);
   return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected %s, found %s", what,
-                    vt_token_describe(&p->tok, found));
+                    vt_token_text(&p->tok, found));
 }
 
-/* volta 1 */
+/* Parses the first line of the text: volta 1 */
 static vt_status parse_version(vt_parser *p) {
-  VT_TRY(vt_parse_skip_lines(p));
+  VT_TRY(vt_parse_skip_newlines(p));
   VT_TRY(expect_word(p, "volta", "'volta 1', the version of the text form"));
   if (p->tok.kind == VT_TOKEN_INT && !(p->tok.n == 1 && p->tok.s[0] == '1')) {
     const vt_status s =
         VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "version %.*s of the text form is unknown",
                    p->tok.n > 20 ? 20 : (int)p->tok.n, p->tok.s);
-    vt_parse_hint(p, "this build reads version 1");
+    vt_parse_add_hint(p, "this build reads version 1");
     return s;
   }
   VT_TRY(vt_parse_expect(p, VT_TOKEN_INT, "the version 1"));
   VT_TRY(vt_parse_expect(p, VT_TOKEN_LINE, "the end of the line"));
-  return vt_parse_skip_lines(p);
+  return vt_parse_skip_newlines(p);
 }
 
 static vt_status parse_model(vt_parser *p) {
@@ -556,7 +559,7 @@ static vt_status parse_model(vt_parser *p) {
   VT_TRY(vt_parse_expect(p, '{', "'{' to open the model"));
   VT_TRY(vt_graph_begin(p->gb, name, p->arena.a, &p->diag));
   p->begun = 1;
-  VT_TRY(vt_parse_block(p));
+  VT_TRY(vt_parse_statements(p));
   if (p->gb->g->n_results == 0) return VT_FAIL_AT(p, &p->tok, VT_VERIFY, "the model has no output");
   return vt_parse_expect(p, '}', "'}' to close the model");
 }
@@ -566,12 +569,13 @@ static vt_status parse_file(vt_parser *p) {
   VT_TRY(vt_parse_advance(p));
   VT_TRY(parse_version(p));
   VT_TRY(parse_model(p));
-  VT_TRY(vt_parse_skip_lines(p));
+  VT_TRY(vt_parse_skip_newlines(p));
   return vt_parse_expect(p, VT_TOKEN_END, "nothing after the model");
 }
 
-/* The line the failure points at, if it fits; columns stay right because bytes stay in place. */
-static void quote_line(vt_parser *p) {
+/* Copies the line of the failure to the diagnostic if it fits. Bytes that cannot be shown are
+ * replaced one for one, so that columns stay correct. */
+static void copy_source_line(vt_parser *p) {
   const char *text = p->lex.text, *end = text + p->lex.n;
   for (uint32_t line = 1; line < p->diag.line && text != NULL; line++) {
     text = memchr(text, '\n', (size_t)(end - text));
@@ -588,9 +592,9 @@ static void quote_line(vt_parser *p) {
   }
 }
 
-static vt_status publish(vt_parser *p, vt_status s, vt_diag *d) {
+static vt_status report_failure(vt_parser *p, vt_status s, vt_diag *d) {
   if (p->diag.code == VT_OK) s = VT_FAIL(&p->diag, s, "%s", vt_status_text(s));
-  quote_line(p);
+  copy_source_line(p);
   if (d != NULL && d->code == VT_OK) *d = p->diag;
   return s;
 }
@@ -608,7 +612,7 @@ vt_status vt_parse(const char *text, size_t n, vt_alloc a, vt_graph **out, vt_di
   p.targets = 1;
   p.root_names.arena = p.streams.arena = p.results.arena = &p.arena;
   p.attrs = vt_arena_array(&p.arena, VT_ATTRS_MAX, 1);
-  vt_status s = p.attrs != NULL ? parse_file(&p) : vt_parse_nomem(&p);
+  vt_status s = p.attrs != NULL ? parse_file(&p) : vt_parse_fail_nomem(&p);
   if (s == VT_OK)
     s = vt_graph_freeze(&p.root, &g);
   else if (p.begun)
@@ -616,7 +620,7 @@ vt_status vt_parse(const char *text, size_t n, vt_alloc a, vt_graph **out, vt_di
   if (s == VT_OK)
     *out = g;
   else
-    s = publish(&p, s, d);
+    s = report_failure(&p, s, d);
   vt_arena_done(&p.arena);
   return s;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * parse_attr.c - everything that is known before a model runs: dimension expressions, types,
- * attributes and initialisers. */
+ * parse_attr.c - parses the parts of a model that are known before it runs: dimension expressions,
+ * types, attributes and initialisers. */
 #include <stdio.h>
 #include <string.h>
 #include "parse_state.h"
@@ -13,19 +13,22 @@
 
 static vt_status parse_sum(vt_parser *p, int64_t *out);
 
-/* A constant must stay clear of the numbers that are handles of polynomials. */
-static vt_status keep_small(vt_parser *p, const vt_token *at, int fits, int64_t v, int64_t *out) {
+/* Writes `v` to `out` if it is within VT_WHOLE_MAX, so that it cannot be mistaken for a handle of a
+ * polynomial. `fits` is 0 if computing `v` overflowed. */
+static vt_status check_magnitude(vt_parser *p, const vt_token *at, int fits, int64_t v,
+                                 int64_t *out) {
   if (!fits || v > VT_WHOLE_MAX || v < -VT_WHOLE_MAX)
     return VT_FAIL_AT(p, at, VT_LIMIT, "this dimension is beyond 2^60");
   *out = v;
   return VT_OK;
 }
 
-static vt_status divide(vt_parser *p, const vt_token *at, int64_t a, int64_t b, int64_t *out) {
+static vt_status divide_dim(vt_parser *p, const vt_token *at, int64_t a, int64_t b, int64_t *out) {
   if (vt_dim_is_symbolic(b) || b <= 0)
-    return VT_FAIL_AT(p, at, VT_VERIFY, "a dimension is divided by a whole number above 0 only");
+    return VT_FAIL_AT(p, at, VT_VERIFY,
+                      "a dimension can only be divided by a whole number above 0");
   if (vt_dim_is_symbolic(a))
-    return vt_parse_at(p, at, vt_dim_div(p->gb->b.dims, a, b, out, &p->diag));
+    return vt_parse_set_position(p, at, vt_dim_div(p->gb->b.dims, a, b, out, &p->diag));
   if (a % b != 0)
     return VT_FAIL_AT(p, at, VT_VERIFY, "%lld is not a multiple of %lld", (long long)a,
                       (long long)b);
@@ -37,15 +40,15 @@ static vt_status constant_op(vt_parser *p, const vt_token *op, int64_t a, int64_
   int64_t v = 0;
   const int fits =
       op->kind == '*' ? vt_i64_mul(a, b, &v) : vt_i64_add(a, op->kind == '+' ? b : -b, &v);
-  return keep_small(p, op, fits, v, out);
+  return check_magnitude(p, op, fits, v, out);
 }
 
-/* The same for the coefficients of a polynomial. */
-static vt_status keep_small_terms(vt_parser *p, const vt_token *at, int64_t dim) {
+/* Checks the coefficients of a polynomial against VT_WHOLE_MAX. */
+static vt_status check_terms_magnitude(vt_parser *p, const vt_token *at, int64_t dim) {
   const vt_poly *q = &p->gb->b.dims->poly[(uint64_t)dim - (uint64_t)INT64_MIN];
   int64_t v;
-  for (uint32_t i = 0; i < q->n; i++) VT_TRY(keep_small(p, at, 1, q->term[i].coef, &v));
-  return vt_parse_built(p, at);
+  for (uint32_t i = 0; i < q->n; i++) VT_TRY(check_magnitude(p, at, 1, q->term[i].coef, &v));
+  return vt_parse_check_builder(p, at);
 }
 
 static vt_status symbolic_op(vt_parser *p, const vt_token *op, int64_t a, int64_t b, int64_t *out) {
@@ -58,15 +61,15 @@ static vt_status symbolic_op(vt_parser *p, const vt_token *op, int64_t a, int64_
     s = vt_dim_sub(t, a, b, &v, &p->diag);
   else
     s = vt_dim_mul(t, a, b, &v, &p->diag);
-  VT_TRY(vt_parse_at(p, op, s));
-  if (!vt_dim_is_symbolic(v)) return keep_small(p, op, 1, v, out);
-  VT_TRY(keep_small_terms(p, op, v));
+  VT_TRY(vt_parse_set_position(p, op, s));
+  if (!vt_dim_is_symbolic(v)) return check_magnitude(p, op, 1, v, out);
+  VT_TRY(check_terms_magnitude(p, op, v));
   *out = v;
   return VT_OK;
 }
 
 static vt_status dim_op(vt_parser *p, const vt_token *op, int64_t a, int64_t b, int64_t *out) {
-  if (op->kind == '/') return divide(p, op, a, b, out);
+  if (op->kind == '/') return divide_dim(p, op, a, b, out);
   if (vt_dim_is_symbolic(a) || vt_dim_is_symbolic(b)) return symbolic_op(p, op, a, b, out);
   return constant_op(p, op, a, b, out);
 }
@@ -74,16 +77,16 @@ static vt_status dim_op(vt_parser *p, const vt_token *op, int64_t a, int64_t b, 
 static vt_status parse_dim_name(vt_parser *p, int64_t *out) {
   char name[VT_NAME_MAX + 1];
   const vt_token at = p->tok;
-  vt_parse_text(&at, name);
+  vt_parse_copy_name(&at, name);
   const vt_entry *e = vt_scope_find(p, name);
-  if (e == NULL) return vt_scope_unknown(p, &at, name);
+  if (e == NULL) return vt_scope_fail_unknown(p, &at, name);
   if (e->kind != VT_ENTRY_SYMBOL && e->kind != VT_ENTRY_CONSTANT) {
     const vt_status s = VT_FAIL_AT(p, &at, VT_VERIFY, "'%s' is a value, not a dimension", name);
-    vt_parse_hint(p, "dimensions are declared by 'dim'");
+    vt_parse_add_hint(p, "dimensions are declared by 'dim'");
     return s;
   }
   *out = e->dim;
-  VT_TRY(vt_parse_bounded(p, &at));
+  VT_TRY(vt_parse_check_limits(p, &at));
   return vt_parse_advance(p);
 }
 
@@ -91,12 +94,12 @@ static vt_status parse_dim_int(vt_parser *p, int64_t *out) {
   const vt_token at = p->tok;
   int64_t v = 0;
   const int fits = vt_decimal_i64(at.s, at.n, &v);
-  VT_TRY(keep_small(p, &at, fits, v, out));
+  VT_TRY(check_magnitude(p, &at, fits, v, out));
   return vt_parse_advance(p);
 }
 
-/* What can stand in brackets or behind a sign, one nesting deeper. */
-static vt_status parse_inner(vt_parser *p, int64_t *out) {
+/* Parses "(" dim ")", or "-" and an integer. */
+static vt_status parse_bracketed(vt_parser *p, int64_t *out) {
   const vt_token at = p->tok;
   VT_TRY(vt_parse_advance(p));
   int64_t v = 0;
@@ -111,26 +114,27 @@ static vt_status parse_inner(vt_parser *p, int64_t *out) {
   return VT_OK;
 }
 
-/* A sign is read together with an integer; before anything else it means 0 - x. */
+/* Parses a factor. A minus sign before an integer belongs to it; before anything else it means
+ * 0 - x. */
 static vt_status parse_factor(vt_parser *p, int64_t *out) {
   char found[VT_TOKEN_TEXT];
   if (p->tok.kind == VT_TOKEN_INT) return parse_dim_int(p, out);
   if (p->tok.kind == VT_TOKEN_NAME) return parse_dim_name(p, out);
-  if (p->tok.kind == '-' && p->next.kind == VT_TOKEN_INT) return parse_inner(p, out);
+  if (p->tok.kind == '-' && p->next.kind == VT_TOKEN_INT) return parse_bracketed(p, out);
   if (p->tok.kind != '(' && p->tok.kind != '-')
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a dimension, found %s",
-                      vt_token_describe(&p->tok, found));
-  VT_TRY(vt_parse_enter(p));
+                      vt_token_text(&p->tok, found));
+  VT_TRY(vt_parse_enter_nesting(p));
   vt_token op = p->tok;
   if (op.kind == '(') {
-    VT_TRY(parse_inner(p, out));
+    VT_TRY(parse_bracketed(p, out));
   } else {
     int64_t v = 0;
     VT_TRY(vt_parse_advance(p));
     VT_TRY(parse_factor(p, &v));
     VT_TRY(dim_op(p, &op, 0, v, out));
   }
-  vt_parse_leave(p);
+  vt_parse_leave_nesting(p);
   return VT_OK;
 }
 
@@ -165,7 +169,7 @@ vt_status vt_parse_dim(vt_parser *p, int64_t *out) {
   return VT_OK;
 }
 
-vt_status vt_parse_whole(vt_parser *p, int64_t *out) {
+vt_status vt_parse_whole_number(vt_parser *p, int64_t *out) {
   const vt_token at = p->tok;
   int64_t v = 0;
   VT_TRY(vt_parse_dim(p, &v));
@@ -178,7 +182,7 @@ vt_status vt_parse_whole(vt_parser *p, int64_t *out) {
 
 /* ---- types ---- */
 
-/* An extent: negative ones and those no machine can hold are refused where they are written. */
+/* Parses the extent of an axis. Negative extents and extents above 2^40 are refused. */
 static vt_status parse_extent(vt_parser *p, int64_t *out) {
   const vt_token at = p->tok;
   int64_t v = 0;
@@ -196,22 +200,23 @@ static vt_status parse_dtype(vt_parser *p, uint32_t *out) {
   char name[VT_NAME_MAX + 1], found[VT_TOKEN_TEXT];
   vt_token at = p->tok;
   if (at.kind != VT_TOKEN_NAME)
-    return VT_FAIL_AT(p, &at, VT_SYNTAX, "expected a type, found %s",
-                      vt_token_describe(&at, found));
-  vt_parse_text(&at, name);
+    return VT_FAIL_AT(p, &at, VT_SYNTAX, "expected a type, found %s", vt_token_text(&at, found));
+  vt_parse_copy_name(&at, name);
   const uint32_t dtype = vt_dtype_find(name);
   if (dtype == 0) {
     vt_suggestion s = {.wanted = name};
-    for (uint32_t i = 1; vt_dtype_name(i) != NULL; i++) vt_suggestion_try(&s, vt_dtype_name(i));
+    for (uint32_t i = 1; vt_dtype_name(i) != NULL; i++)
+      vt_suggestion_consider(&s, vt_dtype_name(i));
     const vt_status status = VT_FAIL_AT(p, &at, VT_SYNTAX, "unknown type '%s'", name);
-    vt_parse_suggest(p, &s);
+    vt_parse_add_suggestion(p, &s);
     return status;
   }
   *out = dtype;
   return vt_parse_advance(p);
 }
 
-/* A list in square brackets that is already open; `one` reads an entry. */
+/* Parses the entries and the closing bracket of a list in square brackets. `one` parses an entry,
+ * `nouns` names the entries in messages. */
 typedef vt_status entry_fn(vt_parser *p, int64_t *out);
 static vt_status parse_entries(vt_parser *p, entry_fn *one, const char *nouns, int64_t v[8],
                                int64_t *out_n) {
@@ -225,7 +230,7 @@ static vt_status parse_entries(vt_parser *p, entry_fn *one, const char *nouns, i
     if (n == VT_MAX_RANK)
       return VT_FAIL_AT(p, &p->tok, VT_LIMIT, "more than %d %s", VT_MAX_RANK, nouns);
     VT_TRY(one(p, &v[n++]));
-    VT_TRY(vt_parse_more(p, &from, ']', close, &more));
+    VT_TRY(vt_parse_list_continues(p, &from, ']', close, &more));
   }
   *out_n = n;
   return VT_OK;
@@ -237,7 +242,7 @@ vt_status vt_parse_type(vt_parser *p, vt_type *out) {
   VT_TRY(parse_dtype(p, &t.dtype));
   if (p->tok.kind != '[') {
     const vt_status s = vt_parse_expect(p, '[', "'[' and the dimensions of the type");
-    vt_parse_hint(p, "a scalar is written f32[]");
+    vt_parse_add_hint(p, "a scalar is written f32[]");
     return s;
   }
   VT_TRY(vt_parse_advance(p));
@@ -253,7 +258,7 @@ vt_status vt_parse_flag(vt_parser *p, int64_t *out) {
   char found[VT_TOKEN_TEXT];
   if (!vt_literal_is_bool(&p->tok))
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected true or false, found %s",
-                      vt_token_describe(&p->tok, found));
+                      vt_token_text(&p->tok, found));
   *out = vt_token_is(&p->tok, "true");
   return vt_parse_advance(p);
 }
@@ -266,8 +271,8 @@ vt_status vt_parse_real(vt_parser *p, double *out) {
   const int number = p->tok.kind == VT_TOKEN_INT || p->tok.kind == VT_TOKEN_REAL;
   if (!number || !vt_decimal_f64(p->tok.s, p->tok.n, &x))
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a number, found %s",
-                      vt_token_describe(&p->tok, found));
-  *out = negative && x == x ? -x : x; /* a NaN stays the canonical one */
+                      vt_token_text(&p->tok, found));
+  *out = negative && x == x ? -x : x; /* the sign of a NaN is ignored: it stays canonical */
   return vt_parse_advance(p);
 }
 
@@ -275,12 +280,12 @@ static vt_status parse_order(vt_parser *p, int64_t *out) {
   char found[VT_TOKEN_TEXT];
   if (!vt_token_is(&p->tok, "fma256"))
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected an order, found %s; the only one is fma256",
-                      vt_token_describe(&p->tok, found));
+                      vt_token_text(&p->tok, found));
   *out = VT_ORDER_FMA256;
   return vt_parse_advance(p);
 }
 
-/* A list, or a single entry for a list of one. */
+/* Parses a list, or a single entry, which is a list of length 1. */
 static vt_status parse_list(vt_parser *p, entry_fn *one, vt_attr_list *out) {
   vt_attr_list list = {0};
   if (p->tok.kind == '[') {
@@ -294,13 +299,13 @@ static vt_status parse_list(vt_parser *p, entry_fn *one, vt_attr_list *out) {
   return VT_OK;
 }
 
-vt_status vt_parse_ints(vt_parser *p, vt_attr_list *out) {
-  return parse_list(p, vt_parse_whole, out);
+vt_status vt_parse_int_list(vt_parser *p, vt_attr_list *out) {
+  return parse_list(p, vt_parse_whole_number, out);
 }
 
-/* An axis counted from the end becomes one counted from the start. */
-static vt_status settle_axis(vt_parser *p, const vt_token *at, const vt_type *first,
-                             int64_t *axis) {
+/* Checks an axis, and converts one that is counted from the end to one from the start. */
+static vt_status normalise_axis(vt_parser *p, const vt_token *at, const vt_type *first,
+                                int64_t *axis) {
   const int64_t rank = first != NULL ? (int64_t)first->rank : 0;
   const int64_t a = *axis < 0 ? *axis + rank : *axis;
   char type[VT_TYPE_TEXT];
@@ -313,34 +318,34 @@ static vt_status settle_axis(vt_parser *p, const vt_token *at, const vt_type *fi
                     vt_type_text(p->gb->b.dims, first, type));
 }
 
-static vt_status settle_axes(vt_parser *p, const vt_token *at, const vt_type *first,
-                             const vt_attr_field *f, void *attrs) {
-  if (f->kind == VT_ATTR_AXIS) return settle_axis(p, at, first, vt_attr_int(attrs, f));
+static vt_status normalise_axes(vt_parser *p, const vt_token *at, const vt_type *first,
+                                const vt_attr_field *f, void *attrs) {
+  if (f->kind == VT_ATTR_AXIS) return normalise_axis(p, at, first, vt_attr_int(attrs, f));
   if (f->kind != VT_ATTR_AXES) return VT_OK;
   vt_attr_list *list = vt_attr_ints(attrs, f);
-  for (int64_t i = 0; i < list->n; i++) VT_TRY(settle_axis(p, at, first, &list->v[i]));
+  for (int64_t i = 0; i < list->n; i++) VT_TRY(normalise_axis(p, at, first, &list->v[i]));
   return VT_OK;
 }
 
 static vt_status parse_word(vt_parser *p, int64_t *out) {
   char found[VT_TOKEN_TEXT], name[VT_NAME_MAX + 1] = "";
-  if (p->tok.kind == VT_TOKEN_NAME) vt_parse_text(&p->tok, name);
+  if (p->tok.kind == VT_TOKEN_NAME) vt_parse_copy_name(&p->tok, name);
   const int64_t word = vt_word_find(name);
   if (word < 0)
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX,
                       "expected a word such as 'mean' or 'nearest', found %s",
-                      vt_token_describe(&p->tok, found));
+                      vt_token_text(&p->tok, found));
   *out = word;
   return vt_parse_advance(p);
 }
 
-/* "...", without the marks. */
+/* Parses a text in double quotes; the quotes are dropped. */
 static vt_status parse_quoted(vt_parser *p, vt_attr_text *out) {
   char found[VT_TOKEN_TEXT];
   const vt_token at = p->tok;
   if (at.kind != VT_TOKEN_QUOTED)
     return VT_FAIL_AT(p, &at, VT_SYNTAX, "expected a text in double quotes, found %s",
-                      vt_token_describe(&at, found));
+                      vt_token_text(&at, found));
   if (at.n - 2 >= sizeof out->v)
     return VT_FAIL_AT(p, &at, VT_LIMIT, "a text of %u characters; at most %d are accepted",
                       at.n - 2, (int)sizeof out->v - 1);
@@ -362,14 +367,14 @@ static vt_status parse_attr_value(vt_parser *p, const vt_attr_field *f, void *at
       return vt_parse_flag(p, vt_attr_int(attrs, f));
     case VT_ATTR_INT:
     case VT_ATTR_AXIS:
-      return vt_parse_whole(p, vt_attr_int(attrs, f));
+      return vt_parse_whole_number(p, vt_attr_int(attrs, f));
     case VT_ATTR_REAL:
       return vt_parse_real(p, vt_attr_real(attrs, f));
     case VT_ATTR_DTYPE:
       return parse_dtype_attr(p, vt_attr_int(attrs, f));
     case VT_ATTR_AXES:
     case VT_ATTR_INTS:
-      return vt_parse_ints(p, vt_attr_ints(attrs, f));
+      return vt_parse_int_list(p, vt_attr_ints(attrs, f));
     case VT_ATTR_DIMS:
       return parse_list(p, vt_parse_dim, vt_attr_ints(attrs, f));
     case VT_ATTR_ORDER:
@@ -389,25 +394,25 @@ static vt_status parse_attr_value(vt_parser *p, const vt_attr_field *f, void *at
 static vt_status unknown_attr(vt_parser *p, const vt_attr_group *g, const vt_token *of,
                               const char *name) {
   char owner[VT_NAME_MAX + 1];
-  vt_parse_text(of, owner);
+  vt_parse_copy_name(of, owner);
   vt_suggestion s = {.wanted = name};
-  for (uint32_t i = 0; i < g->n_fields; i++) vt_suggestion_try(&s, g->fields[i].name);
+  for (uint32_t i = 0; i < g->n_fields; i++) vt_suggestion_consider(&s, g->fields[i].name);
   const vt_status status =
       VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' has no attribute '%s'", owner, name);
-  vt_parse_suggest(p, &s);
-  if (vt_layer_takes(owner, name))
-    vt_parse_hint(p, "the layer takes it: write %s NAME(..., %s=...)", owner, name);
+  vt_parse_add_suggestion(p, &s);
+  if (vt_layer_has_arg(owner, name))
+    vt_parse_add_hint(p, "the layer takes it: write %s NAME(..., %s=...)", owner, name);
   return status;
 }
 
-/* One "name=value"; bit i of `seen` is set once field i was written. */
+/* Parses one "name=value" and sets bit i of `seen`, where i is the number of the field. */
 static vt_status parse_attr(vt_parser *p, const vt_attr_group *g, const vt_token *of,
                             const vt_type *first, void *attrs, uint64_t *seen) {
   char name[VT_NAME_MAX + 1];
   if (p->tok.kind != VT_TOKEN_NAME || p->next.kind != '=')
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX,
                       "expected an attribute as name=value after the first one");
-  vt_parse_text(&p->tok, name);
+  vt_parse_copy_name(&p->tok, name);
   const vt_attr_field *f = vt_attr_find(g, name);
   if (f == NULL) return unknown_attr(p, g, of, name);
   const uint64_t bit = (uint64_t)1 << (f - g->fields);
@@ -418,24 +423,25 @@ static vt_status parse_attr(vt_parser *p, const vt_attr_group *g, const vt_token
   VT_TRY(vt_parse_advance(p));
   const vt_token value = p->tok;
   VT_TRY(parse_attr_value(p, f, attrs));
-  return settle_axes(p, &value, first, f, attrs);
+  return normalise_axes(p, &value, first, f, attrs);
 }
 
-/* What was not written: a default, whose axes still count from the end, or a failure. */
-static vt_status settle_missing(vt_parser *p, const vt_attr_group *g, const vt_token *of,
-                                const vt_type *first, void *attrs, uint64_t seen) {
+/* Checks the attributes that were not written: a required one is a failure, an optional one keeps
+ * its default, whose axes may still be counted from the end. */
+static vt_status complete_missing(vt_parser *p, const vt_attr_group *g, const vt_token *of,
+                                  const vt_type *first, void *attrs, uint64_t seen) {
   for (uint32_t i = 0; i < g->n_fields; i++) {
     const vt_attr_field *f = &g->fields[i];
     if ((seen >> i & 1) != 0) continue;
     if (f->required)
       return VT_FAIL_AT(p, of, VT_VERIFY, "'%.*s' needs the attribute '%s'", (int)of->n, of->s,
                         f->name);
-    VT_TRY(settle_axes(p, of, first, f, attrs));
+    VT_TRY(normalise_axes(p, of, first, f, attrs));
   }
   return VT_OK;
 }
 
-vt_status vt_parse_load(vt_parser *p, const vt_attr_group *g, const void *attrs) {
+vt_status vt_parse_load_attrs(vt_parser *p, const vt_attr_group *g, const void *attrs) {
   if (g->size > VT_ATTRS_MAX)
     return VT_FAIL(&p->diag, VT_INTERNAL, "the attributes of group '%s' are too large", g->name);
   memcpy(p->attrs, attrs, g->size);
@@ -446,24 +452,24 @@ vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *o
                          const vt_type *first) {
   char close[VT_NAME_MAX + 64];
   uint64_t seen = 0;
-  VT_TRY(vt_parse_load(p, g, g->defaults));
+  VT_TRY(vt_parse_load_attrs(p, g, g->defaults));
   snprintf(close, sizeof close, "')' to close the call of '%.*s'", (int)of->n, of->s);
   int more = p->tok.kind != ')';
   if (!more) VT_TRY(vt_parse_advance(p));
   while (more) {
     VT_TRY(parse_attr(p, g, of, first, p->attrs, &seen));
-    VT_TRY(vt_parse_more(p, of, ')', close, &more));
+    VT_TRY(vt_parse_list_continues(p, of, ')', close, &more));
   }
-  return settle_missing(p, g, of, first, p->attrs, seen);
+  return complete_missing(p, g, of, first, p->attrs, seen);
 }
 
 /* ---- initialisers ---- */
 
 static vt_status unknown_init(vt_parser *p, const char *name) {
   vt_suggestion s = {.wanted = name};
-  for (uint32_t i = 0; i < vt_init_total(); i++) vt_suggestion_try(&s, vt_init_at(i)->name);
+  for (uint32_t i = 0; i < vt_init_count(); i++) vt_suggestion_consider(&s, vt_init_at(i)->name);
   const vt_status status = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "unknown initialiser '%s'", name);
-  vt_parse_suggest(p, &s);
+  vt_parse_add_suggestion(p, &s);
   return status;
 }
 
@@ -473,11 +479,11 @@ vt_status vt_parse_init(vt_parser *p, vt_init_spec *out) {
   const vt_token of = p->tok;
   if (of.kind != VT_TOKEN_NAME) {
     const vt_status s = VT_FAIL_AT(p, &of, VT_SYNTAX, "expected an initialiser, found %s",
-                                   vt_token_describe(&of, found));
-    if (vt_literal_starts(&of)) vt_parse_hint(p, "write constant(value=...)");
+                                   vt_token_text(&of, found));
+    if (vt_literal_is_start(&of)) vt_parse_add_hint(p, "write constant(value=...)");
     return s;
   }
-  vt_parse_text(&of, name);
+  vt_parse_copy_name(&of, name);
   spec.info = vt_init_find(name);
   if (spec.info == NULL) return unknown_init(p, name);
   const vt_attr_group *g = spec.info->attrs;
@@ -486,11 +492,11 @@ vt_status vt_parse_init(vt_parser *p, vt_init_spec *out) {
     VT_TRY(vt_parse_advance(p));
     VT_TRY(vt_parse_attrs(p, g, &of, NULL));
   } else {
-    VT_TRY(vt_parse_load(p, g, g->defaults));
-    VT_TRY(settle_missing(p, g, &of, NULL, p->attrs, 0));
+    VT_TRY(vt_parse_load_attrs(p, g, g->defaults));
+    VT_TRY(complete_missing(p, g, &of, NULL, p->attrs, 0));
   }
   spec.attrs = vt_arena_copy(&p->arena, p->attrs, g->size);
-  if (spec.attrs == NULL) return vt_parse_nomem(p);
+  if (spec.attrs == NULL) return vt_parse_fail_nomem(p);
   *out = spec;
   return VT_OK;
 }

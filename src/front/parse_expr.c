@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * parse_expr.c - expressions: operators, calls of ops, typed literals.
+ * parse_expr.c - parses expressions: operators, calls of ops, typed literals.
  *
  *   expr    = sum [ ("==" | "!=" | "<" | "<=" | ">" | ">=") sum ]
  *   sum     = product { ("+" | "-") product }
@@ -12,10 +12,11 @@
 
 static vt_status parse_unary(vt_parser *p, vt_operand *out);
 
-/* ---- literals find their type ---- */
+/* ---- types of literals ---- */
 
-/* The type the operands beside a literal ask for: that of the first value that is not a truth
- * value. Where there is none, one decimal makes them all f32. */
+/* The type of the untyped literals among `n` operands of one op: the type of the first operand that
+ * is a value and not a bool. If there is no such value, the type is f32 if one of the literals is
+ * not an integer, else i64. */
 static uint32_t literal_type(vt_parser *p, const vt_operand *o, uint32_t n) {
   uint32_t fallback = VT_DTYPE_I64;
   for (uint32_t i = 0; i < n; i++) {
@@ -29,7 +30,7 @@ static uint32_t literal_type(vt_parser *p, const vt_operand *o, uint32_t n) {
   return fallback;
 }
 
-static vt_status settle(vt_parser *p, vt_operand *o, uint32_t n) {
+static vt_status type_literals(vt_parser *p, vt_operand *o, uint32_t n) {
   const uint32_t dtype = literal_type(p, o, n);
   for (uint32_t i = 0; i < n; i++) {
     if (o[i].value != VT_NO_VALUE) continue;
@@ -46,15 +47,15 @@ static vt_status add_node(vt_parser *p, const vt_token *at, uint32_t op, const u
   p->gb->line = at->line;
   p->gb->column = at->column;
   const uint32_t v = p->gb->b.node(&p->gb->b, op, in, n_in, attrs);
-  VT_TRY(vt_parse_built(p, at));
+  VT_TRY(vt_parse_check_builder(p, at));
   *out = v;
   return VT_OK;
 }
 
-static vt_status binary(vt_parser *p, const vt_token *at, uint32_t op, vt_operand *left,
-                        const vt_operand *right) {
+static vt_status add_binary(vt_parser *p, const vt_token *at, uint32_t op, vt_operand *left,
+                            const vt_operand *right) {
   vt_operand both[2] = {*left, *right};
-  VT_TRY(settle(p, both, 2));
+  VT_TRY(type_literals(p, both, 2));
   const uint32_t in[2] = {both[0].value, both[1].value};
   *left = (vt_operand){.at = left->at};
   return add_node(p, at, op, in, 2, NULL, &left->value);
@@ -64,22 +65,24 @@ static vt_status binary(vt_parser *p, const vt_token *at, uint32_t op, vt_operan
 
 static vt_status unknown_op(vt_parser *p, const vt_token *at, const char *name) {
   vt_suggestion s = {.wanted = name};
-  for (uint32_t i = 0; i < vt_op_total(); i++) vt_suggestion_try(&s, vt_op_at(i)->name);
+  for (uint32_t i = 0; i < vt_op_total(); i++) vt_suggestion_consider(&s, vt_op_at(i)->name);
   const vt_status status = VT_FAIL_AT(p, at, VT_SYNTAX, "unknown op '%s'", name);
-  if (vt_layer_exists(name)) vt_parse_hint(p, "a layer has a name of its own: %s NAME(...)", name);
-  vt_parse_suggest(p, &s);
+  if (vt_layer_exists(name))
+    vt_parse_add_hint(p, "a layer has a name of its own: %s NAME(...)", name);
+  vt_parse_add_suggestion(p, &s);
   return status;
 }
 
-static vt_status push(vt_parser *p, const vt_operand *o) {
+static vt_status push_operand(vt_parser *p, const vt_operand *o) {
   vt_operand *s = vt_arena_grow(&p->arena, p->stack, p->n_stack, &p->cap_stack, sizeof *s);
-  if (s == NULL) return vt_parse_nomem(p);
+  if (s == NULL) return vt_parse_fail_nomem(p);
   p->stack = s;
   p->stack[p->n_stack++] = *o;
   return VT_OK;
 }
 
-/* Positional operands, onto the stack; stops before the first attribute or the closing mark. */
+/* Pushes the positional operands of a call onto the stack. It stops before the first attribute or
+ * the closing bracket. */
 static vt_status parse_operands(vt_parser *p, const vt_token *of) {
   char close[VT_NAME_MAX + 64];
   const uint32_t base = p->n_stack;
@@ -89,46 +92,48 @@ static vt_status parse_operands(vt_parser *p, const vt_token *of) {
     VT_TRY(vt_parse_expr(p, &o));
     if (p->n_stack - base == VT_OPERANDS_MAX)
       return VT_FAIL_AT(p, &o.at, VT_LIMIT, "more than %d operands", VT_OPERANDS_MAX);
-    VT_TRY(push(p, &o));
+    VT_TRY(push_operand(p, &o));
     if (p->tok.kind == ')') return VT_OK;
     snprintf(close, sizeof close, "')' to close the call of '%.*s'", (int)of->n, of->s);
-    VT_TRY(vt_parse_more(p, of, ',', close, &more));
+    VT_TRY(vt_parse_list_continues(p, of, ',', close, &more));
     if (p->tok.kind == ')')
       return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected an operand or an attribute after ','");
   }
   return VT_OK;
 }
 
-/* The node of a call whose operands are on the stack from `base`. Value ids go to the arena only
- * for the rare call with many operands. */
+/* Parses the attributes and bodies of a call and adds its node. Its operands are on the stack from
+ * `base`. Only a call with many operands needs memory of the arena for their ids. */
 static vt_status finish_call(vt_parser *p, const vt_token *of, const vt_op_info *op, uint32_t base,
                              uint32_t *out) {
   enum { FEW = 8 };
   uint32_t few[FEW], *in = few;
   const uint32_t n = p->n_stack - base;
-  if (n > 0) VT_TRY(settle(p, p->stack + base, n));
+  if (n > 0) VT_TRY(type_literals(p, p->stack + base, n));
   if (n > FEW) in = VT_NEW_N(&p->arena, uint32_t, n);
-  if (in == NULL) return vt_parse_nomem(p);
+  if (in == NULL) return vt_parse_fail_nomem(p);
   for (uint32_t i = 0; i < n; i++) in[i] = p->stack[base + i].value;
   vt_type first = {0};
   if (n > 0) first = *p->gb->b.type(&p->gb->b, in[0]);
   VT_TRY(vt_parse_attrs(p, op->attrs, of, n > 0 ? &first : NULL));
-  if (vt_op_bodies(op) == 0) return add_node(p, of, op->number, in, n, p->attrs, out);
-  uint32_t with = n; /* the operands that the bodies take from outside included */
+  if (vt_op_body_count(op) == 0) return add_node(p, of, op->number, in, n, p->attrs, out);
+  uint32_t with = n; /* number of operands, including outer values that the bodies use */
   void *attrs = vt_arena_copy(&p->arena, p->attrs, op->attrs->size);
-  if (attrs == NULL) return vt_parse_nomem(p);
+  if (attrs == NULL) return vt_parse_fail_nomem(p);
   VT_TRY(vt_parse_bodies(p, op, of, attrs, &in, &with));
   return add_node(p, of, op->number, in, with, attrs, out);
 }
 
-/* A call gives as many values as there are names to its left; inside an expression, one. */
+/* Checks that a call has as many results as there are names to its left, or one result inside an
+ * expression. */
 static vt_status check_targets(vt_parser *p, const vt_token *of, uint32_t value, uint32_t want) {
   const vt_graph *g = p->gb->g;
   const uint32_t have = g->nodes[g->values[value].node].n_out;
   if (have == want) return VT_OK;
   const vt_status s = VT_FAIL_AT(p, of, VT_VERIFY, "'%.*s' gives %u values where %u %s wanted",
                                  (int)of->n, of->s, have, want, want == 1 ? "is" : "are");
-  if (have > 1) vt_parse_hint(p, "name all of them: a, b = ...; _ takes one that is not needed");
+  if (have > 1)
+    vt_parse_add_hint(p, "name all of them: a, b = ...; use _ for one that is not needed");
   return s;
 }
 
@@ -137,7 +142,7 @@ static vt_status parse_call(vt_parser *p, uint32_t *out) {
   const vt_token of = p->tok;
   const uint32_t base = p->n_stack, targets = p->targets;
   p->targets = 1;
-  vt_parse_text(&of, name);
+  vt_parse_copy_name(&of, name);
   const vt_op_info *op = vt_op_find(name);
   if (op == NULL) return unknown_op(p, &of, name);
   if (op->number == VT_OP_literal)
@@ -150,23 +155,23 @@ static vt_status parse_call(vt_parser *p, uint32_t *out) {
   return check_targets(p, &of, *out, targets);
 }
 
-/* f64(0.5): a literal that brings its type. */
-static vt_status parse_typed(vt_parser *p, uint32_t dtype, uint32_t *out) {
+/* Parses a literal with a type: f64(0.5) */
+static vt_status parse_typed_literal(vt_parser *p, uint32_t dtype, uint32_t *out) {
   char found[VT_TOKEN_TEXT];
   vt_operand o = {.value = VT_NO_VALUE};
   VT_TRY(vt_parse_advance(p));
   if (p->tok.kind != '(')
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX,
                       "expected '(' and a number after the type %s, found %s", vt_dtype_name(dtype),
-                      vt_token_describe(&p->tok, found));
+                      vt_token_text(&p->tok, found));
   VT_TRY(vt_parse_advance(p));
   o.negative = p->tok.kind == '-';
   if (o.negative) VT_TRY(vt_parse_advance(p));
   o.at = p->tok;
-  if (!vt_literal_starts(&o.at)) {
+  if (!vt_literal_is_start(&o.at)) {
     const vt_status s = VT_FAIL_AT(p, &o.at, VT_SYNTAX, "expected a number in %s(...), found %s",
-                                   vt_dtype_name(dtype), vt_token_describe(&o.at, found));
-    vt_parse_hint(p, "a value is converted by cast(x, dtype=%s)", vt_dtype_name(dtype));
+                                   vt_dtype_name(dtype), vt_token_text(&o.at, found));
+    vt_parse_add_hint(p, "a value is converted by cast(x, dtype=%s)", vt_dtype_name(dtype));
     return s;
   }
   VT_TRY(vt_parse_advance(p));
@@ -174,15 +179,10 @@ static vt_status parse_typed(vt_parser *p, uint32_t dtype, uint32_t *out) {
   return vt_parse_literal(p, &o, dtype, out);
 }
 
-static vt_status parse_name(vt_parser *p, const char *name, uint32_t *out) {
-  VT_TRY(vt_parse_value_of(p, &p->tok, name, out));
-  return vt_parse_advance(p);
-}
-
 /* ---- the levels of the grammar ---- */
 
-/* Two names in a row. A name that is known and is no layer is left alone, so that what is wrong
- * is said of the second one. */
+/* 1 if two names on one line are a layer call. If the first is a known value and not a layer, they
+ * are not, so that the error is reported for the second name. */
 static int is_layer_call(vt_parser *p, const char *name) {
   return p->next.kind == VT_TOKEN_NAME && p->next.line == p->tok.line &&
          (vt_layer_exists(name) || vt_scope_find(p, name) == NULL);
@@ -190,13 +190,14 @@ static int is_layer_call(vt_parser *p, const char *name) {
 
 static vt_status parse_word(vt_parser *p, vt_operand *out) {
   char name[VT_NAME_MAX + 1];
-  vt_parse_text(&p->tok, name);
+  vt_parse_copy_name(&p->tok, name);
   const uint32_t dtype = vt_dtype_find(name);
-  if (dtype != 0) return parse_typed(p, dtype, &out->value);
+  if (dtype != 0) return parse_typed_literal(p, dtype, &out->value);
   if (p->next.kind == '(') return parse_call(p, &out->value);
   if (is_layer_call(p, name)) return vt_parse_layer(p, &out->value);
   out->is_name = 1;
-  return parse_name(p, name, &out->value);
+  VT_TRY(vt_parse_find_value(p, &p->tok, name, &out->value));
+  return vt_parse_advance(p);
 }
 
 static vt_status parse_brackets(vt_parser *p, vt_operand *out) {
@@ -205,22 +206,22 @@ static vt_status parse_brackets(vt_parser *p, vt_operand *out) {
   VT_TRY(vt_parse_expr(p, out));
   const vt_status s = vt_parse_expect(p, ')', "')' to close the bracket");
   if (s != VT_OK && p->tok.line != from.line)
-    vt_parse_hint(p, "it was opened on line %u", from.line);
+    vt_parse_add_hint(p, "it was opened on line %u", from.line);
   return s;
 }
 
 static vt_status parse_primary(vt_parser *p, vt_operand *out) {
   char found[VT_TOKEN_TEXT];
   *out = (vt_operand){.at = p->tok, .value = VT_NO_VALUE};
-  if (vt_literal_starts(&p->tok)) return vt_parse_advance(p);
+  if (vt_literal_is_start(&p->tok)) return vt_parse_advance(p);
   if (p->tok.kind == VT_TOKEN_NAME) return parse_word(p, out);
   if (p->tok.kind == '(') return parse_brackets(p, out);
   return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a value, found %s",
-                    vt_token_describe(&p->tok, found));
+                    vt_token_text(&p->tok, found));
 }
 
-/* A sign before a literal belongs to it; before anything else it is the op neg. */
-static vt_status negate(vt_parser *p, const vt_token *at, vt_operand *o) {
+/* Applies a minus sign: a literal becomes negative, any other value becomes an operand of neg. */
+static vt_status apply_minus(vt_parser *p, const vt_token *at, vt_operand *o) {
   if (o->value == VT_NO_VALUE) {
     o->negative = !o->negative;
     return VT_OK;
@@ -231,16 +232,16 @@ static vt_status negate(vt_parser *p, const vt_token *at, vt_operand *o) {
 }
 
 static vt_status parse_unary(vt_parser *p, vt_operand *out) {
-  VT_TRY(vt_parse_enter(p));
+  VT_TRY(vt_parse_enter_nesting(p));
   const vt_token at = p->tok;
   if (at.kind == '-') {
     VT_TRY(vt_parse_advance(p));
     VT_TRY(parse_unary(p, out));
-    VT_TRY(negate(p, &at, out));
+    VT_TRY(apply_minus(p, &at, out));
   } else {
     VT_TRY(parse_primary(p, out));
   }
-  vt_parse_leave(p);
+  vt_parse_leave_nesting(p);
   return VT_OK;
 }
 
@@ -251,25 +252,25 @@ static vt_status parse_product(vt_parser *p, vt_operand *out) {
     vt_operand right;
     VT_TRY(vt_parse_advance(p));
     VT_TRY(parse_unary(p, &right));
-    VT_TRY(binary(p, &at, at.kind == '*' ? VT_OP_mul : VT_OP_div, out, &right));
+    VT_TRY(add_binary(p, &at, at.kind == '*' ? VT_OP_mul : VT_OP_div, out, &right));
   }
   return VT_OK;
 }
 
-static vt_status parse_total(vt_parser *p, vt_operand *out) {
+static vt_status parse_sum(vt_parser *p, vt_operand *out) {
   VT_TRY(parse_product(p, out));
   while (p->tok.kind == '+' || p->tok.kind == '-') {
     const vt_token at = p->tok;
     vt_operand right;
     VT_TRY(vt_parse_advance(p));
     VT_TRY(parse_product(p, &right));
-    VT_TRY(binary(p, &at, at.kind == '+' ? VT_OP_add : VT_OP_sub, out, &right));
+    VT_TRY(add_binary(p, &at, at.kind == '+' ? VT_OP_add : VT_OP_sub, out, &right));
   }
   return VT_OK;
 }
 
-/* The op of a comparison mark; 0: none. */
-static uint32_t comparison(uint32_t kind) {
+/* The op of a comparison operator; 0 for other tokens. */
+static uint32_t comparison_op(uint32_t kind) {
   switch (kind) {
     case VT_TOKEN_EQ:
       return VT_OP_eq;
@@ -289,22 +290,22 @@ static uint32_t comparison(uint32_t kind) {
 }
 
 vt_status vt_parse_expr(vt_parser *p, vt_operand *out) {
-  VT_TRY(parse_total(p, out));
+  VT_TRY(parse_sum(p, out));
   const vt_token at = p->tok;
-  if (comparison(at.kind) == 0) return VT_OK;
+  if (comparison_op(at.kind) == 0) return VT_OK;
   vt_operand right;
   VT_TRY(vt_parse_advance(p));
-  VT_TRY(parse_total(p, &right));
-  VT_TRY(binary(p, &at, comparison(at.kind), out, &right));
-  if (comparison(p->tok.kind) == 0) return VT_OK;
+  VT_TRY(parse_sum(p, &right));
+  VT_TRY(add_binary(p, &at, comparison_op(at.kind), out, &right));
+  if (comparison_op(p->tok.kind) == 0) return VT_OK;
   const vt_status s = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "comparisons cannot be chained");
-  vt_parse_hint(p, "write and(a < b, b < c)");
+  vt_parse_add_hint(p, "write and(a < b, b < c)");
   return s;
 }
 
 vt_status vt_parse_value(vt_parser *p, uint32_t dtype, vt_operand *out) {
   VT_TRY(vt_parse_expr(p, out));
   if (out->value != VT_NO_VALUE) return VT_OK;
-  if (dtype == 0 || vt_literal_is_bool(&out->at)) return settle(p, out, 1);
+  if (dtype == 0 || vt_literal_is_bool(&out->at)) return type_literals(p, out, 1);
   return vt_parse_literal(p, out, dtype, &out->value);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * parse_literal.c - a number as written becomes a literal of its type, rounded once.
+ * parse_literal.c - converts a number in the text to a literal of its type, rounded once.
  *
- * The half types need care: going through f64 rounds twice. The second rounding can only go wrong
- * when the f64 lies exactly between two neighbours of the half type, and then the text itself is
- * compared with that f64, digit by digit, and the f64 moved one step towards it. */
+ * For f16 and bf16, rounding through f64 rounds twice. The second rounding can only be wrong if the
+ * f64 is exactly a midpoint of two neighbours of the half type. Then the text is compared with the
+ * f64 digit by digit, and the f64 is moved one step towards the text. */
 #include <stdio.h>
 #include <string.h>
 #include "parse_state.h"
@@ -13,12 +13,12 @@ int vt_literal_is_bool(const vt_token *t) {
   return vt_token_is(t, "true") || vt_token_is(t, "false");
 }
 
-int vt_literal_starts(const vt_token *t) {
+int vt_literal_is_start(const vt_token *t) {
   return t->kind == VT_TOKEN_INT || t->kind == VT_TOKEN_REAL || vt_literal_is_bool(t);
 }
 
-/* "-129"; cut where it is long. */
-static const char *shown_as(const vt_operand *o, char out[VT_TOKEN_TEXT]) {
+/* The literal as text for messages, "-129"; a long one is cut. */
+static const char *literal_text(const vt_operand *o, char out[VT_TOKEN_TEXT]) {
   const int n = o->at.n > 40 ? 40 : (int)o->at.n;
   snprintf(out, VT_TOKEN_TEXT, "%s%.*s%s", o->negative ? "-" : "", n, o->at.s,
            o->at.n > 40 ? "..." : "");
@@ -27,14 +27,14 @@ static const char *shown_as(const vt_operand *o, char out[VT_TOKEN_TEXT]) {
 
 /* ---- exact comparison of a decimal with a short f64 ---- */
 
-/* 0.d[n-1] d[n-2] ... d[0] times 10^point: the digits stand with the lowest first. */
+/* The number 0.d[n-1] d[n-2] ... d[0] times 10^point; the lowest digit comes first. */
 enum { DIGITS = 192 };
 typedef struct digits {
-  int n, point;
-  unsigned char d[DIGITS];
+  int n, point;            /* number of digits, exponent of 10 */
+  unsigned char d[DIGITS]; /* decimal digits, 0 to 9 */
 } digits;
 
-static void multiply(digits *x, unsigned by) {
+static void multiply_digits(digits *x, unsigned by) {
   unsigned carry = 0;
   for (int i = 0; i < x->n; i++) {
     const unsigned v = x->d[i] * by + carry;
@@ -44,24 +44,23 @@ static void multiply(digits *x, unsigned by) {
   for (; carry != 0 && x->n < DIGITS; carry /= 10) x->d[x->n++] = (unsigned char)(carry % 10);
 }
 
-/* All digits of m * 2^e. With m < 2^12 and e in -160..160 there are at most 4 + 112 of them:
- * 2^-1 is 5 / 10. */
-static digits digits_of(uint64_t m, int e) {
+/* All decimal digits of m * 2^e. 2^-1 is 5 / 10, so with m < 2^12 and e in -160..160 there are at
+ * most 4 + 112 digits. */
+static digits exact_digits(uint64_t m, int e) {
   digits x = {0};
   for (; m != 0; m /= 10) x.d[x.n++] = (unsigned char)(m % 10);
-  for (int i = 0; i < (e < 0 ? -e : e); i++) multiply(&x, e < 0 ? 5 : 2);
+  for (int i = 0; i < (e < 0 ? -e : e); i++) multiply_digits(&x, e < 0 ? 5 : 2);
   x.point = x.n + (e < 0 ? e : 0);
   return x;
 }
 
-/* A decimal as written: digits from `s`, with the point `point` places behind the first one that
- * is not 0. */
+/* A decimal number in the text, without leading zeros. */
 typedef struct decimal {
-  const char *s, *end; /* the digits; a '.' may stand among them */
-  int64_t point;
+  const char *s, *end; /* its digits; they may contain a '.' */
+  int64_t point;       /* number of digits before the decimal point, with the exponent added */
 } decimal;
 
-static int64_t exponent_of(const char *s, const char *end) {
+static int64_t parse_exponent(const char *s, const char *end) {
   int64_t v = 0;
   const int negative = s < end && *s == '-';
   if (s < end && (*s == '-' || *s == '+')) s++;
@@ -70,11 +69,11 @@ static int64_t exponent_of(const char *s, const char *end) {
   return negative ? -v : v;
 }
 
-static decimal decimal_of(const vt_token *t) {
+static decimal parse_decimal(const vt_token *t) {
   decimal x = {.s = t->s, .end = t->s + t->n};
   const char *e = t->s;
   while (e < x.end && *e != 'e' && *e != 'E') e++;
-  if (e < x.end) x.point = exponent_of(e + 1, x.end);
+  if (e < x.end) x.point = parse_exponent(e + 1, x.end);
   x.end = e;
   const char *dot = memchr(x.s, '.', (size_t)(x.end - x.s));
   while (x.s < x.end && (*x.s == '0' || *x.s == '.')) x.s++;
@@ -83,9 +82,9 @@ static decimal decimal_of(const vt_token *t) {
   return x;
 }
 
-/* The sign of t - x, for a decimal t that is not 0. */
+/* The sign of t - x, for a decimal number t that is not 0. */
 static int compare_digits(const vt_token *t, const digits *x) {
-  decimal a = decimal_of(t);
+  decimal a = parse_decimal(t);
   if (a.point != x->point) return a.point > x->point ? 1 : -1;
   int i = x->n - 1;
   for (; a.s < a.end; a.s++) {
@@ -100,8 +99,8 @@ static int compare_digits(const vt_token *t, const digits *x) {
 
 /* ---- types ---- */
 
-/* A positive f64, moved one step towards the text where it holds 12 bits or fewer: the neighbours
- * of a half type and the points between them are all of that form. */
+/* Moves a positive f64 one step towards the text if its significand has 12 bits or fewer. All
+ * values of the half types and the midpoints between them have this form. */
 static double move_towards(const vt_token *t, double x) {
   uint64_t u;
   memcpy(&u, &x, sizeof u);
@@ -109,14 +108,14 @@ static double move_towards(const vt_token *t, double x) {
   uint64_t m = (u & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
   for (; (m & 1) == 0; m >>= 1) e++;
   if (m >= 4096 || e < -160 || e > 160) return x;
-  const digits exact = digits_of(m, e);
+  const digits exact = exact_digits(m, e);
   u += (uint64_t)compare_digits(t, &exact);
   memcpy(&x, &u, sizeof x);
   return x;
 }
 
-/* Digits of a hexadecimal float from the first one that is not 0. */
-static uint32_t hex_digits(const vt_token *t) {
+/* Number of digits of a hexadecimal float, without leading zeros. */
+static uint32_t count_hex_digits(const vt_token *t) {
   uint32_t i = 2, n = 0;
   while (i < t->n && (t->s[i] == '0' || t->s[i] == '.')) i++;
   for (; i < t->n && (t->s[i] | 0x20) != 'p'; i++) n += t->s[i] != '.';
@@ -128,13 +127,13 @@ static vt_status half_literal(vt_parser *p, const vt_operand *o, uint32_t dtype,
   const int hex = t->n > 1 && (t->s[1] | 0x20) == 'x';
   double x;
   if (!vt_decimal_f64(t->s, t->n, &x)) return VT_FAIL_AT(p, t, VT_SYNTAX, "malformed number");
-  if (hex && hex_digits(t) > 13)
+  if (hex && count_hex_digits(t) > 13)
     return VT_FAIL_AT(p, t, VT_LIMIT, "a hexadecimal %s has at most 13 digits",
                       vt_dtype_name(dtype));
   const int digits_only = !hex && t->s[0] >= '0' && t->s[0] <= '9';
   if (digits_only && x > 0x1p-160 && x < 0x1p160) x = move_towards(t, x);
   *out = vt_build_number(&p->gb->b, dtype, o->negative && x == x ? -x : x);
-  return vt_parse_built(p, t);
+  return vt_parse_check_builder(p, t);
 }
 
 static vt_status float_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, uint32_t *out) {
@@ -151,10 +150,10 @@ static vt_status float_literal(vt_parser *p, const vt_operand *o, uint32_t dtype
   memcpy(&bits, &x, sizeof x);
   memcpy(&narrow, &y, sizeof y);
   *out = vt_build_bits(&p->gb->b, dtype, wide ? bits : narrow);
-  return vt_parse_built(p, t);
+  return vt_parse_check_builder(p, t);
 }
 
-/* The greatest magnitude an integer type holds on this side of 0. */
+/* The greatest magnitude of a negative or a positive integer of this type. */
 static uint64_t magnitude_max(uint32_t dtype, int negative) {
   switch (dtype) {
     case VT_DTYPE_I8:
@@ -174,34 +173,34 @@ static vt_status int_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, 
   uint64_t v = 0;
   char shown[VT_TOKEN_TEXT];
   if (t->kind != VT_TOKEN_INT) {
-    const vt_status s = VT_FAIL_AT(p, t, VT_VERIFY, "%s cannot be of type %s", shown_as(o, shown),
-                                   vt_dtype_name(dtype));
-    vt_parse_hint(p, "a whole number is needed here");
+    const vt_status s = VT_FAIL_AT(p, t, VT_VERIFY, "%s cannot be of type %s",
+                                   literal_text(o, shown), vt_dtype_name(dtype));
+    vt_parse_add_hint(p, "a whole number is needed here");
     return s;
   }
   for (uint32_t i = 0; i < t->n; i++) {
     const uint64_t digit = (uint64_t)(t->s[i] - '0');
     if (v > (most - (digit <= most ? digit : most)) / 10 || digit > most)
-      return VT_FAIL_AT(p, t, VT_VERIFY, "%s does not fit into %s", shown_as(o, shown),
+      return VT_FAIL_AT(p, t, VT_VERIFY, "%s does not fit into %s", literal_text(o, shown),
                         vt_dtype_name(dtype));
     v = v * 10 + digit;
   }
   const int64_t value = o->negative ? -(int64_t)(v - (v != 0)) - (v != 0) : (int64_t)v;
   *out = vt_build_int(&p->gb->b, dtype, value);
-  return vt_parse_built(p, t);
+  return vt_parse_check_builder(p, t);
 }
 
 static vt_status bool_literal(vt_parser *p, const vt_operand *o, uint32_t *out) {
   if (o->negative) return VT_FAIL_AT(p, &o->at, VT_VERIFY, "a truth value has no sign");
   *out = vt_build_bits(&p->gb->b, VT_DTYPE_BOOL, (uint64_t)vt_token_is(&o->at, "true"));
-  return vt_parse_built(p, &o->at);
+  return vt_parse_check_builder(p, &o->at);
 }
 
 vt_status vt_parse_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, uint32_t *out) {
   char shown[VT_TOKEN_TEXT];
   const int truth = vt_literal_is_bool(&o->at);
   if (truth != (dtype == VT_DTYPE_BOOL))
-    return VT_FAIL_AT(p, &o->at, VT_VERIFY, "%s cannot be of type %s", shown_as(o, shown),
+    return VT_FAIL_AT(p, &o->at, VT_VERIFY, "%s cannot be of type %s", literal_text(o, shown),
                       vt_dtype_name(dtype));
   p->gb->line = o->at.line;
   p->gb->column = o->at.column;

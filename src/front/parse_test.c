@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * parse_test.c - what goldens cannot show: statuses, quoted lines, positions of nodes, limits,
- * memory that runs out, texts cut anywhere, and the sizes the examples promise. Runs in the
- * root. */
+ * parse_test.c - tests of the parser that golden files cannot express: statuses, quoted lines,
+ * positions of nodes, limits, failing allocations, truncated and changed texts, and the number of
+ * parameters of the examples. Runs in the root of the repository. */
 #include <string.h>
 #include "vt_file.h"
 #include "vt_parse.h"
 #include "vt_test.h"
 
-/* Parses with a counting allocator; whatever happens, nothing may be left. */
+/* Parses with a counting allocator and checks that all memory is freed, also after a failure. */
 static vt_status parse_n(const char *text, size_t n, vt_diag *d) {
   vt_fault fault = {0};
   vt_graph *g = NULL;
@@ -18,7 +18,7 @@ static vt_status parse_n(const char *text, size_t n, vt_diag *d) {
   return s;
 }
 
-/* A model around one or more lines that need x: f32[2, 2] and give y. */
+/* Parses a model with the input x: f32[2, 2], the given lines, and the output y. */
 static vt_status parse_lines(const char *lines, vt_diag *d) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
@@ -68,7 +68,7 @@ static void test_quoted_line(void) {
   vt_diag d;
   CHECK(parse_lines("\ty = rleu(x)\r", &d) == VT_SYNTAX);
   CHECK(d.line == 4 && d.column == 6);
-  CHECK(strcmp(d.source, " y = rleu(x) ") == 0); /* one byte for one byte: the caret fits */
+  CHECK(strcmp(d.source, " y = rleu(x) ") == 0); /* bytes keep their columns */
   CHECK(strcmp(d.hint, "did you mean 'relu'?") == 0);
   CHECK(parse_lines("y = rleu(x) # \xc3\xa4", &d) == VT_SYNTAX);
   CHECK(strcmp(d.source, "y = rleu(x) # \xc3\xa4") == 0);
@@ -88,17 +88,17 @@ static void test_long_line(void) {
 }
 
 static void test_diag_contract(void) {
-  vt_graph *g = (vt_graph *)&g; /* any pointer: it must not be touched */
+  vt_graph *g = (vt_graph *)&g; /* an output pointer that a failure must not change */
   CHECK(vt_parse("nonsense", 8, vt_alloc_default(), &g, NULL) == VT_SYNTAX);
   CHECK(g == (vt_graph *)&g);
   vt_diag d = {.code = VT_IO, .text = "earlier"};
   CHECK(vt_parse("nonsense", 8, vt_alloc_default(), &g, &d) == VT_SYNTAX);
-  CHECK(d.code == VT_IO && strcmp(d.text, "earlier") == 0); /* the first error wins */
+  CHECK(d.code == VT_IO && strcmp(d.text, "earlier") == 0); /* the first failure is kept */
   d = (vt_diag){0};
   CHECK(parse_n(NULL, 0, &d) == VT_SYNTAX && d.line == 1 && d.column == 1);
 }
 
-/* Every node knows the place of its call, operator or literal. */
+/* Every node has the position of its call, operator or literal. */
 static void test_node_positions(void) {
   const char *text =
       "volta 1\nmodel m {\n  input x: f32[2]\n  y = relu(x +\n    0.5)\n  output y\n}";
@@ -114,14 +114,14 @@ static void test_node_positions(void) {
 
 /* ---- limits ---- */
 
-/* `times` copies of `piece` between `head` and `tail`. */
-static vt_status parse_many(const char *head, const char *piece, size_t times, const char *tail,
+/* Parses a model with `head`, `times` copies of `piece`, and `rest`. */
+static vt_status parse_many(const char *head, const char *piece, size_t times, const char *rest,
                             vt_diag *d) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_text_add(&t, "volta 1\nmodel m {\ninput x: f32[2, 2]\n%s", head);
-  for (size_t i = 0; i < times; i++) vt_text_bytes(&t, piece, strlen(piece));
-  vt_text_add(&t, "%s\noutput y\n}\n", tail);
+  for (size_t i = 0; i < times; i++) vt_text_add_bytes(&t, piece, strlen(piece));
+  vt_text_add(&t, "%s\noutput y\n}\n", rest);
   memset(d, 0, sizeof *d);
   const vt_status s = parse_n(t.s, t.n, d);
   vt_text_done(&t);
@@ -132,7 +132,7 @@ static void test_nesting(void) {
   char close[101] = "x";
   vt_diag d;
   memset(close + 1, ')', 99);
-  CHECK(parse_many("y = ", "-(", 99, close, &d) == VT_OK); /* 2 * 99 and x itself */
+  CHECK(parse_many("y = ", "-(", 99, close, &d) == VT_OK); /* 2 * 99 levels, and one for x */
   CHECK(parse_many("y = --", "-(", 99, close, &d) == VT_LIMIT);
   CHECK(parse_many("y = ", "(", 199, "x", &d) == VT_SYNTAX);
   CHECK(parse_many("y = ", "(", 1000000, "x", &d) == VT_LIMIT);
@@ -144,11 +144,11 @@ static void test_nesting(void) {
   CHECK(parse_many("y = x\n", "repeat 1 as h {\n", 100000, "", &d) == VT_LIMIT);
 }
 
-/* What is long without being deep is read in one go. */
-static void test_long(void) {
+/* Long texts without deep nesting parse in linear time, up to the limits. */
+static void test_long_texts(void) {
   vt_diag d;
   CHECK(parse_many("y = x", " + x", 100000, "", &d) == VT_OK);
-  CHECK(parse_many("y = x * 1", "0", 1000000, "", &d) == VT_OK); /* infinite, once rounded */
+  CHECK(parse_many("y = x * 1", "0", 1000000, "", &d) == VT_OK); /* rounds to infinity */
   CHECK(parse_many("y = x * 0.", "0", 1000000, "1e1000000", &d) == VT_OK);
   CHECK(parse_many("y = f16(1.00048828125", "0", 1000000, "1)", &d) == VT_OK);
   CHECK(parse_many("y = i64(", "9", 1000000, ")", &d) == VT_VERIFY);
@@ -161,11 +161,11 @@ static void test_long(void) {
   CHECK(parse_many("y = x\nrepeat 50 as h {", "y = x\n", 100000, "}", &d) == VT_LIMIT);
 }
 
-/* The cost of a repeat is known after its first iteration. */
+/* A repeat that is too large is refused after its first iteration. */
 static void test_repeats(void) {
   vt_diag d;
   CHECK(parse_lines("y = x\nrepeat 200000 as h { y = relu(y) }", &d) == VT_OK);
-  CHECK(parse_lines("repeat 340000 as h { y = relu(x) }", &d) == VT_OK); /* one name, used often */
+  CHECK(parse_lines("repeat 340000 as h { y = relu(x) }", &d) == VT_OK); /* adds only one name */
   CHECK(parse_lines("y = x\nrepeat 600000 as h { y = relu(y) }", &d) == VT_LIMIT);
   CHECK(d.line == 5 && d.column == 8);
   CHECK(parse_lines("y = x\nrepeat 1000 as a {\nrepeat 1000 as b { }\n}", &d) == VT_LIMIT);
@@ -177,8 +177,9 @@ static void test_repeats(void) {
                     &d) == VT_LIMIT);
 }
 
-/* Different dimensions and outputs are looked up one by one, so their number is bounded. */
-static void test_counts(void) {
+/* The numbers of different dimensions and of outputs are limited, because their lookup is linear.
+ */
+static void test_count_limits(void) {
   vt_text t;
   vt_diag d = {0};
   vt_text_init(&t, vt_alloc_default());
@@ -194,10 +195,11 @@ static void test_counts(void) {
   CHECK(parse_n(t.s, t.n, &d) == VT_LIMIT);
   vt_text_done(&t);
   d = (vt_diag){0};
-  CHECK(parse_n("", ((size_t)64 << 20) + 1, &d) == VT_LIMIT); /* refused unread */
+  CHECK(parse_n("", ((size_t)64 << 20) + 1, &d) == VT_LIMIT); /* refused without being read */
 }
 
-/* A name of full length that is assigned again has no room for a suffix: it is printed as _N. */
+/* A name of maximal length that is assigned again is too long with a suffix, so the second value is
+ * unnamed. */
 static void test_long_name_again(void) {
   char name[201], text[1200];
   vt_graph *g = NULL;
@@ -240,9 +242,9 @@ static void expect_params(const char *path, uint64_t want) {
   vt_file_done(&f);
 }
 
-/* Any text may end early: the copy has exactly the bytes of the prefix, so that reading beyond
- * them is seen by the sanitizer. Only blanks and comments may follow a whole model. */
-static void cut_everywhere(const char *path, size_t step) {
+/* Parses prefixes of a file; each must fail cleanly unless only blanks and comments are missing.
+ * Each prefix is copied, so that a sanitizer notices reads beyond it. */
+static void parse_prefixes(const char *path, size_t step) {
   vt_file f;
   if (!read_example(path, &f)) return;
   const char *text = (const char *)f.data;
@@ -261,16 +263,17 @@ static void cut_everywhere(const char *path, size_t step) {
   vt_file_done(&f);
 }
 
-/* One byte changed to each of a few that matter (in the short form to one of them, in turn): parses
- * or fails, and leaves nothing behind. */
-static void change_everywhere(const char *path) {
+/* Changes each byte of a file to each of some special bytes; the short form tries only one of them
+ * per position. The text must parse or fail cleanly. */
+static void parse_changed_bytes(const char *path) {
   static const char bytes[] = "({[)]},=.-# \n9_\xff";
   vt_file f;
   if (!read_example(path, &f)) return;
   for (size_t i = 0; i < f.size; i++) {
     const uint8_t old = f.data[i];
     const size_t step = vt_test_is_long() ? 1 : sizeof bytes;
-    for (size_t k = step == 1 ? 0 : i % step; k < sizeof bytes; k += step) { /* the last one is 0 */
+    for (size_t k = step == 1 ? 0 : i % step; k < sizeof bytes;
+         k += step) { /* includes the final 0 */
       vt_diag d = {0};
       f.data[i] = (uint8_t)bytes[k];
       const vt_status s = parse_n((const char *)f.data, f.size, &d);
@@ -281,7 +284,7 @@ static void change_everywhere(const char *path) {
   vt_file_done(&f);
 }
 
-/* Every allocation fails in turn; in the short form the first ones, and then every seventh. */
+/* Makes every allocation fail in turn; in the short form the first 100, then every seventh. */
 static void test_no_memory(const char *path) {
   const long step = vt_test_is_long() ? 1 : 7;
   vt_file f;
@@ -309,20 +312,20 @@ int main(void) {
   test_diag_contract();
   test_node_positions();
   test_nesting();
-  test_long();
+  test_long_texts();
   test_repeats();
-  test_counts();
+  test_count_limits();
   test_long_name_again();
   expect_params("examples/mlp.vt", 784 * 256 + 256 + 256 * 10);
   expect_params("examples/tiny_transformer.vt", 128768);
   expect_params("examples/gpt2_124m.vt", 124439808);
   expect_params("examples/cnn.vt", 16 * 9 + 16 + 32 * 16 * 9 + 32 + 32 * 49 * 10 + 10);
-  expect_params("examples/resnet18.vt", 11689512 + 2 * 4800); /* with mean and var */
-  cut_everywhere("examples/mlp.vt", 1);
-  cut_everywhere("examples/cnn.vt", 1);
-  cut_everywhere("examples/tiny_transformer.vt", vt_test_is_long() ? 1 : 7);
-  cut_everywhere("examples/gpt2_124m.vt", vt_test_is_long() ? 1 : 41); /* a large graph each time */
-  change_everywhere("examples/mlp.vt");
+  expect_params("examples/resnet18.vt", 11689512 + 2 * 4800); /* 4800 each for mean and var */
+  parse_prefixes("examples/mlp.vt", 1);
+  parse_prefixes("examples/cnn.vt", 1);
+  parse_prefixes("examples/tiny_transformer.vt", vt_test_is_long() ? 1 : 7);
+  parse_prefixes("examples/gpt2_124m.vt", vt_test_is_long() ? 1 : 41); /* slow: a large graph */
+  parse_changed_bytes("examples/mlp.vt");
   test_no_memory("examples/tiny_transformer.vt");
   TEST_DONE();
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * safetensors.c - many named tensors in one file.
+ * safetensors.c - reads and writes safetensors, a format for many named tensors.
  *
- *   0  u64 LE, length of the header   8  the header, a JSON object, padded with spaces
- *   then the data: {"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
+ *   byte 0: length of the header, u64 LE   8: the header, a JSON object padded with spaces:
+ *   {"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}; then the data
  *
- * Offsets count from the end of the header. The tensors must tile the data: no overlap, no hole,
- * nothing after them; all of that is checked before memory for data is taken.
+ * Offsets count from the end of the header. The tensors must cover the data without overlap or
+ * hole. All of that is checked before memory for data is allocated.
  *
- * The header is read by a parser for just this shape and not made into a tree first: a tree of what
- * will be refused may be fifty times as large as its text. Strings are unescaped where they stand,
- * which never makes them longer, and what is no safetensors header is refused where it is met. */
+ * The parser accepts only such a header and builds no JSON tree, because the tree of a hostile
+ * header may be fifty times as large as its text. Strings are unescaped in place, which never makes
+ * them longer. */
 #include <stdio.h>
 #include <string.h>
 #include "archive.h"
@@ -30,58 +30,59 @@ static const struct {
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
-/* One tensor as the header describes it. */
+/* A tensor as the header describes it. */
 typedef struct slot {
-  const char *name; /* in the text of the header */
-  vt_tensor type;
-  uint64_t begin, end; /* bytes into the data */
-  uint64_t index;      /* place in the header */
+  const char *name;    /* points into the text of the header */
+  vt_tensor type;      /* type and shape, without data */
+  uint64_t begin, end; /* data_offsets: range of bytes in the data */
+  uint64_t index;      /* position among the tensors of the header */
 } slot;
 
 typedef struct reader {
-  char *text;
-  size_t n, at;
-  uint64_t data_size;
-  vt_arena arena; /* for the lists below */
-  slot *slots;
+  char *text;         /* the header */
+  size_t n, at;       /* length of the header, position in it */
+  uint64_t data_size; /* bytes after the header */
+  vt_arena arena;     /* memory of the two lists below */
+  slot *slots;        /* the tensors */
   uint32_t count, cap;
-  const char **notes; /* the names in the metadata */
+  const char **notes; /* the names in __metadata__ */
   uint32_t note_count, note_cap;
-  int has_notes;
+  int has_notes; /* 1: the header has __metadata__ */
   vt_diag *d;
 } reader;
 
 /* ---- the parts of JSON ---- */
 
-static vt_status wrong(const reader *r, const char *what) {
+static vt_status fail_malformed(const reader *r, const char *what) {
   return VT_FAIL(r->d, VT_FORMAT, "the safetensors header is wrong at byte %llu: %s",
                  (unsigned long long)r->at + LENGTH_BYTES, what);
 }
 
-static vt_status no_memory(const reader *r) {
+static vt_status fail_no_memory(const reader *r) {
   return VT_FAIL(r->d, VT_NOMEM, "no memory for the header of a safetensors file");
 }
 
-/* The next byte that is no space, 0 at the end. */
+/* Skips space and returns the next byte without consuming it; 0 at the end. */
 static char peek(reader *r) {
   while (r->at < r->n && memchr(" \t\n\r", r->text[r->at], 4) != NULL) r->at++;
   return r->at < r->n ? r->text[r->at] : '\0';
 }
 
-static int take(reader *r, char c) {
+static int accept_char(reader *r, char c) {
   if (r->at == r->n || peek(r) != c) return 0;
   r->at++;
   return 1;
 }
 
-/* Whether another element follows, in a list that `close` ends; `n` were there before. */
-static vt_status more(reader *r, char close, size_t n, int *out, const char *what) {
-  *out = !take(r, close);
-  return !*out || n == 0 || take(r, ',') ? VT_OK : wrong(r, what);
+/* Reads the separator before element number `n` of a list: writes 1 to `out` if an element follows,
+ * or 0 if the list ends with `close`. `what` is the message for anything else. */
+static vt_status list_continues(reader *r, char close, size_t n, int *out, const char *what) {
+  *out = !accept_char(r, close);
+  return !*out || n == 0 || accept_char(r, ',') ? VT_OK : fail_malformed(r, what);
 }
 
-/* Four hexadecimal digits; -1 when they are none. */
-static int32_t take_hex(reader *r) {
+/* Reads four hexadecimal digits; returns -1 if they are malformed. */
+static int32_t read_hex(reader *r) {
   int32_t v = 0;
   for (int i = 0; i < 4; i++, r->at++) {
     const char c = r->at < r->n ? r->text[r->at] : '\0';
@@ -97,7 +98,7 @@ static int32_t take_hex(reader *r) {
   return v;
 }
 
-static size_t put_utf8(char *to, uint32_t c) {
+static size_t encode_utf8(char *to, uint32_t c) {
   const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
   static const uint8_t lead[5] = {0, 0, 0xc0, 0xe0, 0xf0};
   for (size_t i = n; i-- > 1; c >>= 6) to[i] = (char)(0x80 | (c & 0x3f));
@@ -105,89 +106,92 @@ static size_t put_utf8(char *to, uint32_t c) {
   return n;
 }
 
-/* Behind "\u": one unit of UTF-16 or a pair of them. A 0 would end the string for us and for nobody
- * else. */
-static vt_status take_code(reader *r, size_t *to) {
-  int32_t c = take_hex(r);
+/* Reads the digits of \u escapes: one UTF-16 unit or a surrogate pair. U+0000 is refused, because
+ * it would end the string in C but not in other readers. */
+static vt_status read_code_point(reader *r, size_t *to) {
+  int32_t c = read_hex(r);
   if (c >= 0xd800 && c <= 0xdbff && r->n - r->at >= 2 && memcmp(r->text + r->at, "\\u", 2) == 0) {
     r->at += 2;
-    const int32_t low = take_hex(r);
+    const int32_t low = read_hex(r);
     c = low >= 0xdc00 && low <= 0xdfff ? 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00) : -1;
   }
-  if (c <= 0 || (c >= 0xd800 && c <= 0xdfff)) return wrong(r, "a \\u that is no character");
-  *to += put_utf8(r->text + *to, (uint32_t)c);
+  if (c <= 0 || (c >= 0xd800 && c <= 0xdfff))
+    return fail_malformed(r, "a \\u that is not a character");
+  *to += encode_utf8(r->text + *to, (uint32_t)c);
   return VT_OK;
 }
 
-static vt_status take_escape(reader *r, size_t *to) {
+static vt_status read_escape(reader *r, size_t *to) {
   static const char from[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-  if (r->n - r->at < 2) return wrong(r, "a string without end");
+  if (r->n - r->at < 2) return fail_malformed(r, "a string without end");
   const char c = r->text[r->at + 1];
   const char *known = c != '\0' ? strchr(from, c) : NULL;
-  if (known == NULL && c != 'u') return wrong(r, "an unknown escape");
+  if (known == NULL && c != 'u') return fail_malformed(r, "an unknown escape");
   r->at += 2;
-  if (c == 'u') return take_code(r, to);
+  if (c == 'u') return read_code_point(r, to);
   r->text[(*to)++] = means[known - from];
   return VT_OK;
 }
 
-/* A string, unescaped in place and ended by a 0, which stands at its closing quote or before. */
-static vt_status take_string(reader *r, const char **out) {
-  if (!take(r, '"')) return wrong(r, "a string is expected");
+/* Reads a string, unescapes it in place and ends it with a 0, which overwrites at most its closing
+ * quote. */
+static vt_status read_string(reader *r, const char **out) {
+  if (!accept_char(r, '"')) return fail_malformed(r, "a string is expected");
   size_t to = r->at;
   *out = r->text + to;
   while (r->at < r->n && r->text[r->at] != '"') {
     if (r->text[r->at] == '\\') {
-      VT_TRY(take_escape(r, &to));
+      VT_TRY(read_escape(r, &to));
       continue;
     }
     const uint8_t *c = (const uint8_t *)r->text + r->at;
-    const size_t length = vt_archive_utf8(c, r->n - r->at);
-    if (length == 0 || c[0] < 0x20) return wrong(r, "bytes that no string may have");
+    const size_t length = vt_archive_utf8_length(c, r->n - r->at);
+    if (length == 0 || c[0] < 0x20) return fail_malformed(r, "invalid bytes in a string");
     memmove(r->text + to, c, length);
     to += length;
     r->at += length;
   }
-  if (r->at == r->n) return wrong(r, "a string without end");
+  if (r->at == r->n) return fail_malformed(r, "a string without end");
   r->at++;
   r->text[to] = '\0';
   return VT_OK;
 }
 
-/* The name of a member and its colon. */
-static vt_status take_name(reader *r, const char **out) {
-  VT_TRY(take_string(r, out));
-  return take(r, ':') ? VT_OK : wrong(r, "':' is expected");
+/* Reads the name of a member of an object, and the colon after it. */
+static vt_status read_member_name(reader *r, const char **out) {
+  VT_TRY(read_string(r, out));
+  return accept_char(r, ':') ? VT_OK : fail_malformed(r, "':' is expected");
 }
 
 /* ---- one tensor of the header ---- */
 
-/* The name as it may be shown; `q` is where it is put. */
-static const char *shown(const slot *s, char q[VT_QUOTE_MAX]) {
+/* The tensor's name, escaped for a message; `q` holds the text. */
+static const char *quoted_name(const slot *s, char q[VT_QUOTE_MAX]) {
   return vt_archive_quote(s->name, strlen(s->name), q);
 }
 
-static vt_status take_dtype(reader *r, slot *s) {
+static vt_status read_dtype(reader *r, slot *s) {
   char q[VT_QUOTE_MAX], k[VT_QUOTE_MAX];
   const char *name;
   if (peek(r) != '"')
-    return VT_FAIL(r->d, VT_FORMAT, "the dtype of tensor '%s' is not a string", shown(s, q));
-  VT_TRY(take_string(r, &name));
+    return VT_FAIL(r->d, VT_FORMAT, "the dtype of tensor '%s' is not a string", quoted_name(s, q));
+  VT_TRY(read_string(r, &name));
   for (size_t i = 0; i < TYPES; i++) {
     if (strcmp(types[i].name, name) != 0) continue;
     s->type.dtype = types[i].dtype;
     return VT_OK;
   }
   return VT_FAIL(r->d, VT_UNSUPPORTED, "the dtype '%s' of tensor '%s' is not supported",
-                 vt_archive_quote(name, strlen(name), k), shown(s, q));
+                 vt_archive_quote(name, strlen(name), k), quoted_name(s, q));
 }
 
 static int is_digit(const reader *r, size_t at) {
   return at < r->n && r->text[at] >= '0' && r->text[at] <= '9';
 }
 
-/* Digits and nothing else: no sign, no fraction, no exponent, no zero in front. */
-static vt_status take_whole(reader *r, const slot *s, const char *what, int64_t *out) {
+/* Reads a whole number that consists only of digits: no sign, fraction, exponent or leading zero.
+ */
+static vt_status read_whole(reader *r, const slot *s, const char *what, int64_t *out) {
   char q[VT_QUOTE_MAX];
   int64_t v = 0;
   (void)peek(r);
@@ -196,56 +200,57 @@ static vt_status take_whole(reader *r, const slot *s, const char *what, int64_t 
     const int digit = r->text[r->at] - '0';
     if (v > (INT64_MAX - digit) / 10)
       return VT_FAIL(r->d, VT_LIMIT, "the %s of tensor '%s' holds a number beyond 2^63", what,
-                     shown(s, q));
+                     quoted_name(s, q));
     v = v * 10 + digit;
   }
   const int zero_first = r->at - first > 1 && r->text[first] == '0';
   const int goes_on = r->at < r->n && memchr(".eE", r->text[r->at], 3) != NULL;
   if (r->at == first || zero_first || goes_on)
-    return VT_FAIL(r->d, VT_FORMAT, "the %s of tensor '%s' holds what is not a whole number", what,
-                   shown(s, q));
+    return VT_FAIL(r->d, VT_FORMAT, "the %s of tensor '%s' holds a non-integer", what,
+                   quoted_name(s, q));
   *out = v;
   return VT_OK;
 }
 
-/* An array of whole numbers. As many as there is room for are kept, all are counted. */
-static vt_status take_array(reader *r, const slot *s, const char *what, int64_t *out, size_t room,
+/* Reads an array of whole numbers. The first `room` of them are stored; *out_n counts all. */
+static vt_status read_array(reader *r, const slot *s, const char *what, int64_t *out, size_t room,
                             size_t *out_n) {
   char q[VT_QUOTE_MAX];
   int another = 1;
   int64_t v = 0;
   size_t n = 0;
-  if (!take(r, '['))
-    return VT_FAIL(r->d, VT_FORMAT, "the %s of tensor '%s' is not an array", what, shown(s, q));
+  if (!accept_char(r, '['))
+    return VT_FAIL(r->d, VT_FORMAT, "the %s of tensor '%s' is not an array", what,
+                   quoted_name(s, q));
   for (;; n++) {
-    VT_TRY(more(r, ']', n, &another, "',' or ']' is expected"));
+    VT_TRY(list_continues(r, ']', n, &another, "',' or ']' is expected"));
     if (!another) break;
-    VT_TRY(take_whole(r, s, what, &v));
+    VT_TRY(read_whole(r, s, what, &v));
     if (n < room) out[n] = v;
   }
   *out_n = n;
   return VT_OK;
 }
 
-static vt_status take_shape(reader *r, slot *s) {
+static vt_status read_shape(reader *r, slot *s) {
   char q[VT_QUOTE_MAX];
   size_t rank = 0;
-  VT_TRY(take_array(r, s, "shape", s->type.dim, VT_MAX_RANK, &rank));
+  VT_TRY(read_array(r, s, "shape", s->type.dim, VT_MAX_RANK, &rank));
   if (rank > VT_MAX_RANK)
-    return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has rank %zu, more than %d", shown(s, q), rank,
-                   VT_MAX_RANK);
+    return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has rank %zu, more than %d", quoted_name(s, q),
+                   rank, VT_MAX_RANK);
   s->type.rank = (uint32_t)rank;
   return VT_OK;
 }
 
-static vt_status take_offsets(reader *r, slot *s) {
+static vt_status read_offsets(reader *r, slot *s) {
   char q[VT_QUOTE_MAX];
   int64_t v[2] = {0, 0};
   size_t n = 0;
-  VT_TRY(take_array(r, s, "data_offsets", v, 2, &n));
+  VT_TRY(read_array(r, s, "data_offsets", v, 2, &n));
   if (n != 2)
     return VT_FAIL(r->d, VT_FORMAT, "the data_offsets of tensor '%s' are not two numbers",
-                   shown(s, q));
+                   quoted_name(s, q));
   s->begin = (uint64_t)v[0];
   s->end = (uint64_t)v[1];
   return VT_OK;
@@ -253,40 +258,42 @@ static vt_status take_offsets(reader *r, slot *s) {
 
 static const struct {
   const char *name;
-  vt_status (*take)(reader *r, slot *s);
-} members[] = {{"dtype", take_dtype}, {"shape", take_shape}, {"data_offsets", take_offsets}};
+  vt_status (*read)(reader *r, slot *s);
+} members[] = {{"dtype", read_dtype}, {"shape", read_shape}, {"data_offsets", read_offsets}};
 enum { MEMBERS = sizeof members / sizeof members[0] };
 
-static vt_status take_member(reader *r, slot *s, unsigned *seen) {
+static vt_status read_member(reader *r, slot *s, unsigned *seen) {
   char q[VT_QUOTE_MAX], k[VT_QUOTE_MAX];
   const char *name;
-  VT_TRY(take_name(r, &name));
+  VT_TRY(read_member_name(r, &name));
   for (unsigned i = 0; i < MEMBERS; i++) {
     if (strcmp(members[i].name, name) != 0) continue;
     if ((*seen >> i & 1) != 0)
-      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has the member '%s' twice", shown(s, q), name);
+      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has the member '%s' twice", quoted_name(s, q),
+                     name);
     *seen |= 1u << i;
-    return members[i].take(r, s);
+    return members[i].read(r, s);
   }
-  return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has an unknown member '%s'", shown(s, q),
+  return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has an unknown member '%s'", quoted_name(s, q),
                  vt_archive_quote(name, strlen(name), k));
 }
 
-/* The three members, each once, and no other. */
-static vt_status take_members(reader *r, slot *s) {
+/* Reads the object of a tensor: it must have each of the three members once, and no other. */
+static vt_status read_members(reader *r, slot *s) {
   char q[VT_QUOTE_MAX];
   unsigned seen = 0;
   int another = 1;
-  if (!take(r, '{'))
-    return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' is not described by a JSON object", shown(s, q));
+  if (!accept_char(r, '{'))
+    return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' is not described by a JSON object",
+                   quoted_name(s, q));
   for (size_t n = 0;; n++) {
-    VT_TRY(more(r, '}', n, &another, "',' or '}' is expected"));
+    VT_TRY(list_continues(r, '}', n, &another, "',' or '}' is expected"));
     if (!another) break;
-    VT_TRY(take_member(r, s, &seen));
+    VT_TRY(read_member(r, s, &seen));
   }
   for (unsigned i = 0; i < MEMBERS; i++)
     if ((seen >> i & 1) == 0)
-      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has no member '%s'", shown(s, q),
+      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has no member '%s'", quoted_name(s, q),
                      members[i].name);
   return VT_OK;
 }
@@ -295,27 +302,29 @@ static vt_status check_slot(const reader *r, const slot *s) {
   char q[VT_QUOTE_MAX];
   uint64_t bytes;
   if (vt_tensor_bytes(&s->type, NULL, &bytes, NULL) != VT_OK)
-    return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has more bytes than can be addressed", shown(s, q));
+    return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has more bytes than can be addressed",
+                   quoted_name(s, q));
   if (s->begin > s->end || s->end > r->data_size)
     return VT_FAIL(r->d, VT_FORMAT,
-                   "tensor '%s' lies at bytes %llu to %llu, outside the %llu bytes of data",
-                   shown(s, q), (unsigned long long)s->begin, (unsigned long long)s->end,
+                   "tensor '%s' is at bytes %llu to %llu, outside the %llu bytes of data",
+                   quoted_name(s, q), (unsigned long long)s->begin, (unsigned long long)s->end,
                    (unsigned long long)r->data_size);
   if (s->end - s->begin != bytes)
     return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has %llu bytes of data and a shape of %llu",
-                   shown(s, q), (unsigned long long)(s->end - s->begin), (unsigned long long)bytes);
+                   quoted_name(s, q), (unsigned long long)(s->end - s->begin),
+                   (unsigned long long)bytes);
   return VT_OK;
 }
 
-static vt_status take_slot(reader *r, const char *name) {
+static vt_status read_slot(reader *r, const char *name) {
   char q[VT_QUOTE_MAX];
   slot s = {.name = name, .index = r->count};
   if (!vt_archive_name_ok(name))
-    return VT_FAIL(r->d, VT_FORMAT, "'%s' cannot be a tensor's name", shown(&s, q));
-  VT_TRY(take_members(r, &s));
+    return VT_FAIL(r->d, VT_FORMAT, "'%s' cannot be a tensor's name", quoted_name(&s, q));
+  VT_TRY(read_members(r, &s));
   VT_TRY(check_slot(r, &s));
   slot *list = vt_arena_grow(&r->arena, r->slots, r->count, &r->cap, sizeof s);
-  if (list == NULL) return no_memory(r);
+  if (list == NULL) return fail_no_memory(r);
   list[r->count++] = s;
   r->slots = list;
   return VT_OK;
@@ -323,51 +332,51 @@ static vt_status take_slot(reader *r, const char *name) {
 
 /* ---- the header ---- */
 
-static vt_status take_note(reader *r) {
+static vt_status read_note(reader *r) {
   char k[VT_QUOTE_MAX];
   const char *name, *value;
-  VT_TRY(take_name(r, &name));
+  VT_TRY(read_member_name(r, &name));
   if (peek(r) != '"')
     return VT_FAIL(r->d, VT_FORMAT, "'%s' in '" METADATA "' is not a string",
                    vt_archive_quote(name, strlen(name), k));
-  VT_TRY(take_string(r, &value));
+  VT_TRY(read_string(r, &value));
   const char **list =
       vt_arena_grow(&r->arena, r->notes, r->note_count, &r->note_cap, sizeof *r->notes);
-  if (list == NULL) return no_memory(r);
+  if (list == NULL) return fail_no_memory(r);
   list[r->note_count++] = name;
   r->notes = list;
   return VT_OK;
 }
 
-/* Notes for people: checked, and not kept. */
-static vt_status take_notes(reader *r) {
+/* Reads __metadata__, notes for people: the syntax is checked, the values are dropped. */
+static vt_status read_notes(reader *r) {
   int another = 1;
   if (r->has_notes) return VT_FAIL(r->d, VT_FORMAT, "the header has '" METADATA "' twice");
   r->has_notes = 1;
-  if (!take(r, '{')) return VT_FAIL(r->d, VT_FORMAT, "'" METADATA "' is not a JSON object");
+  if (!accept_char(r, '{')) return VT_FAIL(r->d, VT_FORMAT, "'" METADATA "' is not a JSON object");
   for (size_t n = 0;; n++) {
-    VT_TRY(more(r, '}', n, &another, "',' or '}' is expected"));
+    VT_TRY(list_continues(r, '}', n, &another, "',' or '}' is expected"));
     if (!another) return VT_OK;
-    VT_TRY(take_note(r));
+    VT_TRY(read_note(r));
   }
 }
 
-static vt_status take_header(reader *r) {
+static vt_status read_header(reader *r) {
   const char *name;
   int another = 1;
-  if (!take(r, '{'))
+  if (!accept_char(r, '{'))
     return VT_FAIL(r->d, VT_FORMAT, "the safetensors header at byte 8 is not a JSON object");
   for (size_t n = 0;; n++) {
-    VT_TRY(more(r, '}', n, &another, "',' or '}' is expected"));
+    VT_TRY(list_continues(r, '}', n, &another, "',' or '}' is expected"));
     if (!another) break;
-    VT_TRY(take_name(r, &name));
-    VT_TRY(strcmp(name, METADATA) == 0 ? take_notes(r) : take_slot(r, name));
+    VT_TRY(read_member_name(r, &name));
+    VT_TRY(strcmp(name, METADATA) == 0 ? read_notes(r) : read_slot(r, name));
   }
   (void)peek(r);
-  return r->at == r->n ? VT_OK : wrong(r, "it goes on after its end");
+  return r->at == r->n ? VT_OK : fail_malformed(r, "it goes on after its end");
 }
 
-/* ---- all of them ---- */
+/* ---- checks of all tensors ---- */
 
 static int by_note(const void *a, const void *b, const void *context) {
   const char *const *x = a, *const *y = b;
@@ -382,7 +391,7 @@ static int by_name(const void *a, const void *b, const void *context) {
   return c != 0 ? c : x->index < y->index ? -1 : x->index > y->index;
 }
 
-static vt_status twice(const reader *r, const char *name) {
+static vt_status fail_repeated_name(const reader *r, const char *name) {
   char q[VT_QUOTE_MAX];
   return VT_FAIL(r->d, VT_FORMAT, "the safetensors header has '%s' twice",
                  vt_archive_quote(name, strlen(name), q));
@@ -391,15 +400,17 @@ static vt_status twice(const reader *r, const char *name) {
 static vt_status check_names(reader *r, vt_alloc a) {
   if (vt_sort(r->notes, r->note_count, sizeof *r->notes, by_note, NULL, a) != VT_OK ||
       vt_sort(r->slots, r->count, sizeof *r->slots, by_name, NULL, a) != VT_OK)
-    return no_memory(r);
+    return fail_no_memory(r);
   for (uint32_t i = 1; i < r->note_count; i++)
-    if (strcmp(r->notes[i - 1], r->notes[i]) == 0) return twice(r, r->notes[i]);
+    if (strcmp(r->notes[i - 1], r->notes[i]) == 0) return fail_repeated_name(r, r->notes[i]);
   for (uint32_t i = 1; i < r->count; i++)
-    if (strcmp(r->slots[i - 1].name, r->slots[i].name) == 0) return twice(r, r->slots[i].name);
+    if (strcmp(r->slots[i - 1].name, r->slots[i].name) == 0)
+      return fail_repeated_name(r, r->slots[i].name);
   return VT_OK;
 }
 
-/* Where the data lies; an empty tensor comes before the one that begins at the same byte. */
+/* Order of tensors: by begin, then by end, so that an empty tensor precedes the one that begins at
+ * the same byte. */
 static int by_offset(const void *a, const void *b, const void *context) {
   const slot *x = a, *y = b;
   (void)context;
@@ -408,7 +419,7 @@ static int by_offset(const void *a, const void *b, const void *context) {
   return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static vt_status check_tiling(const slot *slots, size_t n, uint64_t data_size, vt_diag *d) {
+static vt_status check_coverage(const slot *slots, size_t n, uint64_t data_size, vt_diag *d) {
   char q[VT_QUOTE_MAX];
   uint64_t at = 0;
   for (size_t i = 0; i < n; i++) {
@@ -416,8 +427,8 @@ static vt_status check_tiling(const slot *slots, size_t n, uint64_t data_size, v
       return VT_FAIL(
           d, VT_FORMAT,
           "%s before tensor '%s': the data before it ends at byte %llu and it begins at %llu",
-          slots[i].begin < at ? "there is an overlap" : "there is a hole", shown(&slots[i], q),
-          (unsigned long long)at, (unsigned long long)slots[i].begin);
+          slots[i].begin < at ? "there is an overlap" : "there is a hole",
+          quoted_name(&slots[i], q), (unsigned long long)at, (unsigned long long)slots[i].begin);
     at = slots[i].end;
   }
   if (at != data_size)
@@ -426,32 +437,32 @@ static vt_status check_tiling(const slot *slots, size_t n, uint64_t data_size, v
   return VT_OK;
 }
 
-/* The slots tile the data and are in order, so that it is read from its beginning to its end. */
-static vt_status take_slots(vt_archive *ar, const slot *slots, size_t n, vt_stream *data,
-                            vt_diag *d) {
+/* Reads the data of all tensors. They cover it in order, so it is read sequentially. */
+static vt_status read_data(vt_archive *ar, const slot *slots, size_t n, vt_stream *data,
+                           vt_diag *d) {
   for (size_t i = 0; i < n; i++) {
     const slot *s = &slots[i];
     void *to;
     VT_TRY(vt_archive_add(ar, s->name, &s->type, &to, d));
-    VT_TRY(vt_archive_fill(data, &s->type, to, s->end - s->begin, d));
+    VT_TRY(vt_archive_read_data(data, &s->type, to, s->end - s->begin, d));
   }
   return VT_OK;
 }
 
-static vt_status read_slots(vt_archive *ar, reader *r, vt_stream *data) {
-  VT_TRY(take_header(r));
+static vt_status read_tensors(vt_archive *ar, reader *r, vt_stream *data) {
+  VT_TRY(read_header(r));
   VT_TRY(check_names(r, ar->a));
   if (vt_sort(r->slots, r->count, sizeof *r->slots, by_offset, NULL, ar->a) != VT_OK)
-    return no_memory(r);
-  VT_TRY(check_tiling(r->slots, r->count, r->data_size, r->d));
-  return take_slots(ar, r->slots, r->count, data, r->d);
+    return fail_no_memory(r);
+  VT_TRY(check_coverage(r->slots, r->count, r->data_size, r->d));
+  return read_data(ar, r->slots, r->count, data, r->d);
 }
 
-static vt_status parse_header(vt_archive *ar, char *text, size_t length, vt_stream *data,
-                              vt_diag *d) {
+static vt_status read_with_arena(vt_archive *ar, char *text, size_t length, vt_stream *data,
+                                 vt_diag *d) {
   reader r = {.text = text, .n = length, .data_size = data->end - data->at, .d = d};
   vt_arena_init(&r.arena, ar->a);
-  const vt_status s = read_slots(ar, &r, data);
+  const vt_status s = read_tensors(ar, &r, data);
   vt_arena_done(&r.arena);
   return s;
 }
@@ -465,10 +476,9 @@ static vt_status read_length(vt_stream *s, uint64_t *out, vt_diag *d) {
   VT_TRY(vt_stream_read(s, p, LENGTH_BYTES, d));
   for (int i = 0; i < LENGTH_BYTES; i++) length |= (uint64_t)p[i] << (8 * i);
   if (length > s->end - LENGTH_BYTES)
-    return VT_FAIL(
-        d, VT_FORMAT,
-        "the safetensors header at byte 8 is said to be %llu bytes long, but %llu are left",
-        (unsigned long long)length, (unsigned long long)(s->end - LENGTH_BYTES));
+    return VT_FAIL(d, VT_FORMAT,
+                   "the safetensors header at byte 8 declares %llu bytes, but %llu are left",
+                   (unsigned long long)length, (unsigned long long)(s->end - LENGTH_BYTES));
   if (length > HEADER_LIMIT)
     return VT_FAIL(d, VT_LIMIT, "the safetensors header of %llu bytes is over the limit of %d",
                    (unsigned long long)length, HEADER_LIMIT);
@@ -486,19 +496,20 @@ vt_status vt_safetensors_parse(vt_archive *ar, const vt_source *src, vt_diag *d)
   char *text = vt_alloc_new(ar->a, held);
   if (text == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the header of a safetensors file");
   vt_status status = vt_stream_read(&s, text, length, d);
-  if (status == VT_OK) status = parse_header(ar, text, (size_t)length, &s, d);
+  if (status == VT_OK) status = read_with_arena(ar, text, (size_t)length, &s, d);
   vt_alloc_free(ar->a, text, held);
   return status;
 }
 
 /* ---- writing ---- */
 
-/* Only these two need a backslash: a name has no control characters. */
+/* Prints a name as a JSON string. Only " and \ need a backslash, because names have no control
+ * characters. */
 static void print_name(vt_text *t, const char *name) {
   vt_text_add(t, "\"");
   for (const char *c = name; *c != '\0'; c++) {
     if (*c == '"' || *c == '\\') vt_text_add(t, "\\");
-    vt_text_bytes(t, c, 1);
+    vt_text_add_bytes(t, c, 1);
   }
   vt_text_add(t, "\"");
 }
@@ -518,11 +529,11 @@ static void print_item(vt_text *t, const vt_item *x, uint64_t begin) {
               (unsigned long long)(begin + x->bytes));
 }
 
-/* The length and the padded header. */
+/* Prints the length and the header, padded with spaces to a multiple of 8 bytes. */
 static vt_status print_header(vt_text *t, const vt_item *items, uint32_t n, vt_diag *d) {
   uint8_t length[LENGTH_BYTES] = {0};
   uint64_t at = 0;
-  vt_text_bytes(t, length, sizeof length);
+  vt_text_add_bytes(t, length, sizeof length);
   vt_text_add(t, "{");
   for (uint32_t i = 0; i < n; i++) {
     if (i > 0) vt_text_add(t, ",");
@@ -531,7 +542,7 @@ static vt_status print_header(vt_text *t, const vt_item *items, uint32_t n, vt_d
       return VT_FAIL(d, VT_LIMIT, "the tensors are too large for one safetensors file");
   }
   vt_text_add(t, "}");
-  while (vt_text_status(t) == VT_OK && t->n % 8 != 0) vt_text_bytes(t, " ", 1);
+  while (vt_text_status(t) == VT_OK && t->n % 8 != 0) vt_text_add_bytes(t, " ", 1);
   if (vt_text_status(t) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the header of a safetensors file");
   if (t->n - LENGTH_BYTES > HEADER_LIMIT)
@@ -542,13 +553,13 @@ static vt_status print_header(vt_text *t, const vt_item *items, uint32_t n, vt_d
   return VT_OK;
 }
 
-static vt_status put_items(const char *path, const vt_text *head, const vt_item *items, uint32_t n,
-                           vt_diag *d) {
+static vt_status write_file(const char *path, const vt_text *head, const vt_item *items, uint32_t n,
+                            vt_diag *d) {
   vt_file_writer w;
   VT_TRY(vt_file_create(path, &w, d));
-  vt_status s = vt_file_put(&w, head->s, head->n, d);
+  vt_status s = vt_file_write(&w, head->s, head->n, d);
   for (uint32_t i = 0; i < n && s == VT_OK; i++)
-    s = vt_archive_put(&w, items[i].tensor, items[i].bytes, d);
+    s = vt_archive_write_data(&w, items[i].tensor, items[i].bytes, d);
   if (s == VT_OK) s = vt_file_commit(&w, d);
   vt_file_abort(&w);
   return s;
@@ -562,9 +573,10 @@ vt_status vt_safetensors_write(const char *path, uint32_t n, const char *const *
   vt_text_init(&head, vt_alloc_default());
   vt_item *items = VT_NEW_N(&arena, vt_item, n);
   vt_status s = items != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "no memory to write tensors");
-  if (s == VT_OK) s = vt_archive_items(n, names, tensors, METADATA, vt_alloc_default(), items, d);
+  if (s == VT_OK)
+    s = vt_archive_sort_items(n, names, tensors, METADATA, vt_alloc_default(), items, d);
   if (s == VT_OK) s = print_header(&head, items, n, d);
-  if (s == VT_OK) s = put_items(path, &head, items, n, d);
+  if (s == VT_OK) s = write_file(path, &head, items, n, d);
   vt_text_done(&head);
   vt_arena_done(&arena);
   return s;

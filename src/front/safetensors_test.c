@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * safetensors_test.c - safetensors files, good and hostile, and back. */
+ * safetensors_test.c - tests safetensors files: valid, hostile and written ones. */
 #include <sys/resource.h>
 #include "archive_test.h"
 
-static bytes make(const char *header, const void *data, size_t n) {
+static bytes make_safetensors(const char *header, const void *data, size_t n) {
   bytes b = {.n = 0};
-  add_number(&b, strlen(header), 8);
-  add(&b, header, strlen(header));
-  add(&b, data, n);
+  append_number(&b, strlen(header), 8);
+  append(&b, header, strlen(header));
+  append(&b, data, n);
   return b;
 }
 
-static vt_tensor tensor(uint32_t dtype, uint32_t rank, const int64_t *dim, void *data) {
+static vt_tensor make_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim, void *data) {
   vt_tensor t = {.dtype = dtype, .rank = rank, .data = data};
   for (uint32_t i = 0; i < rank && i < VT_MAX_RANK; i++) t.dim[i] = dim[i];
   return t;
@@ -19,7 +19,8 @@ static vt_tensor tensor(uint32_t dtype, uint32_t rank, const int64_t *dim, void 
 
 /* ---- reading ---- */
 
-/* Out of order in the header, empty ones, at odd offsets, with notes, a name that needs escapes. */
+/* Tensors in another order than their data, an empty one, odd offsets, metadata, an escaped name.
+ */
 static const char mixed[] =
     "{\"__metadata__\":{\"by\":\"hand\"},"
     "\"b.w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[3,11]},"
@@ -32,7 +33,7 @@ static const uint8_t mixed_data[13] = {1, 0, 1, 0, 0, 0x80, 0x3f, 1, 0, 0xc0, 0x
 static void test_reading(void) {
   static const char *const names[4] = {"\xc3\xa4 \"q\"", "e", "b.w", "s"};
   const uint32_t types[4] = {VT_DTYPE_BOOL, VT_DTYPE_I64, VT_DTYPE_F32, VT_DTYPE_BF16};
-  const bytes b = make(mixed, mixed_data, sizeof mixed_data);
+  const bytes b = make_safetensors(mixed, mixed_data, sizeof mixed_data);
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
@@ -66,7 +67,7 @@ static void test_every_type(void) {
     const unsigned size = (unsigned)vt_dtype_bytes(i + 1);
     snprintf(header, sizeof header,
              "{\"x\":{\"dtype\":\"%s\",\"shape\":[1],\"data_offsets\":[0,%u]}}", names[i], size);
-    const bytes b = make(header, data, size);
+    const bytes b = make_safetensors(header, data, size);
     vt_archive *ar;
     vt_fault f;
     vt_diag d;
@@ -82,7 +83,7 @@ static void test_empty_file(void) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
-  const bytes b = make("{}", "", 0);
+  const bytes b = make_safetensors("{}", "", 0);
   CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
   CHECK(ar != NULL && vt_archive_count(ar) == 0);
   vt_archive_free(ar);
@@ -103,7 +104,7 @@ static const struct {
     {"{\"__metadata__\":1}", 0, VT_FORMAT},
     {"{\"__metadata__\":{\"a\":1}}", 0, VT_FORMAT},
     {"{\"__metadata__\":{\"a\":\"1\"}}", 1, VT_FORMAT},
-    /* what is no JSON */
+    /* malformed JSON */
     {"", 0, VT_FORMAT},
     {"[]", 0, VT_FORMAT},
     {"{,}", 0, VT_FORMAT},
@@ -143,7 +144,7 @@ static const struct {
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,\"1\"]}}", 1, VT_FORMAT},
     {"{\"x\":{\"dtype\":\"U16\",\"shape\":[1],\"data_offsets\":[0,2]}}", 2, VT_UNSUPPORTED},
     {"{\"x\":{\"dtype\":\"f32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, VT_UNSUPPORTED},
-    /* offsets that lie */
+    /* wrong offsets */
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 1, VT_FORMAT},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}", 1, VT_FORMAT},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
@@ -156,10 +157,10 @@ static const struct {
      3, VT_FORMAT}, /* overlap */
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
      "\"y\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}",
-     2, VT_FORMAT}, /* twice the same bytes */
+     2, VT_FORMAT}, /* two tensors with the same bytes */
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]},"
      "\"y\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[1,1]}}",
-     3, VT_FORMAT}, /* an empty one inside another */
+     3, VT_FORMAT}, /* an empty tensor inside another */
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
      "\"y\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[2,3]}}",
      3, VT_FORMAT}, /* hole */
@@ -191,70 +192,73 @@ static const struct {
 static void test_refused(void) {
   static const uint8_t data[16];
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-    const bytes b = make(refused[i].header, data, refused[i].data);
+    const bytes b = make_safetensors(refused[i].header, data, refused[i].data);
     vt_diag d;
-    const vt_status s = judge(b.p, b.n, &d);
+    const vt_status s = parse_status(b.p, b.n, &d);
     CHECK(s == refused[i].status);
     if (s != refused[i].status) fprintf(stderr, "  %s: %s\n", refused[i].header, d.text);
   }
 }
 
-static void check_says(const bytes *b, vt_status s, const char *text) {
+static void check_message(const bytes *b, vt_status s, const char *text) {
   vt_diag d;
-  CHECK(judge(b->p, b->n, &d) == s);
+  CHECK(parse_status(b->p, b->n, &d) == s);
   CHECK(strcmp(d.text, text) == 0);
   if (strcmp(d.text, text) != 0) fprintf(stderr, "  %s\n", d.text);
 }
 
 static void test_messages(void) {
-  bytes b = make("{\"x\":{\"dtype\":\"BOOL\",\"shape\":[2],\"data_offsets\":[0,2]}}", "\1\3", 2);
-  check_says(&b, VT_FORMAT, "byte 64 is 3, and a bool is 0 or 1");
-  b = make("{\"\\u001b[2J\":{\"dtype\":\"\\n\"}}", "", 0);
-  check_says(&b, VT_FORMAT, "'\\x1b[2J' cannot be a tensor's name");
-  b = make("{\"\\u00e4\":{\"dtype\":\"C64\",\"shape\":[2],\"data_offsets\":[0,2]}}", "", 0);
-  check_says(&b, VT_UNSUPPORTED, "the dtype 'C64' of tensor '\xc3\xa4' is not supported");
-  b = make("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}", "ab", 2);
-  check_says(&b, VT_FORMAT,
-             "there is a hole before tensor 'x': the data before it ends at byte 0 and it begins "
-             "at 1");
-  b = make("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[2,1]}}", "ab", 2);
-  check_says(&b, VT_FORMAT, "tensor 'x' lies at bytes 2 to 1, outside the 2 bytes of data");
-  b = make("{\"x\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}", "ab", 2);
-  check_says(&b, VT_FORMAT, "tensor 'x' lies at bytes 0 to 3, outside the 2 bytes of data");
-  b = make("{\"x\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,1]}}", "a",
-           1);
-  check_says(&b, VT_LIMIT, "tensor 'x' has rank 9, more than 8");
-  b = make("{}", "", 0);
+  bytes b = make_safetensors("{\"x\":{\"dtype\":\"BOOL\",\"shape\":[2],\"data_offsets\":[0,2]}}",
+                             "\1\3", 2);
+  check_message(&b, VT_FORMAT, "byte 64 is 3, and a bool is 0 or 1");
+  b = make_safetensors("{\"\\u001b[2J\":{\"dtype\":\"\\n\"}}", "", 0);
+  check_message(&b, VT_FORMAT, "'\\x1b[2J' cannot be a tensor's name");
+  b = make_safetensors("{\"\\u00e4\":{\"dtype\":\"C64\",\"shape\":[2],\"data_offsets\":[0,2]}}", "",
+                       0);
+  check_message(&b, VT_UNSUPPORTED, "the dtype 'C64' of tensor '\xc3\xa4' is not supported");
+  b = make_safetensors("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}", "ab", 2);
+  check_message(
+      &b, VT_FORMAT,
+      "there is a hole before tensor 'x': the data before it ends at byte 0 and it begins "
+      "at 1");
+  b = make_safetensors("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[2,1]}}", "ab", 2);
+  check_message(&b, VT_FORMAT, "tensor 'x' is at bytes 2 to 1, outside the 2 bytes of data");
+  b = make_safetensors("{\"x\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}", "ab", 2);
+  check_message(&b, VT_FORMAT, "tensor 'x' is at bytes 0 to 3, outside the 2 bytes of data");
+  b = make_safetensors(
+      "{\"x\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,1]}}", "a", 1);
+  check_message(&b, VT_LIMIT, "tensor 'x' has rank 9, more than 8");
+  b = make_safetensors("{}", "", 0);
   b.p[0] = 3;
-  check_says(&b, VT_FORMAT,
-             "the safetensors header at byte 8 is said to be 3 bytes long, but 2 are left");
-  b = make("{\"x\" 1}", "", 0);
-  check_says(&b, VT_FORMAT, "the safetensors header is wrong at byte 13: ':' is expected");
-  b = make("{\"a\":{\"dtype\":\"U8\",\"shape\":[01],\"data_offsets\":[0,1]}}", "a", 1);
-  check_says(&b, VT_FORMAT, "the shape of tensor 'a' holds what is not a whole number");
-  b = make("{\"a\\x\":1}", "", 0);
-  check_says(&b, VT_FORMAT, "the safetensors header is wrong at byte 11: an unknown escape");
-  b = make("{\"__metadata__\":{\"a\":\"\",\"\\u0061\":\"\"}}", "", 0);
-  check_says(&b, VT_FORMAT, "the safetensors header has 'a' twice");
+  check_message(&b, VT_FORMAT, "the safetensors header at byte 8 declares 3 bytes, but 2 are left");
+  b = make_safetensors("{\"x\" 1}", "", 0);
+  check_message(&b, VT_FORMAT, "the safetensors header is wrong at byte 13: ':' is expected");
+  b = make_safetensors("{\"a\":{\"dtype\":\"U8\",\"shape\":[01],\"data_offsets\":[0,1]}}", "a", 1);
+  check_message(&b, VT_FORMAT, "the shape of tensor 'a' holds a non-integer");
+  b = make_safetensors("{\"a\\x\":1}", "", 0);
+  check_message(&b, VT_FORMAT, "the safetensors header is wrong at byte 11: an unknown escape");
+  b = make_safetensors("{\"__metadata__\":{\"a\":\"\",\"\\u0061\":\"\"}}", "", 0);
+  check_message(&b, VT_FORMAT, "the safetensors header has 'a' twice");
 }
 
-/* The first eight bytes say how long the header is; no lie may lead outside the file. */
-static void test_lengths_that_lie(void) {
-  static const uint64_t lies[] = {0,          1,          3,          60,
-                                  UINT32_MAX, INT64_MAX,  UINT64_MAX, UINT64_MAX - 7,
-                                  1u << 31,   100u << 20, 101u << 20, UINT64_C(1) << 63};
-  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
-    bytes b = make("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", "a", 1);
+/* The first eight bytes are the length of the header. A wrong length must be refused. */
+static void test_wrong_lengths(void) {
+  static const uint64_t lengths[] = {0,          1,          3,          60,
+                                     UINT32_MAX, INT64_MAX,  UINT64_MAX, UINT64_MAX - 7,
+                                     1u << 31,   100u << 20, 101u << 20, UINT64_C(1) << 63};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    bytes b =
+        make_safetensors("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", "a", 1);
     const size_t n = b.n;
     vt_diag d;
     b.n = 0;
-    add_number(&b, lies[i], 8);
+    append_number(&b, lengths[i], 8);
     b.n = n;
-    CHECK(judge(b.p, b.n, &d) == VT_FORMAT);
+    CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
   }
 }
 
-/* A header of more than 100 MiB that is really there. */
+/* A file whose header really has more than 100 MiB is refused. */
 static void test_header_limit(void) {
   const size_t length = (100u << 20) + 1, n = 8 + length;
   uint8_t *p = malloc(n);
@@ -264,7 +268,7 @@ static void test_header_limit(void) {
   memcpy(p + 8, "{}", 2);
   vt_archive *ar = NULL;
   CHECK(vt_archive_parse(p, n, NULL, &ar, NULL) == VT_LIMIT && ar == NULL);
-  p[0]--; /* exactly the limit, and one byte of data that nobody owns */
+  p[0]--; /* exactly the limit, and one byte of data that belongs to no tensor */
   CHECK(vt_archive_parse(p, n, NULL, &ar, NULL) == VT_FORMAT && ar == NULL);
   CHECK(vt_archive_parse(p, n - 1, NULL, &ar, NULL) == VT_OK && ar != NULL);
   vt_archive_free(ar);
@@ -273,7 +277,7 @@ static void test_header_limit(void) {
 
 /* Every kind of escape, and characters of one to four bytes. */
 static void test_escapes(void) {
-  const bytes b = make(
+  const bytes b = make_safetensors(
       "{\"__metadata__\":{\"\\b\\f\\n\\r\\t\\/\\\\\\\"\":\"\\u0001\"},\n\t"
       "\"\\u0041\\u00e4\\u20AC\\ud83d\\ude00\\/\xf0\x9f\x98\x80\" :\r\n"
       "{\"d\\u0074ype\":\"U8\" , \"shape\" : [ ] ,\"data_offsets\":[0 , 1]} } \n",
@@ -292,10 +296,10 @@ static void test_escapes(void) {
 /* ---- memory ---- */
 
 typedef struct meter {
-  size_t now, most;
+  size_t now, most; /* bytes allocated now, at most so far */
 } meter;
 
-static void *measure(void *user, void *p, size_t old_size, size_t new_size) {
+static void *metered_resize(void *user, void *p, size_t old_size, size_t new_size) {
   meter *m = (meter *)user;
   m->now = m->now - (p != NULL ? old_size : 0) + new_size;
   if (m->now > m->most) m->most = m->now;
@@ -304,10 +308,10 @@ static void *measure(void *user, void *p, size_t old_size, size_t new_size) {
   return NULL;
 }
 
-/* A header of 8 MiB of the same again, of which `times` at most the memory may be taken. The parser
- * takes all of it from the allocator given, so that nothing escapes the count; what the system
- * counts is looked at too. */
-static void check_memory(const char *head, const char *again, vt_status want, size_t times) {
+/* Parses a header of 8 MiB that consists of `head` and repetitions of `again`. The parser may
+ * allocate at most `times` the size of the header. The allocator counts the bytes, and the resident
+ * memory of the process is checked too. */
+static void check_memory_use(const char *head, const char *again, vt_status want, size_t times) {
   const size_t length = 8u << 20, n = 8 + length, step = strlen(again);
   uint8_t *p = malloc(n);
   if (p == NULL) return;
@@ -316,12 +320,12 @@ static void check_memory(const char *head, const char *again, vt_status want, si
   for (size_t i = 8 + strlen(head), k = 0; i < n; i++, k++) p[i] = (uint8_t)again[k % step];
   for (size_t i = 8 + strlen(head), k = 0; i + step <= n; i += step, k++)
     for (size_t j = 0; j < step;
-         j++) /* '#': the end of five letters that tell one from the other */
+         j++) /* '#' ends five letters, which are replaced to make each name different */
       if (again[j] == '#')
         for (unsigned q = 0; q < 5; q++) p[i + j - q] = (uint8_t)('a' + (k >> (4 * q) & 15));
   struct rusage before, after;
   meter m = {0, 0};
-  const vt_alloc a = {.user = &m, .resize = measure};
+  const vt_alloc a = {.user = &m, .resize = metered_resize};
   vt_archive *ar = NULL;
   vt_diag d = {.code = VT_OK};
   CHECK(getrusage(RUSAGE_SELF, &before) == 0);
@@ -334,17 +338,17 @@ static void check_memory(const char *head, const char *again, vt_status want, si
   free(p);
 }
 
-static void test_memory(void) {
-  check_memory("[", "[],", VT_FORMAT, 2);
-  check_memory("{\"x\":", "[", VT_FORMAT, 2);
-  check_memory("{\"x\":[", "[],", VT_FORMAT, 2);
-  check_memory("{\"x\":{\"shape\":[", "[],", VT_FORMAT, 2);
-  check_memory("{\"x\":{\"shape\":[0", ",0", VT_FORMAT, 2);
-  check_memory("{\"x\":{\"a\":{", "\"a\":{", VT_FORMAT, 2);
-  check_memory("{", "\"    #\":{},", VT_FORMAT, 2);
-  check_memory("{\"__metadata__\":{", "\"    #\":\"\",", VT_FORMAT, 8);
-  check_memory("{", "\"    #\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},", VT_FORMAT,
-               12);
+static void test_memory_use(void) {
+  check_memory_use("[", "[],", VT_FORMAT, 2);
+  check_memory_use("{\"x\":", "[", VT_FORMAT, 2);
+  check_memory_use("{\"x\":[", "[],", VT_FORMAT, 2);
+  check_memory_use("{\"x\":{\"shape\":[", "[],", VT_FORMAT, 2);
+  check_memory_use("{\"x\":{\"shape\":[0", ",0", VT_FORMAT, 2);
+  check_memory_use("{\"x\":{\"a\":{", "\"a\":{", VT_FORMAT, 2);
+  check_memory_use("{", "\"    #\":{},", VT_FORMAT, 2);
+  check_memory_use("{\"__metadata__\":{", "\"    #\":\"\",", VT_FORMAT, 8);
+  check_memory_use("{", "\"    #\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},",
+                   VT_FORMAT, 12);
 }
 
 /* ---- writing ---- */
@@ -354,20 +358,20 @@ static void test_writing(void) {
   uint8_t yes[3] = {0, 7, 1};
   int64_t none[1] = {0};
   const char *const names[3] = {"w", "q\"\\\xc3\xa4", "W.0"};
-  const vt_tensor t[3] = {tensor(VT_DTYPE_F32, 1, (const int64_t[]){2}, w),
-                          tensor(VT_DTYPE_BOOL, 2, (const int64_t[]){3, 1}, yes),
-                          tensor(VT_DTYPE_I64, 2, (const int64_t[]){0, 2}, none)};
+  const vt_tensor t[3] = {make_tensor(VT_DTYPE_F32, 1, (const int64_t[]){2}, w),
+                          make_tensor(VT_DTYPE_BOOL, 2, (const int64_t[]){3, 1}, yes),
+                          make_tensor(VT_DTYPE_I64, 2, (const int64_t[]){0, 2}, none)};
   static const char header[] =
       "{\"W.0\":{\"dtype\":\"I64\",\"shape\":[0,2],\"data_offsets\":[0,0]},"
       "\"q\\\"\\\\\xc3\xa4\":{\"dtype\":\"BOOL\",\"shape\":[3,1],\"data_offsets\":[0,3]},"
       "\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[3,11]}}  ";
-  const bytes want = make(header, "\0\1\1\0\0\x80\x3f\0\0\xc0\x7f", 11);
+  const bytes want = make_safetensors(header, "\0\1\1\0\0\x80\x3f\0\0\xc0\x7f", 11);
   CHECK(strlen(header) % 8 == 0);
   vt_diag d = {.code = VT_OK};
   CHECK(vt_safetensors_write(test_path("a"), 3, names, t, &d) == VT_OK);
-  const bytes got = slurp(test_path("a"));
-  CHECK(same(&got, &want));
-  CHECK(w[1] == 0xffffffffu && yes[1] == 7); /* the caller's data stayed as it was */
+  const bytes got = read_test_file(test_path("a"));
+  CHECK(same_bytes(&got, &want));
+  CHECK(w[1] == 0xffffffffu && yes[1] == 7); /* the caller's data did not change */
   vt_archive *ar = NULL;
   vt_tensor back;
   CHECK(vt_archive_read(test_path("a"), NULL, &ar, &d) == VT_OK);
@@ -376,15 +380,14 @@ static void test_writing(void) {
   vt_archive_free(ar);
 }
 
-/* Reading what was written and writing it again gives the same bytes, also when the data is
- * longer than one piece of the writer. */
+/* A written file reads back with the same data, also if it is longer than a piece of the writer. */
 static void test_round_trip(void) {
   enum { N = 20000 };
   static uint16_t big[N];
   for (int i = 0; i < N; i++) big[i] = (uint16_t)(i & 0x7bff); /* no NaN */
   big[N - 1] = 0xffff;
   const char *const name = "x";
-  const vt_tensor t = tensor(VT_DTYPE_F16, 1, (const int64_t[]){N}, big);
+  const vt_tensor t = make_tensor(VT_DTYPE_F16, 1, (const int64_t[]){N}, big);
   vt_archive *ar = NULL;
   vt_tensor back = {.data = NULL};
   CHECK(vt_safetensors_write(test_path("r"), 1, &name, &t, NULL) == VT_OK);
@@ -395,8 +398,8 @@ static void test_round_trip(void) {
   CHECK(memcmp((const uint8_t *)back.data + sizeof big - 2, "\x00\x7e", 2) == 0);
   vt_archive_free(ar);
   CHECK(vt_safetensors_write(test_path("none"), 0, NULL, NULL, NULL) == VT_OK);
-  const bytes none = slurp(test_path("none")), want = make("{}      ", "", 0);
-  CHECK(same(&none, &want));
+  const bytes none = read_test_file(test_path("none")), want = make_safetensors("{}      ", "", 0);
+  CHECK(same_bytes(&none, &want));
 }
 
 static void test_write_refused(void) {
@@ -411,7 +414,7 @@ static void test_write_refused(void) {
                                     "\xe0\x80\x80",
                                     "\xc2\x9b"};
   float x[1] = {0};
-  vt_tensor t[2] = {tensor(VT_DTYPE_F32, 0, NULL, x), tensor(VT_DTYPE_F32, 0, NULL, x)};
+  vt_tensor t[2] = {make_tensor(VT_DTYPE_F32, 0, NULL, x), make_tensor(VT_DTYPE_F32, 0, NULL, x)};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     CHECK(vt_safetensors_write(test_path("x"), 1, &bad[i], t, NULL) == VT_NAME);
   const char *const twice[2] = {"a", "a"};
@@ -422,22 +425,22 @@ static void test_write_refused(void) {
   CHECK(vt_safetensors_write(test_path("x"), 1, twice, t, NULL) == VT_TENSOR);
   t[0].rank = 9;
   CHECK(vt_safetensors_write(test_path("x"), 1, twice, t, NULL) == VT_LIMIT);
-  t[0] = tensor(VT_DTYPE_F32, 1, (const int64_t[]){INT64_C(1) << 40}, x);
+  t[0] = make_tensor(VT_DTYPE_F32, 1, (const int64_t[]){INT64_C(1) << 40}, x);
   CHECK(vt_safetensors_write(test_path("x"), 1, twice, t, NULL) == VT_LIMIT);
   CHECK(access(test_path("x"), F_OK) != 0);
 }
 
 int main(void) {
   if (mkdtemp(test_folder) == NULL) return 77;
-  test_memory(); /* first, while the process is small */
+  test_memory_use(); /* first, while the process has little resident memory */
   test_escapes();
-  const bytes b = make(mixed, mixed_data, sizeof mixed_data);
+  const bytes b = make_safetensors(mixed, mixed_data, sizeof mixed_data);
   test_reading();
   test_every_type();
   test_empty_file();
   test_refused();
   test_messages();
-  test_lengths_that_lie();
+  test_wrong_lengths();
   test_header_limit();
   test_writing();
   test_round_trip();
@@ -449,6 +452,6 @@ int main(void) {
   unlink(test_path("a"));
   unlink(test_path("r"));
   unlink(test_path("none"));
-  CHECK(rmdir(test_folder) == 0); /* nothing half-written was left behind */
+  CHECK(rmdir(test_folder) == 0); /* fails if a temporary file was left */
   TEST_DONE();
 }

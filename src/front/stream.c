@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
- * stream.c - reads a part of a file in order and unpacks deflate and gzip. zlib takes its memory
- * from the caller's allocator. */
+ * stream.c - reads a range of a file sequentially and unpacks deflate and gzip. zlib allocates its
+ * memory with the caller's allocator. */
 #include "stream.h"
 #include <string.h>
 #include <zlib.h>
 
-enum { PIECE = 32 * 1024, STEP = 1 << 30 };
+enum { PIECE = 32 * 1024, STEP = 1 << 30 }; /* packed bytes read, unpacked bytes made at a time */
 
 struct unpacker {
   z_stream z;
-  vt_alloc a;
-  int ended;
-  uint8_t in[PIECE];
+  vt_alloc a;        /* the allocator that zlib uses */
+  int ended;         /* 1: zlib has seen the end of the packed data */
+  uint8_t in[PIECE]; /* packed bytes that were read from the source */
 };
 
 /* ---- zlib's memory ---- */
 
-/* zlib frees without saying how much, so the size is kept in front. */
-typedef union kept {
-  size_t bytes;
-  max_align_t align;
-} kept;
+/* Header of a block of zlib's memory: zlib frees a block without its size, so the size is stored
+ * in front of it. */
+typedef union block_size {
+  size_t bytes;      /* size of the block, the header included */
+  max_align_t align; /* keeps the block aligned */
+} block_size;
 
 static void *zlib_new(void *user, unsigned items, unsigned size) {
   const vt_alloc *a = user;
   uint64_t bytes;
-  if (!vt_size_mul(items, size, &bytes) || bytes > SIZE_MAX - sizeof(kept)) return NULL;
-  kept *k = vt_alloc_new(*a, sizeof *k + (size_t)bytes);
+  if (!vt_size_mul(items, size, &bytes) || bytes > SIZE_MAX - sizeof(block_size)) return NULL;
+  block_size *k = vt_alloc_new(*a, sizeof *k + (size_t)bytes);
   if (k == NULL) return NULL;
   k->bytes = sizeof *k + (size_t)bytes;
   return k + 1;
@@ -34,7 +35,7 @@ static void *zlib_new(void *user, unsigned items, unsigned size) {
 
 static void zlib_free(void *user, void *p) {
   const vt_alloc *a = user;
-  kept *k = (kept *)p - 1;
+  block_size *k = (block_size *)p - 1;
   vt_alloc_free(*a, k, k->bytes);
 }
 
@@ -47,7 +48,7 @@ static vt_status open_unpacker(vt_stream *s, int packing, vt_diag *d) {
   u->z.zalloc = zlib_new;
   u->z.zfree = zlib_free;
   u->z.opaque = &u->a;
-  /* 15 bits of window; negative: deflate without a frame, 16 more: the frame of gzip. */
+  /* A window of 15 bits. Negative: raw deflate without a header; plus 16: with a gzip header. */
   if (inflateInit2(&u->z, packing == VT_STREAM_GZIP ? 15 + 16 : -15) != Z_OK) {
     vt_alloc_free(s->a, u, sizeof *u);
     return VT_FAIL(d, VT_NOMEM, "no memory to unpack a file");
@@ -75,22 +76,22 @@ void vt_stream_close(vt_stream *s) {
 
 /* ---- reading ---- */
 
-static vt_status short_of(const vt_stream *s, vt_diag *d) {
+static vt_status fail_too_short(const vt_stream *s, vt_diag *d) {
   return VT_FAIL(d, VT_FORMAT, "the data ends at byte %llu of the file, before it is complete",
                  (unsigned long long)s->end);
 }
 
 static vt_status read_plain(vt_stream *s, uint8_t *to, uint64_t n, vt_diag *d) {
-  if (n > s->end - s->at) return short_of(s, d);
+  if (n > s->end - s->at) return fail_too_short(s, d);
   VT_TRY(vt_source_read(s->src, s->at, to, (size_t)n, d));
   s->at += n;
   return VT_OK;
 }
 
-static vt_status refill(vt_stream *s, vt_diag *d) {
+static vt_status read_packed_piece(vt_stream *s, vt_diag *d) {
   struct unpacker *u = s->unpacker;
   const size_t n = s->end - s->at < PIECE ? (size_t)(s->end - s->at) : PIECE;
-  if (n == 0) return short_of(s, d);
+  if (n == 0) return fail_too_short(s, d);
   VT_TRY(vt_source_read(s->src, s->at, u->in, n, d));
   s->at += n;
   u->z.next_in = u->in;
@@ -98,8 +99,9 @@ static vt_status refill(vt_stream *s, vt_diag *d) {
   return VT_OK;
 }
 
-/* Up to `n` bytes; fewer only at the end of what was packed. All that was packed may have been
- * taken in before all of it has come out, so more is brought only when nothing comes without. */
+/* Unpacks up to `n` bytes; fewer only at the end of the packed data. zlib may have consumed all
+ * input before it has returned all output, so more input is read only if zlib makes no progress
+ * without it. */
 static vt_status unpack(vt_stream *s, uint8_t *to, unsigned n, unsigned *out_got, vt_diag *d) {
   struct unpacker *u = s->unpacker;
   u->z.next_out = to;
@@ -109,7 +111,7 @@ static vt_status unpack(vt_stream *s, uint8_t *to, unsigned n, unsigned *out_got
     u->ended = r == Z_STREAM_END;
     if (r == Z_MEM_ERROR) return VT_FAIL(d, VT_NOMEM, "no memory to unpack a file");
     if (r == Z_BUF_ERROR && u->z.avail_in == 0) {
-      VT_TRY(refill(s, d));
+      VT_TRY(read_packed_piece(s, d));
     } else if (r != Z_OK && r != Z_STREAM_END) {
       return VT_FAIL(d, VT_FORMAT, "the packed data before byte %llu is damaged",
                      (unsigned long long)(s->at - u->z.avail_in));
@@ -125,7 +127,7 @@ static vt_status read_packed(vt_stream *s, uint8_t *to, uint64_t n, vt_diag *d) 
     unsigned got = 0;
     VT_TRY(unpack(s, to, step, &got, d));
     if (got != step)
-      return VT_FAIL(d, VT_FORMAT, "the packed data unpacks to less than it is said to hold");
+      return VT_FAIL(d, VT_FORMAT, "the packed data unpacks to less than its declared size");
     to += got;
     n -= got;
   }
@@ -139,14 +141,14 @@ vt_status vt_stream_read(vt_stream *s, void *to, uint64_t n, vt_diag *d) {
   return VT_OK;
 }
 
-vt_status vt_stream_end(vt_stream *s, vt_diag *d) {
+vt_status vt_stream_check_end(vt_stream *s, vt_diag *d) {
   struct unpacker *u = s->unpacker;
   if (u != NULL) {
     uint8_t more;
     unsigned got = 0;
     VT_TRY(unpack(s, &more, 1, &got, d));
     if (got != 0)
-      return VT_FAIL(d, VT_FORMAT, "the packed data unpacks to more than it is said to hold");
+      return VT_FAIL(d, VT_FORMAT, "the packed data unpacks to more than its declared size");
   }
   const uint64_t left = s->end - s->at + (u != NULL ? u->z.avail_in : 0);
   if (left != 0)
@@ -155,11 +157,11 @@ vt_status vt_stream_end(vt_stream *s, vt_diag *d) {
   return VT_OK;
 }
 
-uint64_t vt_stream_most(const vt_stream *s) {
+uint64_t vt_stream_max_left(const vt_stream *s) {
   uint64_t left = s->end - s->at;
   if (s->unpacker == NULL) return left;
   left += s->unpacker->z.avail_in;
-  enum { TAKEN = 64 }; /* zlib has taken in a few bits more, and may be inside a match */
+  enum { TAKEN = 64 }; /* bytes for the bits that zlib has consumed but not returned yet */
   if (!vt_size_mul(left + TAKEN, VT_STREAM_RATIO, &left)) return UINT64_MAX;
   return left;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_parse.h - the .vt text form: text in, a verified graph out, or a diagnostic with line, column,
- * the line itself and a suggestion. The grammar is docs/text-form.md. */
+ * vt_parse.h - parses the .vt text form: gives a verified graph, or a diagnostic with line, column,
+ * the text of the line and a suggestion. docs/text-form.md has the grammar. */
 #ifndef VT_PARSE_H
 #define VT_PARSE_H
 #include "vt_graph.h"

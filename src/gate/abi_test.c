@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
- * abi_test.c - the plug-in interface is locked: every field of volta_backend.h and of the attribute
- * structs lies where version 1 put it, and a table that is not the whole of version 1 is refused
- * before any of it is called. Rows are appended, never changed. */
+ * abi_test.c - checks that version 1 of the plug-in interface does not change. Every field of
+ * volta_backend.h and of the attribute structs has its offset and size of version 1, and a table
+ * that does not have all of version 1 is refused before any of its functions is called. */
 #include <string.h>
 #include "registry.h"
 #include "vt_test.h"
 
-/* ---- layout, in bytes on a machine of 64 bits ---- */
+/* ---- layout in bytes on a 64-bit machine; rows are appended, never changed ---- */
 
-typedef struct place {
+typedef struct layout_row {
   const char *what;
   size_t offset, bytes, want_offset, want_bytes;
-} place;
+} layout_row;
 #define WHOLE(type, want) \
   { #type, 0, sizeof(type), 0, want }
 #define FIELD(type, field, want_offset, want) \
   { #type "." #field, offsetof(type, field), sizeof(((type *)0)->field), want_offset, want }
 
-static const place layout[] = {
+static const layout_row layout[] = {
 #define VT_ABI_STRUCT(type, bytes) WHOLE(type, bytes),
 #define VT_ABI_FIELD(type, field, offset, bytes) FIELD(type, field, offset, bytes),
 #include "abi.def"
 #undef VT_ABI_STRUCT
 #undef VT_ABI_FIELD
-    /* The attributes a step points to. */
+    /* The attribute structs that a step may point to. */
     WHOLE(vt_attr_list, 72),
     FIELD(vt_attr_list, n, 0, 8),
     FIELD(vt_attr_list, v, 8, 64),
@@ -81,7 +81,7 @@ static const place layout[] = {
 
 static void test_layout(void) {
   for (size_t i = 0; i < sizeof layout / sizeof *layout; i++) {
-    const place *p = &layout[i];
+    const layout_row *p = &layout[i];
     const int same = p->offset == p->want_offset && p->bytes == p->want_bytes;
     CHECK(same);
     if (!same) fprintf(stderr, "  %s: %zu bytes at %zu\n", p->what, p->bytes, p->offset);
@@ -90,14 +90,14 @@ static void test_layout(void) {
   CHECK(VT_OK == 0 && VT_RANGE == 10 && VT_UNSUPPORTED == 12 && VT_NOMEM == 15);
 }
 
-/* ---- tables: this program's registry has one backend, which offers what a test puts here ---- */
+/* ---- tables of functions: the only backend of this program returns `offered_table` ---- */
 
-static const vt_bk_api *offered;
-static uint32_t calls; /* of anything in the table */
+static const vt_bk_api *offered_table;
+static uint32_t calls; /* of functions in the table */
 
 static const vt_bk_api *query(const vt_bk_host *host) {
   CHECK(host->size == sizeof *host && host->abi_major == VT_BK_ABI_MAJOR);
-  return offered;
+  return offered_table;
 }
 
 uint32_t vt_registry_total(void) { return 1; }
@@ -132,7 +132,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
                       .serves = VT_BK_INFERENCE};
   return VT_OK;
 }
-/* What opening does not call. */
+/* Functions that opening a device does not call. */
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) { return (void)dev, (void)op, 0; }
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *s) { return (void)dev, (void)s, 0; }
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *s, uint64_t *out) {
@@ -174,11 +174,11 @@ static const vt_bk_api whole = {.size = sizeof whole,
                                 .run = run,
                                 .wait = wait};
 
-static vt_status open_offered(const vt_bk_api *api) {
+static vt_status open_with_table(const vt_bk_api *api) {
   vt_fault fault = {0};
   vt_device *dev = NULL;
   vt_diag d = {0};
-  offered = api;
+  offered_table = api;
   calls = 0;
   const vt_status s = vt_device_open("other", vt_fault_alloc(&fault), &dev, &d);
   CHECK((s == VT_OK) == (dev != NULL) && d.code == s);
@@ -191,8 +191,8 @@ static vt_status open_offered(const vt_bk_api *api) {
   return s;
 }
 
-/* The same as `whole`, with the 8 bytes of one pointer cleared. */
-static vt_bk_api without(size_t offset) {
+/* A copy of `whole` with the 8 bytes of one pointer cleared. */
+static vt_bk_api table_without(size_t offset) {
   static const unsigned char none[8];
   vt_bk_api api = whole;
   memcpy((char *)&api + offset, none, sizeof none);
@@ -200,39 +200,39 @@ static vt_bk_api without(size_t offset) {
 }
 
 static void test_tables(void) {
-  CHECK(open_offered(&whole) == VT_OK && calls > 0);
-  CHECK(open_offered(NULL) == VT_ABI);
+  CHECK(open_with_table(&whole) == VT_OK && calls > 0);
+  CHECK(open_with_table(NULL) == VT_ABI);
   for (size_t at = offsetof(vt_bk_api, name); at < offsetof(vt_bk_api, metrics); at += 8) {
-    const vt_bk_api holed = without(at);
-    CHECK(open_offered(&holed) == VT_ABI);
+    const vt_bk_api holed = table_without(at);
+    CHECK(open_with_table(&holed) == VT_ABI);
   }
 }
 
-/* A table that ends early is not read beyond its end: there is no memory there. */
+/* A short table is not read beyond its size; the memory after it is not allocated. */
 static void test_short_tables(void) {
   for (uint32_t size = 0; size < offsetof(vt_bk_api, metrics); size += 4) {
-    const size_t there = size < 8 ? 8 : size; /* size and version are always there */
-    void *memory = malloc(there);
+    const size_t bytes = size < 8 ? 8 : size; /* size and version are always readable */
+    void *memory = malloc(bytes);
     if (memory == NULL) exit(1);
-    memcpy(memory, &whole, there);
+    memcpy(memory, &whole, bytes);
     memcpy(memory, &size, sizeof size);
-    CHECK(open_offered(memory) == VT_ABI);
+    CHECK(open_with_table(memory) == VT_ABI);
     free(memory);
   }
   for (uint32_t size = offsetof(vt_bk_api, metrics); size < sizeof whole; size += 8) {
-    void *memory = malloc(size); /* an earlier version: all that is owed is there */
+    void *memory = malloc(size); /* an earlier minor version: it has all required functions */
     if (memory == NULL) exit(1);
     memcpy(memory, &whole, size);
     memcpy(memory, &size, sizeof size);
-    CHECK(open_offered(memory) == VT_OK);
+    CHECK(open_with_table(memory) == VT_OK);
     free(memory);
   }
   struct {
     vt_bk_api api;
     uint64_t more[4];
   } longer = {.api = whole};
-  longer.api.size = sizeof longer; /* a later minor version: its additions are not looked at */
-  CHECK(open_offered(&longer.api) == VT_OK);
+  longer.api.size = sizeof longer; /* a later minor version: its additional fields are ignored */
+  CHECK(open_with_table(&longer.api) == VT_OK);
 }
 
 static void test_other_version(void) {
@@ -240,7 +240,7 @@ static void test_other_version(void) {
   for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
     vt_bk_api api = whole;
     api.abi_major = versions[i];
-    CHECK(open_offered(&api) == VT_ABI);
+    CHECK(open_with_table(&api) == VT_ABI);
   }
 }
 

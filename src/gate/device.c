@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device.c - opening a backend's device: name, ABI, completeness and capabilities are checked here,
- * so that the rest of the gateway can rely on the table. A backend is promised the numerics
- * environment in every call, whatever mode the host program is in. */
+ * device.c - opens a backend's device by name. It checks the table of functions and the
+ * capabilities, so that the rest of the gateway can rely on them. Every call to a backend is made
+ * in the numerics environment, whatever floating-point mode the host program is in. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +10,10 @@
 #include "registry.h"
 #include "table.h"
 
-_Static_assert((int)VT_TABLE_ALIGNMENT == (int)VT_PLAN_ALIGNMENT, "what a plan can keep");
+_Static_assert((int)VT_TABLE_ALIGNMENT == (int)VT_PLAN_ALIGNMENT,
+               "plans align tensors as backends may ask");
 
-/* ---- what the host offers ---- */
+/* ---- the functions that the host offers to backends ---- */
 
 static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
   const vt_device *dev = user;
@@ -28,7 +29,7 @@ static void host_diag(void *user, int32_t status, const char *text) {
 
 static void host_progress(void *user, uint64_t step) {
   const vt_device *dev = user;
-  if (dev->running != NULL) vt_exec_note(dev->running, step);
+  if (dev->running != NULL) vt_exec_step_done(dev->running, step);
 }
 
 static void host_note(void *user, const char *text) {
@@ -37,26 +38,26 @@ static void host_note(void *user, const char *text) {
   if (dev->note == NULL || text == NULL) return;
   vt_guard_enter(&guard);
   dev->note(dev->note_user, text);
-  vt_guard_leave(&guard); /* whatever mode the listener leaves behind */
+  vt_guard_leave(&guard); /* restores the mode, whatever the listener did to it */
 }
 
-/* What a backend may blame: itself, its device, or what it is asked for. Results that differ,
- * files, usage and broken invariants are ours to find, and so are the exits that belong to them. */
-static int may_answer(int32_t status) {
+/* 1 for a status that a backend may return. The others, for differing results, files, usage and
+ * broken invariants, have exit codes of their own, and only the host may report them. */
+static int is_backend_status(int32_t status) {
   return status == VT_UNSUPPORTED || status == VT_BACKEND || status == VT_ABI || status == VT_NOMEM;
 }
 
 vt_status vt_device_fail(vt_device *dev, int32_t status, const char *what, vt_diag *d) {
-  const vt_status s = may_answer(status) ? (vt_status)status : VT_BACKEND;
+  const vt_status s = is_backend_status(status) ? (vt_status)status : VT_BACKEND;
   char odd[40] = "";
-  if (!may_answer(status)) snprintf(odd, sizeof odd, " (it answers %d)", (int)status);
+  if (!is_backend_status(status)) snprintf(odd, sizeof odd, " (it answers %d)", (int)status);
   (void)VT_FAIL(d, s, "backend '%s' cannot %s: %s%s", dev->name, what,
                 dev->reason[0] != 0 ? dev->reason : vt_status_text(s), odd);
-  dev->reason[0] = 0; /* it belonged to this failure alone */
+  dev->reason[0] = 0; /* it must not appear in a later message */
   return s;
 }
 
-static void host_init(vt_device *dev, const vt_opening *how, vt_alloc a) {
+static void host_init(vt_device *dev, const vt_device_options *how, vt_alloc a) {
   dev->a = a.resize != NULL ? a : vt_alloc_default();
   dev->host = (vt_bk_host){.size = sizeof dev->host,
                            .abi_major = VT_BK_ABI_MAJOR,
@@ -79,9 +80,9 @@ static void host_init(vt_device *dev, const vt_opening *how, vt_alloc a) {
   dev->host.isa = dev->isa;
 }
 
-/* ---- finding and checking ---- */
+/* ---- finding and checking a backend ---- */
 
-static vt_status query(vt_device *dev, const vt_registry_row *row, vt_diag *d) {
+static vt_status load_table(vt_device *dev, const vt_registry_row *row, vt_diag *d) {
   char text[VT_TABLE_TEXT];
   const vt_bk_api *api = row->query(&dev->host);
   const char *fault = vt_table_fault(api, text);
@@ -94,7 +95,7 @@ static vt_status query(vt_device *dev, const vt_registry_row *row, vt_diag *d) {
 
 static vt_status count_devices(vt_device *dev, const vt_registry_row *row, uint32_t *out,
                                vt_diag *d) {
-  VT_TRY(query(dev, row, d));
+  VT_TRY(load_table(dev, row, d));
   const int32_t s = dev->api->device_count(&dev->host, out);
   return s == VT_OK ? VT_OK : vt_device_fail(dev, s, "count its devices", d);
 }
@@ -102,7 +103,7 @@ static vt_status count_devices(vt_device *dev, const vt_registry_row *row, uint3
 vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices, vt_diag *d) {
   const vt_registry_row *row = vt_registry_row_at(i);
   vt_device probe = {0};
-  const vt_opening plain = {0};
+  const vt_device_options plain = {0};
   uint32_t devices = 0;
   if (row == NULL) return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
   host_init(&probe, &plain, vt_alloc_default());
@@ -117,7 +118,7 @@ vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_device
   return VT_OK;
 }
 
-static vt_status unknown(const char *name, vt_diag *d) {
+static vt_status fail_unknown_name(const char *name, vt_diag *d) {
   char known[120] = "";
   for (uint32_t i = 0; i < vt_registry_total(); i++) {
     const size_t n = strlen(known);
@@ -131,7 +132,8 @@ static vt_status unknown(const char *name, vt_diag *d) {
   return s;
 }
 
-/* "name" or "name:ordinal": the length of the name, 0 when there is no number behind the colon. */
+/* Splits "name" or "name:ordinal"; returns the length of the name, or 0 if the text after the colon
+ * is not a number of at most four digits. */
 static size_t split_name(const char *name, uint32_t *out_ordinal) {
   const char *colon = strrchr(name, ':');
   *out_ordinal = 0;
@@ -151,8 +153,8 @@ static const vt_registry_row *find_row(const char *name, size_t n) {
   return NULL;
 }
 
-/* The first of a kind that has a device. */
-static const vt_registry_row *find_kind(vt_kind kind) {
+/* The first backend of a kind that has a device, or NULL. */
+static const vt_registry_row *first_of_kind(vt_kind kind) {
   for (uint32_t i = 0; i < vt_registry_total(); i++) {
     const vt_registry_row *row = vt_registry_row_at(i);
     const char *name;
@@ -163,12 +165,12 @@ static const vt_registry_row *find_kind(vt_kind kind) {
   return NULL;
 }
 
-const char *vt_registry_first(vt_kind kind) {
-  const vt_registry_row *row = find_kind(kind);
+const char *vt_registry_first_of_kind(vt_kind kind) {
+  const vt_registry_row *row = first_of_kind(kind);
   return row != NULL ? row->name : NULL;
 }
 
-static vt_status no_gpu(vt_diag *d) {
+static vt_status fail_no_gpu(vt_diag *d) {
   const vt_status s =
       VT_FAIL(d, VT_BACKEND, "there is no GPU that a backend of this build can use");
   if (d != NULL && d->hint[0] == 0)
@@ -176,7 +178,7 @@ static vt_status no_gpu(vt_diag *d) {
   return s;
 }
 
-/* How much memory there is now is asked again when it is to be taken. */
+/* Reads the capabilities once. The free memory in them is read again before memory is taken. */
 static vt_status read_caps(vt_device *dev, vt_diag *d) {
   char text[VT_TABLE_TEXT];
   vt_bk_caps caps = {.size = sizeof caps};
@@ -185,12 +187,13 @@ static vt_status read_caps(vt_device *dev, vt_diag *d) {
   const char *fault = vt_caps_fault(&caps, text);
   if (fault != NULL)
     return VT_FAIL(d, VT_ABI, "backend '%s' states impossible capabilities: %s", dev->name, fault);
-  vt_caps_trim(&caps);
+  vt_caps_clear_unwritten(&caps);
   dev->caps = caps;
   return VT_OK;
 }
 
-/* Other instructions are other kernels: what was tried with these says nothing of those. */
+/* The index of an instruction set in vt_proofs; VT_PROOF_ISAS if the table is full. Each has its
+ * own entry, because another instruction set means other kernels, which must be probed again. */
 static uint32_t isa_slot(const char *isa) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static char known[VT_PROOF_ISAS][sizeof((vt_device *)0)->isa];
@@ -202,9 +205,9 @@ static uint32_t isa_slot(const char *isa) {
   return i;
 }
 
-static _Atomic uint64_t *proof_of(const vt_device *dev, vt_proofs *p, uint32_t ordinal) {
+static _Atomic uint64_t *proof_entry(const vt_device *dev, vt_proofs *p, uint32_t ordinal) {
   const uint32_t slot = isa_slot(dev->isa);
-  return ordinal < VT_PROOFS && slot < VT_PROOF_ISAS ? &p->kept[ordinal][slot] : NULL;
+  return ordinal < VT_PROOFS && slot < VT_PROOF_ISAS ? &p->confirmed[ordinal][slot] : NULL;
 }
 
 static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_t ordinal,
@@ -213,19 +216,19 @@ static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_
   snprintf(dev->name, sizeof dev->name, "%s:%u", row->name, ordinal);
   VT_TRY(count_devices(dev, row, &devices, d));
   if (devices == 0 && dev->reason[0] != 0)
-    return VT_FAIL(d, VT_BACKEND, "backend '%s' has no device here: %s", row->name, dev->reason);
+    return VT_FAIL(d, VT_BACKEND, "backend '%s' has no usable device: %s", row->name, dev->reason);
   if (ordinal >= devices)
     return VT_FAIL(d, VT_BACKEND, "backend '%s' has %u device%s, there is no number %u", row->name,
                    devices, devices == 1 ? "" : "s", ordinal);
-  vt_bk_device *opened = NULL; /* what a failed call leaves here is not looked at */
+  vt_bk_device *opened = NULL; /* read only if the call succeeds */
   const int32_t s = dev->api->device_open(&dev->host, ordinal, &opened);
   if (s != VT_OK) return vt_device_fail(dev, s, "open its device", d);
   if (opened == NULL)
-    return VT_FAIL(d, VT_ABI, "backend '%s' opens a device and does not give it", dev->name);
+    return VT_FAIL(d, VT_ABI, "backend '%s' reports an open device but returns none", dev->name);
   dev->dev = opened;
   dev->kind = row->kind;
-  dev->proven = proof_of(dev, row->proofs, ordinal);
-  vt_guard_count(VT_COUNT_DEVICES);
+  dev->proven = proof_entry(dev, row->proofs, ordinal);
+  vt_guard_count_event(VT_COUNT_DEVICES);
   return read_caps(dev, d);
 }
 
@@ -238,23 +241,23 @@ static vt_status open_row(vt_device *dev, const vt_registry_row *row, uint32_t o
   return s;
 }
 
-/* A plan for a plug-in is for this content: another build may answer otherwise, though it gives
- * itself the same fingerprint. */
-static void stamp_print(vt_device *dev, const vt_plugin *p) {
+/* Adds the digest of the plug-in's file to the fingerprint. So a plan for a plug-in is valid only
+ * for this build of it: another build may behave differently under the same fingerprint. */
+static void set_plugin_fingerprint(vt_device *dev, const vt_plugin *p) {
   char hex[65];
   vt_hash_hex(&p->image.hash, hex);
   snprintf(dev->print, sizeof dev->print, "%s %s", hex, dev->caps.fingerprint);
   dev->caps.fingerprint = dev->print;
 }
 
-size_t vt_device_path(const char *name, uint32_t *out_ordinal) {
+size_t vt_device_path_length(const char *name, uint32_t *out_ordinal) {
   const size_t n = split_name(name, out_ordinal);
   return n != 0 ? n : strlen(name);
 }
 
 static vt_status split_path(const char *name, char path[VT_PLUGIN_PATH], uint32_t *ordinal,
                             vt_diag *d) {
-  const size_t n = vt_device_path(name, ordinal);
+  const size_t n = vt_device_path_length(name, ordinal);
   if (n >= VT_PLUGIN_PATH)
     return VT_FAIL(d, VT_BACKEND, "the path of a plug-in is longer than %d bytes: '%.60s...'",
                    VT_PLUGIN_PATH - 1, name);
@@ -263,31 +266,32 @@ static vt_status split_path(const char *name, char path[VT_PLUGIN_PATH], uint32_
   return VT_OK;
 }
 
-/* A name with a slash is the path of a plug-in, and nothing else is. */
-static vt_status open_plugin(vt_device *dev, const char *name, const vt_opening *how, vt_diag *d) {
+/* Opens a device of a plug-in. A name is the path of a plug-in exactly if it has a slash. */
+static vt_status open_plugin(vt_device *dev, const char *name, const vt_device_options *how,
+                             vt_diag *d) {
   uint32_t ordinal;
   char shown[VT_PLUGIN_NAME], path[VT_PLUGIN_PATH];
   vt_plugin *plugin = NULL;
   VT_TRY(split_path(name, path, &ordinal, d));
-  VT_TRY(vt_plugin_get(path, ordinal, how, &plugin, d));
-  vt_plugin_show(path, shown);
+  VT_TRY(vt_plugin_load(path, ordinal, how, &plugin, d));
+  vt_plugin_display_name(path, shown);
   const vt_registry_row row = {shown, plugin->query, VT_KIND_TEST, &plugin->proofs};
   dev->plugin = plugin;
   VT_TRY(open_row(dev, &row, ordinal, d));
-  const vt_bearer b = {.path = path,
-                       .device = ordinal,
-                       .content = &plugin->image.hash,
-                       .isa = how->isa,
-                       .fingerprint = dev->caps.fingerprint,
-                       .has = dev->caps.has};
+  const vt_plugin_candidate b = {.path = path,
+                                 .device = ordinal,
+                                 .content = &plugin->image.hash,
+                                 .isa = how->isa,
+                                 .fingerprint = dev->caps.fingerprint,
+                                 .has = dev->caps.has};
   int certified;
-  VT_TRY(vt_plugin_admit(&b, how, &certified, d));
+  VT_TRY(vt_plugin_check_admission(&b, how, &certified, d));
   dev->unadmitted = !certified;
-  stamp_print(dev, plugin);
+  set_plugin_fingerprint(dev, plugin);
   return VT_OK;
 }
 
-vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out, vt_diag *d) {
+vt_status vt_device_hold_plugin(const vt_device *dev, const char *name, vt_hold **out, vt_diag *d) {
   char path[VT_PLUGIN_PATH];
   uint32_t ordinal;
   *out = NULL;
@@ -298,28 +302,29 @@ vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out, 
 
 static int is_gpu(const char *name, size_t n) { return n == 3 && memcmp(name, "gpu", 3) == 0; }
 
-int vt_registry_knows(const char *name) {
+int vt_registry_knows_name(const char *name) {
   uint32_t ordinal;
   if (strchr(name, '/') != NULL) return 1;
   const size_t n = split_name(name, &ordinal);
   return is_gpu(name, n) || find_row(name, n) != NULL;
 }
 
-static vt_status open_named(vt_device *dev, const char *name, const vt_opening *how, vt_diag *d) {
+static vt_status open_named(vt_device *dev, const char *name, const vt_device_options *how,
+                            vt_diag *d) {
   uint32_t ordinal;
   if (strchr(name, '/') != NULL) return open_plugin(dev, name, how, d);
   const size_t n = split_name(name, &ordinal);
   const vt_registry_row *row = find_row(name, n);
   if (is_gpu(name, n)) {
-    row = find_kind(VT_KIND_GPU);
-    if (row == NULL) return no_gpu(d);
+    row = first_of_kind(VT_KIND_GPU);
+    if (row == NULL) return fail_no_gpu(d);
   }
-  if (row == NULL && n == 3 && memcmp(name, "cpu", 3) == 0) row = find_kind(VT_KIND_CPU);
-  return row != NULL ? open_row(dev, row, ordinal, d) : unknown(name, d);
+  if (row == NULL && n == 3 && memcmp(name, "cpu", 3) == 0) row = first_of_kind(VT_KIND_CPU);
+  return row != NULL ? open_row(dev, row, ordinal, d) : fail_unknown_name(name, d);
 }
 
-vt_status vt_device_open_as(const vt_opening *how, const char *name, vt_alloc a, vt_device **out,
-                            vt_diag *d) {
+vt_status vt_device_open_as(const vt_device_options *how, const char *name, vt_alloc a,
+                            vt_device **out, vt_diag *d) {
   const uint64_t begin = vt_phase_begin();
   vt_device *dev = vt_alloc_new(a, sizeof *dev);
   if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -335,7 +340,7 @@ vt_status vt_device_open_as(const vt_opening *how, const char *name, vt_alloc a,
 }
 
 vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) {
-  const vt_opening strict = {0};
+  const vt_device_options strict = {0};
   return vt_device_open_as(&strict, name, a, out, d);
 }
 
@@ -349,7 +354,7 @@ void vt_device_close(vt_device *dev) {
   vt_alloc_free(a, dev, sizeof *dev);
 }
 
-void vt_device_hear(vt_device *dev, void (*note)(void *user, const char *text), void *user) {
+void vt_device_set_note(vt_device *dev, void (*note)(void *user, const char *text), void *user) {
   dev->note = note;
   dev->note_user = user;
 }
@@ -364,17 +369,17 @@ const vt_hash256 *vt_device_plugin(const vt_device *dev) {
 int vt_device_unadmitted(const vt_device *dev) { return dev->unadmitted; }
 const char *vt_device_isa(const vt_device *dev) { return dev->isa; }
 
-uint64_t vt_device_proven(const vt_device *dev) {
+uint64_t vt_device_proven_caps(const vt_device *dev) {
   return dev->proven != NULL ? atomic_load(dev->proven) : 0;
 }
 
-void vt_device_prove(vt_device *dev, uint64_t caps) {
+void vt_device_add_proven_caps(vt_device *dev, uint64_t caps) {
   if (dev->proven != NULL) atomic_fetch_or(dev->proven, caps);
 }
 
 const vt_bk_caps *vt_device_caps(const vt_device *dev) { return &dev->caps; }
 
-int vt_device_lists(const void *dev, uint32_t op) {
+int vt_device_lists_op(const void *dev, uint32_t op) {
   const vt_device *x = dev;
   vt_guard guard;
   vt_guard_enter(&guard);
@@ -383,7 +388,7 @@ int vt_device_lists(const void *dev, uint32_t op) {
   return listed == 1;
 }
 
-/* A word from outside is taken if it is one. */
+/* The backend's word is used only if it is one short word of lower-case letters. */
 void vt_device_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]) {
   vt_guard guard;
   out[0] = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * facts.c - what backends know of this machine, for those who look for what is missing (facts.def).
- */
+ * facts.c - facts that backends report about this build and machine, for `volta doctor`. facts.def
+ * lists them. */
 #include "registry.h"
 
 typedef void say_fn(char *out, size_t n);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gate_test.c - the gateway against a backend that misbehaves on request: every failure becomes the
- * right status with a message that names the backend, nothing leaks, and every call arrives in the
- * numerics environment. The registry of this program is its own. */
+ * gate_test.c - runs the gateway with a fake backend that misbehaves on request. Every failure must
+ * become the right status with a message that names the backend, nothing may leak, and every call
+ * must arrive in the numerics environment. This program has a registry of its own. */
 #include <string.h>
 #include "hostile_fpenv.h"
 #include "registry.h"
 #include "vt_test.h"
 
-/* ---- the fake ---- */
+/* ---- the fake backend ---- */
 
 enum {
   COUNT,
@@ -28,28 +28,29 @@ enum {
 };
 
 static struct fake {
-  int fails;        /* which call fails; -1: none */
-  uint32_t after;   /* after so many that succeed */
-  int32_t status;   /* with this */
-  const char *why;  /* and this reason, or NULL */
-  int forgets;      /* OPEN or BUILD: says it is done and gives nothing */
-  uint32_t refuses; /* step_check says no to this op */
-  int spoils;       /* a run leaves another mode behind */
-  uint64_t scratch;
+  int failing_call;       /* the call that fails; -1: no call */
+  uint32_t succeed_first; /* number of calls that succeed before it fails */
+  int32_t status;         /* the status of the failure */
+  const char *why;        /* the reason of the failure, or NULL */
+  int returns_nothing;    /* OPEN or BUILD: this call returns VT_OK without an object */
+  uint32_t refuses;       /* the op that step_check refuses */
+  int leaves_mode;        /* 1: a run leaves the floating-point mode changed */
+  uint64_t scratch;       /* bytes of scratch that each step asks for */
   vt_bk_caps caps;
-  vt_bk_error error;
-  uint32_t calls[N_CALLS];
-  uint32_t bad_modes, outside; /* calls in another mode; calls while nobody called the gateway */
-  int inside;
+  vt_bk_error error;       /* the result of `wait` */
+  uint32_t calls[N_CALLS]; /* number of calls, by function */
+  uint32_t bad_modes;      /* calls that arrived in another floating-point mode */
+  uint32_t outside_calls;  /* calls while the test was not in the gateway */
+  int inside;              /* 1 while the test is in the gateway */
   long devices, programs, buffers;
   uint64_t copied, taken, built_steps, run_buffers;
 } fake;
 
 static const vt_bk_host *fake_host;
 
-static void reset(void) {
-  fake = (struct fake){.fails = -1,
-                       .forgets = -1,
+static void reset_fake(void) {
+  fake = (struct fake){.failing_call = -1,
+                       .returns_nothing = -1,
                        .caps = {.size = sizeof(vt_bk_caps),
                                 .alignment = 64,
                                 .about = "does as it is told",
@@ -60,11 +61,11 @@ static void reset(void) {
                        .error = {.size = sizeof(vt_bk_error)}};
 }
 
-static int32_t enter(int call) {
-  const int fails = fake.fails == call && fake.calls[call] >= fake.after;
+static int32_t enter_call(int call) {
+  const int fails = fake.failing_call == call && fake.calls[call] >= fake.succeed_first;
   fake.calls[call]++;
-  fake.bad_modes += !hostile_same(hostile_read(), hostile_numerics());
-  fake.outside += !fake.inside;
+  fake.bad_modes += !hostile_words_equal(hostile_read_words(), hostile_numerics_words());
+  fake.outside_calls += !fake.inside;
   if (fails && fake.why != NULL) fake_host->diag(fake_host->user, fake.status, fake.why);
   return fails ? fake.status : VT_OK;
 }
@@ -72,30 +73,32 @@ static int32_t enter(int call) {
 static int32_t device_count(const vt_bk_host *host, uint32_t *out) {
   fake_host = host;
   *out = 2;
-  return enter(COUNT);
+  return enter_call(COUNT);
 }
 static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {
   static int device;
   (void)ordinal;
   fake_host = host;
-  const int32_t s = enter(OPEN);
-  *out = fake.forgets == OPEN ? NULL : (vt_bk_device *)(void *)&device; /* even when it fails */
-  fake.devices += s == VT_OK && fake.forgets != OPEN;
+  const int32_t s = enter_call(OPEN);
+  *out = fake.returns_nothing == OPEN
+             ? NULL
+             : (vt_bk_device *)(void *)&device; /* set even on failure: must be ignored */
+  fake.devices += s == VT_OK && fake.returns_nothing != OPEN;
   return s;
 }
 static void device_close(vt_bk_device *dev) {
   (void)dev;
-  (void)enter(CLOSE);
+  (void)enter_call(CLOSE);
   fake.devices--;
 }
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   (void)dev;
   memcpy(out, &fake.caps, out->size < fake.caps.size ? out->size : fake.caps.size);
-  return enter(CAPS);
+  return enter_call(CAPS);
 }
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
-  (void)enter(LISTED);
+  (void)enter_call(LISTED);
   return op == VT_OP_softmax ? 1 : op == VT_OP_gelu ? 2 : -1; /* only 1 means yes */
 }
 static const char *op_way(vt_bk_device *dev, uint32_t op) {
@@ -106,32 +109,32 @@ static const char *op_way(vt_bk_device *dev, uint32_t op) {
 }
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   (void)dev;
-  const int32_t s = enter(CHECK_STEP);
+  const int32_t s = enter_call(CHECK_STEP);
   return step->op == fake.refuses ? VT_UNSUPPORTED : s;
 }
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out) {
   (void)dev, (void)step;
   *out = fake.scratch;
-  return enter(SCRATCH);
+  return enter_call(SCRATCH);
 }
 static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                              vt_bk_program **out) {
   static int program;
   (void)dev, (void)steps;
-  const int32_t s = enter(BUILD);
+  const int32_t s = enter_call(BUILD);
   fake.built_steps = n;
-  *out = fake.forgets == BUILD ? NULL : (vt_bk_program *)(void *)&program;
-  fake.programs += s == VT_OK && fake.forgets != BUILD;
+  *out = fake.returns_nothing == BUILD ? NULL : (vt_bk_program *)(void *)&program;
+  fake.programs += s == VT_OK && fake.returns_nothing != BUILD;
   return s;
 }
 static void program_free(vt_bk_program *prog) {
   (void)prog;
-  (void)enter(FREE);
+  (void)enter_call(FREE);
   fake.programs--;
 }
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out) {
   (void)dev;
-  const int32_t s = enter(NEW);
+  const int32_t s = enter_call(NEW);
   *out = s == VT_OK ? (uint64_t)(uintptr_t)calloc(1, (size_t)bytes + 1) : 7;
   fake.buffers += s == VT_OK;
   fake.taken += bytes;
@@ -139,7 +142,7 @@ static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out) {
 }
 static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   (void)dev;
-  (void)enter(DROP);
+  (void)enter_call(DROP);
   free((void *)(uintptr_t)handle);
   fake.buffers--;
 }
@@ -147,7 +150,7 @@ static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t off
                     uint32_t to_device) {
   char *at = (char *)(uintptr_t)handle + offset;
   (void)dev;
-  const int32_t s = enter(COPY);
+  const int32_t s = enter_call(COPY);
   if (s != VT_OK) return s;
   memcpy(to_device ? at : host, to_device ? host : at, (size_t)bytes);
   fake.copied += bytes;
@@ -157,14 +160,14 @@ static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n) {
   (void)prog, (void)buffers;
   fake.run_buffers = n;
   for (uint64_t i = 0; i < fake.built_steps; i++) fake_host->progress(fake_host->user, i);
-  fake_host->progress(fake_host->user, 99); /* no such step: not listened to */
-  return enter(RUN);
+  fake_host->progress(fake_host->user, 99); /* no such step: ignored */
+  return enter_call(RUN);
 }
 static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {
   (void)prog;
   *out = fake.error;
-  const int32_t s = enter(WAIT);
-  if (fake.spoils) hostile_write(hostile_worst());
+  const int32_t s = enter_call(WAIT);
+  if (fake.leaves_mode) hostile_write_words(hostile_worst_words());
   return s;
 }
 
@@ -191,7 +194,7 @@ static const vt_bk_api *fake_query(const vt_bk_host *host) {
   return &api;
 }
 
-/* ---- the registry of this program: it stands in for the gateway's own ---- */
+/* ---- the registry of this program, in place of the gateway's own ---- */
 
 vt_backend_query_fn vt_island_query, vt_null_query, vt_reference_query;
 static vt_proofs proofs[4];
@@ -224,17 +227,17 @@ static vt_graph *sample(void) {
                                .init_attrs = zeros->attrs->defaults},
                     &w);
   vt_graph_add_port(&gb, &(vt_port){.name = "index", .kind = VT_PORT_INPUT}, &index);
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_gather, H, INDEX), "y");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_gather, H, INDEX), "y");
   vt_graph_add_result(&gb, "y", Y);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
-  if (g == NULL) exit(1); /* nothing below makes sense */
+  if (g == NULL) exit(1); /* the tests need a graph */
   return g;
 }
 
-/* ---- one life from opening to closing, stopping at the first failure ---- */
+/* ---- a session: open, plan, run once and close, stopping at the first failure ---- */
 
-typedef struct life {
+typedef struct session {
   vt_status status;
   vt_diag d;
   uint64_t wall_ns;
@@ -242,32 +245,32 @@ typedef struct life {
   vt_exec_report *report;
   void *user;
   vt_plan_options options;
-} life;
+} session;
 
-static vt_status use(vt_exec *x, life *l) {
+static vt_status write_and_run(vt_exec *x, session *l) {
   static float in[30];
   VT_TRY(vt_exec_write(x, X, in, &l->d));
   VT_TRY(vt_exec_write(x, W, in, &l->d));
   VT_TRY(vt_exec_write(x, INDEX, in, &l->d));
-  if (l->report != NULL) vt_exec_watch(x, l->report, l->user);
+  if (l->report != NULL) vt_exec_set_progress(x, l->report, l->user);
   VT_TRY(vt_exec_run(x, &l->d));
   l->wall_ns = vt_exec_wall_ns(x);
   return vt_exec_read(x, Y, l->y, &l->d);
 }
 
-static vt_status execute(vt_device *dev, const vt_graph *g, vt_alloc a, life *l) {
+static vt_status execute(vt_device *dev, const vt_graph *g, vt_alloc a, session *l) {
   const vt_target target = vt_device_target(dev);
   vt_plan *p = NULL;
   vt_exec *x = NULL;
   vt_status s = vt_plan_build(g, &l->options, &target, a, &p, &l->d);
   if (s == VT_OK) s = vt_exec_new(dev, p, a, &x, &l->d);
-  if (s == VT_OK) s = use(x, l);
+  if (s == VT_OK) s = write_and_run(x, l);
   vt_exec_free(x);
   vt_plan_free(p);
   return s;
 }
 
-static void live(life *l) {
+static void run_session(session *l) {
   vt_fault fault = {0};
   const vt_alloc a = vt_fault_alloc(&fault);
   vt_graph *g = sample();
@@ -280,45 +283,46 @@ static void live(life *l) {
   fake.inside = 0;
   vt_graph_free(g);
   CHECK(fault.live == 0 && fake.devices == 0 && fake.programs == 0 && fake.buffers == 0);
-  CHECK(fake.bad_modes == 0 && fake.outside == 0);
+  CHECK(fake.bad_modes == 0 && fake.outside_calls == 0);
   CHECK(l->d.code == l->status && (l->status == VT_OK) == (l->d.text[0] == 0));
 }
 
-static void expect_text(const life *l, const char *text) {
+static void expect_text(const session *l, const char *text) {
   CHECK(strstr(l->d.text, text) != NULL);
   if (strstr(l->d.text, text) == NULL) fprintf(stderr, "  '%s' has no '%s'\n", l->d.text, text);
 }
 
-/* The caller is in the worst mode; the backend never sees it, and the caller keeps it. */
-static void test_good_life(void) {
+/* The caller has a hostile floating-point mode. The backend must not see it, and the caller must
+ * get it back. */
+static void test_success(void) {
   static const uint32_t want[N_CALLS] = {
       [COUNT] = 1,   [OPEN] = 1,  [CLOSE] = 1, [CAPS] = 2, [CHECK_STEP] = 2,
       [SCRATCH] = 2, [BUILD] = 1, [FREE] = 1,  [NEW] = 7,  [DROP] = 7,
       [COPY] = 4,    [RUN] = 1,   [WAIT] = 1};
-  const hostile_words mine = hostile_read();
-  life l = {0};
-  reset();
-  hostile_write(hostile_worst());
-  live(&l);
-  const hostile_words after = hostile_read();
-  hostile_write(mine);
-  CHECK(hostile_same(after, hostile_worst()));
+  const hostile_words mine = hostile_read_words();
+  session l = {0};
+  reset_fake();
+  hostile_write_words(hostile_worst_words());
+  run_session(&l);
+  const hostile_words succeed_first = hostile_read_words();
+  hostile_write_words(mine);
+  CHECK(hostile_words_equal(succeed_first, hostile_worst_words()));
   CHECK(l.status == VT_OK && memcmp(fake.calls, want, sizeof want) == 0);
   CHECK(fake.copied == 96 + 120 + 24 + 60 && fake.built_steps == 2 && fake.run_buffers == 7);
-  reset(); /* and the test can tell: a call from outside is in the caller's mode */
-  hostile_write(hostile_worst());
+  reset_fake(); /* the counters work: a call from outside is in the caller's mode */
+  hostile_write_words(hostile_worst_words());
   (void)capabilities(NULL, &(vt_bk_caps){.size = 0});
-  hostile_write(mine);
-  CHECK(fake.bad_modes == 1 && fake.outside == 1);
+  hostile_write_words(mine);
+  CHECK(fake.bad_modes == 1 && fake.outside_calls == 1);
 }
 
 /* ---- failures ---- */
 
 static const struct {
   int call;
-  uint32_t after;
+  uint32_t succeed_first;
   const char *what;
-} points[] = {
+} failures[] = {
     {COUNT, 0, "count its devices"},
     {OPEN, 0, "open its device"},
     {CAPS, 0, "state its capabilities"},
@@ -334,27 +338,28 @@ static const struct {
     {WAIT, 0, "run"},
 };
 
-/* Whatever number comes, it leaves as one of four: no backend says how this process exits. */
-static vt_status expected(int32_t given) {
+/* The gateway passes on four statuses and turns any other number into VT_BACKEND, so that no
+ * backend chooses the exit code of the process. */
+static vt_status expected_status(int32_t given) {
   const int passes =
       given == VT_UNSUPPORTED || given == VT_BACKEND || given == VT_ABI || given == VT_NOMEM;
   return passes ? (vt_status)given : VT_BACKEND;
 }
 
 static void expect_answer(size_t point, int32_t given, const char *why) {
-  const vt_status want = expected(given);
+  const vt_status want = expected_status(given);
   char odd[40];
-  life l = {0};
-  reset();
-  fake.fails = points[point].call;
-  fake.after = points[point].after;
+  session l = {0};
+  reset_fake();
+  fake.failing_call = failures[point].call;
+  fake.succeed_first = failures[point].succeed_first;
   fake.status = given;
   fake.why = why;
-  live(&l);
+  run_session(&l);
   CHECK(l.status == want);
   expect_text(&l, "'fake:0'");
-  if (fake.fails == NEW && given == VT_NOMEM) return; /* test_device_memory */
-  expect_text(&l, points[point].what);
+  if (fake.failing_call == NEW && given == VT_NOMEM) return; /* see test_device_memory */
+  expect_text(&l, failures[point].what);
   expect_text(&l, why != NULL ? why : vt_status_text(want));
   snprintf(odd, sizeof odd, "(it answers %d)", (int)given);
   CHECK((strstr(l.d.text, odd) != NULL) == ((int32_t)want != given));
@@ -362,7 +367,7 @@ static void expect_answer(size_t point, int32_t given, const char *why) {
 
 static void test_each_call_fails(void) {
   static const int32_t far[] = {999, 9999, -999, INT32_MIN, INT32_MAX};
-  for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+  for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
     for (int32_t given = -5; given <= 25; given++) {
       if (given == VT_OK) continue;
       expect_answer(i, given, NULL);
@@ -372,27 +377,28 @@ static void test_each_call_fails(void) {
   }
 }
 
-/* The same of what a run that came to its end reports, but for an index out of range. */
+/* The same for errors that `wait` reports, except that VT_RANGE is passed on. */
 static void test_each_run_error(void) {
   for (int32_t given = -5; given <= 25; given++) {
-    life l = {0};
-    reset();
+    session l = {0};
+    reset_fake();
     fake.error.status = given;
-    live(&l);
-    const vt_status want = given == VT_OK || given == VT_RANGE ? (vt_status)given : expected(given);
+    run_session(&l);
+    const vt_status want =
+        given == VT_OK || given == VT_RANGE ? (vt_status)given : expected_status(given);
     CHECK(l.status == want);
   }
 }
 
 static void test_device_memory(void) {
   for (uint32_t c = 0; c < VT_CLASS_HOST; c++) {
-    life l = {0};
+    session l = {0};
     char text[80];
-    reset();
-    fake.fails = NEW;
-    fake.after = c;
+    reset_fake();
+    fake.failing_call = NEW;
+    fake.succeed_first = c;
     fake.status = VT_NOMEM;
-    live(&l);
+    run_session(&l);
     CHECK(l.status == VT_NOMEM && fake.calls[NEW] == c + 1 && fake.calls[DROP] == c);
     snprintf(text, sizeof text, "bytes for the %s tensors", vt_class_name(c));
     expect_text(&l, "'fake:0'");
@@ -400,18 +406,19 @@ static void test_device_memory(void) {
   }
 }
 
-/* More than there is: said to the byte, and nothing was taken or built. */
+/* A program that needs one byte more than there is: the message has the exact numbers, and nothing
+ * was allocated or built. */
 static void test_memory_guard(void) {
-  life l = {0};
-  reset();
-  live(&l);
+  session l = {0};
+  reset_fake();
+  run_session(&l);
   CHECK(l.status == VT_OK && fake.taken > 0);
   const uint64_t needed = fake.taken;
   for (int short_of = 0; short_of < 2; short_of++) {
     char text[200];
-    reset();
+    reset_fake();
     fake.caps.memory = needed - (uint64_t)short_of;
-    live(&l);
+    run_session(&l);
     CHECK(l.status == (short_of ? VT_NOMEM : VT_OK) && (fake.calls[NEW] == 0) == short_of);
     CHECK((fake.calls[BUILD] == 0) == short_of);
     if (!short_of) continue;
@@ -422,80 +429,80 @@ static void test_memory_guard(void) {
              (unsigned long long)needed - 1);
     expect_text(&l, text);
   }
-  reset(); /* 0: it does not know */
+  reset_fake(); /* 0: the free memory is unknown */
   fake.caps.memory = 0;
-  live(&l);
+  run_session(&l);
   CHECK(l.status == VT_OK);
-  reset(); /* one that was built before there were such fields promises nothing */
+  reset_fake(); /* a backend older than the field `determinism` promises nothing */
   fake.caps.size = offsetof(vt_bk_caps, has);
-  live(&l);
+  run_session(&l);
   CHECK(l.status == VT_UNSUPPORTED);
   expect_text(&l, "does not promise the bits of the reference");
 }
 
 static void test_refused_step(void) {
-  life l = {0};
-  reset();
+  session l = {0};
+  reset_fake();
   fake.refuses = VT_OP_gather;
-  live(&l);
+  run_session(&l);
   CHECK(l.status == VT_UNSUPPORTED && fake.calls[BUILD] == 0 && fake.calls[NEW] == 0);
   CHECK(strcmp(l.d.text, "backend 'fake:0' does not run 'y' = gather giving f32[3, 5]") == 0);
-  reset();
-  fake.fails = CHECK_STEP; /* whatever it says, a step that is not accepted is refused */
+  reset_fake();
+  fake.failing_call = CHECK_STEP; /* a step is refused whatever error step_check returns */
   fake.status = VT_NOMEM;
   fake.why = "too wide";
-  live(&l);
+  run_session(&l);
   CHECK(l.status == VT_UNSUPPORTED && fake.calls[CHECK_STEP] == 1);
   CHECK(strcmp(l.d.text, "backend 'fake:0' does not run 'h' = matmul giving f32[4, 5]: too wide") ==
         0);
 }
 
 static void test_run_errors(void) {
-  life l = {0};
-  reset();
+  session l = {0};
+  reset_fake();
   fake.error.status = VT_RANGE;
   fake.error.step = 1;
   fake.error.position = 2;
   fake.error.value = -7;
-  live(&l);
-  CHECK(l.status == VT_RANGE && fake.calls[COPY] == 3); /* nothing is read back */
+  run_session(&l);
+  CHECK(l.status == VT_RANGE && fake.calls[COPY] == 3); /* only the three inputs were copied */
   CHECK(strcmp(l.d.text, "'y' = gather: index -7 at position 2 is out of range") == 0);
-  reset();
+  reset_fake();
   fake.error.status = VT_NOMEM;
-  live(&l);
+  run_session(&l);
   CHECK(l.status == VT_NOMEM);
   CHECK(strcmp(l.d.text, "backend 'fake:0' cannot run 'h': out of memory") == 0);
-  reset();
-  fake.error.status = 9999; /* no status of ours */
+  reset_fake();
+  fake.error.status = 9999; /* not a vt_status */
   fake.error.step = UINT64_MAX;
-  live(&l);
+  run_session(&l);
   CHECK(l.status == VT_BACKEND);
   expect_text(&l, "backend 'fake:0' cannot run '?': backend unavailable (it answers 9999)");
-  reset();
+  reset_fake();
   fake.error.status = VT_RANGE;
-  fake.error.step = UINT64_MAX; /* no step of ours */
-  live(&l);
+  fake.error.step = UINT64_MAX; /* the program has no such step */
+  run_session(&l);
   CHECK(l.status == VT_RANGE);
   expect_text(&l, "'?' = ?: index 0 at position 0");
   CHECK(l.d.line == 0);
 }
 
-/* The mode it leaves may be the one it computed in: nothing of the run is read. */
+/* A run that leaves the mode changed may have computed in it, so the run fails. */
 static void test_mode_left_behind(void) {
-  const hostile_words mine = hostile_read();
-  life l = {0};
-  reset();
-  fake.spoils = 1;
-  live(&l); /* checks the mode of every later call */
-  CHECK(hostile_same(hostile_read(), mine));
+  const hostile_words mine = hostile_read_words();
+  session l = {0};
+  reset_fake();
+  fake.leaves_mode = 1;
+  run_session(&l); /* checks the mode of every later call */
+  CHECK(hostile_words_equal(hostile_read_words(), mine));
   CHECK(l.status == VT_BACKEND && fake.calls[COPY] == 3);
   CHECK(strcmp(l.d.text, "backend 'fake:0' leaves another floating-point mode behind") == 0);
-  reset(); /* what it says itself comes first */
-  fake.spoils = 1;
-  fake.fails = WAIT;
+  reset_fake(); /* the backend's own error takes precedence */
+  fake.leaves_mode = 1;
+  fake.failing_call = WAIT;
   fake.status = VT_UNSUPPORTED;
-  live(&l);
-  CHECK(l.status == VT_UNSUPPORTED && hostile_same(hostile_read(), mine));
+  run_session(&l);
+  CHECK(l.status == VT_UNSUPPORTED && hostile_words_equal(hostile_read_words(), mine));
 }
 
 static void test_capabilities(void) {
@@ -509,28 +516,28 @@ static void test_capabilities(void) {
       {.size = sizeof *wrong, .alignment = 64, .about = "a"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    life l = {0};
-    reset();
+    session l = {0};
+    reset_fake();
     fake.caps = wrong[i];
-    live(&l);
+    run_session(&l);
     CHECK(l.status == VT_ABI && fake.calls[CLOSE] == 1);
     CHECK(strstr(l.d.text, "backend 'fake:0' states impossible capabilities: ") == l.d.text);
   }
   for (uint32_t alignment = 1; alignment <= VT_PLAN_ALIGNMENT; alignment *= 2) {
-    life l = {0};
-    reset();
+    session l = {0};
+    reset_fake();
     fake.caps.alignment = alignment;
-    live(&l);
+    run_session(&l);
     CHECK(l.status == VT_OK);
   }
 }
 
 static void test_gives_nothing(void) {
   for (int call = OPEN; call <= BUILD; call += BUILD - OPEN) {
-    life l = {0};
-    reset();
-    fake.forgets = call;
-    live(&l);
+    session l = {0};
+    reset_fake();
+    fake.returns_nothing = call;
+    run_session(&l);
     CHECK(l.status == VT_ABI && fake.calls[RUN] == 0);
     CHECK(fake.calls[CLOSE] == (call == BUILD) && fake.calls[FREE] == 0);
     expect_text(&l, "'fake:0'");
@@ -538,18 +545,18 @@ static void test_gives_nothing(void) {
 }
 
 static void test_scratch(void) {
-  life l = {0};
-  reset();
+  session l = {0};
+  reset_fake();
   fake.scratch = 1000;
-  live(&l);
+  run_session(&l);
   CHECK(l.status == VT_OK);
-  reset();
+  reset_fake();
   fake.scratch = UINT64_MAX;
-  live(&l);
+  run_session(&l);
   CHECK(l.status == VT_LIMIT && fake.calls[BUILD] == 0);
 }
 
-/* A reason is told once: a later failure that gives none does not inherit it. */
+/* A reason appears in one message only: a later failure without a reason does not repeat it. */
 static void test_reasons_do_not_linger(void) {
   vt_graph *g = sample();
   vt_device *dev = NULL;
@@ -557,12 +564,12 @@ static void test_reasons_do_not_linger(void) {
   vt_exec *x = NULL;
   float data[30] = {0};
   vt_diag first = {0}, second = {0}, third = {0}, fourth = {0};
-  reset();
+  reset_fake();
   CHECK(vt_device_open("fake:1", vt_alloc_default(), &dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(dev);
   CHECK(vt_plan_build(g, &(vt_plan_options){0}, &target, vt_alloc_default(), &p, NULL) == VT_OK);
   CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, NULL) == VT_OK);
-  fake.fails = COPY;
+  fake.failing_call = COPY;
   fake.status = VT_BACKEND;
   fake.why = "the cat sat on it";
   CHECK(vt_exec_write(x, X, data, &first) == VT_BACKEND);
@@ -572,7 +579,7 @@ static void test_reasons_do_not_linger(void) {
   CHECK(strcmp(second.text, "backend 'fake:1' cannot copy a tensor: backend unavailable") == 0);
   vt_exec_free(x);
   x = NULL;
-  fake.fails = NEW;
+  fake.failing_call = NEW;
   fake.status = VT_NOMEM;
   fake.why = "the dog ate it";
   CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, &third) == VT_NOMEM && x == NULL);
@@ -591,7 +598,7 @@ static void test_broken_plan(void) {
   vt_device *dev = NULL;
   vt_plan *p = NULL;
   vt_exec *x = NULL;
-  reset();
+  reset_fake();
   CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(dev);
   CHECK(vt_plan_build(g, &(vt_plan_options){0}, &target, vt_alloc_default(), &p, NULL) == VT_OK);
@@ -600,11 +607,11 @@ static void test_broken_plan(void) {
   CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, NULL) == VT_INTERNAL && x == NULL);
   p->buffers[H].offset = right;
   uint8_t *const digests[] = {p->core.b, p->target.b};
-  for (int i = 0; i < 64; i++) { /* a good plan under another name */
+  for (int i = 0; i < 64; i++) { /* a valid plan with a wrong digest */
     vt_diag d = {0};
     digests[i / 32][i % 32] ^= 1;
     CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, &d) == VT_INTERNAL && x == NULL);
-    CHECK(strstr(d.text, "not the one its digest names") != NULL);
+    CHECK(strstr(d.text, "does not match its digest") != NULL);
     digests[i / 32][i % 32] ^= 1;
   }
   CHECK(fake.calls[CHECK_STEP] == 0 && fake.calls[BUILD] == 0);
@@ -615,26 +622,26 @@ static void test_broken_plan(void) {
 
 /* ---- progress ---- */
 
-typedef struct heard {
+typedef struct progress_record {
   uint32_t n;
   uint64_t done[4], total;
-} heard;
+} progress_record;
 
-static void hear(void *user, uint64_t done, uint64_t total) {
-  heard *h = user;
+static void record_progress(void *user, uint64_t done, uint64_t total) {
+  progress_record *h = user;
   if (h->n < 4) h->done[h->n] = done;
   h->n++;
   h->total = total;
-  hostile_write(hostile_worst()); /* a listener cannot change what follows */
+  hostile_write_words(hostile_worst_words()); /* a listener cannot change the mode of later calls */
 }
 
 static void test_progress(void) {
-  const hostile_words mine = hostile_read();
-  heard h = {0};
-  life l = {.report = hear, .user = &h};
-  reset();
-  live(&l); /* checks the mode of every later call */
-  CHECK(hostile_same(hostile_read(), mine));
+  const hostile_words mine = hostile_read_words();
+  progress_record h = {0};
+  session l = {.report = record_progress, .user = &h};
+  reset_fake();
+  run_session(&l); /* checks the mode of every later call */
+  CHECK(hostile_words_equal(hostile_read_words(), mine));
   CHECK(l.status == VT_OK && h.n == 2 && h.done[0] < h.done[1] && h.done[1] == h.total);
 }
 
@@ -643,7 +650,7 @@ static void test_progress(void) {
 static void expect_name(const char *name, vt_status want, const char *opened) {
   vt_device *dev = NULL;
   vt_diag d = {0};
-  reset();
+  reset_fake();
   CHECK(vt_device_open(name, vt_alloc_default(), &dev, &d) == want);
   CHECK((dev != NULL) == (want == VT_OK));
   if (dev != NULL) CHECK(strcmp(vt_device_name(dev), opened) == 0);
@@ -676,35 +683,35 @@ static void test_registry(void) {
   const char *name = NULL;
   uint32_t devices = 0;
   vt_diag d = {0};
-  reset();
+  reset_fake();
   CHECK(vt_registry_at(0, &name, &devices, &d) == VT_OK);
   CHECK(strcmp(name, "fake") == 0 && devices == 2);
   CHECK(vt_registry_at(4, &name, &devices, &d) == VT_BACKEND && d.code == VT_BACKEND);
-  CHECK(strcmp(name, "fake") == 0 && devices == 2); /* outputs are written on success alone */
-  fake.fails = COUNT;
+  CHECK(strcmp(name, "fake") == 0 && devices == 2); /* outputs are written only on success */
+  fake.failing_call = COUNT;
   fake.status = VT_BACKEND;
   memset(&d, 0, sizeof d);
   CHECK(vt_registry_at(0, &name, &devices, &d) == VT_BACKEND && d.text[0] != 0);
 }
 
-static void test_listed(void) {
+static void test_op_listed(void) {
   vt_device *dev = NULL;
-  reset();
+  reset_fake();
   CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
-  CHECK(vt_device_lists(dev, VT_OP_softmax) == 1);
-  CHECK(vt_device_lists(dev, VT_OP_gelu) == 0 && vt_device_lists(dev, VT_OP_relu) == 0);
+  CHECK(vt_device_lists_op(dev, VT_OP_softmax) == 1);
+  CHECK(vt_device_lists_op(dev, VT_OP_gelu) == 0 && vt_device_lists_op(dev, VT_OP_relu) == 0);
   CHECK(strcmp(vt_device_caps(dev)->about, "does as it is told") == 0);
   vt_device_close(dev);
 }
 
-/* A word is taken, and nothing else: it stands in tables. */
-static void test_way(void) {
+/* The backend's word is used only if it is one short word, because it appears in tables. */
+static void test_variant(void) {
   static const struct {
     uint32_t op;
     const char *word;
   } words[] = {{VT_OP_softmax, "vector"}, {VT_OP_gelu, ""}, {VT_OP_relu, ""}, {VT_OP_tanh, ""}};
   vt_device *dev = NULL;
-  reset();
+  reset_fake();
   CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     char word[VT_DEVICE_VARIANT];
@@ -714,9 +721,10 @@ static void test_way(void) {
   vt_device_close(dev);
 }
 
-/* ---- plans of the real backends: one core, a target each ---- */
+/* ---- plans for the real backends: the same core, different targets ---- */
 
-static void digests(const char *name, const vt_graph *g, vt_hash256 *core, vt_hash256 *target) {
+static void plan_digests(const char *name, const vt_graph *g, vt_hash256 *core,
+                         vt_hash256 *target) {
   vt_device *dev = NULL;
   vt_plan *p = NULL;
   CHECK(vt_device_open(name, vt_alloc_default(), &dev, NULL) == VT_OK);
@@ -735,25 +743,25 @@ static void test_plan_digests(void) {
   enum { N = sizeof names / sizeof *names };
   vt_hash256 core[N], target[N];
   vt_graph *g = sample();
-  reset();
+  reset_fake();
   for (int i = 0; i < N; i++) {
-    digests(names[i], g, &core[i], &target[i]);
+    plan_digests(names[i], g, &core[i], &target[i]);
     CHECK(memcmp(&core[i], &core[0], sizeof *core) == 0);
     for (int k = 0; k < i; k++) CHECK(memcmp(&target[i], &target[k], sizeof *target) != 0);
   }
   vt_graph_free(g);
 }
 
-/* Every allocation failing in turn: said so, nothing kept. */
+/* Each allocation fails in turn: VT_NOMEM with a message, and everything is freed. */
 static void test_out_of_memory(void) {
   vt_graph *g = sample();
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     vt_fault fault = {.left = left};
     const vt_alloc a = vt_fault_alloc(&fault);
-    life l = {0};
+    session l = {0};
     vt_device *dev = NULL;
-    reset();
+    reset_fake();
     vt_status s = vt_device_open("reference", a, &dev, &l.d);
     if (s == VT_OK) s = execute(dev, g, a, &l);
     vt_device_close(dev);
@@ -766,7 +774,7 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_good_life();
+  test_success();
   test_each_call_fails();
   test_each_run_error();
   test_device_memory();
@@ -782,8 +790,8 @@ int main(void) {
   test_progress();
   test_names();
   test_registry();
-  test_listed();
-  test_way();
+  test_op_listed();
+  test_variant();
   test_plan_digests();
   test_out_of_memory();
   TEST_DONE();

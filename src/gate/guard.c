@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * guard.c - entering and leaving backends, counted. Calls nest: a report of progress may ask for
- * something. */
+ * guard.c - enters and leaves the guard around calls to backends, and counts events. Guards may be
+ * nested, because a progress report during a run may call the gateway. */
 #include "guard.h"
 #include <stdatomic.h>
 #include "vt_gate.h"
 
-static _Thread_local unsigned depth;
-static _Thread_local uint64_t strayed;
+static _Thread_local unsigned depth;   /* nested guards of this thread */
+static _Thread_local uint64_t strayed; /* times that a backend left the mode changed */
 static _Atomic uint64_t counts[VT_COUNTED];
 
 void vt_guard_enter(vt_guard *g) {
@@ -14,21 +14,22 @@ void vt_guard_enter(vt_guard *g) {
   depth++;
 }
 
-/* Inside, listeners of ours may have been called, which are no fault of a backend. */
+/* Only the outermost guard checks the mode: inside it, the host's listeners may have changed it,
+ * which is not the backend's fault. */
 void vt_guard_leave(const vt_guard *g) {
-  if (--depth == 0 && !vt_fpenv_kept()) strayed++;
+  if (--depth == 0 && !vt_fpenv_is_active()) strayed++;
   vt_fpenv_leave(&g->saved);
 }
 
 int vt_gate_inside(void) { return depth > 0; }
 
-uint64_t vt_gate_strayed(void) { return strayed; }
+uint64_t vt_gate_mode_changes(void) { return strayed; }
 
-void vt_guard_count(vt_counted what) {
+void vt_guard_count_event(vt_guard_counter what) {
   atomic_fetch_add_explicit(&counts[what], 1, memory_order_relaxed);
 }
 
-vt_gate_counts vt_gate_count(void) {
+vt_gate_counts vt_gate_get_counts(void) {
   return (vt_gate_counts){.devices = counts[VT_COUNT_DEVICES],
                           .programs = counts[VT_COUNT_PROGRAMS],
                           .runs = counts[VT_COUNT_RUNS],

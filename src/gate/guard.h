@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * guard.h - what surrounds every call to a backend: the numerics environment, whatever mode the
- * caller is in, and the token that says the gateway is inside; private to the gateway. */
+ * guard.h - the guard around every call to a backend. It sets the floating-point mode of the
+ * numerics environment, restores the caller's mode afterwards, and marks the thread as inside a
+ * backend. Private to the gateway. */
 #ifndef VT_GUARD_H
 #define VT_GUARD_H
 #include "vt_fpenv.h"
@@ -11,14 +12,14 @@ typedef struct vt_guard {
 void vt_guard_enter(vt_guard *g);
 void vt_guard_leave(const vt_guard *g);
 
-/* What is counted; vt_gate_count reads it. */
-typedef enum vt_counted {
+/* The events that the gateway counts; vt_gate_get_counts returns the counts. */
+typedef enum vt_guard_counter {
   VT_COUNT_DEVICES,
   VT_COUNT_PROGRAMS,
   VT_COUNT_RUNS,
   VT_COUNT_COPIES,
   VT_COUNT_CHECKS,
   VT_COUNTED
-} vt_counted;
-void vt_guard_count(vt_counted what);
+} vt_guard_counter;
+void vt_guard_count_event(vt_guard_counter what);
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * needs.c - can this device run this plan? Decided before anything is taken: what a step needs by
- * its row of the op table and by its types must be declared, and the backend must accept it. */
+ * needs.c - decides, before any memory is taken, whether a device can run a plan. For each step the
+ * device must declare the capabilities that the op's row and the types need, and the backend must
+ * accept the step. */
 #include <stdio.h>
 #include <string.h>
 #include "guard.h"
@@ -11,14 +12,15 @@ static const vt_capability rows[] = {
 #include "capabilities.def"
 #undef VT_CAPABILITY
 };
-_Static_assert(sizeof rows / sizeof *rows == VT_CAPABILITIES, "the number that is said");
+_Static_assert(sizeof rows / sizeof *rows == VT_CAPABILITIES, "VT_CAPABILITIES counts the rows");
 
 const vt_capability *vt_capability_at(uint32_t i) { return i < VT_CAPABILITIES ? &rows[i] : NULL; }
 
-/* ---- what a step needs ---- */
+/* ---- the capabilities that a step needs ---- */
 
-/* A composition that a device keeps whole may sum and call functions within. */
-static uint64_t needs_of_row(const vt_op_info *op) {
+/* A composition that the device keeps whole may contain reductions and functions, so it needs both
+ * capabilities. */
+static uint64_t caps_of_op(const vt_op_info *op) {
   const int whole = op->numerics == VT_NUMERICS_composed;
   uint64_t needs = 0;
   if (op->needs == VT_NEEDS_reductions || op->numerics == VT_NUMERICS_ordered || whole)
@@ -35,8 +37,9 @@ static int is_float(uint32_t dtype) {
          dtype == VT_DTYPE_BF16;
 }
 
-/* Moving elements is no arithmetic: f64 and subnormals pass through anything. */
-static uint64_t needs_of_types(const vt_op_info *op, const vt_bk_tensor *t, uint32_t n) {
+/* Ops that only move elements do no arithmetic, so they need no capability for f64 or
+ * subnormals. */
+static uint64_t caps_of_types(const vt_op_info *op, const vt_bk_tensor *t, uint32_t n) {
   uint64_t needs = 0;
   if (op->numerics == VT_NUMERICS_move || op->numerics == VT_NUMERICS_bodies) return 0;
   for (uint32_t i = 0; i < n; i++) {
@@ -46,64 +49,64 @@ static uint64_t needs_of_types(const vt_op_info *op, const vt_bk_tensor *t, uint
   return needs;
 }
 
-static uint64_t needs_of_step(const vt_bk_step *s) {
+static uint64_t caps_of_step(const vt_bk_step *s) {
   const vt_op_info *op = vt_op_get(s->op);
-  return needs_of_row(op) | needs_of_types(op, s->in, s->n_in) |
-         needs_of_types(op, s->out, s->n_out);
+  return caps_of_op(op) | caps_of_types(op, s->in, s->n_in) | caps_of_types(op, s->out, s->n_out);
 }
 
-static uint64_t needs_of_list(const vt_bk_step *steps, uint64_t n) {
+static uint64_t caps_of_steps(const vt_bk_step *steps, uint64_t n) {
   uint64_t needs = 0;
   for (uint64_t i = 0; i < n; i++) {
-    needs |= needs_of_step(&steps[i]);
+    needs |= caps_of_step(&steps[i]);
     for (uint32_t k = 0; k < steps[i].n_body; k++)
-      needs |= needs_of_list(steps[i].body[k].steps, steps[i].body[k].n_steps);
+      needs |= caps_of_steps(steps[i].body[k].steps, steps[i].body[k].n_steps);
   }
   return needs;
 }
 
-uint64_t vt_plan_needs(const vt_plan *p) { return needs_of_list(p->runs, p->n_runs); }
+uint64_t vt_plan_needed_caps(const vt_plan *p) { return caps_of_steps(p->bk_steps, p->n_bk_steps); }
 
 /* ---- refusals ---- */
 
-static vt_status refused(vt_device *dev, const vt_plan *p, uint32_t run, const char *why,
-                         vt_diag *d) {
-  const uint32_t value = p->g->nodes[p->run_node[run]].first_out;
+/* The diagnostic for a refused backend step, with the reason `why` unless it is "". */
+static vt_status fail_refused(vt_device *dev, const vt_plan *p, uint32_t index, const char *why,
+                              vt_diag *d) {
+  const uint32_t value = p->g->nodes[p->bk_step_node[index]].first_out;
   char name[16], type[VT_TYPE_TEXT];
   (void)VT_FAIL(d, VT_UNSUPPORTED, "backend '%s' does not run '%s' = %s giving %s%s%s", dev->name,
-                vt_value_name(p->g, value, name), vt_op_get(p->runs[run].op)->name,
+                vt_value_name(p->g, value, name), vt_op_get(p->bk_steps[index].op)->name,
                 vt_type_text(&p->g->dims, &p->g->values[value].type, type), why[0] != 0 ? ": " : "",
                 why);
   dev->reason[0] = 0;
   return VT_UNSUPPORTED;
 }
 
-static vt_status check_declared(vt_device *dev, const vt_plan *p, uint32_t run, vt_diag *d) {
-  const uint64_t missing = needs_of_step(&p->runs[run]) & ~dev->caps.has;
+static vt_status check_declared(vt_device *dev, const vt_plan *p, uint32_t index, vt_diag *d) {
+  const uint64_t missing = caps_of_step(&p->bk_steps[index]) & ~dev->caps.has;
   char why[80];
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
     if ((missing & rows[i].bit) == 0) continue;
     snprintf(why, sizeof why, "it does not declare %s", rows[i].name);
-    return refused(dev, p, run, why, d);
+    return fail_refused(dev, p, index, why, d);
   }
   return VT_OK;
 }
 
-static vt_status check_runs(vt_device *dev, const vt_plan *p, vt_diag *d) {
+static vt_status check_steps(vt_device *dev, const vt_plan *p, vt_diag *d) {
   uint32_t step = 0;
-  for (uint32_t i = 0; i < p->n_runs; i++) {
-    const vt_nested *bodies = vt_plan_bodies(p, i, &step);
+  for (uint32_t i = 0; i < p->n_bk_steps; i++) {
+    const vt_nested *bodies = vt_plan_bodies_of_bk_step(p, i, &step);
     for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++)
-      VT_TRY(check_runs(dev, bodies->plan[k], d));
+      VT_TRY(check_steps(dev, bodies->plan[k], d));
     dev->reason[0] = 0;
-    if (dev->api->step_check(dev->dev, &p->runs[i]) != VT_OK)
-      return refused(dev, p, i, dev->reason, d);
+    if (dev->api->step_check(dev->dev, &p->bk_steps[i]) != VT_OK)
+      return fail_refused(dev, p, i, dev->reason, d);
     VT_TRY(check_declared(dev, p, i, d));
   }
   return VT_OK;
 }
 
-/* What is asked of the device as a whole. */
+/* Checks requirements on the device that do not depend on a step. */
 static vt_status check_device(const vt_device *dev, const vt_plan *p, vt_diag *d) {
   const int trains = p->class_bytes[VT_CLASS_GRAD] > 0 || p->class_bytes[VT_CLASS_STATE] > 0;
   if (dev->caps.determinism != VT_BK_DETERMINISM_STRICT)
@@ -117,13 +120,13 @@ static vt_status check_device(const vt_device *dev, const vt_plan *p, vt_diag *d
                  trains ? "training" : "inference");
 }
 
-vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) {
+vt_status vt_device_check_plan(vt_device *dev, const vt_plan *p, vt_diag *d) {
   vt_guard guard;
   VT_TRY(check_device(dev, p, d));
   if (memcmp(&dev->accepted, &p->target, sizeof p->target) == 0) return VT_OK;
-  vt_guard_count(VT_COUNT_CHECKS);
+  vt_guard_count_event(VT_COUNT_CHECKS);
   vt_guard_enter(&guard);
-  const vt_status s = check_runs(dev, p, d);
+  const vt_status s = check_steps(dev, p, d);
   vt_guard_leave(&guard);
   if (s == VT_OK) dev->accepted = p->target;
   return s;

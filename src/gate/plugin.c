@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plugin.c - backends in files: from a path that somebody gave to a function in this process. The
- * content is copied and sealed first, so that what was hashed is what a child probes and what is
- * loaded here, whatever happens to the file meanwhile. No folder is ever searched. */
+ * plugin.c - loads plug-ins, backends in files, from a path that the user gave. The content is
+ * copied and sealed first, so that the bytes that are hashed, probed by a child and loaded here are
+ * the same, whatever happens to the file meanwhile. No folder is ever searched. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,20 +11,20 @@
 #include "plugin.h"
 #include "probe.h"
 
-/* Loading is a matter of the whole process, and so is what was loaded. Nothing is unloaded: a
- * plug-in may have threads of its own, and what it handed out may still be in use. */
+/* The plug-ins loaded by this process, protected by `lock`. They are never unloaded: a plug-in may
+ * have threads of its own, and its functions and strings may still be in use. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vt_plugin *loaded;
 
-/* A path that means what was loaded from it, whatever the file holds by now. */
+/* A path that means a loaded plug-in, whatever the file contains by now. */
 struct vt_hold {
   char path[VT_PLUGIN_PATH];
   vt_plugin *plugin;
   vt_hold *next;
 };
-static vt_hold *held;
+static vt_hold *held; /* the list of all holds, protected by `lock` */
 
-void vt_plugin_show(const char *path, char out[VT_PLUGIN_NAME]) {
+void vt_plugin_display_name(const char *path, char out[VT_PLUGIN_NAME]) {
   const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
   size_t n = 0;
   for (; name[n] != 0 && n + 1 < VT_PLUGIN_NAME; n++)
@@ -34,11 +34,11 @@ void vt_plugin_show(const char *path, char out[VT_PLUGIN_NAME]) {
 
 /* ---- the file ---- */
 
-static vt_status take_file(const char *path, vt_sealed *out, vt_diag *d) {
+static vt_status read_file(const char *path, vt_sealed *out, vt_diag *d) {
   static const char elf[4] = {0x7f, 'E', 'L', 'F'};
   vt_diag why = {0};
   char head[4] = "";
-  const vt_status s = vt_sealed_read(path, VT_SEALED_MOST, out, &why);
+  const vt_status s = vt_sealed_read(path, VT_SEALED_MAX_BYTES, out, &why);
   if (s != VT_OK) return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: %s", path, why.text);
   if (pread(out->fd, head, sizeof head, 0) == sizeof head && memcmp(head, elf, sizeof elf) == 0)
     return VT_OK;
@@ -46,7 +46,7 @@ static vt_status take_file(const char *path, vt_sealed *out, vt_diag *d) {
   return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it is not an ELF file", path);
 }
 
-static vt_status not_admitted(const vt_bearer *b, const char *why, vt_diag *d) {
+static vt_status fail_not_admitted(const vt_plugin_candidate *b, const char *why, vt_diag *d) {
   char hex[65];
   vt_hash_hex(b->content, hex);
   const vt_status s =
@@ -59,23 +59,23 @@ static vt_status not_admitted(const vt_bearer *b, const char *why, vt_diag *d) {
   return s;
 }
 
-vt_status vt_plugin_admit(const vt_bearer *b, const vt_opening *how, int *out_certified,
-                          vt_diag *d) {
-  char why[VT_WHY_NOT] = "";
+vt_status vt_plugin_check_admission(const vt_plugin_candidate *b, const vt_device_options *how,
+                                    int *out_certified, vt_diag *d) {
+  char why[VT_WHY_BYTES] = "";
   *out_certified = how->certified != NULL && how->certified(how->user, b, why);
   if (*out_certified || how->admission == VT_ADMISSION_WAIVED) return VT_OK;
-  return not_admitted(b, why, d);
+  return fail_not_admitted(b, why, d);
 }
 
-/* ---- this process ---- */
+/* ---- loading into this process ---- */
 
-/* The path names an open descriptor, which stays open: the loader takes two libraries of one path
- * for the same. */
-static vt_status load(vt_plugin *p, const char *path, vt_diag *d) {
+/* Loads the sealed copy through the path of its descriptor. The descriptor stays open, so no other
+ * plug-in gets the same path: the loader takes libraries with the same path for one library. */
+static vt_status load_library(vt_plugin *p, const char *path, vt_diag *d) {
   char through[VT_SEALED_PATH];
   vt_guard guard;
   vt_sealed_path(p->image.fd, through);
-  vt_guard_enter(&guard); /* whatever its constructors do to the mode of this thread */
+  vt_guard_enter(&guard); /* its constructors may change the mode of this thread */
   void *library = dlopen(through, RTLD_NOW | RTLD_LOCAL);
   vt_guard_leave(&guard);
   if (library == NULL) {
@@ -89,32 +89,35 @@ static vt_status load(vt_plugin *p, const char *path, vt_diag *d) {
   return VT_FAIL(d, VT_ABI, "plug-in '%.200s' is refused: it has no symbol " VT_BK_SYMBOL, path);
 }
 
-static vt_plugin *find(const vt_hash256 *hash) {
+static vt_plugin *find_loaded(const vt_hash256 *hash) {
   vt_plugin *p = loaded;
   while (p != NULL && memcmp(p->image.hash.b, hash->b, sizeof hash->b) != 0) p = p->next;
   return p;
 }
 
-/* Devices beyond the first 64 are probed each time. */
-static uint64_t bit_of(uint32_t ordinal) { return ordinal < 64 ? (uint64_t)1 << ordinal : 0; }
+/* The bit of a device in vt_plugin.probed. Devices after the first 64 have no bit and are probed
+ * each time. */
+static uint64_t probed_bit(uint32_t ordinal) { return ordinal < 64 ? (uint64_t)1 << ordinal : 0; }
 
-/* The lock is not held while a child is waited for: one that hangs would hold up whoever opens
- * another plug-in. Two who come first at once both ask, and the answers are the same. */
-static vt_status probe(const vt_sealed *image, uint32_t ordinal, const char *path, vt_diag *d) {
+/* Probes the plug-in unless this process has probed the same content and device before. The lock is
+ * not held while the child runs, because a hanging plug-in would block threads that open another.
+ * Two threads may therefore probe the same plug-in at once; both get the same answer. */
+static vt_status probe_unless_known(const vt_sealed *image, uint32_t ordinal, const char *path,
+                                    vt_diag *d) {
   pthread_mutex_lock(&lock);
-  const vt_plugin *p = find(&image->hash);
-  const int known = p != NULL && (p->probed & bit_of(ordinal)) != 0;
+  const vt_plugin *p = find_loaded(&image->hash);
+  const int known = p != NULL && (p->probed & probed_bit(ordinal)) != 0;
   pthread_mutex_unlock(&lock);
   return known ? VT_OK : vt_probe_run(image, ordinal, path, VT_PROBE_MS, d);
 }
 
-/* `image` is taken over. */
-static vt_status add(vt_sealed *image, const char *path, vt_plugin **out, vt_diag *d) {
-  const vt_alloc a = vt_alloc_default(); /* it outlives whoever asks first */
+/* Loads the plug-in and adds it to the list, which takes ownership of *image. */
+static vt_status add_plugin(vt_sealed *image, const char *path, vt_plugin **out, vt_diag *d) {
+  const vt_alloc a = vt_alloc_default(); /* a plug-in outlives the caller's allocator */
   vt_plugin *p = vt_alloc_new(a, sizeof *p);
   if (p == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   p->image = *image;
-  const vt_status s = load(p, path, d);
+  const vt_status s = load_library(p, path, d);
   if (s != VT_OK) {
     vt_alloc_free(a, p, sizeof *p);
     return s;
@@ -126,17 +129,18 @@ static vt_status add(vt_sealed *image, const char *path, vt_plugin **out, vt_dia
   return VT_OK;
 }
 
-/* With the lock, of what was probed: somebody else may have loaded it meanwhile. */
-static vt_status get(vt_sealed *image, uint32_t ordinal, const char *path, vt_plugin **out,
-                     vt_diag *d) {
-  vt_plugin *p = find(&image->hash);
-  if (p == NULL) VT_TRY(add(image, path, &p, d));
-  p->probed |= bit_of(ordinal);
+/* Finds or loads a plug-in that has been probed. The caller has the lock. Another thread may have
+ * loaded the plug-in since it was probed, so the list is searched again. */
+static vt_status find_or_load(vt_sealed *image, uint32_t ordinal, const char *path, vt_plugin **out,
+                              vt_diag *d) {
+  vt_plugin *p = find_loaded(&image->hash);
+  if (p == NULL) VT_TRY(add_plugin(image, path, &p, d));
+  p->probed |= probed_bit(ordinal);
   *out = p;
   return VT_OK;
 }
 
-/* ---- held ---- */
+/* ---- holds ---- */
 
 vt_status vt_plugin_hold(vt_plugin *p, const char *path, vt_hold **out, vt_diag *d) {
   vt_hold *h = vt_alloc_new(vt_alloc_default(), sizeof *h);
@@ -170,35 +174,38 @@ static vt_plugin *find_held(const char *path) {
   return p;
 }
 
-static vt_status get_held(vt_plugin *p, const char *path, uint32_t ordinal, const vt_opening *how,
-                          vt_diag *d) {
+/* Checks admission of a held plug-in and probes its device. */
+static vt_status admit_held(vt_plugin *p, const char *path, uint32_t ordinal,
+                            const vt_device_options *how, vt_diag *d) {
   int certified;
-  const vt_bearer b = {.path = path, .device = ordinal, .content = &p->image.hash, .isa = how->isa};
-  VT_TRY(vt_plugin_admit(&b, how, &certified, d));
-  VT_TRY(probe(&p->image, ordinal, path, d));
+  const vt_plugin_candidate b = {
+      .path = path, .device = ordinal, .content = &p->image.hash, .isa = how->isa};
+  VT_TRY(vt_plugin_check_admission(&b, how, &certified, d));
+  VT_TRY(probe_unless_known(&p->image, ordinal, path, d));
   pthread_mutex_lock(&lock);
-  p->probed |= bit_of(ordinal);
+  p->probed |= probed_bit(ordinal);
   pthread_mutex_unlock(&lock);
   return VT_OK;
 }
 
-vt_status vt_plugin_get(const char *path, uint32_t ordinal, const vt_opening *how, vt_plugin **out,
-                        vt_diag *d) {
+vt_status vt_plugin_load(const char *path, uint32_t ordinal, const vt_device_options *how,
+                         vt_plugin **out, vt_diag *d) {
   vt_plugin *p = find_held(path);
   if (p != NULL) {
-    VT_TRY(get_held(p, path, ordinal, how, d));
+    VT_TRY(admit_held(p, path, ordinal, how, d));
     *out = p;
     return VT_OK;
   }
   vt_sealed image = {0};
-  VT_TRY(take_file(path, &image, d));
+  VT_TRY(read_file(path, &image, d));
   int certified;
-  const vt_bearer b = {.path = path, .device = ordinal, .content = &image.hash, .isa = how->isa};
-  vt_status s = vt_plugin_admit(&b, how, &certified, d);
-  if (s == VT_OK) s = probe(&image, ordinal, path, d);
+  const vt_plugin_candidate b = {
+      .path = path, .device = ordinal, .content = &image.hash, .isa = how->isa};
+  vt_status s = vt_plugin_check_admission(&b, how, &certified, d);
+  if (s == VT_OK) s = probe_unless_known(&image, ordinal, path, d);
   if (s == VT_OK) {
     pthread_mutex_lock(&lock);
-    s = get(&image, ordinal, path, out, d);
+    s = find_or_load(&image, ordinal, path, out, d);
     pthread_mutex_unlock(&lock);
   }
   vt_sealed_close(&image);

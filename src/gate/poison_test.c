@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * poison_test.c - what those who judge backends ask of the gateway: memory filled before a run, and
- * a floating-point mode that is noticed when it is left changed. */
+ * poison_test.c - tests two functions of the gateway that admission uses: filling memory with
+ * poison before a run, and noticing that a backend left the floating-point mode changed. */
 #include <string.h>
 #include "guard.h"
 #include "hostile_fpenv.h"
@@ -11,37 +11,37 @@
 
 enum { X, H, Y, N = 3000 };
 
-static vt_graph *sample(void) {
+static vt_graph *sample_graph(void) {
   vt_graph_builder gb;
   vt_graph *g = NULL;
   const vt_type x = {VT_DTYPE_F32, 1, {N}};
   CHECK(vt_graph_begin(&gb, "sample", vt_alloc_default(), NULL) == VT_OK);
   vt_graph_add_port(&gb, &(vt_port){.name = "x", .kind = VT_PORT_INPUT}, &x);
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_add, X, X), "h");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_mul, H, X), "y");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_add, X, X), "h");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_mul, H, X), "y");
   vt_graph_add_result(&gb, "y", Y);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
-  if (g == NULL) exit(1); /* nothing below makes sense */
+  if (g == NULL) exit(1); /* the tests need a graph */
   return g;
 }
 
-static int all_are(const void *p, size_t n, uint8_t byte) {
+static int all_bytes_are(const void *p, size_t n, uint8_t byte) {
   const uint8_t *b = p;
   for (size_t i = 0; i < n; i++)
     if (b[i] != byte) return 0;
   return 1;
 }
 
-static int is_right(const float *y) {
+static int is_correct(const float *y) {
   for (int i = 0; i < N; i++)
     if (y[i] != 2 * (float)i * (float)i) return 0;
   return 1;
 }
 
-/* Every byte of temporaries and outputs is filled, inputs are not, and a run is none the worse. */
+/* Poison fills every byte of temporaries and outputs but no input, and a run is still correct. */
 static void test_poison(const char *name) {
   static float in[N], h[N], y[N];
-  vt_graph *g = sample();
+  vt_graph *g = sample_graph();
   vt_device *dev = NULL;
   vt_plan *p = NULL;
   vt_exec *x = NULL;
@@ -53,10 +53,10 @@ static void test_poison(const char *name) {
   CHECK(vt_exec_write(x, X, in, NULL) == VT_OK);
   for (int byte = 0; byte < 256; byte += 85) {
     CHECK(vt_exec_poison(x, (uint8_t)byte, NULL) == VT_OK);
-    CHECK(vt_exec_read(x, H, h, NULL) == VT_OK && all_are(h, sizeof h, (uint8_t)byte));
-    CHECK(vt_exec_read(x, Y, y, NULL) == VT_OK && all_are(y, sizeof y, (uint8_t)byte));
+    CHECK(vt_exec_read(x, H, h, NULL) == VT_OK && all_bytes_are(h, sizeof h, (uint8_t)byte));
+    CHECK(vt_exec_read(x, Y, y, NULL) == VT_OK && all_bytes_are(y, sizeof y, (uint8_t)byte));
     CHECK(vt_exec_run(x, NULL) == VT_OK && vt_exec_read(x, Y, y, NULL) == VT_OK);
-    CHECK(is_right(y));
+    CHECK(is_correct(y));
   }
   vt_exec_free(x);
   vt_plan_free(p);
@@ -64,32 +64,32 @@ static void test_poison(const char *name) {
   vt_graph_free(g);
 }
 
-/* Left changed by whoever is inside, it counts once; by a listener that is called from inside and
- * put right there, it does not. */
-static void test_strayed(void) {
-  const hostile_words mine = hostile_read();
-  const uint64_t before = vt_gate_strayed();
+/* A mode left changed inside a guard counts once. A mode changed by a listener in a nested guard,
+ * which restores it, does not count. */
+static void test_mode_changes(void) {
+  const hostile_words mine = hostile_read_words();
+  const uint64_t before = vt_gate_mode_changes();
   vt_guard outer, inner;
   vt_guard_enter(&outer);
   vt_guard_leave(&outer);
-  CHECK(vt_gate_strayed() == before);
+  CHECK(vt_gate_mode_changes() == before);
   vt_guard_enter(&outer);
   vt_guard_enter(&inner);
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   vt_guard_leave(&inner);
   vt_guard_leave(&outer);
-  CHECK(vt_gate_strayed() == before);
+  CHECK(vt_gate_mode_changes() == before);
   vt_guard_enter(&outer);
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   vt_guard_leave(&outer);
-  CHECK(vt_gate_strayed() == before + 1);
-  CHECK(hostile_same(hostile_read(), mine));
+  CHECK(vt_gate_mode_changes() == before + 1);
+  CHECK(hostile_words_equal(hostile_read_words(), mine));
 }
 
 int main(void) {
   test_poison("reference:0");
   test_poison("island:0");
   test_poison("island:1");
-  test_strayed();
+  test_mode_changes();
   TEST_DONE();
 }

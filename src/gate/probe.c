@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * probe.c - starting the program of probe_main.c, listening to it, and what is made of what it
- * says. The program is carried inside the library: nothing has to be found, and nothing else can be
- * found in its place. */
+ * probe.c - starts the program of probe_main.c in a child process, reads its report and turns the
+ * report and the exit status into a status and a message. The program's file is embedded in the
+ * library, so it need not be found and cannot be replaced by another. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,30 +19,36 @@ static const unsigned char image[] = {
 #include "probe_image.inc"
 };
 
-enum { FIRST_FD = 10, STEP_MS = 20, KEPT = 2000, LAST = 32 };
+enum {
+  FIRST_FD = 10,     /* lowest descriptor for pipes, above those that the child uses */
+  STEP_MS = 20,      /* milliseconds to wait for output before looking whether the child ended */
+  TEXT_BYTES = 2000, /* capacity for the text of a pipe */
+  LAST_READS = 32    /* most reads after the child has ended */
+};
 
-/* What came through a pipe; what does not fit is read and dropped. */
-typedef struct heard {
-  int fd;
+/* The text read from a pipe; text beyond the capacity is read and dropped. */
+typedef struct pipe_text {
+  int fd; /* the reading end; -1 once it is closed */
   size_t n;
-  char text[KEPT];
-} heard;
+  char text[TEXT_BYTES];
+} pipe_text;
 
 typedef struct child {
   pid_t pid;
-  int known, status; /* `known`: its status is */
-  int late;
-  heard report, printed;
+  int has_status, status; /* its exit status, and whether it is known */
+  int timed_out;          /* 1: it did not end in time */
+  pipe_text report;       /* lines of probe_main.c, on descriptor 4 */
+  pipe_text printed;      /* output of the plug-in, on descriptors 1 and 2 */
 } child;
 
 /* ---- starting ---- */
 
-static vt_status failed(const char *what, int error, vt_diag *d) {
-  return VT_FAIL(d, VT_BACKEND, "plug-ins cannot be probed here: %s: %s", what, strerror(error));
+static vt_status fail_system(const char *what, int error, vt_diag *d) {
+  return VT_FAIL(d, VT_BACKEND, "plug-ins cannot be probed: %s: %s", what, strerror(error));
 }
 
-/* Both ends above the descriptors that the child's own are put in place of. */
-static int make_pipe(int out[2]) {
+/* Opens a pipe whose ends are above the descriptors 0 to 4, which the child's own replace. */
+static int open_pipe(int out[2]) {
   int ends[2];
   if (pipe(ends) != 0) return errno;
   int error = 0;
@@ -59,8 +65,8 @@ static void close_pipe(int ends[2]) {
     if (ends[i] >= 0) close(ends[i]);
 }
 
-static int spawn_with(child *c, const char *path, char *ordinal, posix_spawn_file_actions_t *files,
-                      posix_spawnattr_t *how) {
+static int spawn_program(child *c, const char *path, char *ordinal,
+                         posix_spawn_file_actions_t *files, posix_spawnattr_t *how) {
   static char name[] = "volta-probe", locale[] = "LC_ALL=C";
   char *const arguments[] = {name, ordinal, NULL}, *const environment[] = {locale, NULL};
   sigset_t none, all;
@@ -70,13 +76,14 @@ static int spawn_with(child *c, const char *path, char *ordinal, posix_spawn_fil
   sigdelset(&all, SIGSTOP);
   (void)posix_spawnattr_setsigmask(how, &none);
   (void)posix_spawnattr_setsigdefault(how, &all);
-  (void)posix_spawnattr_setpgroup(how, 0); /* so that what it starts ends with it */
+  (void)posix_spawnattr_setpgroup(how, 0); /* so that processes it starts can be killed with it */
   (void)posix_spawnattr_setflags(
       how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   return posix_spawn(&c->pid, path, files, how, arguments, environment);
 }
 
-static int spawn(child *c, int program, int plugin, int report, int printed, uint32_t ordinal) {
+static int spawn_child(child *c, int program, int plugin, int report, int printed,
+                       uint32_t ordinal) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t how;
   char path[VT_SEALED_PATH], number[16];
@@ -91,37 +98,38 @@ static int spawn(child *c, int program, int plugin, int report, int printed, uin
     if (error == 0) error = posix_spawn_file_actions_adddup2(&files, printed, 2);
     if (error == 0) error = posix_spawn_file_actions_adddup2(&files, plugin, 3);
     if (error == 0) error = posix_spawn_file_actions_adddup2(&files, report, 4);
-    if (error == 0) error = spawn_with(c, path, number, &files, &how);
+    if (error == 0) error = spawn_program(c, path, number, &files, &how);
     posix_spawnattr_destroy(&how);
   }
   posix_spawn_file_actions_destroy(&files);
   return error;
 }
 
-/* ---- listening ---- */
+/* ---- reading its output ---- */
 
-/* 1 while there may be more to come. */
-static int listen_to(heard *h) {
+/* Reads a part of a pipe; returns 0 at the end of the pipe or on an error. */
+static int read_pipe(pipe_text *h) {
   char chunk[512];
   const ssize_t n = read(h->fd, chunk, sizeof chunk);
   if (n < 0) return errno == EINTR || errno == EAGAIN;
-  const size_t room = KEPT - 1 - h->n, kept = (size_t)n < room ? (size_t)n : room;
-  memcpy(h->text + h->n, chunk, kept);
-  h->n += kept;
+  const size_t left = TEXT_BYTES - 1 - h->n, used = (size_t)n < left ? (size_t)n : left;
+  memcpy(h->text + h->n, chunk, used);
+  h->n += used;
   h->text[h->n] = 0;
   return n > 0;
 }
 
-/* Whether anything was heard within `ms`; a pipe at its end is not listened to any more. */
-static int hear(child *c, int ms) {
-  heard *const all[2] = {&c->report, &c->printed};
+/* Waits up to `ms` for output and reads it; returns 1 if there was some. A pipe at its end is
+ * closed. */
+static int poll_pipes(child *c, int ms) {
+  pipe_text *const all[2] = {&c->report, &c->printed};
   struct pollfd polled[2];
   for (int i = 0; i < 2; i++) polled[i] = (struct pollfd){.fd = all[i]->fd, .events = POLLIN};
   if (poll(polled, 2, ms) <= 0) return 0;
   int any = 0;
   for (int i = 0; i < 2; i++) {
     if (polled[i].revents == 0) continue;
-    const int more = listen_to(all[i]);
+    const int more = read_pipe(all[i]);
     if (!more) {
       close(all[i]->fd);
       all[i]->fd = -1;
@@ -131,36 +139,39 @@ static int hear(child *c, int ms) {
   return any;
 }
 
-/* Whether the child has ended. It is not reaped here: until then its number is its own. */
+/* 1 if the child has ended. It is not reaped here, so that its process id cannot be reused before
+ * it is killed. */
 static int has_ended(child *c) {
   siginfo_t info = {0};
   if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == ECHILD;
   return info.si_pid == c->pid;
 }
 
-/* A host that ignores or reaps its children hides the status. */
+/* Gets the exit status, which is unknown if the host program ignores or reaps its children. */
 static void reap(child *c) {
   pid_t got;
   do {
     got = waitpid(c->pid, &c->status, 0);
   } while (got < 0 && errno == EINTR);
-  c->known = got == c->pid;
+  c->has_status = got == c->pid;
 }
 
-static void attend(child *c, uint32_t ms) {
-  const uint64_t start = vt_clock_ns(), limit = (uint64_t)ms * 1000000;
-  while (!has_ended(c) && !c->late) {
-    (void)hear(c, STEP_MS);
-    c->late = vt_clock_ns() - start > limit;
+/* Reads output until the child ends or `ms` have passed; then kills it and its processes. */
+static void wait_for_end(child *c, uint32_t ms) {
+  const uint64_t start_child = vt_clock_ns(), limit = (uint64_t)ms * 1000000;
+  while (!has_ended(c) && !c->timed_out) {
+    (void)poll_pipes(c, STEP_MS);
+    c->timed_out = vt_clock_ns() - start_child > limit;
   }
-  (void)kill(-c->pid, SIGKILL); /* it, if it is late, and what it may have started */
-  for (int i = 0; i < LAST && hear(c, 0); i++) continue;
+  (void)kill(-c->pid, SIGKILL); /* the child, if still running, and processes it started */
+  for (int i = 0; i < LAST_READS && poll_pipes(c, 0); i++) continue;
   reap(c);
 }
 
-/* ---- what is made of it ---- */
+/* ---- evaluating report and status ---- */
 
-static const char *moment(const char *stage) {
+/* A phrase for the stage that the child had reported last. */
+static const char *stage_text(const char *stage) {
   static const struct {
     const char *stage, *text;
   } rows[] = {{"load", "while it was loaded"},
@@ -189,8 +200,9 @@ static const char *signal_text(int number, char text[24]) {
   return text;
 }
 
-/* Foreign text in a message: one line, nothing that a terminal obeys. */
-static void tame(char *text, size_t longest) {
+/* Makes text of a plug-in safe for a message: one line of at most `longest` printable
+ * characters. */
+static void make_printable(char *text, size_t longest) {
   size_t n = 0;
   for (; text[n] != 0 && n < longest; n++)
     if ((unsigned char)text[n] < ' ' || (unsigned char)text[n] > '~') text[n] = ' ';
@@ -198,16 +210,16 @@ static void tame(char *text, size_t longest) {
   text[n] = 0;
 }
 
-/* The lines of the report: the last thing begun, and the verdict that follows it, NULL when there
- * is none. "ok" counts at the end alone: somebody else might say it too. */
-typedef struct account {
-  const char *stage;
-  char *why; /* of a refusal; "" when there is nothing against it */
-  vt_status status;
-} account;
+/* The result of a report. "ok" counts only in the last stage, because the plug-in might write it
+ * too. */
+typedef struct report_result {
+  const char *stage; /* the last stage that began */
+  char *why;         /* reason of a refusal; "" for "ok"; NULL if there is no verdict */
+  vt_status status;  /* status of a refusal */
+} report_result;
 
-static account read_report(char *text) {
-  account a = {"", NULL, VT_BACKEND};
+static report_result read_report(char *text) {
+  report_result a = {"", NULL, VT_BACKEND};
   for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
     *end = 0;
     if (a.why != NULL) continue;
@@ -223,40 +235,42 @@ static account read_report(char *text) {
   return a;
 }
 
-static vt_status judge_end(const child *c, const account *a, const char *path, uint32_t ms,
-                           vt_diag *d) {
+/* Refuses a plug-in that hung, crashed or exited without a verdict. */
+static vt_status check_exit(const child *c, const report_result *a, const char *path, uint32_t ms,
+                            vt_diag *d) {
   char text[24];
-  if (c->late)
+  if (c->timed_out)
     return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it did not finish within %g s %s",
-                   path, ms / 1000.0, moment(a->stage));
-  if (c->known && WIFSIGNALED(c->status))
+                   path, ms / 1000.0, stage_text(a->stage));
+  if (c->has_status && WIFSIGNALED(c->status))
     return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it crashed (%s) %s", path,
-                   signal_text(WTERMSIG(c->status), text), moment(a->stage));
-  const int code = c->known ? WEXITSTATUS(c->status) : 0;
+                   signal_text(WTERMSIG(c->status), text), stage_text(a->stage));
+  const int code = c->has_status ? WEXITSTATUS(c->status) : 0;
   if (a->why != NULL && (a->why[0] != 0 || code == 0)) return VT_OK;
   return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it ended its process (exit %d) %s",
-                 path, code, moment(a->stage));
+                 path, code, stage_text(a->stage));
 }
 
-static vt_status judge(child *c, const char *path, uint32_t ms, vt_diag *d) {
-  const account a = read_report(c->report.text);
-  VT_TRY(judge_end(c, &a, path, ms, d));
-  tame(a.why, 300);
+/* Refuses a plug-in by the exit of its child, by the verdict, or because it printed something. */
+static vt_status check_child(child *c, const char *path, uint32_t ms, vt_diag *d) {
+  const report_result a = read_report(c->report.text);
+  VT_TRY(check_exit(c, &a, path, ms, d));
+  make_printable(a.why, 300);
   if (a.why[0] != 0) return VT_FAIL(d, a.status, "plug-in '%.200s' is refused: %s", path, a.why);
-  tame(c->printed.text, 60);
+  make_printable(c->printed.text, 60);
   if (c->printed.n > 0)
     return VT_FAIL(d, VT_ABI, "plug-in '%.200s' is refused: it prints '%s'", path, c->printed.text);
   return VT_OK;
 }
 
-/* One at a time, so that no child gets the ends of another's pipes. */
-static int start(child *c, int program, int plugin, uint32_t ordinal) {
+/* Only one child is started at a time, so that no child inherits the pipes of another. */
+static int start_child(child *c, int program, int plugin, uint32_t ordinal) {
   static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
   int report[2] = {-1, -1}, printed[2] = {-1, -1};
   pthread_mutex_lock(&starting);
-  int error = make_pipe(report);
-  if (error == 0) error = make_pipe(printed);
-  if (error == 0) error = spawn(c, program, plugin, report[1], printed[1], ordinal);
+  int error = open_pipe(report);
+  if (error == 0) error = open_pipe(printed);
+  if (error == 0) error = spawn_child(c, program, plugin, report[1], printed[1], ordinal);
   pthread_mutex_unlock(&starting);
   if (error != 0) {
     close_pipe(report);
@@ -273,12 +287,12 @@ static int start(child *c, int program, int plugin, uint32_t ordinal) {
 static vt_status run_child(const vt_sealed *program, const vt_sealed *plugin, uint32_t ordinal,
                            const char *path, uint32_t ms, vt_diag *d) {
   child c = {.pid = -1};
-  const int error = start(&c, program->fd, plugin->fd, ordinal);
-  if (error != 0) return failed("cannot start a process", error, d);
-  attend(&c, ms);
+  const int error = start_child(&c, program->fd, plugin->fd, ordinal);
+  if (error != 0) return fail_system("cannot start a process", error, d);
+  wait_for_end(&c, ms);
   if (c.report.fd >= 0) close(c.report.fd);
   if (c.printed.fd >= 0) close(c.printed.fd);
-  return judge(&c, path, ms, d);
+  return check_child(&c, path, ms, d);
 }
 
 vt_status vt_probe_run(const vt_sealed *plugin, uint32_t ordinal, const char *path, uint32_t ms,
@@ -286,7 +300,7 @@ vt_status vt_probe_run(const vt_sealed *plugin, uint32_t ordinal, const char *pa
   vt_sealed program;
   vt_diag why = {0};
   if (vt_sealed_bytes(image, sizeof image, "volta-probe", &program, &why) != VT_OK)
-    return VT_FAIL(d, VT_BACKEND, "plug-ins cannot be probed here: %s", why.text);
+    return VT_FAIL(d, VT_BACKEND, "plug-ins cannot be probed: %s", why.text);
   const vt_status s = run_child(&program, plugin, ordinal, path, ms, d);
   vt_sealed_close(&program);
   return s;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * probe.h - a plug-in is met in a child process first; private to the gateway. */
+ * probe.h - probes a plug-in in a child process before this process loads it. Private to the
+ * gateway. */
 #ifndef VT_PROBE_H
 #define VT_PROBE_H
 #include "vt_sealed.h"
 
-enum { VT_PROBE_MS = 10000 }; /* the longest a child may take */
-/* Loads the plug-in in a child, asks for its table, opens device `ordinal`, asks what it can do,
- * and closes it. VT_BACKEND or VT_ABI, with a sentence about `path`, when any of this goes wrong in
- * any way. This process is not touched. */
+enum { VT_PROBE_MS = 10000 }; /* most milliseconds that a child may take */
+/* In a child process: loads the plug-in, asks for its table of functions, opens device `ordinal`,
+ * asks for its capabilities and ops, and closes it. Returns VT_BACKEND or VT_ABI, with a sentence
+ * about `path`, if the child refuses, crashes, hangs or exits. This process is not affected. */
 vt_status vt_probe_run(const vt_sealed *plugin, uint32_t ordinal, const char *path, uint32_t ms,
                        vt_diag *d) VT_NODISCARD;
 #endif

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * record.c - the times, copies and costs of runs. All memory is taken when an execution is made, so
- * that measuring adds no allocation to a run; without it the clock is read twice a run. */
+ * record.c - records the times, copies and costs of runs. All memory is allocated when the
+ * execution is created, so measuring adds no allocation to a run. Without measuring, a run reads
+ * the clock only twice. */
 #include "record.h"
 #include <string.h>
 #include "registry.h"
 #include "vt_clock.h"
 
-/* ---- making ---- */
+/* ---- creating a record ---- */
 
-static vt_status count_costs(vt_record *r, const vt_plan *p, vt_alloc a, vt_diag *d) {
-  for (uint32_t i = 0; i < p->n_runs; i++) VT_TRY(vt_step_cost(&p->runs[i], a, &r->costs[i], d));
-  return VT_OK;
-}
-
-/* Every transfer of the plan, and what a caller may copy besides: a result that has two names is
- * read twice. Copies beyond that are counted and not listed. */
+/* The number of copies that a record lists: the transfers of the plan, and more that a caller may
+ * make, such as reading a result under two names. Further copies are counted but not listed. */
 static size_t most_copies(const vt_plan *p) {
   return (size_t)p->n_transfers + p->g->n_ports + p->g->n_results;
 }
@@ -22,16 +18,18 @@ static size_t most_copies(const vt_plan *p) {
 vt_status vt_record_init(vt_record *r, const vt_plan *p, int measure, vt_alloc a, vt_diag *d) {
   vt_arena_init(&r->arena, a);
   r->measure = measure;
-  r->n_runs = p->n_runs;
-  r->costs = VT_NEW_N(&r->arena, vt_cost, p->n_runs);
+  r->n_bk_steps = p->n_bk_steps;
+  r->costs = VT_NEW_N(&r->arena, vt_cost, p->n_bk_steps);
   if (measure) {
-    r->begin = VT_NEW_N(&r->arena, uint64_t, p->n_runs);
-    r->end = VT_NEW_N(&r->arena, uint64_t, p->n_runs);
-    r->room_copies = (uint32_t)most_copies(p);
-    r->copies = VT_NEW_N(&r->arena, vt_copied, most_copies(p));
+    r->begin = VT_NEW_N(&r->arena, uint64_t, p->n_bk_steps);
+    r->end = VT_NEW_N(&r->arena, uint64_t, p->n_bk_steps);
+    r->max_copies = (uint32_t)most_copies(p);
+    r->copies = VT_NEW_N(&r->arena, vt_copy_record, most_copies(p));
   }
   if (vt_arena_status(&r->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  return count_costs(r, p, a, d);
+  for (uint32_t i = 0; i < p->n_bk_steps; i++)
+    VT_TRY(vt_step_cost(&p->bk_steps[i], a, &r->costs[i], d));
+  return VT_OK;
 }
 
 void vt_record_done(vt_record *r) { vt_arena_done(&r->arena); }
@@ -40,73 +38,75 @@ void vt_record_done(vt_record *r) { vt_arena_done(&r->arena); }
 
 uint64_t vt_record_now(const vt_record *r) { return r->measure ? vt_clock_ns() : 0; }
 
-void vt_record_begin(vt_record *r) {
+void vt_record_begin_run(vt_record *r) {
   if (r->measure) {
-    memset(r->begin, 0, r->n_runs * sizeof *r->begin);
-    memset(r->end, 0, r->n_runs * sizeof *r->end);
+    memset(r->begin, 0, r->n_bk_steps * sizeof *r->begin);
+    memset(r->end, 0, r->n_bk_steps * sizeof *r->end);
   }
   r->counts.runs++;
   r->counts.begin_ns = vt_clock_ns();
 }
 
-void vt_record_end(vt_record *r) { r->counts.wall_ns = vt_clock_ns() - r->counts.begin_ns; }
+void vt_record_end_run(vt_record *r) { r->counts.wall_ns = vt_clock_ns() - r->counts.begin_ns; }
 
-void vt_record_resume(vt_record *r) { r->mark = vt_record_now(r); }
+void vt_record_step_begins(vt_record *r) { r->mark = vt_record_now(r); }
 
-void vt_record_step(vt_record *r, uint32_t run) {
+void vt_record_step_ends(vt_record *r, uint32_t step) {
   if (!r->measure) return;
-  r->begin[run] = r->mark;
-  r->end[run] = r->mark = vt_clock_ns();
+  r->begin[step] = r->mark;
+  r->end[step] = r->mark = vt_clock_ns();
 }
 
-/* Times of a backend are its own affair: what lies outside of the time it had is cut off, and what
- * ends before it begins is left out. */
-static void keep(vt_record *r, uint32_t run, uint64_t from, uint64_t begin, uint64_t end,
-                 uint64_t had) {
+/* Stores the time of a step that a backend gave as nanoseconds since `from`. The backend is not
+ * trusted: times are cut off at `had`, the time that has passed, and a step that ends before it
+ * begins is ignored. */
+static void set_step_time(vt_record *r, uint32_t step, uint64_t from, uint64_t begin, uint64_t end,
+                          uint64_t had) {
   if (begin > end) return;
-  r->begin[run] = from + (begin < had ? begin : had);
-  r->end[run] = from + (end < had ? end : had);
+  r->begin[step] = from + (begin < had ? begin : had);
+  r->end[step] = from + (end < had ? end : had);
 }
 
-void vt_record_steps(vt_record *r, uint32_t first, uint32_t end, const vt_bk_metrics *m,
-                     uint64_t begin) {
+void vt_record_set_backend_times(vt_record *r, uint32_t first, uint32_t end, const vt_bk_metrics *m,
+                                 uint64_t begin) {
   const uint64_t had = vt_clock_ns() - begin;
   for (uint32_t i = first; i < end; i++) r->begin[i] = r->end[i] = 0;
   if (m == NULL || m->n_steps != end - first || m->begin == NULL || m->end == NULL) return;
   for (uint32_t i = first; i < end; i++)
-    keep(r, i, begin, m->begin[i - first], m->end[i - first], had);
+    set_step_time(r, i, begin, m->begin[i - first], m->end[i - first], had);
 }
 
-void vt_record_copy(vt_record *r, const vt_transfer *t, uint64_t begin) {
+void vt_record_add_copy(vt_record *r, const vt_transfer *t, uint64_t begin) {
   const int to_device = t->direction == VT_TO_DEVICE;
   *(to_device ? &r->counts.to_device : &r->counts.from_device) += t->bytes;
   *(to_device ? &r->counts.copies_to_device : &r->counts.copies_from_device) += 1;
-  if (r->n_copies == r->room_copies) return;
-  r->copies[r->n_copies++] = (vt_copied){t->value, t->direction, t->bytes, begin, vt_clock_ns()};
+  if (r->n_copies == r->max_copies) return;
+  r->copies[r->n_copies++] =
+      (vt_copy_record){t->value, t->direction, t->bytes, begin, vt_clock_ns()};
 }
 
-void vt_record_forget_copies(vt_record *r) {
+void vt_record_reset_copies(vt_record *r) {
   r->counts.to_device = r->counts.from_device = 0;
   r->counts.copies_to_device = r->counts.copies_from_device = 0;
   r->n_copies = 0;
 }
 
-/* ---- looking ---- */
+/* ---- reading a record ---- */
 
-int vt_record_time(const vt_record *r, uint32_t run, uint64_t *out_begin, uint64_t *out_end) {
-  if (!r->measure || r->begin[run] == 0) return 0;
-  *out_begin = r->begin[run];
-  *out_end = r->end[run];
+int vt_record_time(const vt_record *r, uint32_t step, uint64_t *out_begin, uint64_t *out_end) {
+  if (!r->measure || r->begin[step] == 0) return 0;
+  *out_begin = r->begin[step];
+  *out_end = r->end[step];
   return 1;
 }
 
 vt_exec_counts vt_record_counts(const vt_record *r) {
   vt_exec_counts c = r->counts;
-  for (uint32_t i = 0; r->measure && i < r->n_runs; i++) c.timed += r->begin[i] != 0;
+  for (uint32_t i = 0; r->measure && i < r->n_bk_steps; i++) c.timed += r->begin[i] != 0;
   return c;
 }
 
-/* ---- the time that making takes ---- */
+/* ---- phases ---- */
 
 uint64_t vt_phase_begin(void) { return vt_clock_ns(); }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * record_test.c - the times of steps: from a backend that offers them, from one that tells of its
- * progress, from one that tells nothing, and from one that lies. The registry of this program has
- * the reference behind a table that can be changed. */
+ * record_test.c - checks the times of steps from a backend with metrics, from one with progress
+ * reports, from one with neither, and from one with wrong metrics. The registry of this program has
+ * the reference behind a table of functions that tests change. */
 #include <string.h>
 #include "registry.h"
 #include "vt_clock.h"
@@ -9,16 +9,17 @@
 
 vt_backend_query_fn vt_reference_query;
 
-/* ---- the reference behind a table that offers what it is told ---- */
+/* ---- the reference behind a changed table ---- */
 
 enum { GOOD, NOTHING, TOO_FEW, NO_ARRAYS, BACKWARDS, BEYOND, FAILS };
 static struct {
-  int offers; /* metrics are in the table */
-  int lies;   /* how they answer */
-  int silent; /* no progress reaches the host */
-  uint32_t asked, measure;
-  uint64_t n_steps; /* of the program that ran last */
-} told;
+  int has_metrics;  /* 1: the table has the function `metrics` */
+  int answer;       /* GOOD .. FAILS: the times that it returns */
+  int no_progress;  /* 1: the backend gets no progress function */
+  uint32_t asked;   /* number of calls of `metrics` */
+  uint32_t measure; /* that of the host when the device was opened */
+  uint64_t n_steps; /* number of steps of the program that ran last */
+} fake;
 static vt_bk_host quiet_host;
 static const vt_bk_api *real;
 static uint64_t begins[16], ends[16];
@@ -28,10 +29,10 @@ static struct built {
 } built[8];
 static uint32_t n_built;
 
-static int32_t open_quiet(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {
+static int32_t open_device(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {
   quiet_host = *host;
-  told.measure = host->measure;
-  if (told.silent) quiet_host.progress = NULL;
+  fake.measure = host->measure;
+  if (fake.no_progress) quiet_host.progress = NULL;
   return real->device_open(&quiet_host, ordinal, out);
 }
 
@@ -42,20 +43,20 @@ static int32_t build_counted(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   return s;
 }
 
-static int32_t tell_times(vt_bk_program *prog, vt_bk_metrics *out) {
-  told.asked++;
+static int32_t give_times(vt_bk_program *prog, vt_bk_metrics *out) {
+  fake.asked++;
   for (uint32_t i = 0; i < n_built; i++)
-    if (built[i].prog == prog) told.n_steps = built[i].n;
+    if (built[i].prog == prog) fake.n_steps = built[i].n;
   for (uint64_t i = 0; i < 16; i++) {
     begins[i] = i;
     ends[i] = i + 1;
   }
-  if (told.lies == BACKWARDS) ends[0] = 0, begins[0] = 5;
-  if (told.lies == BEYOND) ends[0] = begins[2] = ends[2] = UINT64_MAX;
-  out->n_steps = told.lies == NOTHING ? 0 : told.n_steps - (told.lies == TOO_FEW);
-  out->begin = told.lies == NO_ARRAYS ? NULL : begins;
+  if (fake.answer == BACKWARDS) ends[0] = 0, begins[0] = 5;
+  if (fake.answer == BEYOND) ends[0] = begins[2] = ends[2] = UINT64_MAX;
+  out->n_steps = fake.answer == NOTHING ? 0 : fake.n_steps - (fake.answer == TOO_FEW);
+  out->begin = fake.answer == NO_ARRAYS ? NULL : begins;
   out->end = ends;
-  return told.lies == FAILS ? VT_BACKEND : VT_OK;
+  return fake.answer == FAILS ? VT_BACKEND : VT_OK;
 }
 
 static const vt_bk_api *query(const vt_bk_host *host) {
@@ -63,14 +64,14 @@ static const vt_bk_api *query(const vt_bk_host *host) {
   real = vt_reference_query(host);
   memcpy(&api, real, real->size < sizeof api ? real->size : sizeof api);
   api.size = sizeof api;
-  api.device_open = open_quiet;
+  api.device_open = open_device;
   api.program_build = build_counted;
-  api.metrics = told.offers ? tell_times : NULL;
+  api.metrics = fake.has_metrics ? give_times : NULL;
   return &api;
 }
 
 static vt_proofs proofs;
-static const vt_registry_row row = {"told", query, VT_KIND_TEST, &proofs};
+static const vt_registry_row row = {"fake", query, VT_KIND_TEST, &proofs};
 uint32_t vt_registry_total(void) { return 1; }
 const vt_registry_row *vt_registry_row_at(uint32_t i) { return i == 0 ? &row : NULL; }
 
@@ -78,7 +79,7 @@ const vt_registry_row *vt_registry_row_at(uint32_t i) { return i == 0 ? &row : N
 
 enum { X, W, H, S, Y, N_STEPS = 3 };
 
-static vt_graph *sample(void) {
+static vt_graph *sample_graph(void) {
   vt_graph_builder gb;
   vt_graph *g = NULL;
   const vt_type square = {VT_DTYPE_F32, 2, {4, 4}};
@@ -91,38 +92,38 @@ static vt_graph *sample(void) {
                                .init = zeros->number,
                                .init_attrs = zeros->attrs->defaults},
                     &square);
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_add, H, H), "s");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, S, W), "y");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_add, H, H), "s");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_matmul, S, W), "y");
   vt_graph_add_result(&gb, "y", Y);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
   if (g == NULL) exit(1);
   return g;
 }
 
-typedef struct trial {
+typedef struct session {
   vt_fault fault;
   vt_graph *g;
   vt_device *dev;
   vt_plan *p;
   vt_exec *x;
-} trial;
+} session;
 
-static void begin(trial *t, uint32_t measure, int streamed) {
+static void begin_session(session *t, uint32_t measure, int streamed) {
   static const char *const all[] = {"*"};
   const vt_alloc a = vt_fault_alloc(&t->fault);
   const vt_plan_options o = {.n_stream = streamed ? 1 : 0, .stream = all};
-  const vt_opening how = {.measure = measure};
+  const vt_device_options how = {.measure = measure};
   n_built = 0;
-  t->g = sample();
-  CHECK(vt_device_open_as(&how, "told", a, &t->dev, NULL) == VT_OK);
+  t->g = sample_graph();
+  CHECK(vt_device_open_as(&how, "fake", a, &t->dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(t->dev);
   CHECK(vt_plan_build(t->g, &o, &target, a, &t->p, NULL) == VT_OK);
   CHECK(vt_exec_new(t->dev, t->p, a, &t->x, NULL) == VT_OK);
-  CHECK(told.measure == measure);
+  CHECK(fake.measure == measure);
 }
 
-static void end(trial *t) {
+static void end_session(session *t) {
   vt_exec_free(t->x);
   vt_plan_free(t->p);
   vt_device_close(t->dev);
@@ -130,8 +131,8 @@ static void end(trial *t) {
   CHECK(t->fault.live == 0);
 }
 
-/* Runs twice: what is left is of the second run, which takes no memory. */
-static void run(trial *t) {
+/* Runs twice, so that the record is that of the second run; runs must not allocate. */
+static void run_twice(session *t) {
   float data[16] = {1, 2, 3}, y[16];
   CHECK(vt_exec_write(t->x, W, data, NULL) == VT_OK);
   for (int i = 0; i < 2; i++) {
@@ -143,9 +144,10 @@ static void run(trial *t) {
   }
 }
 
-/* How many steps have a time; each lies in the run, after the one before. */
-static uint64_t timed(const trial *t) {
-  const vt_exec_counts c = vt_exec_count(t->x);
+/* The number of steps that have a time. Each time must be within the run and after the one
+ * before. */
+static uint64_t count_timed(const session *t) {
+  const vt_exec_counts c = vt_exec_get_counts(t->x);
   uint64_t n = 0, last = c.begin_ns;
   for (uint32_t i = 0; i < N_STEPS; i++) {
     uint64_t from = 7, to = 7;
@@ -161,70 +163,72 @@ static uint64_t timed(const trial *t) {
   return n;
 }
 
-static uint64_t timed_by(int offers, int lies, int silent, uint32_t measure, int streamed) {
-  trial t = {0};
-  told.offers = offers;
-  told.lies = lies;
-  told.silent = silent;
-  told.asked = 0;
-  begin(&t, measure, streamed);
-  run(&t);
-  const uint64_t n = timed(&t);
-  CHECK(told.asked == (offers && measure ? (streamed ? 4 : 2) : 0)); /* a segment and run each */
-  end(&t);
+static uint64_t count_timed_with(int has_metrics, int answer, int no_progress, uint32_t measure,
+                                 int streamed) {
+  session t = {0};
+  fake.has_metrics = has_metrics;
+  fake.answer = answer;
+  fake.no_progress = no_progress;
+  fake.asked = 0;
+  begin_session(&t, measure, streamed);
+  run_twice(&t);
+  const uint64_t n = count_timed(&t);
+  CHECK(fake.asked ==
+        (has_metrics && measure ? (streamed ? 4 : 2) : 0)); /* once per segment and run */
+  end_session(&t);
   return n;
 }
 
-static void test_sources(void) {
+static void test_time_sources(void) {
   for (int streamed = 0; streamed < 2; streamed++) {
-    CHECK(timed_by(1, GOOD, 0, 1, streamed) == N_STEPS);
-    CHECK(timed_by(1, GOOD, 1, 1, streamed) == N_STEPS);
-    CHECK(timed_by(0, GOOD, 0, 1, streamed) == N_STEPS); /* from progress */
-    CHECK(timed_by(0, GOOD, 1, 1, streamed) == 0);       /* nobody says */
-    CHECK(timed_by(1, GOOD, 0, 0, streamed) == 0);       /* nobody asks */
+    CHECK(count_timed_with(1, GOOD, 0, 1, streamed) == N_STEPS);
+    CHECK(count_timed_with(1, GOOD, 1, 1, streamed) == N_STEPS);
+    CHECK(count_timed_with(0, GOOD, 0, 1, streamed) == N_STEPS); /* times from progress */
+    CHECK(count_timed_with(0, GOOD, 1, 1, streamed) == 0);       /* no source of times */
+    CHECK(count_timed_with(1, GOOD, 0, 0, streamed) == 0);       /* not measured */
   }
 }
 
-/* What is no answer is none; what is beyond the time that passed is cut. */
-static void test_lies(void) {
-  CHECK(timed_by(1, NOTHING, 0, 1, 0) == 0);
-  CHECK(timed_by(1, TOO_FEW, 0, 1, 0) == 0);
-  CHECK(timed_by(1, NO_ARRAYS, 0, 1, 0) == 0);
-  CHECK(timed_by(1, FAILS, 0, 1, 0) == 0);
-  CHECK(timed_by(1, BACKWARDS, 0, 1, 0) == N_STEPS - 1);
-  CHECK(timed_by(1, BEYOND, 0, 1, 0) == N_STEPS);
+/* Incomplete metrics are ignored; times beyond the time that has passed are cut off. */
+static void test_wrong_times(void) {
+  CHECK(count_timed_with(1, NOTHING, 0, 1, 0) == 0);
+  CHECK(count_timed_with(1, TOO_FEW, 0, 1, 0) == 0);
+  CHECK(count_timed_with(1, NO_ARRAYS, 0, 1, 0) == 0);
+  CHECK(count_timed_with(1, FAILS, 0, 1, 0) == 0);
+  CHECK(count_timed_with(1, BACKWARDS, 0, 1, 0) == N_STEPS - 1);
+  CHECK(count_timed_with(1, BEYOND, 0, 1, 0) == N_STEPS);
 }
 
-/* A backend counts from the beginning of its own run: each segment has another. */
+/* A backend counts time from the start of its program, so each segment has another start. */
 static void test_offsets(void) {
-  trial t = {0};
+  session t = {0};
   uint64_t at[N_STEPS][2];
-  told.offers = 1;
-  told.lies = GOOD;
-  begin(&t, 1, 1);
-  run(&t);
+  fake.has_metrics = 1;
+  fake.answer = GOOD;
+  begin_session(&t, 1, 1);
+  run_twice(&t);
   CHECK(n_built == 2 && built[0].n + built[1].n == N_STEPS);
   for (uint32_t i = 0; i < N_STEPS; i++) CHECK(vt_exec_time(t.x, i, &at[i][0], &at[i][1]) == 1);
   for (uint32_t i = 0; i < N_STEPS; i++) CHECK(at[i][1] - at[i][0] == 1);
   for (uint32_t i = 1; i < built[0].n; i++) CHECK(at[i][0] == at[0][0] + i);
   CHECK(at[built[0].n][0] > at[built[0].n - 1][1]);
-  end(&t);
+  end_session(&t);
 }
 
 /* ---- copies ---- */
 
 static void test_copies(void) {
   for (uint32_t measure = 0; measure < 2; measure++) {
-    trial t = {0};
-    told.offers = 0;
-    begin(&t, measure, 1);
-    run(&t);
-    const vt_exec_counts c = vt_exec_count(t.x);
-    CHECK(c.copies_to_device == 3 && c.to_device == 3 * 64); /* x, and w for two steps */
+    session t = {0};
+    fake.has_metrics = 0;
+    begin_session(&t, measure, 1);
+    run_twice(&t);
+    const vt_exec_counts c = vt_exec_get_counts(t.x);
+    CHECK(c.copies_to_device == 3 && c.to_device == 3 * 64); /* x once, w for two steps */
     CHECK(c.copies_from_device == 1 && c.from_device == 64);
     static const uint32_t values[] = {X, W, W, Y};
     for (uint32_t i = 0; i < 4; i++) {
-      const vt_copied *one = vt_exec_copy(t.x, i);
+      const vt_copy_record *one = vt_exec_copy(t.x, i);
       CHECK((one != NULL) == (measure == 1));
       if (one == NULL) continue;
       CHECK(one->value == values[i] && one->bytes == 64);
@@ -234,40 +238,41 @@ static void test_copies(void) {
     CHECK(vt_exec_copy(t.x, 4) == NULL);
     float y[16];
     for (int i = 0; i < 50; i++) CHECK(vt_exec_read(t.x, Y, y, NULL) == VT_OK);
-    CHECK(vt_exec_count(t.x).copies_from_device == 51); /* all counted, some listed */
+    CHECK(vt_exec_get_counts(t.x).copies_from_device ==
+          51); /* all are counted, not all are listed */
     CHECK(vt_exec_copy(t.x, 40) == NULL);
-    end(&t);
+    end_session(&t);
   }
 }
 
 /* ---- costs and phases ---- */
 
 static void test_costs(void) {
-  trial t = {0};
-  begin(&t, 0, 0);
+  session t = {0};
+  begin_session(&t, 0, 0);
   static const uint64_t flops[N_STEPS] = {2 * 16 * 4, 16, 2 * 16 * 4};
   for (uint32_t i = 0; i < N_STEPS; i++) {
     const vt_cost c = vt_exec_cost(t.x, i);
     CHECK(c.flops == flops[i] && c.bytes_read == 128 && c.bytes_written == 64);
   }
-  end(&t);
+  end_session(&t);
 }
 
 static void test_phases(void) {
-  trial t = {0};
-  begin(&t, 0, 0);
+  session t = {0};
+  begin_session(&t, 0, 0);
   const vt_phase *first = vt_device_phase(t.dev, 0);
   CHECK(first != NULL && strcmp(first->name, "device") == 0 && first->begin_ns <= first->end_ns);
   CHECK(vt_device_phase(t.dev, 1) == NULL);
   for (int i = 0; i < 2 * VT_PHASES; i++) vt_phase_end(t.dev, "more", vt_phase_begin());
   CHECK(vt_device_phase(t.dev, VT_PHASES - 1) != NULL);
   CHECK(vt_device_phase(t.dev, VT_PHASES) == NULL);
-  end(&t);
+  end_session(&t);
 }
 
 int main(void) {
-  test_sources();
-  test_lies();
+  test_time_sources();
+  test_wrong_times();
   test_offsets();
   test_copies();
   test_costs();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * registry.c - which backends exist. The only object that refers to a backend's query function. */
+ * registry.c - the table of the backends built into this binary. It is the only object that refers
+ * to a backend's query function. */
 #include "registry.h"
 
 #define VT_BACKEND(name, query, kind) vt_backend_query_fn query;

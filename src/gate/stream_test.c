@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * stream_test.c - executions on the real backends with parameters on the device, on the host, and
- * some of each: the same bits, the traffic that the plan states, errors and progress by the same
- * names, no allocation after the start. */
+ * stream_test.c - runs the real backends with no, some and all parameters streamed from host
+ * memory. Results must have the same bits, copies must be those of the plan, errors and progress
+ * must name the same steps, and runs must not allocate. */
 #include <string.h>
 #include <sys/resource.h>
 #include "process_test.h"
@@ -10,15 +10,15 @@
 
 /* ---- h = matmul(x, w); t = matmul(h, transpose(v)); s = add(t, t); y = gather(s, index) ---- */
 
-enum { X, W, V, INDEX, H, TURNED, T, S, Y };
+enum { X, W, V, INDEX, H, TRANSPOSED, T, S, Y };
 
-static vt_graph *sample(void) {
+static vt_graph *sample_graph(void) {
   vt_graph_builder gb;
   vt_graph *g = NULL;
   const vt_type x = {VT_DTYPE_F32, 2, {4, 6}}, index = {VT_DTYPE_I64, 1, {3}};
   const vt_type w = {VT_DTYPE_F32, 2, {6, 5}}, v = {VT_DTYPE_F32, 2, {7, 5}};
   const vt_init_info *zeros = vt_init_find("zeros");
-  const vt_attr_perm turn = {.size = sizeof turn, .perm = {.n = 2, .v = {1, 0}}};
+  const vt_attr_perm swap = {.size = sizeof swap, .perm = {.n = 2, .v = {1, 0}}};
   vt_port param = {.kind = VT_PORT_PARAM, .init = zeros->number};
   param.init_attrs = zeros->attrs->defaults;
   CHECK(vt_graph_begin(&gb, "sample", vt_alloc_default(), NULL) == VT_OK);
@@ -28,21 +28,21 @@ static vt_graph *sample(void) {
   param.name = "v";
   vt_graph_add_port(&gb, &param, &v);
   vt_graph_add_port(&gb, &(vt_port){.name = "index", .kind = VT_PORT_INPUT}, &index);
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
-  vt_graph_name(&gb, gb.b.node(&gb.b, VT_OP_transpose, &(uint32_t){V}, 1, &turn), "turned");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_matmul, H, TURNED), "t");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_add, T, T), "s");
-  vt_graph_name(&gb, vt_build2(&gb.b, VT_OP_gather, S, INDEX), "y");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_matmul, X, W), "h");
+  vt_graph_name_value(&gb, gb.b.node(&gb.b, VT_OP_transpose, &(uint32_t){V}, 1, &swap), "turned");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_matmul, H, TRANSPOSED), "t");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_add, T, T), "s");
+  vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_gather, S, INDEX), "y");
   vt_graph_add_result(&gb, "y", Y);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
-  if (g == NULL) exit(1); /* nothing below makes sense */
+  if (g == NULL) exit(1); /* the tests need a graph */
   return g;
 }
 
 /* ---- one execution ---- */
 
 static const char *const devices[] = {"reference:0", "reference:1", "island:0", "island:1"};
-static const char *const streams[] = {"w", "v", "*"}; /* the first so many; 3 stands for all */
+static const char *const streams[] = {"w", "v", "*"}; /* `stream` 0, 1, 2: that many; 3: "*" */
 enum { N_DEVICES = sizeof devices / sizeof *devices, N_STREAMS = 4 };
 
 static vt_plan_options options_of(uint32_t stream) {
@@ -50,26 +50,26 @@ static vt_plan_options options_of(uint32_t stream) {
   return (vt_plan_options){.n_stream = stream, .stream = streams};
 }
 
-typedef struct trial {
+typedef struct session {
   vt_fault fault;
   vt_graph *g;
   vt_device *dev;
   vt_plan *p;
   vt_exec *x;
   vt_diag d;
-} trial;
+} session;
 
-static vt_status begin(trial *t, const char *device, uint32_t stream) {
+static vt_status begin_session(session *t, const char *device, uint32_t stream) {
   const vt_alloc a = vt_fault_alloc(&t->fault);
   const vt_plan_options o = options_of(stream);
-  t->g = sample();
+  t->g = sample_graph();
   VT_TRY(vt_device_open(device, a, &t->dev, &t->d));
   const vt_target target = vt_device_target(t->dev);
   VT_TRY(vt_plan_build(t->g, &o, &target, a, &t->p, &t->d));
   return vt_exec_new(t->dev, t->p, a, &t->x, &t->d);
 }
 
-static void end(trial *t) {
+static void end_session(session *t) {
   vt_exec_free(t->x);
   vt_plan_free(t->p);
   vt_device_close(t->dev);
@@ -77,144 +77,146 @@ static void end(trial *t) {
   CHECK(t->fault.live == 0);
 }
 
-static float number(int i) { return (float)(i * 37 % 23 - 11) / 8; }
+static float value_of(int i) { return (float)(i * 37 % 23 - 11) / 8; }
 
-static void give_inputs(trial *t, int64_t last) {
+static void write_inputs(session *t, int64_t last) {
   const int64_t index[3] = {2, 0, last};
   float data[42];
-  for (int i = 0; i < 42; i++) data[i] = number(i);
+  for (int i = 0; i < 42; i++) data[i] = value_of(i);
   CHECK(vt_exec_write(t->x, X, data, NULL) == VT_OK);
   CHECK(vt_exec_write(t->x, INDEX, index, NULL) == VT_OK);
 }
 
-static void give_params(trial *t) {
+static void write_params(session *t) {
   float data[42];
-  for (int i = 0; i < 42; i++) data[i] = number(i + 5);
+  for (int i = 0; i < 42; i++) data[i] = value_of(i + 5);
   CHECK(vt_exec_write(t->x, W, data, NULL) == VT_OK);
-  for (int i = 0; i < 42; i++) data[i] = number(i + 11);
+  for (int i = 0; i < 42; i++) data[i] = value_of(i + 11);
   CHECK(vt_exec_write(t->x, V, data, NULL) == VT_OK);
 }
 
-/* By hand; every product and sum is exact, so no order matters. */
-static void expected(float y[21]) {
+/* The result computed by plain loops. Every product and sum is exact, so the order does not
+ * matter. */
+static void compute_expected(float y[21]) {
   static const int rows[3] = {2, 0, 3};
   for (int i = 0; i < 3; i++)
     for (int n = 0; n < 7; n++) {
       float sum = 0;
       for (int k = 0; k < 5; k++) {
         float h = 0;
-        for (int j = 0; j < 6; j++) h += number(rows[i] * 6 + j) * number(j * 5 + k + 5);
-        sum += h * number(n * 5 + k + 11);
+        for (int j = 0; j < 6; j++) h += value_of(rows[i] * 6 + j) * value_of(j * 5 + k + 5);
+        sum += h * value_of(n * 5 + k + 11);
       }
       y[i * 7 + n] = sum + sum;
     }
 }
 
-static void sums(const vt_plan *p, uint64_t *to, uint64_t *from, uint64_t *visits) {
-  *to = *from = *visits = 0;
+/* Bytes of the plan's transfers by direction, and of those that upload streamed parameters. */
+static void sum_transfers(const vt_plan *p, uint64_t *to, uint64_t *from, uint64_t *streamed) {
+  *to = *from = *streamed = 0;
   for (uint32_t i = 0; i < p->n_transfers; i++) {
     const vt_transfer *t = &p->transfers[i];
     *(t->direction == VT_TO_DEVICE ? to : from) += t->bytes;
-    if (p->buffers[t->value].class == VT_CLASS_HOST) *visits += t->bytes;
+    if (p->buffers[t->value].class == VT_CLASS_HOST) *streamed += t->bytes;
   }
 }
 
-/* ---- the same bits, and what they cost ---- */
+/* ---- results and traffic ---- */
 
-static void run_and_compare(trial *t) {
+static void run_and_compare(session *t) {
   float want[21], y[21] = {0};
-  expected(want);
+  compute_expected(want);
   CHECK(vt_exec_run(t->x, &t->d) == VT_OK);
   CHECK(vt_exec_read(t->x, Y, y, &t->d) == VT_OK);
   CHECK(memcmp(y, want, sizeof y) == 0);
 }
 
-static void expect_traffic(const trial *t, uint64_t to, uint64_t from) {
+static void expect_traffic(const session *t, uint64_t to, uint64_t from) {
   uint64_t was_to = 1, was_from = 1;
   vt_exec_traffic(t->x, &was_to, &was_from);
   CHECK(was_to == to && was_from == from);
 }
 
-static void try_one(const char *device, uint32_t stream) {
+static void check_run(const char *device, uint32_t stream) {
   static const uint64_t cost[N_STREAMS] = {0, 120, 120 + 140, 120 + 140};
-  trial t = {0};
-  uint64_t to, from, visits;
+  session t = {0};
+  uint64_t to, from, streamed;
   float back[35] = {0};
-  CHECK(begin(&t, device, stream) == VT_OK);
+  CHECK(begin_session(&t, device, stream) == VT_OK);
   if (t.x == NULL) fprintf(stderr, "  %s %u: %s\n", device, stream, t.d.text);
   if (t.x == NULL) exit(1);
   const long asked = t.fault.asked;
-  sums(t.p, &to, &from, &visits);
-  CHECK(visits == cost[stream] && to == 96 + 24 + visits && from == 84);
+  sum_transfers(t.p, &to, &from, &streamed);
+  CHECK(streamed == cost[stream] && to == 96 + 24 + streamed && from == 84);
   CHECK((t.p->class_bytes[VT_CLASS_HOST] > 0) == (stream > 0));
-  give_params(&t);
-  give_inputs(&t, 3);
+  write_params(&t);
+  write_inputs(&t, 3);
   run_and_compare(&t);
   expect_traffic(&t, to, from);
-  give_inputs(&t, 3); /* the next run is counted from nothing */
+  write_inputs(&t, 3); /* the counts of the next run start at zero */
   run_and_compare(&t);
   expect_traffic(&t, to, from);
-  run_and_compare(&t); /* what is there already is not copied again */
-  expect_traffic(&t, visits, from);
-  CHECK(vt_exec_read(t.x, V, back, &t.d) == VT_OK && back[34] == number(34 + 11));
+  run_and_compare(&t); /* a run without new inputs: they are not copied again */
+  expect_traffic(&t, streamed, from);
+  CHECK(vt_exec_read(t.x, V, back, &t.d) == VT_OK && back[34] == value_of(34 + 11));
   CHECK(t.fault.asked == asked && t.d.code == VT_OK);
-  end(&t);
+  end_session(&t);
 }
 
-/* ---- names ---- */
+/* ---- progress, and the names in errors ---- */
 
-typedef struct heard {
+typedef struct progress_record {
   uint32_t n;
   uint64_t done, total;
-} heard;
+} progress_record;
 
-static void hear(void *user, uint64_t done, uint64_t total) {
-  heard *h = user;
+static void record_progress(void *user, uint64_t done, uint64_t total) {
+  progress_record *h = user;
   CHECK(done > h->done && done <= total && (h->n == 0 || h->total == total));
-  *h = (heard){h->n + 1, done, total};
+  *h = (progress_record){h->n + 1, done, total};
 }
 
-static void try_names(const char *device, uint32_t stream) {
-  trial t = {0};
-  heard h = {0};
-  CHECK(begin(&t, device, stream) == VT_OK);
+static void check_progress_and_errors(const char *device, uint32_t stream) {
+  session t = {0};
+  progress_record h = {0};
+  CHECK(begin_session(&t, device, stream) == VT_OK);
   if (t.x == NULL) fprintf(stderr, "  %s %u: %s\n", device, stream, t.d.text);
   if (t.x == NULL) exit(1);
-  give_params(&t);
-  give_inputs(&t, 3);
-  vt_exec_watch(t.x, hear, &h);
+  write_params(&t);
+  write_inputs(&t, 3);
+  vt_exec_set_progress(t.x, record_progress, &h);
   run_and_compare(&t);
-  CHECK(h.n == t.p->n_runs && h.done == h.total);
-  h = (heard){0};
+  CHECK(h.n == t.p->n_bk_steps && h.done == h.total);
+  h = (progress_record){0};
   run_and_compare(&t);
-  CHECK(h.n == t.p->n_runs && h.done == h.total);
-  CHECK(t.p->n_runs == (strcmp(device, "island:1") == 0 ? 5 : 4));
-  vt_exec_watch(t.x, NULL, NULL);
-  give_inputs(&t, -9);
+  CHECK(h.n == t.p->n_bk_steps && h.done == h.total);
+  CHECK(t.p->n_bk_steps == (strcmp(device, "island:1") == 0 ? 5 : 4));
+  vt_exec_set_progress(t.x, NULL, NULL);
+  write_inputs(&t, -9);
   CHECK(vt_exec_run(t.x, &t.d) == VT_RANGE);
   CHECK(strcmp(t.d.text, "'y' = gather: index -9 at position 2 is out of range") == 0);
   t.d = (vt_diag){0};
-  give_inputs(&t, 3); /* the run after a failed one */
+  write_inputs(&t, 3); /* the run after a failed one */
   run_and_compare(&t);
-  end(&t);
+  end_session(&t);
 }
 
-/* Every allocation failing in turn: said so, nothing kept. */
+/* Each allocation fails in turn: VT_NOMEM with a message, and everything is freed. */
 static void test_out_of_memory(void) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
-    trial t = {.fault = {.left = left}};
-    const vt_status s = begin(&t, "island:1", 3);
+    session t = {.fault = {.left = left}};
+    const vt_status s = begin_session(&t, "island:1", 3);
     if (left == 0) asked = t.fault.asked;
     CHECK(s == (left == 0 ? VT_OK : VT_NOMEM) && t.d.code == s && (t.x != NULL) == (left == 0));
-    end(&t);
+    end_session(&t);
   }
   CHECK(asked > 10);
 }
 
-/* ---- parameters that the host has no memory for, though each alone fits the device ---- */
+/* ---- parameters that fit into device memory one at a time, but not into host memory ---- */
 
-enum { MIB = 1 << 20, LONG = 25 * MIB }; /* elements: 100 MiB */
+enum { MIB = 1 << 20, LONG = 25 * MIB }; /* LONG elements of f32 are 100 MiB */
 
 static vt_graph *two_sums(void) {
   vt_graph_builder gb;
@@ -236,11 +238,12 @@ static vt_graph *two_sums(void) {
   return g;
 }
 
-/* One of them visits the device at a time, whose memory is the host's: both are needed at once. */
-static void try_host_memory(const char *device, rlim_t mib) {
+/* The device uploads one parameter at a time, but its memory is the host's, so the program needs
+ * the memory of both sides at once. `mib` limits the memory of the process. */
+static void check_host_memory(const char *device, rlim_t mib) {
   char want[200];
   struct rlimit old, limit;
-  trial t = {.g = two_sums()};
+  session t = {.g = two_sums()};
   const vt_plan_options o = options_of(3);
   const vt_alloc a = vt_fault_alloc(&t.fault);
   CHECK(vt_device_open(device, a, &t.dev, NULL) == VT_OK);
@@ -260,22 +263,22 @@ static void try_host_memory(const char *device, rlim_t mib) {
   CHECK(strncmp(t.d.text, want, strlen(want)) == 0);
   if (strncmp(t.d.text, want, strlen(want)) != 0) fprintf(stderr, "  %s\n", t.d.text);
   CHECK(setrlimit(RLIMIT_AS, &old) == 0);
-  end(&t);
+  end_session(&t);
 }
 
-/* Too little for the host's part alone; enough for each part and too little for both. */
+/* 150 MiB are too little for the host's part; 250 are enough for each part, but not for both. */
 static void test_host_memory(void) {
   for (uint32_t i = 0; i < N_DEVICES; i++) {
-    try_host_memory(devices[i], 150);
-    try_host_memory(devices[i], 250);
+    check_host_memory(devices[i], 150);
+    check_host_memory(devices[i], 250);
   }
 }
 
 int main(void) {
   for (uint32_t i = 0; i < N_DEVICES; i++)
     for (uint32_t stream = 0; stream < N_STREAMS; stream++) {
-      try_one(devices[i], stream);
-      try_names(devices[i], stream);
+      check_run(devices[i], stream);
+      check_progress_and_errors(devices[i], stream);
     }
   test_out_of_memory();
   test_host_memory();

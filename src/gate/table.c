@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0
- * table.c - is this the whole of version 1? Asked before anything in a table is called. */
+ * table.c - checks that a table has all of ABI version 1, before any function in it is called. */
 #include <stdio.h>
 #include <string.h>
 #include "table.h"
 
-/* Later minor versions append; nobody appends this much. */
+/* Limits. Later minor versions append fields, but never up to LARGEST bytes. */
 enum { LARGEST = 4096, LONGEST_NAME = 60, LONGEST_PRINT = 200 };
 
-/* Every function of version 1 is owed; the first that is NULL is named. */
-static const char *missing(const vt_bk_api *api) {
+/* The name of the first required function of version 1 that is missing, or NULL. */
+static const char *missing_function(const vt_bk_api *api) {
 #define OWED(field) \
   { #field, VT_BK_HAS(api, vt_bk_api, field) }
   const struct {
     const char *name;
-    int there;
+    int present;
   } owed[] = {OWED(name),          OWED(device_count), OWED(device_open), OWED(device_close),
               OWED(capabilities),  OWED(op_listed),    OWED(step_check),  OWED(workspace),
               OWED(program_build), OWED(program_free), OWED(buffer_new),  OWED(buffer_free),
               OWED(copy),          OWED(run),          OWED(wait)};
 #undef OWED
   for (size_t i = 0; i < sizeof owed / sizeof *owed; i++)
-    if (!owed[i].there) return owed[i].name;
+    if (!owed[i].present) return owed[i].name;
   return NULL;
 }
 
 const char *vt_table_fault(const vt_bk_api *api, char text[VT_TABLE_TEXT]) {
-  if (api == NULL) return "it gives no table";
+  if (api == NULL) return "it returns no table";
   const uint32_t size = api->size, major = api->abi_major;
   text[0] = 0;
   if (major != VT_BK_ABI_MAJOR)
     snprintf(text, VT_TABLE_TEXT, "it speaks version %u of the ABI, this is version %u", major,
              VT_BK_ABI_MAJOR);
-  else if (size < offsetof(vt_bk_api, metrics)) /* which may be left out */
+  else if (size < offsetof(vt_bk_api, metrics)) /* optional from here */
     snprintf(text, VT_TABLE_TEXT, "its table has %u bytes, version %u has %zu", size,
              VT_BK_ABI_MAJOR, offsetof(vt_bk_api, metrics));
   else if (size > LARGEST || size % 8 != 0)
     snprintf(text, VT_TABLE_TEXT, "its table cannot have %u bytes, which it claims", size);
-  else if (missing(api) != NULL)
-    snprintf(text, VT_TABLE_TEXT, "its table has no %s", missing(api));
+  else if (missing_function(api) != NULL)
+    snprintf(text, VT_TABLE_TEXT, "its table has no %s", missing_function(api));
   else if (api->name[0] == 0 || strnlen(api->name, LONGEST_NAME + 1) > LONGEST_NAME)
     snprintf(text, VT_TABLE_TEXT, "its name is empty or longer than %d bytes", LONGEST_NAME);
   return text[0] != 0 ? text : NULL;
 }
 
-/* A fingerprint is a line of every plan. */
+/* A fingerprint is printed as a line of every plan, so it must not have control characters. */
 static int has_control(const char *s) {
   for (; *s != 0; s++)
     if ((unsigned char)*s < ' ' || *s == 127) return 1;
@@ -70,7 +70,7 @@ const char *vt_caps_fault(const vt_bk_caps *caps, char text[VT_TABLE_TEXT]) {
   return text[0] != 0 ? text : NULL;
 }
 
-void vt_caps_trim(vt_bk_caps *caps) {
+void vt_caps_clear_unwritten(vt_bk_caps *caps) {
   const size_t n = caps->size;
   if (n < sizeof *caps) memset((char *)caps + n, 0, sizeof *caps - n);
 }

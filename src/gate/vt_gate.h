@@ -1,179 +1,189 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_gate.h - the runtime gateway: the only caller of backends. Owns the registry, devices opened
- * through the ABI, and executions of plans. Sets the floating-point environment around everything
- * that computes, turns a backend's answers into diagnostics, and counts what it does. */
+ * vt_gate.h - the runtime gateway, the only caller of backends. It owns the registry of backends,
+ * the devices opened through the ABI, and the executions of plans. It sets the floating-point mode
+ * around every call to a backend, turns error statuses of backends into diagnostics, and counts
+ * devices, programs, runs, copies and checks. */
 #ifndef VT_GATE_H
 #define VT_GATE_H
 #include "vt_plan.h"
 
 /* ---- registry ---- */
-uint32_t vt_registry_total(void);
-/* "reference" with its number of devices; VT_BACKEND when it cannot say. */
+uint32_t vt_registry_total(void); /* number of backends in this binary */
+/* The name of backend `i`, such as "reference", and its number of devices; VT_BACKEND if it cannot
+ * count them. */
 vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices,
                          vt_diag *d) VT_NODISCARD;
-/* The first backend of a kind that has a device: its name, or NULL. */
+/* The kinds of backends; backends.def says what each is chosen for. TRUTH is the reference. */
 typedef enum vt_kind { VT_KIND_CPU, VT_KIND_GPU, VT_KIND_TRUTH, VT_KIND_TEST } vt_kind;
-const char *vt_registry_first(vt_kind kind);
-/* Whether a name could be opened, here or where there are other devices and files: 0 when it is
+/* The name of the first backend of a kind that has a device, or NULL. */
+const char *vt_registry_first_of_kind(vt_kind kind);
+/* 1 if the name could be opened on some machine: it is a path, or names a backend. 0 if it is
  * misspelt. */
-int vt_registry_knows(const char *name);
-/* What a backend says of this build and machine ("cuda.driver"): the key, NULL past the end; the
- * sentence is looked for only where there is room for it. */
+int vt_registry_knows_name(const char *name);
+/* Fact `i` that a backend reports about this build and machine. Returns its key ("cuda.driver"), or
+ * NULL past the end; writes its sentence to `out` unless `n` is 0. */
 const char *vt_registry_fact(uint32_t i, char *out, size_t n);
 
 /* ---- devices ---- */
 typedef struct vt_device vt_device;
-/* A device of a plug-in that asks to be let in. */
-typedef struct vt_bearer {
-  const char *path;
-  uint32_t device; /* its number */
-  const vt_hash256 *content;
-  const char *isa;         /* the instructions that it is held to; NULL: none */
-  const char *fingerprint; /* as the device itself gives it; NULL: it is not open yet */
-  uint64_t has;            /* and what it declares, once it is open */
-} vt_bearer;
-/* How a device is opened; all zero is strict. */
-enum { VT_WHY_NOT = 160 };
-typedef struct vt_opening {
-  uint32_t admission; /* VT_ADMISSION_* */
-  /* Whether a certificate covers it; `why` gets the reason when none does, if there is more to say
-   * than that. It is asked before the plug-in is loaded and again when its device is open. NULL:
-   * none covers anything. */
-  int (*certified)(const void *user, const vt_bearer *b, char why[VT_WHY_NOT]);
-  const void *user;
-  uint32_t threads, measure; /* for the backend */
-  const char *isa;           /* kept; may be NULL */
-  const char *cache;         /* kept; NULL: the backend has no folder to keep things in */
-  uint64_t cache_bytes;      /* the most that may lie there */
-  /* What the backend notes while programs are built or run; NULL: nobody is told. */
+/* A plug-in's device for which a certificate is looked up. */
+typedef struct vt_plugin_candidate {
+  const char *path;          /* path of the plug-in */
+  uint32_t device;           /* number of the device */
+  const vt_hash256 *content; /* digest of the plug-in's file */
+  const char *isa;           /* instruction set that the device is limited to; NULL: no limit */
+  const char *fingerprint;   /* that of the device; NULL while it is not open */
+  uint64_t has;              /* capabilities that the device declares; 0 while it is not open */
+} vt_plugin_candidate;
+enum { VT_WHY_BYTES = 160 }; /* bytes for the reason why no certificate covers a device */
+/* The options for opening a device. All zero means strict: plug-ins need a certificate. */
+typedef struct vt_device_options {
+  uint32_t admission; /* whether a plug-in needs a certificate, VT_ADMISSION_* */
+  /* Returns 1 if a certificate covers the device; if not, it may write a reason to `why`. It is
+   * called before the plug-in is loaded and again when its device is open. NULL: no certificate
+   * covers any device. */
+  int (*certified)(const void *user, const vt_plugin_candidate *b, char why[VT_WHY_BYTES]);
+  const void *user;     /* first argument of `certified` */
+  uint32_t threads;     /* most threads the backend may use; 0: as it likes */
+  uint32_t measure;     /* 1: the backend measures the time of every step */
+  const char *isa;      /* instruction set to limit the backend to, or NULL; copied */
+  const char *cache;    /* folder for the backend's files; NULL: it stores nothing; copied */
+  uint64_t cache_bytes; /* limit on the bytes in `cache` */
+  /* Called with the backend's notes while programs are built or run; may be NULL. */
   void (*note)(void *user, const char *text);
-  void *note_user;
-} vt_opening;
-/* `name` is "reference" or "reference:1"; "gpu" or "gpu:1"; with a slash in it, the path of a
- * plug-in, which is probed in a child process before this one loads it: "./libfoo.so",
- * "/opt/libfoo.so:1". */
-vt_status vt_device_open_as(const vt_opening *how, const char *name, vt_alloc a, vt_device **out,
-                            vt_diag *d) VT_NODISCARD;
-/* Strictly. */
+  void *note_user; /* first argument of `note` */
+} vt_device_options;
+/* Opens a device. `name` is "reference" or "reference:1"; "gpu" or "gpu:1"; or, with a slash in it,
+ * the path of a plug-in: "./libfoo.so", "/opt/libfoo.so:1". A plug-in is probed in a child process
+ * before this process loads it. */
+vt_status vt_device_open_as(const vt_device_options *how, const char *name, vt_alloc a,
+                            vt_device **out, vt_diag *d) VT_NODISCARD;
+/* The same with all options zero. */
 vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) VT_NODISCARD;
 void vt_device_close(vt_device *dev);
-/* Who hears the backend's notes from here on, in place of whom the opening named. */
-void vt_device_hear(vt_device *dev, void (*note)(void *user, const char *text), void *user);
-const char *vt_device_name(const vt_device *dev); /* "reference:0" */
+/* Replaces the `note` function of the options. */
+void vt_device_set_note(vt_device *dev, void (*note)(void *user, const char *text), void *user);
+const char *vt_device_name(const vt_device *dev); /* backend and number: "reference:0" */
 vt_kind vt_device_kind(const vt_device *dev);     /* VT_KIND_TEST for a plug-in */
-/* The content of the plug-in; NULL for a device that is built in. */
+/* The digest of the plug-in's file; NULL for a built-in device. */
 const vt_hash256 *vt_device_plugin(const vt_device *dev);
-int vt_device_unadmitted(const vt_device *dev);
-const char *vt_device_isa(const vt_device *dev); /* the instructions it is held to; "": none */
+int vt_device_unadmitted(const vt_device *dev); /* 1: a plug-in that no certificate covers */
+const char *vt_device_isa(
+    const vt_device *dev); /* instruction set it is limited to; "": no limit */
 const vt_bk_caps *vt_device_caps(const vt_device *dev);
-/* What the device is trusted to keep, of vt_bk_caps.has: set by those who tried it, and shared by
- * all devices of one backend and number in this process. */
-uint64_t vt_device_proven(const vt_device *dev);
-void vt_device_prove(vt_device *dev, uint64_t caps);
-/* 1 when the device has a kernel for op number `op`. The shape fits vt_pass_options.listed. */
-int vt_device_lists(const void *dev, uint32_t op);
-/* How it does that, in the device's own word; "" where it has none. */
+/* The bits of vt_bk_caps.has that a probe has confirmed in this process, and a function to add
+ * bits. Devices of one backend with the same number and instruction set share them. */
+uint64_t vt_device_proven_caps(const vt_device *dev);
+void vt_device_add_proven_caps(vt_device *dev, uint64_t caps);
+/* 1 if the device has a kernel for op number `op`. It has the type of vt_pass_options.listed. */
+int vt_device_lists_op(const void *dev, uint32_t op);
+/* The device's own word for its kernel variant of an op ("vector"); "" if it gives no word. */
 enum { VT_DEVICE_VARIANT = 16 };
 void vt_device_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]);
 /* The device as the planner sees it; valid as long as the device. */
 vt_target vt_device_target(vt_device *dev);
 
-/* Until it is let go, the path that a device was opened by means the content that was loaded: one
- * who judges many programs judges one content, whatever happens to the file, and does not have it
- * read and hashed for each. `out` is NULL for a device that is built in, and that may be let go. */
+/* Holds a plug-in: until the hold is released, opening the same path gives the content that was
+ * loaded for `dev`, whatever happens to the file. So a test of many programs tests one content,
+ * and the file is read and hashed only once. *out is NULL for a built-in device; NULL may be
+ * released. */
 typedef struct vt_hold vt_hold;
-vt_status vt_device_hold(const vt_device *dev, const char *name, vt_hold **out,
-                         vt_diag *d) VT_NODISCARD;
+vt_status vt_device_hold_plugin(const vt_device *dev, const char *name, vt_hold **out,
+                                vt_diag *d) VT_NODISCARD;
 void vt_hold_release(vt_hold *h);
-/* How many bytes of the name of a plug-in's device are its path: all, or those before ":1", the
- * number of the device, which has four digits at most. */
-size_t vt_device_path(const char *name, uint32_t *out_ordinal);
+/* The length of the path in the name of a plug-in's device: the whole name, or the part before the
+ * device number ":1", which has at most four digits. The number goes to *out_ordinal. */
+size_t vt_device_path_length(const char *name, uint32_t *out_ordinal);
 
 /* ---- capabilities: what plans need and devices declare ---- */
 enum { VT_CAPABILITIES = 7 };
 typedef struct vt_capability {
-  uint64_t bit;
-  const char *name; /* "supports_float64" */
-  const char *help; /* what a device that declares it promises */
+  uint64_t bit;     /* its bit in vt_bk_caps.has, such as VT_BK_FLOAT64 */
+  const char *name; /* name of the capability: "supports_float64" */
+  const char *help; /* the promise of a device that declares the capability */
 } vt_capability;
-const vt_capability *vt_capability_at(uint32_t i); /* NULL past the end */
-/* All that the steps of a plan need of a device. */
-uint64_t vt_plan_needs(const vt_plan *p);
-/* Whether the device can run the plan, decided before anything is taken: it declares what every
- * step needs, and accepts every step. VT_UNSUPPORTED names the op and the capability. A plan of the
- * digest that it accepted last is not asked about again. */
-vt_status vt_device_accepts(vt_device *dev, const vt_plan *p, vt_diag *d) VT_NODISCARD;
+const vt_capability *vt_capability_at(uint32_t i); /* row `i`; NULL past the end */
+/* The bits of all capabilities that the steps of a plan need. */
+uint64_t vt_plan_needed_caps(const vt_plan *p);
+/* Checks, before any memory is taken, that the device declares the capabilities that every step
+ * needs and accepts every step. VT_UNSUPPORTED names the op and the capability. The device is not
+ * asked again about the plan that it accepted last. */
+vt_status vt_device_check_plan(vt_device *dev, const vt_plan *p, vt_diag *d) VT_NODISCARD;
 
-/* ---- the time that making takes ---- */
-/* Steps on the way to an execution, as they end; one may lie within another. For reports alone, and
- * no more than so many: further ones are dropped. */
+/* ---- phases: the time that preparing an execution takes ---- */
+/* Phases such as opening the device or planning are recorded as they end, and may be nested. They
+ * serve reports only. At most VT_PHASES are recorded per device; further ones are dropped. */
 enum { VT_PHASES = 64 };
 typedef struct vt_phase {
   const char *name;
-  uint64_t begin_ns, end_ns; /* of vt_clock_ns */
+  uint64_t begin_ns, end_ns; /* start and end, times of vt_clock_ns */
 } vt_phase;
 uint64_t vt_phase_begin(void);
-void vt_phase_end(vt_device *dev, const char *name,
-                  uint64_t begin);                                 /* `name` outlives the device */
-const vt_phase *vt_device_phase(const vt_device *dev, uint32_t i); /* NULL past the end */
+/* Records a phase. `name` must outlive the device. */
+void vt_phase_end(vt_device *dev, const char *name, uint64_t begin);
+const vt_phase *vt_device_phase(const vt_device *dev,
+                                uint32_t i); /* phase `i`; NULL past the end */
 
 /* ---- the guard ---- */
 /* 1 in a thread that is inside a call of the gateway to a backend. */
 int vt_gate_inside(void);
-/* How often in this thread a backend left the floating-point mode other than it found it. The mode
- * is put right each time; admission refuses who does that. */
-uint64_t vt_gate_strayed(void);
-/* What went through the gateway since the process began. */
+/* How often backends left the floating-point mode changed in this thread. The gateway restores the
+ * mode each time; admission refuses a backend that does this. */
+uint64_t vt_gate_mode_changes(void);
+/* Counts since the process began: devices opened, programs built, runs begun, copies made, plans
+ * checked by a device. */
 typedef struct vt_gate_counts {
   uint64_t devices, programs, runs, copies, checks;
 } vt_gate_counts;
-vt_gate_counts vt_gate_count(void);
+vt_gate_counts vt_gate_get_counts(void);
 
 /* ---- executions: a plan on a device, with its memory ---- */
 typedef struct vt_exec vt_exec;
-/* Checks every step (VT_UNSUPPORTED names op and types) and that there is memory (VT_NOMEM says how
- * much, before any is taken), builds the programs, takes all memory. */
+/* Checks every step (VT_UNSUPPORTED names op and types) and the free memory (VT_NOMEM says how much
+ * is needed, before any is taken), builds the programs and allocates all memory. */
 vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **out,
                       vt_diag *d) VT_NODISCARD;
 void vt_exec_free(vt_exec *x);
-/* Between the caller's memory and the buffer of a value, on the device or kept on the host. */
+/* Copy between the caller's memory and the buffer of a value, which is on the device or, for a
+ * streamed parameter, on the host. */
 vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) VT_NODISCARD;
 vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) VT_NODISCARD;
-/* Where a result lies, when the host may look at it there between runs, until the execution is
- * freed; NULL: it has to be read. */
-void *vt_exec_result(vt_exec *x, uint32_t value);
-/* 1 when the backend leaves no NaN but the canonical one in results. */
-int vt_exec_canonical(const vt_exec *x);
+/* The address of a result that the host can read between runs, valid until the execution is freed;
+ * NULL if the result must be copied by vt_exec_read. */
+void *vt_exec_result_address(vt_exec *x, uint32_t value);
+/* 1 if the backend promises that every NaN in results is the canonical one. */
+int vt_exec_has_canonical_nan(const vt_exec *x);
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
-/* Fills what a run must write before it reads it - temporaries, scratch, outputs - with a byte. For
- * those who judge backends. */
+/* Poisons the memory that a run must write before it reads it (temporaries, scratch and outputs) by
+ * filling it with a byte. Admission tests use it to notice reads of unwritten memory. */
 vt_status vt_exec_poison(vt_exec *x, uint8_t byte, vt_diag *d) VT_NODISCARD;
-/* `report` hears of the steps of later runs: how much of the work is done, in units that grow with
- * the multiplications of a step. It cannot change anything. */
+/* Sets a function that is called as steps of later runs end, with the part of the run that is done.
+ * The unit grows with the operations and bytes of a step. The function cannot change results. */
 typedef void vt_exec_report(void *user, uint64_t done, uint64_t total);
-void vt_exec_watch(vt_exec *x, vt_exec_report *report, void *user);
-/* Bytes copied for the last run: inputs before it, parameters that stay on the host while it ran,
- * and whatever was read since. */
+void vt_exec_set_progress(vt_exec *x, vt_exec_report *report, void *user);
+/* Bytes copied for the last run: inputs before it, streamed parameters during it, and everything
+ * read since. */
 void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device);
-uint64_t vt_exec_wall_ns(const vt_exec *x); /* of the last run */
+uint64_t vt_exec_wall_ns(const vt_exec *x); /* wall time of the last run */
 
-/* ---- metrics: what runs took, looked at and never acted upon ---- */
+/* ---- metrics of runs, which only reports read ---- */
 typedef struct vt_exec_counts {
-  uint64_t runs; /* that began */
-  uint64_t begin_ns, wall_ns;
-  uint64_t to_device, from_device; /* bytes, as above */
-  uint64_t copies_to_device, copies_from_device;
-  uint64_t timed; /* runs of the plan that have a time; 0 unless the device measures */
+  uint64_t runs;                   /* runs begun since the execution was created */
+  uint64_t begin_ns, wall_ns;      /* start and wall time of the last run */
+  uint64_t to_device, from_device; /* bytes copied for the last run, as vt_exec_traffic counts */
+  uint64_t copies_to_device, copies_from_device; /* number of these copies */
+  uint64_t timed; /* backend steps that have a time; 0 unless the device measures */
 } vt_exec_counts;
-vt_exec_counts vt_exec_count(const vt_exec *x); /* of the last run */
-/* What run `run` of the plan costs by definition; known before it ran. */
-vt_cost vt_exec_cost(const vt_exec *x, uint32_t run);
-/* When it began and ended in the last run; 0 when nobody said. */
-int vt_exec_time(const vt_exec *x, uint32_t run, uint64_t *out_begin, uint64_t *out_end);
-/* The copies of the last run in their order, if the device measures. */
-typedef struct vt_copied {
-  uint32_t value, direction; /* vt_direction */
+vt_exec_counts vt_exec_get_counts(const vt_exec *x);
+/* The cost of backend step `step` by the definition of its op; it does not depend on a run. */
+vt_cost vt_exec_cost(const vt_exec *x, uint32_t step);
+/* Writes when backend step `step` began and ended in the last run; returns 0 if that is not
+ * known. */
+int vt_exec_time(const vt_exec *x, uint32_t step, uint64_t *out_begin, uint64_t *out_end);
+/* A copy of the last run. They are listed in order, if the device measures. */
+typedef struct vt_copy_record {
+  uint32_t value, direction; /* id of the value; a vt_direction */
   uint64_t bytes, begin_ns, end_ns;
-} vt_copied;
-const vt_copied *vt_exec_copy(const vt_exec *x, uint32_t i); /* NULL past the end */
+} vt_copy_record;
+const vt_copy_record *vt_exec_copy(const vt_exec *x, uint32_t i); /* copy `i`; NULL past the end */
 #endif

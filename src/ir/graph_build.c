@@ -197,12 +197,12 @@ static vt_builder *open_body(vt_builder *b, const vt_type *in, uint32_t n) {
     names[i] = vt_arena_string(&gb->g->arena, text, strlen(text));
   }
   if (gb->g->arena.failed) (void)no_memory(gb);
-  vt_graph_builder *body = gb->status == VT_OK ? vt_graph_open(gb, names, in, n) : NULL;
+  vt_graph_builder *body = gb->status == VT_OK ? vt_graph_open_body(gb, names, in, n) : NULL;
   return body == NULL ? NULL : &body->b;
 }
 
 static void close_body(vt_builder *body, const uint32_t *out, uint32_t n) {
-  vt_graph_close(body->self, out, n);
+  vt_graph_close_body(body->self, out, n);
 }
 
 vt_status vt_graph_begin(vt_graph_builder *gb, const char *name, vt_alloc a, vt_diag *d) {
@@ -278,7 +278,7 @@ int vt_graph_has_name(const vt_graph_builder *gb, const char *name) {
   return gb->cap_names > 0 && gb->names[name_slot(gb, name)] != NULL;
 }
 
-void vt_graph_name(vt_graph_builder *gb, uint32_t value, const char *name) {
+void vt_graph_name_value(vt_graph_builder *gb, uint32_t value, const char *name) {
   vt_graph *g = gb->g;
   char automatic[16], text[256];
   if (gb->status != VT_OK || value >= g->n_values || g->values[value].name != NULL) return;
@@ -397,8 +397,8 @@ void vt_graph_drop(vt_graph_builder *gb) {
 
 /* While it is open, a body uses the table of symbolic dimensions of the outer graph, so that a
  * handle means the same in both. */
-vt_graph_builder *vt_graph_open(vt_graph_builder *gb, const char *const *names,
-                                const vt_type *types, uint32_t n) {
+vt_graph_builder *vt_graph_open_body(vt_graph_builder *gb, const char *const *names,
+                                     const vt_type *types, uint32_t n) {
   if (gb->status != VT_OK) return NULL;
   if (gb->n_body == VT_MAX_BODIES || gb->depth == MAX_NESTED || gb->inner != NULL) {
     (void)vt_graph_fail(gb, VT_LIMIT, "bodies are nested more than %d deep", MAX_NESTED);
@@ -441,7 +441,7 @@ static void add_body_results(vt_graph_builder *body, const uint32_t *out, uint32
   }
 }
 
-void vt_graph_close(vt_graph_builder *body, const uint32_t *out, uint32_t n) {
+void vt_graph_close_body(vt_graph_builder *body, const uint32_t *out, uint32_t n) {
   vt_graph_builder *gb = body->outer;
   add_body_results(body, out, n);
   gb->inner = NULL;

@@ -74,9 +74,9 @@ static vt_status build(const variant *v, vt_alloc a, vt_graph **out, vt_diag *d)
   vt_build1(&gb.b, number_or(v->activation, VT_OP_relu), T);
   gb.b.node(&gb.b, VT_OP_sum, &y, 1, &last);
   vt_build_bits(&gb.b, number_or(v->dtype, VT_DTYPE_F32), number_or(v->half, 0x3f000000));
-  vt_graph_name(&gb, H, text_or(v->h, "h"));
-  vt_graph_name(&gb, T, "t");
-  vt_graph_name(&gb, Y, "y");
+  vt_graph_name_value(&gb, H, text_or(v->h, "h"));
+  vt_graph_name_value(&gb, T, "t");
+  vt_graph_name_value(&gb, Y, "y");
   vt_graph_add_result(&gb, text_or(v->y_out, "y"), Y);
   vt_graph_add_result(&gb, "s", SUM);
   if (v->extra_output) vt_graph_add_result(&gb, "t", T);
@@ -445,20 +445,20 @@ static void test_names(void) {
   begin_graph(&f);
   const uint32_t a = vt_build1(&f.gb.b, VT_OP_neg, 0), b = vt_build1(&f.gb.b, VT_OP_neg, 0);
   const uint32_t c = vt_build1(&f.gb.b, VT_OP_neg, 0), e = vt_build1(&f.gb.b, VT_OP_neg, 0);
-  vt_graph_name(&f.gb, a, "x"); /* the port's name */
-  vt_graph_name(&f.gb, b, "x");
-  vt_graph_name(&f.gb, c, "x.1"); /* a's name with its suffix */
+  vt_graph_name_value(&f.gb, a, "x"); /* the port's name */
+  vt_graph_name_value(&f.gb, b, "x");
+  vt_graph_name_value(&f.gb, c, "x.1"); /* a's name with its suffix */
   CHECK(strcmp(name_of(&f, a), "x.1") == 0);
   CHECK(strcmp(name_of(&f, b), "x.2") == 0);
   CHECK(strcmp(name_of(&f, c), "x.1.1") == 0);
-  vt_graph_name(&f.gb, b, "later"); /* b keeps its first name */
+  vt_graph_name_value(&f.gb, b, "later"); /* b keeps its first name */
   CHECK(strcmp(name_of(&f, b), "x.2") == 0);
   CHECK(strcmp(name_of(&f, e), "_3") == 0);
-  vt_graph_name(&f.gb, e, "_3"); /* e is printed so anyway: it stays unnamed */
+  vt_graph_name_value(&f.gb, e, "_3"); /* e is printed so anyway: it stays unnamed */
   CHECK(f.gb.g->values[e].name == NULL);
-  vt_graph_name(&f.gb, e, "_0"); /* another value is printed so: e gets a suffix */
+  vt_graph_name_value(&f.gb, e, "_0"); /* another value is printed so: e gets a suffix */
   CHECK(strcmp(name_of(&f, e), "_0.1") == 0);
-  vt_graph_name(&f.gb, 999, "missing"); /* there is no such value: nothing happens */
+  vt_graph_name_value(&f.gb, 999, "missing"); /* there is no such value: nothing happens */
   CHECK(f.gb.status == VT_OK);
   vt_graph_drop(&f.gb);
 }
@@ -471,7 +471,7 @@ static void test_many_names(void) {
   for (uint32_t i = 0; i < N; i++) {
     char name[16];
     snprintf(name, sizeof name, "v%u", i % 500);
-    vt_graph_name(&f.gb, vt_build1(&f.gb.b, VT_OP_neg, 0), name);
+    vt_graph_name_value(&f.gb, vt_build1(&f.gb.b, VT_OP_neg, 0), name);
   }
   CHECK(strcmp(name_of(&f, 1), "v0") == 0);
   CHECK(strcmp(name_of(&f, 501), "v0.1") == 0);
@@ -604,7 +604,7 @@ static void test_inputs_are_copied(void) {
   begin_graph(&f);
   const uint32_t w = param(&f.gb, name, "constant", &fill, type1(VT_DTYPE_F32, 4));
   const uint32_t y = vt_build2(&f.gb.b, VT_OP_add, 0, w);
-  vt_graph_name(&f.gb, y, label);
+  vt_graph_name_value(&f.gb, y, label);
   vt_graph_add_result(&f.gb, label, y);
   fill.value = 0;
   name[0] = label[0] = '!';

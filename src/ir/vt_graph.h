@@ -105,7 +105,7 @@ int vt_name_is_automatic(const char *name);
 vt_status vt_graph_hash(const vt_graph *g, vt_hash256 *out) VT_NODISCARD;
 /* Prints the text after a port's type: the range of an input, "in 0..95", or the initialiser of a
  * param, "= normal(std=0.02, stream=7)", or nothing. */
-void vt_port_print_extra(const vt_graph *g, const vt_port *p, vt_text *out);
+void vt_port_print_suffix(const vt_graph *g, const vt_port *p, vt_text *out);
 /* The name of a value. An unnamed value is called after its node, "_12", and the second result of
  * that node "_12.1"; `buffer` holds such a name. */
 const char *vt_value_name(const vt_graph *g, uint32_t value, char buffer[16]);
@@ -137,17 +137,17 @@ vt_status vt_graph_begin(vt_graph_builder *gb, const char *name, vt_alloc a,
 void vt_graph_copy_dims(vt_graph_builder *gb, const vt_dims *dims);
 /* Opens a body whose arguments have the given names and types, and returns its builder, which the
  * outer builder owns; NULL after a failure. */
-vt_graph_builder *vt_graph_open(vt_graph_builder *gb, const char *const *names,
-                                const vt_type *types, uint32_t n);
+vt_graph_builder *vt_graph_open_body(vt_graph_builder *gb, const char *const *names,
+                                     const vt_type *types, uint32_t n);
 /* Ends a body, which becomes part of the next node that is added to the outer builder. A result
  * that is an argument or repeats another result is copied, so that no two share memory. */
-void vt_graph_close(vt_graph_builder *body, const uint32_t *out, uint32_t n);
+void vt_graph_close_body(vt_graph_builder *body, const uint32_t *out, uint32_t n);
 /* Declares a port (name, kind, range, init, init_attrs are copied; value is set) and returns its
  * value. A second port or output of the same name is VT_VERIFY. */
 uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_type *type);
 /* Names a value that is unnamed; otherwise the value keeps its name. A name that is in use gets the
  * first free suffix .1, .2, ... so that names are unique. */
-void vt_graph_name(vt_graph_builder *gb, uint32_t value, const char *name);
+void vt_graph_name_value(vt_graph_builder *gb, uint32_t value, const char *name);
 int vt_graph_has_name(const vt_graph_builder *gb, const char *name);
 /* Declares an output. */
 void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value);

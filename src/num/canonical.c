@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * canonical.c - canonical.inc over arrays, for one lane of C11. Byte by byte, so the data may lie
- * at any alignment; only what changes is written. NaN is rare: most of the time goes into seeing
- * that a block has none. */
+ * canonical.c - canonical.inc over arrays, for one lane of C11. It copies each element by memcpy,
+ * so that data may have any alignment, and writes only elements that change. NaN is rare, so most
+ * of the time goes into checking that a block of 64 elements contains no NaN. */
 #include <string.h>
 #include "volta/volta_ops.h"
 #include "vt_num.h"
@@ -9,7 +9,8 @@
 
 enum { BLOCK = 64 };
 
-/* The sign of a difference: fewer instructions of a vector than a comparison. */
+/* Returns whether a block contains a NaN. The test uses the sign of a difference, because that
+ * takes fewer vector instructions than a comparison. */
 static uint32_t any_nan_f32(const unsigned char *p) {
   uint32_t any = 0;
   for (int i = 0; i < BLOCK; i++) {
@@ -30,7 +31,7 @@ static uint64_t any_nan_f64(const unsigned char *p) {
   return any >> 63;
 }
 
-static void fix_f32(unsigned char *p, uint64_t n) {
+static void rewrite_f32(unsigned char *p, uint64_t n) {
   for (uint64_t i = 0; i < n; i++, p += 4) {
     uint32_t u;
     memcpy(&u, p, sizeof u);
@@ -39,7 +40,7 @@ static void fix_f32(unsigned char *p, uint64_t n) {
   }
 }
 
-static void fix_f64(unsigned char *p, uint64_t n) {
+static void rewrite_f64(unsigned char *p, uint64_t n) {
   for (uint64_t i = 0; i < n; i++, p += 8) {
     uint64_t u;
     memcpy(&u, p, sizeof u);
@@ -48,19 +49,19 @@ static void fix_f64(unsigned char *p, uint64_t n) {
   }
 }
 
-static void each_f32(unsigned char *p, uint64_t n) {
+static void canonicalize_f32(unsigned char *p, uint64_t n) {
   for (; n >= BLOCK; n -= BLOCK, p += 4 * BLOCK)
-    if (any_nan_f32(p)) fix_f32(p, BLOCK);
-  fix_f32(p, n);
+    if (any_nan_f32(p)) rewrite_f32(p, BLOCK);
+  rewrite_f32(p, n);
 }
 
-static void each_f64(unsigned char *p, uint64_t n) {
+static void canonicalize_f64(unsigned char *p, uint64_t n) {
   for (; n >= BLOCK; n -= BLOCK, p += 8 * BLOCK)
-    if (any_nan_f64(p)) fix_f64(p, BLOCK);
-  fix_f64(p, n);
+    if (any_nan_f64(p)) rewrite_f64(p, BLOCK);
+  rewrite_f64(p, n);
 }
 
-static void each_16(unsigned char *p, uint64_t n, uint32_t (*canonical)(uint32_t u)) {
+static void canonicalize_16(unsigned char *p, uint64_t n, uint32_t (*canonical)(uint32_t u)) {
   for (uint64_t i = 0; i < n; i++, p += 2) {
     uint16_t u;
     memcpy(&u, p, sizeof u);
@@ -69,49 +70,50 @@ static void each_16(unsigned char *p, uint64_t n, uint32_t (*canonical)(uint32_t
   }
 }
 
-static void each_bool(unsigned char *p, uint64_t n) {
+static void canonicalize_bool(unsigned char *p, uint64_t n) {
   for (uint64_t i = 0; i < n; i++) p[i] = (unsigned char)vt_canonical_bool(p[i]);
 }
 
 void vt_canonical(void *data, uint32_t dtype, uint64_t n) {
   switch (dtype) {
     case VT_DTYPE_F32:
-      each_f32(data, n);
+      canonicalize_f32(data, n);
       break;
     case VT_DTYPE_F64:
-      each_f64(data, n);
+      canonicalize_f64(data, n);
       break;
     case VT_DTYPE_F16:
-      each_16(data, n, vt_canonical_f16);
+      canonicalize_16(data, n, vt_canonical_f16);
       break;
     case VT_DTYPE_BF16:
-      each_16(data, n, vt_canonical_bf16);
+      canonicalize_16(data, n, vt_canonical_bf16);
       break;
     case VT_DTYPE_BOOL:
-      each_bool(data, n);
+      canonicalize_bool(data, n);
       break;
     default:
-      break; /* integers have no second pattern for a value */
+      break; /* every pattern of an integer is canonical */
   }
 }
 
-/* ---- looking only ---- */
+/* ---- checking without changing ---- */
 
 static int has_no_nan(const unsigned char *p, uint32_t dtype) {
   if (dtype == VT_DTYPE_F32) return !any_nan_f32(p);
   return dtype == VT_DTYPE_F64 && !any_nan_f64(p);
 }
 
-/* At most a block, by doing it to a copy. */
-static int would_stay(const unsigned char *p, uint32_t dtype, uint64_t n, uint64_t bytes) {
+/* Returns whether n elements, at most a block, are canonical, by making a copy canonical and
+ * comparing. */
+static int is_unchanged(const unsigned char *p, uint32_t dtype, uint64_t n, uint64_t bytes) {
   unsigned char copy[8 * BLOCK];
   memcpy(copy, p, n * bytes);
   vt_canonical(copy, dtype, n);
   return memcmp(copy, p, n * bytes) == 0;
 }
 
-/* Bytes of an element; 0 for those of which every pattern is canonical. */
-static uint64_t bytes_of(uint32_t dtype) {
+/* Bytes of an element; 0 for types of which every pattern is canonical. */
+static uint64_t element_bytes(uint32_t dtype) {
   if (dtype == VT_DTYPE_F64) return 8;
   if (dtype == VT_DTYPE_F32) return 4;
   if (dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16) return 2;
@@ -120,9 +122,9 @@ static uint64_t bytes_of(uint32_t dtype) {
 
 int vt_is_canonical(const void *data, uint32_t dtype, uint64_t n) {
   const unsigned char *p = data;
-  const uint64_t bytes = bytes_of(dtype);
+  const uint64_t bytes = element_bytes(dtype);
   if (bytes == 0) return 1;
   for (; n >= BLOCK; n -= BLOCK, p += BLOCK * bytes)
-    if (!has_no_nan(p, dtype) && !would_stay(p, dtype, BLOCK, bytes)) return 0;
-  return n == 0 || would_stay(p, dtype, n, bytes);
+    if (!has_no_nan(p, dtype) && !is_unchanged(p, dtype, BLOCK, bytes)) return 0;
+  return n == 0 || is_unchanged(p, dtype, n, bytes);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cast.c - conversions between arrays of the element types, for one lane of C11: the load, the
- * crossing and the store of cast.inc, each over a batch. */
+ * cast.c - conversions between arrays of the element types, for one lane of C11: the steps load,
+ * cross and store of cast.inc, each as a loop over a batch of elements. */
 #include <stddef.h>
 #include "volta/volta_ops.h"
 #include "vt_num.h"
@@ -23,12 +23,13 @@ float vt_bf16_to_f32(uint16_t h) { return vt_load_bf16(h); }
 
 enum { BATCH = 256 };
 typedef struct batch {
-  double f[BATCH];
-  int64_t i[BATCH];
+  double f[BATCH];  /* elements that are floating, before or after crossing */
+  int64_t i[BATCH]; /* elements that are integers */
 } batch;
 
-/* Element k of the batch is element first + k of the source, `s` elements apart. */
-static void load(const void *src, int64_t s, uint32_t from, int64_t first, int n, batch *b) {
+/* Loads element first + k of the source, which has stride `s`, as element k of the batch: floating
+ * types into b->f, integers into b->i. */
+static void load_batch(const void *src, int64_t s, uint32_t from, int64_t first, int n, batch *b) {
   const int8_t *i8 = src;
   const uint8_t *u8 = src;
   const uint16_t *h = src;
@@ -69,8 +70,8 @@ static void load(const void *src, int64_t s, uint32_t from, int64_t first, int n
   }
 }
 
-/* The type decides once a batch. */
-static void cross_to_int(uint32_t to, int n, batch *b) {
+/* Crosses from floating to integer; the switch is outside the loops. */
+static void cross_batch_to_int(uint32_t to, int n, batch *b) {
   switch (to) {
     case VT_DTYPE_I8:
       for (int k = 0; k < n; k++) b->i[k] = vt_cast_cross_int(b->f[k], VT_CAST_I8);
@@ -90,17 +91,17 @@ static void cross_to_int(uint32_t to, int n, batch *b) {
   }
 }
 
-static void cross(uint32_t from, uint32_t to, int n, batch *b) {
-  if (vt_cast_floating(from) == vt_cast_floating(to)) return;
-  if (vt_cast_floating(from))
-    cross_to_int(to, n, b);
+static void cross_batch(uint32_t from, uint32_t to, int n, batch *b) {
+  if (vt_cast_is_floating(from) == vt_cast_is_floating(to)) return;
+  if (vt_cast_is_floating(from))
+    cross_batch_to_int(to, n, b);
   else if (to == VT_DTYPE_F64)
     for (int k = 0; k < n; k++) b->f[k] = vt_of_int(b->i[k]);
   else
     for (int k = 0; k < n; k++) b->f[k] = vt_cross_odd(b->i[k]);
 }
 
-static void store(void *dst, int64_t s, uint32_t to, int64_t first, int n, const batch *b) {
+static void store_batch(void *dst, int64_t s, uint32_t to, int64_t first, int n, const batch *b) {
   int8_t *i8 = dst;
   uint8_t *u8 = dst;
   uint16_t *h = dst;
@@ -148,9 +149,9 @@ void vt_cast(const void *src, int64_t src_stride, uint32_t from, void *dst, int6
   if (!is_known(from) || !is_known(to)) return;
   batch b;
   for (uint64_t at = 0; at < n; at += BATCH) {
-    const int here = n - at < BATCH ? (int)(n - at) : BATCH;
-    load(src, src_stride, from, (int64_t)at, here, &b);
-    cross(from, to, here, &b);
-    store(dst, dst_stride, to, (int64_t)at, here, &b);
+    const int count = n - at < BATCH ? (int)(n - at) : BATCH;
+    load_batch(src, src_stride, from, (int64_t)at, count, &b);
+    cross_batch(from, to, count, &b);
+    store_batch(dst, dst_stride, to, (int64_t)at, count, &b);
   }
 }

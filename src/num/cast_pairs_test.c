@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cast_pairs_test.c - every pair of types against one statement of the rules. A source value is
- * read exactly into a long double (which holds every f64 and every i64) or an i64; the rules are
- * restated on that. Sources: all patterns of the 8- and 16-bit types; of the wider ones the ends,
- * the ties of every narrower type with what lies beside them, and patterns at random. */
+ * cast_pairs_test.c - casts between all pairs of types equal an independent statement of the rules.
+ * A source value is read exactly into a long double (which holds every f64 and every i64) or an
+ * i64, and the rules are restated on that. Sources: all patterns of the 8- and 16-bit types; for
+ * wider types the ends of the ranges, the ties of every narrower type with their neighbours, and
+ * random patterns. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,7 @@ typedef struct kind {
   const char *name;
   size_t bytes;
   int is_float;
-  int64_t lo, hi; /* of an integer */
+  int64_t lo, hi; /* range of an integer type */
 } kind;
 static const kind kinds[LAST + 1] = {
     [VT_DTYPE_F32] = {"f32", 4, 1, 0, 0},
@@ -31,11 +32,11 @@ static const kind kinds[LAST + 1] = {
     [VT_DTYPE_BF16] = {"bf16", 2, 1, 0, 0},
 };
 
-/* ---- the 16-bit formats: all finite values without sign, ascending with their patterns ---- */
+/* ---- the 16-bit formats: all finite non-negative values, indexed by their patterns ---- */
 
 static double values16[2][0x7f80];
 
-static void fill_values(void) {
+static void init_values16(void) {
   for (int h = 0; h < 0x7c00; h++) {
     const int e = h >> 10, m = h & 0x3ff;
     values16[0][h] = e == 0 ? ldexp(m, -24) : ldexp(m + 0x400, e - 25);
@@ -46,12 +47,13 @@ static void fill_values(void) {
   }
 }
 
-/* The nearest, found by looking: ties to the even pattern; infinity stands one place beyond. */
+/* The nearest 16-bit value, found by bisection: ties go to the even pattern, and infinity counts as
+ * the value after the largest finite one. */
 static uint64_t nearest16(long double v, int is_bf16) {
   const int infinity = is_bf16 ? 0x7f80 : 0x7c00;
   const double *value = values16[is_bf16];
   const long double a = fabsl(v);
-  int lo = 0, hi = infinity; /* value[lo] <= a, and a below value[hi] */
+  int lo = 0, hi = infinity; /* value[lo] <= a < value[hi] */
   if (v != v) return is_bf16 ? 0x7fc0 : 0x7e00;
   while (hi - lo > 1) {
     const int mid = (lo + hi) / 2;
@@ -59,20 +61,20 @@ static uint64_t nearest16(long double v, int is_bf16) {
     if ((long double)value[mid] > a) hi = mid;
   }
   const double place = lo == infinity - 1 ? value[lo] - value[lo - 1] : value[lo + 1] - value[lo];
-  const long double middle = (long double)value[lo] + (long double)place / 2;
-  const int up = a > middle || (a == middle && lo % 2 != 0);
+  const long double midpoint = (long double)value[lo] + (long double)place / 2;
+  const int up = a > midpoint || (a == midpoint && lo % 2 != 0);
   return (uint64_t)(lo + up) | (signbit(v) != 0 ? 0x8000 : 0);
 }
 
 /* ---- the rules ---- */
 
-static uint64_t pattern_at(const void *p, size_t bytes) {
+static uint64_t load_pattern(const void *p, size_t bytes) {
   uint64_t u = 0;
-  memcpy(&u, p, bytes); /* little-endian, like the files and the digests */
+  memcpy(&u, p, bytes); /* little-endian, as files and digests require */
   return u;
 }
 
-static long double real_of(uint64_t u, uint32_t from) {
+static long double real_value(uint64_t u, uint32_t from) {
   const int is_bf16 = from == VT_DTYPE_BF16, infinity = is_bf16 ? 0x7f80 : 0x7c00;
   const int h = (int)(u & 0x7fff);
   if (from == VT_DTYPE_F32) return (long double)vt_f32_from_bits((uint32_t)u);
@@ -82,20 +84,20 @@ static long double real_of(uint64_t u, uint32_t from) {
   return (long double)((u & 0x8000) != 0 ? -a : a);
 }
 
-static int64_t whole_of(uint64_t u, uint32_t from) {
+static int64_t integer_value(uint64_t u, uint32_t from) {
   if (from == VT_DTYPE_I8) return (int8_t)u;
   if (from == VT_DTYPE_I32) return (int32_t)u;
   if (from == VT_DTYPE_BOOL) return u != 0;
-  return (int64_t)u; /* i64, u8 */
+  return (int64_t)u; /* for i64 and u8 */
 }
 
-static uint64_t to_float(long double v, uint32_t to) {
+static uint64_t round_to_float(long double v, uint32_t to) {
   if (to == VT_DTYPE_F32) return v != v ? 0x7fc00000u : vt_f32_bits((float)v);
   if (to == VT_DTYPE_F64) return v != v ? UINT64_C(0x7ff8000000000000) : vt_f64_bits((double)v);
   return nearest16(v, to == VT_DTYPE_BF16);
 }
 
-/* Towards zero, saturated; NaN is 0. */
+/* Truncates towards zero and saturates; NaN gives 0. */
 static int64_t truncated(long double v, const kind *to) {
   if (v != v) return 0;
   if (v <= (long double)to->lo) return to->lo;
@@ -103,13 +105,13 @@ static int64_t truncated(long double v, const kind *to) {
   return (int64_t)v;
 }
 
-static uint64_t expected(uint64_t u, uint32_t from, uint32_t to) {
+static uint64_t expected_pattern(uint64_t u, uint32_t from, uint32_t to) {
   const int floating = kinds[from].is_float;
-  const long double v = floating ? real_of(u, from) : (long double)whole_of(u, from);
-  if (to == VT_DTYPE_BOOL) return v != 0; /* NaN too */
-  if (kinds[to].is_float) return to_float(v, to);
-  const int64_t i = floating ? truncated(v, &kinds[to]) : whole_of(u, from);
-  return pattern_at(&i, kinds[to].bytes); /* the low bytes: wrapping */
+  const long double v = floating ? real_value(u, from) : (long double)integer_value(u, from);
+  if (to == VT_DTYPE_BOOL) return v != 0; /* NaN gives true */
+  if (kinds[to].is_float) return round_to_float(v, to);
+  const int64_t i = floating ? truncated(v, &kinds[to]) : integer_value(u, from);
+  return load_pattern(&i, kinds[to].bytes); /* the low bytes: integers wrap */
 }
 
 /* ---- the sources ---- */
@@ -117,16 +119,16 @@ static uint64_t expected(uint64_t u, uint32_t from, uint32_t to) {
 static unsigned char source[BATCH * 8], result[BATCH * 8];
 static int n_source;
 
-/* What is waiting is cast to every type, and compared. */
-static void flush(uint32_t from) {
+/* Casts the collected sources to every type and compares the results with the rules. */
+static void check_sources(uint32_t from) {
   for (uint32_t to = FIRST; to <= LAST; to++) {
     int bad = 0;
     memset(result, 0xa5, sizeof result);
     vt_cast(source, 1, from, result, 1, to, (uint64_t)n_source);
     for (int i = 0; i < n_source; i++) {
-      const uint64_t u = pattern_at(source + (size_t)i * kinds[from].bytes, kinds[from].bytes);
-      const uint64_t got = pattern_at(result + (size_t)i * kinds[to].bytes, kinds[to].bytes);
-      const uint64_t want = expected(u, from, to);
+      const uint64_t u = load_pattern(source + (size_t)i * kinds[from].bytes, kinds[from].bytes);
+      const uint64_t got = load_pattern(result + (size_t)i * kinds[to].bytes, kinds[to].bytes);
+      const uint64_t want = expected_pattern(u, from, to);
       if (got != want && bad++ == 0)
         fprintf(stderr, "%s %llx to %s: %llx, want %llx\n", kinds[from].name, (unsigned long long)u,
                 kinds[to].name, (unsigned long long)got, (unsigned long long)want);
@@ -136,95 +138,96 @@ static void flush(uint32_t from) {
   n_source = 0;
 }
 
-static void put(uint32_t from, uint64_t u) {
+static void add_source(uint32_t from, uint64_t u) {
   memcpy(source + (size_t)n_source * kinds[from].bytes, &u, kinds[from].bytes);
-  if (++n_source == BATCH) flush(from);
+  if (++n_source == BATCH) check_sources(from);
 }
 
-/* A real number and its neighbours, of both signs, as f32 and f64 as far as they are such. */
-static void put_near(uint32_t from, double v) {
+/* Adds a number and its neighbours, with both signs. */
+static void add_near(uint32_t from, double v) {
   for (int step = -2; step <= 2; step++)
     if (from == VT_DTYPE_F32) {
       const uint32_t u = vt_f32_bits((float)v) + (uint32_t)step;
-      put(from, u), put(from, u ^ 0x80000000u);
+      add_source(from, u), add_source(from, u ^ 0x80000000u);
     } else {
       const uint64_t u = vt_f64_bits(v) + (uint64_t)(int64_t)step;
-      put(from, u), put(from, u ^ UINT64_C(1) << 63);
+      add_source(from, u), add_source(from, u ^ UINT64_C(1) << 63);
     }
 }
 
-/* All values of the 16-bit formats, and the middles between them, where a way through f32 would
- * round twice; powers of two and their neighbours, where integer types end. */
-static void put_ties(uint32_t from) {
+/* Adds all values of the 16-bit formats and the midpoints between them, where a cast through f32
+ * would round twice; also powers of two and their neighbours, where the ranges of integers end. */
+static void add_ties(uint32_t from) {
   for (int f = 0; f < 2; f++)
     for (int h = 0; h + 1 < (f == 1 ? 0x7f80 : 0x7c00); h++) {
-      put_near(from, (values16[f][h] + values16[f][h + 1]) / 2);
-      if (h % 8 == 0) put_near(from, values16[f][h]);
+      add_near(from, (values16[f][h] + values16[f][h + 1]) / 2);
+      if (h % 8 == 0) add_near(from, values16[f][h]);
     }
-  for (int e = -150; e <= 128; e++) put_near(from, ldexp(1.0, e));
-  put_near(from, 65520.0);                                  /* the first that is infinite as f16 */
-  put_near(from, 0x1.ffp127);                               /* and as bf16 */
-  if (from == VT_DTYPE_F64) put_near(from, 0x1.ffffffp127); /* and as f32 */
+  for (int e = -150; e <= 128; e++) add_near(from, ldexp(1.0, e));
+  add_near(from, 65520.0);    /* the smallest value that becomes infinite as f16 */
+  add_near(from, 0x1.ffp127); /* the smallest value that becomes infinite as bf16 */
+  if (from == VT_DTYPE_F64)
+    add_near(from, 0x1.ffffffp127); /* the smallest f64 that becomes infinite as f32 */
 }
 
-/* Middles of two f32, and the f64 beside them. */
-static void put_f32_ties(uint64_t *seed) {
+/* Adds midpoints between two f32, and the f64 next to them. */
+static void add_f32_ties(uint64_t *seed) {
   for (int i = 0; i < 200000; i++) {
     const uint32_t u = (uint32_t)random_u64(seed) % 0x7f7fffffu;
     const double lo = (double)vt_f32_from_bits(u), hi = (double)vt_f32_from_bits(u + 1);
-    put_near(VT_DTYPE_F64, (lo + hi) / 2);
+    add_near(VT_DTYPE_F64, (lo + hi) / 2);
   }
 }
 
-/* Middles of two numbers of 8, 11 and 24 bits, and the integers beside them, which f64 cannot hold
- * when they are long: a way through f64 would round twice. */
-static void put_i64_ties(uint64_t *seed) {
+/* Adds midpoints between two numbers of 8, 11, 24 and 53 bits, and the integers next to them. f64
+ * cannot hold the longer ones, so a cast through f64 would round twice. */
+static void add_i64_ties(uint64_t *seed) {
   static const int bits[] = {7, 10, 23, 52};
   for (int f = 0; f < 4; f++)
     for (int up = 1; up + bits[f] < 63; up++)
       for (int i = 0; i < 20; i++) {
         const uint64_t one = UINT64_C(1) << bits[f], lo = one | (random_u64(seed) & (one - 1));
-        const uint64_t middle = (lo << up) + (UINT64_C(1) << (up - 1));
+        const uint64_t midpoint = (lo << up) + (UINT64_C(1) << (up - 1));
         for (int step = -1; step <= 1; step++) {
-          put(VT_DTYPE_I64, middle + (uint64_t)(int64_t)step);
-          put(VT_DTYPE_I64, 0 - (middle + (uint64_t)(int64_t)step));
+          add_source(VT_DTYPE_I64, midpoint + (uint64_t)(int64_t)step);
+          add_source(VT_DTYPE_I64, 0 - (midpoint + (uint64_t)(int64_t)step));
         }
       }
 }
 
-static void put_i64(uint64_t *seed) {
-  put_i64_ties(seed);
+static void add_i64(uint64_t *seed) {
+  add_i64_ties(seed);
   for (int e = 0; e < 64; e++)
     for (int step = -3; step <= 3; step++) {
-      put(VT_DTYPE_I64, (UINT64_C(1) << e) + (uint64_t)(int64_t)step);
-      put(VT_DTYPE_I64, 0 - (UINT64_C(1) << e) + (uint64_t)(int64_t)step);
+      add_source(VT_DTYPE_I64, (UINT64_C(1) << e) + (uint64_t)(int64_t)step);
+      add_source(VT_DTYPE_I64, 0 - (UINT64_C(1) << e) + (uint64_t)(int64_t)step);
     }
-  for (int i = 0; i < 300000; i++) { /* of every length; sparse ones are ties */
+  for (int i = 0; i < 300000; i++) { /* numbers of every length; sparse ones are ties */
     const uint64_t r = random_u64(seed), sparse = random_u64(seed) & random_u64(seed);
-    put(VT_DTYPE_I64, (i % 2 != 0 ? r : r & sparse & sparse >> 20) >> (i % 61));
-    put(VT_DTYPE_I64, 0 - (r >> (i % 61)));
+    add_source(VT_DTYPE_I64, (i % 2 != 0 ? r : r & sparse & sparse >> 20) >> (i % 61));
+    add_source(VT_DTYPE_I64, 0 - (r >> (i % 61)));
   }
 }
 
-static void put_random(uint32_t from, uint64_t *seed, int n) {
-  for (int i = 0; i < n; i++) put(from, random_u64(seed));
+static void add_random(uint32_t from, uint64_t *seed, int n) {
+  for (int i = 0; i < n; i++) add_source(from, random_u64(seed));
 }
 
 int main(void) {
   uint64_t seed = 41;
-  fill_values();
+  init_values16();
   for (uint32_t from = FIRST; from <= LAST; from++) {
     if (kinds[from].bytes <= 2)
-      for (uint32_t u = 0; u < (kinds[from].bytes == 1 ? 256u : 65536u); u++) put(from, u);
+      for (uint32_t u = 0; u < (kinds[from].bytes == 1 ? 256u : 65536u); u++) add_source(from, u);
     if (from == VT_DTYPE_F32)
-      for (uint32_t i = 0; i < 1u << 20; i++) put(from, i * 4099);
-    if (from == VT_DTYPE_F32 || from == VT_DTYPE_F64) put_ties(from);
-    if (from == VT_DTYPE_F64) put_f32_ties(&seed), put_random(from, &seed, 200000);
-    if (from == VT_DTYPE_I64) put_i64(&seed);
+      for (uint32_t i = 0; i < 1u << 20; i++) add_source(from, i * 4099);
+    if (from == VT_DTYPE_F32 || from == VT_DTYPE_F64) add_ties(from);
+    if (from == VT_DTYPE_F64) add_f32_ties(&seed), add_random(from, &seed, 200000);
+    if (from == VT_DTYPE_I64) add_i64(&seed);
     if (from == VT_DTYPE_I32)
       for (uint32_t i = 0; i < 1u << 18; i++)
-        put(from, i * 16411), put(from, 0x80000000u - 131072 + i);
-    flush(from);
+        add_source(from, i * 16411), add_source(from, 0x80000000u - 131072 + i);
+    check_sources(from);
   }
   TEST_DONE();
 }

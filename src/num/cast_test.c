@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cast_test.c - every conversion rounds once, straight from the source value. The 16-bit formats
- * are taken apart exhaustively; the other types at their ends and where two roundings would show.
- */
+ * cast_test.c - every conversion rounds once, directly from the source value. The 16-bit formats
+ * are tested exhaustively; the other types at the ends of their ranges and at values where rounding
+ * twice would show. */
 #include <float.h>
 #include <math.h>
 #include "num_test.h"
 #include "volta/volta_ops.h"
 
-/* ---- the 16-bit formats: what a pattern means, by the definition of the format ---- */
+/* ---- the 16-bit formats: the value of a pattern, by the definition of the format ---- */
 
-static double meaning(uint16_t h, int mant, int bias) {
+static double value_of_pattern(uint16_t h, int mant, int bias) {
   const int e = (h & 0x7fff) >> mant, m = h & ((1 << mant) - 1);
   const double magnitude =
       e == 0 ? ldexp(m, 1 - bias - mant) : ldexp(m + (1 << mant), e - bias - mant);
@@ -27,26 +27,28 @@ static void test_widening(void) {
     else if ((h & 0x7fff) == 0x7c00)
       bad += !same_f32(f, (float)sign * INFINITY);
     else
-      bad += !same_f32(f, (float)meaning(h, 10, 15)) || (double)f != meaning(h, 10, 15);
+      bad += !same_f32(f, (float)value_of_pattern(h, 10, 15)) ||
+             (double)f != value_of_pattern(h, 10, 15);
     if ((h & 0x7fff) > 0x7f80)
       bad += vt_f32_bits(b) != 0x7fc00000u;
     else if ((h & 0x7fff) == 0x7f80)
       bad += !same_f32(b, (float)sign * INFINITY);
     else
-      bad += !same_f32(b, (float)meaning(h, 7, 127)) || (double)b != meaning(h, 7, 127);
+      bad += !same_f32(b, (float)value_of_pattern(h, 7, 127)) ||
+             (double)b != value_of_pattern(h, 7, 127);
   }
   CHECK(bad == 0);
 }
 
-/* Between each two neighbours h and h + 1: the values themselves, the middle (ties to even), and
- * the f64 on either side of the middle. The neighbour of the largest finite value is infinity,
- * whose place on the line is the next power of two. */
+/* For each two neighbours h and h + 1: the values themselves, their midpoint (ties to even), and
+ * the f64 on either side of it. The neighbour of the largest finite value is infinity, which counts
+ * as the next power of two. */
 static void test_narrowing(int mant, int bias, uint16_t infinity, uint16_t (*narrow)(double)) {
   int bad = 0;
   for (uint16_t sign = 0;; sign = 0x8000) {
     for (uint16_t h = 0; h < infinity; h++) {
-      const double lo = meaning(h | sign, mant, bias);
-      const double hi = meaning((uint16_t)(h + 1) | sign, mant, bias), mid = (lo + hi) / 2;
+      const double lo = value_of_pattern(h | sign, mant, bias);
+      const double hi = value_of_pattern((uint16_t)(h + 1) | sign, mant, bias), mid = (lo + hi) / 2;
       const uint16_t down = h | sign, up = (uint16_t)(h + 1) | sign;
       bad += narrow(lo) != down;
       bad += narrow(mid) != (h % 2 == 0 ? down : up);
@@ -61,7 +63,7 @@ static void test_narrowing(int mant, int bias, uint16_t infinity, uint16_t (*nar
   CHECK(bad == 0);
 }
 
-/* ---- one value, from one type to another ---- */
+/* ---- one value, cast from one type to another ---- */
 
 static void cast_one(const void *src, uint32_t from, void *dst, uint32_t to) {
   vt_cast(src, 1, from, dst, 1, to, 1);
@@ -82,7 +84,7 @@ static int64_t f64_to_int(double x, uint32_t to) {
     case VT_DTYPE_I64:
       cast_one(&x, VT_DTYPE_F64, &i64, to);
       return i64;
-    default: /* u8 and bool */
+    default: /* the two types of one unsigned byte: u8 and bool */
       cast_one(&x, VT_DTYPE_F64, &u8, to);
       return u8;
   }
@@ -126,7 +128,7 @@ static void test_float_to_int(void) {
     CHECK(f64_to_int(row[i].x, VT_DTYPE_I64) == row[i].i64);
     CHECK(f64_to_int(row[i].x, VT_DTYPE_BOOL) == row[i].truth);
   }
-  const uint16_t half[3] = {0x3800, 0x7e01, 0xfc00}; /* f16 0.5, a NaN, -inf */
+  const uint16_t half[3] = {0x3800, 0x7e01, 0xfc00}; /* f16 patterns of 0.5, a NaN, -inf */
   int32_t i[3];
   uint8_t t[3];
   vt_cast(half, 1, VT_DTYPE_F16, i, 1, VT_DTYPE_I32, 3);
@@ -151,7 +153,7 @@ static void test_int_to_int(void) {
     CHECK(((uint64_t)i32[k] - (uint64_t)wide[k]) % (UINT64_C(1) << 32) == 0);
     CHECK(truth[k] == (wide[k] != 0)); /* 256 is true, though its last byte is 0 */
   }
-  const uint8_t truths[3] = {0, 1, 7}; /* any other byte than 0 is true, and true is 1 */
+  const uint8_t truths[3] = {0, 1, 7}; /* any byte but 0 is true, and true becomes 1 */
   float f[3];
   uint16_t h[3];
   vt_cast(truths, 1, VT_DTYPE_BOOL, f, 1, VT_DTYPE_F32, 3);
@@ -160,9 +162,9 @@ static void test_int_to_int(void) {
   CHECK(h[0] == 0 && h[1] == 0x3c00 && h[2] == 0x3c00);
 }
 
-/* v = (2^mant + odd) places of 2^up, plus half a place, plus -1, 0 or 1: f64 cannot hold the last,
- * and a rounding through it would leave a tie. */
-static void test_int_to_short_float(int mant, uint32_t to) {
+/* Integers that need two roundings if a cast goes through f64: v = (2^mant + odd) places of 2^up,
+ * plus half a place, plus -1, 0 or 1. f64 cannot hold the last, so it would leave a tie. */
+static void test_int_to_narrow_float(int mant, uint32_t to) {
   int bad = 0;
   for (int up = 1; up + mant < 63; up++)
     for (int odd = 0; odd < 4; odd++)
@@ -170,7 +172,8 @@ static void test_int_to_short_float(int mant, uint32_t to) {
         for (int sign = -1; sign <= 1; sign += 2) {
           const int64_t place = INT64_C(1) << up, lo = ((INT64_C(1) << mant) + odd) * place;
           const int64_t v = sign * (lo + place / 2 + beyond);
-          if (up == 1 && beyond != 0) continue; /* no room between */
+          if (up == 1 && beyond != 0)
+            continue; /* with up == 1 half a place is 1, so nothing is between */
           const int goes_up = beyond > 0 || (beyond == 0 && odd % 2 == 1);
           const float want = (float)sign * ldexpf((float)((1 << mant) + odd + goes_up), up);
           float f;
@@ -198,7 +201,7 @@ static void test_int_to_float_ends(void) {
   CHECK(h[0] == 0x7c00 && h[1] == 0xfc00 && h[3] == 0x7bff && h[4] == 0x7c00 && h[6] == 0);
 }
 
-/* Through f32, these would be rounded twice. */
+/* These values would be rounded twice if the cast went through f32. */
 static void test_double_rounding(void) {
   const double x = 1.0 + 0x1p-11 + 0x1p-40, y = 1.0 + 0x1p-8 + 0x1p-40;
   CHECK(vt_f16_from_f64(x) == 0x3c01);
@@ -207,7 +210,7 @@ static void test_double_rounding(void) {
   cast_one(&x, VT_DTYPE_F64, &h, VT_DTYPE_F16);
   cast_one(&y, VT_DTYPE_F64, &b, VT_DTYPE_BF16);
   CHECK(h == 0x3c01 && b == 0x3f81);
-  const double z = 1.0 + 0x1p-24 + 0x1p-52; /* f64 to f32: up, not even */
+  const double z = 1.0 + 0x1p-24 + 0x1p-52; /* from f64 to f32: rounds up, not to even */
   float f;
   cast_one(&z, VT_DTYPE_F64, &f, VT_DTYPE_F32);
   CHECK(f == 1.0f + 0x1p-23f);
@@ -235,8 +238,8 @@ static void test_nan_is_canonical(void) {
   }
 }
 
-/* Small integers go through all 81 pairs unchanged, in a batch longer than any inner one, with
- * strides; what lies between is left alone. */
+/* 0 and 1 survive all 81 pairs of types, with strides and with more elements than the internal
+ * batch. */
 static void test_all_pairs(void) {
   enum { N = 600, S = 2, D = 3 };
   static uint64_t src[N * S], dst[N * D], back[N];
@@ -254,12 +257,12 @@ static void test_all_pairs(void) {
       CHECK(bad == 0);
     }
   uint32_t untouched = 7;
-  vt_cast(want, 1, 0, &untouched, 1, VT_DTYPE_F32, 1); /* no such type: nothing happens */
+  vt_cast(want, 1, 0, &untouched, 1, VT_DTYPE_F32, 1); /* with an unknown type nothing happens */
   vt_cast(want, 1, VT_DTYPE_U8, &untouched, 1, 10, 1);
   CHECK(untouched == 7);
 }
 
-static void test_gaps_stay(void) {
+static void test_gaps_are_untouched(void) {
   const float src[3] = {1.0f, 2.0f, 3.0f};
   int32_t dst[6] = {-1, -1, -1, -1, -1, -1};
   vt_cast(src + 2, -1, VT_DTYPE_F32, dst, 2, VT_DTYPE_I32, 3);
@@ -273,13 +276,13 @@ int main(void) {
   test_narrowing(7, 127, 0x7f80, vt_bf16_from_f64);
   test_float_to_int();
   test_int_to_int();
-  test_int_to_short_float(23, VT_DTYPE_F32);
-  test_int_to_short_float(7, VT_DTYPE_BF16);
-  test_int_to_short_float(10, VT_DTYPE_F16);
+  test_int_to_narrow_float(23, VT_DTYPE_F32);
+  test_int_to_narrow_float(7, VT_DTYPE_BF16);
+  test_int_to_narrow_float(10, VT_DTYPE_F16);
   test_int_to_float_ends();
   test_double_rounding();
   test_nan_is_canonical();
   test_all_pairs();
-  test_gaps_stay();
+  test_gaps_are_untouched();
   TEST_DONE();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * dot_test.c - the kernels equal the definition of D, for every n, in software and with the
- * processor's fma, alone and in rows. The definition is restated here on whole arrays, recursively,
- * in the test's own words and with the C library's fma. */
+ * processor's fma, as single products and as rows. The definition is restated here on whole arrays,
+ * recursively, with the C library's fma. */
 #include <math.h>
 #include <string.h>
 #include "num_test.h"
@@ -9,7 +9,8 @@
 
 enum { LONGEST = 1024 * 1024 + 2, EVERY = 3000 };
 
-static const vt_dot_kernels *tables[2] = {&vt_dot_soft, NULL}; /* the second, where it can run */
+static const vt_dot_kernels *tables[2] = {
+    &vt_dot_soft, NULL}; /* the second is set if this processor can run it */
 static float *a32, *b32;
 static double *a64, *b64;
 static uint8_t *present;
@@ -68,8 +69,9 @@ static double plain_f64(const double *a, int64_t sa, const double *b, int64_t sb
 
 /* ---- the tests ---- */
 
-/* One n, dense, with and without absent k, for every table and for the public functions. */
-static int agree(int64_t n) {
+/* Compares one length n with stride 1, with all k and with some k absent, for every table and for
+ * the public functions. */
+static int check_length(int64_t n) {
   int ok = 1;
   for (int masked = 0; masked < 2; masked++) {
     const uint8_t *on = masked ? present : NULL;
@@ -84,7 +86,7 @@ static int agree(int64_t n) {
   return ok;
 }
 
-static void fill_to(int n, uint64_t seed) {
+static void fill_operands(int n, uint64_t seed) {
   for (int i = 0; i < n; i++) {
     a32[i] = ordinary_f32(&seed), b32[i] = ordinary_f32(&seed);
     a64[i] = ordinary_f64(&seed), b64[i] = ordinary_f64(&seed);
@@ -92,21 +94,21 @@ static void fill_to(int n, uint64_t seed) {
   }
 }
 
-static void fill(uint64_t seed) { fill_to(EVERY, seed); }
+static void fill_short_operands(uint64_t seed) { fill_operands(EVERY, seed); }
 
 static void test_lengths(int64_t step) {
   int bad = 0;
-  for (int64_t n = 0; n <= EVERY; n += step) bad += !agree(n);
+  for (int64_t n = 0; n <= EVERY; n += step) bad += !check_length(n);
   CHECK(bad == 0);
 }
 
-static void test_long(void) { /* 64, 512 and 4096 blocks */
+static void test_long(void) { /* lengths around 64, 512 and 4096 blocks */
   static const int64_t around[] = {16384, 131072, 131072 + 2048, 1024 * 1024};
   for (int i = 0; i < 4; i++)
-    for (int64_t n = around[i] - 2; n <= around[i] + 2; n++) CHECK(agree(n));
+    for (int64_t n = around[i] - 2; n <= around[i] + 2; n++) CHECK(check_length(n));
 }
 
-/* A row is m outputs: the same bits as one by one, whatever the strides and the tile. */
+/* A row of m outputs has the bits of m single products, whatever the strides and the tiles. */
 static void row_agrees(const vt_dot_kernels *t, int64_t n, int64_t m, int64_t sa, int64_t sbk,
                        int64_t sbj, const uint8_t *on) {
   enum { SY = 3 };
@@ -120,7 +122,7 @@ static void row_agrees(const vt_dot_kernels *t, int64_t n, int64_t m, int64_t sa
     bad += !same_f32(y[SY * j], plain_f32(a32, sa, b32 + j * sbj, sbk, on, n));
     bad += !same_f64(y64[SY * j], plain_f64(a64, sa, b64 + j * sbj, sbk, on, n));
   }
-  for (int64_t i = 0; i < SY * 200; i++) /* nothing is written between or beyond */
+  for (int64_t i = 0; i < SY * 200; i++) /* nothing is written between or beyond the outputs */
     if (i % SY != 0 || i >= SY * m) bad += vt_f32_bits(y[i]) != 0x55555555u;
   CHECK(bad == 0);
 }
@@ -132,10 +134,11 @@ static void test_rows(void) {
     for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++)
       for (size_t j = 0; j < sizeof ms / sizeof ms[0]; j++) {
         const uint8_t *on = (i + j) % 2 ? present : NULL;
-        row_agrees(tables[t], ns[i], ms[j], 1, ms[j] + 1, 1, on); /* rows of b */
-        row_agrees(tables[t], ns[i], ms[j], 3, 1, ns[i] + 1, on); /* columns of b */
-        row_agrees(tables[t], ns[i], ms[j], 0, 2 * ms[j] + 1, 2,
-                   on); /* gaps, and one a for all k */
+        row_agrees(tables[t], ns[i], ms[j], 1, ms[j] + 1, 1, on); /* columns of b are neighbours */
+        row_agrees(tables[t], ns[i], ms[j], 3, 1, ns[i] + 1,
+                   on); /* each column of b is contiguous */
+        /* Gaps between columns, and the same a for all k. */
+        row_agrees(tables[t], ns[i], ms[j], 0, 2 * ms[j] + 1, 2, on);
       }
 }
 
@@ -151,17 +154,19 @@ static void test_strides(void) {
   }
 }
 
-/* Known results: the order is seen, not only agreed upon. */
+/* Known results that depend on the order. */
 static void test_known(void) {
   for (int t = 0; t < 2 && tables[t] != NULL; t++) {
     const vt_dot_kernels *d = tables[t];
-    CHECK(same_f32(d->dot_f32(NULL, 1, NULL, 1, NULL, 0, 0), 0.0f)); /* of nothing */
+    CHECK(same_f32(d->dot_f32(NULL, 1, NULL, 1, NULL, 0, 0), 0.0f)); /* no products */
     const float tiny = 0x1p-100f, minus = -0x1p-100f, zero = 0.0f, inf = INFINITY;
-    CHECK(same_f32(d->dot_f32(&tiny, 1, &minus, 1, NULL, 0, 1), 0.0f)); /* a block of -0 */
+    /* A block whose chain is -0. */
+    CHECK(same_f32(d->dot_f32(&tiny, 1, &minus, 1, NULL, 0, 1), 0.0f));
     CHECK(same_f32(d->dot_f32(&zero, 1, &inf, 1, NULL, 0, 1), NAN));
     const uint8_t absent = 0;
-    CHECK(same_f32(d->dot_f32(&zero, 1, &inf, 1, &absent, 1, 1), 0.0f)); /* no fma, no NaN */
-    /* 2^24 + 1 is lost inside a block, and kept when the next block begins in between. */
+    /* Without an fma there is no NaN. */
+    CHECK(same_f32(d->dot_f32(&zero, 1, &inf, 1, &absent, 1, 1), 0.0f));
+    /* 2^24 + 1 is rounded away inside a block, but kept if the next block begins in between. */
     float a[258] = {0}, ones[258];
     for (int i = 0; i < 258; i++) ones[i] = 1.0f;
     a[0] = 0x1p24f, a[1] = 1.0f, a[2] = 1.0f;
@@ -189,7 +194,8 @@ static void test_padding(void) {
     }
 }
 
-/* n products of 2^-149 are the number with the pattern n, though each alone is the smallest. */
+/* n products of 2^-149 add up to the number whose pattern is n, although each is the smallest
+ * number. */
 static void test_subnormal(void) {
   int bad = 0;
   for (int i = 0; i < EVERY; i++) {
@@ -204,8 +210,8 @@ static void test_subnormal(void) {
   CHECK(bad == 0);
 }
 
-/* Blocks of -0 (every product underflows from below) in every combination of places of a group of
- * eight, the other blocks +0 or the smallest number below 0. T is never -0. */
+/* Blocks that are -0 (every product underflows from below) at every combination of positions in a
+ * group of eight; the other blocks are +0 or the smallest number below 0. T is never -0. */
 static void test_minus_zero_blocks(void) {
   for (int mask = 0; mask < 256; mask++) {
     for (int i = 0; i < 8 * 256 + 256; i++) {
@@ -215,18 +221,18 @@ static void test_minus_zero_blocks(void) {
       if (other && !minus)
         a32[i] = -0x1p-75f, b32[i] = 0x1p-74f, a64[i] = -0x1p-537, b64[i] = 0x1p-537;
     }
-    CHECK(agree(2048) && agree(2048 + 256) && agree(mask + 1));
+    CHECK(check_length(2048) && check_length(2048 + 256) && check_length(mask + 1));
     if (mask % 3 != 0)
       CHECK(same_f32(vt_dot_f32(a32, 1, b32, 1, NULL, 0, 2048), 0.0f) &&
             same_f64(vt_dot_f64(a64, 1, b64, 1, NULL, 0, 2048), 0.0));
   }
 }
 
-/* In a chain: what was added is taken away again, with only the rounding error left; products that
- * sink below the normal numbers, to nothing, and grow again. */
+/* Chains in which a product is subtracted again, so that only the rounding error is left, and
+ * chains whose products shrink below the normal numbers, to zero, and grow again. */
 static void test_chains(void) {
   uint64_t seed = 6;
-  fill(7);
+  fill_short_operands(7);
   for (int i = 1; i < EVERY; i += 3)
     a32[i] = a32[i - 1], b32[i] = -b32[i - 1], a64[i] = a64[i - 1], b64[i] = -b64[i - 1];
   test_lengths(5);
@@ -239,25 +245,25 @@ static void test_chains(void) {
   test_lengths(3);
 }
 
-static void plant(int at, float a, float b) {
+static void set_product(int at, float a, float b) {
   a32[at] = a, b32[at] = b;
   a64[at] = (double)a, b64[at] = (double)b;
 }
 
 static void test_special(void) {
-  plant(3, -0.0f, 1.0f), plant(300, INFINITY, 2.0f);
-  for (int64_t n = 1; n <= EVERY; n += 101) CHECK(agree(n));
-  plant(2100, -INFINITY, 1.0f); /* inf - inf: NaN from here on */
-  for (int64_t n = 1; n <= EVERY; n += 101) CHECK(agree(n));
-  plant(300, 0.0f, INFINITY);
-  for (int64_t n = 1; n <= EVERY; n += 101) CHECK(agree(n));
+  set_product(3, -0.0f, 1.0f), set_product(300, INFINITY, 2.0f);
+  for (int64_t n = 1; n <= EVERY; n += 101) CHECK(check_length(n));
+  set_product(2100, -INFINITY, 1.0f); /* inf - inf: longer sums are NaN */
+  for (int64_t n = 1; n <= EVERY; n += 101) CHECK(check_length(n));
+  set_product(300, 0.0f, INFINITY);
+  for (int64_t n = 1; n <= EVERY; n += 101) CHECK(check_length(n));
   static const int border[] = {0, 255, 256, 2047, 2048, 2303};
   for (int i = 0; i < 6; i++)
     for (int kind = 0; kind < 3; kind++) {
-      fill(8);
-      plant(border[i], kind == 0 ? NAN : INFINITY, kind == 2 ? -2.0f : 2.0f);
-      for (int64_t n = border[i]; n <= border[i] + 3; n++) CHECK(agree(n));
-      CHECK(agree(2304) && agree(EVERY));
+      fill_short_operands(8);
+      set_product(border[i], kind == 0 ? NAN : INFINITY, kind == 2 ? -2.0f : 2.0f);
+      for (int64_t n = border[i]; n <= border[i] + 3; n++) CHECK(check_length(n));
+      CHECK(check_length(2304) && check_length(EVERY));
     }
   uint64_t seed = 5; /* products that underflow, and chains of subnormals */
   for (int i = 0; i < EVERY; i++) {
@@ -269,20 +275,20 @@ static void test_special(void) {
 
 static void test_every_length(void) { test_lengths(1); }
 
-/* In this order, up to the first that fails: the later ones take longer and say less. */
-static void (*const parts[])(void) = {test_known,   test_every_length, test_long,
+/* The tests, in this order up to the first that fails: the later ones take longer and say less. */
+static void (*const tests[])(void) = {test_known,   test_every_length, test_long,
                                       test_rows,    test_strides,      test_padding,
                                       test_special, test_subnormal,    test_minus_zero_blocks,
                                       test_chains};
 
 int main(void) {
-  if (vt_dot_kernels_here() == &vt_dot_fma) tables[1] = &vt_dot_fma;
+  if (vt_dot_best_kernels() == &vt_dot_fma) tables[1] = &vt_dot_fma;
   printf("dot: fma of this processor: %s\n", tables[1] != NULL ? "tested" : "none");
   a32 = malloc(LONGEST * sizeof *a32), b32 = malloc(LONGEST * sizeof *b32);
   a64 = malloc(LONGEST * sizeof *a64), b64 = malloc(LONGEST * sizeof *b64);
   present = malloc(LONGEST);
-  fill_to(LONGEST, 3);
-  for (size_t i = 0; i < sizeof parts / sizeof *parts && vt_test_failed == 0; i++) parts[i]();
+  fill_operands(LONGEST, 3);
+  for (size_t i = 0; i < sizeof tests / sizeof *tests && vt_test_failed == 0; i++) tests[i]();
   free(a32), free(b32), free(a64), free(b64), free(present);
   TEST_DONE();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fma_test.c - one rounding, in all cases. Three implementations must agree: the one in software,
- * the one that vt_f32_fma picks on this processor, and the C library's. */
+ * fma_test.c - the fused multiply-add rounds once, in all cases. Three implementations must agree:
+ * the software, the one that vt_f32_fma uses on this processor, and the C library's. */
 #include <float.h>
 #include <math.h>
 #include "num_test.h"
@@ -19,7 +19,7 @@ static int agree_f64(double a, double b, double c) {
   return ok;
 }
 
-/* Values worked out by hand: nothing here asks another implementation. */
+/* Results computed by hand, independent of any implementation. */
 static void test_known_f32(void) {
   const float h = 1.0f + 0x1p-12f, mid = 1.0f + 0x1p-11f; /* h*h = mid + 2^-24: a tie */
   const struct {
@@ -58,7 +58,7 @@ static void test_known_f64(void) {
   /* a*b = mid + 2^-53: a tie */
   const double a = 1.0 + 0x1p-26, b = 1.0 + 0x1p-27, mid = 1.0 + 0x1p-26 + 0x1p-27;
   /* (2^51 - 2^26 + 1) * (2^51 + 2^26 + 1) = 2^102 + 1, here scaled to 1 + 2^-102: next to a power
-   * of two, with the one bit that decides a tie as far away as it can be */
+   * of two, with the bit that decides a tie as far away as possible */
   const double f = 1.0 - 0x1p-25 + 0x1p-51, g = 1.0 + 0x1p-25 + 0x1p-51;
   const struct {
     double a, b, c, want;
@@ -98,7 +98,7 @@ static void test_known_f64(void) {
   }
 }
 
-/* Both signs of the ends and the joints of the format, all triples. */
+/* All triples from a list of values at the ends and the borders of the format, with both signs. */
 static void test_edges(void) {
   static const float e32[] = {0.0f,
                               FLT_TRUE_MIN,
@@ -157,7 +157,7 @@ static void test_edges(void) {
   CHECK(bad == 0);
 }
 
-/* Patterns at random, and c close to -a*b, where leading bits cancel. */
+/* Random patterns, and c close to -a*b, where leading bits cancel. */
 static void test_random(void) {
   enum { MILLION = 1000000 };
   uint64_t seed = 1;
@@ -179,7 +179,7 @@ static void test_random(void) {
   CHECK(bad == 0);
 }
 
-/* c 2^0 .. 2^-128 below the product, around every length of shift. */
+/* c from 2^300 above to 2^300 below the product, so that every length of shift occurs. */
 static void test_shifts(void) {
   int bad = 0;
   for (int k = -300; k <= 300; k++)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * functions.c - the correctly rounded functions (fn_all.inc) for one lane of C11. Each is the real
- * value rounded to nearest even on all 2^32 inputs (tests/exhaustive; src/num/exhaustive.digests).
- */
+ * functions.c - the correctly rounded functions (fn_all.inc) for one lane of C11. On all 2^32
+ * inputs the result is the real value rounded to nearest even (tests/exhaustive;
+ * src/num/exhaustive.digests). */
 #include "vt_num.h"
 #include "fn_all.inc"
 
-#define VT_FUNCTION(name, estimate, judge) \
+#define VT_FUNCTION(name, estimate, oracle) \
   float vt_f32_##name(float x) { return vt_s_##name(x); }
 #include "functions.def"
 #undef VT_FUNCTION
 
 float vt_f32_pow(float x, float y) { return vt_s_pow(x, y); }
 
-/* One instruction, correctly rounded by IEEE 754 (-fno-math-errno: no call of the library). */
+/* Square root: one instruction, correctly rounded by IEEE 754; with -fno-math-errno the compiler
+ * does not call the library. */
 float vt_f32_sqrt(float x) { return vt_s_root(x); }
 double vt_f64_sqrt(double x) { return vt_root(x); }

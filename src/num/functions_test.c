@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * functions_test.c - every function at its special values, at its edges, on the inputs that are
- * hardest to round, and over all patterns at a stride; pow likewise; sigmoid and rsqrt against
- * definitions of their own. Expected results are Annex F's (specials.def) or MPFR's (hard.def).
- *   functions_test [NAME]...    only the rows of hard.def of these functions */
+ * hardest to round, and over all patterns at a stride; pow likewise; sigmoid and rsqrt also against
+ * their definitions. Expected results are those of Annex F (specials.def) or of MPFR (edges.def,
+ * hard.def).
+ *
+ *   functions_test [NAME]...    only the rows of edges.def and hard.def of these functions */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -12,7 +14,7 @@ typedef float unary(float x);
 
 static const float tiny = FLT_TRUE_MIN, inf = INFINITY, nan32 = NAN;
 
-static char **chosen; /* names, up to a NULL; none: all */
+static char **chosen; /* names of the chosen functions, ended by NULL; empty if all are chosen */
 
 static int is_chosen(const char *name) {
   for (char **c = chosen; *c != NULL; c++)
@@ -20,7 +22,7 @@ static int is_chosen(const char *name) {
   return *chosen == NULL;
 }
 
-static int gives(const char *name, unary *f, uint32_t x, uint32_t want) {
+static int gives_expected(const char *name, unary *f, uint32_t x, uint32_t want) {
   const float got = f(vt_f32_from_bits(x));
   const int ok = same_f32(got, vt_f32_from_bits(want));
   if (!ok) fprintf(stderr, "%s(%08x) = %08x, want %08x\n", name, x, vt_f32_bits(got), want);
@@ -43,7 +45,7 @@ static void test_special_values(void) {
   const size_t rows = sizeof row / sizeof *row;
   CHECK(rows == N_FUNCTIONS);
   for (size_t i = 0; i < rows; i++)
-    for (int k = 0; k < N; k++) CHECK(gives(row[i].name, row[i].f, at[k], row[i].want[k]));
+    for (int k = 0; k < N; k++) CHECK(gives_expected(row[i].name, row[i].f, at[k], row[i].want[k]));
 }
 
 static void test_root(void) {
@@ -62,11 +64,11 @@ static void test_root(void) {
   CHECK(same_f64(vt_f64_sqrt(-1.0), (double)NAN) && same_f64(vt_f64_sqrt(INFINITY), INFINITY));
 }
 
-/* Every NaN, the signalling ones too, gives NaN; but pow(1, NaN) and pow(NaN, 0) are 1. */
+/* Every NaN pattern, also signalling, gives NaN; but pow(1, NaN) and pow(NaN, 0) are 1. */
 static void test_nan(void) {
   static unary *const f[] = {
       vt_f32_sqrt,
-#define VT_FUNCTION(name, estimate, judge) vt_f32_##name,
+#define VT_FUNCTION(name, estimate, oracle) vt_f32_##name,
 #include "functions.def"
 #undef VT_FUNCTION
   };
@@ -97,7 +99,7 @@ static void test_rows(void) {
 #include "hard.def"
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-    if (is_chosen(row[i].name)) CHECK(gives(row[i].name, row[i].f, row[i].x, row[i].want));
+    if (is_chosen(row[i].name)) CHECK(gives_expected(row[i].name, row[i].f, row[i].x, row[i].want));
 }
 
 static void test_strides(void) {
@@ -115,7 +117,7 @@ static void test_strides(void) {
     uint64_t h = 0;
     if (!is_chosen(row[i].name)) continue;
     for (uint32_t k = 0; k < row[i].count; k++)
-      h = digest_add(h, row[i].f(vt_f32_from_bits(row[i].first + k * row[i].step)));
+      h = digest_add_result(h, row[i].f(vt_f32_from_bits(row[i].first + k * row[i].step)));
     if (h != row[i].digest)
       fprintf(stderr, "%s: %u inputs from %08x\n", row[i].name, row[i].count, row[i].first);
     CHECK(h == row[i].digest);
@@ -150,15 +152,16 @@ static void test_pow_random(void) {
     uint64_t h = 0, state = row[i].seed;
     for (uint32_t k = 0; k < row[i].count; k++) {
       float x, y;
-      random_pow(&state, &x, &y);
-      h = digest_add(h, vt_f32_pow(x, y));
+      random_pow_pair(&state, &x, &y);
+      h = digest_add_result(h, vt_f32_pow(x, y));
     }
     CHECK(h == row[i].digest);
   }
 }
 
-/* n-th powers of integers up to 2^25: f32 themselves, or exactly the middle of two. The integer
- * says what it rounds to; a root of it must come back; a power of two changes the exponent only. */
+/* n-th powers of integers up to 2^25, which are f32 or exactly a midpoint between two. Converting
+ * the integer gives the expected result; a root of it must give back the base; a factor that is a
+ * power of two changes the exponent only. */
 static void test_pow_exact(void) {
   int bad = 0;
   for (int n = 2; n <= 15; n++)
@@ -166,7 +169,8 @@ static void test_pow_exact(void) {
       int64_t p = 1;
       for (int k = 0; k < n && p <= 1 << 25; k++) p *= base;
       if (p > 1 << 25) break;
-      const float b = (float)base, want = (float)p; /* p has at most 26 bits: one rounding */
+      /* p has at most 26 bits, so the conversion rounds once. */
+      const float b = (float)base, want = (float)p;
       bad += !same_f32(vt_f32_pow(b, (float)n), want);
       bad += !same_f32(vt_f32_pow(-b, (float)n), n % 2 != 0 ? -want : want);
       bad += !same_f32(vt_f32_pow(0.5f * b, (float)n), ldexpf(want, -n));
@@ -177,7 +181,7 @@ static void test_pow_exact(void) {
   CHECK(bad == 0);
 }
 
-/* C23, F.10.4.5 */
+/* The special cases of pow in C23, F.10.4.5. */
 static void test_pow_special(void) {
   const struct {
     float x, y, want;
@@ -232,7 +236,7 @@ static void test_pow_special(void) {
       {inf, inf, inf},
       {inf, -inf, 0.0f},
       {-1.0f, 0.5f, nan32},
-      {-1.0f, FLT_MAX, 1.0f}, /* every f32 that large is even */
+      {-1.0f, FLT_MAX, 1.0f}, /* every f32 of this size is even */
       {-1.0f, 0x1.fffffep23f, -1.0f},
       {-tiny, 1.0f, -tiny},
       {tiny, -1.0f, inf},
@@ -241,12 +245,12 @@ static void test_pow_special(void) {
       {FLT_MAX, 1.0f, FLT_MAX},
       {FLT_MAX, 2.0f, inf},
       {-FLT_MAX, 3.0f, -inf},
-      {FLT_MAX, -1.0f, 0x1p-128f}, /* subnormal */
+      {FLT_MAX, -1.0f, 0x1p-128f}, /* a subnormal result */
       {1.0f - 0x1p-24f, -FLT_MAX, inf},
       {1.0f + 0x1p-23f, -FLT_MAX, 0.0f},
       {-(1.0f + 0x1p-23f), FLT_MAX, inf},
       {1.0f - 0x1p-24f, tiny, 1.0f},
-      /* 4097^2 = 2^24 + 2^13 + 1, the middle of two f32: to even */
+      /* 4097^2 = 2^24 + 2^13 + 1, a midpoint between two f32: rounds to even */
       {4097.0f, 2.0f, 16785408.0f},
   };
   for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
@@ -257,9 +261,10 @@ static void test_pow_special(void) {
   }
 }
 
-/* For |x| <= 2^-12 the real value is 1/2 + x/4, moved towards 1/2 by less than the distance to any
- * middle of two f32 that 1/2 + x/4 does not hit. So the result is the f32 nearest 1/2 + x/4, and
- * where there are two, the one nearer to 1/2. Middles are hit by multiples of 2^-24 only. */
+/* Returns whether sigmoid(x) is right for |x| <= 2^-12. The real value is 1/2 + x/4, moved towards
+ * 1/2 by less than the distance to any midpoint between two f32 that 1/2 + x/4 does not hit. So the
+ * result is the f32 nearest to 1/2 + x/4, and of two equally near ones the one nearer to 1/2. Only
+ * multiples of 2^-24 hit midpoints. */
 static int sigmoid_is_nearest(float x) {
   const double d = 0.5 + 0.25 * (double)x; /* exact for |x| >= 2^-27 */
   const float y = vt_f32_sigmoid(x);
@@ -285,9 +290,10 @@ static void test_sigmoid(void) {
   CHECK(bad == 0);
 }
 
-/* x = X * 2^-22 in [1, 4) has every significand at both parities of the exponent. The result r and
- * its neighbours' middles m satisfy m_below^2 * x < 1 < m_above^2 * x, in integers:
- * r in (1/2, 1] is R * 2^-24, a middle is (2R +- 1) * 2^-25, and M^2 * X compares with 2^72. */
+/* x = X * 2^-22 in [1, 4) covers every significand at both parities of the exponent. The midpoints
+ * m below and above the result r must satisfy m_below^2 * x < 1 < m_above^2 * x, compared in
+ * integers: r in (1/2, 1] is R * 2^-24, a midpoint is (2R +- 1) * 2^-25, and M^2 * X is compared
+ * with 2^72. */
 static void test_rsqrt(void) {
   __extension__ typedef unsigned __int128 u128;
   const u128 one = (u128)1 << 72;
@@ -295,12 +301,12 @@ static void test_rsqrt(void) {
   for (uint32_t u = vt_f32_bits(1.0f); u < vt_f32_bits(4.0f); u++) {
     const float x = vt_f32_from_bits(u), r = vt_f32_rsqrt(x);
     const u128 big_x = (u128)((double)x * 0x1p22 * 2.0), big_r = (u128)((double)r * 0x1p24);
-    /* 2X is an integer for x in [1, 2) as well, so both sides are doubled. */
+    /* big_x is 2X, which is an integer for x in [1, 2) as well, so both sides are doubled */
     const u128 below = 2 * big_r - 1, above = 2 * big_r + 1;
     bad += !(below * below * big_x < 2 * one && above * above * big_x > 2 * one);
   }
   CHECK(bad == 0);
-  for (int k = -74; k <= 63; k++) { /* by 4^k: only the exponent changes */
+  for (int k = -74; k <= 63; k++) { /* a factor 4^k changes the exponent only */
     CHECK(vt_f32_rsqrt(ldexpf(1.0f, 2 * k)) == ldexpf(1.0f, -k));
     if (2 * k >= -126)
       CHECK(vt_f32_rsqrt(ldexpf(0x1.234568p+0f, 2 * k)) ==

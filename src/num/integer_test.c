@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * integer_test.c - wrapping, and division without a hole. */
+ * integer_test.c - integer operations wrap, and division is defined for all operands. */
 #include "num_test.h"
 
 static void test_wrap(void) {
@@ -39,37 +39,40 @@ static void test_division(void) {
 
 __extension__ typedef __int128 i128;
 
-/* The low 64 bits. */
-static int64_t low(i128 x) { return (int64_t)(uint64_t)x; }
+/* The low 64 bits of x. */
+static int64_t low_64_bits(i128 x) { return (int64_t)(uint64_t)x; }
 
-static int agrees(int64_t a, int64_t b) {
+static int agrees_with_128_bits(int64_t a, int64_t b) {
   const i128 x = a, y = b;
-  const int sums = vt_i64_wrap_add(a, b) == low(x + y) && vt_i64_wrap_sub(a, b) == low(x - y) &&
-                   vt_i64_wrap_mul(a, b) == low(x * y);
+  const int sums = vt_i64_wrap_add(a, b) == low_64_bits(x + y) &&
+                   vt_i64_wrap_sub(a, b) == low_64_bits(x - y) &&
+                   vt_i64_wrap_mul(a, b) == low_64_bits(x * y);
   if (b == 0) return sums && vt_i64_div(a, b) == 0 && vt_i64_mod(a, b) == a;
-  return sums && vt_i64_div(a, b) == low(x / y) && vt_i64_mod(a, b) == low(x % y);
+  return sums && vt_i64_div(a, b) == low_64_bits(x / y) && vt_i64_mod(a, b) == low_64_bits(x % y);
 }
 
-/* Without overflow in 128 bits: all pairs of small numbers, the ends with their neighbours, and
- * numbers of every length. */
+/* Compares with 128-bit arithmetic, which does not overflow: all pairs of small numbers, numbers
+ * around both ends of the range, and numbers of every length. */
 static void test_against_wider(void) {
   uint64_t seed = 51;
   int bad = 0;
   for (int64_t a = -300; a <= 300; a++)
     for (int64_t b = -300; b <= 300; b++) {
-      bad += !agrees(a, b);
-      bad += !agrees(vt_i64_wrap_add(INT64_MIN, a), b) || !agrees(a, vt_i64_wrap_add(INT64_MIN, b));
-      bad += !agrees(vt_i64_wrap_add(INT64_MIN, a), vt_i64_wrap_add(INT64_MIN, b));
+      bad += !agrees_with_128_bits(a, b);
+      bad += !agrees_with_128_bits(vt_i64_wrap_add(INT64_MIN, a), b) ||
+             !agrees_with_128_bits(a, vt_i64_wrap_add(INT64_MIN, b));
+      bad += !agrees_with_128_bits(vt_i64_wrap_add(INT64_MIN, a), vt_i64_wrap_add(INT64_MIN, b));
     }
   for (int i = 0; i < 500000; i++) {
     const int64_t a = (int64_t)random_u64(&seed) >> (i % 64);
-    bad += !agrees(a, (int64_t)random_u64(&seed) >> (i / 64 % 64));
+    bad += !agrees_with_128_bits(a, (int64_t)random_u64(&seed) >> (i / 64 % 64));
   }
   CHECK(bad == 0);
 }
 
-/* A narrower type computes here and is cut: the same as computing in its own width. */
-static void test_cut(void) {
+/* An operation of a narrower type, computed in 64 bits and truncated, equals the operation in its
+ * own width. */
+static void test_truncation(void) {
   int bad = 0;
   for (int a = -128; a < 128; a++)
     for (int b = -128; b < 128; b++) {
@@ -83,7 +86,7 @@ static void test_cut(void) {
 int main(void) {
   test_wrap();
   test_against_wider();
-  test_cut();
+  test_truncation();
   test_division();
   TEST_DONE();
 }

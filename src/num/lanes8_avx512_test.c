@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lanes8_avx512_test.c - the functions over vectors of eight, compiled with -mavx512f. */
+ * lanes8_avx512_test.c - the numerics over vectors of eight lanes, compiled with -mavx512f
+ * (lanes_test.h). */
 #define VT_LANES 8
 #ifdef __AVX512F__
 #define LANES_MAY_RUN __builtin_cpu_supports("avx512f")

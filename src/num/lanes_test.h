@@ -1,42 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lanes_test.h - the functions compiled over vectors of VT_LANES numbers equal the scalar ones, bit
- * for bit, whatever the neighbours of a lane are; and so does the rest (lanes_texts_test.h). The
- * includer defines VT_LANES and LANES_MAY_RUN (an expression: does this processor have what the
- * file was compiled for); main is here. */
+ * lanes_test.h - the functions compiled over vectors of VT_LANES lanes equal the scalar functions,
+ * bit for bit, whatever the other lanes contain; lanes_texts_test.h tests the rest of the numerics
+ * likewise. The includer defines VT_LANES and LANES_MAY_RUN (an expression: does this processor
+ * have the instructions that the file was compiled for?); main is in this file. */
 #ifndef VT_LANES_TEST_H
 #define VT_LANES_TEST_H
 #include "vt_words_vector.h"
 #include "lanes_texts_test.h"
 
-static vt_d widened(const float *x) {
+static vt_d widen_lanes(const float *x) {
   vt_d v;
   for (int k = 0; k < VT_LANES; k++) v[k] = (double)x[k];
   return v;
 }
-static void narrowed(vt_d v, float *y) {
+static void narrow_lanes(vt_d v, float *y) {
   for (int k = 0; k < VT_LANES; k++) y[k] = (float)v[k];
 }
 
-#define VT_FUNCTION(name, estimate, judge) \
-  static void lanes_##name(const float *x, float *y) { narrowed(vt_core_##name(widened(x)), y); }
+#define VT_FUNCTION(name, estimate, oracle)            \
+  static void lanes_##name(const float *x, float *y) { \
+    narrow_lanes(vt_core_##name(widen_lanes(x)), y);   \
+  }
 #include "functions.def"
 #undef VT_FUNCTION
 static void lanes_pow(const float *x, const float *y, float *z) {
-  narrowed(vt_core_pow(widened(x), widened(y)), z);
+  narrow_lanes(vt_core_pow(widen_lanes(x), widen_lanes(y)), z);
 }
 
 typedef struct lanes_function {
   const char *name;
-  float (*one)(float x);
+  float (*scalar)(float x);
   void (*lanes)(const float *x, float *y);
 } lanes_function;
 static const lanes_function lanes_functions[N_FUNCTIONS] = {
-#define VT_FUNCTION(name, estimate, judge) {#name, vt_f32_##name, lanes_##name},
+#define VT_FUNCTION(name, estimate, oracle) {#name, vt_f32_##name, lanes_##name},
 #include "functions.def"
 #undef VT_FUNCTION
 };
 
-/* The inputs of hard.def, with the number of their function, and what is special to all. */
+/* The inputs of edges.def and hard.def with the number of their function, and inputs that are
+ * special for all functions. */
 static const struct {
   int function;
   uint32_t x;
@@ -63,9 +66,9 @@ static int lanes_agree(const lanes_function *f, const float *x) {
   int ok = 1;
   f->lanes(x, y);
   for (int k = 0; k < VT_LANES; k++)
-    if (!same_f32(y[k], f->one(x[k]))) {
+    if (!same_f32(y[k], f->scalar(x[k]))) {
       fprintf(stderr, "%s: lane %d of %d: %08x gives %08x, alone %08x\n", f->name, k, VT_LANES,
-              vt_f32_bits(x[k]), vt_f32_bits(y[k]), vt_f32_bits(f->one(x[k])));
+              vt_f32_bits(x[k]), vt_f32_bits(y[k]), vt_f32_bits(f->scalar(x[k])));
       ok = 0;
     }
   return ok;
@@ -84,8 +87,9 @@ static int lanes_agree_pow(const float *x, const float *y) {
   return ok;
 }
 
-/* One input in every lane in turn, the others ordinary; and alone among copies of itself. */
-static int everywhere(const lanes_function *f, uint32_t u, uint64_t *seed) {
+/* Tests one input in every lane in turn, with ordinary numbers in the other lanes, and in all lanes
+ * at once. */
+static int agrees_in_every_lane(const lanes_function *f, uint32_t u, uint64_t *seed) {
   float x[VT_LANES];
   int ok = 1;
   for (int at = 0; at <= VT_LANES; at++) {
@@ -99,14 +103,14 @@ static int everywhere(const lanes_function *f, uint32_t u, uint64_t *seed) {
 static void lanes_test_rows(uint64_t *seed) {
   int bad = 0;
   for (size_t i = 0; i < sizeof lanes_rows / sizeof *lanes_rows; i++)
-    bad += !everywhere(&lanes_functions[lanes_rows[i].function], lanes_rows[i].x, seed);
+    bad += !agrees_in_every_lane(&lanes_functions[lanes_rows[i].function], lanes_rows[i].x, seed);
   for (int f = 0; f < N_FUNCTIONS; f++)
     for (int i = 0; i < SPECIALS; i++)
-      bad += !everywhere(&lanes_functions[f], lanes_special[i], seed);
+      bad += !agrees_in_every_lane(&lanes_functions[f], lanes_special[i], seed);
   CHECK(bad == 0);
 }
 
-/* Hard, special and ordinary ones side by side. */
+/* Vectors that mix hard, special and ordinary inputs. */
 static void lanes_test_mixed(uint64_t *seed) {
   int bad = 0;
   for (int f = 0; f < N_FUNCTIONS; f++)
@@ -138,7 +142,7 @@ static void lanes_test_random(uint64_t *seed) {
   }
 }
 
-/* A pair of hard.def, or of special values, in every lane; then pairs at random. */
+/* Each pair of hard.def, and each pair of special values, in every lane; then random pairs. */
 static void lanes_test_pow(uint64_t *seed) {
   const int rows = sizeof lanes_pow_rows / sizeof *lanes_pow_rows;
   const int rounds = lanes_cases(1000000) / VT_LANES;
@@ -147,7 +151,7 @@ static void lanes_test_pow(uint64_t *seed) {
   for (int i = 0; i < rows + SPECIALS * SPECIALS; i++)
     for (int at = 0; at < VT_LANES; at++) {
       const int special = i - rows;
-      for (int k = 0; k < VT_LANES; k++) random_pow(seed, &x[k], &y[k]);
+      for (int k = 0; k < VT_LANES; k++) random_pow_pair(seed, &x[k], &y[k]);
       x[at] =
           vt_f32_from_bits(special < 0 ? lanes_pow_rows[i].x : lanes_special[special / SPECIALS]);
       y[at] =
@@ -156,7 +160,7 @@ static void lanes_test_pow(uint64_t *seed) {
     }
   for (int i = 0; i < rounds && bad < 5; i++) {
     for (int k = 0; k < VT_LANES; k++) {
-      random_pow(seed, &x[k], &y[k]);
+      random_pow_pair(seed, &x[k], &y[k]);
       if ((i + k) % 5 == 0) x[k] = any_f32(seed), y[k] = any_f32(seed);
     }
     bad += !lanes_agree_pow(x, y);
@@ -164,14 +168,15 @@ static void lanes_test_pow(uint64_t *seed) {
   CHECK(bad == 0);
 }
 
-/* Not inlined into main, which must ask first. */
+/* Not inlined into main, which must check the processor first. */
 static __attribute__((noinline)) void lanes_test_all(void) {
   uint64_t seed = 11;
   lanes_test_rows(&seed);
   lanes_test_mixed(&seed);
   lanes_test_random(&seed);
   lanes_test_pow(&seed);
-  if (vt_test_failed == 0) lanes_test_texts(); /* a word that is wrong may make a division trap */
+  if (vt_test_failed == 0)
+    lanes_test_texts(); /* only then: a wrong primitive may make a division trap */
 }
 
 int main(void) {

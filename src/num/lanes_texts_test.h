@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * lanes_texts_test.h - the texts that are not functions, over vectors of VT_LANES, equal the
- * library lane for lane: those of texts.def, casts between every two types, random numbers, S, D;
- * and the short ways. */
+ * lanes_texts_test.h - the shared texts that are not functions, over vectors of VT_LANES lanes,
+ * equal the scalar library lane for lane: those of texts.def, casts between every two types, random
+ * numbers, S and D; also the functions with a float-float phase. */
 #ifndef VT_LANES_TEXTS_TEST_H
 #define VT_LANES_TEXTS_TEST_H
 #include "texts_test.inc"
-#include "judges_test.h"
+#include "texts_oracle_test.h"
 #include "num_test.h"
 
-/* VT_LANES numbers from `first` on. */
+/* The numbers first, first + 1, ... in VT_LANES lanes. */
 static vt_w numbers_from(uint64_t first) {
   vt_w n = vt_word(first);
   for (int k = 0; k < VT_LANES; k++) n[k] += (uint64_t)k;
@@ -23,20 +23,24 @@ static int lane_differs(const char *name, uint64_t number, int k, uint64_t got, 
   return got != want;
 }
 
-/* A quarter of them in the short form: four programs, each of another width, draw their own. */
+/* The number of cases: a quarter in the short form, because four programs of different widths draw
+ * their own cases. */
 static int lanes_cases(int all) { return is_long_form() ? all : all / 4; }
 
 /* ---- texts.def ---- */
 
-enum { TEXT_CASES = 300000, FEW = 5 }; /* after FEW differences the rest says no more */
+enum {
+  TEXT_CASES = 300000,
+  MAX_DIFFERENCES = 5
+}; /* a test stops after this number of differences */
 
 static const struct {
   const char *name;
   int kind;
   vt_w (*text)(case3 x);
-  uint64_t (*judge)(uint64_t a, uint64_t b, uint64_t c);
+  uint64_t (*oracle)(uint64_t a, uint64_t b, uint64_t c);
 } lanes_texts[] = {
-#define VT_TEXT(name, kind) {#name, CASE_##kind, text_##name, judge_##name},
+#define VT_TEXT(name, kind) {#name, CASE_##kind, text_##name, oracle_##name},
 #include "texts.def"
 #undef VT_TEXT
 };
@@ -45,12 +49,12 @@ enum { N_TEXTS = sizeof lanes_texts / sizeof *lanes_texts };
 static void lanes_test_text(int t) {
   int bad = 0;
   const uint64_t cases = (uint64_t)lanes_cases(TEXT_CASES);
-  for (uint64_t at = 0; at < cases && bad < FEW; at += VT_LANES) {
+  for (uint64_t at = 0; at < cases && bad < MAX_DIFFERENCES; at += VT_LANES) {
     const case3 x = case_of(lanes_texts[t].kind, numbers_from(at));
     const vt_w y = lanes_texts[t].text(x);
     for (int k = 0; k < VT_LANES; k++)
       bad += lane_differs(lanes_texts[t].name, at, k, y[k],
-                          lanes_texts[t].judge(x.a[k], x.b[k], x.c[k]));
+                          lanes_texts[t].oracle(x.a[k], x.b[k], x.c[k]));
   }
   CHECK(bad == 0);
 }
@@ -61,30 +65,30 @@ static void lanes_test_cast(uint32_t from, uint32_t to) {
   int bad = 0;
   char name[32];
   snprintf(name, sizeof name, "cast %u to %u", from, to);
-  for (uint64_t at = 0; at < 65536 && bad < FEW; at += VT_LANES) {
+  for (uint64_t at = 0; at < 65536 && bad < MAX_DIFFERENCES; at += VT_LANES) {
     const vt_w x = text_cast_source(numbers_from(at), from), y = vt_cast_pattern(x, from, to);
     for (int k = 0; k < VT_LANES; k++)
-      bad += lane_differs(name, x[k], k, y[k], judge_cast(x[k], from, to));
+      bad += lane_differs(name, x[k], k, y[k], oracle_cast(x[k], from, to));
   }
   CHECK(bad == 0);
 }
 
 /* ---- random numbers ---- */
 
-/* A known answer of Random123 in every lane; then the library. */
+/* A known answer of Random123 in every lane; then comparison with the library. */
 static void lanes_test_random_numbers(void) {
   const vt_four zero = vt_four_of(0, 0, 0, vt_word(0));
   int bad = 0;
   for (int k = 0; k < VT_LANES; k++)
     CHECK(zero.w[0][k] == 0x6627e8d5u && zero.w[1][k] == 0xe169c58du &&
           zero.w[2][k] == 0xbc57ac4cu && zero.w[3][k] == 0x9b00dbd8u);
-  for (uint64_t at = 0; at < 12000 && bad < FEW; at += VT_LANES) {
+  for (uint64_t at = 0; at < 12000 && bad < MAX_DIFFERENCES; at += VT_LANES) {
     const vt_w block = case_i64(numbers_from(at));
     const uint64_t seed = case_random(vt_word(at))[0];
-    const int way = (int)(at / VT_LANES % TEXT_RANDOM_WAYS);
-    const vt_w y = text_random(block, seed, way);
+    const int draw = (int)(at / VT_LANES % TEXT_RANDOM_DRAWS);
+    const vt_w y = text_random(block, seed, draw);
     for (int k = 0; k < VT_LANES; k++)
-      bad += lane_differs("random numbers", at, k, y[k], judge_random(block[k], seed, way));
+      bad += lane_differs("random numbers", at, k, y[k], oracle_random(block[k], seed, draw));
   }
   CHECK(bad == 0);
 }
@@ -93,7 +97,8 @@ static void lanes_test_random_numbers(void) {
 
 enum { LONGEST_LIST = 1024 * 1024 + 1100, GROUPS = 130 };
 
-/* The sum of `n` elements of list `list`, of which lane k has the first n[k]: the others are +0. */
+/* The sum S of the first n[k] elements of a list in lane k; `longest` is the largest n, and shorter
+ * lanes are padded with +0. */
 static void lanes_test_sums(vt_w list, const int64_t n[VT_LANES], int64_t longest) {
   vt_sum_s s;
   vt_sum_d d;
@@ -106,22 +111,23 @@ static void lanes_test_sums(vt_w list, const int64_t n[VT_LANES], int64_t longes
   }
   const vt_w y = text_of_s(vt_sum_s_done(&s)), w = text_of_d(vt_sum_d_done(&d));
   for (int k = 0; k < VT_LANES; k++) {
-    vt_sum_f32 alone;
-    vt_sum_f64 alone64;
-    vt_sum_f32_init(&alone), vt_sum_f64_init(&alone64);
+    vt_sum_f32 scalar;
+    vt_sum_f64 scalar64;
+    vt_sum_f32_init(&scalar), vt_sum_f64_init(&scalar64);
     for (int64_t i = 0; i < n[k]; i++) {
-      vt_sum_f32_add(&alone, judge_s(case_element_f32(list, i)[k]));
-      vt_sum_f64_add(&alone64, judge_d(case_element_f64(list, i)[k]));
+      vt_sum_f32_add(&scalar, pattern_to_f32(case_element_f32(list, i)[k]));
+      vt_sum_f64_add(&scalar64, pattern_to_f64(case_element_f64(list, i)[k]));
     }
-    bad += lane_differs("S of f32", list[0], k, y[k], judge_of_s(vt_sum_f32_done(&alone)));
-    bad += lane_differs("S of f64", list[0], k, w[k], judge_of_d(vt_sum_f64_done(&alone64)));
+    bad += lane_differs("S of f32", list[0], k, y[k], f32_to_pattern(vt_sum_f32_done(&scalar)));
+    bad += lane_differs("S of f64", list[0], k, w[k], f64_to_pattern(vt_sum_f64_done(&scalar64)));
   }
   CHECK(bad == 0);
 }
 
 static void lanes_test_all_sums(void) {
   int64_t n[VT_LANES];
-  for (int64_t g = 0; g < GROUPS; g++) { /* of one length, and of several side by side */
+  for (int64_t g = 0; g < GROUPS;
+       g++) { /* all lanes with one length, then with different lengths */
     const vt_w list = numbers_from((uint64_t)g * VT_LANES);
     for (int k = 0; k < VT_LANES; k++) n[k] = case_length(g);
     lanes_test_sums(list, n, case_length(g));
@@ -133,38 +139,39 @@ static void lanes_test_all_sums(void) {
     lanes_test_sums(list, n, longest);
   }
   if (SANITIZED) return;
-  for (int k = 0; k < VT_LANES; k++) n[k] = LONGEST_LIST; /* a third level */
+  for (int k = 0; k < VT_LANES; k++) n[k] = LONGEST_LIST; /* a third level of S */
   lanes_test_sums(numbers_from(0), n, LONGEST_LIST);
 }
 
 /* ---- D ---- */
 
-/* m columns of n elements, a row of b after the other: full tiles of 8 REAL, and others. */
-enum { COLUMNS = 11 * VT_LANES, MOST_PRODUCTS = 4100 };
+/* COLUMNS columns, so that a row has full tiles of 8 REALs and narrower ones. */
+enum { COLUMNS = 11 * VT_LANES, MAX_PRODUCTS = 4100 };
 typedef struct operands {
-  float a[MOST_PRODUCTS], b[MOST_PRODUCTS * COLUMNS], y[COLUMNS];
-  double a64[MOST_PRODUCTS], b64[MOST_PRODUCTS * COLUMNS], y64[COLUMNS];
-  uint8_t present[MOST_PRODUCTS];
+  float a[MAX_PRODUCTS], b[MAX_PRODUCTS * COLUMNS], y[COLUMNS];
+  double a64[MAX_PRODUCTS], b64[MAX_PRODUCTS * COLUMNS], y64[COLUMNS];
+  uint8_t present[MAX_PRODUCTS];
 } operands;
 static operands lanes_operands;
 
 static void fill_operands(operands *o, uint64_t list, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
-    o->a[k] = judge_s(case_element_f32(vt_word(list), k)[0]);
-    o->a64[k] = judge_d(case_element_f64(vt_word(list), k)[0]);
+    o->a[k] = pattern_to_f32(case_element_f32(vt_word(list), k)[0]);
+    o->a64[k] = pattern_to_f64(case_element_f64(vt_word(list), k)[0]);
     o->present[k] = case_present(list, k);
     for (int64_t j = 0; j < COLUMNS; j += VT_LANES) {
       const vt_w number = numbers_from(list + 1 + (uint64_t)j);
       const vt_w x = case_element_f32(number, k), z = case_element_f64(number, k);
       for (int l = 0; l < VT_LANES; l++) {
-        o->b[k * COLUMNS + j + l] = judge_s(x[l]);
-        o->b64[k * COLUMNS + j + l] = judge_d(z[l]);
+        o->b[k * COLUMNS + j + l] = pattern_to_f32(x[l]);
+        o->b64[k * COLUMNS + j + l] = pattern_to_f64(z[l]);
       }
     }
   }
 }
 
-/* A row of columns that lie side by side, or, with the same memory read otherwise, sbk apart. */
+/* Compares a row of outputs with single products. With sbj == 1 the columns are neighbours; with
+ * sbk == 1 the same memory is read with contiguous columns. */
 static void lanes_test_dots(operands *o, int64_t n, const uint8_t *present, int64_t sbk,
                             int64_t sbj) {
   int bad = 0;
@@ -175,11 +182,13 @@ static void lanes_test_dots(operands *o, int64_t n, const uint8_t *present, int6
   for (int j = 0; j < COLUMNS; j++) {
     const float want = vt_dot_f32(o->a, 1, o->b + j * sbj, sbk, present, 1, n);
     const double want64 = vt_dot_f64(o->a64, 1, o->b64 + j * sbj, sbk, present, 1, n);
-    bad += lane_differs("D of f32", (uint64_t)n, j, judge_of_s(o->y[j]), judge_of_s(want));
-    bad += lane_differs("D of f64", (uint64_t)n, j, judge_of_d(o->y64[j]), judge_of_d(want64));
+    bad += lane_differs("D of f32", (uint64_t)n, j, f32_to_pattern(o->y[j]), f32_to_pattern(want));
+    bad +=
+        lane_differs("D of f64", (uint64_t)n, j, f64_to_pattern(o->y64[j]), f64_to_pattern(want64));
     if (j >= VT_LANES) continue;
-    bad += lane_differs("D of f32", (uint64_t)n, j, judge_of_s(first[j]), judge_of_s(want));
-    bad += lane_differs("D of f64", (uint64_t)n, j, judge_of_d(first64[j]), judge_of_d(want64));
+    bad += lane_differs("D of f32", (uint64_t)n, j, f32_to_pattern(first[j]), f32_to_pattern(want));
+    bad += lane_differs("D of f64", (uint64_t)n, j, f64_to_pattern(first64[j]),
+                        f64_to_pattern(want64));
   }
   CHECK(bad == 0);
 }
@@ -188,7 +197,7 @@ static void lanes_test_all_dots(void) {
   static const int64_t lengths[] = {0,   1,   2,    7,    255,  256,  257,  511,
                                     513, 600, 2047, 2048, 2049, 2303, 2305, 4097};
   for (uint64_t list = 0; list < 8; list++) {
-    fill_operands(&lanes_operands, list * 1000, SANITIZED ? 600 : MOST_PRODUCTS);
+    fill_operands(&lanes_operands, list * 1000, SANITIZED ? 600 : MAX_PRODUCTS);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
       if (SANITIZED && lengths[i] > 600) continue;
       lanes_test_dots(&lanes_operands, lengths[i], NULL, COLUMNS, 1);
@@ -198,30 +207,31 @@ static void lanes_test_all_dots(void) {
   }
 }
 
-/* ---- the short ways ---- */
+/* ---- functions with a float-float phase ---- */
 
 static const struct {
   const char *name;
-  vt_s (*both)(vt_s x);
-  float (*right)(float x);
-} lanes_shorts[] = {
-#define VT_SHORT(name, from, to, rare) {#name, vt_both_##name, vt_f32_##name},
-#include "shorts.def"
-#undef VT_SHORT
+  vt_s (*two_phase)(vt_s x);
+  float (*expected)(float x);
+} lanes_float_floats[] = {
+#define VT_FF_FUNCTION(name, from, to, rare) {#name, vt_ff_##name, vt_f32_##name},
+#include "ff_functions.def"
+#undef VT_FF_FUNCTION
 };
 
-/* Pieces of 2^15 neighbours out of the ordinary range, of both signs, and every class. */
-static void lanes_test_short(size_t f) {
+/* Six ranges of 2^15 consecutive patterns from common inputs of both signs, then inputs of every
+ * class. */
+static void lanes_test_float_float(size_t f) {
   int bad = 0;
-  for (uint32_t i = 0; i < 1u << 18 && bad < FEW; i += VT_LANES) {
+  for (uint32_t i = 0; i < 1u << 18 && bad < MAX_DIFFERENCES; i += VT_LANES) {
     const uint32_t piece = i >> 15,
                    base = 0x3b000000u + piece * 0x00a12345u + (piece & 1) * (1u << 31);
     const vt_w classes = case_f32(numbers_from(i));
     const vt_w n = piece < 6 ? numbers_from(base + (i & 32767)) & 0xffffffffu : classes;
-    const vt_w y = text_of_s(lanes_shorts[f].both(text_s(n)));
+    const vt_w y = text_of_s(lanes_float_floats[f].two_phase(text_s(n)));
     for (int k = 0; k < VT_LANES; k++)
-      bad += lane_differs(lanes_shorts[f].name, n[k], k, y[k],
-                          judge_of_s(lanes_shorts[f].right(judge_s(n[k]))));
+      bad += lane_differs(lanes_float_floats[f].name, n[k], k, y[k],
+                          f32_to_pattern(lanes_float_floats[f].expected(pattern_to_f32(n[k]))));
   }
   CHECK(bad == 0);
 }
@@ -233,6 +243,7 @@ static void lanes_test_texts(void) {
   lanes_test_random_numbers();
   lanes_test_all_sums();
   lanes_test_all_dots();
-  for (size_t f = 0; f < sizeof lanes_shorts / sizeof *lanes_shorts; f++) lanes_test_short(f);
+  for (size_t f = 0; f < sizeof lanes_float_floats / sizeof *lanes_float_floats; f++)
+    lanes_test_float_float(f);
 }
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * num_test.h - what the tests of this room share: comparison of bits in which NaN is one value, and
+ * num_test.h - shared by the tests of src/num: comparison of bits in which all NaN are equal, and
  * random patterns of every class from a fixed seed. */
 #ifndef VT_NUM_TEST_H
 #define VT_NUM_TEST_H
@@ -15,7 +15,7 @@ static inline int same_f64(double a, double b) {
   return (a != a && b != b) || vt_f64_bits(a) == vt_f64_bits(b);
 }
 
-/* splitmix64 */
+/* The next pseudo-random number: splitmix64. */
 static inline uint64_t random_u64(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -24,28 +24,27 @@ static inline uint64_t random_u64(uint64_t *state) {
 }
 
 enum {
-#define VT_FUNCTION(name, estimate, judge) FUNCTION_##name,
+#define VT_FUNCTION(name, estimate, oracle) FUNCTION_##name,
 #include "functions.def"
 #undef VT_FUNCTION
   N_FUNCTIONS
 };
 
-/* The digests of hard.def: results in order, NaN as one value. */
-static inline uint64_t digest_add(uint64_t h, float y) {
+/* Adds a result to a digest of hard.def: results in order, all NaN equal. */
+static inline uint64_t digest_add_result(uint64_t h, float y) {
   h = (h ^ (y != y ? 0x7fc00000u : vt_f32_bits(y))) * UINT64_C(0x9e3779b97f4a7c15);
   return h ^ h >> 29;
 }
 
-/* The pairs behind VT_RANDOM_POW: x from 2^-16 to 2^17, |y| from 2^-4 to 2^4. */
-static inline void random_pow(uint64_t *state, float *x, float *y) {
+/* A random pair of VT_RANDOM_POW: x from 2^-16 to 2^17, |y| from 2^-4 to 2^4. */
+static inline void random_pow_pair(uint64_t *state, float *x, float *y) {
   const uint64_t r = random_u64(state);
   const uint32_t e = 111 + (uint32_t)(r >> 55) % 33, d = 123 + (uint32_t)(r >> 46) % 8;
   *x = vt_f32_from_bits(e << 23 | ((uint32_t)r & 0x7fffff));
   *y = vt_f32_from_bits((uint32_t)(r >> 54) << 31 | d << 23 | ((uint32_t)(r >> 23) & 0x7fffff));
 }
 
-/* Under a sanitizer everything takes several times as long: long tests have a shorter form there.
- */
+/* Sanitizers make everything several times slower, so long tests do less with them. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SANITIZED = 1 };
 #elif defined(__has_feature)
@@ -58,10 +57,11 @@ enum { SANITIZED = 0 };
 enum { SANITIZED = 0 };
 #endif
 
-/* `make test-full` asks for the long forms. */
+/* Returns whether this is `make test-full`, which runs the long forms of tests. */
 static inline int is_long_form(void) { return getenv("VOLTA_TEST_FULL") != NULL; }
 
-/* About 1, so that sums and products of several stay finite and round. */
+/* A random number near 1 in size, so that sums and products of several stay finite and are rounded.
+ */
 static inline float ordinary_f32(uint64_t *state) {
   const uint64_t r = random_u64(state);
   const uint32_t sign = (uint32_t)(r >> 63) << 31, exponent = 120 + (uint32_t)(r >> 40) % 12;
@@ -72,7 +72,8 @@ static inline double ordinary_f64(uint64_t *state) {
   return vt_f64_from_bits((r & UINT64_C(0x800fffffffffffff)) | e << 52);
 }
 
-/* Every class of pattern: plain bits, sparse fractions (ties), zeros, subnormals, inf, NaN. */
+/* A random number of any class: any pattern, sparse fractions (ties), zeros, subnormals,
+ * infinities, NaN. */
 static inline float any_f32(uint64_t *state) {
   const uint64_t r = random_u64(state);
   const uint32_t u = (uint32_t)(r >> 32), sign = u & 0x80000000u;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oracle_test.h - a test of functions against MPFR, which rounds correctly at any precision.
- * The includer says which: JUDGED_FAMILY is one of the families below. Each also sees that every
- * function of functions.def is in one of them. main is here. Without MPFR the functions are not
- * judged and the program is skipped. */
+ * oracle_test.h - a test of functions against MPFR, which rounds correctly at any precision. The
+ * includer defines TESTED_FAMILY as one of the families below. Each test also checks that every
+ * function of functions.def is in exactly one family. main is in this file. Without MPFR the
+ * program tests the families only and reports that it was skipped. */
 #ifndef VT_ORACLE_TEST_H
 #define VT_ORACLE_TEST_H
 #include "num_test.h"
@@ -15,7 +15,7 @@ static const char *const families[N_FAMILIES] = {
     [FAMILY_TRIG] = " sin cos tan asin acos atan ",
 };
 static const char *const function_names[] = {
-#define VT_FUNCTION(name, estimate, judge) #name,
+#define VT_FUNCTION(name, estimate, oracle) #name,
 #include "functions.def"
 #undef VT_FUNCTION
 };
@@ -26,7 +26,7 @@ static int is_of_family(const char *name, int family) {
   return strstr(families[family], word) != NULL;
 }
 
-/* Each function is judged by one of the programs, and each word above is a function. */
+/* Each function is in exactly one family, and each word of the families is a function. */
 static void test_families(void) {
   int words = 0;
   for (int f = 0; f < N_FAMILIES; f++)
@@ -35,7 +35,7 @@ static void test_families(void) {
   for (int i = 0; i < N_FUNCTIONS; i++) {
     int found = 0;
     for (int f = 0; f < N_FAMILIES; f++) found += is_of_family(function_names[i], f);
-    if (found != 1) fprintf(stderr, "%s is judged by %d tests\n", function_names[i], found);
+    if (found != 1) fprintf(stderr, "%s is in %d families\n", function_names[i], found);
     CHECK(found == 1);
   }
 }
@@ -44,52 +44,52 @@ static void test_families(void) {
 #include <mpfr.h>
 #include "exhaustive/oracle_by_hand.h"
 
-/* A finite f32 result: 24 bits, the exponents of f32, subnormals included. */
-static void judge_open(mpfr_t y) {
+/* Sets up MPFR for f32 results: 24 bits, the exponents of f32, subnormals included. */
+static void init_for_f32(mpfr_t y) {
   mpfr_set_emin(-148);
   mpfr_set_emax(128);
   mpfr_init2(y, 24);
 }
-static void judge_close(mpfr_t y) {
+static void clear_mpfr(mpfr_t y) {
   mpfr_clear(y);
   mpfr_free_cache();
 }
 
-/* The judges of functions.def. */
-#define VT_FUNCTION(name, estimate, judge) \
-  static int judge_of_##name(mpfr_ptr y) { return judge; }
+/* The oracles of functions.def: y becomes the function of y; they return MPFR's ternary value. */
+#define VT_FUNCTION(name, estimate, oracle) \
+  static int oracle_of_##name(mpfr_ptr y) { return oracle; }
 #include "functions.def"
 #undef VT_FUNCTION
 
-typedef struct judged_function {
+typedef struct tested_function {
   const char *name;
   float (*ours)(float x);
-  int (*judge)(mpfr_ptr y);
-} judged_function;
-static const judged_function judged_functions[] = {
-#define VT_FUNCTION(name, estimate, judge) {#name, vt_f32_##name, judge_of_##name},
+  int (*oracle)(mpfr_ptr y);
+} tested_function;
+static const tested_function tested_functions[] = {
+#define VT_FUNCTION(name, estimate, oracle) {#name, vt_f32_##name, oracle_of_##name},
 #include "functions.def"
 #undef VT_FUNCTION
 };
 
-static float judged(const judged_function *f, float x, mpfr_t y) {
+static float mpfr_result(const tested_function *f, float x, mpfr_t y) {
   mpfr_set_flt(y, x, MPFR_RNDN);
-  const int inexact = f->judge(y);
+  const int inexact = f->oracle(y);
   mpfr_subnormalize(y, inexact, MPFR_RNDN);
   return mpfr_get_flt(y, MPFR_RNDN);
 }
 
-static int agrees(const judged_function *f, float x, mpfr_t y) {
-  const float ours = f->ours(x), right = judged(f, x, y);
-  if (!same_f32(ours, right))
+static int agrees_with_mpfr(const tested_function *f, float x, mpfr_t y) {
+  const float ours = f->ours(x), expected = mpfr_result(f, x, y);
+  if (!same_f32(ours, expected))
     fprintf(stderr, "%s(%08x) = %08x, MPFR says %08x\n", f->name, vt_f32_bits(x), vt_f32_bits(ours),
-            vt_f32_bits(right));
-  return same_f32(ours, right);
+            vt_f32_bits(expected));
+  return same_f32(ours, expected);
 }
 
-/* The rows of the tables were MPFR's when they were made, and are still; MPFR has the special
- * values of IEEE 754. */
-static void judge_rows(const judged_function *f, mpfr_t y) {
+/* The expected results in the tables are still those of MPFR, which also has the special values of
+ * IEEE 754. */
+static void test_rows(const tested_function *f, mpfr_t y) {
   static const struct {
     const char *name;
     uint32_t x, want;
@@ -107,19 +107,19 @@ static void judge_rows(const judged_function *f, mpfr_t y) {
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++)
     if (strcmp(row[i].name, f->name) == 0)
-      CHECK(same_f32(judged(f, vt_f32_from_bits(row[i].x), y), vt_f32_from_bits(row[i].want)));
+      CHECK(same_f32(mpfr_result(f, vt_f32_from_bits(row[i].x), y), vt_f32_from_bits(row[i].want)));
 }
 
-/* Half of the inputs are any pattern; the exponents of the others are between 2^-30 and 2^9, where
- * most functions have neither gone to their limit nor become the identity. */
-static void judge_random(const judged_function *f, uint64_t seed, mpfr_t y) {
+/* Random inputs. Half of them are any pattern; the others have exponents between 2^-30 and 2^9,
+ * where most functions have neither reached their limit nor become the identity. */
+static void test_random(const tested_function *f, uint64_t seed, mpfr_t y) {
   enum { MILLION = 1000000 };
   uint64_t state = seed;
   int bad = 0;
   for (int i = 0; i < MILLION && bad < 5; i++) {
     const uint64_t r = random_u64(&state);
     const uint32_t u = (uint32_t)r, within = (97 + (uint32_t)(r >> 32) % 39) << 23;
-    bad += !agrees(f, vt_f32_from_bits(i % 2 != 0 ? u : (u & 0x807fffffu) | within), y);
+    bad += !agrees_with_mpfr(f, vt_f32_from_bits(i % 2 != 0 ? u : (u & 0x807fffffu) | within), y);
   }
   if (bad > 0) fprintf(stderr, "%s: seed %llu\n", f->name, (unsigned long long)seed);
   CHECK(bad == 0);
@@ -128,13 +128,13 @@ static void judge_random(const judged_function *f, uint64_t seed, mpfr_t y) {
 int main(void) {
   mpfr_t y;
   test_families();
-  judge_open(y);
+  init_for_f32(y);
   for (unsigned i = 0; i < N_FUNCTIONS; i++)
-    if (is_of_family(judged_functions[i].name, JUDGED_FAMILY)) {
-      judge_rows(&judged_functions[i], y);
-      judge_random(&judged_functions[i], 100 + i, y);
+    if (is_of_family(tested_functions[i].name, TESTED_FAMILY)) {
+      test_rows(&tested_functions[i], y);
+      test_random(&tested_functions[i], 100 + i, y);
     }
-  judge_close(y);
+  clear_mpfr(y);
   TEST_DONE();
 }
 

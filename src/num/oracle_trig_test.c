@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oracle_trig_test.c - a million inputs of each function of this family, judged by MPFR. */
-#define JUDGED_FAMILY FAMILY_TRIG
+ * oracle_trig_test.c - a million inputs of each function of this family against MPFR
+ * (oracle_test.h). */
+#define TESTED_FAMILY FAMILY_TRIG
 #include "oracle_test.h"

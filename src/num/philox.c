@@ -3,7 +3,7 @@
 #include "vt_num.h"
 #include "vt_core.h"
 
-/* The functions are compiled once, in functions.c. */
+/* Calls the functions compiled in functions.c instead of compiling them again. */
 VT_FN vt_s vt_s_log(vt_s x) { return vt_f32_log(x); }
 VT_FN vt_s vt_s_sin(vt_s x) { return vt_f32_sin(x); }
 VT_FN vt_s vt_s_cos(vt_s x) { return vt_f32_cos(x); }

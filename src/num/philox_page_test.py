@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """philox_page_test.py PHILOX_TEST [PAGE] - words, uniforms and normals of the library equal, bit for
-bit, those of the Python that docs/numerics.md gives for them."""
+bit, those computed by the Python code in docs/numerics.md."""
 import pathlib
 import re
 import struct
 import subprocess
 import sys
 
-DRAWS = [  # seed, stream, step, first element, how many
+DRAWS = [  # seed, stream, step, first element, number of elements
     (0, 0, 0, 0, 600),
     (1, 2, 3, 5, 100),
     (0xffffffffffffffff, 0xffffffff, 0xffffffff, 0, 50),
@@ -17,7 +17,7 @@ DRAWS = [  # seed, stream, step, first element, how many
 
 
 def definitions(page):
-    """What the Python blocks of the page define."""
+    """The names that the Python blocks of the page define."""
     names = {}
     for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
         exec(compile(block, page.name, "exec"), names)  # our own page

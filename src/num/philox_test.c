@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * philox_test.c - the known answers of Random123, and the numbers made of the words.
- *   philox_test SEED STREAM STEP FIRST COUNT    prints words, uniforms and normals instead; this is
- *                                               how philox_page_test.py compares them */
+ * philox_test.c - the known answers of Random123, and the uniform and normal numbers made from the
+ * words.
+ *
+ *   philox_test SEED STREAM STEP FIRST COUNT    prints words, uniforms and normals instead;
+ *                                               philox_page_test.py compares them */
 #include <inttypes.h>
 #include <math.h>
 #include "num_test.h"
 
 /* The three rows "philox4x32 10" of kat_vectors, as published with Random123: counter and key are
- * all 0, all 1, and digits of pi. */
+ * all zeros, all ones, and digits of pi. */
 static void test_known_answers(void) {
   static const struct {
     uint64_t seed;
@@ -37,14 +39,16 @@ static void test_known_answers(void) {
 static void test_uniform(void) {
   const uint32_t words[4] = {0, UINT32_MAX, 0x80000000u, 0x000001ffu};
   CHECK(same_f32(vt_philox_uniform(words, 0), 0.0f));
-  CHECK(same_f32(vt_philox_uniform(words, 1), 1.0f - 0x1p-24f)); /* never 1 */
+  /* The largest uniform number is below 1. */
+  CHECK(same_f32(vt_philox_uniform(words, 1), 1.0f - 0x1p-24f));
   CHECK(same_f32(vt_philox_uniform(words, 2), 0.5f));
   CHECK(same_f32(vt_philox_uniform(words, 3), 0x1p-24f));
-  CHECK(same_f32(vt_philox_uniform(words, UINT64_C(1) << 40 | 6), 0.5f)); /* i mod 4 */
+  /* Element i uses word i mod 4. */
+  CHECK(same_f32(vt_philox_uniform(words, UINT64_C(1) << 40 | 6), 0.5f));
 }
 
-/* The first eight normals of seed 0, stream 0, step 0: worked out once in high precision, rounding
- * to f32 after every operation. */
+/* The first eight normal numbers of seed 0, stream 0, step 0, computed once in high precision with
+ * a rounding to f32 after every operation. */
 static void test_normal(void) {
   static const uint32_t want[8] = {0x3f7dbb34u, 0xbf6cb6adu, 0xbf1e1ba1u, 0xbef6d1acu,
                                    0xbe1d534eu, 0x3e392a6cu, 0x3f54ec98u, 0x3e4a2d9au};
@@ -53,15 +57,14 @@ static void test_normal(void) {
     vt_philox(0, 0, 0, i / 4, words);
     CHECK(vt_f32_bits(vt_philox_normal(words, i)) == want[i]);
   }
-  const uint32_t ends[4] = {0, 0, UINT32_MAX, UINT32_MAX}; /* the smallest and the largest u */
+  const uint32_t ends[4] = {0, 0, UINT32_MAX, UINT32_MAX}; /* the smallest u, then the largest */
   CHECK(isfinite(vt_philox_normal(ends, 0)) && vt_philox_normal(ends, 0) > 5.0f);
-  /* u = 1: the radius is sqrt(-2 * +0) = -0, the angle just below a turn. */
+  /* u = 1: the radius is sqrt(-2 * +0) = -0, and the angle is just below a full circle. */
   CHECK(same_f32(vt_philox_normal(ends, 2), -0.0f) && same_f32(vt_philox_normal(ends, 3), 0.0f));
 }
 
-/* Each of the four words, the place in the block, and every part of the counter and the key count;
- * nothing else does. */
-static void test_parts(void) {
+/* Every bit of key and counter changes all four words, and nothing else does. */
+static void test_every_bit_counts(void) {
   uint32_t base[4], other[4];
   vt_philox(5, 6, 7, 8, base);
   for (int bit = 0; bit < 192; bit++) {
@@ -76,7 +79,7 @@ static void test_parts(void) {
   for (int k = 0; k < 4; k++) CHECK(other[k] == base[k]);
 }
 
-/* The words and numbers again, from the definition: the normal by the public functions. */
+/* The numbers, recomputed from the words by their definition with the public functions. */
 static void test_restated(void) {
   uint64_t seed = 53;
   for (int i = 0; i < 100000; i++) {
@@ -93,7 +96,8 @@ static void test_restated(void) {
   }
 }
 
-/* Not a test of the generator, but of the mapping: a swapped word or a wrong pair would show. */
+/* Mean, variance and correlation: a test not of the generator but of the mapping, because a swapped
+ * word or a wrong pair would show. */
 static void test_moments(void) {
   enum { N = 1 << 18 };
   double sum = 0, squares = 0, pairs = 0, last = 0;
@@ -106,7 +110,7 @@ static void test_moments(void) {
   CHECK(fabs(sum / N) < 0.01 && fabs(squares / N - 1.0) < 0.02 && fabs(pairs / N) < 0.01);
 }
 
-static int print(char **argv) {
+static int print_draws(char **argv) {
   const uint64_t seed = strtoull(argv[1], NULL, 0), first = strtoull(argv[4], NULL, 0);
   const uint32_t stream = (uint32_t)strtoul(argv[2], NULL, 0);
   const uint32_t step = (uint32_t)strtoul(argv[3], NULL, 0);
@@ -120,9 +124,9 @@ static int print(char **argv) {
 }
 
 int main(int argc, char **argv) {
-  if (argc == 6) return print(argv);
+  if (argc == 6) return print_draws(argv);
   test_known_answers();
-  test_parts();
+  test_every_bit_counts();
   test_restated();
   test_uniform();
   test_normal();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * selftest.c - does this object code, in this environment, keep the numerics?
- * A flag that changes results may reach a build unseen, and a host program may have switched the
- * processor to flush subnormals. Each check is a short computation whose result is one bit pattern
- * under the rules and another one when the rule is broken. Inputs are volatile, so that the
- * compiler emits the code that it would emit for real data instead of folding it. This file leans
- * on no other: it can be compiled and linked alone. */
+ * selftest.c - checks that this object code, in this floating-point environment, keeps the rules of
+ * the numerics. A compiler flag that changes results may reach a build unnoticed, and a host
+ * program may have set the processor to flush subnormals. Each check is a short computation that
+ * has one bit pattern under the rule and another one if the rule is broken. Inputs are volatile, so
+ * that the compiler emits code for them instead of computing the result itself. This file depends
+ * on no other source file, so that it can be compiled and linked separately. */
 #include <float.h>
 #include <stddef.h>
 #include "vt_num.h"
@@ -12,7 +12,7 @@
 _Static_assert(FLT_EVAL_METHOD == 0, "f32 and f64 must be computed without excess precision");
 _Static_assert(FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53, "float and double must be IEEE 754's");
 
-/* (1 + h)^2 - (1 + 2h): the square rounds to 1 + 2h, unless the product is fused into the sum. */
+/* (1 + h)^2 - (1 + 2h): the square rounds to 1 + 2h, unless it is contracted into an fma. */
 static int contracts(void) {
   volatile float a = 1.0f + 0x1p-12f, b = -(1.0f + 0x1p-11f);
   volatile double c = 1.0 + 0x1p-27, d = -(1.0 + 0x1p-26);
@@ -23,8 +23,9 @@ static int contracts(void) {
   return plus != 0.0f || minus != 0.0f || plus64 != 0.0 || minus64 != 0.0;
 }
 
-/* (1 + tiny) - 1 is 0 in the order written, and tiny in another; so is a sum that a compiler might
- * split over lanes: 1 + 2^24 + ... loses the 1, -2^24 at the end leaves 0. */
+/* (1 + tiny) - 1 is 0 in the order written, and tiny in another order. Likewise a sum that a
+ * compiler might split over lanes: 2^24 + 1 + 1 + ... loses each 1, and -2^24 at the end leaves 0.
+ */
 static int reassociates(void) {
   volatile float a = 1.0f, b = 0x1p-30f;
   volatile double c = 1.0, d = 0x1p-60;
@@ -37,8 +38,8 @@ static int reassociates(void) {
   return (x + y) - x != 0.0f || (z + w) - z != 0.0 || s != 0.0f;
 }
 
-/* 5 * (1/3), with 1/3 rounded, is not the f32 or f64 nearest 5/3. A constant divisor, and several
- * quotients by one divisor, invite a compiler to take the reciprocal. */
+/* 5 * (1/3), with 1/3 rounded, is not the f32 or f64 nearest to 5/3. A constant divisor, and
+ * several quotients with one divisor, tempt a compiler to multiply by the reciprocal. */
 static int divides_by_multiplying(void) {
   volatile float three = 3.0f, dividend[3] = {5.0f, 7.0f, 11.0f};
   volatile double three64 = 3.0, dividend64[3] = {5.0, 7.0, 11.0};
@@ -49,7 +50,7 @@ static int divides_by_multiplying(void) {
   return third != want || quotient[0] != want || third64 != want64 || quotient64[0] != want64;
 }
 
-/* -0 + 0 is +0, and 1/+0 is +inf. */
+/* Signed zeros: -0 + 0 is +0, and 1/+0 is +inf. */
 static int loses_signs_of_zero(void) {
   volatile float a = -0.0f, one = 1.0f;
   volatile double c = -0.0, one64 = 1.0;
@@ -66,14 +67,15 @@ static int loses_nan(void) {
   return x == x || z == z;
 }
 
-/* The largest subnormals times 2^30: 0 when an operand is taken for 0. */
+/* The largest subnormals times 2^30: the product is 0 if a subnormal operand is taken for 0. */
 static int ignores_subnormal_inputs(void) {
   volatile float a = FLT_MIN - FLT_TRUE_MIN, scale = 0x1p30f;
   volatile double c = DBL_MIN - DBL_TRUE_MIN, scale64 = 0x1p30;
   return a * scale == 0.0f || c * scale64 == 0.0;
 }
 
-/* Half of the smallest normal, made large again only by an exact operation on its bits. */
+/* Half of the smallest normal number, a subnormal. It is doubled before the comparison, so that the
+ * comparison has normal operands; if the result was flushed, the double is 0. */
 static int flushes_subnormal_results(void) {
   volatile float a = FLT_MIN, half = 0.5f;
   volatile double c = DBL_MIN, half64 = 0.5;
@@ -82,9 +84,9 @@ static int flushes_subnormal_results(void) {
   return x + x != FLT_MIN || z + z != DBL_MIN;
 }
 
-/* Nearest, ties to even, on both sides of zero: 1 + 1/2 place stays, 1 + 1 1/2 places go to 2,
- * 1 + 3/4 place goes to 1. */
-static int rounds_otherwise(void) {
+/* Rounding to nearest, ties to even, on both sides of zero: 1 + 1/2 place becomes 1, 1 + 1 1/2
+ * places become 1 + 2 places, and 1 + 3/4 place becomes 1 + 1 place. */
+static int rounds_wrongly(void) {
   volatile float one = 1.0f, half = 0x1p-24f, more = 0x1.8p-24f, odd = 1.0f + 0x1p-23f;
   volatile double one64 = 1.0, half64 = 0x1p-53, more64 = 0x1.8p-53, odd64 = 1.0 + 0x1p-52;
   const float even = 1.0f + 0x1p-22f;
@@ -102,7 +104,7 @@ const char *vt_num_self_test(void) {
     int (*broken)(void);
     const char *what;
   } check[] = {
-      {rounds_otherwise, "does not round to nearest even"},
+      {rounds_wrongly, "does not round to nearest even"},
       {ignores_subnormal_inputs, "takes subnormal operands for zero"},
       {flushes_subnormal_results, "flushes subnormal results to zero"},
       {contracts, "contracts a*b+c"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * slice_test.h - whole slices of a function against exhaustive.digests: which one, by a hash of the
- * sources of this room; what it must give. */
+ * slice_test.h - tests of whole slices of a function (2^24 consecutive inputs) against
+ * exhaustive.digests. A hash of the sources of src/num chooses the slice. */
 #ifndef VT_SLICE_TEST_H
 #define VT_SLICE_TEST_H
 #include <dirent.h>
@@ -11,7 +11,7 @@
 
 enum { SLICE = 1 << 24, SOURCES = 128, SOURCE_NAME = 64, SOURCE_LIMIT = 1 << 20 };
 
-/* Whether a file of this room may have a part in a result: C, and no test. */
+/* Returns whether a file of src/num may affect a result: a C source that is not a test. */
 static inline int is_source(const char *name) {
   const char *end = strrchr(name, '.');
   const int c = end != NULL && (strcmp(end, ".c") == 0 || strcmp(end, ".h") == 0 ||
@@ -19,9 +19,10 @@ static inline int is_source(const char *name) {
   return c && strstr(name, "_test.") == NULL;
 }
 
-static inline int by_name(const void *a, const void *b) { return strcmp(a, b); }
+static inline int order_by_name(const void *a, const void *b) { return strcmp(a, b); }
 
-/* The names of the sources, sorted: a folder lists them in any order. Their number. */
+/* Writes the names of the sources, sorted because a folder lists them in any order; returns their
+ * number. */
 static inline size_t list_sources(char names[SOURCES][SOURCE_NAME]) {
   size_t n = 0;
   DIR *folder = opendir("src/num");
@@ -32,11 +33,11 @@ static inline size_t list_sources(char names[SOURCES][SOURCE_NAME]) {
     if (n < SOURCES && strlen(e->d_name) < SOURCE_NAME) strcpy(names[n++], e->d_name);
   }
   if (folder != NULL) closedir(folder);
-  qsort(names, n, SOURCE_NAME, by_name);
+  qsort(names, n, SOURCE_NAME, order_by_name);
   return n;
 }
 
-/* A number below 256 that any change of the sources changes. */
+/* Returns a number below 256 that changes whenever a source changes. */
 static inline unsigned choose_slice(void) {
   static char names[SOURCES][SOURCE_NAME];
   const size_t n = list_sources(names);
@@ -56,7 +57,7 @@ static inline unsigned choose_slice(void) {
   return vt_hash_done(&h).b[0];
 }
 
-/* exhaustive.digests, a text that ends in 0; 0 when it cannot be read. */
+/* Reads exhaustive.digests, a text that ends in 0; returns 0 if it cannot be read. */
 static inline int read_digests(vt_file *out) {
   const vt_status status =
       vt_file_read("src/num/exhaustive.digests", SOURCE_LIMIT, vt_alloc_default(), out, NULL);
@@ -64,8 +65,9 @@ static inline int read_digests(vt_file *out) {
   return status == VT_OK;
 }
 
-/* The digest that stands there for a function and a slice, or NULL. */
-static inline const char *published(const vt_file *digests, const char *name, unsigned slice) {
+/* Returns the published digest of a function and a slice, or NULL. */
+static inline const char *published_digest(const vt_file *digests, const char *name,
+                                           unsigned slice) {
   char key[32];
   snprintf(key, sizeof key, "%s %3u ", name, slice);
   for (const char *line = (const char *)digests->data; line != NULL && *line != 0;
@@ -76,7 +78,7 @@ static inline const char *published(const vt_file *digests, const char *name, un
   return NULL;
 }
 
-/* A slice of a function has the digest that stands there. `results` has room for a slice. */
+/* Checks that a slice of a function has its published digest. `results` has space for a slice. */
 static inline void test_slice(const char *name, float (*call)(float x), unsigned slice,
                               uint32_t *results, const vt_file *digests) {
   char hex[65];
@@ -85,16 +87,17 @@ static inline void test_slice(const char *name, float (*call)(float x), unsigned
     results[i] = y != y ? 0x7fc00000u : vt_f32_bits(y);
   }
   const vt_hash256 h = vt_hash_bytes(results, (size_t)SLICE * sizeof *results);
-  const char *want = published(digests, name, slice);
+  const char *want = published_digest(digests, name, slice);
   vt_hash_hex(&h, hex);
   if (want == NULL || strncmp(hex, want, 32) != 0)
     fprintf(stderr, "%s: slice %u is %.32s\n", name, slice, hex);
   CHECK(want != NULL && strncmp(hex, want, 32) == 0);
 }
 
-/* An argument NAME:SLICE: whether the name is this one, and the slice; SLICE where there is none.
- */
-static inline int is_named(const char *argument, const char *name, unsigned long *slice) {
+/* Parses an argument NAME or NAME:SLICE: returns whether its name is `name`, and writes the slice,
+ * or SLICE if the argument names only a function. */
+static inline int parse_slice_argument(const char *argument, const char *name,
+                                       unsigned long *slice) {
   const size_t length = strcspn(argument, ":");
   *slice = argument[length] == 0 ? SLICE : strtoul(argument + length + 1, NULL, 10);
   return strlen(name) == length && strncmp(argument, name, length) == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sum.c - the ordered sum S for f32 and f64, fed one element at a time; see sum.inc. */
+ * sum.c - the ordered sum S for f32 and f64 as a stream of elements; see sum.inc. */
 #include "vt_num.h"
 #include "vt_words.h"
 

@@ -1,112 +1,120 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_core.h - what the numerics are written in, for any width.
- * The texts of this room (*.inc) use the operators of C on lanes (+ - * / on vt_d and vt_s, those
- * of integers on vt_i, vt_w and vt_u) and the words here and in a vt_words*.h; nothing else: no
- * library, no errno, no state. So the same text compiles as scalar C (vt_words.h), over vector
- * types (vt_words_vector.h) and as device code (vt_words_cuda.h); num_all.inc is all of it. What
- * differs from lane to lane is selected; loops and branches follow what is the same in all lanes.
- * A core function (fn_*.inc) takes an f32 value as vt_d and returns a vt_d that rounds to the
- * correctly rounded f32: conversion to f32 is the last step and belongs to the caller. */
+ * vt_core.h - the language in which the numerics are written once for every width. The source files
+ * *.inc of this folder use C operators on lanes (+ - * / on vt_d and vt_s, integer operators on
+ * vt_i, vt_w and vt_u) and the vocabulary: the primitives of this file and of one vt_words*.h. They
+ * use no library, no errno and no state. So the same text compiles as scalar C (vt_words.h), over
+ * vector types (vt_words_vector.h) and as device code (vt_words_cuda.h); num_all.inc includes all
+ * of it. Values that differ between lanes are selected by masks; a loop or a branch depends only on
+ * values that are equal in all lanes. A core function (fn_*.inc) takes an f32 value as vt_d and
+ * returns a vt_d that rounds to the correctly rounded f32; the caller converts it to f32. */
 #ifndef VT_CORE_H
 #define VT_CORE_H
-#ifndef VT_WORDS_H /* the includer may have chosen another width */
+#ifndef VT_WORDS_H /* the includer may have included the vocabulary for another width */
 #include "vt_words.h"
 #endif
 
-/* ---- words made of words: the same for every width ---- */
+/* ---- primitives made of other primitives: the same for every width ---- */
 
-/* The nearest integer of |x| < 2^50, ties to even, and the same as an integer. */
+/* The integer nearest to x, ties to even, for |x| < 2^50, as vt_d and as vt_i. */
 #define VT_MAGIC 0x1.8p52
 VT_FN vt_d vt_nearest(vt_d x) { return (x + VT_MAGIC) - VT_MAGIC; }
 VT_FN vt_i vt_to_int(vt_d x) { return vt_bits_of(x + VT_MAGIC) - vt_bits_of(vt_num(VT_MAGIC)); }
 /* 2^n for -1022 <= n <= 1023. */
-VT_FN vt_d vt_power(vt_i n) { return vt_of_bits((n + 1023) << 52); }
+VT_FN vt_d vt_power_of_2(vt_i n) { return vt_of_bits((n + 1023) << 52); }
 
-/* The same for lanes without a sign. */
+/* A constant in unsigned lanes; selection of unsigned lanes. */
 VT_FN vt_w vt_word(uint64_t c) { return (vt_w)vt_int((int64_t)c); }
 VT_FN vt_w vt_sel_w(vt_m m, vt_w a, vt_w b) { return (vt_w)vt_sel_i(m, (vt_i)a, (vt_i)b); }
-/* m / 2^by to the nearest integer, ties to even; m < 2^62, 1 <= by <= 63. */
-VT_FN vt_w vt_round_off(vt_w m, vt_w by) {
+/* m / 2^by rounded to the nearest integer, ties to even; m < 2^62, 1 <= by <= 63. */
+VT_FN vt_w vt_shift_rounded(vt_w m, vt_w by) {
   const vt_w below_half = (vt_word(1) << (by - 1)) - 1, odd = m >> by & 1;
   return (m + below_half + odd) >> by;
 }
-VT_FN vt_m vt_finite(vt_d x) { return vt_eq(x - x, vt_num(0)); }
+VT_FN vt_m vt_is_finite(vt_d x) { return vt_eq(x - x, vt_num(0)); }
 
-/* x without its last 27 bits: 26 are left, so that products of two such numbers are exact. */
-VT_FN vt_d vt_head(vt_d x) { return vt_of_bits(vt_bits_of(x) & vt_int(-0x8000000)); }
+/* x truncated to its first 26 bits, so that the product of two such numbers is exact. */
+VT_FN vt_d vt_high_26_bits(vt_d x) { return vt_of_bits(vt_bits_of(x) & vt_int(-0x8000000)); }
 
-/* Some tests come as a margin: an integer less than 0 where they hold. That costs less than a truth
- * value; margins can be joined by |, and >> 63 makes a truth value of the outcome. */
+/* Some tests return a margin: an integer that is negative if the condition holds. A margin costs
+ * less than a mask; the union of conditions is the bitwise or of their margins, and >> 63 turns a
+ * margin into a mask. */
 
-/* a, which has no minus sign, is 0, infinite or NaN. */
-VT_FN vt_i vt_size_margin(vt_d a) {
+/* A margin: a is 0, infinite or NaN. The sign bit of a must be clear. */
+VT_FN vt_i vt_special_margin(vt_d a) {
   const vt_i u = vt_bits_of(a);
   return (u - vt_int(1)) | (vt_int(INT64_C(0x7fefffffffffffff)) - u);
 }
-/* Where x is anything but a positive finite number: 0, less than 0, infinite, NaN. */
-VT_FN vt_m vt_not_positive(vt_d x) { return (vt_size_margin(vt_abs(x)) | vt_bits_of(x)) >> 63; }
+/* A mask: x is 0, negative, infinite or NaN. */
+VT_FN vt_m vt_not_positive(vt_d x) { return (vt_special_margin(vt_abs(x)) | vt_bits_of(x)) >> 63; }
 
-/* Where y, known to `units` of its last place either way, leaves the f32 open: every function has a
- * quick way that this test decides to be enough or not. The f32 changes at the middle of two f32,
- * an f64 that has 2^28 in its last 29 bits; open is what lies within so many units of one. That is
- * units/2^28 of all numbers. A relative error of 2^-n is below 2^(53-n) units.
- * Subnormal f32 have other middles: where the result may be one, ask vt_near_any_middle. */
-VT_FN vt_i vt_middle_margin(vt_d y, int64_t units) {
-  const vt_i from = vt_bits_of(y) + vt_int(units + 0x10000000); /* never less: -0 has no room */
+/* A margin: y is so close to a midpoint between two f32 that the f32 nearest to the exact value is
+ * undecided. The exact value is within `units` units in the last place of y, and the f32 changes at
+ * an f64 whose last 29 bits are 2^28. Every function has a quick phase, and this test decides
+ * whether its result suffices, as it does for all but about units/2^28 of all results. A relative
+ * error of 2^-n is below 2^(53-n) units. Subnormal f32 have other midpoints: if the result may be
+ * subnormal, use vt_near_any_midpoint. */
+VT_FN vt_i vt_midpoint_margin(vt_d y, int64_t units) {
+  /* Added, because a subtraction would overflow for y = -0. */
+  const vt_i from = vt_bits_of(y) + vt_int(units + 0x10000000);
   return (from & vt_int(0x1fffffff)) - vt_int(2 * units + 1);
 }
-VT_FN vt_m vt_near_middle(vt_d y, int64_t units) { return vt_middle_margin(y, units) >> 63; }
-/* The same for every f32: the middle of two subnormal ones has nothing in its last 28 bits, like
- * any f32, so what is close to an f32 is open as well. */
-VT_FN vt_m vt_near_any_middle(vt_d y, int64_t units) {
+VT_FN vt_m vt_near_midpoint(vt_d y, int64_t units) { return vt_midpoint_margin(y, units) >> 63; }
+/* A mask: y, known to `units` units in its last place, is close to a midpoint between any two f32,
+ * subnormal or not. All such midpoints have zeros in their last 28 bits, but so have all f32; so
+ * results close to an f32 count as undecided as well. */
+VT_FN vt_m vt_near_any_midpoint(vt_d y, int64_t units) {
   const vt_i from = vt_bits_of(y) + vt_int(units);
   return ((from & vt_int(0xfffffff)) - vt_int(2 * units + 1)) >> 63;
 }
 
-/* A pair hi + lo stands for a real number to about 2^-60 of itself, |lo| well below |hi|. */
-typedef struct vt_pair {
+/* A double-double: the unevaluated sum hi + lo represents a real number to about 2^-60 of its size;
+ * |lo| is much smaller than |hi|. */
+typedef struct vt_dd {
   vt_d hi, lo;
-} vt_pair;
+} vt_dd;
 
-/* a + b exactly, when |a| >= |b| or a == 0. */
-VT_FN vt_pair vt_fast_sum(vt_d a, vt_d b) {
+/* a + b exactly (fast two-sum), if |a| >= |b| or a == 0. */
+VT_FN vt_dd vt_fast_two_sum(vt_d a, vt_d b) {
   const vt_d s = a + b;
-  const vt_pair p = {s, b - (s - a)};
+  const vt_dd p = {s, b - (s - a)};
   return p;
 }
-/* a + b exactly. */
-VT_FN vt_pair vt_sum(vt_d a, vt_d b) {
+/* a + b exactly (Knuth's two-sum). */
+VT_FN vt_dd vt_two_sum(vt_d a, vt_d b) {
   const vt_d s = a + b, t = s - a;
-  const vt_pair p = {s, (a - (s - t)) + (b - t)};
+  const vt_dd p = {s, (a - (s - t)) + (b - t)};
   return p;
 }
-/* a * b exactly (Dekker), for |a|, |b| below 2^996 and a product that does not underflow. */
-VT_FN vt_pair vt_product(vt_d a, vt_d b) {
+/* a * b exactly (Dekker's product), if |a| and |b| are below 2^996 and the product does not
+ * underflow. */
+VT_FN vt_dd vt_two_product(vt_d a, vt_d b) {
   const vt_d ca = 0x1p27 * a + a, cb = 0x1p27 * b + b;
   const vt_d ah = ca - (ca - a), bh = cb - (cb - b), al = a - ah, bl = b - bh;
   const vt_d p = a * b;
-  const vt_pair r = {p, ((ah * bh - p) + ah * bl + al * bh) + al * bl};
+  const vt_dd r = {p, ((ah * bh - p) + ah * bl + al * bh) + al * bl};
   return r;
 }
-/* n / d to about 2^-100. */
-VT_FN vt_pair vt_quotient(vt_pair n, vt_pair d) {
+/* n / d with a relative error of about 2^-100. */
+VT_FN vt_dd vt_dd_quotient(vt_dd n, vt_dd d) {
   const vt_d q = n.hi / d.hi;
-  const vt_pair p = vt_product(q, d.hi);
+  const vt_dd p = vt_two_product(q, d.hi);
   const vt_d rest = (((n.hi - p.hi) - p.lo) + n.lo) - q * d.lo;
-  return vt_fast_sum(q, rest / d.hi);
+  return vt_fast_two_sum(q, rest / d.hi);
 }
 
-/* The f64 that rounds to the f32 nearest to hi + lo, as if the sum were exact. The sum is rounded
- * to f64 "to odd": when inexact, to the neighbour whose last bit is 1. An odd f64 is never the
- * middle of two f32 and never on the wrong side of one, so the rounding that follows decides as if
- * it saw the exact sum. |hi| >= |lo|, or hi == 0; neither is NaN or infinite. */
-VT_FN vt_d vt_settle(vt_pair x) {
-  const vt_pair s = vt_fast_sum(x.hi, x.lo);
-  const vt_i size = vt_bits_of(vt_abs(s.hi)); /* without the sign, size - 1 cannot overflow */
-  /* lost > 0 with s > 0, or lost < 0 with s < 0: the magnitude is above |s|. */
+/* Rounds hi + lo to an f64 whose conversion to f32 gives the f32 nearest to the exact sum. It is
+ * rounding to odd: an inexact sum becomes the neighbouring f64 whose last bit is 1. An odd f64 is
+ * never a midpoint between two f32 and is always on the same side of every midpoint as the exact
+ * sum, so the conversion decides as if it saw the exact sum. Requires |hi| >= |lo| or hi == 0, and
+ * finite numbers. */
+VT_FN vt_d vt_round_to_odd(vt_dd x) {
+  const vt_dd s = vt_fast_two_sum(x.hi, x.lo);
+  /* Without the sign, so that size - 1 cannot overflow. */
+  const vt_i size = vt_bits_of(vt_abs(s.hi));
+  /* If the lost part s.lo has the sign of s.hi, the exact magnitude is above |s.hi|. */
   const vt_m outward = vt_lt(vt_num(0), s.lo * vt_sign_of(vt_num(1), s.hi));
   const vt_i odd = vt_sel_i(outward, size | 1, (size - 1) | 1);
-  const vt_i settled = vt_sel_i(vt_eq(s.lo, vt_num(0)), size, odd);
-  return vt_sign_of(vt_of_bits(settled), s.hi);
+  const vt_i rounded = vt_sel_i(vt_eq(s.lo, vt_num(0)), size, odd);
+  return vt_sign_of(vt_of_bits(rounded), s.hi);
 }
 #endif

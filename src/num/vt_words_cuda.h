@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_words_cuda.h - the vocabulary of the room as device code: one lane a thread. Built with
- * -fmad=false, so that + - * stay single operations rounded to nearest. */
+ * vt_words_cuda.h - the vocabulary of src/num (vt_words.h) as device code: one lane per thread.
+ * Must be compiled with -fmad=false, so that + - * stay separate operations rounded to nearest. */
 #ifndef VT_WORDS_H
 #define VT_WORDS_H
 #include <stdint.h>
 #include "vt_num.h"
 
 #define VT_FN static __device__ __forceinline__
-#define VT_RARE_FN static __device__ __noinline__ /* must not swell its caller */
+#define VT_RARE_FN static __device__ __noinline__ /* rare code is not inlined */
 #define VT_PART_FN VT_FN
 #define VT_TABLE static __device__ const
 

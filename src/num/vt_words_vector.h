@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_words_vector.h - the vocabulary of the room over vector types of GCC and clang: VT_LANES f64
- * and as many f32 at a time. What the compilers have no operator for goes lane by lane: the lookup,
- * the root, the fma, the high half of a product, leading zeros. A processor without an fma gets
- * the one of fma.inc (VT_FMA_IS_SOFT). Whoever knows the processor may write some of them anew. */
+ * vt_words_vector.h - the vocabulary of src/num (vt_words.h) over the vector types of GCC and
+ * clang: VT_LANES lanes of f64 or of f32. Primitives for which the compilers have no vector
+ * operator (table lookup, square root, fma, high half of a product, leading zeros) loop over the
+ * lanes. Without an fma instruction the software fma of fma.inc is used (VT_FMA_IS_SOFT). An
+ * includer that targets one instruction set may define some primitives itself (VT_OWN_WORDS). */
 #ifndef VT_WORDS_H
 #define VT_WORDS_H
 #include <stdint.h>
@@ -10,8 +11,8 @@
 #include "vt_num.h"
 
 #define VT_FN static inline
-#define VT_RARE_FN static __attribute__((noinline))             /* must not swell its caller */
-#define VT_PART_FN static inline __attribute__((always_inline)) /* constants must reach it */
+#define VT_RARE_FN static __attribute__((noinline))             /* rare code is not inlined */
+#define VT_PART_FN static inline __attribute__((always_inline)) /* the callee sees constants */
 #define VT_TABLE static const
 #ifndef VT_LANES
 #define VT_LANES 4
@@ -21,7 +22,7 @@ typedef double vt_d __attribute__((vector_size(8 * VT_LANES)));
 typedef int64_t vt_i __attribute__((vector_size(8 * VT_LANES)));
 typedef vt_i vt_m;
 
-VT_FN vt_i vt_bits_of(vt_d x) { return (vt_i)x; } /* vector casts keep the bits */
+VT_FN vt_i vt_bits_of(vt_d x) { return (vt_i)x; } /* a cast between vectors keeps the bits */
 VT_FN vt_d vt_of_bits(vt_i u) { return (vt_d)u; }
 VT_FN vt_m vt_lt(vt_d a, vt_d b) { return (vt_m)(a < b); }
 VT_FN vt_m vt_le(vt_d a, vt_d b) { return (vt_m)(a <= b); }
@@ -29,12 +30,12 @@ VT_FN vt_m vt_eq(vt_d a, vt_d b) { return (vt_m)(a == b); }
 VT_FN vt_m vt_not(vt_m m) { return ~m; }
 VT_FN vt_i vt_sel_i(vt_m m, vt_i a, vt_i b) { return (a & m) | (b & ~m); }
 VT_FN vt_d vt_sel(vt_m m, vt_d a, vt_d b) { return (vt_d)vt_sel_i(m, (vt_i)a, (vt_i)b); }
-VT_FN vt_d vt_num(double c) { return c - (vt_d){0}; } /* c - (+0) is c for every c */
+VT_FN vt_d vt_num(double c) { return c - (vt_d){0}; } /* c - (+0) is c for every c, -0 included */
 VT_FN vt_i vt_int(int64_t c) { return c - (vt_i){0}; }
 VT_FN vt_d vt_abs(vt_d x) { return (vt_d)((vt_i)x & INT64_MAX); }
 VT_FN vt_d vt_sign_of(vt_d x, vt_d like) { return (vt_d)((vt_i)x | ((vt_i)like & INT64_MIN)); }
 
-/* ---- the integer lanes without a sign ---- */
+/* ---- unsigned integer lanes ---- */
 typedef uint64_t vt_w __attribute__((vector_size(8 * VT_LANES)));
 __extension__ typedef unsigned __int128 vt_w_product;
 
@@ -71,8 +72,8 @@ VT_FN vt_s vt_s_of_int(vt_u n) { return __builtin_convertvector((vt_u_signed)n, 
 VT_FN vt_w vt_u_widen(vt_u x) { return __builtin_convertvector(x, vt_w); }
 VT_FN vt_u vt_u_narrow(vt_w x) { return __builtin_convertvector(x, vt_u); }
 
-/* ---- what a processor may have instructions for; the includer with its own defines VT_OWN_WORDS
- * and writes them after this file ---- */
+/* ---- primitives that a processor may have instructions for: an includer that has its own defines
+ * VT_OWN_WORDS and defines them after this file ---- */
 #ifndef VT_OWN_WORDS
 VT_FN vt_d vt_s_widen(vt_s x) { return __builtin_convertvector(x, vt_d); }
 VT_FN vt_s vt_s_narrow(vt_d x) { return __builtin_convertvector(x, vt_s); }

@@ -415,7 +415,7 @@ static void test_rules(void) {
       {VT_OP_prelu, NULL, "f32[B, 3, T]; f32[]", "f32[B, 3, T]"},
       {VT_OP_prelu, NULL, "f64[2, 3, 4]; f64[2, 1, 4]", "f64[2, 3, 4]"},
       {VT_OP_prelu, NULL, "f32[2, 3, 4]; f32[4]",
-       "!verify: the slope f32[4] does not broadcast to x, f32[2, 3, 4]: of rank 1 it stands"},
+       "!verify: the slope f32[4] does not broadcast to x, f32[2, 3, 4]: a slope of rank 1 runs"},
       {VT_OP_prelu, NULL, "f32[1, 3]; f32[2, 3]", "!verify: the slope f32[2, 3] does not"},
       {VT_OP_prelu, NULL, "f32[3]; f32[2, 3]", "!verify: the slope f32[2, 3] does not broadcast"},
       {VT_OP_prelu, NULL, "f32[]; f32[3]", "!verify: the slope f32[3] does not broadcast to x"},

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * attr.c - the groups of attrs.def as data, and the loops over their fields. */
+ * attr.c - the groups of attrs.def as tables of fields, and the functions that loop over the
+ * fields. */
 #include <string.h>
 #include "vt_attr.h"
 #include "vt_decimal.h"
 #include "vt_num.h"
 #include "vt_op.h"
 
-/* Defaults: one constant struct a group. A list's default is empty. */
+/* The defaults: one constant struct per group. The default of a list is empty. */
 #define VT_SET_FLAG(field, value) .field = (value),
 #define VT_SET_INT(field, value) .field = (value),
 #define VT_SET_REAL(field, value) .field = (value),
@@ -145,15 +146,16 @@ static void print_field(const vt_attr_field *f, const char *place, const vt_dims
   }
 }
 
-/* Late fields are single numbers. */
-static int left_out(const vt_attr_group *g, const vt_attr_field *f, const void *attrs) {
+/* Whether a field is not printed because it is late and has its default. Late fields are 8
+ * bytes. */
+static int is_left_out(const vt_attr_group *g, const vt_attr_field *f, const void *attrs) {
   return f->late && memcmp((const char *)attrs + f->offset, (const char *)g->defaults + f->offset,
                            sizeof(int64_t)) == 0;
 }
 
 void vt_attr_print(const vt_attr_group *g, const void *attrs, const vt_dims *dims, vt_text *out) {
   for (uint32_t i = 0; i < g->n_fields; i++) {
-    if (left_out(g, &g->fields[i], attrs)) continue;
+    if (is_left_out(g, &g->fields[i], attrs)) continue;
     vt_text_add(out, "%s%s=", i == 0 ? "" : ", ", g->fields[i].name);
     print_field(&g->fields[i], (const char *)attrs + g->fields[i].offset, dims, out);
   }

@@ -21,19 +21,21 @@ uint32_t vt_build_bits(vt_builder *b, uint32_t dtype, uint64_t bits) {
   return b->node(b, VT_OP_literal, NULL, 0, &a);
 }
 
-/* The cast is the one rounding; the bits travel zero-extended in a u64. */
-static uint32_t build_from(vt_builder *b, uint32_t dtype, const void *value, uint32_t from) {
+/* A literal of `dtype` from a value of type `from`; the cast is the only rounding. The bits are
+ * zero-extended to u64. */
+static uint32_t build_literal_from(vt_builder *b, uint32_t dtype, const void *value,
+                                   uint32_t from) {
   uint64_t bits = 0;
   vt_cast(value, 1, from, &bits, 1, dtype, 1);
   return vt_build_bits(b, dtype, bits);
 }
 
 uint32_t vt_build_number(vt_builder *b, uint32_t dtype, double x) {
-  return build_from(b, dtype, &x, VT_DTYPE_F64);
+  return build_literal_from(b, dtype, &x, VT_DTYPE_F64);
 }
 
 uint32_t vt_build_int(vt_builder *b, uint32_t dtype, int64_t x) {
-  return build_from(b, dtype, &x, VT_DTYPE_I64);
+  return build_literal_from(b, dtype, &x, VT_DTYPE_I64);
 }
 
 uint32_t vt_build_reduce(vt_builder *b, uint32_t op, uint32_t x, uint32_t axis, int keep) {

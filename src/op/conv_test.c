@@ -267,7 +267,7 @@ static void test_padding(void) {
 /* ---- integers ---- */
 
 static int64_t integer_at(const vt_view *v, int64_t i) {
-  return whole_of(v->dtype, get_bits(v, i));
+  return integer_of(v->dtype, get_bits(v, i));
 }
 
 static uint64_t int_at(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cost.c - costs.def as a table: operations and bytes of a step, by definition and not by what a
- * backend makes of it, so that they are the same everywhere. */
+ * cost.c - the operations and bytes of a step by costs.def: by the definition of the op,
+ * independent of the kernels of a backend, so that they are the same for all backends. */
 #include "cost.h"
 #include <string.h>
 #include "vt_window.h"
@@ -22,7 +22,7 @@ void vt_cost_add(vt_cost *sum, const vt_cost *c) {
   sum->bytes_written = vt_cost_sum(sum->bytes_written, c->bytes_written);
 }
 
-/* The product of the dimensions from `first` on. */
+/* The product of the dimensions of the axes `first` and above. */
 static uint64_t elements_from(const vt_type *t, uint32_t first) {
   uint64_t n = 1;
   for (uint32_t i = first; i < t->rank; i++) n = vt_cost_times(n, (uint64_t)t->dim[i]);
@@ -61,8 +61,9 @@ static uint64_t flops_sorting(const vt_cost_site *s) {
   return vt_cost_times(elements(&s->in[0]), rounds);
 }
 
-/* Two for each of `depth` products of each element of the result, and one for a bias. */
-static uint64_t contraction(const vt_cost_site *s, uint64_t depth, uint64_t bias) {
+/* The operations of a contraction: two for each of `depth` products of each element of the result,
+ * and `bias` more per element. */
+static uint64_t contraction_flops(const vt_cost_site *s, uint64_t depth, uint64_t bias) {
   const uint64_t each = vt_cost_sum(vt_cost_times(2, depth), bias);
   return vt_cost_times(elements(&s->out[0]), each);
 }
@@ -70,28 +71,29 @@ static uint64_t contraction(const vt_cost_site *s, uint64_t depth, uint64_t bias
 static uint64_t flops_product(const vt_cost_site *s) {
   const vt_attr_matmul *a = s->attrs;
   const vt_type *x = &s->in[0];
-  return contraction(s, (uint64_t)x->dim[x->rank - (a->transpose_a ? 2 : 1)], 0);
+  return contraction_flops(s, (uint64_t)x->dim[x->rank - (a->transpose_a ? 2 : 1)], 0);
 }
 
 static uint64_t flops_product_int(const vt_cost_site *s) {
-  return contraction(s, (uint64_t)s->in[0].dim[s->in[0].rank - 1], 0);
+  return contraction_flops(s, (uint64_t)s->in[0].dim[s->in[0].rank - 1], 0);
 }
 
-/* The bias is the last operand that the op can have. */
+/* Whether a convolution has a bias, which is the last operand that the op can have. */
 static uint64_t has_bias(const vt_cost_site *s) { return s->n_in == s->op->max_in; }
 
 static uint64_t flops_conv(const vt_cost_site *s) {
-  return contraction(s, elements_from(&s->in[1], 1), has_bias(s));
+  return contraction_flops(s, elements_from(&s->in[1], 1), has_bias(s));
 }
 
 static uint64_t flops_conv_weights(const vt_cost_site *s) {
   const vt_type *dy = &s->in[1];
-  return contraction(s, vt_cost_times((uint64_t)dy->dim[0], elements_from(dy, 2)), 0);
+  return contraction_flops(s, vt_cost_times((uint64_t)dy->dim[0], elements_from(dy, 2)), 0);
 }
 
-/* Outputs 0 .. n-1 and taps along one axis for which output + low - tap*dilation is a multiple of
- * the stride. Taps that leave the same remainder meet the same outputs. */
-static uint64_t pairs_along(const vt_window *w, int64_t n) {
+/* The number of pairs of an output in 0 .. n-1 and a tap along one axis for which output + low -
+ * tap*dilation is a multiple of the stride. Taps that are equal modulo the stride pair with the
+ * same outputs. */
+static uint64_t count_pairs_along(const vt_window *w, int64_t n) {
   uint64_t pairs = 0;
   for (int64_t tap = 0; tap < w->stride && tap < w->kernel; tap++) {
     const int64_t taps = (w->kernel - tap - 1) / w->stride + 1;
@@ -111,7 +113,7 @@ static uint64_t flops_conv_back(const vt_cost_site *s) {
   products = vt_cost_times(products, (uint64_t)(w->dim[0] / a->groups));
   for (uint32_t i = 0; i + 2 < y->rank; i++) {
     const vt_window axis = vt_window_axis(&l, i, w->dim[2 + i], 1);
-    products = vt_cost_times(products, pairs_along(&axis, y->dim[2 + i]));
+    products = vt_cost_times(products, count_pairs_along(&axis, y->dim[2 + i]));
   }
   return vt_cost_sum(vt_cost_times(2, products), vt_cost_times(elements(y), has_bias(s)));
 }
@@ -144,26 +146,26 @@ uint64_t vt_cost_prim(const vt_cost_site *s) {
   return r != NULL ? r->flops(s) : flops_by_class(s);
 }
 
-uint64_t vt_cost_turns(const vt_op_info *op, const void *attrs) {
+uint64_t vt_cost_iterations(const vt_op_info *op, const void *attrs) {
   return op->number == VT_OP_loop ? (uint64_t)((const vt_attr_loop *)attrs)->count : 1;
 }
 
 /* ---- bytes ---- */
 
-/* Elements in memory: an axis that repeats them adds none. */
-static uint64_t elements_there(const vt_bk_tensor *t) {
+/* The number of distinct elements in memory: an axis of stride 0 repeats elements and adds none. */
+static uint64_t stored_elements(const vt_bk_tensor *t) {
   uint64_t n = 1;
   for (uint32_t i = 0; i < t->rank; i++)
     if (t->stride[i] != 0 || t->dim[i] == 0) n = vt_cost_times(n, (uint64_t)t->dim[i]);
   return n;
 }
 
-static uint64_t bytes_there(const vt_bk_tensor *t) {
-  return vt_cost_times(elements_there(t), vt_dtype_bytes(t->dtype));
+static uint64_t stored_bytes(const vt_bk_tensor *t) {
+  return vt_cost_times(stored_elements(t), vt_dtype_bytes(t->dtype));
 }
 
-static uint64_t bytes_chosen(const vt_bk_tensor *x, const vt_bk_tensor *y) {
-  const uint64_t has = elements_there(x), wanted = elements_there(y);
+static uint64_t chosen_bytes(const vt_bk_tensor *x, const vt_bk_tensor *y) {
+  const uint64_t has = stored_elements(x), wanted = stored_elements(y);
   return vt_cost_times(has < wanted ? has : wanted, vt_dtype_bytes(x->dtype));
 }
 
@@ -172,37 +174,38 @@ static void count_bytes(const vt_bk_step *s, vt_cost *out) {
   const int chosen = r != NULL && r->first == READS_chosen;
   for (uint32_t i = 0; i < s->n_in; i++) {
     const int some = i == 0 && chosen && s->n_out > 0;
-    const uint64_t bytes = some ? bytes_chosen(&s->in[0], &s->out[0]) : bytes_there(&s->in[i]);
+    const uint64_t bytes = some ? chosen_bytes(&s->in[0], &s->out[0]) : stored_bytes(&s->in[i]);
     out->bytes_read = vt_cost_sum(out->bytes_read, bytes);
   }
   for (uint32_t i = 0; i < s->n_out; i++)
-    out->bytes_written = vt_cost_sum(out->bytes_written, bytes_there(&s->out[i]));
+    out->bytes_written = vt_cost_sum(out->bytes_written, stored_bytes(&s->out[i]));
 }
 
 /* ---- steps ---- */
 
-static void types_of(const vt_bk_tensor *t, uint32_t n, vt_type *out) {
+static void copy_types(const vt_bk_tensor *t, uint32_t n, vt_type *out) {
   for (uint32_t i = 0; i < n; i++) {
     out[i] = (vt_type){.dtype = t[i].dtype, .rank = t[i].rank};
     memcpy(out[i].dim, t[i].dim, sizeof out[i].dim);
   }
 }
 
-/* `types` has room for all of the step's. */
+/* The cost of a step without bodies. `types` is scratch for the types of all its operands and
+ * results. */
 static vt_status node_cost(const vt_bk_step *step, vt_type *types, vt_alloc a, vt_cost *out,
                            vt_diag *d) {
   const vt_op_info *op = vt_op_get(step->op);
   const void *attrs = step->attrs != NULL ? step->attrs : op->attrs->defaults;
   const vt_cost_site site = {op, attrs, types, types + step->n_in, step->n_in, step->n_out};
-  types_of(step->in, step->n_in, types);
-  types_of(step->out, step->n_out, types + step->n_in);
+  copy_types(step->in, step->n_in, types);
+  copy_types(step->out, step->n_out, types + step->n_in);
   count_bytes(step, out);
   if (!op->prim) return vt_cost_composed(&site, a, &out->flops, d);
   out->flops = vt_cost_prim(&site);
   return VT_OK;
 }
 
-static vt_status plain_cost(const vt_bk_step *step, vt_alloc a, vt_cost *out, vt_diag *d) {
+static vt_status cost_without_bodies(const vt_bk_step *step, vt_alloc a, vt_cost *out, vt_diag *d) {
   vt_type few[16];
   const size_t n = (size_t)step->n_in + step->n_out;
   if (n <= sizeof few / sizeof *few) return node_cost(step, few, a, out, d);
@@ -224,15 +227,15 @@ static vt_status body_cost(const vt_bk_body *body, vt_alloc a, vt_cost *out, vt_
 
 static uint64_t greater(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* What a step with bodies moves is what these move. */
+/* The cost of a loop or cond is that of its bodies: the step itself moves no bytes. */
 static vt_status region_cost(const vt_bk_step *step, vt_alloc a, vt_cost *out, vt_diag *d) {
-  const uint64_t turns = vt_cost_turns(vt_op_get(step->op), step->attrs);
+  const uint64_t iterations = vt_cost_iterations(vt_op_get(step->op), step->attrs);
   for (uint32_t k = 0; k < step->n_body; k++) {
     vt_cost one = {0};
     VT_TRY(body_cost(&step->body[k], a, &one, d));
-    out->flops = greater(out->flops, vt_cost_times(turns, one.flops));
-    out->bytes_read = greater(out->bytes_read, vt_cost_times(turns, one.bytes_read));
-    out->bytes_written = greater(out->bytes_written, vt_cost_times(turns, one.bytes_written));
+    out->flops = greater(out->flops, vt_cost_times(iterations, one.flops));
+    out->bytes_read = greater(out->bytes_read, vt_cost_times(iterations, one.bytes_read));
+    out->bytes_written = greater(out->bytes_written, vt_cost_times(iterations, one.bytes_written));
   }
   return VT_OK;
 }
@@ -241,7 +244,8 @@ vt_status vt_step_cost(const vt_bk_step *step, vt_alloc a, vt_cost *out, vt_diag
   vt_cost cost = {0};
   if (vt_op_get(step->op) == NULL)
     return VT_FAIL(d, VT_INTERNAL, "there is no op number %u", step->op);
-  VT_TRY(step->n_body > 0 ? region_cost(step, a, &cost, d) : plain_cost(step, a, &cost, d));
+  VT_TRY(step->n_body > 0 ? region_cost(step, a, &cost, d)
+                          : cost_without_bodies(step, a, &cost, d));
   *out = cost;
   return VT_OK;
 }

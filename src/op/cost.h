@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cost.h - a node as the rules of costs.def see it. Private to src/op. */
+ * cost.h - computes the operations that a node costs by the rules of costs.def. Private to
+ * src/op. */
 #ifndef VT_COST_H
 #define VT_COST_H
 #include "vt_op.h"
 
-typedef struct vt_cost_site {
+typedef struct vt_cost_site { /* a node as the rules of costs.def see it */
   const vt_op_info *op;
   const void *attrs;
   const vt_type *in, *out;
   uint32_t n_in, n_out;
 } vt_cost_site;
 
-/* Sums and products that stay at UINT64_MAX where they do not fit. */
+/* Sum and product; UINT64_MAX if they overflow. */
 uint64_t vt_cost_sum(uint64_t a, uint64_t b);
 uint64_t vt_cost_times(uint64_t a, uint64_t b);
-/* The operations of a prim; those of its bodies are not among them. */
+/* The operations of a prim without those of its bodies. */
 uint64_t vt_cost_prim(const vt_cost_site *s);
-/* The operations of what a composition decomposes to. */
+/* The operations of a composition: the sum over the prims that it decomposes to. */
 vt_status vt_cost_composed(const vt_cost_site *s, vt_alloc a, uint64_t *out,
                            vt_diag *d) VT_NODISCARD;
-/* How often the bodies of a node run: each one so often, or one of them once. */
-uint64_t vt_cost_turns(const vt_op_info *op, const void *attrs);
+/* The number of iterations of a loop, for which each counts its body; 1 for any other op. */
+uint64_t vt_cost_iterations(const vt_op_info *op, const void *attrs);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * dim.c - arithmetic of dimensions: polynomials in one normal form, interned. */
+ * dim.c - arithmetic of symbolic dimensions: interned polynomials in a normal form. */
 #include <string.h>
 #include "vt_dim.h"
 
@@ -20,9 +20,9 @@ void vt_dims_copy(vt_dims *t, const vt_dims *from, vt_arena *arena) {
 
 #define MAX_NUMBER ((int64_t)1 << 62)
 
-static int64_t handle(uint32_t i) { return INT64_MIN + (int64_t)i; }
+static int64_t handle_of(uint32_t i) { return INT64_MIN + (int64_t)i; }
 
-static vt_poly expand(const vt_dims *t, int64_t dim) {
+static vt_poly poly_of(const vt_dims *t, int64_t dim) {
   if (vt_dim_is_symbolic(dim)) {
     const uint64_t i = (uint64_t)dim - (uint64_t)INT64_MIN;
     return i < t->n_polys ? t->poly[i] : (vt_poly){0};
@@ -38,34 +38,35 @@ static int is_constant(const vt_poly *p) {
   return p->n == 0 || (p->n == 1 && memcmp(p->term[0].power, none, sizeof none) == 0);
 }
 
-/* Without the padding that a struct may have between its members. */
+/* Compares the members one by one, because a struct may have padding between them. */
 static int same_poly(const vt_poly *a, const vt_poly *b) {
   return a->n == b->n && memcmp(a->term, b->term, sizeof a->term) == 0;
 }
 
-/* Equal polynomials get equal handles, because the normal form leaves one way to write each. */
+/* Returns the dimension of a polynomial: a constant, or the handle of the one stored copy. Equal
+ * polynomials get equal handles, because each has only one normal form. */
 static vt_status intern(vt_dims *t, const vt_poly *p, int64_t *out, vt_diag *d) {
   if (is_constant(p)) {
     const int64_t value = p->n == 0 ? 0 : p->term[0].coef;
-    if (value > MAX_NUMBER || value < -MAX_NUMBER) /* lower ones would read as handles */
+    if (value > MAX_NUMBER || value < -MAX_NUMBER) /* smaller constants would be read as handles */
       return VT_FAIL(d, VT_LIMIT, "a dimension overflows");
     *out = value;
     return VT_OK;
   }
   for (uint32_t i = 0; i < t->n_polys; i++) {
     if (!same_poly(&t->poly[i], p)) continue;
-    *out = handle(i);
+    *out = handle_of(i);
     return VT_OK;
   }
   vt_poly *grown = vt_arena_grow(t->arena, t->poly, t->n_polys, &t->cap_polys, sizeof *p);
   if (grown == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   t->poly = grown;
   t->poly[t->n_polys] = *p;
-  *out = handle(t->n_polys++);
+  *out = handle_of(t->n_polys++);
   return VT_OK;
 }
 
-/* Adds coef * x^power to p, keeping the order and dropping a coefficient that becomes 0. */
+/* Adds a term to p, keeping the order of the terms; drops the term if its coefficient becomes 0. */
 static vt_status add_term(vt_poly *p, const vt_term *term, vt_diag *d) {
   uint32_t i = 0;
   while (i < p->n && memcmp(p->term[i].power, term->power, sizeof term->power) > 0) i++;
@@ -108,7 +109,7 @@ int vt_dim_find(const vt_dims *t, const char *name, int64_t *out) {
     p.term[0].power[s] = 1;
     for (uint32_t i = 0; i < t->n_polys; i++) {
       if (!same_poly(&t->poly[i], &p)) continue;
-      *out = handle(i);
+      *out = handle_of(i);
       return 1;
     }
   }
@@ -117,8 +118,8 @@ int vt_dim_find(const vt_dims *t, const char *name, int64_t *out) {
 
 static vt_status add_scaled(vt_dims *t, int64_t a, int64_t b, int64_t scale, int64_t *out,
                             vt_diag *d) {
-  vt_poly sum = expand(t, a);
-  const vt_poly q = expand(t, b);
+  vt_poly sum = poly_of(t, a);
+  const vt_poly q = poly_of(t, b);
   for (uint32_t i = 0; i < q.n; i++) {
     vt_term term = q.term[i];
     if (!vt_i64_mul(term.coef, scale, &term.coef))
@@ -148,7 +149,7 @@ static vt_status mul_terms(const vt_term *a, const vt_term *b, vt_term *out, vt_
 }
 
 vt_status vt_dim_mul(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d) {
-  const vt_poly p = expand(t, a), q = expand(t, b);
+  const vt_poly p = poly_of(t, a), q = poly_of(t, b);
   vt_poly product = {0};
   for (uint32_t i = 0; i < p.n; i++)
     for (uint32_t j = 0; j < q.n; j++) {
@@ -160,7 +161,7 @@ vt_status vt_dim_mul(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d)
 }
 
 vt_status vt_dim_div(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d) {
-  vt_poly p = expand(t, a);
+  vt_poly p = poly_of(t, a);
   if (b <= 0) return VT_FAIL(d, VT_VERIFY, "a dimension can only be divided by a constant > 0");
   for (uint32_t i = 0; i < p.n; i++) {
     if (p.term[i].coef % b != 0)
@@ -172,7 +173,7 @@ vt_status vt_dim_div(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d)
 
 vt_status vt_dim_bind(const vt_dims *t, const int64_t *value, int64_t dim, int64_t *out,
                       vt_diag *d) {
-  const vt_poly p = expand(t, dim);
+  const vt_poly p = poly_of(t, dim);
   int64_t sum = 0;
   for (uint32_t i = 0; i < p.n; i++) {
     int64_t term = p.term[i].coef;
@@ -203,7 +204,7 @@ static void print_term(const vt_dims *t, const vt_term *term, int first, vt_text
 }
 
 void vt_dim_print(const vt_dims *t, int64_t dim, vt_text *out) {
-  const vt_poly p = expand(t, dim);
+  const vt_poly p = poly_of(t, dim);
   if (p.n == 0) vt_text_add(out, "0");
   for (uint32_t i = 0; i < p.n; i++) print_term(t, &p.term[i], i == 0, out);
 }

@@ -40,12 +40,13 @@ uint64_t vt_dtype_bytes(uint32_t dtype) {
   return r != NULL ? r->bytes : 0;
 }
 
-/* The limit holds for the product of all dimensions but the zeros: so an empty tensor has strides
- * that can be computed, and the answer does not depend on the order of the dimensions. */
+/* The limit applies to the product of all nonzero dimensions. Thus the strides of an empty tensor
+ * can be computed, and the result does not depend on the order of the dimensions. */
 vt_status vt_tensor_bytes(const vt_tensor *t, uint64_t *out_count, uint64_t *out_bytes,
                           vt_diag *d) {
   const uint64_t size = vt_dtype_bytes(t->dtype);
-  if (size == 0) return VT_FAIL(d, VT_TENSOR, "a tensor has type %u, which is none", t->dtype);
+  if (size == 0)
+    return VT_FAIL(d, VT_TENSOR, "a tensor has type number %u, which does not exist", t->dtype);
   if (t->rank > VT_MAX_RANK)
     return VT_FAIL(d, VT_LIMIT, "a tensor has rank %u, more than %d", t->rank, VT_MAX_RANK);
   uint64_t span = size;

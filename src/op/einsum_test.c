@@ -280,7 +280,7 @@ static void test_rules(void) {
       {VT_OP_einsum, E("ij...->i..."), "f32[2]", "!verify: where the equation names 2 axes"},
       {VT_OP_einsum, E("ij,jk->ik"), "f32[2, 3]", "!verify: the equation has 2 operands where 1"},
       {VT_OP_einsum, E("ij->ik"), "f32[2, 3]", "!verify: label 'k' of the result is in no operand"},
-      {VT_OP_einsum, E("ij->ii"), "f32[2, 3]", "!verify: label 'i' stands twice in the result"},
+      {VT_OP_einsum, E("ij->ii"), "f32[2, 3]", "!verify: label 'i' occurs twice in the result"},
       {VT_OP_einsum, E("ij"), "f32[2, 3]", "!verify: no '->' before its result"},
       {VT_OP_einsum, E("ij-"), "f32[2, 3]", "!verify: no '->' before its result"},
       {VT_OP_einsum, E("ij->i->j"), "f32[2, 3]", "!verify: goes on after its result"},

@@ -171,14 +171,14 @@ static uint64_t evaluate(const definition *m, uint32_t dtype, const uint64_t x[3
     return vt_f64_bits(
         m->f64(vt_f64_from_bits(x[0]), vt_f64_from_bits(x[1]), vt_f64_from_bits(x[2])));
   const uint64_t bits =
-      m->whole(whole_of(dtype, x[0]), whole_of(dtype, x[1]), whole_of(dtype, x[2]));
+      m->whole(integer_of(dtype, x[0]), integer_of(dtype, x[1]), integer_of(dtype, x[2]));
   return dtype == BOOL ? bits & 1 : truncate_bits(dtype, bits);
 }
 
 /* How IEEE 754 compares a with b: -1 for less, 0 for equal, 1 for greater, 2 for unordered. */
 static int compare_ieee(uint32_t dtype, uint64_t a, uint64_t b) {
   if (dtype != F32 && dtype != F64) {
-    const int64_t x = whole_of(dtype, a), y = whole_of(dtype, b);
+    const int64_t x = integer_of(dtype, a), y = integer_of(dtype, b);
     return x < y ? -1 : x == y ? 0 : 1;
   }
   const double x = dtype == F64 ? vt_f64_from_bits(a) : (double)vt_f32_from_bits((uint32_t)a);

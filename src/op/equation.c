@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * equation.c - reads the equation of an einsum: letters, `...`, commas and one arrow. */
+ * equation.c - parses the equation of an einsum (letters, `...`, commas and one arrow) and gives
+ * every axis of the operands a label and a length. */
 #include "equation.h"
 #include <string.h>
 
-/* What stands between two commas. */
+/* The text of one operand or of the result, between two commas. */
 typedef struct term {
   uint32_t n;
   uint8_t letter[VT_MAX_RANK];
-  int dots; /* how many letters stand before `...`; -1: there is none */
+  int dots; /* number of letters before `...`; -1 if the term has no `...` */
 } term;
 
 typedef struct terms {
-  uint32_t n; /* operands; one more is the result */
+  uint32_t n; /* number of operands; t[n] is the result */
   term t[VT_EQUATION_OPERANDS + 1];
 } terms;
 
@@ -41,7 +42,7 @@ static vt_status add_dots(term *t, const char *s, vt_diag *d) {
   return VT_OK;
 }
 
-/* Up to a comma, an arrow or the end. */
+/* Parses one term, up to a comma, an arrow or the end. */
 static vt_status read_term(const char **at, term *out, vt_diag *d) {
   const char *s = *at;
   *out = (term){.dots = -1};
@@ -80,7 +81,7 @@ static vt_status read_text(const char *s, terms *out, vt_diag *d) {
 
 /* ---- labels of axes ---- */
 
-/* How many axes `...` stands for in operand i. */
+/* Counts the axes that `...` stands for in operand i. */
 static vt_status count_dots(const vt_rule *r, const terms *t, uint32_t i, uint32_t *out,
                             vt_diag *d) {
   char text[VT_TYPE_TEXT];
@@ -93,7 +94,8 @@ static vt_status count_dots(const vt_rule *r, const terms *t, uint32_t i, uint32
   return VT_OK;
 }
 
-/* Letters as they are; `own` axes in place of `...`, aligned at the last of all `most`. */
+/* Labels the axes of term i: a letter is its own label; the `own` axes of its `...` are aligned at
+ * the last of the `most` axes that any `...` stands for. */
 static void label_axes(const term *t, uint32_t own, uint32_t most, vt_equation *q, uint32_t i) {
   uint32_t rank = 0;
   for (uint32_t k = 0; k <= t->n; k++) {
@@ -105,26 +107,28 @@ static void label_axes(const term *t, uint32_t own, uint32_t most, vt_equation *
   q->rank[i] = rank;
 }
 
-static void add_order(vt_equation *q, uint32_t label, uint64_t *seen) {
+static void append_label(vt_equation *q, uint32_t label, uint64_t *seen) {
   if ((*seen >> label & 1) == 0) q->order[q->n_order++] = (uint8_t)label;
   *seen |= (uint64_t)1 << label;
 }
 
-/* Term by term; the axes of `...` all stand where it first does. */
+/* Orders the labels by their first appearance; the axes of `...` all take the position of the first
+ * `...`. */
 static void order_labels(const terms *t, uint32_t most, vt_equation *q) {
   uint64_t seen = 0;
   for (uint32_t i = 0; i < t->n; i++)
     for (uint32_t k = 0; k <= t->t[i].n; k++) {
       if (t->t[i].dots == (int)k)
-        for (uint32_t j = 0; j < most; j++) add_order(q, VT_EQUATION_LETTERS + j, &seen);
-      if (k < t->t[i].n) add_order(q, t->t[i].letter[k], &seen);
+        for (uint32_t j = 0; j < most; j++) append_label(q, VT_EQUATION_LETTERS + j, &seen);
+      if (k < t->t[i].n) append_label(q, t->t[i].letter[k], &seen);
     }
 }
 
 /* ---- lengths ---- */
 
-static vt_status meet(const vt_rule *r, vt_equation *q, uint32_t i, uint32_t axis, uint64_t *known,
-                      vt_diag *d) {
+/* Records the length of the label of one axis, or checks it against the length that is known. */
+static vt_status match_length(const vt_rule *r, vt_equation *q, uint32_t i, uint32_t axis,
+                              uint64_t *known, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   const uint32_t label = q->label[i][axis];
   const int64_t have = r->in[i].dim[axis];
@@ -148,7 +152,7 @@ static vt_status meet(const vt_rule *r, vt_equation *q, uint32_t i, uint32_t axi
 static vt_status find_lengths(const vt_rule *r, vt_equation *q, vt_diag *d) {
   uint64_t known = 0;
   for (uint32_t i = 0; i < q->n; i++)
-    for (uint32_t k = 0; k < q->rank[i]; k++) VT_TRY(meet(r, q, i, k, &known, d));
+    for (uint32_t k = 0; k < q->rank[i]; k++) VT_TRY(match_length(r, q, i, k, &known, d));
   for (uint32_t i = 0; i < q->n; i++)
     for (uint32_t k = 0; k < q->rank[i]; k++) {
       const uint32_t label = q->label[i][k];
@@ -177,7 +181,7 @@ static vt_status check_result(const terms *t, uint32_t most, vt_equation *q, vt_
       return VT_FAIL(d, VT_VERIFY, "label '%c' of the result is in no operand",
                      letter_text(q->label[t->n][k]));
     if ((q->has[t->n] & bit) != 0)
-      return VT_FAIL(d, VT_VERIFY, "label '%c' stands twice in the result",
+      return VT_FAIL(d, VT_VERIFY, "label '%c' occurs twice in the result",
                      letter_text(q->label[t->n][k]));
     q->has[t->n] |= bit;
   }
@@ -206,13 +210,13 @@ vt_status vt_equation_read(const vt_rule *r, vt_equation *out, vt_diag *d) {
   return VT_OK;
 }
 
-uint64_t vt_equation_kept(const vt_equation *q, uint32_t i) {
+uint64_t vt_equation_remaining_labels(const vt_equation *q, uint32_t i) {
   uint64_t kept = 0;
   for (uint32_t k = i + 1; k <= q->n; k++) kept |= q->has[k];
   return kept;
 }
 
-uint32_t vt_equation_sorted(const vt_equation *q, uint64_t mask, uint8_t *out) {
+uint32_t vt_equation_sort_labels(const vt_equation *q, uint64_t mask, uint8_t *out) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < q->n_order; i++)
     if ((mask >> q->order[i] & 1) != 0) out[n++] = q->order[i];

@@ -120,7 +120,7 @@ static void try_types(const vt_op_info *op, const void *attrs, int *out_accepted
 
 static void check_op(const vt_op_info *op, uint64_t *state) {
   int accepted = 0;
-  if (op->min_in != op->max_in || op->max_in > MOST_IN || vt_op_results(op) != 1)
+  if (op->min_in != op->max_in || op->max_in > MOST_IN || vt_op_result_count(op) != 1)
     complain(op->name, "has operands or results that this test does not know");
   if (op->number == VT_OP_cast) {
     for (uint32_t to = VT_DTYPE_F32; to <= VT_DTYPE_BF16; to++) {
@@ -144,7 +144,8 @@ int main(void) {
     pointwise += form == VT_FORM_POINTWISE;
     anchors += form == VT_FORM_ANCHOR;
     if (form == VT_FORM_POINTWISE) check_op(op, &state);
-    if (form == VT_FORM_ANCHOR && vt_op_results(op) != 1) complain(op->name, "has several results");
+    if (form == VT_FORM_ANCHOR && vt_op_result_count(op) != 1)
+      complain(op->name, "has several results");
   }
   CHECK(pointwise > 80 && anchors > 20);
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * formula.h - words in which decompositions and gradients read like their formulas.
- * C leaves the order of arguments open, and nodes are numbered as they are written: so that every
- * compiler writes the same graph, at most one argument of a call may write nodes. */
+ * formula.h - short names for nodes, so that decompositions and gradients read like their formulas.
+ * C does not fix the order in which arguments are evaluated, and nodes are numbered in the order in
+ * which they are written. At most one argument of a call may therefore write nodes; then every
+ * compiler writes the same graph. Private to src/op. */
 #ifndef VT_FORMULA_H
 #define VT_FORMULA_H
 #include "vt_builder.h"
@@ -23,7 +24,8 @@ static inline uint32_t square_root(vt_builder *b, uint32_t x) {
   return vt_build1(b, VT_OP_sqrt, x);
 }
 
-/* With a number, rounded once to the type of x, or given as the bits of an f32. */
+/* Operations with a number, which is rounded once to the type of x, or given as the bits of an
+ * f32. */
 static inline uint32_t scaled(vt_builder *b, uint32_t x, double by) {
   return times(b, vt_build_like(b, x, by), x);
 }
@@ -43,21 +45,21 @@ static inline uint32_t at_most(vt_builder *b, uint32_t x, double bound) {
   return vt_build2(b, VT_OP_minimum, x, vt_build_like(b, x, bound));
 }
 
-/* Comparisons with a number, by the ops eq, lt, le, gt, ge. */
+/* Comparison of x with a number; `op` is eq, lt, le, gt or ge. */
 static inline uint32_t compared(vt_builder *b, uint32_t op, uint32_t x, double with) {
   return vt_build2(b, op, x, vt_build_like(b, x, with));
 }
 static inline uint32_t is_positive(vt_builder *b, uint32_t x) {
   return compared(b, VT_OP_gt, x, 0.0);
 }
-/* lo <= x <= hi, or with the ops gt and lt what lies between. */
+/* lo <= x <= hi with the ops ge and le; lo < x < hi with gt and lt. */
 static inline uint32_t within(vt_builder *b, uint32_t x, uint32_t op, double lo, uint32_t op_hi,
                               double hi) {
   const uint32_t low = compared(b, op, x, lo);
   return vt_build2(b, VT_OP_and, low, compared(b, op_hi, x, hi));
 }
 
-/* which ? x : y, and with +0 on one side */
+/* which ? x : y; or_zero and zero_or have +0 on one side */
 static inline uint32_t choose(vt_builder *b, uint32_t which, uint32_t x, uint32_t y) {
   return vt_build3(b, VT_OP_select, which, x, y);
 }
@@ -68,7 +70,7 @@ static inline uint32_t zero_or(vt_builder *b, uint32_t which, uint32_t x) {
   return choose(b, which, vt_build_like(b, x, 0.0), x);
 }
 
-/* The derivatives of silu and gelu at x, which gates use as well. */
+/* The derivatives of silu and gelu at x; the gradients of swiglu and geglu use them too. */
 uint32_t vt_silu_slope(vt_builder *b, uint32_t x);
 uint32_t vt_gelu_slope(vt_builder *b, uint32_t x);
 #endif

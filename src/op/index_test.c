@@ -56,7 +56,7 @@ static attrs trial_attrs(const trial *t) {
 }
 
 static int64_t index_value(const vt_view *idx, const int64_t *at) {
-  return whole_of(idx->dtype, bits_at_index(idx, at));
+  return integer_of(idx->dtype, bits_at_index(idx, at));
 }
 
 static void source_by_axis(const trial *t, const vt_view *idx, const int64_t *to, int64_t *from) {
@@ -147,7 +147,7 @@ static int is_nan(uint32_t dtype, uint64_t bits) {
 /* 1 if a is above b in the total order of its dtype. */
 static int orders_above(uint32_t dtype, uint64_t a, uint64_t b) {
   if (dtype == F32 || dtype == F64) return comes_above(float_of(dtype, a), float_of(dtype, b));
-  return whole_of(dtype, a) > whole_of(dtype, b);
+  return integer_of(dtype, a) > integer_of(dtype, b);
 }
 
 static uint64_t sum_of(uint32_t dtype, uint64_t base, const uint64_t *u, int64_t n) {
@@ -298,7 +298,7 @@ static void test_one_hot(void) {
         const run_result r = run_op(VT_OP_one_hot, &a, &x, 1, (int)(dtype + wide) % LAYOUTS);
         CHECK(r.status == VT_OK && r.out.dtype == dtype && r.out.rank == 3);
         for (int64_t i = 0; i < count_of_view(&r.out); i++) {
-          const double v = whole_of(x.dtype, get_bits(&x, i / depth)) == i % depth ? 0.1 : -3.75;
+          const double v = integer_of(x.dtype, get_bits(&x, i / depth)) == i % depth ? 0.1 : -3.75;
           uint64_t want = 0;
           vt_cast(&v, 1, F64, &want, 1, dtype, 1);
           check_copied("one_hot", &r.out, i, want);

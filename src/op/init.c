@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * init.c - initialisers of parameters, written as ops through a builder.
- * Coefficients are computed in f64 with + - * / sqrt and rounded once where they enter. */
+ * init.c - initialisers of parameters, written as ops through a builder. Coefficients are computed
+ * in f64 with + - * / sqrt and rounded once, when they become literals. */
 #include <string.h>
 #include "op_rows.h"
 #include "vt_num.h"
 
-static uint32_t fill(const vt_init_args *a, uint32_t scalar) {
+static uint32_t broadcast_scalar(const vt_init_args *a, uint32_t scalar) {
   return vt_build_broadcast(a->b, scalar, a->type->rank, a->type->dim);
 }
 
 uint32_t init_zeros(const vt_init_args *a) {
-  return fill(a, vt_build_int(a->b, a->type->dtype, 0));
+  return broadcast_scalar(a, vt_build_int(a->b, a->type->dtype, 0));
 }
 
-uint32_t init_ones(const vt_init_args *a) { return fill(a, vt_build_int(a->b, a->type->dtype, 1)); }
+uint32_t init_ones(const vt_init_args *a) {
+  return broadcast_scalar(a, vt_build_int(a->b, a->type->dtype, 1));
+}
 
 uint32_t init_constant(const vt_init_args *a) {
   const vt_attr_fill *attrs = a->attrs;
-  return fill(a, vt_build_number(a->b, a->type->dtype, attrs->value));
+  return broadcast_scalar(a, vt_build_number(a->b, a->type->dtype, attrs->value));
 }
 
-static uint32_t draw(const vt_init_args *a, uint32_t op, int64_t stream) {
+static uint32_t draw_random(const vt_init_args *a, uint32_t op, int64_t stream) {
   vt_attr_random r = {.size = sizeof r, .shape = {.n = a->type->rank}, .stream = stream};
   const uint32_t in[2] = {a->seed, a->step};
   memcpy(r.shape.v, a->type->dim, a->type->rank * sizeof *a->type->dim);
@@ -28,13 +30,13 @@ static uint32_t draw(const vt_init_args *a, uint32_t op, int64_t stream) {
 }
 
 static uint32_t scaled_normal(const vt_init_args *a, double std, int64_t stream) {
-  const uint32_t z = draw(a, VT_OP_random_normal, stream);
+  const uint32_t z = draw_random(a, VT_OP_random_normal, stream);
   return vt_build2(a->b, VT_OP_mul, z, vt_build_number(a->b, VT_DTYPE_F32, std));
 }
 
-static uint32_t between(const vt_init_args *a, double low, double high, int64_t stream) {
+static uint32_t uniform_between(const vt_init_args *a, double low, double high, int64_t stream) {
   vt_builder *b = a->b;
-  const uint32_t u = draw(a, VT_OP_random_uniform, stream);
+  const uint32_t u = draw_random(a, VT_OP_random_uniform, stream);
   const uint32_t wide = vt_build2(b, VT_OP_mul, u, vt_build_number(b, VT_DTYPE_F32, high - low));
   return vt_build2(b, VT_OP_add, vt_build_number(b, VT_DTYPE_F32, low), wide);
 }
@@ -46,10 +48,11 @@ uint32_t init_normal(const vt_init_args *a) {
 
 uint32_t init_uniform(const vt_init_args *a) {
   const vt_attr_uniform *u = a->attrs;
-  return between(a, u->low, u->high, u->stream);
+  return uniform_between(a, u->low, u->high, u->stream);
 }
 
-/* [in, out] for rank 2; [out, in, kernel...] above; a vector is its own fan. Never below 1. */
+/* The fan_in of a parameter: the attribute, or if that is 0 from the shape, [in, out] for rank 2
+ * and [out, in, kernel...] above. A vector has its length as both fans. Never below 1. */
 static double fan_in(const vt_init_args *a) {
   const vt_type *t = a->type;
   double n = 1;
@@ -76,7 +79,7 @@ uint32_t init_he_normal(const vt_init_args *a) {
 
 uint32_t init_he_uniform(const vt_init_args *a) {
   const double limit = vt_f64_sqrt(6.0 / fan_in(a));
-  return between(a, -limit, limit, ((const vt_attr_fan *)a->attrs)->stream);
+  return uniform_between(a, -limit, limit, ((const vt_attr_fan *)a->attrs)->stream);
 }
 
 uint32_t init_xavier_normal(const vt_init_args *a) {
@@ -86,5 +89,5 @@ uint32_t init_xavier_normal(const vt_init_args *a) {
 
 uint32_t init_xavier_uniform(const vt_init_args *a) {
   const double limit = vt_f64_sqrt(6.0 / (fan_in(a) + fan_out(a)));
-  return between(a, -limit, limit, ((const vt_attr_fan *)a->attrs)->stream);
+  return uniform_between(a, -limit, limit, ((const vt_attr_fan *)a->attrs)->stream);
 }

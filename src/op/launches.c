@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * launches.c - a list of steps as launches: groups found and checked, each step bound, bodies as
- * lists of their own. Nothing here knows what a backend does with them. */
+ * launches.c - builds launches from a list of steps: finds and checks groups, prepares the views of
+ * each anchor, builds a list of launches for each body. It does not depend on the backend. */
 #include "vt_launches.h"
 #include <string.h>
 #include "vt_layout.h"
@@ -20,8 +20,8 @@ static int is_dense(const vt_bk_tensor *t) {
   return 1;
 }
 
-/* Behind the last element of a tensor in its arena. */
-static uint64_t end_of(const vt_bk_tensor *t) {
+/* Byte offset of the end of a tensor in its arena. */
+static uint64_t end_in_arena(const vt_bk_tensor *t) {
   int64_t last = 0;
   for (uint32_t i = 0; i < t->rank; i++) {
     if (t->dim[i] == 0) return t->offset;
@@ -32,69 +32,70 @@ static uint64_t end_of(const vt_bk_tensor *t) {
 
 /* ---- arenas ---- */
 
-static int32_t note_bytes(vt_arenas *a, uint32_t arena, uint64_t end) {
+static int32_t extend_arena(vt_arenas *a, uint32_t arena, uint64_t end) {
   if (arena >= VT_STEPS_ARENAS) return VT_UNSUPPORTED;
   if (arena >= a->n) a->n = arena + 1;
   if (end > a->ends[arena]) a->ends[arena] = end;
   return VT_OK;
 }
 
-static int32_t note_tensors(vt_arenas *a, const vt_bk_tensor *t, uint32_t n, int written) {
+static int32_t include_tensors(vt_arenas *a, const vt_bk_tensor *t, uint32_t n, int written) {
   int32_t status = VT_OK;
   for (uint32_t i = 0; i < n && status == VT_OK; i++) {
-    status = note_bytes(a, t[i].arena, end_of(&t[i]));
+    status = extend_arena(a, t[i].arena, end_in_arena(&t[i]));
     if (status == VT_OK && written) a->writes[t[i].arena] = 1;
   }
   return status;
 }
 
-static int32_t note_body(vt_arenas *a, const vt_bk_body *b) {
-  int32_t status = note_tensors(a, b->in, b->n_in, 1);
-  if (status == VT_OK) status = note_tensors(a, b->out, b->n_out, 1);
-  return status == VT_OK ? vt_arenas_note(a, b->steps, b->n_steps) : status;
+static int32_t include_body(vt_arenas *a, const vt_bk_body *b) {
+  int32_t status = include_tensors(a, b->in, b->n_in, 1);
+  if (status == VT_OK) status = include_tensors(a, b->out, b->n_out, 1);
+  return status == VT_OK ? vt_arenas_include(a, b->steps, b->n_steps) : status;
 }
 
-int32_t vt_arenas_note(vt_arenas *a, const vt_bk_step *s, uint64_t n) {
+int32_t vt_arenas_include(vt_arenas *a, const vt_bk_step *s, uint64_t n) {
   int32_t status = VT_OK;
   for (; n > 0 && status == VT_OK; n--, s++) {
-    status = note_tensors(a, s->in, s->n_in, 0);
-    if (status == VT_OK) status = note_tensors(a, s->out, s->n_out, 1);
-    for (uint32_t k = 0; k < s->n_body && status == VT_OK; k++) status = note_body(a, &s->body[k]);
+    status = include_tensors(a, s->in, s->n_in, 0);
+    if (status == VT_OK) status = include_tensors(a, s->out, s->n_out, 1);
+    for (uint32_t k = 0; k < s->n_body && status == VT_OK; k++)
+      status = include_body(a, &s->body[k]);
     if (status == VT_OK && s->work_bytes > 0)
-      status = note_bytes(a, s->work_arena, s->work_offset + s->work_bytes);
+      status = extend_arena(a, s->work_arena, s->work_offset + s->work_bytes);
   }
   return status;
 }
 
-/* ---- freeing ---- */
+/* ---- memory ---- */
 
-static void *take(const vt_bk_host *host, uint64_t n, uint64_t size) {
+static void *host_new(const vt_bk_host *host, uint64_t n, uint64_t size) {
   void *p = host->resize(host->user, NULL, 0, n * size + 1);
   if (p != NULL) memset(p, 0, (size_t)(n * size));
   return p;
 }
 
-static void give(const vt_bk_host *host, void *p, uint64_t n, uint64_t size) {
+static void host_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t size) {
   if (p != NULL) host->resize(host->user, p, n * size + 1, 0);
 }
 
-static void launch_free(const vt_launching *how, vt_launch *at) {
+static void launch_free(const vt_launch_callbacks *how, vt_launch *at) {
   if (at->chain != NULL) how->chain_free(how->user, at->chain);
   if (at->anchor == NULL) return;
   how->anchor_free(how->user, at);
   for (uint32_t k = 0; at->bodies != NULL && k < at->anchor->n_body; k++)
     vt_launches_done(how, &at->bodies[k]);
-  give(how->host, at->bodies, at->anchor->n_body, sizeof *at->bodies);
-  give(how->host, at->views, at->n_views, sizeof *at->views);
+  host_free(how->host, at->bodies, at->anchor->n_body, sizeof *at->bodies);
+  host_free(how->host, at->views, at->n_views, sizeof *at->views);
 }
 
-void vt_launches_done(const vt_launching *how, vt_launches *l) {
+void vt_launches_done(const vt_launch_callbacks *how, vt_launches *l) {
   for (uint64_t i = 0; l->launches != NULL && i < l->n; i++) launch_free(how, &l->launches[i]);
-  give(how->host, l->launches, l->room, sizeof *l->launches);
+  host_free(how->host, l->launches, l->cap, sizeof *l->launches);
   *l = (vt_launches){0};
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
 static uint64_t count_steps(const vt_bk_step *s) {
   uint64_t n = 1;
@@ -103,14 +104,14 @@ static uint64_t count_steps(const vt_bk_step *s) {
   return n;
 }
 
-static int32_t build_list(const vt_launching *how, const vt_bk_step *steps, uint64_t n,
+static int32_t build_list(const vt_launch_callbacks *how, const vt_bk_step *steps, uint64_t n,
                           uint64_t number, vt_launches *out);
 
-static int32_t build_bodies(const vt_launching *how, vt_launch *at) {
+static int32_t build_bodies(const vt_launch_callbacks *how, vt_launch *at) {
   const vt_bk_step *s = at->anchor;
   uint64_t number = at->number + 1;
   if (s->n_body == 0) return VT_OK;
-  at->bodies = take(how->host, s->n_body, sizeof *at->bodies);
+  at->bodies = host_new(how->host, s->n_body, sizeof *at->bodies);
   if (at->bodies == NULL) return VT_NOMEM;
   for (uint32_t k = 0; k < s->n_body; k++) {
     const vt_bk_body *b = &s->body[k];
@@ -126,14 +127,14 @@ static vt_view *add_views(vt_view *v, const vt_bk_tensor *t, uint32_t n) {
   return v;
 }
 
-static int32_t build_anchor(const vt_launching *how, const vt_bk_step *s, uint64_t number,
+static int32_t build_anchor(const vt_launch_callbacks *how, const vt_bk_step *s, uint64_t number,
                             vt_launch *at) {
   at->anchor = s;
   at->number = number;
   at->n_views = (uint64_t)s->n_in + s->n_out;
   for (uint32_t k = 0; k < s->n_body; k++)
     at->n_views += (uint64_t)s->body[k].n_in + s->body[k].n_out;
-  at->views = take(how->host, at->n_views, sizeof *at->views);
+  at->views = host_new(how->host, at->n_views, sizeof *at->views);
   if (at->views == NULL) return VT_NOMEM;
   vt_view *v = add_views(at->views, s->in, s->n_in);
   v = add_views(v, s->out, s->n_out);
@@ -145,17 +146,17 @@ static int32_t build_anchor(const vt_launching *how, const vt_bk_step *s, uint64
   return status == VT_OK ? build_bodies(how, at) : status;
 }
 
-static int32_t build_one(const vt_launching *how, const vt_bk_step *s, uint64_t number,
-                         vt_launch *at) {
+static int32_t build_single(const vt_launch_callbacks *how, const vt_bk_step *s, uint64_t number,
+                            vt_launch *at) {
   *at = (vt_launch){.first = number, .n = count_steps(s), .number = number};
   return how->pointwise(s->op) ? how->chain_new(how->user, &s, 1, &at->chain)
                                : build_anchor(how, s, number, at);
 }
 
-/* How many steps from s on are a group that may be run as one; 1: none. Only steps of no group may
- * stand between the members of one. */
+/* The length of the group that starts at s, if it can run as one launch; otherwise 1. A group has
+ * at most one anchor, and only steps without a group may be between its members. */
 enum { MOST_MEMBERS = 64 };
-static uint32_t group_length(const vt_launching *how, const vt_bk_step *s, uint64_t n) {
+static uint32_t group_length(const vt_launch_callbacks *how, const vt_bk_step *s, uint64_t n) {
   uint32_t length = 1, anchors = !how->pointwise(s->op);
   if (s->group == 0) return 1;
   while (length < n && s[length].group == s->group) anchors += !how->pointwise(s[length++].op);
@@ -165,19 +166,20 @@ static uint32_t group_length(const vt_launching *how, const vt_bk_step *s, uint6
   return next < n && s[next].group == s->group ? 1 : length;
 }
 
-/* A place may be used again inside a group. A chain tells values by their places, and the anchor is
- * not part of it: a member before the anchor must not have left its value where the anchor's
- * goes. */
-static int is_reused(const vt_bk_step *s, uint32_t anchor) {
+/* Whether a member before the anchor wrote its value to the place of the anchor's result. Places
+ * are used again inside a group; a chain tells values apart by their places, and the anchor is not
+ * part of the chain. */
+static int is_anchor_place_reused(const vt_bk_step *s, uint32_t anchor) {
   const vt_bk_tensor *y = &s[anchor].out[0];
   for (uint32_t i = 0; i < anchor; i++)
     if (s[i].out[0].arena == y->arena && s[i].out[0].offset == y->offset) return 1;
   return 0;
 }
 
-/* The anchor goes before the pointwise steps, none of which it reads; they are its tail. What
- * cannot be run as one is VT_UNSUPPORTED. */
-static int32_t build_group(const vt_launching *how, const vt_bk_step *s, uint32_t n,
+/* Builds one launch from the n members of a group: the anchor first, then the pointwise steps as
+ * its epilogue. The anchor reads none of their results. VT_UNSUPPORTED if they cannot run as one
+ * launch. */
+static int32_t build_group(const vt_launch_callbacks *how, const vt_bk_step *s, uint32_t n,
                            uint64_t number, vt_launch *at) {
   const vt_bk_step *members[MOST_MEMBERS] = {NULL};
   uint32_t pointwise = 0;
@@ -185,7 +187,7 @@ static int32_t build_group(const vt_launching *how, const vt_bk_step *s, uint32_
   for (uint32_t i = 0; i < n; i++) {
     if (how->pointwise(s[i].op))
       members[pointwise++] = &s[i];
-    else if (is_reused(s, i))
+    else if (is_anchor_place_reused(s, i))
       return VT_UNSUPPORTED;
   }
   int32_t status = how->chain_new(how->user, members, pointwise, &at->chain);
@@ -194,45 +196,47 @@ static int32_t build_group(const vt_launching *how, const vt_bk_step *s, uint32_
   return status;
 }
 
-/* A group is run as one, or each of its members alone: once its first was, so are the others, for
- * its values lie where only that order leaves them. */
-static int is_begun(const vt_bk_step *steps, uint64_t i) {
+/* Whether an earlier step of the group of step i has been launched on its own. A group runs either
+ * as one launch or step by step: once its first member ran alone, so do the others, because their
+ * values are only in place in that order. */
+static int is_group_begun(const vt_bk_step *steps, uint64_t i) {
   uint64_t k = i;
   while (k > 0 && steps[i].group != 0 && steps[k - 1].group == 0) k--;
   return k > 0 && steps[i].group != 0 && steps[k - 1].group == steps[i].group;
 }
 
-/* Step i and, with it, others of its group. Members of a group without bodies count one each. */
-static int32_t build_next(const vt_launching *how, const vt_bk_step *steps, uint64_t i,
-                          uint64_t end, uint64_t number, vt_launch *at, uint64_t *out_taken) {
+/* Builds the launch that starts with step i; *out_used is the number of steps in it. Members of a
+ * group have no bodies, so each counts as one step. */
+static int32_t build_next(const vt_launch_callbacks *how, const vt_bk_step *steps, uint64_t i,
+                          uint64_t end, uint64_t number, vt_launch *at, uint64_t *out_used) {
   const vt_bk_step *s = &steps[i];
-  const uint32_t n = is_begun(steps, i) ? 1 : group_length(how, s, end - i);
+  const uint32_t n = is_group_begun(steps, i) ? 1 : group_length(how, s, end - i);
   if (n > 1) {
     const int32_t status = build_group(how, s, n, number, at);
-    *out_taken = n;
+    *out_used = n;
     if (status != VT_UNSUPPORTED) return status;
     launch_free(how, at);
   }
-  *out_taken = 1;
-  return build_one(how, s, number, at);
+  *out_used = 1;
+  return build_single(how, s, number, at);
 }
 
-static int32_t build_list(const vt_launching *how, const vt_bk_step *steps, uint64_t n,
+static int32_t build_list(const vt_launch_callbacks *how, const vt_bk_step *steps, uint64_t n,
                           uint64_t number, vt_launches *out) {
-  uint64_t taken = 0;
-  out->room = n;
-  out->launches = take(how->host, n, sizeof *out->launches);
+  uint64_t used = 0;
+  out->cap = n;
+  out->launches = host_new(how->host, n, sizeof *out->launches);
   if (out->launches == NULL) return VT_NOMEM;
-  for (uint64_t i = 0; i < n; i += taken) {
+  for (uint64_t i = 0; i < n; i += used) {
     vt_launch *at = &out->launches[out->n++];
-    const int32_t status = build_next(how, steps, i, n, number, at, &taken);
+    const int32_t status = build_next(how, steps, i, n, number, at, &used);
     if (status != VT_OK) return status;
     number += at->n;
   }
   return VT_OK;
 }
 
-int32_t vt_launches_init(const vt_launching *how, const vt_bk_step *steps, uint64_t n,
+int32_t vt_launches_init(const vt_launch_callbacks *how, const vt_bk_step *steps, uint64_t n,
                          vt_launches *out) {
   *out = (vt_launches){0};
   return build_list(how, steps, n, 0, out);
@@ -240,52 +244,55 @@ int32_t vt_launches_init(const vt_launching *how, const vt_bk_step *steps, uint6
 
 /* ---- results ---- */
 
-static int is_there(const vt_bk_tensor *t, const vt_bk_tensor *result) {
+static int is_same_place(const vt_bk_tensor *t, const vt_bk_tensor *result) {
   return t->arena == result->arena && t->offset == result->offset && t->dtype == result->dtype &&
          vt_tensor_count(t) >= vt_tensor_count(result);
 }
 
-static int makes(const vt_launch *at, const vt_bk_tensor *result,
-                 const vt_bk_tensor *(*chain_result)(const void *chain), uint32_t *out_which) {
+static int writes_result(const vt_launch *at, const vt_bk_tensor *result,
+                         const vt_bk_tensor *(*chain_result)(const void *chain),
+                         uint32_t *out_which) {
   *out_which = VT_LAUNCH_CHAIN;
-  if (at->chain != NULL && is_there(chain_result(at->chain), result)) return 1;
+  if (at->chain != NULL && is_same_place(chain_result(at->chain), result)) return 1;
   for (uint32_t i = 0; at->anchor != NULL && i < at->anchor->n_out && i < 32; i++)
-    if (is_there(&at->anchor->out[i], result) && is_dense(&at->anchor->out[i])) {
+    if (is_same_place(&at->anchor->out[i], result) && is_dense(&at->anchor->out[i])) {
       *out_which = i;
       return 1;
     }
   return 0;
 }
 
-vt_launch *vt_launches_maker(const vt_launches *l, const vt_bk_tensor *result,
-                             const vt_bk_tensor *(*chain_result)(const void *chain),
-                             uint32_t *out_which) {
+vt_launch *vt_launches_find_writer(const vt_launches *l, const vt_bk_tensor *result,
+                                   const vt_bk_tensor *(*chain_result)(const void *chain),
+                                   uint32_t *out_which) {
   for (uint64_t i = l->n; i > 0; i--)
-    if (makes(&l->launches[i - 1], result, chain_result, out_which)) return &l->launches[i - 1];
+    if (writes_result(&l->launches[i - 1], result, chain_result, out_which))
+      return &l->launches[i - 1];
   return NULL;
 }
 
 /* ---- running ---- */
 
-static vt_view *place(vt_view *v, const vt_bk_tensor *t, uint32_t n, char *const *base) {
+static vt_view *place_views(vt_view *v, const vt_bk_tensor *t, uint32_t n, char *const *base) {
   for (uint32_t i = 0; i < n; i++) v[i].data = base[t[i].arena] + t[i].offset;
   return v + n;
 }
 
-void vt_launch_place(const vt_launch *at, char *const *base, vt_launch_body body[VT_MAX_BODIES]) {
+void vt_launch_place_views(const vt_launch *at, char *const *base,
+                           vt_launch_body body[VT_MAX_BODIES]) {
   const vt_bk_step *s = at->anchor;
-  vt_view *next = place(at->views, s->in, s->n_in, base);
-  next = place(next, s->out, s->n_out, base);
+  vt_view *next = place_views(at->views, s->in, s->n_in, base);
+  next = place_views(next, s->out, s->n_out, base);
   for (uint32_t i = 0; i < s->n_body; i++) {
     const vt_bk_body *from = &s->body[i];
-    vt_view *results = place(next, from->in, from->n_in, base);
+    vt_view *results = place_views(next, from->in, from->n_in, base);
     body[i] = (vt_launch_body){next, results, from->n_in, from->n_out};
-    next = place(results, from->out, from->n_out, base);
+    next = place_views(results, from->out, from->n_out, base);
   }
 }
 
-void vt_launch_tell(const vt_launch *at, const vt_bk_host *host) {
-  const uint64_t steps = at->chain != NULL ? at->n : 1; /* those of a body are not told of */
+void vt_launch_report_progress(const vt_launch *at, const vt_bk_host *host) {
+  const uint64_t steps = at->chain != NULL ? at->n : 1; /* steps of a body are not reported */
   if (!VT_BK_HAS(host, vt_bk_host, progress)) return;
   for (uint64_t i = 0; i < steps; i++) host->progress(host->user, at->first + i);
 }

@@ -49,7 +49,8 @@ static const char *launch_lengths(const char *steps, uint32_t refused) {
   static char text[MOST * 3];
   backend b = {.refused = refused};
   const vt_bk_host host = {.size = sizeof host, .resize = resize_memory};
-  const vt_launching how = {&host, &b, pointwise, chain_new, chain_free, anchor_new, anchor_free};
+  const vt_launch_callbacks how = {&host,      &b,         pointwise,  chain_new,
+                                   chain_free, anchor_new, anchor_free};
   const size_t n = strlen(steps);
   vt_launches l;
   for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * layout.c - strides of dense tensors and of views of them. */
+ * layout.c - strides of dense tensors, and the view rules of views.def. */
 #include <string.h>
 #include "vt_layout.h"
 
@@ -31,12 +31,13 @@ uint64_t vt_layout_span(const vt_type *t, const vt_layout *l) {
 
 typedef struct vt_view_rule {
   const void *attrs;
-  const vt_type *x, *y;
-  const vt_layout *from;
-  vt_layout *to;
+  const vt_type *x, *y;  /* types of the operand and of the result */
+  const vt_layout *from; /* layout of the operand */
+  vt_layout *to;         /* layout of the result, written if it is a view */
 } vt_view_rule;
 
-/* Row-major order decides which element goes where, so only dense elements keep their places. */
+/* Row-major order determines which element goes where, so only dense elements keep their
+ * positions. */
 static int view_reshape(const vt_view_rule *r) {
   if (!vt_layout_is_dense(r->x, r->from)) return 0;
   vt_layout_dense(r->y, r->to);
@@ -51,7 +52,7 @@ static int view_transpose(const vt_view_rule *r) {
   return 1;
 }
 
-/* The same element again and again: a stride of 0. */
+/* A repeated axis has stride 0. */
 static int view_broadcast(const vt_view_rule *r) {
   const uint32_t new_axes = r->y->rank - r->x->rank;
   *r->to = (vt_layout){.first = r->from->first};
@@ -60,7 +61,8 @@ static int view_broadcast(const vt_view_rule *r) {
   return 1;
 }
 
-/* What has no elements starts where all of it does: a first element would lie beyond the end. */
+/* An empty slice starts at the first element of its operand, because its own start may be beyond
+ * the end. */
 static int view_slice(const vt_view_rule *r) {
   const vt_attr_slice *a = r->attrs;
   uint64_t first = 0;
@@ -78,17 +80,17 @@ static int view_slice(const vt_view_rule *r) {
 
 static const struct {
   uint32_t op;
-  int (*make)(const vt_view_rule *r);
+  int (*rule)(const vt_view_rule *r);
 } views[] = {
 #define VT_VIEW(name, function) {VT_OP_##name, function},
 #include "views.def"
 #undef VT_VIEW
 };
 
-int vt_op_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *l,
-               const vt_type *out, vt_layout *made) {
+int vt_op_result_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *l,
+                      const vt_type *out, vt_layout *made) {
   const vt_view_rule r = {attrs, x, out, l, made};
   for (size_t i = 0; i < sizeof views / sizeof *views; i++)
-    if (views[i].op == op) return views[i].make(&r);
+    if (views[i].op == op) return views[i].rule(&r);
   return 0;
 }

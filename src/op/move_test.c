@@ -314,7 +314,7 @@ static uint64_t expected_gather(int64_t s, const vt_view *in, const vt_view *y, 
   for (uint32_t k = 0; k < inner; k++) where.at[batch + k] = to.at[axis + k];
   for (uint32_t k = 0; k < axis; k++) from.at[k] = to.at[k];
   for (uint32_t k = axis + 1; k < in[0].rank; k++) from.at[k] = to.at[k - 1 + inner];
-  from.at[axis] = whole_of(in[1].dtype, bits_at_index(&in[1], where.at));
+  from.at[axis] = integer_of(in[1].dtype, bits_at_index(&in[1], where.at));
   return bits_at_index(&in[0], from.at);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op.c - ops.def, by number, and inits.def as tables. A row naming a missing function fails to
- * link, one with the wrong signature fails to compile. */
+ * op.c - the rows of ops.def, by ascending number, and of inits.def as tables. A row that names a
+ * missing function does not link, one with the wrong signature does not compile. */
 #include <string.h>
 #include "op_rows.h"
 #include "vt_builder.h"
@@ -93,7 +93,7 @@ static vt_status check_arity(const vt_op_info *op, uint32_t n, vt_diag *d) {
                  op->operands, n);
 }
 
-/* "values, indices" */
+/* The number of names in a list such as "values, indices". */
 static uint32_t count_names(const char *list) {
   uint32_t n = 1;
   for (const char *c = list; *c != 0; c++) n += *c == ',';
@@ -118,7 +118,7 @@ const char *vt_needs_name(vt_needs needs) {
   return names[needs];
 }
 
-uint32_t vt_op_results(const vt_op_info *op) {
+uint32_t vt_op_result_count(const vt_op_info *op) {
   return strstr(op->results, "...") != NULL ? 0 : count_names(op->results);
 }
 
@@ -130,12 +130,12 @@ static vt_status check_dims(const vt_op_info *op, const vt_type *type, vt_diag *
   return VT_OK;
 }
 
-/* Shape rules write as many types as there are results; what they leave at 0 is none. All that an
- * op could write is zeroed, and one more, which shows a rule that writes too many. */
+/* A shape rule writes the types of its results; the first type left at 0 ends them. One more type
+ * than the op can have is zeroed as well, so that a rule that writes too many is noticed. */
 vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, uint32_t *out_n,
                       vt_diag *d) {
   vt_type type[VT_MAX_RESULTS + 1];
-  const uint32_t known = vt_op_results(op), most = known != 0 ? known + 1 : VT_MAX_RESULTS;
+  const uint32_t known = vt_op_result_count(op), most = known != 0 ? known + 1 : VT_MAX_RESULTS;
   uint32_t n = 0;
   memset(type, 0, most * sizeof *type);
   VT_TRY(check_arity(op, r->n_in, d));
@@ -159,7 +159,7 @@ static const vt_init_info inits[] = {
 };
 enum { N_INITS = sizeof inits / sizeof *inits };
 
-uint32_t vt_init_total(void) { return N_INITS; }
+uint32_t vt_init_count(void) { return N_INITS; }
 
 const vt_init_info *vt_init_at(uint32_t i) { return i < N_INITS ? &inits[i] : NULL; }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_activation.c - relu, and the compositions of one operand that are made of functions: silu,
- * gelu, elu, softplus and their kin; f32 but for relu. Each is written twice: as ops (the meaning)
- * and as one function (the second implementation), which share no constants. Its gradient is a rule
- * of its own. */
+ * op_activation.c - relu, and the compositions of one operand that use elementary functions: silu,
+ * gelu, elu, softplus and others; only relu accepts f64. Each is written twice: as ops (the
+ * definition) and as one C function (the second implementation); the two share no constants. The
+ * gradient is a rule of its own. */
 #include "formula.h"
 #include "op_rows.h"
 #include "vt_num.h"
@@ -18,7 +18,7 @@ vt_status shape_elu(const vt_rule *r, vt_type *out, vt_diag *d) {
   return shape_same(r, out, d);
 }
 
-/* x is divided by alpha, so it may not vanish. */
+/* x is divided by alpha, so alpha must not be 0 or subnormal in f32. */
 vt_status shape_celu(const vt_rule *r, vt_type *out, vt_diag *d) {
   const double alpha = ((const vt_attr_alpha *)r->attrs)->alpha;
   if (alpha > -0x1p-126 && alpha < 0x1p-126)
@@ -26,7 +26,7 @@ vt_status shape_celu(const vt_rule *r, vt_type *out, vt_diag *d) {
   return shape_elu(r, out, d);
 }
 
-/* ---- as ops: constants by their bits ---- */
+/* ---- as ops: constants are given by their bits ---- */
 
 uint32_t lower_relu(const vt_lowering *l) {
   return vt_build2(l->b, VT_OP_maximum, l->in[0], vt_build_like(l->b, l->in[0], 0.0));
@@ -81,7 +81,7 @@ uint32_t lower_celu(const vt_lowering *l) {
   return choose(b, above, x, scaled(b, vt_build1(b, VT_OP_expm1, part), alpha));
 }
 
-enum { SELU_SCALE = 0x3f867d5f, SELU_BOTH = 0x3fe10966 }; /* the scale, and times its alpha */
+enum { SELU_SCALE = 0x3f867d5f, SELU_BOTH = 0x3fe10966 }; /* the scale of selu, and scale * alpha */
 
 uint32_t lower_selu(const vt_lowering *l) {
   vt_builder *b = l->b;
@@ -91,25 +91,25 @@ uint32_t lower_selu(const vt_lowering *l) {
 }
 
 /* log1p(exp(-(abs x))) */
-static uint32_t tail(vt_builder *b, uint32_t x) {
+static uint32_t build_log1p_exp_neg_abs(vt_builder *b, uint32_t x) {
   const uint32_t size = vt_build1(b, VT_OP_abs, x);
   return vt_build1(b, VT_OP_log1p, vt_build1(b, VT_OP_exp, negative(b, size)));
 }
 
-static uint32_t softplus_of(vt_builder *b, uint32_t x) {
+static uint32_t build_softplus(vt_builder *b, uint32_t x) {
   const uint32_t above = at_least(b, x, 0.0);
-  return plus(b, above, tail(b, x));
+  return plus(b, above, build_log1p_exp_neg_abs(b, x));
 }
 
-uint32_t lower_softplus(const vt_lowering *l) { return softplus_of(l->b, l->in[0]); }
+uint32_t lower_softplus(const vt_lowering *l) { return build_softplus(l->b, l->in[0]); }
 
 uint32_t lower_log_sigmoid(const vt_lowering *l) {
   const uint32_t below = at_most(l->b, l->in[0], 0.0);
-  return minus(l->b, below, tail(l->b, l->in[0]));
+  return minus(l->b, below, build_log1p_exp_neg_abs(l->b, l->in[0]));
 }
 
 uint32_t lower_mish(const vt_lowering *l) {
-  return times(l->b, l->in[0], vt_build1(l->b, VT_OP_tanh, softplus_of(l->b, l->in[0])));
+  return times(l->b, l->in[0], vt_build1(l->b, VT_OP_tanh, build_softplus(l->b, l->in[0])));
 }
 
 uint32_t lower_tanhshrink(const vt_lowering *l) {
@@ -195,7 +195,7 @@ void grad_log_sigmoid(const vt_gradient *g) {
 /* t = tanh(softplus(x)); s = sigmoid(x); dy*(t + (x*s)*(1 - t*t)) */
 void grad_mish(const vt_gradient *g) {
   vt_builder *b = g->b;
-  const uint32_t x = g->in[0], t = vt_build1(b, VT_OP_tanh, softplus_of(b, x));
+  const uint32_t x = g->in[0], t = vt_build1(b, VT_OP_tanh, build_softplus(b, x));
   const uint32_t part = times(b, x, vt_build1(b, VT_OP_sigmoid, x));
   const uint32_t slope = times(b, part, one_minus(b, times(b, t, t)));
   g->d_in[0] = times(b, g->d_out[0], plus(b, t, slope));
@@ -207,8 +207,8 @@ void grad_tanhshrink(const vt_gradient *g) {
   g->d_in[0] = times(g->b, g->d_out[0], times(g->b, t, t));
 }
 
-/* ---- as functions: the same constants spelled again, so that neither side can mislead both ----
- */
+/* ---- as functions: the constants are written again in another form, so that one typing error
+ * cannot be in both ---- */
 
 static float relu(float x) { return vt_f32_max(x, 0.0f); }
 
@@ -231,13 +231,13 @@ static float selu(float x) {
   return x > 0.0f ? scale * x : scale_alpha * vt_f32_expm1(x);
 }
 
-static float log_rest(float x) { return vt_f32_log1p(vt_f32_exp(x > 0.0f ? -x : x)); }
-static float softplus(float x) { return vt_f32_max(x, 0.0f) + log_rest(x); }
-static float log_sigmoid(float x) { return vt_f32_min(x, 0.0f) - log_rest(x); }
+static float log1p_exp_neg_abs(float x) { return vt_f32_log1p(vt_f32_exp(x > 0.0f ? -x : x)); }
+static float softplus(float x) { return vt_f32_max(x, 0.0f) + log1p_exp_neg_abs(x); }
+static float log_sigmoid(float x) { return vt_f32_min(x, 0.0f) - log1p_exp_neg_abs(x); }
 static float mish(float x) { return x * vt_f32_tanh(softplus(x)); }
 static float tanhshrink(float x) { return x - vt_f32_tanh(x); }
 
-static vt_walk walk_pair(const vt_kernel *k) {
+static vt_walk walk_result_and_x(const vt_kernel *k) {
   vt_walk w;
   vt_walk_init(&w, k->out->rank, k->out->dim);
   vt_walk_view(&w, k->out);
@@ -246,7 +246,7 @@ static vt_walk walk_pair(const vt_kernel *k) {
 }
 
 static vt_status map(const vt_kernel *k, float (*f)(float)) {
-  vt_walk w = walk_pair(k);
+  vt_walk w = walk_result_and_x(k);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
     ((float *)k->out->data)[w.at[0]] = f(((const float *)k->in[0].data)[w.at[1]]);
   return VT_OK;
@@ -254,7 +254,7 @@ static vt_status map(const vt_kernel *k, float (*f)(float)) {
 
 vt_status kernel_relu(vt_kernel *k) {
   if (k->out->dtype == VT_DTYPE_F32) return map(k, relu);
-  vt_walk w = walk_pair(k);
+  vt_walk w = walk_result_and_x(k);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
     ((double *)k->out->data)[w.at[0]] = vt_f64_max(((const double *)k->in[0].data)[w.at[1]], 0.0);
   return VT_OK;
@@ -269,10 +269,10 @@ vt_status kernel_log_sigmoid(vt_kernel *k) { return map(k, log_sigmoid); }
 vt_status kernel_mish(vt_kernel *k) { return map(k, mish); }
 vt_status kernel_tanhshrink(vt_kernel *k) { return map(k, tanhshrink); }
 
-/* Below zero alpha*expm1(x/alpha), or x itself in the exponent. */
-static vt_status exponential(const vt_kernel *k, int divided) {
+/* x > 0 ? x : alpha*expm1(x), or if `divided` alpha*expm1(x/alpha). */
+static vt_status map_elu(const vt_kernel *k, int divided) {
   const float alpha = (float)((const vt_attr_alpha *)k->attrs)->alpha;
-  vt_walk w = walk_pair(k);
+  vt_walk w = walk_result_and_x(k);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     const float x = ((const float *)k->in[0].data)[w.at[1]];
     const float below = alpha * vt_f32_expm1(divided ? x / alpha : x);
@@ -281,5 +281,5 @@ static vt_status exponential(const vt_kernel *k, int divided) {
   return VT_OK;
 }
 
-vt_status kernel_elu(vt_kernel *k) { return exponential(k, 0); }
-vt_status kernel_celu(vt_kernel *k) { return exponential(k, 1); }
+vt_status kernel_elu(vt_kernel *k) { return map_elu(k, 0); }
+vt_status kernel_celu(vt_kernel *k) { return map_elu(k, 1); }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_adaptive.c - pools that are given the number of their windows. Window p of O along an axis of
- * length I is floor(p*I/O) .. ceil((p+1)*I/O) - 1, so windows differ in size and may overlap. As
- * ops: each window is gathered along a new axis, in its own row-major order and filled up at its
- * end, and that axis is reduced. */
+ * op_adaptive.c - adaptive pools, whose attribute is the number of windows. Window p of O along an
+ * axis of length I is floor(p*I/O) .. ceil((p+1)*I/O) - 1, so windows differ in size and may
+ * overlap. As ops: each window is gathered along a new axis, in row-major order and padded at its
+ * end to the size of the largest window, and that axis is reduced. */
 #include <string.h>
 #include "op_float.h"
 #include "op_move.h"
@@ -14,7 +14,7 @@ static const vt_attr_list *sizes_of(const void *attrs) {
   return &((const vt_attr_adaptive *)attrs)->to;
 }
 
-/* So that (p + 1)*I + O fits i64. */
+/* Checks that (p + 1)*I + O fits i64. */
 static vt_status check_product(int64_t in, int64_t out, vt_diag *d) {
   int64_t all;
   if (vt_dim_is_symbolic(in) || vt_dim_is_symbolic(out)) return VT_OK;
@@ -53,78 +53,80 @@ vt_status shape_adaptive_max_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-/* What the windows of one plane are made of. Values are i64 [positions, taps] or [positions, 1]. */
-typedef struct frame {
+/* The elements that the windows of one plane read. Values are i64 [positions, taps] or [positions,
+ * 1]. */
+typedef struct tap_map {
   uint32_t axes, dtype;
   int64_t n, c, in[VT_SPATIAL_MAX], out[VT_SPATIAL_MAX];
-  int64_t length, positions, taps; /* of a plane of x, of the result, of the largest window */
-  uint32_t index;                  /* what each tap reads; `length` where the window has ended */
-  uint32_t count;                  /* how many taps the window has */
-} frame;
+  int64_t length, positions, taps; /* size of a plane of x, of the result, of the largest window */
+  uint32_t index; /* value: the element that each tap reads; `length` past the end of its window */
+  uint32_t count; /* value: the number of taps of each window */
+} tap_map;
 
-static uint32_t whole(vt_builder *b, int64_t x) { return vt_build_int(b, VT_DTYPE_I64, x); }
+static uint32_t build_i64(vt_builder *b, int64_t x) { return vt_build_int(b, VT_DTYPE_I64, x); }
 
-static uint32_t whole2(vt_builder *b, uint32_t op, uint32_t x, int64_t y) {
-  return vt_build2(b, op, x, whole(b, y));
+/* op(x, y) with y as an i64 literal. */
+static uint32_t build_i64_op(vt_builder *b, uint32_t op, uint32_t x, int64_t y) {
+  return vt_build2(b, op, x, build_i64(b, y));
 }
 
-/* The first element of each window along one axis, and its length: [positions, 1]. */
-static void edges(vt_builder *b, const frame *f, uint32_t i, uint32_t *first, uint32_t *length) {
-  const int64_t inner = vt_count_of(f->out + i + 1, f->axes - i - 1);
-  uint32_t p = vt_build_count(b, 2, 0, f->positions);
-  p = whole2(b, VT_OP_mod, whole2(b, VT_OP_div, p, inner), f->out[i]);
-  const uint32_t start = whole2(b, VT_OP_mul, p, f->in[i]);
-  const uint32_t end = whole2(b, VT_OP_add, start, f->in[i] + f->out[i] - 1);
-  *first = whole2(b, VT_OP_div, start, f->out[i]);
-  *length = vt_build2(b, VT_OP_sub, whole2(b, VT_OP_div, end, f->out[i]), *first);
+/* Two values [positions, 1]: the first element of each window along axis i, and its length. */
+static void edges(vt_builder *b, const tap_map *f, uint32_t i, uint32_t *first, uint32_t *length) {
+  const int64_t inner = vt_count_elements(f->out + i + 1, f->axes - i - 1);
+  uint32_t p = vt_build_iota(b, 2, 0, f->positions);
+  p = build_i64_op(b, VT_OP_mod, build_i64_op(b, VT_OP_div, p, inner), f->out[i]);
+  const uint32_t start = build_i64_op(b, VT_OP_mul, p, f->in[i]);
+  const uint32_t end = build_i64_op(b, VT_OP_add, start, f->in[i] + f->out[i] - 1);
+  *first = build_i64_op(b, VT_OP_div, start, f->out[i]);
+  *length = vt_build2(b, VT_OP_sub, build_i64_op(b, VT_OP_div, end, f->out[i]), *first);
 }
 
-/* Taps count along the last axis of a window first. Where a window has ended, the number it would
- * read is replaced. */
-static void fill_frame(vt_builder *b, frame *f) {
-  uint32_t rest = vt_build_count(b, 2, 1, f->taps), flat = VT_NO_VALUE, first, length;
+/* Sets f->index and f->count. Taps are numbered in row-major order within their window. A tap past
+ * the end of its window reads element f->length, which is padding. */
+static void build_tap_index(vt_builder *b, tap_map *f) {
+  uint32_t rest = vt_build_iota(b, 2, 1, f->taps), flat = VT_NO_VALUE, first, length;
   f->count = VT_NO_VALUE;
   const uint32_t tap = rest;
   for (uint32_t i = f->axes; i-- > 0;) {
     edges(b, f, i, &first, &length);
     uint32_t at = vt_build2(b, VT_OP_add, first, vt_build2(b, VT_OP_mod, rest, length));
-    at = whole2(b, VT_OP_mul, at, vt_count_of(f->in + i + 1, f->axes - i - 1));
+    at = build_i64_op(b, VT_OP_mul, at, vt_count_elements(f->in + i + 1, f->axes - i - 1));
     flat = flat == VT_NO_VALUE ? at : vt_build2(b, VT_OP_add, flat, at);
     f->count = f->count == VT_NO_VALUE ? length : vt_build2(b, VT_OP_mul, f->count, length);
     rest = vt_build2(b, VT_OP_div, rest, length);
   }
   const uint32_t inside = vt_build2(b, VT_OP_lt, tap, f->count);
-  f->index = vt_build3(b, VT_OP_select, inside, flat, whole(b, f->length));
+  f->index = vt_build3(b, VT_OP_select, inside, flat, build_i64(b, f->length));
 }
 
-/* The longest window: I/O where that is whole, otherwise it may reach into two elements more. */
-static int64_t longest(int64_t in, int64_t out) {
+/* The largest window along an axis: I/O elements if that is whole, otherwise up to two more. */
+static int64_t longest_window(int64_t in, int64_t out) {
   if (out == 0) return 0;
   const int64_t most = in % out == 0 ? in / out : in / out + 2;
   return most < in ? most : in;
 }
 
-static int open_frame(vt_builder *b, uint32_t x, const void *attrs, frame *out) {
+static int init_tap_map(vt_builder *b, uint32_t x, const void *attrs, tap_map *out) {
   vt_type t;
-  if (!vt_build_type(b, x, &t)) return 0;
-  frame f = {.axes = t.rank - 2, .dtype = t.dtype, .n = t.dim[0], .c = t.dim[1]};
+  if (!vt_build_read_type(b, x, &t)) return 0;
+  tap_map f = {.axes = t.rank - 2, .dtype = t.dtype, .n = t.dim[0], .c = t.dim[1]};
   int64_t window[VT_SPATIAL_MAX];
   for (uint32_t i = 0; i < f.axes; i++) {
     f.in[i] = t.dim[2 + i];
     f.out[i] = vt_window_entry(sizes_of(attrs), i, 1);
-    window[i] = longest(f.in[i], f.out[i]);
+    window[i] = longest_window(f.in[i], f.out[i]);
   }
-  f.length = vt_count_of(f.in, f.axes);
-  f.positions = vt_count_of(f.out, f.axes);
-  f.taps = vt_count_of(window, f.axes);
-  if (f.taps == 0) f.taps = 1; /* there is something to reduce, though it lies behind the end */
-  fill_frame(b, &f);
+  f.length = vt_count_elements(f.in, f.axes);
+  f.positions = vt_count_elements(f.out, f.axes);
+  f.taps = vt_count_elements(window, f.axes);
+  if (f.taps == 0) f.taps = 1; /* an empty axis is not reduced: there is one tap, past the end */
+  build_tap_index(b, &f);
   *out = f;
   return 1;
 }
 
-/* [n, c, positions, taps] of x, with `fill` where a window has ended. */
-static uint32_t windows(vt_builder *b, const frame *f, uint32_t x, uint32_t fill) {
+/* The windows of x as [n, c, positions, taps], with `fill` past the end of each window. */
+static uint32_t gather_windows(vt_builder *b, const tap_map *f, uint32_t x, uint32_t fill) {
   const vt_attr_pad one = {.size = sizeof one, .low = {.n = 3}, .high = {3, {0, 0, 1}}};
   const vt_attr_gather along = {.size = sizeof along, .axis = 2};
   const int64_t dim[3] = {f->n, f->c, f->length};
@@ -133,80 +135,81 @@ static uint32_t windows(vt_builder *b, const frame *f, uint32_t x, uint32_t fill
   return b->node(b, VT_OP_gather, in, 2, &along);
 }
 
-static uint32_t spread(vt_builder *b, const frame *f, uint32_t x, const int64_t *spatial) {
+/* Reshapes x to [n, c, spatial...]. */
+static uint32_t to_spatial(vt_builder *b, const tap_map *f, uint32_t x, const int64_t *spatial) {
   int64_t dim[2 + VT_SPATIAL_MAX] = {f->n, f->c};
   memcpy(dim + 2, spatial, f->axes * sizeof *dim);
   return vt_build_reshape(b, x, f->axes + 2, dim);
 }
 
-/* The counts in the type of x: [1, 1, positions]. */
-static uint32_t counts(vt_builder *b, const frame *f) {
+/* The number of elements of each window in the type of x: [1, 1, positions]. */
+static uint32_t window_counts(vt_builder *b, const tap_map *f) {
   const int64_t dim[3] = {1, 1, f->positions};
   return vt_build_cast(b, vt_build_reshape(b, f->count, 3, dim), f->dtype);
 }
 
 uint32_t lower_adaptive_avg_pool(const vt_lowering *l) {
   vt_builder *b = l->b;
-  frame f;
-  if (!open_frame(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const uint32_t w = windows(b, &f, l->in[0], vt_build_like(b, l->in[0], 0.0));
+  tap_map f;
+  if (!init_tap_map(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  const uint32_t w = gather_windows(b, &f, l->in[0], vt_build_like(b, l->in[0], 0.0));
   const uint32_t sum = vt_build_reduce(b, VT_OP_sum, w, 3, 0);
-  return spread(b, &f, vt_build2(b, VT_OP_div, sum, counts(b, &f)), f.out);
+  return to_spatial(b, &f, vt_build2(b, VT_OP_div, sum, window_counts(b, &f)), f.out);
 }
 
 uint32_t lower_adaptive_max_pool(const vt_lowering *l) {
   vt_builder *b = l->b;
-  frame f;
-  if (!open_frame(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const uint32_t w = windows(b, &f, l->in[0], vt_pooling_least(b, f.dtype));
-  return spread(b, &f, vt_build_reduce(b, VT_OP_max, w, 3, 0), f.out);
+  tap_map f;
+  if (!init_tap_map(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  const uint32_t w = gather_windows(b, &f, l->in[0], vt_pooling_least_value(b, f.dtype));
+  return to_spatial(b, &f, vt_build_reduce(b, VT_OP_max, w, 3, 0), f.out);
 }
 
-/* ---- gradients: what arrives at an element is added by scatter_add, windows ascending ---- */
+/* ---- gradients: scatter_add adds the contributions to an element, windows ascending ---- */
 
-/* Every window hands its quotient to all its taps; what lies behind the end of x is cut off. */
+/* Every window passes dy/count to all its taps; the element past the end of x is cut off. */
 void grad_adaptive_avg_pool(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_gather along = {.size = sizeof along, .axis = 2};
-  frame f;
-  if (!open_frame(b, g->in[0], g->attrs, &f)) return;
-  const int64_t total = vt_count_of((int64_t[2]){f.positions, f.taps}, 2);
+  tap_map f;
+  if (!init_tap_map(b, g->in[0], g->attrs, &f)) return;
+  const int64_t total = vt_count_elements((int64_t[2]){f.positions, f.taps}, 2);
   const int64_t row[3] = {f.n, f.c, f.positions}, column[4] = {f.n, f.c, f.positions, 1};
   const int64_t all[4] = {f.n, f.c, f.positions, f.taps}, line[3] = {f.n, f.c, total};
   const int64_t flat[3] = {f.n, f.c, f.length + 1};
   const uint32_t dy = vt_build_reshape(b, g->d_out[0], 3, row);
-  const uint32_t q = vt_build2(b, VT_OP_div, dy, counts(b, &f));
+  const uint32_t q = vt_build2(b, VT_OP_div, dy, window_counts(b, &f));
   const uint32_t each = vt_build_broadcast(b, vt_build_reshape(b, q, 4, column), 4, all);
   uint32_t in[3] = {vt_build_broadcast(b, vt_build_like(b, q, 0.0), 3, flat)};
   in[1] = vt_build_reshape(b, f.index, 1, &total);
   in[2] = vt_build_reshape(b, each, 3, line);
   const uint32_t dx = b->node(b, VT_OP_scatter_add, in, 3, &along);
-  g->d_in[0] = spread(b, &f, vt_build_part(b, dx, 2, 0, f.length), f.in);
+  g->d_in[0] = to_spatial(b, &f, vt_build_slice(b, dx, 2, 0, f.length), f.in);
 }
 
-/* The tap that holds the maximum says where dy goes: the first one, so never one behind the end. */
+/* dy of a window goes to the first tap that holds the maximum, which is never one past the end. */
 void grad_adaptive_max_pool(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_axis last = {.size = sizeof last, .axis = 3};
   const vt_attr_gather within = {.size = sizeof within, .axis = 1, .batch = 1};
-  frame f;
-  if (!open_frame(b, g->in[0], g->attrs, &f)) return;
-  const int64_t planes = vt_count_of((int64_t[2]){f.n, f.c}, 2);
+  tap_map f;
+  if (!init_tap_map(b, g->in[0], g->attrs, &f)) return;
+  const int64_t planes = vt_count_elements((int64_t[2]){f.n, f.c}, 2);
   const int64_t rows[2] = {planes, f.positions}, flat[2] = {planes, f.length};
   const uint32_t swap[2] = {1, 0};
-  const uint32_t w = windows(b, &f, g->in[0], vt_pooling_least(b, f.dtype));
+  const uint32_t w = gather_windows(b, &f, g->in[0], vt_pooling_least_value(b, f.dtype));
   const uint32_t tap = vt_build_reshape(b, b->node(b, VT_OP_argmax, &w, 1, &last), 2, rows);
   uint32_t in[3] = {f.index, vt_build_transpose(b, tap, swap, 2), VT_NO_VALUE};
-  const uint32_t found = b->node(b, VT_OP_gather, in, 2, &within); /* [positions, planes] */
+  const uint32_t found = b->node(b, VT_OP_gather, in, 2, &within); /* shape [positions, planes] */
   in[1] = vt_build_transpose(b, found, swap, 2);
   in[0] = vt_build_broadcast(b, vt_build_like(b, g->d_out[0], 0.0), 2, flat);
   in[2] = vt_build_reshape(b, g->d_out[0], 2, rows);
-  g->d_in[0] = spread(b, &f, b->node(b, VT_OP_scatter_add, in, 3, &within), f.in);
+  g->d_in[0] = to_spatial(b, &f, b->node(b, VT_OP_scatter_add, in, 3, &within), f.in);
 }
 
 /* ---- second implementation: one window at a time ---- */
 
-typedef struct window { /* of one position, over the spatial axes */
+typedef struct window { /* the window of one position, over the spatial axes */
   int64_t start[VT_SPATIAL_MAX], size[VT_SPATIAL_MAX];
 } window;
 
@@ -220,10 +223,10 @@ static window window_at(const vt_view *x, const vt_view *y, const int64_t *p) {
   return w;
 }
 
-/* A walk over one window, and where in x it starts. */
-static int64_t enter(const vt_view *x, const vt_walk *at, const window *w, vt_walk *out) {
-  vt_view spatial = vt_view_drop(x, 0);
-  spatial = vt_view_drop(&spatial, 0);
+/* Starts a walk over one window; returns the position in x where the plane's window starts. */
+static int64_t walk_window(const vt_view *x, const vt_walk *at, const window *w, vt_walk *out) {
+  vt_view spatial = vt_view_drop_axis(x, 0);
+  spatial = vt_view_drop_axis(&spatial, 0);
   int64_t base = at->index[0] * x->stride[0] + at->index[1] * x->stride[1];
   for (uint32_t i = 0; i < spatial.rank; i++) {
     base += w->start[i] * spatial.stride[i];
@@ -241,7 +244,7 @@ vt_status kernel_adaptive_avg_pool(vt_kernel *k) {
   vt_walk_view(&w, y);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     const window here = window_at(x, y, w.index + 2);
-    const int64_t base = enter(x, &w, &here, &t);
+    const int64_t base = walk_window(x, &w, &here, &t);
     vt_float_sum sum;
     vt_float_sum_init(&sum, x->dtype);
     for (int64_t j = 0; j < t.count; j++, vt_walk_next(&t))
@@ -259,10 +262,10 @@ vt_status kernel_adaptive_max_pool(vt_kernel *k) {
   vt_walk_view(&w, y);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     const window here = window_at(x, y, w.index + 2);
-    const int64_t base = enter(x, &w, &here, &t);
+    const int64_t base = walk_window(x, &w, &here, &t);
     int64_t best = base;
     for (int64_t j = 0; j < t.count; j++, vt_walk_next(&t))
-      if (vt_view_above(x, base + t.at[0], best)) best = base + t.at[0];
+      if (vt_view_is_above(x, base + t.at[0], best)) best = base + t.at[0];
     memcpy((char *)y->data + w.at[0] * size, (const char *)x->data + best * size, (size_t)size);
   }
   return VT_OK;

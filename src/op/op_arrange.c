@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_arrange.c - movements composed of the prims of op_move.c: repeating, turning round, cutting,
- * joining, and shapes with other axes. */
+ * op_arrange.c - movement compositions of the prims of op_move.c: tile, flip, roll, triu, tril,
+ * diag. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -16,26 +16,27 @@ vt_status shape_tile(const vt_rule *r, vt_type *out, vt_diag *d) {
   for (uint32_t i = 0; i < out->rank; i++) {
     const int64_t n = repeats->v[i];
     if (!vt_dim_is_symbolic(n) && (n < 0 || n > VT_DIM_MAX))
-      return VT_FAIL(d, VT_VERIFY, "axis %u: %lld repeats", i, (long long)n);
+      return VT_FAIL(d, VT_VERIFY, "axis %u: %lld repeats: expected 0..2^40", i, (long long)n);
     VT_TRY(vt_dim_mul(r->dims, out->dim[i], n, &out->dim[i], d));
   }
   return VT_OK;
 }
 
-/* Whether no element is repeated, or none times: other axes may be of any length then. */
-static int tiles_nothing(const vt_type *x, const vt_attr_list *repeats) {
+/* Whether the result is empty: an axis of x or a repeat is 0. The other axes may then have any
+ * length. */
+static int is_tile_empty(const vt_type *x, const vt_attr_list *repeats) {
   int empty = 0;
   for (uint32_t i = 0; i < x->rank; i++) empty |= x->dim[i] == 0 || repeats->v[i] == 0;
   return empty;
 }
 
-/* Along one axis: 0 .. d-1, over and over, looked up. */
+/* Tiles one axis after the other by a gather at the indices i mod d. */
 uint32_t lower_tile(const vt_lowering *l) {
   const vt_attr_list *repeats = &((const vt_attr_tile *)l->attrs)->repeats;
   vt_builder *b = l->b;
   vt_type x;
-  if (!vt_build_type(b, l->in[0], &x)) return VT_NO_VALUE;
-  if (tiles_nothing(&x, repeats)) {
+  if (!vt_build_read_type(b, l->in[0], &x)) return VT_NO_VALUE;
+  if (is_tile_empty(&x, repeats)) {
     for (uint32_t i = 0; i < x.rank; i++) x.dim[i] *= repeats->v[i];
     return vt_build_full(b, x.dtype, 0.0, &x);
   }
@@ -43,7 +44,7 @@ uint32_t lower_tile(const vt_lowering *l) {
   for (uint32_t i = 0; i < x.rank; i++) {
     if (repeats->v[i] == 1) continue;
     const vt_attr_gather a = {.size = sizeof a, .axis = i};
-    const uint32_t count = vt_build_count(b, 1, 0, x.dim[i] * repeats->v[i]);
+    const uint32_t count = vt_build_iota(b, 1, 0, x.dim[i] * repeats->v[i]);
     const uint32_t in[2] = {
         y, vt_build2(b, VT_OP_mod, count, vt_build_int(b, VT_DTYPE_I64, x.dim[i]))};
     y = b->node(b, VT_OP_gather, in, 2, &a);
@@ -67,31 +68,32 @@ vt_status kernel_tile(vt_kernel *k) {
   return VT_OK;
 }
 
-/* S over all repeats as one axis. dy is (r0, d0, r1, d1, ...); one axis of repeats after the other
- * is brought behind those that are in front already, so that four axes are enough at a time. */
+/* S over all repeats, as one axis. dy has the axes (r0, d0, r1, d1, ...) of repeats and lengths.
+ * The repeats of one axis after the other are moved behind the repeats that are already in front,
+ * so that a transpose of four axes is enough. */
 void grad_tile(const vt_gradient *g) {
   const vt_attr_list *repeats = &((const vt_attr_tile *)g->attrs)->repeats;
   static const uint32_t forward[4] = {0, 2, 1, 3};
   vt_builder *b = g->b;
   vt_type x;
-  if (!vt_build_type(b, g->in[0], &x)) return;
-  if (tiles_nothing(&x, repeats)) { /* S of nothing */
+  if (!vt_build_read_type(b, g->in[0], &x)) return;
+  if (is_tile_empty(&x, repeats)) { /* an empty sum is +0 */
     g->d_in[0] = vt_build_full(b, x.dtype, 0.0, &x);
     return;
   }
   uint32_t dy = g->d_out[0];
-  int64_t front = 1; /* the repeats in front */
+  int64_t front = 1; /* product of the repeats that are already in front */
   for (uint32_t i = 0; i < x.rank; i++) {
     if (repeats->v[i] == 1) continue;
-    const int64_t behind = vt_count_of(x.dim + i, x.rank - i);
-    const int64_t later = vt_count_of(repeats->v + i + 1, x.rank - i - 1);
-    const int64_t dim[4] = {front, vt_count_of(x.dim, i), repeats->v[i],
-                            vt_count_of((int64_t[]){behind, later}, 2)};
+    const int64_t behind = vt_count_elements(x.dim + i, x.rank - i);
+    const int64_t later = vt_count_elements(repeats->v + i + 1, x.rank - i - 1);
+    const int64_t dim[4] = {front, vt_count_elements(x.dim, i), repeats->v[i],
+                            vt_count_elements((int64_t[]){behind, later}, 2)};
     dy = vt_build_transpose(b, vt_build_reshape(b, dy, 4, dim), forward, 4);
-    front = vt_count_of((int64_t[]){front, repeats->v[i]}, 2);
+    front = vt_count_elements((int64_t[]){front, repeats->v[i]}, 2);
   }
   if (front != 1) {
-    dy = vt_build_reshape(b, dy, 2, (int64_t[]){front, vt_count_of(x.dim, x.rank)});
+    dy = vt_build_reshape(b, dy, 2, (int64_t[]){front, vt_count_elements(x.dim, x.rank)});
     dy = vt_build_reduce(b, VT_OP_sum, dy, 0, 0);
   }
   g->d_in[0] = vt_build_reshape(b, dy, x.rank, x.dim);
@@ -99,7 +101,7 @@ void grad_tile(const vt_gradient *g) {
 
 /* ---- flip: y[i] = x[d-1-i] ---- */
 
-static unsigned mask_of(const vt_attr_list *axes, uint32_t rank) {
+static unsigned axes_mask(const vt_attr_list *axes, uint32_t rank) {
   unsigned mask = axes->n == 0 ? (1u << rank) - 1 : 0;
   for (int64_t i = 0; i < axes->n; i++) mask |= 1u << axes->v[i];
   return mask;
@@ -130,30 +132,30 @@ vt_status shape_flip(const vt_rule *r, vt_type *out, vt_diag *d) {
 uint32_t lower_flip(const vt_lowering *l) {
   vt_builder *b = l->b;
   vt_type x;
-  if (!vt_build_type(b, l->in[0], &x)) return VT_NO_VALUE;
-  const unsigned mask = mask_of(&((const vt_attr_axes *)l->attrs)->axes, x.rank);
+  if (!vt_build_read_type(b, l->in[0], &x)) return VT_NO_VALUE;
+  const unsigned mask = axes_mask(&((const vt_attr_axes *)l->attrs)->axes, x.rank);
   uint32_t y = vt_build_reshape(b, l->in[0], x.rank, x.dim);
   for (uint32_t i = 0; i < x.rank; i++) {
     if (!(mask >> i & 1)) continue;
     const vt_attr_gather a = {.size = sizeof a, .axis = i};
     const uint32_t last = vt_build_int(b, VT_DTYPE_I64, x.dim[i] - 1);
-    const uint32_t in[2] = {y, vt_build2(b, VT_OP_sub, last, vt_build_count(b, 1, 0, x.dim[i]))};
+    const uint32_t in[2] = {y, vt_build2(b, VT_OP_sub, last, vt_build_iota(b, 1, 0, x.dim[i]))};
     y = b->node(b, VT_OP_gather, in, 2, &a);
   }
   return y;
 }
 
-/* Second implementation: strides that run backwards. */
+/* Second implementation: a view with negative strides. */
 vt_status kernel_flip(vt_kernel *k) {
-  const unsigned mask = mask_of(&((const vt_attr_axes *)k->attrs)->axes, k->out->rank);
-  vt_view turned = k->in[0];
+  const unsigned mask = axes_mask(&((const vt_attr_axes *)k->attrs)->axes, k->out->rank);
+  vt_view flipped = k->in[0];
   if (vt_view_count(k->out) == 0) return VT_OK;
-  for (uint32_t i = 0; i < turned.rank; i++)
+  for (uint32_t i = 0; i < flipped.rank; i++)
     if (mask >> i & 1) {
-      turned = vt_view_part(&turned, i, turned.dim[i] - 1, turned.dim[i]);
-      turned.stride[i] = -turned.stride[i];
+      flipped = vt_view_slice(&flipped, i, flipped.dim[i] - 1, flipped.dim[i]);
+      flipped.stride[i] = -flipped.stride[i];
     }
-  vt_view_copy(k->out, &turned);
+  vt_view_copy(k->out, &flipped);
   return VT_OK;
 }
 
@@ -163,8 +165,8 @@ void grad_flip(const vt_gradient *g) {
 
 /* ---- roll: y[i] = x[(i - shift) mod d] ---- */
 
-/* The shift within 0 .. d-1. */
-static int64_t shift_of(int64_t shift, int64_t d) {
+/* The shift modulo d, in 0 .. d-1; 0 if d is 0. */
+static int64_t shift_within(int64_t shift, int64_t d) {
   if (d == 0) return 0;
   return shift % d < 0 ? shift % d + d : shift % d;
 }
@@ -182,11 +184,11 @@ uint32_t lower_roll(const vt_lowering *l) {
   const uint32_t axis = (uint32_t)a->axis;
   const vt_attr_axis along = {.size = sizeof along, .axis = a->axis};
   vt_type x;
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
-  const int64_t d = x.dim[axis], cut = d - shift_of(a->shift, d);
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  const int64_t d = x.dim[axis], cut = d - shift_within(a->shift, d);
   uint32_t in[2];
-  in[0] = vt_build_part(l->b, l->in[0], axis, cut, d);
-  in[1] = vt_build_part(l->b, l->in[0], axis, 0, cut);
+  in[0] = vt_build_slice(l->b, l->in[0], axis, cut, d);
+  in[1] = vt_build_slice(l->b, l->in[0], axis, 0, cut);
   return l->b->node(l->b, VT_OP_concat, in, 2, &along);
 }
 
@@ -212,8 +214,8 @@ vt_status kernel_roll(vt_kernel *k) {
 void grad_roll(const vt_gradient *g) {
   vt_attr_roll back = *(const vt_attr_roll *)g->attrs;
   vt_type x;
-  if (!vt_build_type(g->b, g->in[0], &x)) return;
-  back.shift = -shift_of(back.shift, x.dim[back.axis]);
+  if (!vt_build_read_type(g->b, g->in[0], &x)) return;
+  back.shift = -shift_within(back.shift, x.dim[back.axis]);
   g->d_in[0] = g->b->node(g->b, VT_OP_roll, g->d_out, 1, &back);
 }
 
@@ -222,18 +224,19 @@ void grad_roll(const vt_gradient *g) {
 vt_status shape_diagonal(const vt_rule *r, vt_type *out, vt_diag *d) {
   char x[VT_TYPE_TEXT];
   if (r->in[0].rank < 2)
-    return VT_FAIL(d, VT_VERIFY, "%s has no matrices", vt_type_text(r->dims, &r->in[0], x));
+    return VT_FAIL(d, VT_VERIFY, "%s has rank below 2, so it holds no matrices",
+                   vt_type_text(r->dims, &r->in[0], x));
   *out = r->in[0];
   return VT_OK;
 }
 
-/* `compare` of j - i and k: both are far from overflowing. */
+/* Selects x where compare(j - i, k) holds. Neither j - i nor k can overflow. */
 static uint32_t lower_triangle(const vt_lowering *l, uint32_t compare) {
   vt_builder *b = l->b;
   vt_type x;
-  if (!vt_build_type(b, l->in[0], &x)) return VT_NO_VALUE;
-  const uint32_t j = vt_build_count(b, 2, 1, x.dim[x.rank - 1]);
-  const uint32_t i = vt_build_count(b, 2, 0, x.dim[x.rank - 2]);
+  if (!vt_build_read_type(b, l->in[0], &x)) return VT_NO_VALUE;
+  const uint32_t j = vt_build_iota(b, 2, 1, x.dim[x.rank - 1]);
+  const uint32_t i = vt_build_iota(b, 2, 0, x.dim[x.rank - 2]);
   const uint32_t k = vt_build_int(b, VT_DTYPE_I64, ((const vt_attr_diagonal *)l->attrs)->k);
   const uint32_t kept = vt_build2(b, compare, vt_build2(b, VT_OP_sub, j, i), k);
   return vt_build3(b, VT_OP_select, kept, l->in[0], vt_build_like(b, l->in[0], 0.0));
@@ -242,8 +245,8 @@ static uint32_t lower_triangle(const vt_lowering *l, uint32_t compare) {
 uint32_t lower_triu(const vt_lowering *l) { return lower_triangle(l, VT_OP_ge); }
 uint32_t lower_tril(const vt_lowering *l) { return lower_triangle(l, VT_OP_le); }
 
-/* Second implementation: all bits 0 is +0 in every type. */
-static vt_status triangle(vt_kernel *k, int upper) {
+/* Second implementation: +0 has all bits 0 in every type. */
+static vt_status copy_triangle(vt_kernel *k, int upper) {
   const int64_t diagonal = ((const vt_attr_diagonal *)k->attrs)->k;
   const int64_t size = (int64_t)vt_dtype_bytes(k->out->dtype);
   const uint32_t last = k->out->rank - 1;
@@ -263,8 +266,8 @@ static vt_status triangle(vt_kernel *k, int upper) {
   return VT_OK;
 }
 
-vt_status kernel_triu(vt_kernel *k) { return triangle(k, 1); }
-vt_status kernel_tril(vt_kernel *k) { return triangle(k, 0); }
+vt_status kernel_triu(vt_kernel *k) { return copy_triangle(k, 1); }
+vt_status kernel_tril(vt_kernel *k) { return copy_triangle(k, 0); }
 
 void grad_triu(const vt_gradient *g) {
   g->d_in[0] = g->b->node(g->b, VT_OP_triu, g->d_out, 1, g->attrs);
@@ -274,12 +277,12 @@ void grad_tril(const vt_gradient *g) {
   g->d_in[0] = g->b->node(g->b, VT_OP_tril, g->d_out, 1, g->attrs);
 }
 
-/* ---- diag: from a matrix to its diagonal j - i = k, and from a line to the matrix ---- */
+/* ---- diag: from a matrix to its diagonal j - i = k, and from a vector to the matrix ---- */
 
-static int64_t offset_of(const void *attrs) { return ((const vt_attr_diagonal *)attrs)->k; }
+static int64_t diagonal_offset(const void *attrs) { return ((const vt_attr_diagonal *)attrs)->k; }
 
-/* As ops a matrix is one line of elements. */
-static vt_status check_line(const vt_rule *r, const vt_type *matrix, vt_diag *d) {
+/* Checks the size of a matrix, which is reshaped to one axis in the decomposition. */
+static vt_status check_matrix_size(const vt_rule *r, const vt_type *matrix, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   int64_t all;
   if (vt_dim_is_symbolic(matrix->dim[0]) || vt_dim_is_symbolic(matrix->dim[1])) return VT_OK;
@@ -294,11 +297,12 @@ static vt_status diagonal_length(const vt_rule *r, int64_t k, int64_t *out, vt_d
   char text[VT_TYPE_TEXT];
   if (m == n && vt_dim_is_symbolic(m)) return vt_dim_sub(r->dims, m, off, out, d);
   if (vt_dim_is_symbolic(m) || vt_dim_is_symbolic(n))
-    return VT_FAIL(d, VT_VERIFY, "the diagonal of %s has no length yet: its sides differ",
+    return VT_FAIL(d, VT_VERIFY,
+                   "the length of the diagonal of %s is not known: its symbolic sides differ",
                    vt_type_text(r->dims, x, text));
   const int64_t rows = k < 0 ? m - off : m, columns = k < 0 ? n : n - off;
   if (rows < 0 || columns < 0)
-    return VT_FAIL(d, VT_VERIFY, "diagonal %lld lies outside of %s", (long long)k,
+    return VT_FAIL(d, VT_VERIFY, "diagonal %lld is outside of %s", (long long)k,
                    vt_type_text(r->dims, x, text));
   *out = rows < columns ? rows : columns;
   return VT_OK;
@@ -306,54 +310,54 @@ static vt_status diagonal_length(const vt_rule *r, int64_t k, int64_t *out, vt_d
 
 vt_status shape_diag(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_type *x = &r->in[0];
-  const int64_t k = offset_of(r->attrs);
+  const int64_t k = diagonal_offset(r->attrs);
   char text[VT_TYPE_TEXT];
   if (k < -VT_DIM_MAX || k > VT_DIM_MAX)
     return VT_FAIL(d, VT_VERIFY, "k=%lld: expected -2^40..2^40", (long long)k);
   if (x->rank != 1 && x->rank != 2)
-    return VT_FAIL(d, VT_VERIFY, "%s is neither a line nor a matrix",
+    return VT_FAIL(d, VT_VERIFY, "%s is neither a vector nor a matrix",
                    vt_type_text(r->dims, x, text));
   *out = (vt_type){.dtype = x->dtype, .rank = 3 - x->rank};
-  if (x->rank == 2) VT_TRY(check_line(r, x, d));
+  if (x->rank == 2) VT_TRY(check_matrix_size(r, x, d));
   if (x->rank == 2) return diagonal_length(r, k, &out->dim[0], d);
   VT_TRY(vt_dim_add(r->dims, x->dim[0], k < 0 ? -k : k, &out->dim[0], d));
   out->dim[1] = out->dim[0];
-  return check_line(r, out, d);
+  return check_matrix_size(r, out, d);
 }
 
-/* Where the diagonal stands in a matrix with n columns, row-major: [length]. */
-static uint32_t diagonal_places(vt_builder *b, int64_t length, int64_t n, int64_t k) {
-  const uint32_t count = vt_build_count(b, 1, 0, length);
+/* The row-major positions of the diagonal in a matrix with n columns: [length]. */
+static uint32_t diagonal_positions(vt_builder *b, int64_t length, int64_t n, int64_t k) {
+  const uint32_t count = vt_build_iota(b, 1, 0, length);
   const uint32_t step = vt_build_int(b, VT_DTYPE_I64, n + 1);
   const uint32_t at = vt_build2(b, VT_OP_mul, count, step);
   return vt_build2(b, VT_OP_add, at, vt_build_int(b, VT_DTYPE_I64, k < 0 ? -k * n : k));
 }
 
-/* +0 but for the diagonal, which is `x`. */
-static uint32_t on_diagonal(vt_builder *b, uint32_t x, const vt_type *matrix, int64_t k) {
+/* A matrix with `x` on its diagonal and +0 elsewhere. */
+static uint32_t build_on_diagonal(vt_builder *b, uint32_t x, const vt_type *matrix, int64_t k) {
   vt_type t;
-  if (!vt_build_type(b, x, &t)) return VT_NO_VALUE;
-  const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_of(matrix->dim, 2)}};
+  if (!vt_build_read_type(b, x, &t)) return VT_NO_VALUE;
+  const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_elements(matrix->dim, 2)}};
   const uint32_t zeros = vt_build_full(b, t.dtype, 0.0, &line);
-  const uint32_t places = diagonal_places(b, t.dim[0], matrix->dim[1], k);
+  const uint32_t places = diagonal_positions(b, t.dim[0], matrix->dim[1], k);
   return vt_build_reshape(b, vt_build3(b, VT_OP_scatter, zeros, places, x), 2, matrix->dim);
 }
 
 uint32_t lower_diag(const vt_lowering *l) {
-  const int64_t k = offset_of(l->attrs);
+  const int64_t k = diagonal_offset(l->attrs);
   vt_type x, y = {0};
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const vt_rule r = {.dims = l->b->dims, .in = &x, .n_in = 1, .attrs = l->attrs};
   if (shape_diag(&r, &y, NULL) != VT_OK) return VT_NO_VALUE;
-  if (x.rank == 1) return on_diagonal(l->b, l->in[0], &y, k);
-  const int64_t all = vt_count_of(x.dim, 2);
+  if (x.rank == 1) return build_on_diagonal(l->b, l->in[0], &y, k);
+  const int64_t all = vt_count_elements(x.dim, 2);
   const uint32_t line = vt_build_reshape(l->b, l->in[0], 1, &all);
-  return vt_build2(l->b, VT_OP_gather, line, diagonal_places(l->b, y.dim[0], x.dim[1], k));
+  return vt_build2(l->b, VT_OP_gather, line, diagonal_positions(l->b, y.dim[0], x.dim[1], k));
 }
 
-/* Second implementation: the diagonal is a view that goes along both axes at once. */
+/* Second implementation: the diagonal as a view whose stride advances along both axes. */
 static vt_view diagonal_view(const vt_view *matrix, int64_t length, int64_t k) {
-  vt_view v = vt_view_part(matrix, k < 0 ? 0 : 1, k < 0 ? -k : k, length);
+  vt_view v = vt_view_slice(matrix, k < 0 ? 0 : 1, k < 0 ? -k : k, length);
   v.rank = 1;
   v.dim[0] = length;
   v.stride[0] = matrix->stride[0] + matrix->stride[1];
@@ -361,7 +365,7 @@ static vt_view diagonal_view(const vt_view *matrix, int64_t length, int64_t k) {
 }
 
 vt_status kernel_diag(vt_kernel *k) {
-  const int64_t off = offset_of(k->attrs), size = (int64_t)vt_dtype_bytes(k->out->dtype);
+  const int64_t off = diagonal_offset(k->attrs), size = (int64_t)vt_dtype_bytes(k->out->dtype);
   if (k->in[0].rank == 2) {
     const vt_view from = diagonal_view(&k->in[0], k->out->dim[0], off);
     vt_view_copy(k->out, &from);
@@ -379,7 +383,7 @@ vt_status kernel_diag(vt_kernel *k) {
 
 void grad_diag(const vt_gradient *g) {
   vt_type x;
-  if (!vt_build_type(g->b, g->in[0], &x)) return;
-  g->d_in[0] = x.rank == 2 ? on_diagonal(g->b, g->d_out[0], &x, offset_of(g->attrs))
+  if (!vt_build_read_type(g->b, g->in[0], &x)) return;
+  g->d_in[0] = x.rank == 2 ? build_on_diagonal(g->b, g->d_out[0], &x, diagonal_offset(g->attrs))
                            : g->b->node(g->b, VT_OP_diag, g->d_out, 1, g->attrs);
 }

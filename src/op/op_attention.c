@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_attention.c - attention: q (B,H,Tq,d), k (B,G,Tk,d), v (B,G,Tk,e) -> (B,H,Tq,e).
- * Head h reads key head floor(h*G/H). With `causal`, query i sees keys 0 .. i + (L - Tq), L being
- * the number of keys. A key that a query may not see is absent: it keeps its place in the numbering
- * of S and D, counts +0 in S, and its product with v is not formed whatever v holds. A query
- * without any key gives +0.
+ * op_attention.c - attention: q (B,H,Tq,d), k (B,G,Tk,d), v (B,G,Tk,e) -> (B,H,Tq,e). Head h reads
+ * key head floor(h*G/H). With `causal`, query i sees keys 0 .. i + (L - Tq), where L is the number
+ * of keys. A key that a query may not see is absent: it keeps its position in S and D, counts as +0
+ * in S, and its product with v is not formed, whatever v holds. The result of a query without keys
+ * is +0.
  *
- * The further operands tell themselves apart by their types: a mask is bool, a bias f32, lengths
- * are integers. */
+ * The optional operands are told apart by their types: a mask is bool, a bias f32, lengths are
+ * integers. */
 #include "formula.h"
 #include "op_rows.h"
 #include "vt_num.h"
 
-/* ---- the further operands ---- */
+/* ---- the optional operands ---- */
 
-typedef struct extras { /* which operand each is; 0: there is none */
+typedef struct extras { /* index of each optional operand; 0 if it is missing */
   uint32_t mask, bias, length;
 } extras;
 
-/* They come in the order mask, bias, length; an operand that is none of what may follow is at
- * `stray`. */
+/* Finds the optional operands, which are in the order mask, bias, length. *stray is the index of
+ * the first operand that does not fit, or n if all fit. */
 static extras find_extras(const uint32_t *dtype, uint32_t n, uint32_t *stray) {
   extras x = {0, 0, 0};
   uint32_t i = 3;
@@ -57,18 +57,19 @@ vt_status check_attention(const vt_rule *r, vt_diag *d) {
 
 /* ---- shape ---- */
 
-/* Whether one symbolic number of heads divides another cannot be told, unless they are the same. */
+/* Whether both numbers of heads are known. If one is symbolic, it is only certain that they divide
+ * if they are the same. */
 static int heads_known(const vt_type *q, const vt_type *k) {
   return !vt_dim_is_symbolic(q->dim[1]) && !vt_dim_is_symbolic(k->dim[1]);
 }
 
-static int heads_fit(const vt_type *q, const vt_type *k) {
+static int heads_divide(const vt_type *q, const vt_type *k) {
   if (!heads_known(q, k)) return q->dim[1] == k->dim[1];
   return k->dim[1] > 0 && q->dim[1] % k->dim[1] == 0;
 }
 
-/* A mask or bias broadcasts to the scores. */
-static vt_status spreads(const vt_rule *r, uint32_t i, vt_diag *d) {
+/* Checks that a mask or bias broadcasts to the shape of the scores. */
+static vt_status check_broadcast(const vt_rule *r, uint32_t i, vt_diag *d) {
   const vt_type *x = &r->in[i], *q = &r->in[0], *k = &r->in[1];
   const int64_t scores[4] = {q->dim[0], q->dim[1], q->dim[2], k->dim[2]};
   char text[VT_TYPE_TEXT];
@@ -80,7 +81,7 @@ static vt_status spreads(const vt_rule *r, uint32_t i, vt_diag *d) {
                  i + 1, vt_type_text(r->dims, x, text));
 }
 
-static vt_status extras_fit(const vt_rule *r, vt_diag *d) {
+static vt_status check_extras(const vt_rule *r, vt_diag *d) {
   uint32_t stray;
   char text[VT_TYPE_TEXT];
   const extras x = extras_of_rule(r, &stray);
@@ -88,8 +89,8 @@ static vt_status extras_fit(const vt_rule *r, vt_diag *d) {
   if (window < 0 || window > VT_DIM_MAX)
     return VT_FAIL(d, VT_VERIFY, "window=%lld, expected 1 to 2^40, or 0 for none",
                    (long long)window);
-  if (x.mask != 0) VT_TRY(spreads(r, x.mask, d));
-  if (x.bias != 0) VT_TRY(spreads(r, x.bias, d));
+  if (x.mask != 0) VT_TRY(check_broadcast(r, x.mask, d));
+  if (x.bias != 0) VT_TRY(check_broadcast(r, x.bias, d));
   if (x.length != 0 && (r->in[x.length].rank != 1 || r->in[x.length].dim[0] != r->in[0].dim[0]))
     return VT_FAIL(d, VT_VERIFY, "the lengths are %s, expected one for each of the batch",
                    vt_type_text(r->dims, &r->in[x.length], text));
@@ -104,16 +105,16 @@ vt_status shape_attention(const vt_rule *r, vt_type *out, vt_diag *d) {
   fits = fits && q->dim[0] == k->dim[0] && q->dim[3] == k->dim[3];
   if (((const vt_attr_attention *)r->attrs)->order != VT_ORDER_FMA256)
     return VT_FAIL(d, VT_VERIFY, "this order of a contraction does not exist");
-  if (fits && !heads_known(q, k) && !heads_fit(q, k))
+  if (fits && !heads_known(q, k) && !heads_divide(q, k))
     return VT_FAIL(d, VT_VERIFY, "attention of q %s, k %s: head counts that differ must be numbers",
                    vt_type_text(r->dims, q, tq), vt_type_text(r->dims, k, tk));
-  if (!fits || !heads_fit(q, k))
+  if (!fits || !heads_divide(q, k))
     return VT_FAIL(d, VT_VERIFY,
                    "attention of q %s, k %s, v %s: expected [B, H, Tq, d], [B, G, Tk, d], "
                    "[B, G, Tk, e] with H a multiple of G",
                    vt_type_text(r->dims, q, tq), vt_type_text(r->dims, k, tk),
                    vt_type_text(r->dims, v, tv));
-  VT_TRY(extras_fit(r, d));
+  VT_TRY(check_extras(r, d));
   *out = *q;
   out->dim[3] = v->dim[3];
   return VT_OK;
@@ -121,26 +122,29 @@ vt_status shape_attention(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-typedef struct scores { /* what the decomposition and the gradient share, in (B,G,R,Tq,Tk) */
+typedef struct scores { /* values that the decomposition and the gradient share, in (B,G,R,Tq,Tk)
+                           with R = H/G */
   vt_builder *b;
   const vt_attr_attention *a;
   int64_t batch, heads, groups, queries, keys, depth, width;
-  uint32_t q, k, v;       /* (B,G,R,Tq,d), (B,G,1,Tk,d), (B,G,1,Tk,e) */
-  uint32_t present, bias; /* broadcast to the scores, or VT_NO_VALUE */
-  uint32_t scale, e, sum;
-  int may_be_empty; /* some query may have no key */
+  uint32_t q, k, v;       /* values of shapes (B,G,R,Tq,d), (B,G,1,Tk,d), (B,G,1,Tk,e) */
+  uint32_t present, bias; /* values that broadcast to the scores, or VT_NO_VALUE */
+  uint32_t scale, e, sum; /* e: exp(score - max); sum: S(e) */
+  int may_be_empty;       /* 1 if some query may have no key */
 } scores;
 
-/* (B,G,R,T,d) for queries and (B,G,1,T,d) for keys, so that the group axis broadcasts. */
-static uint32_t grouped(vt_builder *b, uint32_t x, int64_t groups) {
+/* Reshapes x to (B,G,R,T,d) for queries and (B,G,1,T,d) for keys, so that the group axis
+ * broadcasts. */
+static uint32_t split_heads(vt_builder *b, uint32_t x, int64_t groups) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const int64_t dim[5] = {t->dim[0], groups, groups ? t->dim[1] / groups : 0, t->dim[2], t->dim[3]};
   return vt_build_reshape(b, x, 5, dim);
 }
 
-/* The same of a mask or bias, whose axes may be missing or 1; `rows`: with all Tq and Tk. */
-static uint32_t grouped_extra(const scores *s, uint32_t x, int rows) {
+/* The same reshape for a mask or bias, whose axes may be missing or 1; with `rows` it is broadcast
+ * to all Tq and Tk. */
+static uint32_t split_extra_heads(const scores *s, uint32_t x, int rows) {
   const vt_type *t = s->b->type(s->b, x);
   int64_t dim[4] = {1, 1, 1, 1};
   if (t == NULL) return VT_NO_VALUE;
@@ -162,12 +166,13 @@ static uint32_t iota_along(vt_builder *b, int64_t rows, int64_t columns, int64_t
   return b->node(b, VT_OP_iota, NULL, 0, &a);
 }
 
-static uint32_t both(vt_builder *b, uint32_t x, uint32_t y) {
+static uint32_t and_masks(vt_builder *b, uint32_t x, uint32_t y) {
   return x == VT_NO_VALUE ? y : y == VT_NO_VALUE ? x : vt_build2(b, VT_OP_and, x, y);
 }
 
-/* By position: key j against p = i + (L - Tq). `length` is (B,1,1,1,1), or VT_NO_VALUE. */
-static uint32_t by_position(const scores *s, uint32_t length) {
+/* The mask that `causal` and `window` give: key j against p = i + (L - Tq). `length` is
+ * (B,1,1,1,1), or VT_NO_VALUE. */
+static uint32_t mask_by_position(const scores *s, uint32_t length) {
   vt_builder *b = s->b;
   uint32_t shift, present = VT_NO_VALUE;
   if (length == VT_NO_VALUE) {
@@ -181,8 +186,8 @@ static uint32_t by_position(const scores *s, uint32_t length) {
   if (s->a->window == 0) return present;
   const uint32_t w = vt_build_int(b, VT_DTYPE_I64, s->a->window);
   const uint32_t after = vt_build2(b, VT_OP_gt, j, minus(b, p, w));
-  if (s->a->causal) return both(b, present, after);
-  return both(b, after, vt_build2(b, VT_OP_lt, j, plus(b, p, w)));
+  if (s->a->causal) return and_masks(b, present, after);
+  return and_masks(b, after, vt_build2(b, VT_OP_lt, j, plus(b, p, w)));
 }
 
 static uint32_t key_mask(const scores *s, const uint32_t *in, extras x) {
@@ -192,25 +197,27 @@ static uint32_t key_mask(const scores *s, const uint32_t *in, extras x) {
     const int64_t dim[5] = {s->batch, 1, 1, 1, 1};
     length = vt_build_cast(b, vt_build_reshape(b, in[x.length], 5, dim), VT_DTYPE_I64);
   }
-  if (s->a->causal || s->a->window != 0) present = by_position(s, length);
+  if (s->a->causal || s->a->window != 0) present = mask_by_position(s, length);
   if (x.length != 0) {
     const int64_t dim[5] = {s->batch, 1, 1, s->queries, s->keys};
     const uint32_t within_it = vt_build2(b, VT_OP_lt, iota_along(b, 1, s->keys, 1), length);
-    present = both(b, present, vt_build_broadcast(b, within_it, 5, dim));
+    present = and_masks(b, present, vt_build_broadcast(b, within_it, 5, dim));
   }
-  if (x.mask != 0) present = both(b, present, grouped_extra(s, in[x.mask], 1));
+  if (x.mask != 0) present = and_masks(b, present, split_extra_heads(s, in[x.mask], 1));
   return present;
 }
 
-static uint32_t product(vt_builder *b, uint32_t x, uint32_t y, uint32_t present, int transpose) {
+/* x times y, or with a mask only the products that are present. */
+static uint32_t masked_product(vt_builder *b, uint32_t x, uint32_t y, uint32_t present,
+                               int transpose) {
   const vt_attr_matmul a = {.size = sizeof a, .transpose_b = transpose, .order = VT_ORDER_FMA256};
   const uint32_t in[3] = {x, y, present};
   if (present == VT_NO_VALUE) return b->node(b, VT_OP_matmul, in, 2, &a);
   return b->node(b, VT_OP_matmul_masked, in, 3, &a);
 }
 
-/* e and its sum l from the scores; absent keys are selected away, never multiplied by 0. */
-static void weigh(scores *s, uint32_t score) {
+/* Sets s->e and its sum from the scores; absent keys are selected away, never multiplied by 0. */
+static void exp_and_sum(scores *s, uint32_t score) {
   vt_builder *b = s->b;
   const uint32_t zero = vt_build_number(b, VT_DTYPE_F32, 0.0);
   const uint32_t least = vt_build_bits(b, VT_DTYPE_F32, 0xff800000u); /* -inf */
@@ -222,7 +229,7 @@ static void weigh(scores *s, uint32_t score) {
   s->sum = vt_build_reduce(b, VT_OP_sum, s->e, 4, 1);
 }
 
-/* The default is 1 / sqrt(f32(d)), each operation rounded once. */
+/* The scale, by default 1 / sqrt(f32(d)), each operation rounded once. */
 static uint32_t scale_of(vt_builder *b, const vt_attr_attention *a, int64_t d) {
   const float usual = 1.0f / vt_f32_sqrt((float)d);
   return vt_build_number(b, VT_DTYPE_F32, a->scale == 0.0 ? (double)usual : a->scale);
@@ -236,19 +243,19 @@ static int read_sizes(scores *s, const uint32_t *in) {
   return 1;
 }
 
-/* From the operands to e and l; there is at least one key. */
-static void form_scores(scores *s, const uint32_t *in, uint32_t n) {
+/* Writes the nodes from the operands to s->e and s->sum; there must be at least one key. */
+static void build_scores(scores *s, const uint32_t *in, uint32_t n) {
   vt_builder *b = s->b;
   const extras x = extras_of_values(b, in, n);
-  s->q = grouped(b, in[0], s->groups);
-  s->k = grouped(b, in[1], s->groups);
-  s->v = grouped(b, in[2], s->groups);
-  uint32_t score = vt_build2(b, VT_OP_mul, product(b, s->q, s->k, VT_NO_VALUE, 1), s->scale);
-  if (x.bias != 0) score = plus(b, score, grouped_extra(s, in[x.bias], 0));
+  s->q = split_heads(b, in[0], s->groups);
+  s->k = split_heads(b, in[1], s->groups);
+  s->v = split_heads(b, in[2], s->groups);
+  uint32_t score = vt_build2(b, VT_OP_mul, masked_product(b, s->q, s->k, VT_NO_VALUE, 1), s->scale);
+  if (x.bias != 0) score = plus(b, score, split_extra_heads(s, in[x.bias], 0));
   s->present = key_mask(s, in, x);
   s->may_be_empty =
       x.mask != 0 || x.length != 0 || ((s->a->causal || s->a->window != 0) && s->queries > s->keys);
-  weigh(s, score);
+  exp_and_sum(s, score);
 }
 
 uint32_t lower_attention(const vt_lowering *l) {
@@ -258,10 +265,11 @@ uint32_t lower_attention(const vt_lowering *l) {
   const int64_t dim[4] = {s.batch, s.heads, s.queries, s.width};
   s.scale = scale_of(b, s.a, s.depth);
   const uint32_t zero = vt_build_number(b, VT_DTYPE_F32, 0.0);
-  if (s.keys == 0) return vt_build_broadcast(b, zero, 4, dim); /* no query has a key */
-  form_scores(&s, l->in, l->n_in);
-  uint32_t o = vt_build2(b, VT_OP_div, product(b, s.e, s.v, s.present, 0), s.sum);
-  if (s.may_be_empty) /* the sum of a query that sees nothing is 0, and only its */
+  if (s.keys == 0)
+    return vt_build_broadcast(b, zero, 4, dim); /* there are no keys, so every result is +0 */
+  build_scores(&s, l->in, l->n_in);
+  uint32_t o = vt_build2(b, VT_OP_div, masked_product(b, s.e, s.v, s.present, 0), s.sum);
+  if (s.may_be_empty) /* only a query without keys has the sum 0 */
     o = vt_build3(b, VT_OP_select, vt_build2(b, VT_OP_eq, s.sum, zero), zero, o);
   return vt_build_reshape(b, o, 4, dim);
 }
@@ -275,7 +283,8 @@ static uint32_t zeros_like(vt_builder *b, uint32_t x) {
   return vt_build_broadcast(b, vt_build_number(b, to.dtype, 0.0), to.rank, to.dim);
 }
 
-/* The mask with heads of a group and queries as one axis, keys first: (B,G,Tk,R*Tq). */
+/* The mask with the heads of a group and the queries merged into one axis, keys first:
+ * (B,G,Tk,R*Tq). */
 static uint32_t mask_by_keys(const scores *s) {
   const vt_type *t = s->b->type(s->b, s->present);
   if (s->present == VT_NO_VALUE || t == NULL) return VT_NO_VALUE;
@@ -283,14 +292,15 @@ static uint32_t mask_by_keys(const scores *s) {
   const int64_t per_group = s->heads / s->groups;
   const int64_t wide[5] = {lead[0], lead[1], per_group, s->queries, s->keys};
   const int64_t flat[4] = {lead[0], lead[1], per_group * s->queries, s->keys};
-  const vt_attr_perm turn = {.size = sizeof turn, .perm = {.n = 4, .v = {0, 1, 3, 2}}};
+  const vt_attr_perm swap_last = {.size = sizeof swap_last, .perm = {.n = 4, .v = {0, 1, 3, 2}}};
   const uint32_t spread = vt_build_broadcast(s->b, s->present, 5, wide);
   const uint32_t four = vt_build_reshape(s->b, spread, 4, flat);
-  return s->b->node(s->b, VT_OP_transpose, &four, 1, &turn);
+  return s->b->node(s->b, VT_OP_transpose, &four, 1, &swap_last);
 }
 
 /* D(x, y) over (head in the group, query): x (B,G,R,Tq,Tk), y (B,G,R,Tq,c) -> (B,G,Tk,c). */
-static uint32_t over_queries(const scores *s, uint32_t x, uint32_t y, uint32_t mask, int64_t c) {
+static uint32_t contract_queries(const scores *s, uint32_t x, uint32_t y, uint32_t mask,
+                                 int64_t c) {
   vt_builder *b = s->b;
   const vt_attr_matmul a = {.size = sizeof a, .transpose_a = 1, .order = VT_ORDER_FMA256};
   const int64_t rows = s->heads / s->groups * s->queries;
@@ -302,7 +312,7 @@ static uint32_t over_queries(const scores *s, uint32_t x, uint32_t y, uint32_t m
   return b->node(b, VT_OP_matmul_masked, in, 3, &a);
 }
 
-static void bias_gradient(const vt_gradient *g, const scores *s, uint32_t slope) {
+static void grad_bias(const vt_gradient *g, const scores *s, uint32_t slope) {
   const extras x = extras_of_values(s->b, g->in, g->n_in);
   const int64_t dim[4] = {s->batch, s->heads, s->queries, s->keys};
   if (x.bias == 0) return;
@@ -310,7 +320,7 @@ static void bias_gradient(const vt_gradient *g, const scores *s, uint32_t slope)
   g->d_in[x.bias] = vt_build_sum_to(s->b, vt_build_reshape(s->b, slope, 4, dim), g->in[x.bias]);
 }
 
-static void without_keys(const vt_gradient *g) {
+static void grad_without_keys(const vt_gradient *g) {
   const extras x = extras_of_values(g->b, g->in, g->n_in);
   for (uint32_t i = 0; i < 3; i++) g->d_in[i] = zeros_like(g->b, g->in[i]);
   if (x.bias != 0) g->d_in[x.bias] = zeros_like(g->b, g->in[x.bias]);
@@ -322,24 +332,25 @@ void grad_attention(const vt_gradient *g) {
   scores s = {.b = b, .a = g->attrs};
   if (!read_sizes(&s, g->in)) return;
   if (s.keys == 0) {
-    without_keys(g);
+    grad_without_keys(g);
     return;
   }
   const int64_t of_q[4] = {s.batch, s.heads, s.queries, s.depth};
   s.scale = scale_of(b, s.a, s.depth);
-  form_scores(&s, g->in, g->n_in);
-  const uint32_t dout = grouped(b, g->d_out[0], s.groups), o = grouped(b, g->out[0], s.groups);
+  build_scores(&s, g->in, g->n_in);
+  const uint32_t dout = split_heads(b, g->d_out[0], s.groups),
+                 o = split_heads(b, g->out[0], s.groups);
   const uint32_t r = over(b, vt_build_number(b, VT_DTYPE_F32, 1.0), s.sum);
   const uint32_t p = times(b, s.e, r);
   const uint32_t delta = vt_build_reduce(b, VT_OP_sum, times(b, dout, o), 4, 1);
-  const uint32_t dp = product(b, dout, s.v, VT_NO_VALUE, 1);
+  const uint32_t dp = masked_product(b, dout, s.v, VT_NO_VALUE, 1);
   const uint32_t slope = times(b, p, minus(b, dp, delta));
   const uint32_t ds = times(b, slope, s.scale);
   const uint32_t mask = mask_by_keys(&s);
-  g->d_in[0] = vt_build_reshape(b, product(b, ds, s.k, s.present, 0), 4, of_q);
-  g->d_in[1] = over_queries(&s, ds, s.q, mask, s.depth);
-  g->d_in[2] = over_queries(&s, p, dout, mask, s.width);
-  bias_gradient(g, &s, slope);
+  g->d_in[0] = vt_build_reshape(b, masked_product(b, ds, s.k, s.present, 0), 4, of_q);
+  g->d_in[1] = contract_queries(&s, ds, s.q, mask, s.depth);
+  g->d_in[2] = contract_queries(&s, p, dout, mask, s.width);
+  grad_bias(g, &s, slope);
 }
 
 /* ---- second implementation: one query at a time, its weights in scratch ---- */
@@ -350,18 +361,20 @@ uint64_t work_attention(const vt_view *in, uint32_t n_in) {
 
 typedef struct query {
   const float *q, *k, *v;
-  float *o, *e;                  /* e: one weight a key */
-  uint8_t *seen;                 /* which keys there are for it */
-  int64_t keys;                  /* Tk */
-  int64_t d, qs, kd, kt, vd, vt; /* strides along the width and along the keys */
-  int64_t width, os;
-  const float *bias; /* along the keys, or NULL */
-  int64_t bs;
+  float *o, *e;  /* scratch: one weight per key */
+  uint8_t *seen; /* scratch: 1 for each key that the query sees */
+  int64_t keys;  /* number of keys, Tk */
+  int64_t d, qs, kd, kt, vd,
+      vt; /* strides of q, k and v along the width (qs, kd, vd) and along the keys (kt, vt) */
+  int64_t width, os; /* width of v; stride of o */
+  const float *bias; /* the bias along the keys, or NULL */
+  int64_t bs;        /* stride of the bias */
   float scale;
 } query;
 
-/* The scores into e, and the greatest that is seen. */
-static float score(const query *x, int *any) {
+/* Writes the scores of the keys that are seen into e and returns the greatest; *any is 0 if no key
+ * is seen. */
+static float score_keys(const query *x, int *any) {
   float m = 0;
   *any = 0;
   for (int64_t j = 0; j < x->keys; j++) {
@@ -374,10 +387,10 @@ static float score(const query *x, int *any) {
   return m;
 }
 
-static void attend(const query *x) {
+static void attend_query(const query *x) {
   vt_sum_f32 l;
   int any;
-  const float m = score(x, &any);
+  const float m = score_keys(x, &any);
   vt_sum_f32_init(&l);
   for (int64_t j = 0; j < x->keys; j++) {
     x->e[j] = x->seen[j] ? vt_f32_exp(x->e[j] - m) : 0.0f;
@@ -390,8 +403,9 @@ static void attend(const query *x) {
   }
 }
 
-/* Where [b, h, i, 0] of an operand that broadcasts lies, and its stride along the keys. */
-static int64_t place_of(const vt_view *v, const int64_t at[3], int64_t *stride) {
+/* The offset of [b, h, i, 0] in an operand that broadcasts to the scores, and its stride along the
+ * keys. */
+static int64_t broadcast_offset(const vt_view *v, const int64_t at[3], int64_t *stride) {
   int64_t place = 0;
   *stride = 0;
   for (uint32_t a = 0; a < v->rank; a++) {
@@ -406,6 +420,7 @@ static int64_t place_of(const vt_view *v, const int64_t at[3], int64_t *stride) 
   return place;
 }
 
+/* Sets seen[j] for every key j of the query at[] = [b, h, i]. */
 static void look(const vt_kernel *k, extras x, const int64_t at[3], uint8_t *seen) {
   const vt_attr_attention *a = k->attrs;
   const int64_t keys = k->in[1].dim[2], queries = k->in[0].dim[2];
@@ -414,7 +429,7 @@ static void look(const vt_kernel *k, extras x, const int64_t at[3], uint8_t *see
   if (x.length != 0)
     length = vt_load_int(lengths->data, lengths->dtype, at[0] * lengths->stride[0]);
   const uint8_t *row =
-      x.mask == 0 ? NULL : (const uint8_t *)mask->data + place_of(mask, at, &stride);
+      x.mask == 0 ? NULL : (const uint8_t *)mask->data + broadcast_offset(mask, at, &stride);
   const int64_t p = vt_i64_wrap_add(at[2], vt_i64_wrap_sub(length, queries));
   for (int64_t j = 0; j < keys; j++) {
     int here = x.length == 0 || j < length;
@@ -432,7 +447,7 @@ static extras extras_of_views(const vt_kernel *k) {
   return find_extras(dtype, k->n_in, &stray);
 }
 
-static void attend_at(const vt_kernel *k, extras more, query *x, const int64_t at[3]) {
+static void attend_query_at(const vt_kernel *k, extras more, query *x, const int64_t at[3]) {
   const vt_view *q = &k->in[0], *key = &k->in[1], *v = &k->in[2], *o = k->out;
   const int64_t g = at[1] / (q->dim[1] / key->dim[1]);
   x->q =
@@ -441,9 +456,10 @@ static void attend_at(const vt_kernel *k, extras more, query *x, const int64_t a
   x->v = (const float *)v->data + at[0] * v->stride[0] + g * v->stride[1];
   x->o = (float *)o->data + at[0] * o->stride[0] + at[1] * o->stride[1] + at[2] * o->stride[2];
   if (more.bias != 0)
-    x->bias = (const float *)k->in[more.bias].data + place_of(&k->in[more.bias], at, &x->bs);
+    x->bias =
+        (const float *)k->in[more.bias].data + broadcast_offset(&k->in[more.bias], at, &x->bs);
   look(k, more, at, x->seen);
-  attend(x);
+  attend_query(x);
 }
 
 vt_status kernel_attention(vt_kernel *k) {
@@ -461,7 +477,7 @@ vt_status kernel_attention(vt_kernel *k) {
              .os = k->out->stride[3],
              .scale = (float)a->scale};
   x.seen = x.keys == 0 ? NULL : (uint8_t *)(x.e + x.keys);
-  if (a->scale == 0.0) { /* the default, worked out apart from the decomposition */
+  if (a->scale == 0.0) { /* the default, computed independently of the decomposition */
     const float root = vt_f32_sqrt((float)q->dim[3]);
     x.scale = 1.0f / root;
   }
@@ -469,6 +485,6 @@ vt_status kernel_attention(vt_kernel *k) {
   int64_t at[3];
   for (at[0] = 0; at[0] < q->dim[0]; at[0]++)
     for (at[1] = 0; at[1] < q->dim[1]; at[1]++)
-      for (at[2] = 0; at[2] < q->dim[2]; at[2]++) attend_at(k, more, &x, at);
+      for (at[2] = 0; at[2] < q->dim[2]; at[2]++) attend_query_at(k, more, &x, at);
   return VT_OK;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_axes.c - axes that come, go, join and part: stack, split, squeeze, unsqueeze, flatten. Axes
- * that count in the result may be written from its end, so they are settled here. */
+ * op_axes.c - ops that add, remove, merge or split axes: stack, split, squeeze, unsqueeze, flatten.
+ * An axis of the result may be negative, counted from the result's end, so these ops resolve it
+ * themselves. */
 #include <string.h>
 #include "op_move.h"
 
-/* ---- stack: the operands beside each other along a new axis ---- */
+/* ---- stack: the operands one after the other along a new axis ---- */
 
 vt_status shape_stack(const vt_rule *r, vt_type *out, vt_diag *d) {
   const int64_t axis = ((const vt_attr_stack *)r->attrs)->axis;
@@ -26,12 +27,12 @@ vt_status shape_stack(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-enum { MOST_STACKED = 4096 }; /* the most operands that a node takes */
+enum { MOST_STACKED = 4096 }; /* the most operands that a node can have */
 uint32_t lower_stack(const vt_lowering *l) {
   vt_attr_axis along = {.size = sizeof along};
   uint32_t in[MOST_STACKED], axis = 0;
   vt_type x;
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   (void)vt_axis_resolve(((const vt_attr_stack *)l->attrs)->axis, (int64_t)x.rank + 1, &axis);
   memmove(x.dim + axis + 1, x.dim + axis, (x.rank - axis) * sizeof *x.dim);
   x.dim[axis] = 1;
@@ -47,7 +48,7 @@ vt_status kernel_stack(vt_kernel *k) {
   (void)vt_axis_resolve(((const vt_attr_stack *)k->attrs)->axis, k->out->rank, &axis);
   if (vt_view_count(k->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < k->n_in; i++) {
-    const vt_view part = vt_view_part(k->out, axis, i, 1), slice = vt_view_drop(&part, axis);
+    const vt_view part = vt_view_slice(k->out, axis, i, 1), slice = vt_view_drop_axis(&part, axis);
     vt_view_copy(&slice, &k->in[i]);
   }
   return VT_OK;
@@ -56,10 +57,10 @@ vt_status kernel_stack(vt_kernel *k) {
 void grad_stack(const vt_gradient *g) {
   vt_type x;
   uint32_t axis = 0;
-  if (!vt_build_type(g->b, g->in[0], &x)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x)) return;
   (void)vt_axis_resolve(((const vt_attr_stack *)g->attrs)->axis, (int64_t)x.rank + 1, &axis);
   for (uint32_t i = 0; i < g->n_in; i++)
-    g->d_in[i] = vt_build_reshape(g->b, vt_build_part(g->b, g->d_out[0], axis, i, (int64_t)i + 1),
+    g->d_in[i] = vt_build_reshape(g->b, vt_build_slice(g->b, g->d_out[0], axis, i, (int64_t)i + 1),
                                   x.rank, x.dim);
 }
 
@@ -121,24 +122,24 @@ uint32_t lower_split(const vt_lowering *l) {
   const vt_attr_split *a = l->attrs;
   vt_type x;
   int64_t at = 0;
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const int64_t n = a->sizes.n != 0 ? a->sizes.n : a->parts;
   for (int64_t i = 0; i < n; i++) {
     const int64_t next = at + part_length(a, x.dim[a->axis], i);
-    l->out[i] = vt_build_part(l->b, l->in[0], (uint32_t)a->axis, at, next);
+    l->out[i] = vt_build_slice(l->b, l->in[0], (uint32_t)a->axis, at, next);
     at = next;
   }
   return l->out[0];
 }
 
-/* Second implementation: the results say how long they are. */
+/* Second implementation: the lengths are taken from the results. */
 vt_status kernel_split(vt_kernel *k) {
   const uint32_t axis = (uint32_t)((const vt_attr_split *)k->attrs)->axis;
   int64_t at = 0;
   for (uint32_t i = 0; i < k->n_out; i++) {
     const int64_t length = k->out[i].dim[axis];
     if (vt_view_count(&k->out[i]) > 0) {
-      const vt_view part = vt_view_part(&k->in[0], axis, at, length);
+      const vt_view part = vt_view_slice(&k->in[0], axis, at, length);
       vt_view_copy(&k->out[i], &part);
     }
     at += length;
@@ -146,8 +147,8 @@ vt_status kernel_split(vt_kernel *k) {
   return VT_OK;
 }
 
-/* The first gradient there is gives the type of those that are not: +0. */
-static uint32_t known_gradient(const vt_gradient *g) {
+/* The first result gradient that exists. The missing ones become +0 of its type. */
+static uint32_t first_gradient(const vt_gradient *g) {
   uint32_t i = 0;
   while (g->d_out[i] == VT_NO_VALUE) i++;
   return g->d_out[i];
@@ -158,11 +159,11 @@ void grad_split(const vt_gradient *g) {
                               .axis = ((const vt_attr_split *)g->attrs)->axis};
   uint32_t parts[VT_MAX_RESULTS];
   vt_type dy, y;
-  if (!vt_build_type(g->b, known_gradient(g), &dy)) return;
+  if (!vt_build_read_type(g->b, first_gradient(g), &dy)) return;
   for (uint32_t i = 0; i < g->n_out; i++) {
     parts[i] = g->d_out[i];
     if (parts[i] != VT_NO_VALUE) continue;
-    if (!vt_build_type(g->b, g->out[i], &y)) return;
+    if (!vt_build_read_type(g->b, g->out[i], &y)) return;
     parts[i] = vt_build_full(g->b, dy.dtype, 0.0, &y);
   }
   g->d_in[0] = g->b->node(g->b, VT_OP_concat, parts, g->n_out, &along);
@@ -170,8 +171,8 @@ void grad_split(const vt_gradient *g) {
 
 /* ---- squeeze: without axes of length 1 ---- */
 
-/* Which axes go; a list that names none means all of length 1. */
-static unsigned squeezed(const vt_attr_list *axes, uint32_t rank, const int64_t *dim) {
+/* The axes to remove, as a mask; an empty list means all axes of length 1. */
+static unsigned squeezed_mask(const vt_attr_list *axes, uint32_t rank, const int64_t *dim) {
   unsigned mask = 0;
   for (int64_t i = 0; i < axes->n; i++) mask |= 1u << axes->v[i];
   for (uint32_t i = 0; axes->n == 0 && i < rank; i++) mask |= (unsigned)(dim[i] == 1) << i;
@@ -183,7 +184,7 @@ vt_status shape_squeeze(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_type *x = &r->in[0];
   char type[VT_TYPE_TEXT];
   vt_type same;
-  VT_TRY(shape_flip(r, &same, d)); /* the axes exist, and none is named twice */
+  VT_TRY(shape_flip(r, &same, d)); /* checks that the axes exist and that none is named twice */
   for (int64_t i = 0; i < axes->n; i++)
     if (x->dim[axes->v[i]] != 1)
       return VT_FAIL(d, VT_VERIFY, "axis %lld of %s is not of length 1", (long long)axes->v[i],
@@ -192,7 +193,7 @@ vt_status shape_squeeze(const vt_rule *r, vt_type *out, vt_diag *d) {
     if (vt_dim_is_symbolic(x->dim[i]))
       return VT_FAIL(d, VT_VERIFY, "name the axes: whether axis %u of %s has length 1 is not known",
                      i, vt_type_text(r->dims, x, type));
-  const unsigned mask = squeezed(axes, x->rank, x->dim);
+  const unsigned mask = squeezed_mask(axes, x->rank, x->dim);
   out->dtype = x->dtype;
   for (uint32_t i = 0; i < x->rank; i++)
     if (!(mask >> i & 1)) out->dim[out->rank++] = x->dim[i];
@@ -203,8 +204,8 @@ uint32_t lower_squeeze(const vt_lowering *l) {
   vt_type x;
   int64_t dim[VT_MAX_RANK];
   uint32_t rank = 0;
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
-  const unsigned mask = squeezed(&((const vt_attr_axes *)l->attrs)->axes, x.rank, x.dim);
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  const unsigned mask = squeezed_mask(&((const vt_attr_axes *)l->attrs)->axes, x.rank, x.dim);
   for (uint32_t i = 0; i < x.rank; i++)
     if (!(mask >> i & 1)) dim[rank++] = x.dim[i];
   return vt_build_reshape(l->b, l->in[0], rank, dim);
@@ -214,15 +215,16 @@ uint32_t lower_squeeze(const vt_lowering *l) {
 vt_status kernel_squeeze(vt_kernel *k) {
   const vt_view *x = &k->in[0];
   const vt_attr_list *axes = &((const vt_attr_axes *)k->attrs)->axes;
-  const vt_view less = vt_view_pick(x, ~squeezed(axes, x->rank, x->dim));
+  const vt_view less = vt_view_pick_axes(x, ~squeezed_mask(axes, x->rank, x->dim));
   vt_view_copy(k->out, &less);
   return VT_OK;
 }
 
 /* ---- unsqueeze: with axes of length 1 ---- */
 
-/* The new axes in the result, as a mask; 0 bits are those of x. */
-static vt_status unsqueezed(const vt_attr_list *axes, uint32_t rank, unsigned *out, vt_diag *d) {
+/* The positions of the new axes in the result, as a mask; the 0 bits are the axes of x. */
+static vt_status unsqueezed_mask(const vt_attr_list *axes, uint32_t rank, unsigned *out,
+                                 vt_diag *d) {
   unsigned mask = 0;
   if (axes->n < 0 || axes->n > VT_MAX_RANK - (int64_t)rank)
     return VT_FAIL(d, VT_LIMIT, "%lld axes more than %u: at most %d in all", (long long)axes->n,
@@ -243,7 +245,7 @@ vt_status shape_unsqueeze(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_list *axes = &((const vt_attr_unsqueeze *)r->attrs)->axes;
   const vt_type *x = &r->in[0];
   unsigned mask = 0;
-  VT_TRY(unsqueezed(axes, x->rank, &mask, d));
+  VT_TRY(unsqueezed_mask(axes, x->rank, &mask, d));
   out->dtype = x->dtype;
   out->rank = x->rank + (uint32_t)axes->n;
   for (uint32_t i = 0, from = 0; i < out->rank; i++)
@@ -256,7 +258,8 @@ uint32_t lower_unsqueeze(const vt_lowering *l) {
   vt_type x;
   int64_t dim[VT_MAX_RANK];
   unsigned mask = 0;
-  if (!vt_build_type(l->b, l->in[0], &x) || unsqueezed(axes, x.rank, &mask, NULL) != VT_OK)
+  if (!vt_build_read_type(l->b, l->in[0], &x) ||
+      unsqueezed_mask(axes, x.rank, &mask, NULL) != VT_OK)
     return VT_NO_VALUE;
   const uint32_t rank = x.rank + (uint32_t)axes->n;
   for (uint32_t i = 0, from = 0; i < rank; i++) dim[i] = mask >> i & 1 ? 1 : x.dim[from++];
@@ -266,15 +269,15 @@ uint32_t lower_unsqueeze(const vt_lowering *l) {
 /* Second implementation: a view of the result that lacks the axes. */
 vt_status kernel_unsqueeze(vt_kernel *k) {
   unsigned mask = 0;
-  VT_TRY(unsqueezed(&((const vt_attr_unsqueeze *)k->attrs)->axes, k->in[0].rank, &mask, NULL));
-  const vt_view less = vt_view_pick(k->out, ~mask);
+  VT_TRY(unsqueezed_mask(&((const vt_attr_unsqueeze *)k->attrs)->axes, k->in[0].rank, &mask, NULL));
+  const vt_view less = vt_view_pick_axes(k->out, ~mask);
   vt_view_copy(&less, &k->in[0]);
   return VT_OK;
 }
 
-/* ---- flatten: the axes start to end as one ---- */
+/* ---- flatten: the axes start to end merged into one ---- */
 
-/* A scalar has no axes; it becomes a line of one. */
+/* A scalar becomes a vector of one element. */
 vt_status shape_flatten(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_flatten *a = r->attrs;
   const vt_type *x = &r->in[0];
@@ -283,8 +286,8 @@ vt_status shape_flatten(const vt_rule *r, vt_type *out, vt_diag *d) {
   uint32_t start = 0, end = 0;
   if (!vt_axis_resolve(a->start, rank, &start) || !vt_axis_resolve(a->end, rank, &end) ||
       start > end)
-    return VT_FAIL(d, VT_VERIFY, "axes %lld to %lld of %s", (long long)a->start, (long long)a->end,
-                   vt_type_text(r->dims, x, type));
+    return VT_FAIL(d, VT_VERIFY, "axes %lld to %lld of %s do not exist or are out of order",
+                   (long long)a->start, (long long)a->end, vt_type_text(r->dims, x, type));
   int64_t one = 1;
   for (uint32_t i = start; i <= end && i < x->rank; i++)
     VT_TRY(vt_dim_mul(r->dims, one, x->dim[i], &one, d));
@@ -297,13 +300,13 @@ vt_status shape_flatten(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 uint32_t lower_flatten(const vt_lowering *l) {
   vt_type x, y = {0};
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const vt_rule r = {.dims = l->b->dims, .in = &x, .n_in = 1, .attrs = l->attrs};
   if (shape_flatten(&r, &y, NULL) != VT_OK) return VT_NO_VALUE;
   return vt_build_reshape(l->b, l->in[0], y.rank, y.dim);
 }
 
-/* Second implementation: the place on the one axis is counted from the coordinates. */
+/* Second implementation: the position along the merged axis is computed from the coordinates. */
 vt_status kernel_flatten(vt_kernel *k) {
   const vt_attr_flatten *a = k->attrs;
   const vt_view *x = &k->in[0], *y = k->out;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_bce.c - binary cross entropy of probabilities (bce) and of logits (bce_with_logits), element
- * by element. Each is written twice: as ops (the meaning) and element by element. */
+ * op_bce.c - binary cross entropy of probabilities (bce) and of logits (bce_with_logits). Each is
+ * written twice: as ops (the definition) and as a function of one element. */
 #include "op_loss.h"
 
 static int64_t reduction_of(const void *attrs) { return ((const vt_attr_loss *)attrs)->reduction; }
 
 /* ---- as ops ---- */
 
-/* maximum(x, -100): no element is infinite, however wrong it is */
-static uint32_t bounded(vt_builder *b, uint32_t x) {
+/* maximum(x, -100), so that the loss of an element is finite however wrong it is */
+static uint32_t bound_log(vt_builder *b, uint32_t x) {
   return vt_build2(b, VT_OP_maximum, x, vt_build_like(b, x, -100.0));
 }
 
@@ -17,12 +17,12 @@ uint32_t lower_bce(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t x = l->in[0], t = l->in[1];
   const uint32_t minus_x = vt_build1(b, VT_OP_neg, x);
-  const uint32_t log_no = bounded(b, vt_build1(b, VT_OP_log1p, minus_x));
-  const uint32_t log_yes = bounded(b, vt_build1(b, VT_OP_log, x));
+  const uint32_t log_no = bound_log(b, vt_build1(b, VT_OP_log1p, minus_x));
+  const uint32_t log_yes = bound_log(b, vt_build1(b, VT_OP_log, x));
   const uint32_t less = vt_build2(b, VT_OP_sub, t, vt_build_like(b, t, 1.0));
   const uint32_t no = vt_build2(b, VT_OP_mul, less, log_no);
   const uint32_t each = vt_build2(b, VT_OP_sub, no, vt_build2(b, VT_OP_mul, t, log_yes));
-  return vt_build_loss(b, each, reduction_of(l->attrs));
+  return vt_build_reduced_loss(b, each, reduction_of(l->attrs));
 }
 
 /* (maximum(x, +0) - (x*t)) + log1p(exp(-(abs x))) */
@@ -33,7 +33,7 @@ uint32_t lower_bce_with_logits(const vt_lowering *l) {
   const uint32_t line = vt_build2(b, VT_OP_sub, ramp, vt_build2(b, VT_OP_mul, x, l->in[1]));
   const uint32_t falling = vt_build1(b, VT_OP_neg, vt_build1(b, VT_OP_abs, x));
   const uint32_t bend = vt_build1(b, VT_OP_log1p, vt_build1(b, VT_OP_exp, falling));
-  return vt_build_loss(b, vt_build2(b, VT_OP_add, line, bend), reduction_of(l->attrs));
+  return vt_build_reduced_loss(b, vt_build2(b, VT_OP_add, line, bend), reduction_of(l->attrs));
 }
 
 /* ---- gradients ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_blocks.c - depth_to_space and space_to_depth: channels become blocks of pixels and back. Both
- * are movement, and each is the gradient of the other. */
+ * op_blocks.c - depth_to_space and space_to_depth, which move channels into blocks of pixels and
+ * back. Both only move elements, and each is the gradient of the other. */
 #include <string.h>
 #include "op_rows.h"
 
@@ -19,7 +19,8 @@ static vt_status check_blocks(const vt_rule *r, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status divided(const vt_rule *r, uint32_t axis, int64_t by, int64_t *out, vt_diag *d) {
+static vt_status divide_axis(const vt_rule *r, uint32_t axis, int64_t by, int64_t *out,
+                             vt_diag *d) {
   char text[VT_TYPE_TEXT];
   if (vt_dim_div(r->dims, r->in[0].dim[axis], by, out, NULL) == VT_OK) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "axis %u of %s is not a multiple of %lld", axis,
@@ -30,7 +31,7 @@ vt_status shape_depth_to_space(const vt_rule *r, vt_type *out, vt_diag *d) {
   const int64_t block = ((const vt_attr_blocks *)r->attrs)->block;
   VT_TRY(check_blocks(r, d));
   *out = r->in[0];
-  VT_TRY(divided(r, 1, block * block, &out->dim[1], d));
+  VT_TRY(divide_axis(r, 1, block * block, &out->dim[1], d));
   VT_TRY(vt_dim_mul(r->dims, r->in[0].dim[2], block, &out->dim[2], d));
   return vt_dim_mul(r->dims, r->in[0].dim[3], block, &out->dim[3], d);
 }
@@ -40,18 +41,18 @@ vt_status shape_space_to_depth(const vt_rule *r, vt_type *out, vt_diag *d) {
   VT_TRY(check_blocks(r, d));
   *out = r->in[0];
   VT_TRY(vt_dim_mul(r->dims, r->in[0].dim[1], block * block, &out->dim[1], d));
-  VT_TRY(divided(r, 2, block, &out->dim[2], d));
-  return divided(r, 3, block, &out->dim[3], d);
+  VT_TRY(divide_axis(r, 2, block, &out->dim[2], d));
+  return divide_axis(r, 3, block, &out->dim[3], d);
 }
 
 /* ---- as ops: reshape, transpose, reshape ---- */
 
-static uint32_t rearrange(vt_builder *b, uint32_t x, const int64_t apart[6], const int64_t perm[6],
-                          const int64_t together[4]) {
+static uint32_t rearrange(vt_builder *b, uint32_t x, const int64_t split[6], const int64_t perm[6],
+                          const int64_t merged[4]) {
   vt_attr_perm a = {.size = sizeof a, .perm = {.n = 6}};
   memcpy(a.perm.v, perm, 6 * sizeof *perm);
-  const uint32_t six = vt_build_reshape(b, x, 6, apart);
-  return vt_build_reshape(b, b->node(b, VT_OP_transpose, &six, 1, &a), 4, together);
+  const uint32_t six = vt_build_reshape(b, x, 6, split);
+  return vt_build_reshape(b, b->node(b, VT_OP_transpose, &six, 1, &a), 4, merged);
 }
 
 uint32_t lower_depth_to_space(const vt_lowering *l) {
@@ -60,10 +61,10 @@ uint32_t lower_depth_to_space(const vt_lowering *l) {
   const vt_type *t = l->b->type(l->b, l->in[0]);
   if (t == NULL) return VT_NO_VALUE;
   const int64_t n = t->dim[0], s = a->block, c = t->dim[1] / (s * s), h = t->dim[2], w = t->dim[3];
-  const int64_t dcr_apart[6] = {n, s, s, c, h, w}, crd_apart[6] = {n, c, s, s, h, w};
-  const int64_t together[4] = {n, c, h * s, w * s};
+  const int64_t dcr_split[6] = {n, s, s, c, h, w}, crd_split[6] = {n, c, s, s, h, w};
+  const int64_t merged[4] = {n, c, h * s, w * s};
   const int first = a->mode == VT_WORD_DCR;
-  return rearrange(l->b, l->in[0], first ? dcr_apart : crd_apart, first ? dcr : crd, together);
+  return rearrange(l->b, l->in[0], first ? dcr_split : crd_split, first ? dcr : crd, merged);
 }
 
 uint32_t lower_space_to_depth(const vt_lowering *l) {
@@ -72,14 +73,14 @@ uint32_t lower_space_to_depth(const vt_lowering *l) {
   const vt_type *t = l->b->type(l->b, l->in[0]);
   if (t == NULL) return VT_NO_VALUE;
   const int64_t n = t->dim[0], c = t->dim[1], s = a->block, h = t->dim[2] / s, w = t->dim[3] / s;
-  const int64_t apart[6] = {n, c, h, s, w, s}, together[4] = {n, c * s * s, h, w};
-  return rearrange(l->b, l->in[0], apart, a->mode == VT_WORD_DCR ? dcr : crd, together);
+  const int64_t split[6] = {n, c, h, s, w, s}, merged[4] = {n, c * s * s, h, w};
+  return rearrange(l->b, l->in[0], split, a->mode == VT_WORD_DCR ? dcr : crd, merged);
 }
 
-/* ---- second implementation: element [n, c, y, x] of the wide form, and its place in the deep one
- * ---- */
+/* ---- second implementation: copies element [n, c, y, x] of the wide tensor from or to its
+ * position in the deep one ---- */
 
-static void exchange(const vt_kernel *k, const vt_view *wide, const vt_view *deep, int to_wide) {
+static void copy_blocks(const vt_kernel *k, const vt_view *wide, const vt_view *deep, int to_wide) {
   const vt_attr_blocks *a = k->attrs;
   const int64_t s = a->block, channels = wide->dim[1];
   const size_t size = vt_dtype_bytes(wide->dtype);
@@ -98,12 +99,12 @@ static void exchange(const vt_kernel *k, const vt_view *wide, const vt_view *dee
 }
 
 vt_status kernel_depth_to_space(vt_kernel *k) {
-  exchange(k, k->out, &k->in[0], 1);
+  copy_blocks(k, k->out, &k->in[0], 1);
   return VT_OK;
 }
 
 vt_status kernel_space_to_depth(vt_kernel *k) {
-  exchange(k, &k->in[0], k->out, 0);
+  copy_blocks(k, &k->in[0], k->out, 0);
   return VT_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_contract.c - matmul, matmul in which some products are absent, and linear over matmul.
- * Every output element is one contraction D over k; leading axes broadcast. */
+ * op_contract.c - matmul, matmul with a mask of products that are absent, and linear. Every element
+ * of the result is one contraction D over k; leading axes broadcast. */
 #include "op_rows.h"
 #include "vt_num.h"
 
@@ -13,13 +13,13 @@ static vt_status need_rank(const vt_rule *r, uint32_t i, uint32_t rank, vt_diag 
                  vt_type_text(r->dims, &r->in[i], text), rank);
 }
 
-/* (M, K) and (K, N) of the last two axes, after the transposes. */
+/* Rows and columns of the last two axes, after the transpose. */
 static void matrix_dims(const vt_type *t, int64_t transposed, int64_t *rows, int64_t *columns) {
   *rows = t->dim[t->rank - (transposed ? 1 : 2)];
   *columns = t->dim[t->rank - (transposed ? 2 : 1)];
 }
 
-/* The leading axes of several operands, broadcast. */
+/* Broadcasts the leading axes of the first n operands. */
 static vt_status batch_dims(const vt_rule *r, uint32_t n, vt_type *out, vt_diag *d) {
   vt_type lead[3];
   for (uint32_t i = 0; i < n; i++) {
@@ -83,8 +83,8 @@ vt_status shape_linear(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- kernels ---- */
 
-typedef struct matrix { /* the last two axes of a view, transposed or not */
-  int64_t row, column;  /* strides */
+typedef struct matrix { /* strides of the last two axes of a view, transposed or not */
+  int64_t row, column;
 } matrix;
 
 static matrix matrix_of(const vt_view *v, int64_t transposed) {
@@ -92,20 +92,22 @@ static matrix matrix_of(const vt_view *v, int64_t transposed) {
   return transposed ? (matrix){inner, outer} : (matrix){outer, inner};
 }
 
-static vt_view lead_of(const vt_view *v) {
+static vt_view leading_axes(const vt_view *v) {
   vt_view lead = *v;
   lead.rank -= 2;
   return lead;
 }
 
-/* One output row at a time: y[m, :] = a[m, :] b, each element a D of its own. */
-static void product(const vt_kernel *k, const vt_view *mask, int64_t ta, int64_t tb) {
+/* Multiplies row by row: y[m, :] = a[m, :] b, each element a D of its own. `ta` and `tb`: the
+ * operand is transposed. */
+static void multiply_matrices(const vt_kernel *k, const vt_view *mask, int64_t ta, int64_t tb) {
   const vt_view *y = k->out, *a = &k->in[0], *b = &k->in[1];
   const matrix my = matrix_of(y, 0), ma = matrix_of(a, ta), mb = matrix_of(b, tb);
   const matrix mp = mask == NULL ? (matrix){0, 0} : matrix_of(mask, 0);
   const int64_t rows = y->dim[y->rank - 2], columns = y->dim[y->rank - 1];
   const int64_t depth = a->dim[a->rank - (ta ? 2 : 1)];
-  const vt_view ly = lead_of(y), la = lead_of(a), lb = lead_of(b), lp = lead_of(mask ? mask : y);
+  const vt_view ly = leading_axes(y), la = leading_axes(a), lb = leading_axes(b),
+                lp = leading_axes(mask ? mask : y);
   vt_walk w;
   vt_walk_init(&w, ly.rank, ly.dim);
   vt_walk_view(&w, &ly);
@@ -130,13 +132,13 @@ static void product(const vt_kernel *k, const vt_view *mask, int64_t ta, int64_t
 
 vt_status kernel_matmul(vt_kernel *k) {
   const vt_attr_matmul *a = k->attrs;
-  product(k, NULL, a->transpose_a, a->transpose_b);
+  multiply_matrices(k, NULL, a->transpose_a, a->transpose_b);
   return VT_OK;
 }
 
 vt_status kernel_matmul_masked(vt_kernel *k) {
   const vt_attr_matmul *a = k->attrs;
-  product(k, &k->in[2], a->transpose_a, a->transpose_b);
+  multiply_matrices(k, &k->in[2], a->transpose_a, a->transpose_b);
   return VT_OK;
 }
 
@@ -151,7 +153,8 @@ uint32_t lower_linear(const vt_lowering *l) {
 vt_status kernel_linear(vt_kernel *k) {
   const vt_view *y = k->out, *x = &k->in[0], *w = &k->in[1], *b = k->n_in == 3 ? &k->in[2] : NULL;
   const int64_t depth = w->dim[0];
-  const vt_view row_y = vt_view_drop(y, y->rank - 1), row_x = vt_view_drop(x, x->rank - 1);
+  const vt_view row_y = vt_view_drop_axis(y, y->rank - 1),
+                row_x = vt_view_drop_axis(x, x->rank - 1);
   vt_walk rows;
   vt_walk_init(&rows, row_y.rank, row_y.dim);
   vt_walk_view(&rows, &row_y);
@@ -174,15 +177,16 @@ vt_status kernel_linear(vt_kernel *k) {
   return VT_OK;
 }
 
-/* ---- gradients: contractions of their own. Batch axes along which an operand was repeated are
- * contracted with its rows or columns as one index, the batch axes outermost. ---- */
+/* ---- gradients: they are contractions too. If an operand was repeated along batch axes, these
+ * axes are contracted together with its rows or columns as one axis, the batch axes outermost.
+ * ---- */
 
-typedef struct side { /* a factor as [rows, contracted], or turned: [contracted, rows] */
+typedef struct side { /* a factor [rows, contracted], or transposed [contracted, rows] */
   uint32_t value;
-  int turned;
+  int transposed;
 } side;
 
-/* Dimension i of the batch axes that `x` has among those of `full`. */
+/* The length of batch axis i of `full` in `x`; 1 if x lacks it. */
 static int64_t batch_dim(const vt_type *x, const vt_type *full, uint32_t i) {
   const uint32_t missing = full->rank - x->rank;
   return i < missing ? 1 : x->dim[i - missing];
@@ -196,14 +200,14 @@ static uint32_t repeated_axes(const vt_type *x, const vt_type *full) {
   return axes;
 }
 
-static uint32_t transposed(vt_builder *b, uint32_t x, uint32_t rank, const uint32_t *perm) {
+static uint32_t transpose_axes(vt_builder *b, uint32_t x, uint32_t rank, const uint32_t *perm) {
   vt_attr_perm a = {.size = sizeof a, .perm = {.n = rank}};
   for (uint32_t i = 0; i < rank; i++) a.perm.v[i] = perm[i];
   return b->node(b, VT_OP_transpose, &x, 1, &a);
 }
 
-/* With all batch axes of `full`, repeated along those of `over`. */
-static uint32_t spread_batch(vt_builder *b, uint32_t x, const vt_type *full, uint32_t over) {
+/* x with all batch axes of `full`, repeated along those in `over`. */
+static uint32_t broadcast_batch(vt_builder *b, uint32_t x, const vt_type *full, uint32_t over) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   vt_type to = *full;
@@ -215,43 +219,45 @@ static uint32_t spread_batch(vt_builder *b, uint32_t x, const vt_type *full, uin
   return vt_build_broadcast(b, x, to.rank, to.dim);
 }
 
-/* [kept..., rows, (axes of `over`..., contracted) as one] */
-static uint32_t fold(vt_builder *b, side s, const vt_type *full, uint32_t over) {
-  const uint32_t x = spread_batch(b, s.value, full, over), rank = full->rank;
+/* s with the batch axes in `over` merged into the contracted axis: [other batch axes..., rows,
+ * (over..., contracted)]. */
+static uint32_t merge_axes(vt_builder *b, side s, const vt_type *full, uint32_t over) {
+  const uint32_t x = broadcast_batch(b, s.value, full, over), rank = full->rank;
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   vt_type to = {.rank = 0};
   uint32_t perm[VT_MAX_RANK], n = 0;
   for (uint32_t i = 0; i + 2 < rank; i++)
     if ((over >> i & 1) == 0) perm[n++] = i, to.dim[to.rank++] = t->dim[i];
-  const uint32_t row = s.turned ? rank - 1 : rank - 2, column = s.turned ? rank - 2 : rank - 1;
+  const uint32_t row = s.transposed ? rank - 1 : rank - 2,
+                 column = s.transposed ? rank - 2 : rank - 1;
   perm[n++] = row, to.dim[to.rank++] = t->dim[row];
   int64_t length = t->dim[column];
   for (uint32_t i = 0; i + 2 < rank; i++)
     if (over >> i & 1) perm[n++] = i, length *= t->dim[i];
   perm[n++] = column, to.dim[to.rank++] = length;
-  return vt_build_reshape(b, transposed(b, x, rank, perm), to.rank, to.dim);
+  return vt_build_reshape(b, transpose_axes(b, x, rank, perm), to.rank, to.dim);
 }
 
-/* Rows of the first by rows of the second; `present` is like the first, or VT_NO_VALUE. */
-static uint32_t contract(vt_builder *b, side x, side y, side present, const vt_type *full,
-                         uint32_t over) {
+/* The contraction of the rows of x with the rows of y. `present` is a mask for x, or no_mask. */
+static uint32_t contract_sides(vt_builder *b, side x, side y, side present, const vt_type *full,
+                               uint32_t over) {
   vt_attr_matmul a = {.size = sizeof a,
-                      .transpose_a = x.turned,
-                      .transpose_b = !y.turned,
+                      .transpose_a = x.transposed,
+                      .transpose_b = !y.transposed,
                       .order = VT_ORDER_FMA256};
   const int masked = present.value != VT_NO_VALUE;
   uint32_t in[3] = {x.value, y.value, present.value};
   if (over != 0) {
-    in[0] = fold(b, x, full, over);
-    in[1] = fold(b, y, full, over);
+    in[0] = merge_axes(b, x, full, over);
+    in[1] = merge_axes(b, y, full, over);
     a.transpose_a = 0, a.transpose_b = 1;
   }
-  if (masked && (over != 0 || present.turned)) in[2] = fold(b, present, full, over);
+  if (masked && (over != 0 || present.transposed)) in[2] = merge_axes(b, present, full, over);
   return b->node(b, masked ? VT_OP_matmul_masked : VT_OP_matmul, in, masked ? 3 : 2, &a);
 }
 
-static uint32_t shaped_like(vt_builder *b, uint32_t x, uint32_t like) {
+static uint32_t reshape_like(vt_builder *b, uint32_t x, uint32_t like) {
   const vt_type *t = b->type(b, like), *now = b->type(b, x);
   if (t == NULL || now == NULL) return VT_NO_VALUE;
   const vt_type to = *t;
@@ -260,7 +266,7 @@ static uint32_t shaped_like(vt_builder *b, uint32_t x, uint32_t like) {
   return same ? x : vt_build_reshape(b, x, to.rank, to.dim);
 }
 
-static const side nothing = {VT_NO_VALUE, 0};
+static const side no_mask = {VT_NO_VALUE, 0};
 
 void grad_matmul(const vt_gradient *g) {
   const vt_attr_matmul *a = g->attrs;
@@ -271,28 +277,29 @@ void grad_matmul(const vt_gradient *g) {
   const uint32_t over_a = repeated_axes(ta, ty), over_b = repeated_axes(tb, ty);
   const side by_m = {g->d_out[0], 0}, by_n = {g->d_out[0], 1};
   const side of_b = {g->in[1], a->transpose_b != 0}, of_a = {g->in[0], a->transpose_a == 0};
-  const uint32_t da = a->transpose_a ? contract(b, of_b, by_m, nothing, &full, over_a)
-                                     : contract(b, by_m, of_b, nothing, &full, over_a);
-  g->d_in[0] = shaped_like(b, da, g->in[0]);
-  const uint32_t db = a->transpose_b ? contract(b, by_n, of_a, nothing, &full, over_b)
-                                     : contract(b, of_a, by_n, nothing, &full, over_b);
-  g->d_in[1] = shaped_like(b, db, g->in[1]);
+  const uint32_t da = a->transpose_a ? contract_sides(b, of_b, by_m, no_mask, &full, over_a)
+                                     : contract_sides(b, by_m, of_b, no_mask, &full, over_a);
+  g->d_in[0] = reshape_like(b, da, g->in[0]);
+  const uint32_t db = a->transpose_b ? contract_sides(b, by_n, of_a, no_mask, &full, over_b)
+                                     : contract_sides(b, of_a, by_n, no_mask, &full, over_b);
+  g->d_in[1] = reshape_like(b, db, g->in[1]);
 }
 
 /* ---- with a mask ---- */
 
-static uint32_t swapped(vt_builder *b, uint32_t x) {
+static uint32_t transpose_last(vt_builder *b, uint32_t x) {
   const vt_type *t = b->type(b, x);
   uint32_t perm[VT_MAX_RANK];
   if (t == NULL) return VT_NO_VALUE;
   const uint32_t rank = t->rank;
   for (uint32_t i = 0; i < rank; i++) perm[i] = i;
   perm[rank - 1] = rank - 2, perm[rank - 2] = rank - 1;
-  return transposed(b, x, rank, perm);
+  return transpose_axes(b, x, rank, perm);
 }
 
-/* Axes of length 1 that are contracted away are dropped from the mask. */
-static uint32_t without_axes(vt_builder *b, uint32_t present, const vt_type *full, uint32_t over) {
+/* Drops from the mask the batch axes in `over`, which have length 1 in it and are contracted. */
+static uint32_t drop_mask_axes(vt_builder *b, uint32_t present, const vt_type *full,
+                               uint32_t over) {
   const vt_type *t = b->type(b, present);
   if (t == NULL) return VT_NO_VALUE;
   vt_type to = {.rank = 0};
@@ -303,10 +310,11 @@ static uint32_t without_axes(vt_builder *b, uint32_t present, const vt_type *ful
   return vt_build_reshape(b, present, to.rank, to.dim);
 }
 
-/* [kept..., k, m, (over..., n)] from a mask [batch..., m, k] that differs along `over`. */
+/* The mask [other batch axes..., k, m, (over..., n)] from a mask [batch..., m, k] that differs
+ * along `over`. */
 static uint32_t mask_for_each_k(vt_builder *b, uint32_t present, const vt_type *full, uint32_t over,
                                 int64_t n) {
-  const uint32_t x = spread_batch(b, present, full, over), rank = full->rank;
+  const uint32_t x = broadcast_batch(b, present, full, over), rank = full->rank;
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   vt_type to = {.rank = 0};
@@ -321,17 +329,18 @@ static uint32_t mask_for_each_k(vt_builder *b, uint32_t present, const vt_type *
     if (over >> i & 1) perm[at++] = i, inner *= t->dim[i];
   const int64_t flat[3] = {outer, inner, 1}, wide[3] = {outer, inner, n};
   to.dim[to.rank++] = inner * n;
-  const uint32_t turned = transposed(b, x, rank, perm);
-  const uint32_t spread = vt_build_broadcast(b, vt_build_reshape(b, turned, 3, flat), 3, wide);
+  const uint32_t moved = transpose_axes(b, x, rank, perm);
+  const uint32_t spread = vt_build_broadcast(b, vt_build_reshape(b, moved, 3, flat), 3, wide);
   return vt_build_reshape(b, spread, to.rank, to.dim);
 }
 
-/* da[m, k] where the mask differs along the axes that are contracted: each k by itself. */
-static uint32_t each_k(const vt_gradient *g, side of_b, const vt_type *full, uint32_t over) {
+/* da[m, k] if the mask differs along the axes that are contracted: a masked product for each k. */
+static uint32_t masked_left_for_each_k(const vt_gradient *g, side of_b, const vt_type *full,
+                                       uint32_t over) {
   vt_builder *b = g->b;
   const side by_m = {g->d_out[0], 0};
-  uint32_t in[3] = {fold(b, by_m, full, over), VT_NO_VALUE, VT_NO_VALUE};
-  in[1] = fold(b, of_b, full, over);
+  uint32_t in[3] = {merge_axes(b, by_m, full, over), VT_NO_VALUE, VT_NO_VALUE};
+  in[1] = merge_axes(b, of_b, full, over);
   const vt_type *t = b->type(b, in[0]), *s = b->type(b, in[1]);
   if (t == NULL || s == NULL) return VT_NO_VALUE;
   vt_type rows = *t, columns = *s;
@@ -342,31 +351,32 @@ static uint32_t each_k(const vt_gradient *g, side of_b, const vt_type *full, uin
   in[0] = vt_build_reshape(b, in[0], rows.rank, rows.dim);
   in[1] = vt_build_reshape(b, in[1], columns.rank, columns.dim);
   in[2] = mask_for_each_k(b, g->in[2], full, over, full->dim[full->rank - 1]);
-  const uint32_t y = b->node(b, VT_OP_matmul_masked, in, 3, NULL); /* [kept..., k, m, 1] */
+  const uint32_t y =
+      b->node(b, VT_OP_matmul_masked, in, 3, NULL); /* shape [other batch axes..., k, m, 1] */
   const vt_type *made = b->type(b, y);
   if (made == NULL) return VT_NO_VALUE;
   const vt_type flat = *made;
-  return swapped(b, vt_build_reshape(b, y, flat.rank - 1, flat.dim));
+  return transpose_last(b, vt_build_reshape(b, y, flat.rank - 1, flat.dim));
 }
 
-static uint32_t masked_left(const vt_gradient *g, const vt_type *full, uint32_t over,
-                            uint32_t differs) {
+static uint32_t grad_masked_left(const vt_gradient *g, const vt_type *full, uint32_t over,
+                                 uint32_t differs) {
   const vt_attr_matmul *a = g->attrs;
   vt_builder *b = g->b;
   const side by_m = {g->d_out[0], 0}, of_b = {g->in[1], a->transpose_b != 0};
   uint32_t da;
   if ((over & differs) != 0) {
-    da = each_k(g, of_b, full, over);
+    da = masked_left_for_each_k(g, of_b, full, over);
   } else {
-    const uint32_t sum = contract(b, by_m, of_b, nothing, full, over);
-    const uint32_t present = without_axes(b, g->in[2], full, over);
+    const uint32_t sum = contract_sides(b, by_m, of_b, no_mask, full, over);
+    const uint32_t present = drop_mask_axes(b, g->in[2], full, over);
     da = vt_build3(b, VT_OP_select, present, sum, vt_build_like(b, sum, 0.0));
   }
-  if (a->transpose_a) da = swapped(b, da);
-  return shaped_like(b, da, g->in[0]);
+  if (a->transpose_a) da = transpose_last(b, da);
+  return reshape_like(b, da, g->in[0]);
 }
 
-/* An absent pair is absent from both gradients. */
+/* A product that is absent is absent from both gradients. */
 void grad_matmul_masked(const vt_gradient *g) {
   const vt_attr_matmul *a = g->attrs;
   vt_builder *b = g->b;
@@ -376,14 +386,14 @@ void grad_matmul_masked(const vt_gradient *g) {
   const vt_type full = *ty;
   const uint32_t over_a = repeated_axes(ta, ty), over_b = repeated_axes(tb, ty);
   const uint32_t same = repeated_axes(tp, ty);
-  g->d_in[0] = masked_left(g, &full, over_a, ~same);
+  g->d_in[0] = grad_masked_left(g, &full, over_a, ~same);
   const side by_n = {g->d_out[0], 1}, of_a = {g->in[0], a->transpose_a == 0};
-  uint32_t db = contract(b, of_a, by_n, (side){g->in[2], 1}, &full, over_b);
-  if (a->transpose_b) db = swapped(b, db);
-  g->d_in[1] = shaped_like(b, db, g->in[1]);
+  uint32_t db = contract_sides(b, of_a, by_n, (side){g->in[2], 1}, &full, over_b);
+  if (a->transpose_b) db = transpose_last(b, db);
+  g->d_in[1] = reshape_like(b, db, g->in[1]);
 }
 
-/* dw contracts all leading axes of x as one. */
+/* dw contracts all leading axes of x as one axis. */
 void grad_linear(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_matmul with_w = {.size = sizeof with_w, .transpose_b = 1, .order = VT_ORDER_FMA256};

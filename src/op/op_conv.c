@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_conv.c - convolutions over one to three spatial axes: conv, conv_transpose, the gradient of
- * their weights, and conv_int. Every float result is one contraction D; what it reads is gathered
- * into scratch in the order of D, padding as +0, so the kernels read like the definition. */
+ * their weights, and conv_int. Every float result is one contraction D. Its operands are gathered
+ * into scratch in the order of D, padding as +0, so that the kernels read like the definition. */
 #include <string.h>
 #include "op_rows.h"
 #include "vt_num.h"
@@ -36,9 +36,9 @@ static vt_status check_order(int64_t order, vt_diag *d) {
   return VT_FAIL(d, VT_VERIFY, "order %lld of a contraction does not exist", (long long)order);
 }
 
-/* The channels on `axis` of an operand, cut into groups. */
-static vt_status per_group(const vt_rule *r, uint32_t operand, uint32_t axis, int64_t groups,
-                           int64_t *out, vt_diag *d) {
+/* The channels on `axis` of an operand divided by the number of groups. */
+static vt_status channels_per_group(const vt_rule *r, uint32_t operand, uint32_t axis,
+                                    int64_t groups, int64_t *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   if (groups < 1 || groups > VT_DIM_MAX)
     return VT_FAIL(d, VT_VERIFY, "groups=%lld: expected at least 1", (long long)groups);
@@ -47,7 +47,7 @@ static vt_status per_group(const vt_rule *r, uint32_t operand, uint32_t axis, in
                  vt_type_text(r->dims, &r->in[operand], text), (long long)groups);
 }
 
-/* x and w have the same spatial axes. */
+/* Checks the windows, and that x and w have the same spatial axes. */
 static vt_status check_pair(const vt_rule *r, const vt_window_lists *l, vt_diag *d) {
   char x[VT_TYPE_TEXT], w[VT_TYPE_TEXT];
   VT_TRY(vt_window_check_rank(r, 0, d));
@@ -76,8 +76,8 @@ static vt_status conv_shape(const vt_rule *r, const vt_window_lists *l, int64_t 
                             vt_type *out, vt_diag *d) {
   int64_t depth, unused;
   VT_TRY(check_pair(r, l, d));
-  VT_TRY(per_group(r, 0, 1, groups, &depth, d));
-  VT_TRY(per_group(r, 1, 0, groups, &unused, d));
+  VT_TRY(channels_per_group(r, 0, 1, groups, &depth, d));
+  VT_TRY(channels_per_group(r, 1, 0, groups, &unused, d));
   VT_TRY(check_channels(r, depth, r->in[1].dim[1], d));
   out->rank = r->in[0].rank;
   out->dim[0] = r->in[0].dim[0];
@@ -99,7 +99,7 @@ vt_status shape_conv(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* (I-1)*stride - low - high + extent + extra */
+/* The length of axis i of the result: (I-1)*stride - low - high + extent + extra. */
 static vt_status transposed_count(const vt_rule *r, uint32_t i, const vt_window *w, int64_t extra,
                                   int64_t *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
@@ -121,7 +121,7 @@ vt_status shape_conv_transpose(const vt_rule *r, vt_type *out, vt_diag *d) {
   VT_TRY(check_order(a->order, d));
   VT_TRY(check_pair(r, &l, d));
   VT_TRY(vt_window_check_list(&a->extra, "extra", r->in[0].rank - 2, 0, d));
-  VT_TRY(per_group(r, 1, 0, a->groups, &unused, d));
+  VT_TRY(channels_per_group(r, 1, 0, a->groups, &unused, d));
   VT_TRY(check_channels(r, r->in[0].dim[1], r->in[1].dim[0], d));
   *out = (vt_type){.dtype = r->in[0].dtype, .rank = r->in[0].rank, .dim = {r->in[0].dim[0]}};
   VT_TRY(vt_dim_mul(r->dims, r->in[1].dim[1], a->groups, &out->dim[1], d));
@@ -133,19 +133,19 @@ vt_status shape_conv_transpose(const vt_rule *r, vt_type *out, vt_diag *d) {
   return check_bias(r, 2, out->dim[1], d);
 }
 
-/* The size of dy is tied to nothing, so where its last position meets x has to be kept within i64,
- * with room for what is added to it. */
+/* Checks that the position of x under the last element of dy stays within i64, with room for the
+ * additions to it; no other rule limits the size of dy. */
 static vt_status check_reach(const vt_rule *r, uint32_t i, const vt_window *w, vt_diag *d) {
   const int64_t most = INT64_C(1) << 62, n = r->in[1].dim[2 + i];
   char text[VT_TYPE_TEXT];
   int64_t last;
-  if (vt_dim_is_symbolic(n)) return VT_OK; /* looked at again once it is bound */
+  if (vt_dim_is_symbolic(n)) return VT_OK; /* checked again once it is bound */
   if (vt_i64_mul(n - 1, w->stride, &last) && last <= most - vt_window_extent(w)) return VT_OK;
   return VT_FAIL(d, VT_LIMIT, "axis %u of dy %s reaches beyond 2^62 with a stride of %lld", i + 2,
                  vt_type_text(r->dims, &r->in[1], text), (long long)w->stride);
 }
 
-/* Any two sizes go together: positions outside of x are there as +0. */
+/* x and dy may have any spatial sizes: positions outside of x take part as +0. */
 vt_status shape_conv_weight_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_conv_weight_grad *a = r->attrs;
   const vt_window_lists l = weight_lists(a);
@@ -165,18 +165,19 @@ vt_status shape_conv_weight_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
     const vt_window w = vt_window_axis(&l, i, kernel[i], 1);
     VT_TRY(check_reach(r, i, &w, d));
   }
-  VT_TRY(per_group(r, 1, 1, a->groups, &unused, d));
+  VT_TRY(channels_per_group(r, 1, 1, a->groups, &unused, d));
   *out = (vt_type){.dtype = r->in[0].dtype, .rank = axes + 2, .dim = {r->in[1].dim[1]}};
-  VT_TRY(per_group(r, 0, 1, a->groups, &out->dim[1], d));
+  VT_TRY(channels_per_group(r, 0, 1, a->groups, &out->dim[1], d));
   memcpy(out->dim + 2, kernel, axes * sizeof *kernel);
   return VT_OK;
 }
 
-/* ---- what an output meets ---- */
+/* ---- the input elements of an output ---- */
 
-/* Strides and sizes of [N, C, spatial...], and one window an axis. */
+/* Sizes and strides of the spatial axes of an input [N, C, spatial...], and the window along each
+ * axis. */
 typedef struct field {
-  uint32_t axes, size; /* size: bytes of an element */
+  uint32_t axes, size; /* size: bytes per element */
   vt_window w[VT_SPATIAL_MAX];
   int64_t dim[VT_SPATIAL_MAX], stride[VT_SPATIAL_MAX];
 } field;
@@ -191,8 +192,9 @@ static field field_of(const vt_view *x, const vt_window_lists *l, const int64_t 
   return f;
 }
 
-/* Whether output `p` meets the input with tap `k` and not padding; where, in elements. */
-static int met_at(const field *f, const int64_t *p, const int64_t *k, int64_t *out_at) {
+/* Whether tap k of output position p reads the input and not padding; *out_at is its offset in a
+ * channel, in elements. */
+static int locate_input(const field *f, const int64_t *p, const int64_t *k, int64_t *out_at) {
   int64_t at = 0;
   for (uint32_t i = 0; i < f->axes; i++) {
     const int64_t x = p[i] * f->w[i].stride + k[i] * f->w[i].dilation - f->w[i].low;
@@ -203,10 +205,10 @@ static int met_at(const field *f, const int64_t *p, const int64_t *k, int64_t *o
   return 1;
 }
 
-/* Whether output `j` of a transposed convolution meets tap `k` at all: then the tap is numbered.
- * `out_inside` says whether that is on the input. */
-static int meets_back(const field *f, const int64_t *j, const int64_t *k, int *out_inside,
-                      int64_t *out_at) {
+/* Whether output position j of a transposed convolution has a product with tap k at all; only then
+ * the tap is numbered in D. *out_inside says whether that product reads the input or padding. */
+static int locate_transposed_input(const field *f, const int64_t *j, const int64_t *k,
+                                   int *out_inside, int64_t *out_at) {
   int64_t at = 0;
   int inside = 1;
   for (uint32_t i = 0; i < f->axes; i++) {
@@ -220,8 +222,8 @@ static int meets_back(const field *f, const int64_t *j, const int64_t *k, int *o
   return 1;
 }
 
-/* Element `at` of `from`, or +0, whose bits are 0 in every type. */
-static void take(char *to, const char *from, int inside, int64_t at, uint32_t size) {
+/* Copies element `at` of `from`, or if it is not inside +0, whose bits are 0 in every type. */
+static void copy_or_zero(char *to, const char *from, int inside, int64_t at, uint32_t size) {
   if (!inside) {
     memset(to, 0, size);
   } else {
@@ -229,28 +231,28 @@ static void take(char *to, const char *from, int inside, int64_t at, uint32_t si
   }
 }
 
-static int64_t taps_of(const int64_t *kernel, uint32_t axes) {
+static int64_t count_taps(const int64_t *kernel, uint32_t axes) {
   int64_t n = 1;
   for (uint32_t i = 0; i < axes; i++) n *= kernel[i];
   return n;
 }
 
-static const char *element(const vt_view *v, int64_t n, int64_t c) {
+static const char *channel_data(const vt_view *v, int64_t n, int64_t c) {
   return (const char *)v->data +
          (n * v->stride[0] + c * v->stride[1]) * (int64_t)vt_dtype_bytes(v->dtype);
 }
 
-/* A view in row-major order. */
-static void pack(const vt_view *v, char *to) {
+/* Copies a view into contiguous memory in row-major order. */
+static void pack_view(const vt_view *v, char *to) {
   const uint32_t size = (uint32_t)vt_dtype_bytes(v->dtype);
   vt_walk w;
   vt_walk_init(&w, v->rank, v->dim);
   vt_walk_view(&w, v);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
-    take(to + i * (int64_t)size, v->data, 1, w.at[0], size);
+    copy_or_zero(to + i * (int64_t)size, v->data, 1, w.at[0], size);
 }
 
-/* + b[o], one addition, where there is a bias. */
+/* Adds b[o] with one addition, if there is a bias. */
 static void add_bias(const vt_kernel *k) {
   if (k->n_in < 3) return;
   const vt_view *y = k->out;
@@ -269,31 +271,33 @@ static void add_bias(const vt_kernel *k) {
 
 /* ---- conv ---- */
 
-/* The weight, row by row, and what one output position meets. No scratch here is of 0 bytes, so
+/* Scratch for the packed weight and the patch of one output position. Scratch is never 0 bytes, so
  * that there is a pointer to count from. */
 uint64_t work_conv(const vt_view *in, uint32_t n_in) {
   if (n_in < 2) return 0;
-  const int64_t row = in[1].dim[1] * taps_of(in[1].dim + 2, in[1].rank - 2);
+  const int64_t row = in[1].dim[1] * count_taps(in[1].dim + 2, in[1].rank - 2);
   return (uint64_t)(in[1].dim[0] + 1) * (uint64_t)row * vt_dtype_bytes(in[1].dtype) + 1;
 }
 
-/* x of the channels first .. first+depth-1 where position `p` meets them, (c, k...). */
-static void patch(const field *f, const vt_view *x, int64_t n, int64_t first, int64_t depth,
-                  const int64_t *p, const int64_t *kernel, char *to) {
+/* Copies the elements of x that output position p reads in channels first .. first+depth-1, in the
+ * order (c, k...). */
+static void gather_patch(const field *f, const vt_view *x, int64_t n, int64_t first, int64_t depth,
+                         const int64_t *p, const int64_t *kernel, char *to) {
   int64_t at = 0;
   vt_walk k;
   for (int64_t c = first; c < first + depth; c++) {
     vt_walk_init(&k, f->axes, kernel);
     for (int64_t i = 0; i < k.count; i++, vt_walk_next(&k), to += f->size) {
-      const int inside = met_at(f, p, k.index, &at);
-      take(to, element(x, n, c), inside, at, f->size);
+      const int inside = locate_input(f, p, k.index, &at);
+      copy_or_zero(to, channel_data(x, n, c), inside, at, f->size);
     }
   }
 }
 
-/* All outputs of a group at one position: each a D of the same patch with a row of the weight. */
-static void dots(const vt_view *y, int64_t at, int64_t outputs, const void *a, const char *rows,
-                 int64_t length) {
+/* All output channels of a group at one position: each is a D of the same patch with one row of the
+ * weight. */
+static void dot_group(const vt_view *y, int64_t at, int64_t outputs, const void *a,
+                      const char *rows, int64_t length) {
   if (y->dtype == VT_DTYPE_F32) {
     vt_dot_row_f32((float *)y->data + at, y->stride[1], a, 1, (const float *)(const void *)rows, 1,
                    length, NULL, 0, length, outputs);
@@ -309,19 +313,19 @@ vt_status kernel_conv(vt_kernel *k) {
   const vt_view *x = &k->in[0], *w = &k->in[1], *y = k->out;
   const int64_t *kernel = w->dim + 2, depth = w->dim[1], outputs = w->dim[0] / a->groups;
   const field f = field_of(x, &l, kernel);
-  const int64_t length = depth * taps_of(kernel, f.axes), row = length * (int64_t)f.size;
+  const int64_t length = depth * count_taps(kernel, f.axes), row = length * (int64_t)f.size;
   char *rows = k->work, *met = rows + w->dim[0] * row;
-  vt_view where = vt_view_drop(y, 1); /* [N, positions...] */
+  vt_view where = vt_view_drop_axis(y, 1); /* y without its channels: [N, positions...] */
   if (vt_view_count(y) == 0) return VT_OK;
-  pack(w, rows);
+  pack_view(w, rows);
   vt_walk at;
   vt_walk_init(&at, where.rank, where.dim);
   vt_walk_view(&at, &where);
   for (int64_t i = 0; i < at.count; i++, vt_walk_next(&at))
     for (int64_t g = 0; g < a->groups; g++) {
-      patch(&f, x, at.index[0], g * depth, depth, at.index + 1, kernel, met);
-      dots(y, at.at[0] + g * outputs * y->stride[1], outputs, met, rows + g * outputs * row,
-           length);
+      gather_patch(&f, x, at.index[0], g * depth, depth, at.index + 1, kernel, met);
+      dot_group(y, at.at[0] + g * outputs * y->stride[1], outputs, met, rows + g * outputs * row,
+                length);
     }
   add_bias(k);
   return VT_OK;
@@ -329,14 +333,14 @@ vt_status kernel_conv(vt_kernel *k) {
 
 /* ---- conv_transpose ---- */
 
-/* Both sides of the longest contraction. */
+/* Scratch for both operands of the longest contraction. */
 uint64_t work_conv_transpose(const vt_view *in, uint32_t n_in) {
   if (n_in < 2) return 0;
-  const int64_t most = in[1].dim[0] * taps_of(in[1].dim + 2, in[1].rank - 2);
+  const int64_t most = in[1].dim[0] * count_taps(in[1].dim + 2, in[1].rank - 2);
   return 2 * (uint64_t)most * vt_dtype_bytes(in[1].dtype) + 1;
 }
 
-static void dot(const vt_view *y, int64_t at, const void *a, const void *b, int64_t n) {
+static void dot_contiguous(const vt_view *y, int64_t at, const void *a, const void *b, int64_t n) {
   if (y->dtype == VT_DTYPE_F32) {
     ((float *)y->data)[at] = vt_dot_f32(a, 1, b, 1, NULL, 0, n);
   } else {
@@ -344,22 +348,23 @@ static void dot(const vt_view *y, int64_t at, const void *a, const void *b, int6
   }
 }
 
-/* One output [n, o, j...]: x and w of the numbered taps, (c, k...); returns their number. */
-static int64_t back_taps(const field *f, const vt_view *x, const vt_view *w, const int64_t *index,
-                         int64_t groups, char *a, char *b) {
+/* Gathers the operands of one output [n, o, j...]: x and w of the numbered taps in the order (c,
+ * k...); returns their number. */
+static int64_t gather_transposed_taps(const field *f, const vt_view *x, const vt_view *w,
+                                      const int64_t *index, int64_t groups, char *a, char *b) {
   const int64_t depth = w->dim[0] / groups, first = index[1] / w->dim[1] * depth;
   int64_t n = 0, at = 0;
   int inside = 0;
   vt_walk k;
   for (int64_t c = first; c < first + depth; c++) {
-    vt_view kernel = vt_view_drop(w, 0);
-    kernel = vt_view_drop(&kernel, 0);
+    vt_view kernel = vt_view_drop_axis(w, 0);
+    kernel = vt_view_drop_axis(&kernel, 0);
     vt_walk_init(&k, f->axes, kernel.dim);
     vt_walk_view(&k, &kernel);
     for (int64_t i = 0; i < k.count; i++, vt_walk_next(&k)) {
-      if (!meets_back(f, index + 2, k.index, &inside, &at)) continue;
-      take(a + n * f->size, element(x, index[0], c), inside, at, f->size);
-      take(b + n * f->size, element(w, c, index[1] % w->dim[1]), 1, k.at[0], f->size);
+      if (!locate_transposed_input(f, index + 2, k.index, &inside, &at)) continue;
+      copy_or_zero(a + n * f->size, channel_data(x, index[0], c), inside, at, f->size);
+      copy_or_zero(b + n * f->size, channel_data(w, c, index[1] % w->dim[1]), 1, k.at[0], f->size);
       n++;
     }
   }
@@ -371,13 +376,13 @@ vt_status kernel_conv_transpose(vt_kernel *k) {
   const vt_window_lists l = transpose_lists(a);
   const vt_view *x = &k->in[0], *w = &k->in[1], *y = k->out;
   const field f = field_of(x, &l, w->dim + 2);
-  char *from_x = k->work, *from_w = from_x + w->dim[0] * taps_of(w->dim + 2, f.axes) * f.size;
+  char *from_x = k->work, *from_w = from_x + w->dim[0] * count_taps(w->dim + 2, f.axes) * f.size;
   vt_walk at;
   vt_walk_init(&at, y->rank, y->dim);
   vt_walk_view(&at, y);
   for (int64_t i = 0; i < at.count; i++, vt_walk_next(&at)) {
-    const int64_t n = back_taps(&f, x, w, at.index, a->groups, from_x, from_w);
-    dot(y, at.at[0], from_x, from_w, n);
+    const int64_t n = gather_transposed_taps(&f, x, w, at.index, a->groups, from_x, from_w);
+    dot_contiguous(y, at.at[0], from_x, from_w, n);
   }
   add_bias(k);
   return VT_OK;
@@ -385,10 +390,11 @@ vt_status kernel_conv_transpose(vt_kernel *k) {
 
 /* ---- conv_weight_grad ---- */
 
-/* One channel of dy over (n, positions...), and what it meets. */
+/* Scratch for one channel of dy over (n, positions...), and for the elements of x that it
+ * multiplies. */
 uint64_t work_conv_weight_grad(const vt_view *in, uint32_t n_in) {
   if (n_in < 2) return 0;
-  const int64_t length = in[1].dim[0] * taps_of(in[1].dim + 2, in[1].rank - 2);
+  const int64_t length = in[1].dim[0] * count_taps(in[1].dim + 2, in[1].rank - 2);
   return 2 * (uint64_t)length * vt_dtype_bytes(in[1].dtype) + 1;
 }
 
@@ -397,8 +403,8 @@ vt_status kernel_conv_weight_grad(vt_kernel *k) {
   const vt_window_lists l = weight_lists(a);
   const vt_view *x = &k->in[0], *dy = &k->in[1], *y = k->out;
   const field f = field_of(x, &l, y->dim + 2);
-  const int64_t outputs = dy->dim[1] / a->groups; /* of a group */
-  const vt_view one = vt_view_drop(dy, 1);        /* [N, positions...] */
+  const int64_t outputs = dy->dim[1] / a->groups; /* output channels per group */
+  const vt_view one = vt_view_drop_axis(dy, 1);   /* dy without its channels: [N, positions...] */
   const int64_t length = vt_view_count(&one);
   char *from_dy = k->work, *from_x = from_dy + length * f.size;
   int64_t met = 0;
@@ -410,19 +416,19 @@ vt_status kernel_conv_weight_grad(vt_kernel *k) {
     vt_walk_init(&p, one.rank, one.dim);
     vt_walk_view(&p, &one);
     for (int64_t j = 0; j < p.count; j++, vt_walk_next(&p)) {
-      const int inside = met_at(&f, p.index + 1, at.index + 2, &met);
-      take(from_dy + j * f.size, element(dy, 0, o), 1, p.at[0], f.size);
-      take(from_x + j * f.size, element(x, p.index[0], c), inside, met, f.size);
+      const int inside = locate_input(&f, p.index + 1, at.index + 2, &met);
+      copy_or_zero(from_dy + j * f.size, channel_data(dy, 0, o), 1, p.at[0], f.size);
+      copy_or_zero(from_x + j * f.size, channel_data(x, p.index[0], c), inside, met, f.size);
     }
-    dot(y, at.at[0], from_dy, from_x, length);
+    dot_contiguous(y, at.at[0], from_dy, from_x, length);
   }
   return VT_OK;
 }
 
 /* ---- gradients ---- */
 
-/* The part 0 .. dim-1 of every axis; x itself where that is all of it. */
-static uint32_t head_of(vt_builder *b, uint32_t x, const vt_type *want) {
+/* The slice 0 .. dim-1 of every axis, with the dimensions of `want`; x itself if it has them. */
+static uint32_t slice_to(vt_builder *b, uint32_t x, const vt_type *want) {
   const vt_type *have = b->type(b, x);
   if (have == NULL || vt_type_equal(have, want)) return x;
   vt_attr_slice a = {.size = sizeof a, .start = {.n = want->rank}, .stop = {.n = want->rank}};
@@ -430,9 +436,9 @@ static uint32_t head_of(vt_builder *b, uint32_t x, const vt_type *want) {
   return b->node(b, VT_OP_slice, &x, 1, &a);
 }
 
-/* conv(x, w) with as many positions as `want` has, whatever `high` that takes. */
-static uint32_t conv_to(vt_builder *b, uint32_t x, uint32_t w, const vt_attr_conv *like,
-                        const vt_type *want) {
+/* conv(x, w) with the number of positions that `want` has, by a `high` that is large enough. */
+static uint32_t build_conv_sized(vt_builder *b, uint32_t x, uint32_t w, const vt_attr_conv *like,
+                                 const vt_type *want) {
   const vt_type *tx = b->type(b, x), *tw = b->type(b, w);
   if (tx == NULL || tw == NULL) return VT_NO_VALUE;
   const vt_window_lists l = conv_lists(like);
@@ -444,12 +450,12 @@ static uint32_t conv_to(vt_builder *b, uint32_t x, uint32_t w, const vt_attr_con
     const int64_t end = (want->dim[2 + i] - 1) * v.stride + vt_window_extent(&v) - v.low;
     a.high.v[i] = end > tx->dim[2 + i] ? end - tx->dim[2 + i] : 0;
   }
-  return head_of(b, b->node(b, VT_OP_conv, in, 2, &a), want);
+  return slice_to(b, b->node(b, VT_OP_conv, in, 2, &a), want);
 }
 
-/* conv_transpose(dy, w) with the sizes of `want`. */
-static uint32_t back_to(vt_builder *b, uint32_t dy, uint32_t w, const vt_attr_conv *like,
-                        const vt_type *want) {
+/* conv_transpose(dy, w) with the spatial sizes of `want`. */
+static uint32_t build_transposed_sized(vt_builder *b, uint32_t dy, uint32_t w,
+                                       const vt_attr_conv *like, const vt_type *want) {
   const vt_type *ty = b->type(b, dy), *tw = b->type(b, w);
   if (ty == NULL || tw == NULL) return VT_NO_VALUE;
   const vt_window_lists l = conv_lists(like);
@@ -472,9 +478,10 @@ static uint32_t back_to(vt_builder *b, uint32_t dy, uint32_t w, const vt_attr_co
   return b->node(b, VT_OP_conv_transpose, in, 2, &a);
 }
 
-/* [O, C/groups, kernel...] from what was read and what was made of it. */
-static uint32_t weights_from(vt_builder *b, uint32_t x, uint32_t dy, const vt_attr_conv *like,
-                             const vt_type *w) {
+/* The weight gradient [O, C/groups, kernel...] from the input x of a convolution and the gradient
+ * dy of its result. */
+static uint32_t build_weight_gradient(vt_builder *b, uint32_t x, uint32_t dy,
+                                      const vt_attr_conv *like, const vt_type *w) {
   const uint32_t in[2] = {x, dy};
   vt_attr_conv_weight_grad a = {.size = sizeof a,
                                 .kernel = {.n = w->rank - 2},
@@ -487,8 +494,8 @@ static uint32_t weights_from(vt_builder *b, uint32_t x, uint32_t dy, const vt_at
   return b->node(b, VT_OP_conv_weight_grad, in, 2, &a);
 }
 
-/* S over (n, positions...). */
-static uint32_t bias_from(vt_builder *b, uint32_t dy, uint32_t rank) {
+/* The bias gradient: S of dy over (n, positions...). */
+static uint32_t build_bias_gradient(vt_builder *b, uint32_t dy, uint32_t rank) {
   vt_attr_reduce a = {.size = sizeof a, .axes = {.n = rank - 1}};
   for (uint32_t i = 1; i < rank - 1; i++) a.axes.v[i] = i + 1;
   return b->node(b, VT_OP_sum, &dy, 1, &a);
@@ -498,9 +505,9 @@ void grad_conv(const vt_gradient *g) {
   const vt_type *x = g->b->type(g->b, g->in[0]), *w = g->b->type(g->b, g->in[1]);
   if (x == NULL || w == NULL) return;
   const vt_type tx = *x, tw = *w;
-  g->d_in[0] = back_to(g->b, g->d_out[0], g->in[1], g->attrs, &tx);
-  g->d_in[1] = weights_from(g->b, g->in[0], g->d_out[0], g->attrs, &tw);
-  if (g->n_in == 3) g->d_in[2] = bias_from(g->b, g->d_out[0], tx.rank);
+  g->d_in[0] = build_transposed_sized(g->b, g->d_out[0], g->in[1], g->attrs, &tx);
+  g->d_in[1] = build_weight_gradient(g->b, g->in[0], g->d_out[0], g->attrs, &tw);
+  if (g->n_in == 3) g->d_in[2] = build_bias_gradient(g->b, g->d_out[0], tx.rank);
 }
 
 void grad_conv_transpose(const vt_gradient *g) {
@@ -514,9 +521,9 @@ void grad_conv_transpose(const vt_gradient *g) {
                              .low = a->low,
                              .groups = a->groups,
                              .order = a->order};
-  g->d_in[0] = conv_to(g->b, g->d_out[0], g->in[1], &like, &tx);
-  g->d_in[1] = weights_from(g->b, g->d_out[0], g->in[0], &like, &tw);
-  if (g->n_in == 3) g->d_in[2] = bias_from(g->b, g->d_out[0], tx.rank);
+  g->d_in[0] = build_conv_sized(g->b, g->d_out[0], g->in[1], &like, &tx);
+  g->d_in[1] = build_weight_gradient(g->b, g->d_out[0], g->in[0], &like, &tw);
+  if (g->n_in == 3) g->d_in[2] = build_bias_gradient(g->b, g->d_out[0], tx.rank);
 }
 
 void grad_conv_weight_grad(const vt_gradient *g) {
@@ -530,15 +537,16 @@ void grad_conv_weight_grad(const vt_gradient *g) {
                              .low = a->low,
                              .groups = a->groups,
                              .order = a->order};
-  g->d_in[0] = back_to(g->b, g->in[1], g->d_out[0], &like, &tx);
-  g->d_in[1] = conv_to(g->b, g->in[0], g->d_out[0], &like, &ty);
+  g->d_in[0] = build_transposed_sized(g->b, g->in[1], g->d_out[0], &like, &tx);
+  g->d_in[1] = build_conv_sized(g->b, g->in[0], g->d_out[0], &like, &ty);
 }
 
 /* ---- conv_int ---- */
 
 static int is_byte(uint32_t dtype) { return dtype == VT_DTYPE_I8 || dtype == VT_DTYPE_U8; }
 
-/* x, w, their zero points in their own types, and a bias of i32. */
+/* Checks the types: x and w in eight bits, their zero points in the same types, and a bias of
+ * i32. */
 vt_status check_conv_int(const vt_rule *r, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   for (uint32_t i = 0; i < r->n_in; i++) {
@@ -556,8 +564,8 @@ vt_status check_conv_int(const vt_rule *r, vt_diag *d) {
   return VT_OK;
 }
 
-/* So many products cannot leave i32, whatever their operands hold. */
-static int64_t longest(const vt_rule *r) {
+/* The largest number of products whose sum fits i32 for all values of the operands. */
+static int64_t max_exact_products(const vt_rule *r) {
   const int u = (r->in[0].dtype == VT_DTYPE_U8) + (r->in[1].dtype == VT_DTYPE_U8);
   if (r->n_in > 2) return 33025;
   return u == 0 ? 131071 : u == 1 ? 65793 : 33025;
@@ -566,12 +574,12 @@ static int64_t longest(const vt_rule *r) {
 static vt_status check_length(const vt_rule *r, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   int64_t n = r->in[1].dim[1];
-  if (vt_dim_is_symbolic(n)) return VT_OK; /* looked at again once it is bound */
+  if (vt_dim_is_symbolic(n)) return VT_OK; /* checked again once it is bound */
   for (uint32_t i = 2; i < r->in[1].rank; i++)
     if (!vt_i64_mul(n, r->in[1].dim[i], &n)) n = INT64_MAX;
-  if (n <= longest(r)) return VT_OK;
+  if (n <= max_exact_products(r)) return VT_OK;
   return VT_FAIL(d, VT_LIMIT, "the weight is %s: at most %lld products are exact in i32",
-                 vt_type_text(r->dims, &r->in[1], text), (long long)longest(r));
+                 vt_type_text(r->dims, &r->in[1], text), (long long)max_exact_products(r));
 }
 
 vt_status shape_conv_int(const vt_rule *r, vt_type *out, vt_diag *d) {
@@ -593,26 +601,28 @@ vt_status shape_conv_int(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* Entry o of an optional operand: a scalar, or one number for each output channel. */
-static int64_t number_for(const vt_kernel *k, uint32_t operand, int64_t o) {
+/* Entry o of an optional operand, which is a scalar or one number per output channel; 0 if it is
+ * missing. */
+static int64_t optional_number(const vt_kernel *k, uint32_t operand, int64_t o) {
   if (k->n_in <= operand) return 0;
   const vt_view *v = &k->in[operand];
   return vt_load_int(v->data, v->dtype, v->rank == 0 || v->dim[0] == 1 ? 0 : o * v->stride[0]);
 }
 
-/* Padding holds the zero point of x, so it adds 0 and need not be met. */
-static int64_t whole_dot(const vt_kernel *k, const field *f, const int64_t *index, int64_t first) {
+/* One result without its bias. Padding holds the zero point of x, so its products are 0 and are
+ * skipped. */
+static int64_t int_dot(const vt_kernel *k, const field *f, const int64_t *index, int64_t first) {
   const vt_view *x = &k->in[0], *w = &k->in[1];
-  const int64_t o = index[1], zx = number_for(k, 2, 0), zw = number_for(k, 3, o);
-  vt_view row = vt_view_drop(w, 0); /* [C/groups, kernel...] */
+  const int64_t o = index[1], zx = optional_number(k, 2, 0), zw = optional_number(k, 3, o);
+  vt_view row = vt_view_drop_axis(w, 0); /* one filter: [C/groups, kernel...] */
   int64_t sum = 0, at = 0;
   vt_walk t;
   vt_walk_init(&t, row.rank, row.dim);
   vt_walk_view(&t, &row);
   for (int64_t i = 0; i < t.count; i++, vt_walk_next(&t)) {
-    if (!met_at(f, index + 2, t.index + 1, &at)) continue;
-    const int64_t a = vt_load_int(element(x, index[0], first + t.index[0]), x->dtype, at);
-    const int64_t b = vt_load_int(element(w, o, 0), w->dtype, t.at[0]);
+    if (!locate_input(f, index + 2, t.index + 1, &at)) continue;
+    const int64_t a = vt_load_int(channel_data(x, index[0], first + t.index[0]), x->dtype, at);
+    const int64_t b = vt_load_int(channel_data(w, o, 0), w->dtype, t.at[0]);
     sum += (a - zx) * (b - zw);
   }
   return sum;
@@ -629,8 +639,9 @@ vt_status kernel_conv_int(vt_kernel *k) {
   vt_walk_view(&at, y);
   for (int64_t i = 0; i < at.count; i++, vt_walk_next(&at)) {
     const int64_t o = at.index[1];
-    const int64_t sum = whole_dot(k, &f, at.index, o / outputs * w->dim[1]);
-    vt_store_int(y->data, VT_DTYPE_I32, at.at[0], sum + number_for(k, 4, o)); /* wraps */
+    const int64_t sum = int_dot(k, &f, at.index, o / outputs * w->dim[1]);
+    vt_store_int(y->data, VT_DTYPE_I32, at.at[0],
+                 sum + optional_number(k, 4, o)); /* the addition of the bias wraps in i32 */
   }
   return VT_OK;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_distance.c - losses that compare x and t element by element: mse, l1, huber, smooth_l1,
- * kl_div, and how every such loss is reduced. Each is written twice: as ops (the meaning) and
- * element by element. */
+ * op_distance.c - losses that compare x and t element by element (mse, l1, huber, smooth_l1,
+ * kl_div), and the reduction of all losses of elements. Each is written twice: as ops (the
+ * definition) and as a function of one element. */
 #include "op_loss.h"
 
 /* ---- shapes ---- */
 
-vt_status vt_loss_reduction(int64_t word, int batch, vt_diag *d) {
+vt_status vt_loss_check_reduction(int64_t word, int batch, vt_diag *d) {
   const char *text = vt_word_text(word);
   if (word == VT_WORD_none || word == VT_WORD_mean || word == VT_WORD_sum) return VT_OK;
   if (batch && word == VT_WORD_batch) return VT_OK;
@@ -29,13 +29,13 @@ vt_status vt_loss_shape(const vt_rule *r, int64_t reduction, vt_type *out, vt_di
 
 vt_status shape_loss(const vt_rule *r, vt_type *out, vt_diag *d) {
   const int64_t reduction = ((const vt_attr_loss *)r->attrs)->reduction;
-  VT_TRY(vt_loss_reduction(reduction, 0, d));
+  VT_TRY(vt_loss_check_reduction(reduction, 0, d));
   return vt_loss_shape(r, reduction, out, d);
 }
 
 vt_status shape_kl_div(const vt_rule *r, vt_type *out, vt_diag *d) {
   const int64_t reduction = ((const vt_attr_loss *)r->attrs)->reduction;
-  VT_TRY(vt_loss_reduction(reduction, 1, d));
+  VT_TRY(vt_loss_check_reduction(reduction, 1, d));
   if (reduction == VT_WORD_batch && r->in[0].rank == 0)
     return VT_FAIL(d, VT_VERIFY, "reduction=batch of a scalar: it has no first dimension");
   return vt_loss_shape(r, reduction, out, d);
@@ -45,7 +45,7 @@ vt_status shape_huber(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_huber *a = r->attrs;
   if (!(a->delta > 0.0) || a->delta - a->delta != 0.0)
     return VT_FAIL(d, VT_VERIFY, "delta=%g: expected a finite number above 0", a->delta);
-  VT_TRY(vt_loss_reduction(a->reduction, 0, d));
+  VT_TRY(vt_loss_check_reduction(a->reduction, 0, d));
   return vt_loss_shape(r, a->reduction, out, d);
 }
 
@@ -53,40 +53,41 @@ vt_status shape_smooth_l1(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_smooth_l1 *a = r->attrs;
   if (!(a->beta >= 0.0) || a->beta - a->beta != 0.0)
     return VT_FAIL(d, VT_VERIFY, "beta=%g: expected a finite number, at least 0", a->beta);
-  VT_TRY(vt_loss_reduction(a->reduction, 0, d));
+  VT_TRY(vt_loss_check_reduction(a->reduction, 0, d));
   return vt_loss_shape(r, a->reduction, out, d);
 }
 
 /* ---- as ops ---- */
 
-/* What a sum over elements of this type is divided by. */
-static uint32_t divisor(vt_builder *b, const vt_type *t, int64_t reduction) {
+/* The divisor of a sum over elements of this type: their number, or for batch the first
+ * dimension. */
+static uint32_t build_divisor(vt_builder *b, const vt_type *t, int64_t reduction) {
   const int64_t n = reduction == VT_WORD_batch ? t->dim[0] : vt_axes_count(t->rank, t->dim, ~0u);
   return vt_build_int(b, t->dtype, n);
 }
 
-uint32_t vt_build_loss(vt_builder *b, uint32_t each, int64_t reduction) {
+uint32_t vt_build_reduced_loss(vt_builder *b, uint32_t each, int64_t reduction) {
   const vt_type *t = b->type(b, each);
   if (t == NULL || reduction == VT_WORD_none) return each;
   const vt_type type = *t;
   const uint32_t sum = vt_build1(b, VT_OP_sum, each);
   if (reduction == VT_WORD_sum) return sum;
-  return vt_build2(b, VT_OP_div, sum, divisor(b, &type, reduction));
+  return vt_build2(b, VT_OP_div, sum, build_divisor(b, &type, reduction));
 }
 
-static uint32_t difference(vt_builder *b, const uint32_t *in) {
+static uint32_t build_difference(vt_builder *b, const uint32_t *in) {
   return vt_build2(b, VT_OP_sub, in[0], in[1]);
 }
 
 uint32_t lower_mse(const vt_lowering *l) {
-  const uint32_t d = difference(l->b, l->in);
+  const uint32_t d = build_difference(l->b, l->in);
   const uint32_t each = vt_build2(l->b, VT_OP_mul, d, d);
-  return vt_build_loss(l->b, each, ((const vt_attr_loss *)l->attrs)->reduction);
+  return vt_build_reduced_loss(l->b, each, ((const vt_attr_loss *)l->attrs)->reduction);
 }
 
 uint32_t lower_l1(const vt_lowering *l) {
-  const uint32_t each = vt_build1(l->b, VT_OP_abs, difference(l->b, l->in));
-  return vt_build_loss(l->b, each, ((const vt_attr_loss *)l->attrs)->reduction);
+  const uint32_t each = vt_build1(l->b, VT_OP_abs, build_difference(l->b, l->in));
+  return vt_build_reduced_loss(l->b, each, ((const vt_attr_loss *)l->attrs)->reduction);
 }
 
 /* 0.5*(d*d) */
@@ -96,28 +97,29 @@ static uint32_t half_square(vt_builder *b, uint32_t d) {
 }
 
 /* (abs d) - 0.5*edge, the product rounded once */
-static uint32_t beyond(vt_builder *b, uint32_t size, double edge) {
+static uint32_t minus_half_edge(vt_builder *b, uint32_t size, double edge) {
   return vt_build2(b, VT_OP_sub, size, vt_build_like(b, size, 0.5 * edge));
 }
 
 uint32_t lower_huber(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_huber *a = l->attrs;
-  const uint32_t d = difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
+  const uint32_t d = build_difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
   const uint32_t delta = vt_build_like(b, d, a->delta), near = half_square(b, d);
-  const uint32_t far = vt_build2(b, VT_OP_mul, delta, beyond(b, size, a->delta));
+  const uint32_t far = vt_build2(b, VT_OP_mul, delta, minus_half_edge(b, size, a->delta));
   const uint32_t close = vt_build2(b, VT_OP_le, size, delta);
-  return vt_build_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
+  return vt_build_reduced_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
 }
 
 uint32_t lower_smooth_l1(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_smooth_l1 *a = l->attrs;
-  const uint32_t d = difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
+  const uint32_t d = build_difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
   const uint32_t beta = vt_build_like(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_div, half_square(b, d), beta);
-  const uint32_t far = beyond(b, size, a->beta), close = vt_build2(b, VT_OP_lt, size, beta);
-  return vt_build_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
+  const uint32_t far = minus_half_edge(b, size, a->beta),
+                 close = vt_build2(b, VT_OP_lt, size, beta);
+  return vt_build_reduced_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
 }
 
 /* t == 0 ? +0 : t*(log(t) - x) */
@@ -128,7 +130,7 @@ uint32_t lower_kl_div(const vt_lowering *l) {
   const uint32_t part = vt_build2(b, VT_OP_mul, t, gap);
   const uint32_t absent = vt_build2(b, VT_OP_eq, t, zero);
   const uint32_t each = vt_build3(b, VT_OP_select, absent, zero, part);
-  return vt_build_loss(b, each, ((const vt_attr_loss *)l->attrs)->reduction);
+  return vt_build_reduced_loss(b, each, ((const vt_attr_loss *)l->attrs)->reduction);
 }
 
 /* ---- gradients ---- */
@@ -137,11 +139,11 @@ uint32_t vt_build_loss_weight(const vt_gradient *g, int64_t reduction) {
   const vt_type *t = g->b->type(g->b, g->in[0]);
   if (t == NULL || reduction == VT_WORD_none || reduction == VT_WORD_sum) return g->d_out[0];
   const vt_type type = *t;
-  return vt_build2(g->b, VT_OP_div, g->d_out[0], divisor(g->b, &type, reduction));
+  return vt_build2(g->b, VT_OP_div, g->d_out[0], build_divisor(g->b, &type, reduction));
 }
 
-/* t gets the negative of what x gets. */
-static void give_both(const vt_gradient *g, uint32_t dx) {
+/* Sets the gradients of x and t; that of t is the negative. */
+static void set_both_gradients(const vt_gradient *g, uint32_t dx) {
   g->d_in[0] = dx;
   g->d_in[1] = vt_build1(g->b, VT_OP_neg, dx);
 }
@@ -149,41 +151,41 @@ static void give_both(const vt_gradient *g, uint32_t dx) {
 /* (2*d)*w */
 void grad_mse(const vt_gradient *g) {
   vt_builder *b = g->b;
-  const uint32_t d = difference(b, g->in);
+  const uint32_t d = build_difference(b, g->in);
   const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_like(b, d, 2.0), d);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
-  give_both(g, vt_build2(b, VT_OP_mul, twice, w));
+  set_both_gradients(g, vt_build2(b, VT_OP_mul, twice, w));
 }
 
 /* d > 0 ? w : d < 0 ? -w : +0 */
 void grad_l1(const vt_gradient *g) {
-  const uint32_t d = difference(g->b, g->in);
+  const uint32_t d = build_difference(g->b, g->in);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
-  give_both(g, vt_build_signed(g->b, d, w));
+  set_both_gradients(g, vt_build_signed(g->b, d, w));
 }
 
 /* abs d <= delta ? d*w : d > 0 ? delta*w : -(delta*w) */
 void grad_huber(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_huber *a = g->attrs;
-  const uint32_t d = difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
+  const uint32_t d = build_difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
   const uint32_t delta = vt_build_like(b, d, a->delta), most = vt_build2(b, VT_OP_mul, delta, w);
   const uint32_t close = vt_build2(b, VT_OP_le, vt_build1(b, VT_OP_abs, d), delta);
   const uint32_t above = vt_build2(b, VT_OP_gt, d, vt_build_like(b, d, 0.0));
   const uint32_t far = vt_build3(b, VT_OP_select, above, most, vt_build1(b, VT_OP_neg, most));
   const uint32_t near = vt_build2(b, VT_OP_mul, d, w);
-  give_both(g, vt_build3(b, VT_OP_select, close, near, far));
+  set_both_gradients(g, vt_build3(b, VT_OP_select, close, near, far));
 }
 
 /* abs d < beta ? (d/beta)*w : d > 0 ? w : d < 0 ? -w : +0 */
 void grad_smooth_l1(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_smooth_l1 *a = g->attrs;
-  const uint32_t d = difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
+  const uint32_t d = build_difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
   const uint32_t beta = vt_build_like(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_div, d, beta), w);
   const uint32_t close = vt_build2(b, VT_OP_lt, vt_build1(b, VT_OP_abs, d), beta);
-  give_both(g, vt_build3(b, VT_OP_select, close, near, vt_build_signed(b, d, w)));
+  set_both_gradients(g, vt_build3(b, VT_OP_select, close, near, vt_build_signed(b, d, w)));
 }
 
 /* t == 0 ? +0 : -(t*w) */
@@ -198,11 +200,12 @@ void grad_kl_div(const vt_gradient *g) {
 
 /* ---- second implementation: element by element ---- */
 
-static int64_t divide_by(const vt_view *x, int64_t reduction) {
+static int64_t loss_divisor(const vt_view *x, int64_t reduction) {
   return reduction == VT_WORD_batch ? x->dim[0] : vt_view_count(x);
 }
 
-static void run_f32(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction, vt_walk w) {
+static void run_loss_f32(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction,
+                         vt_walk w) {
   const float *x = k->in[0].data, *t = k->in[1].data;
   float *y = k->out->data;
   vt_sum_f32 s;
@@ -217,10 +220,11 @@ static void run_f32(const vt_kernel *k, const vt_loss *f, double p, int64_t redu
   }
   if (reduction == VT_WORD_none) return;
   *y = vt_sum_f32_done(&s);
-  if (reduction != VT_WORD_sum) *y /= (float)divide_by(&k->in[0], reduction);
+  if (reduction != VT_WORD_sum) *y /= (float)loss_divisor(&k->in[0], reduction);
 }
 
-static void run_f64(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction, vt_walk w) {
+static void run_loss_f64(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction,
+                         vt_walk w) {
   const double *x = k->in[0].data, *t = k->in[1].data;
   double *y = k->out->data;
   vt_sum_f64 s;
@@ -235,7 +239,7 @@ static void run_f64(const vt_kernel *k, const vt_loss *f, double p, int64_t redu
   }
   if (reduction == VT_WORD_none) return;
   *y = vt_sum_f64_done(&s);
-  if (reduction != VT_WORD_sum) *y /= (double)divide_by(&k->in[0], reduction);
+  if (reduction != VT_WORD_sum) *y /= (double)loss_divisor(&k->in[0], reduction);
 }
 
 vt_status vt_loss_run(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction) {
@@ -245,9 +249,9 @@ vt_status vt_loss_run(const vt_kernel *k, const vt_loss *f, double p, int64_t re
   vt_walk_view(&w, &k->in[1]);
   vt_walk_view(&w, k->out);
   if (k->out->dtype == VT_DTYPE_F32) {
-    run_f32(k, f, p, reduction, w);
+    run_loss_f32(k, f, p, reduction, w);
   } else {
-    run_f64(k, f, p, reduction, w);
+    run_loss_f64(k, f, p, reduction, w);
   }
   return VT_OK;
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_einsum.c - einsum as ops: diagonals are gathered, two operands at a time become one matmul
- * [batch, rows, summed] x [batch, columns, summed], and movement does the rest. */
+ * op_einsum.c - einsum as ops: repeated labels of an operand are gathered from its diagonal, two
+ * operands at a time are contracted by one matmul [batch, rows, summed] x [batch, columns, summed],
+ * and movement ops do the rest. */
 #include "equation.h"
 #include "op_move.h"
 
 /* ---- the shape ---- */
 
-/* What the steps leave in between has to be a tensor too. */
-static vt_status check_steps(const vt_equation *q, vt_diag *d) {
+/* Checks that the intermediate result after each operand has at most VT_MAX_RANK axes. */
+static vt_status check_intermediates(const vt_equation *q, vt_diag *d) {
   uint64_t now = q->has[0];
   uint8_t label[VT_EQUATION_LABELS];
   for (uint32_t i = 1; i < q->n; i++) {
-    now = (now | q->has[i]) & vt_equation_kept(q, i);
-    if (vt_equation_sorted(q, now, label) > VT_MAX_RANK)
+    now = (now | q->has[i]) & vt_equation_remaining_labels(q, i);
+    if (vt_equation_sort_labels(q, now, label) > VT_MAX_RANK)
       return VT_FAIL(d, VT_VERIFY, "operands 1 to %u contracted have more than %d axes", i + 1,
                      VT_MAX_RANK);
   }
@@ -28,18 +29,18 @@ vt_status shape_einsum(const vt_rule *r, vt_type *out, vt_diag *d) {
     return VT_FAIL(d, VT_VERIFY, "%u operands; an einsum takes at most %d", r->n_in,
                    VT_EQUATION_OPERANDS);
   VT_TRY(vt_equation_read(r, &q, d));
-  VT_TRY(check_steps(&q, d));
+  VT_TRY(check_intermediates(&q, d));
   out->dtype = r->in[0].dtype;
   out->rank = q.rank[q.n];
   for (uint32_t i = 0; i < out->rank; i++) out->dim[i] = q.dim[q.label[q.n][i]];
   return VT_OK;
 }
 
-/* ---- values whose axes are labels, each once ---- */
+/* ---- factors: values with one axis for each of their labels ---- */
 
 typedef struct factor {
-  uint32_t value, n;
-  uint8_t label[VT_MAX_RANK];
+  uint32_t value, n;          /* n: number of axes */
+  uint8_t label[VT_MAX_RANK]; /* label of each axis, all different */
 } factor;
 
 static uint64_t labels_of(const factor *f) {
@@ -54,13 +55,13 @@ static uint32_t axis_of(const factor *f, uint32_t label) {
   return i;
 }
 
-static int64_t lengths(const vt_equation *q, const uint8_t *label, uint32_t n) {
+static int64_t product_of_lengths(const vt_equation *q, const uint8_t *label, uint32_t n) {
   int64_t dim[VT_EQUATION_LABELS];
   for (uint32_t i = 0; i < n; i++) dim[i] = q->dim[label[i]];
-  return vt_count_of(dim, n);
+  return vt_count_elements(dim, n);
 }
 
-/* i64 in the shape of the labels of `f`: where in operand i, row-major, its diagonal has them. */
+/* The row-major positions of the diagonal of operand i, as i64 in the shape of the labels of f. */
 static uint32_t diagonal_index(vt_builder *b, const vt_equation *q, uint32_t i, const vt_type *x,
                                const factor *f) {
   vt_type to = {.dtype = VT_DTYPE_I64, .rank = f->n};
@@ -70,16 +71,16 @@ static uint32_t diagonal_index(vt_builder *b, const vt_equation *q, uint32_t i, 
     int64_t step = 0;
     for (uint32_t axis = 0; axis < q->rank[i]; axis++)
       if (q->label[i][axis] == f->label[k])
-        step += vt_count_of(x->dim + axis + 1, x->rank - axis - 1);
-    const uint32_t along = vt_build_count(b, f->n, k, to.dim[k]);
+        step += vt_count_elements(x->dim + axis + 1, x->rank - axis - 1);
+    const uint32_t along = vt_build_iota(b, f->n, k, to.dim[k]);
     const uint32_t scale = vt_build_int(b, VT_DTYPE_I64, step);
     sum = vt_build2(b, VT_OP_add, sum, vt_build2(b, VT_OP_mul, along, scale));
   }
   return sum;
 }
 
-/* The labels of operand i, each once; whether one of them stands twice. */
-static int distinct(const vt_equation *q, uint32_t i, factor *out) {
+/* Writes the labels of operand i, each once; returns whether one of them occurs twice. */
+static int distinct_labels(const vt_equation *q, uint32_t i, factor *out) {
   int twice = 0;
   out->n = 0;
   for (uint32_t k = 0; k < q->rank[i]; k++) {
@@ -93,47 +94,49 @@ static int distinct(const vt_equation *q, uint32_t i, factor *out) {
   return twice;
 }
 
-static uint32_t shaped(vt_builder *b, const vt_equation *q, uint32_t x, const factor *f) {
+static uint32_t reshape_to_labels(vt_builder *b, const vt_equation *q, uint32_t x,
+                                  const factor *f) {
   int64_t dim[VT_MAX_RANK];
   for (uint32_t k = 0; k < f->n; k++) dim[k] = q->dim[f->label[k]];
   return vt_build_reshape(b, x, f->n, dim);
 }
 
-/* Operand i with one axis for each of its labels. */
-static factor operand_of(vt_builder *b, const vt_equation *q, uint32_t i, uint32_t x) {
+/* Operand i as a factor: one axis for each of its labels. */
+static factor operand_factor(vt_builder *b, const vt_equation *q, uint32_t i, uint32_t x) {
   factor f = {.value = x};
   vt_type t;
-  const int twice = distinct(q, i, &f);
-  if (!vt_build_type(b, x, &t)) return f;
+  const int twice = distinct_labels(q, i, &f);
+  if (!vt_build_read_type(b, x, &t)) return f;
   if (twice) {
-    const int64_t count = vt_count_of(t.dim, t.rank);
+    const int64_t count = vt_count_elements(t.dim, t.rank);
     const uint32_t line = vt_build_reshape(b, x, 1, &count);
     f.value = vt_build2(b, VT_OP_gather, line, diagonal_index(b, q, i, &t, &f));
   } else if (f.n != q->rank[i]) {
-    f.value = shaped(b, q, x, &f);
+    f.value = reshape_to_labels(b, q, x, &f);
   }
   return f;
 }
 
-/* The other way round, for a gradient: +0 beside the diagonal. */
+/* The inverse of operand_factor, for gradients: f in the shape of the operand, +0 off the
+ * diagonal. */
 static uint32_t back_to_operand(vt_builder *b, const vt_equation *q, uint32_t i, uint32_t like,
                                 const factor *f) {
   factor labels;
   vt_type t;
-  const int twice = distinct(q, i, &labels);
-  if (!vt_build_type(b, like, &t)) return VT_NO_VALUE;
+  const int twice = distinct_labels(q, i, &labels);
+  if (!vt_build_read_type(b, like, &t)) return VT_NO_VALUE;
   if (!twice && f->n == q->rank[i]) return f->value;
   if (!twice) return vt_build_reshape(b, f->value, t.rank, t.dim);
-  const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_of(t.dim, t.rank)}};
+  const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_elements(t.dim, t.rank)}};
   const uint32_t zeros = vt_build_full(b, t.dtype, 0.0, &line);
   const uint32_t index = diagonal_index(b, q, i, &t, f);
   const uint32_t y = vt_build3(b, VT_OP_scatter, zeros, index, f->value);
   return vt_build_reshape(b, y, t.rank, t.dim);
 }
 
-/* With the axes in the order of `label`; repeated along those that it does not have. */
-static factor placed(vt_builder *b, const vt_equation *q, const factor *f, const uint8_t *label,
-                     uint32_t n) {
+/* f with its axes in the order of `label`, repeated along labels that it does not have. */
+static factor reorder_axes(vt_builder *b, const vt_equation *q, const factor *f,
+                           const uint8_t *label, uint32_t n) {
   uint32_t perm[VT_MAX_RANK] = {0}, own = 0;
   int64_t one[VT_MAX_RANK], full[VT_MAX_RANK];
   factor y = {.n = n};
@@ -149,32 +152,32 @@ static factor placed(vt_builder *b, const vt_equation *q, const factor *f, const
   return y;
 }
 
-/* ---- two at a time ---- */
+/* ---- contraction of two factors ---- */
 
-typedef struct axes { /* some labels, outermost first */
+typedef struct axes { /* a list of labels, outermost first */
   uint32_t n;
   uint8_t label[VT_EQUATION_LABELS];
 } axes;
 
-typedef struct product { /* of two factors: what becomes of their labels */
+typedef struct product { /* the roles of the labels of two factors */
   axes batch, rows, columns, summed;
 } product;
 
-static axes axes_of(const vt_equation *q, uint64_t mask) {
+static axes list_labels(const vt_equation *q, uint64_t mask) {
   axes a;
-  a.n = vt_equation_sorted(q, mask, a.label);
+  a.n = vt_equation_sort_labels(q, mask, a.label);
   return a;
 }
 
-/* [batch, rows, summed] of a factor; along summed labels that it does not have it is repeated. */
-static uint32_t matrix(vt_builder *b, const vt_equation *q, const factor *f, const product *p,
-                       const axes *rows) {
+/* A factor as [batch, rows, summed], repeated along summed labels that it does not have. */
+static uint32_t to_matrix(vt_builder *b, const vt_equation *q, const factor *f, const product *p,
+                          const axes *rows) {
   uint32_t perm[VT_MAX_RANK] = {0}, n = 0;
   for (uint32_t i = 0; i < p->batch.n; i++) perm[n++] = axis_of(f, p->batch.label[i]);
   for (uint32_t i = 0; i < rows->n; i++) perm[n++] = axis_of(f, rows->label[i]);
-  int64_t before = lengths(q, p->batch.label, p->batch.n), after = 1;
-  const int64_t batch = before, height = lengths(q, rows->label, rows->n);
-  before = vt_count_of((int64_t[2]){batch, height}, 2);
+  int64_t before = product_of_lengths(q, p->batch.label, p->batch.n), after = 1;
+  const int64_t batch = before, height = product_of_lengths(q, rows->label, rows->n);
+  before = vt_count_elements((int64_t[2]){batch, height}, 2);
   axes own = {0};
   for (uint32_t i = 0; i < p->summed.n; i++) {
     const uint32_t axis = axis_of(f, p->summed.label[i]);
@@ -185,98 +188,100 @@ static uint32_t matrix(vt_builder *b, const vt_equation *q, const factor *f, con
     const int64_t length = q->dim[p->summed.label[i]];
     const int missing = axis_of(f, p->summed.label[i]) == f->n;
     k += !missing;
-    after = lengths(q, own.label + k, own.n - k);
+    after = product_of_lengths(q, own.label + k, own.n - k);
     const int64_t one[3] = {before, 1, after}, full[3] = {before, length, after};
     if (missing) x = vt_build_broadcast(b, vt_build_reshape(b, x, 3, one), 3, full);
-    before = vt_count_of((int64_t[2]){before, length}, 2);
+    before = vt_count_elements((int64_t[2]){before, length}, 2);
   }
-  const int64_t dim[3] = {batch, height, lengths(q, p->summed.label, p->summed.n)};
+  const int64_t dim[3] = {batch, height, product_of_lengths(q, p->summed.label, p->summed.n)};
   return vt_build_reshape(b, x, 3, dim);
 }
 
-/* D over the labels that are not kept, in the order of the equation, the first outermost. */
+/* The contraction of f and g: D over the labels that are not in `kept`, in the order of the
+ * equation, the first one outermost. */
 static factor contract(vt_builder *b, const vt_equation *q, const factor *f, const factor *g,
                        uint64_t kept) {
   const vt_attr_matmul across = {.size = sizeof across, .transpose_b = 1, .order = VT_ORDER_FMA256};
   const uint64_t of_f = labels_of(f), of_g = labels_of(g);
-  const product p = {axes_of(q, of_f & of_g & kept), axes_of(q, of_f & ~of_g & kept),
-                     axes_of(q, of_g & ~of_f & kept), axes_of(q, (of_f | of_g) & ~kept)};
+  const product p = {list_labels(q, of_f & of_g & kept), list_labels(q, of_f & ~of_g & kept),
+                     list_labels(q, of_g & ~of_f & kept), list_labels(q, (of_f | of_g) & ~kept)};
   const axes *parts[3] = {&p.batch, &p.rows, &p.columns};
   factor y = {.n = 0};
-  uint32_t in[2] = {matrix(b, q, f, &p, &p.rows), VT_NO_VALUE};
-  in[1] = matrix(b, q, g, &p, &p.columns);
+  uint32_t in[2] = {to_matrix(b, q, f, &p, &p.rows), VT_NO_VALUE};
+  in[1] = to_matrix(b, q, g, &p, &p.columns);
   for (uint32_t i = 0; i < 3; i++)
     for (uint32_t k = 0; k < parts[i]->n; k++) y.label[y.n++] = parts[i]->label[k];
-  y.value = shaped(b, q, b->node(b, VT_OP_matmul, in, 2, &across), &y);
+  y.value = reshape_to_labels(b, q, b->node(b, VT_OP_matmul, in, 2, &across), &y);
   return y;
 }
 
 /* ---- as ops ---- */
 
-static int read_bound(vt_builder *b, const uint32_t *in, uint32_t n, const void *attrs,
-                      vt_equation *q) {
+static int read_equation(vt_builder *b, const uint32_t *in, uint32_t n, const void *attrs,
+                         vt_equation *q) {
   vt_type t[VT_EQUATION_OPERANDS];
   for (uint32_t i = 0; i < n; i++)
-    if (i == VT_EQUATION_OPERANDS || !vt_build_type(b, in[i], &t[i])) return 0;
+    if (i == VT_EQUATION_OPERANDS || !vt_build_read_type(b, in[i], &t[i])) return 0;
   const vt_rule r = {.dims = b->dims, .in = t, .n_in = n, .attrs = attrs};
   return vt_equation_read(&r, q, NULL) == VT_OK;
 }
 
-/* S over the labels that the result has not, as one axis behind the others. */
-static uint32_t summed_alone(vt_builder *b, const vt_equation *q, const factor *f) {
+/* An einsum of one operand: S over the labels that the result does not have, which become the last
+ * axes and are summed as one. */
+static uint32_t sum_one_operand(vt_builder *b, const vt_equation *q, const factor *f) {
   axes all = {.n = q->rank[1]};
   for (uint32_t i = 0; i < all.n; i++) all.label[i] = q->label[1][i];
-  const axes rest = axes_of(q, q->has[0] & ~q->has[1]);
+  const axes rest = list_labels(q, q->has[0] & ~q->has[1]);
   vt_attr_reduce over = {.size = sizeof over};
   for (uint32_t i = 0; i < rest.n; i++) {
     over.axes.v[over.axes.n++] = all.n;
     all.label[all.n++] = rest.label[i];
   }
-  const factor y = placed(b, q, f, all.label, all.n);
+  const factor y = reorder_axes(b, q, f, all.label, all.n);
   return rest.n == 0 ? y.value : b->node(b, VT_OP_sum, &y.value, 1, &over);
 }
 
 uint32_t lower_einsum(const vt_lowering *l) {
   vt_builder *b = l->b;
   vt_equation q;
-  if (!read_bound(b, l->in, l->n_in, l->attrs, &q)) return VT_NO_VALUE;
-  factor y = operand_of(b, &q, 0, l->in[0]);
-  if (q.n == 1) return summed_alone(b, &q, &y);
+  if (!read_equation(b, l->in, l->n_in, l->attrs, &q)) return VT_NO_VALUE;
+  factor y = operand_factor(b, &q, 0, l->in[0]);
+  if (q.n == 1) return sum_one_operand(b, &q, &y);
   for (uint32_t i = 1; i < q.n; i++) {
-    const factor next = operand_of(b, &q, i, l->in[i]);
-    y = contract(b, &q, &y, &next, vt_equation_kept(&q, i));
+    const factor next = operand_factor(b, &q, i, l->in[i]);
+    y = contract(b, &q, &y, &next, vt_equation_remaining_labels(&q, i));
   }
-  return placed(b, &q, &y, q.label[q.n], q.rank[q.n]).value;
+  return reorder_axes(b, &q, &y, q.label[q.n], q.rank[q.n]).value;
 }
 
 /* ---- gradients ---- */
 
-/* D over the labels of dy and the other factor that `f` has not, repeated along what neither has.
- */
-static factor slope(vt_builder *b, const vt_equation *q, const factor *dy, const factor *other,
-                    const factor *f) {
+/* The gradient of factor f: D over the labels of dy and `other` that f does not have; repeated
+ * along labels that only f has. */
+static factor factor_gradient(vt_builder *b, const vt_equation *q, const factor *dy,
+                              const factor *other, const factor *f) {
   const factor d = contract(b, q, dy, other, labels_of(f));
-  return placed(b, q, &d, f->label, f->n);
+  return reorder_axes(b, q, &d, f->label, f->n);
 }
 
-/* The steps of the contraction from the last to the first. What they leave in between is computed
+/* Goes through the contractions from the last to the first. Their intermediate results are computed
  * again. */
 void grad_einsum(const vt_gradient *g) {
   vt_builder *b = g->b;
   vt_equation q;
   factor step[VT_EQUATION_OPERANDS], x[VT_EQUATION_OPERANDS] = {{0}};
-  if (!read_bound(b, g->in, g->n_in, g->attrs, &q)) return;
-  for (uint32_t i = 0; i < q.n; i++) x[i] = operand_of(b, &q, i, g->in[i]);
+  if (!read_equation(b, g->in, g->n_in, g->attrs, &q)) return;
+  for (uint32_t i = 0; i < q.n; i++) x[i] = operand_factor(b, &q, i, g->in[i]);
   step[0] = x[0];
   for (uint32_t i = 1; i + 1 < q.n; i++)
-    step[i] = contract(b, &q, &step[i - 1], &x[i], vt_equation_kept(&q, i));
+    step[i] = contract(b, &q, &step[i - 1], &x[i], vt_equation_remaining_labels(&q, i));
   factor dy = {.value = g->d_out[0], .n = q.rank[q.n]};
   for (uint32_t i = 0; i < dy.n; i++) dy.label[i] = q.label[q.n][i];
   for (uint32_t i = q.n - 1; i > 0; i--) {
-    const factor dx = slope(b, &q, &dy, &step[i - 1], &x[i]);
-    dy = slope(b, &q, &dy, &x[i], &step[i - 1]);
+    const factor dx = factor_gradient(b, &q, &dy, &step[i - 1], &x[i]);
+    dy = factor_gradient(b, &q, &dy, &x[i], &step[i - 1]);
     g->d_in[i] = back_to_operand(b, &q, i, g->in[i], &dx);
   }
-  if (q.n == 1) dy = placed(b, &q, &dy, x[0].label, x[0].n);
+  if (q.n == 1) dy = reorder_axes(b, &q, &dy, x[0].label, x[0].n);
   g->d_in[0] = back_to_operand(b, &q, 0, g->in[0], &dy);
 }

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_einsum_kernel.c - einsum one element of the result at a time, as loops over labels: the second
- * implementation of what op_einsum.c says in ops. It needs no room for what the steps leave in
- * between, and computes that again where it is read. */
+ * implementation of op_einsum.c. It stores no intermediate results, but computes them again
+ * whenever they are read. */
 #include "equation.h"
 #include "op_float.h"
 #include "op_move.h"
 
-/* ---- D, one product at a time ---- */
+/* ---- D, fed one product at a time ---- */
 
 enum { CHAIN = 256, GROUP = 8, LEVELS = 21 };
-typedef struct running {
+typedef struct running { /* the state of a D that is not complete */
   uint32_t dtype;
-  int64_t chained;
-  double chain, total[LEVELS];
-  int32_t n[LEVELS];
+  int64_t chained;             /* products in the current chain of fused multiply-adds */
+  double chain, total[LEVELS]; /* the chain so far; the sum of each level's current group */
+  int32_t n[LEVELS];           /* numbers in that group */
 } running;
 
-static double sum_of(uint32_t dtype, double a, double b) {
+static double add_in_type(uint32_t dtype, double a, double b) {
   return dtype == VT_DTYPE_F32 ? (double)((float)a + (float)b) : a + b;
 }
 
 static void running_init(running *r, uint32_t dtype) { *r = (running){.dtype = dtype}; }
 
-/* A full group goes on at once: handed through alone it would get no addition but that to +0,
- * which changes nothing, because no total is -0. */
+/* Adds x at level 0. A full group is passed to the next level at once. D would only pass it on when
+ * the next number arrives; the difference is an addition to +0, which changes nothing, because no
+ * total is -0. */
 static void running_carry(running *r, double x) {
   for (int level = 0; level < LEVELS; level++) {
-    r->total[level] = sum_of(r->dtype, r->total[level], x);
+    r->total[level] = add_in_type(r->dtype, r->total[level], x);
     if (++r->n[level] < GROUP) return;
     x = r->total[level];
     r->total[level] = 0;
@@ -49,7 +50,7 @@ static double running_done(running *r) {
   int any = 0;
   for (int level = 0; level < LEVELS; level++) {
     if (r->n[level] == 0 && !any) continue;
-    x = any ? sum_of(r->dtype, r->total[level], x) : r->total[level];
+    x = any ? add_in_type(r->dtype, r->total[level], x) : r->total[level];
     any = 1;
   }
   return x;
@@ -60,24 +61,24 @@ static double running_done(running *r) {
 typedef struct nest {
   const vt_kernel *k;
   vt_equation q;
-  int64_t index[VT_EQUATION_LABELS];
+  int64_t index[VT_EQUATION_LABELS]; /* current index of each label */
   struct loops {
     uint32_t n;
     uint8_t label[VT_EQUATION_LABELS];
     int64_t count;
-  } step[VT_EQUATION_OPERANDS]; /* what is summed when operand i comes in */
+  } step[VT_EQUATION_OPERANDS]; /* labels that are summed when operand i is contracted */
 } nest;
 
 static struct loops loops_of(const vt_equation *q, uint64_t mask) {
   struct loops l;
   int64_t dim[VT_EQUATION_LABELS];
-  l.n = vt_equation_sorted(q, mask, l.label);
+  l.n = vt_equation_sort_labels(q, mask, l.label);
   for (uint32_t i = 0; i < l.n; i++) dim[i] = q->dim[l.label[i]];
-  l.count = vt_count_of(dim, l.n);
+  l.count = vt_count_elements(dim, l.n);
   return l;
 }
 
-/* The next point; after the last one all labels are 0 again. */
+/* Advances the labels of l to the next index tuple; after the last one all are 0 again. */
 static void loops_next(nest *n, const struct loops *l) {
   for (uint32_t i = l->n; i-- > 0;) {
     if (++n->index[l->label[i]] < n->q.dim[l->label[i]]) return;
@@ -85,9 +86,9 @@ static void loops_next(nest *n, const struct loops *l) {
   }
 }
 
-/* An element of operand i at the labels' present values: a label that stands twice moves on the
+/* The element of operand i at the current indices; a label that occurs twice moves along the
  * diagonal. */
-static double element(const nest *n, uint32_t i) {
+static double operand_element(const nest *n, uint32_t i) {
   const vt_view *x = &n->k->in[i];
   int64_t at = 0;
   for (uint32_t axis = 0; axis < x->rank; axis++)
@@ -96,27 +97,27 @@ static double element(const nest *n, uint32_t i) {
   return vt_float_load(x, at);
 }
 
-/* The operands up to i, contracted. */
-static double value(nest *n, uint32_t i) {
-  if (i == 0) return element(n, 0);
+/* The contraction of operands 0 .. i at the current indices. */
+static double contraction_of(nest *n, uint32_t i) {
+  if (i == 0) return operand_element(n, 0);
   const struct loops *l = &n->step[i];
   running d;
   running_init(&d, n->k->out->dtype);
   for (int64_t j = 0; j < l->count; j++) {
-    const double left = value(n, i - 1);
-    running_add(&d, left, element(n, i));
+    const double left = contraction_of(n, i - 1);
+    running_add(&d, left, operand_element(n, i));
     loops_next(n, l);
   }
   return running_done(&d);
 }
 
-static double summed(nest *n) {
+static double sum_one_operand(nest *n) {
   const struct loops *l = &n->step[0];
   vt_float_sum s;
-  if (l->n == 0) return element(n, 0);
+  if (l->n == 0) return operand_element(n, 0);
   vt_float_sum_init(&s, n->k->out->dtype);
   for (int64_t j = 0; j < l->count; j++) {
-    vt_float_sum_add(&s, element(n, 0));
+    vt_float_sum_add(&s, operand_element(n, 0));
     loops_next(n, l);
   }
   return vt_float_sum_done(&s);
@@ -133,9 +134,9 @@ vt_status kernel_einsum(vt_kernel *k) {
   const vt_rule r = {.in = types, .n_in = k->n_in, .attrs = k->attrs};
   VT_TRY(vt_equation_read(&r, &n.q, NULL));
   uint64_t now = n.q.has[0];
-  n.step[0] = loops_of(&n.q, now & ~n.q.has[n.q.n]); /* counts where there is one operand */
+  n.step[0] = loops_of(&n.q, now & ~n.q.has[n.q.n]); /* used if there is only one operand */
   for (uint32_t i = 1; i < n.q.n; i++) {
-    const uint64_t kept = vt_equation_kept(&n.q, i);
+    const uint64_t kept = vt_equation_remaining_labels(&n.q, i);
     now |= n.q.has[i];
     n.step[i] = loops_of(&n.q, now & ~kept);
     now &= kept;
@@ -145,7 +146,7 @@ vt_status kernel_einsum(vt_kernel *k) {
   vt_walk_view(&w, y);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     for (uint32_t axis = 0; axis < y->rank; axis++) n.index[n.q.label[n.q.n][axis]] = w.index[axis];
-    vt_float_store(y, w.at[0], n.q.n == 1 ? summed(&n) : value(&n, n.q.n - 1));
+    vt_float_store(y, w.at[0], n.q.n == 1 ? sum_one_operand(&n) : contraction_of(&n, n.q.n - 1));
   }
   return VT_OK;
 }

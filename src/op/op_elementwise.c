@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_elementwise.c - ops that look at one element of each operand: shape rules, kernels and
- * gradients.
- * Every kernel is one loop over three scalar functions: f32, f64, and integers as int64_t, which
- * wrap to their width when stored. No multiply-add is contracted unless the graph says fma. */
+ * op_elementwise.c - ops that compute an element of the result from one element of each operand:
+ * shape rules, kernels and gradients. A kernel is one loop over three scalar functions: for f32,
+ * for f64, and for integers as int64_t, which wrap to their width when stored. A multiply and an
+ * add are never contracted unless the graph says fma. */
 #include "formula.h"
 #include "op_rows.h"
 #include "vt_num.h"
@@ -15,7 +15,7 @@ vt_status shape_same(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* Axis k from the end of x and y. */
+/* Broadcasts axis k of x and y, counted from the end. */
 static vt_status join_dims(const vt_rule *r, const vt_type *x, const vt_type *y, uint32_t k,
                            int64_t *out, vt_diag *d) {
   const int64_t a = x->dim[x->rank - k], b = y->dim[y->rank - k];
@@ -24,7 +24,7 @@ static vt_status join_dims(const vt_rule *r, const vt_type *x, const vt_type *y,
   } else if (a == 1) {
     *out = b;
   } else if (vt_dim_is_symbolic(a) && !vt_dim_is_symbolic(b)) {
-    *out = b; /* the symbol must turn out to be b or 1, which is checked when it is bound */
+    *out = b; /* the value of the symbol must be b or 1, which is checked when it is bound */
   } else if (vt_dim_is_symbolic(b) && !vt_dim_is_symbolic(a)) {
     *out = a;
   } else {
@@ -69,18 +69,19 @@ vt_status shape_select(const vt_rule *r, vt_type *out, vt_diag *d) {
 vt_status shape_cast(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_cast *a = r->attrs;
   if (a->dtype < 0 || a->dtype > UINT32_MAX || vt_dtype_name((uint32_t)a->dtype) == NULL)
-    return VT_FAIL(d, VT_VERIFY, "a cast to type number %lld", (long long)a->dtype);
+    return VT_FAIL(d, VT_VERIFY, "a cast to type number %lld, which does not exist",
+                   (long long)a->dtype);
   *out = r->in[0];
   out->dtype = (uint32_t)a->dtype;
   return VT_OK;
 }
 
-/* ---- the loop ---- */
+/* ---- the loop over elements ---- */
 
 typedef float f32_fn(float a, float b, float c);
 typedef double f64_fn(double a, double b, double c);
 typedef int64_t int_fn(int64_t a, int64_t b, int64_t c);
-typedef struct ew {
+typedef struct ew { /* the functions of one op; NULL for types that it does not accept */
   f32_fn *f32;
   f64_fn *f64;
   int_fn *whole;
@@ -94,7 +95,7 @@ static vt_walk walk_operands(const vt_kernel *k) {
   return w;
 }
 
-static vt_status ew_run(const vt_kernel *k, const ew *f) {
+static vt_status run_elementwise(const vt_kernel *k, const ew *f) {
   vt_walk w = walk_operands(k);
   void *y = k->out->data;
   const void *a = k->in[0].data;
@@ -119,12 +120,12 @@ static vt_status ew_run(const vt_kernel *k, const ew *f) {
   return VT_OK;
 }
 
-/* ---- the ops, a line each; `_` marks a type that the verifier has ruled out ---- */
+/* ---- the ops, one line each ---- */
 
 static int64_t int_abs(int64_t a) { return a < 0 ? vt_i64_wrap_sub(0, a) : a; }
 
-/* Narrow integers are seen with their sign, so bits beyond their width repeat it and those above
- * it are cut off when stored: only the 64 bits of the widest need a limit here. */
+/* Shifts. Narrow integers are sign-extended to 64 bits, and bits above their width are cut off when
+ * stored, so only shifts by more than 63 bits need a rule of their own. */
 static int64_t int_shl(int64_t a, int64_t n) {
   return n < 0 || n > 63 ? 0 : (int64_t)((uint64_t)a << n);
 }
@@ -135,29 +136,35 @@ static int64_t int_shr(int64_t a, int64_t n) {
 
 static float abs_f32(float a) { return vt_f32_from_bits(vt_f32_bits(a) & 0x7fffffffu); }
 static double abs_f64(double a) { return vt_f64_from_bits(vt_f64_bits(a) & 0x7fffffffffffffffu); }
-/* A result that may have lost the sign of a zero, with the sign of x. */
-static float like_f32(float result, float x) { return vt_f32_bits(x) >> 31 ? -result : result; }
-static double like_f64(double result, double x) { return vt_f64_bits(x) >> 63 ? -result : result; }
+/* A result with the sign of x, because the sign of a zero may have been lost. */
+static float with_sign_f32(float result, float x) {
+  return vt_f32_bits(x) >> 31 ? -result : result;
+}
+static double with_sign_f64(double result, double x) {
+  return vt_f64_bits(x) >> 63 ? -result : result;
+}
 
-/* From 2^23, 2^52 on every number is whole; NaN is not below either. */
+/* Numbers of 2^23 (f32) or 2^52 (f64) and above are whole; a NaN is returned as well, because it is
+ * not below. */
 static float trunc_f32(float x) {
   const float size = abs_f32(x);
-  return size < 0x1p23f ? like_f32((float)(int32_t)size, x) : x;
+  return size < 0x1p23f ? with_sign_f32((float)(int32_t)size, x) : x;
 }
 static double trunc_f64(double x) {
   const double size = abs_f64(x);
-  return size < 0x1p52 ? like_f64((double)(int64_t)size, x) : x;
+  return size < 0x1p52 ? with_sign_f64((double)(int64_t)size, x) : x;
 }
-/* The addition rounds to a whole number, ties to even, and the subtraction is exact. */
+/* Adding 2^23 or 2^52 rounds to a whole number, ties to even; the subtraction is exact. */
 static float round_f32(float x) {
   const float size = abs_f32(x);
-  return size < 0x1p23f ? like_f32((size + 0x1p23f) - 0x1p23f, x) : x;
+  return size < 0x1p23f ? with_sign_f32((size + 0x1p23f) - 0x1p23f, x) : x;
 }
 static double round_f64(double x) {
   const double size = abs_f64(x);
-  return size < 0x1p52 ? like_f64((size + 0x1p52) - 0x1p52, x) : x;
+  return size < 0x1p52 ? with_sign_f64((size + 0x1p52) - 0x1p52, x) : x;
 }
-/* A step from the truncated number never meets a zero that has a sign to keep. */
+/* floor and ceil step from the truncated number only if x is not whole, and then no zero loses its
+ * sign. */
 static float floor_f32(float x) { return trunc_f32(x) > x ? trunc_f32(x) - 1.0f : trunc_f32(x); }
 static double floor_f64(double x) { return trunc_f64(x) > x ? trunc_f64(x) - 1.0 : trunc_f64(x); }
 static float ceil_f32(float x) { return trunc_f32(x) < x ? trunc_f32(x) + 1.0f : trunc_f32(x); }
@@ -181,7 +188,7 @@ static double ceil_f64(double x) { return trunc_f64(x) < x ? trunc_f64(x) + 1.0 
 #define KERNEL(name, f, g, h)             \
   vt_status kernel_##name(vt_kernel *k) { \
     static const ew rows = {f, g, h};     \
-    return ew_run(k, &rows);              \
+    return run_elementwise(k, &rows);     \
   }
 #define EW_F32(name, f) F32(name, f) KERNEL(name, name##_of_f32, NULL, NULL)
 #define EW_FLOAT(name, f, g) \
@@ -246,10 +253,11 @@ EW_INT(xor, a ^ b)
 INT(not_truth, a == 0)
 INT(not_bits, ~a)
 
-/* A truth value is 0 or 1, which the other three keep by themselves. */
+/* A bool is 0 or 1. The other bitwise kernels preserve that; only `not` needs a function of its own
+ * for bool. */
 vt_status kernel_not(vt_kernel *k) {
   static const ew truth = {NULL, NULL, not_truth_whole}, bits = {NULL, NULL, not_bits_whole};
-  return ew_run(k, k->in[0].dtype == VT_DTYPE_BOOL ? &truth : &bits);
+  return run_elementwise(k, k->in[0].dtype == VT_DTYPE_BOOL ? &truth : &bits);
 }
 
 /* ---- comparisons: operands of one type, result bool ---- */
@@ -260,7 +268,7 @@ typedef struct compare {
   int (*whole)(int64_t a, int64_t b);
 } compare;
 
-static vt_status compare_run(const vt_kernel *k, const compare *f) {
+static vt_status run_compare(const vt_kernel *k, const compare *f) {
   vt_walk w = walk_operands(k);
   uint8_t *y = k->out->data;
   const void *a = k->in[0].data, *b = k->in[1].data;
@@ -286,7 +294,7 @@ static vt_status compare_run(const vt_kernel *k, const compare *f) {
   static int name##_whole(int64_t a, int64_t b) { return a op b; }      \
   vt_status kernel_##name(vt_kernel *k) {                               \
     static const compare rows = {name##_f32, name##_f64, name##_whole}; \
-    return compare_run(k, &rows);                                       \
+    return run_compare(k, &rows);                                       \
   }
 
 COMPARE(eq, ==)
@@ -370,9 +378,9 @@ void grad_abs(const vt_gradient *g) {
   g->d_in[0] = choose(b, above, dy, other);
 }
 
-/* Whether the first operand holds the result y in the one order, the first NaN included. Of two
- * zeros the reciprocals tell the sign; numbers that are equal otherwise have equal reciprocals. */
-static uint32_t first_holds(vt_builder *b, uint32_t x, uint32_t y) {
+/* Whether x is the result y in the one order, also if both are NaN. If both are zeros, the
+ * reciprocals tell the sign; other equal numbers have equal reciprocals. */
+static uint32_t holds_result(vt_builder *b, uint32_t x, uint32_t y) {
   const uint32_t one = vt_build_like(b, x, 1.0);
   const uint32_t over_x = over(b, one, x), over_y = over(b, one, y);
   const uint32_t same_sign = vt_build2(b, VT_OP_eq, over_x, over_y);
@@ -380,17 +388,17 @@ static uint32_t first_holds(vt_builder *b, uint32_t x, uint32_t y) {
   return vt_build2(b, VT_OP_or, vt_build2(b, VT_OP_ne, x, x), same);
 }
 
-static void extremum(const vt_gradient *g) {
+static void grad_extremum(const vt_gradient *g) {
   vt_builder *b = g->b;
-  const uint32_t dy = g->d_out[0], first = first_holds(b, g->in[0], g->out[0]);
+  const uint32_t dy = g->d_out[0], first = holds_result(b, g->in[0], g->out[0]);
   g->d_in[0] = vt_build_sum_to(b, or_zero(b, first, dy), g->in[0]);
   g->d_in[1] = vt_build_sum_to(b, zero_or(b, first, dy), g->in[1]);
 }
 
-void grad_maximum(const vt_gradient *g) { extremum(g); }
-void grad_minimum(const vt_gradient *g) { extremum(g); }
+void grad_maximum(const vt_gradient *g) { grad_extremum(g); }
+void grad_minimum(const vt_gradient *g) { grad_extremum(g); }
 
-/* Storage types have gradients of f32, so +0 has the type of dy and not of the operand. */
+/* The gradient of a storage type is f32, so +0 has the type of dy and not that of the operand. */
 void grad_select(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t which = g->in[0], dy = g->d_out[0];
@@ -403,7 +411,7 @@ static int is_floating(uint32_t dtype) {
          dtype == VT_DTYPE_BF16;
 }
 
-/* Between floating types alone; to f64 where x is f64, otherwise to f32. */
+/* Only a cast between floating types has a gradient: it is f64 if x is f64, otherwise f32. */
 void grad_cast(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_type *x = b->type(b, g->in[0]), *y = b->type(b, g->out[0]);
@@ -439,54 +447,56 @@ void grad_pow(const vt_gradient *g) {
   }
 
 static uint32_t apply(vt_builder *b, uint32_t op, uint32_t x) { return vt_build1(b, op, x); }
-static uint32_t squared(vt_builder *b, uint32_t x) { return times(b, x, x); }
-/* x + 1, x - 1 */
-static uint32_t next(vt_builder *b, uint32_t x) { return plus(b, x, vt_build_like(b, x, 1.0)); }
-static uint32_t before(vt_builder *b, uint32_t x) { return minus(b, x, vt_build_like(b, x, 1.0)); }
+static uint32_t build_square(vt_builder *b, uint32_t x) { return times(b, x, x); }
+/* x + 1 and x - 1 */
+static uint32_t plus_one(vt_builder *b, uint32_t x) { return plus(b, x, vt_build_like(b, x, 1.0)); }
+static uint32_t less_one(vt_builder *b, uint32_t x) {
+  return minus(b, x, vt_build_like(b, x, 1.0));
+}
 /* (1 - x)*(1 + x) and (x - 1)*(x + 1) */
-static uint32_t inside(vt_builder *b, uint32_t x) {
+static uint32_t one_minus_square(vt_builder *b, uint32_t x) {
   const uint32_t left = one_minus(b, x);
   return times(b, left, one_plus(b, x));
 }
-static uint32_t outside(vt_builder *b, uint32_t x) {
-  const uint32_t left = before(b, x);
-  return times(b, left, next(b, x));
+static uint32_t square_minus_one(vt_builder *b, uint32_t x) {
+  const uint32_t left = less_one(b, x);
+  return times(b, left, plus_one(b, x));
 }
 /* (-0.5*dy) * ((y*y)*y) */
 static uint32_t minus_half_cube(vt_builder *b, uint32_t dy, uint32_t y) {
   const uint32_t half = scaled(b, dy, -0.5);
-  return times(b, half, times(b, squared(b, y), y));
+  return times(b, half, times(b, build_square(b, y), y));
 }
 /* (dy*y)*(1 - y) */
-static uint32_t logistic(vt_builder *b, uint32_t dy, uint32_t y) {
+static uint32_t sigmoid_gradient(vt_builder *b, uint32_t dy, uint32_t y) {
   const uint32_t left = times(b, dy, y);
   return times(b, left, one_minus(b, y));
 }
 /* 2/sqrt(pi) * exp(-(x*x)) */
-static uint32_t bell(vt_builder *b, uint32_t x) {
-  return scaled_bits(b, apply(b, VT_OP_exp, negative(b, squared(b, x))), 0x3f906ebbu);
+static uint32_t erf_slope(vt_builder *b, uint32_t x) {
+  return scaled_bits(b, apply(b, VT_OP_exp, negative(b, build_square(b, x))), 0x3f906ebbu);
 }
 
 GRADIENT(sqrt, over(b, scaled(b, dy, 0.5), y))
 GRADIENT(rsqrt, minus_half_cube(b, dy, y))
 GRADIENT(exp, times(b, dy, y))
 GRADIENT(exp2, scaled_bits(b, times(b, dy, y), 0x3f317218u)) /* log 2 */
-GRADIENT(expm1, times(b, dy, next(b, y)))
+GRADIENT(expm1, times(b, dy, plus_one(b, y)))
 GRADIENT(log, over(b, dy, x))
 GRADIENT(log2, scaled_bits(b, over(b, dy, x), 0x3fb8aa3bu))  /* 1 / log 2 */
 GRADIENT(log10, scaled_bits(b, over(b, dy, x), 0x3ede5bd9u)) /* 1 / log 10 */
 GRADIENT(log1p, over(b, dy, one_plus(b, x)))
 GRADIENT(sin, times(b, dy, apply(b, VT_OP_cos, x)))
 GRADIENT(cos, negative(b, times(b, dy, apply(b, VT_OP_sin, x))))
-GRADIENT(tan, times(b, dy, one_plus(b, squared(b, y))))
-GRADIENT(asin, over(b, dy, square_root(b, inside(b, x))))
-GRADIENT(acos, negative(b, over(b, dy, square_root(b, inside(b, x)))))
-GRADIENT(atan, over(b, dy, one_plus(b, squared(b, x))))
+GRADIENT(tan, times(b, dy, one_plus(b, build_square(b, y))))
+GRADIENT(asin, over(b, dy, square_root(b, one_minus_square(b, x))))
+GRADIENT(acos, negative(b, over(b, dy, square_root(b, one_minus_square(b, x)))))
+GRADIENT(atan, over(b, dy, one_plus(b, build_square(b, x))))
 GRADIENT(sinh, times(b, dy, apply(b, VT_OP_cosh, x)))
 GRADIENT(cosh, times(b, dy, apply(b, VT_OP_sinh, x)))
-GRADIENT(tanh, times(b, dy, one_minus(b, squared(b, y))))
-GRADIENT(asinh, over(b, dy, square_root(b, next(b, squared(b, x)))))
-GRADIENT(acosh, over(b, dy, square_root(b, outside(b, x))))
-GRADIENT(atanh, over(b, dy, inside(b, x)))
-GRADIENT(erf, times(b, dy, bell(b, x)))
-GRADIENT(sigmoid, logistic(b, dy, y))
+GRADIENT(tanh, times(b, dy, one_minus(b, build_square(b, y))))
+GRADIENT(asinh, over(b, dy, square_root(b, plus_one(b, build_square(b, x)))))
+GRADIENT(acosh, over(b, dy, square_root(b, square_minus_one(b, x))))
+GRADIENT(atanh, over(b, dy, one_minus_square(b, x)))
+GRADIENT(erf, times(b, dy, erf_slope(b, x)))
+GRADIENT(sigmoid, sigmoid_gradient(b, dy, y))

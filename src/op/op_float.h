@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_float.h - for kernels of f32 and f64 alike: numbers of either type carried as f64, which holds
- * an f32 exactly, with the operations done in the type itself. */
+ * op_float.h - helpers for kernels of f32 and f64 alike. A number of either type is carried as a
+ * double, which holds an f32 exactly, and every operation is done in the type itself. */
 #ifndef VT_OP_FLOAT_H
 #define VT_OP_FLOAT_H
 #include "vt_num.h"
@@ -19,12 +19,12 @@ static inline void vt_float_store(const vt_view *v, int64_t at, double x) {
   }
 }
 
-/* x / count, the count converted with one rounding. */
+/* x / count; the count is converted with one rounding. */
 static inline double vt_float_divide(uint32_t dtype, double x, int64_t count) {
   return dtype == VT_DTYPE_F32 ? (double)((float)x / (float)count) : x / (double)count;
 }
 
-/* The ordered sum S. */
+/* The ordered sum S of numbers of type `dtype`. */
 typedef struct vt_float_sum {
   uint32_t dtype;
   union {

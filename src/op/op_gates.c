@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_gates.c - compositions in which one operand decides about another: prelu, glu, swiglu, geglu,
- * where. Each is written as ops (the meaning) and element by element (the second implementation).
- */
+ * op_gates.c - compositions in which one operand scales or selects another: prelu, glu, swiglu,
+ * geglu, where. Each is written as ops (the definition) and as a function of one element (the
+ * second implementation). */
 #include <string.h>
 #include "formula.h"
 #include "op_rows.h"
@@ -9,8 +9,8 @@
 
 /* ---- shapes ---- */
 
-/* The slope in the axes of x: one of rank 1 has the place of a channel, axis 1. */
-static vt_type slope_in_place(const vt_type *x, const vt_type *slope) {
+/* The type of the slope aligned with x: a slope of rank 1 runs along axis 1, the channels. */
+static vt_type align_slope_type(const vt_type *x, const vt_type *slope) {
   vt_type t = *slope;
   if (slope->rank != 1 || x->rank < 3) return t;
   t.rank = x->rank - 1;
@@ -19,15 +19,16 @@ static vt_type slope_in_place(const vt_type *x, const vt_type *slope) {
 }
 
 vt_status shape_prelu(const vt_rule *r, vt_type *out, vt_diag *d) {
-  const vt_type *x = &r->in[0], in[2] = {*x, slope_in_place(x, &r->in[1])};
+  const vt_type *x = &r->in[0], in[2] = {*x, align_slope_type(x, &r->in[1])};
   char tx[VT_TYPE_TEXT], ts[VT_TYPE_TEXT];
   vt_type joined = *x;
   const int fits =
       vt_broadcast_shapes(r, in, 2, &joined, NULL) == VT_OK && vt_type_equal(&joined, x);
   if (!fits)
-    return VT_FAIL(d, VT_VERIFY, "the slope %s does not broadcast to x, %s%s",
-                   vt_type_text(r->dims, &r->in[1], ts), vt_type_text(r->dims, x, tx),
-                   r->in[1].rank == 1 && x->rank > 1 ? ": of rank 1 it stands along axis 1" : "");
+    return VT_FAIL(
+        d, VT_VERIFY, "the slope %s does not broadcast to x, %s%s",
+        vt_type_text(r->dims, &r->in[1], ts), vt_type_text(r->dims, x, tx),
+        r->in[1].rank == 1 && x->rank > 1 ? ": a slope of rank 1 runs along axis 1" : "");
   *out = *x;
   return VT_OK;
 }
@@ -50,21 +51,21 @@ vt_status shape_glu(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-static uint32_t place_slope(vt_builder *b, uint32_t x, uint32_t slope) {
+static uint32_t align_slope(vt_builder *b, uint32_t x, uint32_t slope) {
   const vt_type *tx = b->type(b, x), *ts = b->type(b, slope);
   if (tx == NULL || ts == NULL) return VT_NO_VALUE;
-  const vt_type t = slope_in_place(tx, ts);
+  const vt_type t = align_slope_type(tx, ts);
   return t.rank == ts->rank ? slope : vt_build_reshape(b, slope, t.rank, t.dim);
 }
 
 uint32_t lower_prelu(const vt_lowering *l) {
   vt_builder *b = l->b;
-  const uint32_t x = l->in[0], slope = place_slope(b, x, l->in[1]), above = is_positive(b, x);
+  const uint32_t x = l->in[0], slope = align_slope(b, x, l->in[1]), above = is_positive(b, x);
   return choose(b, above, x, times(b, slope, x));
 }
 
-/* Half number 0 or 1 of x along an axis. */
-static uint32_t half_of(vt_builder *b, uint32_t x, uint32_t axis, int64_t which) {
+/* The first or second half (which = 0 or 1) of x along an axis. */
+static uint32_t slice_half(vt_builder *b, uint32_t x, uint32_t axis, int64_t which) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   vt_attr_slice a = {.size = sizeof a, .start = {.n = t->rank}, .stop = {.n = t->rank}};
@@ -77,27 +78,27 @@ static uint32_t half_of(vt_builder *b, uint32_t x, uint32_t axis, int64_t which)
 
 uint32_t lower_glu(const vt_lowering *l) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)l->attrs)->axis;
-  const uint32_t first = half_of(l->b, l->in[0], axis, 0);
-  return times(l->b, first, vt_build1(l->b, VT_OP_sigmoid, half_of(l->b, l->in[0], axis, 1)));
+  const uint32_t first = slice_half(l->b, l->in[0], axis, 0);
+  return times(l->b, first, vt_build1(l->b, VT_OP_sigmoid, slice_half(l->b, l->in[0], axis, 1)));
 }
 
 /* f(a) * b */
-static uint32_t gated(const vt_lowering *l, uint32_t op) {
+static uint32_t lower_gate(const vt_lowering *l, uint32_t op) {
   return times(l->b, vt_build1(l->b, op, l->in[0]), l->in[1]);
 }
-uint32_t lower_swiglu(const vt_lowering *l) { return gated(l, VT_OP_silu); }
-uint32_t lower_geglu(const vt_lowering *l) { return gated(l, VT_OP_gelu); }
+uint32_t lower_swiglu(const vt_lowering *l) { return lower_gate(l, VT_OP_silu); }
+uint32_t lower_geglu(const vt_lowering *l) { return lower_gate(l, VT_OP_gelu); }
 
 uint32_t lower_where(const vt_lowering *l) {
   return vt_build3(l->b, VT_OP_select, l->in[0], l->in[1], l->in[2]);
 }
 
-/* ---- gradients; that of where is that of select ---- */
+/* ---- gradients; where uses that of select ---- */
 
-/* x > 0 ? dy : slope*dy, and for the slope x > 0 ? +0 : dy*x, summed to its place */
+/* x > 0 ? dy : slope*dy; for the slope x > 0 ? +0 : dy*x, summed to its shape */
 void grad_prelu(const vt_gradient *g) {
   vt_builder *b = g->b;
-  const uint32_t x = g->in[0], dy = g->d_out[0], slope = place_slope(b, x, g->in[1]);
+  const uint32_t x = g->in[0], dy = g->d_out[0], slope = align_slope(b, x, g->in[1]);
   const uint32_t above = is_positive(b, x);
   g->d_in[0] = choose(b, above, dy, times(b, slope, dy));
   const uint32_t sum = vt_build_sum_to(b, zero_or(b, above, times(b, dy, x)), slope);
@@ -112,8 +113,8 @@ void grad_glu(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_axis *a = g->attrs;
   const uint32_t axis = (uint32_t)a->axis, dy = g->d_out[0];
-  const uint32_t first = half_of(b, g->in[0], axis, 0);
-  const uint32_t s = vt_build1(b, VT_OP_sigmoid, half_of(b, g->in[0], axis, 1));
+  const uint32_t first = slice_half(b, g->in[0], axis, 0);
+  const uint32_t s = vt_build1(b, VT_OP_sigmoid, slice_half(b, g->in[0], axis, 1));
   uint32_t half[2] = {VT_NO_VALUE, VT_NO_VALUE};
   half[0] = times(b, dy, s);
   const uint32_t part = times(b, times(b, dy, first), s);
@@ -121,15 +122,15 @@ void grad_glu(const vt_gradient *g) {
   g->d_in[0] = b->node(b, VT_OP_concat, half, 2, a);
 }
 
-/* db = dy*f(a); da = the rule of f with dy*b for dy */
-static void gate(const vt_gradient *g, uint32_t op, uint32_t slope) {
+/* db = dy*f(a); da = (dy*b)*f'(a) */
+static void grad_gate(const vt_gradient *g, uint32_t op, uint32_t slope) {
   vt_builder *b = g->b;
   const uint32_t dy = g->d_out[0];
   g->d_in[0] = vt_build_sum_to(b, times(b, times(b, dy, g->in[1]), slope), g->in[0]);
   g->d_in[1] = vt_build_sum_to(b, times(b, dy, vt_build1(b, op, g->in[0])), g->in[1]);
 }
-void grad_swiglu(const vt_gradient *g) { gate(g, VT_OP_silu, vt_silu_slope(g->b, g->in[0])); }
-void grad_geglu(const vt_gradient *g) { gate(g, VT_OP_gelu, vt_gelu_slope(g->b, g->in[0])); }
+void grad_swiglu(const vt_gradient *g) { grad_gate(g, VT_OP_silu, vt_silu_slope(g->b, g->in[0])); }
+void grad_geglu(const vt_gradient *g) { grad_gate(g, VT_OP_gelu, vt_gelu_slope(g->b, g->in[0])); }
 
 /* ---- element by element ---- */
 
@@ -145,7 +146,7 @@ static vt_walk walk_three(const vt_view *y, const vt_view *a, const vt_view *b) 
 vt_status kernel_prelu(vt_kernel *k) {
   const vt_view *x = &k->in[0], *y = k->out;
   vt_view s = k->in[1];
-  if (s.rank == 1 && x->rank > 1) { /* axes behind the channel, all of length 1 */
+  if (s.rank == 1 && x->rank > 1) { /* axes after the channel, all of length 1 */
     s.rank = x->rank - 1;
     for (uint32_t i = 1; i < s.rank; i++) s.dim[i] = 1;
   }
@@ -168,8 +169,8 @@ static float gate_gelu(float a, float b) {
   return ((0.5f * a) * (1.0f + vt_f32_erf(a * c))) * b;
 }
 
-static vt_status pairs(const vt_view *y, const vt_view *a, const vt_view *b,
-                       float (*f)(float, float)) {
+static vt_status map_pairs(const vt_view *y, const vt_view *a, const vt_view *b,
+                           float (*f)(float, float)) {
   vt_walk w = walk_three(y, a, b);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
     ((float *)y->data)[w.at[0]] =
@@ -184,11 +185,11 @@ vt_status kernel_glu(vt_kernel *k) {
   first.dim[axis] = second.dim[axis] = half;
   if (vt_view_count(k->out) == 0) return VT_OK;
   second.data = (float *)second.data + half * second.stride[axis];
-  return pairs(k->out, &first, &second, gate_sigmoid);
+  return map_pairs(k->out, &first, &second, gate_sigmoid);
 }
 
-vt_status kernel_swiglu(vt_kernel *k) { return pairs(k->out, &k->in[0], &k->in[1], gate_silu); }
-vt_status kernel_geglu(vt_kernel *k) { return pairs(k->out, &k->in[0], &k->in[1], gate_gelu); }
+vt_status kernel_swiglu(vt_kernel *k) { return map_pairs(k->out, &k->in[0], &k->in[1], gate_silu); }
+vt_status kernel_geglu(vt_kernel *k) { return map_pairs(k->out, &k->in[0], &k->in[1], gate_gelu); }
 
 vt_status kernel_where(vt_kernel *k) {
   const size_t size = vt_dtype_bytes(k->out->dtype);

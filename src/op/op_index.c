@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_index.c - elements chosen by several coordinates (gather_nd) or by one coordinate that is
- * replaced (gather_elements), and what is made from an index (one_hot). gather itself is in
- * op_move.c. */
+ * op_index.c - gathers of elements by several coordinates (gather_nd) or with one coordinate
+ * replaced (gather_elements), and one_hot. gather itself is in op_move.c. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -15,8 +14,9 @@ vt_status check_index(const vt_rule *r, vt_diag *d) {
                  vt_type_text(r->dims, &r->in[0], type));
 }
 
-/* How many coordinates a row of the index has; it must be known before anything else is. */
-static vt_status nd_depth(const vt_rule *r, uint32_t batch, uint32_t *out, vt_diag *d) {
+/* The number of coordinates in a row of the index. It determines the rank of the result, so it must
+ * not be symbolic. */
+static vt_status coordinate_count(const vt_rule *r, uint32_t batch, uint32_t *out, vt_diag *d) {
   const vt_type *x = &r->in[0], *index = &r->in[1];
   const int64_t depth = index->dim[index->rank - 1];
   char tx[VT_TYPE_TEXT], ti[VT_TYPE_TEXT];
@@ -40,10 +40,11 @@ vt_status shape_gather_nd(const vt_rule *r, vt_type *out, vt_diag *d) {
   int fits = batch >= 0 && batch <= (int64_t)x->rank && batch < (int64_t)index->rank;
   for (int64_t i = 0; fits && i < batch; i++) fits = x->dim[i] == index->dim[i];
   if (!fits)
-    return VT_FAIL(d, VT_VERIFY, "%s by coordinates %s with %lld batch axes",
+    return VT_FAIL(d, VT_VERIFY,
+                   "%s by coordinates %s with %lld batch axes: both must have the same batch axes",
                    vt_type_text(r->dims, x, tx), vt_type_text(r->dims, index, ti),
                    (long long)batch);
-  VT_TRY(nd_depth(r, (uint32_t)batch, &depth, d));
+  VT_TRY(coordinate_count(r, (uint32_t)batch, &depth, d));
   const uint32_t rest = (uint32_t)batch + depth;
   if (index->rank - 1 + x->rank - rest > VT_MAX_RANK)
     return VT_FAIL(d, VT_LIMIT, "the result would have a rank over %d", VT_MAX_RANK);
@@ -53,8 +54,8 @@ vt_status shape_gather_nd(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* On the other axes the index may be shorter than x. What is symbolic there is checked again when
- * it is bound. */
+/* Along the other axes the index may be shorter than x. Symbolic lengths are checked again once
+ * they are bound. */
 vt_status shape_gather_elements(const vt_rule *r, vt_type *out, vt_diag *d) {
   const int64_t axis = ((const vt_attr_axis *)r->attrs)->axis;
   const vt_type *x = &r->in[0], *index = &r->in[1];
@@ -78,7 +79,8 @@ vt_status shape_one_hot(const vt_rule *r, vt_type *out, vt_diag *d) {
   if (!vt_dim_is_symbolic(a->depth) && (a->depth < 0 || a->depth > VT_DIM_MAX))
     return VT_FAIL(d, VT_VERIFY, "depth=%lld is outside 0..2^40", (long long)a->depth);
   if (a->dtype < 0 || a->dtype > UINT32_MAX || vt_dtype_name((uint32_t)a->dtype) == NULL)
-    return VT_FAIL(d, VT_VERIFY, "a one_hot of type number %lld", (long long)a->dtype);
+    return VT_FAIL(d, VT_VERIFY, "a one_hot of type number %lld, which does not exist",
+                   (long long)a->dtype);
   if (r->in[0].rank == VT_MAX_RANK)
     return VT_FAIL(d, VT_LIMIT, "the result would have a rank over %d", VT_MAX_RANK);
   *out = r->in[0];
@@ -89,7 +91,7 @@ vt_status shape_one_hot(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- gather_nd ---- */
 
-vt_status vt_coordinate_check(vt_kernel *k, uint32_t batch) {
+vt_status vt_check_coordinates(vt_kernel *k, uint32_t batch) {
   const vt_view *index = &k->in[1];
   vt_walk w;
   vt_walk_init(&w, index->rank, index->dim);
@@ -104,16 +106,17 @@ vt_status vt_coordinate_check(vt_kernel *k, uint32_t batch) {
   return VT_OK;
 }
 
-/* The slice of x that a row of coordinates names: (batch..., depth coordinates) of it are fixed. */
-static vt_view named_slice(const vt_view *x, uint32_t batch, const vt_walk *row,
-                           const vt_view *index, int64_t at) {
+/* The slice of x that a row of coordinates selects: its batch axes and `depth` axes after them are
+ * fixed. */
+static vt_view slice_at_row(const vt_view *x, uint32_t batch, const vt_walk *row,
+                            const vt_view *index, int64_t at) {
   const uint32_t depth = (uint32_t)index->dim[index->rank - 1];
   int64_t from = 0;
   for (uint32_t i = 0; i < batch; i++) from += row->index[i] * x->stride[i];
   for (uint32_t i = 0; i < depth; i++)
     from += vt_load_int(index->data, index->dtype, at + i * index->stride[index->rank - 1]) *
             x->stride[batch + i];
-  vt_view slice = vt_view_pick(x, ~0u << (batch + depth));
+  vt_view slice = vt_view_pick_axes(x, ~0u << (batch + depth));
   slice.data = (char *)x->data + from * (int64_t)vt_dtype_bytes(x->dtype);
   return slice;
 }
@@ -121,17 +124,17 @@ static vt_view named_slice(const vt_view *x, uint32_t batch, const vt_walk *row,
 vt_status kernel_gather_nd(vt_kernel *k) {
   const uint32_t batch = (uint32_t)((const vt_attr_gather_nd *)k->attrs)->batch;
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
-  const vt_view rows = vt_view_drop(index, index->rank - 1);
-  const vt_view lead = vt_view_pick(y, (1u << rows.rank) - 1);
-  VT_TRY(vt_coordinate_check(k, batch));
+  const vt_view rows = vt_view_drop_axis(index, index->rank - 1);
+  const vt_view lead = vt_view_pick_axes(y, (1u << rows.rank) - 1);
+  VT_TRY(vt_check_coordinates(k, batch));
   if (vt_view_count(y) == 0) return VT_OK;
   vt_walk w;
   vt_walk_init(&w, rows.rank, rows.dim);
   vt_walk_view(&w, &lead);
   vt_walk_view(&w, &rows);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    const vt_view slice = named_slice(x, batch, &w, index, w.at[1]);
-    vt_view to = vt_view_pick(y, ~0u << rows.rank);
+    const vt_view slice = slice_at_row(x, batch, &w, index, w.at[1]);
+    vt_view to = vt_view_pick_axes(y, ~0u << rows.rank);
     to.data = (char *)y->data + w.at[0] * (int64_t)vt_dtype_bytes(y->dtype);
     vt_view_copy(&to, &slice);
   }
@@ -140,7 +143,7 @@ vt_status kernel_gather_nd(vt_kernel *k) {
 
 void grad_gather_nd(const vt_gradient *g) {
   vt_type x, y;
-  if (!vt_build_type(g->b, g->in[0], &x) || !vt_build_type(g->b, g->d_out[0], &y)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x) || !vt_build_read_type(g->b, g->d_out[0], &y)) return;
   const uint32_t in[3] = {vt_build_full(g->b, y.dtype, 0.0, &x), g->in[1], g->d_out[0]};
   g->d_in[0] = g->b->node(g->b, VT_OP_scatter_nd_add, in, 3, g->attrs);
 }
@@ -150,18 +153,18 @@ void grad_gather_nd(const vt_gradient *g) {
 uint32_t lower_gather_elements(const vt_lowering *l) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)l->attrs)->axis;
   vt_type x;
-  if (!vt_build_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
-  const int64_t count = vt_count_of(x.dim, x.rank);
-  const uint32_t at = vt_build_targets(l->b, &x, l->in[1], axis);
+  if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
+  const int64_t count = vt_count_elements(x.dim, x.rank);
+  const uint32_t at = vt_build_element_positions(l->b, &x, l->in[1], axis);
   return vt_build2(l->b, VT_OP_gather, vt_build_reshape(l->b, l->in[0], 1, &count), at);
 }
 
-/* Second implementation: the index is read beside the result. */
+/* Second implementation: result and index are walked together. */
 vt_status kernel_gather_elements(vt_kernel *k) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
-  VT_TRY(vt_index_check(k, x->dim[axis]));
+  VT_TRY(vt_check_indices(k, x->dim[axis]));
   vt_walk w;
   vt_walk_init(&w, y->rank, y->dim);
   vt_walk_view(&w, y);
@@ -177,7 +180,7 @@ vt_status kernel_gather_elements(vt_kernel *k) {
 
 void grad_gather_elements(const vt_gradient *g) {
   vt_type x, y;
-  if (!vt_build_type(g->b, g->in[0], &x) || !vt_build_type(g->b, g->d_out[0], &y)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x) || !vt_build_read_type(g->b, g->d_out[0], &y)) return;
   const uint32_t in[3] = {vt_build_full(g->b, y.dtype, 0.0, &x), g->in[1], g->d_out[0]};
   g->d_in[0] = g->b->node(g->b, VT_OP_scatter_elements_add, in, 3, g->attrs);
 }
@@ -188,17 +191,17 @@ uint32_t lower_one_hot(const vt_lowering *l) {
   const vt_attr_one_hot *a = l->attrs;
   vt_builder *b = l->b;
   vt_type t;
-  if (!vt_build_type(b, l->in[0], &t)) return VT_NO_VALUE;
+  if (!vt_build_read_type(b, l->in[0], &t)) return VT_NO_VALUE;
   t.dim[t.rank] = 1;
   const uint32_t index = vt_build_cast(b, l->in[0], VT_DTYPE_I64);
   const uint32_t column = vt_build_reshape(b, index, t.rank + 1, t.dim);
-  const uint32_t hot = vt_build2(b, VT_OP_eq, column, vt_build_count(b, 1, 0, a->depth));
+  const uint32_t hot = vt_build2(b, VT_OP_eq, column, vt_build_iota(b, 1, 0, a->depth));
   const uint32_t on = vt_build_number(b, (uint32_t)a->dtype, a->on);
   const uint32_t off = vt_build_number(b, (uint32_t)a->dtype, a->off);
   return vt_build3(b, VT_OP_select, hot, on, off);
 }
 
-/* Second implementation: `off` everywhere, then one element of each row. */
+/* Second implementation: `off` everywhere, then `on` in one element of each row. */
 vt_status kernel_one_hot(vt_kernel *k) {
   const vt_attr_one_hot *a = k->attrs;
   const vt_view *index = &k->in[0], *y = k->out;
@@ -208,7 +211,7 @@ vt_status kernel_one_hot(vt_kernel *k) {
   vt_cast(&a->off, 1, VT_DTYPE_F64, off, 1, y->dtype, 1);
   const vt_view cold = {.dtype = y->dtype, .data = off};
   vt_view_copy(y, &cold);
-  const vt_view rows = vt_view_drop(y, y->rank - 1);
+  const vt_view rows = vt_view_drop_axis(y, y->rank - 1);
   vt_walk w;
   vt_walk_init(&w, index->rank, index->dim);
   vt_walk_view(&w, &rows);

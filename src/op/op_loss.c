@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_loss.c - losses of classes: x (..., V) and targets (...), a number or, with reduction none,
- * one for each row. cross_entropy and nll. A row whose target equals `ignore` is absent: it keeps
- * its place in S as +0 and is not counted.
- */
+ * op_loss.c - losses over classes, cross_entropy and nll: x (..., V) and targets (...) give one
+ * number, or with reduction none one number per row. A row whose target equals `ignore` is absent:
+ * it keeps its position in S as +0 and is not counted. */
 #include "op_loss.h"
 
 /* ---- shapes ---- */
 
-static vt_status fits_classes(const vt_rule *r, int64_t ignore, int64_t reduction, vt_type *out,
-                              vt_diag *d) {
+static vt_status check_classes(const vt_rule *r, int64_t ignore, int64_t reduction, vt_type *out,
+                               vt_diag *d) {
   const vt_type *x = &r->in[0], *t = &r->in[1];
   char tx[VT_TYPE_TEXT], tt[VT_TYPE_TEXT];
   int fits = x->rank == t->rank + 1 && x->dim[x->rank - 1] != 0;
@@ -21,7 +20,7 @@ static vt_status fits_classes(const vt_rule *r, int64_t ignore, int64_t reductio
                    vt_type_text(r->dims, &r->in[2], tt), vt_type_text(r->dims, x, tx));
   if (t->dtype == VT_DTYPE_I32 && (ignore < INT32_MIN || ignore > INT32_MAX))
     return VT_FAIL(d, VT_VERIFY, "ignore=%lld does not fit i32", (long long)ignore);
-  VT_TRY(vt_loss_reduction(reduction, 0, d));
+  VT_TRY(vt_loss_check_reduction(reduction, 0, d));
   if (reduction == VT_WORD_none) *out = *t;
   out->dtype = x->dtype;
   return VT_OK;
@@ -29,7 +28,7 @@ static vt_status fits_classes(const vt_rule *r, int64_t ignore, int64_t reductio
 
 vt_status shape_entropy(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_entropy *a = r->attrs;
-  VT_TRY(fits_classes(r, a->ignore, a->reduction, out, d));
+  VT_TRY(check_classes(r, a->ignore, a->reduction, out, d));
   if (!(a->smoothing >= 0.0 && a->smoothing <= 1.0))
     return VT_FAIL(d, VT_VERIFY, "smoothing=%g is not in 0..1", a->smoothing);
   if (a->smoothing != 0.0 && r->n_in > 2)
@@ -39,22 +38,22 @@ vt_status shape_entropy(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 vt_status shape_nll(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_nll *a = r->attrs;
-  return fits_classes(r, a->ignore, a->reduction, out, d);
+  return check_classes(r, a->ignore, a->reduction, out, d);
 }
 
 /* ---- as ops ---- */
 
 typedef struct classes {
   vt_builder *b;
-  uint32_t x, dtype, axis; /* axis: that of the classes */
-  int64_t n;               /* how many there are */
-  uint32_t ignored;        /* bool, for each row */
-  uint32_t target;         /* 0 where the row is ignored */
-  uint32_t weight;         /* c[target], or VT_NO_VALUE */
+  uint32_t x, dtype, axis; /* values x and its dtype; the axis of the classes */
+  int64_t n;               /* number of classes */
+  uint32_t ignored;        /* value: bool per row */
+  uint32_t target;         /* value: target of each row, 0 where the row is ignored */
+  uint32_t weight;         /* value: weight of the target class of each row, or VT_NO_VALUE */
 } classes;
 
-static int classes_of(classes *c, vt_builder *b, const uint32_t *in, uint32_t n_in,
-                      int64_t ignore) {
+static int read_classes(classes *c, vt_builder *b, const uint32_t *in, uint32_t n_in,
+                        int64_t ignore) {
   const vt_type *x = b->type(b, in[0]), *t = b->type(b, in[1]);
   if (x == NULL || t == NULL) return 0;
   const uint32_t index = t->dtype;
@@ -73,7 +72,7 @@ static uint32_t pick_target(const classes *c, uint32_t x) {
 }
 
 /* +0 where a row is ignored */
-static uint32_t present_only(const classes *c, uint32_t row) {
+static uint32_t zero_ignored(const classes *c, uint32_t row) {
   return vt_build3(c->b, VT_OP_select, c->ignored, vt_build_number(c->b, c->dtype, 0.0), row);
 }
 
@@ -84,27 +83,28 @@ static uint32_t count_rows(vt_builder *b, uint32_t ignored, uint32_t dtype) {
   return vt_build_cast(b, vt_build1(b, VT_OP_sum, each), dtype);
 }
 
-/* What S(rows) is divided by in a mean: the rows that count, or their weights. */
-static uint32_t mean_over(const classes *c) {
+/* The divisor of S(rows) in a mean: the number of rows that are not ignored, or the sum of their
+ * weights. */
+static uint32_t mean_divisor(const classes *c) {
   if (c->weight == VT_NO_VALUE) return count_rows(c->b, c->ignored, c->dtype);
-  return vt_build1(c->b, VT_OP_sum, present_only(c, c->weight));
+  return vt_build1(c->b, VT_OP_sum, zero_ignored(c, c->weight));
 }
 
 static uint32_t reduce_rows(const classes *c, uint32_t row, int64_t reduction) {
   vt_builder *b = c->b;
   if (c->weight != VT_NO_VALUE) row = vt_build2(b, VT_OP_mul, c->weight, row);
-  const uint32_t rows = present_only(c, row);
+  const uint32_t rows = zero_ignored(c, row);
   if (reduction == VT_WORD_none) return rows;
   const uint32_t sum = vt_build1(b, VT_OP_sum, rows);
-  return reduction == VT_WORD_sum ? sum : vt_build2(b, VT_OP_div, sum, mean_over(c));
+  return reduction == VT_WORD_sum ? sum : vt_build2(b, VT_OP_div, sum, mean_divisor(c));
 }
 
 /* (f32(1-a) * plain) + (f32(a) * (S_j(b - (x[j] - m)) / f32(V))) */
-static uint32_t smoothed(const classes *c, uint32_t plain, uint32_t shifted, uint32_t log_sum,
-                         double a) {
+static uint32_t smooth_rows(const classes *c, uint32_t plain, uint32_t shifted, uint32_t log_sum,
+                            double a) {
   vt_builder *b = c->b;
   const uint32_t every =
-      vt_build2(b, VT_OP_sub, vt_build_kept(b, log_sum, c->x, 1u << c->axis), shifted);
+      vt_build2(b, VT_OP_sub, vt_build_keep_axes(b, log_sum, c->x, 1u << c->axis), shifted);
   const uint32_t sum = vt_build_reduce(b, VT_OP_sum, every, c->axis, 0);
   const uint32_t mean = vt_build2(b, VT_OP_div, sum, vt_build_int(b, c->dtype, c->n));
   const uint32_t share = vt_build2(b, VT_OP_mul, vt_build_number(b, c->dtype, a), mean);
@@ -116,38 +116,38 @@ uint32_t lower_cross_entropy(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_entropy *a = l->attrs;
   classes c;
-  if (!classes_of(&c, b, l->in, l->n_in, a->ignore)) return VT_NO_VALUE;
+  if (!read_classes(&c, b, l->in, l->n_in, a->ignore)) return VT_NO_VALUE;
   const uint32_t m = vt_build_reduce(b, VT_OP_max, c.x, c.axis, 1);
   const uint32_t shifted = vt_build2(b, VT_OP_sub, c.x, m);
   const uint32_t e = vt_build1(b, VT_OP_exp, shifted);
   const uint32_t log_sum = vt_build1(b, VT_OP_log, vt_build_reduce(b, VT_OP_sum, e, c.axis, 0));
   uint32_t row = vt_build2(b, VT_OP_sub, log_sum, pick_target(&c, shifted));
-  if (a->smoothing != 0.0) row = smoothed(&c, row, shifted, log_sum, a->smoothing);
+  if (a->smoothing != 0.0) row = smooth_rows(&c, row, shifted, log_sum, a->smoothing);
   return reduce_rows(&c, row, a->reduction);
 }
 
 uint32_t lower_nll(const vt_lowering *l) {
   const vt_attr_nll *a = l->attrs;
   classes c;
-  if (!classes_of(&c, l->b, l->in, l->n_in, a->ignore)) return VT_NO_VALUE;
+  if (!read_classes(&c, l->b, l->in, l->n_in, a->ignore)) return VT_NO_VALUE;
   const uint32_t row = vt_build1(l->b, VT_OP_neg, pick_target(&c, c.x));
   return reduce_rows(&c, row, a->reduction);
 }
 
 /* ---- gradients ---- */
 
-/* Something for each row, standing along the axis of the classes. */
-static uint32_t along_row(const classes *c, uint32_t row) {
-  return vt_build_kept(c->b, row, c->x, 1u << c->axis);
+/* Reshapes a value per row so that it broadcasts along the axis of the classes. */
+static uint32_t align_with_classes(const classes *c, uint32_t row) {
+  return vt_build_keep_axes(c->b, row, c->x, 1u << c->axis);
 }
 
-/* w: what the gradient of a row is multiplied with; a number or one for each row. */
+/* The factor of the gradient of a row: one number, or one per row. */
 static uint32_t row_weight(const classes *c, uint32_t dy, int64_t reduction) {
   vt_builder *b = c->b;
   uint32_t w = dy;
   if (c->weight != VT_NO_VALUE) w = vt_build2(b, VT_OP_mul, dy, c->weight);
-  if (reduction == VT_WORD_mean) w = vt_build2(b, VT_OP_div, w, mean_over(c));
-  return reduction == VT_WORD_none || c->weight != VT_NO_VALUE ? along_row(c, w) : w;
+  if (reduction == VT_WORD_mean) w = vt_build2(b, VT_OP_div, w, mean_divisor(c));
+  return reduction == VT_WORD_none || c->weight != VT_NO_VALUE ? align_with_classes(c, w) : w;
 }
 
 /* Whether class j is the target of its row. */
@@ -157,10 +157,10 @@ static uint32_t is_target(const classes *c) {
   if (t == NULL) return VT_NO_VALUE;
   const vt_attr_iota a = {.size = sizeof a, .shape = {1, {c->n}}, .dtype = t->dtype};
   const uint32_t each = b->node(b, VT_OP_iota, NULL, 0, &a);
-  return vt_build2(b, VT_OP_eq, each, along_row(c, c->target));
+  return vt_build2(b, VT_OP_eq, each, align_with_classes(c, c->target));
 }
 
-/* which ? p - 1 : p, or p - q with smoothing */
+/* which ? p - 1 : p, or with smoothing p - q, where q is the smoothed target */
 static uint32_t row_slope(const classes *c, uint32_t p, double a) {
   vt_builder *b = c->b;
   const uint32_t which = is_target(c);
@@ -177,13 +177,13 @@ void grad_cross_entropy(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_entropy *a = g->attrs;
   classes c;
-  if (!classes_of(&c, b, g->in, g->n_in, a->ignore)) return;
+  if (!read_classes(&c, b, g->in, g->n_in, a->ignore)) return;
   const uint32_t m = vt_build_reduce(b, VT_OP_max, c.x, c.axis, 1);
   const uint32_t e = vt_build1(b, VT_OP_exp, vt_build2(b, VT_OP_sub, c.x, m));
   const uint32_t p = vt_build2(b, VT_OP_div, e, vt_build_reduce(b, VT_OP_sum, e, c.axis, 1));
   const uint32_t slope = row_slope(&c, p, a->smoothing);
   const uint32_t w = row_weight(&c, g->d_out[0], a->reduction);
-  const uint32_t dx = vt_build2(b, VT_OP_mul, slope, w), absent = along_row(&c, c.ignored);
+  const uint32_t dx = vt_build2(b, VT_OP_mul, slope, w), absent = align_with_classes(&c, c.ignored);
   g->d_in[0] = vt_build3(b, VT_OP_select, absent, vt_build_like(b, dx, 0.0), dx);
 }
 
@@ -192,19 +192,19 @@ void grad_nll(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_nll *a = g->attrs;
   classes c;
-  if (!classes_of(&c, b, g->in, g->n_in, a->ignore)) return;
+  if (!read_classes(&c, b, g->in, g->n_in, a->ignore)) return;
   const uint32_t less = vt_build1(b, VT_OP_neg, row_weight(&c, g->d_out[0], a->reduction));
-  const uint32_t present = vt_build1(b, VT_OP_not, along_row(&c, c.ignored));
+  const uint32_t present = vt_build1(b, VT_OP_not, align_with_classes(&c, c.ignored));
   const uint32_t here = vt_build2(b, VT_OP_and, present, is_target(&c));
   g->d_in[0] = vt_build3(b, VT_OP_select, here, less, vt_build_like(b, less, 0.0));
 }
 
 /* ---- second implementation: row by row ---- */
 
-/* A row of classes; numbers of f32 travel exactly in doubles. */
+/* A row of classes. A number of f32 is exact in a double. */
 typedef struct class_row {
   const vt_kernel *k;
-  int64_t at, stride, n, target;
+  int64_t at, stride, n, target; /* at: offset of the first class in x */
 } class_row;
 
 static double number_at(const vt_view *v, int64_t at) {
@@ -233,7 +233,7 @@ static double row_nll(const class_row *r) {
   return -number_at(&r->k->in[0], r->at + r->target * r->stride);
 }
 
-/* S in the type of the loss. */
+/* The sum S in the type of the loss. */
 typedef struct total {
   int wide;
   vt_sum_f32 narrow_sum;
@@ -258,7 +258,7 @@ static double total_done(total *t) {
   return t->wide ? vt_sum_f64_done(&t->wide_sum) : (double)vt_sum_f32_done(&t->narrow_sum);
 }
 
-static void put_number(const vt_view *y, int64_t at, double x) {
+static void store_number(const vt_view *y, int64_t at, double x) {
   if (y->dtype == VT_DTYPE_F32) {
     ((float *)y->data)[at] = (float)x;
   } else {
@@ -266,15 +266,15 @@ static void put_number(const vt_view *y, int64_t at, double x) {
   }
 }
 
-typedef struct class_loss { /* what a kernel collects over its rows */
+typedef struct class_loss { /* the state of a kernel over its rows */
   vt_kernel *k;
   double (*row)(const class_row *);
   int64_t ignore, reduction, counted;
   total rows, weights;
 } class_loss;
 
-/* A product of two f32 is exact in a double, so that rounding it once more is the first time. */
-static void take_row(class_loss *c, const class_row *r, int64_t out_at) {
+/* Adds one row. A product of two f32 is exact in a double, so it is rounded only once, to f32. */
+static void add_row(class_loss *c, const class_row *r, int64_t out_at) {
   const vt_kernel *k = c->k;
   const int absent = r->target == c->ignore;
   double row = absent ? 0.0 : c->row(r), weight = 0.0;
@@ -286,27 +286,27 @@ static void take_row(class_loss *c, const class_row *r, int64_t out_at) {
   c->counted += !absent;
   total_add(&c->rows, row);
   total_add(&c->weights, weight);
-  if (c->reduction == VT_WORD_none) put_number(k->out, out_at, row);
+  if (c->reduction == VT_WORD_none) store_number(k->out, out_at, row);
 }
 
-static void finish_rows(class_loss *c) {
+static void store_result(class_loss *c) {
   const vt_view *y = c->k->out;
   const double sum = total_done(&c->rows), weights = total_done(&c->weights);
   const double by = c->k->n_in > 2 ? weights : (double)c->counted;
   if (c->reduction == VT_WORD_none) return;
   if (c->reduction == VT_WORD_sum) {
-    put_number(y, 0, sum);
+    store_number(y, 0, sum);
   } else if (y->dtype == VT_DTYPE_F32) {
-    put_number(y, 0, (double)((float)sum / (float)by));
+    store_number(y, 0, (double)((float)sum / (float)by));
   } else {
-    put_number(y, 0, sum / by);
+    store_number(y, 0, sum / by);
   }
 }
 
 static vt_status run_rows(class_loss *c) {
   vt_kernel *k = c->k;
   const vt_view *x = &k->in[0], *t = &k->in[1];
-  const vt_view rows = vt_view_drop(x, x->rank - 1);
+  const vt_view rows = vt_view_drop_axis(x, x->rank - 1);
   class_row r = {.k = k, .stride = x->stride[x->rank - 1], .n = x->dim[x->rank - 1]};
   vt_walk w;
   vt_walk_init(&w, rows.rank, rows.dim);
@@ -323,9 +323,9 @@ static vt_status run_rows(class_loss *c) {
       k->value = r.target;
       return VT_RANGE;
     }
-    take_row(c, &r, w.at[2]);
+    add_row(c, &r, w.at[2]);
   }
-  finish_rows(c);
+  store_result(c);
   return VT_OK;
 }
 

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_loss.h - what losses share: how rows or elements become the result. Private to src/op. */
+ * op_loss.h - helpers that the losses share: how the loss of each row or element is reduced to the
+ * result. Private to src/op. */
 #ifndef VT_OP_LOSS_H
 #define VT_OP_LOSS_H
-#include "op_reducing.h"
+#include "op_reduction.h"
 #include "vt_num.h"
 
-/* Refuses a reduction that is none of none, mean, sum and, where `batch` says so, batch. */
-vt_status vt_loss_reduction(int64_t word, int batch, vt_diag *d) VT_NODISCARD;
+/* Checks the attribute `reduction`: none, mean or sum, or with `batch` also batch. */
+vt_status vt_loss_check_reduction(int64_t word, int batch, vt_diag *d) VT_NODISCARD;
 
-/* ---- losses of elements: x and t have one shape ---- */
+/* ---- losses of elements: x and t have the same shape ---- */
 
+/* The result type: that of x for reduction none, otherwise a scalar. */
 vt_status vt_loss_shape(const vt_rule *r, int64_t reduction, vt_type *out, vt_diag *d) VT_NODISCARD;
-/* The elements themselves, S of them, or that by their number; by the first dimension for batch. */
-uint32_t vt_build_loss(vt_builder *b, uint32_t each, int64_t reduction);
-/* w, what the gradient of each element is multiplied with: dy over what the sum was divided by. */
+/* Reduces `each`, the loss of every element: for none `each` itself, for sum S(each), for mean
+ * S(each) divided by the number of elements, for batch S(each) divided by the first dimension. */
+uint32_t vt_build_reduced_loss(vt_builder *b, uint32_t each, int64_t reduction);
+/* The factor w of the gradient of each element: dy divided by the divisor of the reduction. */
 uint32_t vt_build_loss_weight(const vt_gradient *g, int64_t reduction);
 
-/* One element from x, t and the attribute p; f64 is NULL where there is no such loss. */
+/* The loss of one element as a function of x, t and the attribute p; f64 is NULL if the op accepts
+ * only f32. */
 typedef struct vt_loss {
   float (*f32)(float x, float t, double p);
   double (*f64)(double x, double t, double p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_move.c - the prims that copy elements without computing: literal and iota make them, the
- * others choose where they come from. Each movement is one strided copy of a view. Their gradients
- * are movements themselves. */
+ * op_move.c - the prims that copy elements without computing. literal and iota create them, the
+ * others choose where they come from: each is one strided copy of a view. Their gradients are
+ * movements too. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -26,7 +26,8 @@ static vt_status shape_from_list(const vt_attr_list *list, vt_type *out, vt_diag
 vt_status shape_literal(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_literal *a = r->attrs;
   if (a->dtype < 0 || a->dtype > UINT32_MAX || vt_dtype_name((uint32_t)a->dtype) == NULL)
-    return VT_FAIL(d, VT_VERIFY, "a literal of type number %lld", (long long)a->dtype);
+    return VT_FAIL(d, VT_VERIFY, "a literal of type number %lld, which does not exist",
+                   (long long)a->dtype);
   out->dtype = (uint32_t)a->dtype;
   return VT_OK;
 }
@@ -96,7 +97,8 @@ vt_status shape_transpose(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status slice_axis(const vt_rule *r, uint32_t i, int64_t step, int64_t *out, vt_diag *d) {
+static vt_status slice_length(const vt_rule *r, uint32_t i, int64_t step, int64_t *out,
+                              vt_diag *d) {
   const vt_attr_slice *a = r->attrs;
   const int64_t start = a->start.v[i], stop = a->stop.v[i], dim = r->in[0].dim[i];
   const int known = !vt_dim_is_symbolic(start) && !vt_dim_is_symbolic(stop);
@@ -129,7 +131,7 @@ vt_status shape_slice(const vt_rule *r, vt_type *out, vt_diag *d) {
                    (long long)rank);
   *out = r->in[0];
   for (uint32_t i = 0; i < out->rank; i++)
-    VT_TRY(slice_axis(r, i, a->step.n == 0 ? 1 : a->step.v[i], &out->dim[i], d));
+    VT_TRY(slice_length(r, i, a->step.n == 0 ? 1 : a->step.v[i], &out->dim[i], d));
   return VT_OK;
 }
 
@@ -174,9 +176,11 @@ vt_status shape_gather(const vt_rule *r, vt_type *out, vt_diag *d) {
   char tx[VT_TYPE_TEXT], ti[VT_TYPE_TEXT];
   if (a->axis < 0 || a->axis >= (int64_t)x->rank || a->batch < 0 || a->batch > a->axis ||
       a->batch > (int64_t)index->rank)
-    return VT_FAIL(d, VT_VERIFY, "gather along axis %lld with %lld batch axes from %s by %s",
-                   (long long)a->axis, (long long)a->batch, vt_type_text(r->dims, x, tx),
-                   vt_type_text(r->dims, index, ti));
+    return VT_FAIL(
+        d, VT_VERIFY,
+        "gather along axis %lld with %lld batch axes from %s by %s: there are no such axes",
+        (long long)a->axis, (long long)a->batch, vt_type_text(r->dims, x, tx),
+        vt_type_text(r->dims, index, ti));
   for (int64_t i = 0; i < a->batch; i++)
     if (x->dim[i] != index->dim[i])
       return VT_FAIL(d, VT_VERIFY, "batch axis %lld differs between %s and %s", (long long)i,
@@ -213,23 +217,24 @@ void vt_view_copy(const vt_view *dst, const vt_view *src) {
            (size_t)size);
 }
 
-vt_view vt_view_part(const vt_view *v, uint32_t axis, int64_t offset, int64_t length) {
+vt_view vt_view_slice(const vt_view *v, uint32_t axis, int64_t offset, int64_t length) {
   vt_view part = *v;
   part.dim[axis] = length;
   part.data = (char *)v->data + offset * v->stride[axis] * (int64_t)vt_dtype_bytes(v->dtype);
   return part;
 }
 
-vt_view vt_view_pick(const vt_view *v, unsigned mask) {
+vt_view vt_view_pick_axes(const vt_view *v, unsigned mask) {
   vt_view r = *v;
   for (uint32_t i = v->rank; i-- > 0;)
-    if (!(mask >> i & 1)) r = vt_view_drop(&r, i);
+    if (!(mask >> i & 1)) r = vt_view_drop_axis(&r, i);
   return r;
 }
 
 vt_status kernel_literal(vt_kernel *k) {
   const vt_attr_literal *a = k->attrs;
-  memcpy(k->out->data, &a->bits, vt_dtype_bytes(k->out->dtype)); /* little-endian, as all we are */
+  memcpy(k->out->data, &a->bits,
+         vt_dtype_bytes(k->out->dtype)); /* little-endian, as on every supported machine */
   return VT_OK;
 }
 
@@ -249,7 +254,7 @@ vt_status kernel_iota(vt_kernel *k) {
 vt_status kernel_reshape(vt_kernel *k) {
   const vt_view *x = &k->in[0], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(y->dtype);
-  vt_walk from, to; /* two odometers of different shapes and equal length */
+  vt_walk from, to; /* two walks over different shapes with the same number of elements */
   vt_walk_init(&from, x->rank, x->dim);
   vt_walk_view(&from, x);
   vt_walk_init(&to, y->rank, y->dim);
@@ -262,12 +267,12 @@ vt_status kernel_reshape(vt_kernel *k) {
 
 vt_status kernel_transpose(vt_kernel *k) {
   const vt_attr_list *perm = &((const vt_attr_perm *)k->attrs)->perm;
-  vt_view turned = k->in[0];
-  for (uint32_t i = 0; i < turned.rank; i++) {
-    turned.dim[i] = k->in[0].dim[perm->v[i]];
-    turned.stride[i] = k->in[0].stride[perm->v[i]];
+  vt_view moved = k->in[0];
+  for (uint32_t i = 0; i < moved.rank; i++) {
+    moved.dim[i] = k->in[0].dim[perm->v[i]];
+    moved.stride[i] = k->in[0].stride[perm->v[i]];
   }
-  vt_view_copy(k->out, &turned);
+  vt_view_copy(k->out, &moved);
   return VT_OK;
 }
 
@@ -281,8 +286,8 @@ vt_status kernel_slice(vt_kernel *k) {
   vt_view part = k->in[0];
   if (vt_view_count(k->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < part.rank; i++) {
-    part = vt_view_part(&part, i, a->start.v[i], k->out->dim[i]);
-    if (k->out->dim[i] > 1) /* a step that is never taken may be too large to multiply */
+    part = vt_view_slice(&part, i, a->start.v[i], k->out->dim[i]);
+    if (k->out->dim[i] > 1) /* a stride that is never used may overflow when multiplied */
       part.stride[i] *= a->step.n == 0 ? 1 : a->step.v[i];
   }
   vt_view_copy(k->out, &part);
@@ -292,10 +297,10 @@ vt_status kernel_slice(vt_kernel *k) {
 vt_status kernel_pad(vt_kernel *k) {
   const vt_attr_pad *a = k->attrs;
   vt_view middle = *k->out;
-  vt_view_copy(k->out, &k->in[1]); /* the scalar broadcasts everywhere, then x covers its place */
+  vt_view_copy(k->out, &k->in[1]); /* fill everything with the scalar, then copy x over its part */
   if (vt_view_count(&k->in[0]) == 0) return VT_OK;
   for (uint32_t i = 0; i < middle.rank; i++)
-    middle = vt_view_part(&middle, i, a->low.v[i], k->in[0].dim[i]);
+    middle = vt_view_slice(&middle, i, a->low.v[i], k->in[0].dim[i]);
   vt_view_copy(&middle, &k->in[0]);
   return VT_OK;
 }
@@ -306,7 +311,7 @@ vt_status kernel_concat(vt_kernel *k) {
   for (uint32_t i = 0; i < k->n_in; i++) {
     const int64_t length = k->in[i].dim[axis];
     if (vt_view_count(&k->in[i]) > 0) {
-      const vt_view part = vt_view_part(k->out, axis, at, length);
+      const vt_view part = vt_view_slice(k->out, axis, at, length);
       vt_view_copy(&part, &k->in[i]);
     }
     at += length;
@@ -314,9 +319,9 @@ vt_status kernel_concat(vt_kernel *k) {
   return VT_OK;
 }
 
-/* Every index is checked before anything is moved: the first bad one in row-major order is named.
- */
-vt_status vt_index_check(vt_kernel *k, int64_t limit) {
+/* All indices are checked before anything is moved; the error names the first bad one in row-major
+ * order. */
+vt_status vt_check_indices(vt_kernel *k, int64_t limit) {
   const vt_view *index = &k->in[1];
   vt_walk w;
   vt_walk_init(&w, index->rank, index->dim);
@@ -331,12 +336,13 @@ vt_status vt_index_check(vt_kernel *k, int64_t limit) {
   return VT_OK;
 }
 
-/* Axes of the result: x before `axis`, the index past its batch axes, x after `axis`. */
-static vt_status gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
+/* Gathers along `axis`. The axes of the result are those of x before `axis`, those of the index
+ * after its batch axes, and those of x after `axis`. */
+static vt_status run_gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
   const uint32_t inner = index->rank - batch; /* axes of the result that come from the index */
-  VT_TRY(vt_index_check(k, x->dim[axis]));
+  VT_TRY(vt_check_indices(k, x->dim[axis]));
   vt_walk w;
   vt_walk_init(&w, y->rank, y->dim);
   vt_walk_view(&w, y);
@@ -354,7 +360,7 @@ static vt_status gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
 
 vt_status kernel_gather(vt_kernel *k) {
   const vt_attr_gather *a = k->attrs;
-  return gather(k, (uint32_t)a->axis, (uint32_t)a->batch);
+  return run_gather(k, (uint32_t)a->axis, (uint32_t)a->batch);
 }
 
 /* ---- embedding: gather of rows ---- */
@@ -367,8 +373,8 @@ uint32_t lower_embedding(const vt_lowering *l) {
 vt_status kernel_embedding(vt_kernel *k) {
   const vt_view *table = &k->in[0], *index = &k->in[1];
   const int64_t size = (int64_t)vt_dtype_bytes(table->dtype), width = table->dim[1];
-  VT_TRY(vt_index_check(k, table->dim[0]));
-  const vt_view rows = vt_view_drop(k->out, k->out->rank - 1);
+  VT_TRY(vt_check_indices(k, table->dim[0]));
+  const vt_view rows = vt_view_drop_axis(k->out, k->out->rank - 1);
   vt_walk w;
   vt_walk_init(&w, rows.rank, rows.dim);
   vt_walk_view(&w, &rows);
@@ -385,10 +391,10 @@ vt_status kernel_embedding(vt_kernel *k) {
 
 /* ---- gradients ---- */
 
-/* Also of squeeze, unsqueeze and flatten. */
+/* Also the gradient of squeeze, unsqueeze and flatten. */
 void grad_reshape(const vt_gradient *g) {
   vt_type x;
-  if (vt_build_type(g->b, g->in[0], &x))
+  if (vt_build_read_type(g->b, g->in[0], &x))
     g->d_in[0] = vt_build_reshape(g->b, g->d_out[0], x.rank, x.dim);
 }
 
@@ -403,33 +409,32 @@ void grad_broadcast(const vt_gradient *g) {
   g->d_in[0] = vt_build_sum_to(g->b, g->d_out[0], g->in[0]);
 }
 
-/* dy spread along one axis of length `dim`: its elements at start, start + step, ...; +0 elsewhere.
- */
-static uint32_t spread_axis(vt_builder *b, uint32_t dy, uint32_t axis, int64_t dim, int64_t start,
-                            int64_t step) {
+/* dy spread along one axis of length `dim`, to positions start, start + step, ...; +0 elsewhere. */
+static uint32_t spread_by_step(vt_builder *b, uint32_t dy, uint32_t axis, int64_t dim,
+                               int64_t start, int64_t step) {
   vt_type t;
-  if (!vt_build_type(b, dy, &t)) return VT_NO_VALUE;
-  const uint32_t count = vt_build_count(b, 1, 0, t.dim[axis]);
-  const uint32_t apart = vt_build2(b, VT_OP_mul, count, vt_build_int(b, VT_DTYPE_I64, step));
-  const uint32_t at = vt_build2(b, VT_OP_add, apart, vt_build_int(b, VT_DTYPE_I64, start));
+  if (!vt_build_read_type(b, dy, &t)) return VT_NO_VALUE;
+  const uint32_t count = vt_build_iota(b, 1, 0, t.dim[axis]);
+  const uint32_t spread = vt_build2(b, VT_OP_mul, count, vt_build_int(b, VT_DTYPE_I64, step));
+  const uint32_t at = vt_build2(b, VT_OP_add, spread, vt_build_int(b, VT_DTYPE_I64, start));
   t.dim[axis] = dim;
   const vt_attr_gather a = {.size = sizeof a, .axis = axis};
   const uint32_t in[3] = {vt_build_full(b, t.dtype, 0.0, &t), at, dy};
   return b->node(b, VT_OP_scatter, in, 3, &a);
 }
 
-/* Axes without a step are padded all at once, those with one are spread. */
+/* Axes with step 1 are padded all at once, the others are spread. */
 void grad_slice(const vt_gradient *g) {
   const vt_attr_slice *a = g->attrs;
   uint32_t dy = g->d_out[0];
   vt_type x, y;
   vt_attr_pad pad = {.size = sizeof pad};
-  if (!vt_build_type(g->b, g->in[0], &x) || !vt_build_type(g->b, dy, &y)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x) || !vt_build_read_type(g->b, dy, &y)) return;
   pad.low.n = pad.high.n = x.rank;
   for (uint32_t i = 0; i < x.rank; i++) {
     const int64_t step = a->step.n == 0 || y.dim[i] < 2 ? 1 : a->step.v[i];
     if (step > 1) {
-      dy = spread_axis(g->b, dy, i, x.dim[i], a->start.v[i], step);
+      dy = spread_by_step(g->b, dy, i, x.dim[i], a->start.v[i], step);
       continue;
     }
     pad.low.v[i] = a->start.v[i];
@@ -439,13 +444,13 @@ void grad_slice(const vt_gradient *g) {
   g->d_in[0] = g->b->node(g->b, VT_OP_pad, in, 2, &pad);
 }
 
-/* x gets its part of dy; the value gets S over the whole of dy in which that part is absent. */
+/* x gets its part of dy. The padding value gets S over all of dy in which that part is absent. */
 void grad_pad(const vt_gradient *g) {
   const vt_attr_pad *a = g->attrs;
   vt_builder *b = g->b;
   vt_attr_slice middle = {.size = sizeof middle, .start = a->low, .stop = a->low};
   vt_type x;
-  if (!vt_build_type(b, g->in[0], &x)) return;
+  if (!vt_build_read_type(b, g->in[0], &x)) return;
   for (uint32_t i = 0; i < x.rank; i++) middle.stop.v[i] += x.dim[i];
   g->d_in[0] = b->node(b, VT_OP_slice, &g->d_out[0], 1, &middle);
   uint32_t mask[2];
@@ -462,16 +467,16 @@ void grad_concat(const vt_gradient *g) {
   int64_t at = 0;
   for (uint32_t i = 0; i < g->n_in; i++) {
     vt_type x;
-    if (!vt_build_type(g->b, g->in[i], &x)) return;
-    g->d_in[i] = vt_build_part(g->b, g->d_out[0], axis, at, at + x.dim[axis]);
+    if (!vt_build_read_type(g->b, g->in[i], &x)) return;
+    g->d_in[i] = vt_build_slice(g->b, g->d_out[0], axis, at, at + x.dim[axis]);
     at += x.dim[axis];
   }
 }
 
-/* What was read several times gets S of what comes back, in ascending position. */
+/* An element that was read several times gets S of its dy, in ascending position. */
 void grad_gather(const vt_gradient *g) {
   vt_type x, y;
-  if (!vt_build_type(g->b, g->in[0], &x) || !vt_build_type(g->b, g->d_out[0], &y)) return;
+  if (!vt_build_read_type(g->b, g->in[0], &x) || !vt_build_read_type(g->b, g->d_out[0], &y)) return;
   const uint32_t in[3] = {vt_build_full(g->b, y.dtype, 0.0, &x), g->in[1], g->d_out[0]};
   g->d_in[0] = g->b->node(g->b, VT_OP_scatter_add, in, 3, g->attrs);
 }

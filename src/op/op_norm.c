@@ -1,49 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_norm.c - compositions along one axis: softmax, log_softmax, layer_norm, rms_norm.
- * Each is written twice: as ops (the meaning) and row by row (the second implementation). */
+ * op_norm.c - softmax and log_softmax along one axis, layer_norm and rms_norm over the last axes.
+ * Each is written twice: as ops (the definition) and row by row (the second implementation). */
 #include "op_norm.h"
 #include "vt_num.h"
 
 /* ---- shapes ---- */
 
-static vt_status refuse(const vt_rule *r, uint32_t i, const char *expected, vt_diag *d) {
+static vt_status refuse_operand(const vt_rule *r, uint32_t i, const char *expected, vt_diag *d) {
   char tx[VT_TYPE_TEXT], tg[VT_TYPE_TEXT];
   return VT_FAIL(d, VT_VERIFY, "operand %u is %s, expected %s of %s", i + 1,
                  vt_type_text(r->dims, &r->in[i], tg), expected,
                  vt_type_text(r->dims, &r->in[0], tx));
 }
 
-/* How many of the last axes are one index set: those that gamma has. */
+/* The number of last axes that form one index set: the rank of gamma, or 1. */
 static uint32_t set_rank(uint32_t n_in, const vt_type *in) { return n_in > 1 ? in[1].rank : 1; }
 
-static vt_status fits_axes(const vt_rule *r, uint32_t rank, const char *expected, vt_diag *d) {
+static vt_status check_last_axes(const vt_rule *r, uint32_t rank, const char *expected,
+                                 vt_diag *d) {
   const vt_type *x = &r->in[0];
   for (uint32_t i = 1; i < r->n_in; i++) {
     int fits = r->in[i].rank == rank && rank > 0 && rank <= x->rank;
     for (uint32_t k = 0; fits && k < rank; k++)
       fits = r->in[i].dim[k] == x->dim[x->rank - rank + k];
-    if (!fits) return refuse(r, i, expected, d);
+    if (!fits) return refuse_operand(r, i, expected, d);
   }
   return VT_OK;
 }
 
-static vt_status has_axis(const vt_rule *r, vt_diag *d) {
+static vt_status check_has_axis(const vt_rule *r, vt_diag *d) {
   if (r->in[0].rank > 0) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "a norm needs an axis, its operand is a scalar");
 }
 
 vt_status shape_layer_norm(const vt_rule *r, vt_type *out, vt_diag *d) {
   const uint32_t rank = set_rank(r->n_in, r->in);
-  VT_TRY(has_axis(r, d));
-  VT_TRY(fits_axes(r, rank,
-                   rank < 2 ? "one number along the last axis" : "the shape of the last axes", d));
+  VT_TRY(check_has_axis(r, d));
+  VT_TRY(check_last_axes(
+      r, rank, rank < 2 ? "one number along the last axis" : "the shape of the last axes", d));
   *out = r->in[0];
   return VT_OK;
 }
 
 vt_status shape_rms_norm(const vt_rule *r, vt_type *out, vt_diag *d) {
-  VT_TRY(has_axis(r, d));
-  VT_TRY(fits_axes(r, 1, "one number along the last axis", d));
+  VT_TRY(check_has_axis(r, d));
+  VT_TRY(check_last_axes(r, 1, "one number along the last axis", d));
   *out = r->in[0];
   return VT_OK;
 }
@@ -77,7 +78,7 @@ vt_norm_parts vt_build_norm(vt_builder *b, uint32_t x, unsigned mask, double eps
     p.u = vt_build_mean(b, x, mask);
     p.d = vt_build2(b, VT_OP_sub, x, p.u);
   }
-  p.squares = vt_build_over(b, VT_OP_sum, vt_build2(b, VT_OP_mul, p.d, p.d), mask);
+  p.squares = vt_build_reduce_over(b, VT_OP_sum, vt_build2(b, VT_OP_mul, p.d, p.d), mask);
   const uint32_t v = vt_build2(b, VT_OP_div, p.squares, vt_build_int(b, dtype, n));
   const uint32_t shifted = vt_build2(b, VT_OP_add, v, vt_build_number(b, dtype, eps));
   const uint32_t root = vt_build1(b, VT_OP_sqrt, shifted);
@@ -85,7 +86,7 @@ vt_norm_parts vt_build_norm(vt_builder *b, uint32_t x, unsigned mask, double eps
   return p;
 }
 
-/* The axes of one index set of a layer_norm or rms_norm; 0 after a failure. */
+/* The axes of one index set of a layer_norm or rms_norm as a mask; 0 if an earlier node failed. */
 static unsigned last_axes(const vt_builder *b, const uint32_t *in, uint32_t n_in) {
   const vt_type *x = b->type(b, in[0]), *gamma = n_in > 1 ? b->type(b, in[1]) : NULL;
   if (x == NULL || (n_in > 1 && gamma == NULL)) return 0;
@@ -93,7 +94,8 @@ static unsigned last_axes(const vt_builder *b, const uint32_t *in, uint32_t n_in
   return ((1u << x->rank) - 1) & ~((1u << lead) - 1);
 }
 
-static uint32_t lower_last(const vt_lowering *l, int centred) {
+/* layer_norm, or rms_norm if not `centred`. */
+static uint32_t lower_last_axes(const vt_lowering *l, int centred) {
   vt_builder *b = l->b;
   const double eps = ((const vt_attr_norm *)l->attrs)->eps;
   const unsigned mask = last_axes(b, l->in, l->n_in);
@@ -103,8 +105,8 @@ static uint32_t lower_last(const vt_lowering *l, int centred) {
   return l->n_in > 2 ? vt_build2(b, VT_OP_add, y, l->in[2]) : y;
 }
 
-uint32_t lower_layer_norm(const vt_lowering *l) { return lower_last(l, 1); }
-uint32_t lower_rms_norm(const vt_lowering *l) { return lower_last(l, 0); }
+uint32_t lower_layer_norm(const vt_lowering *l) { return lower_last_axes(l, 1); }
+uint32_t lower_rms_norm(const vt_lowering *l) { return lower_last_axes(l, 0); }
 
 /* ---- gradients ---- */
 
@@ -126,8 +128,8 @@ void grad_log_softmax(const vt_gradient *g) {
   g->d_in[0] = vt_build2(b, VT_OP_sub, g->d_out[0], vt_build2(b, VT_OP_mul, share, sum));
 }
 
-uint32_t vt_build_norm_slope(vt_builder *b, const vt_norm_parts *p, uint32_t a, unsigned mask,
-                             int centred) {
+uint32_t vt_build_norm_gradient(vt_builder *b, const vt_norm_parts *p, uint32_t a, unsigned mask,
+                                int centred) {
   const uint32_t h = vt_build2(b, VT_OP_mul, p->d, p->r);
   const uint32_t level = centred ? vt_build2(b, VT_OP_sub, a, vt_build_mean(b, a, mask)) : a;
   const uint32_t tilt = vt_build_mean(b, vt_build2(b, VT_OP_mul, a, h), mask);
@@ -135,9 +137,9 @@ uint32_t vt_build_norm_slope(vt_builder *b, const vt_norm_parts *p, uint32_t a, 
   return vt_build2(b, VT_OP_mul, flat, p->r);
 }
 
-/* S over all rows, in the shape of one of them: there is one row at least, so that S is taken even
- * where x has no other axes. */
-static uint32_t over_rows(vt_builder *b, uint32_t each, uint32_t one) {
+/* S over all rows in the shape of `one` row. All rows become one axis, which exists even if x has
+ * no axes but those of a row. */
+static uint32_t sum_over_rows(vt_builder *b, uint32_t each, uint32_t one) {
   const vt_type *x = b->type(b, each), *t = b->type(b, one);
   if (x == NULL || t == NULL) return VT_NO_VALUE;
   const vt_type like = *t;
@@ -148,27 +150,27 @@ static uint32_t over_rows(vt_builder *b, uint32_t each, uint32_t one) {
   return vt_build_reshape(b, vt_build_reduce(b, VT_OP_sum, rows, 0, 0), like.rank, like.dim);
 }
 
-static void grad_last(const vt_gradient *g, int centred) {
+static void grad_last_axes(const vt_gradient *g, int centred) {
   vt_builder *b = g->b;
   const double eps = ((const vt_attr_norm *)g->attrs)->eps;
   const unsigned mask = last_axes(b, g->in, g->n_in);
   const uint32_t dy = g->d_out[0];
   const vt_norm_parts p = vt_build_norm(b, g->in[0], mask, eps, centred);
   const uint32_t a = g->n_in > 1 ? vt_build2(b, VT_OP_mul, dy, g->in[1]) : dy;
-  g->d_in[0] = vt_build_norm_slope(b, &p, a, mask, centred);
+  g->d_in[0] = vt_build_norm_gradient(b, &p, a, mask, centred);
   if (g->n_in > 1) {
     const uint32_t h = vt_build2(b, VT_OP_mul, p.d, p.r);
-    g->d_in[1] = over_rows(b, vt_build2(b, VT_OP_mul, dy, h), g->in[1]);
+    g->d_in[1] = sum_over_rows(b, vt_build2(b, VT_OP_mul, dy, h), g->in[1]);
   }
-  if (g->n_in > 2) g->d_in[2] = over_rows(b, dy, g->in[2]);
+  if (g->n_in > 2) g->d_in[2] = sum_over_rows(b, dy, g->in[2]);
 }
 
-void grad_layer_norm(const vt_gradient *g) { grad_last(g, 1); }
-void grad_rms_norm(const vt_gradient *g) { grad_last(g, 0); }
+void grad_layer_norm(const vt_gradient *g) { grad_last_axes(g, 1); }
+void grad_rms_norm(const vt_gradient *g) { grad_last_axes(g, 0); }
 
 /* ---- row by row ---- */
 
-typedef struct row { /* n elements, `xs` and `ys` apart */
+typedef struct row { /* a line of n elements; xs and ys are the strides of x and y */
   const float *x;
   float *y;
   int64_t n, xs, ys;
@@ -197,9 +199,9 @@ static void log_softmax_row(const row *r) {
   for (int64_t i = 0; i < r->n; i++) r->y[i * r->ys] = (r->x[i * r->xs] - m) - log_sum;
 }
 
-static vt_status each_row(const vt_kernel *k, void (*f)(const row *)) {
+static vt_status run_rows(const vt_kernel *k, void (*f)(const row *)) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
-  const vt_view y = vt_view_drop(k->out, axis), x = vt_view_drop(&k->in[0], axis);
+  const vt_view y = vt_view_drop_axis(k->out, axis), x = vt_view_drop_axis(&k->in[0], axis);
   vt_walk w;
   vt_walk_init(&w, y.rank, y.dim);
   vt_walk_view(&w, &y);
@@ -212,10 +214,10 @@ static vt_status each_row(const vt_kernel *k, void (*f)(const row *)) {
   return VT_OK;
 }
 
-vt_status kernel_softmax(vt_kernel *k) { return each_row(k, softmax_row); }
-vt_status kernel_log_softmax(vt_kernel *k) { return each_row(k, log_softmax_row); }
+vt_status kernel_softmax(vt_kernel *k) { return run_rows(k, softmax_row); }
+vt_status kernel_log_softmax(vt_kernel *k) { return run_rows(k, log_softmax_row); }
 
-/* The norms are the same text for f32 and f64, so the body is written once. */
+/* The code of the norms is the same for f32 and f64, so it is included twice. */
 #define T float
 #define SUM vt_sum_f32
 #define SUM_(verb) vt_sum_f32_##verb
@@ -234,7 +236,7 @@ vt_status kernel_log_softmax(vt_kernel *k) { return each_row(k, log_softmax_row)
 #define NAME(name) name##_f64
 #include "norm.inc"
 
-void vt_norm_run(vt_norm_set *s, uint32_t dtype) {
+void vt_norm_set_run(vt_norm_set *s, uint32_t dtype) {
   if (dtype == VT_DTYPE_F32) {
     norm_f32(s);
   } else {
@@ -242,18 +244,18 @@ void vt_norm_run(vt_norm_set *s, uint32_t dtype) {
   }
 }
 
-/* The axes of a view from `first` on. */
-static vt_view tail(const vt_view *v, uint32_t first) {
+/* The view of the axes `first` and above, at index 0 of the others. */
+static vt_view axes_from(const vt_view *v, uint32_t first) {
   vt_view t = *v;
-  for (uint32_t i = 0; i < first; i++) t = vt_view_drop(&t, 0);
+  for (uint32_t i = 0; i < first; i++) t = vt_view_drop_axis(&t, 0);
   return t;
 }
 
-static vt_status last_run(const vt_kernel *k, int centred) {
+static vt_status run_last_axes(const vt_kernel *k, int centred) {
   const vt_view *x = &k->in[0], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
   const uint32_t lead = x->rank - (k->n_in > 1 ? k->in[1].rank : 1);
-  const vt_view set_y = tail(y, lead), set_x = tail(x, lead);
+  const vt_view set_y = axes_from(y, lead), set_x = axes_from(x, lead);
   vt_view rows_y = *y, rows_x = *x;
   vt_norm_set s = {.eps = ((const vt_attr_norm *)k->attrs)->eps, .centred = centred};
   vt_walk w;
@@ -270,10 +272,10 @@ static vt_status last_run(const vt_kernel *k, int centred) {
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     s.y = (char *)y->data + w.at[0] * size;
     s.x = (const char *)x->data + w.at[1] * size;
-    vt_norm_run(&s, x->dtype);
+    vt_norm_set_run(&s, x->dtype);
   }
   return VT_OK;
 }
 
-vt_status kernel_layer_norm(vt_kernel *k) { return last_run(k, 1); }
-vt_status kernel_rms_norm(vt_kernel *k) { return last_run(k, 0); }
+vt_status kernel_layer_norm(vt_kernel *k) { return run_last_axes(k, 1); }
+vt_status kernel_rms_norm(vt_kernel *k) { return run_last_axes(k, 0); }

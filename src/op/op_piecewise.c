@@ -1,61 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_piecewise.c - compositions of one operand that need no function: clamp, leaky_relu, the hard
- * and shrinking activations, softsign, square, reciprocal, and the questions is_nan, is_inf,
- * is_finite. They take f32 and f64 and are written as ops and as functions of their own. */
+ * op_piecewise.c - compositions of one operand that need no elementary function: clamp, leaky_relu,
+ * the hard and shrinking activations, softsign, square, reciprocal, and the tests is_nan, is_inf,
+ * is_finite. They accept f32 and f64 and are written as ops and as C functions. */
 #include "formula.h"
 #include "op_rows.h"
 #include "vt_num.h"
 
 /* ---- attributes ---- */
 
-/* A coefficient must be finite once it is rounded to the type. */
-static vt_status finite(const vt_rule *r, const char *name, double x, vt_diag *d) {
+/* Checks that a coefficient is finite after it is rounded to the type. */
+static vt_status check_finite(const vt_rule *r, const char *name, double x, vt_diag *d) {
   const double most = r->in[0].dtype == VT_DTYPE_F32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
   if (x >= -most && x <= most) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "%s is not a finite number of %s", name,
                  vt_dtype_name(r->in[0].dtype));
 }
 
-/* A bound may be infinite, which is none; where lo is above hi every result is hi. */
-static vt_status number(const char *name, double x, vt_diag *d) {
+/* Checks that a bound is not NaN. An infinite bound has no effect; if lo > hi, every result is
+ * hi. */
+static vt_status check_not_nan(const char *name, double x, vt_diag *d) {
   return x == x ? VT_OK : VT_FAIL(d, VT_VERIFY, "%s is not a number", name);
 }
 
 vt_status shape_clamp(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_clamp *a = r->attrs;
-  VT_TRY(number("lo", a->lo, d));
-  VT_TRY(number("hi", a->hi, d));
+  VT_TRY(check_not_nan("lo", a->lo, d));
+  VT_TRY(check_not_nan("hi", a->hi, d));
   return shape_same(r, out, d);
 }
 
 vt_status shape_hardtanh(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_hardtanh *a = r->attrs;
-  VT_TRY(number("lo", a->lo, d));
-  VT_TRY(number("hi", a->hi, d));
+  VT_TRY(check_not_nan("lo", a->lo, d));
+  VT_TRY(check_not_nan("hi", a->hi, d));
   return shape_same(r, out, d);
 }
 
 vt_status shape_leaky_relu(const vt_rule *r, vt_type *out, vt_diag *d) {
-  VT_TRY(finite(r, "slope", ((const vt_attr_slope *)r->attrs)->slope, d));
+  VT_TRY(check_finite(r, "slope", ((const vt_attr_slope *)r->attrs)->slope, d));
   return shape_same(r, out, d);
 }
 
 vt_status shape_hardsigmoid(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_hardsigmoid *a = r->attrs;
-  VT_TRY(finite(r, "alpha", a->alpha, d));
-  VT_TRY(finite(r, "beta", a->beta, d));
+  VT_TRY(check_finite(r, "alpha", a->alpha, d));
+  VT_TRY(check_finite(r, "beta", a->beta, d));
   return shape_same(r, out, d);
 }
 
 vt_status shape_shrink(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_shrink *a = r->attrs;
-  VT_TRY(finite(r, "l", a->l, d));
-  if (a->l < 0) return VT_FAIL(d, VT_VERIFY, "l is below 0: nothing lies between l and -l");
+  VT_TRY(check_finite(r, "l", a->l, d));
+  if (a->l < 0) return VT_FAIL(d, VT_VERIFY, "l is below 0: expected at least 0");
   return shape_same(r, out, d);
 }
 
 vt_status shape_threshold(const vt_rule *r, vt_type *out, vt_diag *d) {
-  VT_TRY(number("l", ((const vt_attr_threshold *)r->attrs)->l, d));
+  VT_TRY(check_not_nan("l", ((const vt_attr_threshold *)r->attrs)->l, d));
   return shape_same(r, out, d);
 }
 
@@ -88,21 +89,21 @@ uint32_t lower_leaky_relu(const vt_lowering *l) {
 }
 
 /* (alpha*x) + beta */
-static uint32_t ramp(vt_builder *b, uint32_t x, const vt_attr_hardsigmoid *a) {
+static uint32_t build_ramp(vt_builder *b, uint32_t x, const vt_attr_hardsigmoid *a) {
   const uint32_t part = scaled(b, x, a->alpha);
   return plus(b, part, vt_build_like(b, x, a->beta));
 }
 
 uint32_t lower_hardsigmoid(const vt_lowering *l) {
-  return at_most(l->b, at_least(l->b, ramp(l->b, l->in[0], l->attrs), 0.0), 1.0);
+  return at_most(l->b, at_least(l->b, build_ramp(l->b, l->in[0], l->attrs), 0.0), 1.0);
 }
 
 /* x/6, its coefficient as f32 */
-static uint32_t sixth(vt_builder *b, uint32_t x) { return scaled_bits(b, x, 0x3e2aaaabu); }
+static uint32_t build_sixth(vt_builder *b, uint32_t x) { return scaled_bits(b, x, 0x3e2aaaabu); }
 
 uint32_t lower_hardswish(const vt_lowering *l) {
   vt_builder *b = l->b;
-  const uint32_t part = sixth(b, l->in[0]);
+  const uint32_t part = build_sixth(b, l->in[0]);
   const uint32_t q = plus(b, part, vt_build_like(b, part, 0.5));
   return times(b, l->in[0], at_most(b, at_least(b, q, 0.0), 1.0));
 }
@@ -151,30 +152,30 @@ uint32_t lower_is_nan(const vt_lowering *l) {
   return vt_build2(l->b, VT_OP_ne, l->in[0], l->in[0]);
 }
 
-/* abs x against inf; a NaN is neither equal nor below. */
-static uint32_t size_to_infinity(const vt_lowering *l, uint32_t op) {
+/* abs x compared with inf by op; a NaN is neither equal nor below. */
+static uint32_t compare_size_to_infinity(const vt_lowering *l, uint32_t op) {
   return compared(l->b, op, vt_build1(l->b, VT_OP_abs, l->in[0]), vt_f64_from_bits(0x7ffull << 52));
 }
-uint32_t lower_is_inf(const vt_lowering *l) { return size_to_infinity(l, VT_OP_eq); }
-uint32_t lower_is_finite(const vt_lowering *l) { return size_to_infinity(l, VT_OP_lt); }
+uint32_t lower_is_inf(const vt_lowering *l) { return compare_size_to_infinity(l, VT_OP_eq); }
+uint32_t lower_is_finite(const vt_lowering *l) { return compare_size_to_infinity(l, VT_OP_lt); }
 
 /* ---- gradients ---- */
 
-static void pass_within(const vt_gradient *g, uint32_t op, double lo, uint32_t op_hi, double hi) {
+static void grad_within(const vt_gradient *g, uint32_t op, double lo, uint32_t op_hi, double hi) {
   g->d_in[0] = or_zero(g->b, within(g->b, g->in[0], op, lo, op_hi, hi), g->d_out[0]);
 }
 
 void grad_clamp(const vt_gradient *g) {
   const vt_attr_clamp *a = g->attrs;
-  pass_within(g, VT_OP_ge, a->lo, VT_OP_le, a->hi);
+  grad_within(g, VT_OP_ge, a->lo, VT_OP_le, a->hi);
 }
 
 void grad_hardtanh(const vt_gradient *g) {
   const vt_attr_hardtanh *a = g->attrs;
-  pass_within(g, VT_OP_ge, a->lo, VT_OP_le, a->hi);
+  grad_within(g, VT_OP_ge, a->lo, VT_OP_le, a->hi);
 }
 
-void grad_relu6(const vt_gradient *g) { pass_within(g, VT_OP_gt, 0.0, VT_OP_lt, 6.0); }
+void grad_relu6(const vt_gradient *g) { grad_within(g, VT_OP_gt, 0.0, VT_OP_lt, 6.0); }
 
 void grad_leaky_relu(const vt_gradient *g) {
   vt_builder *b = g->b;
@@ -187,26 +188,26 @@ void grad_leaky_relu(const vt_gradient *g) {
 void grad_hardsigmoid(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_hardsigmoid *a = g->attrs;
-  const uint32_t rises = within(b, ramp(b, g->in[0], a), VT_OP_gt, 0.0, VT_OP_lt, 1.0);
+  const uint32_t rises = within(b, build_ramp(b, g->in[0], a), VT_OP_gt, 0.0, VT_OP_lt, 1.0);
   g->d_in[0] = or_zero(b, rises, scaled(b, g->d_out[0], a->alpha));
 }
 
 /* a = x/6; q = a + 0.5; q <= 0 ? +0 : q >= 1 ? dy : dy*(q + a) */
 void grad_hardswish(const vt_gradient *g) {
   vt_builder *b = g->b;
-  const uint32_t dy = g->d_out[0], part = sixth(b, g->in[0]);
+  const uint32_t dy = g->d_out[0], part = build_sixth(b, g->in[0]);
   const uint32_t q = plus(b, part, vt_build_like(b, part, 0.5));
   const uint32_t below = compared(b, VT_OP_le, q, 0.0), above = compared(b, VT_OP_ge, q, 1.0);
   const uint32_t inner = choose(b, above, dy, times(b, dy, plus(b, q, part)));
   g->d_in[0] = zero_or(b, below, inner);
 }
 
-static void shrink(const vt_gradient *g) {
+static void grad_shrink(const vt_gradient *g) {
   const double bound = ((const vt_attr_shrink *)g->attrs)->l;
   g->d_in[0] = zero_or(g->b, is_shrunk(g->b, g->in[0], bound), g->d_out[0]);
 }
-void grad_hardshrink(const vt_gradient *g) { shrink(g); }
-void grad_softshrink(const vt_gradient *g) { shrink(g); }
+void grad_hardshrink(const vt_gradient *g) { grad_shrink(g); }
+void grad_softshrink(const vt_gradient *g) { grad_shrink(g); }
 
 void grad_threshold(const vt_gradient *g) {
   const double bound = ((const vt_attr_threshold *)g->attrs)->l;
@@ -230,7 +231,7 @@ void grad_reciprocal(const vt_gradient *g) {
   g->d_in[0] = negative(g->b, times(g->b, g->d_out[0], square));
 }
 
-/* ---- as functions, the same text for f32 and f64 ---- */
+/* ---- as functions: the code is the same for f32 and f64 ---- */
 
 #define T float
 #define MAX vt_f32_max
@@ -249,9 +250,9 @@ void grad_reciprocal(const vt_gradient *g) {
 
 static vt_status map(const vt_kernel *k, piece_f32 *f, piece_f64 *g, double p, double q) {
   if (k->out->dtype == VT_DTYPE_F32) {
-    each_f32(k, f, (float)p, (float)q);
+    map_f32(k, f, (float)p, (float)q);
   } else {
-    each_f64(k, g, p, q);
+    map_f64(k, g, p, q);
   }
   return VT_OK;
 }
@@ -278,10 +279,10 @@ vt_status kernel_hardsigmoid(vt_kernel *k) {
   return map(k, hardsigmoid_f32, hardsigmoid_f64, a->alpha, a->beta);
 }
 
-/* f32 alone: its coefficient is an f32 number. */
+/* hardswish accepts only f32, because its coefficient is an f32 number. */
 static float hardswish(float x, float p, float q) { return x * hardsigmoid_f32(x, p, q); }
 vt_status kernel_hardswish(vt_kernel *k) {
-  each_f32(k, hardswish, 1.0f / 6.0f, 0.5f);
+  map_f32(k, hardswish, 1.0f / 6.0f, 0.5f);
   return VT_OK;
 }
 
@@ -302,9 +303,10 @@ vt_status kernel_softsign(vt_kernel *k) { return map(k, softsign_f32, softsign_f
 vt_status kernel_square(vt_kernel *k) { return map(k, square_f32, square_f64, 0, 0); }
 vt_status kernel_reciprocal(vt_kernel *k) { return map(k, reciprocal_f32, reciprocal_f64, 0, 0); }
 
-/* ---- questions: the bits without their sign against those of infinity ---- */
+/* ---- tests: the bits without the sign are compared with those of infinity ---- */
 
-static int against_infinity(const vt_view *x, int64_t at) {
+/* -1 for a finite number, 0 for an infinity, 1 for a NaN. */
+static int compare_to_infinity(const vt_view *x, int64_t at) {
   uint64_t bits, infinity;
   if (x->dtype == VT_DTYPE_F32) {
     bits = vt_f32_bits(((const float *)x->data)[at]) & 0x7fffffffu;
@@ -316,16 +318,16 @@ static int against_infinity(const vt_view *x, int64_t at) {
   return (bits > infinity) - (bits < infinity);
 }
 
-static vt_status ask(const vt_kernel *k, int answer) {
+static vt_status test_elements(const vt_kernel *k, int answer) {
   vt_walk w;
   vt_walk_init(&w, k->out->rank, k->out->dim);
   vt_walk_view(&w, k->out);
   vt_walk_view(&w, &k->in[0]);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
-    ((uint8_t *)k->out->data)[w.at[0]] = against_infinity(&k->in[0], w.at[1]) == answer;
+    ((uint8_t *)k->out->data)[w.at[0]] = compare_to_infinity(&k->in[0], w.at[1]) == answer;
   return VT_OK;
 }
 
-vt_status kernel_is_nan(vt_kernel *k) { return ask(k, 1); }
-vt_status kernel_is_inf(vt_kernel *k) { return ask(k, 0); }
-vt_status kernel_is_finite(vt_kernel *k) { return ask(k, -1); }
+vt_status kernel_is_nan(vt_kernel *k) { return test_elements(k, 1); }
+vt_status kernel_is_inf(vt_kernel *k) { return test_elements(k, 0); }
+vt_status kernel_is_finite(vt_kernel *k) { return test_elements(k, -1); }

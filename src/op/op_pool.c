@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_pool.c - pools over one to three spatial axes and their gradients. As ops a pool pads, gathers
- * its windows along a new axis and reduces that; the kernels walk each window instead. */
+ * op_pool.c - pools over one to three spatial axes and their gradients. As ops a pool pads x,
+ * gathers its windows along a new axis and reduces that axis; the kernels of op_pool_kernels.c walk
+ * each window instead. */
 #include <string.h>
 #include "op_move.h"
 #include "op_pool.h"
@@ -8,33 +9,35 @@
 
 /* ---- shapes ---- */
 
-/* The length of an axis with its padding, which reaches as far as the last window: `ceil` can put
- * that beyond `high`. */
+/* The length of an axis with its padding, extended to the end of the last window, which with `ceil`
+ * can be beyond `high`. */
 static int64_t padded_length(const vt_window *w, int64_t in, int64_t out) {
   const int64_t least = in + w->low + w->high;
   const int64_t reach = (out - 1) * w->stride + vt_window_extent(w);
   return reach > least ? reach : least;
 }
 
-/* A count as it stands in a shape; 0 is left out, so that no product on the way is larger. */
-static vt_status multiply(int64_t *count, int64_t by, const char *what, vt_diag *d) {
+/* Multiplies a count that becomes a dimension of the decomposition, at most 2^40. A factor of 0 is
+ * skipped, so that the limit does not depend on the order of the factors. */
+static vt_status multiply_limited(int64_t *count, int64_t by, const char *what, vt_diag *d) {
   if (vt_i64_mul(*count, by > 0 ? by : 1, count) && *count <= VT_DIM_MAX) return VT_OK;
   return VT_FAIL(d, VT_LIMIT, "the pool has more than 2^40 %s", what);
 }
 
-/* As ops a pool has its padding, its windows and their taps in tensors. What these cannot hold is
- * refused here, so that a kernel without them does not take more. */
-static vt_status check_held(const vt_type *x, const vt_pooling *p, const vt_type *y, vt_diag *d) {
+/* Checks that the tensors of the decomposition (padded x, windows with their taps) are within the
+ * limits. A kernel that does not need them must not accept more. */
+static vt_status check_decomposition(const vt_type *x, const vt_pooling *p, const vt_type *y,
+                                     vt_diag *d) {
   int64_t planes = 1, padded = 1, taps = 1;
   uint64_t unused, bytes;
-  VT_TRY(multiply(&planes, x->dim[0], "planes", d));
-  VT_TRY(multiply(&planes, x->dim[1], "planes", d));
+  VT_TRY(multiply_limited(&planes, x->dim[0], "planes", d));
+  VT_TRY(multiply_limited(&planes, x->dim[1], "planes", d));
   for (uint32_t i = 2; i < x->rank; i++) {
     const vt_window w = vt_pooling_axis(p, i - 2);
-    VT_TRY(multiply(&padded, padded_length(&w, x->dim[i], y->dim[i]), "elements in a padded plane",
-                    d));
-    VT_TRY(multiply(&taps, w.kernel, "taps in the windows of a plane", d));
-    VT_TRY(multiply(&taps, y->dim[i], "taps in the windows of a plane", d));
+    VT_TRY(multiply_limited(&padded, padded_length(&w, x->dim[i], y->dim[i]),
+                            "elements in a padded plane", d));
+    VT_TRY(multiply_limited(&taps, w.kernel, "taps in the windows of a plane", d));
+    VT_TRY(multiply_limited(&taps, y->dim[i], "taps in the windows of a plane", d));
   }
   const vt_type around = {VT_DTYPE_I64, 2, {planes, padded}},
                 met = {VT_DTYPE_I64, 2, {planes, taps}};
@@ -42,13 +45,13 @@ static vt_status check_held(const vt_type *x, const vt_pooling *p, const vt_type
   return vt_type_size(&met, &unused, &bytes, d);
 }
 
-static int is_known(const vt_type *t) {
+static int is_bound_type(const vt_type *t) {
   for (uint32_t i = 0; i < t->rank; i++)
     if (vt_dim_is_symbolic(t->dim[i])) return 0;
   return 1;
 }
 
-static vt_status pooled(const vt_rule *r, const vt_pooling *p, vt_type *out, vt_diag *d) {
+static vt_status pool_shape(const vt_rule *r, const vt_pooling *p, vt_type *out, vt_diag *d) {
   int64_t kernel[VT_SPATIAL_MAX];
   VT_TRY(vt_window_check_rank(r, 0, d));
   const uint32_t axes = r->in[0].rank - 2;
@@ -61,22 +64,23 @@ static vt_status pooled(const vt_rule *r, const vt_pooling *p, vt_type *out, vt_
     const vt_window w = vt_pooling_axis(p, i);
     VT_TRY(vt_window_count(r, i, &w, p->ceil, &out->dim[2 + i], d));
   }
-  if (!is_known(&r->in[0])) return VT_OK; /* looked at again once it is bound */
-  return check_held(&r->in[0], p, out, d);
+  if (!is_bound_type(&r->in[0])) return VT_OK; /* checked again once the symbols are bound */
+  return check_decomposition(&r->in[0], p, out, d);
 }
 
-/* A window that starts before the axis has an element exactly if its first tap at or after 0 lies
- * inside; with a dilation beyond the axis it may step over it. */
+/* Whether a window along one axis contains an element. If it starts before the axis, its first tap
+ * at or after 0 must be inside; with a dilation larger than the axis it may step over it. */
 static int has_element(const vt_window *w, int64_t start, int64_t length) {
   if (start >= 0) return start < length;
   const int64_t first = (start % w->dilation + w->dilation) % w->dilation;
   return start + vt_window_extent(w) - 1 >= first && first < length;
 }
 
-/* Starts ascend, so only windows before the axis need to be looked at one by one, and those only
- * where a step over the axis is possible. */
-static vt_status no_empty_window(const vt_rule *r, uint32_t i, const vt_window *w, int64_t count,
-                                 vt_diag *d) {
+/* Checks that every window along an axis contains an element. The starts of windows ascend, so only
+ * windows that start before the axis are checked one by one, and only if the dilation can step over
+ * the axis. */
+static vt_status check_no_empty_window(const vt_rule *r, uint32_t i, const vt_window *w,
+                                       int64_t count, vt_diag *d) {
   enum { MOST = 1 << 20 };
   char text[VT_TYPE_TEXT];
   const int64_t length = r->in[0].dim[2 + i];
@@ -96,10 +100,10 @@ static vt_status no_empty_window(const vt_rule *r, uint32_t i, const vt_window *
 
 vt_status shape_max_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_pooling p = vt_pooling_max(r->attrs);
-  VT_TRY(pooled(r, &p, out, d));
+  VT_TRY(pool_shape(r, &p, out, d));
   for (uint32_t i = 0; i + 2 < out->rank; i++) {
     const vt_window w = vt_pooling_axis(&p, i);
-    VT_TRY(no_empty_window(r, i, &w, out->dim[2 + i], d));
+    VT_TRY(check_no_empty_window(r, i, &w, out->dim[2 + i], d));
   }
   return VT_OK;
 }
@@ -112,11 +116,10 @@ vt_status shape_max_pool_index(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 vt_status shape_avg_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_pooling p = vt_pooling_avg(r->attrs);
-  return pooled(r, &p, out, d);
+  return pool_shape(r, &p, out, d);
 }
 
-static vt_status expect_pooled(const vt_rule *r, const vt_type *dy, const vt_type *want,
-                               vt_diag *d) {
+static vt_status check_dy(const vt_rule *r, const vt_type *dy, const vt_type *want, vt_diag *d) {
   char have[VT_TYPE_TEXT], expected[VT_TYPE_TEXT];
   if (vt_type_equal(dy, want)) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "dy is %s where the pool gives %s", vt_type_text(r->dims, dy, have),
@@ -126,7 +129,7 @@ static vt_status expect_pooled(const vt_rule *r, const vt_type *dy, const vt_typ
 vt_status shape_max_pool_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
   vt_type y = {0};
   VT_TRY(shape_max_pool(r, &y, d));
-  VT_TRY(expect_pooled(r, &r->in[1], &y, d));
+  VT_TRY(check_dy(r, &r->in[1], &y, d));
   *out = r->in[0];
   return VT_OK;
 }
@@ -145,13 +148,13 @@ vt_status shape_avg_pool_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
       return VT_FAIL(d, VT_VERIFY, "from=%lld: expected 0..2^40", (long long)x.dim[2 + i]);
   }
   const vt_rule forward = {.dims = r->dims, .in = &x, .n_in = 1};
-  VT_TRY(pooled(&forward, &p, &y, d));
-  VT_TRY(expect_pooled(r, &r->in[0], &y, d));
+  VT_TRY(pool_shape(&forward, &p, &y, d));
+  VT_TRY(check_dy(r, &r->in[0], &y, d));
   *out = x;
   return VT_OK;
 }
 
-static vt_status need_spatial(const vt_rule *r, vt_type *out, vt_diag *d) {
+static vt_status global_pool_shape(const vt_rule *r, vt_type *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   if (r->in[0].rank < 3)
     return VT_FAIL(d, VT_VERIFY, "operand 1 is %s, expected [N, C, ...] with a spatial axis",
@@ -162,12 +165,12 @@ static vt_status need_spatial(const vt_rule *r, vt_type *out, vt_diag *d) {
 }
 
 vt_status shape_global_avg_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
-  return need_spatial(r, out, d);
+  return global_pool_shape(r, out, d);
 }
 
 vt_status shape_global_max_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
-  VT_TRY(need_spatial(r, out, d));
+  VT_TRY(global_pool_shape(r, out, d));
   for (uint32_t i = 2; i < r->in[0].rank; i++)
     if (r->in[0].dim[i] == 0)
       return VT_FAIL(d, VT_VERIFY, "a maximum of nothing: axis %u of %s is empty", i,
@@ -177,15 +180,16 @@ vt_status shape_global_max_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-/* Sizes of a pool whose dimensions are known: of x, of x with its padding, and of the result. */
-typedef struct frame {
+/* The sizes of a pool whose dimensions are known: in is that of x, padded with padding, out that of
+ * the result. */
+typedef struct pool_sizes {
   uint32_t axes, dtype;
   vt_window w[VT_SPATIAL_MAX];
   int64_t n, c, in[VT_SPATIAL_MAX], padded[VT_SPATIAL_MAX], out[VT_SPATIAL_MAX];
-} frame;
+} pool_sizes;
 
-static frame frame_of(const vt_pooling *p, const vt_type *x, const vt_type *y) {
-  frame f = {.axes = x->rank - 2, .dtype = x->dtype, .n = x->dim[0], .c = x->dim[1]};
+static pool_sizes pool_sizes_of(const vt_pooling *p, const vt_type *x, const vt_type *y) {
+  pool_sizes f = {.axes = x->rank - 2, .dtype = x->dtype, .n = x->dim[0], .c = x->dim[1]};
   for (uint32_t i = 0; i < f.axes; i++) {
     f.w[i] = vt_pooling_axis(p, i);
     f.in[i] = x->dim[2 + i];
@@ -195,8 +199,10 @@ static frame frame_of(const vt_pooling *p, const vt_type *x, const vt_type *y) {
   return f;
 }
 
-/* x with `value` around its spatial axes: `low` before, and up to the padded sizes after. */
-static uint32_t pad_to(vt_builder *b, const frame *f, uint32_t x, uint32_t value, int whole) {
+/* x padded with `value` along its spatial axes: `low` before, and up to the padded sizes after.
+ * `whole`: x has its own low and high padding already. */
+static uint32_t pad_spatial(vt_builder *b, const pool_sizes *f, uint32_t x, uint32_t value,
+                            int whole) {
   const uint32_t in[2] = {x, value};
   vt_attr_pad a = {.size = sizeof a, .low = {.n = f->axes + 2}, .high = {.n = f->axes + 2}};
   int any = 0;
@@ -209,52 +215,58 @@ static uint32_t pad_to(vt_builder *b, const frame *f, uint32_t x, uint32_t value
   return any ? b->node(b, VT_OP_pad, in, 2, &a) : x;
 }
 
-/* 0 .. n-1 along axis `axis` of `rank` axes, times `step`. */
-static uint32_t ramp(vt_builder *b, uint32_t rank, uint32_t axis, int64_t n, int64_t step) {
+/* The numbers 0 .. n-1 along axis `axis` of `rank` axes, times `step`. */
+static uint32_t build_scaled_iota(vt_builder *b, uint32_t rank, uint32_t axis, int64_t n,
+                                  int64_t step) {
   vt_attr_iota a = {.size = sizeof a, .shape = {.n = rank}, .axis = axis, .dtype = VT_DTYPE_I64};
   for (uint32_t i = 0; i < rank; i++) a.shape.v[i] = i == axis ? n : 1;
   const uint32_t count = b->node(b, VT_OP_iota, NULL, 0, &a);
   return vt_build2(b, VT_OP_mul, count, vt_build_int(b, VT_DTYPE_I64, step));
 }
 
-/* A stride is longer than the padding only where there is one window, a dilation only where there
- * is one tap or no window: then nothing is counted in such steps, and they may wrap. */
-static int64_t wrapped(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+/* A wrapping product. A stride is longer than the padded axis only if there is one window, a
+ * dilation only if there is one tap or no window. Then it is multiplied by 0 at most, and may
+ * wrap. */
+static int64_t wrapping_product(int64_t a, int64_t b) {
+  return (int64_t)((uint64_t)a * (uint64_t)b);
+}
 
-/* [positions, taps]: which element of the padded spatial axes, as one axis, each tap reads. */
-static uint32_t taps(vt_builder *b, const frame *f) {
+/* The row-major position in the padded spatial axes that each tap reads: [positions, taps]. */
+static uint32_t tap_index(vt_builder *b, const pool_sizes *f) {
   const uint32_t rank = 2 * f->axes;
   int64_t kernel[VT_SPATIAL_MAX];
   uint32_t sum = VT_NO_VALUE;
   for (uint32_t i = 0; i < f->axes; i++) {
-    const int64_t step = vt_count_of(f->padded + i + 1, f->axes - i - 1);
-    const uint32_t p = ramp(b, rank, i, f->out[i], wrapped(f->w[i].stride, step));
-    const uint32_t k = ramp(b, rank, f->axes + i, f->w[i].kernel, wrapped(f->w[i].dilation, step));
+    const int64_t step = vt_count_elements(f->padded + i + 1, f->axes - i - 1);
+    const uint32_t p =
+        build_scaled_iota(b, rank, i, f->out[i], wrapping_product(f->w[i].stride, step));
+    const uint32_t k = build_scaled_iota(b, rank, f->axes + i, f->w[i].kernel,
+                                         wrapping_product(f->w[i].dilation, step));
     const uint32_t at = vt_build2(b, VT_OP_add, p, k);
     sum = i == 0 ? at : vt_build2(b, VT_OP_add, sum, at);
     kernel[i] = f->w[i].kernel;
   }
-  const int64_t dim[2] = {vt_count_of(f->out, f->axes), vt_count_of(kernel, f->axes)};
+  const int64_t dim[2] = {vt_count_elements(f->out, f->axes), vt_count_elements(kernel, f->axes)};
   return vt_build_reshape(b, sum, 2, dim);
 }
 
-/* [n, c, positions, taps] of a padded x. */
-static uint32_t windows(vt_builder *b, const frame *f, uint32_t padded, uint32_t index, int64_t n,
-                        int64_t c) {
-  const int64_t dim[3] = {n, c, vt_count_of(f->padded, f->axes)};
+/* The windows of a padded x: [n, c, positions, taps]. */
+static uint32_t gather_windows(vt_builder *b, const pool_sizes *f, uint32_t padded, uint32_t index,
+                               int64_t n, int64_t c) {
+  const int64_t dim[3] = {n, c, vt_count_elements(f->padded, f->axes)};
   const uint32_t in[2] = {vt_build_reshape(b, padded, 3, dim), index};
   const vt_attr_gather a = {.size = sizeof a, .axis = 2};
   return b->node(b, VT_OP_gather, in, 2, &a);
 }
 
-/* [n, c, positions...] */
-static uint32_t spread(vt_builder *b, const frame *f, uint32_t x) {
+/* Reshapes x to [n, c, positions...]. */
+static uint32_t to_positions(vt_builder *b, const pool_sizes *f, uint32_t x) {
   int64_t dim[2 + VT_SPATIAL_MAX] = {f->n, f->c};
   memcpy(dim + 2, f->out, f->axes * sizeof *dim);
   return vt_build_reshape(b, x, f->axes + 2, dim);
 }
 
-uint32_t vt_pooling_least(vt_builder *b, uint32_t dtype) {
+uint32_t vt_pooling_least_value(vt_builder *b, uint32_t dtype) {
   static const uint64_t bits[] = {
       [VT_DTYPE_F32] = 0xff800000, [VT_DTYPE_F64] = UINT64_C(0xfff0000000000000),
       [VT_DTYPE_I8] = 0x80,        [VT_DTYPE_U8] = 0,
@@ -262,20 +274,22 @@ uint32_t vt_pooling_least(vt_builder *b, uint32_t dtype) {
   return vt_build_bits(b, dtype, bits[dtype]);
 }
 
-/* What has no elements needs no windows, whose number and padding may be large. */
-static int is_empty(const frame *f, const int64_t *spatial) {
+/* Whether a tensor with these spatial sizes is empty. Then no windows are formed, whose number and
+ * padding may be large. */
+static int is_empty(const pool_sizes *f, const int64_t *spatial) {
   int empty = f->n == 0 || f->c == 0;
   for (uint32_t i = 0; i < f->axes; i++) empty |= spatial[i] == 0;
   return empty;
 }
 
-static uint32_t nothing(vt_builder *b, const frame *f, uint32_t dtype, const int64_t *spatial) {
+static uint32_t build_zeros(vt_builder *b, const pool_sizes *f, uint32_t dtype,
+                            const int64_t *spatial) {
   vt_type t = {dtype, f->axes + 2, {f->n, f->c}};
   memcpy(t.dim + 2, spatial, f->axes * sizeof *spatial);
   return vt_build_full(b, dtype, 0.0, &t);
 }
 
-static int max_frame(vt_builder *b, uint32_t x, const void *attrs, frame *out) {
+static int max_pool_sizes(vt_builder *b, uint32_t x, const void *attrs, pool_sizes *out) {
   const vt_type *t = b->type(b, x);
   const vt_pooling p = vt_pooling_max(attrs);
   if (t == NULL) return 0;
@@ -283,41 +297,42 @@ static int max_frame(vt_builder *b, uint32_t x, const void *attrs, frame *out) {
   vt_type y = {0};
   const vt_rule r = {.dims = b->dims, .in = &tx, .n_in = 1, .attrs = attrs};
   if (shape_max_pool(&r, &y, NULL) != VT_OK) return 0;
-  *out = frame_of(&p, &tx, &y);
+  *out = pool_sizes_of(&p, &tx, &y);
   return 1;
 }
 
 uint32_t lower_max_pool(const vt_lowering *l) {
-  frame f;
-  if (!max_frame(l->b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  if (is_empty(&f, f.out)) return nothing(l->b, &f, f.dtype, f.out);
-  const uint32_t padded = pad_to(l->b, &f, l->in[0], vt_pooling_least(l->b, f.dtype), 0);
-  const uint32_t w = windows(l->b, &f, padded, taps(l->b, &f), f.n, f.c);
-  return spread(l->b, &f, vt_build_reduce(l->b, VT_OP_max, w, 3, 0));
+  pool_sizes f;
+  if (!max_pool_sizes(l->b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  if (is_empty(&f, f.out)) return build_zeros(l->b, &f, f.dtype, f.out);
+  const uint32_t padded = pad_spatial(l->b, &f, l->in[0], vt_pooling_least_value(l->b, f.dtype), 0);
+  const uint32_t w = gather_windows(l->b, &f, padded, tap_index(l->b, &f), f.n, f.c);
+  return to_positions(l->b, &f, vt_build_reduce(l->b, VT_OP_max, w, 3, 0));
 }
 
-/* 1 where a tap lies on x, 0 on padding: [1, 1, positions, taps]. With `whole` padding is counted,
- * and only what lies beyond it is 0. */
-static uint32_t presence(vt_builder *b, const frame *f, uint32_t index, int whole) {
+/* 1 for a tap on x, 0 for one on padding: [1, 1, positions, taps]. With `whole` padding counts as
+ * x, and only taps beyond it are 0. */
+static uint32_t tap_presence(vt_builder *b, const pool_sizes *f, uint32_t index, int whole) {
   int64_t dim[2 + VT_SPATIAL_MAX] = {1, 1};
   for (uint32_t i = 0; i < f->axes; i++)
     dim[2 + i] = f->in[i] + (whole ? f->w[i].low + f->w[i].high : 0);
   const uint32_t ones = vt_build_broadcast(b, vt_build_int(b, VT_DTYPE_I64, 1), f->axes + 2, dim);
-  const uint32_t padded = pad_to(b, f, ones, vt_build_int(b, VT_DTYPE_I64, 0), whole);
-  return windows(b, f, padded, index, 1, 1);
+  const uint32_t padded = pad_spatial(b, f, ones, vt_build_int(b, VT_DTYPE_I64, 0), whole);
+  return gather_windows(b, f, padded, index, 1, 1);
 }
 
-/* Tap number to row-major index in the spatial axes of x; `tap` is [n, c, positions...]. */
-static uint32_t unravel(vt_builder *b, const frame *f, uint32_t tap) {
+/* The row-major index in the spatial axes of x of a tap number; `tap` is [n, c, positions...]. */
+static uint32_t tap_to_index(vt_builder *b, const pool_sizes *f, uint32_t tap) {
   uint32_t flat = VT_NO_VALUE;
   int64_t inner = 1;
-  for (uint32_t i = f->axes; i-- > 0;) { /* the last axis first: it is the innermost */
-    const int64_t step = vt_count_of(f->in + i + 1, f->axes - i - 1);
+  for (uint32_t i = f->axes;
+       i-- > 0;) { /* from the last axis, which is the innermost, to the first */
+    const int64_t step = vt_count_elements(f->in + i + 1, f->axes - i - 1);
     const vt_window *w = &f->w[i];
     uint32_t k = vt_build2(b, VT_OP_div, tap, vt_build_int(b, VT_DTYPE_I64, inner));
     k = vt_build2(b, VT_OP_mod, k, vt_build_int(b, VT_DTYPE_I64, w->kernel));
     k = vt_build2(b, VT_OP_mul, k, vt_build_int(b, VT_DTYPE_I64, w->dilation));
-    const uint32_t p = ramp(b, f->axes + 2, i + 2, f->out[i], w->stride);
+    const uint32_t p = build_scaled_iota(b, f->axes + 2, i + 2, f->out[i], w->stride);
     uint32_t at = vt_build2(b, VT_OP_add, k, p);
     at = vt_build2(b, VT_OP_sub, at, vt_build_int(b, VT_DTYPE_I64, w->low));
     at = vt_build2(b, VT_OP_mul, at, vt_build_int(b, VT_DTYPE_I64, step));
@@ -327,26 +342,27 @@ static uint32_t unravel(vt_builder *b, const frame *f, uint32_t tap) {
   return flat;
 }
 
-/* Padding is the least value, so it can be the first to hold the result only where that is the
- * least value too; then all elements hold it, and the first one present is meant. */
+/* Padding holds the least value. It can only be the first tap with the maximum if the maximum is
+ * the least value; then every element holds it, and the first tap that is present is the answer. */
 uint32_t lower_max_pool_index(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_axis last = {.size = sizeof last, .axis = 3};
-  frame f;
-  if (!max_frame(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  if (is_empty(&f, f.out)) return nothing(b, &f, VT_DTYPE_I64, f.out);
-  const uint32_t least = vt_pooling_least(b, f.dtype), index = taps(b, &f);
-  const uint32_t w = windows(b, &f, pad_to(b, &f, l->in[0], least, 0), index, f.n, f.c);
-  const uint32_t there = presence(b, &f, index, 0);
+  pool_sizes f;
+  if (!max_pool_sizes(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  if (is_empty(&f, f.out)) return build_zeros(b, &f, VT_DTYPE_I64, f.out);
+  const uint32_t least = vt_pooling_least_value(b, f.dtype), index = tap_index(b, &f);
+  const uint32_t w = gather_windows(b, &f, pad_spatial(b, &f, l->in[0], least, 0), index, f.n, f.c);
+  const uint32_t there = tap_presence(b, &f, index, 0);
   const uint32_t first = b->node(b, VT_OP_argmax, &there, 1, &last);
   const uint32_t best = b->node(b, VT_OP_argmax, &w, 1, &last);
   const uint32_t lowest = vt_build2(b, VT_OP_eq, vt_build_reduce(b, VT_OP_max, w, 3, 0), least);
-  return unravel(b, &f, spread(b, &f, vt_build3(b, VT_OP_select, lowest, first, best)));
+  return tap_to_index(b, &f, to_positions(b, &f, vt_build3(b, VT_OP_select, lowest, first, best)));
 }
 
-/* f32(count) of each window: [1, 1, positions]. */
-static uint32_t counts(vt_builder *b, const frame *f, uint32_t index, int count_padding) {
-  const uint32_t there = presence(b, f, index, count_padding);
+/* The number of elements of each window in the type of x: [1, 1, positions]. */
+static uint32_t window_counts(vt_builder *b, const pool_sizes *f, uint32_t index,
+                              int count_padding) {
+  const uint32_t there = tap_presence(b, f, index, count_padding);
   return vt_build_cast(b, vt_build_reduce(b, VT_OP_sum, there, 3, 0), f->dtype);
 }
 
@@ -359,12 +375,14 @@ uint32_t lower_avg_pool(const vt_lowering *l) {
   const vt_rule r = {.dims = b->dims, .in = &tx, .n_in = 1, .attrs = l->attrs};
   vt_type y = {0};
   if (shape_avg_pool(&r, &y, NULL) != VT_OK) return VT_NO_VALUE;
-  const frame f = frame_of(&p, &tx, &y);
-  if (is_empty(&f, f.out)) return nothing(b, &f, f.dtype, f.out);
-  const uint32_t index = taps(b, &f);
-  const uint32_t padded = pad_to(b, &f, l->in[0], vt_build_like(b, l->in[0], 0.0), 0);
-  const uint32_t sum = vt_build_reduce(b, VT_OP_sum, windows(b, &f, padded, index, f.n, f.c), 3, 0);
-  return spread(b, &f, vt_build2(b, VT_OP_div, sum, counts(b, &f, index, p.count_padding)));
+  const pool_sizes f = pool_sizes_of(&p, &tx, &y);
+  if (is_empty(&f, f.out)) return build_zeros(b, &f, f.dtype, f.out);
+  const uint32_t index = tap_index(b, &f);
+  const uint32_t padded = pad_spatial(b, &f, l->in[0], vt_build_like(b, l->in[0], 0.0), 0);
+  const uint32_t sum =
+      vt_build_reduce(b, VT_OP_sum, gather_windows(b, &f, padded, index, f.n, f.c), 3, 0);
+  return to_positions(b, &f,
+                      vt_build2(b, VT_OP_div, sum, window_counts(b, &f, index, p.count_padding)));
 }
 
 static uint32_t reduce_spatial(const vt_lowering *l, uint32_t op) {
@@ -378,11 +396,11 @@ static uint32_t reduce_spatial(const vt_lowering *l, uint32_t op) {
 uint32_t lower_global_max_pool(const vt_lowering *l) { return reduce_spatial(l, VT_OP_max); }
 uint32_t lower_global_avg_pool(const vt_lowering *l) { return reduce_spatial(l, VT_OP_mean); }
 
-/* ---- gradients as ops: what arrives at an element is added by scatter_add ---- */
+/* ---- gradients as ops: scatter_add adds the contributions to an element ---- */
 
-/* base + S(updates), base being +0: [rows..., length] along `axis`. */
-static uint32_t arrive(vt_builder *b, uint32_t index, uint32_t updates, uint32_t rank,
-                       const int64_t *dim, uint32_t axis, uint32_t batch) {
+/* S(updates) at the positions of `index` along `axis` in a tensor of zeros of shape `dim`. */
+static uint32_t scatter_to_zeros(vt_builder *b, uint32_t index, uint32_t updates, uint32_t rank,
+                                 const int64_t *dim, uint32_t axis, uint32_t batch) {
   const vt_attr_gather a = {.size = sizeof a, .axis = axis, .batch = batch};
   const uint32_t zeros = vt_build_broadcast(b, vt_build_like(b, updates, 0.0), rank, dim);
   const uint32_t in[3] = {zeros, index, updates};
@@ -391,20 +409,20 @@ static uint32_t arrive(vt_builder *b, uint32_t index, uint32_t updates, uint32_t
 
 uint32_t lower_max_pool_grad(const vt_lowering *l) {
   vt_builder *b = l->b;
-  frame f;
-  if (!max_frame(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const int64_t rows[2] = {f.n * f.c, vt_count_of(f.out, f.axes)};
-  const int64_t flat[2] = {f.n * f.c, vt_count_of(f.in, f.axes)};
+  pool_sizes f;
+  if (!max_pool_sizes(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  const int64_t rows[2] = {f.n * f.c, vt_count_elements(f.out, f.axes)};
+  const int64_t flat[2] = {f.n * f.c, vt_count_elements(f.in, f.axes)};
   int64_t dim[2 + VT_SPATIAL_MAX] = {f.n, f.c};
   memcpy(dim + 2, f.in, f.axes * sizeof *dim);
   const uint32_t where = b->node(b, VT_OP_max_pool_index, l->in, 1, l->attrs);
   const uint32_t index = vt_build_reshape(b, where, 2, rows);
   const uint32_t dy = vt_build_reshape(b, l->in[1], 2, rows);
-  return vt_build_reshape(b, arrive(b, index, dy, 2, flat, 1, 1), f.axes + 2, dim);
+  return vt_build_reshape(b, scatter_to_zeros(b, index, dy, 2, flat, 1, 1), f.axes + 2, dim);
 }
 
-/* The part of the padded axes that x is. */
-static uint32_t cut_out(vt_builder *b, const frame *f, uint32_t padded) {
+/* Removes the padding of the spatial axes. */
+static uint32_t remove_padding(vt_builder *b, const pool_sizes *f, uint32_t padded) {
   const uint32_t rank = f->axes + 2;
   int64_t dim[2 + VT_SPATIAL_MAX] = {f->n, f->c};
   vt_attr_slice a = {.size = sizeof a, .start = {.n = rank}, .stop = {.n = rank}};
@@ -418,7 +436,7 @@ static uint32_t cut_out(vt_builder *b, const frame *f, uint32_t padded) {
   return b->node(b, VT_OP_slice, &shaped, 1, &a);
 }
 
-/* Every window hands its quotient to all its taps; what falls on padding is cut off. */
+/* Every window passes dy/count to all its taps; the part on padding is cut off. */
 uint32_t lower_avg_pool_grad(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_avg_pool_grad *a = l->attrs;
@@ -428,20 +446,22 @@ uint32_t lower_avg_pool_grad(const vt_lowering *l) {
   const vt_type y = *t;
   vt_type x = y;
   memcpy(x.dim + 2, a->from.v, (x.rank - 2) * sizeof *x.dim);
-  const frame f = frame_of(&p, &x, &y);
-  if (is_empty(&f, f.in) || is_empty(&f, f.out)) return nothing(b, &f, f.dtype, f.in);
-  const uint32_t index = taps(b, &f);
+  const pool_sizes f = pool_sizes_of(&p, &x, &y);
+  if (is_empty(&f, f.in) || is_empty(&f, f.out)) return build_zeros(b, &f, f.dtype, f.in);
+  const uint32_t index = tap_index(b, &f);
   const vt_type *ti = b->type(b, index);
   if (ti == NULL) return VT_NO_VALUE;
   const int64_t n_out = ti->dim[0], n_taps = ti->dim[1], total = n_out * n_taps;
   const int64_t column[4] = {f.n, f.c, n_out, 1}, all[4] = {f.n, f.c, n_out, n_taps};
-  const int64_t line[3] = {f.n, f.c, total}, flat[3] = {f.n, f.c, vt_count_of(f.padded, f.axes)};
+  const int64_t line[3] = {f.n, f.c, total},
+                flat[3] = {f.n, f.c, vt_count_elements(f.padded, f.axes)};
   const int64_t divisor[4] = {1, 1, n_out, 1};
-  const uint32_t count = vt_build_reshape(b, counts(b, &f, index, p.count_padding), 4, divisor);
+  const uint32_t count =
+      vt_build_reshape(b, window_counts(b, &f, index, p.count_padding), 4, divisor);
   const uint32_t q = vt_build2(b, VT_OP_div, vt_build_reshape(b, l->in[0], 4, column), count);
   const uint32_t updates = vt_build_reshape(b, vt_build_broadcast(b, q, 4, all), 3, line);
   const uint32_t places = vt_build_reshape(b, index, 1, &total);
-  return cut_out(b, &f, arrive(b, places, updates, 3, flat, 2, 0));
+  return remove_padding(b, &f, scatter_to_zeros(b, places, updates, 3, flat, 2, 0));
 }
 
 /* ---- gradients ---- */
@@ -451,18 +471,18 @@ void grad_max_pool(const vt_gradient *g) {
   g->d_in[0] = g->b->node(g->b, VT_OP_max_pool_grad, in, 2, g->attrs);
 }
 
-/* The gradient is a selection of dy, and its gradient the same selection of what comes back. */
+/* max_pool_grad moves elements of dy, so its gradient gathers them from the same positions. */
 void grad_max_pool_grad(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_gather along = {.size = sizeof along, .axis = 1, .batch = 1};
-  frame f;
-  if (!max_frame(b, g->in[0], g->attrs, &f)) return;
-  const int64_t rows[2] = {f.n * f.c, vt_count_of(f.out, f.axes)};
-  const int64_t flat[2] = {f.n * f.c, vt_count_of(f.in, f.axes)};
+  pool_sizes f;
+  if (!max_pool_sizes(b, g->in[0], g->attrs, &f)) return;
+  const int64_t rows[2] = {f.n * f.c, vt_count_elements(f.out, f.axes)};
+  const int64_t flat[2] = {f.n * f.c, vt_count_elements(f.in, f.axes)};
   const uint32_t where = b->node(b, VT_OP_max_pool_index, g->in, 1, g->attrs);
   uint32_t in[2] = {vt_build_reshape(b, g->d_out[0], 2, flat), VT_NO_VALUE};
   in[1] = vt_build_reshape(b, where, 2, rows);
-  g->d_in[1] = spread(b, &f, b->node(b, VT_OP_gather, in, 2, &along));
+  g->d_in[1] = to_positions(b, &f, b->node(b, VT_OP_gather, in, 2, &along));
 }
 
 void grad_avg_pool(const vt_gradient *g) {
@@ -495,12 +515,12 @@ void grad_avg_pool_grad(const vt_gradient *g) {
   g->d_in[0] = g->b->node(g->b, VT_OP_avg_pool, g->d_out, 1, &forward);
 }
 
-/* The spatial axes as one, whose only window is all of it. */
+/* A max_pool over all spatial axes as one axis, with a single window of its length. */
 void grad_global_max_pool(const vt_gradient *g) {
   const vt_type *t = g->b->type(g->b, g->in[0]);
   if (t == NULL) return;
   const vt_type x = *t;
-  const int64_t length = vt_count_of(x.dim + 2, x.rank - 2);
+  const int64_t length = vt_count_elements(x.dim + 2, x.rank - 2);
   const int64_t flat[3] = {x.dim[0], x.dim[1], length}, one[3] = {x.dim[0], x.dim[1], 1};
   const vt_attr_max_pool a = {.size = sizeof a, .kernel = {.n = 1, .v = {length}}};
   uint32_t in[2] = {vt_build_reshape(g->b, g->in[0], 3, flat), VT_NO_VALUE};
@@ -509,12 +529,12 @@ void grad_global_max_pool(const vt_gradient *g) {
   g->d_in[0] = vt_build_reshape(g->b, dx, x.rank, x.dim);
 }
 
-/* dy/n, then repeated. */
+/* dy/n, then broadcast */
 void grad_global_avg_pool(const vt_gradient *g) {
   const vt_type *t = g->b->type(g->b, g->in[0]);
   if (t == NULL) return;
   const vt_type x = *t;
-  const uint32_t n = vt_build_int(g->b, x.dtype, vt_count_of(x.dim + 2, x.rank - 2));
+  const uint32_t n = vt_build_int(g->b, x.dtype, vt_count_elements(x.dim + 2, x.rank - 2));
   const uint32_t q = vt_build2(g->b, VT_OP_div, g->d_out[0], n);
   g->d_in[0] = vt_build_broadcast(g->b, q, x.rank, x.dim);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_pool.h - the attributes of pools in one form: their groups differ, their meaning does not. */
+ * op_pool.h - reads the attributes of the different pools into one struct, because their groups
+ * differ in fields but not in meaning. Private to src/op. */
 #ifndef VT_OP_POOL_H
 #define VT_OP_POOL_H
 #include "vt_builder.h"
 #include "vt_window.h"
 
 typedef struct vt_pooling {
-  vt_window_lists l;
-  int ceil, count_padding;
+  vt_window_lists l;       /* kernel, stride, dilation, low, high */
+  int ceil, count_padding; /* count_padding: taps on padding count in an average */
 } vt_pooling;
 
 static inline vt_pooling vt_pooling_max(const vt_attr_max_pool *a) {
@@ -26,12 +27,14 @@ static inline vt_pooling vt_pooling_avg_grad(const vt_attr_avg_pool_grad *a) {
                       a->count_padding != 0};
 }
 
-/* Windows stand side by side unless a stride is given. */
+/* The window along spatial axis i. Without a stride the windows do not overlap: it is then the
+ * kernel size. */
 static inline vt_window vt_pooling_axis(const vt_pooling *p, uint32_t i) {
   const int64_t kernel = vt_window_entry(p->l.kernel, i, 1);
   return vt_window_axis(&p->l, i, kernel, kernel);
 }
 
-/* The least value of a type in the one order that is no NaN, as a literal. */
-uint32_t vt_pooling_least(vt_builder *b, uint32_t dtype);
+/* A literal of the least value of the type in the one order, in which it is not a NaN: -inf for
+ * floats. */
+uint32_t vt_pooling_least_value(vt_builder *b, uint32_t dtype);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_pool_kernels.c - pools and their gradients one window or one element at a time: the second
- * implementation of what op_pool.c says in ops. */
+ * op_pool_kernels.c - kernels of pools and their gradients, one window or one element at a time:
+ * the second implementation of op_pool.c. */
 #include <string.h>
 #include "op_float.h"
 #include "op_pool.h"
@@ -8,7 +8,7 @@
 
 /* ---- windows over the spatial axes of a view ---- */
 
-typedef struct sweep {
+typedef struct sweep { /* the windows of a pool, and dim and stride of x, per spatial axis */
   uint32_t axes;
   vt_window w[VT_SPATIAL_MAX];
   int64_t kernel[VT_SPATIAL_MAX], dim[VT_SPATIAL_MAX], stride[VT_SPATIAL_MAX];
@@ -25,8 +25,9 @@ static sweep sweep_of(const vt_pooling *p, const vt_view *x) {
   return s;
 }
 
-/* Whether tap k of window p lies on x; where in memory and where in row-major order. */
-static int tap_of(const sweep *s, const int64_t *p, const int64_t *k, int64_t *at, int64_t *flat) {
+/* Whether tap k of window p is on x; *at is its offset in memory, *flat its row-major position. */
+static int locate_tap(const sweep *s, const int64_t *p, const int64_t *k, int64_t *at,
+                      int64_t *flat) {
   *at = *flat = 0;
   for (uint32_t i = 0; i < s->axes; i++) {
     const int64_t x = p[i] * s->w[i].stride + k[i] * s->w[i].dilation - s->w[i].low;
@@ -37,8 +38,9 @@ static int tap_of(const sweep *s, const int64_t *p, const int64_t *k, int64_t *a
   return 1;
 }
 
-/* Taps of window p along axis i that count: those on x, or on x and its padding. */
-static int64_t counted(const sweep *s, const vt_pooling *pool, const int64_t *p) {
+/* The number of taps of window p that count: those on x, or with count_padding those on x and its
+ * padding. */
+static int64_t count_taps(const sweep *s, const vt_pooling *pool, const int64_t *p) {
   int64_t all = 1;
   for (uint32_t i = 0; i < s->axes; i++) {
     const vt_window *w = &s->w[i];
@@ -54,14 +56,14 @@ static int64_t counted(const sweep *s, const vt_pooling *pool, const int64_t *p)
   return all;
 }
 
-static int64_t plane(const vt_view *v, int64_t n, int64_t c) {
+static int64_t plane_offset(const vt_view *v, int64_t n, int64_t c) {
   return n * v->stride[0] + c * v->stride[1];
 }
 
 /* ---- max ---- */
 
-/* Element a comes above element b in the one order, NaN being the highest. */
-static int above(const vt_view *x, int64_t a, int64_t b) {
+/* Whether element a is above element b in the one order, in which NaN is highest. */
+static int is_above(const vt_view *x, int64_t a, int64_t b) {
   if (x->dtype == VT_DTYPE_F32)
     return vt_f32_above(((const float *)x->data)[a], ((const float *)x->data)[b]);
   if (x->dtype == VT_DTYPE_F64)
@@ -69,17 +71,17 @@ static int above(const vt_view *x, int64_t a, int64_t b) {
   return vt_load_int(x->data, x->dtype, a) > vt_load_int(x->data, x->dtype, b);
 }
 
-/* The first element of window p that holds its maximum; its place in row-major order. Every window
- * has an element. */
-static int64_t best_of(const sweep *s, const vt_view *x, int64_t base, const int64_t *p,
-                       int64_t *out_flat) {
+/* The offset of the first element of window p that holds its maximum, and in *out_flat its
+ * row-major position. Every window contains an element. */
+static int64_t find_maximum(const sweep *s, const vt_view *x, int64_t base, const int64_t *p,
+                            int64_t *out_flat) {
   int64_t best = base, at, flat;
   int any = 0;
   vt_walk k;
   vt_walk_init(&k, s->axes, s->kernel);
   for (int64_t i = 0; i < k.count; i++, vt_walk_next(&k)) {
-    if (!tap_of(s, p, k.index, &at, &flat)) continue;
-    if (any && !above(x, base + at, best)) continue;
+    if (!locate_tap(s, p, k.index, &at, &flat)) continue;
+    if (any && !is_above(x, base + at, best)) continue;
     any = 1;
     best = base + at;
     *out_flat = flat;
@@ -97,7 +99,8 @@ vt_status kernel_max_pool(vt_kernel *k) {
   vt_walk_init(&w, y->rank, y->dim);
   vt_walk_view(&w, y);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    const int64_t from = best_of(&s, x, plane(x, w.index[0], w.index[1]), w.index + 2, &flat);
+    const int64_t from =
+        find_maximum(&s, x, plane_offset(x, w.index[0], w.index[1]), w.index + 2, &flat);
     memcpy((char *)y->data + w.at[0] * size, (const char *)x->data + from * size, (size_t)size);
   }
   return VT_OK;
@@ -112,7 +115,7 @@ vt_status kernel_max_pool_index(vt_kernel *k) {
   vt_walk_init(&w, y->rank, y->dim);
   vt_walk_view(&w, y);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    (void)best_of(&s, x, plane(x, w.index[0], w.index[1]), w.index + 2, &flat);
+    (void)find_maximum(&s, x, plane_offset(x, w.index[0], w.index[1]), w.index + 2, &flat);
     ((int64_t *)y->data)[w.at[0]] = flat;
   }
   return VT_OK;
@@ -129,31 +132,33 @@ vt_status kernel_avg_pool(vt_kernel *k) {
   vt_walk_init(&w, y->rank, y->dim);
   vt_walk_view(&w, y);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    const int64_t base = plane(x, w.index[0], w.index[1]);
+    const int64_t base = plane_offset(x, w.index[0], w.index[1]);
     vt_float_sum sum;
     vt_float_sum_init(&sum, x->dtype);
     vt_walk_init(&t, s.axes, s.kernel);
-    for (int64_t j = 0; j < t.count; j++, vt_walk_next(&t)) /* an absent tap keeps its number */
-      vt_float_sum_add(
-          &sum, tap_of(&s, w.index + 2, t.index, &at, &flat) ? vt_float_load(x, base + at) : 0.0);
+    for (int64_t j = 0; j < t.count;
+         j++, vt_walk_next(&t)) /* an absent tap keeps its position in S */
+      vt_float_sum_add(&sum, locate_tap(&s, w.index + 2, t.index, &at, &flat)
+                                 ? vt_float_load(x, base + at)
+                                 : 0.0);
     vt_float_store(
         y, w.at[0],
-        vt_float_divide(x->dtype, vt_float_sum_done(&sum), counted(&s, &p, w.index + 2)));
+        vt_float_divide(x->dtype, vt_float_sum_done(&sum), count_taps(&s, &p, w.index + 2)));
   }
   return VT_OK;
 }
 
-/* ---- gradients: each element of x asks the windows that hold it, in ascending order ---- */
+/* ---- gradients: each element of x adds up the windows that contain it, in ascending order ---- */
 
-/* Windows first .. first+n-1 of each axis may hold element `e`: those that start at or before it
- * and end at or after it. */
+/* The windows first .. first+n-1 of each axis whose extent includes element e: they start at or
+ * before it and end at or after it. */
 typedef struct span {
   int64_t first[VT_SPATIAL_MAX], n[VT_SPATIAL_MAX];
 } span;
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-static span span_of(const sweep *s, const int64_t *e, const int64_t *windows) {
+static span windows_around(const sweep *s, const int64_t *e, const int64_t *windows) {
   span r = {0};
   for (uint32_t i = 0; i < s->axes; i++) {
     const int64_t end = e[i] + s->w[i].low, start = end - vt_window_extent(&s->w[i]) + 1;
@@ -167,24 +172,25 @@ static span span_of(const sweep *s, const int64_t *e, const int64_t *windows) {
   return r;
 }
 
-/* With a dilation a window may reach over an element without holding it. */
-static int holds(const sweep *s, const int64_t *p, const int64_t *e) {
+/* Whether window p contains element e: with a dilation it may reach over e without a tap on it. */
+static int window_contains(const sweep *s, const int64_t *p, const int64_t *e) {
   for (uint32_t i = 0; i < s->axes; i++)
     if ((e[i] + s->w[i].low - p[i] * s->w[i].stride) % s->w[i].dilation != 0) return 0;
   return 1;
 }
 
-typedef struct asked { /* one element of dx, and one plane of dy */
+typedef struct element_gradient { /* the gradient of one element of dx, from one plane of dy */
   const sweep *s;
   const vt_pooling *p;
   const vt_view *dy;
-  int64_t base, flat;  /* of the plane in dy; of the element in row-major order */
-  const int64_t *best; /* of each window; NULL: every window that holds the element counts */
-} asked;
+  int64_t base, flat;  /* offset of the plane in dy; row-major position of the element */
+  const int64_t *best; /* position of the maximum of each window; NULL for avg_pool, where every
+                          window that contains the element counts */
+} element_gradient;
 
-static double arriving(const asked *a, const int64_t *e) {
+static double sum_of_windows(const element_gradient *a, const int64_t *e) {
   const int64_t *windows = a->dy->dim + 2;
-  const span near = span_of(a->s, e, windows);
+  const span near = windows_around(a->s, e, windows);
   vt_float_sum sum;
   vt_walk w;
   vt_float_sum_init(&sum, a->dy->dtype);
@@ -198,23 +204,23 @@ static double arriving(const asked *a, const int64_t *e) {
     }
     if (a->best != NULL && a->best[flat] == a->flat)
       vt_float_sum_add(&sum, vt_float_load(a->dy, at));
-    if (a->best == NULL && holds(a->s, p, e))
+    if (a->best == NULL && window_contains(a->s, p, e))
       vt_float_sum_add(
-          &sum, vt_float_divide(a->dy->dtype, vt_float_load(a->dy, at), counted(a->s, a->p, p)));
+          &sum, vt_float_divide(a->dy->dtype, vt_float_load(a->dy, at), count_taps(a->s, a->p, p)));
   }
   return vt_float_sum_done(&sum);
 }
 
-/* One plane [n, c] of dx. */
-static void gather_plane(asked *a, const vt_view *dx, int64_t base) {
+/* Computes plane [n, c] of dx. */
+static void fill_plane(element_gradient *a, const vt_view *dx, int64_t base) {
   vt_walk e;
-  vt_view spatial = vt_view_drop(dx, 0);
-  spatial = vt_view_drop(&spatial, 0);
+  vt_view spatial = vt_view_drop_axis(dx, 0);
+  spatial = vt_view_drop_axis(&spatial, 0);
   vt_walk_init(&e, spatial.rank, spatial.dim);
   vt_walk_view(&e, &spatial);
   for (int64_t i = 0; i < e.count; i++, vt_walk_next(&e)) {
     a->flat = i;
-    vt_float_store(dx, base + e.at[0], arriving(a, e.index));
+    vt_float_store(dx, base + e.at[0], sum_of_windows(a, e.index));
   }
 }
 
@@ -224,17 +230,17 @@ vt_status kernel_avg_pool_grad(vt_kernel *k) {
   const sweep s = sweep_of(&p, dx);
   for (int64_t n = 0; n < dx->dim[0]; n++)
     for (int64_t c = 0; c < dx->dim[1]; c++) {
-      asked a = {.s = &s, .p = &p, .dy = dy, .base = plane(dy, n, c)};
-      gather_plane(&a, dx, plane(dx, n, c));
+      element_gradient a = {.s = &s, .p = &p, .dy = dy, .base = plane_offset(dy, n, c)};
+      fill_plane(&a, dx, plane_offset(dx, n, c));
     }
   return VT_OK;
 }
 
-/* The best element of each window of a plane. */
+/* Scratch for the position of the maximum of each window of a plane. */
 uint64_t work_max_pool_grad(const vt_view *in, uint32_t n_in) {
   uint64_t n = n_in < 2 ? 0 : sizeof(int64_t);
   for (uint32_t i = 2; n_in >= 2 && i < in[1].rank; i++) n *= (uint64_t)in[1].dim[i];
-  return n + 1; /* never 0: `best` is what tells the two gradients apart */
+  return n + 1; /* never 0, because best != NULL tells the two gradients apart */
 }
 
 vt_status kernel_max_pool_grad(vt_kernel *k) {
@@ -247,52 +253,53 @@ vt_status kernel_max_pool_grad(vt_kernel *k) {
     for (int64_t c = 0; c < x->dim[1]; c++) {
       vt_walk_init(&w, s.axes, dy->dim + 2);
       for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
-        (void)best_of(&s, x, plane(x, n, c), w.index, &best[i]);
-      asked a = {.s = &s, .p = &p, .dy = dy, .base = plane(dy, n, c), .best = best};
-      gather_plane(&a, dx, plane(dx, n, c));
+        (void)find_maximum(&s, x, plane_offset(x, n, c), w.index, &best[i]);
+      element_gradient a = {
+          .s = &s, .p = &p, .dy = dy, .base = plane_offset(dy, n, c), .best = best};
+      fill_plane(&a, dx, plane_offset(dx, n, c));
     }
   return VT_OK;
 }
 
 /* ---- global ---- */
 
-/* The spatial axes of a plane. */
-static vt_view spatial_of(const vt_view *x) {
-  const vt_view c = vt_view_drop(x, 0);
-  return vt_view_drop(&c, 0);
+/* A view of the spatial axes of one plane. */
+static vt_view spatial_view(const vt_view *x) {
+  const vt_view c = vt_view_drop_axis(x, 0);
+  return vt_view_drop_axis(&c, 0);
 }
 
 vt_status kernel_global_max_pool(vt_kernel *k) {
-  const vt_view *x = &k->in[0], *y = k->out, inner = spatial_of(x);
+  const vt_view *x = &k->in[0], *y = k->out, inner = spatial_view(x);
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
   vt_walk w, e;
   vt_walk_init(&w, 2, y->dim);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    const int64_t base = plane(x, w.index[0], w.index[1]);
+    const int64_t base = plane_offset(x, w.index[0], w.index[1]);
     int64_t best = base;
     vt_walk_init(&e, inner.rank, inner.dim);
     vt_walk_view(&e, &inner);
     for (int64_t j = 0; j < e.count; j++, vt_walk_next(&e))
-      if (above(x, base + e.at[0], best)) best = base + e.at[0];
-    memcpy((char *)y->data + plane(y, w.index[0], w.index[1]) * size,
+      if (is_above(x, base + e.at[0], best)) best = base + e.at[0];
+    memcpy((char *)y->data + plane_offset(y, w.index[0], w.index[1]) * size,
            (const char *)x->data + best * size, (size_t)size);
   }
   return VT_OK;
 }
 
 vt_status kernel_global_avg_pool(vt_kernel *k) {
-  const vt_view *x = &k->in[0], *y = k->out, inner = spatial_of(x);
+  const vt_view *x = &k->in[0], *y = k->out, inner = spatial_view(x);
   vt_walk w, e;
   vt_walk_init(&w, 2, y->dim);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    const int64_t base = plane(x, w.index[0], w.index[1]);
+    const int64_t base = plane_offset(x, w.index[0], w.index[1]);
     vt_float_sum sum;
     vt_float_sum_init(&sum, x->dtype);
     vt_walk_init(&e, inner.rank, inner.dim);
     vt_walk_view(&e, &inner);
     for (int64_t j = 0; j < e.count; j++, vt_walk_next(&e))
       vt_float_sum_add(&sum, vt_float_load(x, base + e.at[0]));
-    vt_float_store(y, plane(y, w.index[0], w.index[1]),
+    vt_float_store(y, plane_offset(y, w.index[0], w.index[1]),
                    vt_float_divide(x->dtype, vt_float_sum_done(&sum), e.count));
   }
   return VT_OK;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_recurrent.c - rnn, lstm and gru over a sequence: types, and the decomposition into a loop. */
+ * op_recurrent.c - rnn, lstm and gru over a sequence: type rules, the decomposition into a loop,
+ * and the nodes that the gradient shares with it. */
 #include "recurrent.h"
 #include <string.h>
 
-/* ---- what a node says ---- */
+/* ---- attributes and operands of a node ---- */
 
 static int is_index(uint32_t dtype) { return dtype == VT_DTYPE_I32 || dtype == VT_DTYPE_I64; }
 
@@ -41,8 +42,8 @@ static vt_recurrent read_rule(vt_cell cell, const vt_rule *r) {
   return vt_recurrent_read(cell, r->attrs, dtype, rank, r->n_in);
 }
 
-vt_recurrent vt_recurrent_of(vt_builder *b, vt_cell cell, const void *attrs, const uint32_t *in,
-                             uint32_t n) {
+vt_recurrent vt_recurrent_read_values(vt_builder *b, vt_cell cell, const void *attrs,
+                                      const uint32_t *in, uint32_t n) {
   uint32_t dtype[8] = {0}, rank[8] = {0};
   for (uint32_t i = 0; i < n; i++) {
     const vt_type *t = b->type(b, in[i]);
@@ -65,15 +66,15 @@ vt_status check_recurrent(const vt_rule *r, vt_diag *d) {
   return VT_OK;
 }
 
-typedef struct wanted {
+typedef struct expected { /* the sizes that the operands must have */
   const vt_rule *r;
   const vt_recurrent *c;
   int64_t batch, hidden;
-} wanted;
+} expected;
 
-/* Operand i is [(2,) first, second], or without `first` [(2,) second]. */
-static vt_status expect(const wanted *w, uint32_t i, int two, int64_t first, int64_t second,
-                        const char *what, vt_diag *d) {
+/* Checks that operand i is [(2,) first, second], or without `two` [(2,) second]. */
+static vt_status check_shape(const expected *w, uint32_t i, int two, int64_t first, int64_t second,
+                             const char *what, vt_diag *d) {
   const vt_type *t = &w->r->in[i];
   int64_t dim[3];
   uint32_t n = 0;
@@ -89,17 +90,17 @@ static vt_status expect(const wanted *w, uint32_t i, int two, int64_t first, int
                  w->c->both ? " for each of the two directions" : "");
 }
 
-static vt_status expect_all(const wanted *w, vt_diag *d) {
+static vt_status check_shapes(const expected *w, vt_diag *d) {
   const vt_rule *r = w->r;
   const vt_recurrent *c = w->c;
   const int64_t wide = w->hidden * c->gates;
   char text[VT_TYPE_TEXT];
-  VT_TRY(expect(w, 1, 1, r->in[0].dim[2], wide, "[I, gates*H]", d));
-  VT_TRY(expect(w, 2, 1, w->hidden, wide, "[H, gates*H]", d));
+  VT_TRY(check_shape(w, 1, 1, r->in[0].dim[2], wide, "[I, gates*H]", d));
+  VT_TRY(check_shape(w, 2, 1, w->hidden, wide, "[H, gates*H]", d));
   for (uint32_t i = 0; c->bias != 0 && i < 2; i++)
-    VT_TRY(expect(w, c->bias + i, 0, 0, wide, "a bias [gates*H]", d));
+    VT_TRY(check_shape(w, c->bias + i, 0, 0, wide, "a bias [gates*H]", d));
   for (uint32_t i = 0; c->start != 0 && i < c->states; i++)
-    VT_TRY(expect(w, c->start + i, 1, w->batch, w->hidden, "a state [B, H]", d));
+    VT_TRY(check_shape(w, c->start + i, 1, w->batch, w->hidden, "a state [B, H]", d));
   if (c->length != 0 && (r->in[c->length].rank != 1 || r->in[c->length].dim[0] != w->batch))
     return VT_FAIL(d, VT_VERIFY, "the lengths are %s, expected one for each of the batch",
                    vt_type_text(r->dims, &r->in[c->length], text));
@@ -126,8 +127,8 @@ static vt_status recurrent_shape(vt_cell cell, const vt_rule *r, vt_type *out, v
   if (u->rank != 2 + lead || vt_dim_is_symbolic(u->dim[lead]) || u->dim[lead] > VT_DIM_MAX / 8)
     return VT_FAIL(d, VT_VERIFY, "operand 3 is %s, expected %s[H, gates*H], H a number",
                    vt_type_text(r->dims, u, text), c.both ? "for both directions " : "");
-  const wanted w = {r, &c, x->dim[1], u->dim[lead]};
-  VT_TRY(expect_all(&w, d));
+  const expected w = {r, &c, x->dim[1], u->dim[lead]};
+  VT_TRY(check_shapes(&w, d));
   out[0] = *x;
   out[0].dim[2] = w.hidden * (c.both ? 2 : 1);
   vt_type state = {.dtype = VT_DTYPE_F32};
@@ -152,9 +153,10 @@ vt_status shape_gru(const vt_rule *r, vt_type *out, vt_diag *d) {
   return recurrent_shape(VT_CELL_GRU, r, out, d);
 }
 
-/* ---- short words ---- */
+/* ---- short ways to write nodes ---- */
 
-uint32_t vt_recurrent_part(vt_builder *b, uint32_t x, uint32_t from_end, int64_t from, int64_t to) {
+uint32_t vt_recurrent_slice(vt_builder *b, uint32_t x, uint32_t from_end, int64_t from,
+                            int64_t to) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   vt_attr_slice a = {.size = sizeof a, .start = {.n = t->rank}, .stop = {.n = t->rank}};
@@ -164,15 +166,15 @@ uint32_t vt_recurrent_part(vt_builder *b, uint32_t x, uint32_t from_end, int64_t
   return b->node(b, VT_OP_slice, &x, 1, &a);
 }
 
-uint32_t vt_recurrent_half(vt_builder *b, uint32_t x, uint32_t which) {
+uint32_t vt_recurrent_pick_direction(vt_builder *b, uint32_t x, uint32_t which) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const vt_type of_x = *t;
-  const uint32_t one = vt_recurrent_part(b, x, of_x.rank, which, (int64_t)which + 1);
+  const uint32_t one = vt_recurrent_slice(b, x, of_x.rank, which, (int64_t)which + 1);
   return vt_build_reshape(b, one, of_x.rank - 1, of_x.dim + 1);
 }
 
-uint32_t vt_recurrent_flip(vt_builder *b, uint32_t x) {
+uint32_t vt_recurrent_reverse(vt_builder *b, uint32_t x) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const int64_t n = t->dim[0];
@@ -182,15 +184,15 @@ uint32_t vt_recurrent_flip(vt_builder *b, uint32_t x) {
   return vt_build2(b, VT_OP_gather, x, index);
 }
 
-uint32_t vt_recurrent_at(vt_builder *b, uint32_t x, uint32_t t) {
+uint32_t vt_recurrent_element(vt_builder *b, uint32_t x, uint32_t t) {
   return vt_build2(b, VT_OP_gather, x, t);
 }
 
-uint32_t vt_recurrent_time(vt_builder *b, uint32_t index, int64_t steps, int turned) {
-  return turned ? minus(b, vt_build_int(b, VT_DTYPE_I64, steps - 1), index) : index;
+uint32_t vt_recurrent_step_time(vt_builder *b, uint32_t index, int64_t steps, int backwards) {
+  return backwards ? minus(b, vt_build_int(b, VT_DTYPE_I64, steps - 1), index) : index;
 }
 
-uint32_t vt_recurrent_join(vt_builder *b, const uint32_t *x, uint32_t n, int64_t axis) {
+uint32_t vt_recurrent_concat(vt_builder *b, const uint32_t *x, uint32_t n, int64_t axis) {
   const vt_attr_axis a = {.size = sizeof a, .axis = axis};
   return n == 1 ? x[0] : b->node(b, VT_OP_concat, x, n, &a);
 }
@@ -200,50 +202,57 @@ uint32_t vt_recurrent_linear(vt_builder *b, uint32_t x, uint32_t w, uint32_t bia
   return b->node(b, VT_OP_linear, in, bias == VT_NO_VALUE ? 2 : 3, NULL);
 }
 
-/* ---- one step ---- */
+/* ---- one time step ---- */
 
-static uint32_t gate_of(vt_builder *b, uint32_t x, const vt_recurrent *r, uint32_t i) {
+static uint32_t gate_columns(vt_builder *b, uint32_t x, const vt_recurrent *r, uint32_t i) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const int64_t h = t->dim[t->rank - 1] / r->gates;
-  return r->gates == 1 ? x : vt_recurrent_part(b, x, 1, i * h, (i + 1) * h);
+  return r->gates == 1 ? x : vt_recurrent_slice(b, x, 1, i * h, (i + 1) * h);
 }
 
-/* op(p_i + q_i) */
-static uint32_t gate(vt_builder *b, const vt_recurrent *r, uint32_t op, uint32_t p, uint32_t q,
-                     uint32_t i) {
-  const uint32_t left = gate_of(b, p, r, i);
-  return vt_build1(b, op, plus(b, left, gate_of(b, q, r, i)));
+/* Gate i: op(p_i + q_i). */
+static uint32_t build_gate(vt_builder *b, const vt_recurrent *r, uint32_t op, uint32_t p,
+                           uint32_t q, uint32_t i) {
+  const uint32_t left = gate_columns(b, p, r, i);
+  return vt_build1(b, op, plus(b, left, gate_columns(b, q, r, i)));
 }
 
-static void step_lstm(vt_builder *b, const vt_recurrent *r, uint32_t p, uint32_t q, uint32_t s,
-                      vt_step *out) {
+typedef struct step_input { /* values that one time step reads */
+  uint32_t p, q;            /* linear(x, w, b) and linear(h, u, c) */
+  const uint32_t *state;    /* h, s */
+  uint32_t u, c;
+} step_input;
+
+static void step_lstm(vt_builder *b, const vt_recurrent *r, const step_input *x,
+                      vt_cell_step *out) {
+  const uint32_t p = x->p, q = x->q, s = x->state[1];
   for (uint32_t i = 0; i < 4; i++)
-    out->gate[i] = gate(b, r, i == 2 ? VT_OP_tanh : VT_OP_sigmoid, p, q, i);
+    out->gate[i] = build_gate(b, r, i == 2 ? VT_OP_tanh : VT_OP_sigmoid, p, q, i);
   const uint32_t kept = times(b, out->gate[1], s);
   out->next[1] = plus(b, kept, times(b, out->gate[0], out->gate[2]));
   out->bend = vt_build1(b, VT_OP_tanh, out->next[1]);
   out->next[0] = times(b, out->gate[3], out->bend);
 }
 
-static uint32_t reset_part(vt_builder *b, uint32_t x, uint32_t u, uint32_t c, uint32_t which) {
+static uint32_t linear_of_gate(vt_builder *b, uint32_t x, uint32_t u, uint32_t c, uint32_t which) {
   const vt_recurrent three = {.gates = 3};
-  const uint32_t part = gate_of(b, u, &three, which);
+  const uint32_t part = gate_columns(b, u, &three, which);
   return vt_recurrent_linear(b, x, part,
-                             c == VT_NO_VALUE ? VT_NO_VALUE : gate_of(b, c, &three, which));
+                             c == VT_NO_VALUE ? VT_NO_VALUE : gate_columns(b, c, &three, which));
 }
 
-static void step_gru(vt_builder *b, const vt_recurrent *r, uint32_t p, uint32_t q, uint32_t h,
-                     uint32_t u, uint32_t c, vt_step *out) {
-  out->gate[0] = gate(b, r, VT_OP_sigmoid, p, q, 0);
-  out->gate[1] = gate(b, r, VT_OP_sigmoid, p, q, 1);
-  const uint32_t p_n = gate_of(b, p, r, 2);
+static void step_gru(vt_builder *b, const vt_recurrent *r, const step_input *x, vt_cell_step *out) {
+  const uint32_t p = x->p, q = x->q, h = x->state[0];
+  out->gate[0] = build_gate(b, r, VT_OP_sigmoid, p, q, 0);
+  out->gate[1] = build_gate(b, r, VT_OP_sigmoid, p, q, 1);
+  const uint32_t p_n = gate_columns(b, p, r, 2);
   uint32_t inner;
   if (r->reset_before) {
     out->bend = times(b, out->gate[0], h);
-    inner = reset_part(b, out->bend, u, c, 2);
+    inner = linear_of_gate(b, out->bend, x->u, x->c, 2);
   } else {
-    out->q_n = gate_of(b, q, r, 2);
+    out->q_n = gate_columns(b, q, r, 2);
     inner = times(b, out->gate[0], out->q_n);
   }
   out->gate[2] = vt_build1(b, VT_OP_tanh, plus(b, p_n, inner));
@@ -251,16 +260,16 @@ static void step_gru(vt_builder *b, const vt_recurrent *r, uint32_t p, uint32_t 
   out->next[0] = plus(b, fresh, times(b, out->gate[1], h));
 }
 
-vt_step vt_recurrent_step(vt_builder *b, const vt_recurrent *r, uint32_t p, const uint32_t *state,
-                          uint32_t u, uint32_t c) {
-  vt_step out = {.q_n = VT_NO_VALUE, .bend = VT_NO_VALUE, .next = {VT_NO_VALUE, VT_NO_VALUE}};
-  const uint32_t q = vt_recurrent_linear(b, state[0], u, c);
+vt_cell_step vt_recurrent_step(vt_builder *b, const vt_recurrent *r, uint32_t p,
+                               const uint32_t *state, uint32_t u, uint32_t c) {
+  vt_cell_step out = {.q_n = VT_NO_VALUE, .bend = VT_NO_VALUE, .next = {VT_NO_VALUE, VT_NO_VALUE}};
+  const step_input x = {p, vt_recurrent_linear(b, state[0], u, c), state, u, c};
   if (r->cell == VT_CELL_LSTM) {
-    step_lstm(b, r, p, q, state[1], &out);
+    step_lstm(b, r, &x, &out);
   } else if (r->cell == VT_CELL_GRU) {
-    step_gru(b, r, p, q, state[0], u, c, &out);
+    step_gru(b, r, &x, &out);
   } else {
-    const uint32_t a = plus(b, p, q);
+    const uint32_t a = plus(b, x.p, x.q);
     out.next[0] = r->relu ? at_least(b, a, 0.0) : vt_build1(b, VT_OP_tanh, a);
   }
   return out;
@@ -268,7 +277,7 @@ vt_step vt_recurrent_step(vt_builder *b, const vt_recurrent *r, uint32_t p, cons
 
 /* ---- the loop ---- */
 
-static uint32_t zeros(vt_builder *b, int64_t rows, int64_t columns) {
+static uint32_t build_zeros(vt_builder *b, int64_t rows, int64_t columns) {
   const int64_t dim[2] = {rows, columns};
   return vt_build_broadcast(b, vt_build_number(b, VT_DTYPE_F32, 0.0), 2, dim);
 }
@@ -282,18 +291,18 @@ int vt_direction_read(vt_direction *d, vt_builder *b, const vt_recurrent *r, con
   d->steps = x->dim[0], d->batch = x->dim[1], d->width = x->dim[2];
   d->hidden = u->dim[u->rank - 2];
   d->bias = d->c = d->length = VT_NO_VALUE;
-  d->w = r->both ? vt_recurrent_half(b, in[1], which) : in[1];
-  d->u = r->both ? vt_recurrent_half(b, in[2], which) : in[2];
+  d->w = r->both ? vt_recurrent_pick_direction(b, in[1], which) : in[1];
+  d->u = r->both ? vt_recurrent_pick_direction(b, in[2], which) : in[2];
   if (r->bias != 0) {
-    d->bias = r->both ? vt_recurrent_half(b, in[r->bias], which) : in[r->bias];
-    d->c = r->both ? vt_recurrent_half(b, in[r->bias + 1], which) : in[r->bias + 1];
+    d->bias = r->both ? vt_recurrent_pick_direction(b, in[r->bias], which) : in[r->bias];
+    d->c = r->both ? vt_recurrent_pick_direction(b, in[r->bias + 1], which) : in[r->bias + 1];
   }
   for (uint32_t i = 0; i < r->states; i++) {
     if (r->start == 0) {
-      d->start[i] = zeros(b, d->batch, d->hidden);
+      d->start[i] = build_zeros(b, d->batch, d->hidden);
     } else {
       const uint32_t s = in[r->start + i];
-      d->start[i] = r->both ? vt_recurrent_half(b, s, which) : s;
+      d->start[i] = r->both ? vt_recurrent_pick_direction(b, s, which) : s;
     }
   }
   if (r->length != 0)
@@ -301,7 +310,8 @@ int vt_direction_read(vt_direction *d, vt_builder *b, const vt_recurrent *r, con
   return 1;
 }
 
-/* Operands of the loop: the carried states, then p, u, c and the lengths where they are. */
+/* Writes the operands of the loop: the carried states, then p, u, and c and the lengths if they
+ * exist; returns their number. */
 static uint32_t loop_operands(const vt_direction *d, uint32_t p, uint32_t *in) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < d->r->states; i++) in[n++] = d->start[i];
@@ -322,18 +332,18 @@ static vt_builder *open_body(vt_builder *b, const uint32_t *in, uint32_t n) {
   return b->open(b, types, n + 1);
 }
 
-void vt_recurrent_run(const vt_direction *d, uint32_t p, int states, uint32_t out[4]) {
+void vt_recurrent_loop(const vt_direction *d, uint32_t p, int states, uint32_t out[4]) {
   vt_builder *b = d->b;
   const uint32_t n_states = d->r->states;
-  uint32_t in[8], give[4], n = loop_operands(d, p, in), at = 1 + n_states;
+  uint32_t in[8], returned[4], n = loop_operands(d, p, in), at = 1 + n_states;
   vt_builder *k = open_body(b, in, n);
   out[0] = out[1] = out[2] = out[3] = VT_NO_VALUE;
   if (k == NULL) return;
   const uint32_t state[2] = {1, 2};
-  const uint32_t time = vt_recurrent_time(k, 0, d->steps, d->backwards);
-  const uint32_t row = vt_recurrent_at(k, at++, time), u = at++;
+  const uint32_t time = vt_recurrent_step_time(k, 0, d->steps, d->backwards);
+  const uint32_t row = vt_recurrent_element(k, at++, time), u = at++;
   const uint32_t c = d->c == VT_NO_VALUE ? VT_NO_VALUE : at++;
-  vt_step step = vt_recurrent_step(k, d->r, row, state, u, c);
+  vt_cell_step step = vt_recurrent_step(k, d->r, row, state, u, c);
   uint32_t y = step.next[0], n_out = 0;
   if (d->length != VT_NO_VALUE) {
     const uint32_t active = vt_build2(k, VT_OP_lt, time, at);
@@ -341,33 +351,34 @@ void vt_recurrent_run(const vt_direction *d, uint32_t p, int states, uint32_t ou
       step.next[i] = choose(k, active, step.next[i], state[i]);
     if (!states) y = or_zero(k, active, y);
   }
-  for (uint32_t i = 0; i < n_states; i++) give[n_out++] = step.next[i];
-  if (!states) give[n_out++] = y;
-  for (uint32_t i = 0; states && i < n_states; i++) give[n_out++] = step.next[i];
-  k->close(k, give, n_out);
+  for (uint32_t i = 0; i < n_states; i++) returned[n_out++] = step.next[i];
+  if (!states) returned[n_out++] = y;
+  for (uint32_t i = 0; states && i < n_states; i++) returned[n_out++] = step.next[i];
+  k->close(k, returned, n_out);
   const vt_attr_loop a = {.size = sizeof a, .count = d->steps, .carried = n_states};
   const uint32_t v = b->node(b, VT_OP_loop, in, n, &a);
   if (v == VT_NO_VALUE) return;
   for (uint32_t i = 0; i < n_states; i++) out[i] = v + i;
   for (uint32_t i = n_states; i < n_out; i++)
-    out[2 + i - n_states] = d->backwards ? vt_recurrent_flip(b, v + i) : v + i;
+    out[2 + i - n_states] = d->backwards ? vt_recurrent_reverse(b, v + i) : v + i;
 }
 
-static uint32_t stacked(vt_builder *b, const uint32_t x[2], int64_t rows, int64_t columns) {
+static uint32_t stack_directions(vt_builder *b, const uint32_t x[2], int64_t rows,
+                                 int64_t columns) {
   const int64_t dim[3] = {1, rows, columns};
   uint32_t part[2];
   for (uint32_t i = 0; i < 2; i++) part[i] = vt_build_reshape(b, x[i], 3, dim);
-  return vt_recurrent_join(b, part, 2, 0);
+  return vt_recurrent_concat(b, part, 2, 0);
 }
 
 static uint32_t lower_cell(vt_cell cell, const vt_lowering *l) {
   vt_builder *b = l->b;
-  const vt_recurrent r = vt_recurrent_of(b, cell, l->attrs, l->in, l->n_in);
+  const vt_recurrent r = vt_recurrent_read_values(b, cell, l->attrs, l->in, l->n_in);
   vt_direction d;
   uint32_t made[2][4];
   for (uint32_t i = 0; i < (r.both ? 2u : 1u); i++) {
     if (!vt_direction_read(&d, b, &r, l->in, i)) return VT_NO_VALUE;
-    vt_recurrent_run(&d, vt_recurrent_linear(b, d.x, d.w, d.bias), 0, made[i]);
+    vt_recurrent_loop(&d, vt_recurrent_linear(b, d.x, d.w, d.bias), 0, made[i]);
   }
   if (!r.both) {
     for (uint32_t i = 0; i < r.states; i++) l->out[1 + i] = made[0][i];
@@ -375,10 +386,10 @@ static uint32_t lower_cell(vt_cell cell, const vt_lowering *l) {
   }
   for (uint32_t i = 0; i < r.states; i++) {
     const uint32_t pair[2] = {made[0][i], made[1][i]};
-    l->out[1 + i] = stacked(b, pair, d.batch, d.hidden);
+    l->out[1 + i] = stack_directions(b, pair, d.batch, d.hidden);
   }
   const uint32_t y[2] = {made[0][2], made[1][2]};
-  return vt_recurrent_join(b, y, 2, 2);
+  return vt_recurrent_concat(b, y, 2, 2);
 }
 
 uint32_t lower_rnn(const vt_lowering *l) { return lower_cell(VT_CELL_RNN, l); }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_reduce.c - sum, prod, max, min, argmax, argmin, cumsum, and mean. Several reduced axes are one
- * axis in row-major order; a float sum has the order S, which depends on the length alone. */
-#include "op_reducing.h"
+ * axis in row-major order; the order S of a float sum depends only on the length of that axis. */
+#include "op_reduction.h"
 #include "vt_num.h"
 
 /* ---- shapes ---- */
@@ -19,7 +19,7 @@ vt_status shape_reduce(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status not_empty(const vt_rule *r, unsigned mask, vt_diag *d) {
+static vt_status check_not_empty(const vt_rule *r, unsigned mask, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   for (uint32_t i = 0; i < r->in[0].rank; i++)
     if ((mask >> i & 1) && r->in[0].dim[i] == 0)
@@ -31,11 +31,11 @@ static vt_status not_empty(const vt_rule *r, unsigned mask, vt_diag *d) {
 vt_status shape_reduce_some(const vt_rule *r, vt_type *out, vt_diag *d) {
   unsigned mask;
   VT_TRY(vt_axes_mask(&((const vt_attr_reduce *)r->attrs)->axes, r->in[0].rank, &mask, d));
-  VT_TRY(not_empty(r, mask, d));
+  VT_TRY(check_not_empty(r, mask, d));
   return shape_reduce(r, out, d);
 }
 
-static vt_status axis_exists(const vt_rule *r, int64_t axis, vt_diag *d) {
+static vt_status check_axis(const vt_rule *r, int64_t axis, vt_diag *d) {
   if (axis >= 0 && axis < (int64_t)r->in[0].rank) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "axis %lld does not exist: the operand has rank %u", (long long)axis,
                  r->in[0].rank);
@@ -43,8 +43,8 @@ static vt_status axis_exists(const vt_rule *r, int64_t axis, vt_diag *d) {
 
 vt_status shape_axis_some(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_axis *a = r->attrs;
-  VT_TRY(axis_exists(r, a->axis, d));
-  VT_TRY(not_empty(r, 1u << a->axis, d));
+  VT_TRY(check_axis(r, a->axis, d));
+  VT_TRY(check_not_empty(r, 1u << a->axis, d));
   *out = r->in[0];
   return VT_OK;
 }
@@ -59,14 +59,14 @@ vt_status shape_arg(const vt_rule *r, vt_type *out, vt_diag *d) {
 }
 
 vt_status shape_cumsum(const vt_rule *r, vt_type *out, vt_diag *d) {
-  VT_TRY(axis_exists(r, ((const vt_attr_cumsum *)r->attrs)->axis, d));
+  VT_TRY(check_axis(r, ((const vt_attr_cumsum *)r->attrs)->axis, d));
   *out = r->in[0];
   return VT_OK;
 }
 
 /* ---- kernels ---- */
 
-/* A line of elements, `xs` and `ys` apart. */
+/* A line of n elements; xs and ys are the strides of x and y. */
 typedef struct line {
   const void *x;
   void *y;
@@ -104,19 +104,20 @@ vt_status kernel_sum(vt_kernel *k) {
   return vt_reduce_run(k, axes_of(k), &f);
 }
 
-/* max and min fold from the first element: they have no neutral one, and the order of a fold of
- * max over one total order cannot show. */
-static void reduce_f32(vt_walk w, const float *x, float *y, float (*pick)(float, float)) {
+/* max and min start with the first element, because they have no neutral one. Their order of
+ * reduction does not show in the result, because the one order is total. */
+static void reduce_extreme_f32(vt_walk w, const float *x, float *y, float (*pick)(float, float)) {
   *y = x[0];
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) *y = pick(*y, x[w.at[0]]);
 }
 
-static void reduce_f64(vt_walk w, const double *x, double *y, double (*pick)(double, double)) {
+static void reduce_extreme_f64(vt_walk w, const double *x, double *y,
+                               double (*pick)(double, double)) {
   *y = x[0];
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) *y = pick(*y, x[w.at[0]]);
 }
 
-static int64_t reduce_whole(vt_walk w, const void *x, uint32_t dtype, int greatest) {
+static int64_t reduce_extreme_whole(vt_walk w, const void *x, uint32_t dtype, int greatest) {
   int64_t y = vt_load_int(x, dtype, 0);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     const int64_t v = vt_load_int(x, dtype, w.at[0]);
@@ -125,12 +126,24 @@ static int64_t reduce_whole(vt_walk w, const void *x, uint32_t dtype, int greate
   return y;
 }
 
-static void max_f32(vt_walk w, const float *x, float *y) { reduce_f32(w, x, y, vt_f32_max); }
-static void max_f64(vt_walk w, const double *x, double *y) { reduce_f64(w, x, y, vt_f64_max); }
-static int64_t max_whole(vt_walk w, const void *x, uint32_t t) { return reduce_whole(w, x, t, 1); }
-static void min_f32(vt_walk w, const float *x, float *y) { reduce_f32(w, x, y, vt_f32_min); }
-static void min_f64(vt_walk w, const double *x, double *y) { reduce_f64(w, x, y, vt_f64_min); }
-static int64_t min_whole(vt_walk w, const void *x, uint32_t t) { return reduce_whole(w, x, t, 0); }
+static void max_f32(vt_walk w, const float *x, float *y) {
+  reduce_extreme_f32(w, x, y, vt_f32_max);
+}
+static void max_f64(vt_walk w, const double *x, double *y) {
+  reduce_extreme_f64(w, x, y, vt_f64_max);
+}
+static int64_t max_whole(vt_walk w, const void *x, uint32_t t) {
+  return reduce_extreme_whole(w, x, t, 1);
+}
+static void min_f32(vt_walk w, const float *x, float *y) {
+  reduce_extreme_f32(w, x, y, vt_f32_min);
+}
+static void min_f64(vt_walk w, const double *x, double *y) {
+  reduce_extreme_f64(w, x, y, vt_f64_min);
+}
+static int64_t min_whole(vt_walk w, const void *x, uint32_t t) {
+  return reduce_extreme_whole(w, x, t, 0);
+}
 
 vt_status kernel_max(vt_kernel *k) {
   static const vt_reduction f = {max_f32, max_f64, max_whole};
@@ -142,8 +155,8 @@ vt_status kernel_min(vt_kernel *k) {
   return vt_reduce_run(k, axes_of(k), &f);
 }
 
-/* 1 when element `p` comes above element `q` in the one order, in which NaN is highest. */
-static int above(const vt_view *x, int64_t p, int64_t q) {
+/* Whether element p is above element q in the one order, in which NaN is highest. */
+static int is_above(const vt_view *x, int64_t p, int64_t q) {
   if (x->dtype == VT_DTYPE_F32)
     return vt_f32_above(((const float *)x->data)[p], ((const float *)x->data)[q]);
   if (x->dtype == VT_DTYPE_F64)
@@ -157,17 +170,17 @@ static int is_nan(const vt_view *x, int64_t p) {
   return 0;
 }
 
-/* 1 when element `p` comes before `q` in what a minimum is: a NaN, otherwise the lesser. */
-static int below(const vt_view *x, int64_t p, int64_t q) {
+/* Whether element p is better than q for a minimum: a NaN, otherwise the lesser. */
+static int is_below(const vt_view *x, int64_t p, int64_t q) {
   if (is_nan(x, p) || is_nan(x, q)) return is_nan(x, p) && !is_nan(x, q);
-  return above(x, q, p);
+  return is_above(x, q, p);
 }
 
-/* The first index that no other one is better than. */
-static vt_status arg_run(const vt_kernel *k, int (*better)(const vt_view *, int64_t, int64_t)) {
+/* Writes the first index along the axis than which no other is better. */
+static vt_status run_arg(const vt_kernel *k, int (*better)(const vt_view *, int64_t, int64_t)) {
   const vt_view *x = &k->in[0];
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
-  const vt_view kept = vt_view_drop(x, axis);
+  const vt_view kept = vt_view_drop_axis(x, axis);
   vt_walk w;
   vt_walk_init(&w, kept.rank, kept.dim);
   vt_walk_view(&w, k->out);
@@ -181,10 +194,10 @@ static vt_status arg_run(const vt_kernel *k, int (*better)(const vt_view *, int6
   return VT_OK;
 }
 
-vt_status kernel_argmax(vt_kernel *k) { return arg_run(k, above); }
-vt_status kernel_argmin(vt_kernel *k) { return arg_run(k, below); }
+vt_status kernel_argmax(vt_kernel *k) { return run_arg(k, is_above); }
+vt_status kernel_argmin(vt_kernel *k) { return run_arg(k, is_below); }
 
-/* ---- prod and cumsum: the same text for f32 and f64 ---- */
+/* ---- prod and cumsum: the code is the same for f32 and f64 ---- */
 
 #define T float
 #define NAME(name) name##_f32
@@ -218,7 +231,8 @@ static void cumsum_whole(const line *l, uint32_t dtype) {
   }
 }
 
-/* Backwards is the same line with its last element first. */
+/* The line at these offsets; with `reverse` it starts at its last element and has negative
+ * strides. */
 static line line_at(const vt_kernel *k, int64_t x_at, int64_t y_at) {
   const vt_attr_cumsum *a = k->attrs;
   const vt_view *x = &k->in[0], *y = k->out;
@@ -237,7 +251,7 @@ static line line_at(const vt_kernel *k, int64_t x_at, int64_t y_at) {
 
 vt_status kernel_cumsum(vt_kernel *k) {
   const uint32_t axis = (uint32_t)((const vt_attr_cumsum *)k->attrs)->axis;
-  const vt_view y = vt_view_drop(k->out, axis), x = vt_view_drop(&k->in[0], axis);
+  const vt_view y = vt_view_drop_axis(k->out, axis), x = vt_view_drop_axis(&k->in[0], axis);
   vt_walk w;
   vt_walk_init(&w, y.rank, y.dim);
   vt_walk_view(&w, &y);

@@ -1,49 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_reduce_grad.c - gradients of the ops of op_reduce.c. */
-#include "op_reducing.h"
+#include "op_reduction.h"
 
-/* The axes of a node whose attributes are the group `reduce`; 0 after a failure. */
-static int mask_of(const vt_gradient *g, unsigned *mask) {
+/* Reads the axes of a node with the attributes `reduce` as a mask; returns 0 if an earlier node
+ * failed. */
+static int read_mask(const vt_gradient *g, unsigned *mask) {
   const vt_type *x = g->b->type(g->b, g->in[0]);
   const vt_attr_reduce *a = g->attrs;
   return x != NULL && vt_axes_mask(&a->axes, x->rank, mask, NULL) == VT_OK;
 }
 
-/* dy repeated */
+/* dy broadcast to the shape of x */
 void grad_sum_over(const vt_gradient *g) {
   unsigned mask;
-  if (!mask_of(g, &mask)) return;
-  const uint32_t dy = vt_build_kept(g->b, g->d_out[0], g->in[0], mask);
-  g->d_in[0] = vt_build_repeat(g->b, dy, g->in[0]);
+  if (!read_mask(g, &mask)) return;
+  const uint32_t dy = vt_build_keep_axes(g->b, g->d_out[0], g->in[0], mask);
+  g->d_in[0] = vt_build_broadcast_like(g->b, dy, g->in[0]);
 }
 
-/* dy/n, then repeated */
+/* dy/n, then broadcast */
 void grad_mean(const vt_gradient *g) {
   vt_builder *b = g->b;
   unsigned mask;
-  if (!mask_of(g, &mask)) return;
+  if (!read_mask(g, &mask)) return;
   const vt_type *x = b->type(b, g->in[0]);
   const uint32_t dtype = x->dtype;
   const int64_t n = vt_axes_count(x->rank, x->dim, mask);
-  const uint32_t dy = vt_build_kept(b, g->d_out[0], g->in[0], mask);
+  const uint32_t dy = vt_build_keep_axes(b, g->d_out[0], g->in[0], mask);
   const uint32_t part = vt_build2(b, VT_OP_div, dy, vt_build_int(b, dtype, n));
-  g->d_in[0] = vt_build_repeat(b, part, g->in[0]);
+  g->d_in[0] = vt_build_broadcast_like(b, part, g->in[0]);
 }
 
-/* The same elements summed up the other way round. */
+/* The running sum of dy in the opposite direction. */
 void grad_cumsum(const vt_gradient *g) {
   vt_attr_cumsum a = *(const vt_attr_cumsum *)g->attrs;
   a.reverse = !a.reverse;
   g->d_in[0] = g->b->node(g->b, VT_OP_cumsum, g->d_out, 1, &a);
 }
 
-/* ---- the reduced axes as one, before or behind the others ---- */
+/* ---- lines: the reduced axes merged into one axis, before or after the others ---- */
 
 typedef struct lines {
-  vt_type x;         /* as it was */
-  vt_attr_perm perm; /* what brings the axes together */
+  vt_type x;         /* the original type */
+  vt_attr_perm perm; /* the permutation that moves the reduced axes together */
   uint32_t n_kept;
-  int64_t kept[VT_MAX_RANK], n; /* n: length of the one axis */
+  int64_t kept[VT_MAX_RANK], n; /* dimensions of the other axes; length of the merged axis */
 } lines;
 
 static lines lines_of(const vt_type *x, unsigned mask, int first) {
@@ -59,10 +60,10 @@ static lines lines_of(const vt_type *x, unsigned mask, int first) {
 
 static uint32_t to_lines(vt_builder *b, const lines *l, uint32_t x, int first) {
   int64_t dim[VT_MAX_RANK];
-  const uint32_t turned = b->node(b, VT_OP_transpose, &x, 1, &l->perm);
+  const uint32_t moved = b->node(b, VT_OP_transpose, &x, 1, &l->perm);
   for (uint32_t i = 0; i < l->n_kept; i++) dim[first ? i + 1 : i] = l->kept[i];
   dim[first ? 0 : l->n_kept] = l->n;
-  return vt_build_reshape(b, turned, l->n_kept + 1, dim);
+  return vt_build_reshape(b, moved, l->n_kept + 1, dim);
 }
 
 static uint32_t from_lines(vt_builder *b, const lines *l, uint32_t y) {
@@ -72,47 +73,47 @@ static uint32_t from_lines(vt_builder *b, const lines *l, uint32_t y) {
     back.perm.v[l->perm.perm.v[i]] = i;
     dim[i] = l->x.dim[l->perm.perm.v[i]];
   }
-  const uint32_t apart = vt_build_reshape(b, y, l->x.rank, dim);
-  return b->node(b, VT_OP_transpose, &apart, 1, &back);
+  const uint32_t separate = vt_build_reshape(b, y, l->x.rank, dim);
+  return b->node(b, VT_OP_transpose, &separate, 1, &back);
 }
 
-/* 0, 1, ... n - 1 */
-static uint32_t count_up(vt_builder *b, int64_t n) {
+/* the i64 numbers 0, 1, ... n - 1 */
+static uint32_t build_iota(vt_builder *b, int64_t n) {
   const vt_attr_iota a = {.size = sizeof a, .shape = {1, {n}}, .dtype = VT_DTYPE_I64};
   return b->node(b, VT_OP_iota, NULL, 0, &a);
 }
 
-/* ---- max and min: dy to the first index that holds the result ---- */
+/* ---- max and min: dy goes to the first index that holds the result ---- */
 
 static void grad_extreme(const vt_gradient *g, uint32_t arg) {
   vt_builder *b = g->b;
   unsigned mask;
-  if (!mask_of(g, &mask)) return;
+  if (!read_mask(g, &mask)) return;
   const lines l = lines_of(b->type(b, g->in[0]), mask, 0);
   const vt_attr_axis last = {.size = sizeof last, .axis = l.n_kept};
   const uint32_t flat = to_lines(b, &l, g->in[0], 0);
-  const uint32_t held = vt_build_kept(b, b->node(b, arg, &flat, 1, &last), g->in[0], mask);
-  const uint32_t place = vt_build_kept(b, count_up(b, l.n), g->in[0], ~mask);
+  const uint32_t held = vt_build_keep_axes(b, b->node(b, arg, &flat, 1, &last), g->in[0], mask);
+  const uint32_t place = vt_build_keep_axes(b, build_iota(b, l.n), g->in[0], ~mask);
   const uint32_t here = vt_build2(b, VT_OP_eq, place, held);
-  const uint32_t dy = vt_build_kept(b, g->d_out[0], g->in[0], mask);
+  const uint32_t dy = vt_build_keep_axes(b, g->d_out[0], g->in[0], mask);
   g->d_in[0] = vt_build3(b, VT_OP_select, here, dy, vt_build_like(b, dy, 0.0));
 }
 
 void grad_max(const vt_gradient *g) { grad_extreme(g, VT_OP_argmax); }
 void grad_min(const vt_gradient *g) { grad_extreme(g, VT_OP_argmin); }
 
-/* ---- prod: dx[i] = dy*(l[i]*r[i]), the products of what stands before and behind ---- */
+/* ---- prod: dx[i] = dy*(l[i]*r[i]), the products of the elements before and after i ---- */
 
 /* y[i] = x[n - 1 - i] along the first axis */
-static uint32_t turned_round(vt_builder *b, uint32_t x, int64_t n) {
+static uint32_t reverse_first_axis(vt_builder *b, uint32_t x, int64_t n) {
   const vt_attr_gather a = {.size = sizeof a};
   const uint32_t last = vt_build_int(b, VT_DTYPE_I64, n - 1);
-  const uint32_t in[2] = {x, vt_build2(b, VT_OP_sub, last, count_up(b, n))};
+  const uint32_t in[2] = {x, vt_build2(b, VT_OP_sub, last, build_iota(b, n))};
   return b->node(b, VT_OP_gather, in, 2, &a);
 }
 
-/* Both products of every line in one loop: the first goes up the lines, the second, which reads
- * them turned round, down. Returns the first; the second follows it. */
+/* Writes one loop that computes both products for every line: l[] goes up the line, r[] goes up the
+ * reversed line. Returns the value l; the value r has the next id. */
 static uint32_t running_products(vt_builder *b, const lines *l, uint32_t x) {
   const vt_attr_loop a = {.size = sizeof a, .count = l->n, .carried = 2, .each = 2};
   vt_type one = {.dtype = l->x.dtype, .rank = l->n_kept};
@@ -120,7 +121,7 @@ static uint32_t running_products(vt_builder *b, const lines *l, uint32_t x) {
   const vt_type takes[5] = {{.dtype = VT_DTYPE_I64}, one, one, one, one};
   const uint32_t start =
       vt_build_broadcast(b, vt_build_number(b, one.dtype, 1.0), one.rank, one.dim);
-  const uint32_t in[4] = {start, start, x, turned_round(b, x, l->n)};
+  const uint32_t in[4] = {start, start, x, reverse_first_axis(b, x, l->n)};
   vt_builder *body = b->open(b, takes, 5);
   if (body == NULL) return VT_NO_VALUE;
   const uint32_t up = vt_build2(body, VT_OP_mul, 1, 3), down = vt_build2(body, VT_OP_mul, 2, 4);
@@ -133,15 +134,15 @@ static uint32_t running_products(vt_builder *b, const lines *l, uint32_t x) {
 void grad_prod(const vt_gradient *g) {
   vt_builder *b = g->b;
   unsigned mask;
-  if (!mask_of(g, &mask)) return;
+  if (!read_mask(g, &mask)) return;
   const lines l = lines_of(b->type(b, g->in[0]), mask, 1);
   if (vt_axes_count(l.x.rank, l.x.dim, ~0u) == 0) {
-    g->d_in[0] = vt_build_repeat(b, vt_build_number(b, l.x.dtype, 0.0), g->in[0]);
+    g->d_in[0] = vt_build_broadcast_like(b, vt_build_number(b, l.x.dtype, 0.0), g->in[0]);
     return;
   }
   const uint32_t before = running_products(b, &l, to_lines(b, &l, g->in[0], 1));
   if (before == VT_NO_VALUE) return;
-  const uint32_t behind = turned_round(b, before + 1, l.n);
+  const uint32_t behind = reverse_first_axis(b, before + 1, l.n);
   const uint32_t both = vt_build2(b, VT_OP_mul, before, behind);
   const uint32_t dy = vt_build_reshape(b, g->d_out[0], l.n_kept, l.kept);
   g->d_in[0] = from_lines(b, &l, vt_build2(b, VT_OP_mul, dy, both));

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_region.c - ops with bodies: loop, whose trip count is known once dimensions are bound, and
- * cond, whose predicate is read at run time. A body is closed: what it uses goes in as an operand.
- */
+ * cond, whose predicate is read when it runs. A body is closed: every value that it uses from
+ * outside is an operand. */
 #include <string.h>
 #include "op_rows.h"
 
-/* ---- what bodies take ---- */
+/* ---- arguments of bodies ---- */
 
-static vt_status loop_counts(const vt_rule *r, uint32_t *carried, uint32_t *each, vt_diag *d) {
+static vt_status read_loop_counts(const vt_rule *r, uint32_t *carried, uint32_t *each, vt_diag *d) {
   const vt_attr_loop *a = r->attrs;
   if (a->carried < 0 || a->each < 0 || a->carried > r->n_in || a->each > r->n_in - a->carried)
-    return VT_FAIL(d, VT_VERIFY, "carried=%lld and each=%lld of %u operands", (long long)a->carried,
-                   (long long)a->each, r->n_in);
+    return VT_FAIL(d, VT_VERIFY, "carried=%lld and each=%lld do not fit %u operands",
+                   (long long)a->carried, (long long)a->each, r->n_in);
   *carried = (uint32_t)a->carried;
   *each = (uint32_t)a->each;
   return VT_OK;
 }
 
-/* One element along the first axis, which is as long as the loop. */
+/* The type of one element along the first axis, whose length must be the trip count. */
 static vt_status element_type(const vt_rule *r, uint32_t i, vt_type *out, vt_diag *d) {
   const vt_attr_loop *a = r->attrs;
   const vt_type *x = &r->in[i];
@@ -30,10 +30,11 @@ static vt_status element_type(const vt_rule *r, uint32_t i, vt_type *out, vt_dia
   return VT_OK;
 }
 
-/* Index, carried, each without its first axis, the others. */
-static vt_status loop_takes(const vt_rule *r, vt_type *out, uint32_t *out_n, vt_diag *d) {
+/* The arguments of a loop body: the index, the carried values, an element of each sequence, the
+ * other operands. */
+static vt_status loop_arguments(const vt_rule *r, vt_type *out, uint32_t *out_n, vt_diag *d) {
   uint32_t carried, each;
-  VT_TRY(loop_counts(r, &carried, &each, d));
+  VT_TRY(read_loop_counts(r, &carried, &each, d));
   out[0] = (vt_type){.dtype = VT_DTYPE_I64};
   for (uint32_t i = 0; i < r->n_in; i++) {
     out[i + 1] = r->in[i];
@@ -43,11 +44,11 @@ static vt_status loop_takes(const vt_rule *r, vt_type *out, uint32_t *out_n, vt_
   return VT_OK;
 }
 
-static vt_status cond_takes(const vt_rule *r, uint32_t body, vt_type *out, uint32_t *out_n,
-                            vt_diag *d) {
+static vt_status cond_arguments(const vt_rule *r, uint32_t body, vt_type *out, uint32_t *out_n,
+                                vt_diag *d) {
   const int64_t first = ((const vt_attr_cond *)r->attrs)->first;
   if (first < 0 || first > (int64_t)r->n_in - 1)
-    return VT_FAIL(d, VT_VERIFY, "first=%lld of %u operands", (long long)first, r->n_in);
+    return VT_FAIL(d, VT_VERIFY, "first=%lld does not fit %u operands", (long long)first, r->n_in);
   const uint32_t from = body == 0 ? 1 : 1 + (uint32_t)first;
   const uint32_t to = body == 0 ? 1 + (uint32_t)first : r->n_in;
   memcpy(out, r->in + from, (to - from) * sizeof *out);
@@ -55,27 +56,29 @@ static vt_status cond_takes(const vt_rule *r, uint32_t body, vt_type *out, uint3
   return VT_OK;
 }
 
-vt_status vt_op_body_takes(const vt_op_info *op, const vt_rule *r, uint32_t body, vt_type *out,
-                           uint32_t *out_n, vt_diag *d) {
-  if (op->number == VT_OP_loop && body == 0) return loop_takes(r, out, out_n, d);
-  if (op->number == VT_OP_cond && body < 2) return cond_takes(r, body, out, out_n, d);
+vt_status vt_op_body_argument_types(const vt_op_info *op, const vt_rule *r, uint32_t body,
+                                    vt_type *out, uint32_t *out_n, vt_diag *d) {
+  if (op->number == VT_OP_loop && body == 0) return loop_arguments(r, out, out_n, d);
+  if (op->number == VT_OP_cond && body < 2) return cond_arguments(r, body, out, out_n, d);
   return VT_FAIL(d, VT_INTERNAL, "'%s' has no body %u", op->name, body);
 }
 
-uint32_t vt_op_bodies(const vt_op_info *op) {
+uint32_t vt_op_body_count(const vt_op_info *op) {
   return op->needs != VT_NEEDS_regions ? 0 : op->number == VT_OP_cond ? 2 : 1;
 }
 
-uint32_t vt_op_body_end(const vt_op_info *op, const void *attrs, uint32_t n_in, uint32_t body) {
+uint32_t vt_op_body_operands_end(const vt_op_info *op, const void *attrs, uint32_t n_in,
+                                 uint32_t body) {
   if (op->number != VT_OP_cond || body != 0) return n_in;
   return 1 + (uint32_t)((const vt_attr_cond *)attrs)->first;
 }
 
-void vt_op_body_grow(const vt_op_info *op, void *attrs, uint32_t body, uint32_t n) {
+void vt_op_body_add_operands(const vt_op_info *op, void *attrs, uint32_t body, uint32_t n) {
   if (op->number == VT_OP_cond && body == 0) ((vt_attr_cond *)attrs)->first += n;
 }
 
-/* Others are only read, so they stay where they are; a carried value grows where the result is. */
+/* Other operands are only read, so they stay where they are. A carried value is updated in the
+ * memory of its result. */
 vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uint32_t arg,
                               uint32_t *out_index) {
   if (op == VT_OP_cond) {
@@ -92,7 +95,7 @@ vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uin
 
 /* ---- rules ---- */
 
-/* Any types: the body says what it makes of them. */
+/* All types are accepted: the ops of the body check theirs. */
 vt_status check_regions(const vt_rule *r, vt_diag *d) {
   for (uint32_t i = 0; i < r->n_in; i++)
     if (vt_dtype_name(r->in[i].dtype) == NULL)
@@ -100,13 +103,13 @@ vt_status check_regions(const vt_rule *r, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status expect_args(const vt_rule *r, uint32_t op, uint32_t body, vt_diag *d) {
+static vt_status check_arguments(const vt_rule *r, uint32_t op, uint32_t body, vt_diag *d) {
   vt_type want[VT_MAX_REGION_ARGS];
   char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
   uint32_t n = 0;
   if (r->n_in + 1 > VT_MAX_REGION_ARGS)
     return VT_FAIL(d, VT_LIMIT, "a body takes at most %d values", VT_MAX_REGION_ARGS - 1);
-  VT_TRY(vt_op_body_takes(vt_op_get(op), r, body, want, &n, d));
+  VT_TRY(vt_op_body_argument_types(vt_op_get(op), r, body, want, &n, d));
   const vt_body_type *b = &r->body[body];
   if (b->n_in != n)
     return VT_FAIL(d, VT_VERIFY, "body %u takes %u values where it gets %u", body + 1, b->n_in, n);
@@ -119,7 +122,7 @@ static vt_status expect_args(const vt_rule *r, uint32_t op, uint32_t body, vt_di
 
 static vt_status collected_type(const vt_rule *r, const vt_type *one, vt_type *out, vt_diag *d) {
   if (one->rank == VT_MAX_RANK)
-    return VT_FAIL(d, VT_LIMIT, "what is collected has rank %d already", VT_MAX_RANK);
+    return VT_FAIL(d, VT_LIMIT, "a collected value has rank %d already", VT_MAX_RANK);
   *out = (vt_type){.dtype = one->dtype, .rank = one->rank + 1};
   out->dim[0] = ((const vt_attr_loop *)r->attrs)->count;
   memcpy(out->dim + 1, one->dim, one->rank * sizeof *one->dim);
@@ -132,9 +135,9 @@ vt_status shape_loop(const vt_rule *r, vt_type *out, vt_diag *d) {
   uint32_t carried, each;
   if (r->n_body != 1) return VT_FAIL(d, VT_VERIFY, "needs one body, got %u", r->n_body);
   if (!vt_dim_is_symbolic(count) && (count < 0 || count > VT_DIM_MAX))
-    return VT_FAIL(d, VT_VERIFY, "count=%lld", (long long)count);
-  VT_TRY(loop_counts(r, &carried, &each, d));
-  VT_TRY(expect_args(r, VT_OP_loop, 0, d));
+    return VT_FAIL(d, VT_VERIFY, "count=%lld: expected 0..2^40", (long long)count);
+  VT_TRY(read_loop_counts(r, &carried, &each, d));
+  VT_TRY(check_arguments(r, VT_OP_loop, 0, d));
   const vt_body_type *b = &r->body[0];
   if (b->n_out < carried || b->n_out > VT_MAX_RESULTS)
     return VT_FAIL(d, VT_VERIFY, "the body gives %u values for %u carried ones", b->n_out, carried);
@@ -157,7 +160,7 @@ vt_status shape_cond(const vt_rule *r, vt_type *out, vt_diag *d) {
   if (r->in[0].dtype != VT_DTYPE_BOOL || r->in[0].rank != 0)
     return VT_FAIL(d, VT_VERIFY, "operand 1 is %s, expected bool[]",
                    vt_type_text(r->dims, &r->in[0], x));
-  for (uint32_t i = 0; i < 2; i++) VT_TRY(expect_args(r, VT_OP_cond, i, d));
+  for (uint32_t i = 0; i < 2; i++) VT_TRY(check_arguments(r, VT_OP_cond, i, d));
   const vt_body_type *a = &r->body[0], *b = &r->body[1];
   if (a->n_out != b->n_out || a->n_out > VT_MAX_RESULTS)
     return VT_FAIL(d, VT_VERIFY, "the bodies give %u and %u values", a->n_out, b->n_out);
@@ -172,7 +175,7 @@ vt_status shape_cond(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- kernels ---- */
 
-static void copy_all(const vt_view *to, const vt_view *from) {
+static void copy_elements(const vt_view *to, const vt_view *from) {
   if (to->data == from->data) return;
   const size_t size = (size_t)vt_dtype_bytes(to->dtype);
   vt_walk w;
@@ -184,39 +187,39 @@ static void copy_all(const vt_view *to, const vt_view *from) {
            (const char *)from->data + (size_t)w.at[1] * size, size);
 }
 
-/* Element i along the first axis. */
-static vt_view element(const vt_view *v, int64_t i) {
-  vt_view one = vt_view_drop(v, 0);
+/* The view of element i along the first axis. */
+static vt_view element_view(const vt_view *v, int64_t i) {
+  vt_view one = vt_view_drop_axis(v, 0);
   one.data = (char *)v->data + i * v->stride[0] * (int64_t)vt_dtype_bytes(v->dtype);
   return one;
 }
 
-/* The results of the body never lie where its arguments do, so they may be copied one by one. */
-static vt_status iterate(vt_kernel *k, int64_t i, uint32_t carried, uint32_t each) {
+/* Runs the body once. Its results never alias its arguments, so they may be copied one by one. */
+static vt_status run_iteration(vt_kernel *k, int64_t i, uint32_t carried, uint32_t each) {
   const vt_kernel_body *b = &k->body[0];
   *(int64_t *)b->in[0].data = i;
   for (uint32_t e = carried; e < carried + each; e++) {
-    const vt_view one = element(&k->in[e], i);
-    copy_all(&b->in[1 + e], &one);
+    const vt_view one = element_view(&k->in[e], i);
+    copy_elements(&b->in[1 + e], &one);
   }
   VT_TRY(b->run(k, 0));
-  for (uint32_t c = 0; c < carried; c++) copy_all(&b->in[1 + c], &b->out[c]);
+  for (uint32_t c = 0; c < carried; c++) copy_elements(&b->in[1 + c], &b->out[c]);
   for (uint32_t c = carried; c < b->n_out; c++) {
-    const vt_view one = element(&k->out[c], i);
-    copy_all(&one, &b->out[c]);
+    const vt_view one = element_view(&k->out[c], i);
+    copy_elements(&one, &b->out[c]);
   }
   return VT_OK;
 }
 
-/* Carried values live in the body's arguments from one iteration to the next. */
+/* Between iterations the carried values are in the arguments of the body. */
 vt_status kernel_loop(vt_kernel *k) {
   const vt_attr_loop *a = k->attrs;
   const uint32_t carried = (uint32_t)a->carried, each = (uint32_t)a->each;
   const vt_kernel_body *b = &k->body[0];
   for (uint32_t i = 0; i < k->n_in; i++)
-    if (i < carried || i >= carried + each) copy_all(&b->in[1 + i], &k->in[i]);
-  for (int64_t i = 0; i < a->count; i++) VT_TRY(iterate(k, i, carried, each));
-  for (uint32_t c = 0; c < carried; c++) copy_all(&k->out[c], &b->in[1 + c]);
+    if (i < carried || i >= carried + each) copy_elements(&b->in[1 + i], &k->in[i]);
+  for (int64_t i = 0; i < a->count; i++) VT_TRY(run_iteration(k, i, carried, each));
+  for (uint32_t c = 0; c < carried; c++) copy_elements(&k->out[c], &b->in[1 + c]);
   return VT_OK;
 }
 
@@ -225,8 +228,8 @@ vt_status kernel_cond(vt_kernel *k) {
   const uint32_t which = *(const uint8_t *)k->in[0].data ? 0 : 1;
   const vt_kernel_body *b = &k->body[which];
   const uint32_t from = which == 0 ? 1 : 1 + first;
-  for (uint32_t i = 0; i < b->n_in; i++) copy_all(&b->in[i], &k->in[from + i]);
+  for (uint32_t i = 0; i < b->n_in; i++) copy_elements(&b->in[i], &k->in[from + i]);
   VT_TRY(b->run(k, which));
-  for (uint32_t i = 0; i < b->n_out; i++) copy_all(&k->out[i], &b->out[i]);
+  for (uint32_t i = 0; i < b->n_out; i++) copy_elements(&k->out[i], &b->out[i]);
   return VT_OK;
 }

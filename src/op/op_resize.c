@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_resize.c - resize and its gradient as ops. An axis is resized by itself: positions and weights
- * are computed in f64 from an iota, then gather, multiply, add. */
+ * op_resize.c - resize and its gradient as ops. Each axis is resized by itself: source positions
+ * and weights are computed in f64 from an iota, then elements are gathered, multiplied and
+ * added. */
 #include <string.h>
 #include "op_resize.h"
 #include "op_rows.h"
@@ -8,7 +9,7 @@
 
 /* ---- shapes ---- */
 
-static vt_status check_words(const vt_resizing *z, vt_diag *d) {
+static vt_status check_modes(const vt_resizing *z, vt_diag *d) {
   const int64_t c = z->coordinates, r = z->rounding;
   if (z->mode != VT_WORD_nearest && z->mode != VT_WORD_linear && z->mode != VT_WORD_cubic)
     return VT_FAIL(d, VT_VERIFY, "the mode is nearest, linear or cubic");
@@ -27,24 +28,25 @@ static vt_status check_words(const vt_resizing *z, vt_diag *d) {
 
 static vt_status check_resize_type(const vt_rule *r, const vt_resizing *z, vt_diag *d) {
   char text[VT_TYPE_TEXT];
-  VT_TRY(check_words(z, d));
+  VT_TRY(check_modes(z, d));
   VT_TRY(vt_window_check_rank(r, 0, d));
   if (z->mode == VT_WORD_nearest || r->in[0].dtype == VT_DTYPE_F32) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "operand 1 is %s, expected f32: its weights are f32",
                  vt_type_text(r->dims, &r->in[0], text));
 }
 
-/* floor(I * scale), a product of f64. A whole scale multiplies a dimension that is not known. */
-static vt_status scaled(const vt_rule *r, uint32_t axis, int64_t length, double scale, int64_t *out,
-                        vt_diag *d) {
+/* The length floor(I * scale), a product of f64. A symbolic length can only be multiplied by a
+ * whole scale. */
+static vt_status scaled_length(const vt_rule *r, uint32_t axis, int64_t length, double scale,
+                               int64_t *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   if (!(scale > 0.0 && scale <= (double)VT_DIM_MAX))
-    return VT_FAIL(d, VT_VERIFY, "the scale lies above 0 and not above 2^40");
+    return VT_FAIL(d, VT_VERIFY, "the scale must be above 0 and at most 2^40");
   const int64_t whole = (int64_t)scale;
   if (vt_dim_is_symbolic(length)) {
     if ((double)whole == scale) return vt_dim_mul(r->dims, length, whole, out, d);
-    return VT_FAIL(d, VT_VERIFY, "axis %u of %s must be known: its scale is no whole number", axis,
-                   vt_type_text(r->dims, &r->in[0], text));
+    return VT_FAIL(d, VT_VERIFY, "axis %u of %s must be known: its scale is not a whole number",
+                   axis, vt_type_text(r->dims, &r->in[0], text));
   }
   const double many = (double)length * scale;
   if (many >= (double)VT_DIM_MAX + 1.0)
@@ -54,7 +56,8 @@ static vt_status scaled(const vt_rule *r, uint32_t axis, int64_t length, double 
   return VT_OK;
 }
 
-/* One axis from I to O elements: there must be something to read, and i * (I-1) must be exact. */
+/* Checks an axis that is resized from I to O elements: I must not be 0 unless O is, and i * (I-1)
+ * must be exact in f64. */
 static vt_status check_sizes(const vt_rule *r, const vt_resizing *z, uint32_t axis, int64_t in,
                              int64_t out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
@@ -87,7 +90,7 @@ vt_status shape_resize(const vt_rule *r, vt_type *out, vt_diag *d) {
   *out = r->in[0];
   for (uint32_t i = 2; i < out->rank; i++) {
     if (a->to.n == 0) {
-      VT_TRY(scaled(r, i, r->in[0].dim[i], a->scale, &out->dim[i], d));
+      VT_TRY(scaled_length(r, i, r->in[0].dim[i], a->scale, &out->dim[i], d));
     } else {
       out->dim[i] = a->to.v[i - 2];
     }
@@ -109,7 +112,7 @@ vt_status shape_resize_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
     int64_t made = r->in[0].dim[i];
     out->dim[i] = a->from.v[i - 2];
     VT_TRY(check_sizes(r, &z, i, out->dim[i], made, d));
-    if (a->scale != 0.0) VT_TRY(scaled(r, i, out->dim[i], a->scale, &made, d));
+    if (a->scale != 0.0) VT_TRY(scaled_length(r, i, out->dim[i], a->scale, &made, d));
     if (made != r->in[0].dim[i])
       return VT_FAIL(d, VT_VERIFY, "axis %u of %s is not what the scale gives", i,
                      vt_type_text(r->dims, &r->in[0], text));
@@ -119,35 +122,36 @@ vt_status shape_resize_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- positions ---- */
 
-typedef struct axis { /* one that goes from `in` to `out` elements */
+typedef struct axis { /* an axis that is resized from `in` to `out` elements */
   int64_t in, out;
   vt_resizing z;
 } axis;
 
-static uint32_t f64(vt_builder *b, double x) { return vt_build_number(b, VT_DTYPE_F64, x); }
-static uint32_t i64(vt_builder *b, int64_t x) { return vt_build_int(b, VT_DTYPE_I64, x); }
+static uint32_t build_f64(vt_builder *b, double x) { return vt_build_number(b, VT_DTYPE_F64, x); }
+static uint32_t build_i64(vt_builder *b, int64_t x) { return vt_build_int(b, VT_DTYPE_I64, x); }
 
-/* c of every result: f64[out] */
-static uint32_t positions(vt_builder *b, const axis *x) {
+/* The source coordinate c of every result: f64[out]. */
+static uint32_t build_coordinates(vt_builder *b, const axis *x) {
   const int64_t one = 1, by = x->z.coordinates;
   const vt_attr_iota a = {
       .size = sizeof a, .shape = {.n = 1, .v = {x->out}}, .dtype = VT_DTYPE_F64};
   if (x->out == 1 && (by == VT_WORD_align_corners || by == VT_WORD_pytorch_half_pixel))
-    return vt_build_broadcast(b, f64(b, 0.0), 1, &one);
+    return vt_build_broadcast(b, build_f64(b, 0.0), 1, &one);
   const uint32_t i = b->node(b, VT_OP_iota, NULL, 0, &a);
   const double ratio = x->z.scale == 0.0 ? (double)x->in / (double)x->out : 1.0 / x->z.scale;
   if (by == VT_WORD_align_corners) {
-    const uint32_t far = vt_build2(b, VT_OP_mul, i, f64(b, (double)(x->in - 1)));
-    return vt_build2(b, VT_OP_div, far, f64(b, (double)(x->out - 1)));
+    const uint32_t far = vt_build2(b, VT_OP_mul, i, build_f64(b, (double)(x->in - 1)));
+    return vt_build2(b, VT_OP_div, far, build_f64(b, (double)(x->out - 1)));
   }
-  if (by == VT_WORD_asymmetric) return vt_build2(b, VT_OP_mul, i, f64(b, ratio));
-  const uint32_t middle = vt_build2(b, VT_OP_add, i, f64(b, 0.5));
-  const uint32_t scaled = vt_build2(b, VT_OP_mul, middle, f64(b, ratio));
-  return vt_build2(b, VT_OP_sub, scaled, f64(b, 0.5));
+  if (by == VT_WORD_asymmetric) return vt_build2(b, VT_OP_mul, i, build_f64(b, ratio));
+  const uint32_t middle = vt_build2(b, VT_OP_add, i, build_f64(b, 0.5));
+  const uint32_t scaled = vt_build2(b, VT_OP_mul, middle, build_f64(b, ratio));
+  return vt_build2(b, VT_OP_sub, scaled, build_f64(b, 0.5));
 }
 
-/* A cast truncates: one less where that went up, one more where it went down. */
-static uint32_t whole(vt_builder *b, uint32_t c, int up) {
+/* floor(c), or with `up` ceil(c), as i64: a cast truncates, and the difference is corrected by
+ * 1. */
+static uint32_t build_whole(vt_builder *b, uint32_t c, int up) {
   const uint32_t t = vt_build_cast(b, c, VT_DTYPE_I64);
   const uint32_t back = vt_build_cast(b, t, VT_DTYPE_F64);
   const uint32_t off =
@@ -155,89 +159,90 @@ static uint32_t whole(vt_builder *b, uint32_t c, int up) {
   return vt_build2(b, up ? VT_OP_add : VT_OP_sub, t, off);
 }
 
-/* Within 0 .. most, both of the type of x. */
-static uint32_t within(vt_builder *b, uint32_t x, uint32_t dtype, int64_t most) {
+/* x clamped to 0 .. most, which are of the type of x. */
+static uint32_t build_clamp(vt_builder *b, uint32_t x, uint32_t dtype, int64_t most) {
   const uint32_t least = vt_build_int(b, dtype, 0), top = vt_build_int(b, dtype, most);
   return vt_build2(b, VT_OP_minimum, vt_build2(b, VT_OP_maximum, x, least), top);
 }
 
-static uint32_t nearest(vt_builder *b, uint32_t c, int64_t rounding) {
+static uint32_t build_nearest(vt_builder *b, uint32_t c, int64_t rounding) {
   if (rounding == VT_WORD_round_prefer_floor)
-    return whole(b, vt_build2(b, VT_OP_sub, c, f64(b, 0.5)), 1);
+    return build_whole(b, vt_build2(b, VT_OP_sub, c, build_f64(b, 0.5)), 1);
   if (rounding == VT_WORD_round_prefer_ceil)
-    return whole(b, vt_build2(b, VT_OP_add, c, f64(b, 0.5)), 0);
-  return whole(b, c, rounding == VT_WORD_ceil);
+    return build_whole(b, vt_build2(b, VT_OP_add, c, build_f64(b, 0.5)), 0);
+  return build_whole(b, c, rounding == VT_WORD_ceil);
 }
 
 /* ((((a + 2)*t) - (a + 3))*t)*t + 1 */
 static uint32_t near_weight(vt_builder *b, uint32_t t, double a) {
-  uint32_t v = vt_build2(b, VT_OP_mul, f64(b, a + 2), t);
-  v = vt_build2(b, VT_OP_sub, v, f64(b, a + 3));
+  uint32_t v = vt_build2(b, VT_OP_mul, build_f64(b, a + 2), t);
+  v = vt_build2(b, VT_OP_sub, v, build_f64(b, a + 3));
   v = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_mul, v, t), t);
-  return vt_build2(b, VT_OP_add, v, f64(b, 1.0));
+  return vt_build2(b, VT_OP_add, v, build_f64(b, 1.0));
 }
 
 /* ((((a*t) - (5*a))*t) + (8*a))*t - (4*a) */
 static uint32_t far_weight(vt_builder *b, uint32_t t, double a) {
-  uint32_t v = vt_build2(b, VT_OP_mul, f64(b, a), t);
-  v = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_sub, v, f64(b, 5 * a)), t);
-  v = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_add, v, f64(b, 8 * a)), t);
-  return vt_build2(b, VT_OP_sub, v, f64(b, 4 * a));
+  uint32_t v = vt_build2(b, VT_OP_mul, build_f64(b, a), t);
+  v = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_sub, v, build_f64(b, 5 * a)), t);
+  v = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_add, v, build_f64(b, 8 * a)), t);
+  return vt_build2(b, VT_OP_sub, v, build_f64(b, 4 * a));
 }
 
-/* What each result reads: i64[out] and f32[out] for each tap; no weights for nearest. */
+/* The taps of each result: index i64[out] and weight f32[out] for each tap; nearest has no
+ * weights. */
 enum { MOST_TAPS = 4 };
-typedef struct reads {
+typedef struct tap_set {
   uint32_t n, index[MOST_TAPS], weight[MOST_TAPS];
-} reads;
+} tap_set;
 
-static reads cubic_reads(vt_builder *b, const axis *x, uint32_t c) {
-  reads r = {.n = 4};
+static tap_set cubic_taps(vt_builder *b, const axis *x, uint32_t c) {
+  tap_set r = {.n = 4};
   const double a = x->z.a;
-  const uint32_t j = whole(b, c, 0);
+  const uint32_t j = build_whole(b, c, 0);
   const uint32_t f = vt_build2(b, VT_OP_sub, c, vt_build_cast(b, j, VT_DTYPE_F64));
   uint32_t weight[4];
-  weight[0] = far_weight(b, vt_build2(b, VT_OP_add, f, f64(b, 1.0)), a);
+  weight[0] = far_weight(b, vt_build2(b, VT_OP_add, f, build_f64(b, 1.0)), a);
   weight[1] = near_weight(b, f, a);
-  weight[2] = near_weight(b, vt_build2(b, VT_OP_sub, f64(b, 1.0), f), a);
-  weight[3] = far_weight(b, vt_build2(b, VT_OP_sub, f64(b, 2.0), f), a);
+  weight[2] = near_weight(b, vt_build2(b, VT_OP_sub, build_f64(b, 1.0), f), a);
+  weight[3] = far_weight(b, vt_build2(b, VT_OP_sub, build_f64(b, 2.0), f), a);
   for (uint32_t t = 0; t < 4; t++) {
-    const uint32_t at = vt_build2(b, VT_OP_add, j, i64(b, (int64_t)t - 1));
-    r.index[t] = within(b, at, VT_DTYPE_I64, x->in - 1);
+    const uint32_t at = vt_build2(b, VT_OP_add, j, build_i64(b, (int64_t)t - 1));
+    r.index[t] = build_clamp(b, at, VT_DTYPE_I64, x->in - 1);
     r.weight[t] = vt_build_cast(b, weight[t], VT_DTYPE_F32);
   }
   return r;
 }
 
-static reads linear_reads(vt_builder *b, const axis *x, uint32_t c) {
-  const uint32_t last = i64(b, x->in - 1);
-  const uint32_t inside = within(b, c, VT_DTYPE_F64, x->in - 1);
-  const uint32_t j = whole(b, inside, 0);
+static tap_set linear_taps(vt_builder *b, const axis *x, uint32_t c) {
+  const uint32_t last = build_i64(b, x->in - 1);
+  const uint32_t inside = build_clamp(b, c, VT_DTYPE_F64, x->in - 1);
+  const uint32_t j = build_whole(b, inside, 0);
   const uint32_t f = vt_build2(b, VT_OP_sub, inside, vt_build_cast(b, j, VT_DTYPE_F64));
-  const uint32_t next = vt_build2(b, VT_OP_add, j, i64(b, 1));
-  reads r = {.n = 2, .index = {j, VT_NO_VALUE}};
+  const uint32_t next = vt_build2(b, VT_OP_add, j, build_i64(b, 1));
+  tap_set r = {.n = 2, .index = {j, VT_NO_VALUE}};
   r.index[1] = vt_build2(b, VT_OP_minimum, next, last);
-  r.weight[0] = vt_build_cast(b, vt_build2(b, VT_OP_sub, f64(b, 1.0), f), VT_DTYPE_F32);
+  r.weight[0] = vt_build_cast(b, vt_build2(b, VT_OP_sub, build_f64(b, 1.0), f), VT_DTYPE_F32);
   r.weight[1] = vt_build_cast(b, f, VT_DTYPE_F32);
   return r;
 }
 
-static reads reads_of(vt_builder *b, const axis *x) {
-  const uint32_t c = positions(b, x);
-  if (x->z.mode == VT_WORD_cubic) return cubic_reads(b, x, c);
-  if (x->z.mode == VT_WORD_linear) return linear_reads(b, x, c);
-  const uint32_t j = nearest(b, c, x->z.rounding);
-  return (reads){.n = 1, .index = {within(b, j, VT_DTYPE_I64, x->in - 1)}};
+static tap_set taps_of(vt_builder *b, const axis *x) {
+  const uint32_t c = build_coordinates(b, x);
+  if (x->z.mode == VT_WORD_cubic) return cubic_taps(b, x, c);
+  if (x->z.mode == VT_WORD_linear) return linear_taps(b, x, c);
+  const uint32_t j = build_nearest(b, c, x->z.rounding);
+  return (tap_set){.n = 1, .index = {build_clamp(b, j, VT_DTYPE_I64, x->in - 1)}};
 }
 
 /* ---- resize ---- */
 
-static uint32_t present(vt_builder *b, uint32_t weight) {
+static uint32_t build_present(vt_builder *b, uint32_t weight) {
   return vt_build2(b, VT_OP_ne, weight, vt_build_number(b, VT_DTYPE_F32, 0.0));
 }
 
-/* A vector as [n, 1, ...], to stand along axis `i` of `rank`. */
-static uint32_t along(vt_builder *b, uint32_t v, uint32_t i, uint32_t rank, int64_t n) {
+/* Reshapes a vector to [n, 1, ...], so that it runs along axis i of `rank`. */
+static uint32_t align_to_axis(vt_builder *b, uint32_t v, uint32_t i, uint32_t rank, int64_t n) {
   int64_t dim[VT_MAX_RANK] = {n};
   for (uint32_t k = 1; k < rank - i; k++) dim[k] = 1;
   return vt_build_reshape(b, v, rank - i, dim);
@@ -248,15 +253,16 @@ static uint32_t resize_axis(vt_builder *b, uint32_t x, uint32_t i, const axis *z
   if (t == NULL) return VT_NO_VALUE;
   const uint32_t rank = t->rank;
   const vt_attr_gather a = {.size = sizeof a, .axis = i};
-  const reads r = reads_of(b, z);
+  const tap_set r = taps_of(b, z);
   uint32_t y = VT_NO_VALUE, any = VT_NO_VALUE;
   for (uint32_t k = 0; k < r.n; k++) {
     const uint32_t in[2] = {x, r.index[k]};
     const uint32_t read = b->node(b, VT_OP_gather, in, 2, &a);
     if (z->z.mode == VT_WORD_nearest) return read;
-    const uint32_t w = along(b, r.weight[k], i, rank, z->out), there = present(b, w);
+    const uint32_t w = align_to_axis(b, r.weight[k], i, rank, z->out), there = build_present(b, w);
     const uint32_t term = vt_build2(b, VT_OP_mul, w, read);
-    if (k == 0) { /* absent taps are left out: the sum starts with the first one present */
+    if (k ==
+        0) { /* a tap with weight 0 is absent: the sum starts with the first tap that is present */
       y = vt_build3(b, VT_OP_select, there, term, vt_build_number(b, VT_DTYPE_F32, 0.0));
       any = there;
       continue;
@@ -268,7 +274,7 @@ static uint32_t resize_axis(vt_builder *b, uint32_t x, uint32_t i, const axis *z
   return y;
 }
 
-/* The last axis first. */
+/* The last axis is resized first. */
 uint32_t lower_resize(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_type *t = b->type(b, l->in[0]);
@@ -287,16 +293,16 @@ uint32_t lower_resize(const vt_lowering *l) {
 
 /* ---- its gradient ---- */
 
-/* [before, out, taps, after] and [out, taps]: what goes where. An absent tap goes to one element
- * beyond the end. */
-static void tap_updates(vt_builder *b, const reads *r, const axis *z, uint32_t dy, uint32_t k,
+/* The updates of tap k as [before, out, 1, after] and their destinations [out, 1]. An absent tap
+ * goes to one element beyond the end, which is cut off. */
+static void tap_updates(vt_builder *b, const tap_set *r, const axis *z, uint32_t dy, uint32_t k,
                         uint32_t *out_index, uint32_t *out_update) {
   const int64_t column[2] = {z->out, 1}, wide[4] = {1, z->out, 1, 1};
   *out_index = vt_build_reshape(b, r->index[k], 2, column);
   *out_update = dy;
   if (z->z.mode == VT_WORD_nearest) return;
-  const uint32_t there = vt_build_reshape(b, present(b, r->weight[k]), 2, column);
-  *out_index = vt_build3(b, VT_OP_select, there, *out_index, i64(b, z->in));
+  const uint32_t there = vt_build_reshape(b, build_present(b, r->weight[k]), 2, column);
+  *out_index = vt_build3(b, VT_OP_select, there, *out_index, build_i64(b, z->in));
   *out_update = vt_build2(b, VT_OP_mul, vt_build_reshape(b, r->weight[k], 4, wide), dy);
 }
 
@@ -310,9 +316,9 @@ static uint32_t resize_axis_back(vt_builder *b, uint32_t dy, uint32_t i, const a
     after *= k > i ? want.dim[k] : 1;
   }
   want.dim[i] = z->in;
-  const reads r = reads_of(b, z);
+  const tap_set r = taps_of(b, z);
   const int64_t taps = (int64_t)r.n * z->out, thin[4] = {before, z->out, 1, after};
-  const int64_t line[3] = {before, taps, after}, room[3] = {before, z->in + 1, after};
+  const int64_t line[3] = {before, taps, after}, padded[3] = {before, z->in + 1, after};
   const uint32_t shaped = vt_build_reshape(b, dy, 4, thin);
   uint32_t index[MOST_TAPS], update[MOST_TAPS];
   for (uint32_t k = 0; k < r.n; k++) tap_updates(b, &r, z, shaped, k, &index[k], &update[k]);
@@ -320,7 +326,7 @@ static uint32_t resize_axis_back(vt_builder *b, uint32_t dy, uint32_t i, const a
                      middle = {.size = sizeof middle, .axis = 2};
   const vt_attr_gather to = {.size = sizeof to, .axis = 1};
   uint32_t in[3];
-  in[0] = vt_build_broadcast(b, vt_build_like(b, dy, 0.0), 3, room);
+  in[0] = vt_build_broadcast(b, vt_build_like(b, dy, 0.0), 3, padded);
   in[1] = vt_build_reshape(b, b->node(b, VT_OP_concat, index, r.n, &columns), 1, &taps);
   in[2] = vt_build_reshape(b, b->node(b, VT_OP_concat, update, r.n, &middle), 3, line);
   const uint32_t sums = b->node(b, VT_OP_scatter_add, in, 3, &to);
@@ -329,7 +335,7 @@ static uint32_t resize_axis_back(vt_builder *b, uint32_t dy, uint32_t i, const a
   return vt_build_reshape(b, b->node(b, VT_OP_slice, &sums, 1, &cut), want.rank, want.dim);
 }
 
-/* The first axis first. */
+/* The first axis first: the opposite order of resize. */
 uint32_t lower_resize_grad(const vt_lowering *l) {
   const vt_attr_resize_grad *a = l->attrs;
   const vt_type *t = l->b->type(l->b, l->in[0]);
@@ -358,7 +364,7 @@ void grad_resize(const vt_gradient *g) {
   g->d_in[0] = g->b->node(g->b, VT_OP_resize_grad, g->d_out, 1, &back);
 }
 
-/* Linear in dy, so what comes back is resized as x was. */
+/* resize_grad is linear in dy, so its gradient is resize. */
 void grad_resize_grad(const vt_gradient *g) {
   const vt_attr_resize_grad *a = g->attrs;
   const vt_type *dy = g->b->type(g->b, g->in[0]);

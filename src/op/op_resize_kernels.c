@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_resize_kernels.c - resize and its gradient one element at a time: the second implementation of
- * what op_resize.c says in ops. What an element of one axis reads is worked out where it is needed,
- * so nothing is kept between the axes. */
+ * op_resize.c. The taps of an element along an axis are computed whenever they are needed, so
+ * nothing is stored between the axes. */
 #include <string.h>
 #include "op_float.h"
 #include "op_resize.h"
 #include "op_rows.h"
 
-/* ---- what a result reads along one axis ---- */
+/* ---- the taps of a result along one axis ---- */
 
-typedef struct line { /* from n elements to m */
+typedef struct line { /* an axis that is resized from n elements to m */
   int64_t n, m;
   const vt_resizing *z;
 } line;
 
-typedef struct read { /* the taps that are present, ascending, and between which elements all lie */
+typedef struct taps { /* the taps that are present, ascending; least .. most is the range of all
+                         taps */
   int count;
   int64_t at[4], least, most;
   float weight[4];
-} read;
+} taps;
 
-static int64_t clip(int64_t x, int64_t most) { return x < 0 ? 0 : x > most ? most : x; }
+static int64_t clamp_index(int64_t x, int64_t most) { return x < 0 ? 0 : x > most ? most : x; }
 
-static int64_t down(double c) {
+static int64_t floor_of(double c) {
   const int64_t t = (int64_t)c;
   return (double)t > c ? t - 1 : t;
 }
 
-static int64_t up(double c) { return -down(-c); }
+static int64_t ceil_of(double c) { return -floor_of(-c); }
 
-static double centre(const line *l, int64_t i) {
+static double source_coordinate(const line *l, int64_t i) {
   const double at = (double)i;
   const double ratio = l->z->scale != 0.0 ? 1.0 / l->z->scale : (double)l->n / (double)l->m;
   switch (l->z->coordinates) {
@@ -44,63 +45,63 @@ static double centre(const line *l, int64_t i) {
   }
 }
 
-static int64_t closest(const line *l, double c) {
+static int64_t nearest_tap(const line *l, double c) {
   switch (l->z->rounding) {
     case VT_WORD_floor:
-      return clip(down(c), l->n - 1);
+      return clamp_index(floor_of(c), l->n - 1);
     case VT_WORD_ceil:
-      return clip(up(c), l->n - 1);
+      return clamp_index(ceil_of(c), l->n - 1);
     case VT_WORD_round_prefer_ceil:
-      return clip(down(c + 0.5), l->n - 1);
+      return clamp_index(floor_of(c + 0.5), l->n - 1);
     default:
-      return clip(up(c - 0.5), l->n - 1);
+      return clamp_index(ceil_of(c - 0.5), l->n - 1);
   }
 }
 
-static void add_tap(const line *l, read *r, int64_t at, double weight) {
+static void add_tap(const line *l, taps *r, int64_t at, double weight) {
   const float w = (float)weight;
-  if (w == 0.0f) return; /* absent */
-  r->at[r->count] = clip(at, l->n - 1);
+  if (w == 0.0f) return; /* a tap with weight 0 is absent */
+  r->at[r->count] = clamp_index(at, l->n - 1);
   r->weight[r->count++] = w;
 }
 
-static double near_part(double a, double t) { return ((((a + 2) * t) - (a + 3)) * t) * t + 1; }
+static double near_weight(double a, double t) { return ((((a + 2) * t) - (a + 3)) * t) * t + 1; }
 
-static double far_part(double a, double t) {
+static double far_weight(double a, double t) {
   return ((((a * t) - (5 * a)) * t) + (8 * a)) * t - (4 * a);
 }
 
-static read read_of(const line *l, int64_t i) {
-  read r = {0};
-  double c = centre(l, i);
+static taps taps_of(const line *l, int64_t i) {
+  taps r = {0};
+  double c = source_coordinate(l, i);
   if (l->z->mode == VT_WORD_nearest) {
-    r.at[r.count++] = r.least = r.most = closest(l, c);
+    r.at[r.count++] = r.least = r.most = nearest_tap(l, c);
     return r;
   }
   if (l->z->mode == VT_WORD_linear) {
     if (!(c > 0.0)) c = 0.0;
     if (c > (double)(l->n - 1)) c = (double)(l->n - 1);
   }
-  const int64_t j = down(c);
+  const int64_t j = floor_of(c);
   const double f = c - (double)j, a = l->z->a;
-  r.least = clip(l->z->mode == VT_WORD_linear ? j : j - 1, l->n - 1);
-  r.most = clip(l->z->mode == VT_WORD_linear ? j + 1 : j + 2, l->n - 1);
+  r.least = clamp_index(l->z->mode == VT_WORD_linear ? j : j - 1, l->n - 1);
+  r.most = clamp_index(l->z->mode == VT_WORD_linear ? j + 1 : j + 2, l->n - 1);
   if (l->z->mode == VT_WORD_linear) {
     add_tap(l, &r, j, 1.0 - f);
     add_tap(l, &r, j + 1, f);
     return r;
   }
-  add_tap(l, &r, j - 1, far_part(a, f + 1.0));
-  add_tap(l, &r, j, near_part(a, f));
-  add_tap(l, &r, j + 1, near_part(a, 1.0 - f));
-  add_tap(l, &r, j + 2, far_part(a, 2.0 - f));
+  add_tap(l, &r, j - 1, far_weight(a, f + 1.0));
+  add_tap(l, &r, j, near_weight(a, f));
+  add_tap(l, &r, j + 1, near_weight(a, 1.0 - f));
+  add_tap(l, &r, j + 2, far_weight(a, 2.0 - f));
   return r;
 }
 
 /* ---- resize ---- */
 
 typedef struct resizer {
-  const vt_view *x, *y; /* y is the larger or smaller one that results: of resize */
+  const vt_view *x, *y; /* the operand and the result of resize; for the gradient dx and dy */
   vt_resizing z;
 } resizer;
 
@@ -108,26 +109,26 @@ static line line_of(const resizer *s, uint32_t axis) {
   return (line){s->x->dim[axis], s->y->dim[axis], &s->z};
 }
 
-/* The f32 at `at` plus, from `axis` on, what result `index` reads: the last axis is the innermost,
- * since it is resized first. */
-static float value_at(const resizer *s, uint32_t axis, const int64_t *index, int64_t at) {
+/* The f32 result at `index`, resized along `axis` and the axes after it; `at` is the offset from
+ * the axes before it. The last axis is the innermost, because it is resized first. */
+static float resized_at(const resizer *s, uint32_t axis, const int64_t *index, int64_t at) {
   if (axis == s->x->rank) return ((const float *)s->x->data)[at];
   const line l = line_of(s, axis);
-  const read r = read_of(&l, index[axis]);
+  const taps r = taps_of(&l, index[axis]);
   float sum = 0.0f;
   for (int t = 0; t < r.count; t++) {
     const float term =
-        r.weight[t] * value_at(s, axis + 1, index, at + r.at[t] * s->x->stride[axis]);
+        r.weight[t] * resized_at(s, axis + 1, index, at + r.at[t] * s->x->stride[axis]);
     sum = t == 0 ? term : sum + term;
   }
   return sum;
 }
 
-static int64_t nearest_at(const resizer *s, const int64_t *index) {
+static int64_t nearest_offset(const resizer *s, const int64_t *index) {
   int64_t at = index[0] * s->x->stride[0] + index[1] * s->x->stride[1];
   for (uint32_t axis = 2; axis < s->x->rank; axis++) {
     const line l = line_of(s, axis);
-    at += read_of(&l, index[axis]).at[0] * s->x->stride[axis];
+    at += taps_of(&l, index[axis]).at[0] * s->x->stride[axis];
   }
   return at;
 }
@@ -142,10 +143,10 @@ vt_status kernel_resize(vt_kernel *k) {
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     if (s.z.mode == VT_WORD_nearest) {
       memcpy((char *)y->data + w.at[0] * size,
-             (const char *)x->data + nearest_at(&s, w.index) * size, (size_t)size);
+             (const char *)x->data + nearest_offset(&s, w.index) * size, (size_t)size);
     } else {
       const int64_t plane = w.index[0] * x->stride[0] + w.index[1] * x->stride[1];
-      ((float *)y->data)[w.at[0]] = value_at(&s, 2, w.index, plane);
+      ((float *)y->data)[w.at[0]] = resized_at(&s, 2, w.index, plane);
     }
   }
   return VT_OK;
@@ -153,13 +154,13 @@ vt_status kernel_resize(vt_kernel *k) {
 
 /* ---- its gradient ---- */
 
-/* The first result whose taps, absent ones included, reach element `e`: they ascend with results,
- * while those that are present need not. */
-static int64_t first_reader(const line *l, int64_t e) {
+/* The first result whose range of taps, absent ones included, reaches element e. These ranges
+ * ascend with the results; the taps that are present need not. */
+static int64_t first_result(const line *l, int64_t e) {
   int64_t lo = 0, hi = l->m;
   while (lo < hi) {
     const int64_t mid = lo + (hi - lo) / 2;
-    if (read_of(l, mid).most < e) {
+    if (taps_of(l, mid).most < e) {
       lo = mid + 1;
     } else {
       hi = mid;
@@ -168,16 +169,16 @@ static int64_t first_reader(const line *l, int64_t e) {
   return lo;
 }
 
-/* Gradient of element `index[axis]`, S over its readers; `at` follows dy. The first axis is the
- * innermost, since it is undone first. */
+/* The gradient of element index[axis], S over the results that read it; `at` is the offset in dy.
+ * The first axis is the innermost, because its gradient is computed first. */
 static double gradient_at(const resizer *s, uint32_t axis, const int64_t *index, int64_t at) {
   if (axis == 1) return vt_float_load(s->y, at);
   const line l = line_of(s, axis);
   const int64_t e = index[axis];
   vt_float_sum sum;
   vt_float_sum_init(&sum, s->y->dtype);
-  for (int64_t i = first_reader(&l, e); i < l.m; i++) {
-    const read r = read_of(&l, i);
+  for (int64_t i = first_result(&l, e); i < l.m; i++) {
+    const taps r = taps_of(&l, i);
     if (r.least > e) break;
     for (int t = 0; t < r.count; t++) {
       if (r.at[t] != e) continue;

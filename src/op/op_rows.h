@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_rows.h - the functions that the rows name, declared from the rows themselves, and the few
- * helpers that the families of ops share. Private to src/op. */
+ * op_rows.h - declares the functions that the rows of the op table name, from the rows themselves,
+ * and helpers that the families of ops share. Private to src/op. */
 #ifndef VT_OP_ROWS_H
 #define VT_OP_ROWS_H
 #include "vt_builder.h"
 #include "vt_op.h"
 
-/* `none` and `no_work` are declared too and never defined: the table turns them into NULL. */
+/* The macro also declares `none` and `no_work`, which are never defined: the table turns them into
+ * NULL. */
 #define grad(function) vt_grad_fn function;
 #define flat(why)
 #define VT_OP(name, no, class, lo, hi, operands, results, attrs, num, needs, form, verify, shape, \
@@ -24,29 +25,33 @@
 #include "inits.def"
 #undef VT_INIT
 
-/* Several operands broadcast to one shape, as NumPy does; the result is in out->rank, out->dim. */
+/* Broadcasts the shapes of n operands as NumPy does; writes the result to out->rank and
+ * out->dim. */
 vt_status vt_broadcast_shapes(const vt_rule *r, const vt_type *in, uint32_t n, vt_type *out,
                               vt_diag *d);
 
-/* ---- walking strided tensors in kernels ---- */
+/* ---- walks over strided tensors, for kernels ---- */
 
-/* An odometer over `rank` axes; `at[v]` follows view v in elements. */
+/* A walk visits the index tuples of `rank` axes in row-major order, like an odometer. at[v] is the
+ * position in view v, in elements; a view can be broadcast. */
 enum { VT_WALK_VIEWS = 4 };
 typedef struct vt_walk {
   uint32_t rank, n_views;
   int64_t dim[VT_MAX_RANK], index[VT_MAX_RANK], count;
   int64_t stride[VT_WALK_VIEWS][VT_MAX_RANK], at[VT_WALK_VIEWS];
 } vt_walk;
-/* Walks the axes of `shape`; add views with their own axes broadcast against it, then step. */
+/* A walk over the shape `dim` starts with no views; vt_walk_view adds one, broadcast to the shape;
+ * vt_walk_next goes to the next index tuple. There are `count` tuples. */
 void vt_walk_init(vt_walk *w, uint32_t rank, const int64_t *dim);
 void vt_walk_view(vt_walk *w, const vt_view *v);
 void vt_walk_next(vt_walk *w);
 
-/* Number of elements; dimensions were checked when the plan was made. */
+/* The number of elements. It cannot overflow, because the plan checked the dimensions. */
 int64_t vt_view_count(const vt_view *v);
-/* A view of `v` without axis `axis` (its length and stride are then the caller's business). */
-vt_view vt_view_drop(const vt_view *v, uint32_t axis);
-/* Integers of any width as int64_t. */
+/* The view without axis `axis`: only its first element along that axis. The caller keeps the length
+ * and stride of the axis if it needs them. */
+vt_view vt_view_drop_axis(const vt_view *v, uint32_t axis);
+/* Load and store an integer or bool of any width as int64_t; a store wraps to the width. */
 int64_t vt_load_int(const void *data, uint32_t dtype, int64_t at);
 void vt_store_int(void *data, uint32_t dtype, int64_t at, int64_t x);
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_scatter.c - rows of updates go to the places that an index names: the rules of the whole
- * family, and the prims that take coordinates. Several updates of one place are taken in ascending
- * row-major position, whatever the order in which anything is done here.
- * base (B..., D..., R...), index (B..., I..., depth), updates (B..., I..., R...) */
+ * op_scatter.c - scatters write rows of updates to the destinations that an index names: the rules
+ * of the whole family, and the prims whose index holds coordinates. Several updates of one
+ * destination are combined in ascending row-major position, whatever the order of the computation.
+ *
+ *     base (B..., D..., R...), index (B..., I..., depth), updates (B..., I..., R...) */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -23,8 +24,8 @@ vt_status check_scatter_number(const vt_rule *r, vt_diag *d) {
   return check_scatter(r, d);
 }
 
-/* updates are what the gather would give. */
-static vt_status shape_of(const vt_rule *r, vt_shape_fn *gathered, vt_type *out, vt_diag *d) {
+/* The updates must have the type that the corresponding gather would return. */
+static vt_status scatter_shape(const vt_rule *r, vt_shape_fn *gathered, vt_type *out, vt_diag *d) {
   char updates[VT_TYPE_TEXT], expected[VT_TYPE_TEXT];
   vt_type want = {0};
   VT_TRY(gathered(r, &want, d));
@@ -37,36 +38,36 @@ static vt_status shape_of(const vt_rule *r, vt_shape_fn *gathered, vt_type *out,
 }
 
 vt_status shape_scatter(const vt_rule *r, vt_type *out, vt_diag *d) {
-  return shape_of(r, shape_gather, out, d);
+  return scatter_shape(r, shape_gather, out, d);
 }
 
 vt_status shape_scatter_nd(const vt_rule *r, vt_type *out, vt_diag *d) {
-  return shape_of(r, shape_gather_nd, out, d);
+  return scatter_shape(r, shape_gather_nd, out, d);
 }
 
 vt_status shape_scatter_elements(const vt_rule *r, vt_type *out, vt_diag *d) {
-  return shape_of(r, shape_gather_elements, out, d);
+  return scatter_shape(r, shape_gather_elements, out, d);
 }
 
 /* ---- rows by destination ---- */
 
-typedef struct row { /* of updates: where it goes in the result, and where it starts */
+typedef struct row { /* a row of updates: offset of its destination, and its own offset */
   int64_t to, from;
 } row;
 
-/* The rows and as many again to sort them with. */
+/* Scratch for the rows and as many again, which the sort needs. */
 uint64_t work_scatter_nd(const vt_view *in, uint32_t n_in) {
   (void)n_in;
   if (vt_view_count(&in[2]) == 0) return 0;
-  const vt_view rows = vt_view_drop(&in[1], in[1].rank - 1);
+  const vt_view rows = vt_view_drop_axis(&in[1], in[1].rank - 1);
   return 2 * sizeof(row) * (uint64_t)vt_view_count(&rows);
 }
 
 static int64_t find_rows(const vt_kernel *k, uint32_t batch, row *rows) {
   const vt_view *index = &k->in[1], *y = k->out;
   const uint32_t last = index->rank - 1;
-  const vt_view lead = vt_view_drop(index, last);
-  const vt_view from = vt_view_pick(&k->in[2], (1u << last) - 1);
+  const vt_view lead = vt_view_drop_axis(index, last);
+  const vt_view from = vt_view_pick_axes(&k->in[2], (1u << last) - 1);
   vt_walk w;
   vt_walk_init(&w, lead.rank, lead.dim);
   vt_walk_view(&w, &lead);
@@ -82,8 +83,8 @@ static int64_t find_rows(const vt_kernel *k, uint32_t batch, row *rows) {
   return w.count;
 }
 
-/* Merges runs of 1, 2, 4, ... between two arrays; of equal destinations the left one goes first.
- * Returns the array that holds the result. */
+/* Sorts the rows by destination: merges runs of 1, 2, 4, ... rows between two arrays. Rows with
+ * equal destinations stay in order. Returns the array that holds the result. */
 static row *sort_rows(row *rows, row *other, int64_t n) {
   for (int64_t run = 1; run < n; run *= 2) {
     for (int64_t lo = 0; lo < n; lo += 2 * run) {
@@ -100,16 +101,16 @@ static row *sort_rows(row *rows, row *other, int64_t n) {
   return rows;
 }
 
-/* ---- one destination: `y` holds base, u + r[i].from the updates ---- */
+/* ---- one destination: *y holds base, u + r[i].from are the updates for it ---- */
 
-typedef void place_fn(uint32_t dtype, void *y, const void *u, const row *r, int64_t n);
+typedef void combine_fn(uint32_t dtype, void *y, const void *u, const row *r, int64_t n);
 
-static void place_last(uint32_t dtype, void *y, const void *u, const row *r, int64_t n) {
+static void combine_last(uint32_t dtype, void *y, const void *u, const row *r, int64_t n) {
   const size_t size = vt_dtype_bytes(dtype);
   memcpy(y, (const char *)u + r[n - 1].from * (int64_t)size, size);
 }
 
-static void place_sum(uint32_t dtype, void *y, const void *u, const row *r, int64_t n) {
+static void combine_sum(uint32_t dtype, void *y, const void *u, const row *r, int64_t n) {
   if (dtype == VT_DTYPE_F32) {
     vt_sum_f32 s;
     vt_sum_f32_init(&s);
@@ -127,14 +128,14 @@ static void place_sum(uint32_t dtype, void *y, const void *u, const row *r, int6
   }
 }
 
-typedef struct fold { /* of two values in the one order */
+typedef struct extreme { /* the maximum or the minimum of two values in the one order */
   float (*f32)(float, float);
   double (*f64)(double, double);
   int greatest;
-} fold;
+} extreme;
 
-static void place_reduced(uint32_t dtype, void *y, const void *u, const row *r, int64_t n,
-                          const fold *f) {
+static void combine_extreme(uint32_t dtype, void *y, const void *u, const row *r, int64_t n,
+                            const extreme *f) {
   for (int64_t i = 0; i < n; i++) {
     const int64_t at = r[i].from;
     if (dtype == VT_DTYPE_F32) {
@@ -148,37 +149,38 @@ static void place_reduced(uint32_t dtype, void *y, const void *u, const row *r, 
   }
 }
 
-static void place_max(uint32_t dtype, void *y, const void *u, const row *r, int64_t n) {
-  static const fold f = {vt_f32_max, vt_f64_max, 1};
-  place_reduced(dtype, y, u, r, n, &f);
+static void combine_max(uint32_t dtype, void *y, const void *u, const row *r, int64_t n) {
+  static const extreme f = {vt_f32_max, vt_f64_max, 1};
+  combine_extreme(dtype, y, u, r, n, &f);
 }
 
-static void place_min(uint32_t dtype, void *y, const void *u, const row *r, int64_t n) {
-  static const fold f = {vt_f32_min, vt_f64_min, 0};
-  place_reduced(dtype, y, u, r, n, &f);
+static void combine_min(uint32_t dtype, void *y, const void *u, const row *r, int64_t n) {
+  static const extreme f = {vt_f32_min, vt_f64_min, 0};
+  combine_extreme(dtype, y, u, r, n, &f);
 }
 
 /* ---- the prims ---- */
 
-/* Rows r[0..n) go to one place: each of their elements is a destination of its own. */
-static void place_group(const vt_kernel *k, vt_walk inner, const row *r, int64_t n,
-                        place_fn *place) {
+/* Combines the rows r[0 .. n-1], which all have the same destination: each of their elements has a
+ * destination of its own. */
+static void combine_rows(const vt_kernel *k, vt_walk inner, const row *r, int64_t n,
+                         combine_fn *combine) {
   const uint32_t dtype = k->out->dtype;
   const int64_t size = (int64_t)vt_dtype_bytes(dtype);
   for (int64_t i = 0; i < inner.count; i++, vt_walk_next(&inner))
-    place(dtype, (char *)k->out->data + (r->to + inner.at[0]) * size,
-          (const char *)k->in[2].data + inner.at[1] * size, r, n);
+    combine(dtype, (char *)k->out->data + (r->to + inner.at[0]) * size,
+            (const char *)k->in[2].data + inner.at[1] * size, r, n);
 }
 
-static vt_status scatter(vt_kernel *k, place_fn *place) {
+static vt_status run_scatter(vt_kernel *k, combine_fn *combine) {
   const uint32_t batch = (uint32_t)((const vt_attr_gather_nd *)k->attrs)->batch;
   const vt_view *index = &k->in[1], *updates = &k->in[2];
-  VT_TRY(vt_coordinate_check(k, batch));
+  VT_TRY(vt_check_coordinates(k, batch));
   vt_view_copy(k->out, &k->in[0]);
   if (vt_view_count(updates) == 0) return VT_OK;
   const uint32_t depth = (uint32_t)index->dim[index->rank - 1];
-  const vt_view to = vt_view_pick(k->out, ~0u << (batch + depth));
-  const vt_view from = vt_view_pick(updates, ~0u << (index->rank - 1));
+  const vt_view to = vt_view_pick_axes(k->out, ~0u << (batch + depth));
+  const vt_view from = vt_view_pick_axes(updates, ~0u << (index->rank - 1));
   vt_walk inner;
   vt_walk_init(&inner, to.rank, to.dim);
   vt_walk_view(&inner, &to);
@@ -188,12 +190,12 @@ static vt_status scatter(vt_kernel *k, place_fn *place) {
   rows = sort_rows(rows, rows + n, n);
   for (int64_t i = 0, j = 0; i < n; i = j) {
     while (j < n && rows[j].to == rows[i].to) j++;
-    place_group(k, inner, rows + i, j - i, place);
+    combine_rows(k, inner, rows + i, j - i, combine);
   }
   return VT_OK;
 }
 
-vt_status kernel_scatter_nd(vt_kernel *k) { return scatter(k, place_last); }
-vt_status kernel_scatter_nd_add(vt_kernel *k) { return scatter(k, place_sum); }
-vt_status kernel_scatter_nd_max(vt_kernel *k) { return scatter(k, place_max); }
-vt_status kernel_scatter_nd_min(vt_kernel *k) { return scatter(k, place_min); }
+vt_status kernel_scatter_nd(vt_kernel *k) { return run_scatter(k, combine_last); }
+vt_status kernel_scatter_nd_add(vt_kernel *k) { return run_scatter(k, combine_sum); }
+vt_status kernel_scatter_nd_max(vt_kernel *k) { return run_scatter(k, combine_max); }
+vt_status kernel_scatter_nd_min(vt_kernel *k) { return run_scatter(k, combine_min); }

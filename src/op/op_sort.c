@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_sort.c - the one order along an axis: sort, argsort, top_k; and nonzero, which lists places.
- * Equal values keep their order, so every result is determined. */
+ * op_sort.c - sorting in the one order along an axis: sort, argsort, top_k; and nonzero, which
+ * lists positions. Equal values keep their order, so every result is determined. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
 
 /* ---- rules ---- */
 
-static vt_status known_axis(const vt_rule *r, int64_t axis, vt_diag *d) {
+static vt_status check_axis(const vt_rule *r, int64_t axis, vt_diag *d) {
   char x[VT_TYPE_TEXT];
   if (axis >= 0 && axis < (int64_t)r->in[0].rank) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "axis %lld does not exist in %s", (long long)axis,
@@ -15,7 +15,7 @@ static vt_status known_axis(const vt_rule *r, int64_t axis, vt_diag *d) {
 }
 
 vt_status shape_sort(const vt_rule *r, vt_type *out, vt_diag *d) {
-  VT_TRY(known_axis(r, ((const vt_attr_sort *)r->attrs)->axis, d));
+  VT_TRY(check_axis(r, ((const vt_attr_sort *)r->attrs)->axis, d));
   out[0] = out[1] = r->in[0];
   out[1].dtype = VT_DTYPE_I64;
   return VT_OK;
@@ -31,12 +31,12 @@ vt_status shape_argsort(const vt_rule *r, vt_type *out, vt_diag *d) {
 vt_status shape_top_k(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_top_k *a = r->attrs;
   char x[VT_TYPE_TEXT];
-  VT_TRY(known_axis(r, a->axis, d));
+  VT_TRY(check_axis(r, a->axis, d));
   const int64_t length = r->in[0].dim[a->axis];
   if (!vt_dim_is_symbolic(a->k) &&
       (a->k < 0 || a->k > VT_DIM_MAX || (!vt_dim_is_symbolic(length) && a->k > length)))
-    return VT_FAIL(d, VT_VERIFY, "k=%lld of axis %lld of %s", (long long)a->k, (long long)a->axis,
-                   vt_type_text(r->dims, &r->in[0], x));
+    return VT_FAIL(d, VT_VERIFY, "k=%lld of axis %lld of %s: expected 0 to its length",
+                   (long long)a->k, (long long)a->axis, vt_type_text(r->dims, &r->in[0], x));
   out[0] = r->in[0];
   out[0].dim[a->axis] = a->k;
   out[1] = out[0];
@@ -55,13 +55,13 @@ vt_status shape_nonzero(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- lines of a tensor ---- */
 
-typedef struct line { /* elements along an axis, from `at` on */
+typedef struct line { /* the elements along an axis; `at` is the offset of the first one */
   const vt_view *x;
   int64_t at, stride, n;
   int descending;
 } line;
 
-int vt_view_above(const vt_view *x, int64_t p, int64_t q) {
+int vt_view_is_above(const vt_view *x, int64_t p, int64_t q) {
   if (x->dtype == VT_DTYPE_F32)
     return vt_f32_above(((const float *)x->data)[p], ((const float *)x->data)[q]);
   if (x->dtype == VT_DTYPE_F64)
@@ -69,24 +69,24 @@ int vt_view_above(const vt_view *x, int64_t p, int64_t q) {
   return vt_load_int(x->data, x->dtype, p) > vt_load_int(x->data, x->dtype, q);
 }
 
-/* 1 when element i must stand before element j; equal ones need not. */
+/* Whether element i must come before element j; if they are equal, neither must. */
 static int precedes(const line *l, int64_t i, int64_t j) {
   const int64_t p = l->at + i * l->stride, q = l->at + j * l->stride;
-  return l->descending ? vt_view_above(l->x, p, q) : vt_view_above(l->x, q, p);
+  return l->descending ? vt_view_is_above(l->x, p, q) : vt_view_is_above(l->x, q, p);
 }
 
 static line line_of(const vt_view *x, int64_t axis, int descending) {
   return (line){.x = x, .stride = x->stride[axis], .n = x->dim[axis], .descending = descending};
 }
 
-/* Walks the axes other than `axis`: the first k results beside x. */
-static vt_walk other_axes(const vt_kernel *k, uint32_t axis, uint32_t n_out) {
-  const vt_view x = vt_view_drop(&k->in[0], axis);
+/* Starts a walk over the axes other than `axis`: operand 0, then the first n_out results. */
+static vt_walk walk_other_axes(const vt_kernel *k, uint32_t axis, uint32_t n_out) {
+  const vt_view x = vt_view_drop_axis(&k->in[0], axis);
   vt_walk w;
   vt_walk_init(&w, x.rank, x.dim);
   vt_walk_view(&w, &x);
   for (uint32_t i = 0; i < n_out; i++) {
-    const vt_view y = vt_view_drop(&k->out[i], axis);
+    const vt_view y = vt_view_drop_axis(&k->out[i], axis);
     vt_walk_view(&w, &y);
   }
   return w;
@@ -113,7 +113,7 @@ static void merge_runs(const line *l, const int64_t *from, int64_t *to, int64_t 
   }
 }
 
-/* The indices of a line in order; `work` has room for two of them. */
+/* Sorts the indices of a line; `work` holds two lines of indices. Returns the sorted one. */
 static const int64_t *sort_line(const line *l, int64_t *work) {
   int64_t *from = work, *to = work + l->n;
   for (int64_t i = 0; i < l->n; i++) from[i] = i;
@@ -132,7 +132,7 @@ vt_status kernel_sort(vt_kernel *k) {
   const vt_view *x = &k->in[0], *values = &k->out[0], *indices = &k->out[1];
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
   line l = line_of(x, axis, a->descending != 0);
-  vt_walk w = other_axes(k, axis, 2);
+  vt_walk w = walk_other_axes(k, axis, 2);
   for (int64_t n = 0; l.n > 0 && n < w.count; n++, vt_walk_next(&w)) {
     l.at = w.at[0];
     const int64_t *order = sort_line(&l, k->work);
@@ -145,22 +145,26 @@ vt_status kernel_sort(vt_kernel *k) {
   return VT_OK;
 }
 
-/* Values go back where they came from. */
-static void return_values(const vt_gradient *g, int64_t axis) {
+/* Writes dy of each value to the position from which the value came. */
+static void scatter_values_back(const vt_gradient *g, int64_t axis) {
   const vt_attr_axis a = {.size = sizeof a, .axis = axis};
   vt_type x, y;
-  if (g->d_out[0] == VT_NO_VALUE || !vt_build_type(g->b, g->in[0], &x) ||
-      !vt_build_type(g->b, g->d_out[0], &y))
+  if (g->d_out[0] == VT_NO_VALUE || !vt_build_read_type(g->b, g->in[0], &x) ||
+      !vt_build_read_type(g->b, g->d_out[0], &y))
     return;
   const uint32_t in[3] = {vt_build_full(g->b, y.dtype, 0.0, &x), g->out[1], g->d_out[0]};
   g->d_in[0] = g->b->node(g->b, VT_OP_scatter_elements, in, 3, &a);
 }
 
-void grad_sort(const vt_gradient *g) { return_values(g, ((const vt_attr_sort *)g->attrs)->axis); }
+void grad_sort(const vt_gradient *g) {
+  scatter_values_back(g, ((const vt_attr_sort *)g->attrs)->axis);
+}
 
-void grad_top_k(const vt_gradient *g) { return_values(g, ((const vt_attr_top_k *)g->attrs)->axis); }
+void grad_top_k(const vt_gradient *g) {
+  scatter_values_back(g, ((const vt_attr_top_k *)g->attrs)->axis);
+}
 
-/* ---- ranking: a heap of the best so far, the last of them on top ---- */
+/* ---- ranking: a heap of the best so far, with the last of them at the top ---- */
 
 typedef struct heap {
   vt_before_fn *before;
@@ -168,8 +172,8 @@ typedef struct heap {
   int64_t *at, stride, n;
 } heap;
 
-/* Puts `item` into the free place at the top and lets it sink. */
-static void sink(const heap *h, int64_t item) {
+/* Puts `item` into the free top of the heap and moves it down. */
+static void sink_item(const heap *h, int64_t item) {
   int64_t i = 0;
   for (int64_t child = 1; child < h->n; child = 2 * i + 1) {
     if (child + 1 < h->n &&
@@ -182,7 +186,7 @@ static void sink(const heap *h, int64_t item) {
   h->at[i * h->stride] = item;
 }
 
-static void rise(heap *h, int64_t item) {
+static void rise_item(heap *h, int64_t item) {
   int64_t i = h->n++;
   while (i > 0 && h->before(h->context, h->at[(i - 1) / 2 * h->stride], item)) {
     h->at[i * h->stride] = h->at[(i - 1) / 2 * h->stride];
@@ -196,20 +200,21 @@ void vt_rank_best(vt_before_fn *before, const void *context, int64_t n, int64_t 
   heap h = {before, context, at, stride, 0};
   for (int64_t i = 0; k > 0 && i < n; i++) {
     if (h.n < k) {
-      rise(&h, i);
+      rise_item(&h, i);
     } else if (before(context, i, at[0])) {
-      sink(&h, i);
+      sink_item(&h, i);
     }
   }
-  while (h.n > 1) { /* the last one goes to the end, which is then no part of the heap */
+  while (h.n >
+         1) { /* the last of the order goes to the end, which then is no longer part of the heap */
     const int64_t last = at[0], item = at[--h.n * stride];
-    sink(&h, item);
+    sink_item(&h, item);
     at[h.n * stride] = last;
   }
 }
 
-/* Between equal values the index decides. */
-static int ranks_before(const void *context, int64_t i, int64_t j) {
+/* The order of precedes, with the index as the tie breaker. */
+static int is_ranked_before(const void *context, int64_t i, int64_t j) {
   const line *l = context;
   return precedes(l, i, j) || (i < j && !precedes(l, j, i));
 }
@@ -225,11 +230,11 @@ uint32_t lower_argsort(const vt_lowering *l) {
 vt_status kernel_argsort(vt_kernel *k) {
   const vt_attr_sort *a = k->attrs;
   line l = line_of(&k->in[0], a->axis, a->descending != 0);
-  vt_walk w = other_axes(k, (uint32_t)a->axis, 1);
+  vt_walk w = walk_other_axes(k, (uint32_t)a->axis, 1);
   for (int64_t n = 0; n < w.count; n++, vt_walk_next(&w)) {
     l.at = w.at[0];
-    vt_rank_best(ranks_before, &l, l.n, (int64_t *)k->out->data + w.at[1], k->out->stride[a->axis],
-                 l.n);
+    vt_rank_best(is_ranked_before, &l, l.n, (int64_t *)k->out->data + w.at[1],
+                 k->out->stride[a->axis], l.n);
   }
   return VT_OK;
 }
@@ -241,8 +246,8 @@ uint32_t lower_top_k(const vt_lowering *l) {
   const vt_attr_sort by = {.size = sizeof by, .axis = a->axis, .descending = !a->least};
   const uint32_t sorted = l->b->node(l->b, VT_OP_sort, l->in, 1, &by), axis = (uint32_t)a->axis;
   if (sorted == VT_NO_VALUE) return VT_NO_VALUE;
-  l->out[1] = vt_build_part(l->b, sorted + 1, axis, 0, a->k);
-  return vt_build_part(l->b, sorted, axis, 0, a->k);
+  l->out[1] = vt_build_slice(l->b, sorted + 1, axis, 0, a->k);
+  return vt_build_slice(l->b, sorted, axis, 0, a->k);
 }
 
 /* Second implementation: the k best so far in a heap, never a whole line. */
@@ -251,11 +256,11 @@ vt_status kernel_top_k(vt_kernel *k) {
   const vt_view *x = &k->in[0], *values = &k->out[0], *indices = &k->out[1];
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype), step = indices->stride[a->axis];
   line l = line_of(x, a->axis, !a->least);
-  vt_walk w = other_axes(k, (uint32_t)a->axis, 2);
+  vt_walk w = walk_other_axes(k, (uint32_t)a->axis, 2);
   for (int64_t n = 0; n < w.count; n++, vt_walk_next(&w)) {
     int64_t *best = (int64_t *)indices->data + w.at[2];
     l.at = w.at[0];
-    vt_rank_best(ranks_before, &l, l.n, best, step, a->k);
+    vt_rank_best(is_ranked_before, &l, l.n, best, step, a->k);
     for (int64_t i = 0; i < a->k; i++)
       memcpy((char *)values->data + (w.at[1] + i * values->stride[a->axis]) * size,
              (const char *)x->data + (l.at + best[i * step] * l.stride) * size, (size_t)size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_statistics.c - compositions that reduce: sum_square, norm_l1, norm_l2, var, std, logsumexp,
- * any, all. Each is written twice: as ops (the meaning) and line by line. */
-#include "op_reducing.h"
+ * any, all. Each is written twice: as ops (the definition) and line by line. */
+#include "op_reduction.h"
 #include "vt_num.h"
 
 /* ---- shapes ---- */
@@ -12,15 +12,15 @@ vt_status shape_var(const vt_rule *r, vt_type *out, vt_diag *d) {
   vt_rule plain = *r;
   plain.attrs = &over;
   if (a->correction < 0 || a->correction > VT_DIM_MAX)
-    return VT_FAIL(d, VT_VERIFY, "correction=%lld: it is a count of elements",
+    return VT_FAIL(d, VT_VERIFY, "correction=%lld: it is a count of elements, 0..2^40",
                    (long long)a->correction);
   return shape_reduce(&plain, out, d);
 }
 
 /* ---- as ops ---- */
 
-/* y, whose reduced axes were kept, as `keep` says */
-static uint32_t without_axes(vt_builder *b, uint32_t y, unsigned mask, int64_t keep) {
+/* y, in which the reduced axes have length 1; they are removed unless `keep` is set. */
+static uint32_t drop_axes(vt_builder *b, uint32_t y, unsigned mask, int64_t keep) {
   const vt_type *t = b->type(b, y);
   int64_t dim[VT_MAX_RANK];
   uint32_t rank = 0;
@@ -47,12 +47,13 @@ uint32_t lower_norm_l2(const vt_lowering *l) {
 }
 
 /* x - S(x)/n */
-static uint32_t deviation(vt_builder *b, uint32_t x, unsigned mask) {
+static uint32_t build_deviation(vt_builder *b, uint32_t x, unsigned mask) {
   return vt_build2(b, VT_OP_sub, x, vt_build_mean(b, x, mask));
 }
 
-/* The number that squares are divided by: n - correction */
-static uint32_t degrees(vt_builder *b, uint32_t x, unsigned mask, int64_t correction) {
+/* The divisor of a variance: n - correction. */
+static uint32_t build_degrees_of_freedom(vt_builder *b, uint32_t x, unsigned mask,
+                                         int64_t correction) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   return vt_build_int(b, t->dtype, vt_axes_count(t->rank, t->dim, mask) - correction);
@@ -64,10 +65,10 @@ uint32_t lower_var(const vt_lowering *l) {
   const vt_type *t = b->type(b, l->in[0]);
   unsigned mask;
   if (t == NULL || vt_axes_mask(&a->axes, t->rank, &mask, NULL) != VT_OK) return VT_NO_VALUE;
-  const uint32_t dev = deviation(b, l->in[0], mask);
-  const uint32_t sum = vt_build_over(b, VT_OP_sum, square_of(b, dev), mask);
-  const uint32_t n = degrees(b, l->in[0], mask, a->correction);
-  return without_axes(b, vt_build2(b, VT_OP_div, sum, n), mask, a->keep);
+  const uint32_t dev = build_deviation(b, l->in[0], mask);
+  const uint32_t sum = vt_build_reduce_over(b, VT_OP_sum, square_of(b, dev), mask);
+  const uint32_t n = build_degrees_of_freedom(b, l->in[0], mask, a->correction);
+  return drop_axes(b, vt_build2(b, VT_OP_div, sum, n), mask, a->keep);
 }
 
 uint32_t lower_std(const vt_lowering *l) { return vt_build1(l->b, VT_OP_sqrt, lower_var(l)); }
@@ -79,17 +80,17 @@ uint32_t lower_logsumexp(const vt_lowering *l) {
   const vt_type *t = b->type(b, l->in[0]);
   unsigned mask;
   if (t == NULL || vt_axes_mask(&a->axes, t->rank, &mask, NULL) != VT_OK) return VT_NO_VALUE;
-  const uint32_t m = vt_build_over(b, VT_OP_max, l->in[0], mask);
+  const uint32_t m = vt_build_reduce_over(b, VT_OP_max, l->in[0], mask);
   const uint32_t e = vt_build1(b, VT_OP_exp, vt_build2(b, VT_OP_sub, l->in[0], m));
-  const uint32_t log_sum = vt_build1(b, VT_OP_log, vt_build_over(b, VT_OP_sum, e, mask));
+  const uint32_t log_sum = vt_build1(b, VT_OP_log, vt_build_reduce_over(b, VT_OP_sum, e, mask));
   const uint32_t y = vt_build2(b, VT_OP_add, m, log_sum);
   const uint32_t size = vt_build1(b, VT_OP_abs, m);
-  const uint32_t endless =
+  const uint32_t infinite =
       vt_build2(b, VT_OP_eq, size, vt_build_bits(b, VT_DTYPE_F32, 0x7f800000u));
-  return without_axes(b, vt_build3(b, VT_OP_select, endless, m, y), mask, a->keep);
+  return drop_axes(b, vt_build3(b, VT_OP_select, infinite, m, y), mask, a->keep);
 }
 
-/* How many of x are true: no sum of bools can wrap an i64. */
+/* The number of elements of x that are true; a sum of bools cannot overflow an i64. */
 static uint32_t count_true(const vt_lowering *l, uint32_t x) {
   const uint32_t whole = vt_build_cast(l->b, x, VT_DTYPE_I64);
   return l->b->node(l->b, VT_OP_sum, &whole, 1, l->attrs);
@@ -107,16 +108,18 @@ uint32_t lower_all(const vt_lowering *l) {
 
 /* ---- gradients ---- */
 
-/* dy over the axes of x, and those axes; 0 after a failure. */
-static int slope_of(const vt_gradient *g, const vt_attr_list *axes, uint32_t *dy, unsigned *mask) {
+/* Reads the axes as a mask, and dy with these axes as axes of length 1; returns 0 if an earlier
+ * node failed. */
+static int read_slope(const vt_gradient *g, const vt_attr_list *axes, uint32_t *dy,
+                      unsigned *mask) {
   const vt_type *x = g->b->type(g->b, g->in[0]);
   if (x == NULL || vt_axes_mask(axes, x->rank, mask, NULL) != VT_OK) return 0;
-  *dy = vt_build_kept(g->b, g->d_out[0], g->in[0], *mask);
+  *dy = vt_build_keep_axes(g->b, g->d_out[0], g->in[0], *mask);
   return 1;
 }
 
-static int reduce_slope_of(const vt_gradient *g, uint32_t *dy, unsigned *mask) {
-  return slope_of(g, &((const vt_attr_reduce *)g->attrs)->axes, dy, mask);
+static int read_reduce_slope(const vt_gradient *g, uint32_t *dy, unsigned *mask) {
+  return read_slope(g, &((const vt_attr_reduce *)g->attrs)->axes, dy, mask);
 }
 
 /* (2*x)*dy */
@@ -124,7 +127,7 @@ void grad_sum_square(const vt_gradient *g) {
   vt_builder *b = g->b;
   uint32_t dy;
   unsigned mask;
-  if (!reduce_slope_of(g, &dy, &mask)) return;
+  if (!read_reduce_slope(g, &dy, &mask)) return;
   const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_like(b, g->in[0], 2.0), g->in[0]);
   g->d_in[0] = vt_build2(b, VT_OP_mul, twice, dy);
 }
@@ -133,7 +136,7 @@ void grad_sum_square(const vt_gradient *g) {
 void grad_norm_l1(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
-  if (reduce_slope_of(g, &dy, &mask)) g->d_in[0] = vt_build_signed(g->b, g->in[0], dy);
+  if (read_reduce_slope(g, &dy, &mask)) g->d_in[0] = vt_build_signed(g->b, g->in[0], dy);
 }
 
 /* y == 0 ? +0 : (x*dy)/y */
@@ -141,8 +144,8 @@ void grad_norm_l2(const vt_gradient *g) {
   vt_builder *b = g->b;
   uint32_t dy;
   unsigned mask;
-  if (!reduce_slope_of(g, &dy, &mask)) return;
-  const uint32_t y = vt_build_kept(b, g->out[0], g->in[0], mask);
+  if (!read_reduce_slope(g, &dy, &mask)) return;
+  const uint32_t y = vt_build_keep_axes(b, g->out[0], g->in[0], mask);
   const uint32_t zero = vt_build_like(b, y, 0.0);
   const uint32_t none_there = vt_build2(b, VT_OP_eq, y, zero);
   const uint32_t scaled = vt_build2(b, VT_OP_mul, g->in[0], dy);
@@ -151,28 +154,28 @@ void grad_norm_l2(const vt_gradient *g) {
 }
 
 /* d * (top / f32(n - correction)) */
-static void grad_spread(const vt_gradient *g, uint32_t top, unsigned mask) {
+static void grad_variance(const vt_gradient *g, uint32_t top, unsigned mask) {
   vt_builder *b = g->b;
   const int64_t correction = ((const vt_attr_var *)g->attrs)->correction;
-  const uint32_t dev = deviation(b, g->in[0], mask);
-  const uint32_t n = degrees(b, g->in[0], mask, correction);
+  const uint32_t dev = build_deviation(b, g->in[0], mask);
+  const uint32_t n = build_degrees_of_freedom(b, g->in[0], mask, correction);
   g->d_in[0] = vt_build2(b, VT_OP_mul, dev, vt_build2(b, VT_OP_div, top, n));
 }
 
 void grad_var(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
-  if (!slope_of(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
+  if (!read_slope(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
   const uint32_t twice = vt_build2(g->b, VT_OP_mul, vt_build_like(g->b, dy, 2.0), dy);
-  grad_spread(g, twice, mask);
+  grad_variance(g, twice, mask);
 }
 
 void grad_std(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
-  if (!slope_of(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
-  const uint32_t y = vt_build_kept(g->b, g->out[0], g->in[0], mask);
-  grad_spread(g, vt_build2(g->b, VT_OP_div, dy, y), mask);
+  if (!read_slope(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
+  const uint32_t y = vt_build_keep_axes(g->b, g->out[0], g->in[0], mask);
+  grad_variance(g, vt_build2(g->b, VT_OP_div, dy, y), mask);
 }
 
 /* dy * (e/S(e)), e = exp(x - m) */
@@ -180,10 +183,10 @@ void grad_logsumexp(const vt_gradient *g) {
   vt_builder *b = g->b;
   uint32_t dy;
   unsigned mask;
-  if (!reduce_slope_of(g, &dy, &mask)) return;
-  const uint32_t m = vt_build_over(b, VT_OP_max, g->in[0], mask);
+  if (!read_reduce_slope(g, &dy, &mask)) return;
+  const uint32_t m = vt_build_reduce_over(b, VT_OP_max, g->in[0], mask);
   const uint32_t e = vt_build1(b, VT_OP_exp, vt_build2(b, VT_OP_sub, g->in[0], m));
-  const uint32_t share = vt_build2(b, VT_OP_div, e, vt_build_over(b, VT_OP_sum, e, mask));
+  const uint32_t share = vt_build2(b, VT_OP_div, e, vt_build_reduce_over(b, VT_OP_sum, e, mask));
   g->d_in[0] = vt_build2(b, VT_OP_mul, dy, share);
 }
 
@@ -229,24 +232,24 @@ vt_status kernel_norm_l2(vt_kernel *k) {
   return vt_reduce_run(k, axes_of(k), &f);
 }
 
-/* The sums of squares first, then every one of them is divided. */
-static vt_status spread_run(const vt_kernel *k, int root) {
-  static const vt_reduction f = {squares_f32, squares_f64, NULL};
+/* var, or with `root` std: the sums of squares first, then each of them is divided. */
+static vt_status run_variance(const vt_kernel *k, int root) {
+  static const vt_reduction f = {squared_deviations_f32, squared_deviations_f64, NULL};
   const vt_attr_var *a = k->attrs;
   int64_t n = vt_view_count(&k->in[0]);
   VT_TRY(vt_reduce_run(k, &a->axes, &f));
   if (a->axes.n > 0) n = 1;
   for (int64_t i = 0; i < a->axes.n; i++) n *= k->in[0].dim[a->axes.v[i]];
   if (k->out->dtype == VT_DTYPE_F32) {
-    divide_f32(k->out, n - a->correction, root);
+    divide_all_f32(k->out, n - a->correction, root);
   } else {
-    divide_f64(k->out, n - a->correction, root);
+    divide_all_f64(k->out, n - a->correction, root);
   }
   return VT_OK;
 }
 
-vt_status kernel_var(vt_kernel *k) { return spread_run(k, 0); }
-vt_status kernel_std(vt_kernel *k) { return spread_run(k, 1); }
+vt_status kernel_var(vt_kernel *k) { return run_variance(k, 0); }
+vt_status kernel_std(vt_kernel *k) { return run_variance(k, 1); }
 
 static void logsumexp_f32(vt_walk w, const float *x, float *y) {
   vt_walk again = w;
@@ -256,7 +259,7 @@ static void logsumexp_f32(vt_walk w, const float *x, float *y) {
   vt_sum_f32_init(&s);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&again))
     vt_sum_f32_add(&s, vt_f32_exp(x[again.at[0]] - m));
-  *y = m - m == 0.0f ? m + vt_f32_log(vt_sum_f32_done(&s)) : m; /* a NaN gives NaN either way */
+  *y = m - m == 0.0f ? m + vt_f32_log(vt_sum_f32_done(&s)) : m; /* a NaN gives NaN in both cases */
 }
 
 vt_status kernel_logsumexp(vt_kernel *k) {
@@ -264,8 +267,8 @@ vt_status kernel_logsumexp(vt_kernel *k) {
   return vt_reduce_run(k, axes_of(k), &f);
 }
 
-/* 1 when some element is `sought` */
-static int64_t seek(vt_walk w, const void *x, int64_t sought) {
+/* Whether some element is `sought`. */
+static int64_t contains(vt_walk w, const void *x, int64_t sought) {
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
     if (((const uint8_t *)x)[w.at[0]] == sought) return 1;
   return 0;
@@ -273,12 +276,12 @@ static int64_t seek(vt_walk w, const void *x, int64_t sought) {
 
 static int64_t any_of(vt_walk w, const void *x, uint32_t dtype) {
   (void)dtype;
-  return seek(w, x, 1);
+  return contains(w, x, 1);
 }
 
 static int64_t all_of(vt_walk w, const void *x, uint32_t dtype) {
   (void)dtype;
-  return !seek(w, x, 0);
+  return !contains(w, x, 0);
 }
 
 vt_status kernel_any(vt_kernel *k) {

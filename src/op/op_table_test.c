@@ -142,8 +142,8 @@ static void test_inits(void) {
   static const char *const names[] = {"zeros",      "ones",          "constant",
                                       "normal",     "uniform",       "he_normal",
                                       "he_uniform", "xavier_normal", "xavier_uniform"};
-  CHECK(vt_init_total() >= COUNT(names));
-  for (uint32_t i = 0; i < vt_init_total(); i++) {
+  CHECK(vt_init_count() >= COUNT(names));
+  for (uint32_t i = 0; i < vt_init_count(); i++) {
     const vt_init_info *init = vt_init_at(i);
     CHECK(init != NULL && (i == 0 ? init->number > 0 : vt_init_at(i - 1)->number < init->number));
     CHECK(vt_init_get(init->number) == init && vt_init_find(init->name) == init);
@@ -155,7 +155,7 @@ static void test_inits(void) {
     const vt_init_info *init = vt_init_find(names[i]);
     CHECK(init != NULL && init->number == i + 1);
   }
-  CHECK(vt_init_at(vt_init_total()) == NULL && vt_init_get(0) == NULL && vt_init_get(99) == NULL);
+  CHECK(vt_init_at(vt_init_count()) == NULL && vt_init_get(0) == NULL && vt_init_get(99) == NULL);
   CHECK(vt_init_find("") == NULL && vt_init_find("Zeros") == NULL);
 }
 

@@ -101,7 +101,7 @@ static inline double get_f64(const vt_view *v, int64_t i) {
 }
 
 /* The number that the bits of an integer or bool element stand for. */
-static inline int64_t whole_of(uint32_t dtype, uint64_t bits) {
+static inline int64_t integer_of(uint32_t dtype, uint64_t bits) {
   const unsigned width = (unsigned)vt_dtype_bytes(dtype) * 8;
   const uint64_t top = UINT64_C(1) << (width - 1);
   if (dtype == VT_DTYPE_U8 || dtype == VT_DTYPE_BOOL || width == 64) return (int64_t)bits;

@@ -12,8 +12,8 @@ static int comes_before(const vt_view *x, int64_t p, int64_t q, int descending) 
   if (x->dtype == F64)
     return descending ? comes_above(get_f64(x, p), get_f64(x, q))
                       : comes_above(get_f64(x, q), get_f64(x, p));
-  return descending ? whole_of(x->dtype, a) > whole_of(x->dtype, b)
-                    : whole_of(x->dtype, a) < whole_of(x->dtype, b);
+  return descending ? integer_of(x->dtype, a) > integer_of(x->dtype, b)
+                    : integer_of(x->dtype, a) < integer_of(x->dtype, b);
 }
 
 /* The row-major index of the element at position `to` in the line along `axis` that has element i.

@@ -100,7 +100,7 @@ static int64_t tap_at(const problem *p, int64_t w, int64_t t) {
 /* The value of an element of any dtype, for comparing. */
 static double comparable_value(const vt_view *v, int64_t i) {
   if (v->dtype == F32 || v->dtype == F64) return number_at(v, i);
-  return (double)whole_of(v->dtype, get_bits(v, i));
+  return (double)integer_of(v->dtype, get_bits(v, i));
 }
 
 static int64_t index_of_max(const problem *p, const vt_view *x, int64_t base, int64_t w) {

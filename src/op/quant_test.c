@@ -38,7 +38,7 @@ static void check_quantize(uint32_t zp, int axis, int layout, uint64_t *state) {
   for (int64_t i = 0; i < 60; i++) {
     const int64_t index[3] = {i / 20, i / 5 % 4, i % 5}, along = axis < 0 ? 0 : index[axis];
     const float scale = vt_f32_from_bits((uint32_t)value_along_axis(&in[1], along));
-    const int64_t zero = whole_of(zp, value_along_axis(&in[2], along));
+    const int64_t zero = integer_of(zp, value_along_axis(&in[2], along));
     const int64_t want =
         quantized_level(get_f32(&in[0], i), scale, zero, zp == I8 ? -128 : 0, zp == I8 ? 127 : 255);
     expect_bits("quantize", &q.out, i, truncate_bits(zp, (uint64_t)want));
@@ -91,8 +91,8 @@ static void test_dequantize(void) {
     CHECK(r.status == VT_OK);
     for (int64_t i = 0; i < n; i++) {
       const int64_t off =
-          whole_of(types[t], get_bits(&in[0], i)) - whole_of(types[t], get_bits(&in[2], 0));
-      const int64_t wrapped = whole_of(I32, truncate_bits(I32, (uint64_t)off));
+          integer_of(types[t], get_bits(&in[0], i)) - integer_of(types[t], get_bits(&in[2], 0));
+      const int64_t wrapped = integer_of(I32, truncate_bits(I32, (uint64_t)off));
       expect_bits("dequantize", &r.out, i, vt_f32_bits((float)wrapped * get_f32(&in[1], i)));
     }
     const vt_view l = run_decomposition(VT_OP_dequantize, &attrs, in, 3);
@@ -112,12 +112,12 @@ static void check_product(uint32_t ta, uint32_t tb, uint32_t zeros, int64_t k, u
   const run_result r = run_op(VT_OP_matmul_int, NULL, in, zeros == 0 ? 2 : 4, TRANSPOSED);
   CHECK(r.status == VT_OK && r.out.dtype == I32);
   for (int64_t i = 0; i < 12; i++) {
-    const int64_t za = zeros ? whole_of(ta, get_bits(&in[2], 0)) : 0;
-    const int64_t zb = zeros ? whole_of(tb, value_along_axis(&in[3], i % 4)) : 0;
+    const int64_t za = zeros ? integer_of(ta, get_bits(&in[2], 0)) : 0;
+    const int64_t zb = zeros ? integer_of(tb, value_along_axis(&in[3], i % 4)) : 0;
     int64_t sum = 0;
     for (int64_t j = 0; j < k; j++)
-      sum += (whole_of(ta, get_bits(&in[0], i / 4 * k + j)) - za) *
-             (whole_of(tb, get_bits(&in[1], j * 4 + i % 4)) - zb);
+      sum += (integer_of(ta, get_bits(&in[0], i / 4 * k + j)) - za) *
+             (integer_of(tb, get_bits(&in[1], j * 4 + i % 4)) - zb);
     expect_bits("matmul_int", &r.out, i, truncate_bits(I32, (uint64_t)sum));
   }
   free_held();
@@ -142,12 +142,12 @@ static void check_linear(uint32_t tx, uint32_t tw, uint32_t n_in, int64_t k, uin
   const run_result r = run_op(VT_OP_linear_int, NULL, in, n_in, TRANSPOSED);
   CHECK(r.status == VT_OK && r.out.dtype == I32);
   for (int64_t i = 0; i < 24; i++) {
-    const int64_t zx = n_in > 2 ? whole_of(tx, get_bits(&in[2], 0)) : 0;
-    const int64_t zw = n_in > 3 ? whole_of(tw, value_along_axis(&in[3], i % 4)) : 0;
-    int64_t sum = n_in > 4 ? whole_of(I32, get_bits(&in[4], i % 4)) : 0;
+    const int64_t zx = n_in > 2 ? integer_of(tx, get_bits(&in[2], 0)) : 0;
+    const int64_t zw = n_in > 3 ? integer_of(tw, value_along_axis(&in[3], i % 4)) : 0;
+    int64_t sum = n_in > 4 ? integer_of(I32, get_bits(&in[4], i % 4)) : 0;
     for (int64_t j = 0; j < k; j++)
-      sum += (whole_of(tx, get_bits(&in[0], i / 4 * k + j)) - zx) *
-             (whole_of(tw, get_bits(&in[1], j * 4 + i % 4)) - zw);
+      sum += (integer_of(tx, get_bits(&in[0], i / 4 * k + j)) - zx) *
+             (integer_of(tw, get_bits(&in[1], j * 4 + i % 4)) - zw);
     expect_bits("linear_int", &r.out, i, truncate_bits(I32, (uint64_t)sum));
   }
   free_held();

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * recurrent.h - what a node of rnn, lstm or gru says, for its decomposition, its gradient and its
- * kernel. Operands x [T, B, I], w [I, G*H], u [H, G*H], then as they are given: biases b and c
- * [G*H], states h and, of an lstm, s [B, H], lengths [B]. In both directions everything but x and
- * the lengths has a first axis of 2. Private to src/op. */
+ * recurrent.h - reads a node of rnn, lstm or gru, for its decomposition, its gradient and its
+ * kernel, and writes the nodes that decomposition and gradient share. Private to src/op.
+ *
+ *     operands    x [T, B, I], w [I, G*H], u [H, G*H], G the number of gates
+ *     optional    biases b and c [G*H]; states h and, for an lstm, s [B, H]; lengths [B]
+ *
+ * If the direction is `both`, every operand but x and the lengths has a first axis of length 2. */
 #ifndef VT_RECURRENT_H
 #define VT_RECURRENT_H
 #include "formula.h"
@@ -12,57 +15,65 @@ typedef enum vt_cell { VT_CELL_RNN, VT_CELL_LSTM, VT_CELL_GRU } vt_cell;
 
 typedef struct vt_recurrent {
   vt_cell cell;
-  int relu, reset_before;
-  int both, reverse;
-  uint32_t gates, states;
-  uint32_t bias, start, length; /* operands; 0: there is none. c follows b, s follows h */
-  uint32_t stray;               /* the first operand that is none of these */
+  int relu, reset_before;       /* attributes of rnn and of gru */
+  int both, reverse;            /* the direction; neither: forward */
+  uint32_t gates, states;       /* number of gates and of states */
+  uint32_t bias, start, length; /* index of operand b, of h and of the lengths; 0 if it is missing.
+                                   c follows b, s follows h */
+  uint32_t stray; /* index of the first operand that fits none of these; the number of operands if
+                     all fit */
 } vt_recurrent;
 
-/* From the attributes of the op and the types of its operands. */
+/* Reads the attributes, and tells the optional operands apart by their dtypes and ranks. */
 vt_recurrent vt_recurrent_read(vt_cell cell, const void *attrs, const uint32_t *dtype,
                                const uint32_t *rank, uint32_t n);
 
-/* ---- one direction of it, as values of a graph ---- */
+/* ---- one direction of a node, as values of a graph ---- */
 typedef struct vt_direction {
   vt_builder *b;
   const vt_recurrent *r;
-  int backwards; /* from T-1 to 0 */
+  int backwards; /* 1 if time runs from T-1 to 0 */
   int64_t steps, batch, width, hidden;
-  uint32_t x, w, u, bias, c; /* bias and c: VT_NO_VALUE without */
-  uint32_t start[2];         /* h, s */
-  uint32_t length;           /* i64 [B, 1], or VT_NO_VALUE */
+  uint32_t x, w, u, bias, c; /* values; bias and c are VT_NO_VALUE if the node has no biases */
+  uint32_t start[2];         /* the initial states h and s */
+  uint32_t length;           /* the lengths as i64 [B, 1], or VT_NO_VALUE */
 } vt_direction;
 
+/* Reads direction `which` (0 or 1) of a node; returns 0 if an earlier node failed. */
 int vt_direction_read(vt_direction *d, vt_builder *b, const vt_recurrent *r, const uint32_t *in,
                       uint32_t which);
-vt_recurrent vt_recurrent_of(vt_builder *b, vt_cell cell, const void *attrs, const uint32_t *in,
-                             uint32_t n);
+/* vt_recurrent_read for the operands `in` of a node. */
+vt_recurrent vt_recurrent_read_values(vt_builder *b, vt_cell cell, const void *attrs,
+                                      const uint32_t *in, uint32_t n);
 
-/* One step, or with sequences for p, h and s all steps at once. */
-typedef struct vt_step {
-  uint32_t gate[4]; /* i f g o, or r z n */
-  uint32_t q_n;     /* of a gru */
-  uint32_t bend;    /* tanh(s') of an lstm; r*h of a gru with reset before */
-  uint32_t next[2]; /* h', s' */
-} vt_step;
-vt_step vt_recurrent_step(vt_builder *b, const vt_recurrent *r, uint32_t p, const uint32_t *state,
-                          uint32_t u, uint32_t c);
+/* The values of one time step; if p, h and s are sequences, of all steps at once. */
+typedef struct vt_cell_step {
+  uint32_t gate[4]; /* gates after their activation: i f g o of an lstm, r z n of a gru */
+  uint32_t q_n;     /* for a gru: the part of gate n that comes from the state */
+  uint32_t bend;    /* tanh(s') for an lstm; r*h for a gru with reset_before */
+  uint32_t next[2]; /* the new states h' and s' */
+} vt_cell_step;
+/* p = linear(x, w, b), the part of all gates that comes from the input. */
+vt_cell_step vt_recurrent_step(vt_builder *b, const vt_recurrent *r, uint32_t p,
+                               const uint32_t *state, uint32_t u, uint32_t c);
 
+/* linear(x, w, bias); bias may be VT_NO_VALUE. */
 uint32_t vt_recurrent_linear(vt_builder *b, uint32_t x, uint32_t w, uint32_t bias);
-/* Elements from .. to-1 along an axis counted from the end, 1 being the last. */
-uint32_t vt_recurrent_part(vt_builder *b, uint32_t x, uint32_t from_end, int64_t from, int64_t to);
-/* Of everything with a first axis of 2, the one for a direction. */
-uint32_t vt_recurrent_half(vt_builder *b, uint32_t x, uint32_t which);
-/* Along the first axis the other way round. */
-uint32_t vt_recurrent_flip(vt_builder *b, uint32_t x);
-/* Element t, a scalar, of a sequence. */
-uint32_t vt_recurrent_at(vt_builder *b, uint32_t x, uint32_t t);
-/* index, or steps - 1 - index */
-uint32_t vt_recurrent_time(vt_builder *b, uint32_t index, int64_t steps, int turned);
-uint32_t vt_recurrent_join(vt_builder *b, const uint32_t *x, uint32_t n, int64_t axis);
+/* The slice of elements from .. to-1 along an axis; from_end counts axes from the end, 1 being the
+ * last. */
+uint32_t vt_recurrent_slice(vt_builder *b, uint32_t x, uint32_t from_end, int64_t from, int64_t to);
+/* Part `which` of a value whose first axis of length 2 holds the two directions. */
+uint32_t vt_recurrent_pick_direction(vt_builder *b, uint32_t x, uint32_t which);
+/* x in opposite order along the first axis. */
+uint32_t vt_recurrent_reverse(vt_builder *b, uint32_t x);
+/* Element t of a sequence; t is a scalar value. */
+uint32_t vt_recurrent_element(vt_builder *b, uint32_t x, uint32_t t);
+/* The time of a loop index: index, or if `backwards` steps - 1 - index. */
+uint32_t vt_recurrent_step_time(vt_builder *b, uint32_t index, int64_t steps, int backwards);
+/* The concatenation along `axis`. */
+uint32_t vt_recurrent_concat(vt_builder *b, const uint32_t *x, uint32_t n, int64_t axis);
 
-/* The loop forwards. out[0], out[1]: the last states; out[2]: y, or with `states` out[2], out[3]
- * the states after every step, in the order of time. */
-void vt_recurrent_run(const vt_direction *d, uint32_t p, int states, uint32_t out[4]);
+/* Writes the loop over time. out[0], out[1]: the last states. out[2]: y, or if `states` is set,
+ * out[2] and out[3] the states after every step. Both are in the order of time. */
+void vt_recurrent_loop(const vt_direction *d, uint32_t p, int states, uint32_t out[4]);
 #endif

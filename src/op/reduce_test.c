@@ -17,7 +17,7 @@ static uint64_t sum_of(uint32_t dtype, const uint64_t *x, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     f[i] = vt_f32_from_bits((uint32_t)x[i]);
     g[i] = vt_f64_from_bits(x[i]);
-    total += (uint64_t)whole_of(dtype, x[i]);
+    total += (uint64_t)integer_of(dtype, x[i]);
   }
   if (dtype == F32) total = vt_f32_bits(s_f32(f, n));
   if (dtype == F64) total = vt_f64_bits(s_f64(g, n));
@@ -48,7 +48,7 @@ static uint64_t prod_of(uint32_t dtype, const uint64_t *x, int64_t n) {
   double *g = malloc(((size_t)n + 1) * sizeof *g);
   for (int64_t i = 0; i < n; i++) {
     g[i] = dtype == F32 ? (double)vt_f32_from_bits((uint32_t)x[i]) : vt_f64_from_bits(x[i]);
-    total *= (uint64_t)whole_of(dtype, x[i]);
+    total *= (uint64_t)integer_of(dtype, x[i]);
   }
   if (dtype == F32) total = vt_f32_bits((float)product_of(F32, g, n));
   if (dtype == F64) total = vt_f64_bits(product_of(F64, g, n));
@@ -62,7 +62,7 @@ static int orders_above(uint32_t dtype, uint64_t a, uint64_t b) {
   if (dtype == F32)
     return comes_above((double)vt_f32_from_bits((uint32_t)a),
                        (double)vt_f32_from_bits((uint32_t)b));
-  return whole_of(dtype, a) > whole_of(dtype, b);
+  return integer_of(dtype, a) > integer_of(dtype, b);
 }
 
 static int is_nan(uint32_t dtype, uint64_t x) {
@@ -371,7 +371,7 @@ static void running_sums(uint32_t dtype, uint64_t *x, int64_t n, int exclusive) 
     const double v =
         dtype == F32 ? (double)vt_f32_from_bits((uint32_t)x[i]) : vt_f64_from_bits(x[i]);
     const uint64_t before = integer_sum;
-    integer_sum += (uint64_t)whole_of(dtype, x[i]);
+    integer_sum += (uint64_t)integer_of(dtype, x[i]);
     if (i % 1024 == 0) b = 0;
     if (i % 32 == 0) a = 0;
     a = rounded_add(dtype, a, v);

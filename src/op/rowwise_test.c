@@ -118,7 +118,7 @@ static void test_layout(const layout_case *c, uint32_t dtype, int any, uint64_t 
     for (uint32_t i = 0; i < c->n_in; i++)
       in[i] = copy_in_layout(&dense[i], (layout + (int)i) % LAYOUTS);
     run_layout(c, in, layout, got);
-    for (uint32_t o = 0; o < vt_op_results(vt_op_get(c->op)); o++)
+    for (uint32_t o = 0; o < vt_op_result_count(vt_op_get(c->op)); o++)
       for (int64_t i = 0; i < count_of_view(&want[o]); i++)
         if (!expect_bits(vt_op_get(c->op)->name, &got[o], i, get_bits(&want[o], i))) break;
   }

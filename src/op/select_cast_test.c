@@ -59,7 +59,7 @@ static long double value_of(uint32_t dtype, uint64_t bits) {
     case VT_DTYPE_BF16:
       return small_float(bits, 8, 127);
     default:
-      return (long double)whole_of(dtype, bits);
+      return (long double)integer_of(dtype, bits);
   }
 }
 
@@ -81,7 +81,7 @@ static int cast_is_right(uint32_t from, uint64_t x, uint32_t to, uint64_t got) {
   if (to == BOOL) return got == (uint64_t)(v != 0);
   if (!is_float(to))
     return got ==
-           (is_float(from) ? saturated(to, v) : truncate_bits(to, (uint64_t)whole_of(from, x)));
+           (is_float(from) ? saturated(to, v) : truncate_bits(to, (uint64_t)integer_of(from, x)));
   long double want = to == F32            ? (long double)(float)v
                      : to == F64          ? (long double)(double)v
                      : to == VT_DTYPE_F16 ? round_to(v, 11, -13, 65504)

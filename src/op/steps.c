@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * steps.c - lists of steps run by the kernels of the op table: what is taken, kernels looked up and
- * views made once, bodies run where their step asks for them, the first error kept. */
+ * steps.c - runs lists of steps by the kernels of the op table. vt_steps_init checks the steps,
+ * looks their kernels up and builds their views once. A run places the views and calls the kernels;
+ * a kernel with bodies runs them through its runner. A run stops at the first error. */
 #include "vt_steps.h"
 #include <string.h>
 #include "vt_layout.h"
@@ -8,11 +9,12 @@
 struct vt_bound_step { /* a step with its kernel looked up */
   const vt_bk_step *step;
   const vt_op_info *op;
-  uint32_t first_view; /* of its operands; results after them, then what its bodies take and give */
-  uint32_t n_inner;    /* steps of its bodies; they follow it */
+  uint32_t first_view; /* index of its views: operands, results, then the arguments and results of
+                          its bodies */
+  uint32_t n_inner;    /* number of steps of its bodies; they are stored directly after it */
 };
 
-/* ---- what is taken ---- */
+/* ---- steps that are accepted ---- */
 
 vt_view vt_step_view(const vt_bk_tensor *t) {
   vt_view v = {.dtype = t->dtype, .rank = t->rank};
@@ -41,22 +43,23 @@ static int step_is_dense(const vt_bk_step *s) {
   return dense;
 }
 
-int32_t vt_steps_listed(uint32_t number, uint32_t kind) {
+int32_t vt_steps_lists_op(uint32_t number, uint32_t kind) {
   const vt_op_info *op = vt_op_get(number);
   return op != NULL && (op->prim || (kind & VT_STEPS_WHOLE) != 0);
 }
 
-int vt_step_is_whole(const vt_bk_step *step) {
+int vt_step_is_well_formed(const vt_bk_step *step) {
   const vt_op_info *op = vt_op_get(step->op);
-  return op != NULL && step->region == 0 && step->n_body == vt_op_bodies(op) && step->n_out > 0 &&
-         (vt_op_results(op) == 0 || step->n_out == vt_op_results(op)) &&
+  return op != NULL && step->region == 0 && step->n_body == vt_op_body_count(op) &&
+         step->n_out > 0 &&
+         (vt_op_result_count(op) == 0 || step->n_out == vt_op_result_count(op)) &&
          step->attrs_size == op->attrs->size;
 }
 
-/* The kernels take every type and layout that the verifier lets through. A group is a hint that
- * need not be taken: its steps run one after the other. */
+/* The kernels accept every type and layout that the verifier accepts. A group is only a hint: its
+ * steps run one after the other. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind) {
-  if (!vt_step_is_whole(step) || !vt_steps_listed(step->op, kind)) return VT_UNSUPPORTED;
+  if (!vt_step_is_well_formed(step) || !vt_steps_lists_op(step->op, kind)) return VT_UNSUPPORTED;
   return (kind & VT_STEPS_DENSE) == 0 || step_is_dense(step) ? VT_OK : VT_UNSUPPORTED;
 }
 
@@ -64,13 +67,13 @@ uint64_t vt_steps_workspace(const vt_bk_step *step, uint32_t kind) {
   const vt_op_info *op = vt_op_get(step->op);
   enum { MOST = 8 };
   vt_view in[MOST];
-  if (op == NULL || op->work == NULL || step->n_in > MOST || !vt_steps_listed(step->op, kind))
+  if (op == NULL || op->work == NULL || step->n_in > MOST || !vt_steps_lists_op(step->op, kind))
     return 0;
   for (uint32_t i = 0; i < step->n_in; i++) in[i] = vt_step_view(&step->in[i]);
   return op->work(in, step->n_in);
 }
 
-/* ---- making ---- */
+/* ---- binding ---- */
 
 static void *host_new(const vt_bk_host *host, uint64_t n, uint64_t size) {
   void *p = host->resize(host->user, NULL, 0, n * size + 1);
@@ -87,23 +90,24 @@ static void count_arena(vt_steps *p, uint32_t arena) {
 }
 
 static void count_tensors(vt_steps *p, const vt_bk_tensor *t, uint32_t n) {
-  p->room_views += n;
+  p->cap_views += n;
   for (uint32_t i = 0; i < n; i++) count_arena(p, t[i].arena);
 }
 
-/* Steps, views and arenas of a list, bodies included; 0 when a step is not supported. */
-static int count(vt_steps *p, const vt_bk_step *steps, uint64_t n, uint32_t kind) {
+/* Counts the steps, views and arenas of a list, bodies included; returns 0 if a step is not
+ * supported. */
+static int count_list(vt_steps *p, const vt_bk_step *steps, uint64_t n, uint32_t kind) {
   for (uint64_t i = 0; i < n; i++) {
     const vt_bk_step *s = &steps[i];
     if (vt_steps_check(s, kind) != VT_OK) return 0;
-    p->room_steps += 1;
+    p->cap_steps += 1;
     count_tensors(p, s->in, s->n_in);
     count_tensors(p, s->out, s->n_out);
     if (s->work_bytes > 0) count_arena(p, s->work_arena);
     for (uint32_t k = 0; k < s->n_body; k++) {
       count_tensors(p, s->body[k].in, s->body[k].n_in);
       count_tensors(p, s->body[k].out, s->body[k].n_out);
-      if (!count(p, s->body[k].steps, s->body[k].n_steps, kind)) return 0;
+      if (!count_list(p, s->body[k].steps, s->body[k].n_steps, kind)) return 0;
     }
   }
   return 1;
@@ -133,11 +137,11 @@ static void bind_steps(vt_steps *p, const vt_bk_step *steps, uint64_t n) {
 int32_t vt_steps_init(const vt_bk_host *host, const vt_bk_step *steps, uint64_t n, uint32_t kind,
                       vt_steps *out) {
   vt_steps p = {.host = host, .error = {.size = sizeof p.error}};
-  if (!count(&p, steps, n, kind)) return VT_UNSUPPORTED;
-  if (p.room_views > UINT32_MAX || p.room_steps > UINT32_MAX || p.n_arenas > VT_STEPS_ARENAS)
+  if (!count_list(&p, steps, n, kind)) return VT_UNSUPPORTED;
+  if (p.cap_views > UINT32_MAX || p.cap_steps > UINT32_MAX || p.n_arenas > VT_STEPS_ARENAS)
     return VT_LIMIT;
-  p.steps = host_new(host, p.room_steps, sizeof *p.steps);
-  p.views = host_new(host, p.room_views, sizeof *p.views);
+  p.steps = host_new(host, p.cap_steps, sizeof *p.steps);
+  p.views = host_new(host, p.cap_views, sizeof *p.views);
   if (p.steps == NULL || p.views == NULL) {
     vt_steps_done(&p);
     return VT_NOMEM;
@@ -148,26 +152,27 @@ int32_t vt_steps_init(const vt_bk_host *host, const vt_bk_step *steps, uint64_t 
 }
 
 void vt_steps_done(vt_steps *p) {
-  host_free(p->host, p->views, p->room_views, sizeof *p->views);
-  host_free(p->host, p->steps, p->room_steps, sizeof *p->steps);
+  host_free(p->host, p->views, p->cap_views, sizeof *p->views);
+  host_free(p->host, p->steps, p->cap_steps, sizeof *p->steps);
 }
 
 /* ---- running ---- */
 
-/* One run: where the arenas are, and which step is at work. */
+/* The state of one run: the arena addresses and the current step. */
 typedef struct runner {
   vt_steps *p;
   char *const *base;
-  uint64_t at; /* index of the bound step */
+  uint64_t at; /* index of the current step in p->steps */
 } runner;
 
-static void place(const runner *r, vt_view *v, const vt_bk_tensor *t, uint32_t n) {
+static void place_views(const runner *r, vt_view *v, const vt_bk_tensor *t, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) v[i].data = r->base[t[i].arena] + t[i].offset;
 }
 
 static vt_status run_steps(vt_steps *p, char *const *base, uint64_t first, uint64_t n, int top);
 
-/* Body 0 follows its step, body 1 follows body 0. */
+/* Runs body `which` of the current step. The steps of body 0 are stored after their step, those of
+ * body 1 after those of body 0. */
 static vt_status run_body(vt_kernel *k, uint32_t which) {
   const runner *r = k->runner;
   const vt_bound_step *b = &r->p->steps[r->at];
@@ -186,12 +191,12 @@ static vt_status run_step(vt_steps *p, char *const *base, uint64_t at, vt_kernel
   runner r = {p, base, at};
   vt_kernel_body body[VT_MAX_BODIES];
   vt_view *in = p->views + b->first_view, *out = in + s->n_in, *next = out + s->n_out;
-  place(&r, in, s->in, s->n_in);
-  place(&r, out, s->out, s->n_out);
+  place_views(&r, in, s->in, s->n_in);
+  place_views(&r, out, s->out, s->n_out);
   for (uint32_t i = 0; i < s->n_body; i++) {
     const vt_bk_body *from = &s->body[i];
-    place(&r, next, from->in, from->n_in);
-    place(&r, next + from->n_in, from->out, from->n_out);
+    place_views(&r, next, from->in, from->n_in);
+    place_views(&r, next + from->n_in, from->out, from->n_out);
     body[i] = (vt_kernel_body){next, next + from->n_in, from->n_in, from->n_out, run_body};
     next += from->n_in + from->n_out;
   }
@@ -207,8 +212,8 @@ static vt_status run_step(vt_steps *p, char *const *base, uint64_t at, vt_kernel
   return b->op->kernel(k);
 }
 
-/* The first failure is on record already when it comes from inside a body. */
-static void note_error(vt_steps *p, vt_status s, uint64_t step, const vt_kernel *k) {
+/* Records the first error. A failure inside a body has been recorded before the one of its step. */
+static void record_error(vt_steps *p, vt_status s, uint64_t step, const vt_kernel *k) {
   if (p->error.status != VT_OK) return;
   p->error.status = (int32_t)s;
   p->error.step = step;
@@ -221,7 +226,7 @@ static vt_status run_steps(vt_steps *p, char *const *base, uint64_t first, uint6
     vt_kernel k;
     const vt_status s = run_step(p, base, i, &k);
     if (s != VT_OK) {
-      note_error(p, s, i, &k);
+      record_error(p, s, i, &k);
       return s;
     }
     if (top && VT_BK_HAS(p->host, vt_bk_host, progress)) p->host->progress(p->host->user, i);

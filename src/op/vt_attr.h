@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_attr.h - attributes as data: the groups of attrs.def with their fields, so that printing,
- * parsing, binding and hashing are one loop each. */
+ * vt_attr.h - the attribute groups of attrs.def as data: for each group its fields with their kinds
+ * and offsets. Printing, parsing, binding and hashing are each one loop over the fields. */
 #ifndef VT_ATTR_H
 #define VT_ATTR_H
 #include <stddef.h>
@@ -27,14 +27,14 @@ typedef struct vt_attr_field {
   const char *name;
   vt_attr_kind kind;
   uint32_t required;
-  uint32_t late; /* not printed where it has its default */
-  size_t offset; /* of an int64_t, a double, a vt_attr_list or a vt_attr_text */
+  uint32_t late; /* a field added after the first release: not printed if it has its default */
+  size_t offset; /* byte offset of the field: an int64_t, double, vt_attr_list or vt_attr_text */
 } vt_attr_field;
 
 typedef struct vt_attr_group {
   const char *name;
   size_t size;
-  const void *defaults; /* a struct with every optional field set, `size` included */
+  const void *defaults; /* a struct of the group: `size` and every optional field are set */
   uint32_t n_fields;
   const vt_attr_field *fields;
 } vt_attr_group;
@@ -45,23 +45,26 @@ typedef struct vt_attr_group {
 #undef VT_ATTRS
 #undef VT_NOTHING
 
-/* The words of words.def: NULL and -1 for what is none. */
+/* The word of a number and the number of a word, by words.def; NULL and -1 if there is no such
+ * word. */
 const char *vt_word_text(int64_t number);
 int64_t vt_word_find(const char *text);
 
-/* The field's place inside a struct of its group. */
+/* A pointer to field `f` inside `attrs`, a struct of its group. */
 int64_t *vt_attr_int(void *attrs, const vt_attr_field *f);
 double *vt_attr_real(void *attrs, const vt_attr_field *f);
 vt_attr_list *vt_attr_ints(void *attrs, const vt_attr_field *f);
 vt_attr_text *vt_attr_string(void *attrs, const vt_attr_field *f);
 const vt_attr_field *vt_attr_find(const vt_attr_group *g, const char *name);
 
-/* "axis=1, keep=true": every field, in order, each in the form the text form reads. BITS need the
- * group's dtype and are printed by the literal itself. */
+/* Appends "axis=1, keep=true": every field in table order, in the text form's syntax. A BITS field
+ * prints as a hexadecimal pattern, because its value needs the dtype of the group; a literal as
+ * text is what vt_literal_print appends. */
 void vt_attr_print(const vt_attr_group *g, const void *attrs, const vt_dims *dims, vt_text *out);
-/* A literal's value as text: "0.5", "-3", "true". */
+/* Appends the value of a literal as text: "0.5", "-3", "true". */
 void vt_literal_print(uint32_t dtype, uint64_t bits, vt_text *out);
-/* A copy of `attrs` in `ar` with every dimension replaced by its value. */
+/* Copies `attrs` into `ar` with every dimension replaced by its value; value[i] is that of symbol
+ * i. */
 vt_status vt_attr_bind(const vt_attr_group *g, const void *attrs, const vt_dims *dims,
                        const int64_t *value, vt_arena *ar, void **out, vt_diag *d) VT_NODISCARD;
 #endif

@@ -1,49 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_steps.h - lists of steps run by the kernels of the op table, one after the other, in the
- * calling thread. What backends over these kernels share: they own devices and memory, and hand
- * over addresses. */
+ * vt_steps.h - runs lists of steps by the reference kernels of the op table, one step after the
+ * other in the calling thread. Backends that use these kernels share it: they own devices and
+ * memory and pass addresses of arenas. */
 #ifndef VT_STEPS_H
 #define VT_STEPS_H
 #include "volta/volta_backend.h"
 #include "vt_op.h"
 
-/* What is taken. Without any: prims over strided tensors. */
+/* The steps that a backend accepts, as flags. With no flag set: prims over strided tensors. */
 enum {
-  VT_STEPS_WHOLE = 1, /* compositions too, by their own kernels */
-  VT_STEPS_DENSE = 2, /* dense tensors alone, row-major */
+  VT_STEPS_WHOLE = 1, /* also compositions, by their own kernels */
+  VT_STEPS_DENSE = 2, /* only dense tensors (row-major, without gaps) */
 };
-enum { VT_STEPS_ARENAS = 16 }; /* at most */
-/* What these kernels keep, and so a device over them may declare. */
+enum { VT_STEPS_ARENAS = 16 }; /* the most arenas that a list of steps may use */
+/* The guarantees that these kernels give, as capabilities that a device over them may declare. */
 #define VT_STEPS_HAS                                                          \
   (VT_BK_FLOAT64 | VT_BK_INT8_EXACT | VT_BK_ATOMIC_OPS | VT_BK_ROUNDED_MATH | \
    VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_SUBNORMALS | VT_BK_REGIONS)
 
-/* A tensor of a step as kernels see it, its data not placed yet. */
+/* The view of a tensor of a step; its `data` is NULL until the tensor is placed in an arena. */
 vt_view vt_step_view(const vt_bk_tensor *t);
-/* 1 when a step has the bodies, results and attributes of its op. */
-int vt_step_is_whole(const vt_bk_step *step);
+/* Whether a step is well formed: it has the number of bodies and results and the attribute size
+ * that its op requires. */
+int vt_step_is_well_formed(const vt_bk_step *step);
 
-int32_t vt_steps_listed(uint32_t op, uint32_t kind);
-/* VT_OK or VT_UNSUPPORTED; bodies are checked through their own steps. */
+/* Whether a backend with these flags lists the op at all: it is a prim, or VT_STEPS_WHOLE is set.
+ */
+int32_t vt_steps_lists_op(uint32_t op, uint32_t kind);
+/* VT_OK if the step can be run, otherwise VT_UNSUPPORTED. Steps of bodies are not looked at: each
+ * is checked by a call of its own. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind);
+/* Bytes of scratch that the kernel of the step needs. */
 uint64_t vt_steps_workspace(const vt_bk_step *step, uint32_t kind);
 
 typedef struct vt_bound_step vt_bound_step;
 typedef struct vt_steps {
   const vt_bk_host *host;
-  uint64_t n_steps, n_views, room_steps, room_views; /* bodies included */
+  uint64_t n_steps, n_views;     /* entries of `steps` and `views`, bodies included */
+  uint64_t cap_steps, cap_views; /* their capacities */
   vt_bound_step *steps;
-  vt_view *views; /* data is filled in by each run */
+  vt_view *views; /* the tensors of all steps; each run sets their `data` */
   uint32_t n_arenas;
-  vt_bk_error error; /* the first of the last run */
+  vt_bk_error error; /* the first error of the last run, or the status VT_OK */
 } vt_steps;
 
-/* The caller keeps `steps` alive for as long as `out` lives. On failure `out` is as before. */
+/* Binds the steps to kernels. The caller keeps `steps` alive as long as `out`. On failure `out` is
+ * unchanged. */
 int32_t vt_steps_init(const vt_bk_host *host, const vt_bk_step *steps, uint64_t n, uint32_t kind,
                       vt_steps *out) VT_NODISCARD;
 void vt_steps_done(vt_steps *p);
-/* `base` holds the addresses of at least n_arenas arenas. A failure is left in `error`. */
+/* Runs all steps; base[i] is the address of arena i, for at least n_arenas arenas. A failure is
+ * stored in `error`. */
 void vt_steps_run(vt_steps *p, char *const *base);
-/* `error`, up to the size the caller knows. */
+/* Copies `error`, at most out->size bytes of it: the struct may be larger than the caller knows. */
 void vt_steps_error(const vt_steps *p, vt_bk_error *out);
 #endif

@@ -1,41 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_window.h - kernels that slide along spatial axes, for convolutions and pools: the attributes
- * stride, dilation, low and high read and checked, and the number of positions, symbolic where that
- * is exact. Private to src/op. */
+ * vt_window.h - windows that move along spatial axes, for convolutions and pools: reads and checks
+ * the attributes stride, dilation, low and high, and counts the positions of a window, symbolically
+ * if that is exact. Private to src/op.
+ *
+ *     x  . . 0 1 2 3 4 5 .     low = 2, high = 1 elements of padding
+ *        k . k . k             position 0: kernel = 3 taps, dilation = 2
+ *              k . k . k       position 1: stride = 3 */
 #ifndef VT_WINDOW_H
 #define VT_WINDOW_H
 #include "vt_op.h"
 
-enum { VT_SPATIAL_MAX = 3 }; /* spatial axes, which follow [N, C] */
+enum { VT_SPATIAL_MAX = 3 }; /* the most spatial axes; they follow [N, C] */
 
-/* One axis: position p meets the input at p*stride + k*dilation - low, k in 0 .. kernel-1. */
+/* The window along one axis: at position p tap k reads element p*stride + k*dilation - low of the
+ * input, for k in 0 .. kernel-1. */
 typedef struct vt_window {
   int64_t kernel, stride, dilation, low, high;
 } vt_window;
 
-/* The lists as an op's attributes hold them; NULL: as if it were empty. */
+/* The lists of an op's attributes; NULL is read as an empty list. */
 typedef struct vt_window_lists {
   const vt_attr_list *kernel, *stride, *dilation, *low, *high;
 } vt_window_lists;
 
-/* Entry i: a list of one holds for every axis, an empty one stands for `usual`. */
+/* The entry for spatial axis i: a list of one entry holds for every axis, an empty list means
+ * `usual`. */
 int64_t vt_window_entry(const vt_attr_list *list, uint32_t i, int64_t usual);
-/* A list has no entry, one, or `axes` of them, each in least .. 2^40. */
+/* Checks that a list has no entry, one, or `axes` entries, each in least .. 2^40. `name` is for the
+ * message. */
 vt_status vt_window_check_list(const vt_attr_list *list, const char *name, uint32_t axes,
                                int64_t least, vt_diag *d) VT_NODISCARD;
-/* `t` is [N, C, spatial...] with one to three spatial axes. */
+/* Checks that the operand is [N, C, spatial...] with one to three spatial axes. */
 vt_status vt_window_check_rank(const vt_rule *r, uint32_t operand, vt_diag *d) VT_NODISCARD;
-/* All lists of an op over `axes` spatial axes, and that no kernel reaches beyond 2^40. The kernel
- * sizes are those of `kernel`, which were checked to be known. */
+/* Checks the lists of an op with `axes` spatial axes, that the kernel sizes are known and that no
+ * kernel with its dilation is longer than 2^40. kernel[i] is the kernel size along axis i. */
 vt_status vt_window_check(const vt_window_lists *l, const int64_t *kernel, uint32_t axes,
                           vt_diag *d) VT_NODISCARD;
-/* Axis i of lists that were checked; `usual_stride` for an empty list of strides. */
+/* The window along axis i, from lists that were checked; `usual_stride` if the list of strides is
+ * empty. */
 vt_window vt_window_axis(const vt_window_lists *l, uint32_t i, int64_t kernel,
                          int64_t usual_stride);
-/* From the first tap to the last, both counted. */
+/* Elements from the first tap to the last one, both included. */
 int64_t vt_window_extent(const vt_window *w);
-/* Positions along spatial axis i of operand 0: (I + low + high - extent) / stride + 1, rounded
- * down, or up with `ceil`, where a last window that starts at or beyond I + low is dropped. */
+/* The number of positions along spatial axis i of operand 0: (I + low + high - extent) / stride +
+ * 1. The quotient is rounded down, or with `ceil` up; then a last window that starts at or beyond I
+ * + low is dropped. */
 vt_status vt_window_count(const vt_rule *r, uint32_t i, const vt_window *w, int ceil, int64_t *out,
                           vt_diag *d) VT_NODISCARD;
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * walk.c - how kernels visit strided and broadcast tensors in row-major order. */
+ * walk.c - walks of kernels over strided and broadcast tensors in row-major order. */
 #include <string.h>
 #include "op_rows.h"
 
@@ -13,7 +13,7 @@ void vt_walk_init(vt_walk *w, uint32_t rank, const int64_t *dim) {
   }
 }
 
-/* An axis of length 1, or one that the view does not have, stays in place. */
+/* An axis of length 1, or one that the view does not have, gets stride 0. */
 void vt_walk_view(vt_walk *w, const vt_view *v) {
   int64_t *stride = w->stride[w->n_views++];
   const uint32_t lead = w->rank - v->rank;
@@ -36,7 +36,7 @@ int64_t vt_view_count(const vt_view *v) {
   return n;
 }
 
-vt_view vt_view_drop(const vt_view *v, uint32_t axis) {
+vt_view vt_view_drop_axis(const vt_view *v, uint32_t axis) {
   vt_view r = *v;
   r.rank--;
   for (uint32_t i = axis; i < r.rank; i++) {
@@ -55,7 +55,7 @@ int64_t vt_load_int(const void *data, uint32_t dtype, int64_t at) {
     case VT_DTYPE_I64:
       return ((const int64_t *)data)[at];
     default:
-      return ((const uint8_t *)data)[at]; /* u8, bool */
+      return ((const uint8_t *)data)[at]; /* u8 or bool */
   }
 }
 

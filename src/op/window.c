@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * window.c - see vt_window.h. */
+ * window.c - implements vt_window.h: reads and checks the windows of convolutions and pools and
+ * counts their positions. */
 #include "vt_window.h"
 
 int64_t vt_window_entry(const vt_attr_list *list, uint32_t i, int64_t usual) {
@@ -55,26 +56,27 @@ vt_window vt_window_axis(const vt_window_lists *l, uint32_t i, int64_t kernel,
 
 int64_t vt_window_extent(const vt_window *w) { return w->dilation * (w->kernel - 1) + 1; }
 
-/* The part of a dimension that no symbol is in: its value where all of them are 0. */
+/* The constant part of a dimension: its value if every symbol is 0. */
 static vt_status constant_part(const vt_dims *dims, int64_t dim, int64_t *out, vt_diag *d) {
   static const int64_t zeros[VT_MAX_SYMBOLS];
   return vt_dim_bind(dims, zeros, dim, out, d);
 }
 
-/* The remainder in 0 .. by-1. */
+/* The remainder of x divided by `by`, in 0 .. by-1. */
 static int64_t remainder_of(int64_t x, int64_t by) { return (x % by + by) % by; }
 
-/* A symbol times a multiple of the stride leaves no remainder, so rounding touches the constant
- * part alone; any other coefficient makes the quotient no polynomial. */
-static vt_status divided(const vt_rule *r, uint32_t i, int64_t room, int64_t stride, int up,
-                         int64_t *out, vt_diag *d) {
+/* span / stride, rounded down, or up with `up`. A symbol times a multiple of the stride leaves no
+ * remainder, so only the constant part is rounded. With any other coefficient the quotient is not a
+ * polynomial. */
+static vt_status divide_rounded(const vt_rule *r, uint32_t i, int64_t span, int64_t stride, int up,
+                                int64_t *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   int64_t constant;
-  VT_TRY(constant_part(r->dims, room, &constant, d));
+  VT_TRY(constant_part(r->dims, span, &constant, d));
   const int64_t rest = remainder_of(constant, stride);
   const int64_t shift = up && rest > 0 ? rest - stride : rest;
-  VT_TRY(vt_dim_sub(r->dims, room, shift, &room, d));
-  if (vt_dim_div(r->dims, room, stride, out, NULL) == VT_OK) return VT_OK;
+  VT_TRY(vt_dim_sub(r->dims, span, shift, &span, d));
+  if (vt_dim_div(r->dims, span, stride, out, NULL) == VT_OK) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "axis %u of %s must be known: a stride of %lld does not divide it",
                  i + 2, vt_type_text(r->dims, &r->in[0], text), (long long)stride);
 }
@@ -83,14 +85,14 @@ vt_status vt_window_count(const vt_rule *r, uint32_t i, const vt_window *w, int 
                           vt_diag *d) {
   char text[VT_TYPE_TEXT];
   const int64_t slack = w->low + w->high - vt_window_extent(w);
-  int64_t room, steps, constant;
-  VT_TRY(vt_dim_add(r->dims, r->in[0].dim[2 + i], slack, &room, d));
-  VT_TRY(constant_part(r->dims, room, &constant, d));
-  VT_TRY(divided(r, i, room, w->stride, ceil, &steps, d));
+  int64_t span, steps, constant;
+  VT_TRY(vt_dim_add(r->dims, r->in[0].dim[2 + i], slack, &span, d));
+  VT_TRY(constant_part(r->dims, span, &constant, d));
+  VT_TRY(divide_rounded(r, i, span, w->stride, ceil, &steps, d));
   if (!vt_dim_is_symbolic(steps) && steps < -1)
     return VT_FAIL(d, VT_VERIFY, "a kernel of %lld does not fit axis %u of %s",
                    (long long)vt_window_extent(w), i + 2, vt_type_text(r->dims, &r->in[0], text));
-  /* Where the last window starts, less I + low. */
+  /* The start of the last window minus (I + low). */
   const int64_t over = slack - w->low + remainder_of(-constant, w->stride);
   if (ceil && over >= 0 && (vt_dim_is_symbolic(steps) || steps >= 0))
     VT_TRY(vt_dim_sub(r->dims, steps, 1, &steps, d));

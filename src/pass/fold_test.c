@@ -7,10 +7,10 @@
 #define X "input x: f32[4]\ninput s: i64[] in 0..9\n"
 
 static vt_alloc eval_alloc;
-static int n_runs; /* how often a graph of constants was run */
+static int n_bk_steps; /* how often a graph of constants was run */
 
 static vt_status eval_counted(void *user, const vt_graph *g, void *const *out, vt_diag *d) {
-  n_runs++;
+  n_bk_steps++;
   CHECK(g->n_ports == 0 && g->n_results > 0);
   return vt_pipeline_eval(user, g, out, d);
 }
@@ -98,14 +98,15 @@ static void test_failing_constant_folds_nothing(void) {
 }
 
 static void test_one_run(void) {
-  n_runs = 0;
+  n_bk_steps = 0;
   CHECK(count_nodes(X "a = x * (f32(2) + f32(3))\nb = a - (f32(7) / f32(2))\n"
                       "output y = select(f32(1) < f32(2), b, a)") == 6);
-  CHECK(n_runs == 1);
-  CHECK(count_nodes(X "output y = x * f32(2)") == 2 && n_runs == 1); /* no constant to compute */
+  CHECK(n_bk_steps == 1);
+  CHECK(count_nodes(X "output y = x * f32(2)") == 2 &&
+        n_bk_steps == 1); /* no constant to compute */
   const vt_pass_options o = {.alloc = vt_alloc_default()};
   vt_graph *g = graph_after(VT_PASS_fold, &o, parse_graph("output y = f32(1) + f32(2)"));
-  CHECK(g->n_nodes == 3 && n_runs == 1); /* no way to run it */
+  CHECK(g->n_nodes == 3 && n_bk_steps == 1); /* no way to run it */
   vt_graph_free(g);
 }
 

@@ -40,7 +40,7 @@ static vt_status add_pass(vt_pass_list *list, const char *name, size_t n, vt_dia
   return VT_OK;
 }
 
-vt_status vt_pass_choose(const char *names, vt_pass_list *out, vt_diag *d) {
+vt_status vt_pass_list_parse(const char *names, vt_pass_list *out, vt_diag *d) {
   vt_pass_list list = {0};
   for (; names == NULL && list.n < VT_PASS_COUNT; list.n++) list.at[list.n] = list.n;
   while (names != NULL) {

@@ -77,7 +77,7 @@ static void append_bindings(const vt_pass_options *o, vt_diag *d) {
                            i == 0 ? ", with " : ",", o->bind[i].name, (long long)o->bind[i].value);
 }
 
-vt_status vt_pass_blame(const vt_pass_options *o, vt_status s, vt_diag *d) {
+vt_status vt_pass_blame_bindings(const vt_pass_options *o, vt_status s, vt_diag *d) {
   if (o->n_bind == 0 || (s != VT_VERIFY && s != VT_LIMIT && s != VT_BIND)) return s;
   if (d != NULL) d->code = VT_BIND;
   if (d != NULL) append_bindings(o, d);
@@ -89,5 +89,5 @@ vt_status vt_pass_bind(const vt_graph *g, const vt_pass_options *o, vt_graph **o
   VT_TRY(read_bindings(g, o, value, d));
   const vt_rewrite_hooks hooks = {.context = value, .port = bind_port, .node = bind_node};
   const vt_status s = vt_rewrite_graph(&hooks, g, o->alloc, out, d);
-  return vt_pass_blame(o, s, d);
+  return vt_pass_blame_bindings(o, s, d);
 }

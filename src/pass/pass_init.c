@@ -9,7 +9,8 @@ static uint32_t scalar_input(vt_graph_builder *gb, const char *name) {
   return vt_graph_add_port(gb, &port, &type);
 }
 
-vt_status vt_pass_init(const vt_graph *g, const vt_pass_options *o, vt_graph **out, vt_diag *d) {
+vt_status vt_pass_build_init(const vt_graph *g, const vt_pass_options *o, vt_graph **out,
+                             vt_diag *d) {
   vt_graph_builder gb;
   VT_TRY(vt_graph_begin(&gb, g->name, o->alloc, d));
   const uint32_t seed = scalar_input(&gb, "seed"), step = scalar_input(&gb, "step");

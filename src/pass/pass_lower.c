@@ -38,7 +38,7 @@ static uint32_t lower_node(vt_builder *b, uint32_t number, const uint32_t *in, u
   const lowering_builder *lb = b->self;
   const vt_op_info *op = vt_op_get(number);
   uint32_t out[VT_MAX_RESULTS];
-  if (op != NULL && !op->prim && vt_op_results(op) != 1) {
+  if (op != NULL && !op->prim && vt_op_result_count(op) != 1) {
     (void)vt_graph_fail(lb->gb, VT_INTERNAL,
                         "a decomposition uses '%s', which does not have one result", op->name);
     return VT_NO_VALUE;

@@ -25,7 +25,7 @@ static uint32_t add_param(vt_graph_builder *gb, const char *name, const char *in
 }
 
 static uint32_t name_value(vt_graph_builder *gb, const char *name, uint32_t value) {
-  vt_graph_name(gb, value, name);
+  vt_graph_name_value(gb, value, name);
   return value;
 }
 
@@ -100,17 +100,17 @@ static void test_list(void) {
 static void refuse_list(const char *names, const char *text) {
   vt_pass_list list = {.n = 77};
   vt_diag d = {0};
-  CHECK(vt_pass_choose(names, &list, &d) == VT_USAGE && d.code == VT_USAGE);
+  CHECK(vt_pass_list_parse(names, &list, &d) == VT_USAGE && d.code == VT_USAGE);
   CHECK(strstr(d.text, text) != NULL && list.n == 77);
   if (strstr(d.text, text) == NULL) fprintf(stderr, "  '%s' has no '%s'\n", d.text, text);
 }
 
 static void test_choose(void) {
   vt_pass_list list;
-  CHECK(vt_pass_choose(NULL, &list, NULL) == VT_OK && list.n == VT_PASS_COUNT);
+  CHECK(vt_pass_list_parse(NULL, &list, NULL) == VT_OK && list.n == VT_PASS_COUNT);
   for (uint32_t i = 0; i < list.n; i++) CHECK(list.at[i] == i);
-  CHECK(vt_pass_choose("bind", &list, NULL) == VT_OK && list.n == 1);
-  CHECK(vt_pass_choose("bind,dead,lower", &list, NULL) == VT_OK && list.n == 3);
+  CHECK(vt_pass_list_parse("bind", &list, NULL) == VT_OK && list.n == 1);
+  CHECK(vt_pass_list_parse("bind,dead,lower", &list, NULL) == VT_OK && list.n == 3);
   CHECK(list.at[1] == VT_PASS_dead && list.at[2] == VT_PASS_lower);
   refuse_list("", "no pass ''");
   refuse_list("bind,", "no pass ''");
@@ -402,7 +402,7 @@ static void test_lower_needs_bound(void) {
 
 static vt_status build_init_graph(const vt_graph *g, vt_graph **out, vt_diag *d) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
-  return vt_pass_init(g, &o, out, d);
+  return vt_pass_build_init(g, &o, out, d);
 }
 
 static void test_init(void) {
@@ -431,7 +431,7 @@ static void test_init_all(void) {
   CHECK(vt_graph_begin(&gb, "inits", vt_alloc_default(), &d) == VT_OK);
   add_param(&gb, "seed", "zeros", (vt_type){VT_DTYPE_I8, 0, {0}});
   add_param(&gb, "step", "ones", (vt_type){VT_DTYPE_F64, 1, {3}});
-  for (uint32_t i = 0; i < vt_init_total(); i++) {
+  for (uint32_t i = 0; i < vt_init_count(); i++) {
     const char *name = vt_init_at(i)->name;
     add_param(&gb, name, name, (vt_type){VT_DTYPE_F32, 3, {2, 3, 4}});
   }
@@ -439,7 +439,7 @@ static void test_init_all(void) {
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
   if (g == NULL) exit(1);
   CHECK(build_init_graph(g, &out, &d) == VT_OK && out != NULL);
-  CHECK(out->n_results == vt_init_total() + 2);
+  CHECK(out->n_results == vt_init_count() + 2);
   for (uint32_t i = 0; i < out->n_results; i++) {
     CHECK(strcmp(out->results[i].name, g->ports[i].name) == 0);
     CHECK(vt_type_equal(&out->values[out->results[i].value].type,
@@ -469,7 +469,7 @@ static vt_status job_lower(const vt_graph *g, vt_alloc a, vt_graph **out, vt_dia
   return vt_pass_run(VT_PASS_lower, g, &(vt_pass_options){.alloc = a}, out, d);
 }
 static vt_status job_init(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
-  return vt_pass_init(g, &(vt_pass_options){.alloc = a}, out, d);
+  return vt_pass_build_init(g, &(vt_pass_options){.alloc = a}, out, d);
 }
 
 static void fail_each_allocation(job_fn *job, const vt_graph *g) {

@@ -52,7 +52,7 @@ static vt_status copy_node(vt_rewrite_state *s, uint32_t index) {
   for (uint32_t k = 0; k < n->n_out; k++) {
     const char *old_name = g->values[n->first_out + k].name;
     s->map[n->first_out + k] = out[k];
-    if (old_name != NULL) vt_graph_name(gb, out[k], old_name);
+    if (old_name != NULL) vt_graph_name_value(gb, out[k], old_name);
   }
   gb->label = NULL; /* it may point to `name`, which goes out of scope */
   return gb->status;
@@ -73,11 +73,11 @@ static vt_status copy_body(const vt_rewrite_state *outer, const vt_graph *body) 
   vt_rewrite_state s = {.hooks = outer->hooks, .g = body, .scratch = outer->scratch};
   uint32_t *out = VT_NEW_N(s.scratch, uint32_t, body->n_results);
   if (out == NULL) return vt_rewrite_nomem(outer);
-  s.gb = vt_graph_open(outer->gb, NULL, NULL, 0);
+  s.gb = vt_graph_open_body(outer->gb, NULL, NULL, 0);
   if (s.gb == NULL) return outer->gb->status;
   VT_TRY(copy_contents(&s));
   for (uint32_t i = 0; i < body->n_results; i++) out[i] = new_value_of(&s, body->results[i].value);
-  vt_graph_close(s.gb, out, body->n_results);
+  vt_graph_close_body(s.gb, out, body->n_results);
   return outer->gb->status;
 }
 

@@ -52,7 +52,7 @@ typedef struct vt_pass_list {
 } vt_pass_list;
 /* Parses a list like "bind,lower,dead". NULL means all passes in the order of passes.def. `bind`
  * must come first. An unknown name, or one that occurs twice, is VT_USAGE. */
-vt_status vt_pass_choose(const char *names, vt_pass_list *out, vt_diag *d) VT_NODISCARD;
+vt_status vt_pass_list_parse(const char *names, vt_pass_list *out, vt_diag *d) VT_NODISCARD;
 
 /* Runs pass i. *out is a new graph, which has been verified. Every pass except `bind` needs a graph
  * whose dimensions are bound. */
@@ -63,11 +63,11 @@ vt_status vt_pass_run(uint32_t i, const vt_graph *g, const vt_pass_options *o, v
  * numbers must be the cause. VT_VERIFY and VT_LIMIT become VT_BIND, and the bindings are appended
  * to the message of these and of VT_BIND. Without bindings, or for any other status, s is
  * returned as it is. */
-vt_status vt_pass_blame(const vt_pass_options *o, vt_status s, vt_diag *d);
+vt_status vt_pass_blame_bindings(const vt_pass_options *o, vt_status s, vt_diag *d);
 
 /* Builds the graph that computes the initial values of all params of a bound graph from two
  * inputs, the i64 scalars `seed` and `step`. It has one output per param, with the param's name.
  * This is not a pass of the pipeline. For a graph without params *out is NULL. */
-vt_status vt_pass_init(const vt_graph *g, const vt_pass_options *o, vt_graph **out,
-                       vt_diag *d) VT_NODISCARD;
+vt_status vt_pass_build_init(const vt_graph *g, const vt_pass_options *o, vt_graph **out,
+                             vt_diag *d) VT_NODISCARD;
 #endif

@@ -1,55 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gaps.c - free stretches in a treap: a tree by offset in which every node knows the largest gap
- * below it, kept flat by ranks that look random and are not. */
+ * gaps.c - the gaps of an arena in a treap: a search tree by offset in which each node also has the
+ * size of the largest gap of its subtree. A node's rank is a hash of its index, so the tree stays
+ * balanced and every run builds the same tree. */
 #include "gaps.h"
 
 struct vt_gap {
-  uint64_t at, size, most; /* most: the largest in this subtree */
-  uint32_t left, right, rank;
+  uint64_t at, size;    /* the gap: its offset and its bytes */
+  uint64_t most;        /* size of the largest gap in the subtree */
+  uint32_t left, right; /* indices of the children; NONE if there is no child */
+  uint32_t rank;        /* heap order: a parent has a rank no lower than its children */
 };
 enum { NONE = 0 };
 
 static uint32_t rank_of(uint32_t i) {
-  uint32_t x = i * 0x9e3779b9u; /* the golden ratio spreads neighbours */
+  uint32_t x = i * 0x9e3779b9u; /* a multiple of the golden ratio: neighbours get distant ranks */
   x ^= x >> 16;
   x *= 0x85ebca6bu;
   return x ^ x >> 13;
 }
 
-static void renew(vt_gaps *g, uint32_t i) {
+/* Recomputes the largest gap of the subtree of node `i` from its children. */
+static void update_most(vt_gaps *g, uint32_t i) {
   vt_gap *n = &g->at[i];
   n->most = n->size;
   if (g->at[n->left].most > n->most) n->most = g->at[n->left].most;
   if (g->at[n->right].most > n->most) n->most = g->at[n->right].most;
 }
 
-static uint32_t merge(vt_gaps *g, uint32_t a, uint32_t b) {
+/* Joins two trees, of which all gaps of `a` are below those of `b`; returns the root. */
+static uint32_t merge_trees(vt_gaps *g, uint32_t a, uint32_t b) {
   if (a == NONE || b == NONE) return a == NONE ? b : a;
   const int a_rules = g->at[a].rank > g->at[b].rank;
   const uint32_t top = a_rules ? a : b;
   if (a_rules) {
-    g->at[a].right = merge(g, g->at[a].right, b);
+    g->at[a].right = merge_trees(g, g->at[a].right, b);
   } else {
-    g->at[b].left = merge(g, a, g->at[b].left);
+    g->at[b].left = merge_trees(g, a, g->at[b].left);
   }
-  renew(g, top);
+  update_most(g, top);
   return top;
 }
 
-/* Everything below `offset` to the left. */
-static void split(vt_gaps *g, uint32_t i, uint64_t offset, uint32_t *left, uint32_t *right) {
+/* Splits the tree at `i` into the gaps that start below `offset` (*left) and the others
+ * (*right). */
+static void split_tree(vt_gaps *g, uint32_t i, uint64_t offset, uint32_t *left, uint32_t *right) {
   if (i == NONE) {
     *left = *right = NONE;
     return;
   }
   if (g->at[i].at < offset) {
-    split(g, g->at[i].right, offset, &g->at[i].right, right);
+    split_tree(g, g->at[i].right, offset, &g->at[i].right, right);
     *left = i;
   } else {
-    split(g, g->at[i].left, offset, left, &g->at[i].left);
+    split_tree(g, g->at[i].left, offset, left, &g->at[i].left);
     *right = i;
   }
-  renew(g, i);
+  update_most(g, i);
 }
 
 static uint32_t new_gap(vt_gaps *g, uint64_t at, uint64_t size) {
@@ -63,63 +69,64 @@ static uint32_t new_gap(vt_gaps *g, uint64_t at, uint64_t size) {
   return i;
 }
 
-static void drop_gap(vt_gaps *g, uint32_t i) {
+static void recycle_node(vt_gaps *g, uint32_t i) {
   g->at[i].left = g->spare;
   g->spare = i;
 }
 
 vt_status vt_gaps_init(vt_gaps *g, uint32_t most, vt_arena *scratch) {
-  *g = (vt_gaps){.at =
-                     VT_NEW_N(scratch, vt_gap, (size_t)most + 3)}; /* one more gap than stretches */
+  *g = (vt_gaps){.at = VT_NEW_N(scratch, vt_gap, (size_t)most + 3)}; /* n ranges leave n + 1 gaps */
   if (g->at == NULL) return VT_NOMEM;
   g->root = new_gap(g, 0, UINT64_MAX >> 1);
   return VT_OK;
 }
 
-/* The lowest gap of at least `bytes`, taken out of the subtree. */
-static uint32_t cut_lowest(vt_gaps *g, uint32_t *at, uint64_t bytes) {
+/* Removes the lowest gap of at least `bytes` from the subtree at *at; returns its index. */
+static uint32_t remove_lowest_gap(vt_gaps *g, uint32_t *at, uint64_t bytes) {
   vt_gap *n = &g->at[*at];
   uint32_t found = *at;
   if (n->left != NONE && g->at[n->left].most >= bytes) {
-    found = cut_lowest(g, &n->left, bytes);
+    found = remove_lowest_gap(g, &n->left, bytes);
   } else if (n->size >= bytes) {
-    *at = merge(g, n->left, n->right);
+    *at = merge_trees(g, n->left, n->right);
     return found;
   } else {
-    found = cut_lowest(g, &n->right, bytes);
+    found = remove_lowest_gap(g, &n->right, bytes);
   }
-  renew(g, *at);
+  update_most(g, *at);
   return found;
 }
 
-static void insert(vt_gaps *g, uint32_t i) {
+static void insert_gap(vt_gaps *g, uint32_t i) {
   uint32_t left, right;
   g->at[i].left = g->at[i].right = NONE;
-  renew(g, i);
-  split(g, g->root, g->at[i].at, &left, &right);
-  g->root = merge(g, merge(g, left, i), right);
+  update_most(g, i);
+  split_tree(g, g->root, g->at[i].at, &left, &right);
+  g->root = merge_trees(g, merge_trees(g, left, i), right);
 }
 
-uint64_t vt_gaps_take(vt_gaps *g, uint64_t bytes) {
-  const uint32_t i = cut_lowest(g, &g->root, bytes); /* the last one has no end */
+uint64_t vt_gaps_alloc(vt_gaps *g, uint64_t bytes) {
+  const uint32_t i =
+      remove_lowest_gap(g, &g->root, bytes); /* found always: the last gap has no end */
   const uint64_t offset = g->at[i].at;
   g->at[i].at += bytes;
   g->at[i].size -= bytes;
   if (g->at[i].size > 0) {
-    insert(g, i);
+    insert_gap(g, i);
   } else {
-    drop_gap(g, i);
+    recycle_node(g, i);
   }
   return offset;
 }
 
-/* The gap that ends (or begins) at `offset`, taken out; NONE when there is none. */
-static uint32_t cut_edge(vt_gaps *g, uint32_t *at, int rightmost, uint64_t offset) {
+/* Removes the rightmost gap of the subtree if it ends at `offset`, or the leftmost if it begins
+ * there; returns its index, or NONE if it does not. */
+static uint32_t remove_edge_gap(vt_gaps *g, uint32_t *at, int rightmost, uint64_t offset) {
   if (*at == NONE) return NONE;
   uint32_t *child = rightmost ? &g->at[*at].right : &g->at[*at].left;
   if (*child != NONE) {
-    const uint32_t found = cut_edge(g, child, rightmost, offset);
-    renew(g, *at);
+    const uint32_t found = remove_edge_gap(g, child, rightmost, offset);
+    update_most(g, *at);
     return found;
   }
   const uint32_t found = *at;
@@ -129,15 +136,15 @@ static uint32_t cut_edge(vt_gaps *g, uint32_t *at, int rightmost, uint64_t offse
   return found;
 }
 
-void vt_gaps_give(vt_gaps *g, uint64_t offset, uint64_t bytes) {
+void vt_gaps_free(vt_gaps *g, uint64_t offset, uint64_t bytes) {
   uint32_t left, right;
-  split(g, g->root, offset, &left, &right);
-  const uint32_t below = cut_edge(g, &left, 1, offset);
-  const uint32_t above = cut_edge(g, &right, 0, offset + bytes);
-  g->root = merge(g, left, right);
+  split_tree(g, g->root, offset, &left, &right);
+  const uint32_t below = remove_edge_gap(g, &left, 1, offset);
+  const uint32_t above = remove_edge_gap(g, &right, 0, offset + bytes);
+  g->root = merge_trees(g, left, right);
   const uint64_t from = below == NONE ? offset : g->at[below].at;
   const uint64_t to = above == NONE ? offset + bytes : g->at[above].at + g->at[above].size;
-  if (below != NONE) drop_gap(g, below);
-  if (above != NONE) drop_gap(g, above);
-  insert(g, new_gap(g, from, to - from));
+  if (below != NONE) recycle_node(g, below);
+  if (above != NONE) recycle_node(g, above);
+  insert_gap(g, new_gap(g, from, to - from));
 }

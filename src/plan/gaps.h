@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gaps.h - the free stretches of an arena without end: take the lowest that fits, give back.
- * Both take O(log n). */
+ * gaps.h - the free ranges (gaps) of an arena without end. It allocates the lowest range that fits
+ * and frees ranges again, each in O(log n). */
 #ifndef VT_GAPS_H
 #define VT_GAPS_H
 #include "vt_arena.h"
 
 typedef struct vt_gap vt_gap;
 typedef struct vt_gaps {
-  vt_gap *at;
-  uint32_t root, spare; /* indices; 0 = none */
-  uint32_t used;
+  vt_gap *at;     /* the nodes of the tree; index 0 means "no node" */
+  uint32_t root;  /* index of the root of the tree of gaps */
+  uint32_t spare; /* first of the unused nodes, which are linked by `left`; 0: no such node */
+  uint32_t used;  /* highest index that was ever used */
 } vt_gaps;
 
-/* All is free. `most` stretches are taken at any time. */
+/* Starts with everything free. At most `most` ranges may be allocated at the same time. */
 vt_status vt_gaps_init(vt_gaps *g, uint32_t most, vt_arena *scratch) VT_NODISCARD;
-/* The lowest free offset with room for `bytes` > 0; taken, it is no longer free. */
-uint64_t vt_gaps_take(vt_gaps *g, uint64_t bytes);
-void vt_gaps_give(vt_gaps *g, uint64_t offset, uint64_t bytes);
+/* Allocates `bytes` > 0 at the lowest offset at which they fit and returns the offset. */
+uint64_t vt_gaps_alloc(vt_gaps *g, uint64_t bytes);
+/* Frees a range that vt_gaps_alloc returned, and merges it with the gaps next to it. */
+void vt_gaps_free(vt_gaps *g, uint64_t offset, uint64_t bytes);
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gaps_test.c - the tree of gaps against the same rule restated over a plain map of bytes. */
+ * gaps_test.c - compares the tree of gaps with a first-fit search in a plain map of bytes. */
 #include "gaps.h"
 #include <string.h>
 #include "vt_test.h"
 
-enum { ROOM = 4096, MOST = 200 };
+enum { CAPACITY = 4096, MOST = 200 };
 
-/* The lowest run of `n` free units. */
-static uint64_t lowest(const uint8_t *taken, uint64_t n) {
+/* The lowest offset of `n` consecutive free bytes; CAPACITY if not found. */
+static uint64_t lowest_free(const uint8_t *taken, uint64_t n) {
   uint64_t free_units = 0;
-  for (uint64_t i = 0; i < ROOM; i++) {
+  for (uint64_t i = 0; i < CAPACITY; i++) {
     free_units = taken[i] ? 0 : free_units + 1;
     if (free_units == n) return i + 1 - n;
   }
-  return ROOM;
+  return CAPACITY;
 }
 
 static uint32_t draw(uint32_t *state) {
@@ -21,8 +21,8 @@ static uint32_t draw(uint32_t *state) {
   return *state >> 16;
 }
 
-static void test_against_a_map(uint32_t seed) {
-  static uint8_t taken[ROOM];
+static void test_against_byte_map(uint32_t seed) {
+  static uint8_t taken[CAPACITY];
   uint64_t at[MOST], size[MOST];
   uint32_t n = 0, state = seed;
   vt_arena scratch;
@@ -34,26 +34,26 @@ static void test_against_a_map(uint32_t seed) {
     const int full = n == MOST || (n > 0 && draw(&state) % 5 < 2);
     if (full) {
       const uint32_t k = draw(&state) % n;
-      vt_gaps_give(&g, at[k], size[k]);
+      vt_gaps_free(&g, at[k], size[k]);
       memset(taken + at[k], 0, size[k]);
       at[k] = at[--n];
       size[k] = size[n];
     } else {
       size[n] = 1 + draw(&state) % (i % 7 == 0 ? 30 : 9);
-      const uint64_t want = lowest(taken, size[n]);
-      at[n] = vt_gaps_take(&g, size[n]);
+      const uint64_t want = lowest_free(taken, size[n]);
+      at[n] = vt_gaps_alloc(&g, size[n]);
       CHECK(at[n] == want);
       if (at[n] != want) break;
       memset(taken + at[n], 1, size[n]);
       n++;
     }
   }
-  while (n-- > 0) vt_gaps_give(&g, at[n], size[n]);
-  CHECK(vt_gaps_take(&g, (uint64_t)1 << 60) == 0); /* all is one again */
+  while (n-- > 0) vt_gaps_free(&g, at[n], size[n]);
+  CHECK(vt_gaps_alloc(&g, (uint64_t)1 << 60) == 0); /* all gaps are merged again */
   vt_arena_done(&scratch);
 }
 
 int main(void) {
-  for (uint32_t seed = 1; seed <= 20; seed++) test_against_a_map(seed);
+  for (uint32_t seed = 1; seed <= 20; seed++) test_against_byte_map(seed);
   TEST_DONE();
 }

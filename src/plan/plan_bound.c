@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_bound.c - the most bytes that are alive on the device at one time. In this order of steps
- * nothing does with less, so it is what a placement is measured against. */
+ * plan_bound.c - finds the most bytes that are live on the device at any one step. No placement of
+ * this step order needs less, so reports compare the planned peak with this bound. */
 #include "planner.h"
 
-/* Bytes by step, as differences: what begins at a step less what has ended before it. One more
- * step, the end, holds what is kept. */
+/* Live bytes by step, stored as differences. The last entry is the end, after the last step. */
 typedef struct tally {
-  uint64_t *change; /* modulo 2^64: only sums are meant */
-  uint32_t n;
+  uint64_t *change; /* bytes born at the step minus bytes dead since the last; wraps, sums do not */
+  uint32_t n;       /* number of steps, and one for the end */
 } tally;
 
-static void count(tally *t, uint32_t first, uint32_t last, uint64_t bytes) {
+static void count_bytes(tally *t, uint32_t first, uint32_t last, uint64_t bytes) {
   if (first > last) return;
   t->change[first] += bytes;
   if (last + 1 < t->n) t->change[last + 1] -= bytes;
 }
 
-/* A value written over another takes its bytes over after the step they share. */
+/* A value written in place shares bytes with its operand at its own step, so it counts from the
+ * next step on. */
 static void count_value(tally *t, const vt_buffer *b) {
   if (!vt_class_on_device(b->class)) return;
-  if (b->place == VT_PLACE_OWN) count(t, b->first, b->last, b->bytes);
-  if (b->place == VT_PLACE_OVER) count(t, b->first + 1, b->last, b->bytes);
+  if (b->place == VT_PLACE_OWN) count_bytes(t, b->first, b->last, b->bytes);
+  if (b->place == VT_PLACE_OVER) count_bytes(t, b->first + 1, b->last, b->bytes);
 }
 
-/* What the larger of the bodies of a step takes while it runs. */
-static uint64_t bound_of_bodies(const vt_nested *nested) {
+/* Live bytes of the body that has most; the bodies of a step do not run at the same time. */
+static uint64_t live_bytes_of_bodies(const vt_nested *nested) {
   uint64_t most = 0;
   for (uint32_t k = 0; k < nested->n; k++)
     if (nested->plan[k]->live_bytes > most) most = nested->plan[k]->live_bytes;
@@ -35,50 +35,51 @@ static vt_status count_copies(const vt_plan *p, tally *t, vt_arena *scratch, vt_
   uint32_t *first = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint32_t *last = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   if (first == NULL || last == NULL) return vt_plan_no_memory(d);
-  vt_plan_copy_lives(p, first, last);
+  vt_plan_copy_lifetimes(p, first, last);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     uint64_t elements, bytes;
     if (p->dense[v] == VT_NO_OFFSET) continue;
     VT_TRY(vt_type_size(&p->g->values[v].type, &elements, &bytes, d));
-    count(t, first[v], last[v], bytes);
+    count_bytes(t, first[v], last[v], bytes);
   }
   return VT_OK;
 }
 
-/* Of each step the run that takes most: scratch and bodies. */
-static void count_runs(const vt_plan *p, tally *t) {
+/* Counts scratch and bodies. A step and the dense copies made for it are backend steps that run one
+ * after the other, so only the one that needs most counts. */
+static void count_bk_steps(const vt_plan *p, tally *t) {
   uint64_t most = 0;
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
-    const int is_step = p->run_node[r] == p->step_node[step];
-    const uint64_t inner = is_step ? bound_of_bodies(&p->nested[step]) : 0;
-    if (p->runs[r].work_bytes + inner > most) most = p->runs[r].work_bytes + inner;
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
+    const int is_step = p->bk_step_node[r] == p->step_node[step];
+    const uint64_t inner = is_step ? live_bytes_of_bodies(&p->nested[step]) : 0;
+    if (p->bk_steps[r].work_bytes + inner > most) most = p->bk_steps[r].work_bytes + inner;
     if (!is_step) continue;
-    count(t, step, step, most);
+    count_bytes(t, step, step, most);
     most = 0;
     step++;
   }
 }
 
-vt_status vt_plan_bound(vt_plan *p, vt_arena *scratch, vt_diag *d) {
+vt_status vt_plan_set_live_bytes(vt_plan *p, vt_arena *scratch, vt_diag *d) {
   tally t = {VT_NEW_N(scratch, uint64_t, (size_t)p->n_steps + 1), p->n_steps + 1};
   if (t.change == NULL) return vt_plan_no_memory(d);
   for (uint32_t v = 0; v < p->n_buffers; v++) count_value(&t, &p->buffers[v]);
   for (uint32_t i = 0; i < p->n_transfers; i++)
     if (p->transfers[i].class == VT_CLASS_TEMP)
-      count(&t, p->transfers[i].step, vt_plan_group_last(p, p->transfers[i].step),
-            p->transfers[i].bytes);
+      count_bytes(&t, p->transfers[i].step, vt_plan_group_last(p, p->transfers[i].step),
+                  p->transfers[i].bytes);
   for (uint32_t i = 0; i < p->n_steps; i++)
     for (uint32_t k = 0; k < p->nested[i].n; k++)
-      VT_TRY(vt_plan_bound(p->nested[i].plan[k], scratch, d));
+      VT_TRY(vt_plan_set_live_bytes(p->nested[i].plan[k], scratch, d));
   VT_TRY(count_copies(p, &t, scratch, d));
-  count_runs(p, &t);
-  uint64_t there = 0;
+  count_bk_steps(p, &t);
+  uint64_t live = 0;
   p->live_bytes = 0;
   p->live_step = 0;
   for (uint32_t i = 0; i < t.n; i++) {
-    there += t.change[i];
-    if (there <= p->live_bytes) continue;
-    p->live_bytes = there;
+    live += t.change[i];
+    if (live <= p->live_bytes) continue;
+    p->live_bytes = live;
     p->live_step = i;
   }
   return VT_OK;

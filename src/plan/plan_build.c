@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_build.c - from a bound, lowered graph to a plan: the parts of planner.h one after the other,
- * for the model and, inside out, for the bodies of its nodes. */
+ * plan_build.c - builds a plan from a bound, lowered graph: it calls the stages of planner.h in
+ * order, for the model's graph and, before placing a graph, for the bodies of its nodes. */
 #include "planner.h"
 
 vt_plan *vt_plan_new(const vt_graph *g, vt_alloc a) {
@@ -12,17 +12,17 @@ vt_plan *vt_plan_new(const vt_graph *g, vt_alloc a) {
   return p;
 }
 
-vt_status vt_plan_room(vt_plan *p, vt_diag *d) {
+vt_status vt_plan_alloc_arrays(vt_plan *p, vt_diag *d) {
   p->step_node = VT_NEW_N(&p->arena, uint32_t, p->g->n_nodes);
   p->buffers = VT_NEW_N(&p->arena, vt_buffer, p->n_buffers);
   p->nested = VT_NEW_N(&p->arena, vt_nested, p->g->n_nodes);
   return vt_arena_status(&p->arena) == VT_OK ? VT_OK : vt_plan_no_memory(d);
 }
 
-static vt_status measure(vt_planner *q);
+static vt_status build_core(vt_planner *q);
 
-/* Bodies of one step share a stretch as large as the largest of them. */
-static vt_status measure_bodies(const vt_planner *q, uint32_t step) {
+/* The bodies of a step share one range of bytes, as large as the largest of them needs. */
+static vt_status build_bodies(const vt_planner *q, uint32_t step) {
   const vt_node *n = &q->p->g->nodes[q->p->step_node[step]];
   vt_nested *nested = &q->p->nested[step];
   for (uint32_t k = 0; k < n->n_body; k++) {
@@ -31,26 +31,27 @@ static vt_status measure_bodies(const vt_planner *q, uint32_t step) {
     nested->plan[nested->n++] = body;
     vt_planner inner = {.p = body, .o = q->o, .owner = n, .which = k, .d = q->d};
     inner.scratch = q->scratch;
-    VT_TRY(measure(&inner));
+    VT_TRY(build_core(&inner));
     if (body->class_bytes[VT_CLASS_TEMP] > nested->bytes)
       nested->bytes = body->class_bytes[VT_CLASS_TEMP];
   }
   return VT_OK;
 }
 
-/* Sizes, order, lifetimes, and offsets from the start of the plan's own stretch. */
-static vt_status measure(vt_planner *q) {
-  VT_TRY(vt_plan_room(q->p, q->d));
-  VT_TRY(vt_plan_see(q));
-  VT_TRY(vt_plan_order(q));
-  VT_TRY(vt_plan_live(q));
-  for (uint32_t i = 0; i < q->p->n_steps; i++) VT_TRY(measure_bodies(q, i));
-  return vt_plan_place(q);
+/* Finds sizes, order, lifetimes and offsets. The offsets of a body count from the start of the
+ * range that its step reserves for it. */
+static vt_status build_core(vt_planner *q) {
+  VT_TRY(vt_plan_alloc_arrays(q->p, q->d));
+  VT_TRY(vt_plan_init_buffers(q));
+  VT_TRY(vt_plan_order_steps(q));
+  VT_TRY(vt_plan_set_lifetimes(q));
+  for (uint32_t i = 0; i < q->p->n_steps; i++) VT_TRY(build_bodies(q, i));
+  return vt_plan_place_values(q);
 }
 
 vt_status vt_plan_finish(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
-  VT_TRY(vt_plan_hand(p, t, scratch, d));
-  VT_TRY(vt_plan_bound(p, scratch, d));
+  VT_TRY(vt_plan_build_bk_steps(p, t, scratch, d));
+  VT_TRY(vt_plan_set_live_bytes(p, scratch, d));
   if (vt_plan_hash(p, &p->core, &p->target) != VT_OK) return vt_plan_no_memory(d);
   return vt_plan_verify(p, d);
 }
@@ -65,12 +66,12 @@ static vt_status check_streamed(const vt_graph *g, const vt_plan_options *o, vt_
   return VT_OK;
 }
 
-static vt_status fill(vt_plan *p, const vt_plan_options *o, const vt_target *t, vt_arena *scratch,
-                      vt_diag *d) {
+static vt_status build_plan(vt_plan *p, const vt_plan_options *o, const vt_target *t,
+                            vt_arena *scratch, vt_diag *d) {
   vt_planner q = {.p = p, .o = o, .scratch = scratch, .d = d};
   VT_TRY(check_streamed(p->g, o, d));
-  VT_TRY(measure(&q));
-  vt_plan_settle(p);
+  VT_TRY(build_core(&q));
+  vt_plan_place_aliases(p);
   return vt_plan_finish(p, t, scratch, d);
 }
 
@@ -79,11 +80,11 @@ vt_status vt_plan_build(const vt_graph *g, const vt_plan_options *o, const vt_ta
   static const vt_plan_options defaults = {.schedule = VT_SCHEDULE_SOURCE};
   vt_arena scratch;
   if (g->dims.n_symbols > 0)
-    return VT_FAIL(d, VT_INTERNAL, "a graph is planned before its dimensions are bound");
+    return VT_FAIL(d, VT_INTERNAL, "the graph cannot be planned before its dimensions are bound");
   vt_plan *p = vt_plan_new(g, a);
   if (p == NULL) return vt_plan_no_memory(d);
   vt_arena_init(&scratch, a);
-  const vt_status s = fill(p, o != NULL ? o : &defaults, t, &scratch, d);
+  const vt_status s = build_plan(p, o != NULL ? o : &defaults, t, &scratch, d);
   vt_arena_done(&scratch);
   if (s == VT_OK) {
     *out = p;

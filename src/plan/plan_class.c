@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_class.c - what the classes of memory are called, where they lie, and sums over them. */
+ * plan_class.c - the name, arena and side (device or host) of each memory class, and the sums of a
+ * plan's bytes over classes. */
 #include "vt_plan.h"
 
 static const struct {
-  const char *key;
-  uint32_t arena;
-  int device;
+  const char *key; /* name in printed plans and in JSON */
+  uint32_t arena;  /* class whose buffer holds the bytes */
+  int device;      /* 1: device memory, 0: host memory */
 } classes[VT_CLASS_COUNT] = {
 #define VT_CLASS(name, arena, key, device, help) \
   [VT_CLASS_##name] = {key, VT_CLASS_##arena, device},
@@ -20,7 +21,7 @@ int vt_class_on_device(uint32_t c) { return c < VT_CLASS_COUNT && classes[c].dev
 uint32_t vt_class_arena(uint32_t c) { return c < VT_CLASS_COUNT ? classes[c].arena : c; }
 
 uint64_t vt_plan_arena_bytes(const vt_plan *p, uint32_t arena) {
-  uint64_t sum = 0; /* eight classes of at most 2^48 bytes */
+  uint64_t sum = 0; /* cannot overflow: eight classes of at most 2^48 bytes */
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (classes[c].arena == arena) sum += p->class_bytes[c];
   return sum;

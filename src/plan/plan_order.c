@@ -1,47 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_order.c - which node runs when. Views run never; members of a fusion group run in a row.
+ * plan_order.c - chooses the order of the steps. Nodes of views are not steps; members of a fusion
+ * group stay next to each other.
  *
- * The order of the graph is one answer. The other keeps little alive: of the units (nodes or whole
- * groups) whose operands are there, the one comes next that frees most bytes and takes fewest; the
- * graph's order decides between equals, so there is one outcome. The price of a unit that waits
- * falls when it becomes the last reader of an operand: it then enters the heap once more, and what
- * is stale there is skipped. Each edge enters it once, so the whole is n log n. */
+ * VT_SCHEDULE_SOURCE is the order of the graph. VT_SCHEDULE_MEMORY is a greedy list schedule that
+ * keeps few bytes live. Its unit is a node or a whole group. Next is the ready unit of lowest
+ * price: bytes that it allocates minus bytes that it frees. Equal prices go by graph order, so the
+ * result is unique. The price of a ready unit falls when it becomes the last reader of an operand;
+ * it is then pushed on the heap again and its stale entry is skipped later. Each edge pushes at
+ * most one entry, so the schedule takes O(n log n). */
 #include "planner.h"
 
-static void order_as_written(vt_plan *p) {
-  for (uint32_t i = 0; i < p->g->n_nodes; i++)
-    if (!vt_plan_is_view(p, &p->g->nodes[i])) p->step_node[p->n_steps++] = i;
-}
-
-typedef struct unit { /* neighbouring nodes of one group, or one node */
-  uint32_t first, n;  /* nodes, views among them */
-  uint32_t waits;     /* for so many operands of other units */
-  int done;
-  int64_t price; /* bytes taken minus bytes freed, as last reckoned */
+/* A schedulable unit: one node, or the neighbouring nodes of one group. */
+typedef struct unit {
+  uint32_t first, n; /* its nodes, views included: the first and their number */
+  uint32_t waits;    /* number of operands from other units that are not yet computed */
+  int done;          /* 1: the unit has been scheduled */
+  int64_t price;     /* bytes allocated minus bytes freed, when last computed */
 } unit;
-typedef struct entry { /* of the heap */
+/* An entry of the heap of ready units; stale if the price differs from the unit's. */
+typedef struct entry {
   int64_t price;
   uint32_t unit;
 } entry;
-typedef struct reader { /* one edge: `unit` reads the value whose list this is in */
-  uint32_t unit, next;
+/* An element of a value's linked list of readers. */
+typedef struct reader {
+  uint32_t unit; /* the unit that reads the value */
+  uint32_t next; /* index of the next element in `readers`, or NONE */
 } reader;
 
 typedef struct scheduler {
   vt_planner *q;
   unit *units;
-  uint32_t n_units, n_readers, n_heap, stamp;
-  uint32_t *stamped;             /* by value: the reckoning that has counted it */
-  uint32_t *unit_of;             /* by node */
-  uint32_t *first_reader, *left; /* by holder: its readers; how many of them have not run */
+  uint32_t n_units, n_readers, n_heap; /* used lengths of units, readers and heap */
+  uint32_t stamp;                      /* number of the current price computation */
+  uint32_t *stamped;                   /* by value: the last price computation that counted it */
+  uint32_t *unit_of;                   /* by node: its unit */
+  uint32_t *first_reader; /* by value: the first element of its list of readers, or NONE */
+  uint32_t *left;         /* by value: number of readers not yet scheduled */
   reader *readers;
   entry *heap;
 } scheduler;
 #define NONE UINT32_MAX
 
-/* ---- the heap: least price first, then the graph's order ---- */
+/* ---- the heap: lowest price first, equal prices in graph order ---- */
 
-static int before(const entry *a, const entry *b) {
+static int comes_before(const entry *a, const entry *b) {
   return a->price != b->price ? a->price < b->price : a->unit < b->unit;
 }
 
@@ -54,7 +57,7 @@ static void swap(entry *a, entry *b) {
 static void push(scheduler *s, uint32_t u) {
   uint32_t i = s->n_heap++;
   s->heap[i] = (entry){s->units[u].price, u};
-  for (; i > 0 && before(&s->heap[i], &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+  for (; i > 0 && comes_before(&s->heap[i], &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
     swap(&s->heap[i], &s->heap[(i - 1) / 2]);
 }
 
@@ -62,14 +65,14 @@ static entry pop(scheduler *s) {
   const entry top = s->heap[0];
   s->heap[0] = s->heap[--s->n_heap];
   for (uint32_t i = 0, child; (child = 2 * i + 1) < s->n_heap; i = child) {
-    if (child + 1 < s->n_heap && before(&s->heap[child + 1], &s->heap[child])) child++;
-    if (!before(&s->heap[child], &s->heap[i])) break;
+    if (child + 1 < s->n_heap && comes_before(&s->heap[child + 1], &s->heap[child])) child++;
+    if (!comes_before(&s->heap[child], &s->heap[i])) break;
     swap(&s->heap[child], &s->heap[i]);
   }
   return top;
 }
 
-/* ---- units and who reads what ---- */
+/* ---- units, and the readers of each value ---- */
 
 static int is_temporary(const scheduler *s, uint32_t v) {
   return s->q->p->buffers[v].class == VT_CLASS_TEMP && s->q->p->g->values[v].node != VT_NO_NODE;
@@ -86,8 +89,9 @@ static void find_units(scheduler *s) {
   }
 }
 
-/* An edge for each unit and value of another that it reads, however often. A view is a unit of its
- * own that waits for what it views; who reads it also reads the bytes behind it. */
+/* Adds one edge per unit and value of another unit that it reads, even if it reads it twice. A view
+ * is a unit of its own, which waits for the viewed value; a reader of the view also gets an edge to
+ * the value that holds the bytes. */
 static void add_edge(scheduler *s, uint32_t u, uint32_t v, int waits) {
   const uint32_t node = s->q->p->g->values[v].node;
   if (node == VT_NO_NODE || s->unit_of[node] == u) return;
@@ -109,8 +113,8 @@ static void find_edges(scheduler *s) {
     }
 }
 
-/* Bytes that the unit takes and leaves behind, less those that die with it: each once. What is made
- * and read inside a group is neither. */
+/* The price of a unit: bytes of its results that other units read, minus bytes of operands of which
+ * it is the last reader. Each value counts once; values made and read inside the group do not. */
 static int64_t price_of(scheduler *s, uint32_t u) {
   const vt_graph *g = s->q->p->g;
   int64_t price = 0;
@@ -131,55 +135,58 @@ static int64_t price_of(scheduler *s, uint32_t u) {
   return price;
 }
 
-static void offer(scheduler *s, uint32_t u) {
+static void push_with_price(scheduler *s, uint32_t u) {
   s->units[u].price = price_of(s, u);
   push(s, u);
 }
 
-/* ---- running through ---- */
+/* ---- scheduling ---- */
 
-static void emit(scheduler *s, uint32_t u) {
+/* Appends the nodes of a unit to the schedule. */
+static void schedule_unit(scheduler *s, uint32_t u) {
   vt_plan *p = s->q->p;
   for (uint32_t i = s->units[u].first; i < s->units[u].first + s->units[u].n; i++)
     if (!vt_plan_is_view(p, &p->g->nodes[i])) p->step_node[p->n_steps++] = i;
   s->units[u].done = 1;
 }
 
-/* A unit that waited for a value of `u` waits for one less. */
+/* Readers of the results of `u` wait for one operand less; those that become ready are pushed. */
 static void wake_readers(scheduler *s, uint32_t u) {
   const vt_graph *g = s->q->p->g;
   for (uint32_t i = s->units[u].first; i < s->units[u].first + s->units[u].n; i++)
     for (uint32_t k = 0; k < g->nodes[i].n_out; k++)
       for (uint32_t r = s->first_reader[g->nodes[i].first_out + k]; r != NONE;
            r = s->readers[r].next)
-        if (--s->units[s->readers[r].unit].waits == 0) offer(s, s->readers[r].unit);
+        if (--s->units[s->readers[r].unit].waits == 0) push_with_price(s, s->readers[r].unit);
 }
 
-/* The one reader that is left of `v` now frees it. */
-static void cheapen_last(scheduler *s, uint32_t v) {
+/* The only reader left of `v` now frees it, so it is pushed again with a lower price. */
+static void reprice_last_reader(scheduler *s, uint32_t v) {
   for (uint32_t r = s->first_reader[v]; r != NONE; r = s->readers[r].next) {
     const uint32_t u = s->readers[r].unit;
     if (s->units[u].done) continue;
-    if (s->units[u].waits == 0) offer(s, u);
+    if (s->units[u].waits == 0) push_with_price(s, u);
     return;
   }
 }
 
-static void leave_operand(scheduler *s, uint32_t u, uint32_t v) {
+/* The scheduled unit `u` no longer counts as a reader of `v`. */
+static void release_operand(scheduler *s, uint32_t u, uint32_t v) {
   const uint32_t node = s->q->p->g->values[v].node;
   if (node == VT_NO_NODE || s->unit_of[node] == u || s->left[v] == 0) return;
-  if (--s->left[v] == 1) cheapen_last(s, v);
+  if (--s->left[v] == 1) reprice_last_reader(s, v);
 }
 
-/* Every edge into the unit is left once, as it was added once. */
-static void leave_operands(scheduler *s, uint32_t u, uint32_t *mark) {
+/* Releases the value of each edge into the unit, once, as add_edge added it once. `mark` has the
+ * last unit that released each value. */
+static void release_operands(scheduler *s, uint32_t u, uint32_t *mark) {
   const vt_graph *g = s->q->p->g;
   for (uint32_t i = s->units[u].first; i < s->units[u].first + s->units[u].n; i++)
     for (uint32_t k = 0; k < g->nodes[i].n_in; k++) {
       const uint32_t v = g->operands[g->nodes[i].first_in + k], h = s->q->holder[v];
-      if (mark[v] != u) leave_operand(s, u, v);
+      if (mark[v] != u) release_operand(s, u, v);
       mark[v] = u;
-      if (mark[h] != u) leave_operand(s, u, h);
+      if (mark[h] != u) release_operand(s, u, h);
       mark[h] = u;
     }
 }
@@ -196,24 +203,26 @@ static vt_status order_for_memory(vt_planner *q) {
   s.stamped = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   uint32_t *mark = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   if (vt_arena_status(q->scratch) != VT_OK) return vt_plan_no_memory(q->d);
-  memset(mark, 0xff, (size_t)g->n_values * sizeof *mark); /* a unit that does not exist */
+  memset(mark, 0xff, (size_t)g->n_values * sizeof *mark); /* UINT32_MAX is not a unit */
   find_units(&s);
   find_edges(&s);
   for (uint32_t u = 0; u < s.n_units; u++)
-    if (s.units[u].waits == 0) offer(&s, u);
+    if (s.units[u].waits == 0) push_with_price(&s, u);
   while (s.n_heap > 0) {
     const entry next = pop(&s);
     if (s.units[next.unit].done || s.units[next.unit].price != next.price) continue;
-    emit(&s, next.unit);
-    leave_operands(&s, next.unit, mark);
+    schedule_unit(&s, next.unit);
+    release_operands(&s, next.unit, mark);
     wake_readers(&s, next.unit);
   }
   return VT_OK;
 }
 
-vt_status vt_plan_order(vt_planner *q) {
-  q->p->schedule = q->o->schedule;
-  if (q->o->schedule == VT_SCHEDULE_MEMORY) return order_for_memory(q);
-  order_as_written(q->p);
+vt_status vt_plan_order_steps(vt_planner *q) {
+  vt_plan *p = q->p;
+  p->schedule = q->o->schedule;
+  if (p->schedule == VT_SCHEDULE_MEMORY) return order_for_memory(q);
+  for (uint32_t i = 0; i < p->g->n_nodes; i++)
+    if (!vt_plan_is_view(p, &p->g->nodes[i])) p->step_node[p->n_steps++] = i;
   return VT_OK;
 }

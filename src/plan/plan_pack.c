@@ -1,57 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_pack.c - stretches of bytes put into one arena so that those that live at one time lie
- * apart:
+ * plan_pack.c - packs items into one arena so that items that live at the same time do not overlap:
  *
  *   offset
  *     |  [ a  steps 0..2 ][ d  3..5 ]
  *     |  [ b  steps 1..4      ]
  *     +------------------------------> steps
  *
- * Some may have their places already. There are three rules:
+ * Some items may have fixed offsets already. There are three heuristics:
  *
- *   by size   the largest first, each as low as those that live with it allow: n^2 steps, so it is
- *             left to a few thousand
- *   by birth  where nothing has its place yet: each takes the lowest gap it fits into, n log n; the
- *             better of the two counts
- *   on top    where something has, and they are too many: each above all that live with it, n log n
- */
+ *   by size   largest item first, each at the lowest offset that is free during its lifetime;
+ *             O(n^2), so it is used only up to MOST_PAIRS pairs of items
+ *   by birth  in order of first step, each in the lowest gap that it fits into; O(n log n), used
+ *             only if no item is fixed; the lower of this packing and the one by size is taken
+ *   on top    each item above all items that live at the same time; O(n log n), used if items are
+ *             fixed and there are too many pairs for the packing by size */
 #include "gaps.h"
 #include "plan_pack.h"
 #include "vt_sort.h"
 
-#define MOST_PAIRS ((uint64_t)1 << 26) /* that are looked at by size */
+#define MOST_PAIRS ((uint64_t)1 << 26) /* most pairs of items that packing by size may compare */
 
 static int by_number(uint32_t x, uint32_t y) { return x < y ? -1 : x > y; }
 
 static int by_first(const void *a, const void *b, const void *context) {
-  const vt_lifetime *s = context;
+  const vt_pack_item *s = context;
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   return s[x].first != s[y].first ? by_number(s[x].first, s[y].first) : by_number(x, y);
 }
 
 static int by_last(const void *a, const void *b, const void *context) {
-  const vt_lifetime *s = context;
+  const vt_pack_item *s = context;
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   return s[x].last != s[y].last ? by_number(s[x].last, s[y].last) : by_number(x, y);
 }
 
 static int by_bytes(const void *a, const void *b, const void *context) {
-  const vt_lifetime *s = context;
+  const vt_pack_item *s = context;
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   if (s[x].bytes != s[y].bytes) return s[x].bytes > s[y].bytes ? -1 : 1;
   return by_number(x, y);
 }
 
 static int by_offset(const void *a, const void *b, const void *context) {
-  const vt_lifetime *s = context;
+  const vt_pack_item *s = context;
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   if (*s[x].offset != *s[y].offset) return *s[x].offset < *s[y].offset ? -1 : 1;
   return by_number(x, y);
 }
 
-/* The stretches `from` to `to` in an order; NULL: no memory. */
-static uint32_t *sorted(const vt_packing *k, uint32_t from, uint32_t to, vt_order_fn *order,
-                        vt_arena *scratch) {
+/* The indices `from` to `to` - 1 of items, sorted by `order`; NULL if there is no memory. */
+static uint32_t *sorted_indices(const vt_packing *k, uint32_t from, uint32_t to, vt_order_fn *order,
+                                vt_arena *scratch) {
   const uint32_t n = to - from;
   uint32_t *list = VT_NEW_N(scratch, uint32_t, n);
   for (uint32_t i = 0; list != NULL && i < n; i++) list[i] = from + i;
@@ -62,43 +61,43 @@ static uint32_t *sorted(const vt_packing *k, uint32_t from, uint32_t to, vt_orde
 /* ---- by birth ---- */
 
 static vt_status place_by_birth(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
-  const uint32_t *births = sorted(k, 0, k->n, by_first, scratch);
-  const uint32_t *deaths = sorted(k, 0, k->n, by_last, scratch);
+  const uint32_t *births = sorted_indices(k, 0, k->n, by_first, scratch);
+  const uint32_t *deaths = sorted_indices(k, 0, k->n, by_last, scratch);
   uint32_t dead = 0;
   vt_gaps gaps;
   if (births == NULL || deaths == NULL || vt_gaps_init(&gaps, k->n, scratch) != VT_OK)
     return VT_NOMEM;
   for (uint32_t i = 0; i < k->n; i++) {
-    const vt_lifetime *x = &k->at[births[i]];
+    const vt_pack_item *x = &k->at[births[i]];
     for (; k->at[deaths[dead]].last < x->first; dead++)
-      vt_gaps_give(&gaps, at[deaths[dead]], k->at[deaths[dead]].bytes);
-    at[births[i]] = vt_gaps_take(&gaps, x->bytes);
+      vt_gaps_free(&gaps, at[deaths[dead]], k->at[deaths[dead]].bytes);
+    at[births[i]] = vt_gaps_alloc(&gaps, x->bytes);
   }
   return VT_OK;
 }
 
 /* ---- by size ---- */
 
-typedef struct lying { /* a stretch that has its place */
-  uint32_t first, last;
-  uint64_t from, to;
-} lying;
-typedef struct shelf { /* ascending by `from` */
-  lying *at;
+typedef struct placed { /* an item that has an offset */
+  uint32_t first, last; /* its lifetime in steps */
+  uint64_t from, to;    /* its range of bytes */
+} placed;
+typedef struct placed_list { /* placed items in ascending order of `from` */
+  placed *at;
   uint32_t n;
-} shelf;
+} placed_list;
 
-static void put(shelf *s, const vt_lifetime *x, uint64_t at) {
+static void insert_placed(placed_list *s, const vt_pack_item *x, uint64_t at) {
   uint32_t i = s->n++;
   for (; i > 0 && s->at[i - 1].from > at; i--) s->at[i] = s->at[i - 1];
-  s->at[i] = (lying){x->first, x->last, at, at + x->bytes};
+  s->at[i] = (placed){x->first, x->last, at, at + x->bytes};
 }
 
-/* The lowest offset at which nothing that lives with it is in the way. */
-static uint64_t lowest_beside(const shelf *s, const vt_lifetime *x) {
+/* The lowest offset at which `x` overlaps no placed item that lives at the same time. */
+static uint64_t lowest_free(const placed_list *s, const vt_pack_item *x) {
   uint64_t at = 0;
   for (uint32_t i = 0; i < s->n; i++) {
-    const lying *y = &s->at[i];
+    const placed *y = &s->at[i];
     if (y->last < x->first || y->first > x->last) continue;
     if (y->from >= at + x->bytes) break;
     if (y->to > at) at = y->to;
@@ -107,40 +106,43 @@ static uint64_t lowest_beside(const shelf *s, const vt_lifetime *x) {
 }
 
 static vt_status place_by_size(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
-  const uint32_t *there = sorted(k, 0, k->fixed, by_offset, scratch);
-  const uint32_t *order = sorted(k, k->fixed, k->n, by_bytes, scratch);
-  shelf s = {VT_NEW_N(scratch, lying, k->n), 0};
-  if (there == NULL || order == NULL || s.at == NULL) return VT_NOMEM;
-  for (uint32_t i = 0; i < k->fixed; i++) put(&s, &k->at[there[i]], *k->at[there[i]].offset);
+  const uint32_t *fixed = sorted_indices(k, 0, k->fixed, by_offset, scratch);
+  const uint32_t *order = sorted_indices(k, k->fixed, k->n, by_bytes, scratch);
+  placed_list s = {VT_NEW_N(scratch, placed, k->n), 0};
+  if (fixed == NULL || order == NULL || s.at == NULL) return VT_NOMEM;
+  for (uint32_t i = 0; i < k->fixed; i++)
+    insert_placed(&s, &k->at[fixed[i]], *k->at[fixed[i]].offset);
   for (uint32_t i = 0; i < k->n - k->fixed; i++) {
-    const vt_lifetime *x = &k->at[order[i]];
-    at[order[i]] = lowest_beside(&s, x);
-    put(&s, x, at[order[i]]);
+    const vt_pack_item *x = &k->at[order[i]];
+    at[order[i]] = lowest_free(&s, x);
+    insert_placed(&s, x, at[order[i]]);
   }
   return VT_OK;
 }
 
 /* ---- on top ---- */
 
-/* How high it is filled, by step: a complete binary tree over steps. A node covers a range. */
+/* The filled height at each step, in a complete binary tree of which each node covers a range of
+ * steps: a segment tree of maxima with lazy range updates. */
 typedef struct skyline {
-  uint64_t *all, *any; /* so high everywhere in the range; so high somewhere */
+  uint64_t *all; /* by node: a height that all steps of its range have at least */
+  uint64_t *any; /* by node: the greatest height in its range */
 } skyline;
-typedef struct span {
+typedef struct span { /* a range of steps, both ends included */
   uint32_t from, to;
 } span;
 
-static uint64_t highest(const skyline *t, uint32_t node, span covers, span x) {
+static uint64_t highest_in_range(const skyline *t, uint32_t node, span covers, span x) {
   if (x.to < covers.from || covers.to < x.from) return 0;
   if (x.from <= covers.from && covers.to <= x.to) return t->any[node];
   const uint32_t middle = covers.from + (covers.to - covers.from) / 2;
-  const uint64_t left = highest(t, 2 * node, (span){covers.from, middle}, x);
-  const uint64_t right = highest(t, 2 * node + 1, (span){middle + 1, covers.to}, x);
+  const uint64_t left = highest_in_range(t, 2 * node, (span){covers.from, middle}, x);
+  const uint64_t right = highest_in_range(t, 2 * node + 1, (span){middle + 1, covers.to}, x);
   const uint64_t most = left > right ? left : right;
   return most > t->all[node] ? most : t->all[node];
 }
 
-static void raise_to(skyline *t, uint32_t node, span covers, span x, uint64_t height) {
+static void raise_range(skyline *t, uint32_t node, span covers, span x, uint64_t height) {
   if (x.to < covers.from || covers.to < x.from) return;
   if (t->any[node] < height) t->any[node] = height;
   if (x.from <= covers.from && covers.to <= x.to) {
@@ -148,8 +150,8 @@ static void raise_to(skyline *t, uint32_t node, span covers, span x, uint64_t he
     return;
   }
   const uint32_t middle = covers.from + (covers.to - covers.from) / 2;
-  raise_to(t, 2 * node, (span){covers.from, middle}, x, height);
-  raise_to(t, 2 * node + 1, (span){middle + 1, covers.to}, x, height);
+  raise_range(t, 2 * node, (span){covers.from, middle}, x, height);
+  raise_range(t, 2 * node + 1, (span){middle + 1, covers.to}, x, height);
 }
 
 static vt_status place_on_top(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
@@ -160,15 +162,15 @@ static vt_status place_on_top(const vt_packing *k, uint64_t *at, vt_arena *scrat
                VT_NEW_N(scratch, uint64_t, 4 * ((size_t)all.to + 1))};
   if (t.all == NULL || t.any == NULL) return VT_NOMEM;
   for (uint32_t i = 0; i < k->n; i++) {
-    const vt_lifetime *x = &k->at[i];
+    const vt_pack_item *x = &k->at[i];
     const span lives = {x->first, x->last};
-    at[i] = i < k->fixed ? *x->offset : highest(&t, 1, all, lives);
-    raise_to(&t, 1, all, lives, at[i] + x->bytes);
+    at[i] = i < k->fixed ? *x->offset : highest_in_range(&t, 1, all, lives);
+    raise_range(&t, 1, all, lives, at[i] + x->bytes);
   }
   return VT_OK;
 }
 
-/* ---- the best of them ---- */
+/* ---- choosing among the three ---- */
 
 static uint64_t top_of(const vt_packing *k, const uint64_t *at) {
   uint64_t top = k->top;
@@ -177,14 +179,14 @@ static uint64_t top_of(const vt_packing *k, const uint64_t *at) {
   return top;
 }
 
-void vt_pack_keep(vt_packing *k) {
+void vt_pack_fix_all(vt_packing *k) {
   for (; k->fixed < k->n; k->fixed++) {
-    const vt_lifetime *x = &k->at[k->fixed];
+    const vt_pack_item *x = &k->at[k->fixed];
     if (*x->offset + x->bytes > k->top) k->top = *x->offset + x->bytes;
   }
 }
 
-static vt_status place(vt_packing *k, vt_arena *scratch) {
+static vt_status place_items(vt_packing *k, vt_arena *scratch) {
   const int small = (uint64_t)k->n * (k->n - k->fixed) <= MOST_PAIRS;
   uint64_t *best = VT_NEW_N(scratch, uint64_t, k->n), *other = VT_NEW_N(scratch, uint64_t, k->n);
   if (best == NULL || other == NULL) return VT_NOMEM;
@@ -197,13 +199,13 @@ static vt_status place(vt_packing *k, vt_arena *scratch) {
 }
 
 vt_status vt_pack(vt_packing *k, vt_arena *scratch, vt_diag *d) {
-  uint64_t left = (uint64_t)1 << 62; /* so that no offset overflows */
+  uint64_t left = (uint64_t)1 << 62; /* limit on the sum of bytes, so that no offset overflows */
   if (k->n == k->fixed) return VT_OK;
   for (uint32_t i = 0; i < k->n; i++) {
     if (k->at[i].bytes > left) return VT_FAIL(d, VT_LIMIT, "the tensors are beyond 2^62 bytes");
     left -= k->at[i].bytes;
   }
-  if (place(k, scratch) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  vt_pack_keep(k);
+  if (place_items(k, scratch) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  vt_pack_fix_all(k);
   return VT_OK;
 }

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_pack.h - stretches of bytes, each alive from step to step, in one arena. */
+ * plan_pack.h - packs items into one arena. An item is a number of bytes with a lifetime; packing
+ * gives each an offset such that items that live at the same time do not overlap. */
 #ifndef VT_PLAN_PACK_H
 #define VT_PLAN_PACK_H
 #include "vt_arena.h"
 
-typedef struct vt_lifetime {
-  uint32_t first, last;
-  uint64_t bytes;   /* more than none, and rounded to what offsets are multiples of */
-  uint64_t *offset; /* where its place is written */
-} vt_lifetime;
+typedef struct vt_pack_item {
+  uint32_t first, last; /* lifetime: the first and the last step */
+  uint64_t bytes;       /* size > 0, a multiple of the alignment of offsets */
+  uint64_t *offset;     /* receives the item's offset in the arena */
+} vt_pack_item;
 typedef struct vt_packing {
-  vt_lifetime *at;   /* has room for all that is added */
-  uint32_t n, fixed; /* the first `fixed` of them have their places */
-  uint64_t top;      /* where the highest of those ends */
+  vt_pack_item *at; /* the items; the caller allocates enough for all that it appends */
+  uint32_t n;       /* number of items */
+  uint32_t fixed;   /* the first `fixed` items already have offsets, which do not change */
+  uint64_t top;     /* the end of the highest fixed item */
 } vt_packing;
 
-/* All that were added lie where they lie. */
-void vt_pack_keep(vt_packing *k);
-/* Gives places to those that have none, beside those that have. VT_LIMIT when their bytes together
- * are beyond 2^62. */
+/* Takes the offsets of all items appended so far as given. */
+void vt_pack_fix_all(vt_packing *k);
+/* Gives an offset to each item that is not fixed, around the fixed ones; all are fixed
+ * afterwards. VT_LIMIT if the items have more than 2^62 bytes together. */
 vt_status vt_pack(vt_packing *k, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_pack_test.c - packed stretches lie apart whenever they live at one time, those that had
- * their places keep them, and the arena is hardly higher than what is alive at once. */
+ * plan_pack_test.c - checks that packed items that live at the same time do not overlap, that fixed
+ * items keep their offsets, and that the arena is hardly higher than the most live bytes. */
 #include "plan_pack.h"
 #include <stdlib.h>
 #include "vt_test.h"
@@ -8,7 +8,7 @@
 enum { MOST = 18000, UNIT = 256 };
 
 typedef struct sample {
-  vt_lifetime at[MOST];
+  vt_pack_item at[MOST];
   uint64_t offset[MOST];
   vt_packing k;
 } sample;
@@ -18,20 +18,21 @@ static uint32_t draw(uint32_t *state) {
   return *state >> 16;
 }
 
-/* Some are long and most are short; some are large. Births do not ascend. */
-static void add(sample *s, uint32_t n, uint32_t steps, uint32_t *state) {
+/* Most items live for few steps and are small, some live long or are large. They are not sorted by
+ * first step. */
+static void add_random_items(sample *s, uint32_t n, uint32_t steps, uint32_t *state) {
   for (uint32_t i = 0; i < n; i++) {
     const uint32_t first = draw(state) % steps, most = draw(state) % 16 == 0 ? steps / 4 + 1 : 6;
     const uint32_t last = first + draw(state) % most;
     const uint64_t bytes = UNIT * (uint64_t)(1 + draw(state) % (draw(state) % 8 == 0 ? 100 : 9));
     s->offset[s->k.n] = UINT64_MAX;
-    s->at[s->k.n] = (vt_lifetime){first, last, bytes, &s->offset[s->k.n]};
+    s->at[s->k.n] = (vt_pack_item){first, last, bytes, &s->offset[s->k.n]};
     s->k.n++;
   }
 }
 
-/* At each step all that are alive lie apart; the most of their bytes. */
-static uint64_t check_apart(const sample *s, uint32_t steps) {
+/* Checks that at each step no two live items overlap; returns the most live bytes of any step. */
+static uint64_t check_disjoint(const sample *s, uint32_t steps) {
   static uint32_t alive[MOST];
   uint64_t most = 0, top = 0;
   uint32_t clashes = 0;
@@ -39,7 +40,7 @@ static uint64_t check_apart(const sample *s, uint32_t steps) {
     uint64_t bytes = 0;
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->k.n; i++) {
-      const vt_lifetime *x = &s->at[i];
+      const vt_pack_item *x = &s->at[i];
       if (x->first > step || step > x->last) continue;
       for (uint32_t k = 0; k < n; k++)
         clashes += s->offset[i] < s->offset[alive[k]] + s->at[alive[k]].bytes &&
@@ -55,11 +56,13 @@ static uint64_t check_apart(const sample *s, uint32_t steps) {
 }
 
 typedef struct tally {
-  uint64_t top, alive;
+  uint64_t top, alive; /* sums over tests: heights of the arenas, and most live bytes */
 } tally;
 
-/* So many in rounds: those of one beside those of the rounds before. */
-static void test_packed(uint32_t n, uint32_t steps, uint32_t seed, uint32_t rounds, tally *sum) {
+/* Packs `n` random items in rounds; the items of earlier rounds are fixed. The first round is added
+ * to *sum. */
+static void test_random_items(uint32_t n, uint32_t steps, uint32_t seed, uint32_t rounds,
+                              tally *sum) {
   sample *s = calloc(1, sizeof *s);
   uint64_t *was = calloc(MOST, sizeof *was);
   uint32_t state = seed;
@@ -70,9 +73,9 @@ static void test_packed(uint32_t n, uint32_t steps, uint32_t seed, uint32_t roun
   for (uint32_t round = 0; round < rounds; round++) {
     const uint32_t before = s->k.n;
     for (uint32_t i = 0; i < before; i++) was[i] = s->offset[i];
-    add(s, n / rounds, steps, &state);
+    add_random_items(s, n / rounds, steps, &state);
     CHECK(vt_pack(&s->k, &scratch, NULL) == VT_OK);
-    const uint64_t alive = check_apart(s, steps);
+    const uint64_t alive = check_disjoint(s, steps);
     for (uint32_t i = 0; i < before; i++) CHECK(s->offset[i] == was[i]);
     if (round > 0) continue;
     sum->top += s->k.top;
@@ -83,34 +86,35 @@ static void test_packed(uint32_t n, uint32_t steps, uint32_t seed, uint32_t roun
   free(s);
 }
 
-/* What is known: a hole is found from below, and above it only what lives then is in the way. */
-static void test_known(void) {
+/* An item goes into the lowest hole between fixed items that is large enough; only items that live
+ * at the same time are in its way. */
+static void test_fixed_items(void) {
   uint64_t offset[6] = {0, 512, 1024, 7, 7, 7};
-  vt_lifetime at[6] = {{0, 9, 512, &offset[0]}, {0, 3, 512, &offset[1]}, {0, 9, 256, &offset[2]},
-                       {4, 5, 512, &offset[3]}, {3, 5, 256, &offset[4]}, {4, 4, 768, &offset[5]}};
+  vt_pack_item at[6] = {{0, 9, 512, &offset[0]}, {0, 3, 512, &offset[1]}, {0, 9, 256, &offset[2]},
+                        {4, 5, 512, &offset[3]}, {3, 5, 256, &offset[4]}, {4, 4, 768, &offset[5]}};
   vt_packing k = {.at = at, .n = 3};
   vt_arena scratch;
   vt_arena_init(&scratch, vt_alloc_default());
-  vt_pack_keep(&k);
+  vt_pack_fix_all(&k);
   CHECK(k.fixed == 3 && k.top == 1280);
   k.n = 6;
   CHECK(vt_pack(&k, &scratch, NULL) == VT_OK);
   CHECK(offset[0] == 0 && offset[1] == 512 && offset[2] == 1024);
-  CHECK(offset[5] == 1280);       /* the largest first: the hole is too small for it */
-  CHECK(offset[3] == 512);        /* where b was */
-  CHECK(offset[4] == 1280 + 768); /* b is still there */
+  CHECK(offset[5] == 1280);       /* the largest comes first: the hole at 512 is too small for it */
+  CHECK(offset[3] == 512);        /* in the hole that item 1 left after step 3 */
+  CHECK(offset[4] == 1280 + 768); /* item 1 still lives at step 3 */
   CHECK(k.top == 1280 + 768 + 256);
   vt_arena_done(&scratch);
 }
 
-/* Each is within bounds, and together they would wrap. */
-static void test_too_many(void) {
+/* Sixteen items of 2^60 bytes: each is within bounds, but their sum would wrap. */
+static void test_sum_too_large(void) {
   static uint64_t offset[16];
-  vt_lifetime at[16];
+  vt_pack_item at[16];
   vt_packing k = {.at = at, .n = 16};
   vt_arena scratch;
   vt_diag d = {0};
-  for (uint32_t i = 0; i < 16; i++) at[i] = (vt_lifetime){i, i, (uint64_t)1 << 60, &offset[i]};
+  for (uint32_t i = 0; i < 16; i++) at[i] = (vt_pack_item){i, i, (uint64_t)1 << 60, &offset[i]};
   vt_arena_init(&scratch, vt_alloc_default());
   CHECK(vt_pack(&k, &scratch, &d) == VT_LIMIT && d.code == VT_LIMIT && k.fixed == 0);
   k.n = 4;
@@ -118,7 +122,7 @@ static void test_too_many(void) {
   vt_arena_done(&scratch);
 }
 
-static void test_none(void) {
+static void test_no_items(void) {
   vt_packing k = {.at = NULL};
   vt_arena scratch;
   vt_arena_init(&scratch, vt_alloc_default());
@@ -128,15 +132,15 @@ static void test_none(void) {
 
 int main(void) {
   tally few = {0}, many = {0}, all = {0};
-  test_none();
-  test_known();
-  test_too_many();
-  for (uint32_t seed = 1; seed <= 20; seed++) test_packed(300, 60, seed, 3, &few);
-  test_packed(MOST, 2000, 7, 3, &many); /* too many to look at all pairs, beside those that lie */
-  test_packed(MOST, 2000, 8, 1, &all);  /* and by themselves */
+  test_no_items();
+  test_fixed_items();
+  test_sum_too_large();
+  for (uint32_t seed = 1; seed <= 20; seed++) test_random_items(300, 60, seed, 3, &few);
+  test_random_items(MOST, 2000, 7, 3, &many); /* too many pairs; later rounds around fixed items */
+  test_random_items(MOST, 2000, 8, 1, &all);  /* the same without fixed items */
   CHECK(few.top * 100 <= few.alive * 103 && many.top * 100 <= many.alive * 110);
   CHECK(all.top * 100 <= all.alive * 150);
-  printf("above what is alive: %.2f %%, %.2f %%, %.2f %%\n",
+  printf("arena above the most live bytes: %.2f %%, %.2f %%, %.2f %%\n",
          100.0 * (double)few.top / (double)few.alive - 100,
          100.0 * (double)many.top / (double)many.alive - 100,
          100.0 * (double)all.top / (double)all.alive - 100);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_parse.c - a printed plan read back. What was decided (order, places, offsets, scratch) is
- * taken from the text; what follows from it (sizes, strides, lifetimes, steps) is worked out anew;
- * then the plan is verified and must print the very same text. So nothing in the text is believed,
- * and whoever wrote it need not be this builder. */
+ * plan_parse.c - reads a printed plan back. Decisions (order, places, offsets, scratch) are taken
+ * from the text; whatever follows from them (sizes, strides, lifetimes, backend steps) is computed
+ * again. Then the plan is verified and must print exactly the same text. So the text is not
+ * trusted, and it need not come from this builder. */
 #include <stdio.h>
 #include "planner.h"
 
 typedef struct reader {
-  const char *at, *end;
-  vt_planner *q;
-  int ok;
+  const char *at, *end; /* the text not yet read */
+  vt_planner *q;        /* the plan being filled, of the model or of a body */
+  int ok;               /* 0 once the text is malformed; every read is then a no-op */
 } reader;
 
-/* ---- words ---- */
+/* ---- words and numbers ---- */
 
-static void expect(reader *r, const char *word) {
+static void expect_word(reader *r, const char *word) {
   const size_t n = strlen(word);
   r->ok = r->ok && (size_t)(r->end - r->at) >= n && memcmp(r->at, word, n) == 0;
   if (r->ok) r->at += n;
@@ -27,7 +27,7 @@ static int try_word(reader *r, const char *word) {
   return 1;
 }
 
-static uint64_t number(reader *r) {
+static uint64_t read_number(reader *r) {
   uint64_t x = 0;
   int digits = 0;
   for (; r->ok && r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++, digits++) {
@@ -38,9 +38,9 @@ static uint64_t number(reader *r) {
   return x;
 }
 
-/* A number below `limit`. */
-static uint32_t index_below(reader *r, uint32_t limit) {
-  const uint64_t x = number(r);
+/* Reads a number, which must be below `limit`. */
+static uint32_t read_index(reader *r, uint32_t limit) {
+  const uint64_t x = read_number(r);
   r->ok = r->ok && x < limit;
   return r->ok ? (uint32_t)x : 0;
 }
@@ -55,7 +55,7 @@ static void skip_indent(reader *r) {
   while (r->ok && r->at < r->end && *r->at == ' ') r->at++;
 }
 
-static uint32_t class_word(reader *r) {
+static uint32_t read_class(reader *r) {
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++) {
     reader ahead = *r;
     if (!try_word(&ahead, vt_class_name(c)) || !try_word(&ahead, " ")) continue;
@@ -66,63 +66,64 @@ static uint32_t class_word(reader *r) {
   return 0;
 }
 
-static void class_bytes(reader *r, uint32_t c) {
-  expect(r, "  ");
-  expect(r, vt_class_name(c));
-  expect(r, " ");
-  r->q->p->class_bytes[c] = number(r);
-  expect(r, " bytes\n");
+static void read_class_bytes(reader *r, uint32_t c) {
+  expect_word(r, "  ");
+  expect_word(r, vt_class_name(c));
+  expect_word(r, " ");
+  r->q->p->class_bytes[c] = read_number(r);
+  expect_word(r, " bytes\n");
 }
 
 /* ---- values ---- */
 
-/* A view is of its operand; what is written over is an operand too, and so numbered before. */
+/* A value that is a view or is written in place names one of its operands, which has a lower number
+ * than `v`. */
 static vt_status read_place(reader *r, uint32_t v, vt_buffer *b) {
   const vt_graph *g = r->q->p->g;
   const int port = g->values[v].node == VT_NO_NODE;
   if (try_word(r, " view ")) {
-    const uint32_t of = index_below(r, v);
-    r->ok = r->ok && !port && vt_plan_view(r->q, v, b) && b->of == of;
+    const uint32_t of = read_index(r, v);
+    r->ok = r->ok && !port && vt_plan_try_view(r->q, v, b) && b->of == of;
   } else if (try_word(r, " over ")) {
-    b->of = index_below(r, v);
+    b->of = read_index(r, v);
     b->place = VT_PLACE_OVER;
   } else if (try_word(r, " arg")) {
     b->place = VT_PLACE_ARG;
   } else {
-    expect(r, " own");
+    expect_word(r, " own");
   }
   return VT_OK;
 }
 
 static vt_status read_value(reader *r, uint32_t v) {
   vt_buffer *b = &r->q->p->buffers[v];
-  VT_TRY(vt_plan_size(r->q, v, b));
+  VT_TRY(vt_plan_init_buffer(r->q, v, b));
   skip_indent(r);
-  expect(r, "value ");
-  r->ok = r->ok && number(r) == v;
+  expect_word(r, "value ");
+  r->ok = r->ok && read_number(r) == v;
   VT_TRY(read_place(r, v, b));
-  expect(r, " ");
-  b->class = class_word(r);
-  expect(r, "+");
-  b->offset = number(r);
+  expect_word(r, " ");
+  b->class = read_class(r);
+  expect_word(r, "+");
+  b->offset = read_number(r);
   skip_line(r);
   return VT_OK;
 }
 
 /* ---- steps ---- */
 
-static vt_status read_list(reader *r);
+static vt_status read_schedule(reader *r);
 
-/* How far into its stretch a body reaches. */
-static uint64_t reach(const vt_plan *body, uint64_t base) {
+/* Bytes that a body uses of the range of bytes that starts at `base` in its arena. */
+static uint64_t body_extent(const vt_plan *body, uint64_t base) {
   uint64_t most = 0;
   for (uint32_t v = 0; v < body->n_buffers; v++) {
     const vt_buffer *b = &body->buffers[v];
-    const uint64_t end = vt_plan_rounded(b->offset - base + b->bytes);
+    const uint64_t end = vt_plan_align_up(b->offset - base + b->bytes);
     if (b->place == VT_PLACE_OWN && b->bytes > 0 && end > most) most = end;
   }
   for (uint32_t i = 0; i < body->n_steps; i++) {
-    const uint64_t end = vt_plan_rounded(body->nested[i].offset - base + body->nested[i].bytes);
+    const uint64_t end = vt_plan_align_up(body->nested[i].offset - base + body->nested[i].bytes);
     if (body->nested[i].bytes > 0 && end > most) most = end;
   }
   return most;
@@ -134,11 +135,11 @@ static vt_status read_bodies(reader *r, uint32_t step) {
   vt_nested *nested = &q->p->nested[step];
   if (n->n_body == 0) return VT_OK;
   skip_indent(r);
-  expect(r, "bodies +");
-  nested->offset = number(r);
-  expect(r, " ");
-  nested->bytes = number(r);
-  expect(r, " bytes\n");
+  expect_word(r, "bodies +");
+  nested->offset = read_number(r);
+  expect_word(r, " ");
+  nested->bytes = read_number(r);
+  expect_word(r, " bytes\n");
   for (uint32_t k = 0; r->ok && k < n->n_body; k++) {
     vt_plan *body = vt_plan_new(n->body[k], q->p->arena.a);
     if (body == NULL) return vt_plan_no_memory(q->d);
@@ -147,27 +148,28 @@ static vt_status read_bodies(reader *r, uint32_t step) {
     inner.scratch = q->scratch;
     body->schedule = q->p->schedule;
     skip_indent(r);
-    expect(r, "body ");
-    r->ok = r->ok && number(r) == k;
-    expect(r, " {\n");
+    expect_word(r, "body ");
+    r->ok = r->ok && read_number(r) == k;
+    expect_word(r, " {\n");
     r->q = &inner;
-    const vt_status s = read_list(r);
+    const vt_status s = read_schedule(r);
     r->q = q;
     VT_TRY(s);
-    body->class_bytes[VT_CLASS_TEMP] = reach(body, nested->offset);
+    body->class_bytes[VT_CLASS_TEMP] = body_extent(body, nested->offset);
     skip_indent(r);
-    expect(r, "}\n");
+    expect_word(r, "}\n");
   }
   r->ok = r->ok && nested->n == n->n_body;
   return VT_OK;
 }
 
-/* Each node at most once, and none of a view: there is no room for more. */
+/* Reads a step. A node may be read only once and must not be a view's, because step_node has just
+ * one entry per node. */
 static vt_status read_step(reader *r, uint8_t *seen) {
   vt_plan *p = r->q->p;
-  r->ok = r->ok && number(r) == p->n_steps;
-  expect(r, " node ");
-  const uint32_t node = index_below(r, p->g->n_nodes);
+  r->ok = r->ok && read_number(r) == p->n_steps;
+  expect_word(r, " node ");
+  const uint32_t node = read_index(r, p->g->n_nodes);
   r->ok = r->ok && !seen[node] && !vt_plan_is_view(p, &p->g->nodes[node]);
   if (!r->ok) return VT_OK;
   seen[node] = 1;
@@ -176,33 +178,35 @@ static vt_status read_step(reader *r, uint8_t *seen) {
   return read_bodies(r, p->n_steps - 1);
 }
 
-static void read_transfers(reader *r, uint64_t *offsets, uint32_t room, uint32_t *n) {
+/* Reads the offsets of the transfers, of which there must be at most `capacity`. */
+static void read_transfers(reader *r, uint64_t *offsets, uint32_t capacity, uint32_t *n) {
   for (;;) {
     reader ahead = *r;
     if (!try_word(&ahead, "  transfer ")) return;
     *r = ahead;
-    (void)class_word(r);
-    expect(r, "+");
-    r->ok = r->ok && *n < room;
+    (void)read_class(r);
+    expect_word(r, "+");
+    r->ok = r->ok && *n < capacity;
     if (!r->ok) return;
-    offsets[(*n)++] = number(r);
+    offsets[(*n)++] = read_number(r);
     skip_line(r);
   }
 }
 
-static vt_status read_list(reader *r) {
+/* Reads the values, transfers and steps of a plan or of a body's plan. */
+static vt_status read_schedule(reader *r) {
   vt_planner *q = r->q;
   vt_plan *p = q->p;
   const vt_graph *g = p->g;
-  VT_TRY(vt_plan_room(p, q->d));
-  const uint32_t room = q->owner == NULL ? g->n_ports + g->n_results + g->n_operands : 0;
+  VT_TRY(vt_plan_alloc_arrays(p, q->d));
+  const uint32_t capacity = q->owner == NULL ? g->n_ports + g->n_results + g->n_operands : 0;
   uint8_t *seen = VT_NEW_N(q->scratch, uint8_t, g->n_nodes);
-  uint64_t *offsets = VT_NEW_N(q->scratch, uint64_t, room);
+  uint64_t *offsets = VT_NEW_N(q->scratch, uint64_t, capacity);
   uint32_t n = 0;
   q->holder = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   if (vt_arena_status(q->scratch) != VT_OK) return vt_plan_no_memory(q->d);
   for (uint32_t v = 0; r->ok && v < g->n_values; v++) VT_TRY(read_value(r, v));
-  read_transfers(r, offsets, room, &n);
+  read_transfers(r, offsets, capacity, &n);
   for (int more = 1; r->ok && more;) {
     reader ahead = *r;
     skip_indent(&ahead);
@@ -212,71 +216,74 @@ static vt_status read_list(reader *r) {
     VT_TRY(read_step(r, seen));
   }
   if (!r->ok) return VT_OK;
-  vt_plan_lifetimes(q);
-  vt_plan_keep_for_groups(q);
+  vt_plan_lifetimes_from_reads(q);
+  vt_plan_extend_for_groups(q);
   if (q->owner != NULL) return VT_OK;
-  VT_TRY(vt_plan_transfers(q));
+  VT_TRY(vt_plan_list_transfers(q));
   r->ok = p->n_transfers == n;
   for (uint32_t i = 0; r->ok && i < n; i++) p->transfers[i].offset = offsets[i];
   return VT_OK;
 }
 
-/* ---- the target: scratch as the text says, in the order in which it is asked for ---- */
+/* ---- the target part ---- */
 
-static vt_status next_work(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+/* The `workspace` function of the target: it reads the scratch bytes of the next backend step from
+ * the text. The planner calls it in the order in which the steps are printed. */
+static vt_status read_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
   reader *r = self;
   (void)step;
   (void)d;
-  expect(r, "  run ");
-  (void)number(r);
-  expect(r, " work ");
-  *out = number(r);
+  expect_word(r, "  run ");
+  (void)read_number(r);
+  expect_word(r, " work ");
+  *out = read_number(r);
   skip_line(r);
   return r->ok ? VT_OK : VT_FORMAT;
 }
 
 static vt_status read_target(reader *r, vt_target *t) {
-  expect(r, "}\ntarget {\n  fingerprint ");
+  expect_word(r, "}\ntarget {\n  fingerprint ");
   const char *start = r->at;
   skip_line(r);
   if (!r->ok) return VT_OK;
   t->fingerprint = vt_arena_string(r->q->scratch, start, (size_t)(r->at - start) - 1);
   if (t->fingerprint == NULL) return vt_plan_no_memory(r->q->d);
-  expect(r, "  dense_only ");
-  t->dense_only = index_below(r, 2);
-  expect(r, "\n");
-  skip_line(r); /* workspace and live follow from the rest */
+  expect_word(r, "  dense_only ");
+  t->dense_only = read_index(r, 2);
+  expect_word(r, "\n");
+  skip_line(r); /* the lines `workspace` and `live` follow from the rest */
   skip_line(r);
   t->self = r;
-  t->workspace = next_work;
+  t->workspace = read_scratch;
   return VT_OK;
 }
 
-static vt_status read_head(reader *r) {
+static vt_status read_header(reader *r) {
   char numerics[32];
   vt_plan *p = r->q->p;
   snprintf(numerics, sizeof numerics, "plan 3, numerics %u\n", VT_NUMERICS_VERSION);
-  expect(r, numerics);
-  expect(r, "core ");
-  expect(r, p->g->name);
-  expect(r, " {\n  schedule ");
+  expect_word(r, numerics);
+  expect_word(r, "core ");
+  expect_word(r, p->g->name);
+  expect_word(r, " {\n  schedule ");
   p->schedule = try_word(r, "memory\n") ? VT_SCHEDULE_MEMORY : VT_SCHEDULE_SOURCE;
-  if (p->schedule == VT_SCHEDULE_SOURCE) expect(r, "source\n");
+  if (p->schedule == VT_SCHEDULE_SOURCE) expect_word(r, "source\n");
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
-    if (c != VT_CLASS_WORK) class_bytes(r, c);
+    if (c != VT_CLASS_WORK) read_class_bytes(r, c);
   return VT_OK;
 }
 
-static vt_status malformed(vt_diag *d) {
-  return VT_FAIL(d, VT_FORMAT, "this is not a plan of this graph");
+static vt_status fail_malformed(vt_diag *d) {
+  return VT_FAIL(d, VT_FORMAT, "the text is not a printed plan of this graph");
 }
 
-static vt_status same_text(const vt_plan *p, const char *text, size_t n, vt_diag *d) {
+/* Fails unless the plan prints as exactly this text. */
+static vt_status check_same_text(const vt_plan *p, const char *text, size_t n, vt_diag *d) {
   vt_text again;
   vt_text_init(&again, p->arena.a);
   vt_plan_print(p, 1, &again);
   vt_status s = vt_text_status(&again) == VT_OK ? VT_OK : vt_plan_no_memory(d);
-  if (s == VT_OK && (again.n != n || memcmp(again.s, text, n) != 0)) s = malformed(d);
+  if (s == VT_OK && (again.n != n || memcmp(again.s, text, n) != 0)) s = fail_malformed(d);
   vt_text_done(&again);
   return s;
 }
@@ -287,19 +294,19 @@ static vt_status read_plan(vt_plan *p, const char *text, size_t n, vt_arena *scr
   reader r = {text, text + n, &q, 1};
   vt_target t = {0};
   vt_diag why = {0};
-  VT_TRY(read_head(&r));
-  if (r.ok) VT_TRY(read_list(&r));
+  VT_TRY(read_header(&r));
+  if (r.ok) VT_TRY(read_schedule(&r));
   if (r.ok) VT_TRY(read_target(&r, &t));
-  if (!r.ok) return malformed(d);
+  if (!r.ok) return fail_malformed(d);
   const vt_status s = vt_plan_finish(p, &t, scratch, &why);
   if (s == VT_NOMEM) return vt_plan_no_memory(d);
-  return s == VT_OK ? same_text(p, text, n, d) : malformed(d);
+  return s == VT_OK ? check_same_text(p, text, n, d) : fail_malformed(d);
 }
 
 vt_status vt_plan_parse(const vt_graph *g, const char *text, size_t n, vt_alloc a, vt_plan **out,
                         vt_diag *d) {
   vt_arena scratch;
-  if (g->dims.n_symbols > 0) return malformed(d);
+  if (g->dims.n_symbols > 0) return fail_malformed(d);
   vt_plan *p = vt_plan_new(g, a);
   if (p == NULL) return vt_plan_no_memory(d);
   vt_arena_init(&scratch, a);

@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_place.c - where every tensor lies. What is there for the whole run lies one after the other
- * in its class. Temporaries and results share one arena over time (plan_pack.c): a result is one
- * more stretch of it, which lives to the end. A value written over another one takes no room: it
- * prolongs the life of those bytes. */
+ * plan_place.c - gives each tensor its offset. Inputs and parameters, which live for the whole run,
+ * follow each other in the arena of their class. Temporaries and results share one arena over time
+ * (plan_pack.c); a result is an item that lives to the end. A value written in place takes no bytes
+ * of its own: it extends the lifetime of the bytes below it. */
 #include "planner.h"
 
-/* ---- what is kept ---- */
+/* ---- values that live for the whole run ---- */
 
-/* Results are counted here and get their places with the temporaries. */
-static vt_status place_kept(vt_planner *q) {
+/* Results are only summed here; they get their offsets together with the temporaries. */
+static vt_status place_whole_run(vt_planner *q) {
   vt_plan *p = q->p;
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     vt_buffer *b = &p->buffers[v];
     if (b->class == VT_CLASS_TEMP || b->place != VT_PLACE_OWN) continue;
     uint64_t *top = &p->class_bytes[b->class];
     if (b->class != VT_CLASS_OUTPUT) b->offset = *top;
-    if (!vt_size_add(*top, vt_plan_rounded(b->bytes), top) || *top > VT_PLAN_MOST_BYTES)
+    if (!vt_size_add(*top, vt_plan_align_up(b->bytes), top) || *top > VT_PLAN_MOST_BYTES)
       return VT_FAIL(q->d, VT_LIMIT, "the %s tensors are beyond 2^48 bytes together",
                      vt_class_name(b->class));
   }
   return VT_OK;
 }
 
-/* ---- what shares an arena ---- */
+/* ---- the arena of temporaries and results ---- */
 
-void vt_plan_add(vt_packing *k, uint32_t first, uint32_t last, uint64_t bytes, uint64_t *offset) {
-  if (bytes > 0) k->at[k->n++] = (vt_lifetime){first, last, vt_plan_rounded(bytes), offset};
+void vt_plan_add_item(vt_packing *k, uint32_t first, uint32_t last, uint64_t bytes,
+                      uint64_t *offset) {
+  if (bytes > 0) k->at[k->n++] = (vt_pack_item){first, last, vt_plan_align_up(bytes), offset};
 }
 
-/* To when the bytes of each value are needed, by it or by what is written over it. */
+/* By value: the last step at which its bytes are needed, by it or by values written over it. NULL
+ * if there is no memory. */
 static uint32_t *find_ends(const vt_plan *p, vt_arena *scratch) {
   uint32_t *end = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint32_t *root = VT_NEW_N(scratch, uint32_t, p->n_buffers);
@@ -40,35 +42,35 @@ static uint32_t *find_ends(const vt_plan *p, vt_arena *scratch) {
   for (uint32_t v = 0; v < p->n_buffers; v++) { /* an operand is numbered before its result */
     if (p->buffers[v].place != VT_PLACE_OVER) continue;
     root[v] = root[p->buffers[v].of];
-    end[root[v]] = p->buffers[v].last; /* the last of the chain comes last */
+    end[root[v]] = p->buffers[v].last; /* a later value of the chain has a higher number */
   }
   return end;
 }
 
-vt_status vt_plan_stretches(vt_plan *p, vt_arena *scratch, vt_packing *out, vt_diag *d) {
+vt_status vt_plan_pack_items(vt_plan *p, vt_arena *scratch, vt_packing *out, vt_diag *d) {
   const uint32_t *end = find_ends(p, scratch);
   const size_t values = (size_t)p->n_buffers + p->n_transfers + p->n_steps;
-  *out = (vt_packing){.at = VT_NEW_N(scratch, vt_lifetime, values + 3 * (size_t)p->g->n_nodes)};
+  *out = (vt_packing){.at = VT_NEW_N(scratch, vt_pack_item, values + 3 * (size_t)p->g->n_nodes)};
   if (end == NULL || out->at == NULL) return vt_plan_no_memory(d);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     vt_buffer *b = &p->buffers[v];
     if (b->place == VT_PLACE_OWN && vt_class_arena(b->class) == VT_CLASS_TEMP)
-      vt_plan_add(out, b->first, end[v], b->bytes, &b->offset);
+      vt_plan_add_item(out, b->first, end[v], b->bytes, &b->offset);
   }
   for (uint32_t i = 0; i < p->n_transfers; i++) {
     vt_transfer *t = &p->transfers[i];
     if (t->class == VT_CLASS_TEMP)
-      vt_plan_add(out, t->step, vt_plan_group_last(p, t->step), t->bytes, &t->offset);
+      vt_plan_add_item(out, t->step, vt_plan_group_last(p, t->step), t->bytes, &t->offset);
   }
   for (uint32_t i = 0; i < p->n_steps; i++)
-    vt_plan_add(out, i, i, p->nested[i].bytes, &p->nested[i].offset);
+    vt_plan_add_item(out, i, i, p->nested[i].bytes, &p->nested[i].offset);
   return VT_OK;
 }
 
-vt_status vt_plan_place(vt_planner *q) {
+vt_status vt_plan_place_values(vt_planner *q) {
   vt_packing k;
-  if (q->owner == NULL) VT_TRY(place_kept(q));
-  VT_TRY(vt_plan_stretches(q->p, q->scratch, &k, q->d));
+  if (q->owner == NULL) VT_TRY(place_whole_run(q));
+  VT_TRY(vt_plan_pack_items(q->p, q->scratch, &k, q->d));
   VT_TRY(vt_pack(&k, q->scratch, q->d));
   if (k.top > VT_PLAN_MOST_BYTES)
     return VT_FAIL(q->d, VT_LIMIT, "temporaries and results are beyond 2^48 bytes together");
@@ -76,12 +78,13 @@ vt_status vt_plan_place(vt_planner *q) {
   return VT_OK;
 }
 
-/* ---- those that lie where others do ---- */
+/* ---- values that share the bytes of others ---- */
 
-static const vt_transfer *find_visit(const vt_plan *p, uint32_t step, uint32_t value) {
+/* The upload of a streamed parameter for the group of `step`; NULL if the value has no bytes. */
+static const vt_transfer *find_upload(const vt_plan *p, uint32_t step, uint32_t value) {
   step = vt_plan_group_first(p, step);
   uint32_t low = 0, high = p->n_transfers;
-  while (low < high) { /* the first of this step */
+  while (low < high) { /* binary search for the first transfer of this step */
     const uint32_t middle = low + (high - low) / 2;
     if (p->transfers[middle].step < step) {
       low = middle + 1;
@@ -95,43 +98,45 @@ static const vt_transfer *find_visit(const vt_plan *p, uint32_t step, uint32_t v
   return NULL;
 }
 
-void vt_plan_locate(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder, uint32_t *class,
-                    uint64_t *offset) {
+void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder,
+                          uint32_t *class, uint64_t *offset) {
   const vt_buffer *b = &p->buffers[v];
   *class = b->class;
   *offset = b->offset;
   if (b->class != VT_CLASS_HOST) return;
-  const vt_transfer *visit = find_visit(p, step, holder);
+  const vt_transfer *upload = find_upload(p, step, holder);
   *class = VT_CLASS_TEMP;
-  *offset = (visit == NULL ? 0 : visit->offset) + (b->offset - p->buffers[holder].offset);
+  *offset = (upload == NULL ? 0 : upload->offset) + (b->offset - p->buffers[holder].offset);
 }
 
-/* An argument lies where an operand or a result of the step lies; neither is a view. */
-static void settle_argument(const vt_plan *p, uint32_t step, uint32_t which, uint32_t arg,
-                            vt_buffer *b) {
+/* A body's argument gets the class and offset of the operand or result of the step that it aliases;
+ * neither is a view. */
+static void place_argument(const vt_plan *p, uint32_t step, uint32_t which, uint32_t arg,
+                           vt_buffer *b) {
   const vt_node *n = &p->g->nodes[p->step_node[step]];
   uint32_t index;
   const vt_arg_place place = vt_op_body_place(n->op, n->attrs, which, arg, &index);
   const uint32_t from =
       place == VT_ARG_RESULT ? n->first_out + index : p->g->operands[n->first_in + index];
-  vt_plan_locate(p, step, from, from, &b->class, &b->offset);
+  vt_plan_locate_value(p, step, from, from, &b->class, &b->offset);
 }
 
-static void settle_body(const vt_plan *p, uint32_t step, uint32_t which) {
+/* Moves the offsets of a body by the start of the range that the step has for its bodies. */
+static void place_body(const vt_plan *p, uint32_t step, uint32_t which) {
   vt_plan *body = p->nested[step].plan[which];
   const uint64_t base = p->nested[step].offset;
   for (uint32_t i = 0; i < body->n_steps; i++)
     if (body->nested[i].bytes > 0) body->nested[i].offset += base;
   for (uint32_t v = 0; v < body->n_buffers; v++) {
     vt_buffer *b = &body->buffers[v];
-    if (b->place == VT_PLACE_ARG) settle_argument(p, step, which, body->g->values[v].index, b);
+    if (b->place == VT_PLACE_ARG) place_argument(p, step, which, body->g->values[v].index, b);
     if (b->place == VT_PLACE_OWN && b->bytes > 0) b->offset += base;
   }
-  vt_plan_settle(body);
+  vt_plan_place_aliases(body);
 }
 
-void vt_plan_settle(vt_plan *p) {
-  for (uint32_t v = 0; v < p->n_buffers; v++) { /* what it depends on is numbered before it */
+void vt_plan_place_aliases(vt_plan *p) {
+  for (uint32_t v = 0; v < p->n_buffers; v++) { /* `of` is numbered before `v` */
     vt_buffer *b = &p->buffers[v];
     if (b->of == VT_NO_VALUE) continue;
     b->class = p->buffers[b->of].class;
@@ -142,5 +147,5 @@ void vt_plan_settle(vt_plan *p) {
     if (t->class != VT_CLASS_TEMP) t->offset = p->buffers[t->value].offset;
   }
   for (uint32_t i = 0; i < p->n_steps; i++)
-    for (uint32_t k = 0; k < p->nested[i].n; k++) settle_body(p, i, k);
+    for (uint32_t k = 0; k < p->nested[i].n; k++) place_body(p, i, k);
 }

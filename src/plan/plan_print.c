@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_print.c - a plan as text, which plan_parse.c reads back. The core part is what every backend
- * shares; its digest is the hash of these bytes. On each line the plan's decisions come first and,
- * after a colon, what they are about, for a reader. */
+ * plan_print.c - prints a plan as text, which plan_parse.c reads back. The digests of a plan are
+ * hashes of this text. A line has the plan's decisions first, and after a colon details for human
+ * readers, which follow from the decisions and the graph. */
 #include "vt_plan.h"
 
 typedef unsigned long long ull;
@@ -39,7 +39,7 @@ static void print_transfer(const vt_plan *p, const vt_transfer *t, vt_text *out)
               t->direction == VT_TO_DEVICE ? "in before" : "out before", t->step, (ull)t->bytes);
 }
 
-static void print_list(const vt_plan *p, uint32_t depth, vt_text *out);
+static void print_schedule(const vt_plan *p, uint32_t depth, vt_text *out);
 
 static void print_bodies(const vt_plan *p, uint32_t i, uint32_t depth, vt_text *out) {
   const vt_nested *nested = &p->nested[i];
@@ -50,7 +50,7 @@ static void print_bodies(const vt_plan *p, uint32_t i, uint32_t depth, vt_text *
   for (uint32_t k = 0; k < nested->n; k++) {
     indent(depth, out);
     vt_text_add(out, "body %u {\n", k);
-    print_list(nested->plan[k], depth + 1, out);
+    print_schedule(nested->plan[k], depth + 1, out);
     indent(depth, out);
     vt_text_add(out, "}\n");
   }
@@ -83,18 +83,20 @@ static void print_step(const vt_plan *p, uint32_t i, uint32_t depth, vt_text *ou
   print_bodies(p, i, depth + 1, out);
 }
 
-static void print_list(const vt_plan *p, uint32_t depth, vt_text *out) {
+/* Prints the values, transfers and steps of a plan or of a body's plan. */
+static void print_schedule(const vt_plan *p, uint32_t depth, vt_text *out) {
   for (uint32_t i = 0; i < p->n_buffers; i++) print_buffer(p, &p->buffers[i], depth, out);
   for (uint32_t i = 0; i < p->n_transfers; i++) print_transfer(p, &p->transfers[i], out);
   for (uint32_t i = 0; i < p->n_steps; i++) print_step(p, i, depth, out);
 }
 
-/* Runs are counted as they are written: one, then those of its bodies. */
-static void print_runs(const vt_plan *p, uint32_t *number, vt_text *out) {
+/* Prints the backend steps. They are numbered in the order of printing: a step comes directly
+ * before the steps of its bodies. */
+static void print_bk_steps(const vt_plan *p, uint32_t *number, vt_text *out) {
   uint32_t step = 0;
-  for (uint32_t r = 0; r < p->n_runs; r++) {
-    const vt_bk_step *s = &p->runs[r];
-    const uint32_t node = p->run_node[r], made = p->g->nodes[node].first_out;
+  for (uint32_t r = 0; r < p->n_bk_steps; r++) {
+    const vt_bk_step *s = &p->bk_steps[r];
+    const uint32_t node = p->bk_step_node[r], made = p->g->nodes[node].first_out;
     vt_text_add(out, "  run %u work %llu: node %u", (*number)++, (ull)s->work_bytes, node);
     if (s->work_bytes > 0)
       vt_text_add(out, ", %s +%llu", vt_class_name(VT_CLASS_WORK), (ull)s->work_offset);
@@ -102,7 +104,7 @@ static void print_runs(const vt_plan *p, uint32_t *number, vt_text *out) {
     vt_text_add(out, "\n");
     if (node != p->step_node[step]) continue;
     for (uint32_t k = 0; k < p->nested[step].n; k++)
-      print_runs(p->nested[step].plan[k], number, out);
+      print_bk_steps(p->nested[step].plan[k], number, out);
     step++;
   }
 }
@@ -112,7 +114,7 @@ static void print_target(const vt_plan *p, vt_text *out) {
   vt_text_add(out, "target {\n  fingerprint %s\n  dense_only %u\n  workspace %llu bytes\n",
               p->fingerprint, p->dense_only, (ull)p->class_bytes[VT_CLASS_WORK]);
   vt_text_add(out, "  live %llu bytes at step %u\n", (ull)p->live_bytes, p->live_step);
-  print_runs(p, &number, out);
+  print_bk_steps(p, &number, out);
   vt_text_add(out, "}\n");
 }
 
@@ -122,7 +124,7 @@ static void print_core(const vt_plan *p, vt_text *out) {
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (c != VT_CLASS_WORK)
       vt_text_add(out, "  %s %llu bytes\n", vt_class_name(c), (ull)p->class_bytes[c]);
-  print_list(p, 1, out);
+  print_schedule(p, 1, out);
   vt_text_add(out, "}\n");
 }
 
@@ -131,7 +133,7 @@ void vt_plan_print(const vt_plan *p, int target, vt_text *out) {
   if (target) print_target(p, out);
 }
 
-/* The core's text is the start of the whole, so it is printed and hashed once. */
+/* The text of the core is a prefix of the whole text, so it is printed and hashed only once. */
 vt_status vt_plan_hash(const vt_plan *p, vt_hash256 *out_core, vt_hash256 *out_target) {
   vt_text text;
   vt_hasher h, core;

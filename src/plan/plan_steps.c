@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_steps.c - a placed plan as a backend gets it: every step with its tensors and scratch. A
- * target that takes no strides gets the node of each view that is not dense as a step of its own,
- * before the first step that reads it. Copies and scratch go where the core leaves room while they
- * are there, and above it where there is none: first all copies, then, when the target was asked,
- * all scratch. What is in the bodies of a step lies in one stretch that is there for that step. */
+ * plan_steps.c - turns a placed plan into backend steps: each step with its tensors and scratch. A
+ * dense_only target also gets the node of each strided view as a backend step, a dense copy, before
+ * the first step that reads the view. Copies and scratch are packed into the free bytes of the
+ * core, or above it if they do not fit: first all copies, then, once the target has said how much
+ * it needs, all scratch. The copies of a step's bodies share one item that lives for that step. */
 #include "planner.h"
 #include "vt_layout.h"
 
-/* The bodies of a run; none when it is the dense copy of a view. `step` follows the runs: it is the
- * one that comes next. */
-static const vt_nested *bodies_of(const vt_plan *p, uint32_t run, uint32_t *step) {
+/* The bodies of backend step `i`; an empty list if it is a dense copy. *step is the schedule step
+ * that `i` belongs to; it advances once `i` is that step itself. */
+static const vt_nested *bodies_of(const vt_plan *p, uint32_t i, uint32_t *step) {
   static const vt_nested none = {0};
-  return p->run_node[run] == p->step_node[*step] ? &p->nested[(*step)++] : &none;
+  return p->bk_step_node[i] == p->step_node[*step] ? &p->nested[(*step)++] : &none;
 }
 
-/* ---- which runs there are ---- */
+/* ---- listing backend steps ---- */
 
+/* 1 if the target is dense_only and the value is a view with strides. */
 static int needs_copy(const vt_plan *p, uint32_t v) {
   const vt_buffer *b = &p->buffers[v];
   vt_layout l = {.first = 0};
@@ -24,62 +25,64 @@ static int needs_copy(const vt_plan *p, uint32_t v) {
          !vt_layout_is_dense(&p->g->values[v].type, &l);
 }
 
-/* Copies of `v` and of the views it is seen through, the outermost first. `chain` has room. */
+/* Adds dense copies of `v` and of the views below it, the innermost first, because each is copied
+ * from the one before. `chain` is scratch with one entry per node. */
 static void add_copies(vt_plan *p, uint32_t v, uint32_t *chain) {
   uint32_t n = 0;
   for (; needs_copy(p, v) && p->dense[v] == VT_NO_OFFSET; v = p->buffers[v].of) chain[n++] = v;
   while (n-- > 0) {
     p->dense[chain[n]] = 0;
-    p->run_node[p->n_runs++] = p->g->values[chain[n]].node;
+    p->bk_step_node[p->n_bk_steps++] = p->g->values[chain[n]].node;
   }
 }
 
-static vt_status list_runs(vt_plan *p, vt_arena *scratch, vt_diag *d) {
+static vt_status list_bk_steps(vt_plan *p, vt_arena *scratch, vt_diag *d) {
   const uint32_t n = p->g->n_nodes;
-  p->runs = VT_NEW_N(&p->arena, vt_bk_step, n);
-  p->run_node = VT_NEW_N(&p->arena, uint32_t, n);
+  p->bk_steps = VT_NEW_N(&p->arena, vt_bk_step, n);
+  p->bk_step_node = VT_NEW_N(&p->arena, uint32_t, n);
   p->dense = VT_NEW_N(&p->arena, uint64_t, p->n_buffers);
   uint32_t *chain = VT_NEW_N(scratch, uint32_t, n);
   if (vt_arena_status(&p->arena) != VT_OK || chain == NULL) return vt_plan_no_memory(d);
   memset(p->dense, 0xff, p->n_buffers * sizeof *p->dense);
-  p->n_runs = 0;
+  p->n_bk_steps = 0;
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_node *node = &p->g->nodes[p->step_node[i]];
     for (uint32_t k = 0; k < node->n_in; k++)
       add_copies(p, p->g->operands[node->first_in + k], chain);
-    p->run_node[p->n_runs++] = p->step_node[i];
+    p->bk_step_node[p->n_bk_steps++] = p->step_node[i];
   }
   return VT_OK;
 }
 
-/* ---- where copies lie ---- */
+/* ---- placing dense copies ---- */
 
-void vt_plan_copy_lives(const vt_plan *p, uint32_t *first, uint32_t *last) {
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
-    const vt_node *n = &p->g->nodes[p->run_node[r]];
+void vt_plan_copy_lifetimes(const vt_plan *p, uint32_t *first, uint32_t *last) {
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
+    const vt_node *n = &p->g->nodes[p->bk_step_node[r]];
     const uint32_t end = vt_plan_group_last(p, step);
     for (uint32_t k = 0; k < n->n_out; k++) first[n->first_out + k] = step;
     for (uint32_t k = 0; k < n->n_in; k++) last[p->g->operands[n->first_in + k]] = end;
-    step += p->run_node[r] == p->step_node[step];
+    step += p->bk_step_node[r] == p->step_node[step];
   }
 }
 
-static void lift_copies(vt_plan *p, uint64_t by) {
+static void shift_copies(vt_plan *p, uint64_t by) {
   for (uint32_t v = 0; v < p->n_buffers; v++)
     if (p->dense[v] != VT_NO_OFFSET) p->dense[v] += by;
   for (uint32_t i = 0; i < p->n_steps; i++)
-    for (uint32_t k = 0; k < p->nested[i].n; k++) lift_copies(p->nested[i].plan[k], by);
+    for (uint32_t k = 0; k < p->nested[i].n; k++) shift_copies(p->nested[i].plan[k], by);
 }
 
 static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d);
 
-/* Copies in the bodies of a step, from 0 on; *most is where they end. */
-static vt_status copy_in_bodies(const vt_nested *bodies, uint32_t dense_only, vt_arena *scratch,
-                                uint64_t *most, vt_diag *d) {
+/* Places the copies in the bodies of a step at offsets from 0; *most becomes the end of the
+ * highest. */
+static vt_status place_body_copies(const vt_nested *bodies, uint32_t dense_only, vt_arena *scratch,
+                                   uint64_t *most, vt_diag *d) {
   *most = 0;
   for (uint32_t i = 0; i < bodies->n; i++) {
     vt_plan *body = bodies->plan[i];
-    vt_packing own = {.at = VT_NEW_N(scratch, vt_lifetime, 2 * (size_t)body->g->n_nodes)};
+    vt_packing own = {.at = VT_NEW_N(scratch, vt_pack_item, 2 * (size_t)body->g->n_nodes)};
     body->dense_only = dense_only;
     if (own.at == NULL) return vt_plan_no_memory(d);
     VT_TRY(place_copies(body, &own, scratch, d));
@@ -93,27 +96,27 @@ static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_d
   uint32_t *last = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint64_t *bodies = VT_NEW_N(scratch, uint64_t, p->n_steps), bytes, count;
   if (vt_arena_status(scratch) != VT_OK) return vt_plan_no_memory(d);
-  VT_TRY(list_runs(p, scratch, d));
-  vt_plan_copy_lives(p, first, last);
+  VT_TRY(list_bk_steps(p, scratch, d));
+  vt_plan_copy_lifetimes(p, first, last);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     if (p->dense[v] == VT_NO_OFFSET) continue;
     VT_TRY(vt_type_size(&p->g->values[v].type, &count, &bytes, d));
-    vt_plan_add(k, first[v], last[v], bytes, &p->dense[v]);
+    vt_plan_add_item(k, first[v], last[v], bytes, &p->dense[v]);
   }
   for (uint32_t i = 0; i < p->n_steps; i++) {
-    VT_TRY(copy_in_bodies(&p->nested[i], p->dense_only, scratch, &bytes, d));
-    vt_plan_add(k, i, i, bytes, &bodies[i]);
+    VT_TRY(place_body_copies(&p->nested[i], p->dense_only, scratch, &bytes, d));
+    vt_plan_add_item(k, i, i, bytes, &bodies[i]);
   }
   VT_TRY(vt_pack(k, scratch, d));
   for (uint32_t i = 0; i < p->n_steps; i++)
-    for (uint32_t b = 0; b < p->nested[i].n; b++) lift_copies(p->nested[i].plan[b], bodies[i]);
+    for (uint32_t b = 0; b < p->nested[i].n; b++) shift_copies(p->nested[i].plan[b], bodies[i]);
   return VT_OK;
 }
 
 /* ---- tensors ---- */
 
-/* A value where its own bytes lie. */
-static vt_bk_tensor tensor_at(const vt_plan *p, uint32_t v) {
+/* The tensor of a value at the value's own offset and strides. */
+static vt_bk_tensor tensor_of_value(const vt_plan *p, uint32_t v) {
   const vt_type *t = &p->g->values[v].type;
   vt_bk_tensor x = {.size = sizeof x,
                     .dtype = t->dtype,
@@ -125,14 +128,15 @@ static vt_bk_tensor tensor_at(const vt_plan *p, uint32_t v) {
   return x;
 }
 
-/* A value where a step finds it: its copy, or the place of its visit, or its own. */
-static vt_bk_tensor tensor_for(const vt_plan *p, uint32_t step, uint32_t v) {
-  vt_bk_tensor x = tensor_at(p, v);
+/* The tensor of a value as `step` reads it: at its dense copy if it has one, at the upload of its
+ * parameter if that is streamed, else at its own offset. */
+static vt_bk_tensor tensor_for_step(const vt_plan *p, uint32_t step, uint32_t v) {
+  vt_bk_tensor x = tensor_of_value(p, v);
   vt_layout dense;
   if (p->dense[v] == VT_NO_OFFSET) {
     uint32_t class, holder = v;
     while (p->buffers[holder].place == VT_PLACE_VIEW) holder = p->buffers[holder].of;
-    vt_plan_locate(p, step, v, holder, &class, &x.offset);
+    vt_plan_locate_value(p, step, v, holder, &class, &x.offset);
     x.arena = vt_class_arena(class);
     return x;
   }
@@ -143,56 +147,59 @@ static vt_bk_tensor tensor_for(const vt_plan *p, uint32_t step, uint32_t v) {
   return x;
 }
 
-/* What a body takes and gives is never a view. */
-static vt_status make_body(vt_plan *p, const vt_plan *body, vt_bk_body *out, vt_diag *d) {
+/* Builds what the ABI says of a body. Its arguments and results are never views. */
+static vt_status build_body(vt_plan *p, const vt_plan *body, vt_bk_body *out, vt_diag *d) {
   const vt_graph *g = body->g;
   vt_bk_tensor *in = VT_NEW_N(&p->arena, vt_bk_tensor, g->n_ports);
-  vt_bk_tensor *given = VT_NEW_N(&p->arena, vt_bk_tensor, g->n_results);
-  if (in == NULL || given == NULL) return vt_plan_no_memory(d);
-  for (uint32_t i = 0; i < g->n_ports; i++) in[i] = tensor_at(body, g->ports[i].value);
-  for (uint32_t i = 0; i < g->n_results; i++) given[i] = tensor_at(body, g->results[i].value);
+  vt_bk_tensor *results = VT_NEW_N(&p->arena, vt_bk_tensor, g->n_results);
+  if (in == NULL || results == NULL) return vt_plan_no_memory(d);
+  for (uint32_t i = 0; i < g->n_ports; i++) in[i] = tensor_of_value(body, g->ports[i].value);
+  for (uint32_t i = 0; i < g->n_results; i++)
+    results[i] = tensor_of_value(body, g->results[i].value);
   *out = (vt_bk_body){.size = sizeof *out,
                       .n_in = g->n_ports,
                       .n_out = g->n_results,
                       .in = in,
-                      .out = given,
-                      .n_steps = body->n_runs,
-                      .steps = body->runs};
+                      .out = results,
+                      .n_steps = body->n_bk_steps,
+                      .steps = body->bk_steps};
   return VT_OK;
 }
 
-static vt_status make_run(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d) {
+/* Builds backend step `r`, which belongs to schedule step `step`. */
+static vt_status build_bk_step(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d) {
   const vt_graph *g = p->g;
-  const vt_node *n = &g->nodes[p->run_node[r]];
+  const vt_node *n = &g->nodes[p->bk_step_node[r]];
   vt_bk_tensor *in = VT_NEW_N(&p->arena, vt_bk_tensor, n->n_in);
   vt_bk_tensor *out = VT_NEW_N(&p->arena, vt_bk_tensor, n->n_out);
   vt_bk_body *body = VT_NEW_N(&p->arena, vt_bk_body, n->n_body);
   if (in == NULL || out == NULL || body == NULL) return vt_plan_no_memory(d);
-  for (uint32_t k = 0; k < n->n_in; k++) in[k] = tensor_for(p, step, g->operands[n->first_in + k]);
-  for (uint32_t k = 0; k < n->n_out; k++) out[k] = tensor_for(p, step, n->first_out + k);
+  for (uint32_t k = 0; k < n->n_in; k++)
+    in[k] = tensor_for_step(p, step, g->operands[n->first_in + k]);
+  for (uint32_t k = 0; k < n->n_out; k++) out[k] = tensor_for_step(p, step, n->first_out + k);
   for (uint32_t k = 0; k < n->n_body; k++)
-    VT_TRY(make_body(p, p->nested[step].plan[k], &body[k], d));
-  p->runs[r] = (vt_bk_step){.size = sizeof *p->runs,
-                            .op = n->op,
-                            .n_in = n->n_in,
-                            .n_out = n->n_out,
-                            .group = n->group,
-                            .in = in,
-                            .out = out,
-                            .attrs = n->attrs,
-                            .attrs_size = vt_op_get(n->op)->attrs->size,
-                            .work_arena = vt_class_arena(VT_CLASS_WORK),
-                            .n_body = n->n_body,
-                            .body = n->n_body > 0 ? body : NULL};
+    VT_TRY(build_body(p, p->nested[step].plan[k], &body[k], d));
+  p->bk_steps[r] = (vt_bk_step){.size = sizeof *p->bk_steps,
+                                .op = n->op,
+                                .n_in = n->n_in,
+                                .n_out = n->n_out,
+                                .group = n->group,
+                                .in = in,
+                                .out = out,
+                                .attrs = n->attrs,
+                                .attrs_size = vt_op_get(n->op)->attrs->size,
+                                .work_arena = vt_class_arena(VT_CLASS_WORK),
+                                .n_body = n->n_body,
+                                .body = n->n_body > 0 ? body : NULL};
   return VT_OK;
 }
 
-/* Those of bodies first: a step points to them. */
-static vt_status make_runs(vt_plan *p, vt_diag *d) {
+/* Builds all backend steps, those of bodies first, because a step points to them. */
+static vt_status build_bk_steps(vt_plan *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->n_steps; i++)
-    for (uint32_t k = 0; k < p->nested[i].n; k++) VT_TRY(make_runs(p->nested[i].plan[k], d));
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
-    VT_TRY(make_run(p, r, step, d));
+    for (uint32_t k = 0; k < p->nested[i].n; k++) VT_TRY(build_bk_steps(p->nested[i].plan[k], d));
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
+    VT_TRY(build_bk_step(p, r, step, d));
     (void)bodies_of(p, r, &step);
   }
   return VT_OK;
@@ -200,68 +207,72 @@ static vt_status make_runs(vt_plan *p, vt_diag *d) {
 
 /* ---- scratch ---- */
 
-static vt_status ask_all(vt_plan *p, const vt_target *t, vt_diag *d) {
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
+/* Asks the target for the scratch bytes of every backend step, bodies included. */
+static vt_status ask_scratch(vt_plan *p, const vt_target *t, vt_diag *d) {
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     uint64_t bytes = 0;
-    VT_TRY(t->workspace(t->self, &p->runs[r], &bytes, d));
+    VT_TRY(t->workspace(t->self, &p->bk_steps[r], &bytes, d));
     if (bytes > VT_PLAN_MOST_BYTES)
       return VT_FAIL(d, VT_LIMIT, "step %u asks for scratch beyond 2^48 bytes", r);
-    p->runs[r].work_bytes = bytes;
+    p->bk_steps[r].work_bytes = bytes;
     const vt_nested *bodies = bodies_of(p, r, &step);
-    for (uint32_t k = 0; k < bodies->n; k++) VT_TRY(ask_all(bodies->plan[k], t, d));
+    for (uint32_t k = 0; k < bodies->n; k++) VT_TRY(ask_scratch(bodies->plan[k], t, d));
   }
   return VT_OK;
 }
 
-/* Runs follow each other, so all runs of a body have the same place; bodies run while their step
- * does, so theirs is behind its own. Gives places from `at` on; returns how much it takes. Sixteen
- * deep at most, each level at most 2^48: no overflow. */
-static uint64_t put_scratch(vt_bk_step *s, const vt_nested *bodies, uint64_t at) {
-  const uint64_t own = vt_plan_rounded(s->work_bytes);
+/* Sets the scratch offsets of a step and of its bodies, starting at `at`, and returns the bytes
+ * they need. Steps of a body do not run at the same time, so they share one offset. A body runs
+ * during its step, so its scratch comes after that of the step. Bodies are at most sixteen deep and
+ * each level needs at most 2^48 bytes, so the sum does not overflow. */
+static uint64_t set_scratch_offsets(vt_bk_step *s, const vt_nested *bodies, uint64_t at) {
+  const uint64_t own = vt_plan_align_up(s->work_bytes);
   uint64_t inner = 0;
   if (own > 0) s->work_offset = at;
   for (uint32_t k = 0; k < bodies->n; k++) {
     const vt_plan *body = bodies->plan[k];
-    for (uint32_t r = 0, step = 0; r < body->n_runs; r++) {
-      const uint64_t need = put_scratch(&body->runs[r], bodies_of(body, r, &step), at + own);
+    for (uint32_t r = 0, step = 0; r < body->n_bk_steps; r++) {
+      const uint64_t need =
+          set_scratch_offsets(&body->bk_steps[r], bodies_of(body, r, &step), at + own);
       if (need > inner) inner = need;
     }
   }
   return own + inner;
 }
 
-/* A group may run as one: what its members need is there from its first step to its last, and since
- * they do not run side by side they share it. */
+/* Places the scratch of all steps. A group may run as one launch, so the scratch of its members
+ * lives from its first step to its last; the members do not run at the same time, so they share
+ * it. */
 static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d) {
   uint64_t *need = VT_NEW_N(scratch, uint64_t, p->n_steps);
   uint64_t *at = VT_NEW_N(scratch, uint64_t, p->n_steps);
   if (need == NULL || at == NULL) return vt_plan_no_memory(d);
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
-    const uint64_t bytes = put_scratch(&p->runs[r], bodies_of(p, r, &step), 0);
+    const uint64_t bytes = set_scratch_offsets(&p->bk_steps[r], bodies_of(p, r, &step), 0);
     if (bytes > need[unit]) need[unit] = bytes;
   }
   for (uint32_t i = 0; i < p->n_steps; i++)
-    vt_plan_add(k, i, vt_plan_group_last(p, i), need[i], &at[i]);
+    vt_plan_add_item(k, i, vt_plan_group_last(p, i), need[i], &at[i]);
   VT_TRY(vt_pack(k, scratch, d));
-  for (uint32_t r = 0, step = 0; r < p->n_runs; r++) {
+  for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
-    (void)put_scratch(&p->runs[r], bodies_of(p, r, &step), at[unit]);
+    (void)set_scratch_offsets(&p->bk_steps[r], bodies_of(p, r, &step), at[unit]);
   }
   return VT_OK;
 }
 
-vt_status vt_plan_hand(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
+vt_status vt_plan_build_bk_steps(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
   vt_packing k;
   p->fingerprint = vt_arena_string(&p->arena, t->fingerprint, strlen(t->fingerprint));
   if (p->fingerprint == NULL) return vt_plan_no_memory(d);
   p->dense_only = t->dense_only;
-  VT_TRY(vt_plan_stretches(p, scratch, &k, d));
-  vt_pack_keep(&k);
+  VT_TRY(vt_plan_pack_items(p, scratch, &k, d));
+  vt_pack_fix_all(&k);
   const uint64_t core = k.top;
   VT_TRY(place_copies(p, &k, scratch, d));
-  VT_TRY(make_runs(p, d));
-  VT_TRY(ask_all(p, t, d));
+  VT_TRY(build_bk_steps(p, d));
+  VT_TRY(ask_scratch(p, t, d));
   VT_TRY(place_scratch(p, &k, scratch, d));
   p->class_bytes[VT_CLASS_WORK] = k.top - core;
   if (k.top > VT_PLAN_MOST_BYTES) return VT_FAIL(d, VT_LIMIT, "the workspace is beyond 2^48 bytes");

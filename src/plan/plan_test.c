@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_test.c - what the planner decides: lifetimes, places, views, what is written over what, the
- * two orders, visits of parameters, dense copies; and what it refuses. */
+ * plan_test.c - checks the decisions of the planner: lifetimes, places, views, values written in
+ * place, both schedules, uploads of streamed parameters, dense copies, and the graphs it
+ * refuses. */
 #include "vt_plan.h"
 #include <string.h>
 #include "verify_test.h"
@@ -13,12 +14,13 @@ static uint32_t sum(vt_builder *b, uint32_t x) {
   return b->node(b, VT_OP_sum, &x, 1, &all);
 }
 
-/* The running sum along axis 0: as large as its operand and neither a view nor pointwise. */
-static uint32_t running(vt_builder *b, uint32_t x) {
+/* The cumulative sum along axis 0: as large as its operand, and neither a view nor pointwise. */
+static uint32_t cumsum(vt_builder *b, uint32_t x) {
   const vt_attr_cumsum down = {.size = sizeof down, .axis = 0};
   return b->node(b, VT_OP_cumsum, &x, 1, &down);
 }
 
+/* Checks the class, lifetime, offset and size of value `v`. */
 static void check_buffer(const vt_plan *p, uint32_t v, uint32_t class, uint32_t first,
                          uint32_t last, uint64_t offset, uint64_t bytes) {
   const vt_buffer *b = &p->buffers[v];
@@ -30,7 +32,7 @@ static void check_buffer(const vt_plan *p, uint32_t v, uint32_t class, uint32_t 
             b->last, (unsigned long long)b->offset, (unsigned long long)b->bytes);
 }
 
-static void done(vt_plan *p, vt_graph *g) {
+static void free_both(vt_plan *p, vt_graph *g) {
   vt_plan_free(p);
   vt_graph_free(g);
 }
@@ -43,11 +45,11 @@ static void done(vt_plan *p, vt_graph *g) {
 enum { X, W, A, B, C, E, F };
 static vt_graph *sample(void) {
   vt_graph_builder gb;
-  begin(&gb, "sample");
-  port(&gb, "x", VT_PORT_INPUT, vector(100));
-  port(&gb, "w", VT_PORT_PARAM, vector(100));
+  begin_graph(&gb, "sample");
+  add_port(&gb, "x", VT_PORT_INPUT, vector(100));
+  add_port(&gb, "w", VT_PORT_PARAM, vector(100));
   vt_build2(&gb.b, VT_OP_add, X, W);
-  running(&gb.b, A);
+  cumsum(&gb.b, A);
   vt_build2(&gb.b, VT_OP_mul, A, B);
   vt_build1(&gb.b, VT_OP_neg, C);
   vt_build2(&gb.b, VT_OP_add, C, E);
@@ -57,8 +59,9 @@ static vt_graph *sample(void) {
   return freeze(&gb);
 }
 
-/* 400 bytes take 512 each: every tensor starts at a multiple of 256. c is written over a. */
-static void test_sample(void) {
+/* Each tensor has 400 bytes and takes 512, because tensors start at multiples of 256. c is written
+ * in place over a. */
+static void test_sample_plan(void) {
   vt_graph *g = sample();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 500, NULL);
   check_buffer(p, X, VT_CLASS_INPUT, 0, 5, 0, 400);
@@ -66,48 +69,49 @@ static void test_sample(void) {
   check_buffer(p, A, VT_CLASS_TEMP, 0, 2, 0, 400);
   check_buffer(p, B, VT_CLASS_TEMP, 1, 2, 512, 400);
   check_buffer(p, C, VT_CLASS_TEMP, 2, 4, 0, 400);
-  check_buffer(p, E, VT_CLASS_OUTPUT, 3, 5, 512, 400); /* b is gone */
+  check_buffer(p, E, VT_CLASS_OUTPUT, 3, 5, 512, 400); /* where b was */
   check_buffer(p, F, VT_CLASS_OUTPUT, 4, 5, 1024, 400);
   CHECK(p->buffers[C].place == VT_PLACE_OVER && p->buffers[C].of == A);
   CHECK(p->class_bytes[VT_CLASS_INPUT] == 512 && p->class_bytes[VT_CLASS_PARAM] == 512);
   CHECK(p->class_bytes[VT_CLASS_TEMP] == 512 && p->class_bytes[VT_CLASS_OUTPUT] == 1024);
-  CHECK(p->class_bytes[VT_CLASS_WORK] == 1024); /* 1000, rounded up; at step 4 all else is taken */
+  CHECK(p->class_bytes[VT_CLASS_WORK] ==
+        1024); /* 1000 rounded up: no other bytes are free at step 4 */
   CHECK(vt_plan_peak(p) == 512 + 512 + 512 + 1024 + 1024);
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_TEMP) == 512 + 1024 + 1024);
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_WORK) == 0 && vt_plan_arena_bytes(p, VT_CLASS_OUTPUT) == 0);
-  /* at step 4: x, w, c, e, f and scratch of two operands */
+  /* live at step 4: x, w, c, e, f and scratch for two operands */
   CHECK(p->live_bytes == 5 * 400 + 1000 && p->live_step == 4);
-  for (uint32_t i = 0; i < p->n_steps; i++) CHECK(p->step_node[i] == i && p->run_node[i] == i);
-  /* scratch lies above what is there at its step: a, then a and b, ... */
+  for (uint32_t i = 0; i < p->n_steps; i++) CHECK(p->step_node[i] == i && p->bk_step_node[i] == i);
+  /* scratch starts above the live values: a at step 0, a and b at step 1, and so on */
   static const uint64_t above[5] = {512, 1024, 1024, 1024, 1536},
                         bytes[5] = {1000, 500, 1000, 500, 1000};
   for (uint32_t i = 0; i < 5; i++) {
-    const vt_bk_step *s = &p->runs[i];
+    const vt_bk_step *s = &p->bk_steps[i];
     CHECK(s->work_arena == VT_CLASS_TEMP && s->work_offset == above[i] &&
           s->work_bytes == bytes[i]);
   }
   CHECK(p->n_transfers == 4 && p->transfers[0].value == X && p->transfers[3].value == F);
   CHECK(p->transfers[1].step == 5 && p->transfers[1].direction == VT_FROM_DEVICE);
-  done(p, g);
+  free_both(p, g);
 }
 
-static void test_step(void) {
+static void test_bk_step_fields(void) {
   vt_graph *g = sample();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
-  const vt_bk_step *s = &p->runs[2];
+  const vt_bk_step *s = &p->bk_steps[2];
   CHECK(s->size == sizeof *s && s->op == VT_OP_mul && s->n_in == 2 && s->n_out == 1);
   CHECK(s->attrs == g->nodes[2].attrs && s->attrs_size == sizeof(vt_attr_none));
   CHECK(s->in[0].arena == VT_CLASS_TEMP && s->in[1].arena == VT_CLASS_TEMP);
   CHECK(s->out[0].dtype == VT_DTYPE_F32 && s->out[0].rank == 1 && s->out[0].dim[0] == 100);
   CHECK(s->out[0].stride[0] == 1 && s->out[0].offset == 0 && s->work_bytes == 0);
-  done(p, g);
+  free_both(p, g);
 }
 
-/* However long the chain, one buffer does: each link is written over the one before. */
+/* A chain of any length needs one buffer: each value is written in place over the one before. */
 static void test_chain(void) {
   vt_graph_builder gb;
-  begin(&gb, "chain");
-  uint32_t v = port(&gb, "x", VT_PORT_INPUT, vector(64));
+  begin_graph(&gb, "chain");
+  uint32_t v = add_port(&gb, "x", VT_PORT_INPUT, vector(64));
   for (int i = 0; i < 50; i++) v = vt_build1(&gb.b, i % 2 ? VT_OP_neg : VT_OP_abs, v);
   vt_graph_add_result(&gb, "y", sum(&gb.b, v));
   vt_graph *g = freeze(&gb);
@@ -116,61 +120,62 @@ static void test_chain(void) {
   for (uint32_t i = 2; i <= 50; i++)
     CHECK(p->buffers[i].place == VT_PLACE_OVER && p->buffers[i].of == i - 1);
   CHECK(p->buffers[1].place == VT_PLACE_OWN); /* an input is never written */
-  done(p, g);
+  free_both(p, g);
 }
 
-static uint32_t place_of_last(vt_graph_builder *gb, uint32_t v) {
+/* Plans the graph with sum(v) as its result and returns the place of v. */
+static uint32_t place_of(vt_graph_builder *gb, uint32_t v) {
   vt_graph_add_result(gb, "y", sum(&gb->b, v));
   vt_graph *g = freeze(gb);
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   const uint32_t place = p->buffers[v].place;
-  done(p, g);
+  free_both(p, g);
   return place;
 }
 
-/* Where the result may not be written over an operand. */
-static void test_not_over(void) {
+/* When a result may be written in place over an operand, and when not. */
+static void test_in_place(void) {
   vt_graph_builder gb;
   const vt_type square = {VT_DTYPE_F32, 2, {16, 16}};
-  begin(&gb, "turned"); /* the same bytes in another order */
-  uint32_t a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, square));
-  const uint32_t seen = turn(&gb.b, a);
-  CHECK(place_of_last(&gb, vt_build2(&gb.b, VT_OP_add, a, seen)) == VT_PLACE_OWN);
-  begin(&gb, "read later");
-  a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, square));
+  begin_graph(&gb, "transposed"); /* the same bytes in another order */
+  uint32_t a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
+  const uint32_t seen = transpose(&gb.b, a);
+  CHECK(place_of(&gb, vt_build2(&gb.b, VT_OP_add, a, seen)) == VT_PLACE_OWN);
+  begin_graph(&gb, "read later");
+  a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
   uint32_t b = vt_build1(&gb.b, VT_OP_neg, a);
   vt_graph_add_result(&gb, "later", sum(&gb.b, a));
-  CHECK(place_of_last(&gb, b) == VT_PLACE_OWN);
-  begin(&gb, "repeated"); /* of another shape */
-  a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, vector(16)));
-  b = port(&gb, "z", VT_PORT_INPUT, square);
-  CHECK(place_of_last(&gb, vt_build2(&gb.b, VT_OP_add, a, b)) == VT_PLACE_OWN);
-  begin(&gb, "narrower"); /* bool from f32 */
-  a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, square));
+  CHECK(place_of(&gb, b) == VT_PLACE_OWN);
+  begin_graph(&gb, "repeated"); /* the result has another shape */
+  a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, vector(16)));
+  b = add_port(&gb, "z", VT_PORT_INPUT, square);
+  CHECK(place_of(&gb, vt_build2(&gb.b, VT_OP_add, a, b)) == VT_PLACE_OWN);
+  begin_graph(&gb, "narrower"); /* a bool result has fewer bytes than its f32 operand */
+  a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
   const uint32_t is = vt_build2(&gb.b, VT_OP_lt, a, a);
-  CHECK(place_of_last(&gb, vt_build_cast(&gb.b, is, VT_DTYPE_F32)) == VT_PLACE_OWN);
-  begin(&gb, "as wide"); /* i32 over f32: the same bytes, each read before it is written */
-  a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, square));
+  CHECK(place_of(&gb, vt_build_cast(&gb.b, is, VT_DTYPE_F32)) == VT_PLACE_OWN);
+  begin_graph(&gb, "as wide"); /* an i32 result fits over an f32 operand */
+  a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
   b = vt_build_cast(&gb.b, a, VT_DTYPE_I32);
-  CHECK(place_of_last(&gb, b) == VT_PLACE_OVER);
-  begin(&gb, "twice");
-  a = running(&gb.b, port(&gb, "x", VT_PORT_INPUT, square));
-  CHECK(place_of_last(&gb, vt_build2(&gb.b, VT_OP_mul, a, a)) == VT_PLACE_OVER);
+  CHECK(place_of(&gb, b) == VT_PLACE_OVER);
+  begin_graph(&gb, "twice");
+  a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
+  CHECK(place_of(&gb, vt_build2(&gb.b, VT_OP_mul, a, a)) == VT_PLACE_OVER);
 }
 
-/* First fit: a gap that is large enough is taken before new ground, a smaller one is not. */
+/* A value goes into the lowest gap that is large enough, otherwise on top of all others. */
 static void test_first_fit(void) {
   vt_graph_builder gb;
-  begin(&gb, "gaps");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(256));
-  const uint32_t z = port(&gb, "z", VT_PORT_INPUT, vector(128));
-  const uint32_t big = running(&gb.b, x);   /* 1024 bytes at 0 */
-  const uint32_t small = running(&gb.b, z); /* 512 at 1024 */
-  const uint32_t t = sum(&gb.b, big);       /* 256 at 1536; big dies */
-  const uint32_t more = running(&gb.b, z);  /* 512 at 0 */
-  const uint32_t other = running(&gb.b, x); /* 1024: the gap at 512 is too small; on top */
-  const uint32_t last = running(&gb.b, z);  /* 512 at 512 */
-  uint32_t all = sum(&gb.b, small);         /* 256 on top of them all, to the end */
+  begin_graph(&gb, "gaps");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(256));
+  const uint32_t z = add_port(&gb, "z", VT_PORT_INPUT, vector(128));
+  const uint32_t big = cumsum(&gb.b, x);   /* 1024 bytes at offset 0 */
+  const uint32_t small = cumsum(&gb.b, z); /* 512 bytes at 1024 */
+  const uint32_t t = sum(&gb.b, big);      /* 256 bytes at 1536; big dies */
+  const uint32_t more = cumsum(&gb.b, z);  /* 512 bytes at 0 */
+  const uint32_t other = cumsum(&gb.b, x); /* 1024 bytes: the gap at 512 is too small; on top */
+  const uint32_t last = cumsum(&gb.b, z);  /* 512 bytes at 512 */
+  uint32_t all = sum(&gb.b, small);        /* 256 bytes above all the others, live to the end */
   all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, more));
   all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, other));
   all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, last));
@@ -181,7 +186,7 @@ static void test_first_fit(void) {
   CHECK(p->buffers[t].offset == 1536 && p->buffers[more].offset == 0);
   CHECK(p->buffers[other].offset == 1792 && p->buffers[last].offset == 512);
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_TEMP) == 3072);
-  done(p, g);
+  free_both(p, g);
 }
 
 /* ---- views ---- */
@@ -197,9 +202,9 @@ static void check_view(const vt_plan *p, uint32_t v, uint32_t of, uint64_t offse
 static void test_views(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
-  begin(&gb, "views");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type); /* 64 rows of 16 bytes */
-  const uint32_t t = turn(b, x), c = cut(b, x), tc = turn(b, c);
+  begin_graph(&gb, "views");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type); /* 64 rows of 16 bytes */
+  const uint32_t t = transpose(b, x), c = slice_rows(b, x), tc = transpose(b, c);
   const uint32_t r = vt_build_reshape(b, x, 2, wide), tr = vt_build_reshape(b, t, 2, wide);
   const vt_attr_slice odd = {
       .size = sizeof odd, .start = {.n = 2, .v = {1, 0}}, .stop = {.n = 2, .v = {64, 4}}};
@@ -209,73 +214,75 @@ static void test_views(void) {
   all = vt_build2(b, VT_OP_add, all, sum(b, tr));
   all = vt_build2(b, VT_OP_add, all, sum(b, o));
   vt_graph_add_result(&gb, "y", all);
-  vt_graph_add_result(&gb, "kept", turn(b, x));
+  vt_graph_add_result(&gb, "kept", transpose(b, x));
   vt_graph *g = freeze(&gb);
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   check_view(p, t, x, 0, 1024, 1, 4);
   check_view(p, c, x, 256, 512, 4, 1);
   check_view(p, tc, c, 0, 512, 1, 4);
   check_view(p, r, x, 0, 1024, 64, 1);
-  CHECK(p->buffers[tr].place == VT_PLACE_OWN); /* row-major order of what is not dense */
+  CHECK(p->buffers[tr].place == VT_PLACE_OWN); /* a reshape of a strided view needs a copy */
   CHECK(p->buffers[o].place == VT_PLACE_OWN);  /* 16 bytes from the start: not aligned */
   CHECK(p->buffers[g->results[1].value].place == VT_PLACE_OWN); /* results are dense */
   CHECK(p->n_steps == g->n_nodes - 4);
-  done(p, g);
+  free_both(p, g);
 }
 
-/* What is seen through a view lives as long as the view is read. */
+/* A value lives as long as a view of it is read. */
 static void test_views_keep_alive(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
-  begin(&gb, "alive");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
-  const uint32_t a = running(b, x), t = turn(b, a), n = running(b, x);
+  begin_graph(&gb, "alive");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t a = cumsum(b, x), t = transpose(b, a), n = cumsum(b, x);
   const uint32_t first = sum(b, n);
   vt_graph_add_result(&gb, "y", vt_build2(b, VT_OP_add, first, sum(b, t)));
   vt_graph *g = freeze(&gb);
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   CHECK(p->buffers[a].last == 3 && p->buffers[t].first == 0 && p->buffers[t].last == 3);
   CHECK(p->buffers[n].offset != p->buffers[a].offset);
-  done(p, g);
+  free_both(p, g);
 }
 
-/* A target that takes no strides gets the turned one as a step, before its first reader, once. */
+/* A dense_only target gets one dense copy of the transposed view, before the first step that reads
+ * it. */
 static void test_dense(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
-  begin(&gb, "dense");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
-  const uint32_t t = turn(b, x), r = vt_build_reshape(b, x, 2, wide);
+  begin_graph(&gb, "dense");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t t = transpose(b, x), r = vt_build_reshape(b, x, 2, wide);
   const uint32_t first = sum(b, r), second = sum(b, t), third = sum(b, t);
   uint32_t all = vt_build2(b, VT_OP_add, first, second);
   vt_graph_add_result(&gb, "y", vt_build2(b, VT_OP_add, all, third));
   vt_graph *g = freeze(&gb);
   vt_plan *strided = plan_for(g, VT_SCHEDULE_SOURCE, 0, 100, NULL);
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
-  CHECK(strided->n_runs == 5 && p->n_runs == 6 && p->n_steps == 5);
-  CHECK(p->run_node[0] == g->values[first].node && p->run_node[1] == g->values[t].node);
-  CHECK(p->dense[t] == 768 && p->dense[r] == VT_NO_OFFSET); /* above all three sums */
-  CHECK(p->runs[1].out[0].arena == VT_CLASS_TEMP && p->runs[2].in[0].arena == VT_CLASS_TEMP);
-  CHECK(p->runs[2].in[0].stride[0] == 64 && p->runs[3].in[0].offset == 768);
-  CHECK(p->runs[2].work_offset == 512);        /* where the third sum is not yet */
-  CHECK(p->runs[3].work_offset == 768 + 1024); /* where it is, behind the copy */
+  CHECK(strided->n_bk_steps == 5 && p->n_bk_steps == 6 && p->n_steps == 5);
+  CHECK(p->bk_step_node[0] == g->values[first].node && p->bk_step_node[1] == g->values[t].node);
+  CHECK(p->dense[t] == 768 && p->dense[r] == VT_NO_OFFSET); /* the copy is above the three sums */
+  CHECK(p->bk_steps[1].out[0].arena == VT_CLASS_TEMP &&
+        p->bk_steps[2].in[0].arena == VT_CLASS_TEMP);
+  CHECK(p->bk_steps[2].in[0].stride[0] == 64 && p->bk_steps[3].in[0].offset == 768);
+  CHECK(p->bk_steps[2].work_offset == 512);        /* the third sum is not yet live there */
+  CHECK(p->bk_steps[3].work_offset == 768 + 1024); /* above the copy: the third sum is live now */
   CHECK(p->class_bytes[VT_CLASS_WORK] == 1024 + 256);
   CHECK(memcmp(&p->core, &strided->core, sizeof p->core) == 0);
   vt_plan_free(strided);
-  done(p, g);
+  free_both(p, g);
 }
 
 /* ---- order ---- */
 
-/* Four large tensors are made before the first is summed up; the other order makes one at a time,
- * each in the same bytes. */
+/* In graph order four large tensors are made before the first is summed. The memory schedule makes
+ * and sums one at a time, each in the same bytes. */
 static void test_memory_order(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
-  begin(&gb, "order");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(1024));
+  begin_graph(&gb, "order");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(1024));
   uint32_t made[4], sums[4];
-  for (int i = 0; i < 4; i++) made[i] = running(b, x);
+  for (int i = 0; i < 4; i++) made[i] = cumsum(b, x);
   for (int i = 0; i < 4; i++) sums[i] = sum(b, made[i]);
   uint32_t all = vt_build2(b, VT_OP_add, sums[0], sums[1]);
   all = vt_build2(b, VT_OP_add, all, vt_build2(b, VT_OP_add, sums[2], sums[3]));
@@ -286,12 +293,13 @@ static void test_memory_order(void) {
   vt_plan *again = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
   CHECK(vt_plan_arena_bytes(source, VT_CLASS_TEMP) == 4 * 4096 + 256);
   CHECK(memory->class_bytes[VT_CLASS_TEMP] <= 4096 + 4 * 256);
-  CHECK(memory->step_node[0] == 0 && memory->step_node[1] == 4); /* the first, then its sum */
+  CHECK(memory->step_node[0] == 0 &&
+        memory->step_node[1] == 4); /* the first tensor, then its sum */
   CHECK(memcmp(&again->core, &memory->core, sizeof again->core) == 0);
   CHECK(memcmp(&source->core, &memory->core, sizeof again->core) != 0);
   vt_plan_free(source);
   vt_plan_free(again);
-  done(memory, g);
+  free_both(memory, g);
 }
 
 /* ---- parameters that stay in host memory ---- */
@@ -299,12 +307,12 @@ static void test_memory_order(void) {
 static void test_streamed(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
-  begin(&gb, "streamed");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
-  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, tall_type);
-  const uint32_t v = port(&gb, "v", VT_PORT_PARAM, tall_type);
+  begin_graph(&gb, "streamed");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t w = add_port(&gb, "w", VT_PORT_PARAM, tall_type);
+  const uint32_t v = add_port(&gb, "v", VT_PORT_PARAM, tall_type);
   const uint32_t p0 = vt_build2(b, VT_OP_mul, x, w), p1 = vt_build2(b, VT_OP_add, p0, w);
-  const uint32_t cut_v = cut(b, v), q = vt_build2(b, VT_OP_mul, cut_v, cut_v);
+  const uint32_t cut_v = slice_rows(b, v), q = vt_build2(b, VT_OP_mul, cut_v, cut_v);
   const uint32_t first = sum(b, p1);
   vt_graph_add_result(&gb, "y", vt_build2(b, VT_OP_add, first, sum(b, q)));
   vt_graph *g = freeze(&gb);
@@ -312,28 +320,28 @@ static void test_streamed(void) {
   vt_plan *one = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "v");
   CHECK(all->class_bytes[VT_CLASS_PARAM] == 0 && all->class_bytes[VT_CLASS_HOST] == 2048);
   CHECK(one->class_bytes[VT_CLASS_PARAM] == 1024 && one->class_bytes[VT_CLASS_HOST] == 1024);
-  /* x in; w before its two steps, v before its one; y out */
+  /* x in; w in before each of its two steps, v in before its only step; y out */
   CHECK(all->n_transfers == 5 && all->transfers[1].value == w && all->transfers[1].step == 0);
   CHECK(all->transfers[2].value == w && all->transfers[2].step == 1);
   CHECK(all->transfers[3].value == v && all->transfers[3].class == VT_CLASS_TEMP);
-  const vt_bk_step *last = &all->runs[2];
+  const vt_bk_step *last = &all->bk_steps[2];
   CHECK(last->in[0].arena == VT_CLASS_TEMP);
-  CHECK(last->in[0].offset == all->transfers[3].offset + 256); /* rows 16 on */
+  CHECK(last->in[0].offset == all->transfers[3].offset + 256); /* the view starts at row 16 */
   vt_plan_free(one);
-  done(all, g);
+  free_both(all, g);
 }
 
-/* ---- groups: they may run as one ---- */
+/* ---- groups, which may run as one launch ---- */
 
 /* y = (x * w) + v over a group of two, then z = x + y outside it. */
 static vt_graph *grouped(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
-  begin(&gb, "grouped");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
-  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, tall_type);
-  const uint32_t v = port(&gb, "v", VT_PORT_PARAM, tall_type);
-  const uint32_t a = running(b, x), c = running(b, x);
+  begin_graph(&gb, "grouped");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t w = add_port(&gb, "w", VT_PORT_PARAM, tall_type);
+  const uint32_t v = add_port(&gb, "v", VT_PORT_PARAM, tall_type);
+  const uint32_t a = cumsum(b, x), c = cumsum(b, x);
   gb.group = 1;
   const uint32_t m = vt_build2(b, VT_OP_mul, a, w), y = vt_build2(b, VT_OP_add, m, v);
   gb.group = 0;
@@ -342,8 +350,8 @@ static vt_graph *grouped(void) {
 }
 enum { GX, GW, GV, GA, GC, GM, GY };
 
-/* What the group reads is there from its first step to its last: a is not free for the second
- * member, and both parameters come in before the first. */
+/* The operands of a group live from its first step to its last: the second member cannot reuse the
+ * bytes of a, and both parameters are uploaded before the first member. */
 static void test_group(void) {
   vt_graph *g = grouped();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "*");
@@ -352,24 +360,24 @@ static void test_group(void) {
   CHECK(p->n_transfers == 4 && p->transfers[1].value == GW && p->transfers[2].value == GV);
   CHECK(p->transfers[1].step == 2 && p->transfers[2].step == 2);
   CHECK(p->transfers[1].offset != p->transfers[2].offset);
-  const vt_bk_step *second = &p->runs[3];
+  const vt_bk_step *second = &p->bk_steps[3];
   CHECK(second->group == 1 && second->in[1].arena == VT_CLASS_TEMP);
   CHECK(second->in[1].offset == p->transfers[2].offset);
-  CHECK(p->runs[2].group == 1 && p->runs[4].group == 0);
-  done(p, g);
+  CHECK(p->bk_steps[2].group == 1 && p->bk_steps[4].group == 0);
+  free_both(p, g);
 }
 
-/* What a member that is not pointwise made is in memory when the group runs as one, and is read
- * until its end: y = (x q < v ? w : v) + w. */
+/* The result of an anchor is in memory when the group runs as one launch, and is read until the
+ * group ends: y = (x q < v ? w : v) + w. */
 static void test_anchor(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
-  begin(&gb, "anchored");
+  begin_graph(&gb, "anchored");
   const vt_type square = {VT_DTYPE_F32, 2, {4, 4}};
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
-  const uint32_t q = port(&gb, "q", VT_PORT_PARAM, square);
-  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, tall_type);
-  const uint32_t v = port(&gb, "v", VT_PORT_PARAM, tall_type);
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t q = add_port(&gb, "q", VT_PORT_PARAM, square);
+  const uint32_t w = add_port(&gb, "w", VT_PORT_PARAM, tall_type);
+  const uint32_t v = add_port(&gb, "v", VT_PORT_PARAM, tall_type);
   gb.group = 1;
   const uint32_t r = vt_build2(b, VT_OP_matmul, x, q), less = vt_build2(b, VT_OP_lt, r, v);
   const uint32_t y = vt_build2(b, VT_OP_add, vt_build3(b, VT_OP_select, less, w, v), w);
@@ -381,28 +389,28 @@ static void test_anchor(void) {
   CHECK(made->place == VT_PLACE_OWN && made->last == result->first && result->first == 3);
   CHECK(made->offset >= result->offset + result->bytes ||
         result->offset >= made->offset + made->bytes);
-  done(p, g);
+  free_both(p, g);
 }
 
-/* The group as a whole leaves as much as it frees, whatever passes inside it: it does not lose to
- * the running sum beside it, which comes later in the graph. */
+/* The price of a group counts only bytes that outlive it. This group leaves as many bytes as it
+ * frees, so it is scheduled before the cumsum, which is later in the graph. */
 static void test_price_of_group(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
-  begin(&gb, "price");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(4096));
-  uint32_t v = running(b, x);
+  begin_graph(&gb, "price");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(4096));
+  uint32_t v = cumsum(b, x);
   gb.group = 1;
   for (int i = 0; i < 5; i++) v = vt_build1(b, VT_OP_tanh, v);
   gb.group = 0;
-  const uint32_t chain = sum(b, v), other = sum(b, running(b, x));
+  const uint32_t chain = sum(b, v), other = sum(b, cumsum(b, x));
   vt_graph_add_result(&gb, "y", vt_build2(b, VT_OP_add, chain, other));
   vt_graph *g = freeze(&gb);
   vt_plan *source = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   vt_plan *memory = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
   CHECK(vt_plan_peak(memory) <= vt_plan_peak(source));
   vt_plan_free(source);
-  done(memory, g);
+  free_both(memory, g);
 }
 
 /* ---- text ---- */
@@ -438,9 +446,9 @@ static void test_print(void) {
       "}\n";
   vt_graph_builder gb;
   vt_text t;
-  begin(&gb, "chain");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {2, 2}});
-  vt_graph_add_result(&gb, "y", sum(&gb.b, turn(&gb.b, vt_build1(&gb.b, VT_OP_neg, x))));
+  begin_graph(&gb, "chain");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {2, 2}});
+  vt_graph_add_result(&gb, "y", sum(&gb.b, transpose(&gb.b, vt_build1(&gb.b, VT_OP_neg, x))));
   vt_graph *g = freeze(&gb);
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 10, NULL);
   vt_text_init(&t, vt_alloc_default());
@@ -448,7 +456,7 @@ static void test_print(void) {
   CHECK(vt_text_status(&t) == VT_OK && strcmp(t.s, want) == 0);
   if (strcmp(t.s, want) != 0) fprintf(stderr, "%s", t.s);
   vt_text_done(&t);
-  done(p, g);
+  free_both(p, g);
 }
 
 static int prints_as(const vt_plan *p, const char *text, size_t n) {
@@ -460,10 +468,10 @@ static int prints_as(const vt_plan *p, const char *text, size_t n) {
   return same;
 }
 
-/* Read back, a plan is the same in everything; with any byte changed it is refused, unless it
- * happens to be another good plan of the graph, to the letter. */
+/* A plan read back equals the plan that was printed. With a byte changed it is refused, unless the
+ * text is exactly that of another valid plan of the graph. */
 static void test_parse(uint32_t schedule, uint32_t dense, const char *stream) {
-  vt_graph *g = everything();
+  vt_graph *g = everything_graph();
   vt_plan *p = plan_for(g, schedule, dense, 30, stream), *q = NULL;
   vt_text t;
   vt_diag d = {0};
@@ -472,7 +480,7 @@ static void test_parse(uint32_t schedule, uint32_t dense, const char *stream) {
   CHECK(vt_plan_parse(g, t.s, t.n, vt_alloc_default(), &q, &d) == VT_OK && prints_as(q, t.s, t.n));
   CHECK(q != NULL && memcmp(&q->core, &p->core, 32) == 0 &&
         memcmp(&q->target, &p->target, 32) == 0);
-  CHECK(q != NULL && q->n_runs == p->n_runs && vt_plan_peak(q) == vt_plan_peak(p));
+  CHECK(q != NULL && q->n_bk_steps == p->n_bk_steps && vt_plan_peak(q) == vt_plan_peak(p));
   vt_plan_free(q);
   uint32_t others = 0;
   const size_t step = vt_test_is_long() ? 1 : 7;
@@ -488,9 +496,9 @@ static void test_parse(uint32_t schedule, uint32_t dense, const char *stream) {
     t.s[i] = was;
     CHECK(vt_plan_parse(g, t.s, i, vt_alloc_default(), &q, NULL) == VT_FORMAT);
   }
-  CHECK(others < t.n / 20); /* other scratch, another fingerprint, another free place */
+  CHECK(others < t.n / 20); /* valid: other scratch, fingerprint or free offset */
   vt_text_done(&t);
-  done(p, g);
+  free_both(p, g);
 }
 
 /* ---- digests ---- */
@@ -505,12 +513,12 @@ static void test_digests(void) {
   CHECK(memcmp(&p->core, &q->core, 32) == 0 && memcmp(&p->target, &q->target, 32) != 0);
   CHECK(memcmp(&p->core, &p->target, 32) != 0);
   vt_plan_free(q);
-  done(p, g);
+  free_both(p, g);
 }
 
 /* ---- refusals ---- */
 
-typedef struct meter {
+typedef struct meter { /* an allocator that records the largest block */
   vt_fault fault;
   size_t largest;
 } meter;
@@ -534,14 +542,14 @@ static void expect_failure(vt_graph *g, const vt_plan_options *o, uint64_t scrat
   vt_graph_free(g);
 }
 
-/* y = neg(x0) beside as many ports of a type as it takes to be too large. */
-static vt_graph *too_large(vt_type type, uint32_t copies, uint32_t kind) {
+/* y = neg(x0), in a graph with `copies` ports of the type. */
+static vt_graph *graph_of_ports(vt_type type, uint32_t copies, uint32_t kind) {
   vt_graph_builder gb;
-  begin(&gb, "limit");
+  begin_graph(&gb, "limit");
   for (uint32_t i = 0; i < copies; i++) {
     char name[8];
     snprintf(name, sizeof name, "x%u", i);
-    port(&gb, name, kind, type);
+    add_port(&gb, name, kind, type);
   }
   vt_graph_add_result(&gb, "y", vt_build1(&gb.b, VT_OP_neg, 0));
   return freeze(&gb);
@@ -553,21 +561,24 @@ static void test_limits(void) {
   const vt_type cube = {VT_DTYPE_F32, 4, {k * k, k * k, k * k, k * k}};
   const vt_type product = {VT_DTYPE_I8, 8, {half, half, half, half, half, half, half, half}};
   const vt_type hollow = {VT_DTYPE_F32, 3, {k * k, 0, k * k}};
-  const vt_type most = {VT_DTYPE_F32, 3, {k, k, 40}}; /* one fits, two together do not */
+  const vt_type most = {VT_DTYPE_F32, 3, {k, k, 40}}; /* one tensor fits, two together do not */
   const uint32_t in = VT_PORT_INPUT, param = VT_PORT_PARAM;
-  expect_failure(too_large(over, 1, in), NULL, 0, VT_LIMIT, "'x0': a tensor of");
-  expect_failure(too_large(cube, 1, param), NULL, 0, VT_LIMIT, "'x0': a tensor has more elements");
-  expect_failure(too_large(product, 1, in), NULL, 0, VT_LIMIT, "a tensor has more elements");
-  expect_failure(too_large(hollow, 1, in), NULL, 0, VT_LIMIT, "a tensor has more elements");
-  expect_failure(too_large(most, 2, in), NULL, 0, VT_LIMIT, "the host_input tensors are beyond");
-  expect_failure(too_large(most, 2, param), NULL, 0, VT_LIMIT, "the parameter tensors are beyond");
+  expect_failure(graph_of_ports(over, 1, in), NULL, 0, VT_LIMIT, "'x0': a tensor of");
+  expect_failure(graph_of_ports(cube, 1, param), NULL, 0, VT_LIMIT,
+                 "'x0': a tensor has more elements");
+  expect_failure(graph_of_ports(product, 1, in), NULL, 0, VT_LIMIT, "a tensor has more elements");
+  expect_failure(graph_of_ports(hollow, 1, in), NULL, 0, VT_LIMIT, "a tensor has more elements");
+  expect_failure(graph_of_ports(most, 2, in), NULL, 0, VT_LIMIT,
+                 "the host_input tensors are beyond");
+  expect_failure(graph_of_ports(most, 2, param), NULL, 0, VT_LIMIT,
+                 "the parameter tensors are beyond");
 }
 
 static void test_limit_of_temporaries(void) {
   vt_graph_builder gb;
   const int64_t k = (int64_t)1 << 20;
-  begin(&gb, "limit");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 3, {k, k, 40}});
+  begin_graph(&gb, "limit");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 3, {k, k, 40}});
   const uint32_t y = vt_build1(&gb.b, VT_OP_neg, x), z = vt_build1(&gb.b, VT_OP_neg, x);
   vt_graph_add_result(&gb, "y", sum(&gb.b, vt_build2(&gb.b, VT_OP_add, y, z)));
   expect_failure(freeze(&gb), NULL, 0, VT_LIMIT, "temporaries and results are beyond 2^48 bytes");
@@ -584,18 +595,18 @@ static void test_failures(void) {
 static void test_needs_bound(void) {
   vt_graph_builder gb;
   int64_t dim;
-  begin(&gb, "symbolic");
+  begin_graph(&gb, "symbolic");
   CHECK(vt_dim_declare(&gb.g->dims, "B", &dim, NULL) == VT_OK);
-  vt_graph_add_result(&gb, "y", port(&gb, "x", VT_PORT_INPUT, vector(dim)));
+  vt_graph_add_result(&gb, "y", add_port(&gb, "x", VT_PORT_INPUT, vector(dim)));
   expect_failure(freeze(&gb), NULL, 0, VT_INTERNAL, "before its dimensions are bound");
 }
 
-/* Nothing takes no memory, wherever it stands; a scalar takes one element. */
-static void test_empty(void) {
+/* A tensor without elements takes no memory; a scalar has one element. */
+static void test_no_elements(void) {
   vt_graph_builder gb;
-  begin(&gb, "empty");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 1 << 20}});
-  const uint32_t s = port(&gb, "s", VT_PORT_INPUT, (vt_type){VT_DTYPE_F64, 0, {0}});
+  begin_graph(&gb, "empty");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 1 << 20}});
+  const uint32_t s = add_port(&gb, "s", VT_PORT_INPUT, (vt_type){VT_DTYPE_F64, 0, {0}});
   const uint32_t n = vt_build1(&gb.b, VT_OP_neg, x), m = vt_build1(&gb.b, VT_OP_neg, n);
   vt_graph_add_result(&gb, "m", m);
   vt_graph_add_result(&gb, "s", s);
@@ -604,16 +615,16 @@ static void test_empty(void) {
   CHECK(p->buffers[x].bytes == 0 && p->buffers[n].bytes == 0 && p->buffers[m].bytes == 0);
   CHECK(p->buffers[s].bytes == 8 && p->class_bytes[VT_CLASS_INPUT] == 256);
   CHECK(p->class_bytes[VT_CLASS_TEMP] == 0 && p->class_bytes[VT_CLASS_OUTPUT] == 0);
-  CHECK(p->n_transfers == 2); /* s in and s out */
-  done(p, g);
+  CHECK(p->n_transfers == 2); /* the scalar is copied in and out */
+  free_both(p, g);
 }
 
-/* Outputs that are ports stay where ports are; a graph may have no step at all. */
+/* Results that are ports stay in the class of the port; a graph may have no steps. */
 static void test_port_results(void) {
   vt_graph_builder gb;
-  begin(&gb, "ports");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, vector(1));
-  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, vector(1));
+  begin_graph(&gb, "ports");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(1));
+  const uint32_t w = add_port(&gb, "w", VT_PORT_PARAM, vector(1));
   vt_graph_add_result(&gb, "x", x);
   vt_graph_add_result(&gb, "again", x);
   vt_graph_add_result(&gb, "w", w);
@@ -622,12 +633,12 @@ static void test_port_results(void) {
   check_buffer(p, x, VT_CLASS_INPUT, 0, 0, 0, 4);
   check_buffer(p, w, VT_CLASS_PARAM, 0, 0, 0, 4);
   CHECK(p->n_steps == 0 && p->class_bytes[VT_CLASS_OUTPUT] == 0 && p->live_bytes == 8);
-  done(p, g);
+  free_both(p, g);
 }
 
-/* Every allocation failing in turn: said so, nothing kept. */
+/* Each allocation fails in turn: the planner returns VT_NOMEM and frees everything. */
 static void test_out_of_memory(void) {
-  vt_graph *g = everything();
+  vt_graph *g = everything_graph();
   uint64_t bytes = 100;
   const char *w = "w";
   const vt_plan_options o = {VT_SCHEDULE_MEMORY, 1, &w};
@@ -649,10 +660,10 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_sample();
-  test_step();
+  test_sample_plan();
+  test_bk_step_fields();
   test_chain();
-  test_not_over();
+  test_in_place();
   test_first_fit();
   test_views();
   test_views_keep_alive();
@@ -670,7 +681,7 @@ int main(void) {
   test_limit_of_temporaries();
   test_failures();
   test_needs_bound();
-  test_empty();
+  test_no_elements();
   test_port_results();
   test_out_of_memory();
   TEST_DONE();

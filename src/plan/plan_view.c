@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_view.c - how each value comes to its bytes, as far as the order of steps has no say: ports,
- * results, and views, which have none of their own. */
+ * plan_view.c - the first stage: gives each value its size, strides and memory class, and decides
+ * which values are views. These are the properties that do not depend on the order of the steps. */
 #include "planner.h"
 #include "vt_layout.h"
 
-/* Results are read as dense bytes, and a body's arguments may lie where operands do. */
-static int *find_fixed(const vt_planner *q) {
+/* By value: 1 if the value must not be a view. Results are read as dense bytes, and the arguments
+ * of a body may alias the operands of its step. NULL if there is no memory. */
+static int *find_non_views(const vt_planner *q) {
   const vt_graph *g = q->p->g;
   int *fixed = VT_NEW_N(q->scratch, int, g->n_values);
   for (uint32_t i = 0; fixed != NULL && i < g->n_results; i++) fixed[g->results[i].value] = 1;
@@ -21,13 +22,14 @@ static int is_streamed(const vt_plan_options *o, const char *name) {
   return 0;
 }
 
-static void see_port(const vt_planner *q, const vt_port *port, uint32_t index, vt_buffer *b) {
+/* Sets the place and class of a port of a model or of a body. */
+static void init_port(const vt_planner *q, const vt_port *port, uint32_t index, vt_buffer *b) {
   uint32_t unused;
   if (q->owner != NULL) {
     const int own =
         vt_op_body_place(q->owner->op, q->owner->attrs, q->which, index, &unused) == VT_ARG_OWN;
     b->place = own ? VT_PLACE_OWN : VT_PLACE_ARG;
-    b->class = own ? VT_CLASS_TEMP : VT_CLASS_COUNT; /* known once the surroundings have places */
+    b->class = own ? VT_CLASS_TEMP : VT_CLASS_COUNT; /* that of the aliased value, not yet known */
   } else if (port->kind == VT_PORT_PARAM) {
     b->class = is_streamed(q->o, port->name) ? VT_CLASS_HOST : VT_CLASS_PARAM;
   } else {
@@ -35,9 +37,9 @@ static void see_port(const vt_planner *q, const vt_port *port, uint32_t index, v
   }
 }
 
-/* A view starts at a multiple of the alignment, like every tensor. Its offset is counted from what
- * it views until that has a place. */
-int vt_plan_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
+/* A view must start at a multiple of the alignment, like every tensor. Its offset counts from the
+ * viewed value until vt_plan_place_aliases adds that value's offset. */
+int vt_plan_try_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
   const vt_graph *g = q->p->g;
   const vt_node *n = &g->nodes[g->values[v].node];
   if (n->n_out != 1 || n->n_in != 1) return 0;
@@ -47,7 +49,7 @@ int vt_plan_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
   const uint64_t size = vt_dtype_bytes(x->dtype);
   vt_layout l = {.first = 0}, made;
   memcpy(l.stride, from->stride, sizeof l.stride);
-  if (!vt_op_view(n->op, n->attrs, x, &l, y, &made)) return 0;
+  if (!vt_op_result_view(n->op, n->attrs, x, &l, y, &made)) return 0;
   if (made.first * size % VT_PLAN_ALIGNMENT != 0) return 0;
   b->place = VT_PLACE_VIEW;
   b->of = of;
@@ -59,7 +61,7 @@ int vt_plan_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
   return 1;
 }
 
-vt_status vt_plan_size(const vt_planner *q, uint32_t v, vt_buffer *b) {
+vt_status vt_plan_init_buffer(const vt_planner *q, uint32_t v, vt_buffer *b) {
   const vt_type *t = &q->p->g->values[v].type;
   vt_layout dense;
   vt_diag why = {0};
@@ -74,19 +76,19 @@ vt_status vt_plan_size(const vt_planner *q, uint32_t v, vt_buffer *b) {
   return VT_OK;
 }
 
-vt_status vt_plan_see(vt_planner *q) {
+vt_status vt_plan_init_buffers(vt_planner *q) {
   const vt_graph *g = q->p->g;
-  const int *fixed = find_fixed(q);
+  const int *fixed = find_non_views(q);
   q->holder = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   if (fixed == NULL || q->holder == NULL) return vt_plan_no_memory(q->d);
   for (uint32_t v = 0; v < g->n_values; v++) {
     vt_buffer *b = &q->p->buffers[v];
     const uint32_t port = g->values[v].index;
-    VT_TRY(vt_plan_size(q, v, b));
+    VT_TRY(vt_plan_init_buffer(q, v, b));
     if (g->values[v].node == VT_NO_NODE) {
-      see_port(q, &g->ports[port], port, b);
+      init_port(q, &g->ports[port], port, b);
     } else if (!fixed[v]) {
-      (void)vt_plan_view(q, v, b);
+      (void)vt_plan_try_view(q, v, b);
     }
   }
   for (uint32_t i = 0; q->owner == NULL && i < g->n_results; i++) {

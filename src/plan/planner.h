@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * planner.h - how the builder of plans is put together; private to it.
+ * planner.h - the stages of the plan builder, which plan_build.c calls in this order; private to
+ * src/plan. Each stage takes the plan so far and adds one thing:
  *
- *   vt_plan_see     plan_view.c   which values are views, and the classes of the others
- *   vt_plan_order   plan_order.c  which node runs when
- *   vt_plan_live    plan_life.c   from which step to which a value lives; what is written over what
- *   vt_plan_place   plan_place.c  offsets of what has bytes of its own
- *   vt_plan_settle  plan_place.c  the others follow; bodies learn where their surroundings lie
- *   vt_plan_hand    plan_steps.c  the steps as a backend gets them, their copies and scratch
- *   vt_plan_bound   plan_bound.c  how few bytes would do
+ *   vt_plan_init_buffers    plan_view.c   sizes and classes of values, and which values are views
+ *   vt_plan_order_steps     plan_order.c  the order of the steps
+ *   vt_plan_set_lifetimes   plan_life.c   lifetimes, results written in place, transfers
+ *   vt_plan_place_values    plan_place.c  offsets of values that have bytes of their own
+ *   vt_plan_place_aliases   plan_place.c  offsets of views, in-place results and bodies' arguments
+ *   vt_plan_build_bk_steps  plan_steps.c  backend steps, their dense copies and scratch
+ *   vt_plan_set_live_bytes  plan_bound.c  the fewest bytes that any placement needs
  */
 #ifndef VT_PLANNER_H
 #define VT_PLANNER_H
@@ -15,18 +16,18 @@
 #include "plan_pack.h"
 #include "vt_plan.h"
 
-/* One graph on its way to a plan: the model's, or a body's. */
+/* The state of building a plan from one graph, which is the model's or a body's. */
 typedef struct vt_planner {
-  vt_plan *p;
-  const vt_plan_options *o;
-  const vt_node *owner; /* whose body `which` the graph is; NULL: the model */
-  uint32_t which;
-  vt_arena *scratch;
-  uint32_t *holder; /* by value: itself, or the value whose bytes it views in the end */
-  vt_diag *d;
+  vt_plan *p;               /* the plan under construction */
+  const vt_plan_options *o; /* the caller's options */
+  const vt_node *owner;     /* the node that has this graph as a body; NULL for the model's graph */
+  uint32_t which;           /* index of the body among those of `owner` */
+  vt_arena *scratch;        /* memory that is needed only while planning */
+  uint32_t *holder; /* by value: the value whose bytes it views after all views; itself if none */
+  vt_diag *d;       /* receives the error */
 } vt_planner;
 
-static inline uint64_t vt_plan_rounded(uint64_t bytes) {
+static inline uint64_t vt_plan_align_up(uint64_t bytes) {
   return (bytes + VT_PLAN_ALIGNMENT - 1) / VT_PLAN_ALIGNMENT * VT_PLAN_ALIGNMENT;
 }
 static inline vt_status vt_plan_no_memory(vt_diag *d) {
@@ -36,31 +37,44 @@ static inline int vt_plan_is_view(const vt_plan *p, const vt_node *n) {
   return n->n_out == 1 && p->buffers[n->first_out].place == VT_PLACE_VIEW;
 }
 
-/* Pieces that the reader of plans uses too. */
-vt_status vt_plan_size(const vt_planner *q, uint32_t v, vt_buffer *b) VT_NODISCARD; /* as OWN */
-int vt_plan_view(const vt_planner *q, uint32_t v, vt_buffer *b); /* as VIEW of its operand, or 0 */
-void vt_plan_lifetimes(vt_planner *q);
-void vt_plan_keep_for_groups(vt_planner *q); /* after it is known what is written over what */
-vt_status vt_plan_transfers(vt_planner *q) VT_NODISCARD; /* without offsets */
+/* Functions that plan_parse.c uses too. */
 
-vt_status vt_plan_see(vt_planner *q) VT_NODISCARD;
-vt_status vt_plan_order(vt_planner *q) VT_NODISCARD;
-vt_status vt_plan_live(vt_planner *q) VT_NODISCARD;
-vt_status vt_plan_place(vt_planner *q) VT_NODISCARD;
-/* All that shares the arena of the temporaries, and room for what a target adds to it. */
-vt_status vt_plan_stretches(vt_plan *p, vt_arena *scratch, vt_packing *out,
-                            vt_diag *d) VT_NODISCARD;
-void vt_plan_add(vt_packing *k, uint32_t first, uint32_t last, uint64_t bytes, uint64_t *offset);
-void vt_plan_settle(vt_plan *p);
-/* Where a value lies while `step` runs: a parameter in host memory is on a visit. */
-void vt_plan_locate(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder, uint32_t *class,
-                    uint64_t *offset);
-vt_status vt_plan_hand(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
-vt_status vt_plan_bound(vt_plan *p, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
-/* A plan with room for everything the graph decides, and the same for the bodies of its nodes. */
+/* Sets the buffer of value `v` to a dense temporary with bytes of its own. */
+vt_status vt_plan_init_buffer(const vt_planner *q, uint32_t v, vt_buffer *b) VT_NODISCARD;
+/* Makes the buffer a view of the operand of its node and returns 1; returns 0 if it cannot be
+ * one. */
+int vt_plan_try_view(const vt_planner *q, uint32_t v, vt_buffer *b);
+void vt_plan_lifetimes_from_reads(vt_planner *q);
+/* Extends lifetimes to the end of a group. Which results are written in place must be known. */
+void vt_plan_extend_for_groups(vt_planner *q);
+/* Lists the transfers; vt_plan_place_values and vt_plan_place_aliases set their offsets. */
+vt_status vt_plan_list_transfers(vt_planner *q) VT_NODISCARD;
+
+vt_status vt_plan_init_buffers(vt_planner *q) VT_NODISCARD;
+vt_status vt_plan_order_steps(vt_planner *q) VT_NODISCARD;
+vt_status vt_plan_set_lifetimes(vt_planner *q) VT_NODISCARD;
+vt_status vt_plan_place_values(vt_planner *q) VT_NODISCARD;
+/* Lists everything in the arena of the temporaries: values, streamed parameters and the ranges of
+ * bodies. The list has capacity for the copies and scratch that a target adds. */
+vt_status vt_plan_pack_items(vt_plan *p, vt_arena *scratch, vt_packing *out,
+                             vt_diag *d) VT_NODISCARD;
+/* Appends `bytes` that live from step `first` to `last`; their offset goes to *offset. Zero bytes
+ * are not appended. */
+void vt_plan_add_item(vt_packing *k, uint32_t first, uint32_t last, uint64_t bytes,
+                      uint64_t *offset);
+void vt_plan_place_aliases(vt_plan *p);
+/* Writes the class and offset of value `v` while `step` runs. A streamed parameter is in the bytes
+ * of its transfer then. `holder` is the value that `v` is a view of after all views. */
+void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder,
+                          uint32_t *class, uint64_t *offset);
+vt_status vt_plan_build_bk_steps(vt_plan *p, const vt_target *t, vt_arena *scratch,
+                                 vt_diag *d) VT_NODISCARD;
+vt_status vt_plan_set_live_bytes(vt_plan *p, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
+/* An empty plan of graph `g`; NULL if there is no memory. */
 vt_plan *vt_plan_new(const vt_graph *g, vt_alloc a);
-vt_status vt_plan_room(vt_plan *p, vt_diag *d) VT_NODISCARD;
-/* From a core that is complete to a verified plan. */
+/* Allocates the arrays whose lengths the graph decides. */
+vt_status vt_plan_alloc_arrays(vt_plan *p, vt_diag *d) VT_NODISCARD;
+/* Adds the target part to a complete core, hashes the plan and verifies it. */
 vt_status vt_plan_finish(vt_plan *p, const vt_target *t, vt_arena *scratch,
                          vt_diag *d) VT_NODISCARD;
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verify_allocation.c - the memory of a plan checked from the outside: lifetimes, bounds, sums, and
- * a sweep over time that finds any two ranges of bytes that live at once and overlap.
+ * verify_allocation.c - checks the memory of a plan without code of the planner: lifetimes, bounds,
+ * sums, and a sweep over the steps that finds any two ranges of bytes that live at the same time
+ * and overlap.
  *
- * What the sweep sees are extents: a value with all views of it is one; a value written over
- * another goes on where that one ends; visits of parameters and the scratch of its steps are there
- * for a whole group, what the bodies of a step use for that step. Those alive lie apart, so a new
- * one has to be compared with its neighbours alone, which a tree over all offsets finds. */
+ * The sweep works on extents, ranges of bytes with a lifetime. A value and all views of it are one
+ * extent. A value written in place has an extent that begins one step after that of its operand
+ * ends. Uploaded parameters and scratch live for their whole group, the bytes that bodies use for
+ * their step. Live extents do not overlap, so a new one is only compared with its neighbours in
+ * address order, which a tree over all extents finds. */
 #include <stdio.h>
 #include <string.h>
 #include "vt_sort.h"
@@ -13,13 +15,15 @@
 
 /* ---- lifetimes ---- */
 
+/* The lifetime of a value, derived from the graph and the order of the steps. */
 typedef struct life {
-  uint32_t first, last;
-  uint32_t reader; /* the last step that reads it, or for what has bytes a view of it, and one */
-  uint32_t over;   /* the value written over it; VT_NO_VALUE: none */
+  uint32_t first, last; /* its first and last step */
+  uint32_t reader;      /* 1 + the last step that reads it or a view of it; 0 if no step does */
+  uint32_t over;        /* the value written over it in place; VT_NO_VALUE if no value is */
 } life;
 
-/* Made and read by members of one group; all else is read until the group ends. */
+/* 1 if the operand is made and read by members of one group. Any other operand of a member is read
+ * until the group ends. */
 static int is_inside_group(const vt_verify *v, const vt_node *n, uint32_t operand) {
   const vt_graph *g = v->p->g;
   return n->group != 0 && !vt_verify_is_port(v, operand) &&
@@ -28,7 +32,7 @@ static int is_inside_group(const vt_verify *v, const vt_node *n, uint32_t operan
 
 static void find_readers(const vt_verify *v, life *lives) {
   const vt_graph *g = v->p->g;
-  uint32_t last = 0; /* of the group that step i is in */
+  uint32_t last = 0; /* last step of the group that step i is in */
   for (uint32_t i = v->p->n_steps; i-- > 0;) {
     const vt_node *n = vt_verify_node(v, i);
     const int alone = i + 1 == v->p->n_steps || n->group == 0;
@@ -42,9 +46,9 @@ static void find_readers(const vt_verify *v, life *lives) {
   }
 }
 
-/* What a member that is not pointwise made is in memory, and read until the group ends: its bytes
- * are kept by what was written over it last. */
-static void keep_for_group(const vt_verify *v, uint32_t step, life *lives) {
+/* The result of an anchor, a member that is not pointwise, is in memory and read until the group
+ * ends. So the last value that is written over it in place lives until then. */
+static void extend_to_group_end(const vt_verify *v, uint32_t step, life *lives) {
   const vt_node *n = vt_verify_node(v, step);
   const uint32_t end = vt_verify_group_last(v, step);
   if (n->group == 0 || vt_op_form(n->op) == VT_FORM_POINTWISE) return;
@@ -68,14 +72,14 @@ static void find_lives(const vt_verify *v, life *lives) {
     x->last = x->reader > 0 ? x->reader - 1 : x->first;
     x->over = VT_NO_VALUE;
   }
-  for (uint32_t i = 0; i < v->p->n_steps; i++) keep_for_group(v, i, lives);
+  for (uint32_t i = 0; i < v->p->n_steps; i++) extend_to_group_end(v, i, lives);
   for (uint32_t i = 0; i < g->n_ports; i++) lives[g->ports[i].value].last = v->p->n_steps;
   for (uint32_t i = 0; i < g->n_results; i++) lives[g->results[i].value].last = v->p->n_steps;
 }
 
 /* ---- values written over others ---- */
 
-/* Whether the node, reading `operand`, sees the bytes of `of` only at the place it writes to. */
+/* 1 if the node, reading `operand`, reads the bytes of `of` only at the position that it writes. */
 static int reads_in_place(const vt_verify *v, const vt_node *n, uint32_t operand, uint32_t of) {
   const vt_type *x = &v->p->g->values[of].type, *y = &v->p->g->values[n->first_out].type;
   if (v->root[operand] != of) return 1;
@@ -83,8 +87,9 @@ static int reads_in_place(const vt_verify *v, const vt_node *n, uint32_t operand
          memcmp(x->dim, y->dim, sizeof x->dim) == 0;
 }
 
-/* A result lives to the end, so what dies at this step is none; ports are told by their nodes. */
-static int may_be_over(const vt_verify *v, const life *lives, uint32_t value) {
+/* 1 if the value may be written in place over its `of`. A value that dies at this step cannot be a
+ * result of the graph, because results live to the end; a port is recognised by having no node. */
+static int may_be_in_place(const vt_verify *v, const life *lives, uint32_t value) {
   const vt_graph *g = v->p->g;
   const vt_buffer *b = &v->p->buffers[value], *of = &v->p->buffers[b->of];
   const vt_type *x = &g->values[value].type, *y = &g->values[b->of].type;
@@ -94,7 +99,7 @@ static int may_be_over(const vt_verify *v, const life *lives, uint32_t value) {
              lives[b->of].last == lives[value].first && lives[b->of].over == VT_NO_VALUE &&
              b->offset == of->offset && vt_dtype_bytes(x->dtype) == vt_dtype_bytes(y->dtype) &&
              x->rank == y->rank && memcmp(x->dim, y->dim, sizeof x->dim) == 0;
-  for (uint32_t i = lives[value].first;; i--) { /* the node itself, then the group before it */
+  for (uint32_t i = lives[value].first;; i--) { /* the node, then earlier members of its group */
     const vt_node *m = vt_verify_node(v, i);
     if (m->group != n->group || (n->group == 0 && m != n)) break;
     for (uint32_t k = 0; fits && k < m->n_in; k++)
@@ -111,8 +116,8 @@ static vt_status verify_lives(const vt_verify *v, life *lives) {
     if (b->first != lives[i].first || b->last != lives[i].last)
       return vt_verify_fail_value(v, i, "misstates the lifetime of");
     if (b->place != VT_PLACE_OVER) continue;
-    if (!may_be_over(v, lives, i))
-      return vt_verify_fail_value(v, i, "writes over what is not free:");
+    if (!may_be_in_place(v, lives, i))
+      return vt_verify_fail_value(v, i, "writes over bytes still in use:");
     lives[b->of].over = i;
   }
   return VT_OK;
@@ -121,40 +126,41 @@ static vt_status verify_lives(const vt_verify *v, life *lives) {
 /* ---- extents ---- */
 
 typedef enum extent_kind {
-  EXTENT_VALUE,
-  EXTENT_VISIT,
-  EXTENT_BODIES, /* values in them */
-  EXTENT_COPY,   /* from here on: what the target asked for */
-  EXTENT_SCRATCH,
-  EXTENT_BODY_COPIES,
-  EXTENT_BODY_SCRATCH
+  EXTENT_VALUE,       /* the bytes of a value */
+  EXTENT_UPLOAD,      /* the device copy of a streamed parameter */
+  EXTENT_BODIES,      /* the values of a step's bodies; the kinds below are in the target part */
+  EXTENT_COPY,        /* the dense copy of a view */
+  EXTENT_SCRATCH,     /* the scratch of a step */
+  EXTENT_BODY_COPIES, /* the dense copies in a step's bodies */
+  EXTENT_BODY_SCRATCH /* the scratch of the steps of a step's bodies */
 } extent_kind;
 
+/* A range of bytes with a lifetime. */
 typedef struct extent {
-  uint32_t kind, id; /* a value, or a step */
-  uint32_t arena, first, last;
-  uint64_t offset, bytes;
+  uint32_t kind, id;           /* an extent_kind, and the value or step that it belongs to */
+  uint32_t arena, first, last; /* class of its arena; first and last step of its lifetime */
+  uint64_t offset, bytes;      /* first byte and number of bytes */
 } extent;
 
-typedef struct extent_list { /* room for all there can be */
-  extent *at;
+typedef struct extent_list {
+  extent *at; /* allocated for the most extents that the plan can have */
   uint32_t n;
 } extent_list;
 
-typedef struct extent_name {
+typedef struct extent_name { /* a buffer for the name of an extent in a message */
   char text[64];
 } extent_name;
 
 static const char *name_extent(const vt_verify *v, const extent *e, extent_name *out) {
   static const char *const what[] = {[EXTENT_VALUE] = "'",
-                                     [EXTENT_VISIT] = "a visit of '",
+                                     [EXTENT_UPLOAD] = "the upload of '",
                                      [EXTENT_BODIES] = "the bodies",
-                                     [EXTENT_COPY] = "a copy of '",
+                                     [EXTENT_COPY] = "the copy of '",
                                      [EXTENT_SCRATCH] = "the scratch",
                                      [EXTENT_BODY_COPIES] = "copies in the bodies",
                                      [EXTENT_BODY_SCRATCH] = "scratch in the bodies"};
   char name[16];
-  if (e->kind == EXTENT_VALUE || e->kind == EXTENT_VISIT || e->kind == EXTENT_COPY) {
+  if (e->kind == EXTENT_VALUE || e->kind == EXTENT_UPLOAD || e->kind == EXTENT_COPY) {
     (void)snprintf(out->text, sizeof out->text, "%s%.40s'", what[e->kind],
                    vt_value_name(v->p->g, e->id, name));
   } else {
@@ -171,10 +177,10 @@ static vt_status fail_overlap(const vt_verify *v, const extent *a, const extent 
 
 /* ---- the sweep ---- */
 
-/* Which of the extents, in order of address, are alive: a complete binary tree of "any below". */
+/* Which extents are live, by index in address order: a complete binary tree. */
 typedef struct alive_tree {
-  uint32_t leaves; /* a power of two */
-  uint8_t *any;
+  uint32_t leaves; /* number of leaves, a power of two */
+  uint8_t *any;    /* by tree node: 1 if any extent of its subtree is live; node 1 is the root */
 } alive_tree;
 #define NONE UINT32_MAX
 
@@ -184,9 +190,9 @@ static void set_alive(alive_tree *t, uint32_t i, uint8_t alive) {
   for (i /= 2; i > 0; i /= 2) t->any[i] = t->any[2 * i] | t->any[2 * i + 1];
 }
 
-/* The nearest one alive on a side: 0 below, 1 above. Climbs until there is something on that side,
- * then goes down as near as it can. */
-static uint32_t neighbour(const alive_tree *t, uint32_t i, uint32_t side) {
+/* The nearest live extent below (`side` 0) or above (`side` 1) extent `i`, or NONE.
+ * Climbs until a sibling on that side has a live leaf, then descends to the nearest such leaf. */
+static uint32_t live_neighbour(const alive_tree *t, uint32_t i, uint32_t side) {
   i += t->leaves;
   while (i > 1 && (i % 2 == side || !t->any[i ^ 1])) i /= 2;
   if (i <= 1) return NONE;
@@ -217,20 +223,24 @@ static int by_last(const void *a, const void *b, const void *context) {
   return at[x].last != at[y].last ? compare(at[x].last, at[y].last) : compare(x, y);
 }
 
-/* `low` lies no higher than `high`. */
-static int apart(const extent *low, const extent *high) {
+/* 1 if two extents do not overlap; `low` must not start above `high`. */
+static int are_disjoint(const extent *low, const extent *high) {
   return low->arena != high->arena || high->offset - low->offset >= low->bytes;
 }
 
-static vt_status enter(const vt_verify *v, alive_tree *t, const extent *at, uint32_t i) {
-  const uint32_t below = neighbour(t, i, 0), above = neighbour(t, i, 1);
-  if (below != NONE && !apart(&at[below], &at[i])) return fail_overlap(v, &at[i], &at[below]);
-  if (above != NONE && !apart(&at[i], &at[above])) return fail_overlap(v, &at[i], &at[above]);
+/* Makes extent `i` live; fails if it overlaps a live one. */
+static vt_status add_live(const vt_verify *v, alive_tree *t, const extent *at, uint32_t i) {
+  const uint32_t below = live_neighbour(t, i, 0), above = live_neighbour(t, i, 1);
+  if (below != NONE && !are_disjoint(&at[below], &at[i]))
+    return fail_overlap(v, &at[i], &at[below]);
+  if (above != NONE && !are_disjoint(&at[i], &at[above]))
+    return fail_overlap(v, &at[i], &at[above]);
   set_alive(t, i, 1);
   return VT_OK;
 }
 
-static vt_status sweep(const vt_verify *v, const extent_list *list) {
+/* Goes through births and deaths in the order of steps; fails on the first overlap. */
+static vt_status sweep_extents(const vt_verify *v, const extent_list *list) {
   const vt_alloc a = v->scratch->a;
   uint32_t *births = VT_NEW_N(v->scratch, uint32_t, list->n);
   uint32_t *deaths = VT_NEW_N(v->scratch, uint32_t, list->n);
@@ -247,7 +257,7 @@ static vt_status sweep(const vt_verify *v, const extent_list *list) {
   for (uint32_t i = 0; i < list->n; i++) {
     while (list->at[deaths[dead]].last < list->at[births[i]].first)
       set_alive(&tree, deaths[dead++], 0);
-    VT_TRY(enter(v, &tree, list->at, births[i]));
+    VT_TRY(add_live(v, &tree, list->at, births[i]));
   }
   return VT_OK;
 }
@@ -262,14 +272,16 @@ typedef struct range {
   uint64_t from, to;
 } range;
 
-/* Nothing may lie anywhere below the end. */
+/* 1 if the range of bytes is aligned and inside `r`. Zero bytes may have any aligned offset that is
+ * not above the end. */
 static int is_inside(uint64_t offset, uint64_t bytes, range r) {
   return offset % VT_PLAN_ALIGNMENT == 0 && (offset >= r.from || bytes == 0) && offset <= r.to &&
          bytes <= r.to - offset;
 }
 
-/* Where values of an arena lie. What a body keeps itself lies in the stretch set apart for it. */
-static range range_of(const vt_verify *v, uint32_t arena) {
+/* The bytes of an arena that values may use. The values of a body must be in the range that its
+ * step reserves for bodies. */
+static range value_range(const vt_verify *v, uint32_t arena) {
   range r = {0, 0};
   if (v->outer != NULL) {
     const vt_nested *own = &v->outer->p->nested[v->step];
@@ -286,12 +298,12 @@ static vt_status verify_value(const vt_verify *v, uint32_t value) {
   const vt_buffer *b = &v->p->buffers[value];
   int fits;
   if (b->place == VT_PLACE_ARG) {
-    fits = b->offset == vt_verify_argument(v, value).offset;
+    fits = b->offset == vt_verify_argument_location(v, value).offset;
   } else if (b->place == VT_PLACE_VIEW) {
     const vt_buffer *root = &v->p->buffers[v->root[value]];
     fits = is_inside(b->offset, b->bytes, (range){root->offset, root->offset + root->bytes});
   } else {
-    fits = is_inside(b->offset, b->bytes, range_of(v, vt_verify_arena(b->class)));
+    fits = is_inside(b->offset, b->bytes, value_range(v, vt_verify_arena(b->class)));
   }
   return fits ? VT_OK : vt_verify_fail_value(v, value, "misplaces");
 }
@@ -301,25 +313,25 @@ static vt_status verify_bounds(const vt_verify *v) {
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (p->class_bytes[c] > VT_PLAN_MOST_BYTES)
       return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan is beyond 2^48 bytes", c);
-  const range temporaries = range_of(v, VT_CLASS_TEMP);
+  const range temporaries = value_range(v, VT_CLASS_TEMP);
   for (uint32_t i = 0; i < p->n_buffers; i++) VT_TRY(verify_value(v, i));
   for (uint32_t i = 0; i < p->n_steps; i++) {
     if (!is_inside(p->nested[i].offset, p->nested[i].bytes, temporaries) && p->nested[i].n > 0)
       return vt_verify_fail_step(v, i, "places its bodies outside their arena");
-    for (uint32_t k = v->first_visit[i]; k < v->first_visit[i + 1]; k++)
+    for (uint32_t k = v->first_upload[i]; k < v->first_upload[i + 1]; k++)
       if (!is_inside(p->transfers[k].offset, p->transfers[k].bytes, temporaries))
-        return vt_verify_fail_step(v, i, "places a visit outside its arena");
+        return vt_verify_fail_step(v, i, "places an upload outside its arena");
   }
   return VT_OK;
 }
 
-/* ---- what shares the arenas ---- */
+/* ---- collecting the extents ---- */
 
-/* What the target asked for in a plan and its bodies; nothing where `to` is 0. */
-typedef struct asked {
-  range copies, scratch;
-  range all; /* where it may lie */
-} asked;
+/* The bytes that dense copies and scratch take in a plan and its bodies. */
+typedef struct target_bytes {
+  range copies, scratch; /* from the first byte used to the last; unused if `to` is 0 */
+  range all;             /* the bytes that they may use */
+} target_bytes;
 
 static void widen(range *r, uint64_t offset, uint64_t bytes) {
   if (bytes == 0) return;
@@ -343,23 +355,23 @@ static void find_values(const vt_verify *v, const life *lives, extent_list *out)
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_nested *n = &p->nested[i];
     add_extent(out, (extent){EXTENT_BODIES, i, VT_CLASS_TEMP, i, i, n->offset, n->bytes});
-    for (uint32_t k = v->first_visit[i]; k < v->first_visit[i + 1]; k++) {
+    for (uint32_t k = v->first_upload[i]; k < v->first_upload[i + 1]; k++) {
       const vt_transfer *t = &p->transfers[k];
       const uint32_t last = vt_verify_group_last(v, i);
-      add_extent(out, (extent){EXTENT_VISIT, t->value, t->class, i, last, t->offset, t->bytes});
+      add_extent(out, (extent){EXTENT_UPLOAD, t->value, t->class, i, last, t->offset, t->bytes});
     }
   }
 }
 
-/* Dense copies of views, from the step they are made for to the end of the group that reads them
- * last. */
-static vt_status find_copies(const vt_verify *v, extent_list *out, asked *a) {
+/* Adds the dense copies of views. A copy lives from the step it is made for to the end of the group
+ * that reads it last. */
+static vt_status find_copies(const vt_verify *v, extent_list *out, target_bytes *a) {
   const vt_graph *g = v->p->g;
   extent *copies = VT_NEW_N(v->scratch, extent, v->p->n_buffers);
   if (copies == NULL) return vt_verify_fail_memory(v);
-  for (uint32_t r = 0; r < v->n_runs; r++) {
-    const vt_node *n = &g->nodes[v->run_node[r]];
-    const uint32_t value = n->first_out, i = v->run_step[r];
+  for (uint32_t r = 0; r < v->n_bk_steps; r++) {
+    const vt_node *n = &g->nodes[v->bk_step_node[r]];
+    const uint32_t value = n->first_out, i = v->bk_step_owner[r];
     uint64_t count, bytes = 0;
     if (vt_verify_is_copied(v, value)) {
       VT_TRY(vt_type_size(&g->values[value].type, &count, &bytes, v->d));
@@ -375,22 +387,22 @@ static vt_status find_copies(const vt_verify *v, extent_list *out, asked *a) {
   return VT_OK;
 }
 
-/* A run without scratch has it nowhere. */
-static int is_scratch(const vt_bk_step *s, range all) {
+/* 1 if the scratch of a backend step is inside `all`; without scratch its offset must be 0. */
+static int scratch_fits(const vt_bk_step *s, range all) {
   if (s->work_arena != VT_CLASS_TEMP) return 0;
   return s->work_bytes == 0 ? s->work_offset == 0 : is_inside(s->work_offset, s->work_bytes, all);
 }
 
-/* Runs of a step, and steps of a group, do not use their scratch side by side: together they have
- * one extent, which reaches from the first of it to the last. */
-static vt_status find_scratch(const vt_verify *v, extent_list *out, asked *a) {
+/* Adds the scratch of steps. The members of a group, and a step and its dense copies, do not run at
+ * the same time, so their scratch is one extent, from its first byte to its last. */
+static vt_status find_scratch(const vt_verify *v, extent_list *out, target_bytes *a) {
   range *unit = VT_NEW_N(v->scratch, range, v->p->n_steps);
   if (unit == NULL) return vt_verify_fail_memory(v);
-  for (uint32_t r = 0; r < v->n_runs; r++) {
-    const vt_bk_step *s = &v->p->runs[r];
-    if (!is_scratch(s, a->all))
-      return vt_verify_fail_step(v, v->run_step[r], "misplaces its scratch");
-    widen(&unit[vt_verify_group_first(v, v->run_step[r])], s->work_offset, s->work_bytes);
+  for (uint32_t r = 0; r < v->n_bk_steps; r++) {
+    const vt_bk_step *s = &v->p->bk_steps[r];
+    if (!scratch_fits(s, a->all))
+      return vt_verify_fail_step(v, v->bk_step_owner[r], "misplaces its scratch");
+    widen(&unit[vt_verify_group_first(v, v->bk_step_owner[r])], s->work_offset, s->work_bytes);
     widen(&a->scratch, s->work_offset, s->work_bytes);
   }
   for (uint32_t i = 0; i < v->p->n_steps; i++)
@@ -401,7 +413,9 @@ static vt_status find_scratch(const vt_verify *v, extent_list *out, asked *a) {
 
 /* ---- sums ---- */
 
-static void verify_end(const extent_list *list, uint64_t from, uint32_t most, uint64_t *end) {
+/* By arena: the aligned end, counted from `from`, of the highest extent whose kind is at most
+ * `most`. */
+static void find_ends(const extent_list *list, uint64_t from, uint32_t most, uint64_t *end) {
   for (uint32_t i = 0; i < list->n; i++) {
     const extent *e = &list->at[i];
     const uint64_t at = rounded(e->offset + e->bytes - from);
@@ -409,20 +423,20 @@ static void verify_end(const extent_list *list, uint64_t from, uint32_t most, ui
   }
 }
 
-/* An arena ends where the last that lies in it does. Of that of the temporaries, results are so
- * many bytes, what the target asked for takes what is beyond the last value, and all else is the
- * temporaries'. A body counts its values alone. */
+/* Checks the bytes of each class. An arena ends where its highest extent ends. In the arena of the
+ * temporaries, OUTPUT is the sum of the results, WORK is the part above the highest value, and the
+ * rest is TEMP. A body has only TEMP, for its values. */
 static vt_status verify_sums(const vt_verify *v, const extent_list *list) {
   uint64_t sum[VT_CLASS_COUNT] = {0}, all[VT_CLASS_COUNT] = {0};
   const vt_plan *p = v->p;
-  verify_end(list, v->outer == NULL ? 0 : range_of(v, VT_CLASS_TEMP).from, EXTENT_BODIES, sum);
-  verify_end(list, 0, EXTENT_BODY_SCRATCH, all);
+  find_ends(list, v->outer == NULL ? 0 : value_range(v, VT_CLASS_TEMP).from, EXTENT_BODIES, sum);
+  find_ends(list, 0, EXTENT_BODY_SCRATCH, all);
   if (v->outer == NULL && all[VT_CLASS_TEMP] > sum[VT_CLASS_TEMP])
     sum[VT_CLASS_WORK] = all[VT_CLASS_TEMP] - sum[VT_CLASS_TEMP];
   for (uint32_t i = 0; i < p->n_buffers; i++)
     if (p->buffers[i].class == VT_CLASS_OUTPUT && p->buffers[i].place == VT_PLACE_OWN)
       sum[VT_CLASS_OUTPUT] += rounded(p->buffers[i].bytes);
-  sum[VT_CLASS_TEMP] -= sum[VT_CLASS_OUTPUT]; /* all results are there at the end */
+  sum[VT_CLASS_TEMP] -= sum[VT_CLASS_OUTPUT]; /* all results are live at the end */
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (p->class_bytes[c] != sum[c])
       return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan takes %llu bytes, not %llu", c,
@@ -430,7 +444,7 @@ static vt_status verify_sums(const vt_verify *v, const extent_list *list) {
   return VT_OK;
 }
 
-/* ---- what is alive at once ---- */
+/* ---- live bytes ---- */
 
 static int is_on_device(uint32_t class) {
   static const uint8_t device[VT_CLASS_COUNT] = {
@@ -441,36 +455,40 @@ static int is_on_device(uint32_t class) {
   return device[class];
 }
 
-/* What the runs of a step have besides values and copies: scratch, and the larger body. */
-static uint64_t alive_in_run(const vt_verify *v, uint32_t run) {
-  const uint32_t step = v->run_step[run];
+/* Live bytes of a backend step in addition to values and copies: its scratch and its largest
+ * body. */
+static uint64_t extra_live_bytes(const vt_verify *v, uint32_t i) {
+  const uint32_t step = v->bk_step_owner[i];
   const vt_nested *nested = &v->p->nested[step];
   uint64_t bodies = 0;
-  for (uint32_t k = 0; v->run_node[run] == v->p->step_node[step] && k < nested->n; k++)
+  for (uint32_t k = 0; v->bk_step_node[i] == v->p->step_node[step] && k < nested->n; k++)
     if (nested->plan[k]->live_bytes > bodies) bodies = nested->plan[k]->live_bytes;
-  return v->p->runs[run].work_bytes + bodies;
+  return v->p->bk_steps[i].work_bytes + bodies;
 }
 
-/* By step, as differences; sums may wrap in between, but are of ranges that lie apart. */
-static vt_status verify_live(const vt_verify *v, const extent_list *list) {
+/* Checks the plan's live_bytes and live_step. Bytes by step are stored as differences, which may
+ * wrap; their sums do not, because they count extents that do not overlap. */
+static vt_status verify_live_bytes(const vt_verify *v, const extent_list *list) {
   const uint32_t n = v->p->n_steps + 1;
-  uint64_t *change = VT_NEW_N(v->scratch, uint64_t, (size_t)n + 1), there = 0, most = 0;
+  uint64_t *change = VT_NEW_N(v->scratch, uint64_t, (size_t)n + 1), live = 0, most = 0;
   uint64_t *extra = VT_NEW_N(v->scratch, uint64_t, n);
   uint32_t at = 0;
   if (change == NULL || extra == NULL) return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < list->n; i++) {
     const extent *e = &list->at[i];
-    const int counts = e->kind == EXTENT_VALUE || e->kind == EXTENT_VISIT || e->kind == EXTENT_COPY;
+    const int counts =
+        e->kind == EXTENT_VALUE || e->kind == EXTENT_UPLOAD || e->kind == EXTENT_COPY;
     if (!is_on_device(e->arena) || !counts) continue;
     change[e->first] += e->bytes;
     change[e->last + 1] -= e->bytes;
   }
-  for (uint32_t r = 0; r < v->n_runs; r++)
-    if (alive_in_run(v, r) > extra[v->run_step[r]]) extra[v->run_step[r]] = alive_in_run(v, r);
+  for (uint32_t r = 0; r < v->n_bk_steps; r++)
+    if (extra_live_bytes(v, r) > extra[v->bk_step_owner[r]])
+      extra[v->bk_step_owner[r]] = extra_live_bytes(v, r);
   for (uint32_t i = 0; i < n; i++) {
-    there += change[i];
-    if (there + extra[i] <= most) continue;
-    most = there + extra[i];
+    live += change[i];
+    if (live + extra[i] <= most) continue;
+    most = live + extra[i];
     at = i;
   }
   if (v->p->live_bytes == most && v->p->live_step == at) return VT_OK;
@@ -481,11 +499,12 @@ static vt_status verify_live(const vt_verify *v, const extent_list *list) {
 
 /* ---- plans and the plans of their bodies ---- */
 
-static vt_status verify_plan(const vt_verify *v, asked *out);
+static vt_status verify_plan(const vt_verify *v, target_bytes *out);
 
-static vt_status verify_bodies(const vt_verify *v, uint32_t step, extent_list *out, asked *a) {
+static vt_status verify_bodies(const vt_verify *v, uint32_t step, extent_list *out,
+                               target_bytes *a) {
   const vt_nested *nested = &v->p->nested[step];
-  asked inner = {.all = a->all};
+  target_bytes inner = {.all = a->all};
   uint64_t most = 0;
   for (uint32_t k = 0; k < nested->n; k++) {
     vt_verify body;
@@ -493,7 +512,8 @@ static vt_status verify_bodies(const vt_verify *v, uint32_t step, extent_list *o
     VT_TRY(verify_plan(&body, &inner));
     if (body.p->class_bytes[VT_CLASS_TEMP] > most) most = body.p->class_bytes[VT_CLASS_TEMP];
   }
-  if (most != nested->bytes) return vt_verify_fail_step(v, step, "misstates what its bodies use");
+  if (most != nested->bytes)
+    return vt_verify_fail_step(v, step, "misstates the bytes of its bodies");
   const range *c = &inner.copies, *s = &inner.scratch;
   add_extent(
       out, (extent){EXTENT_BODY_COPIES, step, VT_CLASS_TEMP, step, step, c->from, c->to - c->from});
@@ -504,8 +524,8 @@ static vt_status verify_bodies(const vt_verify *v, uint32_t step, extent_list *o
   return VT_OK;
 }
 
-/* Widens *a by what the plan and its bodies have. */
-static vt_status verify_plan(const vt_verify *v, asked *a) {
+/* Verifies a plan and its bodies and widens *a by their copies and scratch. */
+static vt_status verify_plan(const vt_verify *v, target_bytes *a) {
   const vt_plan *p = v->p;
   const size_t most = 2 * ((size_t)p->n_buffers + 2 * (size_t)p->n_steps) + p->n_transfers;
   life *lives = VT_NEW_N(v->scratch, life, p->n_buffers);
@@ -517,14 +537,14 @@ static vt_status verify_plan(const vt_verify *v, asked *a) {
   VT_TRY(find_copies(v, &list, a));
   VT_TRY(find_scratch(v, &list, a));
   for (uint32_t i = 0; i < p->n_steps; i++) VT_TRY(verify_bodies(v, i, &list, a));
-  VT_TRY(sweep(v, &list));
+  VT_TRY(sweep_extents(v, &list));
   VT_TRY(verify_sums(v, &list));
-  return verify_live(v, &list);
+  return verify_live_bytes(v, &list);
 }
 
 static vt_status verify_all(const vt_plan *p, vt_arena *scratch, vt_diag *d) {
   vt_verify v;
-  asked a = {.all = {0, 0}};
+  target_bytes a = {.all = {0, 0}};
   VT_TRY(vt_verify_open(&v, p, scratch, d));
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (vt_verify_arena(c) == VT_CLASS_TEMP) a.all.to += p->class_bytes[c];

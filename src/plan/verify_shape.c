@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verify_shape.c - a plan against its graph, before time and addresses come in: counts and indices,
- * which nodes are steps, where every value may lie, how large it is, and what is transferred. */
+ * verify_shape.c - checks the parts of a plan that do not depend on the order of the steps or on
+ * offsets. These are counts and indices, which nodes are steps, the place, class and size of every
+ * value, and the list of transfers. The other verifiers start from its result (vt_verify_open). */
 #include <string.h>
 #include "vt_layout.h"
 #include "vt_sort.h"
@@ -19,7 +20,7 @@ vt_status vt_verify_fail_memory(const vt_verify *v) {
   return VT_FAIL(v->d, VT_NOMEM, "out of memory");
 }
 
-static vt_status fail(const vt_verify *v, const char *what) {
+static vt_status fail_plan(const vt_verify *v, const char *what) {
   return VT_FAIL(v->d, VT_INTERNAL, "the plan %s", what);
 }
 
@@ -40,14 +41,16 @@ static int is_operand(const vt_graph *g, const vt_node *n, uint32_t value) {
   return 0;
 }
 
-/* How the node around a body sees one of its ports; any other value is the plan's own. */
+/* Whether a port of a body has bytes of its own or aliases an operand or result of the node around
+ * the body. Any other value has bytes of its own. */
 static vt_arg_place argument_place(const vt_verify *v, uint32_t value, uint32_t *out_index) {
   if (v->outer == NULL || !vt_verify_is_port(v, value)) return VT_ARG_OWN;
   const vt_node *n = vt_verify_node(v->outer, v->step);
   return vt_op_body_place(n->op, n->attrs, v->which, v->p->g->values[value].index, out_index);
 }
 
-/* A view is all of what its node makes, and of its node's one operand. */
+/* 1 if the graph allows the place of the value. A view is the only result of its node and views the
+ * node's only operand. */
 static int place_fits(const vt_verify *v, uint32_t value) {
   const vt_graph *g = v->p->g;
   const vt_buffer *b = &v->p->buffers[value];
@@ -67,20 +70,20 @@ static int place_fits(const vt_verify *v, uint32_t value) {
   }
 }
 
-vt_spot vt_verify_argument(const vt_verify *v, uint32_t port) {
+vt_location vt_verify_argument_location(const vt_verify *v, uint32_t port) {
   const vt_node *n = vt_verify_node(v->outer, v->step);
   uint32_t index = 0;
   const vt_arg_place place = argument_place(v, port, &index);
   const uint32_t value =
       place == VT_ARG_RESULT ? n->first_out + index : v->outer->p->g->operands[n->first_in + index];
-  return vt_verify_spot(v->outer, v->step, value);
+  return vt_verify_location(v->outer, v->step, value);
 }
 
 static int class_fits(const vt_verify *v, uint32_t value, int result) {
   const vt_buffer *b = &v->p->buffers[value];
   const vt_value *x = &v->p->g->values[value];
   if (b->place == VT_PLACE_VIEW) return b->class == v->p->buffers[b->of].class;
-  if (b->place == VT_PLACE_ARG) return b->class == vt_verify_argument(v, value).class;
+  if (b->place == VT_PLACE_ARG) return b->class == vt_verify_argument_location(v, value).class;
   if (v->outer != NULL) return b->class == VT_CLASS_TEMP;
   if (x->node != VT_NO_NODE && result) return b->class == VT_CLASS_OUTPUT;
   if (b->place == VT_PLACE_OVER) return b->class == v->p->buffers[b->of].class;
@@ -91,7 +94,7 @@ static int class_fits(const vt_verify *v, uint32_t value, int result) {
 
 /* ---- sizes ---- */
 
-/* What a value views was looked at before, so its strides can be trusted. */
+/* The viewed value has been verified before, so its strides are right. */
 static vt_status verify_layout(const vt_verify *v, uint32_t value) {
   const vt_graph *g = v->p->g;
   const vt_buffer *b = &v->p->buffers[value];
@@ -99,15 +102,15 @@ static vt_status verify_layout(const vt_verify *v, uint32_t value) {
   vt_layout want;
   uint64_t count, bytes;
   if (vt_type_size(type, &count, &bytes, NULL) != VT_OK)
-    return vt_verify_fail_value(v, value, "has no room for");
+    return vt_verify_fail_value(v, value, "has a tensor that is too large:");
   vt_layout_dense(type, &want);
   if (b->place == VT_PLACE_VIEW) {
     const vt_node *n = &g->nodes[g->values[value].node];
     const vt_buffer *of = &v->p->buffers[b->of];
     vt_layout from = {.first = 0};
     memcpy(from.stride, of->stride, sizeof from.stride);
-    if (!vt_op_view(n->op, n->attrs, &g->values[b->of].type, &from, type, &want))
-      return vt_verify_fail_value(v, value, "sees what must be computed as a view:");
+    if (!vt_op_result_view(n->op, n->attrs, &g->values[b->of].type, &from, type, &want))
+      return vt_verify_fail_value(v, value, "has a view that its op does not allow:");
     bytes = vt_layout_span(type, &want);
     if (b->offset - of->offset != want.first * vt_dtype_bytes(type->dtype))
       return vt_verify_fail_value(v, value, "misplaces the first element of the view");
@@ -121,7 +124,7 @@ static vt_status verify_layout(const vt_verify *v, uint32_t value) {
 
 static vt_status verify_value(vt_verify *v, uint32_t value, int result) {
   const vt_buffer *b = &v->p->buffers[value];
-  if (b->value != value) return vt_verify_fail_value(v, value, "has another value in the place of");
+  if (b->value != value) return vt_verify_fail_value(v, value, "has another value at the index of");
   if (!place_fits(v, value)) return vt_verify_fail_value(v, value, "misstates the place of");
   v->root[value] = b->place == VT_PLACE_VIEW ? v->root[b->of] : value;
   if (result && b->place == VT_PLACE_VIEW)
@@ -131,7 +134,7 @@ static vt_status verify_value(vt_verify *v, uint32_t value, int result) {
   return verify_layout(v, value);
 }
 
-/* Ports first, then nodes: what a view views comes before it. */
+/* Ports come first, then nodes in order, so that a viewed value is verified before its view. */
 static vt_status verify_values(vt_verify *v) {
   const vt_graph *g = v->p->g;
   uint8_t *result = VT_NEW_N(v->scratch, uint8_t, g->n_values);
@@ -163,11 +166,11 @@ static vt_status verify_nested(const vt_verify *v, uint32_t step) {
   if (!fits) return vt_verify_fail_step(v, step, "has other bodies than its node");
   for (uint32_t k = 0; k < n->n_in && n->n_body > 0; k++)
     if (v->p->buffers[v->p->g->operands[n->first_in + k]].place == VT_PLACE_VIEW)
-      return vt_verify_fail_step(v, step, "has bodies and is given a view");
+      return vt_verify_fail_step(v, step, "has bodies and reads a view");
   return VT_OK;
 }
 
-/* Every node that makes more than a view is a step, once. */
+/* Every node must be exactly one step, except that a node of a view is not a step. */
 static vt_status verify_steps(vt_verify *v) {
   const vt_plan *p = v->p;
   uint32_t n = 0;
@@ -178,7 +181,7 @@ static vt_status verify_steps(vt_verify *v) {
     n += !is_view(p, &p->g->nodes[i]);
   }
   if (p->n_steps != n || (n > 0 && (p->step_node == NULL || p->nested == NULL)))
-    return fail(v, "has not as many steps as its graph asks for");
+    return fail_plan(v, "has another number of steps than its graph");
   for (uint32_t i = 0; i < n; i++) {
     const uint32_t node = p->step_node[i];
     if (node >= p->g->n_nodes || v->step_of[node] != VT_NO_STEP || is_view(p, &p->g->nodes[node]))
@@ -191,7 +194,8 @@ static vt_status verify_steps(vt_verify *v) {
 
 /* ---- transfers ---- */
 
-/* `*at` counts the transfers met. An offset is free where it is a visit's. */
+/* Checks the next transfer and advances *at, the number of transfers checked. The offset of an
+ * upload is not checked here: `want` then has VT_NO_OFFSET. */
 static vt_status expect_transfer(const vt_verify *v, const vt_transfer *want, uint32_t *at) {
   if (*at >= v->p->n_transfers) return vt_verify_fail_value(v, want->value, "lacks a transfer of");
   const vt_transfer *t = &v->p->transfers[*at];
@@ -203,26 +207,28 @@ static vt_status expect_transfer(const vt_verify *v, const vt_transfer *want, ui
   return VT_OK;
 }
 
-static vt_status expect_kept(const vt_verify *v, uint32_t value, uint32_t direction, uint32_t step,
-                             uint32_t *at) {
+/* Expects the transfer of an input or a result, unless it has no bytes or stays in host memory. */
+static vt_status expect_port_transfer(const vt_verify *v, uint32_t value, uint32_t direction,
+                                      uint32_t step, uint32_t *at) {
   const vt_buffer *b = &v->p->buffers[value];
   if (b->bytes == 0 || b->class == VT_CLASS_HOST) return VT_OK;
   const vt_transfer want = {value, direction, step, b->class, b->offset, b->bytes};
   return expect_transfer(v, &want, at);
 }
 
-static int ascending(const void *a, const void *b, const void *context) {
+static int by_number(const void *a, const void *b, const void *context) {
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   (void)context;
   return x < y ? -1 : x > y;
 }
 
-typedef struct guests { /* the parameters that visit at a step, or for a group */
-  uint32_t *port, n;
-  uint32_t *seen; /* by port: the last step that asked, and one */
-} guests;
+typedef struct upload_list { /* the streamed parameters that a step or group reads */
+  uint32_t *port, n;         /* their ports, and how many they are */
+  uint32_t *seen;            /* by port: 1 + the last step whose list it is in */
+} upload_list;
 
-static void invite(const vt_verify *v, uint32_t step, uint32_t member, guests *list) {
+/* Adds the streamed parameters that step `member` of the group starting at `step` reads. */
+static void add_streamed(const vt_verify *v, uint32_t step, uint32_t member, upload_list *list) {
   const vt_node *n = vt_verify_node(v, member);
   for (uint32_t k = 0; k < n->n_in; k++) {
     const uint32_t root = v->root[v->p->g->operands[n->first_in + k]];
@@ -234,12 +240,14 @@ static void invite(const vt_verify *v, uint32_t step, uint32_t member, guests *l
   }
 }
 
-static vt_status expect_visits(const vt_verify *v, uint32_t step, guests *list, uint32_t *at) {
+static vt_status expect_uploads(const vt_verify *v, uint32_t step, upload_list *list,
+                                uint32_t *at) {
   const vt_graph *g = v->p->g;
   list->n = 0;
-  if (vt_verify_group_first(v, step) != step) return VT_OK; /* they are there already */
-  for (uint32_t i = step; i <= vt_verify_group_last(v, step); i++) invite(v, step, i, list);
-  if (vt_sort(list->port, list->n, sizeof *list->port, ascending, NULL, v->scratch->a) != VT_OK)
+  if (vt_verify_group_first(v, step) != step)
+    return VT_OK; /* the first step of the group uploaded them */
+  for (uint32_t i = step; i <= vt_verify_group_last(v, step); i++) add_streamed(v, step, i, list);
+  if (vt_sort(list->port, list->n, sizeof *list->port, by_number, NULL, v->scratch->a) != VT_OK)
     return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < list->n; i++) {
     const uint32_t value = g->ports[list->port[i]].value;
@@ -250,35 +258,38 @@ static vt_status expect_visits(const vt_verify *v, uint32_t step, guests *list, 
   return VT_OK;
 }
 
-/* Inputs, then visits step by step, then results. A body has none: what it needs is there. */
+/* Transfers are inputs, then uploads step by step, then results. The plan of a body has no
+ * transfers, because the step around it has all that the body reads in device memory. */
 static vt_status verify_transfers(vt_verify *v) {
   const vt_plan *p = v->p;
   const vt_graph *g = p->g;
-  guests list = {VT_NEW_N(v->scratch, uint32_t, g->n_ports), 0,
-                 VT_NEW_N(v->scratch, uint32_t, g->n_ports)};
+  upload_list list = {VT_NEW_N(v->scratch, uint32_t, g->n_ports), 0,
+                      VT_NEW_N(v->scratch, uint32_t, g->n_ports)};
   uint32_t at = 0;
-  v->first_visit = VT_NEW_N(v->scratch, uint32_t, (size_t)p->n_steps + 1);
-  if (list.port == NULL || list.seen == NULL || v->first_visit == NULL)
+  v->first_upload = VT_NEW_N(v->scratch, uint32_t, (size_t)p->n_steps + 1);
+  if (list.port == NULL || list.seen == NULL || v->first_upload == NULL)
     return vt_verify_fail_memory(v);
-  if (p->n_transfers > 0 && p->transfers == NULL) return fail(v, "lacks its transfers");
+  if (p->n_transfers > 0 && p->transfers == NULL) return fail_plan(v, "lacks its transfers");
   for (uint32_t i = 0; v->outer == NULL && i < g->n_ports; i++)
     if (g->ports[i].kind == VT_PORT_INPUT)
-      VT_TRY(expect_kept(v, g->ports[i].value, VT_TO_DEVICE, 0, &at));
+      VT_TRY(expect_port_transfer(v, g->ports[i].value, VT_TO_DEVICE, 0, &at));
   for (uint32_t i = 0; i < p->n_steps; i++) {
-    v->first_visit[i] = at;
-    VT_TRY(expect_visits(v, i, &list, &at));
+    v->first_upload[i] = at;
+    VT_TRY(expect_uploads(v, i, &list, &at));
   }
-  v->first_visit[p->n_steps] = at;
+  v->first_upload[p->n_steps] = at;
   for (uint32_t i = 0; v->outer == NULL && i < g->n_results; i++)
-    VT_TRY(expect_kept(v, g->results[i].value, VT_FROM_DEVICE, p->n_steps, &at));
-  return at == p->n_transfers ? VT_OK : fail(v, "has transfers that its graph does not ask for");
+    VT_TRY(expect_port_transfer(v, g->results[i].value, VT_FROM_DEVICE, p->n_steps, &at));
+  return at == p->n_transfers ? VT_OK
+                              : fail_plan(v, "has transfers that its graph does not ask for");
 }
 
-/* The visit of a port at a step: they are in the order of the ports. */
-static const vt_transfer *visit_of(const vt_verify *v, uint32_t step, uint32_t value) {
+/* The upload of a streamed parameter for a step, or NULL. The uploads of a step are
+ * in the order of the ports. */
+static const vt_transfer *find_upload(const vt_verify *v, uint32_t step, uint32_t value) {
   const vt_graph *g = v->p->g;
   const uint32_t first = vt_verify_group_first(v, step);
-  uint32_t lo = v->first_visit[first], hi = v->first_visit[first + 1];
+  uint32_t lo = v->first_upload[first], hi = v->first_upload[first + 1];
   while (lo < hi) {
     const uint32_t mid = lo + (hi - lo) / 2;
     const vt_transfer *t = &v->p->transfers[mid];
@@ -292,16 +303,16 @@ static const vt_transfer *visit_of(const vt_verify *v, uint32_t step, uint32_t v
   return NULL;
 }
 
-/* What has no bytes does not travel, and is nowhere in particular. */
-vt_spot vt_verify_spot(const vt_verify *v, uint32_t step, uint32_t value) {
+/* A value without bytes has no upload, so its offset does not matter. */
+vt_location vt_verify_location(const vt_verify *v, uint32_t step, uint32_t value) {
   const vt_buffer *b = &v->p->buffers[value];
-  if (b->class != VT_CLASS_HOST) return (vt_spot){b->class, b->offset};
-  const vt_transfer *t = visit_of(v, step, v->root[value]);
+  if (b->class != VT_CLASS_HOST) return (vt_location){b->class, b->offset};
+  const vt_transfer *t = find_upload(v, step, v->root[value]);
   const uint64_t from_start = b->offset - v->p->buffers[v->root[value]].offset;
-  return (vt_spot){VT_CLASS_TEMP, (t == NULL ? 0 : t->offset) + from_start};
+  return (vt_location){VT_CLASS_TEMP, (t == NULL ? 0 : t->offset) + from_start};
 }
 
-/* ---- runs ---- */
+/* ---- backend steps ---- */
 
 int vt_verify_is_copied(const vt_verify *v, uint32_t value) {
   const vt_buffer *b = &v->p->buffers[value];
@@ -311,19 +322,20 @@ int vt_verify_is_copied(const vt_verify *v, uint32_t value) {
   return !vt_layout_is_dense(&v->p->g->values[value].type, &l);
 }
 
-typedef struct run_list {
+typedef struct bk_step_list {
   vt_verify *v;
-  uint8_t *copied; /* by value */
-  uint32_t *chain; /* views of views, the last one first */
-} run_list;
+  uint8_t *copied; /* by value: 1 once its dense copy is listed */
+  uint32_t *chain; /* scratch: views of views, the outermost first */
+} bk_step_list;
 
-static void add_run(vt_verify *v, uint32_t node, uint32_t step) {
-  v->run_node[v->n_runs] = node;
-  v->run_step[v->n_runs++] = step;
+static void add_bk_step(vt_verify *v, uint32_t node, uint32_t step) {
+  v->bk_step_node[v->n_bk_steps] = node;
+  v->bk_step_owner[v->n_bk_steps++] = step;
 }
 
-/* The node of a view runs before the first step that reads it, after those it reads itself. */
-static void add_copies(const run_list *list, uint32_t value, uint32_t step) {
+/* A dense copy runs before the first step that reads the view, and after the copy of the view that
+ * it reads itself. */
+static void add_copies(const bk_step_list *list, uint32_t value, uint32_t step) {
   vt_verify *v = list->v;
   uint32_t n = 0;
   while (vt_verify_is_copied(v, value) && !list->copied[value]) {
@@ -331,43 +343,43 @@ static void add_copies(const run_list *list, uint32_t value, uint32_t step) {
     list->chain[n++] = value;
     value = v->p->buffers[value].of;
   }
-  while (n-- > 0) add_run(v, v->p->g->values[list->chain[n]].node, step);
+  while (n-- > 0) add_bk_step(v, v->p->g->values[list->chain[n]].node, step);
 }
 
-static vt_status list_runs(vt_verify *v) {
+static vt_status list_bk_steps(vt_verify *v) {
   const vt_graph *g = v->p->g;
-  const run_list list = {v, VT_NEW_N(v->scratch, uint8_t, g->n_values),
-                         VT_NEW_N(v->scratch, uint32_t, g->n_values)};
-  v->run_node = VT_NEW_N(v->scratch, uint32_t, g->n_nodes);
-  v->run_step = VT_NEW_N(v->scratch, uint32_t, g->n_nodes);
+  const bk_step_list list = {v, VT_NEW_N(v->scratch, uint8_t, g->n_values),
+                             VT_NEW_N(v->scratch, uint32_t, g->n_values)};
+  v->bk_step_node = VT_NEW_N(v->scratch, uint32_t, g->n_nodes);
+  v->bk_step_owner = VT_NEW_N(v->scratch, uint32_t, g->n_nodes);
   if (vt_arena_status(v->scratch) != VT_OK) return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < v->p->n_steps; i++) {
     const vt_node *n = vt_verify_node(v, i);
     for (uint32_t k = 0; k < n->n_in; k++) add_copies(&list, g->operands[n->first_in + k], i);
-    add_run(v, v->p->step_node[i], i);
+    add_bk_step(v, v->p->step_node[i], i);
   }
-  if (v->p->n_runs != v->n_runs ||
-      (v->n_runs > 0 && (v->p->runs == NULL || v->p->run_node == NULL)))
-    return fail(v, "has not as many runs as its steps ask for");
+  if (v->p->n_bk_steps != v->n_bk_steps ||
+      (v->n_bk_steps > 0 && (v->p->bk_steps == NULL || v->p->bk_step_node == NULL)))
+    return fail_plan(v, "has another number of backend steps than its steps and views need");
   return VT_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- opening a plan ---- */
 
 static vt_status open_plan(vt_verify *v) {
   const vt_plan *p = v->p, *around = v->outer == NULL ? p : v->outer->p;
   if (p->g == NULL || p->n_buffers != p->g->n_values ||
       (p->n_buffers > 0 && (p->buffers == NULL || p->dense == NULL)))
-    return fail(v, "is not of its graph");
+    return fail_plan(v, "does not have the values of its graph");
   if (p->schedule > VT_SCHEDULE_MEMORY || p->schedule != around->schedule)
-    return fail(v, "has no such order of steps");
+    return fail_plan(v, "has an invalid schedule");
   if (p->dense_only > 1 || p->dense_only != around->dense_only ||
       (p->fingerprint == NULL) != (v->outer != NULL))
-    return fail(v, "is for no target");
+    return fail_plan(v, "has an invalid target");
   VT_TRY(verify_values(v));
   VT_TRY(verify_steps(v));
   VT_TRY(verify_transfers(v));
-  return list_runs(v);
+  return list_bk_steps(v);
 }
 
 vt_status vt_verify_open(vt_verify *v, const vt_plan *p, vt_arena *scratch, vt_diag *d) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verify_test.c - every field of every part of good plans, damaged in turn, is noticed by the
- * verifiers. */
+ * verify_test.c - damages every field of every struct of valid plans in turn and checks that the
+ * verifiers notice. plan_fields.def lists the fields. */
 #include "verify_test.h"
 #include <stddef.h>
 #include <string.h>
@@ -10,23 +10,25 @@
 typedef enum field_kind { U32, U64, U32S, U64S, POINTER, IDENTITY, OUTSIDE, HOLE } field_kind;
 
 typedef struct part { /* a struct of a plan under test */
-  const char *of;
-  void *at;
-  vt_plan *top, *plan; /* all of it; the one it is part of */
+  const char *of;     /* name of the struct's type */
+  void *at;           /* address of the struct */
+  vt_plan *top;       /* the whole plan */
+  vt_plan *plan;      /* the plan that the struct belongs to: `top`, or that of a body */
 } part;
-typedef struct damage {
+typedef struct damage { /* a changed field of `what` */
   const part *what;
   uint64_t before, after;
 } damage;
+/* 1 if a damaged plan is still valid. */
 typedef int accept_fn(const damage *d);
 
 static int never(const damage *d) { return d == NULL; }
-static int takes_nothing(const damage *d) { return ((const vt_bk_step *)d->what->at)->n_in == 0; }
+static int has_no_operands(const damage *d) { return ((const vt_bk_step *)d->what->at)->n_in == 0; }
 static int is_inside_scratch(const damage *d) {
   const vt_bk_step *s = d->what->at;
-  const uint64_t room = vt_plan_arena_bytes(d->what->top, VT_CLASS_TEMP);
-  return s->work_offset % VT_PLAN_ALIGNMENT == 0 && s->work_bytes <= room &&
-         s->work_offset <= room - s->work_bytes;
+  const uint64_t end = vt_plan_arena_bytes(d->what->top, VT_CLASS_TEMP);
+  return s->work_offset % VT_PLAN_ALIGNMENT == 0 && s->work_bytes <= end &&
+         s->work_offset <= end - s->work_bytes;
 }
 
 static const struct field {
@@ -44,8 +46,8 @@ static const struct field {
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
-/* The rows of a struct follow each other without a gap from its first byte to its last. */
-static void check_covered(const char *of, size_t bytes) {
+/* Checks that the rows of a struct cover it without a gap from its first byte to its last. */
+static void check_rows_cover(const char *of, size_t bytes) {
   size_t end = 0;
   for (size_t i = 0; i < N_FIELDS; i++) {
     if (strcmp(fields[i].of, of) != 0) continue;
@@ -58,16 +60,16 @@ static void check_covered(const char *of, size_t bytes) {
   if (end != bytes) fprintf(stderr, "  no row for the end of %s\n", of);
 }
 
-static void test_table(void) {
-  const vt_nested in_order = {1, {NULL}, 2, 3}; /* a field in the hole would shift these */
+static void test_field_table(void) {
+  const vt_nested in_order = {1, {NULL}, 2, 3}; /* a field in the padding would shift these */
   CHECK(in_order.n == 1 && in_order.offset == 2 && in_order.bytes == 3);
-  check_covered("vt_plan", sizeof(vt_plan));
-  check_covered("vt_buffer", sizeof(vt_buffer));
-  check_covered("vt_nested", sizeof(vt_nested));
-  check_covered("vt_transfer", sizeof(vt_transfer));
-  check_covered("vt_bk_step", sizeof(vt_bk_step));
-  check_covered("vt_bk_tensor", sizeof(vt_bk_tensor));
-  check_covered("vt_bk_body", sizeof(vt_bk_body));
+  check_rows_cover("vt_plan", sizeof(vt_plan));
+  check_rows_cover("vt_buffer", sizeof(vt_buffer));
+  check_rows_cover("vt_nested", sizeof(vt_nested));
+  check_rows_cover("vt_transfer", sizeof(vt_transfer));
+  check_rows_cover("vt_bk_step", sizeof(vt_bk_step));
+  check_rows_cover("vt_bk_tensor", sizeof(vt_bk_tensor));
+  check_rows_cover("vt_bk_body", sizeof(vt_bk_body));
   for (size_t i = 0; i < N_FIELDS; i++)
     if (fields[i].kind == OUTSIDE)
       CHECK(strcmp(fields[i].of, "vt_plan") == 0 && strstr("arena g core target", fields[i].name));
@@ -84,14 +86,14 @@ static void add_part(part_list *l, const char *of, const void *at, vt_plan *top,
   if (l->n == sizeof l->at / sizeof *l->at) exit(1);
   part *x = &l->at[l->n++];
   *x = (part){of, NULL, top, plan};
-  memcpy(&x->at, &at, sizeof at); /* the arena's: it may be written to */
+  memcpy(&x->at, &at, sizeof at); /* drops const: the arena's memory is writable */
 }
 
 static void add_tensors(part_list *l, const vt_bk_tensor *t, uint32_t n, vt_plan *top, vt_plan *p) {
   for (uint32_t i = 0; i < n; i++) add_part(l, "vt_bk_tensor", &t[i], top, p);
 }
 
-static void add_run(part_list *l, const vt_bk_step *s, vt_plan *top, vt_plan *p) {
+static void add_bk_step(part_list *l, const vt_bk_step *s, vt_plan *top, vt_plan *p) {
   add_part(l, "vt_bk_step", s, top, p);
   add_tensors(l, s->in, s->n_in, top, p);
   add_tensors(l, s->out, s->n_out, top, p);
@@ -107,7 +109,7 @@ static void add_plan(part_list *l, vt_plan *top, vt_plan *p) {
   for (uint32_t i = 0; i < p->n_buffers; i++) add_part(l, "vt_buffer", &p->buffers[i], top, p);
   for (uint32_t i = 0; i < p->n_transfers; i++)
     add_part(l, "vt_transfer", &p->transfers[i], top, p);
-  for (uint32_t i = 0; i < p->n_runs; i++) add_run(l, &p->runs[i], top, p);
+  for (uint32_t i = 0; i < p->n_bk_steps; i++) add_bk_step(l, &p->bk_steps[i], top, p);
   for (uint32_t i = 0; i < p->n_steps; i++) {
     add_part(l, "vt_nested", &p->nested[i], top, p);
     for (uint32_t k = 0; k < p->nested[i].n; k++) add_plan(l, top, p->nested[i].plan[k]);
@@ -116,18 +118,21 @@ static void add_plan(part_list *l, vt_plan *top, vt_plan *p) {
 
 /* ---- damage ---- */
 
-typedef struct tally {
+typedef struct tally { /* by field: number of damaged plans, and of those refused */
   uint64_t tried[N_FIELDS], noticed[N_FIELDS];
 } tally;
 
-static void judge(const part *x, size_t field, uint64_t before, uint64_t after, tally *count) {
+/* Verifies the damaged plan and counts the result; a valid plan is fine only if the row accepts
+ * it. */
+static void expect_noticed(const part *x, size_t field, uint64_t before, uint64_t after,
+                           tally *count) {
   vt_diag d = {0};
-  const damage done = {x, before, after};
+  const damage change = {x, before, after};
   const vt_status s = vt_plan_verify(x->top, &d);
   count->tried[field]++;
   count->noticed[field] += s == VT_INTERNAL;
   const int fine = (s == VT_INTERNAL && d.code == s && d.text[0] != 0) ||
-                   (s == VT_OK && fields[field].accept(&done));
+                   (s == VT_OK && fields[field].accept(&change));
   CHECK(fine);
   if (!fine)
     fprintf(stderr, "  %s.%s from %llu to %llu gives %s\n", x->of, fields[field].name,
@@ -148,7 +153,7 @@ static void put(void *at, size_t width, uint64_t value) {
   memcpy(at, width == sizeof narrow ? (const void *)&narrow : (const void *)&value, width);
 }
 
-/* A number changed in every way there is a reason to fear. */
+/* Replaces a number by neighbours, extremes and values that are off by one alignment. */
 static void damage_number(const part *x, size_t field, void *at, size_t width, tally *count) {
   const uint64_t old = get(at, width), high = (uint64_t)1 << (width * 8 - 1);
   const uint64_t changed[] = {
@@ -156,19 +161,19 @@ static void damage_number(const part *x, size_t field, void *at, size_t width, t
       old ^ high, old + 256, old - 256, 1,          old + ((uint64_t)1 << 20)};
   for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
     put(at, width, changed[i]);
-    if (get(at, width) != old) judge(x, field, old, get(at, width), count);
+    if (get(at, width) != old) expect_noticed(x, field, old, get(at, width), count);
   }
   put(at, width, old);
 }
 
-/* Two of a kind exchanged: each alone is a number a plan might have. */
+/* Swaps two numbers of the same field, each of which a valid plan might have. */
 static void swap_numbers(const part *x, size_t field, void *a, void *b, size_t width,
                          tally *count) {
   const uint64_t in_a = get(a, width), in_b = get(b, width);
   if (in_a == in_b) return;
   put(a, width, in_b);
   put(b, width, in_a);
-  judge(x, field, in_a, in_b, count);
+  expect_noticed(x, field, in_a, in_b, count);
   put(a, width, in_a);
   put(b, width, in_b);
 }
@@ -178,13 +183,13 @@ static void damage_pointer(const part *x, size_t field, void *at, tally *count) 
   memcpy(&old, at, sizeof old);
   if (old == NULL) return;
   memcpy(at, &none, sizeof none);
-  judge(x, field, 1, 0, count);
+  expect_noticed(x, field, 1, 0, count);
   memcpy(at, &old, sizeof old);
 }
 
 static size_t length_of_list(const part *x, size_t field) {
   if (strcmp(fields[field].name, "dense") == 0) return x->plan->n_buffers;
-  return strcmp(fields[field].name, "run_node") == 0 ? x->plan->n_runs : x->plan->n_steps;
+  return strcmp(fields[field].name, "bk_step_node") == 0 ? x->plan->n_bk_steps : x->plan->n_steps;
 }
 
 static void damage_list(const part *x, size_t field, char *at, tally *count) {
@@ -197,7 +202,7 @@ static void damage_list(const part *x, size_t field, char *at, tally *count) {
     swap_numbers(x, field, list + i * width, list + (i - 1) * width, width, count);
 }
 
-/* `next`: a part of the same kind, or NULL. */
+/* Damages one field. `next` is another struct of the same type to swap with, or NULL. */
 static void damage_field(const part *x, const part *next, size_t field, tally *count) {
   const struct field *f = &fields[field];
   char *at = (char *)x->at + f->at;
@@ -233,9 +238,10 @@ static void damage_plan(vt_plan *p, tally *count) {
 
 static void test_fields(void) {
   static tally count;
-  vt_graph *g = everything();
+  vt_graph *g = everything_graph();
   for (uint32_t i = 0; i < 8; i++) {
-    if (!vt_test_is_long() && (0x69u >> i & 1) == 0) continue; /* 0, 3, 5, 6: each choice twice */
+    if (!vt_test_is_long() && (0x69u >> i & 1) == 0)
+      continue; /* 0, 3, 5, 6: each option on and off */
     vt_plan *p = plan_for(g, i & 1, i >> 1 & 1, i & 1 ? 1000 : 0, i & 4 ? "*" : NULL);
     damage_plan(p, &count);
     vt_plan_free(p);
@@ -244,7 +250,7 @@ static void test_fields(void) {
   for (size_t i = 0; i < N_FIELDS; i++) {
     const int looked_at = fields[i].kind != OUTSIDE && fields[i].kind != HOLE;
     CHECK(!looked_at || (count.tried[i] > 0 && count.noticed[i] > 0));
-    CHECK(fields[i].accept == never || count.noticed[i] < count.tried[i]); /* no stale excuse */
+    CHECK(fields[i].accept == never || count.noticed[i] < count.tried[i]); /* no unused exception */
     if (looked_at && count.noticed[i] == 0)
       fprintf(stderr, "  %s.%s is never noticed\n", fields[i].of, fields[i].name);
     noticed += count.noticed[i];
@@ -254,7 +260,7 @@ static void test_fields(void) {
 }
 
 int main(void) {
-  test_table();
+  test_field_table();
   test_fields();
   TEST_DONE();
 }

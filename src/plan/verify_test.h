@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verify_test.h - plans for the tests of the verifiers. */
+ * verify_test.h - a target, graphs and plans for the tests of the planner and the verifiers. */
 #ifndef VERIFY_TEST_H
 #define VERIFY_TEST_H
 #include "vt_plan.h"
@@ -7,12 +7,16 @@
 
 /* ---- a target ---- */
 
+/* `self` is the scratch bytes per operand. */
+
 static inline vt_status workspace(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
   (void)d;
   *out = step->n_in > 0 ? *(const uint64_t *)self * step->n_in : 0;
   return VT_OK;
 }
 
+/* A verified plan. `scratch` is bytes per operand; `stream` names a streamed parameter, "*" means
+ * all, NULL none. */
 static inline vt_plan *plan_for(const vt_graph *g, uint32_t schedule, uint32_t dense,
                                 uint64_t scratch, const char *stream) {
   const vt_plan_options o = {schedule, stream != NULL, &stream};
@@ -21,14 +25,15 @@ static inline vt_plan *plan_for(const vt_graph *g, uint32_t schedule, uint32_t d
   vt_diag d = {0};
   CHECK(vt_plan_build(g, &o, &t, vt_alloc_default(), &p, &d) == VT_OK);
   if (p == NULL) fprintf(stderr, "  %s\n", d.text);
-  if (p == NULL) exit(1); /* nothing below makes sense */
+  if (p == NULL) exit(1); /* the rest of the test needs a plan */
   CHECK(vt_plan_verify(p, &d) == VT_OK && d.code == VT_OK);
   return p;
 }
 
-/* ---- a graph with everything in it ---- */
+/* ---- a graph with every feature ---- */
 
-static inline uint32_t port(vt_graph_builder *gb, const char *name, uint32_t kind, vt_type type) {
+static inline uint32_t add_port(vt_graph_builder *gb, const char *name, uint32_t kind,
+                                vt_type type) {
   const vt_init_info *zeros = vt_init_find("zeros");
   const int is_param = kind == VT_PORT_PARAM;
   const vt_port p = {.name = name,
@@ -38,7 +43,7 @@ static inline uint32_t port(vt_graph_builder *gb, const char *name, uint32_t kin
   return vt_graph_add_port(gb, &p, &type);
 }
 
-static inline void begin(vt_graph_builder *gb, const char *name) {
+static inline void begin_graph(vt_graph_builder *gb, const char *name) {
   if (vt_graph_begin(gb, name, vt_alloc_default(), NULL) != VT_OK) exit(1);
 }
 
@@ -52,25 +57,26 @@ static inline vt_graph *freeze(vt_graph_builder *gb) {
 static const int64_t wide[2] = {4, 64};
 static const vt_type tall_type = {VT_DTYPE_F32, 2, {64, 4}}, wide_type = {VT_DTYPE_F32, 2, {4, 64}};
 
-static inline uint32_t turn(vt_builder *b, uint32_t x) {
+static inline uint32_t transpose(vt_builder *b, uint32_t x) {
   const vt_attr_perm a = {.size = sizeof a, .perm = {.n = 2, .v = {1, 0}}};
   return b->node(b, VT_OP_transpose, &x, 1, &a);
 }
 
-/* Rows 16..48 start at byte 256 of 64 rows of 16 bytes. */
-static inline uint32_t cut(vt_builder *b, uint32_t x) {
+/* Rows 16 to 47 of 64 rows of 16 bytes; the view starts at byte 256. */
+static inline uint32_t slice_rows(vt_builder *b, uint32_t x) {
   const vt_attr_slice a = {
       .size = sizeof a, .start = {.n = 2, .v = {16, 0}}, .stop = {.n = 2, .v = {48, 4}}};
   return b->node(b, VT_OP_slice, &x, 1, &a);
 }
 
-/* One body negates, the other one takes what is not negative; both turn it twice. */
-static inline uint32_t choose(vt_builder *b, uint32_t which, uint32_t x, uint32_t y) {
+/* A cond whose first body negates and takes the absolute value of a twice transposed operand; the
+ * second body takes the absolute value. */
+static inline uint32_t add_cond(vt_builder *b, uint32_t which, uint32_t x, uint32_t y) {
   const vt_attr_cond a = {.size = sizeof a, .first = 1};
   const uint32_t in[3] = {which, x, y};
   vt_builder *body = b->open(b, &wide_type, 1);
-  uint32_t out = vt_build1(body, VT_OP_neg, turn(body, 0));
-  out = vt_build1(body, VT_OP_abs, turn(body, vt_build1(body, VT_OP_neg, out)));
+  uint32_t out = vt_build1(body, VT_OP_neg, transpose(body, 0));
+  out = vt_build1(body, VT_OP_abs, transpose(body, vt_build1(body, VT_OP_neg, out)));
   b->close(body, &out, 1);
   body = b->open(b, &wide_type, 1);
   out = vt_build1(body, VT_OP_abs, 0);
@@ -78,54 +84,57 @@ static inline uint32_t choose(vt_builder *b, uint32_t which, uint32_t x, uint32_
   return b->node(b, VT_OP_cond, in, 3, &a);
 }
 
-/* Carries x, walks through `all`, reads w, and collects what it carried. */
-static inline uint32_t repeat(vt_builder *b, uint32_t x, uint32_t all, uint32_t w, uint32_t which) {
+/* A loop that carries x, reads one slice of `all` per iteration and w in each, and collects the
+ * values that it carried. */
+static inline uint32_t add_loop(vt_builder *b, uint32_t x, uint32_t all, uint32_t w,
+                                uint32_t which) {
   const vt_attr_loop a = {.size = sizeof a, .count = 3, .carried = 1, .each = 1};
   const vt_type takes[5] = {
       {.dtype = VT_DTYPE_I64}, wide_type, wide_type, tall_type, {.dtype = VT_DTYPE_BOOL}};
   const uint32_t in[4] = {x, all, w, which};
   vt_builder *body = b->open(b, takes, 5);
   const uint32_t sum = vt_build2(body, VT_OP_add, 1, 2);
-  const uint32_t turned = vt_build2(body, VT_OP_mul, turn(body, sum), 3);
-  const uint32_t back = turn(body, turned), less = vt_build1(body, VT_OP_neg, sum);
+  const uint32_t transposed = vt_build2(body, VT_OP_mul, transpose(body, sum), 3);
+  const uint32_t back = transpose(body, transposed), less = vt_build1(body, VT_OP_neg, sum);
   const uint32_t both = vt_build2(body, VT_OP_add, back, less);
-  const uint32_t out[2] = {choose(body, 4, both, vt_build1(body, VT_OP_abs, both)), both};
+  const uint32_t out[2] = {add_cond(body, 4, both, vt_build1(body, VT_OP_abs, both)), both};
   b->close(body, out, 2);
   return b->node(b, VT_OP_loop, in, 4, &a);
 }
 
-/* Views of values, of views and of parameters; chains written over themselves; bodies with views
- * and bodies of their own; a group; what has no bytes; results that are ports. */
-static inline vt_graph *everything(void) {
+/* A graph with views of values, of views and of parameters; chains written in place; bodies with
+ * views and with bodies of their own; a group; tensors without bytes; results that are ports. */
+static inline vt_graph *everything_graph(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
-  begin(&gb, "everything");
-  const uint32_t x = port(&gb, "x", VT_PORT_INPUT, tall_type);
-  const uint32_t w = port(&gb, "w", VT_PORT_PARAM, tall_type);
-  const uint32_t s = port(&gb, "s", VT_PORT_PARAM, (vt_type){VT_DTYPE_F32, 1, {64}});
-  const uint32_t none = port(&gb, "none", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 4}});
-  const uint32_t q = port(&gb, "q", VT_PORT_INPUT, (vt_type){.dtype = VT_DTYPE_BOOL});
-  const uint32_t all = port(&gb, "all", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 3, {3, 4, 64}});
+  begin_graph(&gb, "everything");
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type);
+  const uint32_t w = add_port(&gb, "w", VT_PORT_PARAM, tall_type);
+  const uint32_t s = add_port(&gb, "s", VT_PORT_PARAM, (vt_type){VT_DTYPE_F32, 1, {64}});
+  const uint32_t none = add_port(&gb, "none", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 4}});
+  const uint32_t q = add_port(&gb, "q", VT_PORT_INPUT, (vt_type){.dtype = VT_DTYPE_BOOL});
+  const uint32_t all = add_port(&gb, "all", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 3, {3, 4, 64}});
   const uint32_t a = vt_build2(b, VT_OP_add, x, w);
-  const uint32_t t = turn(b, a), r = vt_build_reshape(b, a, 2, wide);
+  const uint32_t t = transpose(b, a), r = vt_build_reshape(b, a, 2, wide);
   const uint32_t u = vt_build2(b, VT_OP_add, t, r);
   const uint32_t repeated = vt_build_broadcast(b, s, 2, wide);
   gb.group = 1;
   const uint32_t v = vt_build2(b, VT_OP_mul, u, repeated);
   const uint32_t n = vt_build1(b, VT_OP_neg, v);
   gb.group = 0;
-  const uint32_t part = vt_build1(b, VT_OP_neg, turn(b, cut(b, a)));
-  const uint32_t again = vt_build2(b, VT_OP_mul, turn(b, cut(b, w)), part);
-  const uint32_t l = repeat(b, n, all, w, q);
+  const uint32_t part = vt_build1(b, VT_OP_neg, transpose(b, slice_rows(b, a)));
+  const uint32_t again = vt_build2(b, VT_OP_mul, transpose(b, slice_rows(b, w)), part);
+  const uint32_t l = add_loop(b, n, all, w, q);
   const uint32_t y = vt_build2(b, VT_OP_add, l, vt_build_reshape(b, w, 2, wide));
   const uint32_t scaled = vt_build2(b, VT_OP_mul, y, vt_build_number(b, VT_DTYPE_F32, 0.5));
-  vt_graph_add_result(&gb, "y", vt_build2(b, VT_OP_add, scaled, choose(b, q, l, y)));
+  vt_graph_add_result(&gb, "y", vt_build2(b, VT_OP_add, scaled, add_cond(b, q, l, y)));
   vt_graph_add_result(&gb, "again", again);
   vt_graph_add_result(&gb, "collected", l + 1);
   vt_graph_add_result(&gb, "x", x);
   vt_graph_add_result(&gb, "w", w);
   vt_graph_add_result(&gb, "same", again);
-  vt_graph_add_result(&gb, "none", vt_build1(b, VT_OP_neg, turn(b, vt_build1(b, VT_OP_neg, none))));
+  vt_graph_add_result(&gb, "none",
+                      vt_build1(b, VT_OP_neg, transpose(b, vt_build1(b, VT_OP_neg, none))));
   return freeze(&gb);
 }
 #endif

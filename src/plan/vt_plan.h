@@ -1,9 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_plan.h - the plan: what runs in which order and where every byte lies, known before the first
- * step. Built from a bound, lowered graph and a target described as plain data; frozen; consumed by
- * the gateway. Two parts with a digest each: `core` (schedule, lifetimes, offsets, transfers) is
- * the same for every backend that keeps the same compositions whole; `target` adds what one backend
- * asked for: scratch, and dense copies where it takes no strides. */
+ * vt_plan.h - the plan: the order of the steps and the place of every byte, known before the first
+ * step. It is built from a bound, lowered graph and a target described as plain data; it never
+ * changes afterwards; the gateway runs it. It has two parts with a digest each. The `core`
+ * (schedule, lifetimes, offsets, transfers) is the same for every backend that keeps the same
+ * compositions whole. The `target` part adds what one backend asked for: scratch, and dense copies
+ * of views if the backend takes no strides.
+ *
+ *   graph      n0: a = cumsum(x)   n1: t = transpose(a)   n2: b = cumsum(t)   n3: y = neg(b)
+ *
+ *   steps      0 a = cumsum(x)     1 b = cumsum(t)        2 y = neg(b)
+ *   step_node  0                   2                      3      (n1 makes a view: it is no step)
+ *
+ *   buffers      x  own input     a  own temporary    t  view of a    b  own    y  own output
+ *   first..last     0..3             0..1                0..1            1..2      2..3
+ *
+ *   arena of temporaries and outputs, offset upward, one column for each step and one for the end:
+ *
+ *       768 |                [ scratch 1 ]                      work_offset of backend steps 1, 2
+ *       512 |                [ dense t   ]                      dense[t], for a dense_only target
+ *       256 |  [ scratch 0 ] [ b                       ]        buffers[b].offset
+ *         0 |  [ a                       ] [ y                ] buffers[a].offset, then y's
+ *           +---- step 0 ------- step 1 ------ step 2 ---- end
+ *
+ *   transfers  x in before step 0;  y out before step 3 = n_steps, that is, after the last
+ *   bk_steps   0 a = cumsum(x)   1 t = transpose(a)   2 b = cumsum(t)   3 y = neg(b)
+ *              (the backend steps of a dense_only target; any other target gets the three steps) */
 #ifndef VT_PLAN_H
 #define VT_PLAN_H
 #include "vt_graph.h"
@@ -17,110 +38,122 @@ typedef enum vt_class {
 #undef VT_CLASS
   VT_CLASS_COUNT
 } vt_class;
-const char *vt_class_name(uint32_t c); /* "host_input" */
-int vt_class_on_device(uint32_t c);
-uint32_t vt_class_arena(uint32_t c); /* the class in whose buffer its bytes lie */
+const char *vt_class_name(uint32_t c); /* key of a class: "host_input" */
+int vt_class_on_device(uint32_t c);    /* 1 for a class in device memory, 0 for host memory */
+uint32_t vt_class_arena(uint32_t c);   /* the class whose buffer holds the bytes of class `c` */
 
-/* Every tensor starts at a multiple of this, on every backend, so that offsets are neutral. */
+/* Every tensor starts at a multiple of this many bytes on every backend, so that the offsets of a
+ * plan do not depend on the backend. */
 enum { VT_PLAN_ALIGNMENT = 256 };
-#define VT_PLAN_MOST_BYTES ((uint64_t)1 << 48) /* of a class */
+#define VT_PLAN_MOST_BYTES ((uint64_t)1 << 48) /* largest total size of one memory class */
 
-/* How a value comes to its bytes. */
+/* Where the bytes of a value come from. */
 typedef enum vt_place {
-  VT_PLACE_OWN,  /* bytes of its own */
-  VT_PLACE_VIEW, /* other strides over the bytes of `of`; its node is no step */
-  VT_PLACE_OVER, /* written over `of`, an operand of its step that nobody reads afterwards */
-  VT_PLACE_ARG,  /* an argument of a body that lies where an operand or a result of the step does */
+  VT_PLACE_OWN,  /* the value has bytes of its own */
+  VT_PLACE_VIEW, /* the value is `of` seen through other strides; its node is not a step */
+  VT_PLACE_OVER, /* the value is written in place over `of`, an operand that no later step reads */
+  VT_PLACE_ARG,  /* the value is a body's argument that aliases an operand or result of the step */
 } vt_place;
 
-typedef struct vt_buffer { /* a value */
-  uint32_t value;          /* of the graph; names and types in diagnostics come from there */
-  uint32_t place, of;      /* a vt_place; the other value of VIEW and OVER, else VT_NO_VALUE */
-  uint32_t class;          /* `offset` is into its arena */
-  /* The steps between which it lives: from the one that writes it (ports: 0; a view: as what it
-   * views) to the last that reads it or a view of it (ports and results: n_steps). A view lives to
-   * its own last reader. What a fusion group reads from outside lives to the end of the group, so
-   * that a backend may run the group as one. A value nobody reads lives at its own step. */
+/* The memory of one value. */
+typedef struct vt_buffer {
+  uint32_t value; /* id of the value in the graph, which has its name and type */
+  uint32_t place; /* where its bytes come from, a vt_place */
+  uint32_t of;    /* the value that a VIEW or OVER shares bytes with, else VT_NO_VALUE */
+  uint32_t class; /* memory class, a vt_class; `offset` counts in its arena */
+  /* Lifetime: the first and the last step at which the value must be in memory. `first` is the step
+   * that writes it; 0 for a port; for a view, `first` of the viewed value. `last` is the last step
+   * that reads the value or a view of it; n_steps for ports and results; the value's own step if
+   * nobody reads it. A view lives until its own last reader. Operands that a fusion group reads
+   * from outside live until the group ends, so that a backend may run the group as one launch. */
   uint32_t first, last;
-  uint64_t offset, bytes;      /* of its first element; of all its elements, each counted once */
-  int64_t stride[VT_MAX_RANK]; /* elements; dense, row-major unless it is a view */
+  uint64_t offset;             /* byte offset of the first element in the arena */
+  uint64_t bytes;              /* bytes that the elements occupy; each shared element counts once */
+  int64_t stride[VT_MAX_RANK]; /* strides in elements; dense and row-major unless it is a view */
 } vt_buffer;
 
 typedef struct vt_plan vt_plan;
 
-/* The bodies of a step: plans of their own whose temporaries share one stretch of this plan's. */
+/* The bodies of a step. Each is a plan of its own; their temporaries share one range of bytes in
+ * the arena of this plan, because only one body runs at a time. */
 typedef struct vt_nested {
-  uint32_t n;
-  vt_plan *plan[VT_MAX_BODIES];
-  uint64_t offset, bytes;
+  uint32_t n;                   /* number of bodies */
+  vt_plan *plan[VT_MAX_BODIES]; /* the plan of each body, owned by the plan around it */
+  uint64_t offset, bytes;       /* the shared range of bytes: its start and its size */
 } vt_nested;
 
-/* Bytes that cross between host and device in every run: inputs in, before step 0; outputs out,
- * after the last (step = n_steps); and parameters that stay in host memory, in before each step
- * that reads them. */
+/* A copy between host and device that happens in every run. Inputs are copied in before step 0,
+ * outputs are copied out after the last step (step = n_steps). A streamed parameter, which stays in
+ * host memory, is copied in before each step or group that reads it. */
 typedef enum vt_direction { VT_TO_DEVICE, VT_FROM_DEVICE } vt_direction;
 typedef struct vt_transfer {
-  uint32_t value, direction;
-  uint32_t step;          /* happens before it */
-  uint32_t class;         /* on the device: INPUT, OUTPUT, or TEMP for a parameter's visit */
-  uint64_t offset, bytes; /* there */
+  uint32_t value;         /* id of the value to copy */
+  uint32_t direction;     /* to or from the device, a vt_direction */
+  uint32_t step;          /* the copy happens before this step */
+  uint32_t class;         /* device memory class: INPUT, OUTPUT, or TEMP for a streamed parameter */
+  uint64_t offset, bytes; /* the range of bytes in device memory: its start and its size */
 } vt_transfer;
 
-/* ---- what is asked for ---- */
+/* ---- options and target ---- */
 
 typedef enum vt_schedule {
   VT_SCHEDULE_SOURCE, /* the order of the graph */
-  VT_SCHEDULE_MEMORY, /* of the steps that are ready, the one that frees most; ties: graph order */
+  VT_SCHEDULE_MEMORY, /* next is the ready step that frees most bytes; ties go by graph order */
 } vt_schedule;
 
 typedef struct vt_plan_options {
-  uint32_t schedule;
-  uint32_t n_stream; /* parameters to keep in host memory, by name; "*" means all */
-  const char *const *stream;
+  uint32_t schedule;         /* order of the steps, a vt_schedule */
+  uint32_t n_stream;         /* number of names in `stream` */
+  const char *const *stream; /* names of the parameters to keep in host memory; "*" means all */
 } vt_plan_options;
 
 /* A backend as the planner sees it. */
 typedef struct vt_target {
-  const char *fingerprint;
-  uint32_t dense_only; /* steps take dense tensors: views become steps of their own */
-  /* Scratch bytes of a step; `self` is the gateway's business. */
-  void *self;
+  const char *fingerprint; /* changes whenever a plan for this backend might change */
+  uint32_t dense_only;     /* 1: steps take dense tensors only, so strided views are copied first */
+  void *self;              /* passed to `workspace`; the planner does not look inside */
+  /* Writes the bytes of scratch that the backend needs for a step. */
   vt_status (*workspace)(void *self, const vt_bk_step *step, uint64_t *out_bytes, vt_diag *d);
 } vt_target;
 
 /* ---- the plan ---- */
 
-#define VT_NO_OFFSET UINT64_MAX
+#define VT_NO_OFFSET UINT64_MAX /* in `dense`: the value has no dense copy */
 
 struct vt_plan {
-  vt_arena arena;
-  const vt_graph *g; /* kept alive by the owner of the plan */
+  vt_arena arena;    /* owns the memory of all arrays of the plan */
+  const vt_graph *g; /* the planned graph; must outlive the plan */
 
-  /* core */
-  uint32_t schedule;
-  uint32_t n_steps, n_buffers, n_transfers;
-  uint32_t *step_node;    /* the node of each step, in order; nodes of views have none */
-  vt_buffer *buffers;     /* by value id */
-  vt_nested *nested;      /* by step; most have no body */
-  vt_transfer *transfers; /* ascending step; bodies have none */
-  uint64_t class_bytes[VT_CLASS_COUNT]; /* WORK belongs to the target part */
+  /* the core part */
+  uint32_t schedule;      /* rule that ordered the steps, a vt_schedule */
+  uint32_t n_steps;       /* number of steps, views not counted */
+  uint32_t n_buffers;     /* number of values of the graph */
+  uint32_t n_transfers;   /* number of copies between host and device in one run */
+  uint32_t *step_node;    /* by step: its node in the graph */
+  vt_buffer *buffers;     /* by value id: the memory of the value */
+  vt_nested *nested;      /* by step: its bodies; few steps have bodies */
+  vt_transfer *transfers; /* in ascending order of step; a body's plan has no transfers */
+  uint64_t class_bytes[VT_CLASS_COUNT]; /* bytes of each class; WORK belongs to the target part */
 
-  /* target */
-  uint64_t live_bytes; /* the most on the device at once, unaligned: no plan does with less */
-  const char *fingerprint;
-  uint32_t live_step; /* the first at which it is so much; n_steps: after the last */
-  uint32_t dense_only;
-  uint32_t n_runs;    /* steps as they are handed over: with those of views for a dense target */
-  vt_bk_step *runs;   /* attributes point into the graph */
-  uint32_t *run_node; /* the node of each */
-  uint64_t *dense;    /* by value: where the dense copy of a view lies, or VT_NO_OFFSET */
-  vt_hash256 core, target;
+  /* the target part */
+  uint64_t live_bytes; /* most bytes live on the device at any one step, without alignment gaps; no
+                        * placement of this step order needs less */
+  const char *fingerprint; /* fingerprint of the target; NULL in the plan of a body */
+  uint32_t live_step;      /* the first step that has live_bytes; n_steps: after the last step */
+  uint32_t dense_only;     /* 1: the target takes dense tensors only */
+  uint32_t
+      n_bk_steps; /* number of backend steps: the steps, and a dense_only target's dense copies */
+  vt_bk_step *bk_steps;    /* the backend steps; their attributes point into the graph */
+  uint32_t *bk_step_node;  /* by backend step: its node in the graph */
+  uint64_t *dense;         /* by value: arena offset of a view's dense copy, or VT_NO_OFFSET */
+  vt_hash256 core, target; /* digests of the printed plan without and with its target part */
 };
 
-/* The first and the last step of the group that a step is in. */
+/* The number of the fusion group of a step; 0 if it is in no group. */
 static inline uint32_t vt_plan_group_at(const vt_plan *p, uint32_t step) {
   return p->g->nodes[p->step_node[step]].group;
 }
+/* The first and the last step of the group of a step; the step itself if it is in no group. */
 static inline uint32_t vt_plan_group_first(const vt_plan *p, uint32_t step) {
   const uint32_t group = vt_plan_group_at(p, step);
   while (group != 0 && step > 0 && vt_plan_group_at(p, step - 1) == group) step--;
@@ -135,30 +168,33 @@ static inline uint32_t vt_plan_group_last(const vt_plan *p, uint32_t step) {
 vt_status vt_plan_build(const vt_graph *g, const vt_plan_options *o, const vt_target *t, vt_alloc a,
                         vt_plan **out, vt_diag *d) VT_NODISCARD;
 void vt_plan_free(vt_plan *p);
-/* All that is on the device at once, and what one of its buffers takes. */
+/* Bytes that all arenas in device memory have together. */
 uint64_t vt_plan_peak(const vt_plan *p);
+/* Bytes of one arena, which is the sum over the classes that share it. */
 uint64_t vt_plan_arena_bytes(const vt_plan *p, uint32_t arena);
-/* The steps between which the dense copy of each value that has one lives: from the one that it is
- * made for to the end of the group that reads it last. */
-void vt_plan_copy_lives(const vt_plan *p, uint32_t *first, uint32_t *last);
+/* Writes the lifetime of each dense copy, by value; other entries are meaningless. A copy lives
+ * from the step that it is made for to the end of the group that reads it last. */
+void vt_plan_copy_lifetimes(const vt_plan *p, uint32_t *first, uint32_t *last);
 
-/* Checked again from the outside, by code that shares nothing with the builder; a plan that fails
- * is never run. Schedule: every node runs once, after what it reads; every step says what its node
- * and buffers say. Allocation: lifetimes, sizes, bounds, and no two that live at once overlap
- * unless one is a view of the other or is written over it. */
+/* The verifiers check a plan with code that shares nothing with the builder; a plan that fails is
+ * never run. Schedule: every node runs once, after its operands are written, and every backend step
+ * agrees with its node and buffers. Allocation: lifetimes, sizes and bounds are right, and two
+ * values that live at the same time overlap only if one is a view of the other or is written over
+ * it in place. */
 vt_status vt_verify_schedule(const vt_plan *p, vt_diag *d) VT_NODISCARD;
 vt_status vt_verify_allocation(const vt_plan *p, vt_diag *d) VT_NODISCARD;
-vt_status vt_plan_verify(const vt_plan *p, vt_diag *d) VT_NODISCARD; /* both */
+vt_status vt_plan_verify(const vt_plan *p, vt_diag *d) VT_NODISCARD; /* runs both verifiers */
 
-/* One line a buffer, a transfer, a step. `target` adds the target part. */
+/* Prints the plan with one line per buffer, transfer and step. `target` != 0 adds the target
+ * part. */
 void vt_plan_print(const vt_plan *p, int target, vt_text *out);
-/* Both digests: the hash of what is printed without the target part and with it. VT_NOMEM at
- * worst. */
+/* Writes both digests: the hashes of the printed plan without and with the target part. The only
+ * error is VT_NOMEM. */
 vt_status vt_plan_hash(const vt_plan *p, vt_hash256 *out_core, vt_hash256 *out_target) VT_NODISCARD;
-/* "h = matmul(x, w)" */
+/* Prints step `i` in the form "h = matmul(x, w)". */
 void vt_plan_print_step(const vt_plan *p, uint32_t i, vt_text *out);
-/* Reads what print wrote with the target part, for the same graph; anything else, to the byte, is
- * VT_FORMAT. The plan is verified. */
+/* Reads a plan of graph `g` that vt_plan_print wrote with the target part. A text that differs in
+ * any byte from what it would print is VT_FORMAT. The plan returned has been verified. */
 vt_status vt_plan_parse(const vt_graph *g, const char *text, size_t n, vt_alloc a, vt_plan **out,
                         vt_diag *d) VT_NODISCARD;
 #endif

@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_verify.h - what the verifiers of plans have in common. Everything here is derived from the
- * graph and from what the plan says; nothing of the builder's objects is referred to, so that a
- * mistake made there is not made here again. */
+ * vt_verify.h - the state and the functions that the verifiers of plans share. Everything here is
+ * derived from the graph and the plan. No code of the planner is called, so a mistake of the
+ * planner is not repeated by the verifiers. */
 #ifndef VT_VERIFY_H
 #define VT_VERIFY_H
 #include "vt_plan.h"
 
 #define VT_NO_STEP UINT32_MAX
 
-/* A plan under verification. A body's knows the plan around it. Once open, every index and count of
- * the plan is in range, every value's place, class, size and strides are what the graph allows, and
- * the transfers are those the graph asks for; open are order, time, addresses and runs. */
+/* A plan under verification. vt_verify_open has checked that every index and count of the plan is
+ * in range, that
+ * the graph allows the place, class, size and strides of every value, and that it asks for these
+ * transfers. It has not checked the order of the steps,
+ * lifetimes, offsets and backend steps. */
 typedef struct vt_verify {
   const vt_plan *p;
-  const struct vt_verify *outer; /* NULL at the top */
-  uint32_t step, which;          /* body `which` of that step of `outer` */
-  vt_arena *scratch;             /* what follows lies there */
-  vt_diag *d;
-  uint32_t *root;        /* by value: what it views in the end, or itself */
-  uint32_t *step_of;     /* by node; VT_NO_STEP for the node of a view */
-  uint32_t *first_visit; /* by step, and one more: its parameters' visits among the transfers */
-  uint32_t n_runs;       /* the steps as they must be handed over */
-  uint32_t *run_node, *run_step;
+  const struct vt_verify *outer; /* the plan around a body's plan; NULL for the plan of a model */
+  uint32_t step, which; /* for a body: the step of `outer` that has it, and its index there */
+  vt_arena *scratch;    /* owns the arrays below */
+  vt_diag *d;           /* receives the error */
+  uint32_t *root;       /* by value: the value it views after all views; itself if it is no view */
+  uint32_t *step_of;    /* by node: its step; VT_NO_STEP for the node of a view */
+  /* By step: index of its first upload in `transfers`. It has n_steps + 1 entries, so that the
+   * uploads of step i end where those of step i + 1 start. */
+  uint32_t *first_upload;
+  uint32_t n_bk_steps;     /* number of backend steps that the plan must have */
+  uint32_t *bk_step_node;  /* by backend step: the node it must have */
+  uint32_t *bk_step_owner; /* by backend step: the schedule step it is, or is a dense copy for */
 } vt_verify;
 
-/* Fails with VT_INTERNAL when the plan is not one of its graph. */
+/* Fails with VT_INTERNAL if the plan does not fit its graph. */
 vt_status vt_verify_open(vt_verify *v, const vt_plan *p, vt_arena *scratch,
                          vt_diag *d) VT_NODISCARD;
 /* The plan of body `which` of a step of `outer`. */
@@ -34,8 +39,8 @@ vt_status vt_verify_open_body(vt_verify *v, const vt_verify *outer, uint32_t ste
 static inline const vt_node *vt_verify_node(const vt_verify *v, uint32_t step) {
   return &v->p->g->nodes[v->p->step_node[step]];
 }
-/* The first and the last step of the group that a step is in; worked out here once more on purpose,
- * like everything the planner works out too. */
+/* The first and the last step of the group of a step. The planner has the same functions; these are
+ * separate on purpose, so that both must be right. */
 static inline uint32_t vt_verify_group_first(const vt_verify *v, uint32_t step) {
   const uint32_t group = vt_verify_node(v, step)->group;
   while (group != 0 && step > 0 && vt_verify_node(v, step - 1)->group == group) step--;
@@ -49,23 +54,24 @@ static inline uint32_t vt_verify_group_last(const vt_verify *v, uint32_t step) {
 static inline int vt_verify_is_port(const vt_verify *v, uint32_t value) {
   return v->p->g->values[value].node == VT_NO_NODE;
 }
-/* 1 for a view with gaps that the target wants copied before a step reads it. */
+/* 1 for a strided view that a dense_only target needs a dense copy of. */
 int vt_verify_is_copied(const vt_verify *v, uint32_t value);
 
-/* The class in whose buffer a class lies. */
+/* The class whose buffer holds the bytes of a class. */
 uint32_t vt_verify_arena(uint32_t class);
 
-/* Where the bytes of a value are when a step runs: a parameter kept in host memory, or a view of
- * one, is where it visits. */
-typedef struct vt_spot {
+/* Where the bytes of a value are when a step runs. A streamed parameter, or a view of one, is at
+ * the offset of its upload. */
+typedef struct vt_location {
   uint32_t class;
   uint64_t offset;
-} vt_spot;
-vt_spot vt_verify_spot(const vt_verify *v, uint32_t step, uint32_t value);
-/* Where an argument of a body lies that is not its own. */
-vt_spot vt_verify_argument(const vt_verify *v, uint32_t port);
+} vt_location;
+vt_location vt_verify_location(const vt_verify *v, uint32_t step, uint32_t value);
+/* The location of the outer operand or result that an argument of a body aliases. */
+vt_location vt_verify_argument_location(const vt_verify *v, uint32_t port);
 
-/* "the plan misstates the class of 'x'" */
+/* Each returns VT_INTERNAL with a message such as "the plan misstates the class of 'x'", of which
+ * `what` is the middle; vt_verify_fail_memory returns VT_NOMEM. */
 vt_status vt_verify_fail_value(const vt_verify *v, uint32_t value, const char *what) VT_NODISCARD;
 vt_status vt_verify_fail_step(const vt_verify *v, uint32_t step, const char *what) VT_NODISCARD;
 vt_status vt_verify_fail_memory(const vt_verify *v) VT_NODISCARD;

@@ -2,23 +2,23 @@
 $ volta help admit
 usage: volta admit [FLAGS] BACKEND
 \
-Ask a backend everything that it must keep, and admit or refuse it.
+Test everything that a backend must fulfil, and admit or refuse it.
 \
 flags:
-  -o, --out FILE            Write the certificate there. Without it: beside a
-                            plug-in, as in ./libfoo.so.certificate.json; nowhere
-                            for a backend that is built in.
-      --short               Ask a part of the suite and the small examples
-                            alone. No certificate comes of it.
-      --jobs N              How many cases run at once. Without it: as many as
-                            there are processors.
-      --reproducer DIR      Where the model and the inputs that show a fault are
-                            written. Without it: volta-refusal-NAME in the
+  -o, --out FILE            Write the certificate to this file. Default: next to
+                            a plug-in, as in ./libfoo.so.certificate.json; for a
+                            built-in backend no file is written.
+      --short               Test only a part of the suite and the small
+                            examples. There is no certificate then.
+      --jobs N              The number of cases that run in parallel. Default:
+                            one per processor.
+      --reproducer DIR      Write the model and the inputs that show a fault to
+                            this folder. Default: volta-refusal-NAME in the
                             current folder.
       --json                Print the report as JSON.
   -h, --help                Print this help.
-  -q, --quiet               Say nothing on standard error but errors.
-  -v, --verbose             Say more on standard error.
+  -q, --quiet               Print only errors on standard error.
+  -v, --verbose             Print more on standard error.
 \
 example:
   volta admit ./libfoo.so
@@ -49,7 +49,7 @@ $ volta admit reference --short --jobs many
 ! volta: error: --jobs takes a whole number from 0 to 2^64-1, not 'many' [usage]
 ? 2
 $ volta admit reference --short -o $TMP/short.json
-! volta: error: no certificate comes of --short that --out could write [usage]
+! volta: error: --short gives no certificate that --out could write [usage]
 ? 2
 $ volta admit reference -o $TMP/none/certificate.json
 ! volta: error: $TMP/none/certificate.json cannot be written: No such file or directory [io]

@@ -2,47 +2,48 @@
 $ volta help bench
 usage: volta bench [FLAGS] [SUITE [MODEL]]
 \
-Measure how long work takes: a suite of ops, or a model.
+Measure the time of a suite of ops, or of a model.
 \
 flags:
-      --backend BACKEND     Where to run; unless given, cuda for the suite cuda,
-                            else cpu.
-      --small               Of the suite cuda: what a small tensor costs on its
-                            way in, one step and the way out, beside a run on
-                            the CPU.
-      --threads N,N,...     Measure with these numbers of threads. Without it:
-                            1, and 2 where there are as many cores.
-      --compare openblas    Time the products of OpenBLAS too, by turns with
-                            ours, and show the ratio: above 1, ours take less
-                            time. The library is loaded when it is asked for,
-                            once for each core type that the processor can run.
-                            Each product is measured with the core type and the
+      --backend BACKEND     The backend to measure. Default: cuda for the suite
+                            cuda, else cpu.
+      --small               With the suite cuda: measure the fixed costs of
+                            small tensors: upload, one step and download, and
+                            the same step on the CPU.
+      --threads N,N,...     Measure with these numbers of threads. Default: 1,
+                            and also 2 if there are two cores.
+      --compare openblas    Time the matrix products of OpenBLAS too,
+                            alternating with Volta, and show the ratio: above 1,
+                            Volta takes less time. OpenBLAS is loaded once for
+                            each core type that the processor can run. Each
+                            product is measured with the core type and the
                             number of threads that are fastest for it, which the
-                            report names. OPENBLAS_CORETYPE leaves one core
-                            type, VOLTA_ISA=avx2 those without AVX-512.
-      --peer FILE           The OpenBLAS to load, also one that numpy or scipy
-                            bring along. Without it VOLTA_OPENBLAS says, else
-                            libopenblas.so.0 and libopenblas.so are tried.
-      --only TEXT           Measure the work whose name has this in it.
+                            report names. OPENBLAS_CORETYPE selects one core
+                            type; VOLTA_ISA=avx2 excludes those with AVX-512.
+      --peer FILE           The OpenBLAS library to load, for instance the one
+                            that numpy or scipy contain. Default:
+                            VOLTA_OPENBLAS, else libopenblas.so.0 or
+                            libopenblas.so.
+      --only TEXT           Measure only the rows whose name contains this text.
       --bind NAME=N,...     Give the dims of MODEL their sizes, as in B=4,T=128.
                             May be given more than once.
-      --rounds N            How many turns each has: 7 unless given. The best
-                            call of all turns is shown, and the median.
-      --quick               Small sizes and one short turn: to see that it
-                            works, not how fast.
+      --rounds N            The number of rounds. Default: 7. The report shows
+                            the best call of all rounds, and the median.
+      --quick               Small sizes and one short round: for testing, not
+                            for measuring.
       --json                Print the report as JSON.
   -h, --help                Print this help.
-  -q, --quiet               Say nothing on standard error but errors.
-  -v, --verbose             Say more on standard error.
+  -q, --quiet               Print only errors on standard error.
+  -v, --verbose             Print more on standard error.
 \
 example:
   volta bench cpu --quick --only sgemm
 $ volta bench gpu7
-! volta: error: there is no suite 'gpu7'; there are: cpu, cuda, model [usage]
+! volta: error: there is no suite 'gpu7'; the suites are cpu, cuda, model [usage]
 !   help: did you mean `cpu`?
 ? 2
 $ volta bench cpuu
-! volta: error: there is no suite 'cpuu'; there are: cpu, cuda, model [usage]
+! volta: error: there is no suite 'cpuu'; the suites are cpu, cuda, model [usage]
 !   help: did you mean `cpu`?
 ? 2
 $ volta bench cpu examples/mlp.vt
@@ -59,13 +60,13 @@ $ volta bench model examples/mlp.vt --backend reference
 !   help: add --bind B=VALUE
 ? 2
 $ volta bench model examples/mlp.vt --bind B=2 --compare openblas
-! volta: error: --compare means nothing for the suite model [usage]
+! volta: error: the suite model has no flag --compare [usage]
 ? 2
 $ volta bench model examples/mlp.vt --bind B=2 --only sgemm
-! volta: error: --only means nothing for the suite model [usage]
+! volta: error: the suite model has no flag --only [usage]
 ? 2
 $ volta bench cpu --bind B=2
-! volta: error: --bind means nothing for the suite cpu [usage]
+! volta: error: the suite cpu has no flag --bind [usage]
 ? 2
 $ volta bench cpu --compare mkl
 ! volta: error: --compare takes openblas, not 'mkl' [usage]
@@ -75,11 +76,11 @@ $ volta bench cpu --peer $TMP/libopenblas.so
 ? 2
 $ volta bench cpu --compare openblas --peer $TMP/libopenblas.so
 ! volta: error: OpenBLAS cannot be loaded: $TMP/libopenblas.so: cannot open shared object file: No such file or directory [backend]
-!   help: --peer FILE or VOLTA_OPENBLAS names one; those of numpy and scipy serve too
+!   help: give one by --peer FILE or VOLTA_OPENBLAS; those in numpy and scipy work too
 ? 5
 $ VOLTA_OPENBLAS=$TMP/lib.so volta bench cpu --compare openblas
 ! volta: error: OpenBLAS cannot be loaded: $TMP/lib.so: cannot open shared object file: No such file or directory [backend]
-!   help: --peer FILE or VOLTA_OPENBLAS names one; those of numpy and scipy serve too
+!   help: give one by --peer FILE or VOLTA_OPENBLAS; those in numpy and scipy work too
 ? 5
 $ volta bench cpu --quick --only warp
 ! volta: error: no work of the suite cpu has 'warp' in its name [usage]

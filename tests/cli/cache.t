@@ -73,13 +73,13 @@ e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
 # Nor is a folder used that others may write to, that is a link, or that cannot be made.
 $ chmod 777 $TMP/other && volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest --plan-cache $TMP/other
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
-! volta: warning: no plans are kept in $TMP/other: others than its owner may write to it
+! volta: warning: no plans are cached in $TMP/other: others than its owner may write to it
 $ ln -s plans $TMP/link && volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest --plan-cache $TMP/link/
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
-! volta: warning: no plans are kept in $TMP/link/: it cannot be opened: Not a directory
+! volta: warning: no plans are cached in $TMP/link/: it cannot be opened: Not a directory
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest --plan-cache $TMP/no/where
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
-! volta: warning: no plans are kept in $TMP/no/where: it cannot be made: No such file or directory
+! volta: warning: no plans are cached in $TMP/no/where: it cannot be made: No such file or directory
 # A failing run points into the model's file, from a kept plan as well.
 $ printf 'volta 1\nmodel m {\n  input i: i32[2] in 0..7\n  param w: f32[4, 3] = zeros\n\n  output y = gather(w, i)\n}\n' >$TMP/bad.vt
 $ volta run $TMP/bad.vt --random-inputs 3 --plan-cache $TMP/plans

@@ -15,7 +15,7 @@ static unsigned calls(int call) {
 __attribute__((destructor)) static void end(void) {
   const char *path = getenv("VOLTA_COUNTED");
   FILE *f = path != NULL ? fopen(path, "a") : NULL;
-  const vt_gate_counts n = vt_gate_count();
+  const vt_gate_counts n = vt_gate_get_counts();
   if (f == NULL) return;
   fprintf(
       f,

@@ -40,7 +40,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/z.npz --digest
 ! $TMP/z.npz: error: the file has no tensor 'x' [name]
 ? 2
 $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/z.npy:x --digest
-! $TMP/z.npy:x: error: the tensors of this format have no names, so none is 'x' [name]
+! $TMP/z.npy:x: error: tensors of this file format have no names: drop ':x' [name]
 ? 2
 $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/x.csv:b --digest
 ! $TMP/x.csv:b: error: 'x' is f32[2], the model declares f32[2, 3] [tensor]
@@ -70,14 +70,14 @@ outputs.npz
 outputs.safetensors
 y.npy
 $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/x.csv --format npz
-! volta: error: --format says what --out writes, and --out is not given [usage]
+! volta: error: --format is the format of --out, which is not given [usage]
 ? 2
 $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/x.csv --out $TMP/o --format pickle
 ! volta: error: --format takes npy, npz or safetensors, not 'pickle' [usage]
 ? 2
 # What convert refuses.
 $ volta convert $TMP/x.npz $TMP/one.npy
-! volta: error: a npy file holds one tensor, and $TMP/x.npz has 2: name one as FILE:KEY [usage]
+! volta: error: a npy file holds one tensor, but $TMP/x.npz has 2: choose one by FILE:KEY [usage]
 ? 2
 $ volta convert $TMP/x.npz:other $TMP/one.npy; volta inspect $TMP/one.npy
 \$TMP/one.npy: npy, 1 tensor

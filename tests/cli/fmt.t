@@ -25,7 +25,7 @@ model mlp {
 }
 $ volta fmt --check examples/mlp.vt
 ! examples/mlp.vt: error: the file is not in the printed form [differs]
-!   help: `volta fmt examples/mlp.vt` prints that form
+!   help: `volta fmt examples/mlp.vt` prints this form
 ? 1
 # What fmt prints is a fixed point.
 $ volta fmt examples/tiny_transformer.vt -o $TMP/t.vt
@@ -34,11 +34,11 @@ $ volta fmt $TMP/t.vt | cmp - $TMP/t.vt
 # A file that goes on after the printed form, or stops before its end, is not in it.
 $ volta fmt examples/mlp.vt > $TMP/longer.vt; printf '# more\n' >> $TMP/longer.vt; volta fmt --check $TMP/longer.vt
 ! $TMP/longer.vt: error: the file is not in the printed form [differs]
-!   help: `volta fmt $TMP/longer.vt` prints that form
+!   help: `volta fmt $TMP/longer.vt` prints this form
 ? 1
 $ volta fmt examples/mlp.vt | head -c -1 > $TMP/shorter.vt; volta fmt --check $TMP/shorter.vt
 ! $TMP/shorter.vt: error: the file is not in the printed form [differs]
-!   help: `volta fmt $TMP/shorter.vt` prints that form
+!   help: `volta fmt $TMP/shorter.vt` prints this form
 ? 1
 $ volta fmt examples/mlp.vt -o $TMP/no/such/folder.vt
 ! volta: error: cannot write $TMP/no/such/folder.vt: No such file or directory [io]

@@ -240,19 +240,19 @@ $ volta-diverging parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 
 ? 1
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 8 --published $TMP/published
 ! $TMP/published: error: no digest is published for mlp.vt with this binding, seed=0 and inputs=8 [name]
-!   help: give the --bind, --seed and --random-inputs of a line of the file
+!   help: use --bind, --seed and --random-inputs as in a line of the file
 ? 2
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --seed 1 --published $TMP/published
 ! $TMP/published: error: no digest is published for mlp.vt with this binding, seed=1 and inputs=7 [name]
-!   help: give the --bind, --seed and --random-inputs of a line of the file
+!   help: use --bind, --seed and --random-inputs as in a line of the file
 ? 2
 $ volta parity examples/mlp.vt --bind B=5 --random-inputs 7 --published $TMP/published
 ! $TMP/published: error: no digest is published for mlp.vt with this binding, seed=0 and inputs=7 [name]
-!   help: give the --bind, --seed and --random-inputs of a line of the file
+!   help: use --bind, --seed and --random-inputs as in a line of the file
 ? 2
 $ volta parity examples/mlp.vt --bind B=4 --published $TMP/published
 ! $TMP/published: error: no digest is published for mlp.vt with this binding, seed=0 and inputs=- [name]
-!   help: give the --bind, --seed and --random-inputs of a line of the file
+!   help: use --bind, --seed and --random-inputs as in a line of the file
 ? 2
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 7 --published $TMP/missing
 ! $TMP/missing: error: cannot be read: No such file or directory [io]
@@ -272,7 +272,7 @@ $ printf 'abc mlp.vt B=4 seed=0 inputs=7\n' > $TMP/malformed; volta parity examp
 ! $TMP/malformed:1:1: error: the line is not a published digest [format]
 ! abc mlp.vt B=4 seed=0 inputs=7
 ! ^
-!   help: a line is: DIGEST MODEL BIND seed=S inputs=S
+!   help: a line has the form DIGEST MODEL BIND seed=S inputs=S
 ? 3
 # The binding of a line may be in any order, and a file without one has a dash.
 $ printf '%s tiny_transformer.vt T=16,B=2 seed=3 inputs=7\n%s fixed.vt - seed=0 inputs=1\n' $(volta run examples/tiny_transformer.vt --bind B=2,T=16 --seed 3 --random-inputs 7 --digest) $(volta run tests/cli/models/fixed.vt --random-inputs 1 --digest) > $TMP/two

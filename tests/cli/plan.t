@@ -239,7 +239,7 @@ $ volta plan examples/mlp.vt --bind B=4 --memory-budget ''
 ! volta: error: --memory-budget takes a number of bytes below 2^63, as in 64MiB, 2GB or 4096, not '' [usage]
 ? 2
 $ volta plan examples/mlp.vt --bind B=4 --memory-budget 0
-! volta: error: --memory-budget 0 leaves no room for anything [usage]
+! volta: error: --memory-budget must be above 0 [usage]
 ? 2
 $ volta run examples/mlp.vt --bind B=4 --memory-budget lots
 ! volta: error: --memory-budget takes a number of bytes below 2^63, as in 64MiB, 2GB or 4096, not 'lots' [usage]
@@ -309,13 +309,13 @@ $ volta plan examples/mlp.vt --sweep B=1,2 --json --memory-budget 1MB
   ]
 }
 $ volta plan examples/mlp.vt --sweep B=1,x
-! volta: error: --sweep B: 'x' is no whole number [bind]
+! volta: error: --sweep B: 'x' is not a whole number [bind]
 ? 2
 $ volta plan examples/mlp.vt --sweep B=1,,2
-! volta: error: --sweep B: '' is no whole number [bind]
+! volta: error: --sweep B: '' is not a whole number [bind]
 ? 2
 $ volta plan examples/mlp.vt --sweep B=
-! volta: error: --sweep B: '' is no whole number [bind]
+! volta: error: --sweep B: '' is not a whole number [bind]
 ? 2
 $ volta plan examples/mlp.vt --sweep B
 ! volta: error: --sweep takes NAME=N,N,..., not 'B' [usage]
@@ -351,7 +351,7 @@ $ volta plan examples/tiny_transformer.vt --sweep T=1,9999 --bind B=1
 !            ^
 ? 2
 $ volta plan examples/mlp.vt --sweep B=9999999999999999999
-! volta: error: --sweep B: '9999999999999999999' is no whole number [bind]
+! volta: error: --sweep B: '9999999999999999999' is not a whole number [bind]
 ? 2
 $ volta plan examples/tiny_transformer.vt --sweep B=$(seq -s, 1 101) --sweep T=$(seq -s, 1 100)
 ! volta: error: --sweep asks for more than 10000 plans [usage]
@@ -429,7 +429,7 @@ $ volta plan examples/mlp.vt --bind B=4 --stream nothing
 ! volta: error: the model has no param 'nothing' [name]
 ? 2
 $ volta plan examples/mlp.vt --bind B=4 --stream w1,,w2
-! volta: error: an empty name among the params to stream [usage]
+! volta: error: the list of params to stream has an empty name [usage]
 ? 2
 $ volta plan examples/mlp.vt --bind B=4 --backend gpu
 ! volta: error: there is no GPU that a backend of this build can use [backend]

@@ -88,7 +88,7 @@ $ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --threads 0
 ! volta: error: --threads takes a number from 1 to 4096, not '0' [usage]
 ? 2
 $ VOLTA_ISA=a_set_of_instructions_that_is_long volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest
-! volta: error: there are no instructions 'a_set_of_instructions_that_is_long' [usage]
+! volta: error: there is no instruction set 'a_set_of_instructions_that_is_long' [usage]
 ? 2
 $ volta run examples/mlp.vt --bind B=1 --random-inputs 1 --backend auto --fallback none
 ! volta: error: --backend auto and --fallback none contradict each other [usage]

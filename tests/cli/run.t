@@ -150,7 +150,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/x.npy --params $TMP
 ! wrote $TMP/out/a.npy
 ! wrote $TMP/out/y.npy
 $ printf 'a file' > $TMP/file; volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --out $TMP/file
-! volta: error: $TMP/file cannot be made a folder: File exists [io]
+! volta: error: $TMP/file cannot be created as a folder: File exists [io]
 ? 3
 
 # Dumps.

@@ -89,10 +89,10 @@ $ head -c 7 $TMP/x.npy > $TMP/shorter.npy; volta run tests/cli/models/small.vt -
 ! $TMP/shorter.npy: error: the npy file ends at byte 7, inside its head [format]
 ? 3
 $ printf 'some text\n' > $TMP/text.npy; volta run tests/cli/models/small.vt --bind B=2 --in x=$TMP/text.npy
-! $TMP/text.npy: error: the file is none of npy, npz, safetensors and IDX [format]
+! $TMP/text.npy: error: the file format is not npy, npz, safetensors or IDX [format]
 ? 3
 $ volta run tests/cli/models/anyrows.vt --bind N=3 --random-inputs 1
-! volta: error: the input 'index' is of integers and declares no range to draw from [usage]
+! volta: error: the input 'index' holds integers and declares no range to draw from: give it a value [usage]
 ? 2
 # An index outside its axis, with a range declared and without one.
 $ python3 tests/cli/make_tensors.py $TMP/index.npy index=i32[3]:1,7,-1

@@ -123,13 +123,13 @@ $ volta inspect $TMP
 ! volta: error: $TMP is not a regular file [io]
 ? 3
 $ head -c 100 $TMP/x.npy > $TMP/short.npy; volta inspect $TMP/short.npy
-! $TMP/short.npy: error: the npy header at byte 10 is said to be 118 bytes long, but 90 are left [format]
+! $TMP/short.npy: error: the npy header at byte 10 declares 118 bytes, but 90 are left [format]
 ? 3
 $ printf 'hello' > $TMP/text.bin; volta digest $TMP/text.bin
-! $TMP/text.bin: error: the file is none of npy, npz, safetensors and IDX [format]
+! $TMP/text.bin: error: the file format is not npy, npz, safetensors or IDX [format]
 ? 3
 $ printf '' > $TMP/empty.npy; volta inspect $TMP/empty.npy
-! $TMP/empty.npy: error: the file is none of npy, npz, safetensors and IDX [format]
+! $TMP/empty.npy: error: the file format is not npy, npz, safetensors or IDX [format]
 ? 3
 
 # Parameters saved are the ones the seed gives: read back, they give the same run.

@@ -10,53 +10,52 @@ One graph, one meaning, many backends, the same bits.
 \
 verbs:
   check MODEL...            Parse and verify models.
-  fmt MODEL                 Print a model in its printed form: one op a line, no
-                            comments.
+  fmt MODEL                 Print a model in its printed form: one op per line,
+                            no comments.
   info MODEL                Describe a model: dims, inputs, parameters, outputs.
-  plan MODEL                Show what a run takes before anything is taken:
-                            bytes by class, steps, transfers.
+  plan MODEL                Show the memory, steps and transfers of a run
+                            without running it.
   run MODEL                 Run a model once and show its outputs.
   parity MODEL              Run a model on several backends and compare every
                             bit.
-  admit BACKEND             Ask a backend everything that it must keep, and
+  admit BACKEND             Test everything that a backend must fulfil, and
                             admit or refuse it.
-  bench [SUITE [MODEL]]     Measure how long work takes: a suite of ops, or a
-                            model.
+  bench [SUITE [MODEL]]     Measure the time of a suite of ops, or of a model.
   digest FILE               Print the digest of each tensor of a file, or the
                             hash of a model.
   ops                       List the ops.
   backends [BACKEND|PLUGIN.so]...
-                            List the backends, what each declares, and whether
-                            it is admitted.
+                            List the backends with what each declares and
+                            whether it is admitted.
   doctor                    Show facts about this build and machine, and check
                             them.
-  explain [CODE]            Explain a status code; without one, list them all.
+  explain [CODE]            Explain a status code, or list all of them.
   inspect FILE              Show what is in a file: its tensors, or the model it
                             holds.
-  convert IN OUT            Write the tensors of a file to another: npy, npz or
-                            safetensors, by its name.
-  help [VERB]               Show what a verb takes.
+  convert IN OUT            Write the tensors of a file to another file; its
+                            name selects npy, npz or safetensors.
+  help [VERB]               Show the flags and operands of a verb.
 \
 flags:
       --version             Print the version, the numerics version, the
                             instruction set and the backends.
   -h, --help                Print this help.
-  -q, --quiet               Say nothing on standard error but errors.
-  -v, --verbose             Say more on standard error.
+  -q, --quiet               Print only errors on standard error.
+  -v, --verbose             Print more on standard error.
 \
 environment:
-  VOLTA_BACKEND             The backend that runs a model when --backend is not
+  VOLTA_BACKEND             The backend that runs a model if --backend is not
                             given.
-  VOLTA_THREADS             How many threads a backend may keep busy when
+  VOLTA_THREADS             The number of threads that a backend may use if
                             --threads is not given.
-  VOLTA_ISA                 The instructions a backend is held to, as in avx2,
-                            where it has a choice.
-  VOLTA_PLAN_CACHE          The folder of plans that are kept when --plan-cache
-                            is not given; empty: none.
-  VOLTA_OPENBLAS            The OpenBLAS that `volta bench --compare openblas`
-                            loads when --peer is not given.
-  NO_COLOR                  When set and not empty, messages on a terminal have
-                            no colour.
+  VOLTA_ISA                 The instruction set that a backend must not exceed,
+                            as in avx2.
+  VOLTA_PLAN_CACHE          The folder of the cache of plans if --plan-cache is
+                            not given; empty: no cache.
+  VOLTA_OPENBLAS            The OpenBLAS library that `volta bench --compare
+                            openblas` loads if --peer is not given.
+  NO_COLOR                  If set and not empty, messages on a terminal have no
+                            colour.
 \
 example:
   volta run examples/mlp.vt --bind B=4 --random-inputs 1
@@ -68,74 +67,79 @@ usage: volta run [FLAGS] MODEL
 Run a model once and show its outputs.
 \
 flags:
-      --backend BACKEND     Where to run, as in reference or reference:1; gpu,
-                            the first there is; auto, that or else the CPU; or
-                            the path of a plug-in, as in ./libfoo.so or
-                            ./libfoo.so:1. Without it VOLTA_BACKEND says, else
-                            reference.
-      --fallback none|cpu   Where to run when the backend is not there or cannot
-                            run the model: nowhere, as without it, or the whole
-                            of it on the CPU, which the report says. The bits
+      --backend BACKEND     The backend to run on, as in reference or
+                            reference:1; gpu is the first GPU; auto is the first
+                            GPU, or the CPU if there is none; a path such as
+                            ./libfoo.so or ./libfoo.so:1 is a plug-in. Default:
+                            VOLTA_BACKEND, else reference.
+      --fallback none|cpu   If the backend is unavailable or cannot run the
+                            model: fail (none, the default) or run the whole
+                            model on the CPU (cpu). The report says so; the bits
                             are the same.
-      --threads N           How many threads the backend may keep busy. Without
-                            it VOLTA_THREADS says, else the backend. No bit
-                            depends on it.
-      --allow-unadmitted    Run on a plug-in though no certificate admits it;
-                            the report says so.
-      --certificate FILE    The certificate that admits the plug-in. Without it:
-                            beside it, as in ./libfoo.so.certificate.json.
+      --threads N           The number of threads that the backend may use.
+                            Default: VOLTA_THREADS, else the backend's choice.
+                            No bit of a result depends on it.
+      --allow-unadmitted    Run on a plug-in that has no certificate; the report
+                            says so.
+      --certificate FILE    The certificate that admits the plug-in. Default:
+                            the file next to it, as in
+                            ./libfoo.so.certificate.json.
       --bind NAME=N,...     Give dims their sizes, as in B=4,T=128. May be given
                             more than once.
-      --seed SEED           Initialise the parameters from this seed; 0 unless
-                            given.
-      --params FILE         Take every parameter from this safetensors or npz
+      --seed SEED           Initialise the parameters from this seed. Default:
+                            0.
+      --params FILE         Read every parameter from this safetensors or npz
                             file instead.
-      --save-params FILE    Write every parameter to this safetensors file, as
-                            --params reads it.
-      --in NAME=FILE[:KEY]  Take an input from the tensor of a npy or IDX file,
-                            from a CSV file, or from the tensor of that name in
-                            a npz or safetensors file. FILE:KEY takes the
-                            tensor, or the column of a CSV file, called KEY. May
-                            be given more than once.
-      --random-inputs SEED  Draw the inputs that have no --in: floats in [-1,
-                            1), integers in the range the model declares.
-  -o, --out DIR             Write each output to DIR/NAME.npy. In a name, every
-                            byte but letters, digits and _ - . is
-                            percent-encoded, and so is a dot at its start.
-      --format FORMAT       What --out writes: npy (a file an output, as without
-                            it), or npz or safetensors (all outputs in
-                            DIR/outputs.npz or DIR/outputs.safetensors).
-      --digest              Print the digest of the run and nothing else.
-      --metrics FILE        Write what the run took as JSON: time, operations
-                            and bytes in all, for each op and for each step. -
-                            is standard output, and then nothing else is
-                            printed. The results are the same with it.
-      --trace FILE          Write the phases, copies and steps of the run over
-                            time as Chrome trace events, which ui.perfetto.dev
-                            opens; - is standard output, and then nothing else
-                            is printed.
-      --dump-passes DIR     Write the graph before and after each pass:
-                            00-source.vt, 01-bind.vt, 02-lower.vt and so on. No
-                            plan is taken from a cache then.
-      --passes A,B,...      Run these passes, in this order, instead of all:
-                            bind first, then any of lower, canonical, fold, cse,
-                            dead, fuse. The result is the same to the last bit.
-                            Without lower the backend must run compositions
-                            whole.
+      --save-params FILE    Write every parameter to this safetensors file,
+                            which --params can read.
+      --in NAME=FILE[:KEY]  Read an input from a npy, IDX or CSV file, or from
+                            the tensor of the same name in a npz or safetensors
+                            file. FILE:KEY reads the tensor, or the column of a
+                            CSV file, that is named KEY. May be given more than
+                            once.
+      --random-inputs SEED  Fill the inputs that have no --in with random
+                            numbers from this seed: floats in [-1, 1), integers
+                            in the range that the model declares.
+  -o, --out DIR             Write each output to DIR/NAME.npy. In NAME, a dot at
+                            the start and every byte except letters, digits and
+                            _ - . are percent-encoded.
+      --format FORMAT       The format of --out: npy writes one file per output
+                            and is the default; npz and safetensors write all
+                            outputs to DIR/outputs.npz or
+                            DIR/outputs.safetensors.
+      --digest              Print only the digest of the run.
+      --metrics FILE        Write the time, operations and bytes of the run as
+                            JSON: in total, for each op and for each step. - is
+                            standard output, and then nothing else is printed.
+                            It does not change the results.
+      --trace FILE          Write a timeline of the phases, copies and steps of
+                            the run as Chrome trace events, which
+                            ui.perfetto.dev opens. - is standard output, and
+                            then nothing else is printed.
+      --dump-passes DIR     Write the graph before the first pass and after each
+                            pass: 00-source.vt, 01-bind.vt, 02-lower.vt and so
+                            on. The cache of plans is not used.
+      --passes A,B,...      Run only these passes, in this order: bind first,
+                            then any of lower, canonical, fold, cse, dead, fuse.
+                            Default: all. No bit of a result depends on it.
+                            Without lower, the backend must run compositions
+                            itself.
       --dump-plan FILE      Write the plan as text; - is standard output.
-      --schedule ORDER      The order of steps: source, that of the model, as
-                            without it; or memory, which keeps less alive.
-      --stream PARAM,...    Keep these parameters, or all, in host memory and
-                            copy them in for each step that reads them.
-      --memory-budget SIZE  Refuse to take more bytes than this on the device,
+      --schedule ORDER      The order of the steps: source keeps the order of
+                            the model and is the default; memory needs less
+                            memory.
+      --stream PARAM,...    Keep these parameters, or all of them, in host
+                            memory and copy each to the device for every step
+                            that reads it.
+      --memory-budget SIZE  Fail if the plan needs more device memory than this,
                             as in 64MiB, 2GB or 4096.
-      --plan-cache DIR      Keep plans in this folder, and take them from there
-                            when everything they depend on is the same. Without
-                            it VOLTA_PLAN_CACHE says; empty: keep none.
+      --plan-cache DIR      Store plans in this folder and reuse one if
+                            everything that it depends on is the same. Default:
+                            VOLTA_PLAN_CACHE. Empty: no cache.
       --json                Print the report as JSON.
   -h, --help                Print this help.
-  -q, --quiet               Say nothing on standard error but errors.
-  -v, --verbose             Say more on standard error.
+  -q, --quiet               Print only errors on standard error.
+  -v, --verbose             Print more on standard error.
 \
 example:
   volta run examples/mlp.vt --bind B=4 --random-inputs 1
@@ -146,70 +150,75 @@ usage: volta parity [FLAGS] MODEL
 Run a model on several backends and compare every bit.
 \
 flags:
-      --backends A,B,...    Which to compare, the first being what the others
-                            are held to. Without it: every device that is
+      --backends A,B,...    The backends to compare; the others are compared
+                            with the first. Default: every device that is
                             available and complete.
-      --threads N,...       Run a backend that has threads once with each of
-                            these numbers, as in 1,2,3, and every other backend
-                            once, wherever they stand in the list. cpu has
-                            threads, and so may a plug-in. No bit depends on it.
-      --allow-unadmitted    Run on a plug-in though no certificate admits it;
-                            the report says so.
-      --untried             Do not try first what the backends declare: what one
-                            does not keep is then seen as a difference.
-      --certificate FILE    The certificate that admits the plug-in. Without it:
-                            beside it, as in ./libfoo.so.certificate.json.
+      --threads N,...       Run each backend that has threads once with each of
+                            these numbers of threads, as in 1,2,3, and every
+                            other backend once. cpu has threads, and plug-ins
+                            may. No bit of a result depends on it.
+      --allow-unadmitted    Run on a plug-in that has no certificate; the report
+                            says so.
+      --untried             Do not probe the capabilities that the backends
+                            declare. A wrong declaration then shows as a
+                            difference in the results.
+      --certificate FILE    The certificate that admits the plug-in. Default:
+                            the file next to it, as in
+                            ./libfoo.so.certificate.json.
       --bind NAME=N,...     Give dims their sizes, as in B=4,T=128. May be given
                             more than once.
-      --seed SEED           Initialise the parameters from this seed; 0 unless
-                            given.
-      --params FILE         Take every parameter from this safetensors or npz
+      --seed SEED           Initialise the parameters from this seed. Default:
+                            0.
+      --params FILE         Read every parameter from this safetensors or npz
                             file instead.
-      --in NAME=FILE[:KEY]  Take an input from the tensor of a npy or IDX file,
-                            from a CSV file, or from the tensor of that name in
-                            a npz or safetensors file. FILE:KEY takes the
-                            tensor, or the column of a CSV file, called KEY. May
-                            be given more than once.
-      --random-inputs SEED  Draw the inputs that have no --in: floats in [-1,
-                            1), integers in the range the model declares.
-      --passes A,B,...      Run these passes, in this order, instead of all, as
-                            for run.
-      --schedule ORDER      The order of steps: source, that of the model, as
-                            without it; or memory, which keeps less alive.
-      --stream PARAM,...    Keep these parameters, or all, in host memory and
-                            copy them in for each step that reads them.
-      --memory-budget SIZE  Refuse to take more bytes than this on the device,
+      --in NAME=FILE[:KEY]  Read an input from a npy, IDX or CSV file, or from
+                            the tensor of the same name in a npz or safetensors
+                            file. FILE:KEY reads the tensor, or the column of a
+                            CSV file, that is named KEY. May be given more than
+                            once.
+      --random-inputs SEED  Fill the inputs that have no --in with random
+                            numbers from this seed: floats in [-1, 1), integers
+                            in the range that the model declares.
+      --passes A,B,...      Run only these passes, in this order; see volta help
+                            run.
+      --schedule ORDER      The order of the steps: source keeps the order of
+                            the model and is the default; memory needs less
+                            memory.
+      --stream PARAM,...    Keep these parameters, or all of them, in host
+                            memory and copy each to the device for every step
+                            that reads it.
+      --memory-budget SIZE  Fail if the plan needs more device memory than this,
                             as in 64MiB, 2GB or 4096.
-      --published FILE      Compare with a published digest too. The file has
-                            lines of five words: DIGEST MODEL BIND seed=S
-                            inputs=S, where MODEL is the name of the file
+      --published FILE      Compare with a published digest too. Each line of
+                            the file has five words: DIGEST MODEL BIND seed=S
+                            inputs=S. MODEL is the file name of the model
                             without folders, BIND is as for --bind in any order
-                            (- when there is none) and inputs is the seed of
-                            --random-inputs (- without it). Empty lines and
-                            lines that start with # are skipped.
-      --plan-cache DIR      Keep plans in this folder, and take them from there
-                            when everything they depend on is the same. Without
-                            it VOLTA_PLAN_CACHE says; empty: keep none.
+                            or - for none, and inputs is the seed of
+                            --random-inputs or - for none. Empty lines and lines
+                            that start with # are skipped.
+      --plan-cache DIR      Store plans in this folder and reuse one if
+                            everything that it depends on is the same. Default:
+                            VOLTA_PLAN_CACHE. Empty: no cache.
       --json                Print the report as JSON.
   -h, --help                Print this help.
-  -q, --quiet               Say nothing on standard error but errors.
-  -v, --verbose             Say more on standard error.
+  -q, --quiet               Print only errors on standard error.
+  -v, --verbose             Print more on standard error.
 \
 example:
   volta parity examples/mlp.vt --bind B=4 --random-inputs 1
 $ volta fmt -h
 usage: volta fmt [FLAGS] MODEL
 \
-Print a model in its printed form: one op a line, no comments.
+Print a model in its printed form: one op per line, no comments.
 \
 flags:
       --check               Print nothing; exit 1 if the file is not in the
-                            printed form already.
-  -o, --out FILE            Write there, under a temporary name first, instead
-                            of to standard output.
+                            printed form.
+  -o, --out FILE            Write to this file instead of standard output, under
+                            a temporary name first.
   -h, --help                Print this help.
-  -q, --quiet               Say nothing on standard error but errors.
-  -v, --verbose             Say more on standard error.
+  -q, --quiet               Print only errors on standard error.
+  -v, --verbose             Print more on standard error.
 \
 example:
   volta fmt --check examples/mlp.vt

@@ -38,7 +38,7 @@ static vt_case_input *port_called(vt_case_inputs *in, const char *prefix, const 
 }
 
 static vt_status run_at(const vt_case_inputs *in, vt_program *p, vt_diag *d) {
-  VT_TRY(vt_case_inputs_give(in, p, d));
+  VT_TRY(vt_case_inputs_set(in, p, d));
   return vt_program_run(p, d);
 }
 

@@ -19,7 +19,7 @@ int cts_digests_write(const char *folder, const vt_suite *s, const uint8_t *cons
   }
   vt_status status = vt_text_status(&t);
   if (status == VT_OK) status = vt_file_create(path, &w, &d);
-  if (status == VT_OK) status = vt_file_put(&w, t.s, t.n, &d);
+  if (status == VT_OK) status = vt_file_write(&w, t.s, t.n, &d);
   if (status == VT_OK) status = vt_file_commit(&w, &d);
   vt_text_done(&t);
   if (status != VT_OK) fprintf(stderr, "cts: %s: %s\n", path, d.text);

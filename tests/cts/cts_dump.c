@@ -56,7 +56,7 @@ static vt_status dump_run(const vt_suite *s, uint32_t i, const char *folder, vt_
   for (uint32_t k = 0; k < in.n; k++)
     write_tensor(folder, "in", in.input[k].info.name, &in.input[k].t);
   vt_status status = vt_program_new(m, &o, &p, d);
-  if (status == VT_OK) status = vt_case_inputs_give(&in, p, d);
+  if (status == VT_OK) status = vt_case_inputs_set(&in, p, d);
   if (status == VT_OK) status = vt_program_run(p, d);
   if (status == VT_OK) status = write_outputs(p, folder, d);
   vt_program_free(p);

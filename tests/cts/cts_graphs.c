@@ -149,7 +149,7 @@ unsigned cts_write_graphs(const vt_suite *s, const char *folder) {
   write_lines(s, &now);
   snprintf(path, sizeof path, "%s/%s", folder, file_name);
   vt_status status = vt_file_create(path, &w, &d);
-  if (status == VT_OK) status = vt_file_put(&w, now.s, now.n, &d);
+  if (status == VT_OK) status = vt_file_write(&w, now.s, now.n, &d);
   if (status == VT_OK) status = vt_file_commit(&w, &d);
   vt_text_done(&now);
   if (status != VT_OK) fprintf(stderr, "cts: %s: %s\n", path, d.text);

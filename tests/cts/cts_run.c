@@ -59,7 +59,7 @@ static void explain(const cts_trial *t, vt_program *p, const cts_lane *lane, cts
   const vt_options how = cts_lane_options(&other);
   vt_diag d = {0};
   vt_program *q = NULL;
-  if (vt_case_start(t->m, &t->in, &how, &q, &d) != VT_OK) {
+  if (vt_case_run_program(t->m, &t->in, &how, &q, &d) != VT_OK) {
     cts_outcome_say(out, "%s: %s", beside, d.text);
   } else if (!compare_outputs(p, q, lane->name, out)) {
     cts_outcome_say(out, "%s and %s agree: what is stored is of something else", lane->name,
@@ -117,7 +117,7 @@ void cts_trial_run(const cts_trial *t, const cts_lane *lane, const uint8_t *othe
   const vt_options how = cts_lane_options(lane);
   vt_program *p = NULL;
   vt_case_result r;
-  vt_case_try(t->suite, t->i, t->m, &t->in, &how, &p, &r);
+  vt_case_run_opened(t->suite, t->i, t->m, &t->in, &how, &p, &r);
   if (p != NULL && !lane->fused) check_lowering(&t->suite->cases[t->i], p, lane->backend, out);
   judge(&r, other, t, p, lane, out);
   vt_program_free(p);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_atomic.c - the CUDA backend as a plug-in, right in everything but one kernel: where it would
- * launch reduce_lines_f32 for the chunks of long sums, that of cuda_atomic.cu is launched, whose
- * threads add what they have as they arrive. The linker sends its launches here (--wrap). */
+ * cuda_atomic.c - the CUDA backend as a plug-in with one planted fault. Where it would launch
+ * reduce_lines_f32 for the chunks of long sums, it launches the kernel of cuda_atomic.cu, whose
+ * threads add their terms in the order in which they arrive. The linker redirects the backend's
+ * launches to this file (--wrap). */
 #include <pthread.h>
 #include "cuda_backend.h"
 #include "gpu_reduce.h"
 
-/* Of cuda_atomic.cu, as the driver takes it. */
+/* The compiled module of cuda_atomic.cu. */
 __asm__(
     ".pushsection .rodata\n.balign 16\n.globl cuda_atomic_image\n.hidden cuda_atomic_image\n"
     "cuda_atomic_image:\n.incbin \"" CUDA_ATOMIC_IMAGE "\"\n.byte 0\n.popsection\n");
@@ -21,7 +22,8 @@ vt_status __wrap_vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g
 
 const vt_bk_api *vt_backend_query(const vt_bk_host *host) { return vt_cuda_query(host); }
 
-/* Loaded by the first launch on a card: what is recorded later may not load. */
+/* Finds the planted kernel. The first launch on a card loads it, because a capture must not load
+ * modules. */
 static vt_status find_planted(const vt_cuda_call *c, void **out) {
   enum { CARDS = 32 };
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,10 +38,11 @@ static vt_status find_planted(const vt_cuda_call *c, void **out) {
   }
   *out = *mine;
   pthread_mutex_unlock(&lock);
-  return (vt_status)vt_cuda_answer(c->dev, e, "load the planted kernel");
+  return (vt_status)vt_cuda_driver_status(c->dev, e, "load the planted kernel");
 }
 
-/* The level above, which is the backend's own, adds zeros to the sum and changes nothing. */
+/* The planted kernel puts the sum into the first chunk and leaves zeros in the others. The next
+ * level, which is the backend's own kernel, adds them, which changes nothing. */
 vt_status __wrap_vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
                                 const void *args) {
   const vt_gpu_reduce *a = args;
@@ -47,6 +50,6 @@ vt_status __wrap_vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g
   if (kernel != VT_GPU_reduce_lines_f32 || a->kind != VT_GPU_REDUCE_SUM || a->chunks == 1)
     return __real_vt_cuda_launch(c, kernel, grid, args);
   VT_TRY(find_planted(c, &function));
-  VT_TRY(vt_cuda_fill(c, a->y, 0, (uint64_t)(a->lines.n * a->chunks) * sizeof(float)));
+  VT_TRY(vt_cuda_set_bytes(c, a->y, 0, (uint64_t)(a->lines.n * a->chunks) * sizeof(float)));
   return vt_cuda_launch_function(c, function, grid, args);
 }

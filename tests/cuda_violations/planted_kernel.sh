@@ -1,50 +1,51 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# planted_kernel.sh VOLTA PLUGIN [DRIVER] - a kernel that is not deterministic does not get in. PLUGIN is
-# cuda_atomic.so, the CUDA backend but for one kernel: the threads that take part in a long sum add what
-# they have as they arrive. Without DRIVER it is on this machine's GPU; DRIVER is the folder of a driver that
-# runs kernels on this processor (tests/fake_cuda), where threads arrive in the order that it is told.
+# planted_kernel.sh VOLTA PLUGIN [DRIVER] - a kernel that is not deterministic is not admitted.
+# PLUGIN is cuda_atomic.so, the CUDA backend with one planted fault: the threads of a long sum add
+# their terms in the order in which they arrive. Without DRIVER it runs on this machine's GPU;
+# DRIVER is the folder of the emulated driver (tests/fake_cuda), in which the order of threads is
+# configurable.
 set -euo pipefail
 volta=$(realpath "$1") plugin=$(realpath "$2") root=$(realpath "$(dirname "$0")/../..")
 if [[ -n ${3-} ]]; then export LD_LIBRARY_PATH=$3; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-cp "$plugin" cuda_atomic.so # a certificate would lie beside it
+cp "$plugin" cuda_atomic.so # a copy, because a certificate would be stored next to it
 plugin=./cuda_atomic.so
 
 fail() {
   echo "FAILED: $*"
   exit 1
 }
-# expect CODE TEXT COMMAND...: that exit code, and the text in what it says on both streams.
+# expect CODE TEXT COMMAND...: checks the exit code and a text on either output stream
 expect() {
   local want=$1 text=$2 code=0
   shift 2
   "$@" >said 2>&1 || code=$?
   if ((code != want)) || ! grep -qF -- "$text" said; then fail "exit $code, not $want with '$text': $*: $(head -c 1500 said)"; fi
 }
-# said NAME: the value behind a name in what was said.
+# said NAME: prints the value of a line of the last command's output
 said() { sed -n "s/^  $1  *//p" said; }
-# digests BACKEND: how many there are in eight runs of what would not be let run. The variables are for the
-# driver of ours; the threads of a GPU arrive as they like.
+# digests BACKEND: number of different digests in eight runs without admission and probes. The
+# variables are for the emulated driver; on a GPU the order of threads varies by itself.
 digests() {
   local seed
   for seed in {1..8}; do
     FAKE_CUDA_ORDER=shuffle FAKE_CUDA_SEED=$seed "$volta" parity long.vt --random-inputs 7 --backends "reference,$1" \
       --allow-unadmitted --untried 2>&1 | sed -n "s/^\([0-9a-f]\{64\}\)  cuda.*/\1/p"
-  done | sort -u | wc -l || true # where bits differ it fails
+  done | sort -u | wc -l || true # parity fails if bits differ
 }
 printf 'volta 1\nmodel long {\n  input x: f32[300000]\n  output y = sum(x)\n}\n' >long.vt
 
-# ---- it is what it is said to be: the backend in all but long sums, which have bits of their own each time ----
+# ---- the plug-in equals the backend, except for long sums, whose bits vary ----
 expect 0 "reference:0 = cuda_atomic.so:0" "$volta" parity "$root/examples/tiny_transformer.vt" --bind B=2,T=16 --random-inputs 7 \
   --backends "reference,$plugin" --allow-unadmitted --untried
 own=$(digests cuda) planted=$(digests $plugin)
 if ((own != 1)); then fail "the backend itself gives $own digests in eight runs"; fi
 if ((planted < 2)); then fail "eight runs of the planted kernel give one digest"; fi
 
-# ---- it is refused, for the op that has the kernel, with what shows it ----
+# ---- admission rejects it, for the op with the planted kernel, with a counterexample ----
 expect 1 "REFUSED: $plugin" "$volta" admit $plugin --jobs 1
 if [[ $(head -n 1 said) != "Accelerated backend diverges from CPU semantics. This is forbidden." ]]; then
   fail "the sentence does not come first: $(cat said)"
@@ -54,9 +55,10 @@ if [[ -z $(said element) || -z $(said "shows it") ]]; then fail "nothing shows i
 if [[ -e $plugin.certificate.json ]]; then fail "it has a certificate"; fi
 check=$(said check)
 
-# ---- and it does not run: without a certificate, and where none is asked for, when its sums are tried ----
+# ---- it does not run without a certificate, nor without admission, because probes find its sums
+# ----
 expect 5 "is not admitted" "$volta" run long.vt --random-inputs 7 --backend $plugin
-for try in 1 2 3; do # three numbers may come out right by chance
+for try in 1 2 3; do # a probe's few sums may be right by chance
   code=0
   "$volta" run long.vt --random-inputs 7 --backend $plugin --allow-unadmitted >said 2>&1 || code=$?
   if ((code == 5)) && grep -qF "declares deterministic_reductions and does not keep it: sum" said; then break; fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# compiles.sh [ARCH]... - the numerics compile as device code for each architecture (default: 75 80 86 89
-# 90); every function and text has its kernels, and none has a contracted, approximate or flushing
-# operation. Exit 77 without nvcc.
+# compiles.sh [ARCH]... - the numerics compile as device code for each architecture (default: 75 80
+# 86 89 90). Every function and text has its kernels, and none of them has a contracted,
+# approximate or flushing operation. Exit 77 without nvcc.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
@@ -15,15 +15,16 @@ trap 'rm -rf "$out"' EXIT
 if [[ $# -eq 0 ]]; then set -- 75 80 86 89 90; fi
 flags=(-std=c++17 -O3 -fmad=false -Werror all-warnings -Isrc/num -Itests/device)
 
-# What the text says, before an assembler expands division and root: no function but the short ways
-# has a fused operation, and that is f32's. Of the texts, D has, and the word fma itself.
+# Checks the PTX, before the assembler expands division and square root. Functions may have fused
+# operations in their quick phases only, and in f32 only. Among the texts, D and the primitive fma
+# may have them.
 for unit in functions texts; do
   "$nvcc" "${flags[@]}" -arch="compute_$1" -ptx "tests/device/${unit}_device.cu" -o "$out/$unit.ptx"
 done
 python3 -B tools/check_ptx.py --fused '=functions' "$out/functions.ptx"
 python3 -B tools/check_ptx.py --fused 'fma_word|dot_f=wide' "$out/texts.ptx"
 
-# kernels_of UNIT WANTED: how many there are, and how many there should be.
+# kernels_of UNIT WANTED: checks that the unit has WANTED kernels
 kernels=0
 kernels_of() {
   local here
@@ -34,9 +35,9 @@ kernels_of() {
   fi
   kernels=$((kernels + here))
 }
-ways=$(($(grep -c '^VT_FUNCTION(' src/num/functions.def) + $(grep -c '^VT_SHORT(' src/num/shorts.def)))
-kernels_of functions $((2 * ways + 1))                          # and pow
-kernels_of texts $(($(grep -c '^VT_TEXT(' src/num/texts.def) + 8)) # casts, random numbers, S, D
+ways=$(($(grep -c '^VT_FUNCTION(' src/num/functions.def) + $(grep -c '^VT_FF_FUNCTION(' src/num/ff_functions.def)))
+kernels_of functions $((2 * ways + 1))                          # plus pow
+kernels_of texts $(($(grep -c '^VT_TEXT(' src/num/texts.def) + 8)) # plus casts, random numbers, S, D
 
 gencode=()
 for arch in "$@"; do gencode+=(-gencode "arch=compute_$arch,code=sm_$arch"); done

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_check.c - the numerics on a device: the functions on all 2^32 inputs of each by every way
- * it has, against exhaustive.digests; pow on pseudo-random pairs, and everything that is no
- * function (texts_check.c) on pseudo-random operands, against this processor.
+ * device_check.c - checks the numerics on a device. Each function runs on all 2^32 inputs, in every
+ * variant that it has, and is compared with exhaustive.digests. pow on pseudo-random pairs, and
+ * everything that is not a function (texts_check.c) on pseudo-random operands, are compared with
+ * the CPU.
  *
  *   functions_device [--func NAME | --texts] [--pow-slices N] [--plant] [DIGESTS]
  *
- * The device computes a slice of results, threads here judge it. One line a function and way:
- * inputs, slices whose digest differs, and the speed over an ordinary range; one line a text:
- * results, and how many differ. --texts leaves the functions out, --func all but one. --plant turns
- * one bit a slice, which must be found. Exit 0 all equal, 1 not, 2 usage, 77 no device. */
+ * The device computes a slice of results while CPU threads check others. Output has one line per
+ * function and variant, with its inputs, the slices whose digest differs, and the speed over an
+ * ordinary range. It has one line per text, with its results and how many differ. --texts skips the
+ * functions, --func all but one. --plant inverts one bit per slice, which must be found. Exit 0 if
+ * all are equal, 1 if not, 2 for wrong usage, 77 without a device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +38,9 @@ typedef struct range {
   float from, to;
 } range;
 static const range ranges[] = {
-#define VT_SHORT(name, from, to, rare) {#name, from, to},
-#include "shorts.def"
-#undef VT_SHORT
+#define VT_FF_FUNCTION(name, from, to, rare) {#name, from, to},
+#include "ff_functions.def"
+#undef VT_FF_FUNCTION
     {"acosh", 1.0f, 100.0f},
     {"asinh", -100.0f, 100.0f},
     {"atan", -100.0f, 100.0f},
@@ -54,7 +56,7 @@ static range range_of(const char *name) {
 
 static char digests[N_FUNCTIONS][SLICES][DIGITS + 1];
 
-static int place_of(const char *name) {
+static int function_index(const char *name) {
   for (int f = 0; f < N_FUNCTIONS; f++)
     if (strcmp(names[f], name) == 0) return f;
   return -1;
@@ -66,7 +68,7 @@ static int read_digests(const char *path) {
   FILE *file = fopen(path, "r");
   if (file == NULL) return 0;
   while (fscanf(file, "%31s %u %32s", name, &slice, hex) == 3) {
-    const int f = place_of(name);
+    const int f = function_index(name);
     if (f < 0 || slice >= SLICES) continue;
     memcpy(digests[f][slice], hex, sizeof hex);
     read++;
@@ -78,9 +80,9 @@ static int read_digests(const char *path) {
 /* ---- slices of one function, or of pairs ---- */
 
 static const char *compute_slice(const work *w, fd_slot *s, unsigned slice) {
-  return fd_slice(s, w->way, w->item, slice);
+  return fd_compute_slice(s, w->variant, w->item, slice);
 }
-static unsigned long long judge_slice(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long compare_slice(const work *w, const fd_slot *s, unsigned slice) {
   char hex[65];
   const vt_hash256 h = vt_hash_bytes(s->host, (size_t)FD_SLICE * sizeof *s->host);
   vt_hash_hex(&h, hex);
@@ -89,9 +91,9 @@ static unsigned long long judge_slice(const work *w, const fd_slot *s, unsigned 
 
 static const char *compute_pairs(const work *w, fd_slot *s, unsigned slice) {
   (void)w;
-  return fd_pow(s, (uint64_t)slice * FD_SLICE);
+  return fd_compute_pow(s, (uint64_t)slice * FD_SLICE);
 }
-static unsigned long long judge_pairs(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long compare_pairs(const work *w, const fd_slot *s, unsigned slice) {
   unsigned long long bad = 0;
   (void)w;
   for (uint32_t i = 0; i < FD_SLICE; i++) {
@@ -105,37 +107,39 @@ static unsigned long long judge_pairs(const work *w, const fd_slot *s, unsigned 
 
 /* ---- reports ---- */
 
-static const char *const way_names[] = {"f64", "short"};
+static const char *const variant_names[] = {"f64", "short"};
 
-static int give_up(const char *error) {
+static int report_error(const char *error) {
   fprintf(stderr, "functions_device: %s\n", error);
   return 1;
 }
 
-/* 1 when something differs or fails. `speed`: elements a second of each way. */
-static int check_function(int f, int way, int plant, double speed[FD_WAYS]) {
-  work w = {compute_slice, judge_slice, .item = f, .way = way, .plant = plant, .n_slices = SLICES};
+/* Returns 1 if something differs or fails. speed[v] is set to the elements per second of variant v.
+ */
+static int check_function(int f, int variant, int plant, double speed[FD_VARIANTS]) {
+  work w = {compute_slice,      compare_slice,  .item = f,
+            .variant = variant, .plant = plant, .n_slices = SLICES};
   const range r = range_of(names[f]);
   const double start = crew_now();
   double seconds;
   const char *error = crew_run(&w);
-  if (error == NULL) error = fd_time(crew_slot(), way, f, r.from, r.to, &seconds);
-  if (error != NULL) return give_up(error);
-  speed[way] = 0x1p32 / seconds;
+  if (error == NULL) error = fd_time_function(crew_slot(), variant, f, r.from, r.to, &seconds);
+  if (error != NULL) return report_error(error);
+  speed[variant] = 0x1p32 / seconds;
   printf("%-8s %-5s %llu inputs, %llu of %d slices differ; %.1f G/s over %g..%g", names[f],
-         way_names[way], 1ull << 32, (unsigned long long)w.bad, SLICES, speed[way] / 1e9,
-         (double)r.from, (double)r.to);
-  if (way == FD_SHORT) printf(", %.2f times f64", speed[FD_SHORT] / speed[FD_F64]);
+         variant_names[variant], 1ull << 32, (unsigned long long)w.bad, SLICES,
+         speed[variant] / 1e9, (double)r.from, (double)r.to);
+  if (variant == FD_SHORT) printf(", %.2f times f64", speed[FD_SHORT] / speed[FD_F64]);
   printf(" (%.1f s)\n", crew_now() - start);
   fflush(stdout);
   return w.bad != 0;
 }
 
 static int check_pow(unsigned n_slices, int plant) {
-  work w = {compute_pairs, judge_pairs, .plant = plant, .n_slices = n_slices};
+  work w = {compute_pairs, compare_pairs, .plant = plant, .n_slices = n_slices};
   const double start = crew_now();
   const char *error = crew_run(&w);
-  if (error != NULL) return give_up(error);
+  if (error != NULL) return report_error(error);
   printf("%-8s %-5s %llu pairs, %llu differ (%.1f s)\n", "pow", "f64",
          (unsigned long long)n_slices * FD_SLICE, (unsigned long long)w.bad, crew_now() - start);
   return w.bad != 0;
@@ -165,21 +169,22 @@ static int parse(int argc, char **argv, options *o) {
     else
       return 0;
   }
-  return o->func == NULL || place_of(o->func) >= 0 || strcmp(o->func, "pow") == 0;
+  return o->func == NULL || function_index(o->func) >= 0 || strcmp(o->func, "pow") == 0;
 }
 
-static int wanted(const options *o, const char *name) {
+static int is_wanted(const options *o, const char *name) {
   return !o->texts_only && (o->func == NULL || strcmp(o->func, name) == 0);
 }
 
 static int check_all(const options *o) {
   int failed = o->func == NULL && texts_check(o->plant);
   for (int f = 0; f < N_FUNCTIONS; f++) {
-    double speed[FD_WAYS] = {0};
-    for (int way = 0; way < FD_WAYS; way++)
-      if (wanted(o, names[f]) && fd_has(way, f)) failed |= check_function(f, way, o->plant, speed);
+    double speed[FD_VARIANTS] = {0};
+    for (int variant = 0; variant < FD_VARIANTS; variant++)
+      if (is_wanted(o, names[f]) && fd_has_variant(variant, f))
+        failed |= check_function(f, variant, o->plant, speed);
   }
-  if (wanted(o, "pow")) failed |= check_pow(o->pow_slices, o->plant);
+  if (is_wanted(o, "pow")) failed |= check_pow(o->pow_slices, o->plant);
   return failed;
 }
 
@@ -191,14 +196,15 @@ int main(int argc, char **argv) {
           stderr);
     return 2;
   }
-  const char *error = fd_device(device);
+  const char *error = fd_device_name(device);
   if (error != NULL) {
     printf("SKIPPED: no device (%s)\n", error);
     return 77;
   }
-  if (!read_digests(o.digests)) return give_up("the digests cannot be read, or are not complete");
+  if (!read_digests(o.digests))
+    return report_error("the digests cannot be read, or are not complete");
   error = crew_open();
-  if (error != NULL) return give_up(error);
+  if (error != NULL) return report_error(error);
   printf("%s, %u threads\n", device, crew_size());
   const int failed = check_all(&o);
   crew_close();

@@ -6,7 +6,7 @@
 #include "device_crew.h"
 #include "vt_fpenv.h"
 
-enum { MOST_THREADS = 64, PLANTED = 9 /* among the first results, which every slice has */ };
+enum { MOST_THREADS = 64, PLANTED = 9 /* index of a result that every slice has */ };
 
 typedef struct worker {
   pthread_t thread;
@@ -24,11 +24,11 @@ static void run_slices(work *w, fd_slot *s) {
       return;
     }
     if (w->plant) s->host[PLANTED] ^= 1;
-    w->bad += w->judge(w, s, i);
+    w->bad += w->compare(w, s, i);
   }
 }
 
-static void *work_on(void *context) {
+static void *run_worker(void *context) {
   worker *me = context;
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
@@ -41,7 +41,7 @@ const char *crew_run(work *w) {
   unsigned started = 0;
   for (; started < n_workers; started++) {
     workers[started].work = w;
-    if (pthread_create(&workers[started].thread, NULL, work_on, &workers[started]) != 0) break;
+    if (pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) != 0) break;
   }
   for (unsigned i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
   return started == 0 ? "no thread could be started" : w->error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_crew.h - work in slices: the device computes one, a thread here judges it, while others
- * do the same with slots of their own. */
+ * device_crew.h - work in slices: the device computes a slice and a CPU thread checks it, while
+ * other threads do the same with slots of their own. */
 #ifndef VT_DEVICE_CREW_H
 #define VT_DEVICE_CREW_H
 #include <stdatomic.h>
@@ -8,23 +8,24 @@
 
 typedef struct work work;
 struct work {
-  /* Leaves the results of a slice in s->host; 0, or a line that says what went wrong. */
+  /* Computes a slice into s->host. Returns NULL or an error message. */
   const char *(*compute)(const work *w, fd_slot *s, unsigned slice);
-  /* How many results (or digests) differ. */
-  unsigned long long (*judge)(const work *w, const fd_slot *s, unsigned slice);
-  int item, way, plant; /* what it is, as the two know it; plant: turn one bit a slice */
+  /* Returns how many results (or digests) differ. */
+  unsigned long long (*compare)(const work *w, const fd_slot *s, unsigned slice);
+  /* item and variant for the two functions; plant is 1 to invert one bit per slice */
+  int item, variant, plant;
   unsigned n_slices;
   atomic_uint next;
   atomic_ullong bad;
   _Atomic(const char *) error;
 };
 
-/* A thread and a slot for each core. 0, or what went wrong. */
+/* Opens a slot for each core, with a thread each later. Returns NULL or an error message. */
 const char *crew_open(void);
 void crew_close(void);
 unsigned crew_size(void);
-fd_slot *crew_slot(void); /* the first, for what one thread does alone */
-/* All slices of w. 0, or what went wrong. */
+fd_slot *crew_slot(void); /* the first slot, for single-threaded work */
+/* Computes and checks all slices of w. Returns NULL or an error message. */
 const char *crew_run(work *w);
-double crew_now(void); /* seconds */
+double crew_now(void); /* monotonic time in seconds */
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * functions_device.cu - the functions as device code: every function by its f64 core, those of
- * shorts.def by the short way too, and pow. Built with -fmad=false. */
+ * functions_device.cu - the functions as device code: each function by its f64 accurate phase,
+ * those of ff_functions.def by the quick phase too, and pow. Built with -fmad=false. */
 #define PAIRS_FN static __host__ __device__ inline
 #include <cstring>
 #include <cuda_runtime.h>
@@ -25,12 +25,12 @@
 #include "functions.def"
 #undef VT_FUNCTION
 
-#define VT_SHORT(name, ...)                                           \
-  struct both_##name {                                                \
-    static __device__ float at(float x) { return vt_both_##name(x); } \
+#define VT_FF_FUNCTION(name, ...)                                   \
+  struct both_##name {                                              \
+    static __device__ float at(float x) { return vt_ff_##name(x); } \
   };
-#include "shorts.def"
-#undef VT_SHORT
+#include "ff_functions.def"
+#undef VT_FF_FUNCTION
 
 static __device__ uint32_t canonical(float y) { return y != y ? 0x7fc00000u : __float_as_uint(y); }
 
@@ -44,7 +44,8 @@ __global__ void slice_kernel(uint32_t base, uint32_t *out) {
   out[i] = canonical(F::at(__uint_as_float(base + i)));
 }
 
-/* PER_THREAD inputs a thread, neighbours in a warp far apart as data would have them. */
+/* Times PER_THREAD inputs per thread. Neighbouring threads have inputs far from each other, as real
+ * data has. */
 template <class F>
 __global__ void time_kernel(float from, float step, uint32_t *out) {
   const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
@@ -77,13 +78,13 @@ static const entry cores[] = {
 #undef VT_FUNCTION
 };
 static const entry shorts[] = {
-#define VT_SHORT(name, ...) {#name, slice_kernel<both_##name>, time_kernel<both_##name>},
-#include "shorts.def"
-#undef VT_SHORT
+#define VT_FF_FUNCTION(name, ...) {#name, slice_kernel<both_##name>, time_kernel<both_##name>},
+#include "ff_functions.def"
+#undef VT_FF_FUNCTION
 };
 
-static const entry *find(int way, int function) {
-  if (way == FD_F64) return &cores[function];
+static const entry *find_entry(int variant, int function) {
+  if (variant == FD_F64) return &cores[function];
   for (const entry &e : shorts)
     if (strcmp(e.name, cores[function].name) == 0) return &e;
   return NULL;
@@ -91,11 +92,13 @@ static const entry *find(int way, int function) {
 
 /* ---- the calls ---- */
 
-static const char *said(cudaError_t e) { return e == cudaSuccess ? NULL : cudaGetErrorString(e); }
+static const char *error_text(cudaError_t e) {
+  return e == cudaSuccess ? NULL : cudaGetErrorString(e);
+}
 
-const char *fd_device(char name[256]) {
+const char *fd_device_name(char name[256]) {
   cudaDeviceProp p;
-  const char *error = said(cudaGetDeviceProperties(&p, 0));
+  const char *error = error_text(cudaGetDeviceProperties(&p, 0));
   if (error == NULL) strncpy(name, p.name, 255);
   return error;
 }
@@ -107,7 +110,7 @@ const char *fd_slot_open(fd_slot *s) {
   s->stream = stream;
   if (e == cudaSuccess) e = cudaMalloc(&s->device, bytes);
   if (e == cudaSuccess) e = cudaMallocHost((void **)&s->host, bytes);
-  return said(e);
+  return error_text(e);
 }
 
 void fd_slot_close(fd_slot *s) {
@@ -116,41 +119,42 @@ void fd_slot_close(fd_slot *s) {
   cudaStreamDestroy((cudaStream_t)s->stream);
 }
 
-int fd_has(int way, int function) { return find(way, function) != NULL; }
+int fd_has_variant(int variant, int function) { return find_entry(variant, function) != NULL; }
 
-static const char *fetch(fd_slot *s) {
+static const char *fetch_results(fd_slot *s) {
   const cudaStream_t stream = (cudaStream_t)s->stream;
   const size_t bytes = (size_t)FD_SLICE * sizeof *s->host;
   cudaError_t e = cudaGetLastError();
   if (e == cudaSuccess)
     e = cudaMemcpyAsync(s->host, s->device, bytes, cudaMemcpyDeviceToHost, stream);
   if (e == cudaSuccess) e = cudaStreamSynchronize(stream);
-  return said(e);
+  return error_text(e);
 }
 
-const char *fd_slice(fd_slot *s, int way, int function, uint32_t slice) {
-  find(way, function)
+const char *fd_compute_slice(fd_slot *s, int variant, int function, uint32_t slice) {
+  find_entry(variant, function)
       ->slice<<<FD_SLICE / THREADS, THREADS, 0, (cudaStream_t)s->stream>>>(slice << 24,
                                                                            (uint32_t *)s->device);
-  return fetch(s);
+  return fetch_results(s);
 }
 
-const char *fd_pow(fd_slot *s, uint64_t first) {
+const char *fd_compute_pow(fd_slot *s, uint64_t first) {
   pow_kernel<<<FD_SLICE / THREADS, THREADS, 0, (cudaStream_t)s->stream>>>(first,
                                                                           (uint32_t *)s->device);
-  return fetch(s);
+  return fetch_results(s);
 }
 
-const char *fd_time(fd_slot *s, int way, int function, float from, float to, double *seconds) {
+const char *fd_time_function(fd_slot *s, int variant, int function, float from, float to,
+                             double *seconds) {
   const cudaStream_t stream = (cudaStream_t)s->stream;
-  const unsigned blocks = (1u << 22) / THREADS; /* 2^22 threads of 2^10 inputs */
+  const unsigned blocks = (1u << 22) / THREADS; /* 2^22 threads with 2^10 inputs each */
   cudaEvent_t start, end;
   float ms = 0;
   cudaEventCreate(&start);
   cudaEventCreate(&end);
   for (int warm = 0; warm < 2; warm++) {
     cudaEventRecord(start, stream);
-    find(way, function)
+    find_entry(variant, function)
         ->timed<<<blocks, THREADS, 0, stream>>>(from, (to - from) * 0x1p-24f,
                                                 (uint32_t *)s->device);
     cudaEventRecord(end, stream);
@@ -160,5 +164,5 @@ const char *fd_time(fd_slot *s, int way, int function, float from, float to, dou
   cudaEventDestroy(start);
   cudaEventDestroy(end);
   *seconds = ms / 1e3;
-  return said(cudaGetLastError());
+  return error_text(cudaGetLastError());
 }

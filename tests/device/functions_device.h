@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * functions_device.h - between the kernels (functions_device.cu) and the program that judges them
- * (device_check.c). A function is known by its place in functions.def, a way is one of two. Every
- * call returns 0, or a line that says what went wrong on the device. */
+ * functions_device.h - the interface between the kernels (functions_device.cu) and the program that
+ * checks them (device_check.c). A function is identified by its index in functions.def, and has one
+ * or two variants. Functions that return a string return NULL, or an error message of the device.
+ */
 #ifndef VT_FUNCTIONS_DEVICE_H
 #define VT_FUNCTIONS_DEVICE_H
 #include <stdint.h>
@@ -10,26 +11,30 @@ extern "C" {
 #endif
 
 enum { FD_SLICE = 1 << 24 };
-enum { FD_F64, FD_SHORT, FD_WAYS }; /* the core; the short way with the core behind it */
+/* the f64 accurate phase; the quick phase with the accurate phase as its fallback */
+enum { FD_F64, FD_SHORT, FD_VARIANTS };
 
-/* One a thread: a stream, and a slice of results there and here. */
+/* One per CPU thread: a stream, and a slice of results in device and in host memory. */
 typedef struct fd_slot {
   void *stream, *device;
   uint32_t *host;
 } fd_slot;
 
-const char *fd_device(char name[256]); /* its name; an error where there is none */
+/* writes the name of the device; fails without a device */
+const char *fd_device_name(char name[256]);
 const char *fd_slot_open(fd_slot *s);
 void fd_slot_close(fd_slot *s);
 
-/* Whether the function has this way. */
-int fd_has(int way, int function);
-/* s->host = the results of 2^24 inputs from pattern slice << 24 on, NaN made canonical. */
-const char *fd_slice(fd_slot *s, int way, int function, uint32_t slice);
-/* s->host = the results of the pairs number `first` and on (pair_of). */
-const char *fd_pow(fd_slot *s, uint64_t first);
-/* Seconds for 2^32 inputs spread evenly over from..to, nothing written but a checksum. */
-const char *fd_time(fd_slot *s, int way, int function, float from, float to, double *seconds);
+/* Returns 1 if the function has this variant. */
+int fd_has_variant(int variant, int function);
+/* Computes into s->host the results of the 2^24 inputs that begin with bit pattern slice << 24;
+ * NaNs are canonical. */
+const char *fd_compute_slice(fd_slot *s, int variant, int function, uint32_t slice);
+/* Computes into s->host the results of the pairs (pair_of) that begin with number `first`. */
+const char *fd_compute_pow(fd_slot *s, uint64_t first);
+/* Measures the seconds for 2^32 inputs spread evenly over from..to; only a checksum is stored. */
+const char *fd_time_function(fd_slot *s, int variant, int function, float from, float to,
+                             double *seconds);
 #ifdef __cplusplus
 }
 #endif

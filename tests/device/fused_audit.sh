@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# fused_audit.sh FUSED_PTX ARCH... - every formula as it is compiled while a program is built: the operations that
-# the audit allows, and no others. Without VOLTA_TEST_FULL for the last architecture alone.
+# fused_audit.sh FUSED_PTX ARCH... - checks that the generated kernels of all formulas have only
+# operations that the audit allows. Without VOLTA_TEST_FULL it checks the last architecture only.
 set -eu
 program=$1
 shift

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fused_ptx.c - the texts of fused groups as PTX, for the audit: chains that between them have
- * every formula of every type and every cast, and every kernel that ends a product with a chain
- * behind it. `fused_ptx FOLDER ARCH` writes a file for each; the names of kernels say what may be
- * fused in them. Exits with 77 when there is no NVRTC. */
+ * fused_ptx.c - compiles generated kernels to PTX for the audit: chains that together have every
+ * formula of every type and every cast. It also compiles every product kernel with an epilogue.
+ * `fused_ptx FOLDER ARCH` writes one file per kernel; a kernel's name says which fused operations
+ * it may have. Exits with 77 without NVRTC. */
 #include <stdlib.h>
 #include <string.h>
-#include "cuda_made.h"
+#include "cuda_generated.h"
 #include "cuda_nvrtc.h"
 #include "cuda_epilogue.h"
 #include "gpu_fused.h"
@@ -13,14 +13,14 @@
 #include "vt_test.h"
 
 enum { LONGEST = 56 };
-typedef struct flow {
+typedef struct generator {
   const char *folder, *kind;
   const vt_nvrtc *nvrtc;
   vt_nvrtc_options options;
   uint32_t files, n;
   vt_bk_tensor now, in[VT_CHAIN_STEPS][3], out[VT_CHAIN_STEPS];
   vt_bk_step step[VT_CHAIN_STEPS];
-} flow;
+} generator;
 
 static vt_bk_tensor tensor_of(uint32_t arena, uint64_t place, uint32_t dtype) {
   return (vt_bk_tensor){.size = sizeof(vt_bk_tensor),
@@ -32,7 +32,7 @@ static vt_bk_tensor tensor_of(uint32_t arena, uint64_t place, uint32_t dtype) {
                         .offset = place * 1024};
 }
 
-static void write_file(const flow *f, const vt_text *ptx) {
+static void write_file(const generator *f, const vt_text *ptx) {
   char path[512];
   snprintf(path, sizeof path, "%s/%s_%u.ptx", f->folder, f->kind, f->files);
   FILE *to = fopen(path, "w");
@@ -46,7 +46,7 @@ static void write_chain(const void *chain, const char *name, vt_text *out) {
   vt_emit_chain(chain, &vt_dialect_cuda, name, out);
 }
 
-static void compile(flow *f, vt_cuda_write_fn *write, const void *what) {
+static void compile(generator *f, vt_cuda_write_fn *write, const void *what) {
   char name[64];
   vt_diag d = {0};
   vt_text text, ptx;
@@ -64,8 +64,8 @@ static void compile(flow *f, vt_cuda_write_fn *write, const void *what) {
   f->files++;
 }
 
-/* What there is so far becomes a kernel, and the next begins with a number from outside. */
-static void flush(flow *f) {
+/* Compiles the steps so far as one kernel; the next chain begins with a new source. */
+static void end_chain(generator *f) {
   const vt_bk_step *members[VT_CHAIN_STEPS];
   vt_chain chain;
   for (uint32_t i = 0; i < f->n; i++) members[i] = &f->step[i];
@@ -77,9 +77,9 @@ static void flush(flow *f) {
   f->now = tensor_of(0, 0, VT_DTYPE_F32);
 }
 
-static void add(flow *f, uint32_t op, uint32_t type, uint32_t made, uint32_t n_in) {
+static void add_step(generator *f, uint32_t op, uint32_t type, uint32_t result, uint32_t n_in) {
   const uint32_t i = f->n++;
-  f->out[i] = tensor_of(4, i, made);
+  f->out[i] = tensor_of(4, i, result);
   f->in[i][0] = f->now;
   for (uint32_t k = 1; k < n_in; k++) f->in[i][k] = tensor_of(0, 8 * type + k, type);
   f->step[i] = (vt_bk_step){.size = sizeof f->step[i],
@@ -91,18 +91,18 @@ static void add(flow *f, uint32_t op, uint32_t type, uint32_t made, uint32_t n_i
   f->now = f->out[i];
 }
 
-static void cast_to(flow *f, uint32_t type) {
-  if (f->now.dtype != type) add(f, VT_OP_cast, type, type, 1);
+static void cast_to(generator *f, uint32_t type) {
+  if (f->now.dtype != type) add_step(f, VT_OP_cast, type, type, 1);
 }
 
-/* A row of maps.def over what there is now, and something added: a compiler knows too much of what
- * a truth value or a sign can be. */
-static void add_row(flow *f, uint32_t op, uint32_t n_in, uint32_t type) {
-  const uint32_t made = vt_map_is_truth(vt_map_of(op)) ? VT_DTYPE_BOOL : type;
+/* Adds a step for a row of maps.def, and one that adds a source to its result: else the compiler
+ * would know too much about the values of a bool or a sign. */
+static void add_row(generator *f, uint32_t op, uint32_t n_in, uint32_t type) {
+  const uint32_t result = vt_map_is_truth(vt_map_of_op(op)) ? VT_DTYPE_BOOL : type;
   cast_to(f, type);
-  add(f, op, type, made, n_in);
-  add(f, made == VT_DTYPE_BOOL ? VT_OP_xor : VT_OP_add, made, made, 2);
-  if (f->n >= LONGEST) flush(f);
+  add_step(f, op, type, result, n_in);
+  add_step(f, result == VT_DTYPE_BOOL ? VT_OP_xor : VT_OP_add, result, result, 2);
+  if (f->n >= LONGEST) end_chain(f);
 }
 
 static const struct {
@@ -114,62 +114,63 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static void emit_plain(flow *f) {
+static void emit_plain(generator *f) {
   f->kind = "plain";
   for (uint32_t t = VT_DTYPE_F32; t <= VT_DTYPE_BF16; t++)
     for (uint32_t i = 0; i < ROWS; i++)
-      if (vt_map_has(i, t) && !vt_map_is_function(i) && rows[i].op != VT_OP_fma)
+      if (vt_map_has_formula(i, t) && !vt_map_is_function(i) && rows[i].op != VT_OP_fma)
         add_row(f, rows[i].op, rows[i].n_in, t);
-  flush(f);
+  end_chain(f);
 }
 
-static void emit_casts(flow *f) {
+static void emit_casts(generator *f) {
   f->kind = "cast";
   for (uint32_t from = VT_DTYPE_F32; from <= VT_DTYPE_BF16; from++)
     for (uint32_t to = VT_DTYPE_F32; to <= VT_DTYPE_BF16; to++) {
       cast_to(f, from);
       cast_to(f, to);
-      if (f->n >= LONGEST) flush(f);
+      if (f->n >= LONGEST) end_chain(f);
     }
-  flush(f);
+  end_chain(f);
 }
 
-static void emit_functions(flow *f) {
+static void emit_functions(generator *f) {
   f->kind = "functions";
   for (uint32_t i = 0; i < ROWS; i++)
     if (vt_map_is_function(i)) add_row(f, rows[i].op, rows[i].n_in, VT_DTYPE_F32);
-  flush(f);
+  end_chain(f);
 }
 
-static void emit_fma(flow *f) {
+static void emit_fma(generator *f) {
   f->kind = "contraction";
   add_row(f, VT_OP_fma, 3, VT_DTYPE_F32);
-  flush(f);
+  end_chain(f);
   f->kind = "wide";
   add_row(f, VT_OP_fma, 3, VT_DTYPE_F64);
-  flush(f);
+  end_chain(f);
 }
 
-/* A product times a number, and another added, by each kernel that ends products. */
-static void emit_tails(flow *f) {
-  vt_cuda_epilogue_kernel tail;
+/* For each product kernel, compiles it with the epilogue product * source + source. */
+static void emit_epilogues(generator *f) {
+  vt_cuda_epilogue_kernel epilogue;
   uint32_t type;
-  for (uint32_t i = 0; vt_cuda_epilogue_end(i, &tail.kernel, &type); i++) {
+  for (uint32_t i = 0; vt_cuda_product_kernel_at(i, &epilogue.kernel, &type); i++) {
     vt_chain chain;
-    const int sums = tail.kernel == VT_GPU_parts_f32 || tail.kernel == VT_GPU_parts_f64;
+    const int sums =
+        epilogue.kernel == VT_GPU_sum_slices_f32 || epilogue.kernel == VT_GPU_sum_slices_f64;
     f->kind = sums ? "plain" : type == VT_DTYPE_F32 ? "contraction" : "wide";
     f->n = 0, f->now = tensor_of(0, 0, type);
-    add(f, VT_OP_mul, type, type, 2);
-    add(f, VT_OP_add, type, type, 2);
+    add_step(f, VT_OP_mul, type, type, 2);
+    add_step(f, VT_OP_add, type, type, 2);
     const vt_bk_step *const members[2] = {&f->step[0], &f->step[1]};
     CHECK(vt_chain_read(members, 2, VT_GPU_EPILOGUE_SOURCES, &chain) == VT_OK);
-    tail.chain = &chain;
-    compile(f, vt_cuda_epilogue_write, &tail);
+    epilogue.chain = &chain;
+    compile(f, vt_cuda_epilogue_write, &epilogue);
   }
 }
 
 int main(int argc, char **argv) {
-  static flow f;
+  static generator f;
   vt_diag d = {0};
   if (argc != 3) return 2;
   if (vt_nvrtc_get(&f.nvrtc, &d) != VT_OK) {
@@ -178,12 +179,12 @@ int main(int argc, char **argv) {
   }
   f.folder = argv[1];
   vt_nvrtc_options_init(&f.options, atoi(argv[2]), VT_NVRTC_PTX);
-  flush(&f);
+  end_chain(&f);
   emit_plain(&f);
   emit_casts(&f);
   emit_functions(&f);
   emit_fma(&f);
-  emit_tails(&f);
+  emit_epilogues(&f);
   printf("%u kernels\n", f.files);
   TEST_DONE();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pow_pairs.h - the pairs on which pow is compared, by number: the same text for host and device.
- */
+ * pow_pairs.h - the pairs on which pow is compared, by number; host and device compile the same
+ * code. */
 #ifndef VT_POW_PAIRS_H
 #define VT_POW_PAIRS_H
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #define PAIRS_FN static inline
 #endif
 
-/* splitmix64 of the number */
+/* SplitMix64 of the number */
 PAIRS_FN uint64_t pair_random(uint64_t number) {
   uint64_t z = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -16,10 +16,10 @@ PAIRS_FN uint64_t pair_random(uint64_t number) {
   return z ^ z >> 31;
 }
 
-/* The patterns of x (low half) and y (high half). Of four pairs one is any two patterns: every
- * exponent, sign and special value. One has x in [2^-8, 2^8) and |y| in [2^-6, 2^6): ordinary
- * results. One has x near 1 and a large y. One has few bits in both, so that exact results and
- * middles of two f32 occur. */
+/* Bit patterns of x (low half) and y (high half). Of every four pairs, one has two arbitrary
+ * patterns: every exponent, sign and special value. One has x in [2^-8, 2^8) and |y| in [2^-6,
+ * 2^6): ordinary results. One has x near 1 and a large y. One has few bits in both, so that exact
+ * results and midpoints of two f32 occur. */
 PAIRS_FN uint64_t pair_of(uint64_t number) {
   const uint64_t r = pair_random(number);
   const uint32_t a = (uint32_t)r, b = (uint32_t)(r >> 32);

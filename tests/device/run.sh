@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [--build] [--fault NAME] [ARGUMENT]... - builds build/dev/functions_device and runs it: the
-# numerics on the device (device_check.c), every function on all 2^32 inputs. --build stops after
-# building. Exit 77 without nvcc or without a device. VOLTA_ARCHS names the architectures (default:
-# 75 80 86 89 90). libsodium and the CUDA runtime are linked statically, so that the program runs on
-# another machine with a driver. VOLTA_BUILD names another folder than build/ for the program.
-#   --fault NAME   one fault in the text that the device gets, none in what judges it, as
-#                  build/dev/functions_device_NAME, which is run with --texts: it must find it.
-#                  --fault all: one after the other; exit 0 when each was found.
+# run.sh [--build] [--fault NAME] [ARGUMENT]... - builds build/dev/functions_device and runs it:
+# the numerics on the device (device_check.c), every function on all 2^32 inputs. --build stops
+# after building. Exit 77 without nvcc or without a device. VOLTA_ARCHS names the architectures
+# (default: 75 80 86 89 90). libsodium and the CUDA runtime are linked statically, so that the
+# program runs on another machine with a driver. VOLTA_BUILD names another folder than build/ for
+# the program.
+#   --fault NAME   plants one fault in the source that the device gets, but not in the CPU's, builds
+#                  build/dev/functions_device_NAME and runs it with --texts; it must find the fault.
+#                  --fault all: one after the other; exit 0 if each was found.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# name:file:what sed does to the copy of src/num that the kernels are compiled from
+# name:file:sed command for the copy of src/num from which the kernels are compiled
 faults=(
   'sum:sum.inc:s/s\[l\] \+ s\[l \+ h\]/s[l + h] + s[h - 1 - l]/'
   'dot:vt_dot.h:s/VT_DOT_GROUP = 8/VT_DOT_GROUP = 4/'
@@ -41,13 +42,13 @@ mkdir -p "$out"
 archs=()
 for arch in ${VOLTA_ARCHS:-75 80 86 89 90}; do archs+=(-gencode "arch=compute_$arch,code=sm_$arch"); done
 
-# kernels UNIT FOLDER: tests/device/UNIT_device.cu over the numerics that lie there.
+# kernels UNIT FOLDER: compiles tests/device/UNIT_device.cu with the numerics in FOLDER
 kernels() {
   "$nvcc" -std=c++17 -O3 -fmad=false "${archs[@]}" "-I$2" -Itests/device \
     -c "tests/device/$1_device.cu" -o "$objects/$1_device.o"
 }
 
-# The host's half: the hash, the floating-point environment and the numerics of this processor.
+# The host's part: the hash, the floating-point environment and the numerics for the CPU.
 host() {
   local source name flags
   mkdir -p "$objects/include/volta"
@@ -63,7 +64,7 @@ host() {
   done
 }
 
-# linked NAME: the program build/dev/NAME
+# linked NAME: links the program build/dev/NAME
 linked() {
   local sodium
   sodium=$(ls /usr/lib/*/libsodium.a /usr/lib/libsodium.a 2>/dev/null | head -n 1 || true)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * texts_check.c - what texts_device.cu computed, against the library on this processor: operands
- * are made here again, by number, and results compared as bits. */
+ * texts_check.c - checks what texts_device.cu computed against the library on the CPU. Operands are
+ * generated again from their numbers, and results are compared as bits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "texts_device.h"
 #include "vt_words.h"
 #include "texts_test.inc"
-#include "judges_test.h"
+#include "texts_oracle_test.h"
 
 static uint64_t result(const fd_slot *s, size_t i) {
   uint64_t y;
@@ -17,32 +17,32 @@ static uint64_t result(const fd_slot *s, size_t i) {
   return y;
 }
 
-/* ---- texts.def: item is the text ---- */
+/* ---- texts.def: the item is the text's index ---- */
 
 static const struct {
   const char *name;
   int kind;
-  uint64_t (*judge)(uint64_t a, uint64_t b, uint64_t c);
+  uint64_t (*expected)(uint64_t a, uint64_t b, uint64_t c);
 } texts[] = {
-#define VT_TEXT(name, kind) {#name, CASE_##kind, judge_##name},
+#define VT_TEXT(name, kind) {#name, CASE_##kind, oracle_##name},
 #include "texts.def"
 #undef VT_TEXT
 };
 enum { N_TEXTS = sizeof texts / sizeof *texts, TEXT_SLICES = 16 };
 
 static const char *compute_text(const work *w, fd_slot *s, unsigned slice) {
-  return td_text(s, w->item, (uint64_t)slice * TD_SLICE);
+  return td_compute_text(s, w->item, (uint64_t)slice * TD_SLICE);
 }
-static unsigned long long judge_text(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long compare_text(const work *w, const fd_slot *s, unsigned slice) {
   unsigned long long bad = 0;
   for (uint64_t i = 0; i < TD_SLICE; i++) {
     const case3 x = case_of(texts[w->item].kind, (uint64_t)slice * TD_SLICE + i);
-    bad += result(s, i) != texts[w->item].judge(x.a, x.b, x.c);
+    bad += result(s, i) != texts[w->item].expected(x.a, x.b, x.c);
   }
   return bad;
 }
 
-/* ---- casts: item is the source type; a slice after the other goes to each destination ---- */
+/* ---- casts: the item is the source type; consecutive slices go to each destination type ---- */
 
 enum { CAST_TYPES = VT_CAST_BF16, CAST_SLICES = 4 * CAST_TYPES };
 
@@ -50,39 +50,39 @@ static uint32_t cast_to(unsigned slice) { return slice % CAST_TYPES + 1; }
 static uint64_t cast_first(unsigned slice) { return (uint64_t)(slice / CAST_TYPES) * TD_SLICE; }
 
 static const char *compute_cast(const work *w, fd_slot *s, unsigned slice) {
-  return td_cast(s, (uint32_t)w->item, cast_to(slice), cast_first(slice));
+  return td_compute_casts(s, (uint32_t)w->item, cast_to(slice), cast_first(slice));
 }
-static unsigned long long judge_casts(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long compare_casts(const work *w, const fd_slot *s, unsigned slice) {
   const uint32_t from = (uint32_t)w->item;
   unsigned long long bad = 0;
   for (uint64_t i = 0; i < TD_SLICE; i++) {
     const uint64_t x = text_cast_source(cast_first(slice) + i, from);
-    bad += result(s, i) != judge_cast(x, from, cast_to(slice));
+    bad += result(s, i) != oracle_cast(x, from, cast_to(slice));
   }
   return bad;
 }
 
-/* ---- random numbers: a slice a seed and a way ---- */
+/* ---- random numbers: a slice has one seed and one kind ---- */
 
-enum { RANDOM_SLICES = 8 * TEXT_RANDOM_WAYS };
+enum { RANDOM_SLICES = 8 * TEXT_RANDOM_DRAWS };
 
 static uint64_t seed_of(unsigned slice) { return case_random(slice); }
-static int way_of(unsigned slice) { return (int)(slice % TEXT_RANDOM_WAYS); }
+static int variant_of(unsigned slice) { return (int)(slice % TEXT_RANDOM_DRAWS); }
 static const char *compute_random(const work *w, fd_slot *s, unsigned slice) {
   (void)w;
-  return td_random(s, seed_of(slice), way_of(slice), 0);
+  return td_compute_randoms(s, seed_of(slice), variant_of(slice), 0);
 }
-static unsigned long long judge_randoms(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long compare_randoms(const work *w, const fd_slot *s, unsigned slice) {
   unsigned long long bad = 0;
   (void)w;
   for (uint64_t i = 0; i < TD_SLICE; i++)
-    bad += result(s, i) != judge_random(case_i64(i), seed_of(slice), way_of(slice));
+    bad += result(s, i) != oracle_random(case_i64(i), seed_of(slice), variant_of(slice));
   return bad;
 }
 
-/* ---- S: a slice a length; item 0 f32, 1 f64. The last one has a third level. ---- */
+/* ---- S: one length per slice; item 0 is f32, 1 is f64. The last length has three levels. ---- */
 
-enum { LENGTHS = 130, LONG_SUM = 1024 * 1024 + 1100, JUDGED_LONG = 8 };
+enum { LENGTHS = 130, LONG_SUM = 1024 * 1024 + 1100, COMPARED_LONG = 8 };
 
 static int64_t sum_length(unsigned slice) {
   return slice < LENGTHS ? case_length(slice) : LONG_SUM;
@@ -90,28 +90,28 @@ static int64_t sum_length(unsigned slice) {
 static uint64_t sum_first(unsigned slice) { return (uint64_t)slice * TD_LISTS; }
 
 static const char *compute_sum(const work *w, fd_slot *s, unsigned slice) {
-  return w->item == 0 ? td_sum_f32(s, sum_first(slice), sum_length(slice))
-                      : td_sum_f64(s, sum_first(slice), sum_length(slice));
+  return w->item == 0 ? td_compute_sums_f32(s, sum_first(slice), sum_length(slice))
+                      : td_compute_sums_f64(s, sum_first(slice), sum_length(slice));
 }
-static uint64_t sum_alone(int item, uint64_t list, int64_t n) {
+static uint64_t reference_sum(int item, uint64_t list, int64_t n) {
   vt_sum_f32 s;
   vt_sum_f64 d;
   vt_sum_f32_init(&s), vt_sum_f64_init(&d);
   for (int64_t i = 0; item == 0 && i < n; i++)
-    vt_sum_f32_add(&s, judge_s(case_element_f32(list, i)));
+    vt_sum_f32_add(&s, pattern_to_f32(case_element_f32(list, i)));
   for (int64_t i = 0; item == 1 && i < n; i++)
-    vt_sum_f64_add(&d, judge_d(case_element_f64(list, i)));
-  return item == 0 ? judge_of_s(vt_sum_f32_done(&s)) : judge_of_d(vt_sum_f64_done(&d));
+    vt_sum_f64_add(&d, pattern_to_f64(case_element_f64(list, i)));
+  return item == 0 ? f32_to_pattern(vt_sum_f32_done(&s)) : f64_to_pattern(vt_sum_f64_done(&d));
 }
-static unsigned long long judge_sums(const work *w, const fd_slot *s, unsigned slice) {
-  const size_t lists = slice < LENGTHS ? TD_LISTS : JUDGED_LONG;
+static unsigned long long compare_sums(const work *w, const fd_slot *s, unsigned slice) {
+  const size_t lists = slice < LENGTHS ? TD_LISTS : COMPARED_LONG;
   unsigned long long bad = 0;
   for (size_t i = 0; i < lists; i++)
-    bad += result(s, i) != sum_alone(w->item, sum_first(slice) + i, sum_length(slice));
+    bad += result(s, i) != reference_sum(w->item, sum_first(slice) + i, sum_length(slice));
   return bad;
 }
 
-/* ---- D: a slice a length, with and without holes ---- */
+/* ---- D: one length per slice, with and without absent products ---- */
 
 static const int64_t dot_lengths[] = {0,   1,   2,    7,    255,  256,  257,  511,
                                       513, 600, 2047, 2048, 2049, 2303, 2305, 4097};
@@ -122,36 +122,39 @@ static int dot_holes(unsigned slice) { return slice / DOT_LENGTHS % 2 != 0; }
 static uint64_t dot_first(unsigned slice) { return (uint64_t)slice * 1001; }
 
 static const char *compute_dot(const work *w, fd_slot *s, unsigned slice) {
-  return w->item == 0 ? td_dot_f32(s, dot_first(slice), dot_length(slice), dot_holes(slice))
-                      : td_dot_f64(s, dot_first(slice), dot_length(slice), dot_holes(slice));
+  return w->item == 0
+             ? td_compute_dots_f32(s, dot_first(slice), dot_length(slice), dot_holes(slice))
+             : td_compute_dots_f64(s, dot_first(slice), dot_length(slice), dot_holes(slice));
 }
 
-/* One column and what it meets. */
+/* Operands of one dot product, and which products are present. */
 typedef struct column {
   float a[TD_MOST_PRODUCTS], b[TD_MOST_PRODUCTS];
   double a64[TD_MOST_PRODUCTS], b64[TD_MOST_PRODUCTS];
   uint8_t present[TD_MOST_PRODUCTS];
 } column;
 
-static uint64_t dot_alone(column *c, int item, uint64_t first, uint64_t list, int64_t n,
-                          int holes) {
+static uint64_t reference_dot(column *c, int item, uint64_t first, uint64_t list, int64_t n,
+                              int holes) {
   const uint8_t *present = holes ? c->present : NULL;
   for (int64_t k = 0; k < n; k++) {
     c->present[k] = case_present(first, k);
-    c->a[k] = judge_s(case_element_f32(first, k)), c->b[k] = judge_s(case_element_f32(list, k));
-    c->a64[k] = judge_d(case_element_f64(first, k)), c->b64[k] = judge_d(case_element_f64(list, k));
+    c->a[k] = pattern_to_f32(case_element_f32(first, k)),
+    c->b[k] = pattern_to_f32(case_element_f32(list, k));
+    c->a64[k] = pattern_to_f64(case_element_f64(first, k)),
+    c->b64[k] = pattern_to_f64(case_element_f64(list, k));
   }
-  return item == 0 ? judge_of_s(vt_dot_f32(c->a, 1, c->b, 1, present, 1, n))
-                   : judge_of_d(vt_dot_f64(c->a64, 1, c->b64, 1, present, 1, n));
+  return item == 0 ? f32_to_pattern(vt_dot_f32(c->a, 1, c->b, 1, present, 1, n))
+                   : f64_to_pattern(vt_dot_f64(c->a64, 1, c->b64, 1, present, 1, n));
 }
-static unsigned long long judge_dots(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long compare_dots(const work *w, const fd_slot *s, unsigned slice) {
   const uint64_t first = dot_first(slice);
   unsigned long long bad = 0;
   column *c = malloc(sizeof *c);
   if (c == NULL) return 1;
   for (size_t i = 0; i < TD_LISTS; i++)
     bad += result(s, i) !=
-           dot_alone(c, w->item, first, first + 1 + i, dot_length(slice), dot_holes(slice));
+           reference_dot(c, w->item, first, first + 1 + i, dot_length(slice), dot_holes(slice));
   free(c);
   return bad;
 }
@@ -176,7 +179,7 @@ static int check_casts(int plant) {
                                       "i32", "i64", "bool", "f16", "bf16"};
   int failed = 0;
   for (int from = VT_CAST_F32; from <= VT_CAST_BF16; from++) {
-    work w = {compute_cast, judge_casts, .item = from, .plant = plant, .n_slices = CAST_SLICES};
+    work w = {compute_cast, compare_casts, .item = from, .plant = plant, .n_slices = CAST_SLICES};
     char name[32];
     snprintf(name, sizeof name, "cast from %s", names[from]);
     failed |= report(name, &w, (unsigned long long)CAST_SLICES * TD_SLICE);
@@ -187,17 +190,17 @@ static int check_casts(int plant) {
 int texts_check(int plant) {
   int failed = 0;
   for (int t = 0; t < N_TEXTS; t++) {
-    work w = {compute_text, judge_text, .item = t, .plant = plant, .n_slices = TEXT_SLICES};
+    work w = {compute_text, compare_text, .item = t, .plant = plant, .n_slices = TEXT_SLICES};
     failed |= report(texts[t].name, &w, (unsigned long long)TEXT_SLICES * TD_SLICE);
   }
   failed |= check_casts(plant);
-  work random = {compute_random, judge_randoms, .plant = plant, .n_slices = RANDOM_SLICES};
+  work random = {compute_random, compare_randoms, .plant = plant, .n_slices = RANDOM_SLICES};
   failed |= report("random numbers", &random, (unsigned long long)RANDOM_SLICES * TD_SLICE);
   for (int item = 0; item < 2; item++) {
-    work s = {compute_sum, judge_sums, .item = item, .plant = plant, .n_slices = LENGTHS + 1};
-    work d = {compute_dot, judge_dots, .item = item, .plant = plant, .n_slices = DOT_SLICES};
+    work s = {compute_sum, compare_sums, .item = item, .plant = plant, .n_slices = LENGTHS + 1};
+    work d = {compute_dot, compare_dots, .item = item, .plant = plant, .n_slices = DOT_SLICES};
     failed |= report(item == 0 ? "sum f32" : "sum f64", &s,
-                     (unsigned long long)LENGTHS * TD_LISTS + JUDGED_LONG);
+                     (unsigned long long)LENGTHS * TD_LISTS + COMPARED_LONG);
     failed |= report(item == 0 ? "contraction f32" : "contraction f64", &d,
                      (unsigned long long)DOT_SLICES * TD_LISTS);
   }

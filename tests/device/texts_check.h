@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * texts_check.h - the texts that are not functions on the device, against this processor. */
+ * texts_check.h - checks the numerics other than functions on the device against the CPU. */
 #ifndef VT_TEXTS_CHECK_H
 #define VT_TEXTS_CHECK_H
-/* One line a text. 1 when something differs or fails. `plant`: turn one bit a slice. */
+/* Prints one line per text. Returns 1 if something differs or fails. `plant` inverts one bit per
+ * slice. */
 int texts_check(int plant);
 #endif

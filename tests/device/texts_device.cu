@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * texts_device.cu - the texts that are not functions as device code: those of texts.def, casts,
- * random numbers, S and D. Operands are made on the device, by number. Built with -fmad=false. */
+ * texts_device.cu - the numerics other than functions as device code: the texts of texts.def,
+ * casts, random numbers, S and D. The device generates operands from their numbers. Built with
+ * -fmad=false. */
 #include <cuda_runtime.h>
 #include "texts_device.h"
 #include "vt_words_cuda.h"
@@ -36,12 +37,12 @@ static __global__ void cast_kernel(uint32_t from, uint32_t to, uint64_t first, u
   out[i] = vt_cast_pattern(text_cast_source(first + i, from), from, to);
 }
 
-static __global__ void random_kernel(uint64_t seed, int way, uint64_t first, uint64_t *out) {
+static __global__ void random_kernel(uint64_t seed, int variant, uint64_t first, uint64_t *out) {
   const uint64_t i = (uint64_t)blockIdx.x * TEXT_THREADS + threadIdx.x;
-  out[i] = text_random(case_i64(first + i), seed, way);
+  out[i] = text_random(case_i64(first + i), seed, variant);
 }
 
-/* ---- S: a thread a list ---- */
+/* ---- S: one list per thread ---- */
 
 static __global__ void sum_f32_kernel(uint64_t first, int64_t n, uint64_t *out) {
   out[threadIdx.x] = text_sum_f32(first + threadIdx.x, n);
@@ -50,7 +51,7 @@ static __global__ void sum_f64_kernel(uint64_t first, int64_t n, uint64_t *out) 
   out[threadIdx.x] = text_sum_f64(first + threadIdx.x, n);
 }
 
-/* ---- D: a thread a column, over operands that lie in memory ---- */
+/* ---- D: one column per thread, with operands in memory ---- */
 
 static __global__ void fill_f32_kernel(uint64_t first, float *a, float *b, uint8_t *present) {
   const int64_t k = blockIdx.x;
@@ -86,35 +87,35 @@ static const char *fetch(fd_slot *s, size_t n) {
   return e == cudaSuccess ? NULL : cudaGetErrorString(e);
 }
 
-const char *td_text(fd_slot *s, int text, uint64_t first) {
+const char *td_compute_text(fd_slot *s, int text, uint64_t first) {
   texts[text]<<<TD_SLICE / TEXT_THREADS, TEXT_THREADS, 0, (cudaStream_t)s->stream>>>(
       first, (uint64_t *)s->device);
   return fetch(s, TD_SLICE);
 }
 
-const char *td_cast(fd_slot *s, uint32_t from, uint32_t to, uint64_t first) {
+const char *td_compute_casts(fd_slot *s, uint32_t from, uint32_t to, uint64_t first) {
   cast_kernel<<<TD_SLICE / TEXT_THREADS, TEXT_THREADS, 0, (cudaStream_t)s->stream>>>(
       from, to, first, (uint64_t *)s->device);
   return fetch(s, TD_SLICE);
 }
 
-const char *td_random(fd_slot *s, uint64_t seed, int way, uint64_t first) {
+const char *td_compute_randoms(fd_slot *s, uint64_t seed, int variant, uint64_t first) {
   random_kernel<<<TD_SLICE / TEXT_THREADS, TEXT_THREADS, 0, (cudaStream_t)s->stream>>>(
-      seed, way, first, (uint64_t *)s->device);
+      seed, variant, first, (uint64_t *)s->device);
   return fetch(s, TD_SLICE);
 }
 
-const char *td_sum_f32(fd_slot *s, uint64_t first, int64_t n) {
+const char *td_compute_sums_f32(fd_slot *s, uint64_t first, int64_t n) {
   sum_f32_kernel<<<1, TD_LISTS, 0, (cudaStream_t)s->stream>>>(first, n, (uint64_t *)s->device);
   return fetch(s, TD_LISTS);
 }
-const char *td_sum_f64(fd_slot *s, uint64_t first, int64_t n) {
+const char *td_compute_sums_f64(fd_slot *s, uint64_t first, int64_t n) {
   sum_f64_kernel<<<1, TD_LISTS, 0, (cudaStream_t)s->stream>>>(first, n, (uint64_t *)s->device);
   return fetch(s, TD_LISTS);
 }
 
-/* The results come first in the slot's memory, then b, a, and what is present. */
-const char *td_dot_f32(fd_slot *s, uint64_t first, int64_t n, int holes) {
+/* The slot's memory has the results, then b, a, and which products are present. */
+const char *td_compute_dots_f32(fd_slot *s, uint64_t first, int64_t n, int holes) {
   uint64_t *out = (uint64_t *)s->device;
   float *b = (float *)(out + TD_LISTS), *a = b + TD_MOST_PRODUCTS * TD_LISTS;
   uint8_t *present = (uint8_t *)(a + TD_MOST_PRODUCTS);
@@ -123,7 +124,7 @@ const char *td_dot_f32(fd_slot *s, uint64_t first, int64_t n, int holes) {
   dot_f32_kernel<<<1, TD_LISTS, 0, stream>>>(a, b, holes ? present : NULL, n, out);
   return fetch(s, TD_LISTS);
 }
-const char *td_dot_f64(fd_slot *s, uint64_t first, int64_t n, int holes) {
+const char *td_compute_dots_f64(fd_slot *s, uint64_t first, int64_t n, int holes) {
   uint64_t *out = (uint64_t *)s->device;
   double *b = (double *)(out + TD_LISTS), *a = b + TD_MOST_PRODUCTS * TD_LISTS;
   uint8_t *present = (uint8_t *)(a + TD_MOST_PRODUCTS);

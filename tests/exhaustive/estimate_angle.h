@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * estimate_angle.h - estimates of sin, cos, tan, asin, acos and atan: reduction in integers and
- * Taylor series. The contract and the language of the proofs: estimate_base.h. */
+ * estimate_angle.h - estimates of sin, cos, tan, asin, acos and atan: argument reduction in
+ * integers, and Taylor series. estimate_base.h has the contract and the notation of the proofs. */
 #ifndef ESTIMATE_ANGLE_H
 #define ESTIMATE_ANGLE_H
 #include "estimate_base.h"
@@ -10,13 +10,14 @@ __extension__ typedef __int128 wide_int;
 
 /* ---- sin, cos, tan ---- */
 
-/* x = quadrant pi/2 + r with |r| < 0.7854, r within 4 u; the quadrant is taken modulo 4. */
+/* x = quadrant pi/2 + r with |r| < 0.7854 and an error of r of at most 4 u; the quadrant is modulo
+ * 4. */
 typedef struct angle {
   unsigned quadrant;
   double r;
 } angle;
 
-/* The 128 bits of 2/pi from the one worth 2^-k on, -62 <= k <= 127, as an integer. */
+/* The 128 bits of 2/pi that begin with the bit worth 2^-k, -62 <= k <= 127, as an integer. */
 static inline wide_uint two_over_pi_from(int k) {
   const unsigned at = (unsigned)(k + 63), word = at / 64, shift = at % 64;
   const uint64_t *w = constants.two_over_pi + word;
@@ -24,28 +25,30 @@ static inline wide_uint two_over_pi_from(int k) {
   return shift == 0 ? high : high << shift | w[2] >> (64 - shift);
 }
 
-/* Up to 0.785 in size, x itself. Otherwise x = M 2^e, M an integer of 24 bits, -24 <= e <= 104, and
- * x 2/pi is wanted modulo 4. Bits of 2/pi worth 2^-k with k <= e - 2 give multiples of 4. Of the
- * others, 128 from k = e - 1 on: P = M W modulo 2^128 is x 2/pi modulo 4 in units of 2^-126, wrong
- * by what lies behind, M < 2^24 units: 2^-102. The nearest integer of P is the quadrant, and the
- * rest f, exact until converted, has the size of r 2/pi. If |f| < 2^-40 there is no estimate
- * (r = 0); otherwise the 2^-102 are 2^-62 of it. The conversion, pi/2 and the product: 3 u. */
-static inline angle angle_of(double x) {
-  if (size_of(x) <= 0.785) return (angle){0, x};
+/* Reduces x. For |x| <= 0.785 r is x itself. Otherwise x = M 2^e, M an integer of 24 bits, -24 <= e
+ * <= 104, and x 2/pi is needed modulo 4. Bits of 2/pi worth 2^-k with k <= e - 2 give multiples of
+ * 4. The next 128 bits begin at k = e - 1: P = M W modulo 2^128 is x 2/pi modulo 4 in units of
+ * 2^-126; the bits after them make an error of M < 2^24 units: 2^-102. The integer nearest to P is
+ * the quadrant, and the rest f, exact until it is converted, has the size of r 2/pi. If |f| < 2^-40
+ * there is no estimate (r = 0); otherwise the 2^-102 are 2^-62 of f. The conversion, pi/2 and the
+ * product: 3 u. */
+static inline angle reduce_angle(double x) {
+  if (magnitude(x) <= 0.785) return (angle){0, x};
   const uint64_t u = bits_of(x);
   const int e = (int)(u >> 52 & 0x7ff) - 1023 - 23;
   const uint64_t m = (u & 0xfffffffffffff) >> 29 | 1 << 23;
   const wide_uint product = m * two_over_pi_from(e - 1);
   const wide_uint quadrant = (product + ((wide_uint)1 << 125)) >> 126;
   const double f = (double)(wide_int)(product - (quadrant << 126)) * 0x1p-126;
-  const double r = size_of(f) < 0x1p-40 ? 0 : f * constants.half_pi;
+  const double r = magnitude(f) < 0x1p-40 ? 0 : f * constants.half_pi;
   return x > 0 ? (angle){(unsigned)quadrant, r} : (angle){(4 - (unsigned)quadrant) & 3, -r};
 }
 
-/* sin r and cos r for r as above. z = r^2 <= 0.617, within u for the r given: Horner's 18 u and z's
- * 8 u count sinh r/sin r <= 1.23 and cosh r/cos r <= 1.88 times: 32 u and 49 u. The rests are below
- * 0.617^9/19! and 0.617^9/18!, 0.03 u. The 4 u of r count at most once (r cot r <= 1, r tan r <
- * 0.8), the product of the sine once: within 40 u and 55 u. */
+/* Taylor series of sin r and cos r for r as above. z = r^2 <= 0.617, within u for the given r.
+ * Horner's 18 u and z's 8 u are multiplied by sinh r/sin r <= 1.23 and cosh r/cos r <= 1.88: 32 u
+ * and 49 u. The remainders are below 0.617^9/19! and 0.617^9/18!, 0.03 u. The 4 u of r are
+ * multiplied by at most one (r cot r <= 1, r tan r < 0.8), and the product of the sine adds one
+ * rounding: within 40 u and 55 u. */
 static inline double sin_taylor(double r) {
   static const double c[] = {1.0,
                              -1.0 / 6,
@@ -71,21 +74,21 @@ static inline double cos_taylor(double r) {
   return horner(c, 1, 8, r * r);
 }
 
-/* The sine of an angle, 0 for no estimate. Within 55 u. */
+/* The sine of an angle within 55 u, or 0 for no estimate. */
 static inline double sine_of(angle a) {
   if (a.r == 0) return 0;
   const double size = (a.quadrant & 1) != 0 ? cos_taylor(a.r) : sin_taylor(a.r);
   return (a.quadrant & 2) != 0 ? -size : size;
 }
 
-static inline double estimate_sin(double x) { return sine_of(angle_of(x)); }
+static inline double estimate_sin(double x) { return sine_of(reduce_angle(x)); }
 static inline double estimate_cos(double x) {
-  const angle a = angle_of(x);
+  const angle a = reduce_angle(x);
   return sine_of((angle){a.quadrant + 1, a.r});
 }
-/* Within 100 u. */
+/* tan x within 100 u, or 0 for no estimate. */
 static inline double estimate_tan(double x) {
-  const angle a = angle_of(x);
+  const angle a = reduce_angle(x);
   if (a.r == 0) return 0;
   const double s = sin_taylor(a.r), c = cos_taylor(a.r);
   return (a.quadrant & 1) != 0 ? -c / s : s / c;
@@ -93,42 +96,43 @@ static inline double estimate_tan(double x) {
 
 /* ---- atan, asin, acos ---- */
 
-/* atan t for 0 <= t <= 1, within 9 u. c = k/16 is the nearest to t, and atan t = atan c + atan z,
- * z = (t - c)/(1 + t c), |z| <= 1/32. t - c is exact (c = 0, or t between c/2 and 2 c), so z is
- * within 3 u (z = t for c = 0). atan z = z (1 - z^2/3 + ... - z^10/11): the rest is below 2^-60/13,
- * the error of the terms after the first counts 2^-11 times; sum and product bring it to 5.1 u. For
- * c > 0, atan t >= atan(1/32) > 0.0312; the errors are 5.1 u/32, u atan c <= u (atan t + 1/32), and
- * the sum's u: below 6.1 u + 2 u. */
-static inline double atan_unit(double t) {
+/* atan t for 0 <= t <= 1, within 9 u. c = k/16 is the nearest to t, and atan t = atan c + atan z, z
+ * = (t - c)/(1 + t c), |z| <= 1/32. t - c is exact (c = 0, or t between c/2 and 2 c), so z is
+ * within 3 u (z = t for c = 0). atan z = z (1 - z^2/3 + ... - z^10/11): the remainder is below
+ * 2^-60/13, the error of the terms after the first is multiplied by 2^-11; sum and product bring it
+ * to 5.1 u. For c > 0, atan t >= atan(1/32) > 0.0312; the errors are 5.1 u/32, u atan c <= u (atan
+ * t + 1/32), and the sum's u: below 6.1 u + 2 u. */
+static inline double atan_to_1(double t) {
   static const double c[] = {1.0, -1.0 / 3, 1.0 / 5, -1.0 / 7, 1.0 / 9, -1.0 / 11};
   const int k = (int)(t * ATAN_STEPS + 0.5);
   const double grid = k * (1.0 / ATAN_STEPS), z = (t - grid) / (1 + t * grid);
   return constants.atan[k] + z * horner(c, 1, 5, z * z);
 }
 
-/* atan t, t >= 0, within 14 u. Above 1, pi/2 - atan(1/t): at most pi/4, within 10 u, is taken from
- * pi/2, within u, and pi/4 or more is left: 10 u + 2 u + u. An error d of t changes the value by
- * less than d relatively. */
+/* atan t, t >= 0, within 14 u. For t > 1 it is pi/2 - atan(1/t): at most pi/4, within 10 u, is
+ * subtracted from pi/2, within u, and at least pi/4 is left: 10 u + 2 u + u. An error d of t
+ * changes the value by less than d relatively. */
 static inline double atan_of(double t) {
-  return t > 1 ? constants.half_pi - atan_unit(1 / t) : atan_unit(t);
+  return t > 1 ? constants.half_pi - atan_to_1(1 / t) : atan_to_1(t);
 }
 
-static inline double estimate_atan(double x) { return signed_as(atan_of(size_of(x)), x); }
+static inline double estimate_atan(double x) { return with_sign_of(atan_of(magnitude(x)), x); }
 
-/* asin a = atan(a/sqrt((1 - a) (1 + a))): the product within 3 u, the root 3 u, the quotient 4 u.
- * Within 20 u. asin 1 is left to MPFR. */
+/* asin a = atan(a/sqrt((1 - a) (1 + a))): the product is within 3 u, the root 3 u, the quotient 4
+ * u. Within 20 u. MPFR decides asin 1. */
 static inline double estimate_asin(double x) {
-  const double a = size_of(x);
+  const double a = magnitude(x);
   if (a >= 1) return a == 1 ? 0 : ESTIMATE_NAN;
-  return signed_as(atan_of(a / root_of((1 - a) * (1 + a))), x);
+  return with_sign_of(atan_of(a / square_root((1 - a) * (1 + a))), x);
 }
 
-/* acos x = 2 atan(sqrt((1 - x)/(1 + x))), the root within 3 u: 17 u; for negative x it is pi less
- * the same of |x|, which is at most pi/2 and leaves as much: 17 u + 2 u + u. Within 20 u. */
+/* acos x = 2 atan(sqrt((1 - x)/(1 + x))), the root within 3 u: 17 u. For negative x it is pi minus
+ * the same of |x|, which is at most pi/2, so that at least pi/2 is left: 17 u + 2 u + u. Within 20
+ * u. */
 static inline double estimate_acos(double x) {
-  const double a = size_of(x);
+  const double a = magnitude(x);
   if (a >= 1) return a == 1 ? 0 : ESTIMATE_NAN;
-  const double positive = 2 * atan_of(root_of((1 - a) / (1 + a)));
+  const double positive = 2 * atan_of(square_root((1 - a) / (1 + a)));
   return x > 0 ? positive : constants.pi - positive;
 }
 #endif

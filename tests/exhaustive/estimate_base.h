@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * estimate_base.h - what the estimators of the exhaustive check are made of, and their contract.
+ * estimate_base.h - the contract of the estimators of the exhaustive check, and their common parts.
  *
  * An estimator estimate_NAME(x), for every f32 x that is finite and not 0, returns
- *   NaN            where the function has no real value,
- *   0              where it gives no estimate (zeros, poles): MPFR decides,
- *   v >= 2^160     in size, where the value is so too, with the same sign,
- *   v <= 2^-160    in size, where the value is so too, with the same sign,
- *   v otherwise    within ESTIMATE_BOUND = 2^-44 of the value, relative to the value.
- * The last is proved in the comment of each. Nothing here comes from the library under test or from
- * the C library: textbook series in f64 with + - * / sqrt, and constants that MPFR computes at the
- * start.
  *
- * Language of the proofs. u = 2^-53. The result of one operation is exact times 1 + d, |d| <= u,
- * since nothing here overflows or underflows. n such factors are together 1 + d, |d| <= n u/(1 -
- * n u); we write n u. In the proofs for 2^-44, which is 512 u, n < 600, and each error is below 300
- * u; in that of estimate_pow.h for 2^-42, which is 2048 u, n <= 1410, and the error is below 1410
- * u. So what is neglected is below 2^-43 of the bound. "Within n u" means relative to the exact
- * value. A constant rounded to f64 is within u. Horner's scheme (horner) for c0 + c1 z + ... + cn
- * z^n, each ck within u, gives the sum of terms ck z^k, each within (2k + 2) u: its error is at
- * most (2n + 2) u times the sum of the terms' sizes, and where z itself is within d, n d more. */
+ *   NaN            if the function has no real value,
+ *   0              if it gives no estimate (zeros, poles), so that MPFR decides,
+ *   |v| >= 2^160   if the value has this size too, with the same sign,
+ *   |v| <= 2^-160  if the value has this size too, with the same sign,
+ *   v otherwise    within ESTIMATE_BOUND = 2^-44 of the value, relative to the value.
+ *
+ * The last line is proved in the comment of each estimator. No code here comes from the library
+ * under test or from the C library: textbook series in f64 with + - * / sqrt, and constants that
+ * MPFR computes at the start.
+ *
+ * Notation of the proofs. u = 2^-53. The result of one operation is the exact result times 1 + d,
+ * |d| <= u, since nothing here overflows or underflows. n such factors are together 1 + d, |d| <= n
+ * u/(1 - n u); we write n u. In the proofs for 2^-44, which is 512 u, n < 600, and each error is
+ * below 300 u; in that of estimate_pow.h for 2^-42, which is 2048 u, n <= 1410, and the error is
+ * below 1410 u. So the neglected terms are below 2^-43 of the bound. "Within n u" means relative to
+ * the exact value. A constant rounded to f64 is within u. Horner's scheme (horner) for c0 + c1 z +
+ * ... + cn z^n, each ck within u, gives the sum of terms ck z^k, each within (2k + 2) u: its error
+ * is at most (2n + 2) u times the sum of the terms' sizes, plus n d if z itself is within d. */
 #ifndef ESTIMATE_BASE_H
 #define ESTIMATE_BASE_H
 #include <mpfr.h>
@@ -35,12 +37,12 @@ enum { ATAN_STEPS = 16, ERF_RANGES = 37, TWO_OVER_PI_WORDS = 5 };
 static struct constants {
   double ln2, ln2_high, ln2_low, log2e, log10e; /* ln2_high is a multiple of 2^-32 */
   double pi, half_pi, two_over_root_pi;
-  double atan[ATAN_STEPS + 1];             /* of k/16 */
-  uint64_t two_over_pi[TWO_OVER_PI_WORDS]; /* 64 zero bits, then the bits behind the point */
-  int erf_terms[ERF_RANGES];               /* see estimate_exp.h */
+  double atan[ATAN_STEPS + 1];             /* atan(k/16) */
+  uint64_t two_over_pi[TWO_OVER_PI_WORDS]; /* 64 zero bits, then the bits of 2/pi after the point */
+  int erf_terms[ERF_RANGES];               /* number of terms of the series of erf for x^2 < k */
 } constants;
 
-/* 1/n!; n! is an exact f64 up to 22!, so each is one rounding. */
+/* 1/n!; n! is an exact f64 up to 22!, so each is rounded once. */
 static const double inverse_factorial[] = {1.0,
                                            1.0,
                                            1.0 / 2,
@@ -70,15 +72,15 @@ static inline double of_bits(uint64_t u) {
   memcpy(&x, &u, sizeof x);
   return x;
 }
-static inline double size_of(double x) { return __builtin_fabs(x); }
-static inline double root_of(double x) { return __builtin_sqrt(x); } /* correctly rounded */
-static inline double signed_as(double size, double x) { return __builtin_copysign(size, x); }
+static inline double magnitude(double x) { return __builtin_fabs(x); }
+static inline double square_root(double x) { return __builtin_sqrt(x); } /* correctly rounded */
+static inline double with_sign_of(double size, double x) { return __builtin_copysign(size, x); }
 /* 2^n, -1022 <= n <= 1023. */
 static inline double power_of_two(int n) { return of_bits((uint64_t)(n + 1023) << 52); }
 /* The integer nearest to x, |x| < 2^50. */
 static inline double nearest_integer(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
-/* Sum of c[k * stride] z^k, k = 0..n. */
+/* Horner's scheme: the sum of c[k * stride] z^k, k = 0..n. */
 static inline double horner(const double *c, int stride, int n, double z) {
   double sum = c[n * stride];
   for (int k = n - 1; k >= 0; k--) sum = c[k * stride] + z * sum;
@@ -93,7 +95,7 @@ static void set_logarithms(mpfr_t t, mpfr_t s) {
   mpfr_mul_2ui(s, t, 32, MPFR_RNDN);
   mpfr_rint(s, s, MPFR_RNDN);
   mpfr_div_2ui(s, s, 32, MPFR_RNDN);
-  constants.ln2_high = mpfr_get_d(s, MPFR_RNDN); /* exact: 32 bits */
+  constants.ln2_high = mpfr_get_d(s, MPFR_RNDN); /* exact, because it has 32 bits */
   mpfr_sub(s, t, s, MPFR_RNDN);
   constants.ln2_low = mpfr_get_d(s, MPFR_RNDN);
   mpfr_ui_div(s, 1, t, MPFR_RNDN);
@@ -117,7 +119,8 @@ static void set_angles(mpfr_t t, mpfr_t s) {
   mpfr_ui_div(s, 2, t, MPFR_RNDN);
   for (int word = 1; word < TWO_OVER_PI_WORDS; word++) {
     uint64_t bits = 0;
-    for (int part = 0; part < 2; part++) { /* 32 bits at a time: what an unsigned long holds */
+    for (int part = 0; part < 2;
+         part++) { /* 32 bits at a time: an unsigned long may have no more */
       mpfr_mul_2ui(s, s, 32, MPFR_RNDN);
       const unsigned long whole = mpfr_get_ui(s, MPFR_RNDD);
       mpfr_sub_ui(s, s, whole, MPFR_RNDN);
@@ -127,7 +130,7 @@ static void set_angles(mpfr_t t, mpfr_t s) {
   }
 }
 
-/* The number of terms of the series of erf for x^2 < k: see estimate_erf. */
+/* Computes the number of terms of the series of erf for x^2 < k: see estimate_erf. */
 static void set_erf_terms(void) {
   constants.erf_terms[0] = 2;
   for (int k = 1; k < ERF_RANGES; k++) {
@@ -143,8 +146,9 @@ static void set_erf_terms(void) {
   }
 }
 
-/* To be called once, before any estimator and with MPFR's widest exponents. */
-static void estimate_begin(void) {
+/* Computes the constants. Must be called once before any estimator, with MPFR's widest exponents.
+ */
+static void estimate_init(void) {
   mpfr_t t, s;
   mpfr_inits2(600, t, s, (mpfr_ptr)0);
   set_logarithms(t, s);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * exhaustive_backend.c - every function of functions.def on all 2^32 inputs as a backend computes
- * it: each is a model of one op, run through the library, slice by slice of 2^24 bit patterns, and
- * the digests are those of exhaustive.digests, which MPFR confirmed for the scalar functions.
+ * exhaustive_backend.c - checks every function of functions.def on all 2^32 inputs as a backend
+ * computes it. Each function is a model of one op that is run through the library, one slice of
+ * 2^24 bit patterns at a time; the digests are compared with those of exhaustive.digests, which
+ * MPFR confirmed for the scalar functions.
  *
  *   exhaustive_backend --against FILE [--backend NAME] [--isa NAME] [--func NAME]...
  *                      [--slices A..B] [--part I/N] [--jobs N] [--plant]
  *
- * --part takes every Nth slice, from the Ith. --plant turns over one bit of one result in each
- * slice: every slice must then differ. */
+ * --part checks every Nth slice, beginning with the Ith. --plant flips one bit of one result in
+ * each slice, so that every slice must differ. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 enum { SLICE = 1 << 24, SLICES = 256 };
 
 static const char *const functions[] = {
-#define VT_FUNCTION(name, estimate, judge) #name,
+#define VT_FUNCTION(name, estimate, oracle) #name,
 #include "functions.def"
 #undef VT_FUNCTION
 };
@@ -34,37 +35,38 @@ typedef struct options {
   int plant;
 } options;
 
-static _Noreturn void die(const char *what, const char *why) {
+static _Noreturn void fail_with(const char *what, const char *why) {
   fprintf(stderr, "exhaustive_backend: %s: %s\n", what, why);
   exit(2);
 }
 
 /* ---- one slice ---- */
 
-typedef struct work {
+typedef struct function_check {
   const options *o;
   const char *name;
   vt_model *m;
   vt_file digests;
-  atomic_uint next; /* slice that nobody has taken */
+  atomic_uint next; /* next slice that no worker has claimed */
   uint8_t differs[SLICES];
-} work;
+} function_check;
 
-/* The digest that stands in the file, or NULL. */
-static const char *stored(const work *w, unsigned slice) {
+/* Returns the stored digest of a slice, or NULL. */
+static const char *stored_digest(const function_check *w, unsigned slice) {
   char key[32];
   snprintf(key, sizeof key, "\n%s %3u ", w->name, slice);
   const char *at = strstr((const char *)w->digests.data, key + (slice == 0));
   return at != NULL ? at + strlen(key + (slice == 0)) : NULL;
 }
 
-/* What one worker has for all its slices. */
-typedef struct seat {
+/* The program and the inputs that one worker uses for all its slices. */
+typedef struct worker {
   vt_program *p;
   uint32_t *x;
-} seat;
+} worker;
 
-static vt_status run_slice(const work *w, seat *at, unsigned slice, char hex[65], vt_diag *d) {
+static vt_status compute_slice(const function_check *w, worker *at, unsigned slice, char hex[65],
+                               vt_diag *d) {
   vt_tensor x = {.dtype = VT_DTYPE_F32, .rank = 1, .dim = {SLICE}, .data = at->x}, y;
   const char *name;
   for (uint32_t i = 0; i < SLICE; i++) at->x[i] = (uint32_t)slice << 24 | i;
@@ -77,25 +79,25 @@ static vt_status run_slice(const work *w, seat *at, unsigned slice, char hex[65]
   return VT_OK;
 }
 
-static void check_slice(work *w, seat *at, unsigned slice) {
+static void check_slice(function_check *w, worker *at, unsigned slice) {
   vt_diag d = {0};
   char hex[65];
-  const char *want = stored(w, slice);
-  if (want == NULL) die(w->name, "no digest is stored");
-  if (run_slice(w, at, slice, hex, &d) != VT_OK) die(w->name, d.text);
+  const char *want = stored_digest(w, slice);
+  if (want == NULL) fail_with(w->name, "no digest is stored");
+  if (compute_slice(w, at, slice, hex, &d) != VT_OK) fail_with(w->name, d.text);
   w->differs[slice] = strncmp(hex, want, 32) != 0;
 }
 
-/* Takes slices until none is left. */
-static void work_on(void *context, uint64_t job) {
-  work *w = context;
+/* The job of a worker: claims and checks slices until none is left. */
+static void check_slices(void *context, uint64_t job) {
+  function_check *w = context;
   const vt_options how = {
       .size = sizeof how, .backend = w->o->backend, .isa = w->o->isa, .threads = 1};
-  seat at = {.x = malloc(sizeof(uint32_t) * SLICE)};
+  worker at = {.x = malloc(sizeof(uint32_t) * SLICE)};
   vt_diag d = {0};
   (void)job;
-  if (at.x == NULL) die(w->name, "out of memory");
-  if (vt_program_new(w->m, &how, &at.p, &d) != VT_OK) die(w->name, d.text);
+  if (at.x == NULL) fail_with(w->name, "out of memory");
+  if (vt_program_new(w->m, &how, &at.p, &d) != VT_OK) fail_with(w->name, d.text);
   for (unsigned i; (i = atomic_fetch_add(&w->next, 1)) <= w->o->to;)
     if (i % w->o->parts == w->o->part - 1) check_slice(w, &at, i);
   vt_program_free(at.p);
@@ -110,7 +112,7 @@ static int is_wanted(const options *o, const char *name) {
   return yes;
 }
 
-static unsigned check_function(work *w, vt_pool *pool) {
+static unsigned check_function(function_check *w, vt_pool *pool) {
   const uint64_t begin = vt_clock_ns();
   unsigned differ = 0, n = 0;
   char text[256];
@@ -118,10 +120,10 @@ static unsigned check_function(work *w, vt_pool *pool) {
   const int length =
       snprintf(text, sizeof text, "volta 1\nmodel f {\n  input x: f32[%d]\n  output y = %s(x)\n}\n",
                SLICE, w->name);
-  if (vt_model_parse(text, (size_t)length, NULL, &w->m, &d) != VT_OK) die(w->name, d.text);
+  if (vt_model_parse(text, (size_t)length, NULL, &w->m, &d) != VT_OK) fail_with(w->name, d.text);
   memset(w->differs, 0, sizeof w->differs);
   atomic_store(&w->next, w->o->from);
-  vt_pool_run(pool, w->o->jobs, work_on, w);
+  vt_pool_run(pool, w->o->jobs, check_slices, w);
   for (unsigned i = w->o->from; i <= w->o->to; i++) {
     n += i % w->o->parts == w->o->part - 1;
     differ += w->differs[i];
@@ -136,7 +138,7 @@ static unsigned check_function(work *w, vt_pool *pool) {
 
 /* ---- options ---- */
 
-static void take(options *o, const char *word, const char *value) {
+static void parse_option(options *o, const char *word, const char *value) {
   if (strcmp(word, "--against") == 0)
     o->against = value;
   else if (strcmp(word, "--backend") == 0)
@@ -152,7 +154,7 @@ static void take(options *o, const char *word, const char *value) {
   else if (strcmp(word, "--part") == 0 && sscanf(value, "%u/%u", &o->part, &o->parts) == 2)
     return;
   else
-    die(word, "not an option, or not a value of it");
+    fail_with(word, "not an option, or not a value of it");
 }
 
 static void read_options(int argc, char **argv, options *o) {
@@ -164,31 +166,31 @@ static void read_options(int argc, char **argv, options *o) {
       o->plant = 1;
       continue;
     }
-    if (i + 1 == argc) die(argv[i], "takes a value");
-    take(o, argv[i], argv[i + 1]);
+    if (i + 1 == argc) fail_with(argv[i], "takes a value");
+    parse_option(o, argv[i], argv[i + 1]);
     i++;
   }
-  if (o->against == NULL) die("--against FILE", "is missing");
-  if (o->to >= SLICES || o->from > o->to) die("--slices", "takes A..B, from 0 to 255");
-  if (o->jobs < 1 || o->jobs > 256) die("--jobs", "takes a number from 1 to 256");
-  if (o->part < 1 || o->part > o->parts) die("--part", "takes I/N, I from 1 to N");
+  if (o->against == NULL) fail_with("--against FILE", "is missing");
+  if (o->to >= SLICES || o->from > o->to) fail_with("--slices", "takes A..B, from 0 to 255");
+  if (o->jobs < 1 || o->jobs > 256) fail_with("--jobs", "takes a number from 1 to 256");
+  if (o->part < 1 || o->part > o->parts) fail_with("--part", "takes I/N, I from 1 to N");
   for (unsigned i = 0; i < o->n_func; i++) {
     unsigned k = 0;
     while (k < FUNCTIONS && strcmp(functions[k], o->func[i]) != 0) k++;
-    if (k == FUNCTIONS) die(o->func[i], "there is no such function");
+    if (k == FUNCTIONS) fail_with(o->func[i], "there is no such function");
   }
 }
 
 int main(int argc, char **argv) {
   static options o;
-  static work w = {.o = &o};
+  static function_check w = {.o = &o};
   vt_pool *pool = NULL;
   vt_diag d = {0};
   unsigned differ = 0, n = 0;
   read_options(argc, argv, &o);
   if (vt_file_read(o.against, 1 << 20, vt_alloc_default(), &w.digests, &d) != VT_OK ||
       vt_pool_new(o.jobs, vt_alloc_default(), &pool, &d) != VT_OK)
-    die(o.against, d.text);
+    fail_with(o.against, d.text);
   for (unsigned i = 0; i < FUNCTIONS; i++) {
     w.name = functions[i];
     if (!is_wanted(&o, w.name)) continue;

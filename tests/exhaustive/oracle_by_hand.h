@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * oracle_by_hand.h - the two judges of functions.def that MPFR does not have ready: y holds an f32
- * and becomes the function of it, rounded to the precision and the exponents that are set. */
+ * oracle_by_hand.h - the two oracles of functions.def for which MPFR has no function. y holds an
+ * f32 and becomes the function of it, rounded to the precision and exponents that are set; the
+ * return value is MPFR's ternary value. */
 #ifndef VT_ORACLE_BY_HAND_H
 #define VT_ORACLE_BY_HAND_H
 #include <stdio.h>
 #include <stdlib.h>
 #include <mpfr.h>
 
-/* 1/(1 + e^-x), which MPFR lacks: with 400 bits, and four roundings. Where no number of 25 bits is
- * as near as 2^-390, the rounding to 24 bits and its direction are those of the real value; from
- * 200 in size on, the value is beyond the first midpoint. */
-static inline int judge_sigmoid(mpfr_t y) {
+/* 1/(1 + e^-x) with 400 bits and four roundings. Unless the value is within 2^-390 of a number of
+ * 25 bits, the rounding to 24 bits and its direction are those of the real value; mpfr_can_round
+ * checks this. For |x| >= 200 the value is beyond the first midpoint next to 0 or 1. */
+static inline int oracle_sigmoid(mpfr_t y) {
   const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
   const int plain = mpfr_regular_p(y) && mpfr_cmpabs_ui(y, 200) < 0;
   mpfr_t t;
-  mpfr_set_emin(mpfr_get_emin_min()); /* e^-x may lie beyond f32 where the quotient does not */
+  /* e^-x may be outside the range of f32 when the quotient is not. */
+  mpfr_set_emin(mpfr_get_emin_min());
   mpfr_set_emax(mpfr_get_emax_max());
   mpfr_init2(t, 400);
-  mpfr_neg(t, y, MPFR_RNDN); /* exact: y holds an f32 */
+  mpfr_neg(t, y, MPFR_RNDN); /* exact, because y holds an f32 */
   mpfr_exp(t, t, MPFR_RNDN);
   mpfr_add_ui(t, t, 1, MPFR_RNDN);
   mpfr_ui_div(t, 1, t, MPFR_RNDN);
@@ -33,8 +35,8 @@ static inline int judge_sigmoid(mpfr_t y) {
   return inexact;
 }
 
-/* IEEE 754 gives rsqrt(-0) = -inf, MPFR +inf. */
-static inline int judge_rsqrt(mpfr_t y) {
+/* rsqrt; IEEE 754 defines rsqrt(-0) = -inf, but MPFR gives +inf. */
+static inline int oracle_rsqrt(mpfr_t y) {
   if (!mpfr_zero_p(y)) return mpfr_rec_sqrt(y, y, MPFR_RNDN);
   mpfr_set_inf(y, mpfr_signbit(y) ? -1 : 1);
   return 0;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pow_check.c - vt_f32_pow against MPFR: all that can be constructed, and much at random.
+ * pow_check.c - vt_f32_pow against MPFR: the pairs that can be constructed, and many random ones.
  *
  *   exhaustive_pow [--part NAME]... [--pairs LOG2] [--short] [--jobs N] [--state DIR]
  *                  [--fresh] [--table] [--plant SEED] [--plant-estimate]
  *
- * Parts, cut into units:
- *   special   values where rules change (signs, zeros, infinities, NaN, integers odd and even, the
- *             ends of the format), each with each;
- *   exact     every pair whose power is an f32 or exactly in the middle of two, by construction,
- *             with the neighbours of both operands, signs changed, and the powers of two;
- *   y=...     one exponent with all 2^32 x;
- *   random    2^LOG2 pairs (2^30), most with a power in range, over all exponents of x and of the
- *             power, subnormal powers, powers next to 1, x next to 1, small dyadic y; some beyond
- *             the range.
- * --short leaves out the sweeps y=... and takes 2^20 random pairs. How a pair is settled: oracle.h,
- * with the estimate of estimate_pow.h, which is measured against MPFR on a sample. The faults that
- * can be planted are those of exhaustive.c. What is not enumerated: src/num/fn_pow.inc. */
+ * Parts, which are divided into units:
+ *
+ *   special   all pairs of values at which rules change (signs, zeros, infinities, NaN, odd and
+ * even integers, the ends of the format); exact     every pair whose power is an f32 or exactly a
+ * midpoint between two, by construction, with the neighbours of both operands, with signs changed,
+ * and the powers of two; y=...     one exponent with all 2^32 x; random    2^LOG2 pairs (2^30),
+ * most with a power in range, over all exponents of x and of the power: subnormal powers, powers
+ * next to 1, x next to 1, small dyadic y; some beyond the range.
+ *
+ * --short leaves out the sweeps y=... and takes 2^20 random pairs. oracle.h describes how the right
+ * result of a pair is decided; the estimate is that of estimate_pow.h, which is also compared with
+ * MPFR on a sample. --plant and --plant-estimate are those of exhaustive.c. src/num/fn_pow.inc has
+ * the argument for the pairs that are not enumerated. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,11 +39,11 @@ static struct options {
 
 typedef struct pair_run {
   mpfr_t x, y, result, wide;
-  uint64_t planted; /* the number of the pair with a wrong result */
+  uint64_t planted; /* number of the pair whose result is made wrong */
   outcome *out;
 } pair_run;
 
-static uint64_t mixed(uint64_t z) { /* splitmix64 */
+static uint64_t mix_bits(uint64_t z) { /* mixes z into a pseudo-random number: splitmix64 */
   z += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -52,61 +53,65 @@ static uint64_t mixed(uint64_t z) { /* splitmix64 */
 static int is_ordinary(float x) { return (f32_bits(x) << 1) - 1 < 0xff000000u - 1; }
 
 static double estimate(float x, float y) {
-  if (!is_ordinary(x) || !is_ordinary(y)) return 0; /* zeros, infinities, NaN: MPFR knows */
+  if (!is_ordinary(x) || !is_ordinary(y)) return 0; /* zeros, infinities, NaN: MPFR decides */
   const double v = estimate_pow((double)x, (double)y);
   return opt.plant_estimate ? v * (1 + 4 * POW_BOUND) : v;
 }
 
-static float judged(pair_run *r, float x, float y) {
+static float mpfr_result(pair_run *r, float x, float y) {
   mpfr_set_flt(r->x, x, MPFR_RNDN);
   mpfr_set_flt(r->y, y, MPFR_RNDN);
-  return judged_f32(r->result, mpfr_pow(r->result, r->x, r->y, MPFR_RNDN));
+  return rounded_to_f32(r->result, mpfr_pow(r->result, r->x, r->y, MPFR_RNDN));
 }
 
-/* Whether x^y has at most WIDE_BITS bits; and the estimate is measured. */
-static int measure(pair_run *r, float x, float y) {
+/* Compares the estimate with MPFR; returns whether x^y has at most WIDE_BITS bits. */
+static int measure_estimate(pair_run *r, float x, float y) {
   char where[32];
   snprintf(where, sizeof where, "%08x %08x", f32_bits(x), f32_bits(y));
-  judge_freely();
+  set_widest_exponents();
   mpfr_set_flt(r->x, x, MPFR_RNDN);
   mpfr_set_flt(r->y, y, MPFR_RNDN);
   const int inexact = mpfr_pow(r->wide, r->x, r->y, MPFR_RNDN);
   const double v = estimate(x, y);
   note_error(r->out, error_of_estimate(v, r->wide), POW_BOUND, where);
-  judge_as_f32();
+  set_f32_exponents();
   return inexact == 0;
 }
 
-static void ask_mpfr(pair_run *r, float x, float y, float ours, int easy, float estimated) {
-  const float right = judged(r, x, y);
-  if (!easy) r->out->judged++;
-  if (easy && !same(right, estimated)) {
+static void check_with_mpfr(pair_run *r, float x, float y, float ours, int decided,
+                            float estimated) {
+  const float right = mpfr_result(r, x, y);
+  if (!decided) r->out->by_mpfr++;
+  if (decided && !same_bits(right, estimated)) {
     r->out->broken = 1;
-    outcome_say(r->out, "the estimate settles %08x %08x wrongly", f32_bits(x), f32_bits(y));
+    outcome_note(r->out, "the estimate decides %08x %08x wrongly", f32_bits(x), f32_bits(y));
   }
-  if (same(ours, right)) return;
+  if (same_bits(ours, right)) return;
   r->out->mismatches++;
-  outcome_say(r->out, "the first at %08x %08x: %08x, right is %08x", f32_bits(x), f32_bits(y),
-              f32_bits(ours), f32_bits(right));
+  outcome_note(r->out, "the first at %08x %08x: %08x, expected %08x", f32_bits(x), f32_bits(y),
+               f32_bits(ours), f32_bits(right));
 }
 
 static void check_pair(pair_run *r, float x, float y, int ask) {
   float ours = vt_f32_pow(x, y), estimated;
   if (opt.plant && r->out->inputs == r->planted)
-    ours = ours != ours ? 0 : f32_of(f32_bits(ours) ^ UINT32_C(1) << (mixed(r->planted) & 31));
-  const int easy = settled(estimate(x, y), POW_BOUND, &estimated);
-  if (!easy || ask || !same(ours, estimated)) ask_mpfr(r, x, y, ours, easy, estimated);
+    ours = ours != ours
+               ? 0
+               : f32_from_bits(f32_bits(ours) ^ UINT32_C(1) << (mix_bits(r->planted) & 31));
+  const int decided = estimate_decides(estimate(x, y), POW_BOUND, &estimated);
+  if (!decided || ask || !same_bits(ours, estimated))
+    check_with_mpfr(r, x, y, ours, decided, estimated);
   r->out->inputs++;
 }
 
-static void run_begin(pair_run *r, unsigned unit, outcome *out) {
+static void begin_unit(pair_run *r, unsigned unit, outcome *out) {
   mpfr_inits2(24, r->x, r->y, r->result, (mpfr_ptr)0);
   mpfr_init2(r->wide, WIDE_BITS);
-  judge_as_f32();
+  set_f32_exponents();
   r->out = out;
-  r->planted = mixed((uint64_t)opt.seed << 32 | unit) % 256;
+  r->planted = mix_bits((uint64_t)opt.seed << 32 | unit) % 256;
 }
-static void run_end(pair_run *r) { mpfr_clears(r->x, r->y, r->result, r->wide, (mpfr_ptr)0); }
+static void end_unit(pair_run *r) { mpfr_clears(r->x, r->y, r->result, r->wide, (mpfr_ptr)0); }
 
 /* ---- special ---- */
 
@@ -120,10 +125,10 @@ static unsigned special_values(float *out) {
   unsigned n = 0;
   for (unsigned i = 0; i < sizeof whole / sizeof *whole; i++) out[n++] = whole[i];
   for (unsigned i = 0; i < sizeof others / sizeof *others; i++) out[n++] = others[i];
-  for (unsigned i = 0; i < sizeof edges / sizeof *edges; i++) out[n++] = f32_of(edges[i]);
+  for (unsigned i = 0; i < sizeof edges / sizeof *edges; i++) out[n++] = f32_from_bits(edges[i]);
   for (unsigned i = 0, half = n; i < half; i++) out[n++] = -out[i];
   for (int e = LEAST_EXPONENT; e < 128; e += 7) out[n++] = (float)power_of_two(e);
-  for (unsigned i = 0; i < 100; i++) out[n++] = f32_of((uint32_t)mixed(i));
+  for (unsigned i = 0; i < 100; i++) out[n++] = f32_from_bits((uint32_t)mix_bits(i));
   return n;
 }
 
@@ -132,33 +137,33 @@ static void check_special(const part *p, unsigned unit, outcome *out) {
   pair_run r;
   const unsigned n = special_values(v);
   (void)p;
-  run_begin(&r, unit, out);
+  begin_unit(&r, unit, out);
   for (unsigned i = 0; i < n; i++)
     for (unsigned j = 0; j < n; j++) check_pair(&r, v[i], v[j], 1);
-  run_end(&r);
+  end_unit(&r);
 }
 
 /* ---- exact ---- */
 
-/* A pair whose power is exact, and what is next to it. */
-static void check_around(pair_run *r, float x, float y) {
+/* Checks a pair whose power is exact, and its neighbours. */
+static void check_neighbours(pair_run *r, float x, float y) {
   const uint32_t u = f32_bits(x), w = f32_bits(y);
   for (int sign = 0; sign < 2; sign++) {
     const float sx = sign == 0 ? x : -x;
     check_pair(r, sx, y, 1);
     check_pair(r, sx, -y, 0);
-    check_pair(r, sx, f32_of(w - 1), 0);
-    check_pair(r, sx, f32_of(w + 1), 0);
+    check_pair(r, sx, f32_from_bits(w - 1), 0);
+    check_pair(r, sx, f32_from_bits(w + 1), 0);
   }
-  check_pair(r, f32_of(u - 1), y, 0);
-  check_pair(r, f32_of(u + 1), y, 0);
-  check_pair(r, -f32_of(u + 1), y, 0);
-  if (measure(r, x, y) || r->out->broken) return;
+  check_pair(r, f32_from_bits(u - 1), y, 0);
+  check_pair(r, f32_from_bits(u + 1), y, 0);
+  check_pair(r, -f32_from_bits(u + 1), y, 0);
+  if (measure_estimate(r, x, y) || r->out->broken) return;
   r->out->broken = 1;
-  outcome_say(r->out, "%08x %08x was to be exact", u, w);
+  outcome_note(r->out, "%08x %08x should be exact", u, w);
 }
 
-/* base^n as far as it is below the limit, otherwise 0. */
+/* base^n if it is below the limit, otherwise 0. */
 static uint64_t small_power(uint64_t base, unsigned n, uint64_t limit) {
   uint64_t product = 1;
   while (n-- > 0)
@@ -166,26 +171,27 @@ static uint64_t small_power(uint64_t base, unsigned n, uint64_t limit) {
   return product;
 }
 
-/* x = S^(2^j) 2^e, y = n/2^j, S odd and above 1: x^y = S^n 2^(e n/2^j). It has at most 25 bits if
- * S^n < 2^25, and x is an f32 if S^(2^j) < 2^24 (fn_pow.inc, point 2, why these are all). n = 1
- * with j = 0 is the sweep y=1. */
+/* Checks x = S^(2^j) 2^e, y = n/2^j, S odd and above 1, for which x^y = S^n 2^(e n/2^j). The power
+ * has at most 25 bits if S^n < 2^25, and x is an f32 if S^(2^j) < 2^24 (fn_pow.inc, point 2, proves
+ * that these are all). n = 1 with j = 0 is the sweep y=1. */
 static void check_powers(pair_run *r, int e, unsigned j, unsigned n) {
   for (uint64_t s = 3;; s += 2) {
     const uint64_t base = small_power(s, 1u << j, 1 << 24);
     if (base == 0 || small_power(s, n, 1 << 25) == 0) return;
     const double x = (double)base * power_of_two(e);
-    if (x < 0x1p128) check_around(r, (float)x, (float)n / (float)(1 << j));
+    if (x < 0x1p128) check_neighbours(r, (float)x, (float)n / (float)(1 << j));
   }
 }
 
-/* x = 2^e: y = k/e is exact where it is an f32, and x^y = 2^k; the nearest f32 otherwise. Also y in
- * sixteenths. */
-static void check_twos(pair_run *r, int e) {
+/* Checks x = 2^e with y = k/e, for which x^y = 2^k if y is an f32, and with the f32 next to y. Also
+ * with y in sixteenths. */
+static void check_powers_of_two(pair_run *r, int e) {
   const float x = (float)power_of_two(e);
   for (int k = -152; k <= 130 && e != 0; k++) {
     const float y = (float)k / (float)e;
     if (y == 0) continue;
-    for (uint32_t step = 0; step < 3; step++) check_pair(r, x, f32_of(f32_bits(y) - 1 + step), 1);
+    for (uint32_t step = 0; step < 3; step++)
+      check_pair(r, x, f32_from_bits(f32_bits(y) - 1 + step), 1);
   }
   for (int k = -2400; k <= 2400; k++) check_pair(r, x, (float)k / 16, k % 16 == 0);
 }
@@ -194,11 +200,11 @@ static void check_exact(const part *p, unsigned unit, outcome *out) {
   const int e = (int)unit + LEAST_EXPONENT;
   pair_run r;
   (void)p;
-  run_begin(&r, unit, out);
-  check_twos(&r, e);
+  begin_unit(&r, unit, out);
+  check_powers_of_two(&r, e);
   for (unsigned j = 0; j <= 3 && e % (1 << j) == 0; j++)
     for (unsigned n = j == 0 ? 2 : 1; n <= 15; n += j == 0 ? 1 : 2) check_powers(&r, e, j, n);
-  run_end(&r);
+  end_unit(&r);
 }
 
 /* ---- one y, all x ---- */
@@ -206,13 +212,13 @@ static void check_exact(const part *p, unsigned unit, outcome *out) {
 static void check_sweep(const part *p, unsigned unit, outcome *out) {
   const float y = *(const float *)p->what;
   pair_run r;
-  run_begin(&r, unit, out);
+  begin_unit(&r, unit, out);
   for (uint32_t i = 0; i < 1u << 24; i++) {
-    const float x = f32_of(unit << 24 | i);
+    const float x = f32_from_bits(unit << 24 | i);
     check_pair(&r, x, y, 0);
-    if (i % (1 << 16) == 0x1234) measure(&r, x, y);
+    if (i % (1 << 16) == 0x1234) measure_estimate(&r, x, y);
   }
-  run_end(&r);
+  end_unit(&r);
 }
 
 /* ---- random ---- */
@@ -221,80 +227,83 @@ typedef struct source {
   uint64_t state;
 } source;
 
-static uint64_t draw(source *s) { return mixed(s->state++); }
-static double draw_unit(source *s) { return (double)(draw(s) >> 11) * 0x1p-53; } /* [0, 1) */
+static uint64_t draw_bits(source *s) { return mix_bits(s->state++); }
+static double draw_unit(source *s) {
+  return (double)(draw_bits(s) >> 11) * 0x1p-53;
+} /* uniform in [0, 1) */
 
-/* 2^-t, t in [0, 26), by a straight line in each binade. */
+/* 2^-t with t in [0, 26), linear in each binade. */
 static double draw_scale(source *s) {
-  return power_of_two(-(int)(draw(s) % 26) - 1) * (1 + draw_unit(s));
+  return power_of_two(-(int)(draw_bits(s) % 26) - 1) * (1 + draw_unit(s));
 }
 
 static float draw_x(source *s) {
-  const uint64_t a = draw(s);
+  const uint64_t a = draw_bits(s);
   const uint32_t low = (uint32_t)a;
   switch (a >> 61) {
     case 0:
-      return f32_of(0x3f000000u + low % 0x1000000u); /* 1/2 to 2 */
+      return f32_from_bits(0x3f000000u + low % 0x1000000u); /* x from 1/2 to 2 */
     case 1:
-      return f32_of(0x3f800000u - 0x800u + low % 0x1000); /* next to 1 */
+      return f32_from_bits(0x3f800000u - 0x800u + low % 0x1000); /* x next to 1 */
     case 2:
-      return f32_of(0x3f800000u - 0x200000u + low % 0x400000u);
+      return f32_from_bits(0x3f800000u - 0x200000u + low % 0x400000u);
     case 3:
-      return f32_of(low % 0x800000u); /* subnormal */
+      return f32_from_bits(low % 0x800000u); /* x subnormal */
     default:
-      return f32_of(low % 0x7f800000u);
+      return f32_from_bits(low % 0x7f800000u);
   }
 }
 
-/* The logarithm to base 2 of the power that is aimed at. */
+/* Draws the logarithm to base 2 of the intended power. */
 static double draw_exponent(source *s) {
-  switch (draw(s) % 10) {
+  switch (draw_bits(s) % 10) {
     case 0:
-      return -126 - 24 * draw_unit(s); /* subnormal */
+      return -126 - 24 * draw_unit(s); /* powers that are subnormal */
     case 1:
       return (draw_unit(s) - 0.5) * 4;
     case 2:
-      return draw_scale(s); /* next to 1 */
+      return draw_scale(s); /* powers next to 1 */
     case 3:
       return -draw_scale(s);
     case 4:
-      return 127.5 + draw_unit(s); /* the ends */
+      return 127.5 + draw_unit(s); /* powers near overflow; below, near underflow */
     case 5:
       return -148.5 - 3 * draw_unit(s);
     case 6:
-      return (draw_unit(s) - 0.5) * 0x1p26 * draw_scale(s); /* beyond */
+      return (draw_unit(s) - 0.5) * 0x1p26 * draw_scale(s); /* powers beyond the range */
     default:
       return draw_unit(s) * 278 - 150;
   }
 }
 
-/* A y that is a small number of halves, quarters, ... 64ths, or next to such. */
+/* Draws a y that is a small number of halves, quarters, ... 64ths, or next to such a number. */
 static float draw_dyadic(source *s) {
-  const uint64_t a = draw(s);
+  const uint64_t a = draw_bits(s);
   const float y = (float)((int)(a % 64) - 32) / (float)(1 << (a >> 8) % 7);
-  return y != 0 && (a >> 12 & 3) == 0 ? f32_of(f32_bits(y) + (uint32_t)(a >> 14) % 5 - 2) : y;
+  return y != 0 && (a >> 12 & 3) == 0 ? f32_from_bits(f32_bits(y) + (uint32_t)(a >> 14) % 5 - 2)
+                                      : y;
 }
 
 static float draw_y(source *s, float x) {
   const double log = log_of((double)x) * constants.log2e, y = draw_exponent(s) / log;
-  return size_of(y) < 0x1p127 ? (float)y : 1.5f;
+  return magnitude(y) < 0x1p127 ? (float)y : 1.5f;
 }
 
-/* The nearest integer, but a small one instead of 0. */
+/* The integer nearest to y, but a small random integer instead of 0. */
 static float as_integer(source *s, float y) {
-  if (size_of((double)y) >= 0x1p23) return y;
+  if (magnitude((double)y) >= 0x1p23) return y;
   const float whole = (float)nearest_integer((double)y);
-  return whole != 0 ? whole : (float)(int)(draw(s) % 40) - 20.0f;
+  return whole != 0 ? whole : (float)(int)(draw_bits(s) % 40) - 20.0f;
 }
 
 static void draw_pair(source *s, float *x, float *y) {
-  const uint64_t kind = draw(s) % 32;
+  const uint64_t kind = draw_bits(s) % 32;
   *x = draw_x(s);
   if (*x == 0) *x = 0.75f;
   *y = kind < 4 ? draw_dyadic(s) : draw_y(s, *x);
-  if (kind == 4) { /* anything */
-    *x = f32_of((uint32_t)draw(s));
-    *y = f32_of((uint32_t)draw(s));
+  if (kind == 4) { /* any patterns */
+    *x = f32_from_bits((uint32_t)draw_bits(s));
+    *y = f32_from_bits((uint32_t)draw_bits(s));
   }
   if (kind < 8 && kind > 4) *x = -*x;
   if (kind < 8 && kind > 5) *y = as_integer(s, *y);
@@ -304,19 +313,19 @@ static void check_random(const part *p, unsigned unit, outcome *out) {
   source s = {(uint64_t)(unit + 1) << 40};
   pair_run r;
   (void)p;
-  run_begin(&r, unit, out);
+  begin_unit(&r, unit, out);
   for (uint32_t i = 0; i < UNIT; i++) {
     float x, y;
     draw_pair(&s, &x, &y);
     check_pair(&r, x, y, 0);
-    if (i % SAMPLE == 0) measure(&r, x, y);
+    if (i % SAMPLE == 0) measure_estimate(&r, x, y);
   }
-  run_end(&r);
+  end_unit(&r);
 }
 
 /* ---- parts and report ---- */
 
-static unsigned choose_parts(part parts[N_PARTS]) {
+static unsigned all_parts(part parts[N_PARTS]) {
   static const float exponents[SWEEPS] = {-1, -0.5f, 0.5f, 1, 1.5f, 2, 3};
   static const char *const names[SWEEPS] = {"y=-1",  "y=-0.5", "y=0.5", "y=1",
                                             "y=1.5", "y=2",    "y=3"};
@@ -329,21 +338,21 @@ static unsigned choose_parts(part parts[N_PARTS]) {
   return n;
 }
 
-static int wanted(const char *name) {
+static int is_wanted(const char *name) {
   for (unsigned i = 0; i < opt.n_part; i++)
     if (strcmp(opt.part[i], name) == 0) return 1;
   return opt.n_part == 0;
 }
 
 static void print_result(const char *name, const outcome *o) {
-  const unsigned long long pairs = o->inputs, wrong = o->mismatches, checked_by_mpfr = o->judged;
+  const unsigned long long pairs = o->inputs, wrong = o->mismatches, checked_by_mpfr = o->by_mpfr;
   const unsigned long long seconds = (o->milliseconds + 500) / 1000;
   if (opt.table) {
     printf("| `pow`, %s | %llu | %llu | %llu | %llu |\n", name, pairs, wrong, checked_by_mpfr,
            seconds);
     return;
   }
-  printf("pow, %s: %llu pairs, %llu mismatches, %llu judged by MPFR, %llu s of processor time",
+  printf("pow, %s: %llu pairs, %llu mismatches, %llu decided by MPFR, %llu s of processor time",
          name, pairs, wrong, checked_by_mpfr, seconds);
   if (o->worst > 0) printf(", estimates off by 2^%.1f at most in the sample", log2(o->worst));
   putchar('\n');
@@ -352,18 +361,18 @@ static void print_result(const char *name, const outcome *o) {
 static void add_outcome(outcome *sum, const outcome *o) {
   sum->inputs += o->inputs;
   sum->mismatches += o->mismatches;
-  sum->judged += o->judged;
+  sum->by_mpfr += o->by_mpfr;
   sum->milliseconds += o->milliseconds;
   if (o->worst > sum->worst) sum->worst = o->worst;
 }
 
-static int report(const crew *c, const part *parts, unsigned n) {
+static int print_report(const crew *c, const part *parts, unsigned n) {
   outcome sum = {0};
   ledger *l = malloc(sizeof *l);
   if (l == NULL) return 0;
   for (unsigned i = 0; i < n; i++) {
-    if (!wanted(parts[i].name)) continue;
-    crew_read(c, &parts[i], 0, parts[i].units, l);
+    if (!is_wanted(parts[i].name)) continue;
+    crew_read_ledger(c, &parts[i], 0, parts[i].units, l);
     print_result(parts[i].name, &l->sum);
     add_outcome(&sum, &l->sum);
   }
@@ -402,13 +411,13 @@ static int parse_value(const char *flag, const char *value) {
   return 1;
 }
 
-static int parse(int argc, char **argv) {
+static int parse_arguments(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     if (parse_flag(argv[i])) continue;
     if (i + 1 == argc || !parse_value(argv[i], argv[i + 1])) return 0;
     i++;
   }
-  return opt.jobs >= 1 && opt.jobs <= MOST_JOBS && opt.pairs_log2 >= UNIT_BITS &&
+  return opt.jobs >= 1 && opt.jobs <= MAX_JOBS && opt.pairs_log2 >= UNIT_BITS &&
          opt.pairs_log2 <= MOST_PAIRS_LOG2;
 }
 
@@ -419,18 +428,18 @@ int main(int argc, char **argv) {
   opt.state = "exhaustive.state";
   opt.pairs_log2 = 30;
   opt.jobs = cores > 0 ? (unsigned)cores : 1;
-  if (!parse(argc, argv)) return usage();
-  const unsigned n = choose_parts(parts);
-  for (unsigned i = 0; i < n; i++) found += (unsigned)wanted(parts[i].name);
+  if (!parse_arguments(argc, argv)) return usage();
+  const unsigned n = all_parts(parts);
+  for (unsigned i = 0; i < n; i++) found += (unsigned)is_wanted(parts[i].name);
   if (found < opt.n_part) return usage();
-  const int planted = opt.plant || opt.plant_estimate; /* such runs never go on */
+  const int planted = opt.plant || opt.plant_estimate; /* such runs never continue an earlier one */
   crew *c = crew_new(opt.state, planted ? "pow_planted" : "pow", opt.fresh || planted);
   if (c == NULL) return 1;
-  estimate_begin();
+  estimate_init();
   for (unsigned i = 0; i < n; i++)
-    if (wanted(parts[i].name)) crew_add(c, &parts[i], 0, parts[i].units);
+    if (is_wanted(parts[i].name)) crew_add_units(c, &parts[i], 0, parts[i].units);
   int good = crew_run(c, opt.jobs);
-  good &= report(c, parts, n);
+  good &= print_report(c, parts, n);
   crew_free(c);
   return good ? 0 : 1;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# cuda_errors.sh VOLTA DRIVER - what `volta run --backend cuda` answers when something is wrong with the
-# GPU, behind the driver in the folder DRIVER that can be told to be wrong; and that what is right is right.
+# cuda_errors.sh VOLTA DRIVER - what `volta run --backend cuda` reports when the GPU fails, with
+# the emulated driver in the folder DRIVER, which can be told to fail; and that runs without a
+# failure give the right digest.
 set -euo pipefail
 volta=${1:?usage: cuda_errors.sh VOLTA DRIVER} driver=${2:?usage: cuda_errors.sh VOLTA DRIVER}
 cd "$(dirname "$0")/../.."
@@ -9,7 +10,8 @@ failed=0 asked=0
 run=(run examples/mlp.vt --bind B=3 --random-inputs 7 --digest)
 right=$("$volta" "${run[@]}" --backend reference)
 
-# expect EXIT PATTERN [VARIABLE=VALUE]... [-- ARGUMENTS]: the exit code, and words of what is said
+# expect EXIT PATTERN [VARIABLE=VALUE]... [-- ARGUMENTS]: checks the exit code and a pattern in the
+# output
 expect() {
   local want=$1 pattern=$2 said code=0 settings=()
   shift 2
@@ -34,22 +36,22 @@ on=cuda:1 expect 5 "has 1 device, there is no number 1"
 on=cuda:1 expect 0 "^$right\$" FAKE_CUDA_DEVICES=2
 expect 6 "needs [0-9]+ bytes .* which has 81920 left" FAKE_CUDA_MEMORY=98304
 expect 6 "error: the program needs [0-9]+ bytes .* which has [0-9]+ left" FAKE_CUDA_MEMORY=524288
-expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_MEMORY=8192
-expect 6 "cannot give memory to a device: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:1=2
-expect 6 "cannot give memory to a program: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:3=2
+expect 6 "cannot allocate memory for a device: out of memory" FAKE_CUDA_MEMORY=8192
+expect 6 "cannot allocate memory for a device: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:1=2
+expect 6 "cannot allocate memory for a program: out of memory" FAKE_CUDA_FAIL=cuMemAlloc:3=2
 expect 6 "has no [0-9]+ bytes for .*: [0-9]+ bytes are needed on the GPU, and [0-9]+ of its [0-9]+ are free" \
   FAKE_CUDA_FAIL=cuMemAlloc:4=2
-expect 5 "cannot start a kernel" FAKE_CUDA_FAIL=cuLaunchKernel:2=719
+expect 5 "cannot launch a kernel" FAKE_CUDA_FAIL=cuLaunchKernel:2=719
 expect 5 "GPU 0 cannot load the kernels of 'base': .*; they are for" FAKE_CUDA_FAIL=cuModuleLoadData:1=209
-# Kernels are loaded before a run, where another backend can still be taken.
+# Kernels are loaded before a run, when another backend can still be chosen.
 expect 6 "cannot build the program: GPU 0 cannot load the kernels of 'reduce': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:2=2
 expect 0 "FALLBACK.*$right" FAKE_CUDA_FAIL=cuModuleLoadData:2=2 -- --fallback cpu
-expect 6 "cannot load the kernels of 'random': out of memory.*tensors need [0-9]+ bytes besides, and 'cuda:0' has [0-9]+ left" \
+expect 6 "cannot load the kernels of 'random': out of memory.*tensors need [0-9]+ more bytes, and 'cuda:0' has [0-9]+ left" \
   FAKE_CUDA_FAIL=cuModuleLoadData:9=2
-# First values of parameters are drawn when the device is chosen.
+# Initial values of parameters are drawn when the device is chosen.
 expect 6 "cannot load the kernels of 'random': out of memory" FAKE_CUDA_FAIL=cuModuleLoadData:9=2 -- --fallback cpu
 expect 5 "GPU 0 cannot be used" FAKE_CUDA_FAIL=cuDevicePrimaryCtxRetain:1=101
-expect 5 "cannot finish a run|cannot take a tensor|cannot give a tensor" FAKE_CUDA_FAIL=cuStreamSynchronize:1=700
+expect 5 "cannot finish a run|cannot upload a tensor|cannot download a tensor" FAKE_CUDA_FAIL=cuStreamSynchronize:1=700
 expect 0 "FALLBACK.*$right" FAKE_CUDA_DEVICES=0 -- --fallback cpu
 expect 0 "FALLBACK.*$right" FAKE_CUDA_CC=7.5 -- --fallback cpu
 asked=$((asked + 1))
@@ -58,7 +60,7 @@ if ! grep -q "^cuda:0 *unavailable.*no kernel image" <<< "$listed"; then
   echo "FAILED: 'volta backends' does not say that there are no kernels for this GPU: $listed"
   failed=1
 fi
-# What there is, and what is wrong with it.
+# tells PATTERN [VARIABLE=VALUE]...: checks that a line of `volta doctor` matches.
 tells() {
   local pattern=$1 said
   shift
@@ -72,19 +74,21 @@ tells() {
 tells "^cuda.devices +0 Fake GPU \(9.0, [0-9]+ GiB\)$" FAKE_CUDA_CC=9.0
 tells "^cuda.devices +0 Fake GPU \(7.5, [0-9]+ GiB\), too old: kernels need 8.0$" FAKE_CUDA_CC=7.5
 tells "^cuda.driver +unavailable: no CUDA device is visible here$" FAKE_CUDA_DEVICES=0
-# What is no failure is said, once, and changes nothing.
+# A missing compiler is no failure: it is reported once and changes no result.
 run=(run examples/lstm.vt --bind B=1,T=4 --random-inputs 7 --digest)
 right=$("$volta" "${run[@]}" --backend reference)
-warned="volta: warning: a group of steps runs step by step: NVRTC does not compile it: [^:]*: error: as it was asked to"
+warned="volta: warning: a group of steps runs step by step: NVRTC does not compile it: [^:]*: error: planted"
 expect 0 "^$warned"$'\n'"$right\$" FAKE_NVRTC=refuse
 expect 0 "^$right\$" FAKE_NVRTC=compile
 run=(run examples/mlp.vt --bind B=3 --random-inputs 7 --digest)
 right=$("$volta" "${run[@]}" --backend reference)
-# A trial that passed is kept for other processes, for this driver and this GPU, in a file that nobody else could write.
+# A probe that passed is cached for other processes, for this driver and GPU, in a file that nobody
+# else can write.
 kept=$(mktemp -d)
 trap 'rm -rf "$kept"' EXIT
 
-# trial found|made [VARIABLE=VALUE]...: whether what the GPU declares is tried anew, which takes launches of its own
+# trial found|made [VARIABLE=VALUE]...: checks whether declared capabilities are probed again,
+# which takes extra launches
 trial() {
   local want=$1 said launches seen=made
   shift
@@ -96,7 +100,7 @@ trial() {
   rm -f "$kept.log"
   if [[ $said == *"trial: found on disk"* && $launches -lt 30 ]]; then seen=found; fi
   if [[ $said != *"$right"* || $seen != "$want" || ($seen == made && $launches -lt 60) ]]; then
-    echo "FAILED: a trial is not $want with ${*:-nothing else}, $launches launches: $said"
+    echo "FAILED: a probe is not $want with ${*:-nothing else}, $launches launches: $said"
     failed=1
   fi
 }
@@ -113,7 +117,7 @@ chmod o+w "$kept"
 trial made
 chmod o-w "$kept"
 trial found
-# Another driver in the same place: one that has none of the entries, and no library at all.
+# Another driver library: one without entry points, and a file that is no library.
 driver=$(mktemp -d)
 trap 'rm -rf "$driver" "$kept"' EXIT
 echo 'int too_old;' | "${CC:-cc}" -shared -fPIC -x c - -o "$driver/libcuda.so.1"

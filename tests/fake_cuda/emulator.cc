@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * emulator.cc - blocks, their threads, and where threads meet. */
+ * emulator.cc - thread blocks, their threads, barriers and warp operations. */
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -15,14 +15,14 @@ extern "C" void __asan_poison_memory_region(const volatile void *from, size_t si
 extern "C" void __asan_unpoison_memory_region(const volatile void *from, size_t size);
 #endif
 
-__thread vt_gpu_now_t vt_gpu_now;
+__thread vt_gpu_indices_t vt_gpu_indices;
 
 /* ---- the list of kernels ---- */
 
 static vt_gpu_entry *first_entry;
 vt_gpu_entry::vt_gpu_entry(const char *name_, size_t bytes_, unsigned threads_, vt_gpu_call *call_)
     : name(name_), bytes(bytes_), threads(threads_), call(call_), next(first_entry) {
-  first_entry = this; /* constructors of one library run one after the other */
+  first_entry = this; /* needs no lock: constructors of one library run one after the other */
 }
 
 namespace fake {
@@ -35,7 +35,7 @@ const vt_gpu_entry *find_kernel(const char *name) {
 
 namespace {
 
-enum class State { fresh, ready, at_block, at_warp, ended };
+enum class State { fresh, ready, at_block, at_warp, end_thread };
 struct Copy {
   void *to;
   const void *from;
@@ -44,13 +44,13 @@ struct Copy {
   unsigned group;
 };
 /* A CUDA thread. */
-struct Lane {
+struct CudaThread {
   uint3 at;
   State state;
-  std::unique_ptr<Fiber> fiber; /* while it is under way */
-  std::vector<Copy> copies;     /* not yet arrived, oldest first */
-  unsigned closed;              /* groups of them */
-  vt_gpu_meeting what;
+  std::unique_ptr<Fiber> fiber; /* its stack, while it runs */
+  std::vector<Copy> copies;     /* asynchronous copies that are not complete, oldest first */
+  unsigned closed;              /* number of closed groups of copies */
+  vt_gpu_warp_op what;
   unsigned mask, from;
   uint64_t value, result;
 };
@@ -58,57 +58,58 @@ struct Lane {
 enum { WARP = 32, FENCE = 256 };
 const unsigned char FENCE_BYTE = 0x5a;
 
-/* What one thread of the system runs blocks with. */
+/* Runs thread blocks on one operating-system thread. */
 class Engine {
  public:
   Engine() : lanes_(MOST_THREADS) {}
   ~Engine() { free(memory_); }
-  Outcome block(const Launch &launch, const void *args, const Rules &rules, uint3 at,
-                const std::atomic<bool> &failed);
-  void pause(); /* it waits for another block */
-  unsigned block_meets(unsigned value);
-  uint64_t warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value, unsigned from);
+  Outcome run_block(const Launch &launch, const void *args, const Rules &rules, uint3 at,
+                    const std::atomic<bool> &failed);
+  void pause(); /* called while a thread waits for another block */
+  unsigned block_barrier(unsigned value);
+  uint64_t warp_exchange(vt_gpu_warp_op what, unsigned mask, uint64_t value, unsigned from);
   unsigned active() const;
   unsigned lane() const { return me_ % WARP; }
-  void ahead(const Copy &copy);
-  void ahead_close() { lanes_[me_].closed++; }
-  void ahead_wait(unsigned left);
+  void async_copy(const Copy &copy);
+  void async_close_group() { lanes_[me_].closed++; }
+  void async_wait(unsigned left);
   [[noreturn]] void stop(int error, const char *text);
   bool running() const { return running_; }
   bool stack_is_full(const void *touched) const { return lanes_[me_].fiber->holds(touched); }
 
  private:
   static void enter(void *self);
-  void prepare(const Launch &launch, const Rules &rules, uint3 at);
+  void begin_block(const Launch &launch, const Rules &rules, uint3 at);
   void prepare_shared();
   void order_threads(const Rules &rules, uint64_t number);
-  bool turn(); /* every thread that can go on does; false: none could */
+  bool
+  run_ready_threads(); /* runs every thread that can continue; returns false if no thread can */
   void resume(unsigned t);
-  void leave(State state);
-  void ended();
+  void suspend(State state);
+  void end_thread();
   void release_block();
-  bool warp_is_there(unsigned base, const Lane &asking, unsigned *group) const;
+  bool warp_has_arrived(unsigned base, const CudaThread &asking, unsigned *group) const;
   void release_warp(unsigned base, unsigned group);
-  std::string stuck() const;
+  std::string hang_text() const;
   void check_fence();
 
-  std::vector<Lane> lanes_;
+  std::vector<CudaThread> lanes_;
   std::vector<std::unique_ptr<Fiber>> idle_;
   std::vector<unsigned> order_;
   Place scheduler_;
   unsigned char *memory_ = nullptr;
   const Launch *launch_ = nullptr;
   const void *args_ = nullptr;
-  const std::atomic<bool> *failed_ = nullptr; /* a block of this launch has */
+  const std::atomic<bool> *failed_ = nullptr; /* set when any block of this launch has failed */
   unsigned n_ = 0, live_ = 0, waiting_ = 0, votes_ = 0, me_ = 0;
-  bool running_ = false; /* between the first thread of a block and the last */
+  bool running_ = false; /* true while a block runs */
   Signals signals_;
   Outcome outcome_;
 };
 
 thread_local Engine engine;
 
-std::string place_text(const char *word, uint3 at) {
+std::string index_text(const char *word, uint3 at) {
   char text[96];
   snprintf(text, sizeof text, "%s (%u,%u,%u)", word, at.x, at.y, at.z);
   return text;
@@ -129,7 +130,7 @@ void Engine::order_threads(const Rules &rules, uint64_t number) {
   }
 }
 
-/* NaN where nothing was written, and bytes behind the end that must stay as they are. */
+/* Fills shared memory with NaNs, followed by a fence of bytes that must not change. */
 void Engine::prepare_shared() {
   if (memory_ == nullptr &&
       posix_memalign(reinterpret_cast<void **>(&memory_), 1024, MOST_SHARED + FENCE) != 0) {
@@ -150,18 +151,18 @@ void Engine::check_fence() {
 #if !FAKE_WATCHED
   for (unsigned i = 0; i < FENCE && outcome_.error == RAN; i++)
     if (memory_[launch_->shared + i] != FENCE_BYTE)
-      outcome_ = {ILLEGAL_ADDRESS, "something was written behind the shared memory of the launch"};
+      outcome_ = {ILLEGAL_ADDRESS, "the launch wrote after the end of its shared memory"};
 #endif
 }
 
-void Engine::prepare(const Launch &launch, const Rules &rules, uint3 at) {
+void Engine::begin_block(const Launch &launch, const Rules &rules, uint3 at) {
   launch_ = &launch;
   outcome_ = Outcome();
   n_ = launch.threads.x * launch.threads.y * launch.threads.z;
   live_ = n_;
   waiting_ = votes_ = 0;
   for (unsigned i = 0; i < n_; i++) {
-    Lane &l = lanes_[i];
+    CudaThread &l = lanes_[i];
     const unsigned row = i / launch.threads.x;
     l.at = {i % launch.threads.x, row % launch.threads.y, row / launch.threads.y};
     l.state = State::fresh;
@@ -172,29 +173,29 @@ void Engine::prepare(const Launch &launch, const Rules &rules, uint3 at) {
       at.x + (uint64_t)launch.blocks.x * (at.y + (uint64_t)launch.blocks.y * at.z);
   order_threads(rules, number);
   prepare_shared();
-  vt_gpu_now = {{0, 0, 0}, at, launch.threads, launch.blocks, memory_};
+  vt_gpu_indices = {{0, 0, 0}, at, launch.threads, launch.blocks, memory_};
 }
 
-Outcome Engine::block(const Launch &launch, const void *args, const Rules &rules, uint3 at,
-                      const std::atomic<bool> &failed) {
-  prepare(launch, rules, at);
+Outcome Engine::run_block(const Launch &launch, const void *args, const Rules &rules, uint3 at,
+                          const std::atomic<bool> &failed) {
+  begin_block(launch, rules, at);
   failed_ = &failed;
   if (memory_ == nullptr) return {LAUNCH_FAILED, "no memory for shared memory"};
   args_ = args;
   running_ = true;
   while (live_ > 0 && outcome_.error == RAN)
-    if (!turn()) outcome_ = {LAUNCH_FAILED, stuck()};
+    if (!run_ready_threads()) outcome_ = {LAUNCH_FAILED, hang_text()};
   running_ = false;
   check_fence();
-  for (unsigned i = 0; i < n_; i++) /* of a launch that was stopped */
+  for (unsigned i = 0; i < n_; i++) /* stacks of threads of a stopped launch */
     if (lanes_[i].fiber) idle_.push_back(std::move(lanes_[i].fiber));
   if (outcome_.error != RAN)
-    outcome_.text = "kernel " + std::string(launch.kernel->name) + ", " + place_text("block", at) +
+    outcome_.text = "kernel " + std::string(launch.kernel->name) + ", " + index_text("block", at) +
                     ": " + outcome_.text;
   return outcome_;
 }
 
-bool Engine::turn() {
+bool Engine::run_ready_threads() {
   bool any = false;
   for (unsigned i = 0; i < n_ && outcome_.error == RAN; i++) {
     const unsigned t = order_[i];
@@ -208,14 +209,14 @@ bool Engine::turn() {
 void Engine::enter(void *self) {
   Engine *e = static_cast<Engine *>(self);
   e->launch_->kernel->call(e->args_);
-  e->ended();
+  e->end_thread();
   fiber_switch(e->lanes_[e->me_].fiber->place(), e->scheduler_, true);
 }
 
 void Engine::resume(unsigned t) {
-  Lane &l = lanes_[t];
+  CudaThread &l = lanes_[t];
   me_ = t;
-  vt_gpu_now.thread = l.at;
+  vt_gpu_indices.thread = l.at;
   if (l.state == State::fresh) {
     if (idle_.empty()) idle_.push_back(std::unique_ptr<Fiber>(new Fiber));
     l.fiber = std::move(idle_.back());
@@ -228,58 +229,59 @@ void Engine::resume(unsigned t) {
   }
   l.state = State::ready;
   fiber_switch(scheduler_, l.fiber->place(), false);
-  if (l.state == State::ended) idle_.push_back(std::move(l.fiber));
+  if (l.state == State::end_thread) idle_.push_back(std::move(l.fiber));
 }
 
-void Engine::leave(State state) {
-  Lane &l = lanes_[me_];
+void Engine::suspend(State state) {
+  CudaThread &l = lanes_[me_];
   l.state = state;
   fiber_switch(l.fiber->place(), scheduler_, false);
 }
 
 void Engine::stop(int error, const char *text) {
-  outcome_ = {error, place_text("thread", lanes_[me_].at) + ": " + text};
+  outcome_ = {error, index_text("thread", lanes_[me_].at) + ": " + text};
   fiber_switch(lanes_[me_].fiber->place(), scheduler_, true);
-  abort(); /* nobody comes back */
+  abort(); /* a stopped thread is never resumed */
 }
 
 void Engine::pause() {
-  if (!launch_->at_once) stop(LAUNCH_FAILED, "it waits for a block that need not run");
+  if (!launch_->cooperative) stop(LAUNCH_FAILED, "it waits for a block that may not be resident");
   if (*failed_) stop(LAUNCH_FAILED, "the block that it waits for has failed");
   std::this_thread::yield();
 }
 
-/* Those that wait for all no longer wait for this one. */
-void Engine::ended() {
+/* Ends a thread: barriers no longer wait for it. */
+void Engine::end_thread() {
   const unsigned base = me_ / WARP * WARP;
-  lanes_[me_].state = State::ended;
+  lanes_[me_].state = State::end_thread;
   live_--;
   if (live_ > 0 && waiting_ == live_) release_block();
   for (unsigned i = base; i < base + WARP && i < n_; i++) {
     unsigned group = 0;
-    if (lanes_[i].state == State::at_warp && warp_is_there(base, lanes_[i], &group))
+    if (lanes_[i].state == State::at_warp && warp_has_arrived(base, lanes_[i], &group))
       release_warp(base, group);
   }
 }
 
-std::string Engine::stuck() const {
+std::string Engine::hang_text() const {
   unsigned at_block = 0, at_warp = 0;
   std::string first;
   for (unsigned i = 0; i < n_; i++) {
     at_block += lanes_[i].state == State::at_block;
     if (lanes_[i].state != State::at_warp || at_warp++ > 0) continue;
     char text[80];
-    snprintf(text, sizeof text, ", with mask %08x and as meeting %d", lanes_[i].mask,
+    snprintf(text, sizeof text, ", with mask %08x in warp operation %d", lanes_[i].mask,
              (int)lanes_[i].what);
-    first = place_text("first thread", lanes_[i].at) + text;
+    first = index_text("first thread", lanes_[i].at) + text;
   }
   char text[160];
-  snprintf(text, sizeof text, "it hangs: %u of %u threads wait for the block, %u for their warp",
-           at_block, live_, at_warp);
+  snprintf(text, sizeof text,
+           "it hangs: %u of %u threads wait at a block barrier, %u in a warp operation", at_block,
+           live_, at_warp);
   return text + (first.empty() ? "" : " (" + first + ")");
 }
 
-/* ---- meetings ---- */
+/* ---- barriers and warp operations ---- */
 
 void Engine::release_block() {
   for (unsigned i = 0; i < n_; i++) {
@@ -290,22 +292,22 @@ void Engine::release_block() {
   waiting_ = votes_ = 0;
 }
 
-unsigned Engine::block_meets(unsigned value) {
-  Lane &l = lanes_[me_];
+unsigned Engine::block_barrier(unsigned value) {
+  CudaThread &l = lanes_[me_];
   l.state = State::at_block;
   waiting_++;
   votes_ += value;
   if (waiting_ == live_) release_block();
-  if (l.state == State::at_block) leave(State::at_block);
+  if (l.state == State::at_block) suspend(State::at_block);
   return (unsigned)l.result;
 }
 
-/* All that the mask names and that have not ended are at the same meeting. */
-bool Engine::warp_is_there(unsigned base, const Lane &asking, unsigned *group) const {
+/* Returns true if all lanes of the mask that have not ended wait in the same warp operation. */
+bool Engine::warp_has_arrived(unsigned base, const CudaThread &asking, unsigned *group) const {
   unsigned there = 0;
   for (unsigned i = 0; i < WARP && base + i < n_; i++) {
-    const Lane &l = lanes_[base + i];
-    if ((asking.mask >> i & 1) == 0 || l.state == State::ended) continue;
+    const CudaThread &l = lanes_[base + i];
+    if ((asking.mask >> i & 1) == 0 || l.state == State::end_thread) continue;
     if (l.state != State::at_warp || l.what != asking.what || l.mask != asking.mask) return false;
     there |= 1u << i;
   }
@@ -313,18 +315,19 @@ bool Engine::warp_is_there(unsigned base, const Lane &asking, unsigned *group) c
   return true;
 }
 
-/* What each lane gets is fixed now: the others may come with new values before it wakes up. */
+/* Computes the results of all lanes now, because lanes may store new values before others resume.
+ */
 void Engine::release_warp(unsigned base, unsigned group) {
   uint64_t value[WARP], votes = 0;
   for (unsigned i = 0; i < WARP; i++) {
-    value[i] = 0xdeadbeefdeadbeefu; /* of a lane that is not there: anything */
+    value[i] = 0xdeadbeefdeadbeefu; /* junk, for absent lanes */
     if ((group >> i & 1) == 0) continue;
     value[i] = lanes_[base + i].value;
     votes |= (uint64_t)(value[i] != 0) << i;
   }
   for (unsigned i = 0; i < WARP; i++) {
     if ((group >> i & 1) == 0) continue;
-    Lane &l = lanes_[base + i];
+    CudaThread &l = lanes_[base + i];
     const bool shuffles = l.what >= VT_GPU_SHFL && l.what <= VT_GPU_SHFL_XOR;
     l.result = shuffles ? value[l.from] : votes;
     if (l.what == VT_GPU_MATCH) {
@@ -336,8 +339,8 @@ void Engine::release_warp(unsigned base, unsigned group) {
   }
 }
 
-uint64_t Engine::warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value, unsigned from) {
-  Lane &l = lanes_[me_];
+uint64_t Engine::warp_exchange(vt_gpu_warp_op what, unsigned mask, uint64_t value, unsigned from) {
+  CudaThread &l = lanes_[me_];
   const unsigned base = me_ / WARP * WARP;
   if ((mask >> lane() & 1) == 0) stop(LAUNCH_FAILED, "the mask of a warp lacks the thread itself");
   l.what = what;
@@ -346,8 +349,8 @@ uint64_t Engine::warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value, 
   l.from = from;
   l.state = State::at_warp;
   unsigned group = 0;
-  if (warp_is_there(base, l, &group)) release_warp(base, group);
-  if (l.state == State::at_warp) leave(State::at_warp);
+  if (warp_has_arrived(base, l, &group)) release_warp(base, group);
+  if (l.state == State::at_warp) suspend(State::at_warp);
   return l.result;
 }
 
@@ -355,26 +358,27 @@ unsigned Engine::active() const {
   unsigned mask = 0;
   const unsigned base = me_ / WARP * WARP;
   for (unsigned i = 0; i < WARP && base + i < n_; i++)
-    mask |= (unsigned)(lanes_[base + i].state != State::ended) << i;
+    mask |= (unsigned)(lanes_[base + i].state != State::end_thread) << i;
   return mask;
 }
 
-/* ---- copies that run ahead ---- */
+/* ---- asynchronous copies ---- */
 
-/* What is there until they arrive is nobody's to read: it becomes NaN at once. */
-void Engine::ahead(const Copy &copy) {
+/* Starts a copy. The destination becomes NaN at once, because it must not be read before the copy
+ * completes. */
+void Engine::async_copy(const Copy &copy) {
   if (reinterpret_cast<uintptr_t>(copy.to) % copy.bytes != 0)
-    stop(MISALIGNED, "a copy that runs ahead goes to where it is not aligned");
+    stop(MISALIGNED, "an asynchronous copy has a destination that is not aligned");
   if (copy.there && reinterpret_cast<uintptr_t>(copy.from) % copy.bytes != 0)
-    stop(MISALIGNED, "a copy that runs ahead comes from where it is not aligned");
-  Lane &l = lanes_[me_];
+    stop(MISALIGNED, "an asynchronous copy has a source that is not aligned");
+  CudaThread &l = lanes_[me_];
   memset(copy.to, 0xff, copy.bytes);
   l.copies.push_back(copy);
   l.copies.back().group = l.closed;
 }
 
-void Engine::ahead_wait(unsigned left) {
-  Lane &l = lanes_[me_];
+void Engine::async_wait(unsigned left) {
+  CudaThread &l = lanes_[me_];
   size_t done = 0;
   while (done < l.copies.size() && l.copies[done].group + left < l.closed) {
     const Copy &c = l.copies[done++];
@@ -399,7 +403,7 @@ struct Grid {
 
 uint64_t common_factor(uint64_t a, uint64_t b) { return b == 0 ? a : common_factor(b, a % b); }
 
-/* The number of the block that is run as the i-th. */
+/* The number of the block that runs as the i-th. */
 uint64_t block_of(const Grid &g, uint64_t i) {
   if (g.rules.order == Order::forward) return i;
   if (g.rules.order == Order::reverse) return g.total - 1 - i;
@@ -412,7 +416,7 @@ void run_blocks(Grid *g) {
     if (i >= g->total) return;
     const uint64_t b = block_of(*g, i), x = g->launch.blocks.x, y = g->launch.blocks.y;
     const uint3 at = {(unsigned)(b % x), (unsigned)(b / x % y), (unsigned)(b / x / y)};
-    Outcome o = engine.block(g->launch, g->args, g->rules, at, g->failed);
+    Outcome o = engine.run_block(g->launch, g->args, g->rules, at, g->failed);
     if (o.error == RAN) continue;
     std::lock_guard<std::mutex> held(g->lock);
     if (g->outcome.error == RAN) g->outcome = o;
@@ -425,13 +429,13 @@ void run_blocks(Grid *g) {
 
 Outcome run(const Launch &launch, const void *args, const Rules &rules) {
   const uint64_t total = (uint64_t)launch.blocks.x * launch.blocks.y * launch.blocks.z;
-  const uint64_t threads = launch.at_once ? total : rules.crew;
+  const uint64_t threads = launch.cooperative ? total : rules.workers;
   Grid g{launch, args, rules, total, total / 2 + 1, {0}, {false}, {}, {}};
   while (common_factor(g.step, total) != 1) g.step++;
-  std::vector<std::thread> crew;
-  for (uint64_t i = 1; i < threads && i < total; i++) crew.emplace_back(run_blocks, &g);
+  std::vector<std::thread> workers;
+  for (uint64_t i = 1; i < threads && i < total; i++) workers.emplace_back(run_blocks, &g);
   run_blocks(&g);
-  for (std::thread &t : crew) t.join();
+  for (std::thread &t : workers) t.join();
   return g.outcome;
 }
 
@@ -447,15 +451,15 @@ void stop(int error, const char *text) {
 
 }  // namespace fake
 
-unsigned vt_gpu_block_meets(unsigned value) { return fake::engine.block_meets(value); }
-uint64_t vt_gpu_warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value, unsigned from) {
-  return fake::engine.warp_meets(what, mask, value, from);
+unsigned vt_gpu_block_barrier(unsigned value) { return fake::engine.block_barrier(value); }
+uint64_t vt_gpu_warp_exchange(vt_gpu_warp_op what, unsigned mask, uint64_t value, unsigned from) {
+  return fake::engine.warp_exchange(what, mask, value, from);
 }
 unsigned vt_gpu_active() { return fake::engine.active(); }
 unsigned vt_gpu_lane() { return fake::engine.lane(); }
-void vt_gpu_ahead(void *to, const void *from, unsigned bytes, bool there) {
-  fake::engine.ahead({to, from, bytes, there, 0});
+void vt_gpu_async_copy(void *to, const void *from, unsigned bytes, bool there) {
+  fake::engine.async_copy({to, from, bytes, there, 0});
 }
-void vt_gpu_pause() { fake::engine.pause(); }
-void vt_gpu_ahead_close() { fake::engine.ahead_close(); }
-void vt_gpu_ahead_wait(unsigned left) { fake::engine.ahead_wait(left); }
+void vt_gpu_yield_to_blocks() { fake::engine.pause(); }
+void vt_gpu_async_close_group() { fake::engine.async_close_group(); }
+void vt_gpu_async_wait(unsigned left) { fake::engine.async_wait(left); }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * emulator.h - runs a kernel on this processor: a block at a time, its threads by turns, each until
- * it ends or meets others. Whatever a device would hang on, or do anything at all for, ends the
- * launch with a text. */
+ * emulator.h - runs a kernel on the CPU: one thread block at a time per worker, its CUDA threads in
+ * turn, each until it ends or reaches a barrier. What would hang a device or be undefined there
+ * ends the launch with an error text. */
 #ifndef FAKE_EMULATOR_H
 #define FAKE_EMULATOR_H
 #include <cstddef>
@@ -11,35 +11,38 @@
 
 namespace fake {
 
-/* Which thread goes first. A kernel that is right does not care; one that lacks a barrier may. */
+/* The order in which threads run. A correct kernel gives the same results in every order; one that
+ * lacks a barrier may not. */
 enum class Order { forward, reverse, shuffle };
 struct Rules {
   Order order = Order::forward;
   uint64_t seed = 1;
-  unsigned crew = 1; /* threads of the system that blocks are spread over */
+  unsigned workers = 1; /* operating-system threads that run thread blocks */
 };
 
 struct Launch {
   const vt_gpu_entry *kernel = nullptr;
   uint3 blocks{}, threads{};
   unsigned shared = 0;
-  bool at_once = false; /* every block has a thread of the system, so that they may wait */
+  /* cooperative launch: every block has an operating-system thread, so that blocks can wait for
+   * each other */
+  bool cooperative = false;
 };
 
-/* The driver's numbers for how a launch ends. */
-enum Ending { RAN = 0, ILLEGAL_ADDRESS = 700, MISALIGNED = 716, LAUNCH_FAILED = 719 };
+/* The driver's error numbers for how a launch ends. */
+enum Status { RAN = 0, ILLEGAL_ADDRESS = 700, MISALIGNED = 716, LAUNCH_FAILED = 719 };
 struct Outcome {
   int error = RAN;
-  std::string text; /* with the kernel's name, the block, the thread */
+  std::string text; /* error text with the kernel's name, the block and the thread */
 };
 
 enum { MOST_THREADS = 1024, MOST_SHARED = 232448 };
 
 Outcome run(const Launch &launch, const void *args, const Rules &rules);
-/* From within a kernel: this launch ends here. */
+/* Called within a kernel: ends the launch with an error. */
 [[noreturn]] void stop(int error, const char *text);
 
-/* Addresses that are not there, for as long as a thread runs kernels. */
+/* Turns accesses to invalid addresses into launch errors, for as long as a thread runs kernels. */
 class Signals {
  public:
   Signals();
@@ -53,7 +56,7 @@ class Signals {
 bool is_in_kernel();
 bool stack_is_full(const void *touched);
 
-const vt_gpu_entry *find_kernel(const char *name); /* nullptr when there is none */
+const vt_gpu_entry *find_kernel(const char *name); /* nullptr if there is no such kernel */
 
 }  // namespace fake
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * emulator_test.cc - kernels that are right give the same in every order of threads; those that are
- * not are told, each kind by its error. */
+ * emulator_test.cc - correct kernels give the same results in every order of threads; wrong ones
+ * end with the error of their kind. */
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -25,9 +25,9 @@ static unsigned this_thread() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
-/* ---- kernels that are right ---- */
+/* ---- correct kernels ---- */
 
-VT_KERNEL(turn_around, test_args, 1024) {
+VT_KERNEL(reverse_block, test_args, 1024) {
   __shared__ float fixed[1024];
   float *sized = vt_shared<float>();
   const unsigned t = threadIdx.x, n = blockDim.x;
@@ -54,9 +54,9 @@ VT_KERNEL(shuffles, test_args, 64) {
   o[7] = (uint64_t)__syncthreads_count(t < 10) << 8 | (uint64_t)__syncthreads_or(t == 3) << 1 |
          (uint64_t)__syncthreads_and(t != 3);
 }
-static uint64_t shuffled(unsigned t, unsigned which) {
+static uint64_t expected_shuffle(unsigned t, unsigned which) {
   const unsigned l = t % 32, base = t - l;
-  const uint64_t votes[2] = {0x49249249u, 0x92492492u}; /* thirds of 0..31 and of 32..63 */
+  const uint64_t votes[2] = {0x49249249u, 0x92492492u}; /* multiples of 3 in 0..31 and in 32..63 */
   switch (which) {
     case 0:
       return (uint64_t)(base + 5) << 40 | (base + 5);
@@ -77,7 +77,7 @@ static uint64_t shuffled(unsigned t, unsigned which) {
   }
 }
 
-/* Half of the threads are gone when the others meet, and a warp has a hole. */
+/* Half of the threads have ended before the barrier, and each warp has gaps. */
 VT_KERNEL(leave_early, test_args, 128) {
   const unsigned t = threadIdx.x;
   if (t >= 64 || t % 2 == 1) return;
@@ -86,22 +86,22 @@ VT_KERNEL(leave_early, test_args, 128) {
   __syncthreads();
 }
 
-/* mode: how many groups may still be under way when the first is read. */
-VT_KERNEL(run_ahead, test_args, 32) {
+/* mode is the number of groups that may be incomplete when the first one is read. */
+VT_KERNEL(async_copies, test_args, 32) {
   float *s = vt_shared<float>();
   const unsigned t = threadIdx.x;
-  vt_ahead_16(s + 4 * t, a.in + 4 * t, true);
-  vt_ahead_close();
-  vt_ahead_4(s + 128 + t, a.in + 128 + t, t % 2 == 0);
-  vt_ahead_close();
-  if (a.mode == 0) vt_ahead_wait<0>();
-  if (a.mode == 1) vt_ahead_wait<1>();
-  if (a.mode == 2) vt_ahead_wait<2>();
+  vt_async_copy_16(s + 4 * t, a.in + 4 * t, true);
+  vt_async_close_group();
+  vt_async_copy_4(s + 128 + t, a.in + 128 + t, t % 2 == 0);
+  vt_async_close_group();
+  if (a.mode == 0) vt_async_wait<0>();
+  if (a.mode == 1) vt_async_wait<1>();
+  if (a.mode == 2) vt_async_wait<2>();
   __syncwarp();
   for (unsigned i = t; i < 160; i += 32) a.out[i] = s[i];
 }
 
-VT_KERNEL(everywhere, test_args, 24) {
+VT_KERNEL(all_indices, test_args, 24) {
   const uint64_t block = blockIdx.x + gridDim.x * (blockIdx.y + (uint64_t)gridDim.y * blockIdx.z);
   const uint64_t i = block * blockDim.x * blockDim.y * blockDim.z + this_thread();
   a.wide[i] += i;
@@ -110,7 +110,7 @@ VT_KERNEL(everywhere, test_args, 24) {
   atomicExch(a.count + 2, (unsigned)block);
 }
 
-/* ---- kernels that are not ---- */
+/* ---- wrong kernels ---- */
 
 enum Wrong {
   HANGS,
@@ -143,26 +143,26 @@ VT_KERNEL(is_wrong, test_args, 64) {
   if (a.mode == BEHIND_SHARED) s[a.n] = 1;
   if (a.mode == BEHIND_ARRAY) four[t % 5] = 1;
   if (a.mode == NOT_ALIGNED) *(float4 *)(a.out + 1) = make_float4(1, 2, 3, 4);
-  if (a.mode == NOT_ALIGNED_AHEAD) vt_ahead_16(s, a.in + 1, true);
+  if (a.mode == NOT_ALIGNED_AHEAD) vt_async_copy_16(s, a.in + 1, true);
   if (a.mode == NOWHERE) a.out[(int64_t)1 << 43] = four[t % 4];
   if (a.mode == TOO_DEEP) a.count[0] = (unsigned)deeper(top, 100000);
   if (a.mode == SHIFTS_TOO_FAR) a.count[0] = 1u << (unsigned)a.n;
   if (a.mode == CASTS_TOO_MUCH) a.count[0] = (unsigned)(int)(a.in[0] + 1e20f);
 }
 
-/* Blocks meet a.n times; each then has what the next one left. */
-VT_KERNEL(meet_others, test_args, 64) {
+/* Blocks pass a.n barriers; after each, a block reads what the next block wrote. */
+VT_KERNEL(wait_for_blocks, test_args, 64) {
   const unsigned next = (blockIdx.x + 1) % gridDim.x, t = threadIdx.x, n = blockDim.x;
   for (unsigned i = 0; i < (unsigned)a.n; i++) {
     uint64_t *left = a.wide + i % 2 * gridDim.x * n;
     left[blockIdx.x * n + t] = i * 1000 + blockIdx.x;
-    if (a.mode == 1 && blockIdx.x == 1) a.out[t] = *a.in; /* nowhere */
-    vt_blocks_meet(a.count, (i + 1) * gridDim.x);
+    if (a.mode == 1 && blockIdx.x == 1) a.out[t] = *a.in; /* an invalid address */
+    vt_blocks_barrier(a.count, (i + 1) * gridDim.x);
     a.out[blockIdx.x * n + t] += (float)(left[next * n + n - 1 - t] - i * 1000);
   }
 }
 
-/* The barrier between its two lines is missing: right in one order alone. */
+/* It lacks the barrier between its two lines, so it is correct in one order only. */
 VT_KERNEL(lacks_barrier, test_args, 64) {
   float *s = vt_shared<float>();
   s[threadIdx.x] = 1;
@@ -174,10 +174,10 @@ VT_KERNEL(lacks_barrier, test_args, 64) {
 static const Order orders[] = {Order::forward, Order::reverse, Order::shuffle};
 
 static Outcome launch(const char *name, uint3 blocks, uint3 threads, unsigned shared, Order order,
-                      const test_args &args, unsigned crew = 1) {
+                      const test_args &args, unsigned workers = 1) {
   fake::Rules rules;
   rules.order = order;
-  rules.crew = crew;
+  rules.workers = workers;
   const fake::Launch l = {fake::find_kernel(name), blocks, threads, shared, false};
   Outcome o = fake::run(l, &args, rules);
   return o;
@@ -188,7 +188,7 @@ static void test_barriers(Order order) {
     std::vector<float> in(n), out(n);
     for (unsigned i = 0; i < n; i++) in[i] = (float)(i * i);
     const test_args a = {in.data(), out.data(), nullptr, nullptr, 0, 0};
-    CHECK(launch("turn_around", {1, 1, 1}, {n, 1, 1}, 4 * n, order, a).error == fake::RAN);
+    CHECK(launch("reverse_block", {1, 1, 1}, {n, 1, 1}, 4 * n, order, a).error == fake::RAN);
     for (unsigned i = 0; i < n; i++) CHECK(out[i] == in[n - 1 - (i ^ 1)] + 1 + in[i]);
   }
 }
@@ -198,7 +198,7 @@ static void test_warps(Order order) {
   std::vector<float> out(128, -1);
   test_args a = {nullptr, out.data(), wide.data(), nullptr, 0, 0};
   CHECK(launch("shuffles", {1, 1, 1}, {64, 1, 1}, 0, order, a).error == fake::RAN);
-  for (unsigned i = 0; i < 64 * 8; i++) CHECK(wide[i] == shuffled(i / 8, i % 8));
+  for (unsigned i = 0; i < 64 * 8; i++) CHECK(wide[i] == expected_shuffle(i / 8, i % 8));
   CHECK(launch("leave_early", {1, 1, 1}, {128, 1, 1}, 0, order, a).error == fake::RAN);
   for (unsigned t = 0; t < 128; t++) {
     const float from = t % 32 < 30 ? (float)t + 2 : (float)t;
@@ -206,13 +206,13 @@ static void test_warps(Order order) {
   }
 }
 
-static void test_ahead(Order order) {
+static void test_async_copies(Order order) {
   std::vector<float4> memory(40), result(40);
   float *in = &memory[0].x, *out = &result[0].x;
   for (int i = 0; i < 160; i++) in[i] = (float)i;
   for (int left = 0; left < 3; left++) {
     const test_args a = {in, out, nullptr, nullptr, 0, left};
-    CHECK(launch("run_ahead", {1, 1, 1}, {32, 1, 1}, 640, order, a).error == fake::RAN);
+    CHECK(launch("async_copies", {1, 1, 1}, {32, 1, 1}, 640, order, a).error == fake::RAN);
     for (int i = 0; i < 160; i++) {
       const bool arrived = i < 128 ? left < 2 : left < 1;
       const float there = i < 128 || i % 2 == 0 ? in[i] : 0;
@@ -221,38 +221,40 @@ static void test_ahead(Order order) {
   }
 }
 
-static void test_grids(Order order, unsigned crew) {
+static void test_grids(Order order, unsigned workers) {
   const uint64_t total = 3 * 5 * 2 * 4 * 3 * 2;
   std::vector<uint64_t> wide(total);
   unsigned count[3] = {0, 0, 0};
   const test_args a = {nullptr, nullptr, wide.data(), count, 0, 0};
-  CHECK(launch("everywhere", {3, 5, 2}, {4, 3, 2}, 0, order, a, crew).error == fake::RAN);
+  CHECK(launch("all_indices", {3, 5, 2}, {4, 3, 2}, 0, order, a, workers).error == fake::RAN);
   for (uint64_t i = 0; i < total; i++) CHECK(wide[i] == i);
   CHECK(count[0] == total && count[1] == total - 1);
-  if (crew == 1 && order == Order::forward) CHECK(count[2] == 29); /* the last block */
-  if (crew == 1 && order == Order::reverse) CHECK(count[2] == 0);
+  /* the number of the last block */
+  if (workers == 1 && order == Order::forward) CHECK(count[2] == 29);
+  if (workers == 1 && order == Order::reverse) CHECK(count[2] == 0);
 }
 
-static Outcome run_meeting(Order order, bool at_once, int mode, float *out) {
+static Outcome run_barriers(Order order, bool cooperative, int mode, float *out) {
   std::vector<uint64_t> wide(2 * 7 * 64);
   unsigned count = 0;
   const test_args a = {nullptr, out, wide.data(), &count, 5, mode};
-  const fake::Launch l = {fake::find_kernel("meet_others"), {7, 1, 1}, {64, 1, 1}, 0, at_once};
+  const fake::Launch l = {
+      fake::find_kernel("wait_for_blocks"), {7, 1, 1}, {64, 1, 1}, 0, cooperative};
   fake::Rules rules;
   rules.order = order;
   return fake::run(l, &a, rules);
 }
-static void test_meetings(Order order) {
+static void test_block_barriers(Order order) {
   std::vector<float> out(7 * 64);
-  CHECK(run_meeting(order, true, 0, out.data()).error == fake::RAN);
+  CHECK(run_barriers(order, true, 0, out.data()).error == fake::RAN);
   for (unsigned i = 0; i < out.size(); i++) CHECK(out[i] == 5 * ((i / 64 + 1) % 7));
 }
-static void test_wrong_meetings(Order order) {
+static void test_wrong_barriers(Order order) {
   std::vector<float> out(7 * 64);
-  const Outcome alone = run_meeting(order, false, 0, out.data());
+  const Outcome alone = run_barriers(order, false, 0, out.data());
   CHECK(alone.error == fake::LAUNCH_FAILED);
-  CHECK(alone.text.find("waits for a block that need not run") != std::string::npos);
-  CHECK(run_meeting(order, true, 1, out.data()).error == fake::ILLEGAL_ADDRESS);
+  CHECK(alone.text.find("waits for a block that may not be resident") != std::string::npos);
+  CHECK(run_barriers(order, true, 1, out.data()).error == fake::ILLEGAL_ADDRESS);
 }
 
 static void test_wrong(Order order) {
@@ -262,14 +264,14 @@ static void test_wrong(Order order) {
   } expected[WRONGS] = {{fake::LAUNCH_FAILED, "hangs"},
                         {fake::LAUNCH_FAILED, "hangs"},
                         {fake::LAUNCH_FAILED, "lacks the thread itself"},
-                        {fake::ILLEGAL_ADDRESS, "behind the shared memory"},
+                        {fake::ILLEGAL_ADDRESS, "after the end of its shared memory"},
                         {fake::ILLEGAL_ADDRESS, "outside of its array"},
                         {fake::MISALIGNED, "not aligned"},
                         {fake::MISALIGNED, "not aligned"},
                         {fake::ILLEGAL_ADDRESS, "touched"},
                         {fake::ILLEGAL_ADDRESS, "stack is full"},
                         {fake::LAUNCH_FAILED, "a shift"},
-                        {fake::LAUNCH_FAILED, "no room"}};
+                        {fake::LAUNCH_FAILED, "cannot hold"}};
   std::vector<float4> memory(16);
   unsigned count[2] = {0, 0};
   for (int w = 0; w < WRONGS; w++) {
@@ -278,11 +280,11 @@ static void test_wrong(Order order) {
     CHECK(o.error == expected[w].error);
     CHECK(o.text.find(expected[w].text) != std::string::npos);
     CHECK(o.text.find("kernel is_wrong, block (") == 0);
-    test_barriers(order); /* the next launch finds nothing of it */
+    test_barriers(order); /* the next launch is not affected */
   }
 }
 
-/* That orders differ is what makes a missing barrier seen. */
+/* A missing barrier shows in some orders of threads. */
 static void test_orders() {
   int wrong[3] = {0, 0, 0};
   for (int i = 0; i < 3; i++) {
@@ -298,13 +300,13 @@ int main() {
   for (Order order : orders) {
     test_barriers(order);
     test_warps(order);
-    test_ahead(order);
+    test_async_copies(order);
     test_grids(order, 1);
     test_grids(order, 4);
-    test_meetings(order);
-#if !FAKE_WATCHED /* a sanitizer ends the process */
+    test_block_barriers(order);
+#if !FAKE_WATCHED /* a sanitizer would end the process */
     test_wrong(order);
-    test_wrong_meetings(order);
+    test_wrong_barriers(order);
 #endif
   }
   test_orders();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * exp_quick_test.cc - the short way to e^x of gpu_exp.cuh, where it says that it is settled, gives
- * what the definition gives: for a part of all x that are not above 0, in the long form for all of
- * them. Its table is that of a whole warp, so a thread of this processor can look into it alone. */
+ * exp_quick_test.cc - the quick phase of e^x in gpu_exp.cuh gives the defined result whenever it
+ * reports that it decided. Tests a part of all x <= 0, and all of them in the long test. The table
+ * is that of a whole warp and is filled in advance, so that a single CPU thread can use it. */
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -18,55 +18,56 @@ static float entry_of(unsigned, float, int lane) { return table_low[lane & 31]; 
 
 static void fill_table() {
   for (unsigned lane = 0; lane < 32; lane++) {
-    vt_gpu_now.thread.x = lane;
-    const vt_exp_entry e = vt_exp_ready();
+    vt_gpu_indices.thread.x = lane;
+    const vt_exp_entry e = vt_exp_load_entry();
     table_t[lane] = e.t;
     table_low[lane] = e.low;
   }
 }
 
 struct Count {
-  std::atomic<uint64_t> all{0}, open{0}, wrong{0};
+  std::atomic<uint64_t> all{0}, undecided{0}, wrong{0};
 };
 
-static bool is_settled(float x, bool *wrong) {
-  float y = 0, usual = 0;
-  const bool settled = vt_exp_quick(vt_exp_entry(), x, y);
-  const bool alike = x < VT_EXP_LEAST || (vt_exp_usual(vt_exp_entry(), x, usual) == 0) == settled;
-  *wrong = !alike || (settled && __float_as_uint(y) != __float_as_uint(vt_both_exp(x)));
-  return settled;
+static bool is_decided(float x, bool *wrong) {
+  float y = 0, near = 0;
+  const bool decided = vt_exp_quick(vt_exp_entry(), x, y);
+  const bool consistent =
+      x < VT_EXP_LEAST || (vt_exp_quick_near(vt_exp_entry(), x, near) == 0) == decided;
+  *wrong = !consistent || (decided && __float_as_uint(y) != __float_as_uint(vt_ff_exp(x)));
+  return decided;
 }
 
-/* From the bits of -0 to those of -inf, every `apart`-th from `first` on. */
-static void look(uint32_t first, uint32_t apart, Count *count) {
+/* Tests the bit patterns from -0 to -inf: every `step`-th, beginning with `first`. */
+static void test_range(uint32_t first, uint32_t step, Count *count) {
   const uint32_t end = 0x7f800000u;
-  uint64_t open = 0, wrong = 0, all = 0;
-  for (uint32_t i = first; i <= end; i += apart, all++) {
+  uint64_t undecided = 0, wrong = 0, all = 0;
+  for (uint32_t i = first; i <= end; i += step, all++) {
     bool is_wrong = false;
-    open += !is_settled(__uint_as_float(0x80000000u | i), &is_wrong);
+    undecided += !is_decided(__uint_as_float(0x80000000u | i), &is_wrong);
     wrong += is_wrong;
   }
   count->all += all;
-  count->open += open;
+  count->undecided += undecided;
   count->wrong += wrong;
 }
 
 int main() {
   enum { THREADS = 4 };
-  const uint32_t apart = vt_test_is_long() ? 1 : 101;
+  const uint32_t step = vt_test_is_long() ? 1 : 101;
   bool wrong = true;
   Count count;
   std::vector<std::thread> crew;
   fill_table();
-  CHECK(is_settled(0.0f, &wrong) && !wrong); /* the greatest of every row */
+  CHECK(is_decided(0.0f, &wrong) && !wrong); /* x - m of the greatest element of every row */
   for (uint32_t i = 0; i < THREADS; i++)
-    crew.emplace_back(look, i * apart, THREADS * apart, &count);
+    crew.emplace_back(test_range, i * step, THREADS * step, &count);
   for (std::thread &t : crew) t.join();
-  CHECK(count.all == 0x7f800000u / apart + 1);
+  CHECK(count.all == 0x7f800000u / step + 1);
   CHECK(count.wrong == 0);
-  CHECK(count.open > 0 &&
-        count.open < count.all / 20); /* it is for the rare ones that another decides */
+  CHECK(count.undecided > 0 &&
+        count.undecided < count.all / 20); /* few arguments are left to the accurate phase */
   printf("%llu numbers, %llu open\n", (unsigned long long)count.all,
-         (unsigned long long)count.open);
+         (unsigned long long)count.undecided);
   TEST_DONE();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fake_devices.cc - devices, and the context of each: one, shared by the process. */
+ * fake_devices.cc - devices, and one context per device, shared by the process. */
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -13,7 +13,8 @@ struct Context {
   std::atomic<int> retained{0};
 };
 Context contexts[MOST_DEVICES];
-thread_local std::vector<Context *> entered; /* the last is current */
+/* stack of entered contexts; the last one is current */
+thread_local std::vector<Context *> entered;
 
 int number_of(const Context *c) { return (int)(c - contexts); }
 bool is_context(const void *p) {
@@ -29,47 +30,47 @@ int attribute_of(int attribute) {
   const Settings &s = settings();
   switch (attribute) {
     case 1:
-      return MOST_THREADS; /* threads of a block */
+      return MOST_THREADS; /* threads per block */
     case 2:
-      return MOST_THREADS; /* along x */
+      return MOST_THREADS; /* threads along x */
     case 3:
-      return MOST_THREADS; /* along y */
+      return MOST_THREADS; /* threads along y */
     case 4:
-      return 64; /* along z */
+      return 64; /* threads along z */
     case 5:
       return 0x7fffffff; /* blocks along x */
     case 6:
-      return 65535; /* along y */
+      return 65535; /* blocks along y */
     case 7:
-      return 65535; /* along z */
+      return 65535; /* blocks along z */
     case 8:
-      return 49152; /* shared memory of a block, not asked for */
+      return 49152; /* shared memory of a block without opting in */
     case 10:
-      return 32; /* lanes of a warp */
+      return 32; /* lanes per warp */
     case 12:
-      return 65536; /* registers of a block */
+      return 65536; /* registers per block */
     case 13:
-      return 1980000; /* kHz */
+      return 1980000; /* clock in kHz */
     case 16:
       return s.processors;
     case 36:
-      return 2619000; /* kHz of the memory */
+      return 2619000; /* memory clock in kHz */
     case 37:
-      return 6144; /* bits of its bus */
+      return 6144; /* bits of the memory bus */
     case 38:
-      return 50 << 20; /* cache of the second level */
+      return 50 << 20; /* bytes of the level-2 cache */
     case 39:
-      return 2048; /* threads of a processor */
+      return 2048; /* threads per multiprocessor */
     case 41:
-      return 1; /* one address space with the host */
+      return 1; /* unified address space with the host */
     case 75:
       return s.major;
     case 76:
       return s.minor;
     case 81:
-      return 233472; /* shared memory of a processor */
+      return 233472; /* bytes of shared memory per multiprocessor */
     case 95:
-      return s.at_once; /* blocks of a launch may wait for each other */
+      return s.cooperative; /* cooperative launches */
     case 97:
       return s.shared;
     default:
@@ -153,7 +154,7 @@ int fake_cuCtxPushCurrent(void *context) {
   return OK;
 }
 
-/* Done whatever else has failed: a thread must be able to leave. */
+/* Executed even after an error, because a thread must be able to leave its context. */
 int fake_cuCtxPopCurrent(void **context) {
   Call c("cuCtxPopCurrent", Call::start, "%s", "");
   if (entered.empty()) return c.done(INVALID_CONTEXT);

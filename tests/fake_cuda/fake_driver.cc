@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fake_driver.cc - the way in: entry points by name, errors, faults on demand, the log. */
+ * fake_driver.cc - entry points by name, errors, planted faults, the log. */
 #include "fake_driver.h"
 #include <cstdarg>
 #include <cstdio>
@@ -12,20 +12,20 @@ namespace {
 
 struct Fault {
   std::string name;
-  long call; /* counted from 1 */
+  long call; /* number of the call, counted from 1 */
   int error;
 };
-struct Way { /* all that a reset renews */
+struct Session { /* everything that a reset renews */
   Settings settings{};
   std::vector<Fault> faults;
   std::map<std::string, long> calls;
   std::string log;
-  int lost = OK;
+  int lost_error = OK;
   bool started = false;
 };
-Way *way;
-std::string lost_text; /* kept: a caller may still hold it */
-std::mutex way_lock;   /* of the above; nothing else is taken while it is held */
+Session *session;
+std::string lost_text;   /* outlives a reset, because callers may still hold it */
+std::mutex session_lock; /* protects the above; no other lock is taken while it is held */
 std::mutex state_lock;
 
 /* ---- the environment ---- */
@@ -48,7 +48,7 @@ Rules rules_of() {
   if (order == "reverse") r.order = Order::reverse;
   if (order == "shuffle") r.order = Order::shuffle;
   r.seed = strtoull(text_of("FAKE_CUDA_SEED", "1"), nullptr, 10);
-  r.crew = (unsigned)atoi(text_of("FAKE_CUDA_THREADS", "1"));
+  r.workers = (unsigned)atoi(text_of("FAKE_CUDA_THREADS", "1"));
   return r;
 }
 
@@ -56,7 +56,7 @@ Settings settings_of() {
   Settings s{};
   s.devices = atoi(text_of("FAKE_CUDA_DEVICES", "1"));
   s.processors = atoi(text_of("FAKE_CUDA_PROCESSORS", "4"));
-  s.at_once = atoi(text_of("FAKE_CUDA_AT_ONCE", "1"));
+  s.cooperative = atoi(text_of("FAKE_CUDA_AT_ONCE", "1"));
   s.shared = atoi(text_of("FAKE_CUDA_SHARED", "232448"));
   s.version = atoi(text_of("FAKE_CUDA_VERSION", "13000"));
   s.major = 9;
@@ -81,17 +81,17 @@ std::vector<Fault> faults_of(const char *text) {
   return all;
 }
 
-Way &the_way() {
-  if (way == nullptr) {
-    way = new Way;
-    way->settings = settings_of();
-    way->faults = faults_of(text_of("FAKE_CUDA_FAIL", ""));
-    way->log = text_of("FAKE_CUDA_LOG", "");
+Session &current_session() {
+  if (session == nullptr) {
+    session = new Session;
+    session->settings = settings_of();
+    session->faults = faults_of(text_of("FAKE_CUDA_FAIL", ""));
+    session->log = text_of("FAKE_CUDA_LOG", "");
   }
-  return *way;
+  return *session;
 }
 
-int planted(Way &w, const char *name) {
+int planted_error(Session &w, const char *name) {
   const long n = ++w.calls[name];
   for (const Fault &f : w.faults)
     if (f.name == name && f.call == n) return f.error;
@@ -150,24 +150,24 @@ const Named *named_of(int error) {
 std::mutex &lock() { return state_lock; }
 
 const Settings &settings() {
-  std::lock_guard<std::mutex> held(way_lock);
-  return the_way().settings;
+  std::lock_guard<std::mutex> held(session_lock);
+  return current_session().settings;
 }
 
 bool is_lasting(int error) {
   return error == ILLEGAL_ADDRESS || error == 702 || (error >= 714 && error <= 719);
 }
 
-void lose(int error, const std::string &text) {
-  std::lock_guard<std::mutex> held(way_lock);
-  if (the_way().lost != OK) return;
-  the_way().lost = error;
+void lose_context(int error, const std::string &text) {
+  std::lock_guard<std::mutex> held(session_lock);
+  if (current_session().lost_error != OK) return;
+  current_session().lost_error = error;
   lost_text = text;
 }
 
-int lost() {
-  std::lock_guard<std::mutex> held(way_lock);
-  return the_way().lost;
+int lost_error() {
+  std::lock_guard<std::mutex> held(session_lock);
+  return current_session().lost_error;
 }
 
 Call::Call(const char *name, Needs needs, const char *form, ...) : name_(name), answer_(OK) {
@@ -175,14 +175,14 @@ Call::Call(const char *name, Needs needs, const char *form, ...) : name_(name), 
   va_start(list, form);
   vsnprintf(about_, sizeof about_, form, list);
   va_end(list);
-  std::lock_guard<std::mutex> held(way_lock);
-  Way &w = the_way();
-  const int error = planted(w, name);
-  if (w.lost != OK) {
-    answer_ = w.lost;
+  std::lock_guard<std::mutex> held(session_lock);
+  Session &w = current_session();
+  const int error = planted_error(w, name);
+  if (w.lost_error != OK) {
+    answer_ = w.lost_error;
   } else if (error != OK) {
     answer_ = error;
-    if (is_lasting(error)) w.lost = error;
+    if (is_lasting(error)) w.lost_error = error;
   } else if (needs != nothing && !w.started) {
     answer_ = NOT_INITIALIZED;
   } else if (needs == context && current_device() < 0) {
@@ -191,8 +191,8 @@ Call::Call(const char *name, Needs needs, const char *form, ...) : name_(name), 
 }
 
 Call::~Call() {
-  std::lock_guard<std::mutex> held(way_lock);
-  if (!the_way().log.empty()) write_log(the_way().log, name_, about_, answer_);
+  std::lock_guard<std::mutex> held(session_lock);
+  if (!current_session().log.empty()) write_log(current_session().log, name_, about_, answer_);
 }
 
 }  // namespace fake
@@ -218,10 +218,11 @@ __attribute__((visibility("default"))) int cuGetProcAddress_v2(const char *name,
   };
   if (name == nullptr || out == nullptr) return INVALID_VALUE;
   *out = nullptr;
-  if (status != nullptr) *status = 1; /* there is none */
+  if (status != nullptr) *status = 1; /* status 1: there is no such entry point */
   for (const auto &e : entries) {
     if (strcmp(e.name, name) != 0) continue;
-    if (status != nullptr) *status = version < e.since ? 2 : 0; /* 2: only a newer meaning */
+    /* status 2: only newer versions of it exist */
+    if (status != nullptr) *status = version < e.since ? 2 : 0;
     if (version < e.since || version > settings().version) return NOT_FOUND;
     *out = e.entry;
     return OK;
@@ -229,25 +230,26 @@ __attribute__((visibility("default"))) int cuGetProcAddress_v2(const char *name,
   return NOT_FOUND;
 }
 
-/* For tests: the environment is read anew, errors and counts are forgotten. What was made stays. */
+/* For tests: reads the environment again and clears errors and call counts. Existing objects stay.
+ */
 __attribute__((visibility("default"))) void fake_cuda_reset(void) {
-  std::lock_guard<std::mutex> held(way_lock);
-  const bool started = way != nullptr && way->started;
-  delete way;
-  way = nullptr;
-  the_way().started = started;
+  std::lock_guard<std::mutex> held(session_lock);
+  const bool started = session != nullptr && session->started;
+  delete session;
+  session = nullptr;
+  current_session().started = started;
 }
 
 int fake_cuInit(unsigned flags) {
   Call c("cuInit", Call::nothing, "flags %u", flags);
   if (c.refused()) return c.answer();
   if (flags != 0) return c.done(INVALID_VALUE);
-  std::lock_guard<std::mutex> held(way_lock);
-  if (the_way().settings.devices == 0) {
+  std::lock_guard<std::mutex> held(session_lock);
+  if (current_session().settings.devices == 0) {
     c.done(NO_DEVICE);
     return NO_DEVICE;
   }
-  the_way().started = true;
+  current_session().started = true;
   return OK;
 }
 
@@ -266,13 +268,15 @@ int fake_cuGetErrorName(int error, const char **text) {
   return n != nullptr ? OK : INVALID_VALUE;
 }
 
-/* Of what ended the context it says more than a driver does: which kernel, where. */
+/* For the error that destroyed the context, the text also says which kernel and which thread,
+ * unlike a real driver's. */
 int fake_cuGetErrorString(int error, const char **text) {
   if (text == nullptr) return INVALID_VALUE;
   const Named *n = named_of(error);
-  std::lock_guard<std::mutex> held(way_lock);
+  std::lock_guard<std::mutex> held(session_lock);
   *text = n != nullptr ? n->text : nullptr;
-  if (error == the_way().lost && error != OK && !lost_text.empty()) *text = lost_text.c_str();
+  if (error == current_session().lost_error && error != OK && !lost_text.empty())
+    *text = lost_text.c_str();
   return *text != nullptr ? OK : INVALID_VALUE;
 }
 }

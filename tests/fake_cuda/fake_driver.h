@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fake_driver.h - a driver of CUDA without a GPU: what its files share.
+ * fake_driver.h - an emulated CUDA driver that needs no GPU: what its files share.
  *
- *   fake_driver.cc   finding entry points, errors and their texts, faults on demand, the log
+ *   fake_driver.cc   entry points, errors and their texts, planted faults, the log
  *   fake_devices.cc  devices and contexts
  *   fake_memory.cc   memory and copies
- *   fake_streams.cc  streams, what is recorded of them, graphs, events
+ *   fake_streams.cc  streams, captures, graphs, events
  *   fake_kernels.cc  modules, functions, launches
  *
- * The environment says what it is like:
- *   FAKE_CUDA_DEVICES     how many GPUs (1)
+ * Environment variables configure it:
+ *   FAKE_CUDA_DEVICES     number of GPUs (1)
  *   FAKE_CUDA_CC          compute capability (9.0)
  *   FAKE_CUDA_PROCESSORS  multiprocessors (4)
  *   FAKE_CUDA_SHARED      bytes of shared memory that a block may have (232448)
- *   FAKE_CUDA_AT_ONCE     1: blocks of a launch may wait for each other (1)
- *   FAKE_CUDA_MEMORY      bytes of each, with K, M or G (4G)
- *   FAKE_CUDA_VERSION     of the driver (13000)
- *   FAKE_CUDA_ORDER       forward, reverse or shuffle: which threads and blocks go first (forward)
- *   FAKE_CUDA_SEED        of shuffle (1)
- *   FAKE_CUDA_THREADS     threads of the system that blocks are spread over (1)
- *   FAKE_CUDA_STREAMS     at_once or late: work is done when it is issued, or when it is waited for
- *   FAKE_CUDA_FAIL        cuMemAlloc:3=2,cuLaunchKernel:5=700: the third call answers 2, and so on
- *   FAKE_CUDA_LOG         a file that every call appends a line to
- * It is read when the library is loaded and by fake_cuda_reset(), which also forgets errors and
- * counts of calls. Every misuse is an error; nothing is checked by crashing. */
+ *   FAKE_CUDA_AT_ONCE     1 if cooperative launches are supported (1)
+ *   FAKE_CUDA_MEMORY      bytes of memory of each GPU, with K, M or G (4G)
+ *   FAKE_CUDA_VERSION     version of the driver (13000)
+ *   FAKE_CUDA_ORDER       forward, reverse or shuffle: the order of threads and blocks (forward)
+ *   FAKE_CUDA_SEED        seed of shuffle (1)
+ *   FAKE_CUDA_THREADS     operating-system threads that run thread blocks (1)
+ *   FAKE_CUDA_STREAMS     cooperative or late: work is executed when it is issued, or when it is
+ * awaited FAKE_CUDA_FAIL        cuMemAlloc:3=2,cuLaunchKernel:5=700: the third call returns 2, and
+ * so on FAKE_CUDA_LOG         a file to which every call appends a line They are read when the
+ * library is loaded and by fake_cuda_reset(), which also clears errors and call counts. Every
+ * misuse returns an error; the process never crashes. */
 #ifndef FAKE_DRIVER_H
 #define FAKE_DRIVER_H
 #include <cstddef>
@@ -41,7 +41,7 @@ extern "C" {
 
 namespace fake {
 
-/* The driver's numbers. Those from 700 on that end a context stay until a reset. */
+/* The driver's error numbers. Errors of 700 and above that destroy a context last until a reset. */
 enum {
   OK = 0,
   INVALID_VALUE = 1,
@@ -61,14 +61,14 @@ enum {
 };
 
 struct Settings {
-  int devices, major, minor, processors, version, at_once, shared;
+  int devices, major, minor, processors, version, cooperative, shared;
   size_t memory;
   bool late;
   Rules rules;
 };
 const Settings &settings();
 
-/* One call of an entry point: counted, perhaps made to fail, written to the log when it ends. */
+/* One call of an entry point. It is counted, may fail on demand, and is logged when it ends. */
 class Call {
  public:
   enum Needs { nothing, start, context };
@@ -86,33 +86,34 @@ class Call {
   int answer_;
 };
 
-/* From now on every call answers `error`, whose text is `text`. */
-void lose(int error, const std::string &text);
-int lost(); /* OK, or what was lost by */
+/* Makes every later call return `error`, with error text `text`. */
+void lose_context(int error, const std::string &text);
+int lost_error(); /* OK, or the error of lose() */
 bool is_lasting(int error);
 
-/* One lock for all that the files below keep; kernels run without it. */
+/* The lock of all state of the files below. Kernels run without it. */
 std::mutex &lock();
 
 /* ---- devices ---- */
 
-int current_device(); /* -1: no context is current */
+int current_device(); /* -1 if no context is current */
 
-/* ---- memory: each with the lock held ---- */
+/* ---- memory: callers hold the lock ---- */
 
-/* Whether the bytes lie in one piece of device memory that is still there. */
+/* Returns true if the bytes are within one allocation that was not freed. */
 bool is_on_device(uint64_t address, size_t bytes);
 bool is_pinned(const void *memory, size_t bytes);
 
 /* ---- streams ---- */
 
 typedef std::function<int()> Work;
-/* Does the work, keeps it for later, or records it. `now`: not to be put off. */
+/* Executes the work, queues it, or records it into a graph. `now` forbids queueing. */
 int issue(void *stream, Work work, bool now);
-/* Whether this thread records a stream. What a recording does not allow ends it: it is invalid. */
+/* Returns true if this thread captures a stream. refuse_recording() invalidates the capture after a
+ * call that a capture does not allow. */
 bool is_recording();
 int refuse_recording();
-int finish_all(); /* of every stream */
+int finish_all(); /* executes the queued work of every stream */
 
 }  // namespace fake
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fake_driver_test.cc - the driver without a GPU: what it does, and what it refuses. */
+ * fake_driver_test.cc - the emulated driver: what it does, and what it rejects. */
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -29,8 +29,8 @@ VT_KERNEL(never_ends, add_args, 64) {
 
 static void *context, *stream, *module, *function;
 
-/* The environment as one test wants it. */
-static void set(const char *name, const char *value) {
+/* Sets an environment variable and resets the driver. */
+static void set_variable(const char *name, const char *value) {
   if (value != nullptr) setenv(name, value, 1);
   if (value == nullptr) unsetenv(name);
   fake_cuda_reset();
@@ -55,16 +55,16 @@ static int launch(void *f, uint64_t x, int64_t n, unsigned grid, unsigned thread
   add_args a = {reinterpret_cast<float *>(x), n, 1};
   void *parameters[] = {&a};
   const int e = fake_cuLaunchKernel(f, grid, 1, 1, threads, 1, 1, shared, stream, parameters, 0);
-  a.n = 0; /* it was copied */
+  a.n = 0; /* the driver must have copied the struct */
   return e;
 }
-static int launch_at_once(uint64_t x, unsigned grid, unsigned shared) {
+static int launch_cooperative(uint64_t x, unsigned grid, unsigned shared) {
   add_args a = {reinterpret_cast<float *>(x), 1000, 1};
   void *parameters[] = {&a};
   return fake_cuLaunchCooperativeKernel(function, grid, 1, 1, 128, 1, 1, shared, stream,
                                         parameters);
 }
-static float first_of(uint64_t x) {
+static float read_first(uint64_t x) {
   float y = -1;
   CHECK(fake_cuMemcpyDtoHAsync(&y, x, sizeof y, stream) == fake::OK);
   CHECK(fake_cuStreamSynchronize(stream) == fake::OK);
@@ -79,15 +79,15 @@ static void test_entries() {
   CHECK(cuGetProcAddress_v2("cuMemAlloc", &found, 2000, 0, &status) == fake::NOT_FOUND);
   CHECK(cuGetProcAddress_v2("cuNothing", &found, 3020, 0, &status) == fake::NOT_FOUND);
   CHECK(found == nullptr && status == 1);
-  set("FAKE_CUDA_DEVICES", "0");
+  set_variable("FAKE_CUDA_DEVICES", "0");
   CHECK(fake_cuInit(0) == fake::NO_DEVICE);
-  set("FAKE_CUDA_DEVICES", "2");
+  set_variable("FAKE_CUDA_DEVICES", "2");
   int n = 0;
   CHECK(fake_cuDeviceGetCount(&n) == fake::NOT_INITIALIZED);
   CHECK(fake_cuInit(0) == fake::OK && fake_cuDeviceGetCount(&n) == fake::OK && n == 2);
   CHECK(fake_cuDeviceGet(&n, 2) == fake::INVALID_DEVICE);
   CHECK(fake_cuDeviceGetAttribute(&n, 75, 1) == fake::OK && n == 9);
-  set("FAKE_CUDA_DEVICES", nullptr);
+  set_variable("FAKE_CUDA_DEVICES", nullptr);
 }
 
 static void test_contexts() {
@@ -100,28 +100,28 @@ static void test_contexts() {
 static void test_memory() {
   uint64_t x = 0;
   size_t free_bytes = 0, all = 0;
-  set("FAKE_CUDA_MEMORY", "1M");
+  set_variable("FAKE_CUDA_MEMORY", "1M");
   open_all();
   CHECK(fake_cuMemAlloc(&x, (1 << 20) + 1) == fake::OUT_OF_MEMORY);
   CHECK(fake_cuMemAlloc(&x, 1000) == fake::OK && x % 256 == 0);
   CHECK(fake_cuMemGetInfo(&free_bytes, &all) == fake::OK);
   CHECK(all == 1 << 20 && free_bytes == all - 1000);
-  CHECK(first_of(x + 996) != first_of(x + 996)); /* NaN: nothing was written */
+  CHECK(read_first(x + 996) != read_first(x + 996)); /* fresh memory is NaN */
   CHECK(fake_cuMemsetD8Async(x, 0, 1001, stream) == fake::INVALID_VALUE);
   CHECK(fake_cuMemsetD8Async(x + 4, 0, 997, stream) == fake::INVALID_VALUE);
   CHECK(fake_cuMemcpyDtoDAsync(x, x - 4, 4, stream) == fake::INVALID_VALUE);
   CHECK(fake_cuMemFree(x + 4) == fake::INVALID_VALUE && fake_cuMemFree(x) == fake::OK);
   CHECK(fake_cuMemFree(x) == fake::INVALID_VALUE);
   CHECK(fake_cuMemsetD8Async(x, 0, 4, stream) == fake::INVALID_VALUE);
-#if !FAKE_WATCHED /* a sanitizer ends the process */
+#if !FAKE_WATCHED /* a sanitizer would end the process */
   CHECK(fake_cuMemAlloc(&x, 1000) == fake::OK);
   CHECK(launch(function, x, 251, 1, 128) == fake::OK);
   CHECK(fake_cuMemFree(x) == fake::ILLEGAL_ADDRESS);
   const char *text = nullptr;
   CHECK(fake_cuGetErrorString(fake::ILLEGAL_ADDRESS, &text) == fake::OK);
-  CHECK(std::string(text).find("outside of a piece") != std::string::npos);
+  CHECK(std::string(text).find("outside of an allocation") != std::string::npos);
 #endif
-  set("FAKE_CUDA_MEMORY", nullptr);
+  set_variable("FAKE_CUDA_MEMORY", nullptr);
   close_all();
 }
 
@@ -133,20 +133,22 @@ static void test_launches() {
   CHECK(fake_cuMemsetD8Async(x, 0, 4000, stream) == fake::OK);
   CHECK(fake_cuModuleGetFunction(&other, module, "nothing") == fake::NOT_FOUND);
   CHECK(launch(function, x, 1000, 3, 128) == fake::OK);
-  CHECK(first_of(x) == 1 && first_of(x + 3996) == 1);
+  CHECK(read_first(x) == 1 && read_first(x + 3996) == 1);
   CHECK(launch(function, x, 1000, 3, 129) == fake::INVALID_VALUE);
   CHECK(launch(function, x, 1000, 0, 128) == fake::INVALID_VALUE);
   CHECK(launch(function, x, 1000, 1u << 31, 128) == fake::INVALID_VALUE);
   CHECK(launch(function, x, 1000, 1, 128, 49153) == fake::INVALID_VALUE);
   CHECK(fake_cuFuncSetAttribute(function, 8, 232449) == fake::INVALID_VALUE);
   CHECK(fake_cuFuncSetAttribute(function, 8, 232448) == fake::OK);
-  CHECK(launch(function, x, 1000, 1, 128, 232448) == fake::OK && first_of(x) == 2);
-  CHECK(launch_at_once(x, 8, 100000) == fake::OK && first_of(x) == 3); /* 4 processors, 2 on each */
-  CHECK(launch_at_once(x, 9, 100000) == fake::TOO_LARGE && first_of(x) == 3);
-  CHECK(launch_at_once(x, 33, 0) == fake::TOO_LARGE); /* 1024 threads on each */
+  CHECK(launch(function, x, 1000, 1, 128, 232448) == fake::OK && read_first(x) == 2);
+  /* 4 multiprocessors with 2 resident blocks each */
+  CHECK(launch_cooperative(x, 8, 100000) == fake::OK && read_first(x) == 3);
+  CHECK(launch_cooperative(x, 9, 100000) == fake::TOO_LARGE && read_first(x) == 3);
+  CHECK(launch_cooperative(x, 33, 0) ==
+        fake::TOO_LARGE); /* at most 1024 threads per multiprocessor */
   CHECK(fake_cuModuleGetFunction(&other, module, "never_ends") == fake::OK);
   CHECK(launch(other, x, 0, 1, 2) == fake::LAUNCH_FAILED);
-  CHECK(fake_cuStreamSynchronize(stream) == fake::LAUNCH_FAILED); /* nothing works any more */
+  CHECK(fake_cuStreamSynchronize(stream) == fake::LAUNCH_FAILED); /* every later call fails too */
   const char *text = nullptr;
   CHECK(fake_cuGetErrorString(fake::LAUNCH_FAILED, &text) == fake::OK);
   CHECK(std::string(text).find("kernel never_ends, block (0,0,0): it hangs") == 0);
@@ -165,13 +167,13 @@ static void test_recording(bool late) {
   CHECK(launch(function, x, 100, 1, 128) == fake::OK &&
         launch(function, x, 100, 1, 128) == fake::OK);
   CHECK(fake_cuStreamEndCapture(stream, &graph) == fake::OK);
-  CHECK(first_of(x) == 0);
+  CHECK(read_first(x) == 0);
   CHECK(fake_cuGraphInstantiateWithFlags(&exec, graph, 0) == fake::OK);
   CHECK(fake_cuGraphDestroy(graph) == fake::OK);
   for (int i = 1; i < 4; i++) {
     CHECK(fake_cuGraphLaunch(exec, stream) == fake::OK);
     CHECK(*reinterpret_cast<float *>(x) == (float)(2 * (late ? i - 1 : i)));
-    CHECK(first_of(x) == (float)(2 * i));
+    CHECK(read_first(x) == (float)(2 * i));
   }
   CHECK(fake_cuGraphExecDestroy(exec) == fake::OK);
   CHECK(fake_cuGraphLaunch(exec, stream) == fake::INVALID_HANDLE);
@@ -201,7 +203,7 @@ static void test_events() {
   close_all();
 }
 
-/* A copy from pinned memory reads it when it is done, which may be after it was issued. */
+/* A copy from pinned memory reads it when the copy executes, which may be after it was issued. */
 static void test_late() {
   uint64_t x = 0;
   void *pinned = nullptr;
@@ -210,25 +212,25 @@ static void test_late() {
   float *from = static_cast<float *>(pinned), plain = 3;
   *from = 1;
   CHECK(fake_cuMemcpyHtoDAsync(x, from, 4, stream) == fake::OK);
-  *from = 2; /* too early */
-  CHECK(first_of(x) == 2);
+  *from = 2; /* overwritten before the copy executes */
+  CHECK(read_first(x) == 2);
   CHECK(fake_cuMemcpyHtoDAsync(x, &plain, 4, stream) == fake::OK);
   plain = 4;
-  CHECK(first_of(x) == 3);
+  CHECK(read_first(x) == 3);
   CHECK(fake_cuMemFreeHost(pinned) == fake::OK && fake_cuMemFree(x) == fake::OK);
   close_all();
 }
 
 static void test_faults() {
   uint64_t x = 0, y = 0;
-  set("FAKE_CUDA_FAIL", "cuMemAlloc:2=2,cuLaunchKernel:1=700");
+  set_variable("FAKE_CUDA_FAIL", "cuMemAlloc:2=2,cuLaunchKernel:1=700");
   open_all();
   CHECK(fake_cuMemAlloc(&x, 400) == fake::OK && fake_cuMemAlloc(&y, 400) == fake::OUT_OF_MEMORY);
   CHECK(fake_cuMemAlloc(&y, 400) == fake::OK && fake_cuMemFree(y) == fake::OK);
   CHECK(launch(function, x, 100, 1, 128) == fake::ILLEGAL_ADDRESS);
   CHECK(fake_cuMemAlloc(&y, 400) == fake::ILLEGAL_ADDRESS);
-  CHECK(fake_cuMemFree(x) == fake::ILLEGAL_ADDRESS); /* and is gone all the same */
-  set("FAKE_CUDA_FAIL", nullptr);
+  CHECK(fake_cuMemFree(x) == fake::ILLEGAL_ADDRESS); /* the memory is freed nevertheless */
+  set_variable("FAKE_CUDA_FAIL", nullptr);
   CHECK(fake_cuMemFree(x) == fake::INVALID_VALUE);
   close_all();
 }
@@ -237,10 +239,10 @@ static void test_log() {
   char path[] = "/tmp/fake_cuda_log_XXXXXX", line[200] = "";
   const int file = mkstemp(path);
   CHECK(file >= 0);
-  set("FAKE_CUDA_LOG", path);
+  set_variable("FAKE_CUDA_LOG", path);
   open_all();
   CHECK(launch(function, 0, 0, 3, 128) == fake::OK);
-  set("FAKE_CUDA_LOG", nullptr);
+  set_variable("FAKE_CUDA_LOG", nullptr);
   FILE *f = fopen(path, "r");
   int launches = 0, lines = 0;
   while (f != nullptr && fgets(line, sizeof line, f) != nullptr) {
@@ -263,7 +265,7 @@ int main() {
   test_events();
   test_faults();
   test_log();
-  set("FAKE_CUDA_STREAMS", "late");
+  set_variable("FAKE_CUDA_STREAMS", "late");
   test_recording(true);
   test_late();
   TEST_DONE();

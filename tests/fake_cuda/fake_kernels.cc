@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fake_kernels.cc - modules, which are any image; their functions, which are the kernels that were
- * compiled into this library, or later into one of their own (fake_cubin.h); launches. */
+ * fake_kernels.cc - modules, which may be any image; functions, which are the kernels that were
+ * compiled into this library or later into libraries of their own (fake_cubin.h); launches. */
 #include <dlfcn.h>
 #include <unistd.h>
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace fake {
 namespace {
 
-enum { PLAIN_SHARED = 49152 }; /* what a launch may have without asking */
+enum { PLAIN_SHARED = 49152 }; /* shared memory of a launch without opting in */
 struct Module;
 struct Function {
   const vt_gpu_entry *kernel;
@@ -33,7 +33,7 @@ Function *function_of(const void *handle) {
   return nullptr;
 }
 
-int check(const Function &f, const Launch &l) {
+int check_launch(const Function &f, const Launch &l) {
   const uint64_t threads = (uint64_t)l.threads.x * l.threads.y * l.threads.z;
   if (l.blocks.x == 0 || l.blocks.y == 0 || l.blocks.z == 0 || threads == 0) return INVALID_VALUE;
   if (l.blocks.x > 0x7fffffffu || l.blocks.y > 65535 || l.blocks.z > 65535) return INVALID_VALUE;
@@ -42,19 +42,20 @@ int check(const Function &f, const Launch &l) {
   return l.shared > f.shared ? INVALID_VALUE : OK;
 }
 
-/* Whether all blocks fit on the card. A kernel that may have 1024 threads has 64 registers for
- * each. */
+/* Returns true if all blocks can be resident at the same time. A kernel with up to 1024 threads per
+ * block has 64 registers per thread. */
 bool fits(const Launch &l) {
   enum { SYSTEM = 1024, THREADS = 1024 };
   const uint64_t blocks = (uint64_t)l.blocks.x * l.blocks.y * l.blocks.z;
   const uint64_t threads = (uint64_t)l.threads.x * l.threads.y * l.threads.z;
   const uint64_t each = std::min<uint64_t>(
       THREADS / threads, ((uint64_t)settings().shared + SYSTEM) / (l.shared + SYSTEM));
-  return settings().at_once && blocks <= each * (uint64_t)settings().processors;
+  return settings().cooperative && blocks <= each * (uint64_t)settings().processors;
 }
 
-/* Its kernels register themselves; the library stays. A name is used once: the linker would take a
- * second file of that name for the first. */
+/* Loads the library of a fake cubin, whose kernels register themselves. It is never unloaded. The
+ * file name is never reused, because the linker would take a second file of that name for the
+ * first. */
 int load_library(const void *image) {
   const fake_cubin *head = static_cast<const fake_cubin *>(image);
   std::string path = "/tmp/fake_cubin.XXXXXX";
@@ -69,7 +70,7 @@ int load_library(const void *image) {
 
 int run_kernel(const Launch &launch, const std::vector<uint64_t> &args) {
   const Outcome o = run(launch, args.data(), settings().rules);
-  if (o.error != RAN) lose(o.error, o.text);
+  if (o.error != RAN) lose_context(o.error, o.text);
   return o.error;
 }
 
@@ -123,7 +124,8 @@ int fake_cuFuncSetAttribute(void *function, int attribute, int value) {
   if (c.refused()) return c.answer();
   Function *f = function_of(function);
   if (f == nullptr) return c.done(INVALID_HANDLE);
-  if (attribute == 9 && value >= -1 && value <= 100) return OK; /* how a cache is divided */
+  /* preferred shared memory carveout */
+  if (attribute == 9 && value >= -1 && value <= 100) return OK;
   if (attribute != 8 || value < 0 || value > settings().shared) return c.done(INVALID_VALUE);
   f->shared = (unsigned)value;
   return OK;
@@ -134,8 +136,8 @@ static int launch(Call &c, void *function, fake::Launch l, void *stream, void **
   if (f == nullptr) return c.done(INVALID_HANDLE);
   if (parameters == nullptr || parameters[0] == nullptr) return c.done(INVALID_VALUE);
   l.kernel = f->kernel;
-  if (check(*f, l) != OK) return c.done(INVALID_VALUE);
-  if (l.at_once && !fits(l)) return c.done(TOO_LARGE);
+  if (check_launch(*f, l) != OK) return c.done(INVALID_VALUE);
+  if (l.cooperative && !fits(l)) return c.done(TOO_LARGE);
   std::vector<uint64_t> args(f->kernel->bytes / 8 + 1);
   memcpy(args.data(), parameters[0], f->kernel->bytes);
   return c.done(issue(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fake_memory.cc - memory of devices, which is memory of this process: filled with NaN, fenced, and
- * counted against what the device has. Pinned memory, copies. */
+ * fake_memory.cc - device memory, which is memory of this process: filled with NaNs, fenced, and
+ * counted against the device's capacity. Pinned memory and copies. */
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -10,27 +10,27 @@
 namespace fake {
 namespace {
 
-enum { ALIGNMENT = 256 }; /* and the bytes of a fence on either side */
+enum { ALIGNMENT = 256 }; /* alignment, and bytes of the fence on either side */
 
-struct Piece {
+struct Allocation {
   size_t bytes;
   int device;
 };
-std::map<uint64_t, Piece> pieces; /* by address */
+std::map<uint64_t, Allocation> allocations; /* allocations by address */
 std::map<uint64_t, size_t> pinned;
-size_t taken[64]; /* by device */
+size_t used_bytes[64]; /* allocated bytes by device */
 
 unsigned char *memory_at(uint64_t address) { return reinterpret_cast<unsigned char *>(address); }
 uint64_t address_of(const void *p) { return reinterpret_cast<uint64_t>(p); }
 
 #if FAKE_WATCHED
-/* A sanitizer has fences of its own, right behind the last byte. */
-unsigned char *take(size_t bytes) {
+/* A sanitizer has its own fences, directly after the last byte. */
+unsigned char *allocate_fenced(size_t bytes) {
   void *p = nullptr;
   if (posix_memalign(&p, ALIGNMENT, bytes) != 0) return nullptr;
   return static_cast<unsigned char *>(memset(p, 0xff, bytes));
 }
-bool give_back(unsigned char *p, size_t) {
+bool free_fenced(unsigned char *p, size_t) {
   free(p);
   return true;
 }
@@ -38,7 +38,7 @@ bool give_back(unsigned char *p, size_t) {
 const unsigned char FENCE_BYTE = 0xa5;
 size_t rounded(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-unsigned char *take(size_t bytes) {
+unsigned char *allocate_fenced(size_t bytes) {
   void *p = nullptr;
   if (posix_memalign(&p, ALIGNMENT, rounded(bytes) + 2 * ALIGNMENT) != 0) return nullptr;
   unsigned char *from = static_cast<unsigned char *>(p);
@@ -47,8 +47,8 @@ unsigned char *take(size_t bytes) {
   memset(from + ALIGNMENT + bytes, FENCE_BYTE, rounded(bytes) - bytes + ALIGNMENT);
   return from + ALIGNMENT;
 }
-/* false: a fence was written over. */
-bool give_back(unsigned char *p, size_t bytes) {
+/* Frees an allocation; returns false if a fence was overwritten. */
+bool free_fenced(unsigned char *p, size_t bytes) {
   bool whole = true;
   for (size_t i = 0; i < ALIGNMENT; i++) whole = whole && p[(ptrdiff_t)i - ALIGNMENT] == FENCE_BYTE;
   for (size_t i = bytes; i < rounded(bytes) + ALIGNMENT; i++) whole = whole && p[i] == FENCE_BYTE;
@@ -74,7 +74,7 @@ int copy_bytes(void *to, const void *from, size_t bytes) {
 }  // namespace
 
 bool is_on_device(uint64_t address, size_t bytes) {
-  return holds(pieces, address, bytes, [](const Piece &p) { return p.bytes; });
+  return holds(allocations, address, bytes, [](const Allocation &p) { return p.bytes; });
 }
 bool is_pinned(const void *memory, size_t bytes) {
   return holds(pinned, address_of(memory), bytes, [](size_t n) { return n; });
@@ -91,7 +91,7 @@ int fake_cuMemGetInfo(size_t *available, size_t *total) {
   if (c.refused()) return c.answer();
   if (available == nullptr || total == nullptr) return c.done(INVALID_VALUE);
   std::lock_guard<std::mutex> held(lock());
-  const size_t used = taken[current_device()];
+  const size_t used = used_bytes[current_device()];
   *total = settings().memory;
   *available = used < *total ? *total - used : 0;
   return OK;
@@ -103,17 +103,17 @@ int fake_cuMemAlloc(uint64_t *address, size_t bytes) {
   if (is_recording()) return c.done(refuse_recording());
   if (address == nullptr || bytes == 0) return c.done(INVALID_VALUE);
   std::lock_guard<std::mutex> held(lock());
-  size_t *used = &taken[current_device()];
+  size_t *used = &used_bytes[current_device()];
   if (bytes > settings().memory || *used > settings().memory - bytes) return c.done(OUT_OF_MEMORY);
-  unsigned char *p = take(bytes);
+  unsigned char *p = allocate_fenced(bytes);
   if (p == nullptr) return c.done(OUT_OF_MEMORY);
-  pieces[address_of(p)] = {bytes, current_device()};
+  allocations[address_of(p)] = {bytes, current_device()};
   *used += bytes;
   *address = address_of(p);
   return OK;
 }
 
-/* Waits for all that is under way, as the driver does. */
+/* Waits for all queued work, as a real driver does. */
 int fake_cuMemFree(uint64_t address) {
   Call c("cuMemFree", Call::context, "%s", "");
   if (c.answer() == INVALID_CONTEXT || c.answer() == NOT_INITIALIZED) return c.answer();
@@ -121,13 +121,14 @@ int fake_cuMemFree(uint64_t address) {
   if (address == 0) return c.answer();
   const int before = finish_all();
   std::lock_guard<std::mutex> held(lock());
-  auto found = pieces.find(address);
-  if (found == pieces.end()) return c.done(INVALID_VALUE);
-  const Piece p = found->second;
-  pieces.erase(found);
-  taken[p.device] -= p.bytes;
-  if (!give_back(memory_at(address), p.bytes)) {
-    lose(ILLEGAL_ADDRESS, "something was written outside of a piece of device memory");
+  auto found = allocations.find(address);
+  if (found == allocations.end()) return c.done(INVALID_VALUE);
+  const Allocation p = found->second;
+  allocations.erase(found);
+  used_bytes[p.device] -= p.bytes;
+  if (!free_fenced(memory_at(address), p.bytes)) {
+    lose_context(ILLEGAL_ADDRESS,
+                 "something was written outside of an allocation of device memory");
     return c.done(ILLEGAL_ADDRESS);
   }
   return c.done(c.answer() != OK ? c.answer() : before);
@@ -157,7 +158,7 @@ int fake_cuMemFreeHost(void *memory) {
   return c.answer();
 }
 
-/* Of memory that is not pinned the driver makes a copy before it returns, so nothing is put off. */
+/* The driver copies memory that is not pinned before it returns, so such a copy is not queued. */
 int fake_cuMemcpyHtoDAsync(uint64_t to, const void *from, size_t bytes, void *stream) {
   Call c("cuMemcpyHtoDAsync", Call::context, "%zu", bytes);
   if (c.refused()) return c.answer();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fake_nvrtc.cc - NVRTC without a GPU: texts are compiled by the C++ compiler of this build over
- * the words of gpu_emulated.h, and become libraries that the driver of this folder loads. What a
- * text includes comes from the texts that are handed over and from nowhere else, as with NVRTC.
+ * fake_nvrtc.cc - NVRTC without a GPU: the C++ compiler of this build compiles source texts with
+ * the primitives of gpu_emulated.h to shared libraries, which the emulated driver loads. A text can
+ * include only the texts that the caller passes, as with NVRTC.
  *
- *   FAKE_NVRTC      compile: it works; refuse: every text has an error; otherwise it does not even
- *                   say its version, and nothing is compiled: the compiler takes its time
- *   FAKE_NVRTC_LOG  a file that each compilation appends its options to, a line each */
+ *   FAKE_NVRTC      compile: it works; refuse: every text has an error; otherwise even the version
+ *                   is unavailable and nothing is compiled, because compiling is slow
+ *   FAKE_NVRTC_LOG  a file to which each compilation appends a line with its options */
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -39,7 +39,7 @@ std::string environment(const char *name) {
 
 /* ---- files ---- */
 
-/* A folder that is gone when this is. */
+/* A temporary folder, removed by the destructor. */
 class Folder {
  public:
   Folder() {
@@ -90,13 +90,13 @@ void write_log(int options, const char *const *option) {
 
 /* ---- the compiler ---- */
 
-bool run(const std::vector<std::string> &words, const std::string &said) {
+bool run_compiler(const std::vector<std::string> &words, const std::string &messages) {
   std::vector<char *> argv;
   for (const std::string &w : words) argv.push_back(const_cast<char *>(w.c_str()));
   argv.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 2, said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&files, 2, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t child;
   const int failed = posix_spawn(&child, argv[0], &files, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&files);
@@ -105,7 +105,8 @@ bool run(const std::vector<std::string> &words, const std::string &said) {
   return failed == 0 && status == 0;
 }
 
-/* <stdint.h> is the system's here: gpu_emulated.h has it too. */
+/* Writes the text and its headers to the folder. <stdint.h> is left to the system, because
+ * gpu_emulated.h includes it too. */
 bool write_all(Folder &folder, const Program &p) {
   bool written = folder.write("text.cc", p.text);
   for (const auto &h : p.headers)
@@ -116,15 +117,15 @@ bool write_all(Folder &folder, const Program &p) {
 int compile(Program &p) {
   Folder folder;
   if (folder.path().empty() || !write_all(folder, p)) return INTERNAL;
-  const std::string library = folder.name("text.so"), said = folder.name("said");
+  const std::string library = folder.name("text.so"), messages = folder.name("said");
   std::vector<std::string> words = {FAKE_NVRTC_COMPILER};
   std::istringstream flags(FAKE_NVRTC_FLAGS);
   for (std::string w; flags >> w;) words.push_back(w);
   for (const char *w : {"-w", "-fPIC", "-shared", "-iquote"}) words.push_back(w);
   words.insert(words.end(), {folder.path(), "-iquote", FAKE_NVRTC_WORDS, folder.path() + "/text.cc",
                              "-o", library, FAKE_NVRTC_DRIVER});
-  const bool compiled = run(words, said);
-  p.log = read(said);
+  const bool compiled = run_compiler(words, messages);
+  p.log = read(messages);
   if (!compiled) return COMPILATION;
   const std::string bytes = read(library);
   fake_cubin head = {FAKE_CUBIN, bytes.size()};
@@ -133,13 +134,13 @@ int compile(Program &p) {
   return OK;
 }
 
-Program *of(void *program) { return static_cast<Program *>(program); }
+Program *program_of(void *program) { return static_cast<Program *>(program); }
 
 }  // namespace
 
 int nvrtcVersion(int *major, int *minor) {
-  const std::string way = environment("FAKE_NVRTC");
-  if (way != "compile" && way != "refuse") return INTERNAL;
+  const std::string mode = environment("FAKE_NVRTC");
+  if (mode != "compile" && mode != "refuse") return INTERNAL;
   *major = 13;
   *minor = 0;
   return OK;
@@ -156,24 +157,24 @@ int nvrtcCreateProgram(void **program, const char *text, const char *, int heade
 }
 
 int nvrtcDestroyProgram(void **program) {
-  delete of(*program);
+  delete program_of(*program);
   *program = nullptr;
   return OK;
 }
 
 int nvrtcCompileProgram(void *program, int options, const char *const *option) {
   write_log(options, option);
-  if (environment("FAKE_NVRTC") == "compile") return compile(*of(program));
-  of(program)->log = "a warning\ntext.cu(1): error: as it was asked to\n";
+  if (environment("FAKE_NVRTC") == "compile") return compile(*program_of(program));
+  program_of(program)->log = "a warning\ntext.cu(1): error: planted\n";
   return COMPILATION;
 }
 
 int nvrtcGetProgramLogSize(void *program, size_t *bytes) {
-  *bytes = of(program)->log.size() + 1;
+  *bytes = program_of(program)->log.size() + 1;
   return OK;
 }
 int nvrtcGetProgramLog(void *program, char *log) {
-  memcpy(log, of(program)->log.c_str(), of(program)->log.size() + 1);
+  memcpy(log, program_of(program)->log.c_str(), program_of(program)->log.size() + 1);
   return OK;
 }
 int nvrtcGetPTXSize(void *, size_t *bytes) {
@@ -182,10 +183,10 @@ int nvrtcGetPTXSize(void *, size_t *bytes) {
 }
 int nvrtcGetPTX(void *, char *) { return INVALID_INPUT; }
 int nvrtcGetCUBINSize(void *program, size_t *bytes) {
-  *bytes = of(program)->cubin.size();
+  *bytes = program_of(program)->cubin.size();
   return OK;
 }
 int nvrtcGetCUBIN(void *program, char *cubin) {
-  memcpy(cubin, of(program)->cubin.data(), of(program)->cubin.size());
+  memcpy(cubin, program_of(program)->cubin.data(), program_of(program)->cubin.size());
   return OK;
 }

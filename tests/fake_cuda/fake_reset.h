@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fake_reset.h - for programs behind the driver of tests/fake_cuda: to change its ways while it is
- * in use. */
+ * fake_reset.h - for programs that use the emulated driver of tests/fake_cuda: changes its
+ * configuration while it is in use. */
 #ifndef VT_FAKE_RESET_H
 #define VT_FAKE_RESET_H
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* From now on the driver has this in its environment, and counts its calls from the first again. 0
- * when it is another driver. */
+/* Sets an environment variable of the driver and resets it, so that it counts its calls from 1
+ * again. Returns 0 if the driver is not the emulated one. */
 static inline int fake_set(const char *name, const char *value) {
   typedef void reset_fn(void);
   void *driver = dlopen("libcuda.so.1", RTLD_NOW), *found = NULL;

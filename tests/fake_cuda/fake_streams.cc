@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fake_streams.cc - streams: work done at once, kept until somebody waits, or recorded; graphs of
- * what was recorded; events. */
+ * fake_streams.cc - streams, whose work is executed at once, queued until it is awaited, or
+ * recorded; graphs of recorded work; events. */
 #include <chrono>
 #include <memory>
 #include <set>
@@ -14,22 +14,23 @@ struct Graph {
   std::vector<Work> work;
 };
 struct Stream {
-  std::recursive_mutex busy; /* its work is done in order, whoever waits for it */
-  std::vector<Work> kept;
-  std::unique_ptr<Graph> recorded; /* while it is recorded */
-  bool invalid = false;            /* what is recorded cannot be used */
+  std::recursive_mutex busy; /* held while work executes, so that it executes in order */
+  std::vector<Work> queued;
+  std::unique_ptr<Graph> recorded; /* graph under construction during a capture */
+  bool invalid = false;            /* true if the capture is invalid */
 };
 struct Event {
   bool recorded = false, captured = false;
   std::chrono::steady_clock::time_point at;
 };
 
-Stream nobody; /* the stream without a handle */
+Stream default_stream; /* the default stream, which has no handle */
 std::set<Stream *> streams;
 std::set<Graph *> graphs, execs;
 std::set<Event *> events;
-std::shared_mutex ending;       /* held by who destroys a stream, shared by who waits for all */
-thread_local Stream *recording; /* by this thread */
+/* held exclusively to destroy a stream, shared to wait for all streams */
+std::shared_mutex ending;
+thread_local Stream *recording; /* stream that this thread captures */
 
 template <class T>
 bool is_one_of(const std::set<T *> &all, const void *p) {
@@ -39,12 +40,12 @@ bool is_one_of(const std::set<T *> &all, const void *p) {
   return false;
 }
 template <class T>
-T *make(std::set<T *> &all) {
+T *create(std::set<T *> &all) {
   std::lock_guard<std::mutex> held(lock());
   return *all.insert(new T).first;
 }
 template <class T>
-void drop(std::set<T *> &all, T *t) {
+void destroy(std::set<T *> &all, T *t) {
   {
     std::lock_guard<std::mutex> held(lock());
     all.erase(t);
@@ -53,12 +54,12 @@ void drop(std::set<T *> &all, T *t) {
 }
 
 Stream *stream_of(void *handle) {
-  if (handle == nullptr) return &nobody;
+  if (handle == nullptr) return &default_stream;
   return is_one_of(streams, handle) ? static_cast<Stream *>(handle) : nullptr;
 }
 
-int do_all(const std::vector<Work> &work) {
-  int error = lost();
+int run_all(const std::vector<Work> &work) {
+  int error = lost_error();
   for (size_t i = 0; error == OK && i < work.size(); i++) error = work[i]();
   return error;
 }
@@ -66,8 +67,8 @@ int do_all(const std::vector<Work> &work) {
 int finish(Stream *s) {
   std::lock_guard<std::recursive_mutex> held(s->busy);
   std::vector<Work> work;
-  work.swap(s->kept);
-  return do_all(work);
+  work.swap(s->queued);
+  return run_all(work);
 }
 
 }  // namespace
@@ -81,8 +82,9 @@ int issue(void *stream, Work work, bool now) {
     s->recorded->work.push_back(std::move(work));
     return (int)OK;
   }
-  if (s == &nobody && is_recording()) return refuse_recording(); /* it would wait for the others */
-  s->kept.push_back(std::move(work));
+  /* the default stream would wait for the captured one */
+  if (s == &default_stream && is_recording()) return refuse_recording();
+  s->queued.push_back(std::move(work));
   return settings().late && !now ? (int)OK : finish(s);
 }
 
@@ -95,7 +97,7 @@ int refuse_recording() {
 
 int finish_all() {
   std::shared_lock<std::shared_mutex> none_ends(ending);
-  std::vector<Stream *> all = {&nobody};
+  std::vector<Stream *> all = {&default_stream};
   {
     std::lock_guard<std::mutex> held(lock());
     all.insert(all.end(), streams.begin(), streams.end());
@@ -120,7 +122,7 @@ int fake_cuStreamCreate(void **stream, unsigned flags) {
   Call c("cuStreamCreate", Call::context, "flags %u", flags);
   if (c.refused()) return c.answer();
   if (stream == nullptr || flags > 1) return c.done(INVALID_VALUE);
-  *stream = make(streams);
+  *stream = create(streams);
   return OK;
 }
 
@@ -132,7 +134,7 @@ int fake_cuStreamDestroy(void *stream) {
   if (recording == s) recording = nullptr;
   finish(s);
   std::unique_lock<std::shared_mutex> ends(ending);
-  drop(streams, s);
+  destroy(streams, s);
   return c.answer();
 }
 
@@ -171,7 +173,7 @@ int fake_cuStreamEndCapture(void *stream, void **graph) {
   if (c.refused()) return c.answer();
   if (!g) return c.done(INVALID_VALUE);
   if (s->invalid) return c.done(CAPTURE_INVALIDATED);
-  std::lock_guard<std::mutex> kept(lock());
+  std::lock_guard<std::mutex> queued(lock());
   *graph = *graphs.insert(g.release()).first;
   return OK;
 }
@@ -183,7 +185,7 @@ int fake_cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long lon
   if (c.refused()) return c.answer();
   if (exec == nullptr) return c.done(INVALID_VALUE);
   if (!is_one_of(graphs, graph)) return c.done(INVALID_HANDLE);
-  Graph *e = make(execs);
+  Graph *e = create(execs);
   e->work = static_cast<Graph *>(graph)->work;
   *exec = e;
   return OK;
@@ -196,20 +198,20 @@ int fake_cuGraphLaunch(void *exec, void *stream) {
   if (is_recording()) return c.done(refuse_recording());
   const std::vector<Work> work = static_cast<Graph *>(exec)->work;
   return c.done(issue(
-      stream, [work] { return do_all(work); }, false));
+      stream, [work] { return run_all(work); }, false));
 }
 
 int fake_cuGraphExecDestroy(void *exec) {
   Call c("cuGraphExecDestroy", Call::context, "%s", "");
   if (!is_one_of(execs, exec)) return c.done(INVALID_HANDLE);
-  drop(execs, static_cast<Graph *>(exec));
+  destroy(execs, static_cast<Graph *>(exec));
   return c.answer();
 }
 
 int fake_cuGraphDestroy(void *graph) {
   Call c("cuGraphDestroy", Call::context, "%s", "");
   if (!is_one_of(graphs, graph)) return c.done(INVALID_HANDLE);
-  drop(graphs, static_cast<Graph *>(graph));
+  destroy(graphs, static_cast<Graph *>(graph));
   return c.answer();
 }
 
@@ -219,15 +221,15 @@ int fake_cuEventCreate(void **event, unsigned flags) {
   Call c("cuEventCreate", Call::context, "flags %u", flags);
   if (c.refused()) return c.answer();
   if (event == nullptr) return c.done(INVALID_VALUE);
-  *event = make(events);
+  *event = create(events);
   return OK;
 }
 
 int fake_cuEventDestroy(void *event) {
   Call c("cuEventDestroy", Call::context, "%s", "");
   if (!is_one_of(events, event)) return c.done(INVALID_HANDLE);
-  finish_all(); /* its record may still be kept in a stream */
-  drop(events, static_cast<Event *>(event));
+  finish_all(); /* a stream may still have queued work that records it */
+  destroy(events, static_cast<Event *>(event));
   return c.answer();
 }
 
@@ -238,7 +240,7 @@ int fake_cuEventRecord(void *event, void *stream) {
   if (s == nullptr || !is_one_of(events, event)) return c.done(INVALID_HANDLE);
   Event *e = static_cast<Event *>(event);
   e->captured = s->recorded != nullptr;
-  if (e->captured) return OK; /* a graph has no times */
+  if (e->captured) return OK; /* events in a graph have no times */
   return c.done(issue(
       stream,
       [e] {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fiber.cc - stacks and the switch between them. */
+ * fiber.cc - stacks, and the switch between them. */
 #include "fiber.h"
 #include <atomic>
 #include <cstdint>
@@ -26,23 +26,23 @@ void __asan_unpoison_memory_region(const volatile void *from, size_t size);
 
 namespace fake {
 
-/* A sanitizer spreads what lies on a stack, so it gets more. */
+/* A sanitizer makes stack frames larger, so its stacks are larger. */
 enum { PAGE = 65536, STACK = FAKE_WATCHED ? 512 * 1024 : 64 * 1024 };
 enum { MOST_GUARDED = 8192 };
 static std::atomic<int> guarded{0};
 
-/* What the first switch to a fiber finds. */
+/* Arguments for the first switch to a fiber. */
 struct Start {
   Entry *entry;
   void *user;
 };
 static thread_local Start starting;
 
-static void started() {
+static void enter_fiber() {
   const Start s = starting;
   fiber_arrived();
   s.entry(s.user);
-  abort(); /* an entry that returns has nowhere to go */
+  abort(); /* an entry must not return */
 }
 
 Fiber::Fiber() : memory_(nullptr), context_(nullptr) {
@@ -77,7 +77,7 @@ bool Fiber::holds(const void *address) const {
 /* ---- the switch ---- */
 
 #ifdef FAKE_SWITCH_X86
-/* Saves what a callee keeps, with the modes of the floating-point units; swaps the stacks. */
+/* Saves the callee-saved registers and floating-point modes, and swaps the stacks. */
 extern "C" void fake_fiber_swap(void **from, void *to);
 asm(R"(
 .text
@@ -107,9 +107,9 @@ fake_fiber_swap:
   ret
 .size fake_fiber_swap,.-fake_fiber_swap
 )");
-enum { SAVED = 9 }; /* modes, six registers, where to return to, nothing above it */
+enum { SAVED = 9 }; /* modes, six registers, return address, and a zero above it */
 
-static void *first_frame(char *top) {
+static void *new_stack(char *top) {
   uint64_t *sp = reinterpret_cast<uint64_t *>(top) - SAVED;
   memset(sp, 0, SAVED * sizeof *sp);
   uint32_t modes = 0;
@@ -117,7 +117,7 @@ static void *first_frame(char *top) {
   asm volatile("stmxcsr %0" : "=m"(modes));
   asm volatile("fnstcw %0" : "=m"(control));
   sp[0] = modes | (uint64_t)control << 32;
-  sp[7] = reinterpret_cast<uint64_t>(&started);
+  sp[7] = reinterpret_cast<uint64_t>(&enter_fiber);
   return sp;
 }
 #endif
@@ -159,10 +159,10 @@ fake_fiber_swap:
 )");
 enum { SAVED = 22 };
 
-static void *first_frame(char *top) {
+static void *new_stack(char *top) {
   uint64_t *sp = reinterpret_cast<uint64_t *>(top) - SAVED;
   memset(sp, 0, SAVED * sizeof *sp);
-  sp[11] = reinterpret_cast<uint64_t>(&started); /* x30 */
+  sp[11] = reinterpret_cast<uint64_t>(&enter_fiber); /* x30 */
   return sp;
 }
 #endif
@@ -170,7 +170,8 @@ static void *first_frame(char *top) {
 #ifdef FAKE_SWITCH_LIBC
 static void swap(Place &from, Place &to) {
   ucontext_t own;
-  if (from.at == nullptr) from.at = &own; /* the scheduler: it waits in here until it is back */
+  /* the scheduler's context, valid until this call returns */
+  if (from.at == nullptr) from.at = &own;
   void *const kept = from.at;
   swapcontext(static_cast<ucontext_t *>(kept), static_cast<ucontext_t *>(to.at));
   if (kept == &own) from.at = nullptr;
@@ -180,11 +181,12 @@ static void swap(Place &from, Place &to) { fake_fiber_swap(&from.at, to.at); }
 #endif
 
 void Fiber::begin(Entry *entry, void *user) {
-  starting = {entry, user}; /* read at once: the caller switches next */
+  starting = {entry, user}; /* read by the switch that the caller makes next */
   place_.bottom = memory_ + PAGE;
   place_.bytes = STACK;
 #if FAKE_WATCHED
-  __asan_unpoison_memory_region(memory_ + PAGE, STACK); /* frames that were left for good */
+  /* clears the marks of frames that were abandoned */
+  __asan_unpoison_memory_region(memory_ + PAGE, STACK);
 #endif
 #ifdef FAKE_SWITCH_LIBC
   ucontext_t *c = static_cast<ucontext_t *>(context_);
@@ -192,15 +194,16 @@ void Fiber::begin(Entry *entry, void *user) {
   c->uc_stack.ss_sp = memory_ + PAGE;
   c->uc_stack.ss_size = STACK;
   c->uc_link = nullptr;
-  makecontext(c, started, 0);
+  makecontext(c, enter_fiber, 0);
   place_.at = c;
 #else
-  place_.at = first_frame(memory_ + PAGE + STACK);
+  place_.at = new_stack(memory_ + PAGE + STACK);
 #endif
 }
 
 #if FAKE_WATCHED
-static thread_local Place *came_from; /* whose stack is learnt on arrival */
+/* the context switched away from; its stack is learnt on arrival */
+static thread_local Place *came_from;
 
 void fiber_arrived() {
   const void *bottom = nullptr;

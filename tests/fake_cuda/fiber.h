@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fiber.h - stacks that one thread of the system runs on by turns: a CUDA thread of the emulator is
- * one. A switch is a few instructions on x86-64 and aarch64, and the C library's elsewhere and
- * where a sanitizer watches. */
+ * fiber.h - stacks that one operating-system thread runs in turn; each CUDA thread of the emulator
+ * is one. A switch takes a few instructions on x86-64 and aarch64. Elsewhere, and under a
+ * sanitizer, the C library's switch is used. */
 #ifndef FAKE_FIBER_H
 #define FAKE_FIBER_H
 #include <cstddef>
@@ -19,19 +19,19 @@ namespace fake {
 #define FAKE_WATCHED 0
 #endif
 
-/* A place to go on from: where a stack stands. */
+/* A suspended context, which fiber_switch resumes. */
 struct Place {
-  void *at = nullptr;           /* the stack pointer, or a ucontext_t */
-  const void *bottom = nullptr; /* of the stack, and its size; for a sanitizer */
+  void *at = nullptr;           /* stack pointer, or a ucontext_t */
+  const void *bottom = nullptr; /* lowest address of the stack, and its size, for a sanitizer */
   size_t bytes = 0;
 };
 
 typedef void Entry(void *user);
 
-/* A stack with pages below it that cannot be touched, so that one too small is heard. Each takes
- * two of the mappings that a process may have, some 65,000 as a rule, and blocks that run at once
- * may have more threads than half of that: beyond some thousands of stacks the pages are only left
- * unused. */
+/* A stack with guard pages below it, so that an overflow is noticed. A guarded stack takes two of a
+ * process's memory mappings, of which there are usually 65,000. Blocks of a cooperative launch may
+ * have more threads than half of that, so beyond some thousands of stacks the guard pages stay
+ * accessible. */
 class Fiber {
  public:
   Fiber();
@@ -39,10 +39,11 @@ class Fiber {
   Fiber(const Fiber &) = delete;
   Fiber &operator=(const Fiber &) = delete;
   bool ok() const { return memory_ != nullptr; }
-  /* The next switch to `place()` calls entry(user), which never returns: it switches away. */
+  /* The next switch to `place()` calls entry(user). The entry must not return; it switches away
+   * instead. */
   void begin(Entry *entry, void *user);
   Place &place() { return place_; }
-  bool holds(const void *address) const; /* among what cannot be touched */
+  bool holds(const void *address) const; /* returns true for an address in the guard pages */
 
  private:
   char *memory_;
@@ -51,9 +52,10 @@ class Fiber {
   Place place_;
 };
 
-/* Leaves where we are in `from` and goes on at `to`. `last`: nobody comes back to `from`. */
+/* Saves the current context in `from` and resumes `to`. `last` is true if `from` will never be
+ * resumed. */
 void fiber_switch(Place &from, Place &to, bool last);
-/* What entry calls first. */
+/* An entry must call this first. */
 void fiber_arrived();
 
 }  // namespace fake

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_emulated.h - the words of CUDA that kernels here use, for a C++17 compiler: a .cu file is
- * then C++, its kernels register themselves, and emulator.cc runs them. Each word does what the
- * device does, to the bit: conversions saturate, results are rounded once, copies that run ahead
- * arrive when they are waited for and not earlier.
+ * gpu_emulated.h - the CUDA primitives that kernels of this backend use, for a C++17 compiler: a
+ * .cu file is then C++, its kernels register themselves, and emulator.cc runs them. Each primitive
+ * gives the device's results to the bit: conversions saturate, results are rounded once, and
+ * asynchronous copies complete when they are awaited and not earlier.
  *
- * What is left to the compiler here and is defined on the device: a C cast of a floating-point
- * number to an integer that has no room for it, and a shift by the width of the type or more. The
- * .cu files are compiled so that both end the launch with an error that says where. A kernel that
- * needs them has __double2ll_rz and its like, and tests its shift.
+ * Two operations are undefined in C++ but defined on the device: a C cast of a floating-point
+ * number to an integer type that cannot hold it, and a shift by the width of the type or more. The
+ * .cu files are compiled so that both end the launch with an error that gives the source line. A
+ * kernel that needs them uses __double2ll_rz and similar functions, and tests its shift count.
  *
- * Not here, because no kernel may use them: atomics on floating-point numbers, fast functions
- * (__expf and its like), tensor cores on floating-point numbers. */
+ * The following are missing because no kernel may use them: atomics on floating-point numbers, fast
+ * functions (__expf and similar), tensor cores on floating-point numbers. */
 #ifndef VT_GPU_EMULATED_H
 #define VT_GPU_EMULATED_H
-/* Before any word below: the C++ library writes some of them in its attributes. */
+/* Included before the macros below, because the C++ library uses some of these names in its
+ * attributes. */
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -31,16 +32,17 @@
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
-/* One block runs on one thread of the system at a time. What the last block left is still there,
- * as on the device it may be. */
+/* A worker thread runs one block at a time. Shared memory keeps the values of the previous block,
+ * as it may on a device. */
 #define __shared__ static thread_local
 
 #define VT_GPU_FN [[maybe_unused]] static inline
 #define VT_UNROLL
 #define VT_LOOP
 
-/* What kernels call that are compiled later, into libraries of their own (fake_nvrtc.cc). */
-#define VT_GPU_FOR_ALL __attribute__((visibility("default")))
+/* Exported, because kernels that are compiled later into libraries of their own (fake_nvrtc.cc)
+ * call it. */
+#define VT_GPU_EXPORT __attribute__((visibility("default")))
 
 /* ---- vectors ---- */
 
@@ -81,28 +83,28 @@ VT_GPU_VECTOR_4(int, int, 16)
 VT_GPU_VECTOR_4(uint, unsigned, 16)
 VT_GPU_VECTOR_4(float, float, 16)
 
-/* ---- where a thread is ---- */
+/* ---- indices of a thread ---- */
 
-struct vt_gpu_now_t {
+struct vt_gpu_indices_t {
   uint3 thread, block, threads, blocks;
   unsigned char *shared;
 };
-/* Changed by every switch of threads. */
-extern VT_GPU_FOR_ALL __thread vt_gpu_now_t vt_gpu_now;
-#define threadIdx vt_gpu_now.thread
-#define blockIdx vt_gpu_now.block
-#define blockDim vt_gpu_now.threads
-#define gridDim vt_gpu_now.blocks
+/* Set at every switch between CUDA threads. */
+extern VT_GPU_EXPORT __thread vt_gpu_indices_t vt_gpu_indices;
+#define threadIdx vt_gpu_indices.thread
+#define blockIdx vt_gpu_indices.block
+#define blockDim vt_gpu_indices.threads
+#define gridDim vt_gpu_indices.blocks
 enum { warpSize = 32 };
 
 /* ---- kernels ---- */
 
 typedef void vt_gpu_call(const void *args);
-struct VT_GPU_FOR_ALL vt_gpu_entry {
+struct VT_GPU_EXPORT vt_gpu_entry {
   vt_gpu_entry(const char *name, size_t bytes, unsigned threads, vt_gpu_call *call);
   const char *name;
-  size_t bytes;     /* of its struct */
-  unsigned threads; /* that a block has at most */
+  size_t bytes;     /* bytes of its argument struct */
+  unsigned threads; /* most threads of a block */
   vt_gpu_call *call;
   vt_gpu_entry *next;
 };
@@ -116,12 +118,12 @@ struct VT_GPU_FOR_ALL vt_gpu_entry {
 
 template <class T>
 VT_GPU_FN T *vt_shared() {
-  return reinterpret_cast<T *>(vt_gpu_now.shared);
+  return reinterpret_cast<T *>(vt_gpu_indices.shared);
 }
 
 /* ---- threads of a block ---- */
 
-enum vt_gpu_meeting {
+enum vt_gpu_warp_op {
   VT_GPU_SYNCWARP,
   VT_GPU_SHFL,
   VT_GPU_SHFL_UP,
@@ -132,50 +134,51 @@ enum vt_gpu_meeting {
   VT_GPU_ALL,
   VT_GPU_MATCH
 };
-/* Returns how many threads of the block came with a value other than 0. */
-VT_GPU_FOR_ALL unsigned vt_gpu_block_meets(unsigned value);
-/* The lanes of the mask meet; each gives a value, and gets that of the lane `from` or, from those
- * that vote, a mask of the lanes whose value is not 0. */
-VT_GPU_FOR_ALL uint64_t vt_gpu_warp_meets(vt_gpu_meeting what, unsigned mask, uint64_t value,
-                                          unsigned from);
-VT_GPU_FOR_ALL unsigned vt_gpu_active(); /* lanes of the warp that have not ended */
-VT_GPU_FOR_ALL unsigned vt_gpu_lane();
+/* Barrier of the block. Returns how many threads passed a value other than 0. */
+VT_GPU_EXPORT unsigned vt_gpu_block_barrier(unsigned value);
+/* Warp operation: the lanes of the mask exchange values. A shuffle returns the value of lane
+ * `from`; a vote returns a mask of the lanes whose value is not 0. */
+VT_GPU_EXPORT uint64_t vt_gpu_warp_exchange(vt_gpu_warp_op what, unsigned mask, uint64_t value,
+                                            unsigned from);
+VT_GPU_EXPORT unsigned vt_gpu_active(); /* mask of the warp's lanes that have not ended */
+VT_GPU_EXPORT unsigned vt_gpu_lane();
 
-VT_GPU_FN void __syncthreads() { vt_gpu_block_meets(0); }
-VT_GPU_FN int __syncthreads_count(int p) { return (int)vt_gpu_block_meets(p != 0); }
-VT_GPU_FN int __syncthreads_or(int p) { return vt_gpu_block_meets(p != 0) != 0; }
-VT_GPU_FN int __syncthreads_and(int p) { return vt_gpu_block_meets(p == 0) == 0; }
+VT_GPU_FN void __syncthreads() { vt_gpu_block_barrier(0); }
+VT_GPU_FN int __syncthreads_count(int p) { return (int)vt_gpu_block_barrier(p != 0); }
+VT_GPU_FN int __syncthreads_or(int p) { return vt_gpu_block_barrier(p != 0) != 0; }
+VT_GPU_FN int __syncthreads_and(int p) { return vt_gpu_block_barrier(p == 0) == 0; }
 VT_GPU_FN void __syncwarp(unsigned mask = 0xffffffffu) {
-  vt_gpu_warp_meets(VT_GPU_SYNCWARP, mask, 0, 0);
+  vt_gpu_warp_exchange(VT_GPU_SYNCWARP, mask, 0, 0);
 }
 VT_GPU_FN unsigned __activemask() { return vt_gpu_active(); }
 VT_GPU_FN unsigned __ballot_sync(unsigned mask, int p) {
-  return (unsigned)vt_gpu_warp_meets(VT_GPU_BALLOT, mask, p != 0, 0);
+  return (unsigned)vt_gpu_warp_exchange(VT_GPU_BALLOT, mask, p != 0, 0);
 }
 VT_GPU_FN int __any_sync(unsigned mask, int p) {
-  return vt_gpu_warp_meets(VT_GPU_ANY, mask, p != 0, 0) != 0;
+  return vt_gpu_warp_exchange(VT_GPU_ANY, mask, p != 0, 0) != 0;
 }
 VT_GPU_FN int __all_sync(unsigned mask, int p) {
-  return vt_gpu_warp_meets(VT_GPU_ALL, mask, p == 0, 0) == 0;
+  return vt_gpu_warp_exchange(VT_GPU_ALL, mask, p == 0, 0) == 0;
 }
 template <class T>
 VT_GPU_FN unsigned __match_any_sync(unsigned mask, T value) {
   uint64_t bits = 0;
   memcpy(&bits, &value, sizeof value);
-  return (unsigned)vt_gpu_warp_meets(VT_GPU_MATCH, mask, bits, 0);
+  return (unsigned)vt_gpu_warp_exchange(VT_GPU_MATCH, mask, bits, 0);
 }
 
 template <class T>
-VT_GPU_FN T vt_gpu_shuffle(vt_gpu_meeting what, unsigned mask, T value, unsigned from) {
+VT_GPU_FN T vt_gpu_shuffle(vt_gpu_warp_op what, unsigned mask, T value, unsigned from) {
   static_assert(std::is_arithmetic<T>::value && (sizeof(T) == 4 || sizeof(T) == 8),
                 "the device shuffles numbers of 32 and 64 bits");
   uint64_t bits = 0;
   memcpy(&bits, &value, sizeof value);
-  bits = vt_gpu_warp_meets(what, mask, bits, from);
+  bits = vt_gpu_warp_exchange(what, mask, bits, from);
   memcpy(&value, &bits, sizeof value);
   return value;
 }
-/* Warps are cut into parts of `width` lanes; a lane asked for beyond its part is the asking one. */
+/* A warp is divided into segments of `width` lanes; a lane outside of the own segment reads its own
+ * value. */
 template <class T>
 VT_GPU_FN T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {
   const unsigned me = vt_gpu_lane(), part = (unsigned)width - 1;
@@ -193,7 +196,7 @@ VT_GPU_FN T __shfl_down_sync(unsigned mask, T value, unsigned by, int width = 32
   return vt_gpu_shuffle(VT_GPU_SHFL_DOWN, mask, value,
                         (me & part) + (by & 31) <= part ? me + (by & 31) : me);
 }
-/* A lane may look into parts below its own, not into those above. */
+/* A lane may read from segments below its own, not from those above. */
 template <class T>
 VT_GPU_FN T __shfl_xor_sync(unsigned mask, T value, int with, int width = 32) {
   const unsigned me = vt_gpu_lane(), part = (unsigned)width - 1, other = me ^ ((unsigned)with & 31);
@@ -202,54 +205,55 @@ VT_GPU_FN T __shfl_xor_sync(unsigned mask, T value, int with, int width = 32) {
 
 /* ---- threads of several blocks ---- */
 
-VT_GPU_FOR_ALL void vt_gpu_pause();
-VT_GPU_FN uint32_t vt_look(const uint32_t *at) {
-  vt_gpu_pause();
+VT_GPU_EXPORT void vt_gpu_yield_to_blocks();
+VT_GPU_FN uint32_t vt_load_volatile(const uint32_t *at) {
+  vt_gpu_yield_to_blocks();
   return __atomic_load_n(at, __ATOMIC_SEQ_CST);
 }
 
-/* ---- copies that run ahead ---- */
+/* ---- asynchronous copies ---- */
 
-VT_GPU_FOR_ALL void vt_gpu_ahead(void *to, const void *from, unsigned bytes, bool there);
-VT_GPU_FOR_ALL void vt_gpu_ahead_close();
-VT_GPU_FOR_ALL void vt_gpu_ahead_wait(unsigned left);
+VT_GPU_EXPORT void vt_gpu_async_copy(void *to, const void *from, unsigned bytes, bool there);
+VT_GPU_EXPORT void vt_gpu_async_close_group();
+VT_GPU_EXPORT void vt_gpu_async_wait(unsigned left);
 
-VT_GPU_FN void vt_ahead_16(void *to, const void *from, bool there) {
-  vt_gpu_ahead(to, from, 16, there);
+VT_GPU_FN void vt_async_copy_16(void *to, const void *from, bool there) {
+  vt_gpu_async_copy(to, from, 16, there);
 }
-VT_GPU_FN void vt_ahead_8(void *to, const void *from, bool there) {
-  vt_gpu_ahead(to, from, 8, there);
+VT_GPU_FN void vt_async_copy_8(void *to, const void *from, bool there) {
+  vt_gpu_async_copy(to, from, 8, there);
 }
-VT_GPU_FN void vt_ahead_4(void *to, const void *from, bool there) {
-  vt_gpu_ahead(to, from, 4, there);
+VT_GPU_FN void vt_async_copy_4(void *to, const void *from, bool there) {
+  vt_gpu_async_copy(to, from, 4, there);
 }
-VT_GPU_FN void vt_fetch_16(const float *from, float *v) {
+VT_GPU_FN void vt_load_16_now(const float *from, float *v) {
   const float4 x = *(const float4 *)from;
   v[0] = x.x;
   v[1] = x.y;
   v[2] = x.z;
   v[3] = x.w;
 }
-struct alignas(8) vt_gpu_two {
+struct alignas(8) vt_gpu_float_pair {
   float x, y;
 };
-VT_GPU_FN void vt_pass_8(const float *from, float *v) {
-  const vt_gpu_two f = *(const vt_gpu_two *)from;
+VT_GPU_FN void vt_load_8_once(const float *from, float *v) {
+  const vt_gpu_float_pair f = *(const vt_gpu_float_pair *)from;
   v[0] = f.x;
   v[1] = f.y;
 }
-VT_GPU_FN void vt_ahead_in_order() {}
-VT_GPU_FN void vt_ahead_close() { vt_gpu_ahead_close(); }
+VT_GPU_FN void vt_async_in_order() {}
+VT_GPU_FN void vt_async_close_group() { vt_gpu_async_close_group(); }
 template <int N>
-VT_GPU_FN void vt_ahead_wait() {
-  vt_gpu_ahead_wait(N);
+VT_GPU_FN void vt_async_wait() {
+  vt_gpu_async_wait(N);
 }
 
 #include "gpu_emulated_numbers.h"
 
-/* ---- products of a warp ---- */
+/* ---- tensor core products ---- */
 
-/* What each lane brings lies where all of its warp can look until they meet again. */
+/* Each lane's operands are stored where the whole warp can read them until the next warp barrier.
+ */
 VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   struct brought {
     uint32_t a[4], b[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_emulated_numbers.h - words of one thread: bits, arithmetic, conversions, memory. A part of
- * gpu_emulated.h. */
+ * gpu_emulated_numbers.h - CUDA primitives of a single thread: bits, arithmetic, conversions,
+ * memory. A part of gpu_emulated.h. */
 #ifndef VT_GPU_EMULATED_NUMBERS_H
 #define VT_GPU_EMULATED_NUMBERS_H
 
@@ -66,7 +66,7 @@ VT_GPU_FN long long __mul64hi(long long a, long long b) {
   return (long long)((wide)a * b >> 64);
 }
 VT_GPU_FN int __dp4a(int a, int b, int c) {
-  unsigned sum = (unsigned)c; /* it wraps */
+  unsigned sum = (unsigned)c; /* unsigned, because it may wrap */
   for (unsigned i = 0; i < 4; i++)
     sum += (unsigned)((int8_t)(uint8_t)((unsigned)a >> 8 * i) *
                       (int8_t)(uint8_t)((unsigned)b >> 8 * i));
@@ -77,15 +77,15 @@ VT_GPU_FN unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
   return c;
 }
 
-#define VT_GPU_LEAST_MOST(T)                          \
+#define VT_GPU_MIN_MAX(T)                             \
   VT_GPU_FN T min(T a, T b) { return a < b ? a : b; } \
   VT_GPU_FN T max(T a, T b) { return a > b ? a : b; }
-VT_GPU_LEAST_MOST(int)
-VT_GPU_LEAST_MOST(unsigned)
-VT_GPU_LEAST_MOST(long)
-VT_GPU_LEAST_MOST(unsigned long)
-VT_GPU_LEAST_MOST(long long)
-VT_GPU_LEAST_MOST(unsigned long long)
+VT_GPU_MIN_MAX(int)
+VT_GPU_MIN_MAX(unsigned)
+VT_GPU_MIN_MAX(long)
+VT_GPU_MIN_MAX(unsigned long)
+VT_GPU_MIN_MAX(long long)
+VT_GPU_MIN_MAX(unsigned long long)
 VT_GPU_FN float min(float a, float b) { return fminf(a, b); }
 VT_GPU_FN float max(float a, float b) { return fmaxf(a, b); }
 VT_GPU_FN double min(double a, double b) { return fmin(a, b); }
@@ -110,31 +110,32 @@ VT_GPU_FN double __fma_rn(double a, double b, double c) { return __builtin_fma(a
 
 /* ---- conversions ---- */
 
-/* A whole number as the device converts it: the nearest that there is. NaN is 0, except to and
- * from 64 bits: there it is the highest bit alone. */
+/* Converts to an integer as the device does: to the nearest representable one. NaN gives 0, except
+ * to or from 64 bits: then it gives only the highest bit. */
 template <class To, class From>
-VT_GPU_FN To vt_gpu_whole(From x) {
+VT_GPU_FN To vt_gpu_to_integer(From x) {
   typedef std::numeric_limits<To> limits;
-  const From above = (From)(limits::max() / 2 + 1) * 2; /* a power of two: exact */
+  /* a power of two, so the conversion is exact */
+  const From above = (From)(limits::max() / 2 + 1) * 2;
   if (x != x)
     return sizeof(To) == 8 || sizeof(From) == 8 ? (To)((uint64_t)1 << (sizeof(To) * 8 - 1)) : (To)0;
   if (x >= above) return limits::max();
   if (x < (From)limits::min()) return limits::min();
   return (To)x;
 }
-#define VT_GPU_WHOLE(name, To, From)                                                    \
-  VT_GPU_FN To name##_rz(From x) { return vt_gpu_whole<To>((From)__builtin_trunc(x)); } \
-  VT_GPU_FN To name##_rn(From x) { return vt_gpu_whole<To>((From)__builtin_rint(x)); }  \
-  VT_GPU_FN To name##_rd(From x) { return vt_gpu_whole<To>((From)__builtin_floor(x)); } \
-  VT_GPU_FN To name##_ru(From x) { return vt_gpu_whole<To>((From)__builtin_ceil(x)); }
-VT_GPU_WHOLE(__float2int, int, float)
-VT_GPU_WHOLE(__float2uint, unsigned, float)
-VT_GPU_WHOLE(__float2ll, long long, float)
-VT_GPU_WHOLE(__float2ull, unsigned long long, float)
-VT_GPU_WHOLE(__double2int, int, double)
-VT_GPU_WHOLE(__double2uint, unsigned, double)
-VT_GPU_WHOLE(__double2ll, long long, double)
-VT_GPU_WHOLE(__double2ull, unsigned long long, double)
+#define VT_GPU_TO_INTEGER(name, To, From)                                                    \
+  VT_GPU_FN To name##_rz(From x) { return vt_gpu_to_integer<To>((From)__builtin_trunc(x)); } \
+  VT_GPU_FN To name##_rn(From x) { return vt_gpu_to_integer<To>((From)__builtin_rint(x)); }  \
+  VT_GPU_FN To name##_rd(From x) { return vt_gpu_to_integer<To>((From)__builtin_floor(x)); } \
+  VT_GPU_FN To name##_ru(From x) { return vt_gpu_to_integer<To>((From)__builtin_ceil(x)); }
+VT_GPU_TO_INTEGER(__float2int, int, float)
+VT_GPU_TO_INTEGER(__float2uint, unsigned, float)
+VT_GPU_TO_INTEGER(__float2ll, long long, float)
+VT_GPU_TO_INTEGER(__float2ull, unsigned long long, float)
+VT_GPU_TO_INTEGER(__double2int, int, double)
+VT_GPU_TO_INTEGER(__double2uint, unsigned, double)
+VT_GPU_TO_INTEGER(__double2ll, long long, double)
+VT_GPU_TO_INTEGER(__double2ull, unsigned long long, double)
 
 VT_GPU_FN float __int2float_rn(int x) { return (float)x; }
 VT_GPU_FN float __uint2float_rn(unsigned x) { return (float)x; }
@@ -175,7 +176,7 @@ VT_GPU_FN void __stcg(T *p, T x) {
 VT_GPU_FN void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 VT_GPU_FN void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-/* What was there before. Blocks may run on several threads of the system. */
+/* Returns the old value. Blocks may run on several operating-system threads, hence the loop. */
 template <class T, class F>
 VT_GPU_FN T vt_gpu_atomic(T *p, F next) {
   T old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
@@ -219,7 +220,7 @@ VT_GPU_FN int atomicSub(int *p, int x) { return __atomic_fetch_sub(p, x, __ATOMI
 VT_GPU_FN unsigned atomicSub(unsigned *p, unsigned x) {
   return __atomic_fetch_sub(p, x, __ATOMIC_SEQ_CST);
 }
-/* Counts up to `most` and begins again. */
+/* Counts up to `most`, then restarts at 0. */
 VT_GPU_FN unsigned atomicInc(unsigned *p, unsigned most) {
   return vt_gpu_atomic(p, [=](unsigned y) { return y >= most ? 0u : y + 1; });
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kernel_signals.cc - an address that is not there, touched by a kernel, ends the launch and not
- * the process. Outside of kernels the signals go where they went before. */
+ * kernel_signals.cc - turns an access to an invalid address within a kernel into a launch error.
+ * Outside of kernels the previous signal handlers are used. */
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace fake {
 #if FAKE_WATCHED
-Signals::Signals() : stack_(nullptr) {} /* a sanitizer says more than we could */
+Signals::Signals() : stack_(nullptr) {} /* a sanitizer's own report is more detailed */
 Signals::~Signals() { free(stack_); }
 #else
 namespace {
@@ -18,17 +18,17 @@ namespace {
 enum { SIGNAL_STACK = 64 * 1024 };
 struct sigaction before[2];
 
-/* On a stack of its own, because that of the thread may be what is too small. It is left by a
- * switch: the signal is not blocked meanwhile (SA_NODEFER). */
+/* Runs on its own stack, because the thread's stack may have overflowed. It is left by a context
+ * switch, so the signal must not be blocked meanwhile (SA_NODEFER). */
 void caught(int number, siginfo_t *info, void *) {
   if (!is_in_kernel()) {
     sigaction(number, &before[number == SIGBUS], nullptr);
-    return; /* it happens again, and is then somebody else's */
+    return; /* the access is repeated and reaches the previous handler */
   }
-  /* A vector that is not aligned has no address to tell; nor has an address that can be none. Not
-   * every compiler asks before it moves one. */
+  /* For an unaligned vector, or an address that no page can have, the signal has no address. Not
+   * every compiler checks alignment before it moves a vector. */
   if (number == SIGSEGV && info->si_code == SI_KERNEL)
-    stop(MISALIGNED, "touched what is not aligned, or no address");
+    stop(MISALIGNED, "touched an unaligned or impossible address");
   static thread_local char text[120];
   snprintf(text, sizeof text, "%s %p",
            stack_is_full(info->si_addr) ? "its stack is full:" : "touched", info->si_addr);
@@ -51,7 +51,7 @@ Signals::Signals() : stack_(malloc(SIGNAL_STACK)) {
   std::call_once(once, catch_signals);
   stack_t own = {};
   if (stack_ == nullptr || sigaltstack(nullptr, &own) != 0) return;
-  if ((own.ss_flags & SS_DISABLE) == 0) return; /* the thread has one */
+  if ((own.ss_flags & SS_DISABLE) == 0) return; /* the thread already has a signal stack */
   own.ss_sp = stack_;
   own.ss_size = SIGNAL_STACK;
   own.ss_flags = 0;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * numbers_test.cc - words of one thread give what the device gives, where C++ alone would not. */
+ * numbers_test.cc - CUDA primitives of a single thread give the device's results also where C++ by
+ * itself would not. */
 #include <vector>
 #include "vt_test.h"
 #include "gpu_words.cuh"
 
-/* So that the compiler, which saturates too, does not do it. */
+/* Hides a value, so that the compiler does not convert it at compile time, with saturation of its
+ * own. */
 static double hidden(double x) {
   volatile double y = x;
   return y;
@@ -51,7 +53,7 @@ static void test_arithmetic() {
   CHECK(__fmaf_rn(x, x, -1.0f - 0x1p-11f) == 0x1p-24f);
   CHECK(__fmul_rn(x, x) == 1.0f + 0x1p-11f);
   CHECK(__fadd_rn(1.0f, 0x1p-24f) == 1.0f && __fsub_rn(1.0f, 0x1p-25f) == 1.0f);
-  CHECK(__fmul_rn(0x1p-100f, 0x1p-49f) == 0x1p-149f); /* nothing is flushed */
+  CHECK(__fmul_rn(0x1p-100f, 0x1p-49f) == 0x1p-149f); /* subnormals are not flushed */
   CHECK(__fma_rn(0x1p-600, 0x1p-474, 0.0) == 0x1p-1074);
   CHECK(__float_as_uint(__fsqrt_rn(2.0f)) == 0x3fb504f3u &&
         __fdiv_rn(1.0f, 3.0f) == 0x1.555556p-2f);

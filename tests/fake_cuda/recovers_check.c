@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * recovers_check.c - after a call of the driver has failed the process goes on: what was short of
- * memory runs when it is tried again, what cannot be recorded runs unrecorded and says so, and
- * other programs give what they gave: beside it, and, when the device is lost, elsewhere. An index
- * out of range is forgotten with the run that failed for something else.
- *   recovers_check MODEL   behind the driver of tests/fake_cuda; MODEL: examples/mlp.vt */
+ * recovers_check.c - a process survives failing driver calls. A program that ran out of memory runs
+ * when it is tried again; one that cannot be recorded runs unrecorded and notes it. Other programs
+ * keep their results: on the same GPU, or on the CPU if the device is lost. An index fault of a run
+ * that failed for another reason is forgotten.
+ *   recovers_check MODEL   with the emulated driver of tests/fake_cuda; MODEL: examples/mlp.vt */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #include "hostile_fpenv.h"
 #include "volta/volta_tools.h"
 
-/* A call that answers with an error, once, and how many of the tries may fail for it. Calls are
- * counted from when the process begins, or, if it is `late`, from when the programs are there. */
-static const struct story {
+/* A call that fails once, and how many tries may fail because of it. Calls are counted from the
+ * start of the process, or, if `late` is set, from when the programs exist. */
+static const struct failure {
   const char *call;
   int may_fail, lost, late;
-} stories[] = {
+} failures[] = {
     {"cuModuleLoadData:1=2", 1, 0, 0},
     {"cuModuleLoadData:2=2", 1, 0, 0},
     {"cuLaunchKernel:1=2", 1, 0, 0},
@@ -45,19 +45,19 @@ typedef struct digest {
   uint8_t b[32];
 } digest;
 
-static int noted; /* how often a program has told that it runs unrecorded */
-/* A listener may leave any mode behind. */
-static void hear(void *user, const char *text) {
+static int noted; /* how many notes said that a program runs unrecorded */
+/* A note handler may change the floating-point modes. */
+static void count_note(void *user, const char *text) {
   (void)user;
-  hostile_write(hostile_worst());
+  hostile_write_words(hostile_worst_words());
   noted += strstr(text, "a graph of the program could not be made") != NULL;
 }
 
-static vt_program *make(const vt_model *m, const char *backend, vt_diag *d) {
+static vt_program *new_program(const vt_model *m, const char *backend, vt_diag *d) {
   static float x[ROWS * WIDTH];
   const vt_binding bind = {"B", ROWS};
   const vt_options o = {
-      .size = sizeof o, .backend = backend, .n_bind = 1, .bind = &bind, .note = hear};
+      .size = sizeof o, .backend = backend, .n_bind = 1, .bind = &bind, .note = count_note};
   vt_program *p = NULL;
   for (int i = 0; i < ROWS * WIDTH; i++) x[i] = (float)(i % 37) / 16.0f - 1.0f;
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {ROWS, WIDTH}, .data = x};
@@ -68,8 +68,8 @@ static vt_program *make(const vt_model *m, const char *backend, vt_diag *d) {
   return NULL;
 }
 
-/* 1: it gave `want`; 0: it failed, and said why; -1: neither. */
-static int try_it(vt_program *p, const digest *want, vt_diag *d) {
+/* Returns 1 if the run gave `want`, 0 if it failed with a message, -1 otherwise. */
+static int try_run(vt_program *p, const digest *want, vt_diag *d) {
   digest got;
   *d = (vt_diag){0};
   const vt_status s = vt_program_run(p, d);
@@ -78,26 +78,27 @@ static int try_it(vt_program *p, const digest *want, vt_diag *d) {
   return memcmp(got.b, want->b, sizeof got.b) == 0 ? 1 : -1;
 }
 
-/* The model on the CPU, and twice on the GPU. */
+/* Programs of the model: one on the CPU and two on the GPU. */
 typedef struct trio {
   vt_program *cpu, *first, *second;
 } trio;
 
-static int make_all(const struct story *s, const vt_model *m, trio *t, vt_diag *d) {
+static int new_programs(const struct failure *s, const vt_model *m, trio *t, vt_diag *d) {
   if (!s->late && !fake_set("FAKE_CUDA_FAIL", s->call)) return 0;
-  t->cpu = make(m, "cpu", d);
-  t->first = make(m, "cuda", d);
-  if (t->first == NULL && !s->lost) t->first = make(m, "cuda", d);
-  t->second = make(m, "cuda", d);
+  t->cpu = new_program(m, "cpu", d);
+  t->first = new_program(m, "cuda", d);
+  if (t->first == NULL && !s->lost) t->first = new_program(m, "cuda", d);
+  t->second = new_program(m, "cuda", d);
   if (t->cpu == NULL || (!s->lost && (t->first == NULL || t->second == NULL))) return 0;
   return s->late ? t->first != NULL && t->second != NULL && fake_set("FAKE_CUDA_FAIL", s->call) : 1;
 }
 
-/* Tries the one that the call fails for. A device may be lost before there is a program. */
-static int survives(const struct story *s, vt_program *p, const digest *want, vt_diag *d) {
+/* Runs the program that the call fails for several times and checks how often it fails. If the
+ * device is lost, there may be no program. */
+static int check_recovery(const struct failure *s, vt_program *p, const digest *want, vt_diag *d) {
   int failed = p == NULL, last = 0;
   for (int i = 0; p != NULL && i < TRIES; i++) {
-    last = try_it(p, want, d);
+    last = try_run(p, want, d);
     if (last < 0) {
       fprintf(stderr, "%s: wrong at try %d: %s\n", s->call, i, d->text);
       return 0;
@@ -115,30 +116,31 @@ static int survives(const struct story *s, vt_program *p, const digest *want, vt
   return 0;
 }
 
-/* Others live on: on the CPU always, on the GPU unless it is lost, and then they say so. */
-static int others_live(const struct story *s, const trio *t, const digest *want, vt_diag *d) {
-  if (try_it(t->cpu, want, d) != 1) {
+/* Checks the other programs: the CPU's works, and the second GPU program works unless the device is
+ * lost; then it must fail with a message. */
+static int check_others(const struct failure *s, const trio *t, const digest *want, vt_diag *d) {
+  if (try_run(t->cpu, want, d) != 1) {
     fprintf(stderr, "%s: the program on the CPU: %s\n", s->call, d->text);
     return 0;
   }
-  if (t->second == NULL || try_it(t->second, want, d) == (s->lost ? 0 : 1)) return 1;
+  if (t->second == NULL || try_run(t->second, want, d) == (s->lost ? 0 : 1)) return 1;
   fprintf(stderr, "%s: the other program on the GPU: %s\n", s->call, d->text);
   return 0;
 }
 
-/* What is left to do after the call has failed, in a process of its own: how it ends. */
-static int tell(const struct story *s, const char *path) {
+/* Runs one case in a child process; returns its exit status. */
+static int check_failure(const struct failure *s, const char *path) {
   vt_diag d = {0};
   vt_model *m = NULL;
   trio t = {0};
   digest want;
   if (vt_model_read(path, NULL, &m, &d) != VT_OK) return 2;
-  if (!make_all(s, m, &t, &d)) {
+  if (!new_programs(s, m, &t, &d)) {
     fprintf(stderr, "%s: %s\n", s->call, d.text);
     return 2;
   }
   if (vt_program_run(t.cpu, &d) != VT_OK || vt_program_digest(t.cpu, want.b, &d) != VT_OK) return 2;
-  const int right = survives(s, t.first, &want, &d) && others_live(s, &t, &want, &d);
+  const int right = check_recovery(s, t.first, &want, &d) && check_others(s, &t, &want, &d);
   vt_program_free(t.first);
   vt_program_free(t.second);
   vt_program_free(t.cpu);
@@ -148,16 +150,16 @@ static int tell(const struct story *s, const char *path) {
 
 /* ---- indices ---- */
 
-static const char looks_up[] =
+static const char lookup_model[] =
     "volta 1\n"
     "model looks_up {\n"
     "  input i: i32[3]\n"
     "  param w: f32[5, 4] = normal(std=0.5, stream=1)\n"
     "  output y = softmax(gather(w, i))\n"
     "}\n";
-enum { CALLS = 6 }; /* no fewer than a run has */
+enum { CALLS = 6 }; /* at least as many calls as a run makes */
 
-static vt_status look_up(vt_program *p, int32_t last, vt_diag *d) {
+static vt_status run_lookup(vt_program *p, int32_t last, vt_diag *d) {
   int32_t i[3] = {0, 4, last};
   const vt_tensor t = {.dtype = VT_DTYPE_I32, .rank = 1, .dim = {3}, .data = i};
   *d = (vt_diag){0};
@@ -165,32 +167,33 @@ static vt_status look_up(vt_program *p, int32_t last, vt_diag *d) {
   return vt_program_run(p, d);
 }
 
-/* A run meets an index out of range, and fails at call number `at`; the next has a right one. */
-static int forgets(vt_program *p, const char *what, int at) {
+/* A run has an index fault and fails at call number `at`; the next run has valid indices and must
+ * succeed. */
+static int check_forgotten_fault(vt_program *p, const char *what, int at) {
   vt_diag d;
   char call[40];
   snprintf(call, sizeof call, "%s:%d=2", what, at);
   if (!fake_set("FAKE_CUDA_FAIL", call)) return 0;
-  const vt_status first = look_up(p, 5, &d);
+  const vt_status first = run_lookup(p, 5, &d);
   if (first != VT_NOMEM && first != VT_RANGE) {
     fprintf(stderr, "%s: %s\n", call, d.text);
     return 0;
   }
   if (!fake_set("FAKE_CUDA_FAIL", "")) return 0;
-  if (look_up(p, 3, &d) == VT_OK && look_up(p, 5, &d) == VT_RANGE) return 1;
+  if (run_lookup(p, 3, &d) == VT_OK && run_lookup(p, 5, &d) == VT_RANGE) return 1;
   fprintf(stderr, "after %s (%s): %s\n", call, vt_status_name(first), d.text);
   return 0;
 }
 
-static int forgets_all(const char *what) {
+static int check_all_forgotten(const char *what) {
   const vt_options o = {.size = sizeof o, .backend = "cuda"};
   vt_diag d = {0};
   vt_model *m = NULL;
-  int right = vt_model_parse(looks_up, sizeof looks_up - 1, NULL, &m, &d) == VT_OK;
+  int right = vt_model_parse(lookup_model, sizeof lookup_model - 1, NULL, &m, &d) == VT_OK;
   for (int at = 1; at <= CALLS && right; at++) {
     vt_program *p = NULL;
     right = vt_program_new(m, &o, &p, &d) == VT_OK && vt_program_init_params(p, 0, &d) == VT_OK &&
-            forgets(p, what, at);
+            check_forgotten_fault(p, what, at);
     vt_program_free(p);
   }
   if (d.text[0] != 0) fprintf(stderr, "%s\n", d.text);
@@ -203,20 +206,20 @@ static int forgets_all(const char *what) {
 int main(int argc, char **argv) {
   int failed = 0;
   if (argc != 2) return 2;
-  for (size_t i = 0; i < sizeof stories / sizeof *stories; i++) {
+  for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
     int status = 0;
     const pid_t child = fork();
-    if (child == 0) _exit(tell(&stories[i], argv[1]));
+    if (child == 0) _exit(check_failure(&failures[i], argv[1]));
     if (child < 0 || waitpid(child, &status, 0) != child) return 2;
     if (status == 0) continue;
     failed++;
-    printf("FAILED: after %s%s\n", stories[i].late ? "a late " : "", stories[i].call);
+    printf("FAILED: after %s%s\n", failures[i].late ? "a late " : "", failures[i].call);
   }
-  if (!forgets_all("cuLaunchKernel") || !forgets_all("cuStreamSynchronize")) {
+  if (!check_all_forgotten("cuLaunchKernel") || !check_all_forgotten("cuStreamSynchronize")) {
     failed++;
     printf("FAILED: an index of a run that failed\n");
   }
-  printf("%zu errors of a driver, %d not recovered from\n", sizeof stories / sizeof *stories,
+  printf("%zu errors of a driver, %d not recovered from\n", sizeof failures / sizeof *failures,
          failed);
   return failed != 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * steady_check.c - a program on the GPU that has run a few times is steady: a run takes no memory,
- * of the host or of the device, loads and compiles nothing, and is one graph that is launched. It
- * holds when parameters stay on the device and when they are streamed, which is a graph for each
- * stretch between copies. And no run loads a kernel, not even the first: there it would be too late
- * to take another backend. A program that waits for what the card computes is never recorded.
- *   steady_check MODEL   behind the driver of tests/fake_cuda; MODEL: examples/mlp.vt, which others
- *                        lie beside */
+ * steady_check.c - a program on the GPU that has run a few times is in a steady state: a run
+ * allocates no host or device memory, loads and compiles nothing, and launches one graph. With
+ * streamed parameters it launches one graph per segment between copies. No run loads a kernel, not
+ * even the first, because then it would be too late to choose another backend. A program that waits
+ * for results on the host is never recorded.
+ *   steady_check MODEL   with the emulated driver of tests/fake_cuda; MODEL: examples/mlp.vt, whose
+ *                        folder has the other models */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ enum { WARM = 4, RUNS = 10, ROWS = 3, WIDTH = 784 };
 
 static unsigned long allocations;
 
-static void *counted(void *user, void *p, size_t old, size_t n) {
+static void *count_allocation(void *user, void *p, size_t old, size_t n) {
   (void)user;
   (void)old;
   if (n == 0) {
@@ -29,14 +29,14 @@ static void *counted(void *user, void *p, size_t old, size_t n) {
   return realloc(p, n);
 }
 
-static void need(vt_status s, const vt_diag *d) {
+static void check_status(vt_status s, const vt_diag *d) {
   if (s == VT_OK) return;
   fprintf(stderr, "steady_check: %s\n", d->text);
   exit(2);
 }
 
-/* From now on the driver writes down what it is asked for. */
-static void listen_to_driver(const char *log) {
+/* Makes the driver log its calls to a new file. */
+static void start_log(const char *log) {
   remove(log);
   if (fake_set("FAKE_CUDA_LOG", log)) return;
   fprintf(stderr, "steady_check: this is not the driver of tests/fake_cuda\n");
@@ -48,11 +48,11 @@ static void run_once(vt_program *p, float shift) {
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {ROWS, WIDTH}, .data = x};
   vt_diag d = {0};
   for (int i = 0; i < ROWS * WIDTH; i++) x[i] = (float)(i % 37) / 16.0f - shift;
-  need(vt_program_set_input(p, "x", &t, &d), &d);
-  need(vt_program_run(p, &d), &d);
+  check_status(vt_program_set_input(p, "x", &t, &d), &d);
+  check_status(vt_program_run(p, &d), &d);
 }
 
-/* What takes something, or prepares something, and is not for every run. */
+/* Returns 1 for a call that allocates or prepares something and must not occur in every run. */
 static int is_costly(const char *line) {
   static const char *const calls[] = {"cuMemAlloc",
                                       "cuMemHostAlloc",
@@ -83,9 +83,10 @@ static unsigned read_log(const char *log, unsigned *graphs) {
   return costly;
 }
 
-/* Returns what was not steady. `graphs`: at least so many a run, and as many in all of them. */
-static unsigned check(const vt_model *m, const char *log, int streams, unsigned graphs) {
-  const vt_alloc a = {.resize = counted};
+/* Returns the number of violations. Each run must launch at least `graphs` graphs, and all runs the
+ * same number. */
+static unsigned check_steady(const vt_model *m, const char *log, int streams, unsigned graphs) {
+  const vt_alloc a = {.resize = count_allocation};
   const vt_binding bind = {"B", ROWS};
   const vt_options o = {.size = sizeof o,
                         .backend = "cuda",
@@ -96,10 +97,10 @@ static unsigned check(const vt_model *m, const char *log, int streams, unsigned 
   vt_program *p = NULL;
   vt_diag d = {0};
   unsigned launched;
-  need(vt_program_new(m, &o, &p, &d), &d);
-  need(vt_program_init_params(p, 0, &d), &d);
+  check_status(vt_program_new(m, &o, &p, &d), &d);
+  check_status(vt_program_init_params(p, 0, &d), &d);
   for (int i = 0; i < WARM; i++) run_once(p, (float)i);
-  listen_to_driver(log);
+  start_log(log);
   const unsigned long before = allocations;
   for (int i = 0; i < RUNS; i++) run_once(p, (float)i);
   const unsigned long taken = allocations - before;
@@ -113,8 +114,8 @@ static unsigned check(const vt_model *m, const char *log, int streams, unsigned 
 
 /* ---- kernels ---- */
 
-/* Which body runs is not known before the run, and each needs other kernels. One never does, and
- * would take for ever. */
+/* The branch taken is known only at run time, and each branch needs other kernels. One branch is
+ * never taken and would not terminate in reasonable time. */
 static const char branches[] =
     "volta 1\n"
     "model branches {\n"
@@ -136,20 +137,22 @@ static const char branches[] =
     "    give cumsum(some)\n"
     "  }\n"
     "}\n";
-static const char *const beside[] = {
+static const char *const model_files[] = {
     "tiny_transformer.vt", "mlp.vt", "lstm.vt", "encoder.vt", "cnn.vt", "quant_mlp.vt", NULL};
-enum { BESIDE = sizeof beside / sizeof *beside }; /* the last are the branches */
+enum {
+  MODELS = sizeof model_files / sizeof *model_files
+}; /* the last entry stands for `branches` */
 
-static vt_model *read_beside(const char *path, const char *name) {
+static vt_model *read_model(const char *path, const char *name) {
   char other[4096];
   vt_model *m = NULL;
   vt_diag d = {0};
   const char *slash = strrchr(path, '/');
   const int n = slash != NULL ? (int)(slash - path) + 1 : 0;
   snprintf(other, sizeof other, "%.*s%s", n, path, name != NULL ? name : "");
-  need(name != NULL ? vt_model_read(other, NULL, &m, &d)
-                    : vt_model_parse(branches, sizeof branches - 1, NULL, &m, &d),
-       &d);
+  check_status(name != NULL ? vt_model_read(other, NULL, &m, &d)
+                            : vt_model_parse(branches, sizeof branches - 1, NULL, &m, &d),
+               &d);
   return m;
 }
 
@@ -164,58 +167,58 @@ static unsigned count_calls(const char *log, const char *of) {
 
 enum { BATCH = 2, STEPS = 16 };
 
-/* Every element is the same, so that its sign is that of the sum. */
+/* All elements are equal, so that the sum has their sign. */
 static void set_sign(vt_program *p, float sign) {
   float x[BATCH * STEPS];
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {BATCH, STEPS}, .data = x};
   vt_diag d = {0};
   for (int i = 0; i < BATCH * STEPS; i++) x[i] = sign;
-  need(vt_program_set_input(p, "x", &t, &d), &d);
+  check_status(vt_program_set_input(p, "x", &t, &d), &d);
 }
 
-/* What a run must not do, or a look at what it gave. */
-enum { LOADS = 1, RECORDS = 4 }; /* 2 is the status of `need` */
+/* Exit statuses for what neither a run nor reading its results may do. */
+enum { LOADS = 1, RECORDS = 4 }; /* 2 is the exit status of `check_status` */
 
-static int faults_of_run(vt_program *p, int branched, const char *log) {
+static int violations_of_run(vt_program *p, int branched, const char *log) {
   vt_diag d = {0};
   uint8_t digest[32];
-  listen_to_driver(log);
-  need(vt_program_run(p, &d), &d);
-  need(vt_program_digest(p, digest, &d), &d);
+  start_log(log);
+  check_status(vt_program_run(p, &d), &d);
+  check_status(vt_program_digest(p, digest, &d), &d);
   const int loads = count_calls(log, "cuModule") + count_calls(log, "cuFunc") > 0;
   const int records = branched && count_calls(log, "cuStreamBeginCapture") > 0;
   return (loads ? LOADS : 0) | (records ? RECORDS : 0);
 }
 
-/* In a process where nothing is loaded yet. */
-static int faults_of(const vt_model *m, int branched, const char *log) {
+/* Called in a child process that has loaded nothing yet. */
+static int violations_of(const vt_model *m, int branched, const char *log) {
   const vt_binding bind[] = {{"B", BATCH}, {"T", STEPS}};
   const vt_options o = {
       .size = sizeof o, .backend = "cuda", .n_bind = vt_model_dims(m), .bind = bind};
   vt_program *p = NULL;
   vt_diag d = {0};
-  need(vt_program_new(m, &o, &p, &d), &d);
-  need(vt_program_init_params(p, 0, &d), &d);
+  check_status(vt_program_new(m, &o, &p, &d), &d);
+  check_status(vt_program_init_params(p, 0, &d), &d);
   if (branched) set_sign(p, 1);
-  need(vt_program_random_inputs(p, 7, &d), &d);
-  int found = faults_of_run(p, branched, log);
+  check_status(vt_program_random_inputs(p, 7, &d), &d);
+  int found = violations_of_run(p, branched, log);
   if (branched) set_sign(p, -1);
-  if (branched) found |= faults_of_run(p, branched, log);
+  if (branched) found |= violations_of_run(p, branched, log);
   vt_program_free(p);
   return found;
 }
 
 static unsigned check_loads(const char *path, const char *log) {
   unsigned failed = 0;
-  for (int i = 0; i < BESIDE; i++) {
+  for (int i = 0; i < MODELS; i++) {
     int status = 0;
-    vt_model *m = read_beside(path, beside[i]);
+    vt_model *m = read_model(path, model_files[i]);
     const pid_t child = fork();
-    if (child == 0) _exit(faults_of(m, beside[i] == NULL, log));
+    if (child == 0) _exit(violations_of(m, model_files[i] == NULL, log));
     if (child < 0 || waitpid(child, &status, 0) != child) exit(2);
     vt_model_free(m);
     const int found = WIFEXITED(status) ? WEXITSTATUS(status) : 2;
-    const char *name = beside[i] != NULL ? beside[i] : "branches";
+    const char *name = model_files[i] != NULL ? model_files[i] : "branches";
     if (found & LOADS) printf("%s: a run loads kernels\n", name);
     if (found & RECORDS) printf("%s: a run that waits is recorded\n", name);
     if (found & 2) printf("%s: no run\n", name);
@@ -230,9 +233,9 @@ int main(int argc, char **argv) {
   char log[64];
   if (argc != 2) return 2;
   snprintf(log, sizeof log, "steady_check.%ld.log", (long)getpid());
-  need(vt_model_read(argv[1], NULL, &m, &d), &d);
+  check_status(vt_model_read(argv[1], NULL, &m, &d), &d);
   unsigned failed = check_loads(argv[1], log);
-  failed += check(m, log, 0, 1) + check(m, log, 1, 2);
+  failed += check_steady(m, log, 0, 1) + check_steady(m, log, 1, 2);
   vt_model_free(m);
   remove(log);
   printf("steady: %d runs twice, %u failures\n", RUNS, failed);

@@ -4,7 +4,7 @@
  * and a plan that verify, and prints to the very same bytes. */
 #include <stdlib.h>
 #include <string.h>
-#include "kept.h"
+#include "cached_plan.h"
 #include "vt_fpenv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,11 +21,11 @@ static vt_status no_scratch(void *self, const vt_bk_step *step, uint64_t *out, v
   return VT_OK;
 }
 
-static void check_accepted(const vt_kept *k, const uint8_t *data, size_t size) {
+static void check_accepted(const vt_cached_plan *k, const uint8_t *data, size_t size) {
   vt_text again;
   if (vt_graph_verify(k->g, NULL) != VT_OK || vt_plan_verify(k->plan, NULL) != VT_OK) abort();
   vt_text_init(&again, vt_alloc_default());
-  vt_kept_print(k, &again);
+  vt_cached_plan_print(k, &again);
   if (vt_text_status(&again) != VT_OK) exit(1);
   if (again.n != size || memcmp(again.s, data, size) != 0) abort();
   vt_text_done(&again);
@@ -33,16 +33,16 @@ static void check_accepted(const vt_kept *k, const uint8_t *data, size_t size) {
 
 static vt_hash256 process(const uint8_t *data, size_t size) {
   const vt_target t = {.fingerprint = "fuzz-1", .workspace = no_scratch};
-  vt_kept *k = NULL;
+  vt_cached_plan *k = NULL;
   vt_diag d = {0};
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
   const vt_status s =
-      vt_kept_parse(data, size, key, sizeof key - 1, &list, &t, vt_alloc_default(), &k, &d);
+      vt_cached_plan_parse(data, size, key, sizeof key - 1, &list, &t, vt_alloc_default(), &k, &d);
   if (s == VT_OK) check_accepted(k, data, size);
   if (s != VT_OK && (k != NULL || d.code != s || d.text[0] == 0)) abort();
   if (s != VT_OK && s != VT_FORMAT && s != VT_NAME && s != VT_NOMEM) abort();
-  vt_kept_release(k);
+  vt_cached_plan_release(k);
   vt_fpenv_leave(&saved);
   return vt_hash_bytes(d.text, strlen(d.text));
 }

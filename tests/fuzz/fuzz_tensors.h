@@ -40,10 +40,10 @@ static inline vt_hash256 hash_outcome(vt_status s, const vt_diag *d, vt_archive 
 }
 
 static inline vt_hash256 read_with(vt_reader_fn *reader, const uint8_t *data, size_t size) {
-  const vt_source src = vt_source_memory(data, size);
+  const vt_source src = vt_source_from_memory(data, size);
   vt_archive *ar = NULL;
   vt_diag d = {.code = VT_OK};
-  const vt_status s = vt_archive_take(&src, reader, vt_alloc_default(), &ar, &d);
+  const vt_status s = vt_archive_read_source(&src, reader, vt_alloc_default(), &ar, &d);
   return hash_outcome(s, &d, ar);
 }
 

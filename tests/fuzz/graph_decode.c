@@ -387,9 +387,9 @@ static void add_region(vt_graph_builder *gb, decoder *f, node *x) {
   if (gb->depth >= GRAPH_DEPTH || (x->n > 0 && !fits_region(gb, f, x))) return;
   operand_types(gb, x, types);
   vt_rule r = {.dims = gb->b.dims, .in = types, .n_in = x->n, .attrs = x->attrs};
-  for (uint32_t i = 0; i < vt_op_bodies(x->op); i++) {
+  for (uint32_t i = 0; i < vt_op_body_count(x->op); i++) {
     uint32_t n = 0;
-    if (vt_op_body_takes(x->op, &r, i, takes, &n, &d) != VT_OK) {
+    if (vt_op_body_argument_types(x->op, &r, i, takes, &n, &d) != VT_OK) {
       drop_bodies(gb);
       return;
     }
@@ -403,7 +403,7 @@ static void add_nodes(vt_graph_builder *gb, decoder *f, uint32_t n) {
   for (uint32_t i = 0; i < n && f->n != 0; i++) {
     node x = {.n = 0};
     if (!take_node(gb, f, &x)) continue;
-    if (vt_op_bodies(x.op) != 0)
+    if (vt_op_body_count(x.op) != 0)
       add_region(gb, f, &x);
     else
       add_plain(gb, f, &x);

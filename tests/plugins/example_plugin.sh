@@ -99,19 +99,19 @@ cp libpointwise.so "$work/other/renamed.so"
 expect 5 "is not admitted: nothing shows" "${run[@]}" --backend "$work/other/renamed.so"
 expect 0 "run " "${run[@]}" --backend "$work/other/renamed.so" --certificate $plugin.certificate.json
 printf 'x' >>"$work/other/renamed.so"
-expect 5 "its certificate is of a file with another content" "${run[@]}" --backend "$work/other/renamed.so" \
+expect 5 "its certificate was issued for a file with other content" "${run[@]}" --backend "$work/other/renamed.so" \
   --certificate $plugin.certificate.json
 sed 's/"spoilt": /"spoilt": 1/' $plugin.certificate.json >"$work/other/edited.json"
 expect 5 "its seal is broken" "${run[@]}" --backend $plugin --certificate "$work/other/edited.json"
 expect 5 "cannot open" "${run[@]}" --backend $plugin --certificate "$work/other/none.json"
 # What was shown with some instructions says nothing of others.
 expect 0 '"isa": ""' cat $plugin.certificate.json
-expect 5 "its certificate is of other instructions" env VOLTA_ISA=scalar "${run[@]}" --backend $plugin
+expect 5 "its certificate was issued for another instruction set" env VOLTA_ISA=scalar "${run[@]}" --backend $plugin
 if [[ -n ${VOLTA_TEST_FULL:-} ]]; then
   scalar=$work/other/scalar.json
   expect 0 "ADMITTED: $plugin" env VOLTA_ISA=scalar "$volta" admit $plugin -o "$scalar"
   expect 0 '"isa": "scalar"' cat "$scalar"
-  expect 5 "its certificate is of other instructions" "${run[@]}" --backend $plugin --certificate "$scalar"
+  expect 5 "its certificate was issued for another instruction set" "${run[@]}" --backend $plugin --certificate "$scalar"
   expect 0 '"unadmitted": false' env VOLTA_ISA=scalar "${run[@]}" --backend $plugin --certificate "$scalar" --json
 fi
 mv $plugin.certificate.json "$work/other"

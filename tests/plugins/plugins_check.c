@@ -76,7 +76,7 @@ static const struct row {
     {"+program", VT_BACKEND, "it cannot be loaded: cannot dynamically load", 0},
     {"no_symbol", VT_ABI, "it has no symbol vt_backend_query", 0},
     {"undefined_symbol", VT_BACKEND, "it cannot be loaded: undefined symbol: nobody_has_this", 0},
-    {"no_table", VT_ABI, "it gives no table", 0},
+    {"no_table", VT_ABI, "it returns no table", 0},
     {"other_major", VT_ABI, "it speaks version 2 of the ABI, this is version 1", 0},
     {"short_table", VT_ABI, "its table has 96 bytes, version 1 has 128", 0},
     {"huge_table", VT_ABI, "its table cannot have 1048576 bytes", 0},
@@ -92,7 +92,7 @@ static const struct row {
     {"count_error", VT_BACKEND, "it cannot count its devices: the driver  [31mis old", 0},
     {"no_devices", VT_BACKEND, "it has 0 devices, there is no number 0", 0},
     {"open_error", VT_BACKEND, "it cannot open its device: unknown status", 0},
-    {"open_nothing", VT_ABI, "it opens a device and does not give it", 0},
+    {"open_nothing", VT_ABI, "it reports an open device but returns none", 0},
     {"listed_lies", VT_ABI, "it answers neither 0 nor 1", 0},
     {"prints", VT_ABI, "it prints 'hello from a plug-in'", 0},
     {"prints_errors", VT_ABI, "it prints ' [2Jwarning'", 0},
@@ -118,7 +118,7 @@ static const struct row {
 enum { ROWS = sizeof rows / sizeof *rows };
 
 static vt_status open_gate(const char *path, int allow, vt_diag *d) {
-  const vt_opening how = {.admission = allow ? VT_ADMISSION_WAIVED : VT_ADMISSION_REQUIRED};
+  const vt_device_options how = {.admission = allow ? VT_ADMISSION_WAIVED : VT_ADMISSION_REQUIRED};
   vt_device *dev = NULL;
   const vt_status s = vt_device_open_as(&how, path, vt_alloc_default(), &dev, d);
   CHECK((s == VT_OK) == (dev != NULL));
@@ -203,7 +203,7 @@ static void open_name(const char *path, const char *ordinal, const char *want) {
   char name[300];
   vt_diag d = {0};
   vt_device *dev = NULL;
-  const vt_opening how = {.admission = VT_ADMISSION_WAIVED};
+  const vt_device_options how = {.admission = VT_ADMISSION_WAIVED};
   snprintf(name, sizeof name, "%s%s", path, ordinal);
   CHECK(vt_device_open_as(&how, name, vt_alloc_default(), &dev, &d) == VT_OK);
   if (dev == NULL) {
@@ -270,7 +270,7 @@ static void test_later_fields(void) {
 }
 
 static vt_device *open_waived(const char *path) {
-  const vt_opening how = {.admission = VT_ADMISSION_WAIVED};
+  const vt_device_options how = {.admission = VT_ADMISSION_WAIVED};
   vt_device *dev = NULL;
   CHECK(vt_device_open_as(&how, path, vt_alloc_default(), &dev, NULL) == VT_OK);
   if (dev == NULL) exit(1);
@@ -321,7 +321,7 @@ static void test_tried_another(void) {
   vt_device *dev = open_waived(path);
   CHECK(vt_capabilities_try(dev, &o, VT_BK_SUBNORMALS, vt_alloc_default(), &d) == VT_BACKEND);
   CHECK(strstr(d.text, "backend 'caps_unknown.so:0' was replaced while it was tried") != NULL);
-  CHECK(vt_device_proven(dev) == 0 && vt_device_kind(dev) == VT_KIND_TEST);
+  CHECK(vt_device_proven_caps(dev) == 0 && vt_device_kind(dev) == VT_KIND_TEST);
   vt_device_close(dev);
 }
 
@@ -329,7 +329,7 @@ static void test_tried_another(void) {
 static void test_replaced(void) {
   char path[256];
   vt_device *first = NULL, *second = NULL;
-  const vt_opening how = {.admission = VT_ADMISSION_WAIVED};
+  const vt_device_options how = {.admission = VT_ADMISSION_WAIVED};
   path_of("+swapped", path);
   copy_file("good", "+swapped", 0, 0);
   CHECK(vt_device_open_as(&how, path, vt_alloc_default(), &first, NULL) == VT_OK);
@@ -349,14 +349,14 @@ static void test_held(void) {
   char path[256], second[300];
   vt_device *dev[4] = {NULL};
   vt_hold *hold = NULL, *again = NULL;
-  const vt_opening waived = {.admission = VT_ADMISSION_WAIVED}, strict = {0};
+  const vt_device_options waived = {.admission = VT_ADMISSION_WAIVED}, strict = {0};
   path_of("+held", path);
   snprintf(second, sizeof second, "%s:1", path);
   copy_file("good", "+held", 0, 0);
   CHECK(vt_device_open_as(&waived, path, vt_alloc_default(), &dev[0], NULL) == VT_OK);
   if (dev[0] == NULL) exit(1);
-  CHECK(vt_device_hold(dev[0], path, &hold, NULL) == VT_OK && hold != NULL);
-  CHECK(vt_device_hold(dev[0], second, &again, NULL) == VT_OK && again != NULL);
+  CHECK(vt_device_hold_plugin(dev[0], path, &hold, NULL) == VT_OK && hold != NULL);
+  CHECK(vt_device_hold_plugin(dev[0], second, &again, NULL) == VT_OK && again != NULL);
   copy_file("good_too", "+held", 0, 0);
   CHECK(vt_device_open_as(&waived, second, vt_alloc_default(), &dev[1], NULL) == VT_OK);
   CHECK(vt_device_open_as(&strict, path, vt_alloc_default(), &dev[2], NULL) == VT_BACKEND);
@@ -371,7 +371,7 @@ static void test_held(void) {
   for (int i = 0; i < 4; i++) vt_device_close(dev[i]);
   hold = (vt_hold *)1;
   CHECK(vt_device_open("reference", vt_alloc_default(), &dev[0], NULL) == VT_OK);
-  CHECK(vt_device_hold(dev[0], "reference", &hold, NULL) == VT_OK && hold == NULL);
+  CHECK(vt_device_hold_plugin(dev[0], "reference", &hold, NULL) == VT_OK && hold == NULL);
   vt_hold_release(NULL);
   vt_device_close(dev[0]);
 }

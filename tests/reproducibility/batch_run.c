@@ -15,13 +15,13 @@ static int starts(const char *line, const char *word) {
 static void add_declaration(vt_text *out, const char *line, size_t length, int64_t n) {
   const char *open = memchr(line, '[', length);
   if (open == NULL || open[1] == ']') {
-    vt_text_bytes(out, line, length);
+    vt_text_add_bytes(out, line, length);
     return;
   }
   const size_t head = (size_t)(open - line) + 1, dim = strcspn(open + 1, ",]");
-  vt_text_bytes(out, line, head);
+  vt_text_add_bytes(out, line, head);
   vt_text_add(out, "%lld", (long long)n);
-  vt_text_bytes(out, open + 1 + dim, length - head - dim);
+  vt_text_add_bytes(out, open + 1 + dim, length - head - dim);
 }
 
 /* "dim B, T" becomes "dim B = 3, T = 16". */
@@ -40,7 +40,7 @@ static void write_model(const batch *b, int64_t n, vt_text *out) {
     const int declares = starts(at, "input ") || starts(at, "param ");
     const int has_rows = declares && !b->example && (b->rows_of >> port & 1) != 0;
     if (has_rows) add_declaration(out, line, length, n);
-    if (!has_rows && !add_dims(out, at, n)) vt_text_bytes(out, line, length);
+    if (!has_rows && !add_dims(out, at, n)) vt_text_add_bytes(out, line, length);
     port += declares != 0;
     line += length;
   }
@@ -103,7 +103,7 @@ vt_status batch_run_start(const batch *b, int64_t n, const vt_case_inputs *all, 
   if (s != VT_OK) return s;
   VT_TRY(vt_case_inputs_init(out->m, NULL, &out->in, d));
   fill(b, n, all, first, &out->in);
-  if (!b->example) return vt_case_start(out->m, &out->in, how, &out->p, d);
+  if (!b->example) return vt_case_run_program(out->m, &out->in, how, &out->p, d);
   VT_TRY(vt_program_new(out->m, how, &out->p, d));
   VT_TRY(give_example(out, d));
   return vt_program_run(out->p, d);

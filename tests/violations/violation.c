@@ -67,7 +67,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 static int32_t op_listed(vt_bk_device *dev, uint32_t number) {
   const vt_op_info *op = vt_op_get(number);
   (void)dev;
-  if (op == NULL || vt_violation.ops == NULL) return vt_steps_listed(number, 0);
+  if (op == NULL || vt_violation.ops == NULL) return vt_steps_lists_op(number, 0);
   for (const char *const *name = vt_violation.ops; *name != NULL; name++)
     if (strcmp(*name, op->name) == 0) return 1;
   return 0;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  * find_hard.c - writes the rows of src/num/edges.def and src/num/hard.def: for each function the
- * inputs that tell a nearly right implementation from a right one, and what MPFR
- * says of them.
+ * inputs that distinguish a correctly rounded implementation from a nearly right one, and MPFR's
+ * results for them.
  *
  *   gcc -O2 tools/num/find_hard.c -o find_hard -lmpfr -lgmp -lm
  *   ./find_hard                (all functions: about half an hour of processor time)
  *   ./find_hard log sin pow    (the rows of three)
  *
- * VT_EDGE: both sides of every place where the kind of the result changes (NaN, infinite, normal,
- * of size 1, subnormal, zero), and, of the trigonometric functions, arguments around multiples of
- * pi/2 and huge ones.
+ * VT_EDGE: the inputs on both sides of every point at which the kind of the result changes (NaN,
+ * infinite, normal, of size 1, subnormal, zero), and for trigonometric functions arguments around
+ * multiples of pi/2 and huge ones.
  *
- * VT_HARD: the inputs whose real result lies nearest to the middle of two f32, but not on it: the
- * EASY hardest with |x| below 2^-10, where a short series decides, and the REAL hardest elsewhere.
- * The C library's f64 function finds the candidates (it errs by less than 2^-27 of a place of f32,
- * and everything within 2^-20 is a candidate); MPFR orders them.
+ * VT_HARD: the inputs whose real result is nearest to a midpoint between two f32, but not on it:
+ * the EASY hardest with |x| below 2^-10, where a short series decides, and the REAL hardest
+ * elsewhere. The C library's f64 function finds candidates (its error is less than 2^-27 of a place
+ * of f32, and everything within 2^-20 is a candidate); MPFR orders them.
  *
- * VT_STRIDE: a digest of the results for `count` inputs that lie `step` patterns apart.
+ * VT_STRIDE: a digest of the results for `count` inputs whose patterns are `step` apart.
  *
- * VT_HARD_POW and VT_RANDOM_POW: the same of pow, the first among 2^29 pairs.
+ * VT_HARD_POW and VT_RANDOM_POW: the same for pow, the former from 2^29 pairs.
  *
- * Every result printed is MPFR's. The same rows come out on every machine with a C library whose
- * f64 functions keep the bound above. */
+ * Every result printed is MPFR's. The rows are the same on every machine with a C library whose f64
+ * functions keep the bound above. */
 #include <math.h>
 #include <mpfr.h>
 #include <stdint.h>
@@ -33,8 +33,9 @@ enum { REAL = 10, EASY = 4, MOST_EDGES = 16, PRECISION = 300 };
 
 /* ---- the functions ---- */
 
-/* Through 400 bits and unbounded exponents: e^-x may lie beyond f32 where the quotient does not. */
-static int right_sigmoid(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t round) {
+/* sigmoid with 400 bits and unbounded exponents: e^-x may be outside the range of f32 when the
+ * quotient is not. */
+static int sigmoid_by_mpfr(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t round) {
   const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
   mpfr_t t;
   mpfr_set_emin(mpfr_get_emin_min());
@@ -57,9 +58,10 @@ static double rsqrt(double x) { return 1.0 / sqrt(x); }
 
 typedef struct function {
   const char *name;
-  int (*right)(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t round);
+  int (*mpfr_function)(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t round);
   double (*estimate)(double x);
-  int symmetric; /* odd or even: positive inputs are searched, and printed with either sign */
+  /* 1 if odd or even: only positive inputs are searched, and the rows have inputs of both signs. */
+  int symmetric;
 } function;
 #define ROW(name, symmetric) \
   { #name, mpfr_##name, name, symmetric }
@@ -84,8 +86,8 @@ static const function functions[] = {
     ROW(acosh, 0),
     ROW(atanh, 1),
     ROW(erf, 1),
-    {"sigmoid", right_sigmoid, sigmoid, 0},
-    {"rsqrt", mpfr_rec_sqrt, rsqrt, 0}, /* -0 is left out: MPFR has a rule of its own there */
+    {"sigmoid", sigmoid_by_mpfr, sigmoid, 0},
+    {"rsqrt", mpfr_rec_sqrt, rsqrt, 0}, /* -0 is left out: MPFR has a rule of its own for it */
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -100,15 +102,15 @@ static float from_bits(uint32_t u) {
   memcpy(&x, &u, sizeof x);
   return x;
 }
-static uint32_t bits(float x) {
+static uint32_t pattern_of(float x) {
   uint32_t u;
   memcpy(&u, &x, sizeof u);
   return x != x ? 0x7fc00000u : u;
 }
 
-/* With the exponents of f32 and 24 bits MPFR gives the f32 itself, subnormals by their own step;
- * elsewhere its exponents are unbounded. */
-static float rounded(mpfr_t y, int inexact) {
+/* Set MPFR's exponents to those of f32, so that with 24 bits it rounds to an f32, subnormals
+ * included. finish_rounding returns that f32 and makes the exponents unbounded again. */
+static float finish_rounding(mpfr_t y, int inexact) {
   mpfr_subnormalize(y, inexact, MPFR_RNDN);
   const float r = mpfr_get_flt(y, MPFR_RNDN);
   mpfr_set_emin(mpfr_get_emin_min());
@@ -120,26 +122,26 @@ static void round_as_f32(void) {
   mpfr_set_emax(128);
 }
 
-/* The correctly rounded result. */
-static uint32_t judged(const function *f, uint32_t u) {
+/* The pattern of the correctly rounded result. */
+static uint32_t mpfr_pattern(const function *f, uint32_t u) {
   mpfr_t y;
   mpfr_init2(y, 24);
   round_as_f32();
   mpfr_set_flt(y, from_bits(u), MPFR_RNDN);
-  const float r = rounded(y, f->right(y, y, MPFR_RNDN));
+  const float r = finish_rounding(y, f->mpfr_function(y, y, MPFR_RNDN));
   mpfr_clear(y);
-  return bits(r);
+  return pattern_of(r);
 }
 
-/* ---- how near to a middle ---- */
+/* ---- distance from a midpoint ---- */
 
-/* The last place of the f32 nearest to y is worth 2^this. */
+/* The exponent of the last place of the f32 nearest to y. */
 static int last_place(double y) {
   const int e = ilogb(y) - 23;
   return e > -149 ? e : -149;
 }
 
-/* The distance from the middle of two f32, in places of f32; the estimate's own. */
+/* The distance of an f64 from the nearest midpoint between two f32, in places of f32. */
 static double distance_f64(double y) {
   const double a = fabs(y);
   if (a >= 0x1p-126 && a < 0x1p128) {
@@ -157,7 +159,7 @@ static double distance(const function *f, uint32_t u) {
   mpfr_t y;
   mpfr_init2(y, PRECISION);
   mpfr_set_flt(y, from_bits(u), MPFR_RNDN);
-  f->right(y, y, MPFR_RNDN);
+  f->mpfr_function(y, y, MPFR_RNDN);
   mpfr_mul_2si(y, y, -last_place(f->estimate((double)from_bits(u))), MPFR_RNDN);
   mpfr_frac(y, y, MPFR_RNDN);
   mpfr_abs(y, y, MPFR_RNDN);
@@ -174,19 +176,19 @@ typedef struct candidate {
 
 typedef struct list {
   candidate *at;
-  size_t n, room;
+  size_t n, capacity;
 } list;
 
-static void append(list *l, uint32_t u) {
-  if (l->n == l->room) {
-    l->room = l->room == 0 ? 4096 : 2 * l->room;
-    l->at = realloc(l->at, l->room * sizeof *l->at);
+static void append_candidate(list *l, uint32_t u) {
+  if (l->n == l->capacity) {
+    l->capacity = l->capacity == 0 ? 4096 : 2 * l->capacity;
+    l->at = realloc(l->at, l->capacity * sizeof *l->at);
     if (l->at == NULL) exit(1);
   }
   l->at[l->n++] = (candidate){u, 0};
 }
 
-static int nearer(const void *a, const void *b) {
+static int order_by_distance(const void *a, const void *b) {
   const candidate *p = a, *q = b;
   if (p->distance != q->distance) return p->distance < q->distance ? -1 : 1;
   return p->u < q->u ? -1 : p->u > q->u;
@@ -195,11 +197,11 @@ static int nearer(const void *a, const void *b) {
 /* ---- the rows of the functions of one argument ---- */
 
 static void print_row(const char *kind, const function *f, uint32_t u) {
-  printf("%s(%s, 0x%08xu, 0x%08xu)\n", kind, f->name, u, judged(f, u));
+  printf("%s(%s, 0x%08xu, 0x%08xu)\n", kind, f->name, u, mpfr_pattern(f, u));
 }
 
 enum { NOT_A_NUMBER, INFINITE, ONE, NORMAL, SUBNORMAL, NOTHING };
-static int kind_of(const function *f, double y) {
+static int result_kind(const function *f, double y) {
   const float a = fabsf((float)y);
   if (a != a) return NOT_A_NUMBER;
   if (a == INFINITY) return INFINITE;
@@ -214,24 +216,25 @@ static void print_edge(const function *f, uint32_t u, uint32_t last_printed) {
   if (f->symmetric) print_row("VT_EDGE", f, u ^ 0x80000000u);
 }
 
-/* The candidates among the patterns of one sign; prints the edges on the way. Zeros are left out:
- * MPFR has a rule of its own for rsqrt. */
-static void search(const function *f, uint32_t sign, list *found) {
+/* Collects the candidates among the patterns of one sign, and prints the edges that it passes.
+ * Zeros are left out: MPFR has a rule of its own for rsqrt(-0). */
+static void find_candidates(const function *f, uint32_t sign, list *found) {
   int last = -1, edges = 0;
   uint32_t printed = 0;
   for (uint32_t u = sign + 1; u <= sign + 0x7f800000u; u++) {
     const double y = f->estimate((double)from_bits(u));
-    const int kind = kind_of(f, y);
+    const int kind = result_kind(f, y);
     if (kind != last && last >= 0 && edges++ < MOST_EDGES) {
       print_edge(f, u, printed);
       printed = u;
     }
     last = kind;
-    if (distance_f64(y) < 0x1p-20) append(found, u);
+    if (distance_f64(y) < 0x1p-20) append_candidate(found, u);
   }
 }
 
-/* 4^k x is as hard for rsqrt as x: of equal significands the first is enough. */
+/* Returns whether candidate i is new: 4^k x is as hard for rsqrt as x, so of equal significands the
+ * first is enough. */
 static int is_new(const list *found, size_t i) {
   for (size_t k = i; k-- > 0 && i - k < 1000;)
     if ((found->at[k].u & 0x7fffff) == (found->at[i].u & 0x7fffff)) return 0;
@@ -241,10 +244,10 @@ static int is_new(const list *found, size_t i) {
 static void print_hard(const function *f) {
   list found = {NULL, 0, 0};
   int real = 0, easy = 0;
-  search(f, 0, &found);
-  if (!f->symmetric) search(f, 0x80000000u, &found);
+  find_candidates(f, 0, &found);
+  if (!f->symmetric) find_candidates(f, 0x80000000u, &found);
   for (size_t i = 0; i < found.n; i++) found.at[i].distance = distance(f, found.at[i].u);
-  qsort(found.at, found.n, sizeof *found.at, nearer);
+  qsort(found.at, found.n, sizeof *found.at, order_by_distance);
   for (size_t i = 0; i < found.n && (real < REAL || easy < EASY); i++) {
     const uint32_t u = found.at[i].u, other = f->symmetric && i % 2 != 0 ? 0x80000000u : 0;
     const int small = fabsf(from_bits(u)) < 0x1p-10f;
@@ -257,8 +260,8 @@ static void print_hard(const function *f) {
   free(found.at);
 }
 
-/* Around multiples of pi/2, at the ends of what one way of reduction covers, and far out.
- * 0x6f79be45 is the f32 nearest to a multiple of pi/2, relatively. */
+/* Prints edges around multiples of pi/2, at the limits of each method of argument reduction, and
+ * far away. 0x6f79be45 is the f32 nearest to a multiple of pi/2, relatively. */
 static void print_angles(const function *f) {
   static const uint32_t at[] = {0x3f490fdbu, 0x3fc90fdbu, 0x40490fdbu, 0x4096cbe4u,
                                 0x40c90fdbu, 0x42c8f5c3u, 0x461c4000u, 0x49ffffffu,
@@ -271,22 +274,22 @@ static void print_angles(const function *f) {
   }
 }
 
-/* Results go into the digest in the order of their inputs. */
-static uint64_t mixed(uint64_t h, uint32_t result) {
+/* Adds a result to a digest, in the order of the inputs. */
+static uint64_t digest_add(uint64_t h, uint32_t result) {
   h = (h ^ result) * UINT64_C(0x9e3779b97f4a7c15);
   return h ^ h >> 29;
 }
 
 static void print_stride(const function *f, uint32_t first, uint32_t step, uint32_t count) {
   uint64_t h = 0;
-  for (uint32_t i = 0; i < count; i++) h = mixed(h, judged(f, first + i * step));
+  for (uint32_t i = 0; i < count; i++) h = digest_add(h, mpfr_pattern(f, first + i * step));
   printf("VT_STRIDE(%s, 0x%08xu, %uu, %uu, UINT64_C(0x%016llx))\n", f->name, first, step, count,
          (unsigned long long)h);
 }
 
-/* All patterns; from 2^-8 to 2^8, where tables are read, more densely; subnormal inputs of both
- * signs; inputs with subnormal results, where there are others than the subnormals themselves: exp,
- * exp2, sigmoid. */
+/* Prints digests over all patterns; over 2^-8 to 2^8, where tables are read, more densely; over
+ * subnormal inputs of both signs; and over inputs with subnormal results, for functions that have
+ * others than those of subnormal inputs: exp, exp2, sigmoid. */
 static void print_strides(const function *f) {
   print_stride(f, 0, 4099, 1u << 20);
   print_stride(f, 0x3b800000u, 127, 1056832);
@@ -299,7 +302,7 @@ static void print_strides(const function *f) {
 
 /* ---- pow ---- */
 
-/* splitmix64 */
+/* The next pseudo-random number: splitmix64. */
 static uint64_t random_u64(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -307,7 +310,7 @@ static uint64_t random_u64(uint64_t *state) {
   return z ^ z >> 31;
 }
 
-/* x from 2^-16 to 2^17 and |y| from 2^-4 to 2^4: most results are finite, some are not. */
+/* Draws x from 2^-16 to 2^17 and |y| from 2^-4 to 2^4: most results are finite, some are not. */
 static void random_pair(uint64_t *state, float *x, float *y) {
   const uint64_t r = random_u64(state);
   const uint32_t e = 111 + (uint32_t)(r >> 55) % 33, d = 123 + (uint32_t)(r >> 46) % 8;
@@ -325,13 +328,13 @@ static int set_pow(mpfr_t z, float x, float y) {
   return inexact;
 }
 
-static uint32_t judged_pow(float x, float y) {
+static uint32_t mpfr_pow_pattern(float x, float y) {
   mpfr_t z;
   mpfr_init2(z, 24);
   round_as_f32();
-  const float r = rounded(z, set_pow(z, x, y));
+  const float r = finish_rounding(z, set_pow(z, x, y));
   mpfr_clear(z);
-  return bits(r);
+  return pattern_of(r);
 }
 
 static double distance_pow(float x, float y) {
@@ -346,8 +349,8 @@ static double distance_pow(float x, float y) {
   return d;
 }
 
-/* The pairs are numbered, and a candidate is the number of one. */
-static void pair_of(uint32_t i, float *x, float *y) {
+/* The pair with number i; a candidate of pow is the number of a pair. */
+static void numbered_pair(uint32_t i, float *x, float *y) {
   uint64_t state = (uint64_t)i << 32;
   random_pair(&state, x, y);
 }
@@ -357,17 +360,18 @@ static void print_pow(void) {
   list found = {NULL, 0, 0};
   float x, y;
   for (uint32_t i = 0; i < 1u << 29; i++) {
-    pair_of(i, &x, &y);
-    if (distance_f64(pow((double)x, (double)y)) < 0x1p-20) append(&found, i);
+    numbered_pair(i, &x, &y);
+    if (distance_f64(pow((double)x, (double)y)) < 0x1p-20) append_candidate(&found, i);
   }
   for (size_t i = 0; i < found.n; i++) {
-    pair_of(found.at[i].u, &x, &y);
+    numbered_pair(found.at[i].u, &x, &y);
     found.at[i].distance = distance_pow(x, y);
   }
-  qsort(found.at, found.n, sizeof *found.at, nearer);
+  qsort(found.at, found.n, sizeof *found.at, order_by_distance);
   for (size_t i = 0; i < found.n && i < ROWS; i++) {
-    pair_of(found.at[i].u, &x, &y);
-    printf("VT_HARD_POW(0x%08xu, 0x%08xu, 0x%08xu)\n", bits(x), bits(y), judged_pow(x, y));
+    numbered_pair(found.at[i].u, &x, &y);
+    printf("VT_HARD_POW(0x%08xu, 0x%08xu, 0x%08xu)\n", pattern_of(x), pattern_of(y),
+           mpfr_pow_pattern(x, y));
   }
   free(found.at);
 }
@@ -377,7 +381,7 @@ static void print_random_pow(uint64_t seed, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     float x, y;
     random_pair(&state, &x, &y);
-    h = mixed(h, judged_pow(x, y));
+    h = digest_add(h, mpfr_pow_pattern(x, y));
   }
   printf("VT_RANDOM_POW(%u, %uu, UINT64_C(0x%016llx))\n", (unsigned)seed, count,
          (unsigned long long)h);

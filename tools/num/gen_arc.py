@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gen_arc.py - writes fn_arc_tables.inc: atan of the grid, and the quick polynomial of asin.
+# gen_arc.py - writes fn_arc_tables.inc: atan at the points of a grid, and the polynomial of the quick
+# phase of asin.
 #
 #   gen_arc.py | clang-format > fn_arc_tables.inc
 #
-# Needs mpmath, and sollya for the polynomial. (The longer polynomials stand in fn_arc.inc; they
-# were made by fpminimax likewise.)
+# Needs mpmath, and sollya for the polynomial. (The polynomials of the accurate phases are written in
+# fn_arc.inc; they were also made by fpminimax.)
 import subprocess
 
 from mpmath import mp, mpf, pi, atan
@@ -32,7 +33,7 @@ def atan_rows():
 
 
 def asin_polynomial(degree):
-    """P with asin(s) = s + s z P(z), z = s^2 <= 1/4: coefficients, and log2 of the error of z P."""
+    """Coefficients of P in asin(s) = s + s z P(z), z = s^2 <= 1/4, and log2 of the error of z P."""
     powers = ", ".join(str(i + 1) for i in range(degree + 1))
     script = f"""prec = 300!; verbosity = 0!; display = hexadecimal!;
       g = asin(sqrt(x)) / sqrt(x) - 1; I = [1b-30; 0.25];
@@ -47,13 +48,13 @@ def asin_polynomial(degree):
 
 rows = list(atan_rows())
 print("/* SPDX-License-Identifier: Apache-2.0")
-print(" * fn_arc_tables.inc - written by gen_arc.py; not meant to be edited. */")
-print("/* atan as hi, lo: of 0, of the middles of the sixteenths of the binades from 2^-6 to 2^6, and of"
-      "\n * infinity. */")
+print(" * fn_arc_tables.inc - tables of fn_arc.inc. Written by gen_arc.py; do not edit. */")
+print("/* atan as hi and lo: at 0, at the midpoints of the sixteen intervals of each binade from 2^-6 to"
+      "\n * 2^6, and at infinity. */")
 print(f"VT_TABLE double vt_arc_atan[{2 * len(rows)}] = {{")
 for row in rows:
     print("    " + ", ".join(hexf(v) for v in row) + ",")
 print("};")
 p, error = asin_polynomial(6)
-print(f"/* (asin(s)/s - 1) / z for z = s^2 <= 1/4; times z, its error is below 2^{error:.1f}. */")
+print(f"/* P(z) for (asin(s)/s - 1) / z, z = s^2 <= 1/4; the error of z P(z) is below 2^{error:.1f}. */")
 print(f"VT_TABLE double vt_arc_p[{len(p)}] = {{{', '.join(hexf(c) for c in p)}}};")

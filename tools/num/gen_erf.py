@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gen_erf.py - writes fn_erf_tables.inc: for each centre c = i/8 the number erf(c) as a pair, the
-# slope 2/sqrt(pi) exp(-c^2) as a pair whose first part has 29 bits, and the polynomial Q with
-# erf(c + h) = erf(c) + slope h + h^2 Q(h) for |h| <= 1/16, interpolated at the Chebyshev nodes (so
-# within a small factor of the best one). Row 0 (c = 0) has an odd erf: only odd powers there, so
-# that the relative error is small however small x is. The quick table has for each centre c = i/16
-# the polynomial of degree 5 with erf(c + h) = P(h) for |h| <= 1/32, made alike.
+# gen_erf.py - writes fn_erf_tables.inc. The table of the accurate phase has for each centre c = i/8
+# erf(c) as a double-double, the slope 2/sqrt(pi) exp(-c^2) as a double-double whose first part has 29
+# bits, and the polynomial Q with erf(c + h) = erf(c) + slope h + h^2 Q(h) for |h| <= 1/16. Q is
+# interpolated at the Chebyshev nodes, so its error is within a small factor of the smallest one. In
+# row 0 (c = 0) erf is odd, so Q has odd powers only, which keeps the relative error small for the
+# smallest x. The table of the quick phase has for each centre c = i/16 the polynomial P of degree 5
+# with erf(c + h) = P(h) for |h| <= 1/32, interpolated likewise.
 #
 #   gen_erf.py | clang-format > fn_erf_tables.inc
 #
-# Needs mpmath. The relative errors written beside the tables are the largest of 81 points a row,
-# coefficients rounded.
+# Needs mpmath. The relative error in the comment of a table is the maximum over 81 points per row,
+# with rounded coefficients.
 import mpmath as mp
 
 mp.mp.prec = 400
@@ -27,7 +28,7 @@ def bits(x, n):
 
 
 def interpolate(f, a, b, n):
-    """Coefficients of the polynomial with n of them through f at the Chebyshev nodes of [a, b]."""
+    """The n coefficients of the polynomial that equals f at the n Chebyshev nodes of [a, b]."""
     nodes = [(a + b) / 2 + (b - a) / 2 * mp.cos(mp.pi * (2 * j + 1) / (2 * n)) for j in range(n)]
     return list(mp.lu_solve(mp.matrix([[t**j for j in range(n)] for t in nodes]),
                             mp.matrix([f(t) for t in nodes])))
@@ -63,7 +64,7 @@ def error(c, half, value):
 
 
 def write(name, size, rows, errors):
-    print("/* Relative error below 2^%.1f. */" % (mp.ceil(10 * mp.log(max(errors), 2)) / 10))
+    print("/* The relative error of the polynomials is below 2^%.1f. */" % (mp.ceil(10 * mp.log(max(errors), 2)) / 10))
     print(f"VT_TABLE double {name}[{size}] = {{")
     for r in rows:
         text = [float(a).hex() for a in r]
@@ -75,9 +76,9 @@ def write(name, size, rows, errors):
 def main():
     rows, quick = [row(i) for i in range(ROWS)], [quick_row(i) for i in range(QUICK_ROWS)]
     print("/* SPDX-License-Identifier: Apache-2.0\n"
-          " * fn_erf_tables.inc - written by gen_erf.py, which names the columns. */\n"
+          " * fn_erf_tables.inc - tables of fn_erf.inc. Written by gen_erf.py, which defines the columns. */\n"
           f"enum {{ ERF_ROWS = {ROWS}, ERF_COLUMNS = {len(rows[0])}, ERF_QUICK_ROWS = {QUICK_ROWS} }};")
-    print("/* clang-format off */")  # which would take a line for each number
+    print("/* clang-format off */")  # clang-format would write one number per line
     write("erf_table", "ERF_ROWS * ERF_COLUMNS", rows,
           (error(mp.mpf(i) / 8, HALF,
                  lambda h: r[0] + r[1] + (r[2] + r[3]) * h + h * h * mp.polyval(r[:3:-1], h))

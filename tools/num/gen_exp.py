@@ -4,14 +4,14 @@
 #
 #   gen_exp.py | clang-format > fn_exp_tables.inc
 #
-# Needs mpmath and sollya. Table entries come from mpmath at 200 digits: hi is the value rounded to f64, lo is the rest
-# rounded to f64. Coefficients come from Sollya's fpminimax, the error of each polynomial from its supnorm.
+# Needs mpmath and sollya. Table entries come from mpmath with 200 digits: hi is the value rounded to f64, lo is the
+# rest rounded to f64. Coefficients come from Sollya's fpminimax, and the error bounds from its dirtyinfnorm.
 import subprocess
 
 from mpmath import mp, mpf, log, tanh
 
 mp.dps = 200
-STEPS = 128  # of the exponential in a doubling, and of tanh up to its saturation
+STEPS = 128  # table entries of 2^x per octave, and of tanh up to its saturation
 TANH_STEP = mpf(73) / 1024
 
 
@@ -52,9 +52,9 @@ def ask_sollya(function, known, degrees, bound, weight):
     return [float.fromhex(c) for c in coefficients], float(error) / 10
 
 
-def polynomial(name, text, *question):
+def polynomial(name, text, kind, *question):
     coefficients, error = ask_sollya(*question)
-    print(f"\n/* {text}; error below 2^{error:.1f} */")
+    print(f"\n/* {text}; {kind} below 2^{error:.1f} */")
     print(f"VT_TABLE double {name}[{len(coefficients)}] = {{{', '.join(c.hex() for c in coefficients)}}};")
 
 
@@ -68,25 +68,28 @@ def main():
     print(f"#define EXP_PER_STEP {f64(STEPS / log(2)).hex()}")
     r = f"log(2)/{2 * STEPS}"
     at = f"|r| <= ln(2)/{2 * STEPS}"
-    polynomial("exp_quick_p", "2^(f/128) - 1 = f, f^2, f^3 for |f| <= 1/2, absolute",
+    polynomial("exp_quick_p", "Coefficients of f, f^2, f^3 in 2^(f/128) - 1 for |f| <= 1/2", "absolute error",
                "2^(x/128)", "1", [1, 2, 3], "1/2", "1")
-    polynomial("exp_q", f"e^r - 1 - r - r^2/2 = r^3, r^4, r^5 for {at}, absolute",
+    polynomial("exp_q", f"Coefficients of r^3, r^4, r^5 in e^r - 1 - r - r^2/2 for {at}", "absolute error",
                "exp(x)", "1 + x + x^2/2", [3, 4, 5], r, "1")
-    polynomial("expm1_q", f"the same with r^6, for {at}, relative to r",
+    polynomial("expm1_q", f"Coefficients of r^3 .. r^6 in e^r - 1 - r - r^2/2 for {at}", "error relative to r",
                "exp(x)", "1 + x + x^2/2", [3, 4, 5, 6], r, "x")
-    polynomial("exp_odd", f"sinh(r) - r = r^3, r^5 for {at}, relative to r",
+    polynomial("exp_odd", f"Coefficients of r^3, r^5 in sinh(r) - r for {at}", "error relative to r",
                "sinh(x)", "x", [3, 5], r, "x")
-    polynomial("exp_even", f"cosh(r) - 1 = r^2, r^4 for {at}, absolute",
+    polynomial("exp_even", f"Coefficients of r^2, r^4 in cosh(r) - 1 for {at}", "absolute error",
                "cosh(x)", "1", [2, 4], r, "1")
-    polynomial("exp2_p", f"2^r - 1 = r .. r^5 for |r| <= 1/{2 * STEPS}, absolute",
+    polynomial("exp2_p", f"Coefficients of r .. r^5 in 2^r - 1 for |r| <= 1/{2 * STEPS}", "absolute error",
                "2^x", "1", [1, 2, 3, 4, 5], f"1/{2 * STEPS}", "1")
-    polynomial("tanh_quick_odd", "tanh(r) - r = r^3, r^5, r^7 for |r| <= 73/2048, relative to r",
+    polynomial("tanh_quick_odd", "Coefficients of r^3, r^5, r^7 in tanh(r) - r for |r| <= 73/2048",
+               "error relative to r",
                "tanh(x)", "x", [3, 5, 7], "73/2048", "x")
-    polynomial("tanh_odd", "tanh(r) - r = r^3, r^5, r^7, r^9 for |r| <= 73/2048, relative to r",
+    polynomial("tanh_odd", "Coefficients of r^3, r^5, r^7, r^9 in tanh(r) - r for |r| <= 73/2048",
+               "error relative to r",
                "tanh(x)", "x", [3, 5, 7, 9], "73/2048", "x")
-    table("exp_table", f"2^(j/{STEPS}) as hi and lo",
+    table("exp_table", f"2^(j/{STEPS}) as hi and lo, j = 0..{STEPS - 1}",
           [mpf(2) ** (mpf(j) / STEPS) for j in range(STEPS)])
-    table("tanh_table", "tanh(j * 73/1024) as hi and lo", [tanh(j * TANH_STEP) for j in range(STEPS)])
+    table("tanh_table", f"tanh(j * 73/1024) as hi and lo, j = 0..{STEPS - 1}",
+          [tanh(j * TANH_STEP) for j in range(STEPS)])
 
 
 main()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # gen_log.py - writes fn_log_tables.inc: the cells, reciprocals, logarithms and polynomials of
-# fn_log.inc, with the bounds that its proofs cite. Needs mpmath and sollya.
+# fn_log.inc, and the error bounds that its proofs cite. Needs mpmath and sollya.
 #
 #   gen_log.py | clang-format > fn_log_tables.inc
 import struct
@@ -10,11 +10,11 @@ from mpmath import mp, mpf, log, floor
 
 mp.prec = 400
 CELLS = 64
-WIDTH = 1 << 46                      # of a cell, in units of the last place of an f64
-GRID = mpf(2) ** -45                 # of the tabled high parts
-C_GRID = mpf(2) ** -11               # of the reciprocals
+WIDTH = 1 << 46                      # width of a cell, in units in the last place of an f64
+GRID = mpf(2) ** -45                 # grid of the high parts in the table
+C_GRID = mpf(2) ** -11               # grid of the reciprocals
 ONE = 1023 << 52
-FIRST = ONE - WIDTH // 2 - 41 * WIDTH  # the cell of 1 begins half a cell below it
+FIRST = ONE - WIDTH // 2 - 41 * WIDTH  # the cell of 1 begins half a cell below 1
 
 
 def of_bits(u):
@@ -69,21 +69,21 @@ def minimax(function, degree, lo, hi):
 
 def polynomial(name, function, degree, lo, hi):
     coefficients, error = minimax(function, degree, lo, hi)
-    print(f"/* Degree {degree} on [{lo}, {hi}], absolute error 2^{error:.1f}. */")
+    print(f"/* Polynomial of degree {degree} on [{lo}, {hi}]; absolute error 2^{error:.1f}. */")
     table(name, coefficients)
     return coefficients, mpf(2) ** error
 
 
-def short_error(c, base, tail):
-    """The relative error of the short evaluation for e = 0: a P off by tail, no low parts."""
+def quick_error(c, base, p_error):
+    """The relative error of the quick phase for e = 0: P has the error p_error, the low parts are left out."""
     worst = mpf(0)
     for (a, b), q in zip(cells(), c):
         r = max(abs(a * q - 1), abs(b * q - 1))
         if q == 1:
-            worst = max(worst, tail * r / (1 - r))
+            worst = max(worst, p_error * r / (1 - r))
             continue
         least = min(abs(log(a)), abs(log(b))) / log(base)
-        worst = max(worst, (abs(split(-log(q) / log(base))[1]) + tail * r * r / log(base)) / least)
+        worst = max(worst, (abs(split(-log(q) / log(base))[1]) + p_error * r * r / log(base)) / least)
     return worst
 
 
@@ -91,7 +91,7 @@ def main():
     c = [reciprocal(a, b) for a, b in cells()]
     reach = max(max(abs(a * q - 1), abs(b * q - 1)) for (a, b), q in zip(cells(), c))
     print("/* SPDX-License-Identifier: Apache-2.0")
-    print(" * fn_log_tables.inc - constants of fn_log.inc; written by gen_log.py, which says how.")
+    print(" * fn_log_tables.inc - tables and constants of fn_log.inc. Written by gen_log.py; do not edit.")
     print(f" * |m*c - 1| is at most 2^-7 * {float(reach * 128):.6f} over all cells. */")
     print(f"#define VT_LOG_FIRST INT64_C({FIRST:#x}) /* the bits of {float(of_bits(FIRST))} */")
     for name, base in ("LN2", mp.e), ("LOG10_2", mpf(10)):
@@ -107,16 +107,16 @@ def main():
     columns = [c]
     for base in mp.e, mpf(2), mpf(10):
         columns += zip(*(split(-log(q) / log(base)) for q in c))
-    print("/* A row a cell: c, then -log(c), -log2(c), -log10(c) as high and low part, and a 0. */")
+    print("/* One row per cell: c, then -log(c), -log2(c), -log10(c) as high and low part, and a 0. */")
     table("vt_log_table", [v for row in zip(*columns) for v in row + (mpf(0),)])
-    print("/* (log(1 + r) - r) / r^2, once to the last bit and once in short. */")
+    print("/* (log(1 + r) - r) / r^2 for the accurate phase (vt_log_p) and the quick phase (vt_log_q). */")
     for name, degree in ("vt_log_p", 6), ("vt_log_q", 3):
-        q, tail = polynomial(name, "(log1p(x) - x) / x^2", degree, f"-{hexa(reach)}", hexa(reach))
-    print("/* The latter over log(2) and log(10). */")
+        q, p_error = polynomial(name, "(log1p(x) - x) / x^2", degree, f"-{hexa(reach)}", hexa(reach))
+    print("/* vt_log_q divided by log(2) and by log(10). */")
     for name, base in ("vt_log2_q", 2), ("vt_log10_q", 10):
         table(name, [v / log(mpf(base)) for v in q])
-    error = max(short_error(c, base, tail) for base in (mp.e, mpf(2), mpf(10)))
-    print(f"/* In short, the relative error for e = 0 is at most 2^{float(log(error, 2)):.2f}. */")
+    error = max(quick_error(c, base, p_error) for base in (mp.e, mpf(2), mpf(10)))
+    print(f"/* In the quick phase, the relative error for e = 0 is at most 2^{float(log(error, 2)):.2f}. */")
 
 
 main()

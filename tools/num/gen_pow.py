@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gen_pow.py - writes fn_pow_tables.inc, the numbers of fn_pow.inc:
+# gen_pow.py - writes fn_pow_tables.inc, the tables of fn_pow.inc:
 #   pow_log_table   for each grid point c = 1.0 * (0.6875 .. 1.375, 128 steps of 2^-7 of a binade):
-#                   r = 1/c in 29 bits, -64 log2(r) to a multiple of 2^-14, and what that leaves;
-#                   and -128 log2(r);
+#                   r = 1/c in 29 bits, -64 log2(r) to a multiple of 2^-14, the rest of that, and
+#                   -128 log2(r);
 #   pow_quick_poly  P with 128 log2(1 + t) = t P(t), |t| <= 2^-8;
 #   pow_log_poly    P with 64 log2(1 + t) = t P(t), |t| <= 2^-8;
 #   pow_exp_poly    Q with 2^(f/64) = 1 + f Q(f), |f| <= 1/2 + 2^-20;
-#   pow_briggs      log2(1 + 2^-d), d = 1..90, five limbs of 36 bits behind the binary point;
-#   pow_log2e       log2(e), a whole limb and five behind the point.
+#   pow_briggs      log2(1 + 2^-d), d = 1..90, five limbs of 36 bits after the binary point;
+#   pow_log2e       log2(e), one limb before the point and five after it.
 #
 #   gen_pow.py | clang-format > fn_pow_tables.inc
 #
-# Needs mpmath. The relative errors written beside the polynomials include their rounded coefficients.
+# Needs mpmath. The relative error in the comment of a polynomial is that with rounded coefficients.
 import struct
 import mpmath as mp
 
@@ -64,7 +64,8 @@ def write(kind, name, size, rows):
 
 def polynomial(name, f, reach, n, weight):
     c = interpolate(f, reach, n)
-    print("/* Relative error below 2^%.1f. */" % (mp.ceil(10 * worst(f, c, reach, weight)) / 10))
+    error = mp.ceil(10 * worst(f, c, reach, weight)) / 10
+    print("/* The relative error of the polynomial is below 2^%.1f. */" % error)
     write("double", name, len(c), [c])
 
 
@@ -74,7 +75,7 @@ def main():
 
     reach = mp.mpf(2) ** -8
     print("/* SPDX-License-Identifier: Apache-2.0\n"
-          " * fn_pow_tables.inc - written by gen_pow.py, which says what they are. */")
+          " * fn_pow_tables.inc - tables of fn_pow.inc. Written by gen_pow.py, which defines them. */")
     write("double", "pow_log_table", 128 * 4, log_rows())
     polynomial("pow_quick_poly", log_of(128), reach, 5, lambda t: 1 / log_of(128)(t))
     polynomial("pow_log_poly", log_of(64), reach, 6, lambda t: 1 / log_of(64)(t))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gen_trig.py - prints fn_trig_tables.inc and, on stderr, the constants written into fn_trig.inc.
+# gen_trig.py - prints fn_trig_tables.inc and, on stderr, the constants that are copied into fn_trig.inc.
 #
 #   gen_trig.py | clang-format > fn_trig_tables.inc
 #
@@ -9,7 +9,7 @@ import sys
 from mpmath import mp, mpf, pi, sin, floor, nint
 
 mp.prec = 400
-STEPS = 64  # of half a turn
+STEPS = 64  # table steps per half circle
 
 
 def hexf(x):
@@ -38,7 +38,7 @@ def table(name, count, rows, comment):
 def sine_rows():
     for j in range(2 * STEPS + STEPS // 2):
         if j % STEPS == 0:
-            yield -0.0, -0.0  # -0, for then the sine of -0 comes out as -0
+            yield -0.0, -0.0  # -0, so that the sine of -0 is -0
             continue
         exact = sin(pi * j / STEPS)
         if j % STEPS == STEPS // 2:
@@ -59,11 +59,11 @@ def turn_rows():
 
 
 print("/* SPDX-License-Identifier: Apache-2.0")
-print(" * fn_trig_tables.inc - written by gen_trig.py; not meant to be edited. */")
+print(" * fn_trig_tables.inc - tables of fn_trig.inc. Written by gen_trig.py; do not edit. */")
 table("vt_trig_sine", 2 * (2 * STEPS + STEPS // 2), sine_rows(),
-      "sin(j pi/64) as hi, lo for j = 0..159: a turn, and a quarter more for the cosine.")
+      "sin(j pi/64) as hi and lo, j = 0..159: a full circle, and a quarter more for the cosine.")
 table("vt_trig_turns", 32, turn_rows(),
-      "64/pi without its multiples of 2^(30 - 16 g), g = 0..7, in four parts: see vt_trig_huge.")
+      "64/pi without its multiples of 2^(30 - 16 g), g = 0..7, in four parts (vt_trig_reduce_to_steps).")
 
 part1 = at_multiple(pi / STEPS, mpf(2) ** -31)
 part2 = floor((pi / STEPS - part1) * 2 ** 58) / 2 ** 58

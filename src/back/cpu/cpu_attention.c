@@ -44,7 +44,7 @@ static int64_t chunk_rows(const vt_cpu_team *t, const vt_attend_sizes *s) {
 static uint32_t count_workers(const vt_cpu_team *t, const vt_attend_sizes *s, int64_t items) {
   const double row = (double)s->keys * ((double)(s->depth + s->width) / 32 + 1);
   const double all = (double)s->pairs * (double)s->rows * row;
-  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)items, all / (double)vt_cpu_max(items, 1));
+  const uint64_t jobs = vt_cpu_job_count(t, (uint64_t)items, all / (double)vt_cpu_max(items, 1));
   return jobs < t->threads ? (uint32_t)jobs : t->threads;
 }
 

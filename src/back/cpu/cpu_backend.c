@@ -19,7 +19,7 @@ void *vt_cpu_memory_new_raw(const vt_bk_host *host, uint64_t bytes) {
   const uint64_t size = bytes + 2 * VT_CPU_LINE;
   char *base = size > bytes ? host->resize(host->user, NULL, 0, size) : NULL;
   if (base == NULL) return NULL;
-  vt_memory_in_large_pages(base, (size_t)size);
+  vt_memory_use_large_pages(base, (size_t)size);
   char *data = base + VT_CPU_LINE + (VT_CPU_LINE - (uintptr_t)base % VT_CPU_LINE) % VT_CPU_LINE;
   const vt_cpu_buffer_header head = {size, base, vt_cpu_version_new()};
   memcpy(data - sizeof head, &head, sizeof head);
@@ -85,7 +85,7 @@ void vt_cpu_run_jobs(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *cont
 
 /* A thread that is polling for jobs takes half a microsecond to start one and report back; a
  * sleeping thread takes longer. Four jobs per thread even out delays of single threads. */
-uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost) {
+uint64_t vt_cpu_job_count(const vt_cpu_team *t, uint64_t items, double cost) {
   const double wake_ns = 2500;
   const double whole = (double)items * cost;
   if (t->threads == 1 || whole < 2 * wake_ns) return 1;
@@ -139,7 +139,7 @@ static uint32_t choose_threads(const vt_bk_host *host) {
   const uint32_t asked = says ? host->threads : 0;
   const uint32_t wanted = asked != 0 ? asked : vt_cpu_get()->cores;
   if (wanted == 0) return 1;
-  return wanted < VT_POOL_MOST ? wanted : VT_POOL_MOST;
+  return wanted < VT_POOL_MAX_THREADS ? wanted : VT_POOL_MAX_THREADS;
 }
 
 static void format_identity(vt_bk_device *dev) {

@@ -8,7 +8,7 @@
  *   cpu_isa.c        chooses the kernels for this processor
  *   cpu_program.c    binds steps to their handlers once and runs them any number of times
  *   cpu_chain.c      pointwise steps, several of which run as one
- *   cpu_leave.c      makes the NaNs of results canonical that the host reads after a run
+ *   cpu_canonical.c      makes the NaNs of results canonical that the host reads after a run
  *
  * Handlers split an op into jobs and choose the kernels that do them (cpu_handlers.def).
  *   cpu_matmul.c     matrix products (cpu_gemm); integer products (cpu_matmul_int, cpu_int)
@@ -17,8 +17,8 @@
  *   cpu_attention.c  attention: its split into chunks; the kernels for one chunk (cpu_attend)
  *   cpu_levels.c     the sums of blocks of 256 products
  *   cpu_reduce.c     reductions along axes (cpu_axes)
- *   cpu_rows.c       ops row by row: cpu_softmax, cpu_norm, cpu_running
- *   cpu_move.c       copies (cpu_copy) between strided tensors (cpu_place); cpu_pool, cpu_random
+ *   cpu_rows.c       ops row by row: cpu_softmax, cpu_norm, cpu_cumsum
+ *   cpu_move.c       copies (cpu_copy) between strided tensors (cpu_walk); cpu_pool, cpu_random
  *   cpu_index.c      gathers; cpu_scatter, cpu_sort (cpu_radix)
  *   cpu_region.c     loop and cond
  *
@@ -65,7 +65,7 @@ typedef struct vt_cpu_team {
 void vt_cpu_run_jobs(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context);
 /* How many jobs `items` should be split into if each item costs about `cost` nanoseconds: 1 if
  * waking other threads takes longer than it saves, else a few jobs per thread. */
-uint64_t vt_cpu_jobs(const vt_cpu_team *t, uint64_t items, double cost);
+uint64_t vt_cpu_job_count(const vt_cpu_team *t, uint64_t items, double cost);
 /* The first item of job j of n. Job j ends before the first item of job j + 1. */
 int64_t vt_cpu_job_first(int64_t items, uint64_t n, uint64_t j);
 

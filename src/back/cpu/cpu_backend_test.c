@@ -95,8 +95,8 @@ static void test_threads(void) {
   check_threads(3, NULL, 3);
   check_threads(3, "scalar", 3);
   check_threads(0, NULL, vt_cpu_get()->cores);
-  check_threads(4096, NULL, VT_POOL_MOST);
-  check_threads(UINT32_MAX, NULL, VT_POOL_MOST);
+  check_threads(4096, NULL, VT_POOL_MAX_THREADS);
+  check_threads(UINT32_MAX, NULL, VT_POOL_MAX_THREADS);
 }
 
 static void test_isa(void) {

@@ -56,7 +56,7 @@ struct vt_cpu_chain {
 
 /* ---- choosing kernels ---- */
 
-int vt_cpu_chain_lists_op(uint32_t op) { return vt_map_of(op) != VT_MAP_none; }
+int vt_cpu_chain_lists_op(uint32_t op) { return vt_map_of_op(op) != VT_MAP_none; }
 
 static vt_cpu_map_fn *kernel_of(const vt_cpu_maps *maps, const vt_bk_step *s) {
   const uint32_t map = vt_map_of_step(s);
@@ -157,7 +157,7 @@ static int32_t add_step(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i)
     to->in[to->n_in] = value_of(c, s, i, &s[i]->in[to->n_in]);
     if (to->in[to->n_in] == MAX_VALUES) return VT_UNSUPPORTED;
   }
-  c->cost += 0.001 * vt_map_cost(vt_map_of(s[i]->op)) + 0.1;
+  c->cost += 0.001 * vt_map_cost(vt_map_of_op(s[i]->op)) + 0.1;
   return VT_OK;
 }
 
@@ -426,7 +426,7 @@ static void run_job(void *context, uint64_t job) {
 
 void vt_cpu_chain_run(const vt_cpu_chain *c) {
   const uint64_t grains = (uint64_t)vt_cpu_div_up(c->count, GRAIN);
-  chain_jobs s = {c, vt_cpu_jobs(c->team, grains, c->cost * GRAIN)};
+  chain_jobs s = {c, vt_cpu_job_count(c->team, grains, c->cost * GRAIN)};
   if (c->count == 0) return;
   vt_cpu_run_jobs(c->team, s.jobs, run_job, &s);
 }

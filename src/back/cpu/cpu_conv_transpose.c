@@ -149,7 +149,7 @@ static void fill_with_bias(const vt_cpu_call *c) {
   const vt_view *y = c->out;
   bias_fill f = {.c = c, .k = vt_cpu_conv_of(c->team, y->dtype), .channels = y->dim[0] * y->dim[1]};
   f.each = vt_cpu_count(y) / f.channels;
-  f.jobs = vt_cpu_jobs(c->team, (uint64_t)f.channels, (double)f.each / 4);
+  f.jobs = vt_cpu_job_count(c->team, (uint64_t)f.channels, (double)f.each / 4);
   vt_cpu_run_jobs(c->team, f.jobs, bias_job, &f);
 }
 

@@ -67,7 +67,7 @@ static layout layout_of(const vt_cpu_call *c) {
   if (l.parts > l.panels) l.parts = l.panels > 0 ? l.panels : 1;
   l.items = most * l.parts;
   const double cost = (double)l.rows * (double)l.length * (double)l.tile / (double)l.parts / 30;
-  l.jobs = vt_cpu_jobs(c->team, (uint64_t)l.items, cost);
+  l.jobs = vt_cpu_job_count(c->team, (uint64_t)l.items, cost);
   const uint64_t rows = (uint64_t)(vt_cpu_div_up(l.panels, l.parts) * l.k->rows);
   const uint64_t panel = l.has_grid ? 0 : VT_CPU_BLOCK * (uint64_t)l.tile;
   l.packed_bytes =
@@ -307,13 +307,13 @@ vt_status vt_cpu_run_conv_weight_grad(vt_cpu_call *c) {
   const layout *l = &g.l;
   g.grid = g.packed + l->packed_bytes;
   g.scratch = g.grid + l->grid_bytes;
-  g.jobs =
-      vt_cpu_jobs(c->team, (uint64_t)(l->groups * l->panels * l->images), (double)l->places * 2);
+  g.jobs = vt_cpu_job_count(c->team, (uint64_t)(l->groups * l->panels * l->images),
+                            (double)l->places * 2);
   if (l->length > 0) vt_cpu_run_jobs(c->team, g.jobs, pack_job, &g);
   if (l->has_grid && l->images > 0) {
     const int64_t n = l->images * l->grid.channel;
-    g.jobs = vt_cpu_jobs(c->team, (uint64_t)(n / l->grid.length[2]),
-                         (double)(l->grid.length[2] * l->channels) / 2);
+    g.jobs = vt_cpu_job_count(c->team, (uint64_t)(n / l->grid.length[2]),
+                              (double)(l->grid.length[2] * l->channels) / 2);
     vt_cpu_run_jobs(c->team, g.jobs, grid_job, &g);
     memset(g.grid + n * l->channels * l->k->bytes, 0, (size_t)(l->k->columns * l->k->bytes));
   }

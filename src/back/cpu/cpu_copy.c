@@ -201,7 +201,7 @@ static pieces split_path(const vt_cpu_path *p, int64_t most) {
 
 static void copy_shared(const vt_cpu_team *t, const vt_cpu_path *p, char *to, const char *from) {
   path_jobs s = {.to = to, .from = from};
-  s.jobs = vt_cpu_jobs(t, (uint64_t)p->count, p->cost);
+  s.jobs = vt_cpu_job_count(t, (uint64_t)p->count, p->cost);
   s.start = split_path(p, p->count / (int64_t)s.jobs + 1);
   s.count = vt_cpu_walk_count(&s.start.walk);
   if (s.jobs > (uint64_t)s.count) s.jobs = (uint64_t)s.count;

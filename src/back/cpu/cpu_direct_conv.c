@@ -92,7 +92,7 @@ static layout layout_of(const vt_cpu_team *t, const vt_cpu_direct_conv *s) {
   choose_round(s, &l);
   const int64_t items = l.round * s->groups * l.strips * l.parts;
   const double cost = (double)s->rows * (double)l.depth * (double)l.strip / (double)l.parts / 30;
-  l.jobs = vt_cpu_jobs(t, (uint64_t)items, cost);
+  l.jobs = vt_cpu_job_count(t, (uint64_t)items, cost);
   const uint64_t rows = (uint64_t)(vt_cpu_div_up(l.panels, l.parts) * l.k->rows);
   const uint64_t panel = l.has_grid ? 0 : VT_CPU_BLOCK * (uint64_t)l.k->columns * bytes;
   l.packed_bytes = (uint64_t)(s->groups * l.panels * l.depth * l.k->rows) * bytes;
@@ -157,7 +157,7 @@ static void pack_job(void *context, uint64_t job) {
 void vt_cpu_direct_conv_pack(const vt_cpu_team *t, const vt_cpu_direct_conv *s, void *out) {
   packing p = {.s = s, .l = layout_of(t, s), .to = out};
   p.items = s->groups * p.l.panels;
-  p.jobs = vt_cpu_jobs(t, (uint64_t)p.items, (double)p.l.depth * 8);
+  p.jobs = vt_cpu_job_count(t, (uint64_t)p.items, (double)p.l.depth * 8);
   vt_cpu_run_jobs(t, p.jobs, pack_job, &p);
 }
 
@@ -295,7 +295,7 @@ static void run_round(const vt_cpu_team *t, conv_run *u) {
   const layout *l = &u->l;
   const int64_t channels = u->images * u->s->groups * u->s->depth;
   if (l->has_grid) {
-    u->grid_jobs = vt_cpu_jobs(t, (uint64_t)channels, (double)l->grid.channel / 4);
+    u->grid_jobs = vt_cpu_job_count(t, (uint64_t)channels, (double)l->grid.channel / 4);
     vt_cpu_run_jobs(t, u->grid_jobs, grid_job, u);
     memset(u->grid + channels * l->grid.channel * l->k->bytes, 0,
            (size_t)(l->k->columns * l->k->bytes));

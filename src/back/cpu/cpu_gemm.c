@@ -52,7 +52,7 @@ enum { MANY_ROWS = 64, PIECES = 2 };
  * packed twice, and smaller pieces cost nothing. */
 static void split_pieces(sizes *s, const vt_cpu_team *t, int64_t products, int packed) {
   const double flops_each = 2.0 * (double)s->m * (double)s->n * (double)s->k, per_ns = 100;
-  const uint64_t jobs = vt_cpu_jobs(t, (uint64_t)products * 64, flops_each / per_ns / 64);
+  const uint64_t jobs = vt_cpu_job_count(t, (uint64_t)products * 64, flops_each / per_ns / 64);
   const int64_t threads = vt_cpu_min(t->threads, (int64_t)jobs);
   const int64_t wanted = vt_cpu_div_up(threads, products);
   const int64_t high = vt_cpu_div_up(s->m, s->g->rows), wide = vt_cpu_div_up(s->n, s->g->columns);
@@ -392,6 +392,6 @@ void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, int64_t n, int64_t k
                       const vt_cpu_side *b, void *out) {
   packing p = {.g = vt_cpu_gemm_of(t, dtype), .b = b, .n = n, .k = k, .out = out};
   p.panels = vt_cpu_div_up(n, p.g->columns);
-  p.jobs = vt_cpu_jobs(t, (uint64_t)p.panels, (double)(p.g->columns * k) / 2);
+  p.jobs = vt_cpu_job_count(t, (uint64_t)p.panels, (double)(p.g->columns * k) / 2);
   vt_cpu_run_jobs(t, p.jobs, pack_job, &p);
 }

@@ -120,7 +120,7 @@ vt_status vt_cpu_lookup_check(vt_cpu_call *c, const vt_cpu_lookup *l) {
   index_check k = {.l = l, .count = vt_cpu_count(l->index)};
   if (k.count == 0) return VT_OK;
   atomic_init(&k.lowest, UINT64_MAX);
-  k.jobs = vt_cpu_jobs(c->team, (uint64_t)k.count, 1.0);
+  k.jobs = vt_cpu_job_count(c->team, (uint64_t)k.count, 1.0);
   vt_cpu_run_jobs(c->team, k.jobs, check_job, &k);
   const uint64_t lowest = atomic_load_explicit(&k.lowest, memory_order_relaxed);
   if (lowest == UINT64_MAX) return VT_OK;
@@ -184,7 +184,7 @@ static vt_status run_gather(vt_cpu_call *c, const vt_cpu_lookup *l) {
   if (vt_cpu_count(c->out) == 0) return VT_OK;
   const int64_t bytes = g.path.count * g.path.size;
   if (g.path.copy == NULL && g.path.plane.columns == g.path.count) g.bytes = bytes;
-  g.jobs = vt_cpu_jobs(c->team, (uint64_t)g.count, 3.0 + (double)bytes * 0.1);
+  g.jobs = vt_cpu_job_count(c->team, (uint64_t)g.count, 3.0 + (double)bytes * 0.1);
   vt_cpu_run_jobs(c->team, g.jobs, rows_job, &g);
   return VT_OK;
 }
@@ -271,7 +271,7 @@ static void list_job(void *context, uint64_t job) {
 }
 
 static uint64_t nonzero_jobs(const vt_cpu_call *c) {
-  return vt_cpu_jobs(c->team, (uint64_t)vt_cpu_count(&c->in[0]), 3.0);
+  return vt_cpu_job_count(c->team, (uint64_t)vt_cpu_count(&c->in[0]), 3.0);
 }
 
 uint64_t vt_cpu_work_nonzero(const vt_cpu_call *c) { return nonzero_jobs(c) * sizeof(int64_t); }

@@ -32,7 +32,7 @@ static shape shape_of(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   if (items > 0 && items < wanted) s.row_parts = vt_cpu_div_up(wanted, items);
   if (s.row_parts > s.row_panels) s.row_parts = s.row_panels > 0 ? s.row_panels : 1;
   const double each = (double)p->m * (double)p->k / (double)s.row_parts * k->columns / 16;
-  s.jobs = vt_cpu_jobs(t, (uint64_t)(items * s.row_parts), each);
+  s.jobs = vt_cpu_job_count(t, (uint64_t)(items * s.row_parts), each);
   return s;
 }
 
@@ -89,7 +89,7 @@ uint64_t vt_cpu_int_rows_bytes(const vt_cpu_team *t, const vt_cpu_int_products *
 void vt_cpu_int_rows_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, void *out) {
   packing a = {.p = p, .s = shape_of(t, p), .to = out};
   a.items = p->row_sets * a.s.row_panels;
-  a.jobs = vt_cpu_jobs(t, (uint64_t)a.items, (double)p->k * a.s.kernels->rows / 2);
+  a.jobs = vt_cpu_job_count(t, (uint64_t)a.items, (double)p->k * a.s.kernels->rows / 2);
   vt_cpu_run_jobs(t, a.jobs, pack_rows_job, &a);
 }
 
@@ -101,7 +101,7 @@ uint64_t vt_cpu_int_columns_bytes(const vt_cpu_team *t, const vt_cpu_int_product
 void vt_cpu_int_columns_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, void *out) {
   packing a = {.p = p, .s = shape_of(t, p), .to = out};
   a.items = a.s.column_panels;
-  a.jobs = vt_cpu_jobs(t, (uint64_t)a.items, (double)p->k * a.s.kernels->columns / 2);
+  a.jobs = vt_cpu_job_count(t, (uint64_t)a.items, (double)p->k * a.s.kernels->columns / 2);
   vt_cpu_run_jobs(t, a.jobs, pack_columns_job, &a);
 }
 

@@ -234,7 +234,7 @@ static matmul read_masked(const vt_cpu_call *c) {
 static uint64_t masked_jobs(const vt_cpu_call *c, const matmul *p) {
   const double per_ns = 20;
   const uint64_t rows = (uint64_t)(p->products * p->m);
-  const uint64_t jobs = vt_cpu_jobs(c->team, rows, 2.0 * (double)p->n * (double)p->k / per_ns);
+  const uint64_t jobs = vt_cpu_job_count(c->team, rows, 2.0 * (double)p->n * (double)p->k / per_ns);
   return jobs < c->team->threads ? jobs : c->team->threads;
 }
 

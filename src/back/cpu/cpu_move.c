@@ -110,7 +110,7 @@ vt_status vt_cpu_run_reshape(vt_cpu_call *c) {
     vt_cpu_copy(c->team, y, &as);
   } else {
     reshape r = {y, x, vt_cpu_count(y), 1};
-    r.jobs = vt_cpu_jobs(c->team, (uint64_t)r.count, 10.0);
+    r.jobs = vt_cpu_job_count(c->team, (uint64_t)r.count, 10.0);
     vt_cpu_run_jobs(c->team, r.jobs, reshape_job, &r);
   }
   return VT_OK;

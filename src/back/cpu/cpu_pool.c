@@ -58,8 +58,9 @@ static void plan_jobs(pooling *p) {
   const vt_view *y = p->y;
   const int64_t count = vt_cpu_count(y);
   p->items = p->is_padded ? y->dim[0] * y->dim[1] : count / y->dim[y->rank - 1];
-  p->jobs = vt_cpu_jobs(p->team, (uint64_t)p->items,
-                        (double)(count / p->items) * (double)p->taps * 0.3 + (double)p->each * 0.1);
+  p->jobs =
+      vt_cpu_job_count(p->team, (uint64_t)p->items,
+                       (double)(count / p->items) * (double)p->taps * 0.3 + (double)p->each * 0.1);
   if (p->is_padded && p->jobs > p->team->threads) p->jobs = p->team->threads;
 }
 

@@ -94,7 +94,7 @@ static int has_gaps(const vt_bk_tensor *t) {
 }
 
 int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s) {
-  if (!vt_step_is_whole(s)) return VT_UNSUPPORTED;
+  if (!vt_step_is_well_formed(s)) return VT_UNSUPPORTED;
   if (vt_cpu_chain_lists_op(s->op))
     return vt_cpu_chain_accepts(&dev->team, s) ? VT_OK : VT_UNSUPPORTED;
   const vt_cpu_handler *h = vt_cpu_handler_of(s->op);
@@ -169,14 +169,14 @@ static void anchor_free(void *user, vt_launch *at) {
   vt_cpu_memory_free(((vt_bk_program *)user)->dev->host, at->kept);
 }
 
-static vt_launching launch_callbacks(vt_bk_program *p) {
-  return (vt_launching){.host = p->dev->host,
-                        .user = p,
-                        .pointwise = vt_cpu_chain_lists_op,
-                        .chain_new = chain_new,
-                        .chain_free = chain_free,
-                        .anchor_new = anchor_new,
-                        .anchor_free = anchor_free};
+static vt_launch_callbacks launch_callbacks(vt_bk_program *p) {
+  return (vt_launch_callbacks){.host = p->dev->host,
+                               .user = p,
+                               .pointwise = vt_cpu_chain_lists_op,
+                               .chain_new = chain_new,
+                               .chain_free = chain_free,
+                               .anchor_new = anchor_new,
+                               .anchor_free = anchor_free};
 }
 
 int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
@@ -185,8 +185,8 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   if (p == NULL) return VT_NOMEM;
   p->dev = dev;
   p->error.size = sizeof p->error;
-  const vt_launching how = launch_callbacks(p);
-  int32_t s = vt_arenas_note(&p->arenas, steps, n);
+  const vt_launch_callbacks how = launch_callbacks(p);
+  int32_t s = vt_arenas_include(&p->arenas, steps, n);
   if (s == VT_OK) s = vt_launches_init(&how, steps, n, &p->steps);
   if (s == VT_OK) {
     *out = p;
@@ -197,7 +197,7 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
 }
 
 void vt_cpu_program_free(vt_bk_program *p) {
-  const vt_launching how = launch_callbacks(p);
+  const vt_launch_callbacks how = launch_callbacks(p);
   vt_launches_done(&how, &p->steps);
   vt_cpu_memory_free(p->dev->host, p);
 }
@@ -210,7 +210,7 @@ int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, ui
   for (uint64_t i = 0; i < n; i++) {
     uint32_t which;
     if (vt_tensor_count(&results[i]) == 0) continue; /* an empty tensor may have any place */
-    vt_launch *at = vt_launches_maker(&p->steps, &results[i], chain_result, &which);
+    vt_launch *at = vt_launches_find_writer(&p->steps, &results[i], chain_result, &which);
     if (at == NULL) return VT_UNSUPPORTED;
     if (which == VT_LAUNCH_CHAIN) {
       vt_cpu_chain_canonicalize(at->chain);
@@ -263,7 +263,7 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
   vt_launch_body body[VT_MAX_BODIES];
   uint64_t version[MAX_VERSIONS] = {0};
   const vt_view *in = at->views, *out = in + s->n_in;
-  vt_launch_place(at, r->base, body);
+  vt_launch_place_views(at, r->base, body);
   for (uint32_t i = 0; i < s->n_in && i < MAX_VERSIONS; i++)
     version[i] = r->version[s->in[i].arena];
   r->at = at;
@@ -298,7 +298,7 @@ static vt_status run_launch(runner *r, const vt_launch *at) {
 static vt_status run_launches(runner *r, const vt_launches *l, int top) {
   for (uint64_t i = 0; i < l->n; i++) {
     VT_TRY(run_launch(r, &l->launches[i]));
-    if (top) vt_launch_tell(&l->launches[i], r->p->dev->host);
+    if (top) vt_launch_report_progress(&l->launches[i], r->p->dev->host);
   }
   return VT_OK;
 }

@@ -52,7 +52,7 @@ static vt_status draw(vt_cpu_call *c, vt_cpu_draw_fn *fn, double cost) {
                                     .step = (uint32_t) * (const uint64_t *)c->in[1].data};
   d.count = vt_cpu_count(c->out);
   d.blocks = vt_cpu_div_up(d.count, 4);
-  d.jobs = vt_cpu_jobs(c->team, (uint64_t)d.blocks, cost);
+  d.jobs = vt_cpu_job_count(c->team, (uint64_t)d.blocks, cost);
   vt_cpu_run_jobs(c->team, d.jobs, draw_job, &d);
   return VT_OK;
 }

@@ -320,7 +320,7 @@ static void reduce_run(const vt_cpu_team *t, const reduction *f) {
   const int64_t chunks = f->chunks > 0 ? f->chunks : 1;
   const int64_t n = f->chunks > 0 ? VT_REDUCE_CHUNK : f->reduced.count;
   reduce_jobs s = {f, 1, items_of(f) * chunks};
-  s.jobs = vt_cpu_jobs(t, (uint64_t)s.items, cost_of(f, n));
+  s.jobs = vt_cpu_job_count(t, (uint64_t)s.items, cost_of(f, n));
   if (s.items > 0) vt_cpu_run_jobs(t, s.jobs, reduce_job, &s);
 }
 

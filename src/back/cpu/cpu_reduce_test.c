@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_reduce_test.c - reductions and running sums: every type, many layouts, lengths around the
  * chunks of S. */
-#include "folded_test.h"
+#include "reduced_test.h"
 
 typedef struct shape {
   uint32_t rank;

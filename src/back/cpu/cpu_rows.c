@@ -38,7 +38,7 @@ static row_jobs row_jobs_of(const vt_cpu_rowwise *r) {
   const vt_cpu_team *t = r->call->team;
   row_jobs s = {.r = r, .group = 1};
   if (r->lines.count == 0) return s;
-  s.jobs = vt_cpu_jobs(t, (uint64_t)r->lines.count, 20.0 + r->cost * (double)r->n);
+  s.jobs = vt_cpu_job_count(t, (uint64_t)r->lines.count, 20.0 + r->cost * (double)r->n);
   if (!has_gaps(r)) return s;
   s.pitch = vt_cpu_round_up(r->n * r->size, VT_CPU_LINE) +
             VT_CPU_LINE; /* a power of two would make rows compete for the same lines of cache */

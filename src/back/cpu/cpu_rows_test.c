@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_rows_test.c - softmax, norms, var and std: rows of many lengths and layouts. */
 #include "far_rows_test.h"
-#include "folded_test.h"
+#include "reduced_test.h"
 
 static reduced_layout result_layout(reduced_layout layout) {
   return layout == REDUCED_REPEATED ? REDUCED_DENSE : layout;
@@ -48,7 +48,7 @@ static void test_far(void) {
         .op = ops[k], .attrs = k < 2 ? (const void *)&a : &over, .n_in = 1, .n_out = 1};
     s.in[0] = reduced_view(VT_DTYPE_F32, 2, (int64_t[]){FAR_ROWS, N}, REDUCED_DENSE);
     s.out[0] = reduced_view(VT_DTYPE_F32, k < 2 ? 2 : 1, (int64_t[]){FAR_ROWS, N}, REDUCED_DENSE);
-    far_rows(s.in[0].data, N);
+    write_far_rows(s.in[0].data, N);
     reduced_check(&s);
   }
 }

@@ -115,11 +115,11 @@ static void sort_rows(scattering *s, uint64_t places) {
 static void scatter_rows(scattering *s, const vt_view *y) {
   const int64_t slice = vt_cpu_count(&s->l->slice);
   const uint64_t places = count_destinations(y, slice, &s->unit);
-  s->jobs = vt_cpu_jobs(s->team, (uint64_t)s->n, 5.0);
+  s->jobs = vt_cpu_job_count(s->team, (uint64_t)s->n, 5.0);
   vt_cpu_run_jobs(s->team, s->jobs, destination_job, s);
   sort_rows(s, places);
   const double bytes = (double)slice * (double)vt_cpu_bytes_of(y->dtype);
-  s->jobs = vt_cpu_jobs(s->team, (uint64_t)s->n, 10.0 + bytes * 0.2);
+  s->jobs = vt_cpu_job_count(s->team, (uint64_t)s->n, 10.0 + bytes * 0.2);
   vt_cpu_run_jobs(s->team, s->jobs, scatter_job, s);
 }
 

@@ -142,7 +142,7 @@ static sorting init_sorting(const vt_cpu_call *c, uint32_t axis, int descending)
   s.key_mask = descending ? UINT64_MAX >> (64 - s.bits) : 0;
   for (uint32_t i = 0; i < x->rank; i++)
     if (i != axis) s.count *= x->dim[i];
-  s.jobs = vt_cpu_jobs(c->team, (uint64_t)s.count, 20.0 * (double)s.n);
+  s.jobs = vt_cpu_job_count(c->team, (uint64_t)s.count, 20.0 * (double)s.n);
   if (s.jobs > c->team->threads) s.jobs = c->team->threads;
   const uint64_t record = is_short(s.bits, s.n) ? sizeof(uint64_t) : sizeof(vt_cpu_record);
   s.slots = s.wanted < s.n / 8 ? 4 * s.wanted + SMALL : s.n;

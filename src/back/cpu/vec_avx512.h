@@ -103,7 +103,7 @@ static inline void v_store_f16(uint16_t *p, V a) {
                       _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
-/* ---- words for quotients by fma, see kern_share.inc ---- */
+/* ---- words for quotients by fma, see kern_divide.inc ---- */
 #define V_FUSED /* v_fma is one instruction */
 static inline V v_div(V a, V b) { return _mm512_div_ps(a, b); }
 static inline V v_fnma(V a, V b, V c) { return _mm512_fnmadd_ps(a, b, c); } /* c - a*b */

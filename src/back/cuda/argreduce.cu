@@ -1,62 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// argreduce.cu - where the extremes of lines stand, and running sums.
+// argreduce.cu - argmin and argmax along lines, and cumulative sums.
 #include "gpu_lanes.cuh"
 
-/* ---- extremes: the highest key, and of equal ones the lowest place ---- */
+/* ---- argmin and argmax: the highest key, and of equal keys the lowest position ---- */
 
-struct best {
+struct best_element {
   uint64_t key;
   int64_t place;
 };
-VT_GPU_FN best better(best a, best b) {
+VT_GPU_FN best_element better(best_element a, best_element b) {
   return b.key > a.key || (b.key == a.key && b.place < a.place) ? b : a;
 }
-VT_GPU_FN best best_of_warp(best b) {
+VT_GPU_FN best_element best_of_warp(best_element b) {
   for (int h = VT_GPU_LANES / 2; h > 0; h /= 2) {
-    best other;
+    best_element other;
     other.key = __shfl_xor_sync(0xffffffffu, b.key, h);
     other.place = __shfl_xor_sync(0xffffffffu, b.place, h);
     b = better(b, other);
   }
   return b;
 }
-VT_GPU_FN void put_best(const vt_gpu_argreduce &a, int64_t line, int64_t span, best b) {
+VT_GPU_FN void put_best(const vt_gpu_argreduce &a, int64_t line, int64_t span, best_element b) {
   int64_t at[2];
   if (a.spans > 1) {
     a.key[line * a.spans + span] = b.key;
     a.place[line * a.spans + span] = b.place;
   } else {
-    vt_places<2>(a.lines, line, at);
+    vt_offsets<2>(a.lines, line, at);
     a.y[at[1]] = b.place;
   }
 }
 
-/* Elements first, first + step, ... of a span. A key of 0 is that of a real element: the place
- * INT64_MAX loses to it. */
+/* Finds the best of elements first, first + step, ... of a span. A real element may have key 0; the
+ * start value loses to it because its position is INT64_MAX. */
 template <class T>
-VT_GPU_FN best best_of_span(const vt_gpu_argreduce &a, int64_t line, int64_t span, int first,
-                            int step) {
+VT_GPU_FN best_element best_of_span(const vt_gpu_argreduce &a, int64_t line, int64_t span,
+                                    int first, int step) {
   const int64_t from = span * a.span, end = a.n - from < a.span ? a.n : from + a.span;
-  best b = {0, INT64_MAX};
+  best_element b = {0, INT64_MAX};
   int64_t at[2], along[1];
-  vt_places<2>(a.lines, line, at);
+  vt_offsets<2>(a.lines, line, at);
   const T *x = (const T *)a.x + at[0];
   for (int64_t i = from + first; i < end; i += step) {
-    vt_places<1>(a.along, i, along);
+    vt_offsets<1>(a.along, i, along);
     const T v = x[along[0]];
     const uint64_t key = a.least ? vt_lane_of<T>::low(v) : vt_lane_of<T>::high(v);
-    if (key > b.key || b.place == INT64_MAX) b = best{key, i};
+    if (key > b.key || b.place == INT64_MAX) b = best_element{key, i};
   }
   return b;
 }
 
 template <class T>
 VT_GPU_FN void argreduce_lines(const vt_gpu_argreduce &a) {
-  const int64_t items = a.lines.n * a.spans, apart = vt_gpu_grid_stride() / VT_GPU_LANES;
+  const int64_t items = a.lines.n * a.spans, warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
-  for (int64_t item = vt_gpu_first() / VT_GPU_LANES; item < items; item += apart) {
+  for (int64_t item = vt_gpu_first() / VT_GPU_LANES; item < items; item += warp_stride) {
     const int64_t line = item / a.spans, span = item - line * a.spans;
-    const best b = best_of_warp(best_of_span<T>(a, line, span, lane, VT_GPU_LANES));
+    const best_element b = best_of_warp(best_of_span<T>(a, line, span, lane, VT_GPU_LANES));
     if (lane == 0) put_best(a, line, span, b);
   }
 }
@@ -82,27 +82,28 @@ VT_KERNEL(argreduce_columns_u8, vt_gpu_argreduce, 256) { argreduce_columns<uint8
 VT_KERNEL(argreduce_columns_i32, vt_gpu_argreduce, 256) { argreduce_columns<int32_t>(a); }
 VT_KERNEL(argreduce_columns_i64, vt_gpu_argreduce, 256) { argreduce_columns<int64_t>(a); }
 
-/* The best of the spans of each line. */
+/* Finds the best of the spans of each line. */
 VT_KERNEL(argreduce_spans, vt_gpu_argreduce, 256) {
-  const int64_t apart = vt_gpu_grid_stride() / VT_GPU_LANES;
+  const int64_t warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
-  for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += apart) {
-    best b = {0, INT64_MAX};
+  for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += warp_stride) {
+    best_element b = {0, INT64_MAX};
     for (int64_t s = lane; s < a.spans; s += VT_GPU_LANES)
-      b = better(b, best{a.key[line * a.spans + s], a.place[line * a.spans + s]});
+      b = better(b, best_element{a.key[line * a.spans + s], a.place[line * a.spans + s]});
     b = best_of_warp(b);
     int64_t at[2];
-    vt_places<2>(a.lines, line, at);
+    vt_offsets<2>(a.lines, line, at);
     if (lane == 0) a.y[at[1]] = b.place;
   }
 }
 
-/* ---- running sums: a within a row of 32, b of the rows before, carry of the chunks before ---- */
+/* ---- cumulative sums: a within a row of 32, plus b of the rows before, plus the carry of the
+ * chunks before ---- */
 
-enum { RUNNING_THREADS = 128 };
+enum { CUMSUM_THREADS = 128 };
 
-/* The rows of a chunk are the lanes of a warp, each with the sum of its row; what comes before it.
- */
+/* The lanes of a warp hold the sums of a chunk's rows; returns the sum of the rows before this
+ * lane's. */
 template <class C>
 VT_GPU_FN C rows_before(C sum) {
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
@@ -114,77 +115,80 @@ VT_GPU_FN C rows_before(C sum) {
   return b;
 }
 
-/* A chunk into or out of the room of a warp, whose rows are a little apart. */
-enum { ROOM = VT_GPU_LANES * (VT_GPU_LANES + 1) };
-VT_GPU_FN int room_at(int i) { return i + i / VT_GPU_LANES; }
+/* A chunk in a warp's shared memory; each row of 32 has a pad of one element to avoid bank
+ * conflicts. */
+enum { PADDED_CHUNK = VT_GPU_LANES * (VT_GPU_LANES + 1) };
+VT_GPU_FN int padded_index(int i) { return i + i / VT_GPU_LANES; }
 
 template <class T, class C>
-VT_GPU_FN void chunk_in(const vt_gpu_running &a, const T *x, int64_t first, C *room) {
+VT_GPU_FN void chunk_in(const vt_gpu_cumsum &a, const T *x, int64_t first, C *shared) {
   const int count = a.n - first < VT_GPU_CHUNK ? (int)(a.n - first) : VT_GPU_CHUNK;
   for (int i = (int)threadIdx.x % VT_GPU_LANES; i < VT_GPU_CHUNK; i += VT_GPU_LANES) {
     int64_t at[1];
-    vt_places<1>(a.along, first + (i < count ? i : 0), at);
-    room[room_at(i)] = i < count ? (C)x[at[0]] : (C)0;
+    vt_offsets<1>(a.along, first + (i < count ? i : 0), at);
+    shared[padded_index(i)] = i < count ? (C)x[at[0]] : (C)0;
   }
 }
 
 template <class T, class C>
-VT_GPU_FN void chunk_out(const vt_gpu_running &a, T *y, int64_t first, const C *room) {
+VT_GPU_FN void chunk_out(const vt_gpu_cumsum &a, T *y, int64_t first, const C *shared) {
   const int count = a.n - first < VT_GPU_CHUNK ? (int)(a.n - first) : VT_GPU_CHUNK;
   for (int i = (int)threadIdx.x % VT_GPU_LANES; i < count; i += VT_GPU_LANES) {
     int64_t at[2];
     if (first + i + a.late >= a.n) continue;
-    vt_places<2>(a.along, first + i + a.late, at);
-    y[at[1]] = (T)room[room_at(i)];
+    vt_offsets<2>(a.along, first + i + a.late, at);
+    y[at[1]] = (T)shared[padded_index(i)];
   }
 }
 
-/* The sums of a chunk by itself, b + a, left in the room; returns that of its last element. A
- * shorter chunk goes on with 0, which changes no sum. */
+/* Replaces the elements of a chunk by their cumulative sums b + a; returns the last one. A shorter
+ * chunk is padded by 0, which changes no sum. */
 template <class C>
-VT_GPU_FN C chunk_sums(C *room) {
-  C *row = room + (int)threadIdx.x % VT_GPU_LANES * (VT_GPU_LANES + 1), s = (C)0;
+VT_GPU_FN C chunk_sums(C *shared) {
+  C *row = shared + (int)threadIdx.x % VT_GPU_LANES * (VT_GPU_LANES + 1), s = (C)0;
   for (int k = 0; k < VT_GPU_LANES; k++) row[k] = s = s + row[k];
   const C b = rows_before<C>(s);
   for (int k = 0; k < VT_GPU_LANES; k++) row[k] = b + row[k];
   return __shfl_sync(0xffffffffu, b + s, VT_GPU_LANES - 1);
 }
 
-/* What `carry` holds afterwards, when it is there to be made, is the sum of each chunk. */
+/* If `last` is false, writes the sum of each chunk to `carry`; else writes the cumulative sums,
+ * using the carries. */
 template <class T>
-VT_GPU_FN void running(const vt_gpu_running &a, bool last) {
+VT_GPU_FN void cumsum_of(const vt_gpu_cumsum &a, bool last) {
   typedef typename vt_lane_of<T>::acc C;
-  __shared__ C rooms[RUNNING_THREADS / VT_GPU_LANES][ROOM];
-  C *room = rooms[threadIdx.x / VT_GPU_LANES];
-  const int64_t items = a.lines.n * a.chunks, apart = vt_gpu_grid_stride() / VT_GPU_LANES;
+  __shared__ C rooms[CUMSUM_THREADS / VT_GPU_LANES][PADDED_CHUNK];
+  C *shared = rooms[threadIdx.x / VT_GPU_LANES];
+  const int64_t items = a.lines.n * a.chunks, warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
-  for (int64_t item = vt_gpu_first() / VT_GPU_LANES; item < items; item += apart) {
+  for (int64_t item = vt_gpu_first() / VT_GPU_LANES; item < items; item += warp_stride) {
     const int64_t line = item / a.chunks, first = (item - line * a.chunks) * VT_GPU_CHUNK;
     int64_t at[2], place[2];
-    vt_places<2>(a.lines, line, at);
+    vt_offsets<2>(a.lines, line, at);
     __syncwarp();
-    chunk_in<T, C>(a, (const T *)a.x + at[0], first, room);
+    chunk_in<T, C>(a, (const T *)a.x + at[0], first, shared);
     __syncwarp();
-    const C sum = chunk_sums<C>(room);
+    const C sum = chunk_sums<C>(shared);
     if (!last) {
       if (lane == 0) ((T *)a.carry)[item] = (T)sum;
       continue;
     }
     const C carry = a.carry == nullptr ? (C)0 : (C)((const T *)a.carry)[item];
-    C *row = room + lane * (VT_GPU_LANES + 1);
+    C *row = shared + lane * (VT_GPU_LANES + 1);
     for (int k = 0; k < VT_GPU_LANES; k++) row[k] = carry + row[k];
     __syncwarp();
-    chunk_out<T, C>(a, (T *)a.y + at[1], first, room);
+    chunk_out<T, C>(a, (T *)a.y + at[1], first, shared);
     if (a.late && first == 0 && lane == 0) {
-      vt_places<2>(a.along, 0, place);
+      vt_offsets<2>(a.along, 0, place);
       ((T *)a.y)[at[1] + place[1]] = (T)0;
     }
   }
 }
 
-/* carry = y of the last element of a chunk = carry + sum of the chunk. */
+/* Replaces the sums of chunks by carries: the next carry is the carry plus the chunk's sum, which
+ * is y of the chunk's last element. */
 template <class T>
-VT_GPU_FN void carries(const vt_gpu_running &a) {
+VT_GPU_FN void carries(const vt_gpu_cumsum &a) {
   typedef typename vt_lane_of<T>::acc C;
   for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
     T *p = (T *)a.carry + line * a.chunks;
@@ -197,23 +201,23 @@ VT_GPU_FN void carries(const vt_gpu_running &a) {
   }
 }
 
-VT_KERNEL(running_chunks_f32, vt_gpu_running, RUNNING_THREADS) { running<float>(a, false); }
-VT_KERNEL(running_chunks_f64, vt_gpu_running, RUNNING_THREADS) { running<double>(a, false); }
-VT_KERNEL(running_chunks_i8, vt_gpu_running, RUNNING_THREADS) { running<int8_t>(a, false); }
-VT_KERNEL(running_chunks_u8, vt_gpu_running, RUNNING_THREADS) { running<uint8_t>(a, false); }
-VT_KERNEL(running_chunks_i32, vt_gpu_running, RUNNING_THREADS) { running<int32_t>(a, false); }
-VT_KERNEL(running_chunks_i64, vt_gpu_running, RUNNING_THREADS) { running<int64_t>(a, false); }
+VT_KERNEL(cumsum_chunks_f32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<float>(a, false); }
+VT_KERNEL(cumsum_chunks_f64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<double>(a, false); }
+VT_KERNEL(cumsum_chunks_i8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<int8_t>(a, false); }
+VT_KERNEL(cumsum_chunks_u8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<uint8_t>(a, false); }
+VT_KERNEL(cumsum_chunks_i32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<int32_t>(a, false); }
+VT_KERNEL(cumsum_chunks_i64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<int64_t>(a, false); }
 
-VT_KERNEL(running_carry_f32, vt_gpu_running, 128) { carries<float>(a); }
-VT_KERNEL(running_carry_f64, vt_gpu_running, 128) { carries<double>(a); }
-VT_KERNEL(running_carry_i8, vt_gpu_running, 128) { carries<int8_t>(a); }
-VT_KERNEL(running_carry_u8, vt_gpu_running, 128) { carries<uint8_t>(a); }
-VT_KERNEL(running_carry_i32, vt_gpu_running, 128) { carries<int32_t>(a); }
-VT_KERNEL(running_carry_i64, vt_gpu_running, 128) { carries<int64_t>(a); }
+VT_KERNEL(cumsum_carry_f32, vt_gpu_cumsum, 128) { carries<float>(a); }
+VT_KERNEL(cumsum_carry_f64, vt_gpu_cumsum, 128) { carries<double>(a); }
+VT_KERNEL(cumsum_carry_i8, vt_gpu_cumsum, 128) { carries<int8_t>(a); }
+VT_KERNEL(cumsum_carry_u8, vt_gpu_cumsum, 128) { carries<uint8_t>(a); }
+VT_KERNEL(cumsum_carry_i32, vt_gpu_cumsum, 128) { carries<int32_t>(a); }
+VT_KERNEL(cumsum_carry_i64, vt_gpu_cumsum, 128) { carries<int64_t>(a); }
 
-VT_KERNEL(running_f32, vt_gpu_running, RUNNING_THREADS) { running<float>(a, true); }
-VT_KERNEL(running_f64, vt_gpu_running, RUNNING_THREADS) { running<double>(a, true); }
-VT_KERNEL(running_i8, vt_gpu_running, RUNNING_THREADS) { running<int8_t>(a, true); }
-VT_KERNEL(running_u8, vt_gpu_running, RUNNING_THREADS) { running<uint8_t>(a, true); }
-VT_KERNEL(running_i32, vt_gpu_running, RUNNING_THREADS) { running<int32_t>(a, true); }
-VT_KERNEL(running_i64, vt_gpu_running, RUNNING_THREADS) { running<int64_t>(a, true); }
+VT_KERNEL(cumsum_f32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<float>(a, true); }
+VT_KERNEL(cumsum_f64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<double>(a, true); }
+VT_KERNEL(cumsum_i8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<int8_t>(a, true); }
+VT_KERNEL(cumsum_u8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<uint8_t>(a, true); }
+VT_KERNEL(cumsum_i32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<int32_t>(a, true); }
+VT_KERNEL(cumsum_i64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_of<int64_t>(a, true); }

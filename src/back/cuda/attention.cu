@@ -1,49 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention.cu - attention of many queries, whole. A block has some queries of one head on chip and
-// passes over the keys twice, a tile of them at a time: for the greatest score; then for the
-// weights, their sum and their products with v. Scores are kept in memory from one pass to the
-// other, where a block has room for those of its queries and no others; where even that is too much
-// they are computed twice and never leave the chip.
+// attention.cu - attention with many queries, in one launch. A thread block keeps some queries of
+// one head in shared memory and passes over the keys twice, a tile at a time: first for the
+// greatest score of each row, then for the weights, their sum and their products with v. Scores
+// stay in memory between the passes, in scratch for the queries of the resident blocks only. If
+// even that is too much, scores are computed twice and never stored.
 #include "gpu_attend.cuh"
 
 enum {
   TILE = VT_ATTEND_TILE,
   THREADS = VT_ATTEND_THREADS,
   ACROSS = 16,              // threads that share a row
-  DOWN = THREADS / ACROSS,  // rows that are worked at in one go
-  KEYS = TILE / ACROSS,     // keys of a thread in a tile
-  WEIGHTS = TILE + 4        // floats from a row of weights to the next
+  DOWN = THREADS / ACROSS,  // rows that the threads process at a time
+  KEYS = TILE / ACROSS,     // keys per thread in a tile
+  WEIGHTS = TILE + 4        // floats per row of weights, padded
 };
 
 // ---- tiles ----
 
-// Rows of `columns` numbers into rows of D, with +0 after them, and whole rows of +0 after the n
-// that there are. Rows lie D + 4 apart, so that neighbours are in different banks.
+// Copies n rows of `columns` numbers to ROWS rows of D, filled up with +0. Rows are D + 4 floats
+// apart, so that neighbouring rows are in different banks.
 template <int D, int ROWS>
-VT_GPU_FN void take_tile(float *to, const float *from, int64_t row, int64_t step, int64_t n,
+VT_GPU_FN void copy_tile(float *to, const float *from, int64_t row, int64_t step, int64_t n,
                          int64_t columns, bool wide) {
   if (wide) {
     _Pragma("unroll 4") for (int i = threadIdx.x; i < ROWS * D / 4; i += THREADS) {
       const int r = i / (D / 4), c = i % (D / 4) * 4;
       const bool there = r < n && c < columns;
-      vt_ahead_16(to + r * (D + 4) + c, there ? from + (r * row + c) : from, there);
+      vt_async_copy_16(to + r * (D + 4) + c, there ? from + (r * row + c) : from, there);
     }
   } else {
     _Pragma("unroll 1") for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
       const int r = i / D, c = i % D;
       const bool there = r < n && c < columns;
-      vt_ahead_4(to + r * (D + 4) + c, there ? from + (r * row + c * step) : from, there);
+      vt_async_copy_4(to + r * (D + 4) + c, there ? from + (r * row + c * step) : from, there);
     }
   }
-  vt_ahead_close();
+  vt_async_close_group();
 }
 
-VT_GPU_FN void fuse(float &p, float x, float y) { p = __fmaf_rn(x, y, p); }
+VT_GPU_FN void multiply_add(float &p, float x, float y) { p = __fmaf_rn(x, y, p); }
 
-// D(q, k) of R rows and KEYS keys of this thread. D is at most 256: one chain, added to +0.
+// Computes D(q, k) for R rows and KEYS keys of this thread. D is at most 256, so it is one chain,
+// added to +0.
 template <int D, int R>
 VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]) {
-  enum { AGAIN = 8 / R };  // twice as much would not fit the registers
+  enum { AGAIN = 8 / R };  // unrolling twice as much would spill registers
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
   for (int i = 0; i < R; i++) VT_UNROLL
@@ -56,13 +57,13 @@ VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]
     for (int i = 0; i < R; i++) {
       const float4 f = *(const float4 *)(q + (y + DOWN * i) * (D + 4) + c);
       VT_UNROLL
-      for (int j = 0; j < KEYS; j++) fuse(s[i][j], f.x, b[j].x);
+      for (int j = 0; j < KEYS; j++) multiply_add(s[i][j], f.x, b[j].x);
       VT_UNROLL
-      for (int j = 0; j < KEYS; j++) fuse(s[i][j], f.y, b[j].y);
+      for (int j = 0; j < KEYS; j++) multiply_add(s[i][j], f.y, b[j].y);
       VT_UNROLL
-      for (int j = 0; j < KEYS; j++) fuse(s[i][j], f.z, b[j].z);
+      for (int j = 0; j < KEYS; j++) multiply_add(s[i][j], f.z, b[j].z);
       VT_UNROLL
-      for (int j = 0; j < KEYS; j++) fuse(s[i][j], f.w, b[j].w);
+      for (int j = 0; j < KEYS; j++) multiply_add(s[i][j], f.w, b[j].w);
     }
   }
   VT_UNROLL
@@ -70,16 +71,16 @@ VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]
   for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] + 0.0f;
 }
 
-// One key of a few rows and columns; CAREFUL leaves out what is absent.
+// Adds the weight of one key times C columns of v; CAREFUL skips absent keys.
 template <bool CAREFUL, int C>
-VT_GPU_FN void weigh_values(float e, const float (&v)[C], float (&p)[C]) {
+VT_GPU_FN void add_weighted_value(float e, const float (&v)[C], float (&p)[C]) {
   if (CAREFUL && attend_is_absent(e)) return;
   VT_UNROLL
-  for (int c = 0; c < C; c++) fuse(p[c], e, v[c]);
+  for (int c = 0; c < C; c++) multiply_add(p[c], e, v[c]);
 }
 
-// The products of a tile's weights with v, on top of p. A thread has C columns, four neighbours and
-// four neighbours 64 further on.
+// Adds the products of a tile's weights with v to p. A thread has C columns: four contiguous ones,
+// and four more that are 64 columns further.
 template <bool CAREFUL, int D, int R>
 VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D / ACROSS]) {
   enum { C = D / ACROSS };
@@ -98,10 +99,10 @@ VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D /
     VT_UNROLL
     for (int i = 0; i < R; i++) {
       const float4 f = *(const float4 *)(e + (y + DOWN * i) * WEIGHTS + j);
-      weigh_values<CAREFUL, C>(f.x, w[0], p[i]);
-      weigh_values<CAREFUL, C>(f.y, w[1], p[i]);
-      weigh_values<CAREFUL, C>(f.z, w[2], p[i]);
-      weigh_values<CAREFUL, C>(f.w, w[3], p[i]);
+      add_weighted_value<CAREFUL, C>(f.x, w[0], p[i]);
+      add_weighted_value<CAREFUL, C>(f.y, w[1], p[i]);
+      add_weighted_value<CAREFUL, C>(f.z, w[2], p[i]);
+      add_weighted_value<CAREFUL, C>(f.w, w[3], p[i]);
     }
   }
 }
@@ -109,33 +110,35 @@ VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D /
 // ---- a block of queries ----
 
 struct attend_block {
-  int64_t pair, b, h, first;  // queries from `first` on
+  int64_t pair, b, h, first;  // first query of the block
   const float *k, *v;
-  int from, to;                // keys that any row sees, from a whole tile on
-  int common_from, common_to;  // those that all rows see
+  int from, to;                // keys that any row attends to; `from` is rounded down to a tile
+  int common_from, common_to;  // keys that all rows attend to
 };
 
 template <int D, int R>
-struct attend_room {  // on chip
+struct attend_shared {  // in shared memory
   enum { ROWS = DOWN * R };
   float q[ROWS * (D + 4)], stage[2][TILE * (D + 4)], e[ROWS * WEIGHTS];
   int lo[ROWS], hi[ROWS];
-  float most[ROWS];  // scores
+  float most[ROWS];  // greatest score of each row
   attend_block block;
-  float even[R][THREADS];  // a lane of S of each thread's rows; registers have the other
+  float even[R][THREADS];  // lane x of S for each row of a thread; registers hold lane x + 16
 };
-static_assert(sizeof(attend_room<64, 8>) == VT_ATTEND_64_ROOM, "what a launch asks for");
-static_assert(sizeof(attend_room<128, 4>) == VT_ATTEND_128_ROOM, "what a launch asks for");
+static_assert(sizeof(attend_shared<64, 8>) == VT_ATTEND_64_SHARED, "what a launch asks for");
+static_assert(sizeof(attend_shared<128, 4>) == VT_ATTEND_128_SHARED, "what a launch asks for");
 
-// Rows after the last one see what that sees; nothing is made of them.
+// Finds the keys of each row and of all rows. Rows after the last one copy its range; their results
+// are not stored.
 template <int D, int R>
-VT_GPU_FN void look_at_rows(const vt_gpu_attention &a, attend_room<D, R> *room, attend_block &t) {
+VT_GPU_FN void find_keys_of_rows(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                 attend_block &t) {
   enum { ROWS = DOWN * R };
   const int r = threadIdx.x;
   if (r < ROWS) {
-    const attend_range x = attend_look(a, t.b, attend_least(t.first + r, a.queries - 1));
-    room->lo[r] = (int)x.lo;
-    room->hi[r] = (int)x.hi;
+    const attend_range x = attend_keys_of(a, t.b, attend_min(t.first + r, a.queries - 1));
+    shared->lo[r] = (int)x.lo;
+    shared->hi[r] = (int)x.hi;
   }
   __syncthreads();
   t.from = VT_ATTEND_LONGEST;
@@ -143,7 +146,7 @@ VT_GPU_FN void look_at_rows(const vt_gpu_attention &a, attend_room<D, R> *room, 
   t.common_from = 0;
   t.common_to = VT_ATTEND_LONGEST;
   for (int i = 0; i < ROWS; i++) {
-    const int lo = room->lo[i], hi = room->hi[i];
+    const int lo = shared->lo[i], hi = shared->hi[i];
     if (hi > 0) {
       t.from = min(t.from, lo);
       t.to = max(t.to, hi);
@@ -155,12 +158,12 @@ VT_GPU_FN void look_at_rows(const vt_gpu_attention &a, attend_room<D, R> *room, 
   if (a.mask.data != nullptr) t.common_to = 0;
 }
 
-// The last queries first: where they see what is before them, they have the most to do. What all
-// threads know alike is on chip too, so that registers are left for what they do not.
+// Starts a block of queries. The last queries come first: with causal attention they have the most
+// keys. Values that are the same for all threads are kept in shared memory, to save registers.
 template <int D, int R>
-VT_GPU_FN void begin(const vt_gpu_attention &a, attend_room<D, R> *room, int64_t number) {
+VT_GPU_FN void begin_block(const vt_gpu_attention &a, attend_shared<D, R> *shared, int64_t number) {
   enum { ROWS = DOWN * R };
-  const int64_t tiles = attend_parts(a.queries, ROWS), before = number / a.pairs;
+  const int64_t tiles = attend_ceil_div(a.queries, ROWS), before = number / a.pairs;
   attend_block t;
   t.pair = number - before * a.pairs;
   t.b = t.pair / a.heads;
@@ -169,16 +172,16 @@ VT_GPU_FN void begin(const vt_gpu_attention &a, attend_room<D, R> *room, int64_t
   const int64_t group = t.h / (a.heads / a.groups);
   t.k = attend_row<float>(a.k, t.b, group, 0);
   t.v = attend_row<float>(a.v, t.b, group, 0);
-  take_tile<D, ROWS>(room->q, attend_row<float>(a.q, t.b, t.h, t.first), a.q.step[2], a.q.step[3],
+  copy_tile<D, ROWS>(shared->q, attend_row<float>(a.q, t.b, t.h, t.first), a.q.step[2], a.q.step[3],
                      a.queries - t.first, a.depth, a.wide[0]);
-  look_at_rows<D, R>(a, room, t);
-  if (threadIdx.x == 0) room->block = t;
+  find_keys_of_rows<D, R>(a, shared, t);
+  if (threadIdx.x == 0) shared->block = t;
   __syncthreads();
 }
 
-// Which of a thread's scores of a tile are of keys that are seen: bit KEYS*i + j.
+// Bits of a thread's scores in a tile whose keys the row attends to: bit KEYS*i + j.
 template <int D, int R>
-VT_GPU_FN uint32_t seen_in_tile(const vt_gpu_attention &a, const attend_room<D, R> *room,
+VT_GPU_FN uint32_t seen_in_tile(const vt_gpu_attention &a, const attend_shared<D, R> *shared,
                                 const attend_block &t, int tile) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   uint32_t seen = 0;
@@ -186,10 +189,10 @@ VT_GPU_FN uint32_t seen_in_tile(const vt_gpu_attention &a, const attend_room<D, 
   for (int i = 0; i < R; i++) {
     const int r = y + DOWN * i;
     const uint8_t *mask =
-        attend_row<uint8_t>(a.mask, t.b, t.h, attend_least(t.first + r, a.queries - 1));
+        attend_row<uint8_t>(a.mask, t.b, t.h, attend_min(t.first + r, a.queries - 1));
     for (int j = 0; j < KEYS; j++) {
       const int key = tile + x + ACROSS * j;
-      bool here = room->lo[r] <= key && key < room->hi[r];
+      bool here = shared->lo[r] <= key && key < shared->hi[r];
       if (here && a.mask.data != nullptr) here = mask[key * a.mask.step[3]] != 0;
       seen |= (uint32_t)here << (KEYS * i + j);
     }
@@ -197,7 +200,7 @@ VT_GPU_FN uint32_t seen_in_tile(const vt_gpu_attention &a, const attend_room<D, 
   return seen;
 }
 
-// Scores from products, those of absent keys being anything.
+// Turns products into scores. The scores of absent keys are meaningless.
 template <int R>
 VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int tile, uint32_t seen,
                           float (&s)[R][KEYS]) {
@@ -208,7 +211,7 @@ VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int 
   if (a.bias.data == nullptr) return;
   VT_UNROLL
   for (int i = 0; i < R; i++) {
-    const int64_t query = attend_least(t.first + y + DOWN * i, a.queries - 1);
+    const int64_t query = attend_min(t.first + y + DOWN * i, a.queries - 1);
     const float *bias = attend_row<float>(a.bias, t.b, t.h, query);
     VT_UNROLL
     for (int j = 0; j < KEYS; j++)
@@ -218,46 +221,48 @@ VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int 
 }
 
 template <int D>
-VT_GPU_FN void take_keys(const vt_gpu_attention &a, const attend_block &t, int tile, float *to) {
-  take_tile<D, TILE>(to, t.k + tile * a.k.step[2], a.k.step[2], a.k.step[3], a.keys - tile, a.depth,
+VT_GPU_FN void copy_keys(const vt_gpu_attention &a, const attend_block &t, int tile, float *to) {
+  copy_tile<D, TILE>(to, t.k + tile * a.k.step[2], a.k.step[2], a.k.step[3], a.keys - tile, a.depth,
                      a.wide[1]);
 }
 template <int D>
-VT_GPU_FN void take_values(const vt_gpu_attention &a, const attend_block &t, int tile, float *to) {
-  take_tile<D, TILE>(to, t.v + tile * a.v.step[2], a.v.step[2], a.v.step[3], a.keys - tile, a.width,
+VT_GPU_FN void copy_values(const vt_gpu_attention &a, const attend_block &t, int tile, float *to) {
+  copy_tile<D, TILE>(to, t.v + tile * a.v.step[2], a.v.step[2], a.v.step[3], a.keys - tile, a.width,
                      a.wide[2]);
 }
 
-// ---- scores that are kept: a thread meets nothing there but its own ----
+// ---- stored scores: each thread reads only the scores that it wrote ----
 
 template <int R>
-VT_GPU_FN float *kept_of(const vt_gpu_attention &a, const attend_block &t, int tile) {
+VT_GPU_FN float *stored_scores(const vt_gpu_attention &a, const attend_block &t, int tile) {
   return a.scores + blockIdx.x * a.stride + (tile - t.from) * (THREADS * R * KEYS / TILE) +
          4 * threadIdx.x;
 }
 template <int R>
-VT_GPU_FN void keep_scores(float *to, const float (&s)[R][KEYS]) {
+VT_GPU_FN void store_scores(float *to, const float (&s)[R][KEYS]) {
   static_assert(KEYS == 4, "16 bytes a row");
   VT_UNROLL
   for (int i = 0; i < R; i++)
     *(float4 *)(to + 4 * THREADS * i) = make_float4(s[i][0], s[i][1], s[i][2], s[i][3]);
 }
 
-// To where the queries or the second tile of keys were: two that are on their way or in use.
+// Buffers for stored scores in shared memory: the queries' memory and the second tile of keys,
+// which are no longer needed. One is being loaded while the other is in use.
 template <int D, int R>
-VT_GPU_FN float *kept_room(attend_room<D, R> *room, int which) {
-  static_assert(THREADS * R * KEYS <= sizeof room->q / 4, "scores of a tile fit where queries do");
-  static_assert(sizeof room->q <= sizeof *room->stage, "and where keys do");
-  return (which == 0 ? room->q : room->stage[1]) + 4 * threadIdx.x;
+VT_GPU_FN float *score_buffer(attend_shared<D, R> *shared, int which) {
+  static_assert(THREADS * R * KEYS <= sizeof shared->q / 4,
+                "scores of a tile fit where queries do");
+  static_assert(sizeof shared->q <= sizeof *shared->stage, "and where keys do");
+  return (which == 0 ? shared->q : shared->stage[1]) + 4 * threadIdx.x;
 }
 template <int R>
-VT_GPU_FN void send_scores(float *to, const float *from) {
+VT_GPU_FN void prefetch_scores(float *to, const float *from) {
   VT_UNROLL
-  for (int i = 0; i < R; i++) vt_ahead_16(to + 4 * THREADS * i, from + 4 * THREADS * i, true);
-  vt_ahead_close();
+  for (int i = 0; i < R; i++) vt_async_copy_16(to + 4 * THREADS * i, from + 4 * THREADS * i, true);
+  vt_async_close_group();
 }
 template <int R>
-VT_GPU_FN void take_scores(const float *from, float (&s)[R][KEYS]) {
+VT_GPU_FN void load_scores(const float *from, float (&s)[R][KEYS]) {
   VT_UNROLL
   for (int i = 0; i < R; i++) {
     const float4 f = *(const float4 *)(from + 4 * THREADS * i);
@@ -268,26 +273,26 @@ VT_GPU_FN void take_scores(const float *from, float (&s)[R][KEYS]) {
   }
 }
 
-// The first pass: the greatest score of each row. Unless scores are kept, leaves the first tile of
-// keys on its way to stage[now], which it returns.
+// The first pass: finds the greatest score of each row. Unless scores are stored (KEPT), it starts
+// loading the first tile of keys again into stage[now] and returns now.
 template <bool KEPT, int D, int R>
-VT_GPU_FN int pass_for_most(const vt_gpu_attention &a, attend_room<D, R> *room,
-                            const attend_block &t) {
+VT_GPU_FN int pass_for_max(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                           const attend_block &t) {
   int now = 0;
   float m[R];
   VT_UNROLL
   for (int i = 0; i < R; i++) m[i] = attend_lowest();
-  take_keys<D>(a, t, t.from, room->stage[0]);
+  copy_keys<D>(a, t, t.from, shared->stage[0]);
   for (int tile = t.from; tile < t.to; tile += TILE) {
     float s[R][KEYS];
-    vt_ahead_wait<0>();
+    vt_async_wait<0>();
     __syncthreads();
     if (!KEPT || tile + TILE < t.to)
-      take_keys<D>(a, t, tile + TILE < t.to ? tile + TILE : t.from, room->stage[now ^ 1]);
-    multiply_keys<D, R>(room->q, room->stage[now], s);
-    const uint32_t seen = seen_in_tile<D, R>(a, room, t, tile);
+      copy_keys<D>(a, t, tile + TILE < t.to ? tile + TILE : t.from, shared->stage[now ^ 1]);
+    multiply_keys<D, R>(shared->q, shared->stage[now], s);
+    const uint32_t seen = seen_in_tile<D, R>(a, shared, t, tile);
     score_tile<R>(a, t, tile, seen, s);
-    if (KEPT) keep_scores<R>(kept_of<R>(a, t, tile), s);
+    if (KEPT) store_scores<R>(stored_scores<R>(a, t, tile), s);
     VT_UNROLL
     for (int i = 0; i < R; i++) VT_UNROLL
     for (int j = 0; j < KEYS; j++)
@@ -296,14 +301,15 @@ VT_GPU_FN int pass_for_most(const vt_gpu_attention &a, attend_room<D, R> *room,
   }
   VT_UNROLL
   for (int i = 0; i < R; i++) {
-    const float most = attend_join_most<ACROSS / 2>(m[i]);
-    if (threadIdx.x % ACROSS == 0) room->most[threadIdx.x / ACROSS + DOWN * i] = most;
+    const float most = attend_max_lanes<ACROSS / 2>(m[i]);
+    if (threadIdx.x % ACROSS == 0) shared->most[threadIdx.x / ACROSS + DOWN * i] = most;
   }
   return now;
 }
 
-// The arguments that the short way left open, in place of weights: bit KEYS*i + j.
-VT_GPU_FN void settle_weights(float *e, uint32_t open) {
+// Computes the exp of arguments that the quick phase left undecided; `e` holds them in place of
+// weights, and bit KEYS*i + j of `open` marks them.
+VT_GPU_FN void finish_weights(float *e, uint32_t open) {
   while (open != 0) {
     const int bit = __ffs((int)open) - 1;
     float *at = e + DOWN * (bit / KEYS) * WEIGHTS + ACROSS * (bit % KEYS);
@@ -312,16 +318,16 @@ VT_GPU_FN void settle_weights(float *e, uint32_t open) {
   }
 }
 
-// The weights of a tile, and their sums in lanes x and x + 16 of each row.
+// Computes the weights of a tile and adds them to lanes x and x + 16 of S of each row.
 template <int D, int R>
-VT_GPU_FN void weigh_tile(attend_room<D, R> *room, vt_exp_entry table, uint32_t seen,
-                          const float (&s)[R][KEYS], float (&odd)[R]) {
+VT_GPU_FN void compute_weights(attend_shared<D, R> *shared, vt_exp_entry table, uint32_t seen,
+                               const float (&s)[R][KEYS], float (&odd)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
-  float *e = room->e + y * WEIGHTS + x;
+  float *e = shared->e + y * WEIGHTS + x;
   uint32_t open = 0;
   VT_UNROLL
   for (int i = 0; i < R; i++) {
-    const float m = room->most[y + DOWN * i];
+    const float m = shared->most[y + DOWN * i];
     VT_UNROLL
     for (int j = 0; j < KEYS; j++) {
       const uint32_t bit = 1u << (KEYS * i + j);
@@ -332,33 +338,33 @@ VT_GPU_FN void weigh_tile(attend_room<D, R> *room, vt_exp_entry table, uint32_t 
       open |= sure ? 0 : seen & bit;
     }
   }
-  settle_weights(e, open);
+  finish_weights(e, open);
   VT_UNROLL
   for (int i = 0; i < R; i++) {
     const float *of_row = e + DOWN * i * WEIGHTS;
-    const float even = room->even[i][threadIdx.x] + of_row[0];
+    const float even = shared->even[i][threadIdx.x] + of_row[0];
     odd[i] = (odd[i] + of_row[ACROSS]) + of_row[3 * ACROSS];
-    room->even[i][threadIdx.x] = even + of_row[2 * ACROSS];
+    shared->even[i][threadIdx.x] = even + of_row[2 * ACROSS];
   }
 }
 
-// A chunk is over: its sum is all there is, or is kept in memory.
+// Ends a chunk: its sum is kept if there is only one chunk, else stored in memory.
 template <int D, int R>
-VT_GPU_FN void end_chunk(const vt_gpu_attention &a, attend_room<D, R> *room, const attend_block &t,
-                         int chunk, float (&sum)[R]) {
+VT_GPU_FN void end_chunk(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                         const attend_block &t, int chunk, float (&sum)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
   for (int i = 0; i < R; i++) {
     const int64_t query = t.first + y + DOWN * i;
-    const float s = attend_join<ACROSS / 2>(room->even[i][threadIdx.x] + sum[i]);
-    room->even[i][threadIdx.x] = 0.0f;
+    const float s = attend_sum_lanes<ACROSS / 2>(shared->even[i][threadIdx.x] + sum[i]);
+    shared->even[i][threadIdx.x] = 0.0f;
     sum[i] = a.sums_stride == 1 ? s : 0.0f;
     if (a.sums_stride > 1 && x == 0 && query < a.queries)
       a.sums[(t.pair * a.queries + query) * a.sums_stride + chunk] = s;
   }
 }
 
-// S of the chunks that were ended; the others are +0.
+// S of the sums of chunks; chunks without keys count +0.
 template <int R>
 VT_GPU_FN void end_sums(const vt_gpu_attention &a, const attend_block &t, float (&sum)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
@@ -367,22 +373,23 @@ VT_GPU_FN void end_sums(const vt_gpu_attention &a, const attend_block &t, float 
   __syncwarp();
   VT_UNROLL
   for (int i = 0; i < R; i++) {
-    const int64_t query = attend_least(t.first + y + DOWN * i, a.queries - 1);
+    const int64_t query = attend_min(t.first + y + DOWN * i, a.queries - 1);
     const float *of_row = a.sums + (t.pair * a.queries + query) * a.sums_stride;
     float s[2] = {0.0f, 0.0f};
     for (int c = x; c < to; c += 2 * ACROSS) {
       if (c >= from) s[0] = s[0] + of_row[c];
       if (c + ACROSS >= from && c + ACROSS < to) s[1] = s[1] + of_row[c + ACROSS];
     }
-    sum[i] = attend_join<ACROSS / 2>(s[0] + s[1]);
+    sum[i] = attend_sum_lanes<ACROSS / 2>(s[0] + s[1]);
   }
 }
 
-// ---- levels of T above the first: in memory, as they are touched once in 2,048 keys ----
+// ---- levels of T above the first: in memory, because they are used once per 2,048 keys ----
 
-// Adds to level 1 and what follows from that; `group` counts groups of 8 blocks.
-VT_GPU_FN void carry_up(float *at, int64_t apart, int levels, int group, float x) {
-  for (int i = 1; i < levels; i++, at += apart, group /= VT_ATTEND_GROUP) {
+// Adds x to level 1 and passes complete groups on to higher levels; `group` counts groups of 8
+// blocks.
+VT_GPU_FN void carry_up(float *at, int64_t level_step, int levels, int group, float x) {
+  for (int i = 1; i < levels; i++, at += level_step, group /= VT_ATTEND_GROUP) {
     const float sum = *at + x;
     const bool whole = group % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1 && i + 1 < levels;
     *at = whole ? 0.0f : sum;
@@ -390,8 +397,8 @@ VT_GPU_FN void carry_up(float *at, int64_t apart, int levels, int group, float x
     x = sum;
   }
 }
-VT_GPU_FN float end_levels(const float *at, int64_t apart, int levels, float x) {
-  for (int i = 1; i < levels; i++, at += apart) x = *at + x;
+VT_GPU_FN float end_levels(const float *at, int64_t level_step, int levels, float x) {
+  for (int i = 1; i < levels; i++, at += level_step) x = *at + x;
   return x;
 }
 
@@ -404,7 +411,7 @@ enum { LEVELS_CLEAR, LEVELS_CARRY, LEVELS_END };
 template <int WHAT, int R, int C>
 VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, int group,
                             float (&sum)[R][C]) {
-  const int64_t apart = a.pairs * a.queries * a.width;
+  const int64_t level_step = a.pairs * a.queries * a.width;
   if (a.levels == 1) return;
   VT_UNROLL
   for (int i = 0; i < R; i++) {
@@ -415,17 +422,17 @@ VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, in
       if (query >= a.queries || column >= a.width) continue;
       float *at = a.upper + (t.pair * a.queries + query) * a.width + column;
       if (WHAT == LEVELS_CLEAR)
-        for (int l = 1; l < a.levels; l++) at[(l - 1) * apart] = 0.0f;
+        for (int l = 1; l < a.levels; l++) at[(l - 1) * level_step] = 0.0f;
       if (WHAT == LEVELS_CARRY) {
-        carry_up(at, apart, (int)a.levels, group, sum[i][c]);
+        carry_up(at, level_step, (int)a.levels, group, sum[i][c]);
         sum[i][c] = 0.0f;
       }
-      if (WHAT == LEVELS_END) sum[i][c] = end_levels(at, apart, (int)a.levels, sum[i][c]);
+      if (WHAT == LEVELS_END) sum[i][c] = end_levels(at, level_step, (int)a.levels, sum[i][c]);
     }
   }
 }
 
-// A block of keys is over: its products join their group.
+// Ends a block of keys: adds its chains to the sums of their group.
 template <int R, int C>
 VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int block,
                          float (&p)[R][C], float (&sum)[R][C]) {
@@ -439,46 +446,48 @@ VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int b
     upper_levels<LEVELS_CARRY, R, C>(a, t, block / VT_ATTEND_GROUP, sum);
 }
 
-// The scores of a tile, while its values are on their way to where this returns.
+// Computes the scores of a tile while its values are being loaded; returns where the values will
+// be.
 template <int D, int R>
-VT_GPU_FN const float *score_again(const vt_gpu_attention &a, attend_room<D, R> *room,
-                                   const attend_block &t, int tile, uint32_t seen, int now,
-                                   float (&s)[R][KEYS]) {
-  take_values<D>(a, t, tile, room->stage[now ^ 1]);
-  multiply_keys<D, R>(room->q, room->stage[now], s);
+VT_GPU_FN const float *recompute_scores(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                        const attend_block &t, int tile, uint32_t seen, int now,
+                                        float (&s)[R][KEYS]) {
+  copy_values<D>(a, t, tile, shared->stage[now ^ 1]);
+  multiply_keys<D, R>(shared->q, shared->stage[now], s);
   score_tile<R>(a, t, tile, seen, s);
-  return room->stage[now ^ 1];
+  return shared->stage[now ^ 1];
 }
 template <int D, int R>
-VT_GPU_FN const float *score_kept(const vt_gpu_attention &a, attend_room<D, R> *room,
-                                  const attend_block &t, int tile, int now, float (&s)[R][KEYS]) {
-  take_values<D>(a, t, tile, room->stage[0]);
-  take_scores<R>(kept_room<D, R>(room, now), s);
-  return room->stage[0];
+VT_GPU_FN const float *load_stored_scores(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                          const attend_block &t, int tile, int now,
+                                          float (&s)[R][KEYS]) {
+  copy_values<D>(a, t, tile, shared->stage[0]);
+  load_scores<R>(score_buffer<D, R>(shared, now), s);
+  return shared->stage[0];
 }
 
-// What the next tile needs first.
+// Starts loading what the next tile needs first: its stored scores, or its keys.
 template <bool KEPT, int D, int R>
-VT_GPU_FN void send_next(const vt_gpu_attention &a, attend_room<D, R> *room, const attend_block &t,
-                         int tile, int to) {
+VT_GPU_FN void prefetch_next(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                             const attend_block &t, int tile, int to) {
   if (KEPT) {
-    send_scores<R>(kept_room<D, R>(room, to), kept_of<R>(a, t, tile));
+    prefetch_scores<R>(score_buffer<D, R>(shared, to), stored_scores<R>(a, t, tile));
   } else {
-    take_keys<D>(a, t, tile, room->stage[to]);
+    copy_keys<D>(a, t, tile, shared->stage[to]);
   }
 }
 
-// The second pass: from the weights to their sums and their products with v.
+// The second pass: computes weights, their sums, and their products with v.
 template <bool KEPT, int D, int R>
-VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *room,
+VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_shared<D, R> *shared,
                                const attend_block &t, int now, float (&total)[R],
                                float (&sum)[R][D / ACROSS]) {
   enum { C = D / ACROSS };
-  const vt_exp_entry table = vt_exp_ready();
+  const vt_exp_entry table = vt_exp_load_entry();
   float p[R][C];
   VT_UNROLL
   for (int i = 0; i < R; i++) {
-    total[i] = room->even[i][threadIdx.x] = 0.0f;
+    total[i] = shared->even[i][threadIdx.x] = 0.0f;
     VT_UNROLL
     for (int c = 0; c < C; c++) p[i][c] = sum[i][c] = 0.0f;
   }
@@ -487,37 +496,37 @@ VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_room<D, R> *roo
     const int next = tile + TILE;
     const bool last = next >= t.to, whole = t.common_from <= tile && next <= t.common_to;
     float s[R][KEYS];
-    vt_ahead_wait<0>();
+    vt_async_wait<0>();
     __syncthreads();
-    const uint32_t seen = seen_in_tile<D, R>(a, room, t, tile);
-    const float *v = KEPT ? score_kept<D, R>(a, room, t, tile, now, s)
-                          : score_again<D, R>(a, room, t, tile, seen, now, s);
+    const uint32_t seen = seen_in_tile<D, R>(a, shared, t, tile);
+    const float *v = KEPT ? load_stored_scores<D, R>(a, shared, t, tile, now, s)
+                          : recompute_scores<D, R>(a, shared, t, tile, seen, now, s);
     now ^= KEPT;
-    if (KEPT && !last) send_next<KEPT, D, R>(a, room, t, next, now);
-    weigh_tile<D, R>(room, table, seen, s, total);
+    if (KEPT && !last) prefetch_next<KEPT, D, R>(a, shared, t, next, now);
+    compute_weights<D, R>(shared, table, seen, s, total);
     if (last || next % VT_ATTEND_CHUNK == 0)
-      end_chunk<D, R>(a, room, t, tile / VT_ATTEND_CHUNK, total);
+      end_chunk<D, R>(a, shared, t, tile / VT_ATTEND_CHUNK, total);
     if (KEPT && !last) {
-      vt_ahead_wait<1>();
+      vt_async_wait<1>();
     } else {
-      vt_ahead_wait<0>();
+      vt_async_wait<0>();
     }
     __syncthreads();
-    if (!KEPT && !last) send_next<KEPT, D, R>(a, room, t, next, now);
+    if (!KEPT && !last) prefetch_next<KEPT, D, R>(a, shared, t, next, now);
     if (whole) {
-      multiply_values<false, D, R>(room->e, v, p);
+      multiply_values<false, D, R>(shared->e, v, p);
     } else {
-      multiply_values<true, D, R>(room->e, v, p);
+      multiply_values<true, D, R>(shared->e, v, p);
     }
     if (last || next % VT_ATTEND_BLOCK == 0) end_chain<R, C>(a, t, tile / VT_ATTEND_BLOCK, p, sum);
   }
   upper_levels<LEVELS_END, R, C>(a, t, 0, sum);
 }
 
-// The sum of a row that sees nothing is 0, and only its.
+// Stores the results. The sum is 0 only for a row without keys, whose result is 0.
 template <int R, int C>
-VT_GPU_FN void give(const vt_gpu_attention &a, const attend_block &t, const float (&total)[R],
-                    const float (&sum)[R][C]) {
+VT_GPU_FN void store_results(const vt_gpu_attention &a, const attend_block &t,
+                             const float (&total)[R], const float (&sum)[R][C]) {
   VT_UNROLL
   for (int i = 0; i < R; i++) {
     const int64_t query = t.first + threadIdx.x / ACROSS + DOWN * i;
@@ -540,35 +549,35 @@ VT_GPU_FN void give(const vt_gpu_attention &a, const attend_block &t, const floa
 }
 
 template <bool KEPT, int D, int R>
-VT_GPU_FN void attend_rows(const vt_gpu_attention &a, attend_room<D, R> *room, int64_t number) {
+VT_GPU_FN void attend_rows(const vt_gpu_attention &a, attend_shared<D, R> *shared, int64_t number) {
   enum { C = D / ACROSS };
-  const attend_block &t = room->block;
+  const attend_block &t = shared->block;
   float total[R], sum[R][C];
-  begin<D, R>(a, room, number);
-  int now = pass_for_most<KEPT, D, R>(a, room, t);
+  begin_block<D, R>(a, shared, number);
+  int now = pass_for_max<KEPT, D, R>(a, shared, t);
   if (KEPT) {
     __syncthreads();
     now = 0;
-    if (t.from < t.to) send_next<KEPT, D, R>(a, room, t, t.from, now);
+    if (t.from < t.to) prefetch_next<KEPT, D, R>(a, shared, t, t.from, now);
   }
-  pass_for_values<KEPT, D, R>(a, room, t, now, total, sum);
+  pass_for_values<KEPT, D, R>(a, shared, t, now, total, sum);
   end_sums<R>(a, t, total);
-  give<R, C>(a, t, total, sum);
-  vt_ahead_wait<0>();
+  store_results<R, C>(a, t, total, sum);
+  vt_async_wait<0>();
 }
 
-// A block has more than one tile of queries where all of them would have more room for scores than
-// there is: once from the first block to the last, once back, so that who begins with a long one
-// goes on with a short one.
+// A thread block processes more than one tile of queries if storing scores for all tiles at once
+// would need more scratch than there is. It goes through the tiles forwards and then backwards, so
+// that a block with a long tile gets a short one next.
 template <bool KEPT, int D, int R>
 VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
-  attend_room<D, R> *room = vt_shared<attend_room<D, R>>();
-  const int64_t all = attend_parts(a.queries, DOWN * R) * a.pairs;
+  attend_shared<D, R> *shared = vt_shared<attend_shared<D, R>>();
+  const int64_t all = attend_ceil_div(a.queries, DOWN * R) * a.pairs;
   bool back = false;
   for (int64_t first = 0; first < all; first += gridDim.x, back = !back) {
     const int64_t number = first + (back ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
     if (first > 0) __syncthreads();
-    if (number < all) attend_rows<KEPT, D, R>(a, room, number);
+    if (number < all) attend_rows<KEPT, D, R>(a, shared, number);
   }
 }
 

@@ -1,79 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention_split.cu - attention of few queries, or of heads too wide for attention.cu: scores are
-// kept in memory. A block has some rows and 256 keys, so that the keys of one row are shared by
-// many blocks:
-//   attend_scores   scores, and the greatest of them; attend_deep where D has levels
+// attention_split.cu - attention with few queries, or with heads too wide for attention.cu. Scores
+// are stored in memory. A thread block has some rows and 256 keys, so the keys of one row are
+// shared by many blocks:
+//   attend_scores   scores, and the greatest of them; attend_deep if D has levels
 //   attend_values   weights, and the chains of their products with v
-//   attend_results  S of the weights, T of the products, the quotient
+//   attend_results  S of the weights, T of the products, and the quotient
 #include "gpu_attend.cuh"
 
 enum {
-  BLOCK = VT_ATTEND_BLOCK,  // keys, and threads
+  BLOCK = VT_ATTEND_BLOCK,  // keys, and threads, of a thread block
   ROWS = VT_ATTEND_ROWS,
-  DEPTH = 32,        // of q and k that is on chip at once
-  STEP = DEPTH + 4,  // floats from a row of it to the next
-  WIDTH = 64,        // of v, likewise
-  PIECE = 64,        // keys of v that arrive together
+  DEPTH = 32,        // depth of q and k that is in shared memory at a time
+  STEP = DEPTH + 4,  // floats per row of it, padded
+  WIDTH = 64,        // columns of v that are in shared memory at a time
+  PIECE = 64,        // keys of v per asynchronous copy group
   WEIGHTS = BLOCK + 4,
   WARPS = BLOCK / 32,
-  RESULTS = 128  // threads that make the result of a row
+  RESULTS = 128  // threads that compute the result of a row
 };
 
 // ---- rows ----
 
-struct attend_unit {  // on chip
+struct attend_unit {  // in shared memory
   attend_range seen[ROWS];
   int64_t head[ROWS], query[ROWS];
 };
 
 struct attend_place {
-  int64_t b, group, slot, rows;  // its rows are in scratch from `slot` on
-  int64_t from, to;              // keys that any of them sees
+  int64_t b, group, slot, rows;  // slot is the unit's first row in scratch
+  int64_t from, to;              // keys that any of the rows attends to
 };
 
-// Row r of unit u: rows of a key head count (head, query).
-VT_GPU_FN void place_row(const vt_gpu_attention &a, const attend_place &p, int64_t row, int64_t &h,
-                         int64_t &i) {
+// Finds the head and query of a row; the rows of a key head are numbered (head, query).
+VT_GPU_FN void locate_row(const vt_gpu_attention &a, const attend_place &p, int64_t row, int64_t &h,
+                          int64_t &i) {
   h = p.group * (a.heads / a.groups) + row / a.queries;
   i = row % a.queries;
 }
-VT_GPU_FN attend_place place_unit(const vt_gpu_attention &a, int64_t unit, int64_t &row) {
+VT_GPU_FN attend_place locate_unit(const vt_gpu_attention &a, int64_t unit, int64_t &row) {
   const int64_t pair = (a.first + unit) / a.units;
   attend_place p;
   row = (a.first + unit) % a.units * ROWS;
   p.b = pair / a.groups;
   p.group = pair % a.groups;
   p.slot = unit * ROWS;
-  p.rows = attend_least(ROWS, a.per_group - row);
+  p.rows = attend_min(ROWS, a.per_group - row);
   p.from = p.to = 0;
   return p;
 }
 
-VT_GPU_FN attend_place take_unit(const vt_gpu_attention &a, attend_unit *u) {
+VT_GPU_FN attend_place begin_unit(const vt_gpu_attention &a, attend_unit *u) {
   int64_t row;
-  attend_place p = place_unit(a, blockIdx.y, row);
+  attend_place p = locate_unit(a, blockIdx.y, row);
   const int r = threadIdx.x;
   if (r < p.rows) {
-    place_row(a, p, row + r, u->head[r], u->query[r]);
-    u->seen[r] = attend_look(a, p.b, u->query[r]);
+    locate_row(a, p, row + r, u->head[r], u->query[r]);
+    u->seen[r] = attend_keys_of(a, p.b, u->query[r]);
   }
   __syncthreads();
   p.from = a.keys;
   for (int i = 0; i < p.rows; i++) {
     if (u->seen[i].hi == 0) continue;
-    p.from = attend_least(p.from, u->seen[i].lo);
-    p.to = attend_most(p.to, u->seen[i].hi);
+    p.from = attend_min(p.from, u->seen[i].lo);
+    p.to = attend_max(p.to, u->seen[i].hi);
   }
   return p;
 }
 
-// No row sees any of the keys of this block.
+// Returns true if no row attends to any key of this block.
 VT_GPU_FN bool is_unseen(const attend_place &p, int64_t first) {
   return first >= p.to || first + BLOCK <= p.from;
 }
 
-VT_GPU_FN bool sees(const vt_gpu_attention &a, const attend_place &p, const attend_unit *u, int r,
-                    int64_t key) {
+VT_GPU_FN bool attends(const vt_gpu_attention &a, const attend_place &p, const attend_unit *u,
+                       int r, int64_t key) {
   if (key < u->seen[r].lo || key >= u->seen[r].hi) return false;
   if (a.mask.data == nullptr) return true;
   return attend_row<uint8_t>(a.mask, p.b, u->head[r], u->query[r])[key * a.mask.step[3]] != 0;
@@ -81,14 +81,14 @@ VT_GPU_FN bool sees(const vt_gpu_attention &a, const attend_place &p, const atte
 
 // ---- scores ----
 
-struct scores_room {
+struct scores_shared {
   float k[BLOCK * STEP], q[ROWS * STEP], most[ROWS][WARPS];
   attend_unit unit;
 };
-static_assert(sizeof(scores_room) == VT_ATTEND_SCORES_ROOM, "what a launch asks for");
+static_assert(sizeof(scores_shared) == VT_ATTEND_SCORES_SHARED, "what a launch asks for");
 
-// Columns from `column` on of q and of the keys of this block.
-VT_GPU_FN void take_columns(const vt_gpu_attention &a, const attend_place &p, scores_room *room,
+// Loads DEPTH columns of q and of this block's keys, beginning with `column`.
+VT_GPU_FN void copy_columns(const vt_gpu_attention &a, const attend_place &p, scores_shared *shared,
                             int64_t first, int64_t column) {
   const float *k = attend_row<float>(a.k, p.b, p.group, first) + column * a.k.step[3];
   const int64_t n = a.keys - first, columns = a.depth - column;
@@ -97,29 +97,30 @@ VT_GPU_FN void take_columns(const vt_gpu_attention &a, const attend_place &p, sc
     for (int i = threadIdx.x; i < BLOCK * DEPTH / 4; i += BLOCK) {
       const int row = i / (DEPTH / 4), at = i % (DEPTH / 4) * 4;
       const bool there = row < n && at < columns;
-      vt_ahead_16(room->k + row * STEP + at, there ? k + (row * a.k.step[2] + at) : k, there);
+      vt_async_copy_16(shared->k + row * STEP + at, there ? k + (row * a.k.step[2] + at) : k,
+                       there);
     }
   } else {
     for (int row = r; row < BLOCK; row += BLOCK / DEPTH) {
       const bool there = row < n && c < columns;
-      vt_ahead_4(room->k + row * STEP + c, there ? k + (row * a.k.step[2] + c * a.k.step[3]) : k,
-                 there);
+      vt_async_copy_4(shared->k + row * STEP + c,
+                      there ? k + (row * a.k.step[2] + c * a.k.step[3]) : k, there);
     }
   }
   const bool there = r < p.rows && c < columns;
   const int from = there ? r : 0;
-  const float *q = attend_row<float>(a.q, p.b, room->unit.head[from], room->unit.query[from]);
-  vt_ahead_4(room->q + r * STEP + c, there ? q + (column + c) * a.q.step[3] : q, there);
-  vt_ahead_close();
+  const float *q = attend_row<float>(a.q, p.b, shared->unit.head[from], shared->unit.query[from]);
+  vt_async_copy_4(shared->q + r * STEP + c, there ? q + (column + c) * a.q.step[3] : q, there);
+  vt_async_close_group();
 }
 
-VT_GPU_FN void multiply_columns(const scores_room *room, int rows, float (&p)[ROWS]) {
+VT_GPU_FN void multiply_columns(const scores_shared *shared, int rows, float (&p)[ROWS]) {
   for (int c = 0; c < DEPTH; c += 4) {
-    const float4 k = *(const float4 *)(room->k + threadIdx.x * STEP + c);
+    const float4 k = *(const float4 *)(shared->k + threadIdx.x * STEP + c);
     VT_UNROLL
     for (int r = 0; r < ROWS; r++) {
       if (r >= rows) break;
-      const float4 q = *(const float4 *)(room->q + r * STEP + c);
+      const float4 q = *(const float4 *)(shared->q + r * STEP + c);
       p[r] = __fmaf_rn(q.x, k.x, p[r]);
       p[r] = __fmaf_rn(q.y, k.y, p[r]);
       p[r] = __fmaf_rn(q.z, k.z, p[r]);
@@ -128,17 +129,17 @@ VT_GPU_FN void multiply_columns(const scores_room *room, int rows, float (&p)[RO
   }
 }
 
-// D(q, k) of this thread's key with each row: chains of 256, at most 8 of them.
-VT_GPU_FN void multiply_shallow(const vt_gpu_attention &a, const attend_place &p, scores_room *room,
-                                int64_t first, float (&sum)[ROWS]) {
+// Computes D(q, k) of this thread's key with each row: at most 8 chains of 256.
+VT_GPU_FN void multiply_shallow(const vt_gpu_attention &a, const attend_place &p,
+                                scores_shared *shared, int64_t first, float (&sum)[ROWS]) {
   float chain[ROWS];
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) chain[r] = sum[r] = 0.0f;
   for (int64_t c = 0; c < a.depth; c += DEPTH) {
-    take_columns(a, p, room, first, c);
-    vt_ahead_wait<0>();
+    copy_columns(a, p, shared, first, c);
+    vt_async_wait<0>();
     __syncthreads();
-    multiply_columns(room, (int)p.rows, chain);
+    multiply_columns(shared, (int)p.rows, chain);
     __syncthreads();
     if ((c + DEPTH) % 256 != 0 && c + DEPTH < a.depth) continue;
     VT_UNROLL
@@ -149,13 +150,13 @@ VT_GPU_FN void multiply_shallow(const vt_gpu_attention &a, const attend_place &p
   }
 }
 
-// The same for any depth, one row after the other.
+// Computes D(q, k) for any depth, for one row.
 VT_GPU_FN float multiply_deep(const float *q, int64_t q_step, const float *k, int64_t k_step,
                               int64_t depth) {
   attend_levels t;
   attend_levels_clear(t);
   for (int64_t c = 0; c < depth; c += 256) {
-    const int64_t end = attend_least(c + 256, depth);
+    const int64_t end = attend_min(c + 256, depth);
     float p = 0.0f;
     for (int64_t i = c; i < end; i++) p = __fmaf_rn(q[i * q_step], k[i * k_step], p);
     attend_levels_add(t, c / 256, p);
@@ -173,28 +174,28 @@ VT_GPU_FN float product_of(const vt_gpu_attention &a, const attend_place &p, con
 
 template <bool DEEP>
 VT_GPU_FN void scores(const vt_gpu_attention &a) {
-  scores_room *room = vt_shared<scores_room>();
+  scores_shared *shared = vt_shared<scores_shared>();
   const int64_t first = (int64_t)blockIdx.x * BLOCK, key = first + threadIdx.x;
-  const attend_place p = take_unit(a, &room->unit);
+  const attend_place p = begin_unit(a, &shared->unit);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float sum[ROWS] = {0};
   if (is_unseen(p, first)) return;
-  if (!DEEP) multiply_shallow(a, p, room, first, sum);
+  if (!DEEP) multiply_shallow(a, p, shared, first, sum);
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) {
     if (r >= p.rows) break;
-    const bool seen = sees(a, p, &room->unit, r, key);
-    const float d = product_of<DEEP>(a, p, &room->unit, r, key, sum[r]);
-    const float *bias = attend_row<float>(a.bias, p.b, room->unit.head[r], room->unit.query[r]);
+    const bool seen = attends(a, p, &shared->unit, r, key);
+    const float d = product_of<DEEP>(a, p, &shared->unit, r, key, sum[r]);
+    const float *bias = attend_row<float>(a.bias, p.b, shared->unit.head[r], shared->unit.query[r]);
     const float s = seen ? attend_score(a, d, a.bias.data == nullptr ? nullptr : bias, key) : 0.0f;
     if (seen) a.scores[(p.slot + r) * a.stride + key] = s;
-    const float m = attend_join_most<16>(seen ? s : attend_lowest());
-    if (lane == 0) room->most[r][warp] = m;
+    const float m = attend_max_lanes<16>(seen ? s : attend_lowest());
+    if (lane == 0) shared->most[r][warp] = m;
   }
   __syncthreads();
   if (threadIdx.x >= p.rows) return;
   float m = attend_lowest();
-  for (int w = 0; w < WARPS; w++) m = attend_greater(m, room->most[threadIdx.x][w]);
+  for (int w = 0; w < WARPS; w++) m = attend_greater(m, shared->most[threadIdx.x][w]);
   a.most[(p.slot + threadIdx.x) * a.blocks + blockIdx.x] = m;
 }
 
@@ -203,81 +204,83 @@ VT_KERNEL(attend_deep, vt_gpu_attention, 256) { scores<true>(a); }
 
 // ---- weights and their products with v ----
 
-struct values_room {
+struct values_shared {
   float v[BLOCK * WIDTH], e[ROWS * WEIGHTS], most[ROWS];
   attend_unit unit;
 };
-static_assert(sizeof(values_room) == VT_ATTEND_VALUES_ROOM, "what a launch asks for");
+static_assert(sizeof(values_shared) == VT_ATTEND_VALUES_SHARED, "what a launch asks for");
 
-// The greatest score of each row: a warp has one of them.
-VT_GPU_FN void find_most(const vt_gpu_attention &a, const attend_place &p, values_room *room) {
+// Finds the greatest score of each row; a warp does one row.
+VT_GPU_FN void find_max_scores(const vt_gpu_attention &a, const attend_place &p,
+                               values_shared *shared) {
   const int lane = threadIdx.x % 32, r = threadIdx.x / 32;
   float m = attend_lowest();
-  if (r < p.rows && room->unit.seen[r].hi > 0) {
-    const attend_range x = room->unit.seen[r];
+  if (r < p.rows && shared->unit.seen[r].hi > 0) {
+    const attend_range x = shared->unit.seen[r];
     for (int64_t i = x.lo / BLOCK + lane; i <= (x.hi - 1) / BLOCK; i += 32)
       m = attend_greater(m, a.most[(p.slot + r) * a.blocks + i]);
   }
-  m = attend_join_most<16>(m);
-  if (lane == 0) room->most[r] = m;
+  m = attend_max_lanes<16>(m);
+  if (lane == 0) shared->most[r] = m;
 }
 
 static __device__ __noinline__ float exp_core(float x) {
   return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
 }
 VT_GPU_FN float exp_of(float x) {
-  const vt_short y = vt_short_exp(x);
+  const vt_ff_phase y = vt_ff_try_exp(x);
   return y.sure ? y.y : exp_core(x);
 }
 
-VT_GPU_FN void weigh(const vt_gpu_attention &a, const attend_place &p, values_room *room,
-                     int64_t key) {
+VT_GPU_FN void compute_weights(const vt_gpu_attention &a, const attend_place &p,
+                               values_shared *shared, int64_t key) {
   for (int r = 0; r < p.rows; r++) {
     float *s = a.scores + (p.slot + r) * a.stride + key;
     float e = attend_absent();
-    if (sees(a, p, &room->unit, r, key)) e = exp_of(*s - room->most[r]);
+    if (attends(a, p, &shared->unit, r, key)) e = exp_of(*s - shared->most[r]);
     if (key < a.keys) *s = e;
-    room->e[r * WEIGHTS + threadIdx.x] = e;
+    shared->e[r * WEIGHTS + threadIdx.x] = e;
   }
 }
 
-// PIECE keys of v, WIDTH columns.
-VT_GPU_FN void take_piece(const vt_gpu_attention &a, const attend_place &p, values_room *room,
+// Loads PIECE keys of v, WIDTH columns of each.
+VT_GPU_FN void copy_piece(const vt_gpu_attention &a, const attend_place &p, values_shared *shared,
                           int64_t first, int piece, int64_t column) {
   const int64_t at = first + piece * PIECE, n = a.keys - at, columns = a.width - column;
   const float *v = attend_row<float>(a.v, p.b, p.group, first) + column * a.v.step[3];
   const float *from = v + piece * PIECE * a.v.step[2];
-  float *to = room->v + piece * PIECE * WIDTH;
+  float *to = shared->v + piece * PIECE * WIDTH;
   if (a.wide[2]) {
     for (int i = threadIdx.x; i < PIECE * WIDTH / 4; i += BLOCK) {
       const int r = i / (WIDTH / 4), c = i % (WIDTH / 4) * 4;
       const bool there = r < n && c < columns;
-      vt_ahead_16(to + r * WIDTH + c, there ? from + (r * a.v.step[2] + c) : v, there);
+      vt_async_copy_16(to + r * WIDTH + c, there ? from + (r * a.v.step[2] + c) : v, there);
     }
   } else {
     for (int i = threadIdx.x; i < PIECE * WIDTH; i += BLOCK) {
       const int r = i / WIDTH, c = i % WIDTH;
       const bool there = r < n && c < columns;
-      vt_ahead_4(to + r * WIDTH + c, there ? from + (r * a.v.step[2] + c * a.v.step[3]) : v, there);
+      vt_async_copy_4(to + r * WIDTH + c, there ? from + (r * a.v.step[2] + c * a.v.step[3]) : v,
+                      there);
     }
   }
-  vt_ahead_close();
+  vt_async_close_group();
 }
 
-enum { AT_ONCE = BLOCK / WIDTH, EACH = ROWS / AT_ONCE };  // rows, and rows of a thread
+enum { AT_ONCE = BLOCK / WIDTH, EACH = ROWS / AT_ONCE };  // rows at a time; rows per thread
 
-// Waits for a piece and goes on with the chains.
+// Waits for piece N of v and extends the chains by it.
 template <int N>
-VT_GPU_FN void multiply_piece(const values_room *room, int rows, float (&p)[EACH]) {
+VT_GPU_FN void multiply_piece(const values_shared *shared, int rows, float (&p)[EACH]) {
   const int column = threadIdx.x % WIDTH, row = threadIdx.x / WIDTH;
-  const float *v = room->v + N * PIECE * WIDTH + column;
-  vt_ahead_wait<BLOCK / PIECE - 1 - N>();
+  const float *v = shared->v + N * PIECE * WIDTH + column;
+  vt_async_wait<BLOCK / PIECE - 1 - N>();
   __syncthreads();
   if (row >= rows) return;
   _Pragma("unroll 4") for (int j = 0; j < PIECE; j += 4) {
     VT_UNROLL
     for (int i = 0; i < EACH; i++) {
-      const float *e = room->e + (row + AT_ONCE * i) * WEIGHTS + N * PIECE + j;
+      const float *e = shared->e + (row + AT_ONCE * i) * WEIGHTS + N * PIECE + j;
       const float4 w = *(const float4 *)e;
       if (!attend_is_absent(w.x)) p[i] = __fmaf_rn(w.x, v[j * WIDTH], p[i]);
       if (!attend_is_absent(w.y)) p[i] = __fmaf_rn(w.y, v[(j + 1) * WIDTH], p[i]);
@@ -288,23 +291,23 @@ VT_GPU_FN void multiply_piece(const values_room *room, int rows, float (&p)[EACH
 }
 
 VT_KERNEL(attend_values, vt_gpu_attention, 256) {
-  values_room *room = vt_shared<values_room>();
+  values_shared *shared = vt_shared<values_shared>();
   const int64_t first = (int64_t)blockIdx.x * BLOCK, key = first + threadIdx.x;
-  const attend_place p = take_unit(a, &room->unit);
+  const attend_place p = begin_unit(a, &shared->unit);
   const int rows = (int)p.rows, row = threadIdx.x / WIDTH;
   if (is_unseen(p, first)) return;
-  for (int r = rows; r < ROWS; r++) room->e[r * WEIGHTS + threadIdx.x] = attend_absent();
-  find_most(a, p, room);
+  for (int r = rows; r < ROWS; r++) shared->e[r * WEIGHTS + threadIdx.x] = attend_absent();
+  find_max_scores(a, p, shared);
   for (int64_t c = 0; c < a.width; c += WIDTH) {
     const int64_t column = c + threadIdx.x % WIDTH;
     float chain[EACH] = {0};
-    for (int i = 0; i < BLOCK / PIECE; i++) take_piece(a, p, room, first, i, c);
+    for (int i = 0; i < BLOCK / PIECE; i++) copy_piece(a, p, shared, first, i, c);
     __syncthreads();
-    if (c == 0) weigh(a, p, room, key);
-    multiply_piece<0>(room, rows, chain);
-    multiply_piece<1>(room, rows, chain);
-    multiply_piece<2>(room, rows, chain);
-    multiply_piece<3>(room, rows, chain);
+    if (c == 0) compute_weights(a, p, shared, key);
+    multiply_piece<0>(shared, rows, chain);
+    multiply_piece<1>(shared, rows, chain);
+    multiply_piece<2>(shared, rows, chain);
+    multiply_piece<3>(shared, rows, chain);
     VT_UNROLL
     for (int i = 0; i < EACH; i++) {
       const int64_t at = p.slot + row + AT_ONCE * i;
@@ -317,23 +320,23 @@ VT_KERNEL(attend_values, vt_gpu_attention, 256) {
 
 // ---- results ----
 
-// S of x[lo .. hi - 1], the rest of the chunk being +0; a warp does it.
+// S of x[lo .. hi - 1], with +0 for the rest of the chunk; one warp computes it.
 VT_GPU_FN float sum_chunk(const float *x, int64_t chunk, int64_t lo, int64_t hi) {
-  const int64_t from = chunk * VT_ATTEND_CHUNK, end = attend_least(hi, from + VT_ATTEND_CHUNK);
+  const int64_t from = chunk * VT_ATTEND_CHUNK, end = attend_min(hi, from + VT_ATTEND_CHUNK);
   float s = 0.0f;
   for (int64_t i = from + threadIdx.x % 32; i < end; i += 32)
     if (i >= lo) s = s + x[i];
-  return attend_join<16>(s);
+  return attend_sum_lanes<16>(s);
 }
 
-// S of a row's weights; chunks are summed by as many warps as there are, level after level.
+// S of a row's weights. The warps sum chunks in parallel, one level after the other.
 VT_GPU_FN float sum_weights(const vt_gpu_attention &a, int64_t slot, attend_range x) {
   const float *from = a.scores + slot * a.stride;
   float *to = a.sums + slot * a.sums_stride;
   int64_t n = a.keys;
   if (x.hi == 0) return 0.0f;
   for (;;) {
-    const int64_t end = attend_parts(x.hi, VT_ATTEND_CHUNK);
+    const int64_t end = attend_ceil_div(x.hi, VT_ATTEND_CHUNK);
     for (int64_t c = x.lo / VT_ATTEND_CHUNK + threadIdx.x / 32; c < end; c += RESULTS / 32) {
       const float s = sum_chunk(from, c, x.lo, x.hi);
       if (threadIdx.x % 32 == 0) to[c] = s;
@@ -341,7 +344,7 @@ VT_GPU_FN float sum_weights(const vt_gpu_attention &a, int64_t slot, attend_rang
     __syncthreads();
     if (n <= VT_ATTEND_CHUNK) return to[0];
     from = to;
-    n = attend_parts(n, VT_ATTEND_CHUNK);
+    n = attend_ceil_div(n, VT_ATTEND_CHUNK);
     to += n;
     x.lo /= VT_ATTEND_CHUNK;
     x.hi = end;
@@ -351,10 +354,10 @@ VT_GPU_FN float sum_weights(const vt_gpu_attention &a, int64_t slot, attend_rang
 VT_KERNEL(attend_results, vt_gpu_attention, RESULTS) {
   const int64_t slot = blockIdx.x;
   int64_t row, h, i;
-  const attend_place p = place_unit(a, slot / ROWS, row);
+  const attend_place p = locate_unit(a, slot / ROWS, row);
   if (slot % ROWS >= p.rows) return;
-  place_row(a, p, row + slot % ROWS, h, i);
-  const attend_range x = attend_look(a, p.b, i);
+  locate_row(a, p, row + slot % ROWS, h, i);
+  const attend_range x = attend_keys_of(a, p.b, i);
   const float sum = sum_weights(a, slot, x);
   const float *products = a.products + slot * a.blocks * a.width;
   float *out = (float *)attend_row<float>(a.out, p.b, h, i);

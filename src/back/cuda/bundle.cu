@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// bundle.cu - softmax, norms and statistics of lines that lie anywhere, read once: gpu_bundle.h
-// says where they are on chip. Two folds of each line, of which the second needs the first, and
-// what is made of them:
+// bundle.cu - softmax, norms and variances along any axes, reading x once; gpu_bundle.h describes
+// the shared memory. Each line is reduced twice, and the second reduction needs the first one's
+// result:
 //
 //   u = S(x)/n, or 0 when not centred;   S(d*d), d = x - u;    norms, var, std
 //   m = max x;                           S(exp(x - m));        softmax, log_softmax, logsumexp
@@ -9,20 +9,22 @@
 #include "gpu_exp.cuh"
 #include "gpu_rows.cuh"
 
-/* The least power of 2 that is not less. */
+/* The least power of 2 that is at least n. */
 VT_GPU_FN int power_up(int n) { return n <= 1 ? 1 : 1 << (32 - __clz(n - 1)); }
 
-/* What a block has of the bundle of its team. */
+/* A thread block's part of its team's bundle. */
 template <class T>
 struct bundle {
   const vt_gpu_bundle &a;
-  int64_t *at;         /* where lines begin in operand i, from i*wide on */
-  T *shift, *sum;      /* of each line: what the folds gave */
-  T *room, *kept;      /* what chunks gave, that of chunk c of line g at g*all + c; elements */
-  int64_t line, first; /* of the bundle; the first element that is here */
-  int lines, count;    /* that are here; elements of each */
-  int all, turn;       /* chunks of a line; which room is next */
-  uint32_t met;        /* how many have come to meetings when all of them were at the last one */
+  int64_t *at;    /* at[i*wide + g] is the offset of line g in operand i */
+  T *shift, *sum; /* results of the two reductions, per line */
+  /* exchange buffers: chunk c of line g is at g*all + c; elements in shared memory */
+  T *exchange, *kept;
+  /* number of the bundle's first line; first element of each line in this block */
+  int64_t line, first;
+  int lines, count;       /* lines of this bundle; elements of each in this block */
+  int line_chunks, which; /* chunks of a line; exchange buffer in use, 0 or 1 */
+  uint32_t arrivals;      /* arrivals at the team's counter when the last barrier was complete */
 
   __device__ __forceinline__ int member() const { return (int)(blockIdx.x % a.blocks); }
 
@@ -30,37 +32,38 @@ struct bundle {
     at = vt_shared<int64_t>();
     shift = (T *)(at + VT_GPU_OPERANDS * a.wide);
     sum = shift + a.wide;
-    all = vt_row_chunks(a.n);
-    turn = 0;
-    met = 0;
+    line_chunks = vt_row_chunks(a.n);
+    which = 0;
+    arrivals = 0;
     first = (int64_t)member() * a.chunks * VT_GPU_CHUNK;
     count = (int)min(a.n - first, (int64_t)a.chunks * VT_GPU_CHUNK);
     kept = sum + a.wide;
     if (a.blocks == 1) {
-      room = kept;
-      kept += 2 * (int)a.wide * all;
+      exchange = kept;
+      kept += 2 * (int)a.wide * line_chunks;
     } else {
-      room = (T *)a.rooms + (int64_t)(blockIdx.x / a.blocks) * 2 * a.wide * all;
+      exchange = (T *)a.exchange + (int64_t)(blockIdx.x / a.blocks) * 2 * a.wide * line_chunks;
     }
   }
-  /* The next fold's room. What one block left is not written again before all have read it and met
-   * once more. */
-  __device__ __forceinline__ T *turned() {
-    turn ^= 1;
-    return room + turn * (int)a.wide * all;
+  /* Switches to the other exchange buffer, for the next reduction. A block overwrites results only
+   * after all blocks have read them and passed one more barrier. */
+  __device__ __forceinline__ T *next_exchange() {
+    which ^= 1;
+    return exchange + which * (int)a.wide * line_chunks;
   }
-  __device__ __forceinline__ void meet() { vt_team_meet(a, met); }
+  __device__ __forceinline__ void barrier() { vt_team_barrier(a, arrivals); }
 
-  /* Neighbours in memory by neighbouring threads: of_line(g) gives f, and f(element, along) is
-   * called for the elements of line g that are here, which N operands have at along[i] from where
-   * the line begins. */
+  /* Calls f(element, along) for each element in this block, such that neighbouring threads access
+   * neighbouring memory. of_line(g) returns f for line g. along[i] is the offset of the element in
+   * operand i, from the start of the line. */
   template <int N, class F>
-  __device__ __forceinline__ void each(bool beside, F of_line) const {
+  __device__ __forceinline__ void for_each_element(bool interleaved, F of_line) const {
     const int wide = (int)a.wide, threads = (int)blockDim.x, t = (int)threadIdx.x;
-    const int some = beside ? threads / wide : min(power_up(count), threads); /* of a line */
-    const int k = beside ? t / wide : t % some, hop = threads / some;
-    for (int g = beside ? t % wide : t / some; g < lines; g += hop)
-      elements<N>(kept + g * (int)a.apart, k, some, of_line(g));
+    /* threads per line */
+    const int some = interleaved ? threads / wide : min(power_up(count), threads);
+    const int k = interleaved ? t / wide : t % some, hop = threads / some;
+    for (int g = interleaved ? t % wide : t / some; g < lines; g += hop)
+      elements<N>(kept + g * (int)a.line_step, k, some, of_line(g));
   }
   template <int N, class F>
   __device__ __forceinline__ void elements(T *mine, int k, int some, F f) const {
@@ -76,7 +79,7 @@ struct bundle {
       }
     } else {
       for (; k < count; k += some) {
-        vt_places<N>(a.along, first + k, along);
+        vt_offsets<N>(a.along, first + k, along);
         f(mine[k * (int)a.step], along);
       }
     }
@@ -85,23 +88,23 @@ struct bundle {
   __device__ __forceinline__ void load() {
     for (uint32_t g = threadIdx.x; g < (uint32_t)lines; g += blockDim.x) {
       int64_t of[VT_GPU_OPERANDS];
-      vt_places<VT_GPU_OPERANDS>(a.lines, line + g, of);
+      vt_offsets<VT_GPU_OPERANDS>(a.lines, line + g, of);
       VT_UNROLL
       for (int i = 0; i < VT_GPU_OPERANDS; i++) at[i * (int)a.wide + (int)g] = of[i];
       shift[g] = 0;
     }
     __syncthreads();
-    each<1>(a.x_beside, [&](int g) {
+    for_each_element<1>(a.x_interleaved, [&](int g) {
       const T *x = (const T *)a.x + at[g];
-      return [=](T &v, const int64_t(&along)[1]) { vt_ahead_one(&v, x + along[0]); };
+      return [=](T &v, const int64_t(&along)[1]) { vt_async_copy_one(&v, x + along[0]); };
     });
-    vt_ahead_close();
-    vt_ahead_wait<0>();
+    vt_async_close_group();
+    vt_async_wait<0>();
     __syncthreads();
   }
 
-  /* S of a chunk by P lanes of a warp, each of which has every P-th lane of S; with KEEP what is
-   * added takes the place of the element. */
+  /* S of a chunk by P lanes of a warp, each of which has every P-th lane of S. With KEEP the added
+   * terms replace the elements. */
   template <class W, bool KEEP, int P>
   __device__ __forceinline__ typename W::acc chunk(T *x, int n, T by) const {
     enum { EACH = VT_GPU_LANES / P };
@@ -120,10 +123,11 @@ struct bundle {
         s[j] = W::join(s[j], v);
       }
     }
-    typename W::acc all = vt_few_join<W>(s);
+    typename W::acc line_chunks = vt_thread_join<W>(s);
     VT_UNROLL
-    for (int h = P / 2; h > 0; h /= 2) all = W::join(all, __shfl_xor_sync(0xffffffffu, all, h));
-    return all;
+    for (int h = P / 2; h > 0; h /= 2)
+      line_chunks = W::join(line_chunks, __shfl_xor_sync(0xffffffffu, line_chunks, h));
+    return line_chunks;
   }
   template <class W, bool KEEP, int P>
   __device__ __forceinline__ void chunks_by(T *to) const {
@@ -131,12 +135,13 @@ struct bundle {
     for (int item = vt_warp() * (VT_GPU_LANES / P); item < items; item += (int)blockDim.x / P) {
       const int p = item + vt_lane() / P, c = here == 1 ? 0 : p / lines, g = p - c * lines;
       const int from = c * VT_GPU_CHUNK, n = p < items ? min(count - from, (int)VT_GPU_CHUNK) : 0;
-      T *x = kept + g * (int)a.apart + from * (int)a.step;
+      T *x = kept + g * (int)a.line_step + from * (int)a.step;
       const typename W::acc s = chunk<W, KEEP, P>(x, n, p < items ? shift[g] : (T)0);
-      if (p < items && vt_lane() % P == 0) to[g * all + member() * (int)a.chunks + c] = W::out(s);
+      if (p < items && vt_lane() % P == 0)
+        to[g * line_chunks + member() * (int)a.chunks + c] = W::out(s);
     }
   }
-  /* S of each chunk of each line. */
+  /* Writes S of each chunk of each line to an exchange buffer. */
   template <class W, bool KEEP>
   __device__ __forceinline__ void chunks(T *to) const {
     if (a.n <= VT_GPU_BUNDLE_NOT_LONG) {
@@ -146,18 +151,19 @@ struct bundle {
     }
   }
 
-  /* Of each line, what `make` makes of what its chunks gave is known to all threads; one of them
-   * is told that it may write. */
+  /* Reduces the chunk results of each line and passes them to `make`, whose result all threads can
+   * read in `to`. make's last argument is true in one thread of the team, which may write to
+   * memory. */
   template <class W, class F>
-  __device__ __forceinline__ void tell(const T *from, T *to, F make) const {
-    if (all == 1) {
+  __device__ __forceinline__ void reduce_chunks(const T *from, T *to, F make) const {
+    if (line_chunks == 1) {
       for (int g = (int)threadIdx.x; g < lines; g += (int)blockDim.x)
         to[g] = make(g, from[g], true);
     } else {
       for (int g = vt_warp(); g < lines; g += vt_warps()) {
         typename W::acc s = W::start();
-        for (int c = vt_lane(); c < all; c += VT_GPU_LANES)
-          s = W::join(s, W::in(from[g * all + c], (T)0));
+        for (int c = vt_lane(); c < line_chunks; c += VT_GPU_LANES)
+          s = W::join(s, W::in(from[g * line_chunks + c], (T)0));
         const bool one = vt_lane() == 0;
         const T made = make(g, W::out(vt_lanes_join<W>(s)), one && member() == 0);
         if (one) to[g] = made;
@@ -167,7 +173,7 @@ struct bundle {
   }
 };
 
-/* End::run does all with a bundle that is here. */
+/* Loads each bundle of this team and calls End::run, which computes and stores its results. */
 template <class T, class End>
 VT_GPU_FN void bundles(const vt_gpu_bundle &a) {
   bundle<T> b = {a};
@@ -177,12 +183,12 @@ VT_GPU_FN void bundles(const vt_gpu_bundle &a) {
     b.lines = (int)min(a.lines.n - b.line, (int64_t)a.wide);
     b.load();
     End::run(b);
-    __syncthreads(); /* before the next lines take the place of these */
+    __syncthreads(); /* all threads are done with these lines before the next ones are loaded */
   }
-  vt_team_part(a, b.met);
+  vt_team_leave(a, b.arrivals);
 }
 
-/* ---- short lines: a thread has one in registers ---- */
+/* ---- short lines: one per thread, in registers ---- */
 
 template <class T>
 struct short_line {
@@ -199,23 +205,23 @@ struct short_line {
   }
   __device__ __forceinline__ void load() {
     const int n = (int)a.n;
-    vt_places<VT_GPU_OPERANDS>(a.lines, line, at);
+    vt_offsets<VT_GPU_OPERANDS>(a.lines, line, at);
     VT_UNROLL
     for (int k = 0; k < MOST; k++) v[k] = k < n ? ((const T *)a.x)[place(0, k)] : (T)0;
   }
-  /* Each element is a lane of S; the lanes that are not here have nothing. */
+  /* Reduces the line: each element is a lane of S, and absent lanes have the start value. */
   template <class W>
-  __device__ __forceinline__ T fold(T shift) const {
+  __device__ __forceinline__ T reduce(T shift) const {
     const int n = (int)a.n;
     typename W::acc s[MOST];
     VT_UNROLL
     for (int k = 0; k < MOST; k++)
       s[k] = k < n ? W::join(W::start(), W::in(v[k], shift)) : W::start();
-    return W::out(vt_few_join<W>(s));
+    return W::out(vt_thread_join<W>(s));
   }
 };
 
-/* End::run does all with a line that is here. */
+/* Loads each line of this thread and calls End::run, which computes and stores its results. */
 template <class T, class End>
 VT_GPU_FN void short_lines(const vt_gpu_bundle &a) {
   for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
@@ -231,8 +237,8 @@ template <class T>
 struct line_norms {
   typedef vt_reducer_sum<T> sums;
 
-  /* r; u and S(d*d) are left, if they are wanted, or are all there is, at y. */
-  VT_GPU_FN T end(const vt_gpu_bundle &a, int64_t line, int64_t y, T u, T squares, bool writes) {
+  /* Returns r. Stores u and S(d*d) if they are wanted; for var and std stores the result at y. */
+  VT_GPU_FN T finish(const vt_gpu_bundle &a, int64_t line, int64_t y, T u, T squares, bool writes) {
     if (writes && a.shift != nullptr) {
       ((T *)a.shift)[line] = u;
       ((T *)a.sum)[line] = squares;
@@ -249,9 +255,9 @@ struct line_norms {
     return y;
   }
 
-  static __device__ __forceinline__ void put(const bundle<T> &b) {
+  static __device__ __forceinline__ void store_results(const bundle<T> &b) {
     const vt_gpu_bundle &a = b.a;
-    b.template each<4>(a.y_beside, [&](int g) {
+    b.template for_each_element<4>(a.y_interleaved, [&](int g) {
       const int64_t *at = b.at + g;
       const T u = b.shift[g], r = b.sum[g];
       const T *gamma = (const T *)a.gamma + at[2 * a.wide];
@@ -266,24 +272,24 @@ struct line_norms {
   VT_GPU_FN void run(bundle<T> &b) {
     const T n = vt_lane_of<T>::count(b.a.n);
     if (b.a.centred) {
-      T *room = b.turned();
-      b.template chunks<sums, false>(room);
-      b.meet();
-      b.template tell<sums>(room, b.shift, [&](int, T s, bool) { return s / n; });
+      T *exchange = b.next_exchange();
+      b.template chunks<sums, false>(exchange);
+      b.barrier();
+      b.template reduce_chunks<sums>(exchange, b.shift, [&](int, T s, bool) { return s / n; });
     }
-    T *room = b.turned();
-    b.template chunks<vt_reducer_squares<T>, false>(room);
-    b.meet();
-    b.template tell<sums>(room, b.sum, [&](int g, T s, bool writes) {
-      return end(b.a, b.line + g, b.at[(int)b.a.wide + g], b.shift[g], s, writes);
+    T *exchange = b.next_exchange();
+    b.template chunks<vt_reducer_squares<T>, false>(exchange);
+    b.barrier();
+    b.template reduce_chunks<sums>(exchange, b.sum, [&](int g, T s, bool writes) {
+      return finish(b.a, b.line + g, b.at[(int)b.a.wide + g], b.shift[g], s, writes);
     });
-    if (b.a.kind == VT_GPU_BUNDLE_ROWS) put(b);
+    if (b.a.kind == VT_GPU_BUNDLE_ROWS) store_results(b);
   }
 
   VT_GPU_FN void run(const short_line<T> &l) {
     const vt_gpu_bundle &a = l.a;
-    const T u = a.centred ? l.template fold<sums>(0) / vt_lane_of<T>::count(a.n) : (T)0;
-    const T r = end(a, l.line, l.at[1], u, l.template fold<vt_reducer_squares<T>>(u), true);
+    const T u = a.centred ? l.template reduce<sums>(0) / vt_lane_of<T>::count(a.n) : (T)0;
+    const T r = finish(a, l.line, l.at[1], u, l.template reduce<vt_reducer_squares<T>>(u), true);
     if (a.kind != VT_GPU_BUNDLE_ROWS) return;
     int64_t to = l.at[1], gamma = l.at[2], beta = l.at[3];
     VT_UNROLL
@@ -316,17 +322,17 @@ struct line_softmaxes {
   typedef vt_reducer_max<float> most;
   typedef vt_reducer_sum<float> sums;
 
-  /* S, or its logarithm, of which logsumexp is made, at y. */
-  VT_GPU_FN float end(const vt_gpu_bundle &a, int64_t y, float m, float s, bool writes) {
+  /* Returns S or its logarithm; for logsumexp stores the result at y. */
+  VT_GPU_FN float finish(const vt_gpu_bundle &a, int64_t y, float m, float s, bool writes) {
     if (a.kind == VT_GPU_BUNDLE_ROWS) return s;
-    const float l = vt_both_log(s);
+    const float l = vt_ff_log(s);
     if (writes && a.kind == VT_GPU_BUNDLE_ONE) ((float *)a.y)[y] = m - m == 0.0f ? m + l : m;
     return l;
   }
 
-  static __device__ __forceinline__ void put(const bundle<float> &b) {
+  static __device__ __forceinline__ void store_results(const bundle<float> &b) {
     const vt_gpu_bundle &a = b.a;
-    b.each<2>(a.y_beside, [&](int g) {
+    b.for_each_element<2>(a.y_interleaved, [&](int g) {
       const float m = b.shift[g], s = b.sum[g];
       float *y = (float *)a.y + b.at[(int)a.wide + g];
       const bool logs = a.kind == VT_GPU_BUNDLE_LOGS;
@@ -335,33 +341,33 @@ struct line_softmaxes {
   }
 
   VT_GPU_FN void run(bundle<float> &b) {
-    float *room = b.turned();
-    b.chunks<most, false>(room);
-    b.meet();
-    b.tell<most>(room, b.shift, [&](int, float m, bool) { return m; });
-    room = b.turned();
+    float *exchange = b.next_exchange();
+    b.chunks<most, false>(exchange);
+    b.barrier();
+    b.reduce_chunks<most>(exchange, b.shift, [&](int, float m, bool) { return m; });
+    exchange = b.next_exchange();
     if (b.a.kind == VT_GPU_BUNDLE_ROWS) {
-      b.chunks<vt_reducer_exp, true>(room);
+      b.chunks<vt_reducer_exp, true>(exchange);
     } else {
-      b.chunks<vt_reducer_exp, false>(room);
+      b.chunks<vt_reducer_exp, false>(exchange);
     }
-    b.meet();
-    b.tell<sums>(room, b.sum, [&](int g, float s, bool writes) {
-      return end(b.a, b.at[(int)b.a.wide + g], b.shift[g], s, writes);
+    b.barrier();
+    b.reduce_chunks<sums>(exchange, b.sum, [&](int g, float s, bool writes) {
+      return finish(b.a, b.at[(int)b.a.wide + g], b.shift[g], s, writes);
     });
-    if (b.a.kind != VT_GPU_BUNDLE_ONE) put(b);
+    if (b.a.kind != VT_GPU_BUNDLE_ONE) store_results(b);
   }
 
   VT_GPU_FN void run(short_line<float> &l) {
     const vt_gpu_bundle &a = l.a;
-    const float m = l.fold<most>(0);
+    const float m = l.reduce<most>(0);
     if (a.kind == VT_GPU_BUNDLE_ROWS) {
       VT_UNROLL
-      for (int k = 0; k < l.MOST; k++) l.v[k] = vt_both_exp(l.v[k] - m);
+      for (int k = 0; k < l.MOST; k++) l.v[k] = vt_ff_exp(l.v[k] - m);
     }
-    const float s =
-        end(a, l.at[1], m,
-            a.kind == VT_GPU_BUNDLE_ROWS ? l.fold<sums>(0) : l.fold<vt_reducer_exp>(m), true);
+    const float s = finish(
+        a, l.at[1], m,
+        a.kind == VT_GPU_BUNDLE_ROWS ? l.reduce<sums>(0) : l.reduce<vt_reducer_exp>(m), true);
     if (a.kind == VT_GPU_BUNDLE_ONE) return;
     VT_UNROLL
     for (int k = 0; k < l.MOST; k++)

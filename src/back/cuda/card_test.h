@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * card_test.h - for tests that run steps on a device: the device with one buffer, the host's memory
- * that is copied there and back, and numbers by lot. */
+ * card_test.h - for tests that run steps on a device: a device with one buffer, a copy of that
+ * buffer in host memory, and random numbers. */
 #ifndef VT_CARD_TEST_H
 #define VT_CARD_TEST_H
 #include <math.h>
@@ -12,12 +12,12 @@
 #include "vt_fpenv.h"
 #include "vt_test.h"
 
-enum { ROOM = 1 << 25 };
+enum { CAPACITY = 1 << 25 };
 
 typedef struct device {
   const vt_bk_api *api;
   vt_bk_device *dev;
-  uint64_t buffer; /* ROOM bytes */
+  uint64_t buffer; /* handle of a buffer of CAPACITY bytes */
   char *host, *want;
   uint64_t used;
 } device;
@@ -25,7 +25,7 @@ typedef struct device {
 /* ---- numbers ---- */
 
 static uint64_t random_state = 20240607;
-static uint64_t random_word(void) { /* SplitMix64 */
+static uint64_t random_word(void) { /* the generator SplitMix64 */
   uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -40,7 +40,8 @@ static double random_real(int wild) {
   if (wild && random_of(0, 9) == 0) return odd[random_of(0, 6)];
   if (wild && random_of(0, 299) == 0) return random_of(0, 1) ? (double)INFINITY : (double)NAN;
   const double x = ldexp((double)(random_word() >> 11), -53 + (int)random_of(0, 8));
-  return random_of(0, 1) ? x : -x; /* all bits of a number count: no sum of them is exact */
+  /* numbers use all their bits, so that no sum of them is exact */
+  return random_of(0, 1) ? x : -x;
 }
 
 static void put_random(void *at, uint32_t dtype, int wild) {
@@ -62,7 +63,8 @@ static void put_random(void *at, uint32_t dtype, int wild) {
 
 /* ---- tensors ---- */
 
-/* Behind those that are there, with a gap that nobody writes: `late` bytes later than aligned. */
+/* A dense tensor with random values, placed after the existing ones with a gap. Its address is
+ * `late` bytes after a multiple of 256. */
 static inline vt_view view_dense(device *d, uint32_t dtype, uint32_t rank, const int64_t *dim,
                                  uint64_t late) {
   const int64_t bytes = (int64_t)vt_cuda_bytes_of(dtype);
@@ -75,12 +77,12 @@ static inline vt_view view_dense(device *d, uint32_t dtype, uint32_t rank, const
     v.stride[i] = step;
   }
   d->used += (uint64_t)(step * bytes) + 64;
-  if (d->used > ROOM) abort();
+  if (d->used > CAPACITY) abort();
   for (int64_t i = 0; i < step; i++) put_random((char *)v.data + i * bytes, dtype, 0);
   return v;
 }
 
-/* ---- the log of the driver of tests/fake_cuda ---- */
+/* ---- the log of the emulated driver of tests/fake_cuda ---- */
 
 static char card_log[] = "/tmp/card_test.XXXXXX";
 
@@ -92,10 +94,11 @@ static inline uint32_t log_lines(const char *with) {
   if (f != NULL) fclose(f);
   return n;
 }
-/* Another driver keeps none: what was launched is not known then. */
+/* A real driver writes no log; then tests cannot tell which kernels were launched. */
 static inline int is_logged(void) { return log_lines("cuInit") > 0; }
 
-/* Before a device is opened; the log is gone at the end of the process. */
+/* Starts the log; call it before a device is opened. The log is removed at the end of the process.
+ */
 static inline void log_end(void) { (void)unlink(card_log); }
 static inline void log_begin(void) {
   const int file = mkstemp(card_log);
@@ -105,7 +108,7 @@ static inline void log_begin(void) {
 
 /* ---- comparing ---- */
 
-/* Bytes, except that every NaN is one. */
+/* Counts the elements that differ in bits; all NaNs are equal. */
 static int64_t differing(const char *a, const char *b, uint64_t n, uint32_t dtype) {
   const uint64_t size = vt_cuda_bytes_of(dtype);
   int64_t bad = 0;
@@ -136,10 +139,11 @@ static void device_end(device *d) {
   free(d->want);
 }
 
-/* 0 when there is none: then there is nothing to end. */
+/* Opens the device; returns 0 if there is no GPU. Then device_end must not be called. */
 static int device_begin(device *d, vt_fpenv *env) {
   uint32_t devices = 0;
-  *d = (device){.api = vt_cuda_query(&test_host), .host = malloc(ROOM), .want = malloc(ROOM)};
+  *d = (device){
+      .api = vt_cuda_query(&test_host), .host = malloc(CAPACITY), .want = malloc(CAPACITY)};
   if (d->host == NULL || d->want == NULL) abort();
   CHECK(d->api->device_count(&test_host, &devices) == VT_OK);
   if (devices == 0) {
@@ -147,7 +151,7 @@ static int device_begin(device *d, vt_fpenv *env) {
     return 0;
   }
   CHECK(d->api->device_open(&test_host, 0, &d->dev) == VT_OK);
-  CHECK(d->api->buffer_new(d->dev, ROOM, &d->buffer) == VT_OK);
+  CHECK(d->api->buffer_new(d->dev, CAPACITY, &d->buffer) == VT_OK);
   vt_fpenv_enter(env);
   return 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv.cu - convolutions of all kinds, a thread an output: whatever the strides and sizes are.
+// conv.cu - direct convolutions with any strides and sizes, one thread per output.
 #include "gpu_contract.cuh"
 #include "gpu_direct_conv.cuh"
 
@@ -26,9 +26,9 @@ VT_KERNEL_RESIDENT(conv_each_f64, vt_gpu_direct_conv, 256, 4) { conv_each<double
 VT_KERNEL_RESIDENT(conv_huge_f32, vt_gpu_direct_conv, 128, 4) { conv_each<float, int64_t>(a); }
 VT_KERNEL_RESIDENT(conv_huge_f64, vt_gpu_direct_conv, 128, 4) { conv_each<double, int64_t>(a); }
 
-// Outputs that no tap of a transposed convolution meets are +0, and the bias.
+// Stores the results of a transposed convolution that no tap reaches: +0 plus the bias.
 template <class T>
-VT_GPU_FN void conv_nothing(const vt_gpu_direct_conv &a) {
+VT_GPU_FN void conv_uncovered(const vt_gpu_direct_conv &a) {
   const T *bias = (const T *)a.bias;
   int64_t total = a.images * a.rows * a.groups;
   for (int k = 0; k < VT_GPU_AXES; k++) total *= a.axis[k].outputs;
@@ -36,12 +36,12 @@ VT_GPU_FN void conv_nothing(const vt_gpu_direct_conv &a) {
     int64_t left = i, at = 0;
     VT_UNROLL
     for (int k = VT_GPU_AXES - 1; k >= 0; k--)
-      at += vt_direct_conv_take(left, a.axis[k].outputs) * a.axis[k].y_one;
-    at += vt_direct_conv_take(left, a.images) * a.y_image;
-    const int64_t row = vt_direct_conv_take(left, a.rows);
+      at += vt_direct_conv_divmod(left, a.axis[k].outputs) * a.axis[k].y_one;
+    at += vt_direct_conv_divmod(left, a.images) * a.y_image;
+    const int64_t row = vt_direct_conv_divmod(left, a.rows);
     ((T *)a.y)[at + row * a.y_row + left * a.y_group] =
         bias == nullptr ? (T)0 : vt_gpu_plus((T)0, bias[(left * a.rows + row) * a.bias_step]);
   }
 }
-VT_KERNEL(conv_nothing_f32, vt_gpu_direct_conv, 256) { conv_nothing<float>(a); }
-VT_KERNEL(conv_nothing_f64, vt_gpu_direct_conv, 256) { conv_nothing<double>(a); }
+VT_KERNEL(conv_uncovered_f32, vt_gpu_direct_conv, 256) { conv_uncovered<float>(a); }
+VT_KERNEL(conv_uncovered_f64, vt_gpu_direct_conv, 256) { conv_uncovered<double>(a); }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_argreduce.c - argmax, argmin, cumsum: what goes along one axis. */
+ * cuda_argreduce.c - argmax, argmin and cumsum: ops along one axis. */
 #include "cuda_lines.h"
 
-enum { THREADS = 256, RUNNING_THREADS = 128 };
+enum { THREADS = 256, CUMSUM_THREADS = 128 };
 
-/* x and y along the axes of `mask`, y with the axes of x. */
+/* The lines of x and y along the axes of `mask`; y keeps the reduced axes. */
 static vt_cuda_lines lines_of(const vt_cuda_call *c, unsigned mask) {
   const vt_view *x = &c->in[0];
-  const vt_view y = vt_cuda_kept(c->out, x, mask);
+  const vt_view y = vt_cuda_keepdims(c->out, x, mask);
   const vt_view *const all[2] = {x, &y};
   return vt_cuda_lines_of(all, 2, mask);
 }
 
 static vt_cuda_grid grid_of(const vt_cuda_call *c, int64_t threads, uint32_t block) {
-  return vt_cuda_line(c, threads, 1, block);
+  return vt_cuda_grid_over(c, threads, 1, block);
 }
 
 /* ---- argmax, argmin ---- */
 
-/* Where lines are few, a line is cut into spans, so that there is work for all. */
-static vt_gpu_argreduce seeking(const vt_cuda_call *c) {
+/* Cuts lines into spans if there are too few lines to keep the GPU busy. */
+static vt_gpu_argreduce argreduce_args(const vt_cuda_call *c) {
   const vt_cuda_lines l = lines_of(c, 1u << ((const vt_attr_axis *)c->attrs)->axis);
   vt_gpu_argreduce a = {.x = c->in[0].data,
                         .y = c->out->data,
@@ -27,35 +27,35 @@ static vt_gpu_argreduce seeking(const vt_cuda_call *c) {
                         .least = c->step->op == VT_OP_argmin,
                         .lines = l.lines,
                         .along = l.along};
-  const int64_t wanted = (int64_t)1 << 15; /* threads, or warps, that keep any card busy */
-  const int64_t spans = vt_cuda_most(1, vt_cuda_least(wanted / a.lines.n, a.n / 256));
-  a.span = vt_cuda_parts(a.n, spans);
-  a.spans = vt_cuda_parts(a.n, a.span);
+  const int64_t wanted = (int64_t)1 << 15; /* threads, or warps, that keep any GPU busy */
+  const int64_t spans = vt_cuda_max(1, vt_cuda_min(wanted / a.lines.n, a.n / 256));
+  a.span = vt_cuda_ceil_div(a.n, spans);
+  a.spans = vt_cuda_ceil_div(a.n, a.span);
   return a;
 }
 
 static uint64_t spans_bytes(const vt_gpu_argreduce *a) {
-  return a->spans == 1 ? 0 : vt_cuda_aligned((uint64_t)(a->lines.n * a->spans) * 8);
+  return a->spans == 1 ? 0 : vt_cuda_align_up((uint64_t)(a->lines.n * a->spans) * 8);
 }
 
 uint64_t vt_cuda_work_argreduce(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
-  const vt_gpu_argreduce a = seeking(c);
+  const vt_gpu_argreduce a = argreduce_args(c);
   return 2 * spans_bytes(&a);
 }
 
 vt_status vt_cuda_run_argreduce(vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return VT_OK;
-  vt_gpu_argreduce a = seeking(c);
+  vt_gpu_argreduce a = argreduce_args(c);
   const vt_cuda_lines l = {a.lines, a.along};
-  const int beside = vt_cuda_lines_contiguous(&l, 0);
+  const int interleaved = vt_cuda_lines_interleaved(&l, 0);
   const uint32_t *types =
-      beside ? VT_CUDA_TYPES(argreduce_columns) : VT_CUDA_TYPES(argreduce_lines);
+      interleaved ? VT_CUDA_TYPES(argreduce_columns) : VT_CUDA_TYPES(argreduce_lines);
   const int64_t items = a.lines.n * a.spans;
   a.key = c->work;
   a.place = a.spans == 1 ? NULL : (int64_t *)((char *)c->work + spans_bytes(&a));
   VT_TRY(vt_cuda_launch(c, types[c->in[0].dtype],
-                        grid_of(c, beside ? items : items * VT_GPU_LANES, THREADS), &a));
+                        grid_of(c, interleaved ? items : items * VT_GPU_LANES, THREADS), &a));
   if (a.spans == 1) return VT_OK;
   return vt_cuda_launch(c, VT_GPU_argreduce_spans, grid_of(c, a.lines.n * VT_GPU_LANES, THREADS),
                         &a);
@@ -63,8 +63,8 @@ vt_status vt_cuda_run_argreduce(vt_cuda_call *c) {
 
 /* ---- cumsum ---- */
 
-/* Backwards is the same line with its last element first. */
-static vt_view turned(const vt_view *v, uint32_t axis) {
+/* The view with an axis reversed: element 0 is the last one. */
+static vt_view reversed_axis(const vt_view *v, uint32_t axis) {
   vt_view t = *v;
   const int64_t last = (v->dim[axis] - 1) * v->stride[axis];
   if (v->data != NULL) t.data = (char *)v->data + last * (int64_t)vt_cuda_bytes_of(v->dtype);
@@ -72,25 +72,25 @@ static vt_view turned(const vt_view *v, uint32_t axis) {
   return t;
 }
 
-static vt_gpu_running running_of(const vt_cuda_call *c) {
+static vt_gpu_cumsum cumsum_args(const vt_cuda_call *c) {
   const vt_attr_cumsum *at = c->attrs;
   const uint32_t axis = (uint32_t)at->axis;
-  const vt_view x = at->reverse ? turned(&c->in[0], axis) : c->in[0];
-  const vt_view y = at->reverse ? turned(c->out, axis) : *c->out;
+  const vt_view x = at->reverse ? reversed_axis(&c->in[0], axis) : c->in[0];
+  const vt_view y = at->reverse ? reversed_axis(c->out, axis) : *c->out;
   const vt_view *const all[2] = {&x, &y};
   const vt_cuda_lines l = vt_cuda_lines_of(all, 2, 1u << axis);
-  return (vt_gpu_running){.x = x.data,
-                          .y = y.data,
-                          .n = l.along.n,
-                          .chunks = vt_cuda_parts(l.along.n, VT_GPU_CHUNK),
-                          .late = at->exclusive != 0,
-                          .lines = l.lines,
-                          .along = l.along};
+  return (vt_gpu_cumsum){.x = x.data,
+                         .y = y.data,
+                         .n = l.along.n,
+                         .chunks = vt_cuda_ceil_div(l.along.n, VT_GPU_CHUNK),
+                         .late = at->exclusive != 0,
+                         .lines = l.lines,
+                         .along = l.along};
 }
 
 uint64_t vt_cuda_work_cumsum(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
-  const vt_gpu_running a = running_of(c);
+  const vt_gpu_cumsum a = cumsum_args(c);
   if (a.chunks == 1) return 0;
   return (uint64_t)(a.lines.n * a.chunks) * vt_cuda_bytes_of(c->in[0].dtype);
 }
@@ -98,12 +98,12 @@ uint64_t vt_cuda_work_cumsum(const vt_cuda_call *c) {
 vt_status vt_cuda_run_cumsum(vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return VT_OK;
   const uint32_t dtype = c->in[0].dtype;
-  vt_gpu_running a = running_of(c);
-  const vt_cuda_grid grid = grid_of(c, a.lines.n * a.chunks * VT_GPU_LANES, RUNNING_THREADS);
+  vt_gpu_cumsum a = cumsum_args(c);
+  const vt_cuda_grid grid = grid_of(c, a.lines.n * a.chunks * VT_GPU_LANES, CUMSUM_THREADS);
   if (a.chunks > 1) {
     a.carry = c->work;
-    VT_TRY(vt_cuda_launch(c, VT_CUDA_TYPES(running_chunks)[dtype], grid, &a));
-    VT_TRY(vt_cuda_launch(c, VT_CUDA_TYPES(running_carry)[dtype], grid_of(c, a.lines.n, 128), &a));
+    VT_TRY(vt_cuda_launch(c, VT_CUDA_TYPES(cumsum_chunks)[dtype], grid, &a));
+    VT_TRY(vt_cuda_launch(c, VT_CUDA_TYPES(cumsum_carry)[dtype], grid_of(c, a.lines.n, 128), &a));
   }
-  return vt_cuda_launch(c, VT_CUDA_TYPES(running)[dtype], grid, &a);
+  return vt_cuda_launch(c, VT_CUDA_TYPES(cumsum)[dtype], grid, &a);
 }

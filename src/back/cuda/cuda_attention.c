@@ -1,82 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_attention.c - attention whole: which kernels, and how much of it at once.
+ * cuda_attention.c - attention: chooses the kernels and how many rows are processed at a time.
  *
- *   many queries   attention.cu: the scores of the rows that are worked at are in memory, or none
- *   few, or wide   attention_split.cu: the scores of some rows are, never more than a fixed amount
- *                  unless one row needs more */
+ *   many queries          attention.cu: stores the scores of resident rows, or none
+ *   few, or wide heads    attention_split.cu: stores the scores of some rows; scratch is limited
+ *                         unless a single row needs more */
 #include "cuda_backend.h"
 #include "gpu_attention.h"
 #include "vt_alloc.h"
 #include "vt_num.h"
 
 enum {
-  MANY = 32,             /* queries for which blocks of them pay */
-  KEPT = 64,             /* of the card's memory, a part that scores of many queries may have */
-  SCRATCH = 1 << 26,     /* bytes that those of few may have, about */
-  MOST_UNITS = 65535 / 2 /* in one launch */
+  LEAST_QUERIES = 32,      /* fewest queries for which the tiled kernels pay */
+  SCORES_SHARE = 64,       /* stored scores may take 1/SCORES_SHARE of the card's memory */
+  SPLIT_SCRATCH = 1 << 26, /* approximate limit of the split kernels' scratch in bytes */
+  MAX_UNITS = 65535 / 2    /* units in one launch */
 };
 
 /* ---- sizes ---- */
 
 typedef struct sizes {
   int64_t batch, heads, groups, queries, keys, depth, width;
-  int64_t rows, blocks, chunks; /* of all heads; of keys */
-  int64_t levels, sums;         /* of T; numbers that S of a row has on its way */
-  int64_t per_group, units;     /* of a key head: rows, and units of them */
-  int64_t all, at_once;         /* units */
+  int64_t rows, blocks, chunks;  /* rows of all heads; blocks and chunks of keys */
+  int64_t levels, sums;          /* levels of T; numbers per row that the levels of S need */
+  int64_t per_group, units;      /* rows and units of one key head */
+  int64_t all, units_per_launch; /* units of the op; units per launch */
 } sizes;
 
-/* There is nothing to compute. */
+/* Returns 1 if the result has no elements. */
 static int is_empty(const vt_cuda_call *c) {
   const int64_t *dim = c->out[0].dim;
   return dim[0] == 0 || dim[1] == 0 || dim[2] == 0 || dim[3] == 0;
 }
 
-static uint64_t times(uint64_t a, uint64_t b) {
+static uint64_t multiply_saturating(uint64_t a, uint64_t b) {
   uint64_t out;
   return vt_size_mul(a, b, &out) ? out : UINT64_MAX;
 }
-static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-static uint64_t floats(int64_t a, int64_t b, int64_t c) {
-  return times(times(times((uint64_t)a, (uint64_t)b), (uint64_t)c), sizeof(float));
+static uint64_t add_saturating(uint64_t a, uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+static uint64_t float_bytes(int64_t a, int64_t b, int64_t c) {
+  return multiply_saturating(
+      multiply_saturating(multiply_saturating((uint64_t)a, (uint64_t)b), (uint64_t)c),
+      sizeof(float));
 }
 
-/* Each part begins where a vector may. */
-static uint64_t part(uint64_t bytes) {
-  return bytes > UINT64_MAX - VT_CUDA_ALIGNMENT ? UINT64_MAX : vt_cuda_aligned(bytes);
+/* Rounds up, so that the next array is aligned for vectors. */
+static uint64_t aligned_bytes(uint64_t bytes) {
+  return bytes > UINT64_MAX - VT_CUDA_ALIGNMENT ? UINT64_MAX : vt_cuda_align_up(bytes);
 }
 
-typedef struct scratch { /* bytes */
+typedef struct scratch { /* bytes of each array */
   uint64_t upper, scores, most, products, sums;
 } scratch;
 
-static uint64_t all_of(const scratch *x) {
-  return plus(plus(plus(x->upper, x->scores), plus(x->most, x->products)), x->sums);
+static uint64_t total_bytes(const scratch *x) {
+  return add_saturating(
+      add_saturating(add_saturating(x->upper, x->scores), add_saturating(x->most, x->products)),
+      x->sums);
 }
 
-/* The scratch of n units. */
+/* Scratch of the split kernels for n units. */
 static scratch split_scratch(const sizes *s, int64_t n) {
   const int64_t rows = n * VT_ATTEND_ROWS;
-  return (scratch){.scores = part(floats(rows, s->keys, 1)),
-                   .most = part(floats(rows, s->blocks, 1)),
-                   .products = part(floats(rows, s->blocks, s->width)),
-                   .sums = part(floats(rows, s->sums, 1))};
+  return (scratch){.scores = aligned_bytes(float_bytes(rows, s->keys, 1)),
+                   .most = aligned_bytes(float_bytes(rows, s->blocks, 1)),
+                   .products = aligned_bytes(float_bytes(rows, s->blocks, s->width)),
+                   .sums = aligned_bytes(float_bytes(rows, s->sums, 1))};
 }
 static int64_t levels_of(int64_t blocks) {
   int64_t n = 1;
-  for (; blocks > VT_ATTEND_GROUP; blocks = vt_cuda_parts(blocks, VT_ATTEND_GROUP)) n++;
+  for (; blocks > VT_ATTEND_GROUP; blocks = vt_cuda_ceil_div(blocks, VT_ATTEND_GROUP)) n++;
   return n;
 }
 static int64_t sums_of(int64_t keys) {
   int64_t n = 0;
   do {
-    keys = vt_cuda_parts(keys, VT_ATTEND_CHUNK);
+    keys = vt_cuda_ceil_div(keys, VT_ATTEND_CHUNK);
     n += keys;
   } while (keys > 1);
   return n;
 }
 
-/* Of what is not empty, so that sizes of the result multiply without overflow. */
+/* The result must not be empty: then products of its sizes do not overflow. */
 static sizes sizes_of(const vt_cuda_call *c) {
   const vt_view *q = &c->in[0], *k = &c->in[1];
   sizes s = {.batch = q->dim[0],
@@ -87,96 +93,97 @@ static sizes sizes_of(const vt_cuda_call *c) {
              .depth = q->dim[3],
              .width = c->in[2].dim[3]};
   s.rows = s.batch * s.heads * s.queries;
-  s.blocks = vt_cuda_parts(s.keys, VT_ATTEND_BLOCK);
-  s.chunks = vt_cuda_parts(s.keys, VT_ATTEND_CHUNK);
+  s.blocks = vt_cuda_ceil_div(s.keys, VT_ATTEND_BLOCK);
+  s.chunks = vt_cuda_ceil_div(s.keys, VT_ATTEND_CHUNK);
   s.levels = levels_of(s.blocks);
   s.sums = sums_of(s.keys);
   s.per_group = s.heads / s.groups * s.queries;
-  s.units = vt_cuda_parts(s.per_group, VT_ATTEND_ROWS);
+  s.units = vt_cuda_ceil_div(s.per_group, VT_ATTEND_ROWS);
   s.all = s.batch * s.groups * s.units;
   const scratch one = split_scratch(&s, 1);
-  const uint64_t fit = SCRATCH / (all_of(&one) + 1);
-  s.at_once = fit > MOST_UNITS ? MOST_UNITS : vt_cuda_most((int64_t)fit, 1);
-  s.at_once = vt_cuda_least(s.at_once, s.all);
+  const uint64_t fit = SPLIT_SCRATCH / (total_bytes(&one) + 1);
+  s.units_per_launch = fit > MAX_UNITS ? MAX_UNITS : vt_cuda_max((int64_t)fit, 1);
+  s.units_per_launch = vt_cuda_min(s.units_per_launch, s.all);
   return s;
 }
 
-/* ---- kernels with tiles ---- */
+/* ---- tiled kernels ---- */
 
 typedef struct tiles {
-  uint32_t kernel, without; /* that keeps scores; that does not */
-  int64_t most;             /* of depth and width */
-  uint32_t rows, shared, beside;
+  uint32_t kernel, recomputing; /* kernels that store scores, and that do not */
+  int64_t most;                 /* largest depth and width */
+  uint32_t rows, shared, resident;
 } tiles;
 static const tiles kinds[] = {
-    {VT_GPU_attend_64, VT_GPU_attend_64_long, 64, 64, VT_ATTEND_64_ROOM, 3},
-    {VT_GPU_attend_128, VT_GPU_attend_128_long, 128, 32, VT_ATTEND_128_ROOM, 2}};
+    {VT_GPU_attend_64, VT_GPU_attend_64_long, 64, 64, VT_ATTEND_64_SHARED, 3},
+    {VT_GPU_attend_128, VT_GPU_attend_128_long, 128, 32, VT_ATTEND_128_SHARED, 2}};
 
-/* NULL when these are not for it. */
+/* The tiled kernel for the op; NULL if the split kernels must compute it. */
 static const tiles *tiles_of(const vt_cuda_call *c, const sizes *s) {
-  const int64_t most = vt_cuda_most(s->depth, s->width);
+  const int64_t most = vt_cuda_max(s->depth, s->width);
   const tiles *t = most <= kinds[0].most ? &kinds[0] : &kinds[1];
-  if (most > t->most || s->queries < MANY || s->keys > VT_ATTEND_LONGEST) return NULL;
+  if (most > t->most || s->queries < LEAST_QUERIES || s->keys > VT_ATTEND_LONGEST) return NULL;
   return t->shared <= c->traits->shared ? t : NULL;
 }
 
 static int64_t blocks_of(const sizes *s, const tiles *t) {
-  return vt_cuda_parts(s->queries, t->rows) * s->batch * s->heads;
+  return vt_cuda_ceil_div(s->queries, t->rows) * s->batch * s->heads;
 }
-/* Blocks of threads that are at work at once. */
-static int64_t at_work(const vt_cuda_call *c, const sizes *s, const tiles *t) {
-  const int64_t beside = vt_cuda_resident(c->traits, t->shared, t->beside);
-  return vt_cuda_least(blocks_of(s, t), c->traits->processors * beside);
+/* Thread blocks that are resident on the card at the same time. */
+static int64_t resident_blocks(const vt_cuda_call *c, const sizes *s, const tiles *t) {
+  const int64_t resident = vt_cuda_resident(c->traits, t->shared, t->resident);
+  return vt_cuda_min(blocks_of(s, t), c->traits->processors * resident);
 }
-/* Scores of a block: of whole tiles of keys. */
-static int64_t kept_by_one(const sizes *s, const tiles *t) {
-  return vt_cuda_parts(s->keys, VT_ATTEND_TILE) * VT_ATTEND_TILE * t->rows;
+/* Scores that a thread block stores; keys are rounded up to tiles. */
+static int64_t scores_per_block(const sizes *s, const tiles *t) {
+  return vt_cuda_ceil_div(s->keys, VT_ATTEND_TILE) * VT_ATTEND_TILE * t->rows;
 }
 
-/* `scores` is 0 where they would be too many for the card: then they are computed twice. */
+/* `scores` is 0 if storing them would take too much of the card's memory; then they are computed
+ * twice. */
 static scratch tiles_scratch(const vt_cuda_call *c, const sizes *s, const tiles *t) {
-  const uint64_t kept = floats(at_work(c, s, t), kept_by_one(s, t), 1);
-  return (scratch){.upper = part(floats(s->levels - 1, s->rows, s->width)),
-                   .scores = kept <= c->traits->memory / KEPT ? part(kept) : 0,
-                   .sums = s->chunks > 1 ? part(floats(s->rows, s->chunks, 1)) : 0};
+  const uint64_t stores = float_bytes(resident_blocks(c, s, t), scores_per_block(s, t), 1);
+  return (scratch){.upper = aligned_bytes(float_bytes(s->levels - 1, s->rows, s->width)),
+                   .scores = stores <= c->traits->memory / SCORES_SHARE ? aligned_bytes(stores) : 0,
+                   .sums = s->chunks > 1 ? aligned_bytes(float_bytes(s->rows, s->chunks, 1)) : 0};
 }
 
 static scratch scratch_of(const vt_cuda_call *c, const sizes *s) {
   const tiles *t = tiles_of(c, s);
-  return t != NULL ? tiles_scratch(c, s, t) : split_scratch(s, s->at_once);
+  return t != NULL ? tiles_scratch(c, s, t) : split_scratch(s, s->units_per_launch);
 }
 
 uint64_t vt_cuda_work_attention(const vt_cuda_call *c) {
   if (is_empty(c)) return 0;
   const sizes s = sizes_of(c);
   const scratch x = scratch_of(c, &s);
-  return all_of(&x);
+  return total_bytes(&x);
 }
 
-/* ---- what the kernels are given ---- */
+/* ---- arguments of the kernels ---- */
 
-static vt_gpu_attended operand(const vt_view *v) {
+static vt_gpu_attended operand_of(const vt_view *v) {
   vt_gpu_attended x = {.data = v->data};
   for (uint32_t i = 0; i < v->rank; i++)
     x.step[4 - v->rank + i] = v->dim[i] == 1 ? 0 : v->stride[i];
   return x;
 }
 
-/* Rows of whole vectors of four, each at an address that a vector may have. */
+/* Returns 1 if rows consist of aligned vectors of four. */
 static uint32_t is_wide(const vt_view *v) {
   int wide = (v->stride[3] == 1 || v->dim[3] == 1) && v->dim[3] % 4 == 0;
   for (uint32_t i = 0; i < 3; i++) wide = wide && (v->dim[i] == 1 || v->stride[i] % 4 == 0);
   return wide && (uintptr_t)v->data % 16 == 0;
 }
 
-/* The operands after v tell themselves apart by their types. */
-static void add_extras(const vt_cuda_call *c, vt_gpu_attention *a) {
+/* The optional operands after v are identified by their types. */
+static void add_optional_operands(const vt_cuda_call *c, vt_gpu_attention *a) {
   for (uint32_t i = 3; i < c->n_in; i++) {
     const vt_view *v = &c->in[i];
     if (v->dtype == VT_DTYPE_BOOL) {
-      a->mask = operand(v);
+      a->mask = operand_of(v);
     } else if (v->dtype == VT_DTYPE_F32) {
-      a->bias = operand(v);
+      a->bias = operand_of(v);
     } else {
       a->length = v->data;
       a->length_step = v->stride[0];
@@ -199,14 +206,14 @@ static void place_scratch(vt_gpu_attention *a, void *work, const scratch *x) {
 }
 
 /* The default scale is 1 / sqrt(f32(d)), each operation rounded once. */
-static vt_gpu_attention args_of(const vt_cuda_call *c, const sizes *s) {
+static vt_gpu_attention attention_args(const vt_cuda_call *c, const sizes *s) {
   const vt_attr_attention *attrs = c->attrs;
-  const float usual = 1.0f / vt_f32_sqrt((float)s->depth);
-  const scratch room = scratch_of(c, s);
-  vt_gpu_attention a = {.q = operand(&c->in[0]),
-                        .k = operand(&c->in[1]),
-                        .v = operand(&c->in[2]),
-                        .out = operand(&c->out[0]),
+  const float default_scale = 1.0f / vt_f32_sqrt((float)s->depth);
+  const scratch sizes_of_scratch = scratch_of(c, s);
+  vt_gpu_attention a = {.q = operand_of(&c->in[0]),
+                        .k = operand_of(&c->in[1]),
+                        .v = operand_of(&c->in[2]),
+                        .out = operand_of(&c->out[0]),
                         .heads = s->heads,
                         .groups = s->groups,
                         .queries = s->queries,
@@ -214,7 +221,7 @@ static vt_gpu_attention args_of(const vt_cuda_call *c, const sizes *s) {
                         .depth = s->depth,
                         .width = s->width,
                         .window = attrs->window,
-                        .scale = attrs->scale == 0.0 ? usual : (float)attrs->scale,
+                        .scale = attrs->scale == 0.0 ? default_scale : (float)attrs->scale,
                         .causal = attrs->causal != 0,
                         .wide_out = is_wide(&c->out[0]),
                         .pairs = s->batch * s->heads,
@@ -224,28 +231,28 @@ static vt_gpu_attention args_of(const vt_cuda_call *c, const sizes *s) {
                         .stride = s->keys,
                         .blocks = s->blocks};
   for (uint32_t i = 0; i < 3; i++) a.wide[i] = is_wide(&c->in[i]);
-  add_extras(c, &a);
-  place_scratch(&a, c->work, &room);
+  add_optional_operands(c, &a);
+  place_scratch(&a, c->work, &sizes_of_scratch);
   return a;
 }
 
 /* ---- the op ---- */
 
 static vt_status run_tiles(vt_cuda_call *c, const sizes *s, const tiles *t) {
-  vt_gpu_attention a = args_of(c, s);
-  const int kept = tiles_scratch(c, s, t).scores > 0;
-  const int64_t blocks = kept ? at_work(c, s, t) : blocks_of(s, t);
-  a.stride = kept_by_one(s, t);
-  a.sums_stride = vt_cuda_most(s->chunks, 1);
-  return vt_cuda_launch(c, kept ? t->kernel : t->without,
+  vt_gpu_attention a = attention_args(c, s);
+  const int stores = tiles_scratch(c, s, t).scores > 0;
+  const int64_t blocks = stores ? resident_blocks(c, s, t) : blocks_of(s, t);
+  a.stride = scores_per_block(s, t);
+  a.sums_stride = vt_cuda_max(s->chunks, 1);
+  return vt_cuda_launch(c, stores ? t->kernel : t->recomputing,
                         (vt_cuda_grid){(uint32_t)blocks, 1, 1, VT_ATTEND_THREADS, t->shared}, &a);
 }
 
 static vt_status run_units(vt_cuda_call *c, const vt_gpu_attention *a, int64_t units) {
   const int deep = a->depth > VT_ATTEND_DEEP;
   const uint32_t keys = (uint32_t)a->blocks, rows = (uint32_t)units;
-  const vt_cuda_grid first = {keys, rows, 1, VT_ATTEND_BLOCK, VT_ATTEND_SCORES_ROOM};
-  const vt_cuda_grid second = {keys, rows, 1, VT_ATTEND_BLOCK, VT_ATTEND_VALUES_ROOM};
+  const vt_cuda_grid first = {keys, rows, 1, VT_ATTEND_BLOCK, VT_ATTEND_SCORES_SHARED};
+  const vt_cuda_grid second = {keys, rows, 1, VT_ATTEND_BLOCK, VT_ATTEND_VALUES_SHARED};
   VT_TRY(vt_cuda_launch(c, deep ? VT_GPU_attend_deep : VT_GPU_attend_scores, first, a));
   VT_TRY(vt_cuda_launch(c, VT_GPU_attend_values, second, a));
   return vt_cuda_launch(c, VT_GPU_attend_results,
@@ -257,9 +264,9 @@ vt_status vt_cuda_run_attention(vt_cuda_call *c) {
   const sizes s = sizes_of(c);
   const tiles *t = tiles_of(c, &s);
   if (t != NULL) return run_tiles(c, &s, t);
-  vt_gpu_attention a = args_of(c, &s);
+  vt_gpu_attention a = attention_args(c, &s);
   a.sums_stride = s.sums;
-  for (a.first = 0; a.first < s.all; a.first += s.at_once)
-    VT_TRY(run_units(c, &a, vt_cuda_least(s.at_once, s.all - a.first)));
+  for (a.first = 0; a.first < s.all; a.first += s.units_per_launch)
+    VT_TRY(run_units(c, &a, vt_cuda_min(s.units_per_launch, s.all - a.first)));
   return VT_OK;
 }

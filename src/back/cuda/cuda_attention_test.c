@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_attention_test.c - attention on a GPU has the bits of the reference's kernel: shapes around
- * every size at which the work is cut, operands that are turned, spread or reversed, masks, and
- * numbers that are none. Without a device there is nothing to try. */
+ * cuda_attention_test.c - attention on a GPU has the bits of the reference kernel: shapes around
+ * every size at which the algorithm changes, operands that are transposed, have gaps or negative
+ * strides, masks, and NaNs. Skipped without a device. */
 #include <string.h>
 #include "cuda_backend.h"
 #include "host_test.h"
@@ -9,23 +9,23 @@
 #include "vt_num.h"
 #include "vt_test.h"
 
-enum { MASK = 1, BIAS = 2, LENGTH = 4, ROOM = 1 << 19 };
-typedef enum layout { STRAIGHT, SPLIT_HEADS, TURNED, REVERSED, SPREAD } layout;
+enum { MASK = 1, BIAS = 2, LENGTH = 4, CAPACITY = 1 << 19 };
+typedef enum layout { STRAIGHT, SPLIT_HEADS, TRANSPOSED, REVERSED, SPREAD } layout;
 
 typedef struct shape {
   int64_t batch, heads, groups, queries, keys, depth, width;
   int64_t causal, window;
   double scale;
   unsigned extras;
-  layout lies;
-  int wild; /* infinities and NaN among k and v, and where nobody may look */
+  layout placement;
+  int wild; /* infinities and NaN occur in k and v, and in masked elements */
 } shape;
 
 static const shape shapes[] = {
-    /* few queries: keys are split */
+    /* few queries: split kernels */
     {1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, STRAIGHT, 0},
     {2, 3, 1, 5, 7, 4, 3, 1, 0, 0, 0, STRAIGHT, 0},
-    {2, 2, 2, 13, 129, 16, 70, 1, 0, 0, MASK, TURNED, 1},
+    {2, 2, 2, 13, 129, 16, 70, 1, 0, 0, MASK, TRANSPOSED, 1},
     {1, 1, 1, 9, 300, 5, 16, 1, 20, 0, 0, REVERSED, 1},
     {1, 2, 2, 3, 2100, 4, 6, 1, 1030, 0, MASK, STRAIGHT, 1},
     {1, 1, 1, 30, 2100, 4, 6, 1, 0, 0, 0, STRAIGHT, 0},
@@ -33,19 +33,19 @@ static const shape shapes[] = {
     {2, 4, 2, 1, 700, 8, 20, 1, 0, 0, LENGTH, SPLIT_HEADS, 1},
     {1, 1, 1, 1, 17000, 2, 3, 0, 0, 0, BIAS, STRAIGHT, 0},
     {1, 1, 1, 7, 20, 255, 4, 0, 0, 0, 0, STRAIGHT, 0},
-    {1, 1, 1, 7, 20, 257, 4, 0, 0, 0, 0, TURNED, 0},
+    {1, 1, 1, 7, 20, 257, 4, 0, 0, 0, 0, TRANSPOSED, 0},
     {1, 1, 1, 33, 300, 136, 4, 1, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 7, 20, 2048, 4, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 7, 20, 2049, 4, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 2, 3, 16641, 2, 0, 0, 0, 0, STRAIGHT, 0},
-    {1, 1, 1, 15, 4, 6, 2, 1, 0, 0, 0, STRAIGHT, 0}, /* the first queries see nothing */
+    {1, 1, 1, 15, 4, 6, 2, 1, 0, 0, 0, STRAIGHT, 0}, /* the first queries have no keys */
     {1, 1, 1, 3, 0, 6, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 5, 0, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 5, 0, 2, 0, 0, 0.5, MASK, STRAIGHT, 0},
     {1, 1, 1, 0, 300, 3, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {0, 1, 1, 3, 5, 3, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 5, 3, 0, 0, 0, 0, 0, STRAIGHT, 0},
-    /* many: tiles of them */
+    /* many queries: tiled kernels */
     {1, 2, 2, 50, 70, 64, 64, 1, 0, 0, 0, SPLIT_HEADS, 0},
     {1, 4, 2, 64, 64, 64, 64, 1, 0, 0, 0, SPLIT_HEADS, 1},
     {1, 2, 1, 130, 130, 64, 64, 1, 0, 0, 0, STRAIGHT, 0},
@@ -55,7 +55,7 @@ static const shape shapes[] = {
     {1, 1, 1, 60, 300, 5, 16, 0, 9, -2, BIAS, SPREAD, 1},
     {1, 1, 1, 60, 300, 5, 16, 0, 9, 0, MASK, SPREAD, 0},
     {1, 1, 1, 70, 600, 128, 100, 1, 0, 0, 0, STRAIGHT, 0},
-    {1, 1, 1, 40, 300, 65, 12, 1, 0, 0, 0, TURNED, 1},
+    {1, 1, 1, 40, 300, 65, 12, 1, 0, 0, 0, TRANSPOSED, 1},
     {1, 1, 1, 33, 2100, 20, 24, 1, 1030, 0, 0, STRAIGHT, 1},
     {2, 1, 1, 33, 1100, 4, 8, 1, 0, 0, LENGTH, STRAIGHT, 1},
     {1, 1, 1, 32, 17000, 4, 3, 0, 0, 0, 0, STRAIGHT, 0},
@@ -79,16 +79,16 @@ static float random_float(uint64_t *s, int wild) {
   return (float)((double)(r & 0xffffff) * 0x1p-22 - 2.0);
 }
 
-/* Axes 1 and 2, or 2 and 3, change places in memory; or every step along the last two is -1, or 2.
- */
-static void lay(vt_view *v, layout lies) {
+/* Sets the strides: swaps axes 1 and 2, or 2 and 3, in memory; or makes all strides negative, or
+ * twice as large. */
+static void set_strides(vt_view *v, layout placement) {
   int order[4] = {0, 1, 2, 3};
-  int64_t step = lies == SPREAD ? 2 : 1;
-  if (lies == SPLIT_HEADS) {
+  int64_t step = placement == SPREAD ? 2 : 1;
+  if (placement == SPLIT_HEADS) {
     order[1] = 2;
     order[2] = 1;
   }
-  if (lies == TURNED) {
+  if (placement == TRANSPOSED) {
     order[2] = 3;
     order[3] = 2;
   }
@@ -96,7 +96,7 @@ static void lay(vt_view *v, layout lies) {
     v->stride[order[i]] = step;
     step *= v->dim[order[i]] > 0 ? v->dim[order[i]] : 1;
   }
-  if (lies != REVERSED) return;
+  if (placement != REVERSED) return;
   v->data = (float *)v->data + step - 1;
   for (int i = 0; i < 4; i++) v->stride[i] = -v->stride[i];
 }
@@ -105,9 +105,9 @@ static vt_view float_view(float *data, int64_t b, int64_t h, int64_t t, int64_t 
   return (vt_view){.dtype = VT_DTYPE_F32, .rank = 4, .dim = {b, h, t, d}, .data = data};
 }
 
-typedef struct operands { /* copied to the device as it is */
-  float q[ROOM], k[ROOM], v[ROOM], bias[ROOM], out[ROOM];
-  uint8_t mask[ROOM];
+typedef struct operands { /* copied to the device as a whole */
+  float q[CAPACITY], k[CAPACITY], v[CAPACITY], bias[CAPACITY], out[CAPACITY];
+  uint8_t mask[CAPACITY];
   int64_t length[4];
 } operands;
 
@@ -116,8 +116,8 @@ typedef struct views {
   uint32_t n;
 } views;
 
-/* The mask is one for all heads, the bias one for all queries. */
-static void add_extras(operands *o, const shape *s, views *v) {
+/* Adds the optional operands. The mask is shared by all heads, the bias by all queries. */
+static void add_optional_operands(operands *o, const shape *s, views *v) {
   if (s->extras & MASK)
     v->in[v->n++] = (vt_view){.dtype = VT_DTYPE_BOOL,
                               .rank = 4,
@@ -135,8 +135,8 @@ static void add_extras(operands *o, const shape *s, views *v) {
         .dtype = VT_DTYPE_I64, .rank = 1, .dim = {s->batch}, .stride = {1}, .data = o->length};
 }
 
-static void make(operands *o, const shape *s, uint64_t seed, views *v) {
-  for (int i = 0; i < ROOM; i++) {
+static void fill_operands(operands *o, const shape *s, uint64_t seed, views *v) {
+  for (int i = 0; i < CAPACITY; i++) {
     o->q[i] = random_float(&seed, 0);
     o->k[i] = random_float(&seed, s->wild);
     o->v[i] = random_float(&seed, s->wild);
@@ -150,9 +150,9 @@ static void make(operands *o, const shape *s, uint64_t seed, views *v) {
   v->in[2] = float_view(o->v, s->batch, s->groups, s->keys, s->width);
   v->out = float_view(o->out, s->batch, s->heads, s->queries, s->width);
   v->n = 3;
-  for (int i = 0; i < 3; i++) lay(&v->in[i], s->lies);
-  lay(&v->out, s->lies);
-  add_extras(o, s, v);
+  for (int i = 0; i < 3; i++) set_strides(&v->in[i], s->placement);
+  set_strides(&v->out, s->placement);
+  add_optional_operands(o, s, v);
 }
 
 /* ---- runs ---- */
@@ -165,14 +165,14 @@ static void run_reference(const views *v, const vt_attr_attention *a) {
   free(k.work);
 }
 
-/* The operands once more, on the device, and room behind them that is no number. */
+/* The device, and the traits that the op is told. */
 typedef struct device {
   const vt_cuda_traits *traits;
   const vt_bk_api *api;
   vt_bk_device *dev;
 } device;
 
-static vt_view moved(vt_view v, const operands *from, uint64_t to) {
+static vt_view device_view(vt_view v, const operands *from, uint64_t to) {
   const uint64_t offset = (uint64_t)((const char *)v.data - (const char *)from);
   const uint64_t at = to + offset;
   memcpy(&v.data, &at, sizeof v.data);
@@ -186,7 +186,7 @@ static void issue(const device *d, vt_cuda_call *c, uint64_t work_bytes) {
   memcpy(&c->work, &work, sizeof c->work);
   if (work_bytes == 0) c->work = NULL;
   CHECK(vt_cuda_enter(d->dev) == VT_OK);
-  CHECK(vt_cuda_fill(c, c->work, 0x7f, work_bytes) == VT_OK);
+  CHECK(vt_cuda_set_bytes(c, c->work, 0x7f, work_bytes) == VT_OK);
   CHECK(vt_cuda_run_attention(c) == VT_OK);
   CHECK(cu->cuStreamSynchronize(d->dev->stream) == VT_CU_SUCCESS);
   vt_cuda_card_leave(d->dev->card);
@@ -195,16 +195,16 @@ static void issue(const device *d, vt_cuda_call *c, uint64_t work_bytes) {
 
 static void run_device(const device *d, operands *o, const views *v, const vt_attr_attention *a) {
   uint64_t buffer = 0;
-  views there = *v;
+  views on_device = *v;
   CHECK(d->api->buffer_new(d->dev, sizeof *o, &buffer) == VT_OK);
   CHECK(d->api->copy(d->dev, o, buffer, 0, sizeof *o, 1) == VT_OK);
-  for (uint32_t i = 0; i < v->n; i++) there.in[i] = moved(v->in[i], o, buffer);
-  there.out = moved(v->out, o, buffer);
+  for (uint32_t i = 0; i < v->n; i++) on_device.in[i] = device_view(v->in[i], o, buffer);
+  on_device.out = device_view(v->out, o, buffer);
   vt_cuda_call c = {.dev = d->dev,
                     .traits = d->traits,
-                    .in = there.in,
+                    .in = on_device.in,
                     .n_in = v->n,
-                    .out = &there.out,
+                    .out = &on_device.out,
                     .n_out = 1,
                     .attrs = a};
   issue(d, &c, vt_cuda_work_attention(&c));
@@ -219,17 +219,17 @@ static int64_t differing(const float *x, const float *y, int64_t n) {
   return bad;
 }
 
-/* All of `out`, so that what is written beside the result shows too. */
+/* Compares all of `out`, so that writes next to the result show too. */
 static void check_shape(const device *d, operands *o, float *want, const shape *s) {
   const vt_attr_attention a = {
       .size = sizeof a, .causal = s->causal, .window = s->window, .scale = s->scale};
   views v;
-  make(o, s, 17, &v);
+  fill_operands(o, s, 17, &v);
   run_reference(&v, &a);
   memcpy(want, o->out, sizeof o->out);
-  for (int i = 0; i < ROOM; i++) o->out[i] = 77;
+  for (int i = 0; i < CAPACITY; i++) o->out[i] = 77;
   run_device(d, o, &v, &a);
-  const int64_t bad = differing(want, o->out, ROOM);
+  const int64_t bad = differing(want, o->out, CAPACITY);
   if (bad != 0) fprintf(stderr, "shape %d: %lld differ\n", (int)(s - shapes), (long long)bad);
   CHECK(bad == 0);
 }
@@ -245,8 +245,8 @@ int main(void) {
   operands *o = malloc(sizeof *o);
   float *want = malloc(sizeof o->out);
   if (o == NULL || want == NULL || vt_test_failed) return 1;
-  /* As it is; with so few processors that a block has several tiles of queries; and without room
-   * for scores, so that they are computed twice. */
+  /* Three cards: the real one; one with so few multiprocessors that a block gets several tiles of
+   * queries; and one without memory for scores, so that they are computed twice. */
   const vt_cuda_traits own = *vt_cuda_card_traits(d.dev->card);
   vt_cuda_traits small = own, poor = own;
   small.processors = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_backend.c - GPUs behind the plug-in ABI. Nothing of CUDA is needed to build or to load this:
- * without a driver there are no devices, and opening one says what is missing. */
+ * cuda_backend.c - GPUs behind the plug-in ABI. Neither building nor loading this needs anything of
+ * CUDA: without a driver there are no devices, and opening one reports what is missing. */
 #include "cuda_backend.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,16 +11,17 @@ vt_backend_query_fn vt_cuda_query;
 
 /* ---- devices ---- */
 
-/* No driver and no GPU are no failure here: there is nothing to count, and why is said. */
+/* A missing driver or GPU is not an error here: the count is 0, and the host is told why. */
 static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
   vt_diag d = {0};
-  *out_count = vt_cuda_cards(&d);
-  if (*out_count == 0) (void)vt_cuda_refuse(host, VT_BACKEND, d.text);
+  *out_count = vt_cuda_card_count(&d);
+  if (*out_count == 0) (void)vt_cuda_report(host, VT_BACKEND, d.text);
   return VT_OK;
 }
 
-/* A plan depends on what decides scratch: the number of processors, shared memory, memory. */
-static void describe(vt_bk_device *dev) {
+/* The fingerprint has everything that decides the size of scratch and so the plan: the number of
+ * multiprocessors, shared memory and memory. */
+static void set_fingerprint(vt_bk_device *dev) {
   const vt_cuda_traits *t = vt_cuda_card_traits(dev->card);
   const int version = vt_cuda_card_driver(dev->card)->version;
   snprintf(dev->about, sizeof dev->about, "%s, sm_%d%d, driver %d.%d, kernels %s", t->name,
@@ -29,31 +30,31 @@ static void describe(vt_bk_device *dev) {
            t->minor, t->processors, t->shared, (unsigned long long)t->memory, VT_CUDA_OPTIONS);
 }
 
-/* A kernel that every program may need: that there are kernels for this GPU is found out when it is
- * opened, and not in a run. */
-static int32_t try_kernels(const vt_bk_device *dev) {
+/* Loads one kernel, so that a binary without kernels for this GPU fails when the device is opened,
+ * not during a run. */
+static int32_t check_kernels_load(const vt_bk_device *dev) {
   vt_diag d = {0};
   void *function;
-  const vt_status s = vt_cuda_card_kernel(dev->card, VT_GPU_settle, 0, &function, &d);
-  return s == VT_OK ? VT_OK : vt_cuda_refuse(dev->host, (int32_t)s, d.text);
+  const vt_status s = vt_cuda_card_kernel(dev->card, VT_GPU_record_fault, 0, &function, &d);
+  return s == VT_OK ? VT_OK : vt_cuda_report(dev->host, (int32_t)s, d.text);
 }
 
-static int32_t start(vt_bk_device *dev) {
-  const int32_t tried = try_kernels(dev);
+static int32_t start_device(vt_bk_device *dev) {
+  const int32_t tried = check_kernels_load(dev);
   if (tried != VT_OK) return tried;
   const vt_cu *cu = vt_cuda_card_driver(dev->card);
   const size_t bytes = VT_CUDA_COUNTERS * sizeof *dev->counters;
   uint64_t at = 0;
   int e = cu->cuStreamCreate(&dev->stream, VT_CU_STREAM_NON_BLOCKING);
-  if (e != VT_CU_SUCCESS) return vt_cuda_answer(dev, e, "make a stream");
+  if (e != VT_CU_SUCCESS) return vt_cuda_driver_status(dev, e, "create a stream");
   e = cu->cuMemAlloc(&at, bytes);
   dev->counters = (uint32_t *)(uintptr_t)at;
   if (e == VT_CU_SUCCESS) e = cu->cuMemsetD8Async(at, 0, bytes, dev->stream);
   return e == VT_CU_SUCCESS ? vt_cuda_staging_new(dev)
-                            : vt_cuda_answer(dev, e, "give memory to a device");
+                            : vt_cuda_driver_status(dev, e, "allocate memory for a device");
 }
 
-static void stop(vt_bk_device *dev) {
+static void device_close(vt_bk_device *dev) {
   const vt_cu *cu = vt_cuda_card_driver(dev->card);
   if (vt_cuda_card_enter(dev->card) == VT_CU_SUCCESS) {
     vt_cuda_staging_free(dev);
@@ -68,21 +69,21 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   vt_diag d = {0};
   vt_cuda_card *card;
   const vt_status s = vt_cuda_card_get(ordinal, &card, &d);
-  if (s != VT_OK) return vt_cuda_refuse(host, (int32_t)s, d.text);
+  if (s != VT_OK) return vt_cuda_report(host, (int32_t)s, d.text);
   vt_bk_device *dev = vt_cuda_memory_new(host, 1, sizeof *dev);
   if (dev == NULL) return VT_NOMEM;
   dev->host = host;
   dev->card = card;
   int32_t made = vt_cuda_enter(dev);
   if (made == VT_OK) {
-    made = start(dev);
+    made = start_device(dev);
     vt_cuda_card_leave(card);
   }
-  describe(dev);
+  set_fingerprint(dev);
   if (made == VT_OK) {
     *out_dev = dev;
   } else {
-    stop(dev);
+    device_close(dev);
   }
   return made;
 }
@@ -96,14 +97,15 @@ static uint64_t memory_free(const vt_bk_device *dev) {
   return available;
 }
 
-/* What every card keeps that can be opened, which is VT_CUDA_OLDEST or newer. */
-static const uint64_t has =
-    VT_BK_FLOAT64 |                  /* such a card has fma in f64 */
-    VT_BK_INT8_EXACT |               /* products are summed in i32: gpu_ints.h */
-    VT_BK_ATOMIC_OPS |               /* rows that meet are sorted by place: cuda_scatter.c */
-    VT_BK_DETERMINISTIC_REDUCTIONS | /* no sum depends on which block comes first */
-    VT_BK_ROUNDED_MATH |             /* functions are those of src/num, and nothing is contracted */
-    VT_BK_SUBNORMALS |               /* nothing is flushed: cuda_options.h */
+/* Capabilities of every card that can be opened, which has compute capability VT_CUDA_OLDEST or
+ * newer. */
+static const uint64_t capability_bits =
+    VT_BK_FLOAT64 |                  /* these cards have fma in f64 */
+    VT_BK_INT8_EXACT |               /* products are summed in i32 (gpu_ints.h) */
+    VT_BK_ATOMIC_OPS |               /* rows are sorted by position (cuda_scatter.c) */
+    VT_BK_DETERMINISTIC_REDUCTIONS | /* no sum depends on which thread block finishes first */
+    VT_BK_ROUNDED_MATH |             /* functions are those of src/num; no contraction */
+    VT_BK_SUBNORMALS |               /* subnormals are not flushed (cuda_options.h) */
     VT_BK_REGIONS;                   /* cuda_region.c */
 
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
@@ -112,7 +114,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
                            .about = dev->about,
                            .fingerprint = dev->fingerprint,
                            .memory = memory_free(dev),
-                           .has = has,
+                           .has = capability_bits,
                            .determinism = VT_BK_DETERMINISM_STRICT,
                            .serves = VT_BK_INFERENCE};
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
@@ -123,7 +125,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
-  return vt_cuda_chain_lists(op) || vt_cuda_handler_of(op) != NULL;
+  return vt_cuda_is_pointwise(op) || vt_cuda_handler_of(op) != NULL;
 }
 
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
@@ -137,7 +139,7 @@ const vt_bk_api *vt_cuda_query(const vt_bk_host *host) {
                                 .name = "cuda",
                                 .device_count = device_count,
                                 .device_open = device_open,
-                                .device_close = stop,
+                                .device_close = device_close,
                                 .capabilities = capabilities,
                                 .op_listed = op_listed,
                                 .step_check = vt_cuda_step_check,

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_backend.h - private to src/back/cuda: what its files share. A card is a GPU with the kernels
- * of this binary on it, one for the whole process; a device is a card and a stream of work; a
- * program is a list of launches: one step, or a group of them run as one. They are rehearsed while
- * the program is built, which loads their kernels; the first run issues them, the next one records
- * them as a graph, and every later one replays the graph. Work is split by outputs alone, so no bit
- * depends on the model of the GPU.
+ * cuda_backend.h - private to src/back/cuda: the types and functions that its files share. A card
+ * is a GPU with the kernels of this binary, one object per GPU for the whole process. A device is a
+ * card and a stream. A program is a list of launches, each for one step or for one group. Building
+ * a program rehearses its launches, which loads their kernels. The first run issues them, the
+ * second records them as a CUDA graph, and later runs replay the graph. Threads are assigned to
+ * results only, never to parts of a sum, so no bit depends on the GPU's model.
  *
- *   cuda_driver.c    the driver's entry points (cu.def)
- *   cuda_card.c      GPUs, their contexts, modules of kernels (kernels.def)
- *   cuda_backend.c   the ABI: devices and what they can do
- *   cuda_memory.c    buffers, staging, copies
- *   cuda_program.c   steps bound to their handlers once, run many times, recorded and replayed
- *   cuda_launch.c    what handlers issue
+ *   cuda_driver.c    loads the driver's entry points (cu.def)
+ *   cuda_card.c      GPUs, their contexts, and modules of kernels (kernels.def)
+ *   cuda_backend.c   the ABI: opens devices and declares what they can do
+ *   cuda_memory.c    buffers, staging memory, copies
+ *   cuda_program.c   binds steps to handlers once; runs, records and replays them
+ *   cuda_launch.c    what handlers call to issue kernels and copies
  *   cuda_copy.c      copies between tensors of one shape
- *   cuda_chain.c     pointwise steps, several of them as one where they can be compiled:
- *   cuda_fused.c     groups of them as kernels, whose texts are made by src/emit,
- *   cuda_epilogue.c      the end of a product and the steps behind it as one kernel,
- *   cuda_made.c      compiled while a program is built (cuda_nvrtc.c) and kept (cuda_cache.c)
+ *   cuda_chain.c     pointwise steps, singly or as chains
+ *   cuda_fused.c     generated kernels for chains; src/emit writes their source text
+ *   cuda_epilogue.c  generated kernels for a matrix product and its epilogue
+ *   cuda_generated.c      compiles generated kernels (cuda_nvrtc.c) and caches them (cuda_cache.c)
  *
- * Handlers (cuda_handlers.def): which kernels do an op, and on what grid. They only issue work;
- * nothing in them waits, except vt_cuda_fetch.
+ * Handlers (cuda_handlers.def) choose the kernels of an op and their grids. They only issue work.
+ * Only vt_cuda_fetch waits for the GPU.
  *
- * Kernels (*.cu) are written over the words of gpu_words.cuh; what a kernel is given is one struct,
- * declared in a gpu_*.h that C and CUDA both read. */
+ * Kernels (*.cu) use the portable primitives of gpu_words.cuh only. A kernel takes one struct,
+ * declared in a gpu_*.h that both C and CUDA include. */
 #ifndef VT_CUDA_BACKEND_H
 #define VT_CUDA_BACKEND_H
 #include "volta/volta_backend.h"
@@ -45,8 +45,8 @@ enum {
   VT_GPU_TOTAL
 };
 
-/* Kernels that differ in the bytes of an element, or in its type: VT_CUDA_SIZES(pad)[4] is pad_4.
- * They are named one by one, so that nothing depends on the order of kernels.def. */
+/* Kernel numbers by bytes of an element or by its type: VT_CUDA_SIZES(pad)[4] is VT_GPU_pad_4. Each
+ * number is named, so nothing depends on the order of kernels.def. */
 #define VT_CUDA_SIZES(name)                    \
   ((const uint32_t[]){[1] = VT_GPU_##name##_1, \
                       [2] = VT_GPU_##name##_2, \
@@ -67,53 +67,58 @@ enum {
                       [VT_DTYPE_I64] = VT_GPU_##name##_i64, \
                       [VT_DTYPE_BOOL] = VT_GPU_##name##_u8})
 
-/* Blocks and threads of a launch, and the bytes of shared memory that are sized by it. */
+/* Thread blocks of a launch along each axis, threads per block, and bytes of dynamic shared memory
+ * per block. */
 typedef struct vt_cuda_grid {
   uint32_t x, y, z, threads, shared;
 } vt_cuda_grid;
 
 /* Issues kernel number `kernel` with the struct that its row of kernels.def names. A grid with a
- * zero in it launches nothing. In a rehearsal these only make ready what they would issue. */
+ * zero extent launches nothing. In a rehearsal this only loads the kernel; it launches nothing. */
 vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, const void *args);
-/* The same where blocks wait for each other, so that all of them have to run at once. The driver
- * refuses what the card has no room for. */
-vt_status vt_cuda_launch_at_once(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
-                                 const void *args);
-/* The same for a function of a module that was compiled here. */
+/* Cooperative launch: like vt_cuda_launch, for kernels whose thread blocks wait for each other, so
+ * all blocks must be resident at the same time. Fails if the card cannot hold them all. */
+vt_status vt_cuda_launch_cooperative(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
+                                     const void *args);
+/* Like vt_cuda_launch, for a function of a module that NVRTC compiled. */
 vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid grid,
                                   const void *args);
-/* Bytes of device memory set to a value, and copied from one place to another. */
-vt_status vt_cuda_fill(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes);
-vt_status vt_cuda_move(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
-/* Copies bytes of device memory to the host, and waits for them. A program that does so cannot be
- * recorded, which its rehearsal finds out: there the bytes are zero, and the handler also does what
- * it would do for other ones. */
+/* Fill sets `bytes` bytes of device memory to a value; move copies them within device memory. */
+vt_status vt_cuda_set_bytes(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes);
+vt_status vt_cuda_copy_bytes(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
+/* Copies bytes of device memory to the host and waits for them. A program that calls this cannot be
+ * recorded as a graph; its rehearsal notices that. In a rehearsal the bytes are zero, and the
+ * handler must also rehearse the launches that it would issue for other values. */
 vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
 
 /* ---- cards ---- */
 
-enum { VT_CUDA_OLDEST = 8 }; /* the compute capability that kernels need: 8.0 */
-/* What decides how work is laid out; no bit depends on it. */
+enum { VT_CUDA_OLDEST = 8 }; /* lowest compute capability that the kernels run on: 8.0 */
+/* Properties of a GPU that decide grids and kernel variants. No bit of a result depends on them. */
 typedef struct vt_cuda_traits {
-  int ordinal, major, minor, processors; /* 9, 0: sm_90 */
-  int at_once;                           /* 1: it can run blocks that wait for each other */
-  uint32_t shared;                       /* bytes that one block may have */
-  uint64_t memory;                       /* bytes */
+  /* Driver's device number; compute capability, for instance 9 and 0 for sm_90; multiprocessors. */
+  int ordinal, major, minor, processors;
+  int cooperative; /* 1 if the GPU supports cooperative launches */
+  uint32_t shared; /* most bytes of shared memory that one thread block may have */
+  uint64_t memory; /* bytes of device memory */
   char name[96];
 } vt_cuda_traits;
 
-uint32_t vt_cuda_cards(vt_diag *d); /* 0 with a reason when there are none */
+/* Number of usable GPUs. If it is 0, d has the reason. */
+uint32_t vt_cuda_card_count(vt_diag *d);
 vt_status vt_cuda_card_get(uint32_t ordinal, vt_cuda_card **out, vt_diag *d) VT_NODISCARD;
 const vt_cuda_traits *vt_cuda_card_traits(const vt_cuda_card *card);
 const vt_cu *vt_cuda_card_driver(const vt_cuda_card *card);
-/* The card is what calls of this thread are about until `leave`. A code of the driver. */
+/* Makes the card's context current for the driver calls of this thread, until `leave`. Returns a
+ * status of the driver. */
 int vt_cuda_card_enter(const vt_cuda_card *card) VT_NODISCARD;
 void vt_cuda_card_leave(const vt_cuda_card *card);
-/* The function of a kernel, its module loaded when it is first asked for, ready for launches with
- * `shared` bytes of shared memory. */
+/* Returns the function of a kernel, allowed to use `shared` bytes of dynamic shared memory. The
+ * first call for a kernel loads its module. */
 vt_status vt_cuda_card_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t shared, void **out,
                               vt_diag *d) VT_NODISCARD;
-/* The same for a function of a module that was compiled here. */
+/* Raises the dynamic shared memory that a function may use to `shared` bytes. For functions of
+ * modules that NVRTC compiled. */
 vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t shared,
                              vt_diag *d) VT_NODISCARD;
 
@@ -127,17 +132,17 @@ struct vt_bk_device {
   vt_cuda_card *card;
   void *stream;
   vt_cuda_staging *staging;
-  vt_bk_program *programs; /* whose results the host may look at */
-  uint32_t *counters;      /* on the card, VT_CUDA_COUNTERS of them: 0 whenever no kernel runs */
+  vt_bk_program *programs; /* programs whose results the host may read */
+  uint32_t *counters; /* VT_CUDA_COUNTERS counters in device memory; all 0 while no kernel runs */
   char fingerprint[160], about[200];
 };
-/* Says the reason to the host and returns the status: VT_NOMEM where the driver is out of memory,
- * else VT_BACKEND. VT_OK for VT_CU_SUCCESS. */
-int32_t vt_cuda_answer(const vt_bk_device *dev, int error, const char *what);
-int32_t vt_cuda_refuse(const vt_bk_host *host, int32_t status, const char *text);
-/* Enters the device's card; why it cannot is said. */
+/* Reports a driver's error to the host and returns its status: VT_OK for VT_CU_SUCCESS, VT_NOMEM if
+ * the driver is out of memory, else VT_BACKEND. */
+int32_t vt_cuda_driver_status(const vt_bk_device *dev, int error, const char *what);
+int32_t vt_cuda_report(const vt_bk_host *host, int32_t status, const char *text);
+/* Makes the context of the device's card current; on failure reports why to the host. */
 int32_t vt_cuda_enter(const vt_bk_device *dev) VT_NODISCARD;
-/* Tells the host what a user may want to know and is no failure. */
+/* Passes information for the user to the host; it is not an error. */
 void vt_cuda_note(const vt_bk_device *dev, const char *text);
 
 int32_t vt_cuda_staging_new(vt_bk_device *dev);
@@ -146,16 +151,17 @@ int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_hand
 void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle);
 int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset,
                      uint64_t bytes, uint32_t to_device);
-/* Memory of the host, zeroed; NULL when there is none. Freed with the size it was asked with. */
+/* Allocates n * size bytes of host memory, zeroed; NULL if out of memory. Free it with the same n
+ * and size. */
 void *vt_cuda_memory_new(const vt_bk_host *host, uint64_t n, uint64_t size);
 void vt_cuda_memory_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t size);
-/* The host's memory for what takes a vt_alloc; as long as the host is there. */
+/* Wraps the host's allocator as a vt_alloc. It is valid as long as the host. */
 vt_alloc vt_cuda_alloc(const vt_bk_host *host);
 
 /* ---- handlers ---- */
 
-/* One step. While it is planned only the shapes are there; later `data` of a view is an address on
- * the card, which is not looked at here. */
+/* One step as its handler sees it. While scratch is being planned only the shapes are set. Later
+ * `data` of a view is a device address, which the host must not dereference. */
 struct vt_cuda_call {
   vt_bk_device *dev;
   const vt_cuda_traits *traits;
@@ -163,31 +169,31 @@ struct vt_cuda_call {
   const vt_view *in, *out;
   uint32_t n_in, n_out;
   const void *attrs;
-  void *work; /* what `work` asked for, aligned; what it holds is anything */
+  void *work; /* scratch of the size that the handler's `work` returned, aligned, uninitialized */
   const vt_launch_body *body;
   void *runner;
-  vt_gpu_fault *fault;    /* on the card */
-  int *faults;            /* set to 1: the record may be used in this run */
-  int *waits;             /* set to 1 in a rehearsal: a run waits for what the card has computed */
-  uint64_t number;        /* of the step, as errors count them */
-  int rehearsal;          /* 1: addresses are none, and nothing is issued */
-  vt_cuda_epilogue *tail; /* NULL: none; else what the kernel that ends a product may do with it */
-  char *const *base;      /* for that: where the arenas are */
-  int tailed;             /* set to 1: it was done */
+  vt_gpu_fault *fault; /* device address of the run's fault record */
+  int *faults;         /* set to 1 if this step may write the fault record */
+  int *waits;          /* set to 1 in a rehearsal if a run must wait for results on the host */
+  uint64_t number;     /* number of the step, as error records give it */
+  int rehearsal;       /* 1 in a rehearsal: addresses are NULL and nothing is issued */
+  vt_cuda_epilogue *epilogue; /* epilogue to run inside the product's kernel, or NULL */
+  char *const *base;          /* addresses of the arenas, for the epilogue's operands */
+  int epilogue_done;          /* set to 1 when the product's kernel ran the epilogue */
 };
 typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);
 
 /* A row of cuda_handlers.def. */
 typedef struct vt_launch_handler {
-  vt_cuda_bytes_fn *work; /* NULL: a step needs no scratch */
+  vt_cuda_bytes_fn *work; /* returns bytes of scratch of a step; NULL if none is needed */
   vt_cuda_run_fn *run;
 } vt_cuda_handler;
-const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* NULL when there is none */
-/* The steps of body `which`, from its `in` to its `out`. */
+const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* NULL if the op has no handler */
+/* Issues the steps of the region's body number `which`, from its inputs to its outputs. */
 vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
 
-/* vt_cuda_work_none is declared too and never defined: the table has NULL for it. */
+/* vt_cuda_work_none is declared but never defined: the table of handlers has NULL for it. */
 #define VT_CUDA(op, work, run)          \
   vt_cuda_bytes_fn vt_cuda_work_##work; \
   vt_cuda_run_fn vt_cuda_run_##run;
@@ -196,51 +202,59 @@ vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
 
 /* ---- chains: pointwise steps ---- */
 
-/* 1 when there are kernels for the op, and for this step of it. */
-int vt_cuda_chain_lists(uint32_t op);
-int vt_cuda_chain_takes(const vt_bk_step *s);
-/* Of steps that all have the shape of the last one's result, none of which but the last is read by
- * others. VT_UNSUPPORTED when they cannot be compiled as one; a single step never is. */
+/* 1 if there are pointwise kernels for the op; 1 if they can compute this step. */
+int vt_cuda_is_pointwise(uint32_t op);
+int vt_cuda_has_pointwise_kernel(const vt_bk_step *s);
+/* Builds a chain from steps that have the shape of the last one's result. Only the last step's
+ * result may be read by other steps. VT_UNSUPPORTED if the steps cannot be compiled as one kernel;
+ * a single step is always supported. */
 int32_t vt_cuda_chain_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_t n,
                           vt_cuda_chain **out) VT_NODISCARD;
 void vt_cuda_chain_free(vt_bk_device *dev, vt_cuda_chain *chain);
-/* Issues it; `base` says where the arenas are. */
+/* Issues the chain; base[i] is the address of arena i. */
 vt_status vt_cuda_chain_run(const vt_cuda_chain *chain, vt_cuda_call *c, char *const *base);
 
 /* ---- moves ---- */
 
-/* The elements of one tensor into those of another of the same shape and type, any strides. */
+/* Copies the elements of one tensor to another of the same shape and type; strides are arbitrary.
+ */
 vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *from);
-/* A tensor without its axis `axis`, at place `i` along it. */
-vt_view vt_cuda_at(const vt_view *v, uint32_t axis, int64_t i);
+/* The slice of a tensor at index `i` of axis `axis`, without that axis. */
+vt_view vt_cuda_view_at(const vt_view *v, uint32_t axis, int64_t i);
 
 /* ---- indices that must lie in a range ---- */
 
-/* After the kernels that looked at indices and left the lowest faulty position in `fault`: keeps it
- * with its value, if it is the first of the run. `index` is what positions count in, row-major. */
-vt_status vt_cuda_settle(vt_cuda_call *c, const vt_view *index);
+/* Issue this after the kernels that left the lowest faulty position in `fault`. It records that
+ * position with its step and value, if it is the first fault of the run. Positions count row-major
+ * in `index`. */
+vt_status vt_cuda_record_fault(vt_cuda_call *c, const vt_view *index);
 
 /* ---- sizes ---- */
 
-static inline int64_t vt_cuda_least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t vt_cuda_most(int64_t a, int64_t b) { return a > b ? a : b; }
-/* How many parts of `each` n has, the last maybe smaller. */
-static inline int64_t vt_cuda_parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
-static inline uint64_t vt_cuda_aligned(uint64_t bytes) {
+static inline int64_t vt_cuda_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t vt_cuda_max(int64_t a, int64_t b) { return a > b ? a : b; }
+/* Rounded-up quotient n / each. */
+static inline int64_t vt_cuda_ceil_div(int64_t n, int64_t each) {
+  return n / each + (n % each != 0);
+}
+static inline uint64_t vt_cuda_align_up(uint64_t bytes) {
   return (bytes + VT_CUDA_ALIGNMENT - 1) / VT_CUDA_ALIGNMENT * VT_CUDA_ALIGNMENT;
 }
-enum { VT_CUDA_SYSTEM = 1024 }; /* bytes of shared memory that a block costs besides its own */
-/* Blocks with so much shared memory that a processor has at once: at least 1, at most `most`. */
+/* Bytes of shared memory that the system reserves per thread block. */
+enum { VT_CUDA_RESERVED_SHARED = 1024 };
+/* How many thread blocks with `shared` bytes of shared memory are resident on a multiprocessor: at
+ * least 1, at most `most`. */
 static inline int64_t vt_cuda_resident(const vt_cuda_traits *t, uint32_t shared, int64_t most) {
-  const int64_t room = ((int64_t)t->shared + VT_CUDA_SYSTEM) / ((int64_t)shared + VT_CUDA_SYSTEM);
-  return vt_cuda_most(1, vt_cuda_least(most, room));
+  const int64_t room =
+      ((int64_t)t->shared + VT_CUDA_RESERVED_SHARED) / ((int64_t)shared + VT_CUDA_RESERVED_SHARED);
+  return vt_cuda_max(1, vt_cuda_min(most, room));
 }
 int64_t vt_cuda_count(const vt_view *v);
 int vt_cuda_is_dense(const vt_view *v);
-uint32_t vt_cuda_bytes_of(uint32_t dtype); /* of one element */
-/* A line of n threads' worth of work, `each` to a thread, in blocks of `threads`; so many blocks at
- * most that a thread goes on with what lies a whole grid further. */
-vt_cuda_grid vt_cuda_line(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads);
+uint32_t vt_cuda_bytes_of(uint32_t dtype); /* bytes of one element of the type */
+/* A one-dimensional grid over n items, `each` per thread, in blocks of `threads`. The number of
+ * blocks is limited, so threads may go round a grid-stride loop more than once. */
+vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads);
 
 /* ---- programs ---- */
 
@@ -250,9 +264,9 @@ int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64
                               vt_bk_program **out);
 void vt_cuda_program_free(vt_bk_program *p);
 int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n);
-/* What of these bytes is a result has the canonical NaN and no other from here on, until the next
- * run. */
-vt_status vt_cuda_programs_leave(vt_bk_device *dev, uint64_t at, uint64_t bytes);
+/* Writes the canonical NaN over every NaN of the results that are in these bytes, until the next
+ * run changes them. */
+vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t at, uint64_t bytes);
 int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out);
 int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out);

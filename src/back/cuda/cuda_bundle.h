@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_bundle.h - launching the kernels of bundle.cu: lines that lie anywhere and fit on chip. */
+ * cuda_bundle.h - launches the kernels of bundle.cu: softmax and norms along any axis, for lines
+ * that fit in shared memory. */
 #ifndef VT_CUDA_BUNDLE_H
 #define VT_CUDA_BUNDLE_H
 #include "cuda_lines.h"
 #include "gpu_bundle.h"
 
-/* What of the card decides how blocks share lines. */
-static inline vt_gpu_room vt_cuda_room(const vt_cuda_call *c) {
-  return (vt_gpu_room){c->traits->processors, c->traits->shared, VT_CUDA_SYSTEM,
-                       c->traits->at_once ? VT_CUDA_COUNTERS : 0};
+/* Limits of the card that decide how thread blocks share lines. */
+static inline vt_gpu_limits vt_cuda_limits(const vt_cuda_call *c) {
+  return (vt_gpu_limits){c->traits->processors, c->traits->shared, VT_CUDA_RESERVED_SHARED,
+                         c->traits->cooperative ? VT_CUDA_COUNTERS : 0};
 }
 
-/* 1 when the lines fit; operands 0 and 1 are x, which is that of the call, and y. */
+/* 1 if the lines fit in shared memory. Operand 0 of l is x, the call's first operand; operand 1 is
+ * y. */
 int vt_cuda_bundle_fits(const vt_cuda_call *c, const vt_cuda_lines *l);
-/* Of scratch: where teams of blocks meet. */
+/* Bytes of scratch for the exchange buffers of teams of thread blocks. */
 uint64_t vt_cuda_bundle_bytes(const vt_cuda_call *c, const vt_cuda_lines *l);
 
 typedef struct vt_cuda_bundle_kernels {
   uint32_t bundle, shortest;
 } vt_cuda_bundle_kernels;
-/* What is not about lines and sharing has been put into `a`. */
+/* Launches kernel k.shortest or k.bundle. The caller sets the fields of `a` that do not describe
+ * lines and sharing; this function sets the others. `exchange` is scratch for the exchange buffers.
+ */
 vt_status vt_cuda_bundle_launch(vt_cuda_call *c, vt_cuda_bundle_kernels k, const vt_cuda_lines *l,
-                                vt_gpu_bundle *a, void *rooms);
+                                vt_gpu_bundle *a, void *exchange);
 #endif

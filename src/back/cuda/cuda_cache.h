@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_cache.h - compiled kernels on disk, in the folder that the host gives. */
+ * cuda_cache.h - the cache of compiled kernels on disk, in the folder that the host names. Keys are
+ * hashes of what was compiled. */
 #ifndef VT_CUDA_CACHE_H
 #define VT_CUDA_CACHE_H
 #include "vt_hash.h"
 #include "vt_text.h"
 
-/* The folder, and the most bytes that are kept there, whoever's they are. */
+/* Where the cache is, and its size limit. */
 typedef struct vt_cuda_cache {
-  const char *folder; /* NULL: nothing is kept */
-  uint64_t most;
+  const char *folder; /* path of the cache folder; NULL if nothing is cached */
+  uint64_t most;      /* limit for the bytes of all files in the folder, whoever wrote them */
 } vt_cuda_cache;
 
-/* Appends what was kept for the key to `out`; *out_there says whether there was anything. A file
- * that is damaged, or may have been written by others, is not used: VT_OK, not there, and the
- * reason in `why`. VT_NOMEM is the one failure. */
+/* Appends the cached bytes of the key to `out`; *out_there says whether there were any. A file that
+ * is damaged, or that others could have written, is not used: the result is VT_OK, *out_there is 0
+ * and `why` has the reason. The only failure is VT_NOMEM. */
 vt_status vt_cuda_cache_find(const vt_cuda_cache *c, const vt_hash256 *key, vt_text *out,
                              int *out_there, vt_diag *why) VT_NODISCARD;
-/* Keeps it, in place of what was there. */
-vt_status vt_cuda_cache_keep(const vt_cuda_cache *c, const vt_hash256 *key, const void *bytes,
-                             size_t n, vt_alloc a, vt_diag *d) VT_NODISCARD;
+/* Stores n bytes under the key and replaces what was stored before. */
+vt_status vt_cuda_cache_store(const vt_cuda_cache *c, const vt_hash256 *key, const void *bytes,
+                              size_t n, vt_alloc a, vt_diag *d) VT_NODISCARD;
 #endif

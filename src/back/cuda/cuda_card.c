@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_card.c - the GPUs of this machine, one card each for the whole process: its context, and the
- * modules of kernels on it. A card stays once it was asked for, since loading its kernels takes
- * longer than what most programs do with them. */
+ * cuda_card.c - the GPUs of this machine, one card object each for the whole process, with its
+ * context and modules of kernels. A card stays open once it was requested, because loading its
+ * kernels takes longer than most programs run. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,25 +9,26 @@
 #include "cuda_images.h"
 
 enum { MOST_CARDS = 32 };
-/* What a launch may have unasked is 48 KiB, and what a kernel declares itself is of them. */
+/* Every kernel may use 48 KiB of shared memory without asking the driver. 1 KiB of them is left for
+ * what a kernel declares statically. */
 enum { PLAIN_SHARED = 47 * 1024 };
 
 struct vt_cuda_card {
   const vt_cu *cu;
   vt_cuda_traits traits;
   int device;
-  void *context; /* NULL: not asked for yet */
+  void *context; /* NULL until the card is requested */
   void *module[VT_CUDA_MODULES];
   void *function[VT_GPU_TOTAL];
-  uint32_t shared[VT_GPU_TOTAL]; /* bytes that the function is ready for */
+  uint32_t shared[VT_GPU_TOTAL]; /* dynamic shared memory that the function may use, in bytes */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vt_cuda_card cards[MOST_CARDS];
 
-/* Kernels in their order, each module before its own. */
+/* Kernels in the order of kernels.def; a row with NULL precedes the kernels of each module. */
 static const struct entry {
-  const char *kernel; /* NULL: here a module begins */
+  const char *kernel; /* NULL if a module begins here */
 } entries[] = {
 #define VT_GPU_MODULE(name) {NULL},
 #define VT_GPU(name, args) {#name},
@@ -35,7 +36,7 @@ static const struct entry {
 #undef VT_GPU
 };
 
-static const char *name_of(uint32_t kernel, uint32_t *out_module) {
+static const char *kernel_name(uint32_t kernel, uint32_t *out_module) {
   uint32_t module = 0, i = 0, at = 0;
   for (;; i++) {
     if (entries[i].kernel == NULL)
@@ -47,7 +48,7 @@ static const char *name_of(uint32_t kernel, uint32_t *out_module) {
   return entries[i].kernel;
 }
 
-static vt_status fail(const vt_cuda_card *card, int error, const char *what, vt_diag *d) {
+static vt_status report_error(const vt_cuda_card *card, int error, const char *what, vt_diag *d) {
   char text[VT_CU_TEXT];
   const vt_status s = error == VT_CU_OUT_OF_MEMORY ? VT_NOMEM : VT_BACKEND;
   return VT_FAIL(d, s, "GPU %d cannot %s: %s", card->traits.ordinal, what,
@@ -56,7 +57,7 @@ static vt_status fail(const vt_cuda_card *card, int error, const char *what, vt_
 
 /* ---- finding ---- */
 
-uint32_t vt_cuda_cards(vt_diag *d) {
+uint32_t vt_cuda_card_count(vt_diag *d) {
   const vt_cu *cu;
   int n = 0;
   if (vt_cu_get(&cu, d) != VT_OK) return 0;
@@ -80,9 +81,10 @@ static vt_status find_traits(vt_cuda_card *card, int ordinal, vt_diag *d) {
   if (e == 0)
     e = cu->cuDeviceGetAttribute(&t->processors, VT_CU_ATTRIBUTE_PROCESSORS, card->device);
   if (e == 0) e = cu->cuDeviceGetAttribute(&shared, VT_CU_ATTRIBUTE_SHARED_OPTIN, card->device);
-  if (e == 0) e = cu->cuDeviceGetAttribute(&t->at_once, VT_CU_ATTRIBUTE_AT_ONCE, card->device);
+  if (e == 0)
+    e = cu->cuDeviceGetAttribute(&t->cooperative, VT_CU_ATTRIBUTE_COOPERATIVE, card->device);
   if (e == 0) e = cu->cuDeviceTotalMem(&memory, card->device);
-  if (e != 0) return fail(card, e, "be asked what it is", d);
+  if (e != 0) return report_error(card, e, "be queried", d);
   t->shared = (uint32_t)shared;
   t->memory = memory;
   t->name[sizeof t->name - 1] = 0;
@@ -97,13 +99,13 @@ static vt_status open_card(uint32_t ordinal, vt_diag *d) {
   VT_TRY(vt_cu_get(&made.cu, d));
   VT_TRY(find_traits(&made, (int)ordinal, d));
   const int e = made.cu->cuDevicePrimaryCtxRetain(&made.context, made.device);
-  if (e != VT_CU_SUCCESS) return fail(&made, e, "be used", d);
+  if (e != VT_CU_SUCCESS) return report_error(&made, e, "be used", d);
   *card = made;
   return VT_OK;
 }
 
 vt_status vt_cuda_card_get(uint32_t ordinal, vt_cuda_card **out, vt_diag *d) {
-  const uint32_t n = vt_cuda_cards(d);
+  const uint32_t n = vt_cuda_card_count(d);
   if (n == 0) return VT_BACKEND;
   if (ordinal >= n) return VT_FAIL(d, VT_BACKEND, "there is no GPU %u: there are %u", ordinal, n);
   if (vt_cuda_images_count == 0)
@@ -133,33 +135,36 @@ vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t 
                              vt_diag *d) {
   if (shared <= PLAIN_SHARED) return VT_OK;
   const int e = card->cu->cuFuncSetAttribute(function, VT_CU_FUNCTION_SHARED, (int)shared);
-  return e == VT_CU_SUCCESS ? VT_OK : fail(card, e, "give a kernel its shared memory", d);
+  return e == VT_CU_SUCCESS ? VT_OK
+                            : report_error(card, e, "provide the shared memory of a kernel", d);
 }
 
-/* The reason comes before the architectures: a list of backends has room for a sentence. */
-static vt_status not_loaded(const vt_cuda_card *card, int e, const char *module, vt_diag *d) {
+/* The reason comes before the architectures, because the list of backends has room for one sentence
+ * only. */
+static vt_status report_load_error(const vt_cuda_card *card, int e, const char *module,
+                                   vt_diag *d) {
   char what[80];
   vt_diag reason = {0};
   snprintf(what, sizeof what, "load the kernels of '%s'", module);
-  const vt_status s = fail(card, e, what, &reason);
+  const vt_status s = report_error(card, e, what, &reason);
   return VT_FAIL(d, s, "%s; they are for %s", reason.text, vt_cuda_architectures);
 }
 
-static vt_status load(vt_cuda_card *card, uint32_t kernel, vt_diag *d) {
+static vt_status load_kernel(vt_cuda_card *card, uint32_t kernel, vt_diag *d) {
   uint32_t module;
-  const char *name = name_of(kernel, &module);
+  const char *name = kernel_name(kernel, &module);
   char what[240];
   if (card->module[module] == NULL) {
     const int e = card->cu->cuModuleLoadData(&card->module[module], vt_cuda_images[module].bytes);
-    if (e != VT_CU_SUCCESS) return not_loaded(card, e, vt_cuda_images[module].module, d);
+    if (e != VT_CU_SUCCESS) return report_load_error(card, e, vt_cuda_images[module].module, d);
   }
   const int e = card->cu->cuModuleGetFunction(&card->function[kernel], card->module[module], name);
   snprintf(what, sizeof what, "find the kernel '%s'", name);
-  return e == VT_CU_SUCCESS ? VT_OK : fail(card, e, what, d);
+  return e == VT_CU_SUCCESS ? VT_OK : report_error(card, e, what, d);
 }
 
-static vt_status ready(vt_cuda_card *card, uint32_t kernel, uint32_t shared, vt_diag *d) {
-  if (card->function[kernel] == NULL) VT_TRY(load(card, kernel, d));
+static vt_status prepare_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t shared, vt_diag *d) {
+  if (card->function[kernel] == NULL) VT_TRY(load_kernel(card, kernel, d));
   if (shared <= card->shared[kernel]) return VT_OK;
   VT_TRY(vt_cuda_card_allow(card, card->function[kernel], shared, d));
   card->shared[kernel] = shared;
@@ -169,7 +174,7 @@ static vt_status ready(vt_cuda_card *card, uint32_t kernel, uint32_t shared, vt_
 vt_status vt_cuda_card_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t shared, void **out,
                               vt_diag *d) {
   pthread_mutex_lock(&lock);
-  const vt_status s = ready(card, kernel, shared, d);
+  const vt_status s = prepare_kernel(card, kernel, shared, d);
   if (s == VT_OK) *out = card->function[kernel];
   pthread_mutex_unlock(&lock);
   return s;

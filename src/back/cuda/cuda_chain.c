@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_chain.c - pointwise steps: one is a kernel of this binary, several are compiled as one where
- * that is possible (cuda_fused.c). */
+ * cuda_chain.c - pointwise steps. A single step uses a kernel of this binary. Several steps are
+ * compiled as one kernel if that is possible (cuda_fused.c). */
 #include "cuda_chain.h"
 #include <string.h>
 #include "vt_maps.h"
@@ -8,12 +8,12 @@
 enum { TYPES = VT_DTYPE_BF16 + 1, MOST_OPERANDS = 3, THREADS = 256 };
 
 struct vt_cuda_chain {
-  vt_cuda_fused *fused; /* NULL: a single step */
+  vt_cuda_fused *fused; /* generated kernel; NULL if the chain is a single step */
   const vt_bk_step *step[VT_CHAIN_STEPS];
   uint32_t n, kernel;
 };
 
-/* ---- which kernel: its number plus one, 0 where there is none ---- */
+/* ---- the kernel of a step: its number plus one, or 0 if there is no kernel ---- */
 
 #define VT_ROW_no(op, type) 0
 #define VT_ROW_yes(op, type) VT_GPU_map_##type##_##op + 1
@@ -51,12 +51,13 @@ static uint32_t kernel_of(const vt_bk_step *s) {
   return maps[map][type];
 }
 
-int vt_cuda_chain_lists(uint32_t op) { return vt_map_of(op) != VT_MAP_none; }
-int vt_cuda_chain_takes(const vt_bk_step *s) { return kernel_of(s) != 0; }
+int vt_cuda_is_pointwise(uint32_t op) { return vt_map_of_op(op) != VT_MAP_none; }
+int vt_cuda_has_pointwise_kernel(const vt_bk_step *s) { return kernel_of(s) != 0; }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
-static int32_t fill(vt_bk_device *dev, const vt_bk_step *const *s, uint32_t n, vt_cuda_chain *c) {
+static int32_t init_chain(vt_bk_device *dev, const vt_bk_step *const *s, uint32_t n,
+                          vt_cuda_chain *c) {
   if (n > VT_CHAIN_STEPS) return VT_UNSUPPORTED;
   c->n = n;
   for (uint32_t i = 0; i < n; i++) c->step[i] = s[i];
@@ -72,7 +73,7 @@ int32_t vt_cuda_chain_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
   if (n == 0) return VT_UNSUPPORTED;
   vt_cuda_chain *c = vt_cuda_memory_new(dev->host, 1, sizeof *c);
   if (c == NULL) return VT_NOMEM;
-  const int32_t status = fill(dev, s, n, c);
+  const int32_t status = init_chain(dev, s, n, c);
   if (status == VT_OK) {
     *out = c;
   } else {
@@ -92,8 +93,8 @@ int32_t vt_cuda_chain_read(const vt_cuda_chain *chain, uint32_t sources, vt_chai
 
 /* ---- running ---- */
 
-/* What a kernel of three operands at most is given of it. */
-static vt_gpu_map narrow(const vt_gpu_fused *f) {
+/* Converts arguments to the struct of kernels that have at most three operands. */
+static vt_gpu_map narrow_args(const vt_gpu_fused *f) {
   vt_gpu_map m = {.to = f->to, .grouped = f->grouped, .one = f->one, .rest = f->rest};
   memcpy(m.from, f->from, sizeof m.from);
   m.walk = (vt_gpu_walk){.n = f->walk.n, .rank = f->walk.rank, .small = f->walk.small};
@@ -102,16 +103,17 @@ static vt_gpu_map narrow(const vt_gpu_fused *f) {
   return m;
 }
 
-static vt_status run_one(const vt_bk_step *s, uint32_t kernel, vt_cuda_call *c, char *const *base) {
+static vt_status run_step(const vt_bk_step *s, uint32_t kernel, vt_cuda_call *c,
+                          char *const *base) {
   const vt_bk_tensor *from[MOST_OPERANDS] = {NULL};
   vt_gpu_fused wide;
   for (uint32_t k = 0; k < s->n_in; k++) from[k] = &s->in[k];
-  vt_cuda_groups(&s->out[0], from, s->n_in, base, &wide);
-  const vt_gpu_map m = narrow(&wide);
-  return vt_cuda_launch(c, kernel, vt_cuda_line(c, m.walk.n + m.rest, 1, THREADS), &m);
+  vt_cuda_pointwise_args(&s->out[0], from, s->n_in, base, &wide);
+  const vt_gpu_map m = narrow_args(&wide);
+  return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, m.walk.n + m.rest, 1, THREADS), &m);
 }
 
 vt_status vt_cuda_chain_run(const vt_cuda_chain *chain, vt_cuda_call *c, char *const *base) {
   if (chain->fused != NULL) return vt_cuda_fused_run(chain->fused, c, base);
-  return run_one(chain->step[0], chain->kernel, c, base);
+  return run_step(chain->step[0], chain->kernel, c, base);
 }

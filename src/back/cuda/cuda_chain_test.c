@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_chain_test.c - every pointwise kernel over operands that lie in every way, through the ABI,
- * against the reference kernels: what is written, and that nothing else is. Functions on the inputs
- * that are hard. It needs a driver: a GPU's, or that of tests/fake_cuda. */
+ * cuda_chain_test.c - every pointwise kernel, through the ABI, on operands of every layout, against
+ * the reference kernels. Bytes next to the results are compared too. Functions run on inputs that
+ * are hard to round. Needs a driver: a GPU's, or the emulated one of tests/fake_cuda. */
 #include <string.h>
 #include "cuda_backend.h"
 #include "vt_maps.h"
@@ -28,7 +28,7 @@ static const vt_bk_host host = {.size = sizeof host,
                                 .resize = host_resize,
                                 .diag = host_says};
 
-/* ---- values: those at which something happens, any pattern, ordinary numbers ---- */
+/* ---- values: special ones, random patterns, ordinary numbers ---- */
 
 static uint64_t seed = 1;
 static uint64_t next(void) {
@@ -86,7 +86,7 @@ static void put_value(char *at, uint32_t dtype) {
     vt_cast(&x, 1, VT_DTYPE_F64, at, 1, dtype, 1);
 }
 
-/* ---- a step whose tensors lie in one arena ---- */
+/* ---- a step whose tensors are in one arena ---- */
 
 typedef struct one_step {
   vt_bk_tensor in[3], out;
@@ -94,7 +94,8 @@ typedef struct one_step {
   uint64_t used;
 } one_step;
 
-/* The bytes from the lowest to behind the highest element. */
+/* Offset of the lowest element from element 0, and number of bytes from the lowest to the highest
+ * element. */
 static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   int64_t least = 0, most = 0;
   for (uint32_t k = 0; k < t->rank; k++) {
@@ -106,8 +107,8 @@ static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   *bytes = (most - least + 1) * (int64_t)vt_dtype_bytes(t->dtype);
 }
 
-/* Behind what is used, `late` elements after where the arena's alignment would have it, and every
- * element of its span filled. */
+/* Places a tensor after the others, `late` elements after an aligned address, and fills its whole
+ * span. */
 static void place(one_step *s, vt_bk_tensor *t, uint64_t late) {
   const uint64_t size = vt_dtype_bytes(t->dtype);
   int64_t low, bytes;
@@ -157,7 +158,8 @@ static int run_device(const one_step *s) {
   return status == VT_OK;
 }
 
-/* Every NaN of the result is one; what lies between its elements and around it is compared too. */
+/* Compares the arenas after making all NaNs of the result canonical. Bytes between and around its
+ * elements are compared too. */
 static int is_same(const one_step *s) {
   int64_t low, bytes;
   span_of(&s->out, &low, &bytes);
@@ -179,17 +181,17 @@ static void compare(const one_step *s, const char *how) {
   CHECK(same);
 }
 
-/* ---- ways to lie ---- */
+/* ---- layouts ---- */
 
-/* What is tried with: an op and its types. */
+/* An op, its operand and result types, and its attributes. */
 typedef struct kernel {
-  uint32_t op, n_in, types[3], made;
+  uint32_t op, n_in, types[3], result_type;
   const void *attrs;
   uint64_t attrs_size;
 } kernel;
 
-static void begin(one_step *s, const kernel *k, uint32_t rank, const int64_t *dim) {
-  *s = (one_step){.out = dense(k->made, rank, dim)};
+static void begin_step(one_step *s, const kernel *k, uint32_t rank, const int64_t *dim) {
+  *s = (one_step){.out = dense(k->result_type, rank, dim)};
   for (uint32_t i = 0; i < k->n_in; i++) s->in[i] = dense(k->types[i], rank, dim);
   s->step = (vt_bk_step){.size = sizeof s->step,
                          .op = k->op,
@@ -201,7 +203,7 @@ static void begin(one_step *s, const kernel *k, uint32_t rank, const int64_t *di
                          .attrs_size = k->attrs_size};
 }
 
-static void finish(one_step *s, const char *how) {
+static void run_step(one_step *s, const char *how) {
   for (uint32_t i = 0; i < s->step.n_in; i++) place(s, &s->in[i], 0);
   place(s, &s->out, 0);
   compare(s, how);
@@ -211,95 +213,95 @@ static void test_lines(const kernel *k) {
   static const int64_t lengths[] = {0, 1, 3, 4, 5, 8, 17, 259};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     one_step s;
-    begin(&s, k, 1, &lengths[i]);
-    finish(&s, "a line");
+    begin_step(&s, k, 1, &lengths[i]);
+    run_step(&s, "a line");
   }
 }
 
-/* One operand, or the result, begins where no group does. */
+/* One operand, or the result, is not aligned to a group. */
 static void test_late(const kernel *k) {
   const int64_t n = 37;
   for (uint32_t late = 0; late <= k->n_in; late++) {
     one_step s;
-    begin(&s, k, 1, &n);
+    begin_step(&s, k, 1, &n);
     for (uint32_t i = 0; i < k->n_in; i++) place(&s, &s.in[i], late == i);
     place(&s, &s.out, late == k->n_in);
     compare(&s, "not aligned");
   }
 }
 
-/* The result over each operand of its size. */
+/* The result overwrites each operand that has its element size. */
 static void test_in_place(const kernel *k) {
   const int64_t dim[2] = {9, 7};
   for (uint32_t over = 0; over < k->n_in; over++) {
     one_step s;
-    if (vt_dtype_bytes(k->types[over]) != vt_dtype_bytes(k->made)) continue;
-    begin(&s, k, 2, dim);
+    if (vt_dtype_bytes(k->types[over]) != vt_dtype_bytes(k->result_type)) continue;
+    begin_step(&s, k, 2, dim);
     for (uint32_t i = 0; i < k->n_in; i++) place(&s, &s.in[i], 0);
     s.out.offset = s.in[over].offset;
     compare(&s, "in place");
   }
 }
 
-/* Operand `which` is one number, a row, a column; rows are whole groups, or not. */
-static void test_stretched(const kernel *k) {
+/* Broadcasts operand `which`: one number, a row, or a column; rows are whole groups or not. */
+static void test_broadcast(const kernel *k) {
   static const int64_t shapes[2][2] = {{5, 8}, {5, 7}};
   for (uint32_t i = 0; i < 2 * 3 * k->n_in; i++) {
     const int64_t *dim = shapes[i % 2], column[2] = {dim[0], 1};
     const uint32_t which = i / 6, how = i / 2 % 3;
     one_step s;
-    begin(&s, k, 2, dim);
+    begin_step(&s, k, 2, dim);
     s.in[which] = how == 0   ? dense(k->types[which], 0, dim)
                   : how == 1 ? dense(k->types[which], 1, dim + 1)
                              : dense(k->types[which], 2, column);
-    finish(&s, how == 0 ? "one number" : how == 1 ? "a row" : "a column");
+    run_step(&s, how == 0 ? "one number" : how == 1 ? "a row" : "a column");
   }
 }
 
-/* Axes in any order, backwards, with gaps; many of them. */
+/* Transposed, negative and padded strides, and many axes. */
 static void test_strides(const kernel *k) {
   static const int64_t cube[3] = {3, 4, 8}, many[8] = {2, 1, 2, 3, 1, 2, 2, 4};
   one_step s;
-  begin(&s, k, 3, cube);
+  begin_step(&s, k, 3, cube);
   s.in[0].stride[0] = 1;
   s.in[0].stride[1] = 24;
   s.in[0].stride[2] = 3;
-  finish(&s, "turned");
-  begin(&s, k, 3, cube);
+  run_step(&s, "transposed");
+  begin_step(&s, k, 3, cube);
   s.in[k->n_in - 1].stride[2] = -1;
   s.in[k->n_in - 1].stride[0] = -32;
-  finish(&s, "backwards");
-  begin(&s, k, 3, cube);
+  run_step(&s, "backwards");
+  begin_step(&s, k, 3, cube);
   s.out.stride[0] = 80;
   s.out.stride[1] = 16;
-  finish(&s, "gaps between rows");
-  begin(&s, k, 3, cube);
+  run_step(&s, "gaps between rows");
+  begin_step(&s, k, 3, cube);
   s.in[0].stride[0] = 39;
   s.in[0].stride[1] = 9;
-  finish(&s, "rows that are not aligned");
-  begin(&s, k, 3, cube);
+  run_step(&s, "rows that are not aligned");
+  begin_step(&s, k, 3, cube);
   s.out.stride[0] = 130;
   s.out.stride[1] = 33;
   s.out.stride[2] = 4;
-  finish(&s, "gaps between elements");
-  begin(&s, k, 8, many);
+  run_step(&s, "gaps between elements");
+  begin_step(&s, k, 8, many);
   s.in[0] = dense(k->types[0], 6, many + 2);
   s.in[0].dim[0] = 1;
   s.in[0].stride[0] = 0;
-  finish(&s, "many axes");
-  begin(&s, k, 0, many);
-  finish(&s, "no axes");
+  run_step(&s, "many axes");
+  begin_step(&s, k, 0, many);
+  run_step(&s, "no axes");
 }
 
 static void test_kernel(const kernel *k) {
   test_lines(k);
   test_late(k);
   test_in_place(k);
-  test_stretched(k);
+  test_broadcast(k);
   test_strides(k);
 }
 
-/* ---- which kernels ---- */
+/* ---- kernels ---- */
 
 static const struct {
   uint32_t op, n_in, truth, has[VT_DTYPE_BF16 + 1];
@@ -364,7 +366,7 @@ static void test_function(uint32_t op) {
   const int64_t n = sizeof hard / sizeof *hard + 4096;
   const kernel k = {op, 1, {VT_DTYPE_F32}, VT_DTYPE_F32, &none, sizeof none};
   one_step s;
-  begin(&s, &k, 1, &n);
+  begin_step(&s, &k, 1, &n);
   place(&s, &s.in[0], 0);
   place(&s, &s.out, 0);
   memcpy(arena + s.in[0].offset, hard, sizeof hard);
@@ -372,23 +374,24 @@ static void test_function(uint32_t op) {
     const uint32_t u = i * 1048573u;
     memcpy(arena + s.in[0].offset + sizeof hard + 4 * i, &u, 4);
   }
-  compare(&s, "what is hard");
+  compare(&s, "hard inputs");
 }
 
 static void test_functions(void) {
-#define VT_FUNCTION(name, estimate, judge) test_function(VT_OP_##name);
+#define VT_FUNCTION(name, estimate, oracle) test_function(VT_OP_##name);
 #include "functions.def"
 #undef VT_FUNCTION
 }
 
-/* More than the threads of a launch: each goes on a whole grid further. */
+/* More elements than one launch has threads, so that threads go round the grid-stride loop more
+ * than once. */
 static void test_long(void) {
   static const vt_attr_none none = {.size = sizeof none};
   const kernel k = {VT_OP_add, 2, {VT_DTYPE_I8, VT_DTYPE_I8}, VT_DTYPE_I8, &none, sizeof none};
   const int64_t n = 300003;
   one_step s;
-  begin(&s, &k, 1, &n);
-  finish(&s, "long");
+  begin_step(&s, &k, 1, &n);
+  run_step(&s, "long");
 }
 
 int main(void) {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_conv.c - convolutions in floating point: which kernel does them. What is as good as a
- * product of matrices is one; what has several rows and lies as usual goes by tiles
- * (cuda_conv_tiles.c); the rest has a thread an output. */
+ * cuda_conv.c - convolutions in floating point: chooses the kernel. A convolution that is a matrix
+ * product without copying x runs as one. One with several rows and usual strides runs as tiled
+ * matrix products (cuda_conv_tiles.c). The others run as direct convolutions, one thread per
+ * output. */
 #include "cuda_epilogue.h"
 
-static int is_single(const vt_cuda_call *c) { return c->out->dtype == VT_DTYPE_F32; }
+static int is_f32(const vt_cuda_call *c) { return c->out->dtype == VT_DTYPE_F32; }
 
-static vt_status run_each(vt_cuda_call *c, const vt_gpu_direct_conv *s) {
+static vt_status run_direct(vt_cuda_call *c, const vt_gpu_direct_conv *s) {
   static const uint32_t kernels[2][2] = {{VT_GPU_conv_huge_f64, VT_GPU_conv_huge_f32},
                                          {VT_GPU_conv_each_f64, VT_GPU_conv_each_f32}};
-  const vt_cuda_grid grid = vt_cuda_line(c, vt_cuda_direct_conv_total(s), 1, s->small ? 256 : 128);
-  return vt_cuda_launch(c, kernels[s->small][is_single(c)], grid, s);
+  const vt_cuda_grid grid =
+      vt_cuda_grid_over(c, vt_cuda_direct_conv_total(s), 1, s->small ? 256 : 128);
+  return vt_cuda_launch(c, kernels[s->small][is_f32(c)], grid, s);
 }
 
 /* ---- conv ---- */
@@ -38,8 +40,8 @@ uint64_t vt_cuda_work_conv(const vt_cuda_call *c) {
   vt_gpu_conv v;
   if (vt_cuda_count(c->out) == 0) return 0;
   const vt_gpu_direct_conv s = direct_conv_of(c);
-  if (vt_cuda_conv_product(&s, &g)) return vt_cuda_gemm_work(c, c->out->dtype, &g);
-  return vt_cuda_conv_tiled(c, &s, &v) ? vt_cuda_conv_work(c, &v) : 0;
+  if (vt_cuda_conv_product(&s, &g)) return vt_cuda_gemm_scratch(c, c->out->dtype, &g);
+  return vt_cuda_conv_tiled(c, &s, &v) ? vt_cuda_conv_scratch(c, &v) : 0;
 }
 
 vt_status vt_cuda_run_conv(vt_cuda_call *c) {
@@ -47,26 +49,26 @@ vt_status vt_cuda_run_conv(vt_cuda_call *c) {
   vt_gpu_conv v;
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_direct_conv s = direct_conv_of(c);
-  if (vt_cuda_conv_product(&s, &g)) return vt_cuda_gemm(c, c->out->dtype, &g);
-  return vt_cuda_conv_tiled(c, &s, &v) ? vt_cuda_conv_run(c, &v) : run_each(c, &s);
+  if (vt_cuda_conv_product(&s, &g)) return vt_cuda_gemm_run(c, c->out->dtype, &g);
+  return vt_cuda_conv_tiled(c, &s, &v) ? vt_cuda_conv_run(c, &v) : run_direct(c, &s);
 }
 
 /* ---- conv_transpose ---- */
 
-static vt_status run_nothing(vt_cuda_call *c, const vt_gpu_direct_conv *s) {
-  const uint32_t kernel = is_single(c) ? VT_GPU_conv_nothing_f32 : VT_GPU_conv_nothing_f64;
-  return vt_cuda_launch(c, kernel, vt_cuda_line(c, vt_cuda_count(c->out), 4, 256), s);
+static vt_status run_uncovered(vt_cuda_call *c, const vt_gpu_direct_conv *s) {
+  const uint32_t kernel = is_f32(c) ? VT_GPU_conv_uncovered_f32 : VT_GPU_conv_uncovered_f64;
+  return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, vt_cuda_count(c->out), 4, 256), s);
 }
 
 vt_status vt_cuda_run_conv_transpose(vt_cuda_call *c) {
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_direct_conv s = vt_cuda_direct_conv_transpose(c);
-  if (!vt_cuda_direct_conv_is_covered(&s)) VT_TRY(run_nothing(c, &s));
-  return run_each(c, &s);
+  if (!vt_cuda_direct_conv_is_covered(&s)) VT_TRY(run_uncovered(c, &s));
+  return run_direct(c, &s);
 }
 
 vt_status vt_cuda_run_conv_weight_grad(vt_cuda_call *c) {
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_direct_conv s = vt_cuda_direct_conv_weights(c);
-  return run_each(c, &s);
+  return run_direct(c, &s);
 }

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_conv.h - private to src/back/cuda: convolutions as products of matrices. */
+ * cuda_conv.h - private to src/back/cuda: convolutions that are computed as matrix products. */
 #ifndef VT_CUDA_CONV_H
 #define VT_CUDA_CONV_H
 #include "cuda_gemm.h"
 #include "cuda_direct_conv.h"
 #include "gpu_conv.h"
 
-/* 1 when a convolution is a product of matrices as it lies in memory, and *out says which. */
+/* 1 if the convolution is a matrix product of x and w without copying x; *out then describes it. */
 int vt_cuda_conv_product(const vt_gpu_direct_conv *s, vt_gpu_gemm *out);
-/* 1 when there are tiles for it and it is worth them, and *out says how. */
+/* 1 if the convolution should be computed by the kernels of conv_tiles.def; *out then describes it.
+ */
 int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gpu_conv *out);
-uint64_t vt_cuda_conv_work(const vt_cuda_call *c, const vt_gpu_conv *v);
+uint64_t vt_cuda_conv_scratch(const vt_cuda_call *c, const vt_gpu_conv *v);
 vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v);
 
-/* The kernel that stores the results, VT_GPU_TOTAL when it is none that can have a tail. */
+/* The kernel that stores the results; VT_GPU_TOTAL if that kernel cannot run an epilogue. */
 uint32_t vt_cuda_conv_kernel(const vt_cuda_call *c, const vt_gpu_conv *v);
 
-/* For tests: the ways that there are, numbered; 0 behind the last one. No bit depends on it. */
+/* For tests: describes kernel variant number i of a convolution; returns 0 if there are not that
+ * many. All variants give the same bits. */
 int vt_cuda_conv_variant(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_conv *v, uint32_t i,
                          vt_cuda_variant *out);
-uint64_t vt_cuda_conv_variant_work(uint32_t dtype, const vt_gpu_conv *v,
-                                   const vt_cuda_variant *way);
-vt_status vt_cuda_conv_by(vt_cuda_call *c, const vt_gpu_conv *v, const vt_cuda_variant *way);
+uint64_t vt_cuda_conv_variant_scratch(uint32_t dtype, const vt_gpu_conv *v,
+                                      const vt_cuda_variant *variant);
+vt_status vt_cuda_conv_run_variant(vt_cuda_call *c, const vt_gpu_conv *v,
+                                   const vt_cuda_variant *variant);
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_conv_test.c - convolutions of all kinds on a GPU have the bits of the reference's kernels:
- * sizes, strides, dilations, padding and groups drawn by lot, the sizes at which something changes,
- * and every tile against the reference. Without a device there is nothing to try. */
+ * cuda_conv_test.c - convolutions of all kinds on a GPU have the bits of the reference kernels:
+ * random sizes, strides, dilations, padding and groups, the sizes at which the algorithm changes,
+ * and every tile against the reference. Skipped without a device. */
 #include "cuda_conv.h"
-#include "slid_test.h"
+#include "device_trial_test.h"
 
 typedef struct geometry {
   uint32_t axes;
-  int64_t images, groups, depth, rows; /* depth, rows: of a group */
+  int64_t images, groups, depth, rows; /* channels and rows of the weight, per group */
   int64_t dim[3], kernel[3], stride[3], dilation[3], low[3], high[3];
   int bias, wild;
 } geometry;
@@ -46,9 +46,9 @@ static void dims_of(int64_t first, int64_t second, const int64_t *rest, uint32_t
   memcpy(out + 2, rest, n * sizeof *rest);
 }
 
-/* Returns where the result begins. */
-static uint64_t begin(device *d, trial *t, const geometry *g, uint32_t dtype, const int64_t *a,
-                      const int64_t *b, const int64_t *y) {
+/* Adds the trial's tensors; returns the offset of the result. */
+static uint64_t add_tensors(device *d, trial *t, const geometry *g, uint32_t dtype,
+                            const int64_t *a, const int64_t *b, const int64_t *y) {
   const int64_t outputs = g->rows * g->groups;
   t->n_in = g->bias ? 3 : 2;
   t->in[0] = view_random(d, dtype, g->axes + 2, a, g->wild, 0);
@@ -61,11 +61,11 @@ static uint64_t begin(device *d, trial *t, const geometry *g, uint32_t dtype, co
 
 /* ---- conv ---- */
 
-static int conv_places(const geometry *g, int64_t *places) {
+static int conv_positions(const geometry *g, int64_t *places) {
   for (uint32_t i = 0; i < g->axes; i++) {
-    const int64_t room = g->dim[i] + g->low[i] + g->high[i] - extent(g, i);
-    if (room < 0) return 0;
-    places[i] = room / g->stride[i] + 1;
+    const int64_t space = g->dim[i] + g->low[i] + g->high[i] - extent(g, i);
+    if (space < 0) return 0;
+    places[i] = space / g->stride[i] + 1;
   }
   return 1;
 }
@@ -79,34 +79,34 @@ static vt_attr_conv conv_attrs(const geometry *g) {
                         .groups = g->groups};
 }
 
-static uint64_t make_conv(device *d, trial *t, const geometry *g, uint32_t dtype,
-                          const vt_attr_conv *a, const int64_t *places) {
+static uint64_t add_conv(device *d, trial *t, const geometry *g, uint32_t dtype,
+                         const vt_attr_conv *a, const int64_t *places) {
   int64_t x[5], w[5], y[5];
   dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
   dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
   dims_of(g->images, g->rows * g->groups, places, g->axes, y);
   *t = (trial){.op = VT_OP_conv, .attrs = a};
-  return begin(d, t, g, dtype, x, w, y);
+  return add_tensors(d, t, g, dtype, x, w, y);
 }
 
 static int try_conv(device *d, const geometry *g, uint32_t dtype) {
   const vt_attr_conv a = conv_attrs(g);
   int64_t places[3];
   trial t;
-  if (!conv_places(g, places)) return 0;
-  const uint64_t first = make_conv(d, &t, g, dtype, &a, places);
+  if (!conv_positions(g, places)) return 0;
+  const uint64_t first = add_conv(d, &t, g, dtype, &a, places);
   trial_run(d, &t, first, "conv");
   return 1;
 }
 
 /* ---- every tile ---- */
 
-typedef struct one_way {
+typedef struct one_variant {
   const geometry *g;
-  vt_cuda_variant way;
-} one_way;
+  vt_cuda_variant variant;
+} one_variant;
 
-static int describe(const vt_cuda_call *c, vt_gpu_conv *out) {
+static int describe_conv(const vt_cuda_call *c, vt_gpu_conv *out) {
   const vt_attr_conv *a = c->attrs;
   const vt_window_lists l = {
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
@@ -118,36 +118,36 @@ static int describe(const vt_cuda_call *c, vt_gpu_conv *out) {
   return vt_cuda_conv_tiled(c, &s, out);
 }
 
-static vt_status issue_way(vt_cuda_call *c, const void *context) {
+static vt_status issue_variant(vt_cuda_call *c, const void *context) {
   vt_gpu_conv v;
-  CHECK(describe(c, &v));
-  return vt_cuda_conv_by(c, &v, &((const one_way *)context)->way);
+  CHECK(describe_conv(c, &v));
+  return vt_cuda_conv_run_variant(c, &v, &((const one_variant *)context)->variant);
 }
 
-/* From the tile `first_tile` on: the first are the largest, and take the longest where there is no
- * GPU. Returns how many ways there were. */
-static int try_ways(device *d, const geometry *g, uint32_t dtype, uint32_t first_tile) {
+/* Tries every variant whose tile has number `first_tile` or a higher one; the first tiles are the
+ * largest and the slowest without a GPU. Returns the number of variants. */
+static int try_variants(device *d, const geometry *g, uint32_t dtype, uint32_t first_tile) {
   const vt_attr_conv a = conv_attrs(g);
   int64_t places[3];
   trial t;
   vt_gpu_conv v;
-  one_way w = {.g = g};
+  one_variant w = {.g = g};
   int n = 0;
   char what[80];
-  if (!conv_places(g, places)) return 0;
-  const uint64_t first = make_conv(d, &t, g, dtype, &a, places);
+  if (!conv_positions(g, places)) return 0;
+  const uint64_t first = add_conv(d, &t, g, dtype, &a, places);
   const vt_cuda_call c = {.traits = vt_cuda_card_traits(d->dev->card),
                           .in = t.in,
                           .n_in = t.n_in,
                           .out = &t.out,
                           .attrs = &a};
-  if (describe(&c, &v)) {
+  if (describe_conv(&c, &v)) {
     trial_begin(d, &t, first);
-    for (; vt_cuda_conv_variant(c.traits, dtype, &v, (uint32_t)n, &w.way); n++) {
-      if (w.way.tile < first_tile) continue;
-      snprintf(what, sizeof what, "conv, tile %u, units of %lld", w.way.tile,
-               (long long)w.way.unit);
-      run_device(d, &t, vt_cuda_conv_variant_work(dtype, &v, &w.way), issue_way, &w);
+    for (; vt_cuda_conv_variant(c.traits, dtype, &v, (uint32_t)n, &w.variant); n++) {
+      if (w.variant.tile < first_tile) continue;
+      snprintf(what, sizeof what, "conv, tile %u, slices of %lld", w.variant.tile,
+               (long long)w.variant.slice);
+      run_device(d, &t, vt_cuda_conv_variant_scratch(dtype, &v, &w.variant), issue_variant, &w);
       trial_end(d, &t, first, what);
     }
   }
@@ -174,12 +174,12 @@ static int try_transpose(device *d, const geometry *g, uint32_t dtype) {
   dims_of(g->depth * g->groups, g->rows, g->kernel, g->axes, w);
   dims_of(g->images, g->rows * g->groups, out, g->axes, y);
   t = (trial){.op = VT_OP_conv_transpose, .attrs = &a};
-  const uint64_t first = begin(d, &t, g, dtype, x, w, y);
+  const uint64_t first = add_tensors(d, &t, g, dtype, x, w, y);
   trial_run(d, &t, first, "conv_transpose");
   return 1;
 }
 
-/* dy is of any size: here, that of the result of some convolution, or another one. */
+/* dy has a random size, which need not be that of a convolution's result. */
 static int try_weights(device *d, geometry *g, uint32_t dtype) {
   int64_t places[3], x[5], dy[5], w[5];
   trial t;
@@ -195,34 +195,34 @@ static int try_weights(device *d, geometry *g, uint32_t dtype) {
   dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
   g->bias = 0;
   t = (trial){.op = VT_OP_conv_weight_grad, .attrs = &a};
-  const uint64_t first = begin(d, &t, g, dtype, x, dy, w);
+  const uint64_t first = add_tensors(d, &t, g, dtype, x, dy, w);
   trial_run(d, &t, first, "conv_weight_grad");
   return 1;
 }
 
 /* ---- sizes ---- */
 
-static void by_lot(device *d) {
+static void try_random(device *d) {
   const int tries = vt_test_is_long() ? 400 : 12;
   int tried[4] = {0};
   for (int i = 0; i < tries; i++) {
     geometry g = random_geometry();
-    if (i % 6 == 0) { /* each channel is a group */
+    if (i % 6 == 0) { /* every channel is a group of its own */
       g.depth = 1;
       g.rows = 1;
       g.groups = random_of(1, 70);
     }
     const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
     tried[0] += try_conv(d, &g, dtype);
-    tried[1] += try_ways(d, &g, dtype, 0) > 0;
+    tried[1] += try_variants(d, &g, dtype, 0) > 0;
     tried[2] += try_transpose(d, &g, dtype);
     tried[3] += try_weights(d, &g, dtype);
   }
   for (int i = 0; i < 4; i++) CHECK(tried[i] > 0);
 }
 
-/* So many products that sums of groups, and of groups of groups, are kept in memory. */
-static void long_ones(device *d) {
+/* Tries contractions so long that sums of groups, and of groups of groups, are stored in memory. */
+static void try_long(device *d) {
   static const int64_t depths[] = {229, 1821};
   for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
     geometry g = {.axes = 2,
@@ -239,16 +239,15 @@ static void long_ones(device *d) {
                   .bias = 1};
     CHECK(try_conv(d, &g, VT_DTYPE_F32));
     g.bias = i % 2 == 0;
-    int n = 0; /* some of the layouts drawn are not for tiles */
+    int n = 0; /* tiles do not support some of the random layouts */
     for (int t = 0; t < 30 && n == 0; t++)
-      n = try_ways(d, &g, i == 0 ? VT_DTYPE_F64 : VT_DTYPE_F32, vt_test_is_long() ? 0 : 3);
+      n = try_variants(d, &g, i == 0 ? VT_DTYPE_F64 : VT_DTYPE_F32, vt_test_is_long() ? 0 : 3);
     CHECK(n > 0);
   }
 }
 
-/* Taps that no window meets, places that are all padding, nothing at all. */
-/* One tap, and the last place, or the only one of an axis, is padding. */
-static void single_taps(device *d) {
+/* One tap; the last position, or the only one along an axis, reads padding. */
+static void try_single_taps(device *d) {
   geometry g = {.axes = 1,
                 .images = 2,
                 .groups = 1,
@@ -269,7 +268,8 @@ static void single_taps(device *d) {
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
 }
 
-static void edges(device *d) {
+/* Windows that only read padding, outputs without taps, and empty tensors. */
+static void try_edges(device *d) {
   geometry g = {.axes = 1,
                 .images = 1,
                 .groups = 1,
@@ -286,24 +286,24 @@ static void edges(device *d) {
   g.dim[0] = 7;
   g.low[0] = 0;
   g.high[0] = 0;
-  CHECK(try_transpose(d, &g, VT_DTYPE_F32)); /* some outputs meet no tap */
+  CHECK(try_transpose(d, &g, VT_DTYPE_F32)); /* some outputs have no tap */
   g.depth = 0;
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
   CHECK(try_transpose(d, &g, VT_DTYPE_F32));
   g.depth = 1;
   g.images = 0;
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
-  CHECK(try_weights(d, &g, VT_DTYPE_F32)); /* a sum of nothing */
+  CHECK(try_weights(d, &g, VT_DTYPE_F32)); /* a sum without terms */
 }
 
 int main(void) {
   device d;
   vt_fpenv env;
   if (!device_begin(&d, &env)) return 77;
-  by_lot(&d);
-  long_ones(&d);
-  single_taps(&d);
-  edges(&d);
+  try_random(&d);
+  try_long(&d);
+  try_single_taps(&d);
+  try_edges(&d);
   vt_fpenv_leave(&env);
   device_end(&d);
   TEST_DONE();

@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_conv_tiles.c - convolutions as products of matrices: the tile, and whether what is
- * contracted is cut into units that are computed apart and then added. */
+ * cuda_conv_tiles.c - convolutions as matrix products: chooses the tile, and whether the contracted
+ * axis is cut into slices of k whose partial results are added afterwards. */
 #include "cuda_epilogue.h"
 
-enum { UNITS = 65535, LEAST_ROWS = 8 };
+enum { MAX_SLICES = 65535, LEAST_ROWS = 8 };
 
 typedef struct tile {
   uint32_t kernel, bytes;
   int64_t rows, columns;
-  uint32_t threads, shared, beside, speed;
+  uint32_t threads, shared, resident, speed;
 } tile;
 
-/* Stages, the sums of a group, and what the numbers of two blocks stand for. */
+/* Shared memory of a tile: the stages, the sums of a group, and the tables for two blocks of k. */
 #define STAGE_BYTES(type, bm, bn, bk) ((bk) * ((bm) + (bn) + 32 / sizeof(type)) * sizeof(type))
 #define ALL_BYTES(type, bm, bn, bk, stages)                                        \
   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk) + (bm) * (bn) * sizeof(type) + \
              2 * VT_GPU_BLOCK * sizeof(vt_gpu_tap))
 static const tile tiles[] = {
-#define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed) \
-  {VT_GPU_##name,                                                           \
-   sizeof(type),                                                            \
-   bm,                                                                      \
-   bn,                                                                      \
-   (bm) / (tm) * ((bn) / (tn)),                                             \
-   ALL_BYTES(type, bm, bn, bk, stages),                                     \
-   beside,                                                                  \
+#define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, resident, speed) \
+  {VT_GPU_##name,                                                             \
+   sizeof(type),                                                              \
+   bm,                                                                        \
+   bn,                                                                        \
+   (bm) / (tm) * ((bn) / (tn)),                                               \
+   ALL_BYTES(type, bm, bn, bk, stages),                                       \
+   resident,                                                                  \
    speed},
 #include "conv_tiles.def"
 #undef VT_CONV_TILE
 };
 enum { TILES = (int)(sizeof tiles / sizeof *tiles) };
 
-/* ---- what they are as products ---- */
+/* ---- convolutions as products ---- */
 
-/* The strides of several axes as one; 0 when they are not. Axes of length 1 do not matter. */
-static int as_one(const int64_t *dim, const int64_t *stride, int n, int64_t *out) {
+/* Merges several axes into one: 1, and their common stride, if that is possible. Axes of length 1
+ * do not matter. */
+static int merge_strides(const int64_t *dim, const int64_t *stride, int n, int64_t *out) {
   int64_t length = 1, near = 1;
   for (int i = n; i-- > 0;) {
     if (dim[i] == 1) continue;
@@ -46,32 +47,32 @@ static int as_one(const int64_t *dim, const int64_t *stride, int n, int64_t *out
   return 1;
 }
 
-static int w_along(const vt_gpu_direct_conv *s, int64_t *out) {
+static int weight_stride(const vt_gpu_direct_conv *s, int64_t *out) {
   const vt_gpu_direct_conv_axis *x = s->axis;
   const int64_t dim[] = {s->depth, x[0].taps, x[1].taps, x[2].taps};
   const int64_t stride[] = {s->w_channel, x[0].weight, x[1].weight, x[2].weight};
-  return as_one(dim, stride, 4, out);
+  return merge_strides(dim, stride, 4, out);
 }
 
-static int y_along(const vt_gpu_direct_conv *s, int64_t *out) {
+static int output_stride(const vt_gpu_direct_conv *s, int64_t *out) {
   const vt_gpu_direct_conv_axis *x = s->axis;
   const int64_t dim[] = {x[0].places, x[1].places, x[2].places};
   const int64_t stride[] = {x[0].out, x[1].out, x[2].out};
-  return as_one(dim, stride, 3, out);
+  return merge_strides(dim, stride, 3, out);
 }
 
-static int64_t places_of(const vt_gpu_direct_conv *s) {
+static int64_t positions_of(const vt_gpu_direct_conv *s) {
   return s->axis[0].places * s->axis[1].places * s->axis[2].places;
 }
 
-/* Whether no place of an axis with a single tap is padding. */
+/* Returns 1 if no position along an axis with a single tap reads padding. */
 static int is_inside(const vt_gpu_direct_conv_axis *a) {
   return a->classes == 0 && a->base == 0 && (a->places - 1) * a->step < a->dim;
 }
 
 int vt_cuda_conv_product(const vt_gpu_direct_conv *s, vt_gpu_gemm *out) {
   const vt_gpu_direct_conv_axis *last = &s->axis[VT_GPU_AXES - 1];
-  if (s->groups != 1 || places_of(s) != last->places || s->length != s->depth) return 0;
+  if (s->groups != 1 || positions_of(s) != last->places || s->length != s->depth) return 0;
   for (int i = 0; i < VT_GPU_AXES; i++)
     if (!is_inside(&s->axis[i])) return 0;
   *out = (vt_gpu_gemm){.a = {.data = s->w, .across = s->w_row, .along = s->w_channel},
@@ -94,7 +95,7 @@ int vt_cuda_conv_product(const vt_gpu_direct_conv *s, vt_gpu_gemm *out) {
   return 1;
 }
 
-static void describe_x(const vt_gpu_direct_conv *s, vt_gpu_conv *v) {
+static void set_gather(const vt_gpu_direct_conv *s, vt_gpu_conv *v) {
   v->x = s->x;
   v->x_image = s->x_image;
   v->x_group = s->x_group;
@@ -114,7 +115,8 @@ static void describe_x(const vt_gpu_direct_conv *s, vt_gpu_conv *v) {
 
 int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gpu_conv *out) {
   int64_t along, column;
-  if (!s->small || s->rows < LEAST_ROWS || !w_along(s, &along) || !y_along(s, &column)) return 0;
+  if (!s->small || s->rows < LEAST_ROWS || !weight_stride(s, &along) || !output_stride(s, &column))
+    return 0;
   for (int i = 0; i < VT_GPU_AXES; i++)
     if (s->axis[i].classes != 0) return 0;
   *out = (vt_gpu_conv){.g = {.a = {.data = s->w,
@@ -130,132 +132,135 @@ int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gp
                              .bias_row = s->bias_step,
                              .bias_group = s->rows * s->bias_step,
                              .m = s->rows,
-                             .n = places_of(s),
+                             .n = positions_of(s),
                              .k = s->length,
                              .products = s->images * s->groups,
                              .dim = {s->images, s->groups},
                              .rank = 2}};
-  describe_x(s, out);
+  set_gather(s, out);
   (void)c;
   return 1;
 }
 
-/* ---- the time that a way takes ---- */
+/* ---- estimated time of a variant ---- */
 
-static int64_t blocks_of(const vt_gpu_conv *v) { return vt_cuda_parts(v->g.k, VT_GPU_BLOCK); }
+static int64_t blocks_of(const vt_gpu_conv *v) { return vt_cuda_ceil_div(v->g.k, VT_GPU_BLOCK); }
 
-static int64_t units_of(const vt_gpu_conv *v, const vt_cuda_variant *way) {
-  return way->unit == 0 ? 1 : vt_cuda_parts(blocks_of(v), way->unit);
+static int64_t slices_of(const vt_gpu_conv *v, const vt_cuda_variant *variant) {
+  return variant->slice == 0 ? 1 : vt_cuda_ceil_div(blocks_of(v), variant->slice);
 }
 
 static int64_t tiles_of(const vt_gpu_conv *v, const tile *t) {
-  return vt_cuda_parts(v->g.m, t->rows) * vt_cuda_parts(v->g.n, t->columns) * v->g.products;
+  return vt_cuda_ceil_div(v->g.m, t->rows) * vt_cuda_ceil_div(v->g.n, t->columns) * v->g.products;
 }
 
-/* Cycles. Blocks that a processor has at once share its speed; one of few warps is slower. */
+/* Estimates cycles. Resident thread blocks share a multiprocessor's speed; a block with few warps
+ * cannot reach it alone. */
 static double cost_of(const vt_cuda_traits *traits, const vt_gpu_conv *v,
-                      const vt_cuda_variant *way) {
-  const tile *t = &tiles[way->tile];
-  const int64_t units = units_of(v, way), n = tiles_of(v, t) * units;
-  const int64_t k = units == 1 ? v->g.k : vt_cuda_least(v->g.k, way->unit * VT_GPU_BLOCK);
+                      const vt_cuda_variant *variant) {
+  const tile *t = &tiles[variant->tile];
+  const int64_t slices = slices_of(v, variant), n = tiles_of(v, t) * slices;
+  const int64_t k = slices == 1 ? v->g.k : vt_cuda_min(v->g.k, variant->slice * VT_GPU_BLOCK);
   const double work = (double)(t->rows * t->columns) * (double)k, each = 1.28 * t->speed;
-  const int64_t wave = (int64_t)traits->processors * t->beside, rest = n % wave;
-  double time = (double)(n / wave) * (t->beside * work / each + 1500);
+  const int64_t wave = (int64_t)traits->processors * t->resident, rest = n % wave;
+  double time = (double)(n / wave) * (t->resident * work / each + 1500);
   if (rest > 0) {
-    const double here = (double)vt_cuda_parts(rest, traits->processors);
+    const double here = (double)vt_cuda_ceil_div(rest, traits->processors);
     const double busy = here * t->threads / 256.0;
     time += here * work / (each * (busy < 1 ? busy : 1)) + 1500;
   }
-  if (units == 1) return time;
+  if (slices == 1) return time;
   const double results = (double)v->g.products * (double)v->g.m * (double)v->g.n;
-  return time + 2500 + 2.0 * (double)units * results * t->bytes / (10.0 * traits->processors);
+  return time + 2500 + 2.0 * (double)slices * results * t->bytes / (10.0 * traits->processors);
 }
 
-/* ---- ways ---- */
+/* ---- variants ---- */
 
-/* Units are single blocks of 256, or complete groups of 8 or of 64 of them. */
+/* A slice of k is one block of 256, or complete groups of 8 or of 64 blocks. */
 int vt_cuda_conv_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_conv *v,
                          uint32_t i, vt_cuda_variant *out) {
-  static const int64_t units[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
+  static const int64_t slices[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
   for (uint32_t t = 0; t < TILES; t++)
-    for (uint32_t u = 0; u < sizeof units / sizeof *units; u++) {
-      const vt_cuda_variant way = {.tile = t, .unit = units[u]};
-      const int64_t n = units_of(v, &way);
+    for (uint32_t u = 0; u < sizeof slices / sizeof *slices; u++) {
+      const vt_cuda_variant variant = {.tile = t, .slice = slices[u]};
+      const int64_t n = slices_of(v, &variant);
       if (tiles[t].bytes != vt_cuda_bytes_of(dtype) || tiles[t].shared > traits->shared) continue;
-      if ((u > 0 && (n < 2 || n > UNITS)) || tiles_of(v, &tiles[t]) > INT32_MAX) continue;
+      if ((u > 0 && (n < 2 || n > MAX_SLICES)) || tiles_of(v, &tiles[t]) > INT32_MAX) continue;
       if (i-- == 0) {
-        *out = way;
+        *out = variant;
         return 1;
       }
     }
   return 0;
 }
 
-static vt_cuda_variant choose(const vt_cuda_call *c, const vt_gpu_conv *v) {
-  vt_cuda_variant best = {0}, way;
+static vt_cuda_variant choose_variant(const vt_cuda_call *c, const vt_gpu_conv *v) {
+  vt_cuda_variant best = {0}, variant;
   double least = -1;
-  for (uint32_t i = 0; vt_cuda_conv_variant(c->traits, c->out->dtype, v, i, &way); i++) {
-    const double cost = cost_of(c->traits, v, &way);
+  for (uint32_t i = 0; vt_cuda_conv_variant(c->traits, c->out->dtype, v, i, &variant); i++) {
+    const double cost = cost_of(c->traits, v, &variant);
     if (least < 0 || cost < least) {
-      best = way;
+      best = variant;
       least = cost;
     }
   }
   return best;
 }
 
-/* Levels of sums that are neither the first nor the last have their place in memory. */
-static int64_t levels_of(const vt_gpu_conv *v, const vt_cuda_variant *way) {
+/* Levels of sums that are stored in scratch: all but the first and the last. */
+static int64_t levels_of(const vt_gpu_conv *v, const vt_cuda_variant *variant) {
   int64_t top = 0;
   for (int64_t most = VT_GPU_GROUP; most < blocks_of(v); most *= VT_GPU_GROUP) top++;
-  return way->unit != 0 || top < 2 ? 0 : top - 1;
+  return variant->slice != 0 || top < 2 ? 0 : top - 1;
 }
 
-uint64_t vt_cuda_conv_variant_work(uint32_t dtype, const vt_gpu_conv *v,
-                                   const vt_cuda_variant *way) {
-  const uint64_t bytes = vt_cuda_bytes_of(dtype), units = (uint64_t)units_of(v, way);
-  const tile *t = &tiles[way->tile];
-  if (units > 1) return units * (uint64_t)(v->g.products * v->g.m * v->g.n) * bytes;
-  return (uint64_t)(tiles_of(v, t) * levels_of(v, way) * t->rows * t->columns) * bytes;
+uint64_t vt_cuda_conv_variant_scratch(uint32_t dtype, const vt_gpu_conv *v,
+                                      const vt_cuda_variant *variant) {
+  const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)slices_of(v, variant);
+  const tile *t = &tiles[variant->tile];
+  if (slices > 1) return slices * (uint64_t)(v->g.products * v->g.m * v->g.n) * bytes;
+  return (uint64_t)(tiles_of(v, t) * levels_of(v, variant) * t->rows * t->columns) * bytes;
 }
 
 /* ---- launches ---- */
 
-/* Sixteen bytes at a time where all of a row's pieces are aligned. */
-static void prepare(vt_gpu_conv *v, uint32_t dtype) {
+/* Results are stored 16 bytes at a time if all pieces of all rows are aligned. */
+static void set_wide(vt_gpu_conv *v, uint32_t dtype) {
   vt_gpu_gemm *g = &v->g;
   const int64_t each = 16 / (int64_t)vt_cuda_bytes_of(dtype);
   g->y_wide = g->y_column == 1 && g->n % each == 0 && g->y_row % each == 0 &&
               g->y_step[0] % each == 0 && g->y_step[1] % each == 0 && (uintptr_t)g->y % 16 == 0;
 }
 
-vt_status vt_cuda_conv_by(vt_cuda_call *c, const vt_gpu_conv *v, const vt_cuda_variant *way) {
-  const tile *t = &tiles[way->tile];
-  const int64_t units = units_of(v, way);
+vt_status vt_cuda_conv_run_variant(vt_cuda_call *c, const vt_gpu_conv *v,
+                                   const vt_cuda_variant *variant) {
+  const tile *t = &tiles[variant->tile];
+  const int64_t slices = slices_of(v, variant);
   vt_gpu_conv now = *v;
-  now.g.unit = way->unit == 0 ? v->g.k : way->unit * VT_GPU_BLOCK;
+  now.g.slice = variant->slice == 0 ? v->g.k : variant->slice * VT_GPU_BLOCK;
   now.g.levels = c->work;
-  now.g.tiles_m = (uint32_t)vt_cuda_parts(v->g.m, t->rows);
-  now.g.tiles_n = (uint32_t)vt_cuda_parts(v->g.n, t->columns);
-  if (units > 1) vt_cuda_gemm_apart(&now.g, c->work);
-  prepare(&now, c->out->dtype);
-  const vt_cuda_grid grid = {(uint32_t)tiles_of(v, t), (uint32_t)units, 1, t->threads, t->shared};
-  if (units == 1) return vt_cuda_launch_end(c, t->kernel, grid, &now, sizeof now);
+  now.g.tiles_m = (uint32_t)vt_cuda_ceil_div(v->g.m, t->rows);
+  now.g.tiles_n = (uint32_t)vt_cuda_ceil_div(v->g.n, t->columns);
+  if (slices > 1) vt_cuda_gemm_to_partials(&now.g, c->work);
+  set_wide(&now, c->out->dtype);
+  const vt_cuda_grid grid = {(uint32_t)tiles_of(v, t), (uint32_t)slices, 1, t->threads, t->shared};
+  if (slices == 1) return vt_cuda_launch_product(c, t->kernel, grid, &now, sizeof now);
   VT_TRY(vt_cuda_launch(c, t->kernel, grid, &now));
-  return vt_cuda_gemm_sum(c, c->out->dtype, &v->g, now.g.unit, c->work);
+  return vt_cuda_gemm_sum_slices(c, c->out->dtype, &v->g, now.g.slice, c->work);
 }
 
-uint64_t vt_cuda_conv_work(const vt_cuda_call *c, const vt_gpu_conv *v) {
-  const vt_cuda_variant way = choose(c, v);
-  return vt_cuda_conv_variant_work(c->out->dtype, v, &way);
+uint64_t vt_cuda_conv_scratch(const vt_cuda_call *c, const vt_gpu_conv *v) {
+  const vt_cuda_variant variant = choose_variant(c, v);
+  return vt_cuda_conv_variant_scratch(c->out->dtype, v, &variant);
 }
 
 uint32_t vt_cuda_conv_kernel(const vt_cuda_call *c, const vt_gpu_conv *v) {
-  const vt_cuda_variant way = choose(c, v);
-  return units_of(v, &way) > 1 ? vt_cuda_gemm_summing(c->out->dtype) : tiles[way.tile].kernel;
+  const vt_cuda_variant variant = choose_variant(c, v);
+  return slices_of(v, &variant) > 1 ? vt_cuda_gemm_sum_kernel(c->out->dtype)
+                                    : tiles[variant.tile].kernel;
 }
 
 vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v) {
-  const vt_cuda_variant way = choose(c, v);
-  return vt_cuda_conv_by(c, v, &way);
+  const vt_cuda_variant variant = choose_variant(c, v);
+  return vt_cuda_conv_run_variant(c, v, &variant);
 }

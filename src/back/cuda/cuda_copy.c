@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_copy.c - copies between tensors of one shape: as memory where both lie in one piece, in
- * pieces of up to 16 bytes where both have their elements side by side, and through squares where
- * one has rows side by side and the other columns. */
+ * cuda_copy.c - copies between tensors of one shape. Two contiguous tensors take one memory copy.
+ * Tensors that are contiguous along the last axis are copied in pieces of up to 16 bytes. If one is
+ * contiguous along rows and the other along columns, the copy is a transpose in square tiles. */
 #include "cuda_backend.h"
 #include "cuda_walk.h"
 #include "gpu_copy.h"
 
-vt_view vt_cuda_at(const vt_view *v, uint32_t axis, int64_t i) {
+vt_view vt_cuda_view_at(const vt_view *v, uint32_t axis, int64_t i) {
   vt_view at = *v;
   at.rank--;
   at.data = (char *)v->data + i * v->stride[axis] * (int64_t)vt_cuda_bytes_of(v->dtype);
@@ -20,20 +20,20 @@ vt_view vt_cuda_at(const vt_view *v, uint32_t axis, int64_t i) {
 
 /* ---- pieces ---- */
 
-/* 1 when operand k moves in steps of two elements, but along the last axis, and begins on one. */
-static int is_paired(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_t bytes) {
+/* 1 if operand k begins at an even element and has even strides on all axes but the last. */
+static int is_even(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_t bytes) {
   int paired = (uintptr_t)data % (2 * bytes) == 0;
   for (uint32_t i = 0; i + 1 < w->rank; i++) paired = paired && w->stride[k][i] % 2 == 0;
   return paired;
 }
 
-uint32_t vt_cuda_pieces(vt_gpu_walk *w, uint32_t n, const void *const *data, uint32_t bytes) {
-  const uint32_t last = w->rank - 1; /* without axes there is nothing to join */
+uint32_t vt_cuda_merge_pieces(vt_gpu_walk *w, uint32_t n, const void *const *data, uint32_t bytes) {
+  const uint32_t last = w->rank - 1; /* unused if there are no axes */
   int side_by_side = w->rank > 0;
   for (uint32_t k = 0; side_by_side && k < n; k++) side_by_side = w->stride[k][last] == 1;
   while (side_by_side && bytes < 16 && w->dim[last] % 2 == 0) {
     for (uint32_t k = 0; k < n; k++)
-      if (!is_paired(w, k, data[k], bytes)) return bytes;
+      if (!is_even(w, k, data[k], bytes)) return bytes;
     bytes *= 2;
     w->dim[last] /= 2;
     w->n /= 2;
@@ -43,18 +43,18 @@ uint32_t vt_cuda_pieces(vt_gpu_walk *w, uint32_t n, const void *const *data, uin
   return bytes;
 }
 
-/* ---- planes turned over ---- */
+/* ---- transposes ---- */
 
-enum { FEW = 8 }; /* fewer rows or columns leave most of a square empty */
+enum { LEAST_EXTENT = 8 }; /* fewest rows and columns: less would leave most of a tile empty */
 
 static int long_axis(const vt_gpu_walk *w, uint32_t k) {
   for (uint32_t i = w->rank; i-- > 0;)
-    if (w->stride[k][i] == 1 && w->dim[i] >= FEW) return (int)i;
+    if (w->stride[k][i] == 1 && w->dim[i] >= LEAST_EXTENT) return (int)i;
   return -1;
 }
 
-/* What is left of a walk without two of its axes. */
-static vt_gpu_walk without(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
+/* The walk without two of its axes. */
+static vt_gpu_walk without_axes(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
   vt_gpu_walk left = {.n = w->n / w->dim[a] / w->dim[b], .small = w->small};
   for (uint32_t i = 0; i < w->rank; i++) {
     if (i == a || i == b) continue;
@@ -65,8 +65,8 @@ static vt_gpu_walk without(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
   return left;
 }
 
-/* 1 when it is done that way. */
-static int turns(const vt_gpu_copy *a, vt_gpu_transpose *out) {
+/* 1, with the kernel's arguments in *out, if the copy is a transpose. */
+static int find_transpose(const vt_gpu_copy *a, vt_gpu_transpose *out) {
   const vt_gpu_walk *w = &a->walk;
   if (w->n == 0) return 0;
   const int column = long_axis(w, 0), row = long_axis(w, 1);
@@ -77,15 +77,15 @@ static int turns(const vt_gpu_copy *a, vt_gpu_transpose *out) {
                             .columns = w->dim[column],
                             .to_row = w->stride[0][row],
                             .from_column = w->stride[1][column],
-                            .walk = without(w, (uint32_t)row, (uint32_t)column)};
+                            .walk = without_axes(w, (uint32_t)row, (uint32_t)column)};
   return 1;
 }
 
-static vt_status turn(vt_cuda_call *c, const vt_gpu_transpose *a, uint32_t bytes) {
-  const int64_t squares = a->walk.n * vt_cuda_parts(a->rows, VT_GPU_TRANSPOSE_TILE) *
-                          vt_cuda_parts(a->columns, VT_GPU_TRANSPOSE_TILE);
-  const vt_cuda_grid grid = vt_cuda_line(c, squares * 256, 1, 256);
-  return vt_cuda_launch(c, VT_CUDA_SIZES(turn)[bytes], grid, a);
+static vt_status run_transpose(vt_cuda_call *c, const vt_gpu_transpose *a, uint32_t bytes) {
+  const int64_t squares = a->walk.n * vt_cuda_ceil_div(a->rows, VT_GPU_TRANSPOSE_TILE) *
+                          vt_cuda_ceil_div(a->columns, VT_GPU_TRANSPOSE_TILE);
+  const vt_cuda_grid grid = vt_cuda_grid_over(c, squares * 256, 1, 256);
+  return vt_cuda_launch(c, VT_CUDA_SIZES(transpose)[bytes], grid, a);
 }
 
 /* ---- copies ---- */
@@ -95,11 +95,11 @@ vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *f
   const void *const data[2] = {to->data, from->data};
   uint32_t bytes = vt_cuda_bytes_of(to->dtype);
   vt_gpu_copy args = {.to = to->data, .from = from->data, .walk = vt_cuda_walk(all, 2)};
-  vt_gpu_transpose turned;
+  vt_gpu_transpose transpose;
   if (vt_cuda_is_dense(to) && vt_cuda_is_dense(from))
-    return vt_cuda_move(c, to->data, from->data, (uint64_t)args.walk.n * bytes);
-  if (turns(&args, &turned)) return turn(c, &turned, bytes);
-  bytes = vt_cuda_pieces(&args.walk, 2, data, bytes);
-  return vt_cuda_launch(c, VT_CUDA_SIZES_TO_16(copy)[bytes], vt_cuda_line(c, args.walk.n, 4, 256),
-                        &args);
+    return vt_cuda_copy_bytes(c, to->data, from->data, (uint64_t)args.walk.n * bytes);
+  if (find_transpose(&args, &transpose)) return run_transpose(c, &transpose, bytes);
+  bytes = vt_cuda_merge_pieces(&args.walk, 2, data, bytes);
+  return vt_cuda_launch(c, VT_CUDA_SIZES_TO_16(copy)[bytes],
+                        vt_cuda_grid_over(c, args.walk.n, 4, 256), &args);
 }

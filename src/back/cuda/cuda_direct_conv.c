@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_direct_conv.c - convolutions of all kinds as taps that slide. */
+ * cuda_direct_conv.c - brings all kinds of convolutions into the form of gpu_direct_conv.h. */
 #include "cuda_direct_conv.h"
 
 /* ---- sizes ---- */
@@ -12,13 +12,12 @@ static int64_t absolute(int64_t v) { return v < 0 ? -v : v; }
 
 int64_t vt_cuda_direct_conv_total(const vt_gpu_direct_conv *s) {
   int64_t n = s->images * s->rows * s->groups;
-  for (int i = 0; i < VT_GPU_AXES; i++)
-    n *= s->axis[i].places * vt_cuda_most(s->axis[i].classes, 1);
+  for (int i = 0; i < VT_GPU_AXES; i++) n *= s->axis[i].places * vt_cuda_max(s->axis[i].classes, 1);
   return n;
 }
 
-/* Whether |a|*n stays within 31 bits together with what *sum has already. */
-static int adds_up(int64_t *sum, int64_t a, int64_t n) {
+/* Adds |a|*n to *sum; returns 0 if the result would exceed 31 bits. */
+static int add_bounded(int64_t *sum, int64_t a, int64_t n) {
   const int64_t most = INT32_MAX, by = absolute(a);
   if (n <= 0 || by == 0) return 1;
   if (by > most || n > most || by * n > most - *sum) return 0;
@@ -29,32 +28,33 @@ static int adds_up(int64_t *sum, int64_t a, int64_t n) {
 static int is_small(const vt_gpu_direct_conv *s) {
   int64_t x = 0, w = 0, y = 0, all = 1, k = 1;
   int fits = s->depth <= INT32_MAX;
-  fits &= adds_up(&x, s->x_image, s->images) && adds_up(&x, s->x_group, s->groups) &&
-          adds_up(&x, s->x_channel, s->depth) && adds_up(&w, s->w_group, s->groups) &&
-          adds_up(&w, s->w_row, s->rows) && adds_up(&w, s->w_channel, s->depth) &&
-          adds_up(&y, s->y_image, s->images) && adds_up(&y, s->y_group, s->groups) &&
-          adds_up(&y, s->y_row, s->rows);
+  fits &= add_bounded(&x, s->x_image, s->images) && add_bounded(&x, s->x_group, s->groups) &&
+          add_bounded(&x, s->x_channel, s->depth) && add_bounded(&w, s->w_group, s->groups) &&
+          add_bounded(&w, s->w_row, s->rows) && add_bounded(&w, s->w_channel, s->depth) &&
+          add_bounded(&y, s->y_image, s->images) && add_bounded(&y, s->y_group, s->groups) &&
+          add_bounded(&y, s->y_row, s->rows);
   for (int i = 0; fits && i < VT_GPU_AXES; i++) {
     const vt_gpu_direct_conv_axis *a = &s->axis[i];
     int64_t met = 0;
-    fits &= adds_up(&met, a->step, a->places) && adds_up(&met, a->delta, a->taps) &&
-            adds_up(&met, a->base, 1) && adds_up(&met, a->dim, 1) && adds_up(&met, a->low, 1) &&
-            adds_up(&met, a->dilation, a->kernel) && adds_up(&met, a->apart, 1);
-    fits &= adds_up(&x, a->stride, met) && adds_up(&w, a->weight, a->taps) &&
-            adds_up(&w, a->w_one, a->kernel) && adds_up(&y, a->out, a->places) &&
-            adds_up(&y, a->y_one, a->apart);
+    fits &= add_bounded(&met, a->step, a->places) && add_bounded(&met, a->delta, a->taps) &&
+            add_bounded(&met, a->base, 1) && add_bounded(&met, a->dim, 1) &&
+            add_bounded(&met, a->low, 1) && add_bounded(&met, a->dilation, a->kernel) &&
+            add_bounded(&met, a->conv_stride, 1);
+    fits &= add_bounded(&x, a->stride, met) && add_bounded(&w, a->weight, a->taps) &&
+            add_bounded(&w, a->w_one, a->kernel) && add_bounded(&y, a->out, a->places) &&
+            add_bounded(&y, a->y_one, a->conv_stride);
   }
   const int64_t factor[] = {s->images, s->groups, s->rows};
-  for (int i = 0; fits && i < 3; i++) fits = adds_up(&(int64_t){0}, all *= factor[i], 1);
+  for (int i = 0; fits && i < 3; i++) fits = add_bounded(&(int64_t){0}, all *= factor[i], 1);
   for (int i = 0; fits && i < VT_GPU_AXES; i++) {
-    all *= s->axis[i].places * vt_cuda_most(s->axis[i].classes, 1);
+    all *= s->axis[i].places * vt_cuda_max(s->axis[i].classes, 1);
     fits = all <= INT32_MAX;
   }
   for (int i = 0; fits && i < VT_GPU_AXES; i++) fits = (k *= s->axis[i].taps) <= INT32_MAX;
   return fits && k * s->depth <= INT32_MAX;
 }
 
-static void measure(vt_gpu_direct_conv *s) {
+static void set_length(vt_gpu_direct_conv *s) {
   s->length = s->depth;
   for (int i = 0; i < VT_GPU_AXES; i++) s->length *= s->axis[i].taps;
   s->small = (uint32_t)is_small(s);
@@ -72,8 +72,8 @@ static int is_plain(const vt_gpu_direct_conv_axis *a) {
   return a->taps == 1 && a->step == 1 && a->base == 0 && a->places == a->dim;
 }
 
-/* Axes whose taps fall together and which lie dense are one. */
-static void merge(vt_gpu_direct_conv_axis axis[VT_GPU_AXES]) {
+/* Merges axes with a single tap and no padding that are contiguous. */
+static void merge_axes(vt_gpu_direct_conv_axis axis[VT_GPU_AXES]) {
   for (int i = VT_GPU_AXES - 1; i-- > 0;) {
     vt_gpu_direct_conv_axis *a = &axis[i], *b = &axis[VT_GPU_AXES - 1];
     if (!is_plain(a) || !is_plain(b)) return;
@@ -117,8 +117,8 @@ vt_gpu_direct_conv vt_cuda_direct_conv(const vt_cuda_call *c, const vt_window_li
                                                     .weight = w->stride[2 + i],
                                                     .out = y->stride[2 + i]};
   }
-  merge(s.axis);
-  measure(&s);
+  merge_axes(s.axis);
+  set_length(&s);
   return s;
 }
 
@@ -133,9 +133,9 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a;
 }
 
-/* Without a stride there is one class, of all outputs, and it is a convolution. */
-static vt_gpu_direct_conv_axis axis_turned(const vt_view *x, const vt_view *w, const vt_view *y,
-                                           uint32_t at, const vt_window *v) {
+/* With stride 1 there is one class that contains all outputs: an ordinary convolution. */
+static vt_gpu_direct_conv_axis axis_of_stride_1(const vt_view *x, const vt_view *w,
+                                                const vt_view *y, uint32_t at, const vt_window *v) {
   return (vt_gpu_direct_conv_axis){.dim = x->dim[at],
                                    .stride = x->stride[at],
                                    .step = 1,
@@ -149,11 +149,12 @@ static vt_gpu_direct_conv_axis axis_turned(const vt_view *x, const vt_view *w, c
                                    .y_one = y->stride[at]};
 }
 
-static vt_gpu_direct_conv_axis axis_back(const vt_view *x, const vt_view *w, const vt_view *y,
-                                         uint32_t at, const vt_window *v) {
+static vt_gpu_direct_conv_axis axis_with_classes(const vt_view *x, const vt_view *w,
+                                                 const vt_view *y, uint32_t at,
+                                                 const vt_window *v) {
   const int64_t common = gcd(v->stride, v->dilation), period = v->stride / common;
-  const int64_t taps = vt_cuda_parts(v->kernel, period),
-                places = vt_cuda_parts(y->dim[at], v->stride);
+  const int64_t taps = vt_cuda_ceil_div(v->kernel, period),
+                places = vt_cuda_ceil_div(y->dim[at], v->stride);
   return (vt_gpu_direct_conv_axis){.dim = x->dim[at],
                                    .stride = x->stride[at],
                                    .step = 1,
@@ -162,9 +163,9 @@ static vt_gpu_direct_conv_axis axis_back(const vt_view *x, const vt_view *w, con
                                    .taps = taps,
                                    .weight = taps > 1 ? period * w->stride[at] : 0,
                                    .out = places > 1 ? v->stride * y->stride[at] : 0,
-                                   .classes = vt_cuda_least(v->kernel, period),
+                                   .classes = vt_cuda_min(v->kernel, period),
                                    .period = period,
-                                   .apart = v->stride,
+                                   .conv_stride = v->stride,
                                    .dilation = v->dilation,
                                    .low = v->low,
                                    .kernel = v->kernel,
@@ -199,10 +200,10 @@ vt_gpu_direct_conv vt_cuda_direct_conv_transpose(const vt_cuda_call *c) {
   for (uint32_t i = 0; i < missing; i++) s.axis[i] = no_axis();
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window v = vt_window_axis(&l, i, w->dim[2 + i], 1);
-    s.axis[missing + i] =
-        v.stride == 1 ? axis_turned(x, w, y, 2 + i, &v) : axis_back(x, w, y, 2 + i, &v);
+    s.axis[missing + i] = v.stride == 1 ? axis_of_stride_1(x, w, y, 2 + i, &v)
+                                        : axis_with_classes(x, w, y, 2 + i, &v);
   }
-  measure(&s);
+  set_length(&s);
   return s;
 }
 
@@ -211,18 +212,18 @@ int vt_cuda_direct_conv_is_covered(const vt_gpu_direct_conv *s) {
     const vt_gpu_direct_conv_axis *a = &s->axis[i];
     int64_t met = 0;
     for (int64_t k = 0; k < a->classes; k++) {
-      const int64_t r = (k * a->dilation - a->low) % a->apart;
-      met += (r < 0 ? r + a->apart : r) < a->outputs;
+      const int64_t r = (k * a->dilation - a->low) % a->conv_stride;
+      met += (r < 0 ? r + a->conv_stride : r) < a->outputs;
     }
-    if (a->classes > 0 && met < vt_cuda_least(a->outputs, a->apart)) return 0;
+    if (a->classes > 0 && met < vt_cuda_min(a->outputs, a->conv_stride)) return 0;
   }
   return 1;
 }
 
 /* ---- conv_weight_grad ---- */
 
-/* Positions of dy are the taps, and taps of the kernel the places; channels of x are its images,
- * and its images are what is summed. */
+/* The gradient of the weight as a convolution of x with dy: positions of dy are the taps, taps of
+ * the kernel are the output positions, channels of x are its images, and its images are summed. */
 vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
   const vt_attr_conv_weight_grad *a = c->attrs;
   const vt_window_lists l = {
@@ -259,6 +260,6 @@ vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
                                                     .weight = dy->stride[2 + i],
                                                     .out = y->stride[2 + i]};
   }
-  measure(&s);
+  set_length(&s);
   return s;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_driver.c - the driver's library and its entry points, asked for by version, so that a newer
- * driver still gives the meaning this code was written for. */
+ * cuda_driver.c - loads the driver's library and its entry points. They are requested by version,
+ * so that a newer driver gives the meaning that this code was written for. */
 #include "cuda_driver.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 typedef int get_proc_fn(const char *name, void **out, int version, uint64_t flags, int *status);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static vt_cu driver; /* once found it stays */
+static vt_cu driver; /* set once, never unloaded */
 
 static const struct entry {
   const char *name;
@@ -26,13 +26,13 @@ const char *vt_cu_text(const vt_cu *cu, int error, char out[VT_CU_TEXT]) {
   const char *name = NULL, *text = NULL;
   (void)cu->cuGetErrorName(error, &name);
   (void)cu->cuGetErrorString(error, &text);
-  snprintf(out, VT_CU_TEXT, "%s (%s)", text != NULL ? text : "an error it has no words for",
+  snprintf(out, VT_CU_TEXT, "%s (%s)", text != NULL ? text : "an error without a description",
            name != NULL ? name : "unknown");
   return out;
 }
 
-/* A pointer to a function comes back as one to an object; C has no other way to ask. */
-static get_proc_fn *get_proc_of(void *library) {
+/* dlsym returns functions as object pointers; memcpy converts them without undefined behaviour. */
+static get_proc_fn *find_get_proc(void *library) {
   void *found = dlsym(library, "cuGetProcAddress_v2");
   get_proc_fn *fn = NULL;
   memcpy(&fn, &found, sizeof fn);
@@ -40,7 +40,7 @@ static get_proc_fn *get_proc_of(void *library) {
 }
 
 static vt_status find_entries(vt_cu *cu, vt_diag *d) {
-  get_proc_fn *get = get_proc_of(cu->library);
+  get_proc_fn *get = find_get_proc(cu->library);
   if (get == NULL)
     return VT_FAIL(d, VT_BACKEND, "the CUDA driver is older than 12.0: it has no cuGetProcAddress");
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
@@ -55,7 +55,7 @@ static vt_status find_entries(vt_cu *cu, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status start(vt_cu *cu, vt_diag *d) {
+static vt_status init_driver(vt_cu *cu, vt_diag *d) {
   char text[VT_CU_TEXT];
   VT_TRY(find_entries(cu, d));
   const int error = cu->cuInit(0);
@@ -67,21 +67,22 @@ static vt_status start(vt_cu *cu, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status load(vt_diag *d) {
+static vt_status load_driver(vt_diag *d) {
   vt_cu cu = {.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
   if (cu.library == NULL) {
     const char *why = dlerror();
     return VT_FAIL(d, VT_BACKEND, "there is no CUDA driver here: %s", why != NULL ? why : "");
   }
-  /* A driver cannot be unloaded safely once it was called, whatever it answered. */
-  const vt_status s = start(&cu, d);
+  /* A driver cannot be unloaded safely once it was called, so the library stays loaded after a
+   * failure too. */
+  const vt_status s = init_driver(&cu, d);
   if (s == VT_OK) driver = cu;
   return s;
 }
 
 vt_status vt_cu_get(const vt_cu **out, vt_diag *d) {
   pthread_mutex_lock(&lock);
-  const vt_status s = driver.library != NULL ? VT_OK : load(d);
+  const vt_status s = driver.library != NULL ? VT_OK : load_driver(d);
   pthread_mutex_unlock(&lock);
   if (s == VT_OK) *out = &driver;
   return s;

@@ -1,76 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_epilogue.c - tails of products: which there are, their kernels, and where their operands
- * lie. A product with its tail reads and writes its result once less, which is worth a compilation
- * only where much is read or written. */
+ * cuda_epilogue.c - epilogues of matrix products: decides which steps become one, generates its
+ * kernel, and finds the memory of its operands. An epilogue saves one write and one read of the
+ * product, which is worth a compilation only for large products. */
 #include "cuda_epilogue.h"
 #include <stddef.h>
 #include <string.h>
 #include "cuda_chain.h"
-#include "cuda_made.h"
+#include "cuda_generated.h"
 
 enum {
-  WORTH = 1 << 20, /* bytes that a product reads and writes */
-  MANY = 4,        /* steps that a tile may have in its tail */
-  CHEAP = 200      /* what the formula of one of them may cost */
+  LEAST_BYTES = 1 << 20, /* fewest bytes that a product must read and write */
+  MAX_STEPS = 4,         /* most steps of an epilogue of a tiled kernel */
+  MAX_COST = 200         /* highest cost of the formula of one of them */
 };
 
 struct vt_launch_epilogue {
-  uint32_t kernel; /* what it was made of */
+  uint32_t kernel; /* the product kernel that it was generated from */
   void *function;
-  uint32_t n, rank, group; /* sides; leading axes; results of 16 bytes */
-  uint32_t shared;         /* bytes that it was made ready for */
-  const vt_bk_tensor *tensor[VT_GPU_EPILOGUE_SOURCES]; /* of each side */
-  vt_gpu_epilogue args;                                /* without addresses */
+  uint32_t n, rank, group; /* number of sides, of leading axes, and of results per 16 bytes */
+  uint32_t shared;         /* dynamic shared memory that the function may use, in bytes */
+  const vt_bk_tensor *tensor[VT_GPU_EPILOGUE_SOURCES]; /* tensor of each side */
+  vt_gpu_epilogue args; /* the kernel's arguments; addresses are set at launch */
   int64_t columns;
 };
 
-/* ---- kernels that end a product ---- */
+/* ---- kernels that store results of products ---- */
 
-/* A kernel of gpu_products.cuh, by its name there. */
-typedef struct end {
+/* A kernel of gpu_products.cuh, and its name there. */
+typedef struct product_kernel {
   uint32_t kernel, dtype;
-  int brief; /* 1: with few rows, or of parts */
-  const char *name, *given;
-} end;
-#define END(name, dtype, brief) \
-  { VT_GPU_##name, dtype, brief, #name, "vt_gpu_tailed" }
+  int any_chain; /* 1 for skinny kernels and sums of slices, which can run any chain */
+  const char *name, *args_type;
+} product_kernel;
+#define PRODUCT(name, dtype, any_chain) \
+  { VT_GPU_##name, dtype, any_chain, #name, "vt_gpu_gemm_epilogue" }
 #define DTYPE_float VT_DTYPE_F32
 #define DTYPE_double VT_DTYPE_F64
-static const end ends[] = {
-#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed, a, b) \
-  END(name, DTYPE_##type, 0),
+static const product_kernel product_kernels[] = {
+#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, resident, speed, a, b) \
+  PRODUCT(name, DTYPE_##type, 0),
 #include "tiles.def"
 #undef VT_TILE
-#define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed) \
-  {VT_GPU_##name, DTYPE_##type, 0, #name, "vt_gpu_tailed_conv"},
+#define VT_CONV_TILE(name, type, bm, bn, bk, tm, tn, stages, resident, speed) \
+  {VT_GPU_##name, DTYPE_##type, 0, #name, "vt_gpu_conv_epilogue"},
 #include "conv_tiles.def"
 #undef VT_CONV_TILE
-    END(parts_f32, VT_DTYPE_F32, 1),       END(parts_f64, VT_DTYPE_F64, 1),
-    END(few_4, VT_DTYPE_F32, 1),           END(few_8, VT_DTYPE_F32, 1),
-    END(few_16, VT_DTYPE_F32, 1),          END(stream_across_1, VT_DTYPE_F32, 1),
-    END(stream_across_4, VT_DTYPE_F32, 1), END(stream_along_1, VT_DTYPE_F32, 1),
-    END(stream_along_4, VT_DTYPE_F32, 1),
+    PRODUCT(sum_slices_f32, VT_DTYPE_F32, 1),  PRODUCT(sum_slices_f64, VT_DTYPE_F64, 1),
+    PRODUCT(skinny_4, VT_DTYPE_F32, 1),        PRODUCT(skinny_8, VT_DTYPE_F32, 1),
+    PRODUCT(skinny_16, VT_DTYPE_F32, 1),       PRODUCT(stream_across_1, VT_DTYPE_F32, 1),
+    PRODUCT(stream_across_4, VT_DTYPE_F32, 1), PRODUCT(stream_along_1, VT_DTYPE_F32, 1),
+    PRODUCT(stream_along_4, VT_DTYPE_F32, 1),
 };
 
-static const end *end_of(uint32_t kernel) {
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    if (ends[i].kernel == kernel) return &ends[i];
+static const product_kernel *product_kernel_of(uint32_t kernel) {
+  for (size_t i = 0; i < sizeof product_kernels / sizeof *product_kernels; i++)
+    if (product_kernels[i].kernel == kernel) return &product_kernels[i];
   return NULL;
 }
 
-int vt_cuda_epilogue_end(uint32_t i, uint32_t *kernel, uint32_t *dtype) {
-  if (i >= sizeof ends / sizeof *ends) return 0;
-  *kernel = ends[i].kernel;
-  *dtype = ends[i].dtype;
+int vt_cuda_product_kernel_at(uint32_t i, uint32_t *kernel, uint32_t *dtype) {
+  if (i >= sizeof product_kernels / sizeof *product_kernels) return 0;
+  *kernel = product_kernels[i].kernel;
+  *dtype = product_kernels[i].dtype;
   return 1;
 }
 
 void vt_cuda_epilogue_write(const void *what, const char *name, vt_text *out) {
   const vt_cuda_epilogue_kernel *k = what;
-  const end *e = end_of(k->kernel);
+  const product_kernel *e = product_kernel_of(k->kernel);
   vt_emit_chain(k->chain, &vt_dialect_epilogue, name, out);
-  vt_text_add(out, "#include \"gpu_products.cuh\"\nVT_KERNEL_TAILED(%s, %s, %s)\n", name, e->name,
-              e->given);
+  vt_text_add(out, "#include \"gpu_products.cuh\"\nVT_KERNEL_EPILOGUE(%s, %s, %s)\n", name, e->name,
+              e->args_type);
 }
 
 /* ---- products ---- */
@@ -97,19 +97,21 @@ static int is_worth_it(const vt_cuda_call *c) {
   int64_t bytes = vt_cuda_count(c->out) * vt_cuda_bytes_of(c->out->dtype);
   for (uint32_t i = 0; i < c->n_in; i++)
     bytes += vt_cuda_count(&c->in[i]) * vt_cuda_bytes_of(c->in[i].dtype);
-  return vt_cuda_count(c->out) > 0 && bytes >= WORTH;
+  return vt_cuda_count(c->out) > 0 && bytes >= LEAST_BYTES;
 }
 
-/* A function or a quotient takes long, and many steps do; where the results of a tile are stored
- * there is little else to do meanwhile, and a kernel of their own has more threads. Few rows are
- * over before one is begun, and where parts are added there is nothing but threads. */
-static int has_epilogue(uint32_t kernel, const vt_chain *chain) {
-  const end *e = end_of(kernel);
-  if (e == NULL || e->brief) return e != NULL;
-  int cheap = chain->n_steps <= MANY;
+/* Returns 1 if the kernel should run the chain as an epilogue. A tiled kernel has little other work
+ * while it stores results, so it takes only a few cheap steps; a kernel of its own has more threads
+ * for expensive ones. Skinny products finish before a second kernel would start, and sums of slices
+ * have enough threads, so they take any chain. */
+static int runs_epilogue(uint32_t kernel, const vt_chain *chain) {
+  const product_kernel *e = product_kernel_of(kernel);
+  if (e == NULL || e->any_chain) return e != NULL;
+  int cheap = chain->n_steps <= MAX_STEPS;
   for (uint32_t i = 0; i < chain->n_steps; i++) {
     const uint32_t map = chain->step[i].map;
-    cheap = cheap && (map >= VT_MAPS || vt_map_cost(map) <= CHEAP); /* casts and choices are */
+    /* casts and selections are cheap */
+    cheap = cheap && (map >= VT_MAPS || vt_map_cost(map) <= MAX_COST);
   }
   return cheap;
 }
@@ -120,8 +122,8 @@ static int is_shape_of(const vt_bk_tensor *t, const vt_view *y) {
   return t->rank == y->rank && memcmp(t->dim, y->dim, y->rank * sizeof *y->dim) == 0;
 }
 
-/* t stretched to the shape of y. */
-static vt_view stretched(const vt_bk_tensor *t, const vt_view *y) {
+/* A view of t, broadcast to the shape of y. */
+static vt_view broadcast_view(const vt_bk_tensor *t, const vt_view *y) {
   vt_view v = *y;
   v.dtype = t->dtype;
   for (uint32_t i = 0; i < y->rank; i++) {
@@ -131,9 +133,9 @@ static vt_view stretched(const vt_bk_tensor *t, const vt_view *y) {
   return v;
 }
 
-/* Where a tensor of y's shape lies as the product sees it: as if the product were stored there. 0
- * when its axes do not go together as those of y do. */
-static int take_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_view *v,
+/* Finds the strides of a tensor of y's shape as if the product were stored there. Returns 0 if its
+ * axes cannot be merged as those of y are. */
+static int find_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_view *v,
                      vt_gpu_epilogue_side *out) {
   vt_cuda_call as = *c;
   vt_cuda_product q;
@@ -146,8 +148,8 @@ static int take_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_v
   return 1;
 }
 
-/* Bytes of two tensors in one arena: whether some may be those of both. */
-static int may_meet(const vt_bk_tensor *a, const vt_bk_tensor *b) {
+/* Returns 1 if two tensors may share bytes of an arena. */
+static int may_overlap(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   const vt_bk_tensor *const t[2] = {a, b};
   int64_t from[2], to[2];
   if (a->arena != b->arena) return 0;
@@ -163,36 +165,36 @@ static int may_meet(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   return from[0] < to[1] && from[1] < to[0];
 }
 
-/* The product becomes the chain's first source. It is stored nowhere, so that no other one may have
- * bytes of it. */
-static int find_product(vt_chain *chain, const vt_bk_tensor *y) {
+/* Makes the product the chain's first source. Returns 0 if another source may share bytes with it,
+ * because the product is not stored. */
+static int make_product_first(vt_chain *chain, const vt_bk_tensor *y) {
   uint32_t found = chain->n_sources;
   for (uint32_t i = 0; i < chain->n_sources; i++) {
     if (vt_chain_is_same_place(chain->source[i], y))
       found = i;
-    else if (may_meet(chain->source[i], y))
+    else if (may_overlap(chain->source[i], y))
       return 0;
   }
   if (found == chain->n_sources) return 0;
-  vt_chain_first(chain, found);
+  vt_chain_swap_first(chain, found);
   return 1;
 }
 
-static int take_sides(const vt_cuda_call *c, const vt_cuda_product *p, const vt_chain *chain,
+static int find_sides(const vt_cuda_call *c, const vt_cuda_product *p, const vt_chain *chain,
                       vt_cuda_epilogue *t) {
   t->n = chain->n_sources;
   for (uint32_t i = 0; i < t->n; i++) {
     t->tensor[i] = i == 0 ? chain->result : chain->source[i];
-    const vt_view v = stretched(t->tensor[i], c->out);
-    if (!take_side(c, p, &v, &t->args.side[i])) return 0;
+    const vt_view v = broadcast_view(t->tensor[i], c->out);
+    if (!find_side(c, p, &v, &t->args.side[i])) return 0;
   }
   return 1;
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
-/* Products with few columns are computed as their transposes. */
-static void turn_sides(vt_cuda_epilogue *t) {
+/* Swaps rows and columns: products with few columns are computed as their transposes. */
+static void transpose_sides(vt_cuda_epilogue *t) {
   for (uint32_t i = 0; i < t->n; i++) {
     vt_gpu_epilogue_side *s = &t->args.side[i];
     const int64_t row = s->row;
@@ -201,17 +203,17 @@ static void turn_sides(vt_cuda_epilogue *t) {
   }
 }
 
-static int describe(const vt_cuda_call *c, vt_chain *chain, vt_cuda_epilogue *t) {
+static int plan_epilogue(const vt_cuda_call *c, vt_chain *chain, vt_cuda_epilogue *t) {
   vt_cuda_product p;
   if (!is_worth_it(c) || !product_of(c, &p) || !is_shape_of(chain->result, c->out)) return 0;
-  if (!find_product(chain, c->step->out) || !take_sides(c, &p, chain, t)) return 0;
+  if (!make_product_first(chain, c->step->out) || !find_sides(c, &p, chain, t)) return 0;
   t->kernel = kernel_of(c, &p);
-  if (!has_epilogue(t->kernel, chain)) return 0;
+  if (!runs_epilogue(t->kernel, chain)) return 0;
   t->group = 16 / vt_cuda_bytes_of(c->out->dtype);
   t->columns = p.v.g.n;
   t->rank = p.v.g.rank;
-  if (!p.tiled && vt_cuda_gemm_is_turned(&p.v.g)) {
-    turn_sides(t);
+  if (!p.tiled && vt_cuda_gemm_is_transposed(&p.v.g)) {
+    transpose_sides(t);
     t->columns = p.v.g.m;
   }
   return 1;
@@ -231,13 +233,14 @@ int32_t vt_cuda_epilogue_new(vt_bk_device *dev, const vt_launch *at, vt_cuda_epi
   vt_chain chain;
   *out = NULL;
   if (vt_cuda_chain_read(at->chain, VT_GPU_EPILOGUE_SOURCES, &chain) != VT_OK) return VT_OK;
-  if (!describe(&c, &chain, &t)) return VT_OK;
+  if (!plan_epilogue(&c, &chain, &t)) return VT_OK;
   const vt_cuda_epilogue_kernel kernel = {.chain = &chain, .kernel = t.kernel};
-  const vt_cuda_source source = {.prefix = "tailed",
-                                 .write = vt_cuda_epilogue_write,
-                                 .what = &kernel,
-                                 .otherwise = "steps behind a product are a kernel of their own"};
-  const int32_t status = vt_cuda_made_get(dev, &source, &t.function);
+  const vt_cuda_source source = {
+      .prefix = "epilogue",
+      .write = vt_cuda_epilogue_write,
+      .what = &kernel,
+      .otherwise = "the steps after a product run as a kernel of their own"};
+  const int32_t status = vt_cuda_generated_get(dev, &source, &t.function);
   if (status != VT_OK) return status == VT_UNSUPPORTED ? VT_OK : status;
   *out = vt_cuda_memory_new(dev->host, 1, sizeof **out);
   if (*out == NULL) return VT_NOMEM;
@@ -245,13 +248,13 @@ int32_t vt_cuda_epilogue_new(vt_bk_device *dev, const vt_launch *at, vt_cuda_epi
   return VT_OK;
 }
 
-void vt_cuda_epilogue_free(vt_bk_device *dev, vt_cuda_epilogue *tail) {
-  vt_cuda_memory_free(dev->host, tail, 1, sizeof *tail);
+void vt_cuda_epilogue_free(vt_bk_device *dev, vt_cuda_epilogue *epilogue) {
+  vt_cuda_memory_free(dev->host, epilogue, 1, sizeof *epilogue);
 }
 
 /* ---- running ---- */
 
-/* Whether groups of results lie side by side in a side, wherever one begins. */
+/* Returns 1 if every group of results is contiguous and aligned in this side. */
 static uint32_t is_wide(const vt_gpu_epilogue_side *s, const vt_cuda_epilogue *t, uint32_t dtype) {
   const int64_t group = t->group, bytes = group * (int64_t)vt_cuda_bytes_of(dtype);
   int fits = s->column == 1 && s->row % group == 0 && t->columns % group == 0;
@@ -259,7 +262,7 @@ static uint32_t is_wide(const vt_gpu_epilogue_side *s, const vt_cuda_epilogue *t
   return fits && (uintptr_t)s->data % (uintptr_t)bytes == 0;
 }
 
-static vt_gpu_epilogue placed(const vt_cuda_epilogue *t, char *const *base) {
+static vt_gpu_epilogue epilogue_args(const vt_cuda_epilogue *t, char *const *base) {
   vt_gpu_epilogue args = t->args;
   for (uint32_t i = 0; i < t->n; i++) {
     args.side[i].data = base[t->tensor[i]->arena] + t->tensor[i]->offset;
@@ -268,28 +271,30 @@ static vt_gpu_epilogue placed(const vt_cuda_epilogue *t, char *const *base) {
   return args;
 }
 
-/* What a kernel is given is that of the product, and the tail behind it. */
-_Static_assert(offsetof(vt_gpu_tailed, tail) == sizeof(vt_gpu_gemm) &&
-                   offsetof(vt_gpu_tailed_conv, tail) == sizeof(vt_gpu_conv),
-               "nothing lies between");
+/* The generated kernel's arguments are those of the product, directly followed by those of the
+ * epilogue. */
+_Static_assert(offsetof(vt_gpu_gemm_epilogue, epilogue) == sizeof(vt_gpu_gemm) &&
+                   offsetof(vt_gpu_conv_epilogue, epilogue) == sizeof(vt_gpu_conv),
+               "there is no padding between them");
 
-static vt_status make_ready(vt_cuda_call *c, vt_cuda_epilogue *t, uint32_t shared) {
+static vt_status allow_shared(vt_cuda_call *c, vt_cuda_epilogue *t, uint32_t shared) {
   vt_diag d = {0};
   if (shared <= t->shared) return VT_OK;
   const vt_status s = vt_cuda_card_allow(c->dev->card, t->function, shared, &d);
-  if (s != VT_OK) return (vt_status)vt_cuda_refuse(c->dev->host, (int32_t)s, d.text);
+  if (s != VT_OK) return (vt_status)vt_cuda_report(c->dev->host, (int32_t)s, d.text);
   t->shared = shared;
   return VT_OK;
 }
 
-vt_status vt_cuda_launch_end(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, const void *args,
-                             size_t bytes) {
-  _Alignas(vt_gpu_tailed_conv) char all[sizeof(vt_gpu_tailed_conv)];
-  if (c->tail == NULL || c->tail->kernel != kernel) return vt_cuda_launch(c, kernel, grid, args);
-  VT_TRY(make_ready(c, c->tail, grid.shared));
-  const vt_gpu_epilogue tail = placed(c->tail, c->base);
+vt_status vt_cuda_launch_product(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
+                                 const void *args, size_t bytes) {
+  _Alignas(vt_gpu_conv_epilogue) char all[sizeof(vt_gpu_conv_epilogue)];
+  if (c->epilogue == NULL || c->epilogue->kernel != kernel)
+    return vt_cuda_launch(c, kernel, grid, args);
+  VT_TRY(allow_shared(c, c->epilogue, grid.shared));
+  const vt_gpu_epilogue epilogue = epilogue_args(c->epilogue, c->base);
   memcpy(all, args, bytes);
-  memcpy(all + bytes, &tail, sizeof tail);
-  c->tailed = 1;
-  return vt_cuda_launch_function(c, c->tail->function, grid, all);
+  memcpy(all + bytes, &epilogue, sizeof epilogue);
+  c->epilogue_done = 1;
+  return vt_cuda_launch_function(c, c->epilogue->function, grid, all);
 }

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_epilogue_test.c - a product or a convolution and the pointwise steps behind it as one
- * kernel, through the ABI: the bits of each step by the reference kernels, whatever kernel the
- * product has and however operands lie; nothing beside the result is written. Where the driver is
- * that of tests/fake_cuda its log tells that it was one kernel. Without a device there is nothing
- * to try.
- */
+ * cuda_epilogue_test.c - a matrix product or a convolution and its epilogue as one kernel, through
+ * the ABI. Results have the bits that the reference kernels give step by step, for every product
+ * kernel and every layout of the operands; bytes next to the result stay unchanged. With the
+ * emulated driver of tests/fake_cuda the log tells whether it was one kernel. Skipped without a
+ * device. */
 #include "card_test.h"
 
 enum { STEPS = 4, TENSORS = 12, RUNS = 3 };
 
-/* Steps of one group: a product, and what follows it. */
-typedef struct story {
+/* The steps of one group: a product and its epilogue. */
+typedef struct group {
   uint32_t n, n_tensors;
   vt_view view[TENSORS];
   vt_bk_tensor out[STEPS], in[STEPS][3];
   vt_bk_step step[STEPS];
-} story;
+} group;
 
 /* ---- tensors and steps ---- */
 
-static vt_view *add_late(device *d, story *s, uint32_t dtype, uint32_t rank, const int64_t *dim,
-                         uint64_t late) {
+static vt_view *add_unaligned(device *d, group *s, uint32_t dtype, uint32_t rank,
+                              const int64_t *dim, uint64_t late) {
   vt_view *v = &s->view[s->n_tensors++];
   *v = view_dense(d, dtype, rank, dim, late);
   if (dtype == VT_DTYPE_BOOL)
     for (int64_t i = 0; i < vt_cuda_count(v); i++) ((uint8_t *)v->data)[i] &= 1;
   return v;
 }
-static vt_view *add_view(device *d, story *s, uint32_t dtype, uint32_t rank, const int64_t *dim) {
-  return add_late(d, s, dtype, rank, dim, 0);
+static vt_view *add_view(device *d, group *s, uint32_t dtype, uint32_t rank, const int64_t *dim) {
+  return add_unaligned(d, s, dtype, rank, dim, 0);
 }
 
-/* The axes lie in the other order. */
-static vt_view *odd_view(device *d, story *s, uint32_t dtype, uint32_t rank, const int64_t *dim) {
-  int64_t turned[8] = {0};
-  for (uint32_t i = 0; i < rank; i++) turned[i] = dim[rank - 1 - i];
-  vt_view *v = add_view(d, s, dtype, rank, turned);
+/* A tensor with its axes in reverse order in memory. */
+static vt_view *reversed_view(device *d, group *s, uint32_t dtype, uint32_t rank,
+                              const int64_t *dim) {
+  int64_t reversed[8] = {0};
+  for (uint32_t i = 0; i < rank; i++) reversed[i] = dim[rank - 1 - i];
+  vt_view *v = add_view(d, s, dtype, rank, reversed);
   for (uint32_t i = 0; i < rank; i++) v->dim[i] = dim[i];
   for (uint32_t i = 0; i < rank / 2; i++) {
     const int64_t stride = v->stride[i];
@@ -55,7 +55,7 @@ static vt_bk_tensor tensor_of(const device *d, const vt_view *v) {
   return t;
 }
 
-static vt_view *add_step(device *d, story *s, uint32_t op, vt_view *to, vt_view *const *from,
+static vt_view *add_step(device *d, group *s, uint32_t op, vt_view *to, vt_view *const *from,
                          uint32_t n, const void *attrs, uint64_t attrs_size) {
   const uint32_t i = s->n++;
   for (uint32_t k = 0; k < n; k++) s->in[i][k] = tensor_of(d, from[k]);
@@ -72,7 +72,7 @@ static vt_view *add_step(device *d, story *s, uint32_t op, vt_view *to, vt_view 
   return to;
 }
 
-static vt_view *add_map(device *d, story *s, uint32_t op, vt_view *to, vt_view *a, vt_view *b,
+static vt_view *add_map(device *d, group *s, uint32_t op, vt_view *to, vt_view *a, vt_view *b,
                         vt_view *c) {
   static const vt_attr_none none = {.size = sizeof none};
   static const vt_attr_cast to_half = {.size = sizeof to_half, .dtype = VT_DTYPE_BF16};
@@ -85,18 +85,18 @@ static vt_view *add_map(device *d, story *s, uint32_t op, vt_view *to, vt_view *
                   cast ? (const void *)&to_half : &none, cast ? sizeof to_half : sizeof none);
 }
 
-/* ---- what follows a product ---- */
+/* ---- epilogues ---- */
 
-/* y + r, where r lies. */
-static void residual(device *d, story *s, vt_view *y) {
+/* y + r, stored over r. */
+static void add_residual(device *d, group *s, vt_view *y) {
   vt_view *r = add_view(d, s, y->dtype, y->rank, y->dim);
   add_map(d, s, VT_OP_add, r, y, r, NULL);
 }
 
-/* max(y * w + r, r), w along the last axis, r turned over. */
-static void scaled(device *d, story *s, vt_view *y) {
+/* max(y * w + r, r), with w along the last axis and r transposed. */
+static void add_scaled(device *d, group *s, vt_view *y) {
   vt_view *w = add_view(d, s, y->dtype, 1, &y->dim[y->rank - 1]),
-          *r = odd_view(d, s, y->dtype, y->rank, y->dim),
+          *r = reversed_view(d, s, y->dtype, y->rank, y->dim),
           *m = add_view(d, s, y->dtype, y->rank, y->dim),
           *t = add_view(d, s, y->dtype, y->rank, y->dim),
           *z = add_view(d, s, y->dtype, y->rank, y->dim);
@@ -106,15 +106,15 @@ static void scaled(device *d, story *s, vt_view *y) {
 }
 
 /* gelu(y) as bf16. */
-static void rounded(device *d, story *s, vt_view *y) {
+static void add_rounded(device *d, group *s, vt_view *y) {
   vt_view *g = add_view(d, s, y->dtype, y->rank, y->dim),
           *z = add_view(d, s, VT_DTYPE_BF16, y->rank, y->dim);
   add_map(d, s, VT_OP_gelu, g, y, NULL, NULL);
   add_map(d, s, VT_OP_cast, z, g, NULL, NULL);
 }
 
-/* mask ? y : one number, times y. */
-static void masked(device *d, story *s, vt_view *y) {
+/* (mask ? y : one number) * y. */
+static void add_masked(device *d, group *s, vt_view *y) {
   vt_view *mask = add_view(d, s, VT_DTYPE_BOOL, y->rank, y->dim),
           *one = add_view(d, s, y->dtype, 0, NULL), *t = add_view(d, s, y->dtype, y->rank, y->dim),
           *z = add_view(d, s, y->dtype, y->rank, y->dim);
@@ -122,47 +122,47 @@ static void masked(device *d, story *s, vt_view *y) {
   add_map(d, s, VT_OP_mul, z, t, y, NULL);
 }
 
-/* relu(y) + 1 where y lies. */
-static void over(device *d, story *s, vt_view *y) {
+/* relu(y) + 1, stored over y. */
+static void add_in_place(device *d, group *s, vt_view *y) {
   vt_view *t = add_view(d, s, y->dtype, y->rank, y->dim), *one = add_view(d, s, y->dtype, 0, NULL);
   add_map(d, s, VT_OP_relu, t, y, NULL, NULL);
   add_map(d, s, VT_OP_add, y, t, one, NULL);
 }
 
-/* y + its own first element of all, which has to be stored for that. */
-static void own(device *d, story *s, vt_view *y) {
+/* y + its first element, for which y must be stored. */
+static void add_self_reader(device *d, group *s, vt_view *y) {
   vt_view *first = &s->view[s->n_tensors++];
   vt_view *z = add_view(d, s, y->dtype, y->rank, y->dim);
   *first = (vt_view){.dtype = y->dtype, .data = y->data};
   add_map(d, s, VT_OP_add, z, y, first, NULL);
 }
 
-typedef void follow_fn(device *d, story *s, vt_view *y);
+typedef void epilogue_fn(device *d, group *s, vt_view *y);
 
 /* ---- products ---- */
 
 typedef struct product {
   const char *name;
-  uint32_t op, dtype, rank; /* rank: of a, and of y */
+  uint32_t op, dtype, rank; /* rank of a and of y */
   int64_t a[4], b[4], y[4];
   uint32_t b_rank;
-  int turn_b, bias;
-  int brief;             /* it has few rows or columns, or is cut along k */
-  uint64_t late, late_b; /* bytes that a and b are not aligned by */
+  int transpose_b, bias;
+  int any_epilogue;      /* 1 if its kernel runs any epilogue: few rows or columns, or a sliced k */
+  uint64_t late, late_b; /* bytes that a and b are away from aligned addresses */
 } product;
 
-static vt_view *add_product(device *d, story *s, const product *p) {
+static vt_view *add_product(device *d, group *s, const product *p) {
   static vt_attr_matmul matmul;
   static vt_attr_conv conv;
   static const vt_attr_none none = {.size = sizeof none};
-  vt_view *from[3] = {add_late(d, s, p->dtype, p->rank, p->a, p->late),
-                      add_late(d, s, p->dtype, p->b_rank, p->b, p->late_b)};
+  vt_view *from[3] = {add_unaligned(d, s, p->dtype, p->rank, p->a, p->late),
+                      add_unaligned(d, s, p->dtype, p->b_rank, p->b, p->late_b)};
   if (p->bias) from[2] = add_view(d, s, p->dtype, 1, &p->y[p->op == VT_OP_conv ? 1 : p->rank - 1]);
   vt_view *y = add_view(d, s, p->dtype, p->rank, p->y);
   const void *attrs = &none;
   uint64_t size = sizeof none;
   if (p->op == VT_OP_matmul) {
-    matmul = (vt_attr_matmul){.size = sizeof matmul, .transpose_b = p->turn_b};
+    matmul = (vt_attr_matmul){.size = sizeof matmul, .transpose_b = p->transpose_b};
     attrs = &matmul;
     size = sizeof matmul;
   } else if (p->op == VT_OP_conv) {
@@ -181,7 +181,7 @@ static vt_view *add_product(device *d, story *s, const product *p) {
 
 /* ---- runs ---- */
 
-static vt_view placed(const char *base, const vt_bk_tensor *t, const vt_bk_tensor *y) {
+static vt_view view_in(const char *base, const vt_bk_tensor *t, const vt_bk_tensor *y) {
   vt_view v = {.dtype = t->dtype, .rank = y->rank};
   const char *at = base + t->offset;
   memcpy(&v.data, &at, sizeof v.data);
@@ -191,15 +191,15 @@ static vt_view placed(const char *base, const vt_bk_tensor *t, const vt_bk_tenso
   return v;
 }
 
-/* Each step by itself, in `want`. */
-static void run_steps(device *d, const story *s) {
+/* Runs each step with its reference kernel, in `want`. */
+static void run_steps(device *d, const group *s) {
   memcpy(d->want, d->host, d->used);
   for (uint32_t i = 0; i < s->n; i++) {
     const vt_bk_step *step = &s->step[i];
     const vt_op_info *op = vt_op_get(step->op);
-    vt_view in[3], out = placed(d->want, step->out, step->out);
+    vt_view in[3], out = view_in(d->want, step->out, step->out);
     for (uint32_t k = 0; k < step->n_in; k++)
-      in[k] = placed(d->want, &step->in[k], i == 0 ? &step->in[k] : step->out);
+      in[k] = view_in(d->want, &step->in[k], i == 0 ? &step->in[k] : step->out);
     vt_kernel k = {.in = in, .n_in = step->n_in, .out = &out, .n_out = 1, .attrs = step->attrs};
     k.work = malloc((op->work != NULL ? (size_t)op->work(in, step->n_in) : 0) + 1);
     CHECK(k.work != NULL && op->kernel(&k) == VT_OK);
@@ -207,16 +207,16 @@ static void run_steps(device *d, const story *s) {
   }
 }
 
-/* As one program, scratch behind everything else. The second run is recorded, the third replayed:
- * each begins with the same operands. */
-static void run_group(device *d, story *s) {
+/* Runs the steps as one program, with scratch after everything else. The first run is issued, the
+ * second recorded, the third replayed; each begins with the same operands. */
+static void run_group(device *d, group *s) {
   vt_bk_program *p = NULL;
   vt_bk_error error = {.size = sizeof error};
   uint64_t bytes = 0;
   CHECK(d->api->workspace(d->dev, &s->step[0], &bytes) == VT_OK);
   s->step[0].work_offset = (d->used + 255) / 256 * 256;
   s->step[0].work_bytes = bytes;
-  CHECK(s->step[0].work_offset + bytes <= ROOM);
+  CHECK(s->step[0].work_offset + bytes <= CAPACITY);
   CHECK(d->api->program_build(d->dev, s->step, s->n, &p) == VT_OK);
   for (int i = 0; p != NULL && i < RUNS; i++) {
     CHECK(d->api->copy(d->dev, d->host, d->buffer, 0, d->used, 1) == VT_OK);
@@ -227,11 +227,12 @@ static void run_group(device *d, story *s) {
   if (p != NULL) d->api->program_free(p);
 }
 
-/* Values inside the group need not be stored; all other bytes are compared. */
-static void forget_inside(device *d, const story *s) {
+/* Clears the values inside the group on both sides, because they need not be stored; all other
+ * bytes are compared. */
+static void clear_inner_values(device *d, const group *s) {
   for (uint32_t i = 0; i + 1 < s->n; i++) {
     const vt_bk_tensor *t = &s->out[i];
-    if (t->offset == s->out[s->n - 1].offset) continue; /* the result lies there now */
+    if (t->offset == s->out[s->n - 1].offset) continue; /* the result was stored over it */
     uint64_t n = vt_cuda_bytes_of(t->dtype);
     for (uint32_t k = 0; k < t->rank; k++) n *= (uint64_t)t->dim[k];
     memset(d->want + t->offset, 0, (size_t)n);
@@ -241,36 +242,38 @@ static void forget_inside(device *d, const story *s) {
 
 /* ---- trials ---- */
 
-/* A function is too much for a tile; axes that lie otherwise do not go together; a product that
- * another source has a part of is stored; a kernel made for what is aligned takes nothing else, and
- * that which does has not this tail. */
-static uint32_t wanted(const product *p, follow_fn *follow) {
+/* How many kernels with an epilogue a run should launch. It is 0 if a tiled kernel would compute a
+ * function, if the operands' axes cannot be merged like the product's, or if another source
+ * overlaps the product, so that it must be stored. It is also 0 if an operand is not aligned and
+ * another kernel computes the product. */
+static uint32_t expected_epilogues(const product *p, epilogue_fn *epilogue) {
   if (p->late_b != 0) return 0;
-  if (follow == rounded) return (uint32_t)p->brief;
-  return !(follow == scaled && p->op == VT_OP_conv) && follow != own && p->late == 0;
+  if (epilogue == add_rounded) return (uint32_t)p->any_epilogue;
+  return !(epilogue == add_scaled && p->op == VT_OP_conv) && epilogue != add_self_reader &&
+         p->late == 0;
 }
 
-/* A replayed run is one that was recorded: of three, two are issued. */
-static void try_story(device *d, const product *p, follow_fn *follow, const char *how) {
-  const uint32_t tailed = log_lines("cuLaunchKernel tailed_"),
+/* Runs and compares one case. Two of the three runs launch kernels; the third replays the graph. */
+static void try_group(device *d, const product *p, epilogue_fn *epilogue, const char *how) {
+  const uint32_t epilogues = log_lines("cuLaunchKernel epilogue_"),
                  chains = log_lines("cuLaunchKernel fused_") + log_lines("cuLaunchKernel map_");
-  static story s;
-  s = (story){0};
+  static group s;
+  s = (group){0};
   d->used = 0;
-  follow(d, &s, add_product(d, &s, p));
+  epilogue(d, &s, add_product(d, &s, p));
   run_steps(d, &s);
   run_group(d, &s);
-  forget_inside(d, &s);
+  clear_inner_values(d, &s);
   const int64_t bad = differing(d->want, d->host, d->used, s.out[s.n - 1].dtype);
   if (bad != 0) fprintf(stderr, "%s, %s: %lld differ\n", p->name, how, (long long)bad);
   CHECK(bad == 0);
   if (!is_logged()) return;
-  const uint32_t now = log_lines("cuLaunchKernel tailed_") - tailed;
+  const uint32_t now = log_lines("cuLaunchKernel epilogue_") - epilogues;
   const uint32_t then =
       log_lines("cuLaunchKernel fused_") + log_lines("cuLaunchKernel map_") - chains;
-  if (now != 2 * wanted(p, follow))
-    fprintf(stderr, "%s, %s: %u kernels with a tail\n", p->name, how, now);
-  CHECK(now == 2 * wanted(p, follow));
+  if (now != 2 * expected_epilogues(p, epilogue))
+    fprintf(stderr, "%s, %s: %u kernels with an epilogue\n", p->name, how, now);
+  CHECK(now == 2 * expected_epilogues(p, epilogue));
   CHECK((then == 0) == (now > 0));
 }
 
@@ -298,39 +301,43 @@ static const product products[] = {
     {"double", MATMUL, F64, 2, {200, 50}, {50, 700}, {200, 700}, 2, 0, 0, 0, 0, 0},
     {"conv", CONV, F32, 4, {4, 16, 40, 40}, {34, 8, 3, 3}, {4, 34, 40, 40}, 4, 0, 1, 0, 0, 0},
     {"conv cut", CONV, F32, 4, {1, 512, 6, 6}, {128, 256, 3, 3}, {1, 128, 6, 6}, 4, 0, 1, 1, 0, 0},
-    {"turned", MATMUL, F32, 2, {3000, 100}, {100, 4}, {3000, 4}, 2, 0, 0, 1, 0, 0},
+    {"transposed", MATMUL, F32, 2, {3000, 100}, {100, 4}, {3000, 4}, 2, 0, 0, 1, 0, 0},
     {"long", VT_OP_linear, F32, 2, {1030, 2600}, {2600, 65}, {1030, 65}, 2, 0, 1, 0, 0, 0},
     {"conv 1x1", CONV, F32, 4, {2, 40, 41, 41}, {50, 40, 1, 1}, {2, 50, 41, 41}, 4, 0, 1, 0, 0, 0},
 };
 static const struct {
   const char *name;
-  follow_fn *follow;
-} follows[] = {{"residual", residual}, {"scaled", scaled}, {"rounded", rounded},
-               {"masked", masked},     {"over", over},     {"own", own}};
-enum { PRODUCTS = sizeof products / sizeof *products, FOLLOWS = sizeof follows / sizeof *follows };
+  epilogue_fn *epilogue;
+} epilogue_list[] = {{"residual", add_residual}, {"scaled", add_scaled}, {"rounded", add_rounded},
+                     {"masked", add_masked},     {"over", add_in_place}, {"own", add_self_reader}};
+enum {
+  PRODUCTS = sizeof products / sizeof *products,
+  EPILOGUES = sizeof epilogue_list / sizeof *epilogue_list
+};
 
-/* Each kind of kernel and each of what may follow, with few texts to compile. */
+/* The cases of the short test: each kind of kernel and each epilogue, with few texts to compile. */
 static const struct {
-  const char *product, *follow;
+  const char *product, *epilogue;
 } shorter[] = {{"rows", "residual"},    {"late", "residual"}, {"rows", "own"},
                {"cut", "scaled"},       {"one", "rounded"},   {"few", "masked"},
                {"conv", "residual"},    {"long", "over"},     {"thin", "rounded"},
                {"split", "masked"},     {"three", "masked"},  {"late band", "masked"},
                {"conv cut", "residual"}};
 
-static int is_tried(const char *name, const char *follow) {
+static int is_tried(const char *name, const char *epilogue) {
   int found = vt_test_is_long();
   for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
-    found |= strcmp(shorter[i].product, name) == 0 && strcmp(shorter[i].follow, follow) == 0;
+    found |= strcmp(shorter[i].product, name) == 0 && strcmp(shorter[i].epilogue, epilogue) == 0;
   return found;
 }
 
 static void try_all(device *d) {
   for (size_t p = 0; p < PRODUCTS; p++)
-    for (size_t f = 0; f < FOLLOWS; f++) {
-      const int has = products[p].dtype == F32 || follows[f].follow != rounded; /* of f32 alone */
-      if (has && is_tried(products[p].name, follows[f].name))
-        try_story(d, &products[p], follows[f].follow, follows[f].name);
+    for (size_t f = 0; f < EPILOGUES; f++) {
+      /* gelu is for f32 only */
+      const int has = products[p].dtype == F32 || epilogue_list[f].epilogue != add_rounded;
+      if (has && is_tried(products[p].name, epilogue_list[f].name))
+        try_group(d, &products[p], epilogue_list[f].epilogue, epilogue_list[f].name);
     }
 }
 

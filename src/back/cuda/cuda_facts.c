@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_facts.c - what there is of CUDA in this build and on this machine, in words: each of these
- * may be missing, and says so. */
+ * cuda_facts.c - describes the CUDA support of this build and machine in words. Each part may be
+ * missing; the text then says so. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "cuda_images.h"
 #include "cuda_nvrtc.h"
 
-/* ", release 550.54.15", since drivers of several releases are for one version of CUDA; "" where
- * the system does not say: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5".
- */
+/* Writes ", release 550.54.15", because several driver releases support one CUDA version, or "" if
+ * the system does not tell. The file has "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15
+ * Tue Mar  5". */
 static void say_release(char out[60]) {
   char line[200] = "", *rest = NULL;
   FILE *f = fopen("/proc/driver/nvidia/version", "r");
@@ -38,7 +38,8 @@ void vt_cuda_say_driver(char *out, size_t n) {
   snprintf(out, n, "for CUDA %d.%d%s", cu->version / 1000, cu->version % 1000 / 10, release);
 }
 
-/* "0 NVIDIA H200 (9.0, 139 GiB)", "1 Tesla T4 (7.5, 15 GiB), too old: kernels need 8.0" */
+/* Writes "0 NVIDIA H200 (9.0, 139 GiB)" or "1 Tesla T4 (7.5, 15 GiB), too old: kernels need 8.0".
+ */
 static int say_device(const vt_cu *cu, int i, char *out, size_t n) {
   char name[96] = "?", old[40] = "";
   int device = 0, major = 0, minor = 0;
@@ -57,11 +58,11 @@ static int say_device(const vt_cu *cu, int i, char *out, size_t n) {
 void vt_cuda_say_devices(char *out, size_t n) {
   vt_diag why = {0};
   const vt_cu *cu;
-  const uint32_t total = vt_cuda_cards(&why);
+  const uint32_t total = vt_cuda_card_count(&why);
   size_t used = 0;
   if (total == 0 || vt_cu_get(&cu, &why) != VT_OK) {
     snprintf(out, n, "none");
-    return; /* what is said of the driver says why */
+    return; /* vt_cuda_say_driver gives the reason */
   }
   for (uint32_t i = 0; i < total && used < n; i++)
     used += (size_t)say_device(cu, (int)i, out + used, n - used);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_facts.h - one fact each, as a sentence for `volta doctor`. */
+ * cuda_facts.h - sentences about the driver, the GPUs, the kernels and NVRTC for `volta doctor`,
+ * one function each. */
 #ifndef VT_CUDA_FACTS_H
 #define VT_CUDA_FACTS_H
 #include <stddef.h>

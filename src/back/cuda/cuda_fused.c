@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_fused.c - several pointwise steps as one kernel: every operand is read once, every value
- * between them stays in a register. The text of the kernel is made from the steps (src/emit) and
- * says nothing of sizes, so that one kernel serves all shapes. */
+ * cuda_fused.c - chains of pointwise steps as one generated kernel: every operand is read once, and
+ * intermediate values stay in registers. src/emit writes the source text from the steps. It
+ * contains no sizes, so one kernel serves all shapes. */
 #include "cuda_chain.h"
-#include "cuda_made.h"
+#include "cuda_generated.h"
 #include "vt_emit.h"
 
 enum { THREADS = 256 };
@@ -27,7 +27,7 @@ int32_t vt_cuda_fused_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
                                  .what = &chain,
                                  .otherwise = "a group of steps runs step by step"};
   int32_t status = vt_chain_read(s, n, VT_FUSED_SOURCES, &chain);
-  if (status == VT_OK) status = vt_cuda_made_get(dev, &source, &function);
+  if (status == VT_OK) status = vt_cuda_generated_get(dev, &source, &function);
   if (status != VT_OK) return status;
   vt_cuda_fused *f = vt_cuda_memory_new(dev->host, 1, sizeof *f);
   if (f == NULL) return VT_NOMEM;
@@ -43,7 +43,7 @@ void vt_cuda_fused_free(vt_bk_device *dev, vt_cuda_fused *fused) {
 
 vt_status vt_cuda_fused_run(const vt_cuda_fused *f, vt_cuda_call *c, char *const *base) {
   vt_gpu_fused args;
-  vt_cuda_groups(f->to, f->from, f->n, base, &args);
+  vt_cuda_pointwise_args(f->to, f->from, f->n, base, &args);
   return vt_cuda_launch_function(c, f->function,
-                                 vt_cuda_line(c, args.walk.n + args.rest, 1, THREADS), &args);
+                                 vt_cuda_grid_over(c, args.walk.n + args.rest, 1, THREADS), &args);
 }

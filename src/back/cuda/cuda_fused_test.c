@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_fused_test.c - groups of pointwise steps as one kernel, through the ABI: the same bits as
- * each step by the reference kernels, however operands lie; compiled once a text, found again on
- * disk; whatever is wrong with a file there, or with the compiler, only the way changes. It needs
- * the driver and the compiler of tests/fake_cuda; children of this program are processes that find
- * what others have kept. */
+ * cuda_fused_test.c - groups of pointwise steps as one kernel, through the ABI: they have the bits
+ * of the reference kernels step by step, for every layout of the operands. A text is compiled once
+ * and found again on disk. A damaged file or a missing compiler changes only the kernel variant.
+ * Needs the emulated driver and the fake NVRTC of tests/fake_cuda. Child processes of this program
+ * find what others have cached. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -60,8 +60,8 @@ static uint32_t launches(const char *kernel) {
   return lines_of(driver_log, with);
 }
 
-/* The one kernel that is kept; NULL when there is none. */
-static const char *kept(void) {
+/* Path of the only cached kernel, or NULL. */
+static const char *cached_file(void) {
   static char path[512];
   const char *found = NULL;
   DIR *d = opendir(cache);
@@ -74,7 +74,7 @@ static const char *kept(void) {
   return found;
 }
 
-static void empty(const char *path) {
+static void remove_files(const char *path) {
   char name[512];
   DIR *d = opendir(path);
   for (const struct dirent *e = d != NULL ? readdir(d) : NULL; e != NULL; e = readdir(d))
@@ -85,10 +85,10 @@ static void empty(const char *path) {
   if (d != NULL) closedir(d);
 }
 
-/* ---- a group of steps whose tensors lie in one arena ---- */
+/* ---- a group of steps whose tensors are in one arena ---- */
 
 typedef struct group {
-  vt_bk_tensor t[2 * MOST]; /* sources, then results */
+  vt_bk_tensor t[2 * MOST]; /* tensors: sources, then results */
   vt_bk_tensor in[MOST][3];
   vt_bk_step step[MOST];
   uint32_t n_tensors, n;
@@ -103,7 +103,7 @@ static uint64_t next(void) {
   return z ^ z >> 31;
 }
 
-/* Special numbers among ordinary ones. */
+/* Stores a number; some are special. */
 static void put_value(char *at, uint32_t dtype) {
   static const double special[] = {0, -0.0, 1, -1, 0.5, 1e-40, 3e38, -1e300, 127, 2.5};
   const uint64_t r = next();
@@ -114,7 +114,7 @@ static void put_value(char *at, uint32_t dtype) {
   vt_cast(&x, 1, VT_DTYPE_F64, at, 1, dtype, 1);
 }
 
-/* Its elements lie densely, `late` of them behind where the arena's alignment would have it. */
+/* Adds a dense tensor, `late` elements after an aligned address. */
 static const vt_bk_tensor *add_tensor(group *g, uint32_t dtype, uint32_t rank, const int64_t *dim,
                                       uint64_t late) {
   vt_bk_tensor *t = &g->t[g->n_tensors++];
@@ -131,7 +131,7 @@ static const vt_bk_tensor *add_tensor(group *g, uint32_t dtype, uint32_t rank, c
   return t;
 }
 
-/* An op over tensors, NULL where it has no more; `to` is its result. */
+/* Adds a step. Absent operands are NULL; `to` is its result. */
 static const vt_bk_tensor *add_step(group *g, uint32_t op, const vt_bk_tensor *to,
                                     const vt_bk_tensor *a, const vt_bk_tensor *b,
                                     const vt_bk_tensor *c) {
@@ -185,7 +185,7 @@ static int run_device(const group *g) {
   return status == VT_OK;
 }
 
-/* The last result; every NaN is one. */
+/* Compares the last result; all NaNs are equal. */
 static void compare(const group *g, const char *what) {
   const vt_bk_tensor *y = g->step[g->n - 1].out;
   uint64_t n = 1;
@@ -203,7 +203,7 @@ static void compare(const group *g, const char *what) {
 
 /* ---- chains ---- */
 
-/* (x * w + b) in f32, x as it lies, w and b stretched to it: one text for all of these. */
+/* x * w + b in f32, with w and b broadcast to x. The generated text is the same for all shapes. */
 static void scale(uint32_t rank, const int64_t *dim, const int64_t *narrow, uint32_t narrow_rank,
                   uint64_t late, int in_place, const char *what) {
   group g = {0};
@@ -246,7 +246,7 @@ static void test_function(void) {
   compare(&g, "a function");
 }
 
-/* All kinds of formulas, all types but halves; the place of a value is used again. */
+/* All kinds of formulas and all types but halves; values are overwritten by later ones. */
 static void test_types(void) {
   const int64_t n = 77;
   group g = {0};
@@ -275,7 +275,7 @@ static void test_types(void) {
   compare(&g, "all kinds of formulas");
 }
 
-/* More operands from outside than one kernel takes: each step runs by itself. */
+/* More sources than one kernel can have: each step runs as its own kernel. */
 static void test_too_many(void) {
   const int64_t n = 9;
   static group g;
@@ -317,7 +317,8 @@ static void run_child(void (*what)(void), int to) {
   _exit(n < 0 || vt_test_failed > 0);
 }
 
-/* Runs `what` in a child that has loaded nothing yet; what it notes is put into `noted`. */
+/* Runs `what` in a child process that has loaded nothing yet; the last note it receives is copied
+ * to `noted`. */
 static void in_child(void (*what)(void)) {
   int ends[2];
   CHECK(pipe(ends) == 0);
@@ -340,17 +341,17 @@ static void scale_one(void) {
   CHECK(launches("fused_") == fused + 1);
   CHECK(launches("map_") == single);
 }
-static void scale_alone(void) {
+static void scale_step_by_step(void) {
   static const int64_t dim[2] = {6, 16};
   const uint32_t fused = launches("fused_"), single = launches("map_");
-  scale(2, dim, dim + 1, 1, 0, 0, "each alone");
+  scale(2, dim, dim + 1, 1, 0, 0, "step by step");
   CHECK(launches("fused_") == fused);
   CHECK(launches("map_") == single + 2);
 }
 static void all_shapes(void) {
   const uint32_t before = compiled();
   test_shapes();
-  CHECK(compiled() == before + 1); /* one text for all */
+  CHECK(compiled() == before + 1); /* all shapes share one text */
 }
 static void all_others(void) {
   test_function();
@@ -358,9 +359,9 @@ static void all_others(void) {
   test_too_many();
 }
 
-/* The host's memory ends at every request in turn: nothing is lost, and nothing is remembered as
- * impossible that was only short of memory. */
-static void memory_ends(void) {
+/* Fails each host allocation in turn: nothing leaks, and a text whose compilation failed for lack
+ * of memory is tried again later. */
+static void fail_each_allocation(void) {
   const int64_t n = 64;
   static group g;
   const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
@@ -385,7 +386,7 @@ static void memory_ends(void) {
   CHECK(launches("fused_") == fused + 1);
 }
 
-/* ---- what is kept ---- */
+/* ---- the disk cache ---- */
 
 static void set_byte(const char *path, long at, int whence) {
   FILE *f = fopen(path, "r+");
@@ -398,80 +399,81 @@ static void set_byte(const char *path, long at, int whence) {
   fclose(f);
 }
 
-/* A file that is not to be trusted is ignored with a note, and replaced: the next finds it. */
+/* An invalid file is ignored with a note and replaced, so that the next process finds a valid one.
+ */
 static void expect_replaced(const char *note) {
   const uint32_t before = compiled();
   in_child(scale_one);
   CHECK(compiled() == before + 1);
   if (strstr(noted, note) == NULL) fprintf(stderr, "'%s' and not '%s'\n", noted, note);
-  CHECK(strstr(noted, "a kernel that was kept is ignored") == noted && strstr(noted, note) != NULL);
+  CHECK(strstr(noted, "a cached kernel is ignored") == noted && strstr(noted, note) != NULL);
   in_child(scale_one);
   CHECK(compiled() == before + 1 && noted[0] == 0);
 }
 
-static void test_kept(void) {
+static void test_cache(void) {
   const uint32_t before = compiled();
   host.cache = cache;
   host.cache_bytes = 1 << 20;
   in_child(scale_one);
-  CHECK(compiled() == before + 1 && kept() != NULL);
+  CHECK(compiled() == before + 1 && cached_file() != NULL);
   in_child(scale_one);
   CHECK(compiled() == before + 1 && noted[0] == 0);
-  if (kept() == NULL) return;
-  set_byte(kept(), -1, SEEK_END);
-  expect_replaced("its hash is another");
-  set_byte(kept(), 20, SEEK_SET);
-  expect_replaced("it is of another kernel");
-  CHECK(truncate(kept(), 40) == 0);
-  expect_replaced("it does not begin as it should");
-  CHECK(chmod(kept(), 0622) == 0);
+  if (cached_file() == NULL) return;
+  set_byte(cached_file(), -1, SEEK_END);
+  expect_replaced("its hash does not match");
+  set_byte(cached_file(), 20, SEEK_SET);
+  expect_replaced("it belongs to another kernel");
+  CHECK(truncate(cached_file(), 40) == 0);
+  expect_replaced("its first line is wrong");
+  CHECK(chmod(cached_file(), 0622) == 0);
   expect_replaced("others than its owner may write to it");
-  CHECK(unlink(kept()) == 0);
+  CHECK(unlink(cached_file()) == 0);
   CHECK(compiled() == before + 5);
 }
 
-/* The folder may be written by others: nothing is kept, everything runs. */
+/* If others may write to the folder, nothing is cached, but everything runs. */
 static void test_open_folder(void) {
   const uint32_t before = compiled();
   CHECK(chmod(cache, 0777) == 0);
   in_child(scale_one);
-  CHECK(compiled() == before + 1 && kept() == NULL);
+  CHECK(compiled() == before + 1 && cached_file() == NULL);
   CHECK(strstr(noted, "others than its owner may write to it") != NULL);
   CHECK(chmod(cache, 0700) == 0);
 }
 
-/* Who gives the folder says how much may lie there. */
-static void test_little_room(void) {
+/* The host's limit on the folder's size is obeyed. */
+static void test_small_cache(void) {
   const uint32_t before = compiled();
-  empty(cache);
+  remove_files(cache);
   host.cache_bytes = 100;
   in_child(scale_one);
-  CHECK(compiled() == before + 1 && kept() == NULL);
+  CHECK(compiled() == before + 1 && cached_file() == NULL);
   host.cache_bytes = 1 << 20;
   in_child(scale_one);
-  CHECK(compiled() == before + 2 && kept() != NULL);
+  CHECK(compiled() == before + 2 && cached_file() != NULL);
 }
 
-/* Another user's file: only root can make one. */
+/* A file of another user; only root can make one. */
 static void test_foreign(void) {
   if (geteuid() != 0) return;
   in_child(scale_one);
-  CHECK(kept() != NULL && chown(kept(), 12345, 12345) == 0);
+  CHECK(cached_file() != NULL && chown(cached_file(), 12345, 12345) == 0);
   expect_replaced("it belongs to another user");
 }
 
-/* Several processes at once, none of which finds anything: each ends with a whole file there. */
-static void test_crowd(void) {
-  enum { CROWD = 2 };
-  pid_t child[CROWD];
-  empty(cache);
+/* Several processes with an empty cache at the same time: each leaves a complete file. */
+static void test_many_processes(void) {
+  enum { PROCESSES = 2 };
+  pid_t child[PROCESSES];
+  remove_files(cache);
   fflush(stderr);
-  for (int i = 0; i < CROWD; i++)
+  for (int i = 0; i < PROCESSES; i++)
     if ((child[i] = fork()) == 0) {
       in_child(test_shapes);
       _exit(vt_test_failed > 0);
     }
-  for (int i = 0; i < CROWD; i++) {
+  for (int i = 0; i < PROCESSES; i++) {
     int status = 1;
     waitpid(child[i], &status, 0);
     CHECK(status == 0);
@@ -481,24 +483,24 @@ static void test_crowd(void) {
   CHECK(compiled() == before && noted[0] == 0);
 }
 
-/* ---- no compiler, and one that refuses ---- */
+/* ---- no compiler, and one that fails ---- */
 
-static void test_without(void) {
+static void test_without_compiler(void) {
   const uint32_t before = compiled();
   host.cache = NULL;
   CHECK(unsetenv("FAKE_NVRTC") == 0);
-  in_child(scale_alone);
+  in_child(scale_step_by_step);
   CHECK(compiled() == before && noted[0] == 0);
   CHECK(setenv("FAKE_NVRTC", "refuse", 1) == 0);
-  in_child(scale_alone);
+  in_child(scale_step_by_step);
   CHECK(strcmp(noted,
                "a group of steps runs step by step: NVRTC does not compile it: "
-               "text.cu(1): error: as it was asked to") == 0);
+               "text.cu(1): error: planted") == 0);
   CHECK(setenv("FAKE_NVRTC", "compile", 1) == 0);
 }
 
-/* Whether the driver that children find is the one of tests/fake_cuda, which keeps a log. */
-static int is_there(void) {
+/* Returns 1 if children find the emulated driver of tests/fake_cuda, which writes a log. */
+static int has_fake_driver(void) {
   int status = 1;
   const pid_t child = fork();
   if (child == 0) {
@@ -517,21 +519,21 @@ int main(void) {
   setenv("FAKE_NVRTC", "compile", 1);
   setenv("FAKE_NVRTC_LOG", log_file, 1);
   setenv("FAKE_CUDA_LOG", driver_log, 1);
-  if (!is_there()) {
+  if (!has_fake_driver()) {
     (void)rmdir(folder);
     return 77;
   }
   in_child(all_shapes);
   in_child(all_others);
-  in_child(memory_ends);
-  test_kept();
+  in_child(fail_each_allocation);
+  test_cache();
   test_open_folder();
-  test_little_room();
+  test_small_cache();
   test_foreign();
-  test_crowd();
-  test_without();
-  empty(cache);
-  empty(folder);
+  test_many_processes();
+  test_without_compiler();
+  remove_files(cache);
+  remove_files(folder);
   (void)rmdir(folder);
   TEST_DONE();
 }

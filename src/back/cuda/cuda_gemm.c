@@ -1,81 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_gemm.c - products of matrices: the tile, whether b is turned over for it, and whether k is
- * cut into units that are computed apart and then added. All is chosen by an estimate of the time.
- */
+ * cuda_gemm.c - matrix products: chooses the tile, whether b is transposed first, and whether k is
+ * cut into slices whose partial results are added afterwards. All choices minimize an estimate of
+ * the time. */
 #include "cuda_epilogue.h"
 
-enum { UNITS = 65535, CHUNK = INT32_MAX }; /* blocks of a grid at most, along y and along x */
 enum {
-  FEW_BESIDE = 6, /* blocks of the kernels few_... on a processor */
-  TURNED = 16     /* of the card's memory, a part that b turned over may have */
+  MAX_SLICES = 65535,
+  MAX_X = INT32_MAX
+}; /* most thread blocks of a grid along y, and along x */
+enum {
+  SKINNY_RESIDENT = 6, /* resident blocks of the kernels skinny_... per multiprocessor */
+  /* a transposed copy of b may take 1/TRANSPOSED_SHARE of the card's memory */
+  TRANSPOSED_SHARE = 16
 };
 
-/* How the operands of a tile must lie: gpu_gemm.cuh. */
-typedef enum coming { any, along, across } coming;
+/* The layout that a loader of gpu_gemm.cuh needs. */
+typedef enum layout { any, along, across } layout;
 
 typedef struct tile {
   uint32_t kernel, bytes;
   int64_t rows, columns, step;
-  uint32_t threads, shared, beside, speed;
-  coming a, b;
+  uint32_t threads, shared, resident, speed;
+  layout a, b;
 } tile;
 
-/* Lines of a stage that are written across are not apart. */
-#define APART(type, comes) ((comes) == across ? 0 : 16 / sizeof(type))
-#define STAGE_BYTES(type, bm, bn, bk, a_comes, b_comes) \
-  ((bk) * ((bm) + APART(type, a_comes) + (bn) + APART(type, b_comes)) * sizeof(type))
+/* Padding per line of a stage: none if the loader writes across k. */
+#define PADDING(type, has_layout) ((has_layout) == across ? 0 : 16 / sizeof(type))
+#define STAGE_BYTES(type, bm, bn, bk, a_layout, b_layout) \
+  ((bk) * ((bm) + PADDING(type, a_layout) + (bn) + PADDING(type, b_layout)) * sizeof(type))
 static const tile tiles[] = {
-#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, beside, speed, a_comes, b_comes) \
-  {VT_GPU_##name,                                                                        \
-   sizeof(type),                                                                         \
-   bm,                                                                                   \
-   bn,                                                                                   \
-   bk,                                                                                   \
-   (bm) / (tm) * ((bn) / (tn)),                                                          \
-   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk, a_comes, b_comes) +                 \
-              (size_t)(bm) * (bn) * sizeof(type)),                                       \
-   beside,                                                                               \
-   speed,                                                                                \
-   a_comes,                                                                              \
-   b_comes},
+#define VT_TILE(name, type, bm, bn, bk, tm, tn, stages, resident, speed, a_layout, b_layout) \
+  {VT_GPU_##name,                                                                            \
+   sizeof(type),                                                                             \
+   bm,                                                                                       \
+   bn,                                                                                       \
+   bk,                                                                                       \
+   (bm) / (tm) * ((bn) / (tn)),                                                              \
+   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk, a_layout, b_layout) +                   \
+              (size_t)(bm) * (bn) * sizeof(type)),                                           \
+   resident,                                                                                 \
+   speed,                                                                                    \
+   a_layout,                                                                                 \
+   b_layout},
 #include "tiles.def"
 #undef VT_TILE
 };
 enum { TILES = (int)(sizeof tiles / sizeof *tiles) };
 
-static int64_t blocks_of(const vt_gpu_gemm *g) { return vt_cuda_parts(g->k, VT_GPU_BLOCK); }
+static int64_t blocks_of(const vt_gpu_gemm *g) { return vt_cuda_ceil_div(g->k, VT_GPU_BLOCK); }
 
-static int64_t units_of(const vt_gpu_gemm *g, const vt_cuda_variant *way) {
-  return way->unit == 0 ? 1 : vt_cuda_most(1, vt_cuda_parts(blocks_of(g), way->unit));
+static int64_t slices_of(const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
+  return variant->slice == 0 ? 1 : vt_cuda_max(1, vt_cuda_ceil_div(blocks_of(g), variant->slice));
 }
 
 static int64_t tiles_of(const vt_gpu_gemm *g, const tile *t) {
-  return vt_cuda_parts(g->m, t->rows) * vt_cuda_parts(g->n, t->columns) * g->products;
+  return vt_cuda_ceil_div(g->m, t->rows) * vt_cuda_ceil_div(g->n, t->columns) * g->products;
 }
 
-/* ---- b turned over: [k][columns], each line in whole vectors ---- */
+/* ---- the transposed copy of b: [k][columns], each line padded to whole vectors ---- */
 
-static int64_t turned_line(const vt_gpu_gemm *g, int64_t bytes) {
-  return vt_cuda_parts(g->n, 16 / bytes) * (16 / bytes);
+static int64_t transposed_line(const vt_gpu_gemm *g, int64_t bytes) {
+  return vt_cuda_ceil_div(g->n, 16 / bytes) * (16 / bytes);
 }
 
-/* A product that b is the same for has no copy of its own. */
-static int64_t turned_copies(const vt_gpu_gemm *g) {
+/* Number of copies: products that share b share its copy. */
+static int64_t transposed_copies(const vt_gpu_gemm *g) {
   int64_t n = 1;
   for (uint32_t i = 0; i < g->rank; i++) n *= g->b.step[i] == 0 ? 1 : g->dim[i];
   return n;
 }
-static int64_t turned_bytes(const vt_gpu_gemm *g, int64_t bytes) {
-  return (int64_t)vt_cuda_aligned(
-      (uint64_t)(turned_copies(g) * g->k * turned_line(g, bytes) * bytes));
+static int64_t transposed_bytes(const vt_gpu_gemm *g, int64_t bytes) {
+  return (int64_t)vt_cuda_align_up(
+      (uint64_t)(transposed_copies(g) * g->k * transposed_line(g, bytes) * bytes));
 }
 
-static uint64_t turned_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way) {
-  return way->turn ? (uint64_t)turned_bytes(g, vt_cuda_bytes_of(dtype)) : 0;
+static uint64_t transposed_scratch(uint32_t dtype, const vt_gpu_gemm *g,
+                                   const vt_cuda_variant *variant) {
+  return variant->transpose_b ? (uint64_t)transposed_bytes(g, vt_cuda_bytes_of(dtype)) : 0;
 }
 
-static vt_gpu_side turned_side(const vt_gpu_gemm *g, int64_t bytes, void *data) {
-  vt_gpu_side s = {.data = data, .across = 1, .along = turned_line(g, bytes), .by_k = 0, .wide = 1};
+static vt_gpu_side transposed_side(const vt_gpu_gemm *g, int64_t bytes, void *data) {
+  vt_gpu_side s = {
+      .data = data, .across = 1, .along = transposed_line(g, bytes), .by_k = 0, .wide = 1};
   int64_t step = g->k * s.along;
   for (uint32_t i = g->rank; i-- > 0;) {
     if (g->b.step[i] == 0) continue;
@@ -85,7 +91,7 @@ static vt_gpu_side turned_side(const vt_gpu_gemm *g, int64_t bytes, void *data) 
   return s;
 }
 
-/* Lines of n numbers, k of them for every product that has its own. */
+/* A view of b, with k lines of n numbers for each product that has its own b. */
 static vt_view view_of_b(const vt_gpu_gemm *g, uint32_t dtype, const vt_gpu_side *s) {
   vt_view v = {.dtype = dtype, .rank = g->rank + 2, .data = (void *)(uintptr_t)s->data};
   for (uint32_t i = 0; i < g->rank; i++) {
@@ -99,208 +105,220 @@ static vt_view view_of_b(const vt_gpu_gemm *g, uint32_t dtype, const vt_gpu_side
   return v;
 }
 
-static vt_status turn_over(vt_cuda_call *c, uint32_t dtype, vt_gpu_gemm *g, void *to) {
-  const vt_gpu_side turned = turned_side(g, vt_cuda_bytes_of(dtype), to);
-  const vt_view now = view_of_b(g, dtype, &g->b), then = view_of_b(g, dtype, &turned);
-  g->b = turned;
+static vt_status copy_transposed(vt_cuda_call *c, uint32_t dtype, vt_gpu_gemm *g, void *to) {
+  const vt_gpu_side transposed = transposed_side(g, vt_cuda_bytes_of(dtype), to);
+  const vt_view now = view_of_b(g, dtype, &g->b), then = view_of_b(g, dtype, &transposed);
+  g->b = transposed;
   return vt_cuda_copy_view(c, &then, &now);
 }
 
-/* ---- the time that a way takes ---- */
+/* ---- estimated time of a variant ---- */
 
-/* Cycles of n blocks of threads that have `work` multiplications each. A processor with fewer
- * warps than keep it busy is slower, by less than they are fewer. */
-static double time_of(const vt_cuda_traits *traits, const tile *t, int64_t n, double work) {
-  const double full = 128.0 * t->speed / 100, start = 1500; /* multiplications a cycle */
-  const int64_t beside = vt_cuda_resident(traits, t->shared, t->beside);
-  const int64_t wave = traits->processors * beside;
-  double time = (double)(n / wave) * ((double)beside * work / full + start);
+/* Estimates the cycles of n thread blocks of `work` multiplications each. A multiprocessor with too
+ * few warps is slower, but less than proportionally. */
+static double launch_cost(const vt_cuda_traits *traits, const tile *t, int64_t n, double work) {
+  /* multiplications per cycle; cycles to start a wave */
+  const double full = 128.0 * t->speed / 100, start = 1500;
+  const int64_t resident = vt_cuda_resident(traits, t->shared, t->resident);
+  const int64_t wave = traits->processors * resident;
+  double time = (double)(n / wave) * ((double)resident * work / full + start);
   if (n % wave > 0) {
-    const double here = (double)vt_cuda_parts(n % wave, traits->processors);
+    const double here = (double)vt_cuda_ceil_div(n % wave, traits->processors);
     const double busy = 0.45 + 0.55 * here * t->threads / 256.0;
     time += here * work / (full * (busy < 1 ? busy : 1)) + start;
   }
   return time;
 }
 
-/* Bytes that another kernel reads and writes: the copy of b, or parts that are added. */
-static double pass_of(const vt_cuda_traits *traits, double bytes) {
+/* Estimates the cycles of another kernel that reads and writes `bytes`: the copy of b, or the sums
+ * of slices. */
+static double pass_cost(const vt_cuda_traits *traits, double bytes) {
   return 2500 + 2.0 * bytes / (10.0 * traits->processors);
 }
 
-static double cost_of(const vt_cuda_traits *traits, const vt_gpu_gemm *g,
-                      const vt_cuda_variant *way) {
-  const tile *t = &tiles[way->tile];
-  const int64_t units = units_of(g, way);
-  const int64_t k = units == 1 ? g->k : vt_cuda_least(g->k, way->unit * VT_GPU_BLOCK);
-  const double work = (double)t->rows * (double)t->columns * (double)vt_cuda_most(k, 1);
-  double time = time_of(traits, t, tiles_of(g, t) * units, work);
-  if (units > 1)
-    time += pass_of(traits, (double)(units * g->m) * (double)(g->n * g->products) * t->bytes);
-  if (way->turn) time += pass_of(traits, (double)turned_bytes(g, t->bytes));
+static double variant_cost(const vt_cuda_traits *traits, const vt_gpu_gemm *g,
+                           const vt_cuda_variant *variant) {
+  const tile *t = &tiles[variant->tile];
+  const int64_t slices = slices_of(g, variant);
+  const int64_t k = slices == 1 ? g->k : vt_cuda_min(g->k, variant->slice * VT_GPU_BLOCK);
+  const double work = (double)t->rows * (double)t->columns * (double)vt_cuda_max(k, 1);
+  double time = launch_cost(traits, t, tiles_of(g, t) * slices, work);
+  if (slices > 1)
+    time += pass_cost(traits, (double)(slices * g->m) * (double)(g->n * g->products) * t->bytes);
+  if (variant->transpose_b) time += pass_cost(traits, (double)transposed_bytes(g, t->bytes));
   return time;
 }
 
 /* ---- operands ---- */
 
-static int64_t size(int64_t x) { return x < 0 ? -x : x; }
+static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
 
-static int steps_fit(const vt_gpu_gemm *g, const int64_t *step, int64_t v) {
+static int steps_divide(const vt_gpu_gemm *g, const int64_t *step, int64_t v) {
   for (uint32_t i = 0; i < g->rank; i++)
     if (step[i] % v != 0) return 0;
   return 1;
 }
 
-/* How an operand of `n` rows or columns is read. */
-static void read_side(const vt_gpu_gemm *g, vt_gpu_side *s, int64_t n, int64_t bytes) {
+/* Decides how an operand of `n` rows or columns is loaded. */
+static void set_side_layout(const vt_gpu_gemm *g, vt_gpu_side *s, int64_t n, int64_t bytes) {
   const int64_t v = 16 / bytes;
-  s->by_k = n == 1 ||
-            (g->k != 1 && s->across != 1 && (s->along == 1 || size(s->along) < size(s->across)));
+  s->by_k = n == 1 || (g->k != 1 && s->across != 1 &&
+                       (s->along == 1 || absolute(s->along) < absolute(s->across)));
   const int64_t near = s->by_k ? s->along : s->across, line = s->by_k ? s->across : s->along;
   const int64_t here = s->by_k ? g->k : n, lines = s->by_k ? n : g->k;
   s->wide = near == 1 && here % v == 0 && (lines == 1 || line % v == 0) &&
-            steps_fit(g, s->step, v) && (uintptr_t)s->data % 16 == 0;
+            steps_divide(g, s->step, v) && (uintptr_t)s->data % 16 == 0;
 }
 
-static void prepare(vt_gpu_gemm *g, uint32_t dtype) {
+static void set_layouts(vt_gpu_gemm *g, uint32_t dtype) {
   const int64_t bytes = vt_cuda_bytes_of(dtype), v = 16 / bytes;
-  read_side(g, &g->a, g->m, bytes);
-  read_side(g, &g->b, g->n, bytes);
+  set_side_layout(g, &g->a, g->m, bytes);
+  set_side_layout(g, &g->b, g->n, bytes);
   g->y_wide = g->y_column == 1 && g->n % v == 0 && (g->m == 1 || g->y_row % v == 0) &&
-              steps_fit(g, g->y_step, v) && (uintptr_t)g->y % 16 == 0;
+              steps_divide(g, g->y_step, v) && (uintptr_t)g->y % 16 == 0;
 }
 
-/* What is decided does not depend on where the operands are: memory for it was asked before. */
-static vt_gpu_gemm shape_of(const vt_gpu_gemm *g, uint32_t dtype) {
+/* The product without addresses. Variants are chosen from it, because scratch was sized before
+ * addresses were known. */
+static vt_gpu_gemm without_addresses(const vt_gpu_gemm *g, uint32_t dtype) {
   vt_gpu_gemm s = *g;
   s.a.data = s.b.data = s.y = NULL;
-  prepare(&s, dtype);
+  set_layouts(&s, dtype);
   return s;
 }
 
-/* ---- ways ---- */
+/* ---- variants ---- */
 
-static int is_few(uint32_t dtype, const vt_gpu_gemm *g) {
-  return dtype == VT_DTYPE_F32 && g->m <= VT_GPU_FEW && blocks_of(g) <= UNITS;
+static int is_skinny(uint32_t dtype, const vt_gpu_gemm *g) {
+  return dtype == VT_DTYPE_F32 && g->m <= VT_GPU_SKINNY && blocks_of(g) <= MAX_SLICES;
 }
 
-/* Whether the kernels `which` can do few rows with this b. */
-static int has_few(const vt_gpu_gemm *g, uint32_t which) {
+/* Returns 1 if the skinny kernels `which` can read this b. */
+static int can_stream(const vt_gpu_gemm *g, uint32_t which) {
   const int streams = g->b.wide && g->k > 0 && g->k % VT_GPU_BLOCK == 0;
   if (which == VT_CUDA_STREAM) return streams && g->m <= VT_GPU_STREAM;
   if (which == VT_CUDA_BAND) return streams && g->b.by_k;
   return 1;
 }
 
-static int comes(const vt_gpu_side *s, coming how) {
+static int has_layout(const vt_gpu_side *s, layout how) {
   return how == any || (s->wide != 0 && (s->by_k != 0) == (how == along));
 }
 
-static int is_whole(const vt_gpu_gemm *g, const tile *t) {
+static int is_full(const vt_gpu_gemm *g, const tile *t) {
   return (t->a == any || g->m >= t->rows) &&
          (t->b == any || (g->n >= t->columns && g->k > 0 && g->k % t->step == 0));
 }
 
 static int fits(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g, const tile *t) {
-  return t->bytes == vt_cuda_bytes_of(dtype) && t->shared <= traits->shared && comes(&g->a, t->a) &&
-         is_whole(g, t);
+  return t->bytes == vt_cuda_bytes_of(dtype) && t->shared <= traits->shared &&
+         has_layout(&g->a, t->a) && is_full(g, t);
 }
 
-/* Tiles for few rows have nothing but whole columns: where those do not lie well after all, the
- * kernels few_... must do, with the same memory. */
-static int is_thin(const tile *t) { return t->rows <= VT_GPU_FEW; }
-static int suits(uint32_t dtype, const vt_gpu_gemm *g, const tile *t, int64_t unit) {
-  return !is_thin(t) || (is_few(dtype, g) && unit == (blocks_of(g) > 1));
+/* Thin tiles are for skinny products only, and need a sliced k if it has several blocks: if b turns
+ * out unreadable for them at run time, the kernels skinny_... must be able to take over with the
+ * same scratch. */
+static int is_thin(const tile *t) { return t->rows <= VT_GPU_SKINNY; }
+static int suits_thin(uint32_t dtype, const vt_gpu_gemm *g, const tile *t, int64_t slice) {
+  return !is_thin(t) || (is_skinny(dtype, g) && slice == (blocks_of(g) > 1));
 }
 
-/* Units are single blocks, or complete groups of 8 or of 64 of them: those may be added apart. */
+/* A slice of k is one block, or complete groups of 8 or of 64 blocks: their sums may be added
+ * separately without changing the order. */
 int vt_cuda_gemm_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g,
                          uint32_t i, vt_cuda_variant *out) {
-  static const int64_t units[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
-  const vt_gpu_gemm shape = shape_of(g, dtype);
+  static const int64_t slices[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
+  const vt_gpu_gemm shape = without_addresses(g, dtype);
   for (uint32_t t = 0; t < TILES; t++)
-    for (uint32_t u = 0; u < sizeof units / sizeof *units; u++) {
-      const vt_cuda_variant way = {
-          .tile = t, .turn = !comes(&shape.b, tiles[t].b), .unit = units[u]};
-      const int64_t n = units_of(g, &way);
-      if (!fits(traits, dtype, &shape, &tiles[t]) || (u > 0 && (n < 2 || n > UNITS))) continue;
-      if (!suits(dtype, g, &tiles[t], units[u])) continue;
-      if (way.turn && turned_work(dtype, g, &way) > traits->memory / TURNED) continue;
+    for (uint32_t u = 0; u < sizeof slices / sizeof *slices; u++) {
+      const vt_cuda_variant variant = {
+          .tile = t, .transpose_b = !has_layout(&shape.b, tiles[t].b), .slice = slices[u]};
+      const int64_t n = slices_of(g, &variant);
+      if (!fits(traits, dtype, &shape, &tiles[t]) || (u > 0 && (n < 2 || n > MAX_SLICES))) continue;
+      if (!suits_thin(dtype, g, &tiles[t], slices[u])) continue;
+      if (variant.transpose_b &&
+          transposed_scratch(dtype, g, &variant) > traits->memory / TRANSPOSED_SHARE)
+        continue;
       if (i-- == 0) {
-        *out = way;
+        *out = variant;
         return 1;
       }
     }
-  for (uint32_t t = VT_CUDA_FEW; is_few(dtype, g) && t <= VT_CUDA_BAND; t++)
-    if (has_few(&shape, t) && i-- == 0) {
-      *out = (vt_cuda_variant){.tile = t, .unit = 1};
+  for (uint32_t t = VT_CUDA_SKINNY; is_skinny(dtype, g) && t <= VT_CUDA_BAND; t++)
+    if (can_stream(&shape, t) && i-- == 0) {
+      *out = (vt_cuda_variant){.tile = t, .slice = 1};
       return 1;
     }
   return 0;
 }
 
-/* Where the card has more to do than it can have at once, b is better read as a stream, or as what
- * a thin tile has of it. */
-static vt_cuda_variant few_way(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
-  const vt_gpu_gemm shape = shape_of(g, dtype);
-  const int64_t blocks = vt_cuda_parts(g->n, VT_GPU_FEW_COLUMNS) * g->products * blocks_of(g);
-  const int large = blocks > FEW_BESIDE * traits->processors;
-  vt_cuda_variant way = {.tile = VT_CUDA_FEW, .unit = 1};
-  if (!large) return way;
+/* The kernel for a skinny product. If there are more thread blocks than the card can hold, b is
+ * better streamed or read by a thin tile. */
+static vt_cuda_variant choose_skinny(const vt_cuda_traits *traits, uint32_t dtype,
+                                     const vt_gpu_gemm *g) {
+  const vt_gpu_gemm shape = without_addresses(g, dtype);
+  const int64_t blocks = vt_cuda_ceil_div(g->n, VT_GPU_SKINNY_COLUMNS) * g->products * blocks_of(g);
+  const int large = blocks > SKINNY_RESIDENT * traits->processors;
+  vt_cuda_variant variant = {.tile = VT_CUDA_SKINNY, .slice = 1};
+  if (!large) return variant;
   if (g->m <= VT_GPU_STREAM) {
-    if (has_few(&shape, VT_CUDA_STREAM)) way.tile = VT_CUDA_STREAM;
-    return way;
+    if (can_stream(&shape, VT_CUDA_STREAM)) variant.tile = VT_CUDA_STREAM;
+    return variant;
   }
-  if (has_few(&shape, VT_CUDA_BAND)) way.tile = VT_CUDA_BAND;
+  if (can_stream(&shape, VT_CUDA_BAND)) variant.tile = VT_CUDA_BAND;
   for (uint32_t t = 0; t < TILES; t++)
     if (is_thin(&tiles[t]) && fits(traits, dtype, &shape, &tiles[t]) &&
-        comes(&shape.b, tiles[t].b)) {
-      way.tile = t;
-      way.unit = blocks_of(g) > 1;
+        has_layout(&shape.b, tiles[t].b)) {
+      variant.tile = t;
+      variant.slice = blocks_of(g) > 1;
     }
-  return way;
+  return variant;
 }
 
-static vt_cuda_variant choose(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
-  vt_cuda_variant best = {0}, way;
+static vt_cuda_variant choose_variant(const vt_cuda_traits *traits, uint32_t dtype,
+                                      const vt_gpu_gemm *g) {
+  vt_cuda_variant best = {0}, variant;
   double least = -1;
-  if (is_few(dtype, g)) return few_way(traits, dtype, g);
-  for (uint32_t i = 0; vt_cuda_gemm_variant(traits, dtype, g, i, &way); i++) {
-    const double cost = cost_of(traits, g, &way);
+  if (is_skinny(dtype, g)) return choose_skinny(traits, dtype, g);
+  for (uint32_t i = 0; vt_cuda_gemm_variant(traits, dtype, g, i, &variant); i++) {
+    const double cost = variant_cost(traits, g, &variant);
     if (least < 0 || cost < least) {
-      best = way;
+      best = variant;
       least = cost;
     }
   }
   return best;
 }
 
-/* Sums of 8 x 8 blocks and more, in memory where they are neither the last nor the first. */
-static int64_t levels_of(const vt_gpu_gemm *g, const vt_cuda_variant *way) {
+/* Levels of sums that are stored in scratch: all but the first and the last. */
+static int64_t levels_of(const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
   int64_t top = 0;
   for (int64_t most = VT_GPU_GROUP; most < blocks_of(g); most *= VT_GPU_GROUP) top++;
-  return way->unit != 0 || top < 2 ? 0 : top - 1;
+  return variant->slice != 0 || top < 2 ? 0 : top - 1;
 }
 
-/* Of parts, or of levels of sums. */
-static uint64_t sums_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way) {
-  const uint64_t bytes = vt_cuda_bytes_of(dtype), units = (uint64_t)units_of(g, way);
-  if (units > 1) return units * (uint64_t)(g->products * g->m * g->n) * bytes;
-  if (way->tile >= VT_CUDA_FEW) return 0;
-  const tile *t = &tiles[way->tile];
-  return (uint64_t)(tiles_of(g, t) * levels_of(g, way) * t->rows * t->columns) * bytes;
+/* Bytes of scratch for partial results of slices, or for levels of sums. */
+static uint64_t sums_scratch(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
+  const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)slices_of(g, variant);
+  if (slices > 1) return slices * (uint64_t)(g->products * g->m * g->n) * bytes;
+  if (variant->tile >= VT_CUDA_SKINNY) return 0;
+  const tile *t = &tiles[variant->tile];
+  return (uint64_t)(tiles_of(g, t) * levels_of(g, variant) * t->rows * t->columns) * bytes;
 }
 
-uint64_t vt_cuda_variant_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way) {
-  return turned_work(dtype, g, way) + sums_work(dtype, g, way);
+uint64_t vt_cuda_gemm_variant_work(uint32_t dtype, const vt_gpu_gemm *g,
+                                   const vt_cuda_variant *variant) {
+  return transposed_scratch(dtype, g, variant) + sums_scratch(dtype, g, variant);
 }
 
-/* y^T = b^T a^T: few columns are done as few rows. */
-int vt_cuda_gemm_is_turned(const vt_gpu_gemm *g) { return g->n <= VT_GPU_FEW && g->m > g->n; }
+/* y^T = b^T a^T: a product with few columns is computed as one with few rows. */
+int vt_cuda_gemm_is_transposed(const vt_gpu_gemm *g) {
+  return g->n <= VT_GPU_SKINNY && g->m > g->n;
+}
 
-static vt_gpu_gemm flipped(const vt_gpu_gemm *g) {
+static vt_gpu_gemm transposed_product(const vt_gpu_gemm *g) {
   vt_gpu_gemm t = *g;
-  if (!vt_cuda_gemm_is_turned(g)) return t;
+  if (!vt_cuda_gemm_is_transposed(g)) return t;
   t.a = g->b;
   t.b = g->a;
   t.m = g->n;
@@ -312,38 +330,38 @@ static vt_gpu_gemm flipped(const vt_gpu_gemm *g) {
   return t;
 }
 
-/* ---- parts ---- */
+/* ---- slices of k ---- */
 
-void vt_cuda_gemm_apart(vt_gpu_gemm *g, void *part) {
+void vt_cuda_gemm_to_partials(vt_gpu_gemm *g, void *partials) {
   int64_t step = g->m * g->n;
   for (uint32_t i = g->rank; i-- > 0; step *= g->dim[i]) g->y_step[i] = step;
-  g->y = part;
+  g->y = partials;
   g->y_row = g->n;
   g->y_column = 1;
-  g->y_unit = step;
+  g->y_slice = step;
   g->bias = NULL;
 }
 
-uint32_t vt_cuda_gemm_summing(uint32_t dtype) {
-  return dtype == VT_DTYPE_F64 ? VT_GPU_parts_f64 : VT_GPU_parts_f32;
+uint32_t vt_cuda_gemm_sum_kernel(uint32_t dtype) {
+  return dtype == VT_DTYPE_F64 ? VT_GPU_sum_slices_f64 : VT_GPU_sum_slices_f32;
 }
 
-vt_status vt_cuda_gemm_sum(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g, int64_t unit,
-                           void *part) {
+vt_status vt_cuda_gemm_sum_slices(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
+                                  int64_t slice, void *partials) {
   vt_gpu_gemm sums = *g;
-  sums.part = part;
-  sums.unit = unit;
-  sums.y_unit = g->products * g->m * g->n;
-  return vt_cuda_launch_end(c, vt_cuda_gemm_summing(dtype), vt_cuda_line(c, sums.y_unit, 1, 256),
-                            &sums, sizeof sums);
+  sums.partials = partials;
+  sums.slice = slice;
+  sums.y_slice = g->products * g->m * g->n;
+  return vt_cuda_launch_product(c, vt_cuda_gemm_sum_kernel(dtype),
+                                vt_cuda_grid_over(c, sums.y_slice, 1, 256), &sums, sizeof sums);
 }
 
 /* ---- launches ---- */
 
-/* Where operands do not lie as their shapes let expect, a tile that takes any and needs no more
- * memory. */
+/* If the operands' addresses do not allow the loaders of tile t, returns a tile that loads any
+ * layout and needs no more scratch. */
 static const tile *tile_for(const vt_gpu_gemm *g, const tile *t) {
-  if (comes(&g->a, t->a) && comes(&g->b, t->b)) return t;
+  if (has_layout(&g->a, t->a) && has_layout(&g->b, t->b)) return t;
   for (uint32_t i = 0; i < TILES; i++)
     if (tiles[i].a == any && tiles[i].b == any && tiles[i].bytes == t->bytes &&
         t->rows % tiles[i].rows == 0 && t->columns % tiles[i].columns == 0)
@@ -351,42 +369,51 @@ static const tile *tile_for(const vt_gpu_gemm *g, const tile *t) {
   return t;
 }
 
-/* `most` of the blocks along x at a time. What they leave is the product, unless `parts` says that
- * it is parts of it. */
+/* Launches at most `most` blocks along x at a time. The results are those of the product, which may
+ * have an epilogue, unless `partial` says that they are partial results. */
 static vt_status launch_all(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, int64_t blocks,
-                            int64_t most, int parts, vt_gpu_gemm *g) {
+                            int64_t most, int partial, vt_gpu_gemm *g) {
   for (g->first = 0; g->first < blocks; g->first += most) {
-    grid.x = (uint32_t)vt_cuda_least(blocks - g->first, most);
-    VT_TRY(parts ? vt_cuda_launch(c, kernel, grid, g)
-                 : vt_cuda_launch_end(c, kernel, grid, g, sizeof *g));
+    grid.x = (uint32_t)vt_cuda_min(blocks - g->first, most);
+    VT_TRY(partial ? vt_cuda_launch(c, kernel, grid, g)
+                   : vt_cuda_launch_product(c, kernel, grid, g, sizeof *g));
   }
   return VT_OK;
 }
 
-/* Tiles beyond the counters that the device has are another launch. */
-static vt_status launch_parts(vt_cuda_call *c, vt_gpu_gemm *g, uint32_t kernel, int64_t columns,
-                              int64_t units, uint32_t threads, uint32_t floats) {
-  const vt_cuda_grid grid = {1, (uint32_t)units, 1, threads, floats * (uint32_t)sizeof(float)};
+/* A kernel whose thread blocks add the slices of a tile themselves. */
+typedef struct slicing_kernel {
+  uint32_t kernel, threads, floats; /* number; threads, and floats of shared memory, of a block */
+  int64_t columns;                  /* columns that a thread block computes */
+} slicing_kernel;
+
+/* Launches such a kernel. A launch has at most as many tiles as the device has counters. */
+static vt_status launch_slices(vt_cuda_call *c, vt_gpu_gemm *g, slicing_kernel k, int64_t slices) {
+  const vt_cuda_grid grid = {1, (uint32_t)slices, 1, k.threads, k.floats * (uint32_t)sizeof(float)};
   g->tiles_m = 1;
-  g->tiles_n = (uint32_t)vt_cuda_parts(g->n, columns);
-  g->part = units > 1 ? c->work : NULL;
-  g->y_unit = g->products * g->m * g->n;
-  g->arrived = units > 1 ? c->dev->counters : NULL;
-  return launch_all(c, kernel, grid, g->tiles_n * g->products, units > 1 ? VT_CUDA_COUNTERS : CHUNK,
-                    0, g);
+  g->tiles_n = (uint32_t)vt_cuda_ceil_div(g->n, k.columns);
+  g->partials = slices > 1 ? c->work : NULL;
+  g->y_slice = g->products * g->m * g->n;
+  g->arrived = slices > 1 ? c->dev->counters : NULL;
+  return launch_all(c, k.kernel, grid, g->tiles_n * g->products,
+                    slices > 1 ? VT_CUDA_COUNTERS : MAX_X, 0, g);
 }
 
-static uint32_t few_rows(const vt_gpu_gemm *g) { return g->m <= 4 ? 4 : g->m <= 8 ? 8 : 16; }
+static uint32_t skinny_rows(const vt_gpu_gemm *g) { return g->m <= 4 ? 4 : g->m <= 8 ? 8 : 16; }
 
-static uint32_t few_kernel(const vt_gpu_gemm *g) {
-  const uint32_t rows = few_rows(g);
-  return rows == 4 ? VT_GPU_few_4 : rows == 8 ? VT_GPU_few_8 : VT_GPU_few_16;
+static uint32_t skinny_kernel(const vt_gpu_gemm *g) {
+  const uint32_t rows = skinny_rows(g);
+  return rows == 4 ? VT_GPU_skinny_4 : rows == 8 ? VT_GPU_skinny_8 : VT_GPU_skinny_16;
 }
 
-static vt_status launch_few(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
-  const uint32_t rows = few_rows(g);
-  return launch_parts(c, g, few_kernel(g), VT_GPU_FEW_COLUMNS, units, VT_GPU_FEW_THREADS,
-                      rows * VT_GPU_BLOCK + VT_GPU_FEW_COLUMNS * VT_GPU_FEW_PITCH);
+static vt_status launch_skinny(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) {
+  const uint32_t rows = skinny_rows(g);
+  const slicing_kernel k = {
+      .kernel = skinny_kernel(g),
+      .threads = VT_GPU_SKINNY_THREADS,
+      .floats = rows * VT_GPU_BLOCK + VT_GPU_SKINNY_COLUMNS * VT_GPU_SKINNY_PITCH,
+      .columns = VT_GPU_SKINNY_COLUMNS};
+  return launch_slices(c, g, k, slices);
 }
 
 static uint32_t stream_kernel(const vt_gpu_gemm *g) {
@@ -394,84 +421,90 @@ static uint32_t stream_kernel(const vt_gpu_gemm *g) {
   return g->b.by_k ? VT_GPU_stream_along_4 : VT_GPU_stream_across_4;
 }
 
-static vt_status launch_stream(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
+static vt_status launch_stream(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) {
   const uint32_t rows = g->m == 1 ? 1 : VT_GPU_STREAM;
-  if (!g->b.wide) return launch_few(c, g, units);
-  return g->b.by_k ? launch_parts(c, g, stream_kernel(g), VT_GPU_STREAM_THREADS, units,
-                                  VT_GPU_STREAM_THREADS, rows * VT_GPU_BLOCK + VT_GPU_STREAM_ROOM)
-                   : launch_parts(c, g, stream_kernel(g), 2 * VT_GPU_STREAM_THREADS, units,
-                                  VT_GPU_STREAM_THREADS, rows * VT_GPU_BLOCK);
+  if (!g->b.wide) return launch_skinny(c, g, slices);
+  const slicing_kernel k = {
+      .kernel = stream_kernel(g),
+      .threads = VT_GPU_STREAM_THREADS,
+      .floats = rows * VT_GPU_BLOCK + (g->b.by_k ? VT_GPU_STREAM_FLOATS : 0),
+      .columns = g->b.by_k ? VT_GPU_STREAM_THREADS : 2 * VT_GPU_STREAM_THREADS};
+  return launch_slices(c, g, k, slices);
 }
 
-/* There are more parts than one block of threads should add. */
-static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t units) {
-  const vt_cuda_grid grid = {1, (uint32_t)units, 1, VT_GPU_STREAM_THREADS,
-                             VT_GPU_BAND_ROOM * (uint32_t)sizeof(float)};
-  if (!g->b.wide || !g->b.by_k) return launch_few(c, g, units);
+/* The slices are added by another kernel, because there are more than one thread block should add.
+ */
+static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) {
+  const vt_cuda_grid grid = {1, (uint32_t)slices, 1, VT_GPU_STREAM_THREADS,
+                             VT_GPU_BAND_FLOATS * (uint32_t)sizeof(float)};
+  if (!g->b.wide || !g->b.by_k) return launch_skinny(c, g, slices);
   g->tiles_m = 1;
-  g->tiles_n = (uint32_t)vt_cuda_parts(g->n, VT_GPU_STREAM_THREADS);
-  g->part = units > 1 ? c->work : NULL;
-  g->y_unit = g->products * g->m * g->n;
+  g->tiles_n = (uint32_t)vt_cuda_ceil_div(g->n, VT_GPU_STREAM_THREADS);
+  g->partials = slices > 1 ? c->work : NULL;
+  g->y_slice = g->products * g->m * g->n;
   g->arrived = NULL;
-  const int64_t most = vt_cuda_least(CHUNK, UINT32_MAX / units); /* they are numbered */
-  VT_TRY(launch_all(c, VT_GPU_band_along, grid, g->tiles_n * g->products, most, units > 1, g));
-  return units > 1 ? vt_cuda_gemm_sum(c, VT_DTYPE_F32, g, g->unit, c->work) : VT_OK;
+  /* blocks are numbered in 32 bits */
+  const int64_t most = vt_cuda_min(MAX_X, UINT32_MAX / slices);
+  VT_TRY(launch_all(c, VT_GPU_band_along, grid, g->tiles_n * g->products, most, slices > 1, g));
+  return slices > 1 ? vt_cuda_gemm_sum_slices(c, VT_DTYPE_F32, g, g->slice, c->work) : VT_OK;
 }
 
-static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chosen, int64_t units) {
+static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chosen, int64_t slices) {
   const tile *t = tile_for(g, chosen);
-  g->tiles_m = (uint32_t)vt_cuda_parts(g->m, t->rows);
-  g->tiles_n = (uint32_t)vt_cuda_parts(g->n, t->columns);
-  return launch_all(c, t->kernel, (vt_cuda_grid){1, (uint32_t)units, 1, t->threads, t->shared},
-                    tiles_of(g, t), CHUNK, units > 1, g);
+  g->tiles_m = (uint32_t)vt_cuda_ceil_div(g->m, t->rows);
+  g->tiles_n = (uint32_t)vt_cuda_ceil_div(g->n, t->columns);
+  return launch_all(c, t->kernel, (vt_cuda_grid){1, (uint32_t)slices, 1, t->threads, t->shared},
+                    tiles_of(g, t), MAX_X, slices > 1, g);
 }
 
-/* Columns do not lie as their shape let expect, and a thin tile cannot read them. */
-static int is_thwarted(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way) {
+/* Returns 1 if a thin tile cannot load b, because its address is not aligned as its shape promised.
+ */
+static int is_unreadable(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
   vt_gpu_gemm now = *g;
-  if (way->tile >= VT_CUDA_FEW || !is_thin(&tiles[way->tile]) || way->turn) return 0;
-  prepare(&now, dtype);
-  return !comes(&now.b, tiles[way->tile].b);
+  if (variant->tile >= VT_CUDA_SKINNY || !is_thin(&tiles[variant->tile]) || variant->transpose_b)
+    return 0;
+  set_layouts(&now, dtype);
+  return !has_layout(&now.b, tiles[variant->tile].b);
 }
 
-vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
-                          const vt_cuda_variant *way) {
-  static const vt_cuda_variant few = {.tile = VT_CUDA_FEW, .unit = 1};
-  if (is_thwarted(dtype, g, way)) way = &few;
-  const int64_t units = units_of(g, way);
+vt_status vt_cuda_gemm_run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
+                                   const vt_cuda_variant *variant) {
+  static const vt_cuda_variant skinny = {.tile = VT_CUDA_SKINNY, .slice = 1};
+  if (is_unreadable(dtype, g, variant)) variant = &skinny;
+  const int64_t slices = slices_of(g, variant);
   vt_gpu_gemm now = *g;
   if (g->m == 0 || g->n == 0 || g->products == 0) return VT_OK;
-  void *sums = c->work == NULL ? NULL : (char *)c->work + turned_work(dtype, g, way);
-  now.unit = way->unit == 0 ? g->k : way->unit * VT_GPU_BLOCK;
+  void *sums = c->work == NULL ? NULL : (char *)c->work + transposed_scratch(dtype, g, variant);
+  now.slice = variant->slice == 0 ? g->k : variant->slice * VT_GPU_BLOCK;
   now.levels = sums;
-  if (units > 1 && way->tile < VT_CUDA_FEW) vt_cuda_gemm_apart(&now, sums);
-  prepare(&now, dtype);
-  if (way->turn) VT_TRY(turn_over(c, dtype, &now, c->work));
-  if (way->tile == VT_CUDA_FEW) return launch_few(c, &now, units);
-  if (way->tile == VT_CUDA_STREAM) return launch_stream(c, &now, units);
-  if (way->tile == VT_CUDA_BAND) return launch_band(c, &now, units);
-  VT_TRY(launch_tiles(c, &now, &tiles[way->tile], units));
-  return units > 1 ? vt_cuda_gemm_sum(c, dtype, g, now.unit, sums) : VT_OK;
+  if (slices > 1 && variant->tile < VT_CUDA_SKINNY) vt_cuda_gemm_to_partials(&now, sums);
+  set_layouts(&now, dtype);
+  if (variant->transpose_b) VT_TRY(copy_transposed(c, dtype, &now, c->work));
+  if (variant->tile == VT_CUDA_SKINNY) return launch_skinny(c, &now, slices);
+  if (variant->tile == VT_CUDA_STREAM) return launch_stream(c, &now, slices);
+  if (variant->tile == VT_CUDA_BAND) return launch_band(c, &now, slices);
+  VT_TRY(launch_tiles(c, &now, &tiles[variant->tile], slices));
+  return slices > 1 ? vt_cuda_gemm_sum_slices(c, dtype, g, now.slice, sums) : VT_OK;
 }
 
-/* Where operands lie otherwise than their shapes let expect, a run takes another. */
+/* The kernel that is expected from shapes; a run may take another if operands are not aligned. */
 uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
-  const vt_gpu_gemm flip = flipped(g), t = shape_of(&flip, dtype);
-  const vt_cuda_variant way = choose(traits, dtype, &t);
-  if (way.tile == VT_CUDA_FEW) return few_kernel(&t);
-  if (way.tile == VT_CUDA_STREAM) return stream_kernel(&t);
-  if (units_of(&t, &way) > 1) return vt_cuda_gemm_summing(dtype);
-  return way.tile == VT_CUDA_BAND ? VT_GPU_band_along : tiles[way.tile].kernel;
+  const vt_gpu_gemm flip = transposed_product(g), t = without_addresses(&flip, dtype);
+  const vt_cuda_variant variant = choose_variant(traits, dtype, &t);
+  if (variant.tile == VT_CUDA_SKINNY) return skinny_kernel(&t);
+  if (variant.tile == VT_CUDA_STREAM) return stream_kernel(&t);
+  if (slices_of(&t, &variant) > 1) return vt_cuda_gemm_sum_kernel(dtype);
+  return variant.tile == VT_CUDA_BAND ? VT_GPU_band_along : tiles[variant.tile].kernel;
 }
 
-uint64_t vt_cuda_gemm_work(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {
-  const vt_gpu_gemm t = flipped(g);
-  const vt_cuda_variant way = choose(c->traits, dtype, &t);
-  return vt_cuda_variant_work(dtype, &t, &way);
+uint64_t vt_cuda_gemm_scratch(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {
+  const vt_gpu_gemm t = transposed_product(g);
+  const vt_cuda_variant variant = choose_variant(c->traits, dtype, &t);
+  return vt_cuda_gemm_variant_work(dtype, &t, &variant);
 }
 
-vt_status vt_cuda_gemm(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {
-  const vt_gpu_gemm t = flipped(g);
-  const vt_cuda_variant way = choose(c->traits, dtype, &t);
-  return vt_cuda_gemm_by(c, dtype, &t, &way);
+vt_status vt_cuda_gemm_run(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {
+  const vt_gpu_gemm t = transposed_product(g);
+  const vt_cuda_variant variant = choose_variant(c->traits, dtype, &t);
+  return vt_cuda_gemm_run_variant(c, dtype, &t, &variant);
 }

@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_gemm.h - products of matrices: which kernel does one, and how it is cut. What is described
- * is a vt_gpu_gemm with its operands (data, strides, steps), y, bias, sizes and leading axes; the
- * rest is filled in here. */
+ * cuda_gemm.h - matrix products: chooses the kernel and the grid. The caller sets the operands
+ * (data, strides, steps), y, bias, sizes and leading axes of a vt_gpu_gemm; the functions set the
+ * other fields. */
 #ifndef VT_CUDA_GEMM_H
 #define VT_CUDA_GEMM_H
 #include "cuda_backend.h"
 #include "gpu_gemm.h"
 
-/* One way to do a product. */
+/* A kernel variant for a product. */
 typedef struct vt_cuda_variant {
-  uint32_t tile; /* a row of tiles.def; VT_CUDA_FEW and what follows: few rows */
-  uint32_t turn; /* 1: b is copied first, so that its neighbours across lie side by side */
-  int64_t unit;  /* blocks of 256 that are computed apart from others; 0: all of k together */
+  uint32_t tile; /* row number of tiles.def, or VT_CUDA_SKINNY, _STREAM, _BAND: skinny kernels */
+  uint32_t transpose_b; /* 1 to copy b first, transposed, so that it is contiguous across k */
+  int64_t slice;        /* blocks of 256 k per slice of k; 0 if k is not sliced */
 } vt_cuda_variant;
-enum { VT_CUDA_FEW = 1000, VT_CUDA_STREAM, VT_CUDA_BAND };
+enum { VT_CUDA_SKINNY = 1000, VT_CUDA_STREAM, VT_CUDA_BAND };
 
-/* Bytes of scratch that a product needs, and the product. No bit depends on the GPU. */
-uint64_t vt_cuda_gemm_work(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
-vt_status vt_cuda_gemm(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
+/* Bytes of scratch that a product needs, and the product itself. No bit depends on the GPU. */
+uint64_t vt_cuda_gemm_scratch(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
+vt_status vt_cuda_gemm_run(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
 
-/* The kernel that stores the results of a product, and whether its transpose is what is computed.
- */
+/* The kernel that stores the results of a product, and whether the product is computed as the
+ * transpose of y. */
 uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g);
-int vt_cuda_gemm_is_turned(const vt_gpu_gemm *g);
+int vt_cuda_gemm_is_transposed(const vt_gpu_gemm *g);
 
-/* Has the units of a product leave their results in `part`, one after the other. What units of
- * `unit` k have left there becomes the product; and the kernel that does it. */
-void vt_cuda_gemm_apart(vt_gpu_gemm *g, void *part);
-vt_status vt_cuda_gemm_sum(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g, int64_t unit,
-                           void *part);
-uint32_t vt_cuda_gemm_summing(uint32_t dtype);
+/* vt_cuda_gemm_to_partials makes the slices of k of a product leave their results in `partials`,
+ * one slice after the other. vt_cuda_gemm_sum_slices adds what slices of `slice` k have left in
+ * `partials`. vt_cuda_gemm_sum_kernel names the kernel that adds them. */
+void vt_cuda_gemm_to_partials(vt_gpu_gemm *g, void *partials);
+vt_status vt_cuda_gemm_sum_slices(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
+                                  int64_t slice, void *partials);
+uint32_t vt_cuda_gemm_sum_kernel(uint32_t dtype);
 
-/* For tests: the ways that there are for a product, numbered; 0 behind the last one. */
+/* For tests: describes kernel variant number i of a product; returns 0 if there are not that many.
+ */
 int vt_cuda_gemm_variant(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,
                          vt_cuda_variant *out);
-uint64_t vt_cuda_variant_work(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *way);
-vt_status vt_cuda_gemm_by(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
-                          const vt_cuda_variant *way);
+uint64_t vt_cuda_gemm_variant_work(uint32_t dtype, const vt_gpu_gemm *g,
+                                   const vt_cuda_variant *variant);
+vt_status vt_cuda_gemm_run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
+                                   const vt_cuda_variant *variant);
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_groups.c - how the operands of a pointwise kernel lie. Where all of them have groups of
- * neighbours that can be loaded at once, a kernel takes groups (gpu_map.h); which way is taken
- * changes no bit. */
+ * cuda_groups.c - builds the arguments of pointwise kernels. If all operands allow loads of several
+ * neighbouring elements, the kernel processes groups (gpu_map.h). Grouping changes no bit. */
 #include "cuda_chain.h"
 #include "cuda_walk.h"
 
@@ -12,7 +11,8 @@ static uint32_t group_of(const vt_view *const *v, uint32_t n) {
   return VT_GPU_GROUP(bytes);
 }
 
-/* Whether operand k has its elements in aligned groups along the last axis, or one for all. */
+/* Returns 1 if operand k has aligned groups along the last axis, or one element for the whole axis.
+ */
 static int is_grouped(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v, uint32_t group) {
   const uint32_t last = w->rank - 1;
   if (w->stride[k][last] == 0) return k > 0;
@@ -22,7 +22,8 @@ static int is_grouped(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v, 
   return fits;
 }
 
-/* With several axes a group must not reach into the next row. */
+/* Returns 1 if all operands can be grouped. With several axes a group must not reach into the next
+ * row. */
 static int can_group(const vt_gpu_fused_walk *w, const vt_view *const *v, uint32_t n,
                      uint32_t group) {
   if (w->rank == 0 || w->n < group) return 0;
@@ -31,7 +32,7 @@ static int can_group(const vt_gpu_fused_walk *w, const vt_view *const *v, uint32
   return fits;
 }
 
-static void take_groups(vt_gpu_fused *m, const vt_view *const *v, uint32_t n) {
+static void use_groups(vt_gpu_fused *m, const vt_view *const *v, uint32_t n) {
   vt_gpu_fused_walk *w = &m->walk;
   const uint32_t group = group_of(v, n);
   if (!can_group(w, v, n, group)) return;
@@ -52,8 +53,8 @@ static vt_view view_of(const vt_bk_tensor *t, char *const *base) {
   return v;
 }
 
-void vt_cuda_groups(const vt_bk_tensor *to, const vt_bk_tensor *const *from, uint32_t n,
-                    char *const *base, vt_gpu_fused *out) {
+void vt_cuda_pointwise_args(const vt_bk_tensor *to, const vt_bk_tensor *const *from, uint32_t n,
+                            char *const *base, vt_gpu_fused *out) {
   vt_view view[VT_FUSED_OPERANDS] = {view_of(to, base)};
   const vt_view *v[VT_FUSED_OPERANDS] = {&view[0]};
   *out = (vt_gpu_fused){.to = view[0].data};
@@ -63,5 +64,5 @@ void vt_cuda_groups(const vt_bk_tensor *to, const vt_bk_tensor *const *from, uin
     out->from[k] = view[k + 1].data;
   }
   vt_cuda_walk_wide(v, n + 1, &out->walk);
-  take_groups(out, v, n + 1);
+  use_groups(out, v, n + 1);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_images.c - kernels and texts in this binary. The build lists them in cuda_images.inc, and
- * the assembler takes the files in as they are: a compiler would need minutes for arrays of that
- * size. */
+ * cuda_images.c - embeds kernels and source texts in this binary. The build lists them in
+ * cuda_images.inc, and the assembler includes the files as they are: a compiler would need minutes
+ * for arrays of that size. */
 #include "cuda_images.h"
 
-/* The bytes of a file and a zero behind them. */
+/* Defines a symbol with the bytes of a file, followed by a zero. */
 #define VT_CUDA_FILE(symbol, path)                                                              \
   __asm__(".pushsection .rodata\n.balign 16\n.globl " #symbol "\n.hidden " #symbol "\n" #symbol \
           ":\n.incbin \"" path "\"\n.byte 0\n.popsection\n");                                   \
@@ -16,7 +16,7 @@
 #undef VT_CUDA_IMAGE
 #undef VT_CUDA_TEXT
 
-/* An empty row ends this table, because C has no table without rows and there may be no images. */
+/* The last row is empty, because C has no empty tables and there may be no images. */
 const vt_cuda_image vt_cuda_images[VT_CUDA_MODULES + 1] = {
 #define VT_CUDA_IMAGE(name, symbol, size, path) \
   [VT_CUDA_MODULE_##name] = {#name, (const unsigned char *)symbol, size},
@@ -36,7 +36,7 @@ enum {
 #undef VT_CUDA_TEXT
 };
 _Static_assert(IMAGES == 0 || (int)IMAGES == (int)VT_CUDA_MODULES,
-               "there is an image for each module of kernels.def, or none at all");
+               "the build has an image for each module of kernels.def, or no images");
 const uint32_t vt_cuda_images_count = IMAGES;
 
 const vt_cuda_text vt_cuda_texts[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_images.h - what the build has put into this binary for GPUs: the compiled kernels, a module
- * for each .cu file, and the texts that a kernel made while a program is built may include. A build
- * without nvcc has the texts alone. */
+ * cuda_images.h - what the build embeds in this binary for GPUs: a compiled module for each .cu
+ * file, and the source texts that generated kernels may include. A build without nvcc has the texts
+ * only. */
 #ifndef VT_CUDA_IMAGES_H
 #define VT_CUDA_IMAGES_H
 #include <stddef.h>
@@ -16,21 +16,22 @@ enum {
 };
 
 typedef struct vt_cuda_image {
-  const char *module; /* "base": base.cu */
+  const char *module; /* name of the .cu file without its suffix */
   const unsigned char *bytes;
   size_t size;
 } vt_cuda_image;
 
-/* The image of module VT_CUDA_MODULE_... There is one for each, or there are none and the count is
- * 0. */
+/* Images in the order of VT_CUDA_MODULE_<name>. The count is VT_CUDA_MODULES, or 0 if the build had
+ * no nvcc. */
 extern const vt_cuda_image vt_cuda_images[VT_CUDA_MODULES + 1];
 extern const uint32_t vt_cuda_images_count;
-/* "sm_80 sm_90 compute_90", the last as PTX for what comes later; "" without kernels. A build for
- * tests against a driver of ours has "none": its images are a byte each. */
+/* Architectures of the kernels, such as "sm_80 sm_90 compute_90". The last one is PTX, for later
+ * GPUs. It is "" without kernels, and "none" in a build for the emulated GPU, whose images are one
+ * byte each. */
 extern const char vt_cuda_architectures[];
-extern const char vt_cuda_compiler[]; /* "nvcc 13.0", or "" */
+extern const char vt_cuda_compiler[]; /* such as "nvcc 13.0"; "" without kernels */
 
-/* Named as #include names them. */
+/* A source text under the name that #include uses. */
 typedef struct vt_cuda_text {
   const char *name, *text;
 } vt_cuda_text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_images_test.c - what the build has put in: a module for each row, and texts that are enough:
- * whatever one of them includes is there, and where NVRTC is, it compiles the whole of the
- * numerics. */
+ * cuda_images_test.c - what the build embeds: a module for each .cu file, and a closed set of
+ * source texts: whatever one of them includes is in the set, and NVRTC, if there is one, compiles
+ * all of the numerics. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,8 @@ static void test_images(void) {
   }
 }
 
-/* The parts of a fatbin, written as the build lists them: "sm_80 compute_80". */
-static void say_parts(const vt_cuda_image *image, char *out, size_t n) {
+/* Writes the parts of a fatbin as the build lists them: "sm_80 compute_80". */
+static void write_parts(const vt_cuda_image *image, char *out, size_t n) {
   enum { PTX = 1, HEADER = 16, PART = 64 };
   size_t used = 0;
   uint64_t bytes = 0;
@@ -46,7 +46,7 @@ static void say_parts(const vt_cuda_image *image, char *out, size_t n) {
   }
 }
 
-/* It begins as a fatbin does, and has every architecture that is told of. */
+/* Every image is a fatbin with every architecture that the build lists. */
 static void test_whole(void) {
   char parts[256];
   if (vt_cuda_compiler[0] == 0) return;
@@ -54,7 +54,7 @@ static void test_whole(void) {
     uint32_t magic;
     memcpy(&magic, vt_cuda_images[i].bytes, sizeof magic);
     CHECK(magic == 0xba55ed50u);
-    say_parts(&vt_cuda_images[i], parts, sizeof parts);
+    write_parts(&vt_cuda_images[i], parts, sizeof parts);
     CHECK(strcmp(parts, vt_cuda_architectures) == 0);
   }
 }
@@ -66,8 +66,8 @@ static const char *text_named(const char *name, size_t length) {
   return NULL;
 }
 
-/* Those that are never reached where __CUDACC__ and the words of the device are there. */
-static int is_for_others(const char *name) {
+/* Headers that are never included if __CUDACC__ is defined. */
+static int is_host_only(const char *name) {
   return strncmp(name, "gpu_emulated.h", 14) == 0 || strncmp(name, "vt_words.h", 10) == 0;
 }
 
@@ -80,7 +80,7 @@ static void test_closed(void) {
       const size_t length = strcspn(name, "\">\n");
       includes++;
       at = name;
-      if (is_for_others(name) || text_named(name, length) != NULL) continue;
+      if (is_host_only(name) || text_named(name, length) != NULL) continue;
       fprintf(stderr, "%s includes %.*s\n", vt_cuda_texts[i].name, (int)length, name);
       CHECK(0);
     }
@@ -92,16 +92,16 @@ static void test_closed(void) {
 
 static const char program[] =
     "#include \"gpu_words.cuh\"\n#include \"vt_words_cuda.h\"\n#include \"num_all.inc\"\n"
-    "extern \"C\" __global__ void try_one(float *x) { x[0] = vt_both_exp(x[1]); }\n";
+    "extern \"C\" __global__ void try_one(float *x) { x[0] = vt_ff_exp(x[1]); }\n";
 
-static void say_log(const vt_nvrtc *n, void *p) {
+static void print_log(const vt_nvrtc *n, void *p) {
   size_t bytes = 0;
   char *log = n->nvrtcGetProgramLogSize(p, &bytes) == 0 ? malloc(bytes + 1) : NULL;
   if (log != NULL && n->nvrtcGetProgramLog(p, log) == 0) fprintf(stderr, "%.4000s\n", log);
   free(log);
 }
 
-static void *program_of(const vt_nvrtc *n) {
+static void *new_program(const vt_nvrtc *n) {
   enum { MOST = 128 };
   const char *texts[MOST], *names[MOST];
   void *p = NULL;
@@ -121,9 +121,9 @@ static void test_compiles(void) {
   int count = 0;
   if (vt_nvrtc_get(&n, NULL) != VT_OK) return;
   for (char *w = strtok(words, " "); w != NULL; w = strtok(NULL, " ")) option[count++] = w;
-  void *p = program_of(n);
+  void *p = new_program(n);
   const int error = n->nvrtcCompileProgram(p, count, option);
-  if (error != 0) say_log(n, p);
+  if (error != 0) print_log(n, p);
   CHECK(error == 0);
   size_t bytes = 0;
   CHECK(n->nvrtcGetCUBINSize(p, &bytes) == 0);

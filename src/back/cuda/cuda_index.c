@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_index.c - places that are looked up: the gathers and nonzero. Every gather is one walk over
- * the result, along which the operand and the index go with it. */
+ * cuda_index.c - gathers and nonzero. Every gather is one walk over the result, which gives the
+ * offsets of the operand and of the index as well. */
 #include <string.h>
 #include "cuda_lookup.h"
 #include "cuda_sort.h"
@@ -8,9 +8,10 @@
 
 /* ---- lookups ---- */
 
-vt_gpu_lookup vt_cuda_lookup(const vt_view *index, int64_t apart) {
-  return (vt_gpu_lookup){
-      .index = index->data, .wide = index->dtype == VT_DTYPE_I64, .apart = apart};
+vt_gpu_lookup vt_cuda_lookup(const vt_view *index, int64_t coordinate_step) {
+  return (vt_gpu_lookup){.index = index->data,
+                         .wide = index->dtype == VT_DTYPE_I64,
+                         .coordinate_step = coordinate_step};
 }
 
 void vt_cuda_lookup_axis(vt_gpu_lookup *l, int64_t limit, int64_t stride) {
@@ -22,33 +23,35 @@ vt_status vt_cuda_lookup_check(vt_cuda_call *c, const vt_gpu_lookup *l) {
   const vt_view *index = &c->in[1];
   const vt_gpu_check args = {.lookup = *l, .fault = c->fault, .walk = vt_cuda_walk(&index, 1)};
   if (args.walk.n == 0) return VT_OK;
-  VT_TRY(vt_cuda_launch(c, VT_GPU_index_check, vt_cuda_line(c, args.walk.n, 1, 256), &args));
-  return vt_cuda_settle(c, index);
+  VT_TRY(vt_cuda_launch(c, VT_GPU_index_check, vt_cuda_grid_over(c, args.walk.n, 1, 256), &args));
+  return vt_cuda_record_fault(c, index);
 }
 
 /* ---- gathers ---- */
 
-/* Both have the axes of the result: `x` without what the index says, `index` without what it says
- * nothing of. */
-typedef struct gathering {
+/* Views with the axes of the result: `x` has stride 0 along axes that only the index has, and
+ * `index` along axes that only x has. */
+typedef struct gather_views {
   vt_view x, index;
   vt_gpu_lookup lookup;
-} gathering;
+} gather_views;
 
-static gathering gathering_of(const vt_cuda_call *c, int64_t apart) {
-  gathering g = {.x = c->out[0], .index = c->out[0], .lookup = vt_cuda_lookup(&c->in[1], apart)};
+static gather_views gather_views_of(const vt_cuda_call *c, int64_t coordinate_step) {
+  gather_views g = {
+      .x = c->out[0], .index = c->out[0], .lookup = vt_cuda_lookup(&c->in[1], coordinate_step)};
   memset(g.x.stride, 0, sizeof g.x.stride);
   memset(g.index.stride, 0, sizeof g.index.stride);
   return g;
 }
 
-/* Pieces of several elements, where the index is the same for all of a piece. */
-static uint32_t pieces(vt_gpu_gather *a, uint32_t bytes) {
+/* Merges elements into pieces if the index is the same for all of a piece; returns the bytes of a
+ * piece. */
+static uint32_t merge_pieces(vt_gpu_gather *a, uint32_t bytes) {
   const void *const data[2] = {a->to, a->from};
   vt_gpu_walk wide = a->walk;
   const uint32_t rank = wide.rank;
   if (rank == 0 || wide.stride[2][rank - 1] != 0) return bytes;
-  const uint32_t joined = vt_cuda_pieces(&wide, 2, data, bytes), times = joined / bytes;
+  const uint32_t joined = vt_cuda_merge_pieces(&wide, 2, data, bytes), times = joined / bytes;
   for (uint32_t i = 0; i < a->lookup.depth; i++)
     if (a->lookup.stride[i] % times != 0) return bytes;
   for (uint32_t i = 0; i < a->lookup.depth; i++) a->lookup.stride[i] /= times;
@@ -56,22 +59,22 @@ static uint32_t pieces(vt_gpu_gather *a, uint32_t bytes) {
   return joined;
 }
 
-static vt_status gather(vt_cuda_call *c, const gathering *g) {
+static vt_status gather(vt_cuda_call *c, const gather_views *g) {
   const vt_view *const all[3] = {c->out, &g->x, &g->index};
   VT_TRY(vt_cuda_lookup_check(c, &g->lookup));
-  if (vt_cuda_count(&c->in[0]) == 0) return VT_OK; /* every index lies outside */
+  if (vt_cuda_count(&c->in[0]) == 0) return VT_OK; /* every index is out of range */
   vt_gpu_gather args = {
       .to = c->out->data, .from = c->in[0].data, .lookup = g->lookup, .walk = vt_cuda_walk(all, 3)};
-  const uint32_t bytes = pieces(&args, vt_cuda_bytes_of(c->out->dtype));
-  return vt_cuda_launch(c, VT_CUDA_SIZES_TO_16(gather)[bytes], vt_cuda_line(c, args.walk.n, 2, 256),
-                        &args);
+  const uint32_t bytes = merge_pieces(&args, vt_cuda_bytes_of(c->out->dtype));
+  return vt_cuda_launch(c, VT_CUDA_SIZES_TO_16(gather)[bytes],
+                        vt_cuda_grid_over(c, args.walk.n, 2, 256), &args);
 }
 
 /* x (B..., M..., axis, R...), index (B..., I...), result (B..., M..., I..., R...). */
 static vt_status gather_along(vt_cuda_call *c, uint32_t axis, uint32_t batch) {
   const vt_view *x = &c->in[0], *index = &c->in[1];
   const uint32_t inner = index->rank - batch;
-  gathering g = gathering_of(c, 0);
+  gather_views g = gather_views_of(c, 0);
   for (uint32_t i = 0; i < axis; i++) {
     g.x.stride[i] = x->stride[i];
     if (i < batch) g.index.stride[i] = index->stride[i];
@@ -94,7 +97,7 @@ vt_status vt_cuda_run_gather_nd(vt_cuda_call *c) {
   const uint32_t batch = (uint32_t)((const vt_attr_gather_nd *)c->attrs)->batch;
   const vt_view *x = &c->in[0], *index = &c->in[1];
   const uint32_t lead = index->rank - 1, depth = (uint32_t)index->dim[lead];
-  gathering g = gathering_of(c, index->stride[lead]);
+  gather_views g = gather_views_of(c, index->stride[lead]);
   for (uint32_t i = 0; i < lead; i++) {
     g.index.stride[i] = index->stride[i];
     if (i < batch) g.x.stride[i] = x->stride[i];
@@ -106,11 +109,11 @@ vt_status vt_cuda_run_gather_nd(vt_cuda_call *c) {
   return gather(c, &g);
 }
 
-/* index and result have one shape; x is as long or longer on the axes besides `axis`. */
+/* index and result have the same shape; x is at least as long on all axes other than `axis`. */
 vt_status vt_cuda_run_gather_elements(vt_cuda_call *c) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)c->attrs)->axis;
   const vt_view *x = &c->in[0], *index = &c->in[1];
-  gathering g = gathering_of(c, 0);
+  gather_views g = gather_views_of(c, 0);
   for (uint32_t i = 0; i < index->rank; i++) {
     g.index.stride[i] = index->stride[i];
     if (i != axis) g.x.stride[i] = x->stride[i];
@@ -119,17 +122,17 @@ vt_status vt_cuda_run_gather_elements(vt_cuda_call *c) {
   return gather(c, &g);
 }
 
-/* ---- nonzero: counted by parts, then each part knows where its places go ---- */
+/* ---- nonzero: blocks count, prefix sums of counts give each block its first row ---- */
 
-static int64_t list_parts(const vt_cuda_call *c) {
-  return vt_cuda_parts(vt_cuda_count(&c->in[0]), VT_GPU_LISTED);
+static int64_t nonzero_blocks(const vt_cuda_call *c) {
+  return vt_cuda_ceil_div(vt_cuda_count(&c->in[0]), VT_GPU_LISTED);
 }
 
 uint64_t vt_cuda_work_nonzero(const vt_cuda_call *c) {
-  return (uint64_t)list_parts(c) * sizeof(int64_t);
+  return (uint64_t)nonzero_blocks(c) * sizeof(int64_t);
 }
 
-/* Every bit of an integer counts, all but the sign of a floating-point number. */
+/* Bits that make an element nonzero: all bits of an integer, all but the sign of a float. */
 static uint64_t mask_of(uint32_t dtype) {
   const int is_float = dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64 || dtype == VT_DTYPE_F16 ||
                        dtype == VT_DTYPE_BF16;
@@ -151,10 +154,10 @@ vt_status vt_cuda_run_nonzero(vt_cuda_call *c) {
                       .walk = vt_cuda_walk(&x, 1),
                       .rank = x->rank};
   memcpy(args.dim, x->dim, sizeof args.dim);
-  const vt_cuda_grid grid = vt_cuda_line(c, list_parts(c) * 256, 1, 256);
+  const vt_cuda_grid grid = vt_cuda_grid_over(c, nonzero_blocks(c) * 256, 1, 256);
   VT_TRY(vt_cuda_launch(c, VT_CUDA_SIZES(nonzero_count)[bytes], grid, &args));
-  VT_TRY(vt_cuda_sum_before(c, c->work, 1, list_parts(c), c->out[1].data));
+  VT_TRY(vt_cuda_prefix_sums(c, c->work, 1, nonzero_blocks(c), c->out[1].data));
   VT_TRY(vt_cuda_launch(c, VT_CUDA_SIZES(nonzero_list)[bytes], grid, &args));
-  return vt_cuda_launch(c, VT_GPU_nonzero_rest, vt_cuda_line(c, args.bound * args.rank, 1, 256),
-                        &args);
+  return vt_cuda_launch(c, VT_GPU_nonzero_rest,
+                        vt_cuda_grid_over(c, args.bound * args.rank, 1, 256), &args);
 }

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_ints.c - matmul_int, linear_int and conv_int: exact in i32. */
+ * cuda_ints.c - matmul_int, linear_int and conv_int, exact in i32. */
 #include "cuda_conv.h"
 #include "cuda_walk.h"
 #include "gpu_ints.h"
 
 static uint32_t flip_of(const vt_view *v) { return v->dtype == VT_DTYPE_I8 ? 0x80 : 0; }
 
-/* One number for all, or one for each of several. */
-static int64_t step_of(const vt_view *v) {
-  return v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
-}
-static const void *operand(const vt_cuda_call *c, uint32_t i, int64_t *step) {
+/* The data of a zero point or bias, NULL if operand i is absent. *step is its stride, 0 if one
+ * number serves all columns. */
+static const void *column_operand(const vt_cuda_call *c, uint32_t i, int64_t *step) {
   if (c->n_in <= i) return NULL;
-  *step = step_of(&c->in[i]);
-  return c->in[i].data;
+  const vt_view *v = &c->in[i];
+  *step = v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
+  return v->data;
 }
 
-static vt_gpu_ints describe(const vt_cuda_call *c) {
+static vt_gpu_ints ints_args(const vt_cuda_call *c) {
   const vt_view *a = &c->in[0], *b = &c->in[1], *y = c->out;
   vt_view lead[3] = {*y, *a, *b};
   for (int i = 0; i < 3; i++) lead[i].rank -= 2;
@@ -37,9 +36,9 @@ static vt_gpu_ints describe(const vt_cuda_call *c) {
                    .a_flip = flip_of(a),
                    .b_flip = flip_of(b),
                    .lead = vt_cuda_walk(all, 3)};
-  p.za = operand(c, 2, &unused);
-  p.zb = operand(c, 3, &p.zb_step);
-  p.bias = operand(c, 4, &p.bias_step);
+  p.za = column_operand(c, 2, &unused);
+  p.zb = column_operand(c, 3, &p.zb_step);
+  p.bias = column_operand(c, 4, &p.bias_step);
   return p;
 }
 
@@ -51,7 +50,7 @@ static int is_multiple(const vt_gpu_walk *w, uint32_t operand, int64_t of) {
   return 1;
 }
 
-/* Whether pieces of so many bytes are aligned wherever one begins. */
+/* Returns 1 if every piece of `bytes` bytes is contiguous and aligned. */
 static int is_wide(const void *data, int64_t near, int64_t far, int64_t bytes) {
   return near == 1 && far % bytes == 0 && (uintptr_t)data % (uintptr_t)bytes == 0;
 }
@@ -60,12 +59,12 @@ typedef struct tile_size {
   int64_t m, n;
 } tile_size;
 static const tile_size large = {128, 128}, small = {64, 64};
-enum { LEAST = 16 }; /* products of a sum that are worth a tile */
+enum { LEAST_K = 16 }; /* fewest products per result that make a tiled kernel worthwhile */
 
 static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, tile_size size) {
   vt_gpu_ints_tile t = {.p = *p,
-                        .tiles_m = (uint32_t)vt_cuda_parts(p->m, size.m),
-                        .tiles_n = (uint32_t)vt_cuda_parts(p->n, size.n)};
+                        .tiles_m = (uint32_t)vt_cuda_ceil_div(p->m, size.m),
+                        .tiles_n = (uint32_t)vt_cuda_ceil_div(p->n, size.n)};
   t.a_wide = is_wide(p->a, p->a_step, p->a_row, 16) && is_multiple(&p->lead, 1, 16);
   t.b_squares = p->b_column == 1 && p->b_step != 1;
   t.b_wide = t.b_squares ? is_wide(p->b, p->b_column, p->b_step, 4) && is_multiple(&p->lead, 2, 4)
@@ -75,19 +74,21 @@ static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, tile_size size) {
 }
 
 static int64_t tiles_of(const vt_gpu_ints *p, tile_size size) {
-  return vt_cuda_parts(p->m, size.m) * vt_cuda_parts(p->n, size.n) * p->lead.n;
+  return vt_cuda_ceil_div(p->m, size.m) * vt_cuda_ceil_div(p->n, size.n) * p->lead.n;
 }
 
-/* Few rows, in words of four, and columns that can be read in order. */
-static int is_few(const vt_gpu_ints_tile *t) {
+/* Returns 1 if the skinny kernels can compute it: few rows, readable in words of four, and b
+ * contiguous along or across k. */
+static int is_skinny(const vt_gpu_ints_tile *t) {
   const vt_gpu_ints *p = &t->p;
   return p->m <= 16 && (t->b_squares || p->b_step == 1) && is_multiple(&p->lead, 1, 4) &&
          is_wide(p->a, p->a_step, p->m == 1 ? 0 : p->a_row, 4);
 }
 
-static vt_status run_few(vt_cuda_call *c, const vt_gpu_ints_tile *t) {
+static vt_status run_skinny(vt_cuda_call *c, const vt_gpu_ints_tile *t) {
   const vt_cuda_grid grid = {(uint32_t)(t->tiles_m * t->tiles_n * t->p.lead.n), 1, 1, 256, 0};
-  return vt_cuda_launch(c, t->b_squares ? VT_GPU_ints_few_across : VT_GPU_ints_few_along, grid, t);
+  return vt_cuda_launch(c, t->b_squares ? VT_GPU_ints_skinny_across : VT_GPU_ints_skinny_along,
+                        grid, t);
 }
 
 /* Bytes of shared memory: two stages of both operands. */
@@ -95,19 +96,20 @@ static uint32_t shared_of(tile_size size) {
   return (uint32_t)(size.m + size.n) * 2 * VT_GPU_INTS_PITCH;
 }
 
-/* The larger tile reads less; it is taken where there are enough of it for every processor. */
+/* The larger tile reads less. It is used if there are enough tiles for every multiprocessor. */
 static int is_large(const vt_cuda_call *c, const vt_gpu_ints *p) {
   return tiles_of(p, large) >= c->traits->processors;
 }
 
 vt_status vt_cuda_run_matmul_int(vt_cuda_call *c) {
-  static const tile_size few = {VT_GPU_INTS_FEW_ROWS, VT_GPU_INTS_FEW_COLUMNS};
+  static const tile_size skinny = {VT_GPU_INTS_SKINNY_ROWS, VT_GPU_INTS_SKINNY_COLUMNS};
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  const vt_gpu_ints p = describe(c);
-  if (p.k < LEAST || tiles_of(&p, few) > INT32_MAX)
-    return vt_cuda_launch(c, VT_GPU_ints_each, vt_cuda_line(c, vt_cuda_count(c->out), 1, 256), &p);
-  const vt_gpu_ints_tile f = tile_of(&p, few);
-  if (is_few(&f)) return run_few(c, &f);
+  const vt_gpu_ints p = ints_args(c);
+  if (p.k < LEAST_K || tiles_of(&p, skinny) > INT32_MAX)
+    return vt_cuda_launch(c, VT_GPU_ints_each, vt_cuda_grid_over(c, vt_cuda_count(c->out), 1, 256),
+                          &p);
+  const vt_gpu_ints_tile f = tile_of(&p, skinny);
+  if (is_skinny(&f)) return run_skinny(c, &f);
   const tile_size size = is_large(c, &p) ? large : small;
   const vt_gpu_ints_tile t = tile_of(&p, size);
   const vt_cuda_grid grid = {(uint32_t)tiles_of(&p, size), 1, 1, 256, shared_of(size)};
@@ -116,21 +118,21 @@ vt_status vt_cuda_run_matmul_int(vt_cuda_call *c) {
 
 /* ---- conv_int ---- */
 
-static vt_gpu_direct_conv_int describe_conv(const vt_cuda_call *c) {
+static vt_gpu_direct_conv_int conv_int_args(const vt_cuda_call *c) {
   const vt_attr_conv_int *a = c->attrs;
   const vt_window_lists l = {
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
-  vt_gpu_direct_conv_int p = {.slide = vt_cuda_direct_conv(c, &l, a->groups),
+  vt_gpu_direct_conv_int p = {.conv = vt_cuda_direct_conv(c, &l, a->groups),
                               .x_flip = flip_of(&c->in[0]),
                               .w_flip = flip_of(&c->in[1])};
   int64_t unused;
-  p.x_zero = operand(c, 2, &unused);
-  p.w_zero = operand(c, 3, &p.w_zero_step);
-  p.slide.bias = operand(c, 4, &p.slide.bias_step);
+  p.x_zero = column_operand(c, 2, &unused);
+  p.w_zero = column_operand(c, 3, &p.w_zero_step);
+  p.conv.bias = column_operand(c, 4, &p.conv.bias_step);
   return p;
 }
 
-/* Where images and groups of y, x and the weight begin. */
+/* A walk over images and groups, with the offsets of y, x and the weight. */
 static vt_gpu_walk lead_of(const vt_gpu_direct_conv *s) {
   const int64_t step[3][2] = {{s->y_image, s->y_group}, {s->x_image, s->x_group}, {0, s->w_group}};
   vt_view v[3];
@@ -140,11 +142,12 @@ static vt_gpu_walk lead_of(const vt_gpu_direct_conv *s) {
   return vt_cuda_walk(all, 3);
 }
 
-/* As a product: rows are places, columns are rows of the weight. 0: it is none that has tiles. */
+/* Describes the convolution as a product: rows are output positions, columns are rows of the
+ * weight. Returns 0 if tiled kernels cannot or should not compute it. */
 static int product_of(const vt_cuda_call *c, const vt_gpu_direct_conv_int *s,
                       vt_gpu_ints_conv *out) {
   vt_gpu_conv v;
-  if (s->slide.length < LEAST || !vt_cuda_conv_tiled(c, &s->slide, &v)) return 0;
+  if (s->conv.length < LEAST_K || !vt_cuda_conv_tiled(c, &s->conv, &v)) return 0;
   *out = (vt_gpu_ints_conv){.t.p = {.a = v.x,
                                     .b = v.g.a.data,
                                     .za = s->x_zero,
@@ -162,27 +165,27 @@ static int product_of(const vt_cuda_call *c, const vt_gpu_direct_conv_int *s,
                                     .bias_step = v.g.bias_row,
                                     .a_flip = s->x_flip,
                                     .b_flip = s->w_flip,
-                                    .lead = lead_of(&s->slide)},
+                                    .lead = lead_of(&s->conv)},
                             .gather = v.gather,
-                            .groups = s->slide.groups};
+                            .groups = s->conv.groups};
   return tiles_of(&out->t.p, small) <= INT32_MAX;
 }
 
 static vt_status run_tiles(vt_cuda_call *c, vt_gpu_ints_conv *v) {
-  const int by_large = is_large(c, &v->t.p);
-  const tile_size size = by_large ? large : small;
+  const int use_large = is_large(c, &v->t.p);
+  const tile_size size = use_large ? large : small;
   const uint32_t taps = 2 * VT_GPU_INTS_STEP * (uint32_t)sizeof(vt_gpu_tap);
   v->t = tile_of(&v->t.p, size);
   const vt_cuda_grid grid = {(uint32_t)tiles_of(&v->t.p, size), 1, 1, 256, shared_of(size) + taps};
-  return vt_cuda_launch(c, by_large ? VT_GPU_ints_conv_128_128 : VT_GPU_ints_conv_64_64, grid, v);
+  return vt_cuda_launch(c, use_large ? VT_GPU_ints_conv_128_128 : VT_GPU_ints_conv_64_64, grid, v);
 }
 
 vt_status vt_cuda_run_conv_int(vt_cuda_call *c) {
   vt_gpu_ints_conv v;
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  const vt_gpu_direct_conv_int p = describe_conv(c);
+  const vt_gpu_direct_conv_int p = conv_int_args(c);
   if (product_of(c, &p, &v)) return run_tiles(c, &v);
-  const int64_t total = vt_cuda_direct_conv_total(&p.slide);
-  const uint32_t kernel = p.slide.small ? VT_GPU_conv_int_each : VT_GPU_conv_int_huge;
-  return vt_cuda_launch(c, kernel, vt_cuda_line(c, total, 1, p.slide.small ? 256 : 128), &p);
+  const int64_t total = vt_cuda_direct_conv_total(&p.conv);
+  const uint32_t kernel = p.conv.small ? VT_GPU_conv_int_each : VT_GPU_conv_int_huge;
+  return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, total, 1, p.conv.small ? 256 : 128), &p);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_ints_test.c - products and convolutions of small integers on a GPU against the reference's
- * kernels: all types, zero points and biases, shapes by lot. Without a device there is nothing to
- * try. */
-#include "slid_test.h"
+ * cuda_ints_test.c - products and convolutions of 8-bit integers on a GPU against the reference
+ * kernels: all types, zero points and biases, random shapes. Skipped without a device. */
+#include "device_trial_test.h"
 
 static uint32_t random_byte(void) { return random_of(0, 1) ? VT_DTYPE_I8 : VT_DTYPE_U8; }
 
@@ -14,8 +13,8 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
 
 /* ---- matmul_int, linear_int ---- */
 
-/* b has the leading axes of a, none, or some that are repeated. */
-static void make_product(device *d, trial *t, int64_t m, int64_t n, int64_t k, uint32_t lead) {
+/* Adds operands; b has the leading axes of a, none, or some that repeat. */
+static void add_operands(device *d, trial *t, int64_t m, int64_t n, int64_t k, uint32_t lead) {
   const int64_t a[4] = {random_of(1, 3), random_of(1, 2), m, k}, b[4] = {1, a[1], k, n};
   const uint32_t own = random_of(0, 1) ? lead : 0;
   t->in[0] = view_random(d, random_byte(), lead + 2, a + 2 - lead, 0, 0);
@@ -29,7 +28,7 @@ static void make_product(device *d, trial *t, int64_t m, int64_t n, int64_t k, u
 static void try_product(device *d, int64_t m, int64_t n, int64_t k, uint32_t lead, uint32_t n_in) {
   trial t = {.op = n_in == 5 ? VT_OP_linear_int : VT_OP_matmul_int, .n_in = n_in};
   int64_t y[4] = {0, 0, m, n};
-  make_product(d, &t, m, n, k, lead);
+  add_operands(d, &t, m, n, k, lead);
   if (n_in == 5 && t.in[1].rank != 2) {
     d->used = 0;
     return;
@@ -40,7 +39,8 @@ static void try_product(device *d, int64_t m, int64_t n, int64_t k, uint32_t lea
   trial_run(d, &t, first, n_in == 5 ? "linear_int" : "matmul_int");
 }
 
-/* As many of the larger tiles as make them be taken, whatever the card, the last of them cut. */
+/* A product with enough large tiles to be computed with them on this card; the last tiles are
+ * incomplete. */
 static void try_large(device *d, int64_t k, uint32_t n_in) {
   int64_t side = 1;
   while (side * side < vt_cuda_card_traits(d->dev->card)->processors) side++;
@@ -64,36 +64,36 @@ static void products(device *d) {
       try_product(d, m, 96, 4 * random_of(4, 300), n_in % 2, n_in);
     }
   try_product(d, 1, 1, 4096, 0, 2);
-  try_product(d, 3, 5, 33025, 0, 4); /* the most that surely fits */
+  try_product(d, 3, 5, 33025, 0, 4); /* the largest k that cannot overflow */
   try_product(d, 0, 5, 3, 0, 2);
 }
 
 /* ---- conv_int ---- */
 
-typedef struct sliding {
+typedef struct conv_shape {
   uint32_t axes, n_in;
-  int dense;                           /* as tiles take it */
-  int64_t images, groups, depth, rows; /* depth, rows: of a group */
+  int dense;                           /* layouts that tiled kernels support */
+  int64_t images, groups, depth, rows; /* channels and rows of the weight, per group */
   int64_t dim[3], kernel[3], stride[3], dilation[3], low[3], high[3];
-} sliding;
+} conv_shape;
 
-static vt_view conv_view(device *d, const sliding *s, uint32_t dtype, const int64_t *dim,
+static vt_view conv_view(device *d, const conv_shape *s, uint32_t dtype, const int64_t *dim,
                          int result) {
   return s->dense ? view_dense(d, dtype, s->axes + 2, dim, 0)
                   : view_random(d, dtype, s->axes + 2, dim, 0, result);
 }
 
-static void try_conv(device *d, const sliding *s) {
+static void try_conv(device *d, const conv_shape *s) {
   const int64_t outputs = s->rows * s->groups;
   int64_t x[5] = {s->images, s->depth * s->groups}, w[5] = {outputs, s->depth};
   int64_t y[5] = {s->images, outputs};
   for (uint32_t i = 0; i < s->axes; i++) {
     const int64_t met = (s->kernel[i] - 1) * s->dilation[i] + 1;
-    const int64_t room = s->dim[i] + s->low[i] + s->high[i] - met;
-    if (room < 0) return;
+    const int64_t space = s->dim[i] + s->low[i] + s->high[i] - met;
+    if (space < 0) return;
     x[2 + i] = s->dim[i];
     w[2 + i] = s->kernel[i];
-    y[2 + i] = room / s->stride[i] + 1;
+    y[2 + i] = space / s->stride[i] + 1;
   }
   const vt_attr_conv_int a = {.size = sizeof a,
                               .stride = list_of(s->stride, s->axes),
@@ -113,12 +113,12 @@ static void try_conv(device *d, const sliding *s) {
 }
 
 static void try_any_conv(device *d) {
-  sliding s = {.axes = (uint32_t)random_of(1, 3),
-               .n_in = (uint32_t)random_of(2, 5),
-               .images = random_of(1, 3),
-               .groups = random_of(0, 2) ? 1 : random_of(1, 3),
-               .depth = random_of(1, 9),
-               .rows = random_of(1, 20)};
+  conv_shape s = {.axes = (uint32_t)random_of(1, 3),
+                  .n_in = (uint32_t)random_of(2, 5),
+                  .images = random_of(1, 3),
+                  .groups = random_of(0, 2) ? 1 : random_of(1, 3),
+                  .depth = random_of(1, 9),
+                  .rows = random_of(1, 20)};
   for (uint32_t i = 0; i < s.axes; i++) {
     s.dim[i] = random_of(1, s.axes == 1 ? 60 : 7);
     s.kernel[i] = random_of(1, 3);
@@ -130,7 +130,7 @@ static void try_any_conv(device *d) {
   try_conv(d, &s);
 }
 
-static void try_tiled(device *d, const sliding *s, const char *kernel) {
+static void try_tiled(device *d, const conv_shape *s, const char *kernel) {
   const uint32_t before = log_lines(kernel);
   try_conv(d, s);
   const uint32_t now = log_lines(kernel) - before;
@@ -138,24 +138,24 @@ static void try_tiled(device *d, const sliding *s, const char *kernel) {
   CHECK(!is_logged() || now == 1);
 }
 
-/* Several steps of the tiles, cut at every end, and as many of the larger ones as make them be
- * taken, whatever the card. */
+/* Convolutions of several steps with incomplete tiles at every edge, with small tiles and, for
+ * enough images, with large ones. */
 static void try_tiled_convs(device *d) {
   for (uint32_t n_in = 2; n_in <= 5; n_in++) {
-    sliding s = {.axes = 2,
-                 .n_in = n_in,
-                 .dense = 1,
-                 .images = 2,
-                 .groups = 2,
-                 .depth = 23,
-                 .rows = 65,
-                 .dim = {9, 8},
-                 .kernel = {3, 3},
-                 .stride = {1, 1},
-                 .dilation = {1, 1},
-                 .low = {1, 1},
-                 .high = {1, 1}};
-    try_conv(d, &s); /* by which tile depends on the card */
+    conv_shape s = {.axes = 2,
+                    .n_in = n_in,
+                    .dense = 1,
+                    .images = 2,
+                    .groups = 2,
+                    .depth = 23,
+                    .rows = 65,
+                    .dim = {9, 8},
+                    .kernel = {3, 3},
+                    .stride = {1, 1},
+                    .dilation = {1, 1},
+                    .low = {1, 1},
+                    .high = {1, 1}};
+    try_conv(d, &s); /* the card decides the tile */
     s.images = 1;
     s.groups = 1;
     try_tiled(d, &s, "ints_conv_64_64");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_lines.c - tensors as lines. */
+ * cuda_lines.c - views of tensors as lines. */
 #include "cuda_lines.h"
 #include "cuda_walk.h"
 
@@ -9,13 +9,13 @@ int vt_cuda_is_empty(const vt_view *v) {
   return empty;
 }
 
-unsigned vt_cuda_mask(const vt_attr_list *axes, uint32_t rank) {
+unsigned vt_cuda_axes_mask(const vt_attr_list *axes, uint32_t rank) {
   unsigned mask = axes->n == 0 ? (1u << rank) - 1 : 0;
   for (int64_t i = 0; i < axes->n; i++) mask |= 1u << axes->v[i];
   return mask;
 }
 
-vt_view vt_cuda_kept(const vt_view *y, const vt_view *x, unsigned mask) {
+vt_view vt_cuda_keepdims(const vt_view *y, const vt_view *x, unsigned mask) {
   vt_view kept = *y;
   uint32_t from = 0;
   if (y->rank == x->rank) return kept;
@@ -31,7 +31,7 @@ vt_view vt_cuda_kept(const vt_view *y, const vt_view *x, unsigned mask) {
 
 static int64_t size_of(int64_t n) { return n < 0 ? -n : n; }
 
-/* The axes of a mask, in order. Once one is empty the others do not matter. */
+/* The axes of a mask, in order. If one of them is empty, only that one. */
 static uint32_t axes_of(const vt_view *x, unsigned mask, uint32_t *axis) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < x->rank; i++)
@@ -44,7 +44,7 @@ static uint32_t axes_of(const vt_view *x, unsigned mask, uint32_t *axis) {
   return n;
 }
 
-/* Those that lie further apart in x first; axes of one step stay as they are. */
+/* Sorts axes by descending stride in x; axes with equal strides keep their order. */
 static void sort_axes(const vt_view *x, uint32_t *axis, uint32_t n) {
   for (uint32_t i = 1; i < n; i++) {
     const uint32_t a = axis[i];
@@ -85,11 +85,11 @@ vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned mas
 static int64_t last_stride(const vt_gpu_walk *w, uint32_t k) {
   return w->rank == 0 ? INT64_MAX : size_of(w->stride[k][w->rank - 1]);
 }
-int vt_cuda_lines_contiguous(const vt_cuda_lines *l, uint32_t k) {
+int vt_cuda_lines_interleaved(const vt_cuda_lines *l, uint32_t k) {
   return l->lines.n > 1 && last_stride(&l->lines, k) < last_stride(&l->along, k);
 }
 
-void vt_cuda_lines_number(vt_gpu_walk *lines, uint32_t k, int64_t each) {
+void vt_cuda_lines_as_vector(vt_gpu_walk *lines, uint32_t k, int64_t each) {
   if (lines->n > 0 && lines->n * each >= INT32_MAX) lines->small = 0;
   for (uint32_t i = lines->rank; i-- > 0;) {
     lines->stride[k][i] = each;

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_lookup.h - what gathers and scatters share: an index names slices of a tensor. */
+ * cuda_lookup.h - what gathers and scatters share: an index tensor whose rows are coordinates of
+ * slices of another tensor. */
 #ifndef VT_CUDA_LOOKUP_H
 #define VT_CUDA_LOOKUP_H
 #include "cuda_backend.h"
 #include "gpu_lookup.h"
 
-/* The coordinates of a row lie `apart` elements from one another; none of them is known yet. */
-vt_gpu_lookup vt_cuda_lookup(const vt_view *index, int64_t apart);
-/* One more: what it must be less than, and how far apart two places along it are. */
+/* A lookup without axes; the coordinates of a row are `coordinate_step` elements from each other in
+ * the index. */
+vt_gpu_lookup vt_cuda_lookup(const vt_view *index, int64_t coordinate_step);
+/* Adds an axis: coordinates must be below `limit`, and neighbouring ones are `stride` elements
+ * apart. */
 void vt_cuda_lookup_axis(vt_gpu_lookup *l, int64_t limit, int64_t stride);
-/* Looks at all of the second operand, and keeps the first that lies outside as the run's fault. */
+/* Issues a check of all indices in the step's second operand; the first one out of range becomes
+ * the run's index fault. */
 vt_status vt_cuda_lookup_check(vt_cuda_call *c, const vt_gpu_lookup *l);
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_matmul.c - matmul, linear and matmul_masked as products of matrices: leading axes that lie
- * one after the other become rows, the others products of their own. */
+ * cuda_matmul.c - matmul, linear and matmul_masked as matrix products. Leading axes that are
+ * contiguous with the rows are merged into the rows; other leading axes number the products. */
 #include "cuda_epilogue.h"
 
-/* The stride of x along leading axis i of `rank`: 0 where it has none or is repeated. */
+/* The stride of x along leading axis i of `rank` leading axes: 0 if x does not have the axis or
+ * repeats along it. */
 static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
   const uint32_t missing = rank + 2 - x->rank;
   return i < missing || x->dim[i - missing] == 1 ? 0 : x->stride[i - missing];
 }
 
-static void take_axes(vt_gpu_gemm *g, const vt_view *a, const vt_view *b, const vt_view *y) {
+static void set_leading_axes(vt_gpu_gemm *g, const vt_view *a, const vt_view *b, const vt_view *y) {
   g->products = 1;
   for (uint32_t i = 0; i + 2 < y->rank; i++) {
     if (y->dim[i] == 1) continue;
@@ -21,8 +22,8 @@ static void take_axes(vt_gpu_gemm *g, const vt_view *a, const vt_view *b, const 
   }
 }
 
-/* The last leading axis continues the rows when b does not change along it. */
-static void reduce_axes(vt_gpu_gemm *g) {
+/* Merges the last leading axis into the rows if b does not change along it and the strides fit. */
+static void merge_leading_axes(vt_gpu_gemm *g) {
   while (g->rank > 0 && g->products > 0) {
     const uint32_t i = g->rank - 1;
     const int follows = g->a.step[i] == g->m * g->a.across && g->y_step[i] == g->m * g->y_row;
@@ -37,10 +38,10 @@ static void reduce_axes(vt_gpu_gemm *g) {
   }
 }
 
-static vt_gpu_gemm matrices_of(const vt_cuda_call *c, int64_t turn_a, int64_t turn_b) {
+static vt_gpu_gemm matrices_of(const vt_cuda_call *c, int64_t transpose_a, int64_t transpose_b) {
   const vt_view *a = &c->in[0], *b = &c->in[1], *y = c->out;
-  const uint32_t ra = a->rank - (turn_a ? 1 : 2), ka = a->rank - (turn_a ? 2 : 1);
-  const uint32_t kb = b->rank - (turn_b ? 1 : 2), nb = b->rank - (turn_b ? 2 : 1);
+  const uint32_t ra = a->rank - (transpose_a ? 1 : 2), ka = a->rank - (transpose_a ? 2 : 1);
+  const uint32_t kb = b->rank - (transpose_b ? 1 : 2), nb = b->rank - (transpose_b ? 2 : 1);
   vt_gpu_gemm g = {.a = {.data = a->data, .across = a->stride[ra], .along = a->stride[ka]},
                    .b = {.data = b->data, .across = b->stride[nb], .along = b->stride[kb]},
                    .y = y->data,
@@ -49,20 +50,20 @@ static vt_gpu_gemm matrices_of(const vt_cuda_call *c, int64_t turn_a, int64_t tu
                    .m = a->dim[ra],
                    .n = b->dim[nb],
                    .k = a->dim[ka]};
-  take_axes(&g, a, b, y);
+  set_leading_axes(&g, a, b, y);
   return g;
 }
 
-static vt_gpu_gemm plain(const vt_cuda_call *c) {
+static vt_gpu_gemm matmul_of(const vt_cuda_call *c) {
   const vt_attr_matmul *a = c->attrs;
   vt_gpu_gemm g = matrices_of(c, a->transpose_a, a->transpose_b);
-  reduce_axes(&g);
+  merge_leading_axes(&g);
   return g;
 }
 
-static vt_gpu_gemm linear(const vt_cuda_call *c) {
+static vt_gpu_gemm linear_of(const vt_cuda_call *c) {
   vt_gpu_gemm g = matrices_of(c, 0, 0);
-  reduce_axes(&g);
+  merge_leading_axes(&g);
   if (c->n_in == 3) {
     g.bias = c->in[2].data;
     g.bias_column = c->in[2].stride[0];
@@ -71,33 +72,33 @@ static vt_gpu_gemm linear(const vt_cuda_call *c) {
 }
 
 int vt_cuda_product_matmul(const vt_cuda_call *c, vt_cuda_product *out) {
-  *out = (vt_cuda_product){.v.g = plain(c)};
+  *out = (vt_cuda_product){.v.g = matmul_of(c)};
   return 1;
 }
 int vt_cuda_product_linear(const vt_cuda_call *c, vt_cuda_product *out) {
-  *out = (vt_cuda_product){.v.g = linear(c)};
+  *out = (vt_cuda_product){.v.g = linear_of(c)};
   return 1;
 }
 
 uint64_t vt_cuda_work_matmul(const vt_cuda_call *c) {
-  const vt_gpu_gemm g = plain(c);
-  return vt_cuda_gemm_work(c, c->out->dtype, &g);
+  const vt_gpu_gemm g = matmul_of(c);
+  return vt_cuda_gemm_scratch(c, c->out->dtype, &g);
 }
 vt_status vt_cuda_run_matmul(vt_cuda_call *c) {
-  const vt_gpu_gemm g = plain(c);
-  return vt_cuda_gemm(c, c->out->dtype, &g);
+  const vt_gpu_gemm g = matmul_of(c);
+  return vt_cuda_gemm_run(c, c->out->dtype, &g);
 }
 
 uint64_t vt_cuda_work_linear(const vt_cuda_call *c) {
-  const vt_gpu_gemm g = linear(c);
-  return vt_cuda_gemm_work(c, c->out->dtype, &g);
+  const vt_gpu_gemm g = linear_of(c);
+  return vt_cuda_gemm_scratch(c, c->out->dtype, &g);
 }
 vt_status vt_cuda_run_linear(vt_cuda_call *c) {
-  const vt_gpu_gemm g = linear(c);
-  return vt_cuda_gemm(c, c->out->dtype, &g);
+  const vt_gpu_gemm g = linear_of(c);
+  return vt_cuda_gemm_run(c, c->out->dtype, &g);
 }
 
-/* Which products are absent is one thing for each row, so that rows do not become longer. */
+/* Leading axes are not merged into rows here, because the mask differs from row to row. */
 vt_status vt_cuda_run_matmul_masked(vt_cuda_call *c) {
   const vt_attr_matmul *a = c->attrs;
   const vt_view *present = &c->in[2], *y = c->out;
@@ -110,5 +111,5 @@ vt_status vt_cuda_run_matmul_masked(vt_cuda_call *c) {
     if (y->dim[i] != 1) args.p_step[axis++] = lead_step(present, y->rank - 2, i);
   const int64_t n = args.g.products * args.g.m * args.g.n;
   return vt_cuda_launch(c, y->dtype == VT_DTYPE_F64 ? VT_GPU_masked_f64 : VT_GPU_masked_f32,
-                        vt_cuda_line(c, n, 1, 256), &args);
+                        vt_cuda_grid_over(c, n, 1, 256), &args);
 }

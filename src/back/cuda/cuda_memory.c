@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_memory.c - memory of the card, and what passes between it and the host: through two pieces
- * of pinned memory, one filled while the other is on its way. A copy to the card returns when the
- * host's bytes are no longer needed; it is done before whatever is issued after it. */
+ * cuda_memory.c - memory of the card, and copies between it and the host. They go through two
+ * buffers of pinned memory, so that one is filled while the other is transferred. An upload returns
+ * when the host's bytes are no longer needed; it is complete before any work that is issued after
+ * it. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include "cuda_backend.h"
 
-enum { PIECES = 2, PIECE_BYTES = 4 << 20, KEPT = 16 };
+enum { PIECES = 2, PIECE_BYTES = 4 << 20, POOL = 16 };
 
 struct vt_cuda_staging {
-  const vt_cuda_card *card; /* NULL: this one is not made */
-  int lent;
+  const vt_cuda_card *card; /* card whose pinned memory this is; NULL if nothing is allocated */
+  int borrowed;
   char *piece[PIECES];
-  void *done[PIECES]; /* events: the piece may be used again */
+  void *done[PIECES]; /* events that mark when each piece may be reused */
   uint32_t next;
 };
 
-/* Pinning memory takes longer than many programs run, so that what a device leaves the next one on
- * its card takes over. */
+/* Staging memory of closed devices, for the next device on the same card: pinning memory takes
+ * longer than many programs run. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static vt_cuda_staging kept[KEPT];
+static vt_cuda_staging pool[POOL];
 
 void *vt_cuda_memory_new(const vt_bk_host *host, uint64_t n, uint64_t size) {
   void *p = host->resize(host->user, NULL, 0, n * size + 1);
@@ -41,10 +42,10 @@ static void staging_done(const vt_cu *cu, vt_cuda_staging *s) {
     if (s->done[i] != NULL) (void)cu->cuEventDestroy(s->done[i]);
     if (s->piece[i] != NULL) (void)cu->cuMemFreeHost(s->piece[i]);
   }
-  *s = (vt_cuda_staging){.lent = s->lent};
+  *s = (vt_cuda_staging){.borrowed = s->borrowed};
 }
 
-static int staging_make(const vt_bk_device *dev, vt_cuda_staging *s) {
+static int staging_pin(const vt_bk_device *dev, vt_cuda_staging *s) {
   const vt_cu *cu = driver(dev);
   int e = VT_CU_SUCCESS;
   for (uint32_t i = 0; i < PIECES && e == VT_CU_SUCCESS; i++) {
@@ -58,72 +59,72 @@ static int staging_make(const vt_bk_device *dev, vt_cuda_staging *s) {
   return e;
 }
 
-/* One that was left, else a place for one; NULL when all are lent. */
-static vt_cuda_staging *staging_lend(const vt_cuda_card *card) {
+/* Takes staging memory from the pool, or an unused slot of it; NULL if all are in use. */
+static vt_cuda_staging *staging_borrow(const vt_cuda_card *card) {
   vt_cuda_staging *found = NULL;
   pthread_mutex_lock(&lock);
-  for (int i = 0; i < KEPT; i++) {
-    vt_cuda_staging *s = &kept[i];
-    if (!s->lent && (s->card == card || (s->card == NULL && found == NULL))) found = s;
+  for (int i = 0; i < POOL; i++) {
+    vt_cuda_staging *s = &pool[i];
+    if (!s->borrowed && (s->card == card || (s->card == NULL && found == NULL))) found = s;
     if (found != NULL && found->card == card) break;
   }
-  if (found != NULL) found->lent = 1;
+  if (found != NULL) found->borrowed = 1;
   pthread_mutex_unlock(&lock);
   return found;
 }
 
-static void staging_give(vt_cuda_staging *s) {
+static void staging_return(vt_cuda_staging *s) {
   pthread_mutex_lock(&lock);
-  s->lent = 0;
+  s->borrowed = 0;
   pthread_mutex_unlock(&lock);
 }
 
-static int is_kept(const vt_cuda_staging *s) { return s >= kept && s < kept + KEPT; }
+static int is_pooled(const vt_cuda_staging *s) { return s >= pool && s < pool + POOL; }
 
 int32_t vt_cuda_staging_new(vt_bk_device *dev) {
-  vt_cuda_staging *s = staging_lend(dev->card);
+  vt_cuda_staging *s = staging_borrow(dev->card);
   if (s == NULL) s = vt_cuda_memory_new(dev->host, 1, sizeof *s);
   if (s == NULL) return VT_NOMEM;
-  const int e = s->card == dev->card ? VT_CU_SUCCESS : staging_make(dev, s);
+  const int e = s->card == dev->card ? VT_CU_SUCCESS : staging_pin(dev, s);
   if (e == VT_CU_SUCCESS) {
     s->card = dev->card;
     dev->staging = s;
     return VT_OK;
   }
-  if (is_kept(s))
-    staging_give(s);
+  if (is_pooled(s))
+    staging_return(s);
   else
     vt_cuda_memory_free(dev->host, s, 1, sizeof *s);
-  return vt_cuda_answer(dev, e, "pin memory for copies");
+  return vt_cuda_driver_status(dev, e, "pin memory for copies");
 }
 
-/* What is on its way is waited for: whoever has it next has another stream. */
+/* Waits for outstanding copies first, because the next owner uses another stream. */
 void vt_cuda_staging_free(vt_bk_device *dev) {
   vt_cuda_staging *s = dev->staging;
   if (s == NULL) return;
-  if (driver(dev)->cuStreamSynchronize(dev->stream) == VT_CU_SUCCESS && is_kept(s)) {
-    staging_give(s);
+  if (driver(dev)->cuStreamSynchronize(dev->stream) == VT_CU_SUCCESS && is_pooled(s)) {
+    staging_return(s);
     return;
   }
   staging_done(driver(dev), s);
-  if (is_kept(s))
-    staging_give(s);
+  if (is_pooled(s))
+    staging_return(s);
   else
     vt_cuda_memory_free(dev->host, s, 1, sizeof *s);
 }
 
-static uint32_t piece_next(vt_cuda_staging *s) {
+static uint32_t next_piece(vt_cuda_staging *s) {
   const uint32_t k = s->next;
   s->next = (k + 1) % PIECES;
   return k;
 }
 
-static int to_card(vt_bk_device *dev, uint64_t at, const char *host, uint64_t bytes) {
+static int upload(vt_bk_device *dev, uint64_t at, const char *host, uint64_t bytes) {
   const vt_cu *cu = driver(dev);
   vt_cuda_staging *s = dev->staging;
   int e = VT_CU_SUCCESS;
   for (uint64_t done = 0, n; done < bytes && e == VT_CU_SUCCESS; done += n) {
-    const uint32_t k = piece_next(s);
+    const uint32_t k = next_piece(s);
     n = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
     e = cu->cuEventSynchronize(s->done[k]);
     memcpy(s->piece[k], host + done, (size_t)n);
@@ -134,8 +135,8 @@ static int to_card(vt_bk_device *dev, uint64_t at, const char *host, uint64_t by
   return e;
 }
 
-/* Piece i comes in while piece i - 1 is copied out. */
-static int from_card(vt_bk_device *dev, char *host, uint64_t at, uint64_t bytes) {
+/* Downloads piece i while piece i - 1 is copied to the caller's memory. */
+static int download(vt_bk_device *dev, char *host, uint64_t at, uint64_t bytes) {
   const vt_cu *cu = driver(dev);
   vt_cuda_staging *s = dev->staging;
   uint64_t asked = 0, done = 0, size[PIECES] = {0};
@@ -144,7 +145,7 @@ static int from_card(vt_bk_device *dev, char *host, uint64_t at, uint64_t bytes)
   while (done < bytes && e == VT_CU_SUCCESS) {
     while (asked < bytes && asked - done < (PIECES - 1) * (uint64_t)PIECE_BYTES + 1 &&
            e == VT_CU_SUCCESS) {
-      const uint32_t k = piece_next(s);
+      const uint32_t k = next_piece(s);
       size[k] = bytes - asked < PIECE_BYTES ? bytes - asked : PIECE_BYTES;
       e = cu->cuMemcpyDtoHAsync(s->piece[k], at + asked, (size_t)size[k], dev->stream);
       if (e == VT_CU_SUCCESS) e = cu->cuEventRecord(s->done[k], dev->stream);
@@ -160,16 +161,16 @@ static int from_card(vt_bk_device *dev, char *host, uint64_t at, uint64_t bytes)
 
 /* ---- buffers ---- */
 
-static int32_t no_room(vt_bk_device *dev, uint64_t bytes) {
+static int32_t report_no_memory(vt_bk_device *dev, uint64_t bytes) {
   size_t available = 0, total = 0;
   char text[200];
   (void)driver(dev)->cuMemGetInfo(&available, &total);
   snprintf(text, sizeof text, "%llu bytes are needed on the GPU, and %llu of its %llu are free",
            (unsigned long long)bytes, (unsigned long long)available, (unsigned long long)total);
-  return vt_cuda_refuse(dev->host, VT_NOMEM, text);
+  return vt_cuda_report(dev->host, VT_NOMEM, text);
 }
 
-/* Arenas of no bytes have a handle that is nobody's address. */
+/* handle of an arena of zero bytes; no allocation has this address */
 enum { NO_BYTES = VT_CUDA_ALIGNMENT };
 
 int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
@@ -179,8 +180,8 @@ int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_hand
   if (entered != VT_OK) return entered;
   if (bytes > 0)
     e = bytes > SIZE_MAX ? VT_CU_OUT_OF_MEMORY : driver(dev)->cuMemAlloc(&at, (size_t)bytes);
-  const int32_t s =
-      e == VT_CU_OUT_OF_MEMORY ? no_room(dev, bytes) : vt_cuda_answer(dev, e, "give memory");
+  const int32_t s = e == VT_CU_OUT_OF_MEMORY ? report_no_memory(dev, bytes)
+                                             : vt_cuda_driver_status(dev, e, "allocate memory");
   vt_cuda_card_leave(dev->card);
   if (s == VT_OK) *out_handle = at;
   return s;
@@ -197,10 +198,10 @@ int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t of
   const uint64_t at = handle + offset;
   int32_t s = vt_cuda_enter(dev);
   if (s != VT_OK) return s;
-  if (!to_device) s = (int32_t)vt_cuda_programs_leave(dev, at, bytes);
+  if (!to_device) s = (int32_t)vt_cuda_programs_canonicalize(dev, at, bytes);
   if (s == VT_OK) {
-    const int e = to_device ? to_card(dev, at, host, bytes) : from_card(dev, host, at, bytes);
-    s = vt_cuda_answer(dev, e, to_device ? "take a tensor" : "give a tensor back");
+    const int e = to_device ? upload(dev, at, host, bytes) : download(dev, host, at, bytes);
+    s = vt_cuda_driver_status(dev, e, to_device ? "upload a tensor" : "download a tensor");
   }
   vt_cuda_card_leave(dev->card);
   return s;

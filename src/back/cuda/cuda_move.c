@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_move.c - bits that are copied to places known beforehand: each op says how its operands and
- * its result see the same elements. */
+ * cuda_move.c - ops that copy elements to positions known in advance. Each op describes operand and
+ * result as views of the same shape. */
 #include "cuda_backend.h"
 #include "cuda_walk.h"
 #include "gpu_copy.h"
@@ -10,20 +10,20 @@ vt_status vt_cuda_run_literal(vt_cuda_call *c) {
   const vt_attr_literal *a = c->attrs;
   const vt_gpu_fill args = {
       .to = c->out->data, .bits = (uint64_t)a->bits, .bytes = vt_cuda_bytes_of(c->out->dtype)};
-  return vt_cuda_launch(c, VT_GPU_put, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
+  return vt_cuda_launch(c, VT_GPU_store_one, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
 }
 
 /* ---- views ---- */
 
-/* `n` places of a tensor along an axis, from place `first` on. */
-static vt_view part_of(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
+/* The range of `n` elements of a tensor along an axis, beginning with element `first`. */
+static vt_view range_of(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
   vt_view part = *v;
   part.dim[axis] = n;
   part.data = (char *)v->data + first * v->stride[axis] * (int64_t)vt_cuda_bytes_of(v->dtype);
   return part;
 }
 
-/* What is dense in another shape of as many elements. */
+/* A dense tensor in the shape of another one with as many elements. */
 static vt_view reshaped(const vt_view *v, const vt_view *like) {
   vt_view as = *like;
   int64_t step = 1;
@@ -32,9 +32,9 @@ static vt_view reshaped(const vt_view *v, const vt_view *like) {
   return as;
 }
 
-/* ---- ops that are one copy, or a few ---- */
+/* ---- ops that are one or several copies ---- */
 
-/* The operand in the shape of the result, repeated along axes of length 1 and along new ones. */
+/* Copies the operand with stride 0 along new axes and axes of length 1. */
 vt_status vt_cuda_run_broadcast(vt_cuda_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   const uint32_t lead = y->rank - x->rank;
@@ -56,13 +56,14 @@ vt_status vt_cuda_run_transpose(vt_cuda_call *c) {
   return vt_cuda_copy_view(c, &c->out[0], &from);
 }
 
-/* A step that is never taken may be too large to multiply. */
+/* A step is multiplied only if the result has several elements along the axis; else the product
+ * could overflow. */
 vt_status vt_cuda_run_slice(vt_cuda_call *c) {
   const vt_attr_slice *a = c->attrs;
   vt_view part = c->in[0];
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < part.rank; i++) {
-    part = part_of(&part, i, a->start.v[i], c->out->dim[i]);
+    part = range_of(&part, i, a->start.v[i], c->out->dim[i]);
     if (a->step.n != 0 && c->out->dim[i] > 1) part.stride[i] *= a->step.v[i];
   }
   return vt_cuda_copy_view(c, c->out, &part);
@@ -72,7 +73,7 @@ vt_status vt_cuda_run_concat(vt_cuda_call *c) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)c->attrs)->axis;
   int64_t at = 0;
   for (uint32_t i = 0; i < c->n_in; at += c->in[i++].dim[axis]) {
-    const vt_view part = part_of(c->out, axis, at, c->in[i].dim[axis]);
+    const vt_view part = range_of(c->out, axis, at, c->in[i].dim[axis]);
     VT_TRY(vt_cuda_copy_view(c, &part, &c->in[i]));
   }
   return VT_OK;
@@ -80,19 +81,19 @@ vt_status vt_cuda_run_concat(vt_cuda_call *c) {
 
 vt_status vt_cuda_run_flip(vt_cuda_call *c) {
   const vt_attr_list *axes = &((const vt_attr_axes *)c->attrs)->axes;
-  vt_view turned = c->in[0];
+  vt_view flipped = c->in[0];
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  for (uint32_t i = 0; i < turned.rank; i++) {
+  for (uint32_t i = 0; i < flipped.rank; i++) {
     int named = axes->n == 0;
     for (int64_t k = 0; k < axes->n; k++) named |= axes->v[k] == (int64_t)i;
     if (!named) continue;
-    turned = part_of(&turned, i, turned.dim[i] - 1, turned.dim[i]);
-    turned.stride[i] = -turned.stride[i];
+    flipped = range_of(&flipped, i, flipped.dim[i] - 1, flipped.dim[i]);
+    flipped.stride[i] = -flipped.stride[i];
   }
-  return vt_cuda_copy_view(c, c->out, &turned);
+  return vt_cuda_copy_view(c, c->out, &flipped);
 }
 
-/* What is dense may be seen in the shape of the other one. */
+/* A dense side can be viewed in the shape of the other one. */
 vt_status vt_cuda_run_reshape(vt_cuda_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   if (vt_cuda_is_dense(y)) {
@@ -108,12 +109,12 @@ vt_status vt_cuda_run_reshape(vt_cuda_call *c) {
                                .to_walk = vt_cuda_walk(&y, 1),
                                .from_walk = vt_cuda_walk(&x, 1)};
   return vt_cuda_launch(c, VT_CUDA_SIZES(reshape)[vt_cuda_bytes_of(y->dtype)],
-                        vt_cuda_line(c, args.to_walk.n, 1, 256), &args);
+                        vt_cuda_grid_over(c, args.to_walk.n, 1, 256), &args);
 }
 
-/* ---- x in a frame, and x again and again ---- */
+/* ---- pad and tile ---- */
 
-static vt_status frame(vt_cuda_call *c, const uint32_t *sizes, const vt_attr_list *low) {
+static vt_status launch_pad(vt_cuda_call *c, const uint32_t *sizes, const vt_attr_list *low) {
   const vt_view *x = &c->in[0], *y = c->out;
   vt_gpu_pad args = {.to = y->data,
                      .from = x->data,
@@ -127,19 +128,20 @@ static vt_status frame(vt_cuda_call *c, const uint32_t *sizes, const vt_attr_lis
     args.to_stride[i] = y->stride[i];
     args.from_stride[i] = x->stride[i];
   }
-  return vt_cuda_launch(c, sizes[vt_cuda_bytes_of(y->dtype)], vt_cuda_line(c, args.n, 1, 256),
+  return vt_cuda_launch(c, sizes[vt_cuda_bytes_of(y->dtype)], vt_cuda_grid_over(c, args.n, 1, 256),
                         &args);
 }
 
 vt_status vt_cuda_run_pad(vt_cuda_call *c) {
-  return frame(c, VT_CUDA_SIZES(pad), &((const vt_attr_pad *)c->attrs)->low);
+  return launch_pad(c, VT_CUDA_SIZES(pad), &((const vt_attr_pad *)c->attrs)->low);
 }
 
-vt_status vt_cuda_run_tile(vt_cuda_call *c) { return frame(c, VT_CUDA_SIZES(tile), NULL); }
+vt_status vt_cuda_run_tile(vt_cuda_call *c) { return launch_pad(c, VT_CUDA_SIZES(tile), NULL); }
 
 /* ---- iota ---- */
 
-/* The number of an element is its place in a tensor of one axis that all the others share. */
+/* The second view has stride 1 along the axis and 0 elsewhere, so its offset is the element's
+ * number. */
 vt_status vt_cuda_run_iota(vt_cuda_call *c) {
   const vt_view *y = c->out;
   const int64_t asked = ((const vt_attr_iota *)c->attrs)->axis;
@@ -152,5 +154,5 @@ vt_status vt_cuda_run_iota(vt_cuda_call *c) {
                           : y->dtype == VT_DTYPE_I64 ? VT_GPU_iota_i64
                           : y->dtype == VT_DTYPE_F32 ? VT_GPU_iota_f32
                                                      : VT_GPU_iota_f64;
-  return vt_cuda_launch(c, kernel, vt_cuda_line(c, args.walk.n, 4, 256), &args);
+  return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, args.walk.n, 4, 256), &args);
 }

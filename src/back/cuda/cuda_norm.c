@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_norm.c - layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training, var, std.
- */
+ * cuda_norm.c - layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training, var and
+ * std. */
 #include "cuda_rows.h"
 #include "cuda_walk.h"
 
-typedef struct norming {
-  vt_cuda_lines at; /* operand 0: x, 1: y, 2: gamma, 3: beta */
+typedef struct norm_plan {
+  vt_cuda_lines at; /* lines of operands x, y, gamma, beta */
   double eps;
   int centred;
-} norming;
+} norm_plan;
 
-/* ---- views: which rows, and what of gamma belongs to one ---- */
+/* ---- views: the lines, and the part of gamma that belongs to each ---- */
 
-/* Operand i, if there is such, with the axes of x: its own ones are those from `first` on. */
-static vt_view spread(const vt_cuda_call *c, uint32_t i, uint32_t first) {
+/* A view of operand i with the axes of x: its own axes are those from number `first`, the others
+ * have length 1. Data is NULL if the operand is absent. */
+static vt_view aligned_operand(const vt_cuda_call *c, uint32_t i, uint32_t first) {
   vt_view v = {.dtype = c->in[0].dtype, .rank = c->in[0].rank};
   for (uint32_t k = 0; k < v.rank; k++) v.dim[k] = 1;
   if (i >= c->n_in) return v;
@@ -25,34 +26,34 @@ static vt_view spread(const vt_cuda_call *c, uint32_t i, uint32_t first) {
   return v;
 }
 
-static norming view_axes(const vt_cuda_call *c, unsigned mask, uint32_t first) {
-  const vt_view gamma = spread(c, 1, first), beta = spread(c, 2, first);
+static norm_plan view_axes(const vt_cuda_call *c, unsigned mask, uint32_t first) {
+  const vt_view gamma = aligned_operand(c, 1, first), beta = aligned_operand(c, 2, first);
   const vt_view *const all[4] = {&c->in[0], c->out, &gamma, &beta};
-  return (norming){.at = vt_cuda_lines_of(all, 4, mask), .centred = 1};
+  return (norm_plan){.at = vt_cuda_lines_of(all, 4, mask), .centred = 1};
 }
 
-static norming view_last(const vt_cuda_call *c) {
+static norm_plan view_last(const vt_cuda_call *c) {
   const uint32_t lead = c->in[0].rank - (c->n_in > 1 ? c->in[1].rank : 1);
-  norming n = view_axes(c, ~0u << lead, lead);
+  norm_plan n = view_axes(c, ~0u << lead, lead);
   n.eps = ((const vt_attr_norm *)c->attrs)->eps;
   n.centred = c->step->op == VT_OP_layer_norm;
   return n;
 }
 
-static norming view_batch(const vt_cuda_call *c) {
-  norming n = view_axes(c, ~2u, 1);
+static norm_plan view_batch(const vt_cuda_call *c) {
+  norm_plan n = view_axes(c, ~2u, 1);
   n.eps = ((const vt_attr_batch_norm *)c->attrs)->eps;
   return n;
 }
 
-/* An axis more of a view that is being made. */
-static void put_axis(vt_view *v, int64_t dim, int64_t stride) {
+/* Appends an axis to a view. */
+static void append_axis(vt_view *v, int64_t dim, int64_t stride) {
   v->dim[v->rank] = dim;
   v->stride[v->rank++] = stride;
 }
 
-/* x [N, C, ...] as [N, groups][C/groups, ...]; the second half is a row. */
-static norming view_groups(const vt_cuda_call *c) {
+/* Views x [N, C, ...] as [N, groups][C/groups, ...]; the second half is a line. */
+static norm_plan view_groups(const vt_cuda_call *c) {
   const int by_group = c->step->op == VT_OP_group_norm;
   const vt_view *x = &c->in[0];
   const int64_t groups = by_group ? ((const vt_attr_groups *)c->attrs)->groups : x->dim[1];
@@ -61,21 +62,22 @@ static norming view_groups(const vt_cuda_call *c) {
   const vt_view *const all_lines[4] = {&lines[0], &lines[1], &lines[2], &lines[3]};
   const vt_view *const all_along[4] = {&along[0], &along[1], &along[2], &along[3]};
   for (uint32_t k = 0; k < 4; k++) {
-    const vt_view v = k == 0 ? *x : k == 1 ? *c->out : spread(c, k - 1, 1);
+    const vt_view v = k == 0 ? *x : k == 1 ? *c->out : aligned_operand(c, k - 1, 1);
     lines[k] = along[k] = (vt_view){.dtype = v.dtype, .data = v.data};
     const int there = v.dim[1] == x->dim[1];
-    put_axis(&lines[k], k < 2 ? v.dim[0] : 1, v.stride[0]);
-    put_axis(&lines[k], there ? groups : 1, v.stride[1] * channels);
-    put_axis(&along[k], there ? channels : 1, v.stride[1]);
-    for (uint32_t i = 2; i < x->rank; i++) put_axis(&along[k], v.dim[i], v.stride[i]);
+    append_axis(&lines[k], k < 2 ? v.dim[0] : 1, v.stride[0]);
+    append_axis(&lines[k], there ? groups : 1, v.stride[1] * channels);
+    append_axis(&along[k], there ? channels : 1, v.stride[1]);
+    for (uint32_t i = 2; i < x->rank; i++) append_axis(&along[k], v.dim[i], v.stride[i]);
   }
-  return (norming){.at = {.lines = vt_cuda_walk(all_lines, 4), .along = vt_cuda_walk(all_along, 4)},
-                   .eps = by_group ? ((const vt_attr_groups *)c->attrs)->eps
-                                   : ((const vt_attr_norm *)c->attrs)->eps,
-                   .centred = 1};
+  return (norm_plan){
+      .at = {.lines = vt_cuda_walk(all_lines, 4), .along = vt_cuda_walk(all_along, 4)},
+      .eps = by_group ? ((const vt_attr_groups *)c->attrs)->eps
+                      : ((const vt_attr_norm *)c->attrs)->eps,
+      .centred = 1};
 }
 
-static norming view(const vt_cuda_call *c) {
+static norm_plan norm_plan_of(const vt_cuda_call *c) {
   switch (c->step->op) {
     case VT_OP_group_norm:
     case VT_OP_instance_norm:
@@ -87,17 +89,16 @@ static norming view(const vt_cuda_call *c) {
   }
 }
 
-/* ---- rows on chip ---- */
+/* ---- rows in registers or shared memory ---- */
 
-/* What x and y are along a row does not depend on gamma: the axes of that may have to stay apart.
- */
-static int joins(const vt_gpu_walk *w, uint32_t axis) {
+/* Merges axes of a line as far as x and y allow; gamma may need them separate. */
+static int is_mergeable(const vt_gpu_walk *w, uint32_t axis) {
   return w->stride[0][axis - 1] == w->stride[0][axis] * w->dim[axis] &&
          w->stride[1][axis - 1] == w->stride[1][axis] * w->dim[axis];
 }
-static vt_cuda_lines rows_of(const norming *n) {
+static vt_cuda_lines rows_of(const norm_plan *n) {
   vt_cuda_lines l = n->at;
-  while (l.along.rank > 1 && joins(&l.along, l.along.rank - 1)) {
+  while (l.along.rank > 1 && is_mergeable(&l.along, l.along.rank - 1)) {
     const uint32_t last = --l.along.rank;
     l.along.dim[last - 1] *= l.along.dim[last];
     l.along.stride[0][last - 1] = l.along.stride[0][last];
@@ -106,34 +107,34 @@ static vt_cuda_lines rows_of(const norming *n) {
   return l;
 }
 
-/* Number i of operand k is that of element i of every row. */
-static int lies_along(const norming *n, uint32_t k) {
+/* 1 if operand k has its own number for each element of a row, the same for all rows. */
+static int is_per_element(const norm_plan *n, uint32_t k) {
   const vt_gpu_walk *along = &n->at.along;
   int dense = along->n == 1 || (along->rank == 1 && along->stride[k][0] == 1);
   for (uint32_t i = 0; i < n->at.lines.rank; i++) dense &= n->at.lines.stride[k][i] == 0;
   return dense;
 }
-static int is_dense(const vt_cuda_call *c, const norming *n) {
-  return c->n_in > 1 && lies_along(n, 2) && (c->n_in < 3 || lies_along(n, 3));
+static int is_dense(const vt_cuda_call *c, const norm_plan *n) {
+  return c->n_in > 1 && is_per_element(n, 2) && (c->n_in < 3 || is_per_element(n, 3));
 }
-/* Elements share their numbers, those of the last axis all of them. */
-static int shares(const norming *n, uint32_t k) {
+/* 1 if all elements along the last axis of a line share one number of operand k. */
+static int is_shared_operand(const norm_plan *n, uint32_t k) {
   const vt_gpu_walk *along = &n->at.along;
   return along->rank == 0 || (along->rank <= 2 && along->stride[k][along->rank - 1] == 0);
 }
-static int is_shared(const vt_cuda_call *c, const norming *n) {
-  return (c->n_in < 2 || shares(n, 2)) && (c->n_in < 3 || shares(n, 3));
+static int is_shared(const vt_cuda_call *c, const norm_plan *n) {
+  return (c->n_in < 2 || is_shared_operand(n, 2)) && (c->n_in < 3 || is_shared_operand(n, 3));
 }
 
-static vt_cuda_rowing how_of(const vt_cuda_call *c, const norming *n) {
+static vt_cuda_rows_variant variant_of(const vt_cuda_call *c, const norm_plan *n) {
   const vt_cuda_lines l = rows_of(n);
   if (c->in[0].dtype != VT_DTYPE_F32 || c->step->op == VT_OP_batch_norm ||
       (!is_dense(c, n) && !is_shared(c, n)))
-    return vt_cuda_rows_anywhere(c, &l);
-  return vt_cuda_rows_how(c, &l);
+    return vt_cuda_rows_choose_any(c, &l);
+  return vt_cuda_rows_choose(c, &l);
 }
 
-static vt_gpu_rows rows_args(const vt_cuda_call *c, const norming *n) {
+static vt_gpu_rows rows_args(const vt_cuda_call *c, const norm_plan *n) {
   const vt_gpu_walk *along = &n->at.along;
   const int64_t each = along->rank == 0 ? 1 : along->dim[along->rank - 1];
   vt_gpu_rows a = {.x = c->in[0].data,
@@ -143,7 +144,8 @@ static vt_gpu_rows rows_args(const vt_cuda_call *c, const norming *n) {
                    .n = along->n,
                    .eps = n->eps,
                    .centred = (uint32_t)n->centred,
-                   .each = (uint32_t)vt_cuda_least(each, UINT32_MAX), /* on chip it is short */
+                   /* rows that use it are short */
+                   .each = (uint32_t)vt_cuda_min(each, UINT32_MAX),
                    .lines = n->at.lines,
                    .along = *along};
   if (along->rank == 2) {
@@ -155,9 +157,11 @@ static vt_gpu_rows rows_args(const vt_cuda_call *c, const norming *n) {
 
 /* ---- any tensor ---- */
 
-/* The statistics of batch_norm have a number for each channel, which is a line. */
-static vt_gpu_ends ends_of(const vt_cuda_call *c, const norming *n, const vt_cuda_marks *at) {
-  vt_gpu_ends e = {
+/* Arguments that turn statistics into factors. Each channel of batch_norm is a line and has its own
+ * running statistics. */
+static vt_gpu_line_factors line_factors_of(const vt_cuda_call *c, const norm_plan *n,
+                                           const vt_cuda_line_stats *at) {
+  vt_gpu_line_factors e = {
       .sum = at->sum, .shift = at->shift, .n = n->at.along.n, .eps = n->eps, .lines = n->at.lines};
   if (c->step->op != VT_OP_batch_norm) return e;
   const vt_view *const all[4] = {&c->in[3], &c->out[1], &c->in[4], &c->out[2]};
@@ -170,28 +174,30 @@ static vt_gpu_ends ends_of(const vt_cuda_call *c, const norming *n, const vt_cud
   return e;
 }
 
-static vt_status run_ends(vt_cuda_call *c, const norming *n, const vt_cuda_marks *at) {
-  const vt_gpu_ends ends = ends_of(c, n, at);
+static vt_status run_line_factors(vt_cuda_call *c, const norm_plan *n,
+                                  const vt_cuda_line_stats *at) {
+  const vt_gpu_line_factors ends = line_factors_of(c, n, at);
   const uint32_t kernel =
-      c->in[0].dtype == VT_DTYPE_F64 ? VT_GPU_norm_ends_f64 : VT_GPU_norm_ends_f32;
-  return vt_cuda_launch(c, kernel, vt_cuda_line(c, n->at.lines.n, 1, 128), &ends);
+      c->in[0].dtype == VT_DTYPE_F64 ? VT_GPU_norm_factors_f64 : VT_GPU_norm_factors_f32;
+  return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, n->at.lines.n, 1, 128), &ends);
 }
 
-static vt_status run_parts(vt_cuda_call *c, const norming *n) {
+static vt_status run_separately(vt_cuda_call *c, const norm_plan *n) {
   const uint32_t dtype = c->in[0].dtype;
-  const vt_cuda_marks at = vt_cuda_marks_of(c, n->at.lines.n, dtype);
+  const vt_cuda_line_stats at = vt_cuda_line_stats_at(c, n->at.lines.n, dtype);
   vt_gpu_rows a = rows_args(c, n);
   a.shift = n->centred ? at.shift : NULL;
   a.scale = at.sum;
   if (n->centred)
-    VT_TRY(vt_cuda_marks_reduce(c, &n->at, VT_GPU_REDUCE_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift,
-                                at.rest));
-  VT_TRY(vt_cuda_marks_reduce(c, &n->at, VT_GPU_REDUCE_SQUARES, 0, a.shift, at.sum, at.rest));
-  VT_TRY(run_ends(c, n, &at));
-  return vt_cuda_rows_out(c, dtype == VT_DTYPE_F64 ? VT_GPU_norm_out_f64 : VT_GPU_norm_out_f32, &a);
+    VT_TRY(vt_cuda_line_stats_reduce(c, &n->at, VT_GPU_REDUCE_SUM, VT_GPU_TOUCH_DIVIDE, NULL,
+                                     at.shift, at.rest));
+  VT_TRY(vt_cuda_line_stats_reduce(c, &n->at, VT_GPU_REDUCE_SQUARES, 0, a.shift, at.sum, at.rest));
+  VT_TRY(run_line_factors(c, n, &at));
+  return vt_cuda_rows_results(c, dtype == VT_DTYPE_F64 ? VT_GPU_norm_out_f64 : VT_GPU_norm_out_f32,
+                              &a);
 }
 
-/* ---- lines on chip wherever they lie ---- */
+/* ---- lines along any axis in shared memory ---- */
 
 static vt_cuda_bundle_kernels kernels_of(const vt_cuda_call *c) {
   static const vt_cuda_bundle_kernels narrow = {VT_GPU_bundle_norm_f32, VT_GPU_short_norm_f32};
@@ -199,11 +205,12 @@ static vt_cuda_bundle_kernels kernels_of(const vt_cuda_call *c) {
   return c->in[0].dtype == VT_DTYPE_F64 ? wide : narrow;
 }
 
-/* The statistics of batch_norm are made of what the kernel leaves. */
-static vt_status run_bundle(vt_cuda_call *c, const norming *n) {
-  const int moves = c->step->op == VT_OP_batch_norm;
-  vt_cuda_marks at = {.rest = c->work};
-  if (moves) at = vt_cuda_marks_of(c, n->at.lines.n, c->in[0].dtype);
+/* For batch_norm a second kernel updates the running statistics from the statistics that the first
+ * one stores. */
+static vt_status run_bundle(vt_cuda_call *c, const norm_plan *n) {
+  const int has_running_stats = c->step->op == VT_OP_batch_norm;
+  vt_cuda_line_stats at = {.rest = c->work};
+  if (has_running_stats) at = vt_cuda_line_stats_at(c, n->at.lines.n, c->in[0].dtype);
   vt_gpu_bundle a = {.x = c->in[0].data,
                      .y = c->out->data,
                      .gamma = c->n_in > 1 ? c->in[1].data : NULL,
@@ -214,74 +221,76 @@ static vt_status run_bundle(vt_cuda_call *c, const norming *n) {
                      .kind = VT_GPU_BUNDLE_ROWS,
                      .centred = (uint32_t)n->centred};
   VT_TRY(vt_cuda_bundle_launch(c, kernels_of(c), &n->at, &a, at.rest));
-  return moves ? run_ends(c, n, &at) : VT_OK;
+  return has_running_stats ? run_line_factors(c, n, &at) : VT_OK;
 }
 
-/* Rows of nothing have no results but the statistics of batch_norm. */
-static int has_none(const vt_cuda_call *c) {
+/* 1 if there is nothing to compute. If x is empty, batch_norm may still have running statistics to
+ * update. */
+static int has_no_results(const vt_cuda_call *c) {
   return vt_cuda_is_empty(c->out) && (c->n_out == 1 || vt_cuda_is_empty(&c->out[1]));
 }
 
 uint64_t vt_cuda_work_norm(const vt_cuda_call *c) {
-  if (has_none(c)) return 0;
-  const norming n = view(c);
-  const vt_cuda_rowing how = how_of(c, &n);
-  const int moves = how == VT_CUDA_ROWS_BUNDLE && c->step->op == VT_OP_batch_norm;
-  return vt_cuda_rows_bytes(c, how, &n.at) +
-         (moves ? vt_cuda_marks_alone(n.at.lines.n, c->in[0].dtype) : 0);
+  if (has_no_results(c)) return 0;
+  const norm_plan n = norm_plan_of(c);
+  const vt_cuda_rows_variant variant = variant_of(c, &n);
+  const int has_running_stats = variant == VT_CUDA_ROWS_BUNDLE && c->step->op == VT_OP_batch_norm;
+  return vt_cuda_rows_bytes(c, variant, &n.at) +
+         (has_running_stats ? vt_cuda_line_stats_bytes(n.at.lines.n, c->in[0].dtype) : 0);
 }
 
 vt_status vt_cuda_run_norm(vt_cuda_call *c) {
-  if (has_none(c)) return VT_OK;
-  const norming n = view(c);
-  const vt_cuda_rowing how = how_of(c, &n);
-  if (how == VT_CUDA_ROWS_PARTS) return run_parts(c, &n);
-  if (how == VT_CUDA_ROWS_BUNDLE) return run_bundle(c, &n);
+  if (has_no_results(c)) return VT_OK;
+  const norm_plan n = norm_plan_of(c);
+  const vt_cuda_rows_variant variant = variant_of(c, &n);
+  if (variant == VT_CUDA_ROWS_PARTS) return run_separately(c, &n);
+  if (variant == VT_CUDA_ROWS_BUNDLE) return run_bundle(c, &n);
   vt_gpu_rows a = rows_args(c, &n);
   if (is_dense(c, &n))
-    return vt_cuda_rows_launch(c, how, VT_CUDA_WARPS(norm), VT_GPU_norm_block, VT_GPU_norm_long,
+    return vt_cuda_rows_launch(c, variant, VT_CUDA_WARPS(norm), VT_GPU_norm_block, VT_GPU_norm_long,
                                &a);
-  return vt_cuda_rows_launch(c, how, VT_CUDA_WARPS(norm_shared), VT_GPU_norm_shared_block,
+  return vt_cuda_rows_launch(c, variant, VT_CUDA_WARPS(norm_shared), VT_GPU_norm_shared_block,
                              VT_GPU_norm_shared_long, &a);
 }
 
 /* ---- var and std ---- */
 
-static vt_cuda_lines spread_lines(const vt_cuda_call *c) {
+static vt_cuda_lines variance_lines(const vt_cuda_call *c) {
   const vt_view *x = &c->in[0];
-  const unsigned mask = vt_cuda_mask(&((const vt_attr_var *)c->attrs)->axes, x->rank);
-  const vt_view y = vt_cuda_kept(c->out, x, mask);
+  const unsigned mask = vt_cuda_axes_mask(&((const vt_attr_var *)c->attrs)->axes, x->rank);
+  const vt_view y = vt_cuda_keepdims(c->out, x, mask);
   const vt_view *const all[2] = {x, &y};
   return vt_cuda_lines_of(all, 2, mask);
 }
 
-uint64_t vt_cuda_work_spread(const vt_cuda_call *c) {
+uint64_t vt_cuda_work_variance(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
-  const vt_cuda_lines l = spread_lines(c);
-  return vt_cuda_rows_bytes(c, vt_cuda_rows_anywhere(c, &l), &l);
+  const vt_cuda_lines l = variance_lines(c);
+  return vt_cuda_rows_bytes(c, vt_cuda_rows_choose_any(c, &l), &l);
 }
 
-static vt_status spread_parts(vt_cuda_call *c, const vt_cuda_lines *l, int64_t divisor) {
-  const vt_cuda_marks at = vt_cuda_marks_of(c, l->lines.n, c->in[0].dtype);
+static vt_status variance_separately(vt_cuda_call *c, const vt_cuda_lines *l, int64_t divisor) {
+  const vt_cuda_line_stats at = vt_cuda_line_stats_at(c, l->lines.n, c->in[0].dtype);
   const uint32_t root = c->step->op == VT_OP_std ? VT_GPU_TOUCH_ROOT : 0;
-  const vt_cuda_folding f = {.x = c->in[0].data,
-                             .shift = at.shift,
-                             .y = c->out->data,
-                             .dtype = c->in[0].dtype,
-                             .kind = VT_GPU_REDUCE_SQUARES,
-                             .touch = VT_GPU_TOUCH_DIVIDE | root,
-                             .divisor = divisor,
-                             .at = *l};
-  VT_TRY(
-      vt_cuda_marks_reduce(c, l, VT_GPU_REDUCE_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift, at.rest));
+  const vt_cuda_reduction f = {.x = c->in[0].data,
+                               .shift = at.shift,
+                               .y = c->out->data,
+                               .dtype = c->in[0].dtype,
+                               .kind = VT_GPU_REDUCE_SQUARES,
+                               .touch = VT_GPU_TOUCH_DIVIDE | root,
+                               .divisor = divisor,
+                               .at = *l};
+  VT_TRY(vt_cuda_line_stats_reduce(c, l, VT_GPU_REDUCE_SUM, VT_GPU_TOUCH_DIVIDE, NULL, at.shift,
+                                   at.rest));
   return vt_cuda_reduce(c, &f, at.rest);
 }
 
-vt_status vt_cuda_run_spread(vt_cuda_call *c) {
+vt_status vt_cuda_run_variance(vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return VT_OK;
-  const vt_cuda_lines l = spread_lines(c);
+  const vt_cuda_lines l = variance_lines(c);
   const int64_t divisor = l.along.n - ((const vt_attr_var *)c->attrs)->correction;
-  if (vt_cuda_rows_anywhere(c, &l) == VT_CUDA_ROWS_PARTS) return spread_parts(c, &l, divisor);
+  if (vt_cuda_rows_choose_any(c, &l) == VT_CUDA_ROWS_PARTS)
+    return variance_separately(c, &l, divisor);
   vt_gpu_bundle a = {.x = c->in[0].data,
                      .y = c->out->data,
                      .divisor = divisor,

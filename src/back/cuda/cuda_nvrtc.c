@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_nvrtc.c - the library of NVRTC and its entry points; texts compiled by it. */
+ * cuda_nvrtc.c - loads NVRTC and its entry points, and compiles source texts with it. */
 #include "cuda_nvrtc.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include "cuda_options.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static vt_nvrtc nvrtc; /* once found it stays */
+static vt_nvrtc nvrtc; /* set once, never unloaded */
 
 static const struct entry {
   const char *name;
@@ -20,8 +20,8 @@ static const struct entry {
 #undef VT_NVRTC
 };
 
-/* The newest first; where a toolkit puts it, after what the system knows. */
-static const char *const places[] = {
+/* Library names to try: the newest first, and a toolkit's folder after the system's search path. */
+static const char *const library_names[] = {
     "libnvrtc.so.13",
     "libnvrtc.so.12",
     "libnvrtc.so",
@@ -29,24 +29,24 @@ static const char *const places[] = {
     "/usr/local/cuda/lib64/libnvrtc.so.12",
 };
 
-static vt_status start(vt_nvrtc *n, vt_diag *d) {
+static vt_status find_entries(vt_nvrtc *n, vt_diag *d) {
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     void *found = dlsym(n->library, entries[i].name);
     if (found == NULL) return VT_FAIL(d, VT_BACKEND, "the NVRTC here has no %s", entries[i].name);
     memcpy((char *)n + entries[i].at, &found, sizeof found);
   }
   if (n->nvrtcVersion(&n->major, &n->minor) != 0)
-    return VT_FAIL(d, VT_BACKEND, "the NVRTC here does not say its version");
+    return VT_FAIL(d, VT_BACKEND, "the NVRTC here does not report its version");
   return VT_OK;
 }
 
-static vt_status load(vt_diag *d) {
+static vt_status load_nvrtc(vt_diag *d) {
   vt_nvrtc n = {.library = NULL};
-  for (size_t i = 0; n.library == NULL && i < sizeof places / sizeof *places; i++)
-    n.library = dlopen(places[i], RTLD_NOW | RTLD_LOCAL);
+  for (size_t i = 0; n.library == NULL && i < sizeof library_names / sizeof *library_names; i++)
+    n.library = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
   if (n.library == NULL)
     return VT_FAIL(d, VT_BACKEND, "there is no NVRTC here (libnvrtc.so.13 or .12)");
-  const vt_status s = start(&n, d);
+  const vt_status s = find_entries(&n, d);
   if (s == VT_OK) {
     nvrtc = n;
   } else {
@@ -57,7 +57,7 @@ static vt_status load(vt_diag *d) {
 
 vt_status vt_nvrtc_get(const vt_nvrtc **out, vt_diag *d) {
   pthread_mutex_lock(&lock);
-  const vt_status s = nvrtc.library != NULL ? VT_OK : load(d);
+  const vt_status s = nvrtc.library != NULL ? VT_OK : load_nvrtc(d);
   pthread_mutex_unlock(&lock);
   if (s == VT_OK) *out = &nvrtc;
   return s;
@@ -68,16 +68,17 @@ vt_status vt_nvrtc_get(const vt_nvrtc **out, vt_diag *d) {
 void vt_nvrtc_options_init(vt_nvrtc_options *o, int arch, vt_nvrtc_kind kind) {
   o->kind = kind;
   o->n = 0;
-  snprintf(o->room, sizeof o->room, "%s %s --gpu-architecture=%s_%d %s", VT_CUDA_STANDARD,
-           VT_CUDA_NO_HOST, kind == VT_NVRTC_PTX ? "compute" : "sm", arch, VT_CUDA_OPTIONS);
-  for (char *at = o->room; at != NULL && o->n < VT_NVRTC_WORDS;) {
+  snprintf(o->words_text, sizeof o->words_text, "%s %s --gpu-architecture=%s_%d %s",
+           VT_CUDA_STANDARD, VT_CUDA_NO_HOST, kind == VT_NVRTC_PTX ? "compute" : "sm", arch,
+           VT_CUDA_OPTIONS);
+  for (char *at = o->words_text; at != NULL && o->n < VT_NVRTC_WORDS;) {
     o->word[o->n++] = at;
     at = strchr(at, ' ');
     if (at != NULL) *at++ = 0;
   }
 }
 
-/* The line with the first error, or the first line there is. */
+/* Writes the first line that reports an error, else the first line. */
 static void first_error(const char *log, char *out, size_t n) {
   const char *at = strstr(log, "error");
   while (at != NULL && at > log && at[-1] != '\n') at--;
@@ -85,9 +86,9 @@ static void first_error(const char *log, char *out, size_t n) {
   snprintf(out, n, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-static vt_status complain(const vt_nvrtc *n, void *program, vt_alloc a, vt_diag *d) {
+static vt_status report_compile_error(const vt_nvrtc *n, void *program, vt_alloc a, vt_diag *d) {
   size_t bytes = 0;
-  char line[300] = "it does not say why";
+  char line[300] = "it gives no reason";
   char *log = NULL;
   if (n->nvrtcGetProgramLogSize(program, &bytes) == 0 && bytes > 0 && bytes < SIZE_MAX / 2)
     log = vt_alloc_new(a, bytes + 1);
@@ -97,25 +98,27 @@ static vt_status complain(const vt_nvrtc *n, void *program, vt_alloc a, vt_diag 
   return VT_FAIL(d, VT_BACKEND, "NVRTC does not compile it: %s", line);
 }
 
-static vt_status fetch(void *program, int (*size)(void *program, size_t *bytes),
-                       int (*get)(void *program, char *to), vt_text *out, vt_diag *d) {
+static vt_status fetch_result(void *program, int (*size)(void *program, size_t *bytes),
+                              int (*get)(void *program, char *to), vt_text *out, vt_diag *d) {
   size_t bytes = 0;
   if (size(program, &bytes) != 0 || bytes == 0 || bytes >= SIZE_MAX / 2)
-    return VT_FAIL(d, VT_BACKEND, "NVRTC does not give what it has compiled");
+    return VT_FAIL(d, VT_BACKEND, "NVRTC does not return the compiled code");
   char *to = vt_alloc_new(out->a, bytes);
   if (to == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   const int e = get(program, to);
-  if (e == 0) vt_text_bytes(out, to, bytes);
+  if (e == 0) vt_text_add_bytes(out, to, bytes);
   vt_alloc_free(out->a, to, bytes);
-  if (e != 0) return VT_FAIL(d, VT_BACKEND, "NVRTC does not give what it has compiled");
+  if (e != 0) return VT_FAIL(d, VT_BACKEND, "NVRTC does not return the compiled code");
   return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
 static vt_status compile(const vt_nvrtc *n, void *program, const vt_nvrtc_options *o, vt_text *out,
                          vt_diag *d) {
-  if (n->nvrtcCompileProgram(program, o->n, o->word) != 0) return complain(n, program, out->a, d);
-  return o->kind == VT_NVRTC_PTX ? fetch(program, n->nvrtcGetPTXSize, n->nvrtcGetPTX, out, d)
-                                 : fetch(program, n->nvrtcGetCUBINSize, n->nvrtcGetCUBIN, out, d);
+  if (n->nvrtcCompileProgram(program, o->n, o->word) != 0)
+    return report_compile_error(n, program, out->a, d);
+  return o->kind == VT_NVRTC_PTX
+             ? fetch_result(program, n->nvrtcGetPTXSize, n->nvrtcGetPTX, out, d)
+             : fetch_result(program, n->nvrtcGetCUBINSize, n->nvrtcGetCUBIN, out, d);
 }
 
 vt_status vt_nvrtc_compile(const vt_nvrtc *n, const char *text, const vt_nvrtc_options *o,
@@ -129,7 +132,7 @@ vt_status vt_nvrtc_compile(const vt_nvrtc *n, const char *text, const vt_nvrtc_o
     names[i] = vt_cuda_texts[i].name;
   }
   if (n->nvrtcCreateProgram(&program, text, "fused.cu", (int)count, texts, names) != 0)
-    return VT_FAIL(d, VT_BACKEND, "NVRTC does not take the text");
+    return VT_FAIL(d, VT_BACKEND, "NVRTC does not accept the text");
   const vt_status s = compile(n, program, o, out, d);
   (void)n->nvrtcDestroyProgram(&program);
   return s;

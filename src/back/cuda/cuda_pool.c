@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_pool.c - max_pool and avg_pool, whole. */
+ * cuda_pool.c - max_pool and avg_pool. */
 #include "cuda_backend.h"
 #include "gpu_pool.h"
 #include "op_pool.h"
@@ -8,7 +8,8 @@ static vt_gpu_pool_axis no_axis(void) {
   return (vt_gpu_pool_axis){.dim = 1, .places = 1, .kernel = 1, .step = 1, .dilation = 1, .to = 1};
 }
 
-/* Padding counts up to `high` and no further: a last window may reach beyond that. */
+/* If padding counts for averages, it counts up to `high` only, although the last window may reach
+ * further. */
 static vt_gpu_pool_axis axis_of(const vt_cuda_call *c, const vt_pooling *attrs, uint32_t i) {
   const vt_view *x = &c->in[0], *y = c->out;
   const vt_window w = vt_pooling_axis(attrs, i);
@@ -24,7 +25,7 @@ static vt_gpu_pool_axis axis_of(const vt_cuda_call *c, const vt_pooling *attrs, 
                             .to = x->dim[2 + i] + (attrs->count_padding ? w.high : 0)};
 }
 
-static vt_gpu_pool describe(const vt_cuda_call *c, const vt_pooling *attrs) {
+static vt_gpu_pool pool_args(const vt_cuda_call *c, const vt_pooling *attrs) {
   const vt_view *x = &c->in[0], *y = c->out;
   const uint32_t axes = x->rank - 2, missing = VT_GPU_POOL_AXES - axes;
   vt_gpu_pool p = {.x = x->data,
@@ -64,8 +65,8 @@ static uint32_t max_kernel(uint32_t dtype) {
 vt_status vt_cuda_run_max_pool(vt_cuda_call *c) {
   const vt_pooling attrs = vt_pooling_max(c->attrs);
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  const vt_gpu_pool p = describe(c, &attrs);
-  return vt_cuda_launch(c, max_kernel(c->out->dtype), vt_cuda_line(c, p.total, 1, 256), &p);
+  const vt_gpu_pool p = pool_args(c, &attrs);
+  return vt_cuda_launch(c, max_kernel(c->out->dtype), vt_cuda_grid_over(c, p.total, 1, 256), &p);
 }
 
 vt_status vt_cuda_run_avg_pool(vt_cuda_call *c) {
@@ -74,9 +75,9 @@ vt_status vt_cuda_run_avg_pool(vt_cuda_call *c) {
       {VT_GPU_avg_pool_4_f64, VT_GPU_avg_pool_16_f64, VT_GPU_avg_pool_many_f64}};
   const vt_pooling attrs = vt_pooling_avg(c->attrs);
   if (vt_cuda_count(c->out) == 0) return VT_OK;
-  const vt_gpu_pool p = describe(c, &attrs);
+  const vt_gpu_pool p = pool_args(c, &attrs);
   const int size = p.taps <= 4 ? 0 : p.taps <= 16 ? 1 : 2;
   const int64_t threads = size < 2 ? p.total : 32 * p.total;
   return vt_cuda_launch(c, kernels[c->out->dtype == VT_DTYPE_F64][size],
-                        vt_cuda_line(c, threads, 1, 256), &p);
+                        vt_cuda_grid_over(c, threads, 1, 256), &p);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_pool_test.c - max_pool and avg_pool on a GPU have the bits of the reference's kernels: all
- * types, windows by lot, and averages of so many taps that S has chunks. Without a device there is
- * nothing to try. */
-#include "slid_test.h"
+ * cuda_pool_test.c - max_pool and avg_pool on a GPU have the bits of the reference kernels: all
+ * types, random windows, and averages over windows with several chunks of S. Skipped without a
+ * device. */
+#include "device_trial_test.h"
 
 typedef struct windows {
   uint32_t axes;
@@ -15,7 +15,8 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
   return l;
 }
 
-/* Padding is less than the window reaches, so that every window has an element. */
+/* Draws windows with less padding than the window's extent, so that every window contains an
+ * element. */
 static int random_windows(windows *w) {
   w->axes = (uint32_t)random_of(1, 3);
   w->x[0] = w->y[0] = random_of(1, 3);
@@ -28,10 +29,10 @@ static int random_windows(windows *w) {
     w->low[i] = random_of(0, (w->kernel[i] - 1) * w->dilation[i]) / 2;
     w->high[i] = random_of(0, (w->kernel[i] - 1) * w->dilation[i]) / 2;
     if (w->dilation[i] > 1) w->low[i] = w->high[i] = 0;
-    const int64_t room =
+    const int64_t space =
         w->x[2 + i] + w->low[i] + w->high[i] - (w->kernel[i] - 1) * w->dilation[i] - 1;
-    if (room < 0) return 0;
-    w->y[2 + i] = room / w->stride[i] + 1;
+    if (space < 0) return 0;
+    w->y[2 + i] = space / w->stride[i] + 1;
     if ((w->y[2 + i] - 1) * w->stride[i] - w->low[i] >= w->x[2 + i]) return 0;
   }
   return 1;
@@ -58,7 +59,7 @@ static void try_pool(device *d, const windows *w, uint32_t op, uint32_t dtype, i
   trial_run(d, &t, first, op == VT_OP_max_pool ? "max_pool" : "avg_pool");
 }
 
-static void by_lot(device *d) {
+static void try_random(device *d) {
   static const uint32_t types[] = {VT_DTYPE_F32, VT_DTYPE_F64, VT_DTYPE_I8,
                                    VT_DTYPE_U8,  VT_DTYPE_I32, VT_DTYPE_I64};
   const int tries = vt_test_is_long() ? 900 : 60;
@@ -73,7 +74,7 @@ static void by_lot(device *d) {
   CHECK(tried > tries / 4);
 }
 
-static void many_taps(device *d) {
+static void try_many_taps(device *d) {
   static const int64_t taps[] = {4, 5, 16, 17, 32, 33, 1024, 1025, 2100, 33000};
   for (size_t i = 0; i < sizeof taps / sizeof *taps; i++) {
     const windows w = {.axes = 1,
@@ -90,8 +91,8 @@ int main(void) {
   device d;
   vt_fpenv env;
   if (!device_begin(&d, &env)) return 77;
-  by_lot(&d);
-  many_taps(&d);
+  try_random(&d);
+  try_many_taps(&d);
   vt_fpenv_leave(&env);
   device_end(&d);
   TEST_DONE();

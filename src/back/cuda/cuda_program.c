@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_program.c - a list of steps as launches, and their runs. While a program is built its steps
- * are rehearsed, which loads every kernel: a card that has no room for them is found out before a
+ * cuda_program.c - programs: a list of steps as launches, and their runs. Building a program
+ * rehearses its steps, which loads every kernel, so a card without memory for them fails before a
  * run. A run issues everything to the stream and returns. The second run over the same buffers is
- * recorded as a graph, which all later ones replay: nothing is decided again, nothing allocated.
- * Where a step waits for what the card has computed, and where the time of every step is wanted,
- * each run is issued anew. */
+ * recorded as a CUDA graph, which all later ones replay: nothing is decided or allocated again. If
+ * a step waits for results on the host, or the time of every step is measured, each run is issued
+ * anew. */
 #include <string.h>
 #include "cuda_epilogue.h"
-#include "gpu_leave.h"
+#include "gpu_canonical.h"
 
-/* What the host may look at. */
+/* A result that the host may read. */
 typedef struct result {
   uint64_t offset;
   int64_t count;
   uint32_t arena, dtype;
-  int canonical; /* 1: since the last run every NaN has become the canonical one */
+  int canonical; /* 1 if, since the last run, every NaN was replaced by the canonical one */
 } result;
 
 struct vt_bk_program {
   vt_bk_device *dev;
-  vt_bk_program *next; /* of the device's programs whose results were told */
+  vt_bk_program *next; /* next program in the device's list of programs with known results */
   vt_launches steps;
   vt_arenas arenas;
   result *results;
   uint64_t n_results;
-  int waits;           /* 1: a step waits for what the card has computed: it cannot be recorded */
-  int faults;          /* 1: the record of faults is used */
-  vt_gpu_fault *fault; /* on the card */
-  vt_gpu_fault *seen;  /* pinned: what the last run has left there */
+  int waits;  /* 1 if a step waits for results on the host, so that runs cannot be recorded */
+  int faults; /* 1 if a step may record an index fault */
+  vt_gpu_fault *fault; /* device address of the fault record */
+  vt_gpu_fault *seen;  /* pinned copy of the fault record after the last run */
   vt_bk_error error;
-  int ready;                  /* the last run went well */
-  int unrecorded;             /* a graph of it could not be made */
-  char *base[VT_CUDA_ARENAS]; /* of the last run */
-  void *graph;                /* recorded over `base`; NULL: not yet */
-  void **mark;                /* events before the first launch and after each; NULL: no times */
+  int ready;                  /* 1 if the last run was issued without an error */
+  int unrecorded;             /* 1 if recording failed, so runs are issued step by step */
+  char *base[VT_CUDA_ARENAS]; /* addresses of the arenas in the last run */
+  void *graph;                /* graph recorded for the addresses in `base`, or NULL */
+  void **time_marks; /* events before the first launch and after each; NULL if times are not
+                        measured */
   uint64_t *begin, *end, n_times;
 };
 
@@ -53,7 +54,7 @@ static const vt_cuda_handler handlers[ROWS] = {
 #undef vt_cuda_work_none
 };
 
-/* The row of each op number, plus one; 0 where an op has none. */
+/* Row of each op number, plus one; 0 if the op has no handler. */
 static const uint8_t row_of[] = {
 #define VT_CUDA(op, work, run) [VT_OP_##op] = ROW_##op + 1,
 #include "cuda_handlers.def"
@@ -66,11 +67,12 @@ const vt_cuda_handler *vt_cuda_handler_of(uint32_t op) {
   return row != 0 ? &handlers[row - 1] : NULL;
 }
 
-/* ---- what is taken ---- */
+/* ---- steps that are supported ---- */
 
 enum { MOST_VIEWS = 256 };
 
-/* A call without data; 0 when it has more operands than any op that asks for memory. */
+/* Makes a call without data; returns 0 if the step has more operands than any op that needs
+ * scratch. */
 static int shape_call(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
                       vt_cuda_call *out) {
   if ((uint64_t)s->n_in + s->n_out > MOST_VIEWS) return 0;
@@ -88,10 +90,10 @@ static int shape_call(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST
 }
 
 int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s) {
-  (void)dev; /* every card takes the same steps */
-  if (!vt_step_is_whole(s)) return VT_UNSUPPORTED;
-  const int takes =
-      vt_cuda_chain_lists(s->op) ? vt_cuda_chain_takes(s) : vt_cuda_handler_of(s->op) != NULL;
+  (void)dev; /* every card supports the same steps */
+  if (!vt_step_is_well_formed(s)) return VT_UNSUPPORTED;
+  const int takes = vt_cuda_is_pointwise(s->op) ? vt_cuda_has_pointwise_kernel(s)
+                                                : vt_cuda_handler_of(s->op) != NULL;
   return takes ? VT_OK : VT_UNSUPPORTED;
 }
 
@@ -103,7 +105,7 @@ uint64_t vt_cuda_step_work(vt_bk_device *dev, const vt_bk_step *s) {
   return h->work(&call);
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
 static int32_t chain_new(void *user, const vt_bk_step *const *s, uint32_t n, void **out) {
   vt_cuda_chain *made = NULL;
@@ -120,22 +122,22 @@ static int32_t anchor_new(void *user, vt_launch *at) {
   const vt_bk_program *p = user;
   at->handler = vt_cuda_handler_of(at->anchor->op);
   if (at->handler == NULL) return VT_UNSUPPORTED;
-  return at->chain == NULL ? VT_OK : vt_cuda_epilogue_new(p->dev, at, &at->tail);
+  return at->chain == NULL ? VT_OK : vt_cuda_epilogue_new(p->dev, at, &at->epilogue);
 }
 
 static void anchor_free(void *user, vt_launch *at) {
   const vt_bk_program *p = user;
-  if (at->tail != NULL) vt_cuda_epilogue_free(p->dev, at->tail);
+  if (at->epilogue != NULL) vt_cuda_epilogue_free(p->dev, at->epilogue);
 }
 
-static vt_launching launching(vt_bk_program *p) {
-  return (vt_launching){.host = p->dev->host,
-                        .user = p,
-                        .pointwise = vt_cuda_chain_lists,
-                        .chain_new = chain_new,
-                        .chain_free = chain_free,
-                        .anchor_new = anchor_new,
-                        .anchor_free = anchor_free};
+static vt_launch_callbacks launch_functions(vt_bk_program *p) {
+  return (vt_launch_callbacks){.host = p->dev->host,
+                               .user = p,
+                               .pointwise = vt_cuda_is_pointwise,
+                               .chain_new = chain_new,
+                               .chain_free = chain_free,
+                               .anchor_new = anchor_new,
+                               .anchor_free = anchor_free};
 }
 
 static const vt_cu *driver(const vt_bk_program *p) { return vt_cuda_card_driver(p->dev->card); }
@@ -145,7 +147,7 @@ static int clear_fault(vt_bk_program *p) {
                                     p->dev->stream);
 }
 
-static int32_t make_fault(vt_bk_program *p) {
+static int32_t new_fault_record(vt_bk_program *p) {
   uint64_t at = 0;
   void *seen = NULL;
   int e = driver(p)->cuMemAlloc(&at, sizeof *p->fault);
@@ -153,34 +155,34 @@ static int32_t make_fault(vt_bk_program *p) {
   if (e == VT_CU_SUCCESS) e = driver(p)->cuMemHostAlloc(&seen, sizeof *p->seen, 0);
   p->seen = seen;
   if (e == VT_CU_SUCCESS) e = clear_fault(p);
-  return vt_cuda_answer(p->dev, e, "give memory to a program");
+  return vt_cuda_driver_status(p->dev, e, "allocate memory for a program");
 }
 
-/* An event before the first launch and one after each. */
-static int32_t make_marks(vt_bk_program *p) {
+/* Creates an event before the first launch and one after each, if the host measures times. */
+static int32_t new_time_marks(vt_bk_program *p) {
   const vt_bk_host *host = p->dev->host;
   const int wanted = host->size >= offsetof(vt_bk_host, measure) + sizeof host->measure;
   int e = VT_CU_SUCCESS;
   if (!wanted || !host->measure) return VT_OK;
   for (uint64_t i = 0; i < p->steps.n; i++)
     p->n_times += p->steps.launches[i].chain != NULL ? p->steps.launches[i].n : 1;
-  p->mark = vt_cuda_memory_new(host, p->steps.n + 1, sizeof *p->mark);
+  p->time_marks = vt_cuda_memory_new(host, p->steps.n + 1, sizeof *p->time_marks);
   p->begin = vt_cuda_memory_new(host, p->n_times, sizeof *p->begin);
   p->end = vt_cuda_memory_new(host, p->n_times, sizeof *p->end);
-  if (p->mark == NULL || p->begin == NULL || p->end == NULL) return VT_NOMEM;
+  if (p->time_marks == NULL || p->begin == NULL || p->end == NULL) return VT_NOMEM;
   for (uint64_t i = 0; i <= p->steps.n && e == VT_CU_SUCCESS; i++)
-    e = driver(p)->cuEventCreate(&p->mark[i], 0);
-  return vt_cuda_answer(p->dev, e, "make an event");
+    e = driver(p)->cuEventCreate(&p->time_marks[i], 0);
+  return vt_cuda_driver_status(p->dev, e, "create an event");
 }
 
 static vt_status rehearse(vt_bk_program *p);
 
-static int32_t make(vt_bk_program *p, const vt_bk_step *steps, uint64_t n) {
-  const vt_launching how = launching(p);
-  int32_t s = vt_arenas_note(&p->arenas, steps, n);
+static int32_t build_program(vt_bk_program *p, const vt_bk_step *steps, uint64_t n) {
+  const vt_launch_callbacks how = launch_functions(p);
+  int32_t s = vt_arenas_include(&p->arenas, steps, n);
   if (s == VT_OK) s = vt_launches_init(&how, steps, n, &p->steps);
-  if (s == VT_OK) s = make_fault(p);
-  if (s == VT_OK) s = make_marks(p);
+  if (s == VT_OK) s = new_fault_record(p);
+  if (s == VT_OK) s = new_time_marks(p);
   return s == VT_OK ? (int32_t)rehearse(p) : s;
 }
 
@@ -191,7 +193,7 @@ int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64
   p->dev = dev;
   int32_t s = vt_cuda_enter(dev);
   if (s == VT_OK) {
-    s = make(p, steps, n);
+    s = build_program(p, steps, n);
     vt_cuda_card_leave(dev->card);
   }
   if (s == VT_OK) {
@@ -206,20 +208,20 @@ static void free_on_card(vt_bk_program *p) {
   const vt_cu *cu = driver(p);
   (void)cu->cuStreamSynchronize(p->dev->stream);
   if (p->graph != NULL) (void)cu->cuGraphExecDestroy(p->graph);
-  for (uint64_t i = 0; p->mark != NULL && i <= p->steps.n; i++)
-    if (p->mark[i] != NULL) (void)cu->cuEventDestroy(p->mark[i]);
+  for (uint64_t i = 0; p->time_marks != NULL && i <= p->steps.n; i++)
+    if (p->time_marks[i] != NULL) (void)cu->cuEventDestroy(p->time_marks[i]);
   if (p->fault != NULL) (void)cu->cuMemFree((uint64_t)(uintptr_t)p->fault);
   if (p->seen != NULL) (void)cu->cuMemFreeHost(p->seen);
 }
 
 void vt_cuda_program_free(vt_bk_program *p) {
   const vt_bk_host *host = p->dev->host;
-  const vt_launching how = launching(p);
+  const vt_launch_callbacks how = launch_functions(p);
   if (vt_cuda_card_enter(p->dev->card) == VT_CU_SUCCESS) {
     free_on_card(p);
     vt_cuda_card_leave(p->dev->card);
   }
-  vt_cuda_memory_free(host, p->mark, p->steps.n + 1, sizeof *p->mark);
+  vt_cuda_memory_free(host, p->time_marks, p->steps.n + 1, sizeof *p->time_marks);
   vt_launches_done(&how, &p->steps);
   vt_cuda_memory_free(host, p->begin, p->n_times, sizeof *p->begin);
   vt_cuda_memory_free(host, p->end, p->n_times, sizeof *p->end);
@@ -236,7 +238,7 @@ void vt_cuda_program_free(vt_bk_program *p) {
 
 typedef struct runner {
   vt_bk_program *p;
-  const vt_launch *at; /* whose bodies may be run */
+  const vt_launch *at; /* the launch whose bodies may be issued */
   int rehearsal;
 } runner;
 
@@ -261,12 +263,12 @@ vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which) {
   return s;
 }
 
-/* `tailed`: the steps behind it were done with it. */
-static vt_status run_anchor(runner *r, const vt_launch *at, int *tailed) {
+/* Issues an anchor. *tailed is set to 1 if the anchor's kernel ran the epilogue too. */
+static vt_status run_anchor(runner *r, const vt_launch *at, int *epilogue_done) {
   const vt_bk_step *s = at->anchor;
   vt_launch_body body[VT_MAX_BODIES];
   vt_cuda_call c = call_of(r);
-  vt_launch_place(at, r->p->base, body);
+  vt_launch_place_views(at, r->p->base, body);
   r->at = at;
   c.step = s;
   c.attrs = s->attrs;
@@ -277,108 +279,109 @@ static vt_status run_anchor(runner *r, const vt_launch *at, int *tailed) {
   c.out = at->views + s->n_in;
   c.n_out = s->n_out;
   if (s->work_bytes > 0) c.work = r->p->base[s->work_arena] + s->work_offset;
-  c.tail = at->tail;
+  c.epilogue = at->epilogue;
   c.base = r->p->base;
   const vt_status status = at->handler->run(&c);
-  *tailed = c.tailed;
+  *epilogue_done = c.epilogue_done;
   return status;
 }
 
 static vt_status run_launch(runner *r, const vt_launch *at) {
-  int tailed = 0;
-  if (at->anchor != NULL) VT_TRY(run_anchor(r, at, &tailed));
-  if (at->chain == NULL || tailed) return VT_OK;
+  int epilogue_done = 0;
+  if (at->anchor != NULL) VT_TRY(run_anchor(r, at, &epilogue_done));
+  if (at->chain == NULL || epilogue_done) return VT_OK;
   vt_cuda_call c = call_of(r);
   c.number = at->first;
   return vt_cuda_chain_run(at->chain, &c, r->p->base);
 }
 
-static vt_status mark(vt_bk_program *p, uint64_t i) {
-  if (p->mark == NULL) return VT_OK;
-  const int e = driver(p)->cuEventRecord(p->mark[i], p->dev->stream);
-  return (vt_status)vt_cuda_answer(p->dev, e, "record an event");
+static vt_status record_mark(vt_bk_program *p, uint64_t i) {
+  if (p->time_marks == NULL) return VT_OK;
+  const int e = driver(p)->cuEventRecord(p->time_marks[i], p->dev->stream);
+  return (vt_status)vt_cuda_driver_status(p->dev, e, "record an event");
 }
 
 static vt_status run_list(runner *r, const vt_launches *l, int top) {
   for (uint64_t i = 0; i < l->n; i++) {
     VT_TRY(run_launch(r, &l->launches[i]));
-    if (top) VT_TRY(mark(r->p, i + 1));
+    if (top) VT_TRY(record_mark(r->p, i + 1));
   }
   return VT_OK;
 }
 
-static vt_status issue(vt_bk_program *p) {
+static vt_status issue_steps(vt_bk_program *p) {
   runner r = {.p = p};
-  VT_TRY(mark(p, 0));
+  VT_TRY(record_mark(p, 0));
   VT_TRY(run_list(&r, &p->steps, 1));
   if (!p->faults) return VT_OK;
   const int e = driver(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
                                              sizeof *p->seen, p->dev->stream);
-  return (vt_status)vt_cuda_answer(p->dev, e, "tell of errors");
+  return (vt_status)vt_cuda_driver_status(p->dev, e, "copy the fault record");
 }
 
-/* The steps as a run goes through them, and nothing issued: the kernels that they need are loaded.
- * Arenas lie nowhere yet; wherever they will, they begin as evenly, and none within another. */
+/* Goes through the steps as a run does, without issuing anything, which loads the kernels that they
+ * need. Arenas get fake addresses that are aligned as real ones are and do not overlap. */
 static vt_status rehearse(vt_bk_program *p) {
   runner r = {.p = p, .rehearsal = 1};
   for (uint64_t i = 0; i < VT_CUDA_ARENAS; i++) p->base[i] = (char *)(uintptr_t)((i + 1) << 48);
   return run_list(&r, &p->steps, 0);
 }
 
-/* ---- what the host looks at ---- */
+/* ---- results that the host reads ---- */
 
-static int leave_kernel(uint32_t dtype) {
+static int canonical_kernel(uint32_t dtype) {
   switch (dtype) {
     case VT_DTYPE_F32:
-      return VT_GPU_leave_f32;
+      return VT_GPU_fix_nan_f32;
     case VT_DTYPE_F64:
-      return VT_GPU_leave_f64;
+      return VT_GPU_fix_nan_f64;
     case VT_DTYPE_F16:
     case VT_DTYPE_BF16:
-      return VT_GPU_leave_half;
+      return VT_GPU_fix_nan_half;
     default:
-      return -1; /* there is no NaN */
+      return -1; /* the type has no NaN */
   }
 }
 
-static vt_status leave(vt_bk_program *p, const result *r, int rehearsal) {
+static vt_status write_canonical(vt_bk_program *p, const result *r, int rehearsal) {
   runner no_body = {.p = p, .rehearsal = rehearsal};
   vt_cuda_call c = call_of(&no_body);
-  const int kernel = leave_kernel(r->dtype);
-  const vt_gpu_leave args = {.data = p->base[r->arena] + r->offset,
-                             .n = r->count,
-                             .infinity = r->dtype == VT_DTYPE_F16 ? 0x7c00u : 0x7f80u};
+  const int kernel = canonical_kernel(r->dtype);
+  const vt_gpu_canonical args = {.data = p->base[r->arena] + r->offset,
+                                 .n = r->count,
+                                 .infinity = r->dtype == VT_DTYPE_F16 ? 0x7c00u : 0x7f80u};
   if (kernel < 0 || args.n == 0) return VT_OK;
-  return vt_cuda_launch(&c, (uint32_t)kernel, vt_cuda_line(&c, args.n, 4, 256), &args);
+  return vt_cuda_launch(&c, (uint32_t)kernel, vt_cuda_grid_over(&c, args.n, 4, 256), &args);
 }
 
-/* Results that nobody asks for, and those that the next program goes on with, stay as they are. */
-vt_status vt_cuda_programs_leave(vt_bk_device *dev, uint64_t at, uint64_t bytes) {
+/* Results that are never copied to the host, and those that another program uses on the device,
+ * keep their NaNs. */
+vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t at, uint64_t bytes) {
   for (vt_bk_program *p = dev->programs; p != NULL; p = p->next)
     for (uint64_t i = 0; i < p->n_results; i++) {
       result *r = &p->results[i];
       const uint64_t from = (uint64_t)(uintptr_t)p->base[r->arena] + r->offset;
       const uint64_t end = from + (uint64_t)r->count * (uint64_t)vt_cuda_bytes_of(r->dtype);
       if (r->canonical || from >= at + bytes || end <= at) continue;
-      VT_TRY(leave(p, r, 0));
+      VT_TRY(write_canonical(p, r, 0));
       r->canonical = 1;
     }
   return VT_OK;
 }
 
-/* Their kernels too are loaded before a run. */
-static int32_t load_leaves(vt_bk_program *p) {
+/* Loads the kernels that write canonical NaNs, so that a run does not have to. */
+static int32_t load_canonical_kernels(vt_bk_program *p) {
   int32_t s = vt_cuda_enter(p->dev);
   if (s != VT_OK) return s;
   for (uint64_t i = 0; i < p->n_results && s == VT_OK; i++)
-    s = (int32_t)leave(p, &p->results[i], 1);
+    s = (int32_t)write_canonical(p, &p->results[i], 1);
   vt_cuda_card_leave(p->dev->card);
   return s;
 }
 
 int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
   const vt_bk_host *host = p->dev->host;
-  if (p->results != NULL) return VT_UNSUPPORTED; /* they are told once */
+  if (p->results != NULL) return VT_UNSUPPORTED; /* results can be set once only */
   for (uint64_t i = 0; i < n; i++) {
     const vt_view v = vt_step_view(&results[i]);
     if (!vt_cuda_is_dense(&v) || results[i].arena >= VT_CUDA_ARENAS) return VT_UNSUPPORTED;
@@ -396,7 +399,7 @@ int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, u
   }
   p->next = p->dev->programs;
   p->dev->programs = p;
-  return load_leaves(p);
+  return load_canonical_kernels(p);
 }
 
 /* ---- recording ---- */
@@ -404,32 +407,34 @@ int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, u
 static vt_status make_graph(vt_bk_program *p, void *recorded) {
   const int e = driver(p)->cuGraphInstantiateWithFlags(&p->graph, recorded, 0);
   if (e != VT_CU_SUCCESS) p->graph = NULL;
-  return (vt_status)vt_cuda_answer(p->dev, e, "make a graph");
+  return (vt_status)vt_cuda_driver_status(p->dev, e, "instantiate a graph");
 }
 
-/* What fails while it is recorded has not run: the recording is ended in any case. */
-static vt_status record(vt_bk_program *p) {
+/* Records a run as a graph. Recording executes nothing, so after a failure the run can still be
+ * issued. The capture must be ended in any case. */
+static vt_status record_graph(vt_bk_program *p) {
   const vt_cu *cu = driver(p);
   void *recorded = NULL;
   int e = cu->cuStreamBeginCapture(p->dev->stream, VT_CU_CAPTURE_THREAD_LOCAL);
-  if (e != VT_CU_SUCCESS) return (vt_status)vt_cuda_answer(p->dev, e, "begin a graph");
-  vt_status s = issue(p);
+  if (e != VT_CU_SUCCESS)
+    return (vt_status)vt_cuda_driver_status(p->dev, e, "begin a graph capture");
+  vt_status s = issue_steps(p);
   e = cu->cuStreamEndCapture(p->dev->stream, &recorded);
-  if (s == VT_OK) s = (vt_status)vt_cuda_answer(p->dev, e, "end a graph");
+  if (s == VT_OK) s = (vt_status)vt_cuda_driver_status(p->dev, e, "end a graph capture");
   if (s == VT_OK) s = make_graph(p, recorded);
   if (recorded != NULL) (void)cu->cuGraphDestroy(recorded);
   return s;
 }
 
-static vt_status replay(vt_bk_program *p) {
+static vt_status replay_graph(vt_bk_program *p) {
   const int e = driver(p)->cuGraphLaunch(p->graph, p->dev->stream);
-  return (vt_status)vt_cuda_answer(p->dev, e, "run a graph");
+  return (vt_status)vt_cuda_driver_status(p->dev, e, "launch a graph");
 }
 
 /* ---- running ---- */
 
-/* 1 when the arenas are where they were in the last run. */
-static int place(vt_bk_program *p, const uint64_t *buffers) {
+/* Sets the addresses of the arenas; returns 1 if they are those of the last successful run. */
+static int place_arenas(vt_bk_program *p, const uint64_t *buffers) {
   int same = p->ready;
   for (uint32_t i = 0; i < p->arenas.n; i++) {
     char *at = (char *)(uintptr_t)buffers[i];
@@ -439,18 +444,18 @@ static int place(vt_bk_program *p, const uint64_t *buffers) {
   return same;
 }
 
-/* A program that cannot be recorded runs unrecorded. */
+/* Replays the graph, recording it first if needed; if it cannot be recorded, issues the steps. */
 static vt_status run_recorded(vt_bk_program *p) {
-  if (p->graph != NULL || record(p) == VT_OK) return replay(p);
+  if (p->graph != NULL || record_graph(p) == VT_OK) return replay_graph(p);
   p->unrecorded = 1;
-  VT_TRY(issue(p));
+  VT_TRY(issue_steps(p));
   vt_cuda_note(p->dev, "a graph of the program could not be made: its steps are issued one by one");
   return VT_OK;
 }
 
-static vt_status run(vt_bk_program *p, const uint64_t *buffers) {
-  const int same = place(p, buffers);
-  const int records = !p->waits && p->mark == NULL && !p->unrecorded;
+static vt_status run_program(vt_bk_program *p, const uint64_t *buffers) {
+  const int same = place_arenas(p, buffers);
+  const int records = !p->waits && p->time_marks == NULL && !p->unrecorded;
   p->error = (vt_bk_error){.size = sizeof p->error};
   for (uint64_t i = 0; i < p->n_results; i++) p->results[i].canonical = 0;
   if (!same && p->graph != NULL) {
@@ -458,14 +463,14 @@ static vt_status run(vt_bk_program *p, const uint64_t *buffers) {
     (void)driver(p)->cuGraphExecDestroy(p->graph);
     p->graph = NULL;
   }
-  const vt_status s = same && records ? run_recorded(p) : issue(p);
+  const vt_status s = same && records ? run_recorded(p) : issue_steps(p);
   p->ready = s == VT_OK;
   return s;
 }
 
-/* The steps of a run that failed may have found an index out of range. Nobody asks for it any more,
- * and the next run must not be blamed. */
-static void forget_fault(vt_bk_program *p) {
+/* Clears the fault record after a failed run: nobody asks for its index fault, and the next run
+ * must not report it. */
+static void clear_stale_fault(vt_bk_program *p) {
   if (p->faults) (void)clear_fault(p);
 }
 
@@ -473,13 +478,13 @@ int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t 
   if (n_buffers < p->arenas.n) return VT_INTERNAL;
   const int32_t entered = vt_cuda_enter(p->dev);
   if (entered != VT_OK) return entered;
-  const vt_status s = run(p, buffers);
-  if (s != VT_OK) forget_fault(p);
+  const vt_status s = run_program(p, buffers);
+  if (s != VT_OK) clear_stale_fault(p);
   vt_cuda_card_leave(p->dev->card);
   return (int32_t)s;
 }
 
-static int look_at_fault(vt_bk_program *p) {
+static int read_fault(vt_bk_program *p) {
   if (!p->faults || p->seen->none != 0) return VT_CU_SUCCESS;
   p->error.status = VT_RANGE;
   p->error.step = p->seen->step;
@@ -493,10 +498,10 @@ int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
   if (entered != VT_OK) return entered;
   int e = driver(p)->cuStreamSynchronize(p->dev->stream);
   if (e == VT_CU_SUCCESS)
-    e = look_at_fault(p);
+    e = read_fault(p);
   else
-    forget_fault(p);
-  const int32_t s = vt_cuda_answer(p->dev, e, "finish a run");
+    clear_stale_fault(p);
+  const int32_t s = vt_cuda_driver_status(p->dev, e, "finish a run");
   vt_cuda_card_leave(p->dev->card);
   memcpy(out, &p->error, out->size < sizeof p->error ? out->size : sizeof p->error);
   return s;
@@ -506,14 +511,16 @@ int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
 
 static uint64_t time_of(const vt_bk_program *p, uint64_t i) {
   float ms = 0;
-  if (driver(p)->cuEventElapsedTime(&ms, p->mark[0], p->mark[i]) != VT_CU_SUCCESS || ms < 0) ms = 0;
+  if (driver(p)->cuEventElapsedTime(&ms, p->time_marks[0], p->time_marks[i]) != VT_CU_SUCCESS ||
+      ms < 0)
+    ms = 0;
   return (uint64_t)((double)ms * 1e6);
 }
 
-/* Of steps that ran as one the first has the time. */
+/* Times of the steps. The first step of a group gets the time of the whole group. */
 int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out) {
   vt_bk_metrics m = {.size = sizeof m};
-  if (p->mark != NULL && vt_cuda_card_enter(p->dev->card) == VT_CU_SUCCESS) {
+  if (p->time_marks != NULL && vt_cuda_card_enter(p->dev->card) == VT_CU_SUCCESS) {
     uint64_t step = 0, before = 0;
     for (uint64_t i = 0; i < p->steps.n; i++) {
       const vt_launch *at = &p->steps.launches[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_random.c - random numbers: functions of seed, stream, step and position. Seed and step are
- * on the card and are read there. */
+ * cuda_random.c - random numbers, each a function of seed, stream, step and position. The kernels
+ * read seed and step from device memory. */
 #include "cuda_backend.h"
 #include "cuda_walk.h"
 #include "gpu_random.h"
@@ -12,7 +12,7 @@ static vt_status draw(vt_cuda_call *c, uint32_t kernel) {
                               .step = c->in[1].data,
                               .stream = (uint32_t)((const vt_attr_random *)c->attrs)->stream,
                               .walk = vt_cuda_walk(&y, 1)};
-  return vt_cuda_launch(c, kernel, vt_cuda_line(c, args.walk.n, 4, 256), &args);
+  return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, args.walk.n, 4, 256), &args);
 }
 
 vt_status vt_cuda_run_random_uniform(vt_cuda_call *c) { return draw(c, VT_GPU_random_uniform); }

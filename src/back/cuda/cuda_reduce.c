@@ -1,57 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_reduce.c - reductions: sum, prod, max, min, and the compositions that are one of them and a
- * last touch: mean, sum_square, norm_l1, norm_l2, any, all. A line longer than a chunk is folded in
- * levels, as S says: the results of chunks are a line again. */
+ * cuda_reduce.c - reductions: sum, prod, max and min, and the compositions that add a final step to
+ * one of them: mean, sum_square, norm_l1, norm_l2, any, all. A line longer than a chunk is reduced
+ * in levels, as S requires: the results of its chunks form a new line. */
 #include "cuda_lines.h"
 
 enum { THREADS = 256, WARPS = THREADS / VT_GPU_LANES };
-enum { MANY = 1024 }; /* lines that a thread each is enough for */
+enum { LEAST_LINES = 1024 }; /* fewest lines for which one thread per line keeps the GPU busy */
 
 /* ---- levels ---- */
 
-/* A line of nothing is one chunk of nothing. */
-static int64_t chunks_of(int64_t n) { return n == 0 ? 1 : vt_cuda_parts(n, VT_GPU_CHUNK); }
+/* An empty line is one empty chunk. */
+static int64_t chunks_of(int64_t n) { return n == 0 ? 1 : vt_cuda_ceil_div(n, VT_GPU_CHUNK); }
 
 uint64_t vt_cuda_reduce_bytes(int64_t lines, int64_t n, uint32_t dtype) {
   uint64_t bytes = 0;
   for (n = chunks_of(n); n > 1; n = chunks_of(n))
-    bytes += vt_cuda_aligned((uint64_t)(lines * n) * vt_cuda_bytes_of(dtype));
+    bytes += vt_cuda_align_up((uint64_t)(lines * n) * vt_cuda_bytes_of(dtype));
   return bytes;
 }
 
 static vt_cuda_grid grid_of(const vt_cuda_call *c, int64_t blocks) {
   const int64_t most = 32 * (int64_t)c->traits->processors;
-  return (vt_cuda_grid){(uint32_t)vt_cuda_least(blocks, most), 1, 1, THREADS, 0};
+  return (vt_cuda_grid){(uint32_t)vt_cuda_min(blocks, most), 1, 1, THREADS, 0};
 }
 
-/* One level: lines or their chunks. */
-static vt_status reduce_level(vt_cuda_call *c, const vt_gpu_reduce *a, uint32_t dtype, int beside) {
+/* Reduces the chunks of all lines. */
+static vt_status reduce_level(vt_cuda_call *c, const vt_gpu_reduce *a, uint32_t dtype,
+                              int interleaved) {
   const int exp = a->kind == VT_GPU_REDUCE_EXP;
-  const int64_t tiles = vt_cuda_parts(a->lines.n, VT_GPU_LANES);
-  if (!exp && a->n <= VT_GPU_SHORT && a->along.rank <= 1 && a->lines.n >= MANY)
+  const int64_t tiles = vt_cuda_ceil_div(a->lines.n, VT_GPU_LANES);
+  if (!exp && a->n <= VT_GPU_SHORT && a->along.rank <= 1 && a->lines.n >= LEAST_LINES)
     return vt_cuda_launch(c, VT_CUDA_TYPES(reduce_short)[dtype],
-                          grid_of(c, vt_cuda_parts(a->lines.n, THREADS)), a);
-  if (beside)
+                          grid_of(c, vt_cuda_ceil_div(a->lines.n, THREADS)), a);
+  if (interleaved)
     return vt_cuda_launch(c, exp ? VT_GPU_reduce_columns_exp : VT_CUDA_TYPES(reduce_columns)[dtype],
                           grid_of(c, tiles * a->chunks), a);
   return vt_cuda_launch(c, exp ? VT_GPU_reduce_lines_exp : VT_CUDA_TYPES(reduce_lines)[dtype],
-                        grid_of(c, vt_cuda_parts(a->lines.n * a->chunks, WARPS)), a);
+                        grid_of(c, vt_cuda_ceil_div(a->lines.n * a->chunks, WARPS)), a);
 }
 
-/* What follows a level: the results of its chunks, a line of them for each line. */
-static void go_up(vt_gpu_reduce *a) {
+/* Makes the chunk results of a level the lines of the next one. */
+static void next_level(vt_gpu_reduce *a) {
   if (a->kind >= VT_GPU_REDUCE_SQUARES) a->kind = VT_GPU_REDUCE_SUM;
   a->x = a->y;
   a->shift = NULL;
   a->n = a->chunks;
-  vt_cuda_lines_number(&a->lines, 0, a->n);
+  vt_cuda_lines_as_vector(&a->lines, 0, a->n);
   a->along = (vt_gpu_walk){.n = a->n, .rank = 1, .small = a->n < INT32_MAX};
   a->along.dim[0] = a->n;
   a->along.stride[0][0] = 1;
 }
 
-vt_status vt_cuda_reduce(vt_cuda_call *c, const vt_cuda_folding *f, void *work) {
-  int beside = vt_cuda_lines_contiguous(&f->at, 0);
+vt_status vt_cuda_reduce(vt_cuda_call *c, const vt_cuda_reduction *f, void *work) {
+  int interleaved = vt_cuda_lines_interleaved(&f->at, 0);
   vt_gpu_reduce a = {.x = f->x,
                      .shift = f->shift,
                      .n = f->at.along.n,
@@ -60,24 +61,24 @@ vt_status vt_cuda_reduce(vt_cuda_call *c, const vt_cuda_folding *f, void *work) 
                      .touch = f->touch,
                      .lines = f->at.lines,
                      .along = f->at.along};
-  char *room = work;
-  for (a.chunks = chunks_of(a.n); a.chunks > 1; a.chunks = chunks_of(a.n), beside = 0) {
-    a.y = room;
-    room += vt_cuda_aligned((uint64_t)(a.lines.n * a.chunks) * vt_cuda_bytes_of(f->dtype));
-    VT_TRY(reduce_level(c, &a, f->dtype, beside));
-    go_up(&a);
+  char *scratch = work;
+  for (a.chunks = chunks_of(a.n); a.chunks > 1; a.chunks = chunks_of(a.n), interleaved = 0) {
+    a.y = scratch;
+    scratch += vt_cuda_align_up((uint64_t)(a.lines.n * a.chunks) * vt_cuda_bytes_of(f->dtype));
+    VT_TRY(reduce_level(c, &a, f->dtype, interleaved));
+    next_level(&a);
   }
   a.y = f->y;
-  return reduce_level(c, &a, f->dtype, beside);
+  return reduce_level(c, &a, f->dtype, interleaved);
 }
 
 /* ---- ops ---- */
 
-typedef struct way {
+typedef struct op_kind {
   uint32_t op, kind, touch;
-} way;
+} op_kind;
 
-static const way ways[] = {
+static const op_kind op_kinds[] = {
     {VT_OP_sum, VT_GPU_REDUCE_SUM, 0},
     {VT_OP_prod, VT_GPU_REDUCE_PROD, 0},
     {VT_OP_max, VT_GPU_REDUCE_MAX, 0},
@@ -90,36 +91,36 @@ static const way ways[] = {
     {VT_OP_all, VT_GPU_REDUCE_MIN, VT_GPU_TOUCH_TRUTH},
 };
 
-static const way *way_of(uint32_t op) {
-  const way *w = ways;
-  while (w->op != op) w++; /* cuda_handlers.def sends no other here */
+static const op_kind *op_kind_of(uint32_t op) {
+  const op_kind *w = op_kinds;
+  while (w->op != op) w++; /* cuda_handlers.def calls this for the ops of the table only */
   return w;
 }
 
-static vt_cuda_folding folding_of(const vt_cuda_call *c) {
-  const way *w = way_of(c->step->op);
+static vt_cuda_reduction reduction_of(const vt_cuda_call *c) {
+  const op_kind *w = op_kind_of(c->step->op);
   const vt_view *x = &c->in[0];
-  const unsigned mask = vt_cuda_mask(&((const vt_attr_reduce *)c->attrs)->axes, x->rank);
-  const vt_view y = vt_cuda_kept(c->out, x, mask);
+  const unsigned mask = vt_cuda_axes_mask(&((const vt_attr_reduce *)c->attrs)->axes, x->rank);
+  const vt_view y = vt_cuda_keepdims(c->out, x, mask);
   const vt_view *const all[2] = {x, &y};
-  vt_cuda_folding f = {.x = x->data,
-                       .y = c->out->data,
-                       .dtype = x->dtype,
-                       .kind = w->kind,
-                       .touch = w->touch,
-                       .at = vt_cuda_lines_of(all, 2, mask)};
+  vt_cuda_reduction f = {.x = x->data,
+                         .y = c->out->data,
+                         .dtype = x->dtype,
+                         .kind = w->kind,
+                         .touch = w->touch,
+                         .at = vt_cuda_lines_of(all, 2, mask)};
   f.divisor = f.at.along.n;
   return f;
 }
 
 uint64_t vt_cuda_work_reduce(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
-  const vt_cuda_folding f = folding_of(c);
+  const vt_cuda_reduction f = reduction_of(c);
   return vt_cuda_reduce_bytes(f.at.lines.n, f.at.along.n, f.dtype);
 }
 
 vt_status vt_cuda_run_reduce(vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return VT_OK;
-  const vt_cuda_folding f = folding_of(c);
+  const vt_cuda_reduction f = reduction_of(c);
   return vt_cuda_reduce(c, &f, c->work);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_reduce_test.c - reductions, places of extremes, running sums on a card: every type, layouts
- * of many kinds, lengths around the chunks of S. It needs a driver: a GPU's, or that of
+ * cuda_reduce_test.c - reductions, arg-reductions and cumulative sums on a card: every type, many
+ * layouts, lengths around the chunks of S. Needs a driver: a GPU's, or the emulated one of
  * tests/fake_cuda. */
-#include "folded_cuda_test.h"
+#include "card_step_test.h"
 
 typedef struct shape {
   uint32_t rank;
   int64_t dim[8];
-  unsigned reduced; /* bit mask */
+  unsigned reduced; /* bit mask of the reduced axes */
 } shape;
 
 static const shape shapes[] = {
     {0, {0}, 0},
     {1, {1025}, 1},
     {2, {9, 7}, 2},
-    {2, {1100, 15}, 2}, /* a thread for a line */
+    {2, {1100, 15}, 2}, /* one thread per line */
     {2, {65, 45}, 1},
     {2, {2050, 3}, 1},
     {3, {5, 9, 70}, 5},
@@ -27,7 +27,7 @@ static const shape empty[] = {{2, {0, 5}, 1}, {2, {5, 0}, 1}, {3, {4, 0, 3}, 6}}
 static int is_arg(uint32_t op) { return op == VT_OP_argmax || op == VT_OP_argmin; }
 
 static void reduce(uint32_t op, uint32_t dtype, const shape *s, card_layout layout, int special) {
-  const int keep = !is_arg(op) && layout == CARD_TURNED;
+  const int keep = !is_arg(op) && layout == CARD_TRANSPOSED;
   vt_attr_reduce a = {.size = sizeof a, .keep = keep};
   card_step step = {.op = op, .attrs = &a, .attrs_size = sizeof a, .n_in = 1, .n_out = 1};
   int64_t dim[8];
@@ -45,14 +45,14 @@ static void reduce(uint32_t op, uint32_t dtype, const shape *s, card_layout layo
   }
   step.seed = op * 1000 + dtype * 100 + (unsigned)layout * 10 + s->reduced;
   step.special = special;
-  step.in[0] = card_put(&step, card_tensor(dtype, s->rank, s->dim, layout));
-  step.out[0] = card_put(&step, card_tensor(is_arg(op) ? VT_DTYPE_I64 : dtype, rank, dim,
-                                            layout == CARD_STEPPED ? CARD_STEPPED : CARD_DENSE));
+  step.in[0] = card_place(&step, card_tensor(dtype, s->rank, s->dim, layout));
+  step.out[0] = card_place(&step, card_tensor(is_arg(op) ? VT_DTYPE_I64 : dtype, rank, dim,
+                                              layout == CARD_STEPPED ? CARD_STEPPED : CARD_DENSE));
   card_check(&step);
 }
 
-/* With numbers of every kind, or ordinary ones. */
-static void each_layout(uint32_t op, uint32_t dtype, const shape *s) {
+/* Tries every layout, every other one with special numbers. */
+static void reduce_layouts(uint32_t op, uint32_t dtype, const shape *s) {
   for (int layout = 0; layout < CARD_LAYOUTS; layout++)
     reduce(op, dtype, s, (card_layout)layout, layout % 2);
 }
@@ -64,26 +64,27 @@ static void test_reductions(void) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     for (size_t k = 0; k < sizeof any / sizeof *any; k++)
       for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_I64; dtype++)
-        if (dtype != VT_DTYPE_F16 && dtype != VT_DTYPE_BF16) each_layout(any[k], dtype, &shapes[i]);
+        if (dtype != VT_DTYPE_F16 && dtype != VT_DTYPE_BF16)
+          reduce_layouts(any[k], dtype, &shapes[i]);
     for (size_t k = 0; k < sizeof floats / sizeof *floats; k++)
       for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_F64; dtype++)
-        each_layout(floats[k], dtype, &shapes[i]);
-    each_layout(VT_OP_any, VT_DTYPE_BOOL, &shapes[i]);
-    each_layout(VT_OP_all, VT_DTYPE_BOOL, &shapes[i]);
+        reduce_layouts(floats[k], dtype, &shapes[i]);
+    reduce_layouts(VT_OP_any, VT_DTYPE_BOOL, &shapes[i]);
+    reduce_layouts(VT_OP_all, VT_DTYPE_BOOL, &shapes[i]);
   }
 }
 
-static void test_nothing(void) {
+static void test_empty(void) {
   for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
-    each_layout(VT_OP_sum, VT_DTYPE_F32, &empty[i]);
-    each_layout(VT_OP_prod, VT_DTYPE_F64, &empty[i]);
-    each_layout(VT_OP_mean, VT_DTYPE_F32, &empty[i]);
-    each_layout(VT_OP_any, VT_DTYPE_BOOL, &empty[i]);
-    each_layout(VT_OP_all, VT_DTYPE_BOOL, &empty[i]);
+    reduce_layouts(VT_OP_sum, VT_DTYPE_F32, &empty[i]);
+    reduce_layouts(VT_OP_prod, VT_DTYPE_F64, &empty[i]);
+    reduce_layouts(VT_OP_mean, VT_DTYPE_F32, &empty[i]);
+    reduce_layouts(VT_OP_any, VT_DTYPE_BOOL, &empty[i]);
+    reduce_layouts(VT_OP_all, VT_DTYPE_BOOL, &empty[i]);
   }
 }
 
-/* A third level, and extremes in many spans. */
+/* Three levels of S, and arg-reductions with many spans. */
 static void test_long(void) {
   const shape line = {1, {1024 * 1024 + 5000}, 1}, side = {2, {9000, 20}, 1};
   reduce(VT_OP_sum, VT_DTYPE_F32, &line, CARD_DENSE, 0);
@@ -111,8 +112,8 @@ static void test_cumsum(void) {
         if (dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16) continue;
         step.seed = how;
         step.special = dtype == VT_DTYPE_F64;
-        step.in[0] = card_put(&step, card_tensor(dtype, s->rank, s->dim, (card_layout)layout));
-        step.out[0] = card_put(
+        step.in[0] = card_place(&step, card_tensor(dtype, s->rank, s->dim, (card_layout)layout));
+        step.out[0] = card_place(
             &step, card_tensor(dtype, s->rank, s->dim,
                                layout == CARD_REPEATED ? CARD_DENSE : (card_layout)layout));
         card_check(&step);
@@ -122,7 +123,7 @@ static void test_cumsum(void) {
 int main(void) {
   if (!card_open()) return 77;
   test_reductions();
-  test_nothing();
+  test_empty();
   test_long();
   test_cumsum();
   card_close();

@@ -1,65 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_region.c - loop and cond: the steps of a body are issued as often as it runs. How often a
- * loop runs is known when it is planned; which body a cond runs, the card has to be asked. */
+ * cuda_region.c - loop and cond: issues the steps of a body once per execution. A loop's trip count
+ * is known when the program is planned; the condition of a cond must be read from the card. */
 #include "cuda_backend.h"
 #include "gpu_fill.h"
 
-static vt_status copy(vt_cuda_call *c, const vt_view *to, const vt_view *from) {
+static vt_status copy_unless_same(vt_cuda_call *c, const vt_view *to, const vt_view *from) {
   return to->data == from->data ? VT_OK : vt_cuda_copy_view(c, to, from);
 }
 
-static vt_status put_index(vt_cuda_call *c, const vt_view *to, int64_t i) {
+static vt_status store_index(vt_cuda_call *c, const vt_view *to, int64_t i) {
   const vt_gpu_fill args = {.to = to->data, .bits = (uint64_t)i, .bytes = 8};
-  return vt_cuda_launch(c, VT_GPU_put, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
+  return vt_cuda_launch(c, VT_GPU_store_one, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
 }
 
-/* The results of a body never lie where its arguments do, so they may be copied one by one. */
-static vt_status iterate(vt_cuda_call *c, int64_t i, uint32_t carried, uint32_t each) {
+/* Issues one iteration. A body's results never alias its arguments, so they may be copied one by
+ * one. */
+static vt_status issue_iteration(vt_cuda_call *c, int64_t i, uint32_t carried, uint32_t each) {
   const vt_launch_body *b = &c->body[0];
-  VT_TRY(put_index(c, &b->in[0], i));
+  VT_TRY(store_index(c, &b->in[0], i));
   for (uint32_t e = carried; e < carried + each; e++) {
-    const vt_view one = vt_cuda_at(&c->in[e], 0, i);
-    VT_TRY(copy(c, &b->in[1 + e], &one));
+    const vt_view one = vt_cuda_view_at(&c->in[e], 0, i);
+    VT_TRY(copy_unless_same(c, &b->in[1 + e], &one));
   }
   if (!c->rehearsal || i == 0) VT_TRY(vt_cuda_body_run(c, 0));
-  for (uint32_t k = 0; k < carried; k++) VT_TRY(copy(c, &b->in[1 + k], &b->out[k]));
+  for (uint32_t k = 0; k < carried; k++) VT_TRY(copy_unless_same(c, &b->in[1 + k], &b->out[k]));
   for (uint32_t k = carried; k < b->n_out; k++) {
-    const vt_view one = vt_cuda_at(&c->out[k], 0, i);
-    VT_TRY(copy(c, &one, &b->out[k]));
+    const vt_view one = vt_cuda_view_at(&c->out[k], 0, i);
+    VT_TRY(copy_unless_same(c, &one, &b->out[k]));
   }
   return VT_OK;
 }
 
-/* How a slice is copied depends on where it lies between two addresses that are multiples of 16:
- * all places come in so many iterations. The body lies where it lies. */
+/* Iterations to rehearse. The kernel that copies a slice depends on the slice's address modulo 16,
+ * and 16 iterations have every possible remainder. The body's own addresses do not change. */
 enum { REHEARSED = 16 };
 
-/* Carried values live in the body's arguments from one iteration to the next. */
+/* Carried values stay in the body's arguments from one iteration to the next. */
 vt_status vt_cuda_run_loop(vt_cuda_call *c) {
   const vt_attr_loop *a = c->attrs;
   const uint32_t carried = (uint32_t)a->carried, each = (uint32_t)a->each;
-  const int64_t count = c->rehearsal ? vt_cuda_least(a->count, REHEARSED) : a->count;
+  const int64_t count = c->rehearsal ? vt_cuda_min(a->count, REHEARSED) : a->count;
   const vt_launch_body *b = &c->body[0];
   for (uint32_t i = 0; i < c->n_in; i++)
-    if (i < carried || i >= carried + each) VT_TRY(copy(c, &b->in[1 + i], &c->in[i]));
-  for (int64_t i = 0; i < count; i++) VT_TRY(iterate(c, i, carried, each));
-  for (uint32_t k = 0; k < carried; k++) VT_TRY(copy(c, &c->out[k], &b->in[1 + k]));
+    if (i < carried || i >= carried + each) VT_TRY(copy_unless_same(c, &b->in[1 + i], &c->in[i]));
+  for (int64_t i = 0; i < count; i++) VT_TRY(issue_iteration(c, i, carried, each));
+  for (uint32_t k = 0; k < carried; k++) VT_TRY(copy_unless_same(c, &c->out[k], &b->in[1 + k]));
   return VT_OK;
 }
 
-static vt_status take(vt_cuda_call *c, uint32_t which) {
+static vt_status issue_branch(vt_cuda_call *c, uint32_t which) {
   const uint32_t first = (uint32_t)((const vt_attr_cond *)c->attrs)->first;
   const uint32_t from = which == 0 ? 1 : 1 + first;
   const vt_launch_body *b = &c->body[which];
-  for (uint32_t i = 0; i < b->n_in; i++) VT_TRY(copy(c, &b->in[i], &c->in[from + i]));
+  for (uint32_t i = 0; i < b->n_in; i++) VT_TRY(copy_unless_same(c, &b->in[i], &c->in[from + i]));
   VT_TRY(vt_cuda_body_run(c, which));
-  for (uint32_t i = 0; i < b->n_out; i++) VT_TRY(copy(c, &c->out[i], &b->out[i]));
+  for (uint32_t i = 0; i < b->n_out; i++) VT_TRY(copy_unless_same(c, &c->out[i], &b->out[i]));
   return VT_OK;
 }
 
 vt_status vt_cuda_run_cond(vt_cuda_call *c) {
   uint8_t truth = 0;
   VT_TRY(vt_cuda_fetch(c, &truth, c->in[0].data, 1));
-  if (c->rehearsal) VT_TRY(take(c, 0)); /* a run may need either */
-  return take(c, truth ? 0 : 1);
+  if (c->rehearsal) VT_TRY(issue_branch(c, 0)); /* a run may need either branch */
+  return issue_branch(c, truth ? 0 : 1);
 }

@@ -1,47 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_rows.h - what softmax and norms share: rows that fit on chip, and numbers of lines in
- * scratch. */
+ * cuda_rows.h - what softmax and norms share: the choice of a kernel variant by the shape of a row,
+ * and per-line statistics in scratch. */
 #ifndef VT_CUDA_ROWS_H
 #define VT_CUDA_ROWS_H
 #include "cuda_bundle.h"
 #include "cuda_lines.h"
 #include "gpu_rows.h"
 
-/* How rows are gone through. */
-typedef enum vt_cuda_rowing {
-  VT_CUDA_ROWS_PARTS, /* by folds, and a kernel for the results: any tensor */
-  VT_CUDA_ROWS_WARPS, /* a warp for a row */
-  VT_CUDA_ROWS_BLOCK, /* a block for a row, in registers */
-  VT_CUDA_ROWS_LONG,  /* blocks for a row, in shared memory: gpu_share.h */
-  VT_CUDA_ROWS_BUNDLE /* blocks for several, or a thread, wherever they lie: gpu_bundle.h */
-} vt_cuda_rowing;
+/* Kernel variants for softmax and norms. */
+typedef enum vt_cuda_rows_variant {
+  VT_CUDA_ROWS_PARTS, /* several launches, for any tensor: reductions, then the results */
+  VT_CUDA_ROWS_WARPS, /* one warp per row, in registers */
+  VT_CUDA_ROWS_BLOCK, /* one thread block per row, in registers */
+  VT_CUDA_ROWS_LONG,  /* several thread blocks per row, in shared memory (gpu_row_layout.h) */
+  VT_CUDA_ROWS_BUNDLE /* lines along any axis, in shared memory or one per thread (gpu_bundle.h) */
+} vt_cuda_rows_variant;
 
-/* Of f32 rows; `l` has operands x and y. Those that have gaps, are short or longer than 2^20 are
- * PARTS or BUNDLE. */
-vt_cuda_rowing vt_cuda_rows_how(const vt_cuda_call *c, const vt_cuda_lines *l);
-/* The same for lines of any type: PARTS or BUNDLE. */
-vt_cuda_rowing vt_cuda_rows_anywhere(const vt_cuda_call *c, const vt_cuda_lines *l);
-/* Of scratch. */
-uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rowing how, const vt_cuda_lines *l);
-/* Issues the kernel; `warps` are those for 8, 16, 24 and 32 elements a lane. */
+/* Chooses the variant for f32 rows; `l` has operands x and y. Rows that are not contiguous, are
+ * short or are longer than 2^20 get PARTS or BUNDLE. */
+vt_cuda_rows_variant vt_cuda_rows_choose(const vt_cuda_call *c, const vt_cuda_lines *l);
+/* Chooses between PARTS and BUNDLE for lines of any type. */
+vt_cuda_rows_variant vt_cuda_rows_choose_any(const vt_cuda_call *c, const vt_cuda_lines *l);
+/* Bytes of scratch that the variant needs. */
+uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rows_variant how,
+                            const vt_cuda_lines *l);
+/* Issues the kernel of the variant. `warps` has the kernels for 8, 16, 24 and 32 elements per lane.
+ */
 #define VT_CUDA_WARPS(name)                                                      \
   ((const uint32_t[]){VT_GPU_##name##_8, VT_GPU_##name##_16, VT_GPU_##name##_24, \
                       VT_GPU_##name##_32})
-vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rowing how, const uint32_t *warps,
+vt_status vt_cuda_rows_launch(vt_cuda_call *c, vt_cuda_rows_variant how, const uint32_t *warps,
                               uint32_t block, uint32_t longer, vt_gpu_rows *a);
-/* Issues the kernel that makes the results of all elements of lines. */
-vt_status vt_cuda_rows_out(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a);
+/* Issues the kernel that computes the results of all elements from the statistics of their lines.
+ */
+vt_status vt_cuda_rows_results(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a);
 
-/* ---- scratch: two numbers a line, then what the folds need ---- */
+/* ---- scratch: two numbers per line, then the scratch of the reductions ---- */
 
-typedef struct vt_cuda_marks {
+typedef struct vt_cuda_line_stats {
   void *shift, *sum, *rest;
-} vt_cuda_marks;
-uint64_t vt_cuda_marks_bytes(int64_t lines, int64_t n, uint32_t dtype);
-vt_cuda_marks vt_cuda_marks_of(const vt_cuda_call *c, int64_t lines, uint32_t dtype);
-/* Of the numbers without the folds. */
-uint64_t vt_cuda_marks_alone(int64_t lines, uint32_t dtype);
-/* A fold of x into a number a line. */
-vt_status vt_cuda_marks_reduce(vt_cuda_call *c, const vt_cuda_lines *l, uint32_t kind,
-                               uint32_t touch, const void *shift, void *to, void *rest);
+} vt_cuda_line_stats;
+uint64_t vt_cuda_line_stats_scratch(int64_t lines, int64_t n, uint32_t dtype);
+vt_cuda_line_stats vt_cuda_line_stats_at(const vt_cuda_call *c, int64_t lines, uint32_t dtype);
+/* Bytes of the two numbers per line, without the reductions' scratch. */
+uint64_t vt_cuda_line_stats_bytes(int64_t lines, uint32_t dtype);
+/* Reduces each line of x to one number in `to`. */
+vt_status vt_cuda_line_stats_reduce(vt_cuda_call *c, const vt_cuda_lines *l, uint32_t kind,
+                                    uint32_t touch, const void *shift, void *to, void *rest);
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_rows_test.c - softmax, norms and statistics on a card: rows of many lengths, so that every
- * way of going along them is taken, and layouts of many kinds. It needs a driver: a GPU's, or that
- * of tests/fake_cuda. */
+ * cuda_rows_test.c - softmax, norms and variances on a card: rows of many lengths, so that every
+ * kernel variant is used, and many layouts. Needs a driver: a GPU's, or the emulated one of
+ * tests/fake_cuda. */
 #include <stdlib.h>
 #include "far_rows_test.h"
-#include "folded_cuda_test.h"
+#include "card_step_test.h"
 
 static card_layout result_layout(card_layout layout) {
   return layout == CARD_REPEATED ? CARD_DENSE : layout;
 }
 
-/* ---- softmax and its kin ---- */
+/* ---- softmax, log_softmax, logsumexp ---- */
 
-/* A tenth of the rows is enough for the few processors of the emulator. */
+/* Number of rows to test: a tenth is enough for the few multiprocessors of the emulated GPU. */
 static int64_t rows(int64_t n) { return vt_test_is_long() ? n : (n + 9) / 10; }
 
 static const uint32_t softs[] = {VT_OP_softmax, VT_OP_log_softmax, VT_OP_logsumexp};
@@ -28,11 +28,11 @@ static void softmax(uint32_t op, const int64_t *dim, int64_t axis, card_layout l
     s.attrs_size = sizeof over;
   }
   s.seed = (uint64_t)(dim[0] * 3 + axis);
-  s.special = layout == CARD_TURNED;
-  s.in[0] = card_put(&s, card_tensor(VT_DTYPE_F32, 2, dim, layout));
+  s.special = layout == CARD_TRANSPOSED;
+  s.in[0] = card_place(&s, card_tensor(VT_DTYPE_F32, 2, dim, layout));
   if (change != NULL) change((float *)(card_arena + s.in[0].offset));
-  s.out[0] = card_put(&s, one ? card_tensor(VT_DTYPE_F32, 1, &dim[1 - axis], CARD_DENSE)
-                              : card_tensor(VT_DTYPE_F32, 2, dim, result_layout(layout)));
+  s.out[0] = card_place(&s, one ? card_tensor(VT_DTYPE_F32, 1, &dim[1 - axis], CARD_DENSE)
+                                : card_tensor(VT_DTYPE_F32, 2, dim, result_layout(layout)));
   card_check(&s);
 }
 
@@ -47,8 +47,8 @@ static void test_softmax(void) {
           softmax(softs[k], dims[i], axis, (card_layout)layout, NULL);
 }
 
-/* Longer than a block has registers: more rows than a card has processors, and fewer; and longer
- * than a processor has memory. */
+/* Rows too long for a block's registers, more and fewer of them than multiprocessors, and rows too
+ * long for one multiprocessor's shared memory. */
 static void make_low(float *x) {
   uint64_t seed = 5;
   for (int i = 0; i < 40 * 8200; i++) x[i] = -1.0f - (float)(card_next(&seed) % 1000) / 100.0f;
@@ -66,18 +66,18 @@ static void test_softmax_long(void) {
   }
 }
 
-/* Lines with gaps, those of neighbours between them: one block for some, and several blocks for
- * each. */
+/* Interleaved lines: several per thread block, and several blocks per line. */
 static void test_softmax_columns(void) {
   for (size_t k = 0; k < 3; k++) {
     softmax(softs[k], (int64_t[]){2, 1500}, 0, CARD_DENSE, NULL);
-    softmax(softs[k], (int64_t[]){17, 17000}, 0, CARD_DENSE, NULL); /* some have many bundles */
+    /* some teams process several bundles */
+    softmax(softs[k], (int64_t[]){17, 17000}, 0, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){128, 70}, 0, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){129, 70}, 0, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){300, 700}, 0, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){5000, 37}, 0, CARD_DENSE, NULL);
     softmax(softs[k], (int64_t[]){30000, 4}, 0, CARD_DENSE, NULL);
-    softmax(softs[k], (int64_t[]){3, 9000}, 1, CARD_TURNED, NULL);
+    softmax(softs[k], (int64_t[]){3, 9000}, 1, CARD_TRANSPOSED, NULL);
     softmax(softs[k], (int64_t[]){3, 9000}, 1, CARD_BACK, NULL);
     if (!vt_test_is_long()) continue;
     softmax(softs[k], (int64_t[]){200000, 3}, 0, CARD_DENSE, NULL);
@@ -86,11 +86,11 @@ static void test_softmax_columns(void) {
 }
 
 static int far_n;
-static void make_far(float *x) { far_rows(x, far_n); }
+static void make_far(float *x) { write_far_rows(x, far_n); }
 static void make_far_columns(float *x) {
   float *lines = malloc(sizeof(float) * FAR_ROWS * (size_t)far_n);
   if (lines == NULL) exit(2);
-  far_rows(lines, far_n);
+  write_far_rows(lines, far_n);
   for (int i = 0; i < FAR_ROWS * far_n; i++) x[i % far_n * FAR_ROWS + i / far_n] = lines[i];
   free(lines);
 }
@@ -111,12 +111,12 @@ static void test_far(void) {
 typedef struct norm {
   uint32_t op, rank;
   int64_t dim[4];
-  uint32_t affine; /* how many of gamma and beta there are, and their rank */
+  uint32_t affine; /* number of operands after x; rank of gamma and beta */
   uint32_t affine_rank;
   int64_t groups;
 } norm;
 
-static int minus_zeros; /* 1: x has nothing else */
+static int minus_zeros; /* 1 if x should contain only -0 */
 
 static void run_norm(const norm *n, uint32_t dtype, card_layout layout) {
   const vt_attr_norm a = {.size = sizeof a, .eps = 1e-5};
@@ -135,18 +135,19 @@ static void run_norm(const norm *n, uint32_t dtype, card_layout layout) {
     s.attrs = &b;
     s.attrs_size = sizeof b;
   }
-  s.in[0] = card_put(&s, card_tensor(dtype, n->rank, n->dim, layout));
+  s.in[0] = card_place(&s, card_tensor(dtype, n->rank, n->dim, layout));
   for (int64_t i = 0; minus_zeros && i < n->dim[0] * n->dim[1]; i++)
     memcpy(card_arena + s.in[0].offset + i * (int64_t)vt_cuda_bytes_of(dtype),
            dtype == VT_DTYPE_F64 ? (const void *)&(double){-0.0} : (const void *)&(float){-0.0f},
            vt_cuda_bytes_of(dtype));
-  s.out[0] = card_put(&s, card_tensor(dtype, n->rank, n->dim, result_layout(layout)));
+  s.out[0] = card_place(&s, card_tensor(dtype, n->rank, n->dim, result_layout(layout)));
   for (uint32_t i = 1; i < s.n_in; i++)
-    s.in[i] = card_put(
+    s.in[i] = card_place(
         &s, card_tensor(dtype, channels ? 1 : n->affine_rank,
                         channels ? &n->dim[1] : &n->dim[n->rank - n->affine_rank], layout));
   for (uint32_t i = 1; i < s.n_out; i++)
-    s.out[i] = card_put(&s, card_tensor(dtype, 1, &n->dim[1], i == 1 ? CARD_DENSE : CARD_STEPPED));
+    s.out[i] =
+        card_place(&s, card_tensor(dtype, 1, &n->dim[1], i == 1 ? CARD_DENSE : CARD_STEPPED));
   card_check(&s);
 }
 
@@ -192,7 +193,7 @@ static void test_norms_long(void) {
   }
 }
 
-/* Sums begin with +0, so that u is +0 and x - u keeps its sign. */
+/* Sums begin with +0, so the mean of -0s is +0 and x - u keeps its sign. */
 static void test_norms_zeros(void) {
   static const norm norms[] = {{VT_OP_layer_norm, 2, {3, 16}, 0, 0, 0},
                                {VT_OP_layer_norm, 2, {3, 32}, 0, 0, 0},
@@ -205,7 +206,7 @@ static void test_norms_zeros(void) {
   minus_zeros = 0;
 }
 
-/* The same of f64, and with gaps. */
+/* The same for f64, and with gaps. */
 static void test_norms_anywhere(void) {
   static const norm norms[] = {{VT_OP_layer_norm, 2, {300, 600}, 2, 1, 0},
                                {VT_OP_layer_norm, 2, {40, 5000}, 1, 1, 0},
@@ -222,7 +223,7 @@ static void test_norms_anywhere(void) {
           run_norm(&norms[i], dtype, (card_layout)layout);
 }
 
-static void spread(const int64_t *dim, int64_t correction, uint32_t dtype, card_layout layout) {
+static void variance(const int64_t *dim, int64_t correction, uint32_t dtype, card_layout layout) {
   const vt_attr_var a = {.size = sizeof a, .axes = {2, {0, 2}}, .correction = correction};
   card_step s = {.op = layout % 2 ? VT_OP_std : VT_OP_var,
                  .attrs = &a,
@@ -231,26 +232,26 @@ static void spread(const int64_t *dim, int64_t correction, uint32_t dtype, card_
                  .n_out = 1,
                  .seed = 3,
                  .special = layout == CARD_STEPPED};
-  s.in[0] = card_put(&s, card_tensor(dtype, 3, dim, layout));
-  s.out[0] = card_put(&s, card_tensor(dtype, 1, &dim[1], CARD_STEPPED));
+  s.in[0] = card_place(&s, card_tensor(dtype, 3, dim, layout));
+  s.out[0] = card_place(&s, card_tensor(dtype, 1, &dim[1], CARD_STEPPED));
   card_check(&s);
 }
 
-static void test_spread(void) {
+static void test_variance(void) {
   for (int64_t correction = 0; correction < 3; correction++)
     for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_F64; dtype++)
       for (int layout = 0; layout < CARD_LAYOUTS; layout++) {
-        spread((int64_t[]){correction == 2 ? 1 : 7, 11, 200}, correction, dtype,
-               (card_layout)layout);
-        spread((int64_t[]){2, 300, 9}, correction, dtype, (card_layout)layout);
+        variance((int64_t[]){correction == 2 ? 1 : 7, 11, 200}, correction, dtype,
+                 (card_layout)layout);
+        variance((int64_t[]){2, 300, 9}, correction, dtype, (card_layout)layout);
         if (correction == 1)
-          spread((int64_t[]){3, 2, 10000}, correction, dtype, (card_layout)layout);
+          variance((int64_t[]){3, 2, 10000}, correction, dtype, (card_layout)layout);
       }
 }
 
-/* Too long for the chip, and so folded in parts: that of a GPU in the long form, that of the
- * emulator, which has few processors, in the other. */
-static void test_parts(void) {
+/* Lines too long for shared memory, which are reduced in several launches. The long test suits a
+ * GPU, the short one the emulated GPU with its few multiprocessors. */
+static void test_separate_launches(void) {
   const int64_t n = vt_test_is_long() ? 1100000 : 240000, m = vt_test_is_long() ? n : 120000;
   const norm layer = {VT_OP_layer_norm, 2, {1, n}, 2, 1, 0};
   const norm layer_wide = {VT_OP_layer_norm, 2, {1, m}, 2, 1, 0};
@@ -259,8 +260,8 @@ static void test_parts(void) {
   run_norm(&layer_wide, VT_DTYPE_F64, CARD_DENSE);
   run_norm(&batch, VT_DTYPE_F32, CARD_DENSE);
   for (size_t k = 0; k < 3; k++) softmax(softs[k], (int64_t[]){n, 2}, 0, CARD_DENSE, NULL);
-  spread((int64_t[]){1, 2, n}, 1, VT_DTYPE_F32, CARD_DENSE);
-  spread((int64_t[]){1, 2, m}, 1, VT_DTYPE_F64, CARD_BACK);
+  variance((int64_t[]){1, 2, n}, 1, VT_DTYPE_F32, CARD_DENSE);
+  variance((int64_t[]){1, 2, m}, 1, VT_DTYPE_F64, CARD_BACK);
 }
 
 int main(void) {
@@ -273,8 +274,8 @@ int main(void) {
   test_norms_zeros();
   test_norms_long();
   test_norms_anywhere();
-  test_spread();
-  test_parts();
+  test_variance();
+  test_separate_launches();
   card_close();
   TEST_DONE();
 }

@@ -1,66 +1,71 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_scatter.c - rows of updates go to the places that an index names. The rows are sorted by
- * place, those of one place in ascending position; then the first row of each place sees to all. */
+ * cuda_scatter.c - scatters: rows of updates go to positions that an index names. Rows are sorted
+ * by position, those of one position in ascending order; then the first row of each position
+ * applies all of them. */
 #include <string.h>
 #include "cuda_lookup.h"
 #include "cuda_sort.h"
 #include "cuda_walk.h"
 
 /* base and result (B..., D..., R...), index (B..., I..., depth), updates (B..., I..., R...). */
-typedef struct scattering {
-  uint32_t batch, lead, depth; /* axes: B; B and I; D */
-  int64_t rows, slice;         /* of the updates: how many, elements of each */
-  int64_t places;              /* that a row may go to */
+typedef struct scatter_plan {
+  uint32_t batch, lead, depth; /* numbers of axes: B; B and I; D */
+  int64_t rows, slice;         /* rows of the updates, and elements per row */
+  int64_t places;              /* positions that a row may go to */
   vt_cuda_records records;
-} scattering;
+} scatter_plan;
 
-static int bits_of(int64_t most) {
+static int bit_length(int64_t most) {
   int bits = 0;
   while (bits < 63 && most >> bits != 0) bits++;
   return bits;
 }
 
-static scattering scattering_of(const vt_cuda_call *c) {
+static scatter_plan scatter_plan_of(const vt_cuda_call *c) {
   const vt_view *y = c->out, *index = &c->in[1], *updates = &c->in[2];
-  scattering s = {.batch = (uint32_t)((const vt_attr_gather_nd *)c->attrs)->batch,
-                  .lead = index->rank - 1,
-                  .rows = 1,
-                  .slice = 1,
-                  .places = 1};
+  scatter_plan s = {.batch = (uint32_t)((const vt_attr_gather_nd *)c->attrs)->batch,
+                    .lead = index->rank - 1,
+                    .rows = 1,
+                    .slice = 1,
+                    .places = 1};
   s.depth = (uint32_t)index->dim[s.lead];
   for (uint32_t i = 0; i < s.lead; i++) s.rows *= index->dim[i];
   for (uint32_t i = s.lead; i < updates->rank; i++) s.slice *= updates->dim[i];
   for (uint32_t i = 0; i < s.batch + s.depth; i++) s.places *= y->dim[i];
-  const int bits = bits_of(s.places - 1);
+  const int bits = bit_length(s.places - 1);
   s.records = (vt_cuda_records){.count = 1, .n = s.rows, .bits = bits};
   s.records.wide = vt_cuda_records_wide(bits, s.rows);
   return s;
 }
 
-static int is_empty(const scattering *s) { return s->rows == 0 || s->slice == 0 || s->places == 0; }
+static int is_empty(const scatter_plan *s) {
+  return s->rows == 0 || s->slice == 0 || s->places == 0;
+}
 
 static int is_sum(const vt_cuda_call *c) {
   return c->step->op == VT_OP_scatter_nd_add &&
          (c->out->dtype == VT_DTYPE_F32 || c->out->dtype == VT_DTYPE_F64);
 }
 
-/* Sums of chunks, for places that have several: two rows for every chunk of positions. */
-static uint64_t partial_bytes(const vt_cuda_call *c, const scattering *s) {
+/* Bytes for the sums of chunks of positions that have several: two rows for every chunk of sorted
+ * rows. */
+static uint64_t partial_bytes(const vt_cuda_call *c, const scatter_plan *s) {
   if (!is_sum(c) || s->rows <= VT_GPU_CHUNK) return 0;
-  return 2 * (uint64_t)vt_cuda_parts(s->rows, VT_GPU_CHUNK) * (uint64_t)s->slice *
+  return 2 * (uint64_t)vt_cuda_ceil_div(s->rows, VT_GPU_CHUNK) * (uint64_t)s->slice *
          vt_cuda_bytes_of(c->out->dtype);
 }
 
 uint64_t vt_cuda_work_scatter(const vt_cuda_call *c) {
-  const scattering s = scattering_of(c);
+  const scatter_plan s = scatter_plan_of(c);
   if (is_empty(&s)) return 0;
-  return vt_cuda_aligned(vt_cuda_records_bytes(&s.records)) + partial_bytes(c, &s);
+  return vt_cuda_align_up(vt_cuda_records_bytes(&s.records)) + partial_bytes(c, &s);
 }
 
-/* ---- where each row goes ---- */
+/* ---- the position of each row ---- */
 
-/* Places are numbered row-major along B and D. */
-static vt_gpu_lookup numbering(const vt_cuda_call *c, const scattering *s, vt_view *own) {
+/* A lookup that numbers positions row-major along B and D; `own` gives the part of the number that
+ * the batch axes contribute. */
+static vt_gpu_lookup position_lookup(const vt_cuda_call *c, const scatter_plan *s, vt_view *own) {
   const vt_view *y = c->out, *index = &c->in[1];
   vt_gpu_lookup l = vt_cuda_lookup(index, index->stride[s->lead]);
   int64_t step[VT_MAX_RANK] = {0}, next = 1;
@@ -73,8 +78,8 @@ static vt_gpu_lookup numbering(const vt_cuda_call *c, const scattering *s, vt_vi
   return l;
 }
 
-static vt_status find(vt_cuda_call *c, const scattering *s, const vt_gpu_lookup *l,
-                      const vt_view *own) {
+static vt_status find_positions(vt_cuda_call *c, const scatter_plan *s, const vt_gpu_lookup *l,
+                                const vt_view *own) {
   vt_view index = c->in[1];
   index.rank = s->lead;
   const vt_view *const all[2] = {own, &index};
@@ -82,12 +87,12 @@ static vt_status find(vt_cuda_call *c, const scattering *s, const vt_gpu_lookup 
                             .lookup = *l,
                             .walk = vt_cuda_walk(all, 2),
                             .wide = (uint32_t)s->records.wide};
-  return vt_cuda_launch(c, VT_GPU_scatter_find, vt_cuda_line(c, s->rows, 1, 256), &args);
+  return vt_cuda_launch(c, VT_GPU_scatter_find, vt_cuda_grid_over(c, s->rows, 1, 256), &args);
 }
 
-/* ---- landing ---- */
+/* ---- scattering ---- */
 
-/* Some of a tensor's axes. */
+/* A view with n of a tensor's axes, beginning with `first`. */
 static vt_view axes_of(const vt_view *v, uint32_t first, uint32_t n) {
   vt_view some = {.dtype = v->dtype, .rank = n, .data = v->data};
   memcpy(some.dim, v->dim + first, n * sizeof *some.dim);
@@ -95,7 +100,7 @@ static vt_view axes_of(const vt_view *v, uint32_t first, uint32_t n) {
   return some;
 }
 
-static vt_gpu_scatter landing_of(const vt_cuda_call *c, const scattering *s) {
+static vt_gpu_scatter scatter_args(const vt_cuda_call *c, const scatter_plan *s) {
   const vt_view *y = c->out, *updates = &c->in[2];
   const uint32_t named = s->batch + s->depth, rest = y->rank - named;
   const vt_view places = axes_of(y, 0, named), rows = axes_of(updates, 0, s->lead);
@@ -112,25 +117,26 @@ static vt_gpu_scatter landing_of(const vt_cuda_call *c, const scattering *s) {
                           .wide = (uint32_t)s->records.wide};
 }
 
-/* The kernel, and for S over several chunks the one that adds them, else VT_GPU_TOTAL. */
+/* Returns the kernel for a type. *more is set to the kernel that adds the sums of several chunks,
+ * or left at VT_GPU_TOTAL. */
 typedef uint32_t kernel_fn(uint32_t dtype, uint32_t *more);
 
 static vt_status scatter(vt_cuda_call *c, kernel_fn *kernel) {
-  const scattering s = scattering_of(c);
+  const scatter_plan s = scatter_plan_of(c);
   vt_view own;
-  const vt_gpu_lookup l = numbering(c, &s, &own);
+  const vt_gpu_lookup l = position_lookup(c, &s, &own);
   void *sorted = NULL;
   VT_TRY(vt_cuda_lookup_check(c, &l));
   VT_TRY(vt_cuda_copy_view(c, c->out, &c->in[0]));
   if (is_empty(&s)) return VT_OK;
-  VT_TRY(find(c, &s, &l, &own));
+  VT_TRY(find_positions(c, &s, &l, &own));
   VT_TRY(vt_cuda_records_sort(c, &s.records, c->work, &sorted));
-  vt_gpu_scatter args = landing_of(c, &s);
+  vt_gpu_scatter args = scatter_args(c, &s);
   args.records = sorted;
-  args.partial = (char *)c->work + vt_cuda_aligned(vt_cuda_records_bytes(&s.records));
+  args.partial = (char *)c->work + vt_cuda_align_up(vt_cuda_records_bytes(&s.records));
   uint32_t more = VT_GPU_TOTAL;
   const uint32_t first = kernel(c->out->dtype, &more);
-  const vt_cuda_grid grid = vt_cuda_line(c, s.rows * s.slice, 1, 128);
+  const vt_cuda_grid grid = vt_cuda_grid_over(c, s.rows * s.slice, 1, 128);
   VT_TRY(vt_cuda_launch(c, first, grid, &args));
   return more == VT_GPU_TOTAL || s.rows <= VT_GPU_CHUNK ? VT_OK
                                                         : vt_cuda_launch(c, more, grid, &args);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_sort.c - sort, argsort and top_k. A value becomes a key, an unsigned integer that grows with
- * the order asked for, and its index goes along with it: no two records are the same, so there is
- * one order, whichever way it is found. Short lines are sorted by a block each. Of long ones the
- * head, if it is short, is the head of the heads of their parts; else they are sorted by digits. */
+ * cuda_sort.c - sort, argsort and top_k. A value becomes a key, an unsigned integer that is ordered
+ * as requested, with the value's index beside it: no two records are equal, so every algorithm
+ * gives the same order. A thread block sorts a short line. If only a short head of a long line is
+ * wanted, the heads of its tiles are sorted again; else the line is sorted by digits. */
 #include "cuda_sort.h"
 #include "cuda_walk.h"
 
@@ -13,19 +13,19 @@ int vt_cuda_records_wide(int bits, int64_t n) { return bits > 32 || n >= (int64_
 static uint64_t record_bytes(int wide) { return wide ? sizeof(vt_gpu_record) : sizeof(uint64_t); }
 
 static uint64_t line_bytes(const vt_cuda_records *r) {
-  return vt_cuda_aligned((uint64_t)r->count * (uint64_t)r->n * record_bytes(r->wide));
+  return vt_cuda_align_up((uint64_t)r->count * (uint64_t)r->n * record_bytes(r->wide));
 }
 
 static uint64_t count_bytes(const vt_cuda_records *r) {
-  const int64_t tiles = vt_cuda_parts(r->n, VT_GPU_DEALT);
-  return vt_cuda_aligned((uint64_t)(r->count * VT_GPU_DIGITS * tiles) * sizeof(uint64_t));
+  const int64_t tiles = vt_cuda_ceil_div(r->n, VT_GPU_RADIX_TILE);
+  return vt_cuda_align_up((uint64_t)(r->count * VT_GPU_DIGITS * tiles) * sizeof(uint64_t));
 }
 
-/* A block may sort them where they are. */
-static int is_few(const vt_cuda_records *r) { return r->n <= VT_GPU_SLOTS; }
+/* 1 if one thread block can sort a line. */
+static int fits_block(const vt_cuda_records *r) { return r->n <= VT_GPU_SLOTS; }
 
 uint64_t vt_cuda_records_bytes(const vt_cuda_records *r) {
-  if (is_few(r)) return line_bytes(r);
+  if (fits_block(r)) return line_bytes(r);
   const uint64_t totals = (uint64_t)r->count * VT_GPU_DIGITS * sizeof(uint64_t);
   return 2 * line_bytes(r) + count_bytes(r) + totals;
 }
@@ -36,56 +36,59 @@ static uint32_t slots_for(int64_t n) {
   return slots;
 }
 
-/* A thread has two records, or more of them where there are many; a block has whole warps. */
-static vt_status square(vt_cuda_call *c, const vt_gpu_squares *a, int wide) {
+/* Sorts tiles, one per thread block. A thread handles two records, or more if there are many; a
+ * block has at least a full warp. */
+static vt_status sort_tiles(vt_cuda_call *c, const vt_gpu_sort_tiles *a, int wide) {
   const uint32_t threads = a->slots / 2 < 32 ? 32 : a->slots / 2 > 512 ? 512 : a->slots / 2;
-  vt_cuda_grid grid = vt_cuda_line(c, a->count * a->tiles * threads, 1, threads);
+  vt_cuda_grid grid = vt_cuda_grid_over(c, a->count * a->tiles * threads, 1, threads);
   grid.shared = (uint32_t)(a->slots * record_bytes(wide));
-  return vt_cuda_launch(c, wide ? VT_GPU_sort_squares_long : VT_GPU_sort_squares_short, grid, a);
+  return vt_cuda_launch(c, wide ? VT_GPU_sort_tiles_long : VT_GPU_sort_tiles_short, grid, a);
 }
 
-enum { SHORT = 64 }; /* a row that one thread is quick with */
+enum { SHORT = 64 }; /* longest row that one thread sums */
 
-vt_status vt_cuda_sum_before(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals) {
+vt_status vt_cuda_prefix_sums(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals) {
   const vt_gpu_scan args = {.x = x, .totals = totals, .rows = rows, .n = n};
   if (n <= SHORT)
-    return vt_cuda_launch(c, VT_GPU_sort_scan_few, vt_cuda_line(c, rows, 1, 256), &args);
-  return vt_cuda_launch(c, VT_GPU_sort_scan, vt_cuda_line(c, rows * 256, 1, 256), &args);
+    return vt_cuda_launch(c, VT_GPU_sort_scan_short, vt_cuda_grid_over(c, rows, 1, 256), &args);
+  return vt_cuda_launch(c, VT_GPU_sort_scan, vt_cuda_grid_over(c, rows * 256, 1, 256), &args);
 }
 
-static vt_status deal(vt_cuda_call *c, const vt_gpu_deal *a, int wide) {
-  const vt_cuda_grid grid = vt_cuda_line(c, a->count * a->tiles * 256, 1, 256);
+static vt_status sort_by_digit(vt_cuda_call *c, const vt_gpu_sort_digit *a, int wide) {
+  const vt_cuda_grid grid = vt_cuda_grid_over(c, a->count * a->tiles * 256, 1, 256);
   const int64_t rows = a->count * VT_GPU_DIGITS;
-  VT_TRY(vt_cuda_launch(c, wide ? VT_GPU_sort_digits_long : VT_GPU_sort_digits_short, grid, a));
-  VT_TRY(vt_cuda_sum_before(c, a->counts, rows, a->tiles, a->totals));
-  return vt_cuda_launch(c, wide ? VT_GPU_sort_deal_long : VT_GPU_sort_deal_short, grid, a);
+  VT_TRY(
+      vt_cuda_launch(c, wide ? VT_GPU_sort_histogram_long : VT_GPU_sort_histogram_short, grid, a));
+  VT_TRY(vt_cuda_prefix_sums(c, a->counts, rows, a->tiles, a->totals));
+  return vt_cuda_launch(c, wide ? VT_GPU_sort_distribute_long : VT_GPU_sort_distribute_short, grid,
+                        a);
 }
 
-static vt_status sort_few(vt_cuda_call *c, const vt_cuda_records *r, void *work) {
-  const vt_gpu_squares args = {.from = work,
-                               .to = work,
-                               .count = r->count,
-                               .n = r->n,
-                               .best = r->n,
-                               .tiles = 1,
-                               .slots = slots_for(r->n)};
-  return square(c, &args, r->wide);
+static vt_status sort_in_block(vt_cuda_call *c, const vt_cuda_records *r, void *work) {
+  const vt_gpu_sort_tiles args = {.from = work,
+                                  .to = work,
+                                  .count = r->count,
+                                  .n = r->n,
+                                  .best = r->n,
+                                  .tiles = 1,
+                                  .slots = slots_for(r->n)};
+  return sort_tiles(c, &args, r->wide);
 }
 
 vt_status vt_cuda_records_sort(vt_cuda_call *c, const vt_cuda_records *r, void *work, void **out) {
   char *from = work, *to = from + line_bytes(r), *counts = to + line_bytes(r);
   *out = work;
-  if (is_few(r)) return sort_few(c, r, work);
+  if (fits_block(r)) return sort_in_block(c, r, work);
   for (int shift = 0; shift < r->bits; shift += 8) {
-    const vt_gpu_deal args = {.from = from,
-                              .to = to,
-                              .counts = (uint64_t *)(void *)counts,
-                              .totals = (uint64_t *)(void *)(counts + count_bytes(r)),
-                              .count = r->count,
-                              .n = r->n,
-                              .tiles = vt_cuda_parts(r->n, VT_GPU_DEALT),
-                              .shift = (uint32_t)shift};
-    VT_TRY(deal(c, &args, r->wide));
+    const vt_gpu_sort_digit args = {.from = from,
+                                    .to = to,
+                                    .counts = (uint64_t *)(void *)counts,
+                                    .totals = (uint64_t *)(void *)(counts + count_bytes(r)),
+                                    .count = r->count,
+                                    .n = r->n,
+                                    .tiles = vt_cuda_ceil_div(r->n, VT_GPU_RADIX_TILE),
+                                    .shift = (uint32_t)shift};
+    VT_TRY(sort_by_digit(c, &args, r->wide));
     char *swap = from;
     from = to;
     to = swap;
@@ -96,17 +99,17 @@ vt_status vt_cuda_records_sort(vt_cuda_call *c, const vt_cuda_records *r, void *
 
 /* ---- lines ---- */
 
-typedef struct sorting {
-  vt_cuda_records records; /* one for each element */
-  int64_t best;            /* how many of a line are wanted */
+typedef struct sort_plan {
+  vt_cuda_records records; /* one record for each element */
+  int64_t best;            /* how many first records of a line are wanted */
   uint32_t axis;
   int descending;
-} sorting;
+} sort_plan;
 
-static sorting sorting_of(const vt_cuda_call *c, int64_t axis, int descending) {
+static sort_plan sort_plan_of(const vt_cuda_call *c, int64_t axis, int descending) {
   const vt_view *x = &c->in[0];
   const int bits = 8 * (int)vt_cuda_bytes_of(x->dtype);
-  sorting s = {.best = c->out->dim[axis], .axis = (uint32_t)axis, .descending = descending};
+  sort_plan s = {.best = c->out->dim[axis], .axis = (uint32_t)axis, .descending = descending};
   s.records = (vt_cuda_records){.count = 1, .n = x->dim[axis], .bits = bits};
   s.records.wide = vt_cuda_records_wide(bits, s.records.n);
   for (uint32_t i = 0; i < x->rank; i++)
@@ -131,12 +134,12 @@ static uint32_t kind_of(uint32_t dtype) {
   }
 }
 
-/* Along the axes but the one that is sorted. */
-static vt_gpu_lines lines_of(const vt_cuda_call *c, const sorting *s, const vt_view *values,
+/* The lines along the sorted axis, and where their results are stored. */
+static vt_gpu_lines lines_of(const vt_cuda_call *c, const sort_plan *s, const vt_view *values,
                              const vt_view *indices) {
   const vt_view *x = &c->in[0], *to = values == NULL ? indices : values;
-  const vt_view others[3] = {vt_cuda_at(x, s->axis, 0), vt_cuda_at(to, s->axis, 0),
-                             vt_cuda_at(indices, s->axis, 0)};
+  const vt_view others[3] = {vt_cuda_view_at(x, s->axis, 0), vt_cuda_view_at(to, s->axis, 0),
+                             vt_cuda_view_at(indices, s->axis, 0)};
   const vt_view *const all[3] = {&others[0], &others[1], &others[2]};
   return (vt_gpu_lines){.x = x->data,
                         .values = values == NULL ? NULL : values->data,
@@ -146,70 +149,71 @@ static vt_gpu_lines lines_of(const vt_cuda_call *c, const sorting *s, const vt_v
                         .x_step = x->stride[s->axis],
                         .values_step = to->stride[s->axis],
                         .indices_step = indices->stride[s->axis],
-                        .turned = s->descending ? UINT64_MAX >> (64 - s->records.bits) : 0,
+                        .invert = s->descending ? UINT64_MAX >> (64 - s->records.bits) : 0,
                         .kind = kind_of(x->dtype),
                         .bytes = vt_cuda_bytes_of(x->dtype)};
 }
 
-/* ---- heads: those of the parts, then those of the parts of these ---- */
+/* ---- heads: sorts tiles, keeps their first records, and repeats with those ---- */
 
-enum { HEAD = VT_GPU_SLOTS / 4 }; /* longer ones would leave too many for the next round */
+/* longest head; longer ones would leave too many records for the next round */
+enum { HEAD = VT_GPU_SLOTS / 4 };
 
-/* How the work goes is known by the number of records of a line alone. */
-static int by_heads(const sorting *s) { return is_few(&s->records) || s->best <= HEAD; }
+/* The algorithm depends only on the number of records of a line and on how many are wanted. */
+static int by_heads(const sort_plan *s) { return fits_block(&s->records) || s->best <= HEAD; }
 
-static uint64_t head_bytes(const sorting *s, int64_t tiles) {
+static uint64_t head_bytes(const sort_plan *s, int64_t tiles) {
   const uint64_t records = (uint64_t)s->records.count * (uint64_t)tiles * (uint64_t)s->best;
-  return vt_cuda_aligned(records * record_bytes(s->records.wide));
+  return vt_cuda_align_up(records * record_bytes(s->records.wide));
 }
 
-static uint64_t heads_bytes(const sorting *s) {
-  const int64_t tiles = vt_cuda_parts(s->records.n, VT_GPU_SLOTS);
-  const int64_t more = vt_cuda_parts(tiles * s->best, VT_GPU_SLOTS);
-  return is_few(&s->records) ? 0 : head_bytes(s, tiles) + head_bytes(s, more);
+static uint64_t heads_bytes(const sort_plan *s) {
+  const int64_t tiles = vt_cuda_ceil_div(s->records.n, VT_GPU_SLOTS);
+  const int64_t more = vt_cuda_ceil_div(tiles * s->best, VT_GPU_SLOTS);
+  return fits_block(&s->records) ? 0 : head_bytes(s, tiles) + head_bytes(s, more);
 }
 
-static vt_status sort_heads(vt_cuda_call *c, const sorting *s, const vt_gpu_lines *lines) {
-  vt_gpu_squares args = {.lines = *lines,
-                         .count = s->records.count,
-                         .n = s->records.n,
-                         .best = s->best,
-                         .tiles = vt_cuda_parts(s->records.n, VT_GPU_SLOTS),
-                         .slots = slots_for(s->records.n)};
-  char *room = c->work, *other = args.tiles > 1 ? room + head_bytes(s, args.tiles) : NULL;
+static vt_status sort_heads(vt_cuda_call *c, const sort_plan *s, const vt_gpu_lines *lines) {
+  vt_gpu_sort_tiles args = {.lines = *lines,
+                            .count = s->records.count,
+                            .n = s->records.n,
+                            .best = s->best,
+                            .tiles = vt_cuda_ceil_div(s->records.n, VT_GPU_SLOTS),
+                            .slots = slots_for(s->records.n)};
+  char *buffer = c->work, *other = args.tiles > 1 ? buffer + head_bytes(s, args.tiles) : NULL;
   while (args.tiles > 1) {
-    args.to = room;
-    VT_TRY(square(c, &args, s->records.wide));
-    args.from = room;
+    args.to = buffer;
+    VT_TRY(sort_tiles(c, &args, s->records.wide));
+    args.from = buffer;
     args.n = args.tiles * args.best;
-    args.tiles = vt_cuda_parts(args.n, VT_GPU_SLOTS);
+    args.tiles = vt_cuda_ceil_div(args.n, VT_GPU_SLOTS);
     args.slots = slots_for(args.n);
-    room = other;
+    buffer = other;
     other = (char *)(uintptr_t)args.from;
   }
   args.to = NULL;
-  return square(c, &args, s->records.wide);
+  return sort_tiles(c, &args, s->records.wide);
 }
 
-/* ---- the whole of a line ---- */
+/* ---- whole lines ---- */
 
-static vt_status sort_whole(vt_cuda_call *c, const sorting *s, const vt_gpu_lines *lines) {
+static vt_status sort_whole(vt_cuda_call *c, const sort_plan *s, const vt_gpu_lines *lines) {
   const vt_cuda_records *r = &s->records;
-  vt_gpu_keys args = {
+  vt_gpu_sort_keys args = {
       .lines = *lines, .records = c->work, .count = r->count, .n = r->n, .best = s->best};
   VT_TRY(vt_cuda_launch(c, r->wide ? VT_GPU_sort_keys_long : VT_GPU_sort_keys_short,
-                        vt_cuda_line(c, r->count * r->n, 1, 256), &args));
+                        vt_cuda_grid_over(c, r->count * r->n, 1, 256), &args));
   VT_TRY(vt_cuda_records_sort(c, r, c->work, &args.records));
-  return vt_cuda_launch(c, r->wide ? VT_GPU_sort_give_long : VT_GPU_sort_give_short,
-                        vt_cuda_line(c, r->count * s->best, 1, 256), &args);
+  return vt_cuda_launch(c, r->wide ? VT_GPU_sort_results_long : VT_GPU_sort_results_short,
+                        vt_cuda_grid_over(c, r->count * s->best, 1, 256), &args);
 }
 
-static uint64_t work_of(const sorting *s) {
+static uint64_t work_of(const sort_plan *s) {
   if (s->records.count == 0 || s->best == 0) return 0;
   return by_heads(s) ? heads_bytes(s) : vt_cuda_records_bytes(&s->records);
 }
 
-static vt_status sort_lines(vt_cuda_call *c, const sorting *s, const vt_view *values,
+static vt_status sort_lines(vt_cuda_call *c, const sort_plan *s, const vt_view *values,
                             const vt_view *indices) {
   if (s->records.count == 0 || s->best == 0) return VT_OK;
   const vt_gpu_lines lines = lines_of(c, s, values, indices);
@@ -218,37 +222,37 @@ static vt_status sort_lines(vt_cuda_call *c, const sorting *s, const vt_view *va
 
 /* ---- ops ---- */
 
-static sorting of_sort(const vt_cuda_call *c) {
+static sort_plan plan_of_sort(const vt_cuda_call *c) {
   const vt_attr_sort *a = c->attrs;
-  return sorting_of(c, a->axis, a->descending != 0);
+  return sort_plan_of(c, a->axis, a->descending != 0);
 }
 
 uint64_t vt_cuda_work_sort(const vt_cuda_call *c) {
-  const sorting s = of_sort(c);
+  const sort_plan s = plan_of_sort(c);
   return work_of(&s);
 }
 
 vt_status vt_cuda_run_sort(vt_cuda_call *c) {
-  const sorting s = of_sort(c);
+  const sort_plan s = plan_of_sort(c);
   return sort_lines(c, &s, &c->out[0], &c->out[1]);
 }
 
 vt_status vt_cuda_run_argsort(vt_cuda_call *c) {
-  const sorting s = of_sort(c);
+  const sort_plan s = plan_of_sort(c);
   return sort_lines(c, &s, NULL, &c->out[0]);
 }
 
-static sorting of_top_k(const vt_cuda_call *c) {
+static sort_plan plan_of_top_k(const vt_cuda_call *c) {
   const vt_attr_top_k *a = c->attrs;
-  return sorting_of(c, a->axis, !a->least);
+  return sort_plan_of(c, a->axis, !a->least);
 }
 
 uint64_t vt_cuda_work_top_k(const vt_cuda_call *c) {
-  const sorting s = of_top_k(c);
+  const sort_plan s = plan_of_top_k(c);
   return work_of(&s);
 }
 
 vt_status vt_cuda_run_top_k(vt_cuda_call *c) {
-  const sorting s = of_top_k(c);
+  const sort_plan s = plan_of_top_k(c);
   return sort_lines(c, &s, &c->out[0], &c->out[1]);
 }

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_sort.h - records in the order of their keys, for sorts and for scatters. */
+ * cuda_sort.h - sorts records by key, for sort ops and for scatters. */
 #ifndef VT_CUDA_SORT_H
 #define VT_CUDA_SORT_H
 #include "cuda_backend.h"
 #include "gpu_sort.h"
 
-/* `count` lines of n records. A record is one word where `wide` is 0, two where it is 1. */
+/* Dimensions of a sort: `count` lines of n records. A record is one 64-bit word if `wide` is 0, two
+ * if it is 1. */
 typedef struct vt_cuda_records {
   int64_t count, n;
-  int wide, bits; /* of a key: no higher one is set */
+  int wide, bits; /* words per record, less one; bits of a key (higher bits are 0) */
 } vt_cuda_records;
 
-/* 1 when keys of so many bits and numbers below n need records of two words. */
+/* 1 if keys of `bits` bits with numbers below n need records of two words. */
 int vt_cuda_records_wide(int bits, int64_t n);
-/* Scratch: the records come first in it, then what sorting needs. */
+/* Bytes of scratch: the records, then the buffers of the sort. */
 uint64_t vt_cuda_records_bytes(const vt_cuda_records *r);
-/* Sorts the records at the start of `work`; where they are then is `out`. */
+/* Sorts the records at the start of `work`; *out is set to where the sorted records are. */
 vt_status vt_cuda_records_sort(vt_cuda_call *c, const vt_cuda_records *r, void *work, void **out);
 
-/* Each of `rows` rows of n numbers becomes, number by number, the sum of those before it; the sum
- * of all goes to totals. */
-vt_status vt_cuda_sum_before(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals);
+/* Exclusive prefix sums: replaces each number of the `rows` rows of n numbers by the sum of those
+ * before it in its row, and writes the sum of each row to `totals`. */
+vt_status vt_cuda_prefix_sums(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals);
 #endif

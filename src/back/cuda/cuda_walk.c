@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_walk.c - shapes brought to the fewest axes. */
+ * cuda_walk.c - builds walks: merges the axes of a shape as far as all operands allow. */
 #include "cuda_walk.h"
 #include <string.h>
 
-/* Of an operand with fewer axes, the last ones stand together. */
+/* The stride of a view along an axis of a walk of `rank` axes; missing leading axes have stride 0.
+ */
 static int64_t stride_at(const vt_view *v, uint32_t rank, uint32_t axis) {
   const uint32_t missing = rank - v->rank;
   if (axis < missing || v->dim[axis - missing] == 1) return 0;
   return v->stride[axis - missing];
 }
 
-static int joins(const vt_gpu_fused_walk *w, const int64_t *stride, uint32_t n, int64_t dim) {
+static int is_mergeable(const vt_gpu_fused_walk *w, const int64_t *stride, uint32_t n,
+                        int64_t dim) {
   int all = w->rank > 0;
   for (uint32_t k = 0; all && k < n; k++) all = w->stride[k][w->rank - 1] == stride[k] * dim;
   return all;
@@ -18,7 +20,7 @@ static int joins(const vt_gpu_fused_walk *w, const int64_t *stride, uint32_t n, 
 
 static void add_axis(vt_gpu_fused_walk *w, const int64_t *stride, uint32_t n, int64_t dim) {
   if (dim == 1) return;
-  if (joins(w, stride, n, dim)) {
+  if (is_mergeable(w, stride, n, dim)) {
     w->dim[w->rank - 1] *= dim;
   } else {
     w->dim[w->rank++] = dim;

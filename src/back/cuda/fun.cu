@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fun.cu - one step that is a function of the numerics, or a composition of one.
+// fun.cu - pointwise kernels for the functions of the numerics and the compositions of one
+// function.
 #include "gpu_map.cuh"
 #include "map_run.cuh"
 

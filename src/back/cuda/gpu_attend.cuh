@@ -1,51 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_attend.cuh - what the kernels of attention share: which keys a row sees, scores, weights, and
- * the sums T and S.
+ * gpu_attend.cuh - what the attention kernels share: which keys a row attends to, scores, weights,
+ * and the sums T and S.
  *
- * A weight is never -0, so -0 is what stands for a key that a row does not see: it adds nothing to
- * S, and its product with v is left out. */
+ * A weight is never -0. So -0 marks a key that the row does not attend to: it adds nothing to S,
+ * and its product with v is skipped. */
 #ifndef VT_GPU_ATTEND_CUH
 #define VT_GPU_ATTEND_CUH
 #include "gpu_exp.cuh"
 #include "gpu_attention.h"
 
-#define ATTEND_ALL 0xffffffffu /* lanes */
+#define ATTEND_ALL 0xffffffffu /* mask of all lanes of a warp */
 #define ATTEND_ABSENT 0x80000000u
 
-VT_GPU_FN int64_t attend_least(int64_t a, int64_t b) { return a < b ? a : b; }
-VT_GPU_FN int64_t attend_most(int64_t a, int64_t b) { return a > b ? a : b; }
-VT_GPU_FN int64_t attend_parts(int64_t n, int64_t each) { return n / each + (n % each != 0); }
+VT_GPU_FN int64_t attend_min(int64_t a, int64_t b) { return a < b ? a : b; }
+VT_GPU_FN int64_t attend_max(int64_t a, int64_t b) { return a > b ? a : b; }
+VT_GPU_FN int64_t attend_ceil_div(int64_t n, int64_t each) { return n / each + (n % each != 0); }
 
-/* ---- what a row sees ---- */
+/* ---- the keys of a row ---- */
 
-struct attend_range { /* keys lo .. hi - 1, as far as the mask says so; 0, 0: none */
+/* keys lo .. hi - 1 that lengths, causality and the window allow; the mask may exclude more. 0, 0
+ * if none */
+struct attend_range {
   int64_t lo, hi;
 };
 
-/* Lengths are anything: sums of positions wrap, as they do in the formula. */
-VT_GPU_FN attend_range attend_look(const vt_gpu_attention &a, int64_t b, int64_t i) {
+/* The range of keys that row i of batch b attends to. A length may be any integer: position
+ * arithmetic wraps, as the op's formula does. */
+VT_GPU_FN attend_range attend_keys_of(const vt_gpu_attention &a, int64_t b, int64_t i) {
   int64_t length = a.keys;
   if (a.length != nullptr && a.long_length) length = ((const int64_t *)a.length)[b * a.length_step];
   if (a.length != nullptr && !a.long_length)
     length = ((const int32_t *)a.length)[b * a.length_step];
   const uint64_t p = (uint64_t)i + (uint64_t)length - (uint64_t)a.queries;
   const int64_t at = (int64_t)p, before = (int64_t)(p - (uint64_t)a.window);
-  attend_range x = {0, attend_most(0, attend_least(a.keys, length))};
-  if (a.causal && at < x.hi) x.hi = attend_most(0, at + 1);
+  attend_range x = {0, attend_max(0, attend_min(a.keys, length))};
+  if (a.causal && at < x.hi) x.hi = attend_max(0, at + 1);
   if (a.window > 0 && before >= 0) x.lo = before < a.keys ? before + 1 : a.keys;
   if (a.window > 0 && !a.causal)
-    x.hi = attend_most(0, attend_least(x.hi, (int64_t)(p + (uint64_t)a.window)));
+    x.hi = attend_max(0, attend_min(x.hi, (int64_t)(p + (uint64_t)a.window)));
   if (x.lo >= x.hi) x.lo = x.hi = 0;
   return x;
 }
 
-/* Row [b, h, i] of an operand. */
+/* Address of row [b, h, i] of an operand. */
 template <class T>
 VT_GPU_FN const T *attend_row(const vt_gpu_attended &x, int64_t b, int64_t h, int64_t i) {
   return (const T *)x.data + (b * x.step[0] + h * x.step[1] + i * x.step[2]);
 }
 
-/* A score from D(q, k); `bias` is that of the row. */
+/* The score of a key from d = D(q, k); `bias` is the bias of the row, or NULL. */
 VT_GPU_FN float attend_score(const vt_gpu_attention &a, float d, const float *bias, int64_t key) {
   const float s = d * a.scale;
   return bias == nullptr ? s : s + bias[key * a.bias.step[3]];
@@ -56,29 +59,29 @@ VT_GPU_FN float attend_score(const vt_gpu_attention &a, float d, const float *bi
 VT_GPU_FN float attend_absent() { return __uint_as_float(ATTEND_ABSENT); }
 VT_GPU_FN bool attend_is_absent(float e) { return __float_as_uint(e) == ATTEND_ABSENT; }
 
-/* The greatest. A NaN need not win: the weight of its key is NaN whatever it is compared with, and
- * so is the sum, and with it the row. */
+/* Maximum that may ignore NaN: the exp of a NaN score is NaN whatever the maximum is, so the sum
+ * and the row are NaN anyway. */
 VT_GPU_FN float attend_greater(float a, float b) { return max(a, b); }
 VT_GPU_FN float attend_lowest() { return __uint_as_float(0xff800000u); }
 
 /* ---- sums ---- */
 
-/* The tree of S over neighbouring threads, `half` and half. Every one of them has the result, as
- * a + b is b + a. */
+/* The tree of S over 2*HALF neighbouring threads. Every thread gets the result, because a + b
+ * equals b + a. */
 template <int HALF>
-VT_GPU_FN float attend_join(float s) {
+VT_GPU_FN float attend_sum_lanes(float s) {
   VT_UNROLL
   for (int h = HALF; h > 0; h /= 2) s = s + __shfl_xor_sync(ATTEND_ALL, s, h);
   return s;
 }
 template <int HALF>
-VT_GPU_FN float attend_join_most(float m) {
+VT_GPU_FN float attend_max_lanes(float m) {
   VT_UNROLL
   for (int h = HALF; h > 0; h /= 2) m = attend_greater(m, __shfl_xor_sync(ATTEND_ALL, m, h));
   return m;
 }
 
-/* T: what is complete is added to the level above. */
+/* The order T: a complete level is added to the level above and cleared. */
 struct attend_levels {
   float t[VT_ATTEND_LEVELS];
 };

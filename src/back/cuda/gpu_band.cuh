@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_band.cuh - up to 16 rows times a large matrix whose k are whole blocks of 256 and lie side by
- * side, read as a stream like that of gpu_stream.cuh. What would take the time here are the numbers
- * that are read again on chip: the lanes of a warp are 4 x 8, and each has 4 rows of 4 columns, so
- * that what it reads is multiplied 4 times. */
+ * gpu_band.cuh - skinny GEMM of up to 16 rows with a large matrix that is contiguous along k, k
+ * being a multiple of 256. The matrix is streamed as in gpu_stream.cuh. Repeated reads of shared
+ * memory would limit the speed, so the lanes of a warp form a 4 x 8 grid, each with 4 rows of 4
+ * columns: every value read is used 4 times. */
 #ifndef VT_GPU_BAND_CUH
 #define VT_GPU_BAND_CUH
 #include "gpu_stream.cuh"
 
 struct vt_band {
   typedef vt_ring<3> ring;
-  enum { R = VT_GPU_FEW / 4, C = 4, PITCH = VT_GPU_BLOCK + 4, ROWS = VT_GPU_FEW * PITCH };
-  static_assert(ROWS + ring::ROOM * VT_STREAM_T / 32 == VT_GPU_BAND_ROOM, "what a launch asks for");
+  enum { R = VT_GPU_SKINNY / 4, C = 4, PITCH = VT_GPU_BLOCK + 4, ROWS = VT_GPU_SKINNY * PITCH };
+  static_assert(ROWS + ring::FLOATS * VT_STREAM_T / 32 == VT_GPU_BAND_FLOATS,
+                "what a launch asks for");
   ring r;
-  int rank, file; /* of this lane */
+  int rank, file; /* row and column of this lane in the warp's 4 x 8 grid */
 
-  /* Neighbouring lanes share either rows or columns: two of them are served by one access. */
-  __device__ __forceinline__ void stand() {
+  /* Neighbouring lanes share rows or columns, so one shared-memory access serves two lanes. */
+  __device__ __forceinline__ void place_thread() {
     rank = (r.lane() >> 3 & 2) | (r.lane() & 1);
     file = r.lane() >> 1 & 7;
   }
@@ -24,15 +25,15 @@ struct vt_band {
     return (int)threadIdx.x - r.lane() + file + 8 * c;
   }
 
-  /* Four k: rows from x and columns from w on. */
+  /* Multiplies four k of this lane's rows of x and columns of w. */
   __device__ __forceinline__ void multiply(const float *x, const float *w, float (&p)[R][C]) {
     float u[C][4];
     VT_UNROLL
-    for (int c = 0; c < C; c++) vt_gemm_get(w + (file + 8 * c) * ring::PITCH, u[c]);
+    for (int c = 0; c < C; c++) vt_gemm_load_16(w + (file + 8 * c) * ring::PITCH, u[c]);
     VT_UNROLL
     for (int i = 0; i < R; i++) {
       float v[4];
-      vt_gemm_get(x + row(i) * PITCH, v);
+      vt_gemm_load_16(x + row(i) * PITCH, v);
       VT_UNROLL
       for (int q = 0; q < 4; q++) VT_UNROLL
       for (int c = 0; c < C; c++) p[i][c] = __fmaf_rn(v[q], u[c][q], p[i][c]);
@@ -43,13 +44,13 @@ struct vt_band {
 template <class End>
 VT_GPU_FN void vt_band_along(const vt_gpu_gemm &g, const End &end) {
   typedef vt_band::ring ring;
-  const vt_few_here h = vt_few_place<true, VT_STREAM_T>(g);
+  const vt_skinny_block h = vt_skinny_place<true, VT_STREAM_T>(g);
   float *x = vt_shared<float>(), p[vt_band::R][vt_band::C] = {};
   vt_band s;
-  s.stand();
-  vt_stream_rows<VT_GPU_FEW, vt_band::PITCH>(g, vt_few_a(g, h), x);
-  s.r.begin(g.b, vt_few_b(g, h), h, x + vt_band::ROWS);
-  vt_ahead_wait<ring::SENT>();
+  s.place_thread();
+  vt_stream_rows<VT_GPU_SKINNY, vt_band::PITCH>(g, vt_skinny_a(g, h), x);
+  s.r.begin(g.b, vt_skinny_b(g, h), h, x + vt_band::ROWS);
+  vt_async_wait<ring::SENT>();
   __syncthreads();
   s.r.template run<1>([&](const float *columns, int k) {
     VT_UNROLL
@@ -57,6 +58,6 @@ VT_GPU_FN void vt_band_along(const vt_gpu_gemm &g, const End &end) {
   });
   VT_UNROLL
   for (int i = 0; i < vt_band::R; i++) VT_UNROLL
-  for (int c = 0; c < vt_band::C; c++) vt_few_give(g, h, s.row(i), s.column(c), p[i][c], end);
+  for (int c = 0; c < vt_band::C; c++) vt_skinny_store(g, h, s.row(i), s.column(c), p[i][c], end);
 }
 #endif

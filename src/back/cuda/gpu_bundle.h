@@ -1,117 +1,133 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_bundle.h - lines that lie anywhere, on chip: what the kernels of bundle.cu are given, and how
- * a launch shares them. Read by C and by CUDA.
+ * gpu_bundle.h - the argument struct of the kernels in bundle.cu, and how a launch distributes
+ * lines over thread blocks. C and CUDA include it. A line may run along any axes of the tensor.
  *
- * A bundle is some neighbouring lines. A team of blocks has it in shared memory, each block some
- * chunks of all its lines: element k of line g is at k*step + g*apart there, so that what lies side
- * by side in x does so here. */
+ * A bundle is `wide` neighbouring lines. A team of thread blocks holds it in shared memory; each
+ * block has some chunks of all its lines. Element k of line g is at k*step + g*apart. Lines that
+ * are interleaved in x stay interleaved, so that copies into shared memory are coalesced:
+ *
+ *   x interleaved (step > wide):      k=0: g0 g1 g2 .. pad | k=1: g0 g1 g2 .. pad | ...
+ *   x not interleaved (step = 1):     g0: k0 k1 k2 .. gap  | g1: k0 k1 k2 .. gap  | ... */
 #ifndef VT_GPU_BUNDLE_H
 #define VT_GPU_BUNDLE_H
-#include "gpu_share.h"
+#include "gpu_row_layout.h"
 
 enum {
-  VT_GPU_BUNDLE_ROWS, /* softmax; norms */
-  VT_GPU_BUNDLE_LOGS, /* log_softmax */
-  VT_GPU_BUNDLE_ONE,  /* a number a line: logsumexp; var */
-  VT_GPU_BUNDLE_ROOT  /* std */
+  VT_GPU_BUNDLE_ROWS, /* a result per element: softmax, or norms */
+  VT_GPU_BUNDLE_LOGS, /* a result per element: log_softmax */
+  VT_GPU_BUNDLE_ONE,  /* a result per line: logsumexp, or var */
+  VT_GPU_BUNDLE_ROOT  /* a result per line: std */
 };
 
-/* Of a line that is not long a few threads have all the lanes of S, of others a warp. Those of
- * VT_GPU_SHORT are no bundles: a thread has one in registers. */
+/* A line of at most NOT_LONG elements is summed by LANES threads, which together have the 32 lanes
+ * of S; a longer line by a warp. Lines of at most VT_GPU_SHORT elements are not bundled: one thread
+ * holds a line in registers. */
 enum { VT_GPU_BUNDLE_NOT_LONG = 128, VT_GPU_BUNDLE_LANES = 4, VT_GPU_SHORT_THREADS = 128 };
 
 typedef struct vt_gpu_bundle {
   const void *x;
   void *y;
-  const void *gamma, *beta; /* NULL: none */
-  void *shift, *sum;        /* a number a line: u and S(d*d) are left there; NULL: they are not */
-  void *rooms, *arrived;    /* where teams of several blocks meet: two rooms and a counter each */
-  int64_t n, divisor;       /* of a line; of var */
+  const void *gamma, *beta; /* gain and bias, or NULL */
+  void *shift, *sum; /* where u and S(d*d) of each line are stored; NULL if they are not wanted */
+  /* exchange buffers, two per team, and a counter per team, for teams of several blocks */
+  void *exchange, *arrived;
+  int64_t n, divisor; /* elements of a line; divisor of var */
   double eps;
-  uint32_t kind, centred;      /* centred: 1, or u is 0 */
-  uint32_t wide, step, apart;  /* lines of a bundle, a power of 2; see above */
-  uint32_t blocks, chunks;     /* of a team; of each block */
-  uint32_t x_beside, y_beside; /* 1: neighbours in memory are of neighbouring lines */
-  vt_gpu_walk lines, along;    /* operand 0: x, 1: y, 2: gamma, 3: beta */
+  uint32_t kind, centred;         /* VT_GPU_BUNDLE_<kind>; 1 to subtract the mean, 0 if u is 0 */
+  uint32_t wide, step, line_step; /* lines of a bundle, a power of 2; steps as in the header */
+  uint32_t blocks, chunks;        /* thread blocks of a team; chunks of each block */
+  /* 1 if x (y) has neighbouring lines interleaved: neighbours in memory belong to different lines
+   */
+  uint32_t x_interleaved, y_interleaved;
+  vt_gpu_walk lines, along; /* walks over lines and along one; operands x, y, gamma, beta */
 } vt_gpu_bundle;
 
-typedef struct vt_gpu_bundling {
-  int64_t wide, step, apart, teams, blocks, chunks; /* wide 0: there is no room for it */
-  uint32_t threads, shared;                         /* of each block */
-} vt_gpu_bundling;
+typedef struct vt_gpu_bundle_layout {
+  /* fields of vt_gpu_bundle, and the number of teams; wide is 0 if the lines do not fit */
+  int64_t wide, step, line_step, teams, blocks, chunks;
+  uint32_t threads, shared; /* threads and bytes of shared memory per block */
+} vt_gpu_bundle_layout;
 
-/* What is to be shared: lines of n elements of some bytes; whether x has neighbours of neighbouring
- * lines side by side, and whether y has. */
-typedef struct vt_gpu_bundled {
+/* The lines to distribute: `lines` lines of n elements of `bytes` bytes, and whether x and y have
+ * neighbouring lines interleaved. */
+typedef struct vt_gpu_bundle_shape {
   int64_t lines, n, bytes;
-  int x_beside, y_beside;
-} vt_gpu_bundled;
+  int x_interleaved, y_interleaved;
+} vt_gpu_bundle_shape;
 
-/* Bytes of the rooms in which the chunks of a team's lines leave what they gave. */
-static inline int64_t vt_gpu_bundle_rooms(int64_t wide, int64_t n, int64_t bytes) {
-  return 2 * wide * vt_gpu_parts(n, VT_GPU_CHUNK) * bytes;
+/* Bytes of a team's two exchange buffers, which hold one partial result per chunk and line. */
+static inline int64_t vt_gpu_bundle_exchange_bytes(int64_t wide, int64_t n, int64_t bytes) {
+  return 2 * wide * vt_gpu_ceil_div(n, VT_GPU_CHUNK) * bytes;
 }
-/* What a block has on chip besides elements and rooms: where each line begins in the operands, two
- * numbers of it, and a gap behind it. */
-static inline int64_t vt_gpu_bundle_head(const vt_gpu_bundled *w, int64_t wide) {
+/* Bytes of shared memory for `wide` lines in addition to elements and exchange buffers: the offset
+ * of each line in each operand, two statistics per line, and a gap after it. */
+static inline int64_t vt_gpu_bundle_head_bytes(const vt_gpu_bundle_shape *w, int64_t wide) {
   enum { GAP = 7 };
-  const int64_t numbers = 2 + (w->x_beside ? 0 : GAP);
+  const int64_t numbers = 2 + (w->x_interleaved ? 0 : GAP);
   return wide * (VT_GPU_OPERANDS * (int64_t)sizeof(int64_t) + numbers * w->bytes);
 }
 
-/* The least odd multiple of `unit` that is not less than n. */
-static inline int64_t vt_gpu_odd_up(int64_t n, int64_t unit) {
-  return unit * (vt_gpu_parts(n, unit) | 1);
+/* The least odd multiple of `unit` that is at least n. */
+static inline int64_t vt_gpu_odd_multiple(int64_t n, int64_t unit) {
+  return unit * (vt_gpu_ceil_div(n, unit) | 1);
 }
-/* From an element of a line to the next. What the lanes of a warp read at once is in all banks: 32
- * elements of a line, or 4 of each of 8 (or 4, of 8 bytes each) that lie side by side. */
-static inline int64_t vt_gpu_bundle_step(const vt_gpu_bundled *w, int64_t wide) {
-  if (!w->x_beside || wide == 1) return 1;
-  return w->n > VT_GPU_BUNDLE_NOT_LONG ? wide + 1 : vt_gpu_odd_up(wide, 32 / w->bytes);
+/* Distance between neighbouring elements of a line in shared memory. It is chosen so that the lanes
+ * of a warp read from different banks: 32 elements of a line, or 4 elements of each of 8
+ * interleaved lines (4 lines if elements have 8 bytes). */
+static inline int64_t vt_gpu_bundle_step(const vt_gpu_bundle_shape *w, int64_t wide) {
+  if (!w->x_interleaved || wide == 1) return 1;
+  return w->n > VT_GPU_BUNDLE_NOT_LONG ? wide + 1 : vt_gpu_odd_multiple(wide, 32 / w->bytes);
 }
-/* The same for lines that lie behind one another, `count` elements of each. */
-static inline int64_t vt_gpu_bundle_apart(const vt_gpu_bundled *w, int64_t count) {
-  return w->n > VT_GPU_BUNDLE_NOT_LONG ? count | 1 : vt_gpu_odd_up(count, VT_GPU_BUNDLE_LANES);
+/* Distance between neighbouring lines of `count` elements that are stored one after the other,
+ * chosen for the same reason. */
+static inline int64_t vt_gpu_bundle_line_step(const vt_gpu_bundle_shape *w, int64_t count) {
+  return w->n > VT_GPU_BUNDLE_NOT_LONG ? count | 1
+                                       : vt_gpu_odd_multiple(count, VT_GPU_BUNDLE_LANES);
 }
 
-/* With `beside` blocks on each processor. All chunks of a team's lines stay, or there is no room.
- * The rooms of a team of one are on chip too. */
-static inline vt_gpu_bundling vt_gpu_bundle_resident(vt_gpu_room r, const vt_gpu_bundled *w,
-                                                     int64_t wide, int64_t beside) {
-  enum { LEAST = 2 }; /* chunks of a block that are worth a meeting */
-  const int64_t chunks = vt_gpu_parts(w->n, VT_GPU_CHUNK), bundles = vt_gpu_parts(w->lines, wide);
-  const int64_t at_once = r.counters == 0 ? 1 : r.processors * beside;
+/* Distributes bundles of `wide` lines with `resident` resident blocks per multiprocessor. wide is 0
+ * in the result unless all chunks of a team's lines fit in shared memory. A team of one block has
+ * its exchange buffers in shared memory too. */
+static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_with(vt_gpu_limits r,
+                                                             const vt_gpu_bundle_shape *w,
+                                                             int64_t wide, int64_t resident) {
+  enum { LEAST = 2 }; /* fewest chunks per block that are worth synchronizing blocks for */
+  const int64_t chunks = vt_gpu_ceil_div(w->n, VT_GPU_CHUNK),
+                bundles = vt_gpu_ceil_div(w->lines, wide);
+  const int64_t at_once = r.counters == 0 ? 1 : r.processors * resident;
   const int64_t step = vt_gpu_bundle_step(w, wide);
-  const int64_t chunk = vt_gpu_least(w->n, VT_GPU_CHUNK) * (step == 1 ? wide : step) * w->bytes;
-  const int64_t rooms = vt_gpu_bundle_rooms(wide, w->n, w->bytes);
-  const int64_t head = vt_gpu_bundle_head(w, wide);
-  const int64_t left = (r.shared + r.system) / beside - r.system - head;
-  const int64_t room =
-      chunks * chunk + rooms <= left ? chunks : vt_gpu_least(left / chunk, chunks - 1);
-  vt_gpu_bundling b = {0, step, 1, 0, 0, 0, 0, 0};
-  if (left < chunk || room < 1) return b;
-  b.chunks = vt_gpu_cut(bundles, chunks, room, LEAST, at_once);
-  b.blocks = vt_gpu_parts(chunks, b.chunks);
-  if (b.chunks > room) return b;
+  const int64_t chunk = vt_gpu_min(w->n, VT_GPU_CHUNK) * (step == 1 ? wide : step) * w->bytes;
+  const int64_t exchange = vt_gpu_bundle_exchange_bytes(wide, w->n, w->bytes);
+  const int64_t head = vt_gpu_bundle_head_bytes(w, wide);
+  const int64_t left = (r.shared + r.system) / resident - r.system - head;
+  const int64_t fit =
+      chunks * chunk + exchange <= left ? chunks : vt_gpu_min(left / chunk, chunks - 1);
+  vt_gpu_bundle_layout b = {0, step, 1, 0, 0, 0, 0, 0};
+  if (left < chunk || fit < 1) return b;
+  b.chunks = vt_gpu_chunks_per_block(bundles, chunks, fit, LEAST, at_once);
+  b.blocks = vt_gpu_ceil_div(chunks, b.chunks);
+  if (b.chunks > fit) return b;
   b.wide = wide;
-  if (step == 1) b.apart = vt_gpu_bundle_apart(w, vt_gpu_least(w->n, b.chunks * VT_GPU_CHUNK));
-  b.threads = (uint32_t)(VT_GPU_LONG_THREADS / beside);
+  if (step == 1)
+    b.line_step = vt_gpu_bundle_line_step(w, vt_gpu_min(w->n, b.chunks * VT_GPU_CHUNK));
+  b.threads = (uint32_t)(VT_GPU_LONG_THREADS / resident);
   b.teams = vt_gpu_teams(r, bundles, b.blocks, at_once);
-  b.shared = (uint32_t)(head + (b.blocks == 1 ? rooms : 0) + b.chunks * chunk);
+  b.shared = (uint32_t)(head + (b.blocks == 1 ? exchange : 0) + b.chunks * chunk);
   return b;
 }
 
-/* As many lines together as leave every processor something to do; of lines that lie side by side
- * at least those that memory gives at once, while there is room. While one block waits, those
- * beside it compute. */
-static inline vt_gpu_bundling vt_gpu_bundle_of(vt_gpu_room r, const vt_gpu_bundled *w) {
+/* Chooses as many lines per bundle as still give every multiprocessor work. Interleaved lines come
+ * at least in the number that a memory sector holds, if they fit. Several blocks per multiprocessor
+ * are preferred: while one waits, the others compute. */
+static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_of(vt_gpu_limits r,
+                                                           const vt_gpu_bundle_shape *w) {
   enum { MOST = 128, SECTOR = 32 };
-  const int64_t least = w->x_beside || w->y_beside ? SECTOR / w->bytes : 1;
-  vt_gpu_bundling b = {0, 0, 0, 0, 0, 0, 0, 0};
-  for (int64_t beside = 4; beside >= 1; beside /= 2)
-    for (int64_t wide = MOST; wide >= (beside > 1 ? least : 1); wide /= 2) {
-      b = vt_gpu_bundle_resident(r, w, wide, beside);
-      if (b.wide > 0 && (wide <= least || vt_gpu_parts(w->lines, wide) >= 2 * r.processors))
+  const int64_t least = w->x_interleaved || w->y_interleaved ? SECTOR / w->bytes : 1;
+  vt_gpu_bundle_layout b = {0, 0, 0, 0, 0, 0, 0, 0};
+  for (int64_t resident = 4; resident >= 1; resident /= 2)
+    for (int64_t wide = MOST; wide >= (resident > 1 ? least : 1); wide /= 2) {
+      b = vt_gpu_bundle_layout_with(r, w, wide, resident);
+      if (b.wide > 0 && (wide <= least || vt_gpu_ceil_div(w->lines, wide) >= 2 * r.processors))
         return b;
     }
   return b;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_contract.cuh - the order D of one output, in one thread: chains of 256 products, groups of 8.
+// gpu_contract.cuh - the order D for one result, computed by one thread: chains of 256 products,
+// then groups of 8 chains.
 #ifndef VT_GPU_CONTRACT_CUH
 #define VT_GPU_CONTRACT_CUH
 #include "gpu_words.cuh"
@@ -9,8 +10,9 @@ VT_GPU_FN double vt_gpu_fma(double a, double b, double c) { return __fma_rn(a, b
 VT_GPU_FN float vt_gpu_plus(float a, float b) { return __fadd_rn(a, b); }
 VT_GPU_FN double vt_gpu_plus(double a, double b) { return __dadd_rn(a, b); }
 
-// T as a stream: what every level has gathered since it handed its last group on. A sum from +0 is
-// never -0, so that an empty level may be begun by the first group that is handed to it.
+// Streaming state of the orders D and T. Each level holds the sum of what was passed to it since it
+// last passed a complete group on. A sum that starts at +0 is never -0, so the first group passed
+// to an empty level may replace its +0.
 enum { VT_CHAIN_BLOCK = 256, VT_CHAIN_GROUP = 8, VT_CHAIN_LEVELS = 20 };
 template <class T>
 struct vt_gpu_chain {

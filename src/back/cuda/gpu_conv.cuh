@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_conv.cuh - a tile of a convolution: that of gpu_gemm.cuh, except that its columns are places
-// and are gathered from x. What each number of the contraction stands for is worked out for 256 of
-// them at a time, while the 256 before are multiplied.
+// gpu_conv.cuh - a tile of a convolution as a matrix product: like gpu_gemm.cuh, but columns are
+// output positions and their entries are gathered from x. Table entries for 256 values of k are
+// computed while the 256 before them are multiplied.
 #ifndef VT_GPU_CONV_CUH
 #define VT_GPU_CONV_CUH
 #include "gpu_conv.h"
 #include "gpu_gather.cuh"
 #include "gpu_gemm.cuh"
 
-// Places across and BK numbers along, read by T threads, an element at a time. Padding is there, as
-// +0: so is what cannot be read.
+// Loads W output positions by BK values of k with T threads, one element at a time. Padding and
+// elements outside of the tile are loaded as +0.
 template <class E, int W, int BK, int T>
 struct vt_conv_places {
   enum { PITCH = W + 16 / (int)sizeof(E), ROUND = T / W, ROUNDS = BK / ROUND };
@@ -32,7 +32,7 @@ struct vt_conv_places {
     for (int r = 0; r < ROUNDS; r++) {
       const int4 t = *(const int4 *)(taps + k + r * ROUND);
       const bool there = (k + r * ROUND < left) & place.has(v.gather, t);
-      vt_ahead_one(stage + to + r * ROUND * PITCH, there ? x + (place.at + t.x) : x, there);
+      vt_async_copy_one(stage + to + r * ROUND * PITCH, there ? x + (place.at + t.x) : x, there);
     }
   }
 };
@@ -44,12 +44,12 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
   typedef vt_conv_places<E, BN, BK, tile::T> columns;
   static_assert((int)columns::PITCH == (int)tile::columns::PITCH, "they stand as in a product");
   const vt_gpu_conv &v;
-  vt_gpu_tap *taps;  // of two blocks, behind the tile's own shared memory
+  vt_gpu_tap *taps;  // tables for two blocks of k, after the tile's own shared memory
 
   __device__ __forceinline__ vt_conv_tile(const vt_gpu_conv &args) : tile(args.g), v(args) {}
 
-  // What the numbers of block c stand for. Those beyond the last are never asked for.
-  __device__ __forceinline__ void explain(int64_t k0, uint32_t c) {
+  // Computes the table for block c of k. Entries beyond the last k are never read.
+  __device__ __forceinline__ void compute_taps(int64_t k0, uint32_t c) {
     vt_gpu_tap *to = taps + (c & 1) * VT_GPU_BLOCK;
     for (int i = (int)threadIdx.x; i < VT_GPU_BLOCK; i += tile::T)
       to[i] = vt_gather_tap(v.gather, (uint32_t)k0 + c * VT_GPU_BLOCK + (uint32_t)i);
@@ -59,27 +59,28 @@ struct vt_conv_tile : vt_gemm_tile<E, BM, BN, BK, TM, TN, STAGES> {
   __device__ __forceinline__ void run(const End &end) {
     rows ra;
     columns rb;
-    vt_gemm_here h = vt_gemm_place(v.g, BM, BN);
+    vt_gemm_position h = vt_gemm_position_of(v.g, BM, BN);
     const int64_t image = h.z / v.g.dim[1], group = h.z - image * v.g.dim[1], k0 = h.k0;
     ra.begin(v.g.a, group * v.g.a.step[1], h.m0, v.g.m, k0);
     rb.begin(v, (const E *)v.x + image * v.x_image + group * v.x_group, h.n0);
-    h.y = (E *)v.g.y + image * v.g.y_step[0] + group * v.g.y_step[1] + blockIdx.y * v.g.y_unit;
-    if (threadIdx.x == 0) vt_gemm_kept_here() = h;
-    this->stand();
+    h.y = (E *)v.g.y + image * v.g.y_step[0] + group * v.g.y_step[1] + blockIdx.y * v.g.y_slice;
+    if (threadIdx.x == 0) vt_gemm_shared_position() = h;
+    this->place_thread();
     taps = (vt_gpu_tap *)(vt_shared<E>() + STAGES * tile::STAGE + BM * BN);
-    explain(k0, 0);
+    compute_taps(k0, 0);
     __syncthreads();
-    this->walk(
+    this->run_steps(
         h.k,
         [&](E *stage, uint32_t sent, int left) {
           ra.load(stage, left);
           rb.load(v, stage + BK * rows::PITCH, taps + sent * BK % (2 * VT_GPU_BLOCK), left);
         },
         [](E *, int) {},
-        // All that is sent of the block before was sent before the last meeting, and several steps
-        // lie between this and the first that is sent of the block behind.
+        // The loads of the previous block were all issued before the last barrier, and several
+        // steps lie between this step and the first load of the next block, so the table may be
+        // replaced now.
         [&](uint32_t t) {
-          if (t % (VT_GPU_BLOCK / BK) == 0) explain(k0, t / (VT_GPU_BLOCK / BK) + 1);
+          if (t % (VT_GPU_BLOCK / BK) == 0) compute_taps(k0, t / (VT_GPU_BLOCK / BK) + 1);
         });
     const E *bias = (const E *)v.g.bias;
     this->store(bias != nullptr ? bias + group * v.g.bias_group : nullptr, end);

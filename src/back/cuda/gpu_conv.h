@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_conv.h - a convolution as products of matrices, one for each image and group: rows are those
- * of the weight, columns the places, and column k of x is gathered as it is read. Read by C and by
- * CUDA. */
+ * gpu_conv.h - the argument struct of a convolution that is computed as matrix products, one for
+ * each image and group. Rows are those of the weight, columns are output positions, and column
+ * entries are gathered from x while they are loaded. C and CUDA include it. */
 #ifndef VT_GPU_CONV_H
 #define VT_GPU_CONV_H
 #include "gpu_gather.h"
 #include "gpu_gemm.h"
 
 typedef struct vt_gpu_conv {
-  vt_gpu_gemm g;            /* b is not set; leading axes are images and groups */
-  const void *x;            /* that of the first image and group */
-  int64_t x_image, x_group; /* elements */
+  vt_gpu_gemm g; /* operand a is the weight, b is unused; leading axes are images and groups */
+  const void *x; /* x of the first image and group */
+  int64_t x_image, x_group; /* strides of images and of groups in x, in elements */
   vt_gpu_gather gather;
 } vt_gpu_conv;
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_copy.h - the elements of one tensor into those of another. Read by C and by CUDA. */
+ * gpu_copy.h - argument structs of kernels that copy tensors. C and CUDA include it. */
 #ifndef VT_GPU_COPY_H
 #define VT_GPU_COPY_H
 #include "gpu_walk.h"
@@ -7,38 +7,41 @@
 typedef struct vt_gpu_copy {
   void *to;
   const void *from;
-  vt_gpu_walk walk; /* operand 0: to, 1: from */
+  vt_gpu_walk walk; /* walk over the elements; operand 0 is `to`, 1 is `from` */
 } vt_gpu_copy;
 
-/* Planes that are turned over: `to` has its columns side by side, `from` its rows. */
-enum { VT_GPU_TRANSPOSE_TILE = 32 }; /* the side of the square that a block turns at a time */
+/* Transposed planes: `to` is contiguous along columns, `from` along rows. */
+/* side of the square that a thread block transposes at a time */
+enum { VT_GPU_TRANSPOSE_TILE = 32 };
 typedef struct vt_gpu_transpose {
   void *to;
   const void *from;
-  int64_t rows, columns, to_row, from_column; /* how far apart they are, in elements */
-  vt_gpu_walk walk;                           /* along the planes */
+  /* size of a plane; strides of its rows in `to` and of its columns in `from`, in elements */
+  int64_t rows, columns, to_row, from_column;
+  vt_gpu_walk walk; /* walk over the planes; operand 0 is `to`, 1 is `from` */
 } vt_gpu_transpose;
 
-/* The same number of elements in two shapes, both counted row-major. */
+/* Reshapes: both shapes have the same number of elements, which are matched in row-major order. */
 typedef struct vt_gpu_reshape {
   void *to;
   const void *from;
   vt_gpu_walk to_walk, from_walk;
 } vt_gpu_reshape;
 
-/* Result axes of which each has a part in the middle that is x, or that is x again and again. */
+/* Pads and tiles: along each axis the result is x with a border of *value, or x repeated. */
 typedef struct vt_gpu_pad {
   void *to;
-  const void *from, *value;                        /* what lies around x */
-  int64_t n, dim[VT_GPU_RANK], x_dim[VT_GPU_RANK]; /* elements and shapes, of the result and of x */
-  int64_t low[VT_GPU_RANK];                        /* where x begins */
+  const void *from, *value; /* x; the border's value */
+  /* elements of the result; shapes of the result and of x */
+  int64_t n, dim[VT_GPU_RANK], x_dim[VT_GPU_RANK];
+  int64_t low[VT_GPU_RANK]; /* index in the result at which x begins */
   int64_t to_stride[VT_GPU_RANK], from_stride[VT_GPU_RANK];
   uint32_t rank, reserved;
 } vt_gpu_pad;
 
-/* Numbers counted along one axis: place 1 of the walk is the number itself. */
+/* iota: operand 1 of the walk has no memory; its offset is the number to store. */
 typedef struct vt_gpu_count {
   void *to;
-  vt_gpu_walk walk; /* operand 0: to, 1: the number */
+  vt_gpu_walk walk; /* operand 0 is `to`; the offset of operand 1 is the number */
 } vt_gpu_count;
 #endif

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_direct_conv.cuh - which output a number stands for, and what of x and w it meets.
+// gpu_direct_conv.cuh - maps the number of a result of a direct convolution to its window: which
+// elements of x and w it uses.
 #ifndef VT_GPU_DIRECT_CONV_CUH
 #define VT_GPU_DIRECT_CONV_CUH
 #include "gpu_words.cuh"
 #include "gpu_direct_conv.h"
 
-// I is what counts and offsets are held in: int32_t where all of them fit, else int64_t.
+// I is the integer type of counts and offsets: int32_t if all of them fit, else int64_t.
 
-// An axis as the outputs of one class see it; from where w and y begin for them.
+// One axis for the outputs of one class: number of positions and taps, `base` of the header's
+// formula, and the offsets in w and y at which the class begins.
 template <class I>
 struct vt_direct_conv_class {
   I places, taps, base, w, y;
@@ -17,36 +19,39 @@ template <class I>
 VT_GPU_FN vt_direct_conv_class<I> vt_direct_conv_class_of(const vt_gpu_direct_conv_axis &x,
                                                           I first) {
   if (x.classes == 0) return {(I)x.places, (I)x.taps, (I)x.base, 0, 0};
-  const I apart = (I)x.apart, at = first * (I)x.dilation - (I)x.low, r = at % apart;
-  const I remainder = r < 0 ? r + apart : r, left = (I)x.outputs - remainder;
-  return {left > 0 ? (left + apart - 1) / apart : 0,
-          ((I)x.kernel - first + (I)x.period - 1) / (I)x.period, (remainder - at) / apart,
+  const I conv_stride = (I)x.conv_stride, at = first * (I)x.dilation - (I)x.low,
+          r = at % conv_stride;
+  const I remainder = r < 0 ? r + conv_stride : r, left = (I)x.outputs - remainder;
+  return {left > 0 ? (left + conv_stride - 1) / conv_stride : 0,
+          ((I)x.kernel - first + (I)x.period - 1) / (I)x.period, (remainder - at) / conv_stride,
           first * (I)x.w_one, remainder * (I)x.y_one};
 }
 
-// One output: where along each axis its taps begin on x, and where x, w and y are for it.
+// One output: the position of its first tap in x and the number of taps along each axis, and its
+// offsets in x, w and y.
 template <class I>
 struct vt_direct_conv_at {
-  I begin[VT_GPU_AXES], taps[VT_GPU_AXES], x, w, y, channel;  // channel: of y and the bias
-  bool there;                                                 // some classes have fewer places
+  // channel: channel of y and of the bias
+  I begin[VT_GPU_AXES], taps[VT_GPU_AXES], x, w, y, channel;
+  bool there;  // there: 0 if this class has fewer positions
 };
 
 template <class I>
-VT_GPU_FN I vt_direct_conv_take(I &i, int64_t n) {
+VT_GPU_FN I vt_direct_conv_divmod(I &i, int64_t n) {
   const I up = i / (I)n, here = i - up * (I)n;
   i = up;
   return here;
 }
 
-// Output i of all, places innermost, then image, row, group, class.
+// Finds output number i. Positions vary fastest, then image, row, group, class.
 template <class I>
 VT_GPU_FN vt_direct_conv_at<I> vt_direct_conv_find(const vt_gpu_direct_conv &a, I i) {
   vt_direct_conv_at<I> o;
   I p[VT_GPU_AXES];
   VT_UNROLL
-  for (int k = VT_GPU_AXES - 1; k >= 0; k--) p[k] = vt_direct_conv_take(i, a.axis[k].places);
-  const I image = vt_direct_conv_take(i, a.images), row = vt_direct_conv_take(i, a.rows);
-  const I group = vt_direct_conv_take(i, a.groups);
+  for (int k = VT_GPU_AXES - 1; k >= 0; k--) p[k] = vt_direct_conv_divmod(i, a.axis[k].places);
+  const I image = vt_direct_conv_divmod(i, a.images), row = vt_direct_conv_divmod(i, a.rows);
+  const I group = vt_direct_conv_divmod(i, a.groups);
   o.channel = group * (I)a.rows + row;
   o.x = image * (I)a.x_image + group * (I)a.x_group;
   o.w = group * (I)a.w_group + row * (I)a.w_row;
@@ -56,7 +61,7 @@ VT_GPU_FN vt_direct_conv_at<I> vt_direct_conv_find(const vt_gpu_direct_conv &a, 
   for (int k = VT_GPU_AXES - 1; k >= 0; k--) {
     const vt_gpu_direct_conv_axis &x = a.axis[k];
     const vt_direct_conv_class<I> c =
-        vt_direct_conv_class_of<I>(x, x.classes > 1 ? vt_direct_conv_take(i, x.classes) : 0);
+        vt_direct_conv_class_of<I>(x, x.classes > 1 ? vt_direct_conv_divmod(i, x.classes) : 0);
     o.there = o.there && p[k] < c.places;
     o.begin[k] = p[k] * (I)x.step + c.base;
     o.taps[k] = c.taps;
@@ -77,7 +82,7 @@ VT_GPU_FN int64_t vt_direct_conv_total(const vt_gpu_direct_conv &a) {
 VT_GPU_FN bool vt_direct_conv_inside(int32_t m, int64_t dim) { return (uint32_t)m < (uint32_t)dim; }
 VT_GPU_FN bool vt_direct_conv_inside(int64_t m, int64_t dim) { return (uint64_t)m < (uint64_t)dim; }
 
-// Calls give(x offset, w offset, inside) for all taps of an output, in their order.
+// Calls give(x offset, w offset, inside) for all taps of an output, in the order of the sum.
 template <class I, class F>
 VT_GPU_FN void vt_direct_conv_taps(const vt_gpu_direct_conv &a, const vt_direct_conv_at<I> &o,
                                    F give) {

@@ -1,46 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_direct_conv.h - convolutions of all kinds in one form, taps that slide over x:
+ * gpu_direct_conv.h - the common form of direct convolutions: conv, conv_transpose and
+ * conv_weight_grad.
  *
  *   y[image, group, row, p...] = D over (channel, t...) of x[image, group, channel, m...] *
  *                                w[group, row, channel, t...],   m = p*step + base + t*delta,
  *
- * +0 for x where some m is outside of it. A transposed convolution sorts its outputs by their
- * remainder by the stride along every axis: those of one class meet the same taps, every `period`
- * of the kernel, and slide by one. Read by C and by CUDA. */
+ * with +0 for x if m is outside of it along some axis. The outputs of a transposed convolution are
+ * grouped into classes by their remainder modulo the stride, along each axis. The outputs of one
+ * class use the same taps of the kernel, every `period`-th of it, and neighbouring outputs of a
+ * class use x at neighbouring positions. C and CUDA include it. */
 #ifndef VT_GPU_DIRECT_CONV_H
 #define VT_GPU_DIRECT_CONV_H
 #include <stdint.h>
 
 enum { VT_GPU_AXES = 3 };
 typedef struct vt_gpu_direct_conv_axis {
-  int64_t dim, stride;       /* of x */
-  int64_t step, base, delta; /* base of class 0 is worked out on the card where there are classes */
-  int64_t places, taps;      /* the most that a class has */
-  int64_t weight, out;       /* from tap to tap in w, from place to place in y */
-  int64_t classes;           /* 0: it is no transposed convolution, and what follows is not set */
-  int64_t period, apart, dilation, low, kernel, outputs, w_one, y_one;
+  int64_t dim, stride;       /* extent and stride of the axis in x */
+  int64_t step, base, delta; /* see the header; with classes, the kernel computes base */
+  int64_t places, taps;      /* most output positions, and most taps, of any class */
+  int64_t weight, out;       /* strides in w between taps and in y between positions */
+  /* classes of a transposed convolution; 0 for others, which do not set the fields below */
+  int64_t classes;
+  int64_t period, conv_stride, dilation, low, kernel, outputs, w_one, y_one;
 } vt_gpu_direct_conv_axis;
 
-/* Strides are in elements. */
+/* Strides are in elements; those of the spatial axes are in `axis`. */
 typedef struct vt_gpu_direct_conv {
-  const void *x, *w, *bias; /* bias may be NULL */
+  const void *x, *w, *bias; /* operands; bias may be NULL */
   void *y;
   int64_t images, groups, rows, depth;
   int64_t x_image, x_group, x_channel;
   int64_t w_group, w_row, w_channel;
   int64_t y_image, y_group, y_row, bias_step;
-  int64_t length; /* the most that is contracted */
-  uint32_t small; /* 1: all counts and offsets fit 31 bits */
+  int64_t length; /* most products per output */
+  uint32_t small; /* 1 if all counts and offsets fit in 31 bits */
   uint32_t reserved;
-  vt_gpu_direct_conv_axis
-      axis[VT_GPU_AXES]; /* the last ones are used; others have one place, one tap */
+  /* the spatial axes come last; unused leading axes have one position and one tap */
+  vt_gpu_direct_conv_axis axis[VT_GPU_AXES];
 } vt_gpu_direct_conv;
 
-/* Of small integers: (x - x_zero) * (w - w_zero[row]), exact, padding adds 0; then + bias. */
+/* 8-bit integers: sums (x - x_zero) * (w - w_zero[row]) exactly. Padding adds 0. The bias is added
+ * last. */
 typedef struct vt_gpu_direct_conv_int {
-  vt_gpu_direct_conv slide;
-  const void *x_zero, *w_zero; /* NULL: 0 */
+  vt_gpu_direct_conv conv;
+  const void *x_zero, *w_zero; /* zero points; NULL means 0 */
   int64_t w_zero_step;
-  uint32_t x_flip, w_flip; /* 0x80 for i8, 0 for u8 */
+  uint32_t x_flip, w_flip; /* 0x80 if the operand is i8, 0 if it is u8 */
 } vt_gpu_direct_conv_int;
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_epilogue.cuh - what the text of a tail is written over: pointwise steps over the results of a
- * product that a thread has at hand. The text has a struct F with N sources and F::run(m, h), which
- * does all of them: whatever it reads comes before the first is stored, and so is on its way at one
- * time. */
+ * gpu_epilogue.cuh - the primitives of generated epilogues: pointwise ops over the results of a
+ * product that a thread holds in registers. The generated text has a struct F with N sources;
+ * F::run(m, h) runs the epilogue on one group of results. It loads all operands before it stores
+ * the first result, so the loads overlap. */
 #ifndef VT_GPU_EPILOGUE_CUH
 #define VT_GPU_EPILOGUE_CUH
 #include "gpu_fused.cuh"
 #include "gpu_gemm.cuh"
 #include "gpu_epilogue.h"
 
-/* Where side I has group u. */
+/* Offset of group u in side I. */
 template <int I, class H>
-VT_GPU_FN int64_t vt_epilogue_place(const vt_gpu_epilogue &m, const H &h, int u) {
+VT_GPU_FN int64_t vt_epilogue_offset(const vt_gpu_epilogue &m, const H &h, int u) {
   return h.begin[I] + h.r[u] * m.side[I].row + h.c[u] * m.side[I].column;
 }
 
@@ -31,7 +31,7 @@ VT_GPU_FN void vt_epilogue_load_group(const vt_gpu_epilogue_side &s, const T *p,
   }
 }
 
-/* Source I; the first is the product. */
+/* Loads source I; source 0 is the product. */
 template <class T, int I, class E, int G, int W>
 VT_GPU_FN vt_fused_group<T, G> vt_epilogue_load(const vt_gpu_epilogue &m,
                                                 const vt_epilogue_here<E, G, W> &h) {
@@ -43,7 +43,7 @@ VT_GPU_FN vt_fused_group<T, G> vt_epilogue_load(const vt_gpu_epilogue &m,
     const vt_gpu_epilogue_side &s = m.side[I];
     VT_UNROLL
     for (int u = 0; u < G / W; u++)
-      vt_epilogue_load_group<T, W>(s, (const T *)s.data + vt_epilogue_place<I>(m, h, u), h.left[u],
+      vt_epilogue_load_group<T, W>(s, (const T *)s.data + vt_epilogue_offset<I>(m, h, u), h.left[u],
                                    x.v + u * W);
   }
   return x;
@@ -55,7 +55,7 @@ VT_GPU_FN void vt_epilogue_store(const vt_gpu_epilogue &m, const vt_epilogue_her
   const vt_gpu_epilogue_side &s = m.side[0];
   VT_UNROLL
   for (int u = 0; u < G / W; u++) {
-    T *p = (T *)s.data + vt_epilogue_place<0>(m, h, u);
+    T *p = (T *)s.data + vt_epilogue_offset<0>(m, h, u);
     vt_fused_group<T, W> all;
     VT_UNROLL
     for (int k = 0; k < W; k++) all.v[k] = y.v[u * W + k];
@@ -69,14 +69,15 @@ VT_GPU_FN void vt_epilogue_store(const vt_gpu_epilogue &m, const vt_epilogue_her
   }
 }
 
-/* The end of a product (vt_gemm_plain) with a tail. */
+/* Replaces vt_gemm_plain in a product's kernel: runs the epilogue F instead of storing the results.
+ */
 template <class F>
 struct vt_epilogue {
   enum { THERE = 1, SIDES = F::N };
   const vt_gpu_epilogue &m;
   __device__ __forceinline__ void find(const vt_gpu_gemm &g, int64_t z, int64_t *begin) const {
     VT_UNROLL
-    for (int i = 0; i < SIDES; i++) begin[i] = vt_gemm_product_of(g, m.side[i].step, z);
+    for (int i = 0; i < SIDES; i++) begin[i] = vt_gemm_offset_of(g, m.side[i].step, z);
   }
   template <class E, int G, int W>
   __device__ __forceinline__ void put(const vt_epilogue_here<E, G, W> &h) const {

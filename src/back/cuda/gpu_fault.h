@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_fault.h - what a run leaves about the first index that was out of range: one record on the
- * card, all bits set until something is found, and read after a run. Kernels put the lowest faulty
- * position of their step into `pending`; what settles it knows the step. Read by C and by CUDA. */
+ * gpu_fault.h - the record of a run's first index fault, in device memory. All its bits are set
+ * until a fault is found; the host reads it after the run. Kernels that check indices store the
+ * lowest faulty position of their step in `pending`; the kernel record_fault, issued after them,
+ * adds the step. C and CUDA include it. */
 #ifndef VT_GPU_FAULT_H
 #define VT_GPU_FAULT_H
 #include <stdint.h>
 #include "gpu_walk.h"
 
 typedef struct vt_gpu_fault {
-  unsigned long long pending; /* UINT64_MAX: nothing was at fault */
-  uint32_t none, reserved;    /* 0: the rest is set */
+  /* lowest faulty position of the current step, or UINT64_MAX */
+  unsigned long long pending;
+  uint32_t none, reserved; /* 0 if a fault is recorded in the fields below */
   uint64_t step, position;
   int64_t value;
 } vt_gpu_fault;
 
-typedef struct vt_gpu_settle {
+typedef struct vt_gpu_record_fault {
   vt_gpu_fault *fault;
   uint64_t step;
   const void *index;
-  uint32_t wide, reserved; /* 1: i64, 0: i32 */
-  vt_gpu_walk walk;        /* of the index alone */
-} vt_gpu_settle;
+  uint32_t wide, reserved; /* 1 if indices are i64, 0 if i32 */
+  vt_gpu_walk walk;        /* walk over the index tensor */
+} vt_gpu_record_fault;
 #endif

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_fun.cuh - the functions of maps.def, f32 alone: the texts of the numerics over one lane a
- * thread, and the compositions made of one function. Part of gpu_map.cuh.
- * Where there is a short way it is taken, and the core for what that leaves open: it is as fast on
- * GPUs with slow f64, and no slower on others. */
+ * gpu_fun.cuh - the functions of maps.def, for f32: the sources of src/num compiled for one lane
+ * per thread, and the compositions of one function. Part of gpu_map.cuh. A function uses its quick
+ * phase if it has one, and the accurate phase for the arguments that the quick phase does not
+ * decide. That is faster on GPUs with slow f64 and no slower on others. */
 #ifndef VT_GPU_FUN_CUH
 #define VT_GPU_FUN_CUH
 #include "vt_words_cuda.h"
 #include "fn_all.inc"
 #include "fs_all.inc"
 
-#define VT_SHORT(name, from, to, rare)                    \
+#define VT_FF_FUNCTION(name, from, to, rare)              \
   VT_GPU_FN float f32_##name(float a, float b, float c) { \
-    return (void)b, (void)c, vt_both_##name(a);           \
+    return (void)b, (void)c, vt_ff_##name(a);             \
   }
-#include "shorts.def"
-#undef VT_SHORT
+#include "ff_functions.def"
+#undef VT_FF_FUNCTION
 
-/* The cores are long: a call costs less than the room of several copies. */
+/* The accurate phases are long, so they are functions that are called: inlining would copy the code
+ * several times. */
 #define VT_BY_CORE(name)                                   \
   VT_RARE_FN float f32_##name(float a, float b, float c) { \
     return (void)b, (void)c, vt_s_##name(a);               \
@@ -35,7 +36,7 @@ VT_RARE_FN float f32_pow(float a, float b, float c) {
 
 /* ---- compositions, as docs/ops.md has them ---- */
 
-/* (0.5*x) * (1 + y) */
+/* Computes (0.5*x) * (1 + y). */
 VT_GPU_FN float f32_half_times(float x, float y) { return (0.5f * x) * (1.0f + y); }
 
 VT_GPU_FN float f32_silu(float a, float b, float c) { return a * f32_sigmoid(a, b, c); }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_fused.cuh - what the text of a fused group is written over: one formula of several sources
- * over whole tensors. The text has a struct F with N sources, the bytes of the largest element that
- * takes part, and F::run<G>(m, at), which does G elements that lie side by side. */
+ * gpu_fused.cuh - the primitives of generated kernels for chains of pointwise ops over whole
+ * tensors. The generated text has a struct F with N sources and BYTES, the bytes of the largest
+ * element type; F::run<G>(m, at) computes G contiguous elements. */
 #ifndef VT_GPU_FUSED_CUH
 #define VT_GPU_FUSED_CUH
 #include "gpu_map.cuh"
@@ -30,7 +30,7 @@ VT_GPU_FN void vt_fused_store(const vt_gpu_fused &m, int64_t at, const vt_fused_
   *(vt_fused_group<T, G> *)((T *)m.to + at) = y;
 }
 
-/* Behind the last group, where there is one axis. */
+/* Offsets of element i after the last group; the walk has one axis then. */
 template <int N>
 VT_GPU_FN void vt_fused_rest(const vt_gpu_fused &m, int64_t i, int64_t (&at)[N + 1]) {
   at[0] = i;
@@ -45,7 +45,7 @@ VT_GPU_FN void vt_fused_run(const vt_gpu_fused &m) {
   for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_grid_stride()) {
     int64_t at[F::N + 1];
     if (i < n)
-      vt_places<F::N + 1>(m.walk, i, at);
+      vt_offsets<F::N + 1>(m.walk, i, at);
     else
       vt_fused_rest<F::N>(m, n * G + i - n, at);
     if (m.grouped && i < n)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_fused.h - what a kernel made of several pointwise steps is given: as gpu_map.h, for more
- * operands. Read by C and by CUDA. */
+ * gpu_fused.h - the argument struct of a generated kernel for a chain of pointwise steps: like
+ * gpu_map.h, with more operands. C and CUDA include it. */
 #ifndef VT_GPU_FUSED_H
 #define VT_GPU_FUSED_H
 #include "gpu_map.h"
 
 enum { VT_FUSED_SOURCES = 23, VT_FUSED_OPERANDS = VT_FUSED_SOURCES + 1 };
 
-/* The names are those of vt_gpu_walk. */
+/* A vt_gpu_walk with more operands; the fields mean the same. */
 typedef struct vt_gpu_fused_walk {
   int64_t n;
   uint32_t rank, small;
@@ -17,10 +17,10 @@ typedef struct vt_gpu_fused_walk {
 typedef struct vt_gpu_fused {
   void *to;
   const void *from[VT_FUSED_SOURCES];
-  uint32_t grouped; /* 0: the walk counts elements */
-  uint32_t one;     /* bit k: from[k] has one element for a whole group */
-  uint32_t rest;    /* elements behind the last group; the walk has one axis then */
+  uint32_t grouped; /* 0 if the walk counts elements, 1 if it counts groups */
+  uint32_t one;     /* bit k is set if from[k] has one element for a whole group */
+  uint32_t rest;    /* elements after the last group; if there are any, the walk has one axis */
   uint32_t reserved;
-  vt_gpu_fused_walk walk; /* operand 0: to */
+  vt_gpu_fused_walk walk; /* operand 0 is `to`, operand k + 1 is from[k] */
 } vt_gpu_fused;
 #endif

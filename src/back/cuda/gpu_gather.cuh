@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_gather.cuh - where the elements of x are that a convolution contracts: of a place and of a
-// number of the contraction, which together say one element, or padding.
+// gpu_gather.cuh - computes which element of x, or padding, belongs to an output position and a
+// number k of a convolution's contraction.
 #ifndef VT_GPU_GATHER_CUH
 #define VT_GPU_GATHER_CUH
 #include "gpu_gather.h"
@@ -19,7 +19,8 @@ VT_GPU_FN vt_gpu_tap vt_gather_tap(const vt_gpu_gather &v, uint32_t k) {
   return t;
 }
 
-// A place out of n, for taps 0. Of one that is not there, nothing is inside.
+// An output position: the offset and position in x of tap 0. If `place` is not below n, no tap is
+// inside of x.
 struct vt_gather_place {
   int32_t at, m[VT_GPU_AXES];
 
@@ -35,8 +36,8 @@ struct vt_gather_place {
     }
     if (place >= n) m[0] = -0x40000000;
   }
-  // Whether the element of a tap is inside of x; t is a vt_gpu_tap, as it is read at once. Nothing
-  // is gained by looking no further: a branch costs more than all of it.
+  // Returns whether a tap's element is inside of x. t is a vt_gpu_tap, loaded in one access. All
+  // axes are compared without branches, because a branch costs more than the comparisons.
   __device__ __forceinline__ bool has(const vt_gpu_gather &v, int4 t) const {
     return ((uint32_t)(m[0] + t.y) < (uint32_t)v.dim[0]) &
            ((uint32_t)(m[1] + t.z) < (uint32_t)v.dim[1]) &

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_gather.h - a convolution as products of matrices, one for each image and group: what number k
- * of the contraction and place n stand for, an element of x or padding. Read by C and by CUDA. */
+ * gpu_gather.h - maps (k, n) of a convolution that is computed as matrix products to an element of
+ * x or to padding: k numbers the taps of all channels, n the output positions. C and CUDA include
+ * it. */
 #ifndef VT_GPU_GATHER_H
 #define VT_GPU_GATHER_H
 #include "gpu_direct_conv.h"
 
-/* A number of the contraction: how far its element of x is from that of number 0 with all taps 0,
- * and how far along each axis. In shared memory, for a block of them. */
+/* The tap that a number k stands for: the offset of its element of x from that of number 0, and its
+ * offset along each axis, both for a window at position 0. Kept in shared memory for a block of
+ * numbers. */
 typedef struct vt_gpu_tap {
   int32_t at, m[VT_GPU_AXES];
 } vt_gpu_tap;
 
-/* The names are those of vt_gpu_direct_conv. All of it fits 31 bits, whatever is done with it. */
+/* Fields mean the same as in vt_gpu_direct_conv. Every value computed from them fits in 31 bits. */
 typedef struct vt_gpu_gather {
   int32_t x_channel, reserved;
   int32_t dim[VT_GPU_AXES], stride[VT_GPU_AXES], step[VT_GPU_AXES], base[VT_GPU_AXES];

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_gemm.cuh - a tile of a product of matrices, by one block of threads. Both operands come ahead
- * of their use, several steps of BK at a time, into shared memory that has k outermost, whatever
- * their strides are; each thread keeps TM x TN chains. The order is that of the numerics:
- *   chains of 256 products, in registers; the sum of 8 chains, in shared memory; the sum of 8 of
- *   those, and of 8 of these, in y and in `levels`. A thread meets nothing there but its own.
- * A k that is not there is not multiplied: the last step is cut. Rows and columns that are not
- * there are zeros, and what comes of them is not stored. */
+ * gpu_gemm.cuh - one tile of a matrix product, computed by one thread block. Both operands are
+ * copied ahead of their use, several steps of BK at a time, to shared memory with k as the
+ * outermost axis, for any strides of the operands. Each thread keeps TM x TN chains in registers.
+ * The summation order is that of the numerics:
+ *   chains of 256 products, in registers; sums of 8 chains, in shared memory; sums of 8 of those,
+ * and of 8 of these, in `levels` and in y. A thread only touches its own sums there. The last step
+ * is cut, so products beyond k are not computed. Rows and columns outside of the operands are
+ * zeros, and their results are not stored.
+ */
 #ifndef VT_GPU_GEMM_CUH
 #define VT_GPU_GEMM_CUH
 #include "gpu_words.cuh"
@@ -18,28 +20,30 @@ VT_GPU_FN double vt_gemm_fused(double a, double b, double c) { return __fma_rn(a
 VT_GPU_FN float vt_gemm_add(float a, float b) { return __fadd_rn(a, b); }
 VT_GPU_FN double vt_gemm_add(double a, double b) { return __dadd_rn(a, b); }
 
-/* 16 bytes as numbers. */
-VT_GPU_FN void vt_gemm_get(const float *p, float *v) {
+/* Loads 16 bytes as floats or doubles. */
+VT_GPU_FN void vt_gemm_load_16(const float *p, float *v) {
   const float4 x = *(const float4 *)p;
   v[0] = x.x;
   v[1] = x.y;
   v[2] = x.z;
   v[3] = x.w;
 }
-VT_GPU_FN void vt_gemm_get(const double *p, double *v) {
+VT_GPU_FN void vt_gemm_load_16(const double *p, double *v) {
   const double2 x = *(const double2 *)p;
   v[0] = x.x;
   v[1] = x.y;
 }
-VT_GPU_FN void vt_gemm_put(float *p, const float *v) {
+VT_GPU_FN void vt_gemm_store_16(float *p, const float *v) {
   *(float4 *)p = make_float4(v[0], v[1], v[2], v[3]);
 }
-VT_GPU_FN void vt_gemm_put(double *p, const double *v) { *(double2 *)p = make_double2(v[0], v[1]); }
+VT_GPU_FN void vt_gemm_store_16(double *p, const double *v) {
+  *(double2 *)p = make_double2(v[0], v[1]);
+}
 
-/* ---- places ---- */
+/* ---- offsets ---- */
 
-/* Where product z of an operand begins. */
-VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
+/* Offset of product z in an operand. */
+VT_GPU_FN int64_t vt_gemm_product_offset(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
   int64_t at = 0;
   VT_LOOP
   for (int r = (int)a.rank - 1; r >= 0; r--) {
@@ -50,18 +54,21 @@ VT_GPU_FN int64_t vt_gemm_product(const vt_gpu_gemm &a, const int64_t *step, int
   return at;
 }
 
-/* Mostly there is one product, and no time to find out where it begins. */
-VT_GPU_FN int64_t vt_gemm_product_of(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
-  return z == 0 ? 0 : vt_gemm_product(a, step, z);
+/* Like vt_gemm_product_offset, with a fast path for product 0: most launches have only one product.
+ */
+VT_GPU_FN int64_t vt_gemm_offset_of(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
+  return z == 0 ? 0 : vt_gemm_product_offset(a, step, z);
 }
 
-/* What becomes of results: they are stored in y; or, with a tail, gpu_epilogue.cuh has them. */
+/* How a kernel finishes its results: vt_gemm_plain stores them in y; vt_epilogue of
+ * gpu_epilogue.cuh runs an epilogue on them. */
 struct vt_gemm_plain {
   enum { THERE = 0 };
 };
 
-/* G results of a product in groups of W side by side: those of row r[u] from column c[u] on, of
- * which `left` are there. `begin` is where each side of the tail has this product. */
+/* G results of a product, in groups of W contiguous ones: group u is row r[u] from column c[u], and
+ * its first left[u] results exist. begin[i] is the offset of this product in side i of the
+ * epilogue. */
 template <class E, int G, int W>
 struct vt_epilogue_here {
   enum { GROUPS = G / W };
@@ -73,17 +80,18 @@ struct vt_epilogue_here {
 
 /* ---- an operand on its way into shared memory ---- */
 
-/* W elements across and BK along, read by T threads, in one of three ways that a tile is made with.
- * `settle` is called for each k of a step, after the load, and ends what the load began.
+/* A loader copies W elements across k by BK along k with T threads. A tile uses one of three
+ * loaders, by the layout of its operand. `finish_load` is called for each k of a step after `load`
+ * and completes what `load` started.
  *
- * vt_gemm_any takes every operand: elements go one by one, 8 threads side by side along k or all of
- * them across, or 16 bytes across at a time; which of these is one for the whole launch. How far it
- * is from one access to the next is in shared memory: registers are few. */
+ * vt_gemm_any loads any layout: single elements with 8 threads along k or all threads across k, or
+ * 16 bytes across k at a time. The choice is the same for the whole launch. Strides between
+ * accesses are in shared memory, to save registers. */
 struct vt_gemm_steps {
-  int64_t round, octet; /* elements to the next round, and to 8 further along k */
+  int64_t round, octet; /* elements to the next round, and to the k that is 8 further */
 };
 template <int WHICH>
-VT_GPU_FN vt_gemm_steps &vt_gemm_kept_steps() {
+VT_GPU_FN vt_gemm_steps &vt_gemm_shared_steps() {
   __shared__ vt_gemm_steps steps;
   return steps;
 }
@@ -93,17 +101,17 @@ struct vt_gemm_any {
   enum {
     WHOLE = 0,
     V = 16 / (int)sizeof(E),
-    PITCH = W + V,     /* no two of 8 neighbours along k and 4 across in one bank */
-    OCTET = W * 8 / T, /* rounds that 8 along k take */
-    LINES = T / W,     /* k of a round, across */
+    PITCH = W + V,     /* avoids bank conflicts among 8 neighbours along k and 4 across */
+    OCTET = W * 8 / T, /* rounds for 8 k, if threads are along k */
+    LINES = T / W,     /* k per round, if threads are across k */
     WIDE_LINES = LINES * V
   };
   static_assert(OCTET * T == W * 8 && T % W == 0 && BK % 8 == 0 && BK % WIDE_LINES == 0,
                 "threads share an operand evenly");
   const vt_gpu_side *side;
   const E *from;
-  int to, k;      /* this thread's first place in a stage, and its k */
-  unsigned there; /* rounds of an octet whose element across is there */
+  int to, k;      /* this thread's first offset in a stage, and its k */
+  unsigned there; /* bit r is set if round r of an octet is inside of the operand */
 
   __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first,
                                         int64_t limit, int64_t k0) {
@@ -112,7 +120,8 @@ struct vt_gemm_any {
     const int64_t left = limit - first - i;
     side = &s;
     if (tid == 0)
-      vt_gemm_kept_steps<WHICH>() = {s.by_k ? T / 8 * s.across : T / lanes * s.along, 8 * s.along};
+      vt_gemm_shared_steps<WHICH>() = {s.by_k ? T / 8 * s.across : T / lanes * s.along,
+                                       8 * s.along};
     k = s.by_k ? tid % 8 : tid / lanes;
     there = 0;
     VT_UNROLL
@@ -121,9 +130,10 @@ struct vt_gemm_any {
     from = (const E *)s.data + product + (first + i) * s.across + (k0 + k) * s.along;
   }
 
-  /* The next BK, of which `left` are there. The threads met after `begin`. */
+  /* Loads the next BK values of k, of which `left` exist. A barrier must separate the first call
+   * from `begin`. */
   __device__ __forceinline__ void load(E *stage, int left) {
-    const vt_gemm_steps step = vt_gemm_kept_steps<WHICH>();
+    const vt_gemm_steps step = vt_gemm_shared_steps<WHICH>();
     const E *at = from;
     stage += to;
     left -= k;
@@ -133,7 +143,7 @@ struct vt_gemm_any {
         const unsigned now = h < left ? there : 0;
         VT_UNROLL
         for (int r = 0; r < OCTET; r++, at += step.round)
-          vt_ahead_one(stage + h * PITCH + r * (T / 8), at, (now >> r & 1) != 0);
+          vt_async_copy_one(stage + h * PITCH + r * (T / 8), at, (now >> r & 1) != 0);
         at = from += step.octet;
       }
       return;
@@ -141,26 +151,26 @@ struct vt_gemm_any {
     if (side->wide) {
       VT_UNROLL
       for (int r = 0; r < BK; r += WIDE_LINES, at += step.round)
-        vt_ahead_16(stage + r * PITCH, at, there != 0 && r < left);
+        vt_async_copy_16(stage + r * PITCH, at, there != 0 && r < left);
     } else {
       VT_UNROLL
       for (int r = 0; r < BK; r += LINES, at += step.round)
-        vt_ahead_one(stage + r * PITCH, at, there != 0 && r < left);
+        vt_async_copy_one(stage + r * PITCH, at, there != 0 && r < left);
     }
     from += BK / 8 * step.octet;
   }
-  __device__ __forceinline__ void settle(E *, int) {}
+  __device__ __forceinline__ void finish_load(E *, int) {}
 };
 
-/* Neighbours across lie side by side; every step and all of W is there, the last vector of a line
- * perhaps with numbers behind it: 16 bytes at a time. */
+/* Loads an operand that is contiguous across k, 16 bytes at a time. All steps and all W columns
+ * exist; the last vector of a line may contain unused padding. */
 template <class E, int W, int BK, int T, int WHICH>
 struct vt_gemm_across {
   enum {
     WHOLE = 1,
     V = 16 / (int)sizeof(E),
     PITCH = W,
-    LINES = T / (W / V), /* k of a round */
+    LINES = T / (W / V), /* k per round */
     ROUNDS = BK / LINES
   };
   static_assert(LINES * (W / V) == T && ROUNDS * LINES == BK, "threads share an operand evenly");
@@ -178,26 +188,26 @@ struct vt_gemm_across {
   __device__ __forceinline__ void load(E *stage, int left) {
     VT_UNROLL
     for (int r = 0; r < ROUNDS; r++, from += round)
-      vt_ahead_16(stage + to + r * LINES * PITCH, from, left > 0);
+      vt_async_copy_16(stage + to + r * LINES * PITCH, from, left > 0);
   }
-  __device__ __forceinline__ void settle(E *, int) {}
+  __device__ __forceinline__ void finish_load(E *, int) {}
 };
 
-/* Neighbours along k lie side by side; every step and all of W is there. 16 bytes at a time come to
- * registers and go on to four lines of the stage while others are multiplied: a warp has 16 across
- * and 8 along, which are in 32 banks. */
+/* Loads an operand that is contiguous along k, 16 bytes at a time; all steps and all W lines exist.
+ * The bytes wait in registers and are stored to four lines of the stage while other values are
+ * multiplied. A warp stores 16 across by 8 along k, which are in 32 different banks. */
 template <class E, int W, int BK, int T, int WHICH>
 struct vt_gemm_along {
   enum {
     WHOLE = 1,
     V = 16 / (int)sizeof(E),
     PITCH = W + V,
-    BESIDE = BK / 8, /* warps along k */
-    LINES = T / 32 / BESIDE * 16,
+    WARPS_K = BK / 8, /* warps along k */
+    LINES = T / 32 / WARPS_K * 16,
     ROUNDS = W / LINES,
-    APART = BK / 2 / ROUNDS
+    SPACING = BK / 2 / ROUNDS
   };
-  static_assert(V == 4 && ROUNDS * LINES == W && APART > 0, "threads share an operand evenly");
+  static_assert(V == 4 && ROUNDS * LINES == W && SPACING > 0, "threads share an operand evenly");
   const E *from;
   int64_t round;
   int to;
@@ -206,23 +216,23 @@ struct vt_gemm_along {
   __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first,
                                         int64_t, int64_t k0) {
     const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x >> 5;
-    const int i = warp / BESIDE * 16 + (lane & 15), k = warp % BESIDE * 8 + (lane >> 4) * V;
+    const int i = warp / WARPS_K * 16 + (lane & 15), k = warp % WARPS_K * 8 + (lane >> 4) * V;
     from = (const E *)s.data + product + (first + i) * s.across + k0 + k;
     round = LINES * s.across;
     to = k * PITCH + i;
   }
-  /* Behind the last step, that one once more. */
+  /* After the last step this loads that step once more, so that it needs no branch. */
   __device__ __forceinline__ void load(E *, int left) {
     from -= left > 0 ? 0 : BK;
     VT_UNROLL
-    for (int r = 0; r < ROUNDS; r++) vt_fetch_16(from + r * round, held[r]);
+    for (int r = 0; r < ROUNDS; r++) vt_load_16_now(from + r * round, held[r]);
     from += BK;
   }
-  /* In the second half of a step, by when it has come. */
-  __device__ __forceinline__ void settle(E *stage, int s) {
+  /* Stores the registers in the second half of a step, when the loads have completed. */
+  __device__ __forceinline__ void finish_load(E *stage, int s) {
     VT_UNROLL
     for (int r = 0; r < ROUNDS; r++) {
-      if (s != BK / 2 + r * APART) continue;
+      if (s != BK / 2 + r * SPACING) continue;
       VT_UNROLL
       for (int q = 0; q < V; q++) stage[to + r * LINES + q * PITCH] = held[r][q];
     }
@@ -231,7 +241,7 @@ struct vt_gemm_along {
 
 /* ---- a tile ---- */
 
-/* Shared memory of a processor of the architecture that this is compiled for. */
+/* Bytes of shared memory of a multiprocessor of the target architecture. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 800
 enum { VT_GEMM_SHARED = 164 << 10 };
 #elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
@@ -239,28 +249,31 @@ enum { VT_GEMM_SHARED = 100 << 10 };
 #else
 enum { VT_GEMM_SHARED = 228 << 10 };
 #endif
-enum { VT_GEMM_BESIDES = 1024 + 128 }; /* what the system takes of it, and what is declared here */
-__host__ __device__ constexpr int vt_gemm_least(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
+/* bytes that the system reserves, and that this file declares statically */
+enum { VT_GEMM_RESERVED = 1024 + 128 };
+__host__ __device__ constexpr int vt_gemm_limit(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
 
-/* Where a block of threads is. It stays in shared memory while the registers are full of chains. */
-struct vt_gemm_here {
-  void *y;           /* the product */
-  int64_t m0, n0;    /* the tile's first row and column */
-  int64_t m1, n1;    /* the first that are its own: others may be its neighbour's */
-  int64_t number, z; /* its own number, and that of its product */
-  int64_t k0, k;     /* what this unit has of k */
-  uint32_t blocks;   /* chains that this is */
+/* The position of a thread block. It is in shared memory because registers are needed for chains.
+ */
+struct vt_gemm_position {
+  void *y;        /* y of this product and slice of k */
+  int64_t m0, n0; /* first row and column of the tile */
+  /* first row and column that it stores; a neighbouring tile stores those before */
+  int64_t m1, n1;
+  int64_t number, z; /* number of the tile, and of its product */
+  int64_t k0, k;     /* first k, and number of k, of this slice */
+  uint32_t blocks;   /* chains of this slice of k */
   int top;           /* levels of sums in memory */
 };
-VT_GPU_FN vt_gemm_here &vt_gemm_kept_here() {
-  __shared__ vt_gemm_here here;
+VT_GPU_FN vt_gemm_position &vt_gemm_shared_position() {
+  __shared__ vt_gemm_position here;
   return here;
 }
 
-/* Tiles are taken in bands of 8 rows of them, so that those at work together read what the others
- * read. */
-VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns) {
-  vt_gemm_here h;
+/* Tiles are numbered in bands of 8 rows of tiles, so that thread blocks that run together share
+ * operands in the cache. */
+VT_GPU_FN vt_gemm_position vt_gemm_position_of(const vt_gpu_gemm &a, int rows, int columns) {
+  vt_gemm_position h;
   h.number = a.first + blockIdx.x;
   const int64_t tiles = (int64_t)a.tiles_m * a.tiles_n;
   h.z = a.products == 1 ? 0 : h.number / tiles;
@@ -270,15 +283,15 @@ VT_GPU_FN vt_gemm_here vt_gemm_place(const vt_gpu_gemm &a, int rows, int columns
   h.n0 = (int64_t)(in / height) * columns;
   h.m1 = h.m0;
   h.n1 = h.n0;
-  h.k0 = blockIdx.y * a.unit;
-  h.k = min(a.unit, a.k - h.k0);
+  h.k0 = blockIdx.y * a.slice;
+  h.k = min(a.slice, a.k - h.k0);
   h.blocks = (uint32_t)((h.k + VT_GPU_BLOCK - 1) / VT_GPU_BLOCK);
   h.top = 0;
   for (uint64_t most = VT_GPU_GROUP; most < h.blocks; most *= VT_GPU_GROUP) h.top++;
   return h;
 }
 
-/* A and B are how the operands come. */
+/* A and B are the loaders of the operands. */
 template <class E, int BM, int BN, int BK, int TM, int TN, int STAGES,
           template <class, int, int, int, int> class A = vt_gemm_any,
           template <class, int, int, int, int> class B = vt_gemm_any>
@@ -290,39 +303,42 @@ struct vt_gemm_tile {
   static_assert(BM % (4 * TM) == 0 && BN % (8 * TN) == 0 && VT_GPU_BLOCK % BK == 0,
                 "a warp is 4 x 8 threads, and no step lies in two blocks");
 
-  /* So many blocks as are wanted on a processor, if its shared memory is large enough. */
+  /* The wanted number of resident blocks, or fewer if the shared memory of a multiprocessor does
+   * not suffice. */
   static constexpr int fit(int wanted) {
-    return vt_gemm_least(
-        wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) + VT_GEMM_BESIDES)));
+    return vt_gemm_limit(wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) +
+                                                         VT_GEMM_RESERVED)));
   }
 
   const vt_gpu_gemm &a;
   E acc[TM][TN];
-  E fa[2][TM], fb[2][TN]; /* of one k and of the next */
-  int row, column, kept;  /* of this thread: in the tile, and its sums in shared memory */
+  E fa[2][TM], fb[2][TN]; /* fragments of a and b of one k and of the next */
+  /* this thread's first row and column in the tile; offset of its sums in shared memory */
+  int row, column, sums_offset;
 
   __device__ __forceinline__ vt_gemm_tile(const vt_gpu_gemm &args) : a(args) {}
 
-  /* Neighbouring lanes share either rows or columns: two of them are served by one access. */
-  __device__ __forceinline__ void stand() {
+  /* Neighbouring lanes share rows or columns, so one shared-memory access serves two lanes. */
+  __device__ __forceinline__ void place_thread() {
     const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x >> 5;
     row = warp / WARPS_N * 4 * TM + ((lane >> 3 & 2) | (lane & 1)) * V;
     column = warp % WARPS_N * 8 * TN + (lane >> 1 & 7) * V;
-    kept = STAGES * STAGE + (int)threadIdx.x * V;
+    sums_offset = STAGES * STAGE + (int)threadIdx.x * V;
   }
 
   /* ---- chains ---- */
 
-  __device__ __forceinline__ void take(int into, int stage, int at) {
+  __device__ __forceinline__ void load_fragments(int into, int stage, int at) {
     const E *pa = vt_shared<E>() + stage + at * rows::PITCH + row;
     const E *pb = vt_shared<E>() + stage + BK * rows::PITCH + at * columns::PITCH + column;
     VT_UNROLL
-    for (int i = 0; i < TM / V; i++) vt_gemm_get(pa + i * 4 * V, &fa[into][i * V]);
+    for (int i = 0; i < TM / V; i++) vt_gemm_load_16(pa + i * 4 * V, &fa[into][i * V]);
     VT_UNROLL
-    for (int j = 0; j < TN / V; j++) vt_gemm_get(pb + j * 8 * V, &fb[into][j * V]);
+    for (int j = 0; j < TN / V; j++) vt_gemm_load_16(pb + j * 8 * V, &fb[into][j * V]);
   }
 
-  /* There and back along the columns, so that a number that was just read is read again. */
+  /* Alternates the direction along the columns, so that the operand read last is used again first.
+   */
   __device__ __forceinline__ void multiply(int from) {
     VT_UNROLL
     for (int i = 0; i < TM; i++) VT_UNROLL
@@ -338,18 +354,19 @@ struct vt_gemm_tile {
     for (int j = 0; j < TN; j++) acc[i][j] = 0;
   }
 
-  /* ---- sums: V results of a row at a time, number e of this thread ---- */
+  /* ---- sums, in vectors of V results of a row; e numbers the vectors of this thread ---- */
 
-  __device__ __forceinline__ E *kept_at(int e) { return vt_shared<E>() + kept + e * V * T; }
+  __device__ __forceinline__ E *sums_at(int e) { return vt_shared<E>() + sums_offset + e * V * T; }
 
-  __device__ __forceinline__ E *level_at(const vt_gemm_here &h, int l, int e) {
+  __device__ __forceinline__ E *level_at(const vt_gemm_position &h, int l, int e) {
     const int64_t before = (h.number * (h.top - 1) + (l - 1)) * (BM * BN);
     return (E *)a.levels + before + (e * T + (int)threadIdx.x) * V;
   }
 
-  /* Its row and column in the product, and its place; whether it is there, and this tile's. */
-  __device__ __forceinline__ bool find(const vt_gemm_here &h, int e, int64_t *r, int64_t *c,
-                                       E **at) {
+  /* Row, column and address of vector e in the product. Returns whether it is inside of the product
+   * and stored by this tile. */
+  __device__ __forceinline__ bool locate(const vt_gemm_position &h, int e, int64_t *r, int64_t *c,
+                                         E **at) {
     const int i = e / (TN / V);
     *r = h.m0 + row + i / V * 4 * V + i % V;
     *c = h.n0 + column + e % (TN / V) * 8 * V;
@@ -357,34 +374,34 @@ struct vt_gemm_tile {
     return *r >= h.m1 && *c >= h.n1 && *r < a.m && *c < a.n;
   }
 
-  /* The chains of a block that is complete, into the sums of its group. */
-  __device__ __forceinline__ void fold(bool fresh) {
+  /* Adds the chains of a complete block to the sums of its group. */
+  __device__ __forceinline__ void close_chains(bool fresh) {
     VT_UNROLL
     for (int i = 0; i < TM; i++) VT_UNROLL
     for (int j = 0; j < TN; j += V) {
       E t[V] = {};
-      if (!fresh) vt_gemm_get(kept_at((i * TN + j) / V), t);
+      if (!fresh) vt_gemm_load_16(sums_at((i * TN + j) / V), t);
       VT_UNROLL
       for (int q = 0; q < V; q++) {
         t[q] = vt_gemm_add(t[q], acc[i][j + q]);
         acc[i][j + q] = 0;
       }
-      vt_gemm_put(kept_at((i * TN + j) / V), t);
+      vt_gemm_store_16(sums_at((i * TN + j) / V), t);
     }
   }
 
-  __device__ __forceinline__ void get_y(int64_t c, const E *at, E *v) {
+  __device__ __forceinline__ void load_y(int64_t c, const E *at, E *v) {
     if (a.y_wide) {
-      vt_gemm_get(at, v);
+      vt_gemm_load_16(at, v);
       return;
     }
     VT_UNROLL
     for (int q = 0; q < V; q++)
       if (c + q < a.n) v[q] = at[q * a.y_column];
   }
-  __device__ __forceinline__ void put_y(int64_t c, E *at, const E *v) {
+  __device__ __forceinline__ void store_y(int64_t c, E *at, const E *v) {
     if (a.y_wide) {
-      vt_gemm_put(at, v);
+      vt_gemm_store_16(at, v);
       return;
     }
     VT_UNROLL
@@ -397,53 +414,53 @@ struct vt_gemm_tile {
     for (int q = 0; q < V; q++) t[q] = vt_gemm_add(t[q], v[q]);
   }
 
-  /* Adds v to what level l has, or to +0 where nothing is there yet. The highest is y. */
-  __device__ __forceinline__ void meet(const vt_gemm_here &h, int l, int e, bool fresh,
-                                       const E *v) {
+  /* Adds v to level l, or to +0 if the level is empty (fresh). The highest level is y. */
+  __device__ __forceinline__ void add_to_level(const vt_gemm_position &h, int l, int e, bool fresh,
+                                               const E *v) {
     int64_t r, c;
     E t[V] = {}, *at;
     if (l < h.top) {
-      if (!fresh) vt_gemm_get(level_at(h, l, e), t);
+      if (!fresh) vt_gemm_load_16(level_at(h, l, e), t);
       add(t, v);
-      vt_gemm_put(level_at(h, l, e), t);
-    } else if (find(h, e, &r, &c, &at)) {
-      if (!fresh) get_y(c, at, t);
+      vt_gemm_store_16(level_at(h, l, e), t);
+    } else if (locate(h, e, &r, &c, &at)) {
+      if (!fresh) load_y(c, at, t);
       add(t, v);
-      put_y(c, at, t);
+      store_y(c, at, t);
     }
   }
 
-  /* Group g is complete, or the last: up to the next level, and on where that is complete too. */
-  __device__ __forceinline__ void rise(const vt_gemm_here &h, uint32_t g, bool last) {
+  /* Adds group g, which is complete or the last, to the next level, and goes on upwards as long as
+   * levels are complete. */
+  __device__ __forceinline__ void carry_up(const vt_gemm_position &h, uint32_t g, bool last) {
     bool complete = true;
     VT_LOOP
     for (int l = 0; l < h.top && complete; l++) {
       VT_LOOP
       for (int e = 0; e < EACH; e++) {
         E v[V];
-        vt_gemm_get(l == 0 ? kept_at(e) : level_at(h, l, e), v);
-        meet(h, l + 1, e, g % VT_GPU_GROUP == 0, v);
+        vt_gemm_load_16(l == 0 ? sums_at(e) : level_at(h, l, e), v);
+        add_to_level(h, l + 1, e, g % VT_GPU_GROUP == 0, v);
       }
       complete = last || g % VT_GPU_GROUP == VT_GPU_GROUP - 1;
       g /= VT_GPU_GROUP;
     }
   }
 
-  /* The block that ends here is number c. */
+  /* Ends block number c of k. */
   __device__ __forceinline__ void end_block(uint32_t c) {
-    const vt_gemm_here &h = vt_gemm_kept_here();
+    const vt_gemm_position &h = vt_gemm_shared_position();
     const bool last = c + 1 == h.blocks;
-    fold(c % VT_GPU_GROUP == 0);
+    close_chains(c % VT_GPU_GROUP == 0);
     if (h.top > 0 && (last || c % VT_GPU_GROUP == VT_GPU_GROUP - 1))
-      rise(h, c / VT_GPU_GROUP, last);
+      carry_up(h, c / VT_GPU_GROUP, last);
   }
 
-  /* Result e: its sums, which are in shared memory or in y, and the bias of the product, if there
-   * is one. */
-  __device__ __forceinline__ void result(const vt_gemm_here &h, int e, int64_t r, int64_t c,
+  /* Loads the sums of vector e from shared memory or from y, and adds the bias, if there is one. */
+  __device__ __forceinline__ void result(const vt_gemm_position &h, int e, int64_t r, int64_t c,
                                          const E *at, const E *biases, E *t) {
-    if (h.top > 0) get_y(c, at, t);
-    if (h.top == 0 && h.blocks > 0) vt_gemm_get(kept_at(e), t);
+    if (h.top > 0) load_y(c, at, t);
+    if (h.top == 0 && h.blocks > 0) vt_gemm_load_16(sums_at(e), t);
     if (biases == nullptr) return;
     const E *bias = biases + r * a.bias_row + c * a.bias_column;
     VT_UNROLL
@@ -452,24 +469,24 @@ struct vt_gemm_tile {
   }
 
   __device__ __forceinline__ void store(const E *biases, const vt_gemm_plain &) {
-    const vt_gemm_here &h = vt_gemm_kept_here();
+    const vt_gemm_position &h = vt_gemm_shared_position();
     if (h.top > 0 && biases == nullptr) return;
 #pragma unroll 2
     for (int e = 0; e < EACH; e++) {
       int64_t r, c;
       E t[V] = {}, *at;
-      if (!find(h, e, &r, &c, &at)) continue;
+      if (!locate(h, e, &r, &c, &at)) continue;
       result(h, e, r, c, at, biases, t);
-      put_y(c, at, t);
+      store_y(c, at, t);
     }
   }
 
-  /* Four at a time: what a tail reads takes long to come. */
+  /* Handles four vectors at a time, because the loads of an epilogue have a long latency. */
   template <class End>
   __device__ __forceinline__ void store(const E *biases, const End &end) {
     enum { GROUPS = 4 };
     static_assert(EACH % GROUPS == 0, "all are done");
-    const vt_gemm_here &h = vt_gemm_kept_here();
+    const vt_gemm_position &h = vt_gemm_shared_position();
     int64_t begin[End::SIDES];
     end.find(a, h.z, begin);
     VT_LOOP
@@ -478,7 +495,7 @@ struct vt_gemm_tile {
       vt_epilogue_here<E, GROUPS * V, V> here = {t, begin};
       VT_UNROLL
       for (int u = 0; u < GROUPS; u++) {
-        const bool there = find(h, e + u, &here.r[u], &here.c[u], &at);
+        const bool there = locate(h, e + u, &here.r[u], &here.c[u], &at);
         here.left[u] = there ? (int)min((int64_t)V, a.n - here.c[u]) : 0;
         if (there) result(h, e + u, here.r[u], here.c[u], at, biases, t + u * V);
       }
@@ -488,45 +505,46 @@ struct vt_gemm_tile {
 
   /* ---- the whole ---- */
 
-  /* A step that is there in full. The last of a stage is in registers before the stage is given
-   * away, and the first of the next stage before its turn comes. */
+  /* Runs a full step. The last operands of a stage are loaded to registers before the stage is
+   * released, and the first of the next stage before they are needed. */
   template <class F, class G>
   __device__ __forceinline__ void step(int &reads, F load, G arrive) {
     VT_UNROLL
     for (int s = 0; s < BK; s++) {
       arrive(s);
       if (s == BK - 1) reads = next_stage(reads);
-      take((s + 1) % 2, reads, (s + 1) % BK);
+      load_fragments((s + 1) % 2, reads, (s + 1) % BK);
       if (s == 0) load();
       multiply(s % 2);
     }
   }
 
   __device__ __forceinline__ int next_stage(int reads) {
-    vt_ahead_wait<STAGES - 2>();
+    vt_async_wait<STAGES - 2>();
     __syncthreads();
     return reads == (STAGES - 1) * STAGE ? 0 : reads + STAGE;
   }
 
-  /* All steps of a unit with `k` products. `send` has a step's operands brought to a stage, so many
-   * as are there, which behind the last step is none, and `settle` is told of each k of the step
-   * after it; `before` is told the number of the step that comes next. A branch around what is sent
-   * would keep it from being woven into the multiplications. */
+  /* Runs all steps of a slice of k with `k` products. send(stage, step, left) issues the loads of a
+   * step, of which `left` k exist; after the last step left is 0. finish_load(stage, s) is called
+   * for each k of the following step. before(t) is called ahead of step t. Loads are issued without
+   * a branch around them, so that the compiler can interleave them with multiplications. */
   template <class S, class G, class F>
-  __device__ __forceinline__ void walk(int64_t k, S send, G settle, F before) {
+  __device__ __forceinline__ void run_steps(int64_t k, S send, G finish_load, F before) {
     const uint32_t steps = (uint32_t)((k + BK - 1) / BK);
     const int rest = (int)(k % BK);
     uint32_t sent = 0;
-    int writes = 0, reads = 0, last = 0; /* stages; the last that was written to */
+    /* offsets of the stages being written and read, and of the last one written */
+    int writes = 0, reads = 0, last = 0;
     const auto load = [&] {
       const int left = sent + 1 == steps && rest != 0 ? rest : BK;
       send(vt_shared<E>() + writes, sent, sent < steps ? left : 0);
       sent++;
-      vt_ahead_close();
+      vt_async_close_group();
       last = writes;
       writes = writes == (STAGES - 1) * STAGE ? 0 : writes + STAGE;
     };
-    const auto arrive = [&](int s) { settle(vt_shared<E>() + last, s); };
+    const auto arrive = [&](int s) { finish_load(vt_shared<E>() + last, s); };
 
     clear();
     VT_LOOP
@@ -535,9 +553,9 @@ struct vt_gemm_tile {
       VT_UNROLL
       for (int at = 0; at < BK; at++) arrive(at);
     }
-    vt_ahead_wait<STAGES - 2>();
+    vt_async_wait<STAGES - 2>();
     __syncthreads();
-    take(0, reads, 0);
+    load_fragments(0, reads, 0);
     VT_LOOP
     for (uint32_t t = 0; t < steps; t++) {
       before(t);
@@ -546,7 +564,7 @@ struct vt_gemm_tile {
       } else {
         VT_LOOP
         for (int s = 0; s < rest; s++) {
-          take(0, reads, s);
+          load_fragments(0, reads, s);
           multiply(0);
         }
       }
@@ -558,26 +576,26 @@ struct vt_gemm_tile {
   __device__ __forceinline__ void run(const End &end) {
     rows ra;
     columns rb;
-    vt_gemm_here h = vt_gemm_place(a, BM, BN);
-    /* The last tile of a row or column begins early enough to be whole. Lines of b that are there
+    vt_gemm_position h = vt_gemm_position_of(a, BM, BN);
+    /* The last tile of a row or column is moved back so that it is complete. Lines of b that exist
      * in whole vectors may be longer than those of y. */
     if (rows::WHOLE) h.m0 = min(h.m0, a.m - BM);
     if (columns::WHOLE) h.n0 = min(h.n0, (a.n - BN + V - 1) / V * V);
-    ra.begin(a.a, vt_gemm_product(a, a.a.step, h.z), h.m0, a.m, h.k0);
-    rb.begin(a.b, vt_gemm_product(a, a.b.step, h.z), h.n0, a.n, h.k0);
-    h.y = (E *)a.y + vt_gemm_product(a, a.y_step, h.z) + blockIdx.y * a.y_unit;
-    if (threadIdx.x == 0) vt_gemm_kept_here() = h;
-    stand();
+    ra.begin(a.a, vt_gemm_product_offset(a, a.a.step, h.z), h.m0, a.m, h.k0);
+    rb.begin(a.b, vt_gemm_product_offset(a, a.b.step, h.z), h.n0, a.n, h.k0);
+    h.y = (E *)a.y + vt_gemm_product_offset(a, a.y_step, h.z) + blockIdx.y * a.y_slice;
+    if (threadIdx.x == 0) vt_gemm_shared_position() = h;
+    place_thread();
     __syncthreads();
-    walk(
+    run_steps(
         h.k,
         [&](E *stage, uint32_t, int left) {
           ra.load(stage, left);
           rb.load(stage + BK * rows::PITCH, left);
         },
         [&](E *stage, int s) {
-          ra.settle(stage, s);
-          rb.settle(stage + BK * rows::PITCH, s);
+          ra.finish_load(stage, s);
+          rb.finish_load(stage + BK * rows::PITCH, s);
         },
         [](uint32_t) {});
     store((const E *)a.bias, end);

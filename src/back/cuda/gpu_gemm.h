@@ -1,55 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_gemm.h - products of matrices: y[i, j] = D over k of a[i, k] * b[k, j], for every product of
- * a batch. Read by C and by CUDA. */
+ * gpu_gemm.h - the argument struct of matrix products: y[i, j] = D over k of a[i, k] * b[k, j], for
+ * every product of a batch. C and CUDA include it. */
 #ifndef VT_GPU_GEMM_H
 #define VT_GPU_GEMM_H
 #include <stdint.h>
 
 enum {
-  VT_GPU_BATCH = 6,   /* leading axes at most */
-  VT_GPU_BLOCK = 256, /* products of a chain: order fma256 */
-  VT_GPU_GROUP = 8,   /* blocks, and groups of them, that meet in one sum */
-  VT_GPU_FEW = 16,    /* rows at most of the kernels few_... and band_..., and of thin tiles */
-  VT_GPU_FEW_COLUMNS = 32,
-  VT_GPU_FEW_THREADS = 128,
-  VT_GPU_FEW_PITCH = VT_GPU_BLOCK + 4,  /* of a column whose k are neighbours, in shared memory */
-  VT_GPU_STREAM = 4,                    /* rows at most of the kernels stream_... */
-  VT_GPU_STREAM_THREADS = 64,           /* of theirs and of band_along, which has as many columns */
-  VT_GPU_STREAM_ROOM = 2 * 4 * 32 * 36, /* floats on chip where neighbours lie along k */
-  VT_GPU_BAND_ROOM = 16 * 260 + 2 * 3 * 32 * 36
+  VT_GPU_BATCH = 6,   /* most leading axes */
+  VT_GPU_BLOCK = 256, /* products of a chain in the order fma256 */
+  VT_GPU_GROUP = 8,   /* blocks per group, and groups per group of groups, in the order T */
+  VT_GPU_SKINNY = 16, /* most rows of the kernels skinny_... and band_..., and of thin tiles */
+  VT_GPU_SKINNY_COLUMNS = 32,
+  VT_GPU_SKINNY_THREADS = 128,
+  /* floats per column in shared memory if b is contiguous along k */
+  VT_GPU_SKINNY_PITCH = VT_GPU_BLOCK + 4,
+  VT_GPU_STREAM = 4, /* most rows of the kernels stream_... */
+  /* threads of stream_... and of band_along, which computes as many columns */
+  VT_GPU_STREAM_THREADS = 64,
+  VT_GPU_STREAM_FLOATS = 2 * 4 * 32 * 36, /* floats of shared memory if b is contiguous along k */
+  VT_GPU_BAND_FLOATS = 16 * 260 + 2 * 3 * 32 * 36
 };
 
-/* An operand: element (i, k) of product z is at data[i * across + k * along + its leading axes]. */
+/* An operand: element (i, k) of product z is at data[i * across + k * along] plus the offsets of
+ * the leading axes; `across` is the stride across k. For b, i is the column. */
 typedef struct vt_gpu_side {
   const void *data;
-  int64_t across, along, step[VT_GPU_BATCH]; /* elements */
-  uint32_t by_k; /* 1: neighbours along k lie closer than neighbours across */
-  uint32_t wide; /* 1: the closer ones may be read 16 bytes at a time, from every multiple of it; b
-                  * turned over has such lines, longer than it is */
+  int64_t across, along, step[VT_GPU_BATCH]; /* strides in elements */
+  uint32_t by_k; /* 1 if the stride along k is smaller than the stride across */
+  /* `wide` is 1 if 16-byte loads along the smaller stride are allowed at every multiple of 16
+   * bytes. Lines of a transposed copy of b are padded for that. */
+  uint32_t wide;
 } vt_gpu_side;
 
 typedef struct vt_gpu_gemm {
   vt_gpu_side a, b;
   void *y;
   int64_t y_row, y_column, y_step[VT_GPU_BATCH];
-  int64_t y_unit;   /* between the results of two units: of `part`, that is all of them */
-  const void *bias; /* NULL: none; else element (i, j) has bias[i * bias_row + j * bias_column] */
-  int64_t bias_row, bias_column, bias_group; /* group: along the last leading axis */
+  /* elements between the results of two slices of k; all of one slice's results if they are in
+   * `partials` */
+  int64_t y_slice;
+  /* bias of element (i, j) is bias[i * bias_row + j * bias_column]; NULL if none */
+  const void *bias;
+  /* strides; bias_group is that of the last leading axis */
+  int64_t bias_row, bias_column, bias_group;
   int64_t m, n, k;
   int64_t products, dim[VT_GPU_BATCH];
-  int64_t first; /* number of the first block of this launch */
-  int64_t unit;  /* k that one unit has; each leaves a result of its own */
-  void *levels;  /* sums of groups of groups, where k is that long */
-  /* Of few_..., stream_..., band_... and parts_...: results of units, dense, NULL where there is
-   * one unit; and how many units of a tile have come so far, 0 before and after a launch, NULL
-   * where another kernel adds them. */
-  void *part;
+  int64_t first; /* number of this launch's first thread block */
+  int64_t slice; /* k per slice; each slice has a result of its own */
+  void *levels;  /* scratch for sums of groups of groups, if k needs them */
+  /* For the kernels skinny_..., stream_..., band_... and sum_slices_...: dense results of the
+   * slices of k, NULL if there is one slice; and a counter per tile of the slices that are done.
+   * Counters are 0 before and after a launch, NULL if another kernel adds the slices. */
+  void *partials;
   uint32_t *arrived;
-  uint32_t tiles_m, tiles_n; /* of a product */
-  uint32_t rank, y_wide;     /* y_wide: 16 bytes along j may be written at a time */
+  uint32_t tiles_m, tiles_n; /* tiles of one product along rows and columns */
+  uint32_t rank, y_wide;     /* leading axes; y_wide is 1 if 16-byte stores along j are allowed */
 } vt_gpu_gemm;
 
-/* The same with products that are absent: present[i, k] is 0. */
+/* A masked product: the product of a[i, k] and b[k, j] is skipped if present[i, k] is 0. */
 typedef struct vt_gpu_masked {
   vt_gpu_gemm g;
   const uint8_t *present;

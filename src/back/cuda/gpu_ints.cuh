@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_ints.cuh - small integers as numbers.
+// gpu_ints.cuh - loads of 8-bit integers, zero points and biases.
 #ifndef VT_GPU_INTS_CUH
 #define VT_GPU_INTS_CUH
 #include "gpu_words.cuh"
@@ -11,7 +11,7 @@ VT_GPU_FN int32_t vt_ints_value(uint8_t byte, uint32_t flip) {
 VT_GPU_FN int32_t vt_ints_at(const void *from, int64_t at, uint32_t flip) {
   return vt_ints_value(((const uint8_t *)from)[at], flip);
 }
-// A zero point that may be missing.
+// A zero point, 0 if the operand is absent.
 VT_GPU_FN int32_t vt_ints_zero(const void *from, int64_t at, uint32_t flip) {
   return from == nullptr ? 0 : vt_ints_at(from, at, flip);
 }

@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_ints_conv.cuh - a tile of a convolution of i8 and u8: that of gpu_ints_tile.cuh, except that
-// its rows are places and are gathered from x. Padding is the zero point, which adds nothing.
+// gpu_ints_conv.cuh - a tile of a convolution of i8 and u8: like gpu_ints_tile.cuh, but rows are
+// output positions and are gathered from x. Padding has the value of the zero point, so it adds
+// nothing.
 #ifndef VT_GPU_INTS_CONV_CUH
 #define VT_GPU_INTS_CONV_CUH
 #include "gpu_gather.cuh"
 #include "gpu_ints_tile.cuh"
 
-// W places on their way into shared memory. A thread has one of them, and 16 numbers of the
-// contraction at a time; neighbours have neighbouring places. What the numbers of a step stand for
-// is in shared memory, of two steps.
+// Loads W output positions into shared memory. A thread loads 16 values of k of one position at a
+// time; neighbouring threads have neighbouring positions. The table that maps k to taps is in
+// shared memory for two steps.
 template <int W>
 struct vt_ints_places {
   enum {
     BK = VT_GPU_INTS_STEP,
     PITCH = VT_GPU_INTS_PITCH,
-    BESIDE = 256 / W,
-    PARTS = BK / 16 / BESIDE
+    GROUPS_K = 256 / W,
+    PARTS = BK / 16 / GROUPS_K
   };
   const vt_gpu_gather &gather;
   const uint8_t *x;
   int64_t k;
-  uint32_t flip, nothing;  // the byte of padding
+  uint32_t flip, nothing;  // flip converts the byte to i8; nothing is the byte of padding
   vt_gpu_tap *taps;
   vt_gather_place place;
   uint4 part[PARTS];
 
-  // The numbers of the step from k0 on; those beyond the last are asked for by nobody.
-  __device__ __forceinline__ void explain(int64_t k0) {
+  // Computes the table for the step that begins at k0. Entries beyond the last k are never read.
+  __device__ __forceinline__ void compute_taps(int64_t k0) {
     if (threadIdx.x < BK && k0 + threadIdx.x < k)
       taps[k0 % (2 * BK) + threadIdx.x] = vt_gather_tap(gather, (uint32_t)k0 + threadIdx.x);
   }
 
   __device__ __forceinline__ void begin(int64_t first, int64_t places) {
     place.begin(gather, first + threadIdx.x % W, places);
-    explain(0);
-    explain(BK);
+    compute_taps(0);
+    compute_taps(BK);
     __syncthreads();
   }
 
@@ -46,7 +47,7 @@ struct vt_ints_places {
   __device__ __forceinline__ void load(int64_t, int64_t k0) {
     VT_UNROLL
     for (int i = 0; i < PARTS; i++) {
-      const int at = (i * BESIDE + (int)threadIdx.x / W) * 16;
+      const int at = (i * GROUPS_K + (int)threadIdx.x / W) * 16;
       const vt_gpu_tap *tap = taps + k0 % (2 * BK) + at;
       const int64_t left = k - k0 - at;
       uint32_t w[4] = {0, 0, 0, 0};
@@ -60,7 +61,7 @@ struct vt_ints_places {
   __device__ __forceinline__ void store(uint8_t *to) const {
     VT_UNROLL
     for (int i = 0; i < PARTS; i++)
-      *(uint4 *)(to + threadIdx.x % W * PITCH + (i * BESIDE + threadIdx.x / W) * 16) = part[i];
+      *(uint4 *)(to + threadIdx.x % W * PITCH + (i * GROUPS_K + threadIdx.x / W) * 16) = part[i];
   }
 };
 
@@ -70,8 +71,8 @@ VT_GPU_FN void vt_ints_conv(const vt_gpu_ints_conv &v) {
   const vt_gpu_ints &p = v.t.p;
   tile t(v.t);
   int64_t at[3];
-  const int64_t z = t.stand();
-  vt_places<3>(p.lead, z, at);
+  const int64_t z = t.place_block();
+  vt_offsets<3>(p.lead, z, at);
   vt_ints_places<BM> a = {v.gather,
                           (const uint8_t *)p.a + at[1],
                           p.k,

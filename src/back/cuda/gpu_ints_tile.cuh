@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_ints_tile.cuh - a tile of a product of matrices of i8 and u8, by the integer units that
-// multiply whole matrices. Both operands stand in shared memory with k innermost and as i8: of u8,
-// 128 is taken from every number and from its zero point, which changes no difference. Then
+// gpu_ints_tile.cuh - a tile of a product of i8 and u8 matrices on the tensor cores. Both operands
+// are in shared memory as i8 with k innermost. For u8, 128 is subtracted from every number and from
+// its zero point, which changes no difference. Then
 //   sum (a' - za')(b' - zb') = sum a'b' - zb'*(sum a') - za'*(sum b') + k*za'*zb',
-// and the sums of a' and b' are products with ones. The left side fits i32 by the rules of the op,
-// so the right side may wrap on its way.
+// and the sums of a' and b' are products with ones. The left side fits in i32 by the rules of the
+// op, so intermediate results of the right side may wrap.
 #ifndef VT_GPU_INTS_TILE_CUH
 #define VT_GPU_INTS_TILE_CUH
 #include "gpu_ints.cuh"
 #include "gpu_ints.h"
 
-// Sixteen bytes of a line along k, as i8. What is not there is 0.
-VT_GPU_FN uint4 vt_ints_line(const uint8_t *from, int64_t step, bool wide, int64_t left,
-                             uint32_t flip) {
+// Loads sixteen bytes of a line along k as i8; bytes beyond `left` are 0.
+VT_GPU_FN uint4 vt_ints_load_line(const uint8_t *from, int64_t step, bool wide, int64_t left,
+                                  uint32_t flip) {
   uint32_t w[4] = {0, 0, 0, 0};
   if (wide && left >= 16) {
     const uint4 x = *(const uint4 *)from;
@@ -30,9 +30,9 @@ VT_GPU_FN uint4 vt_ints_line(const uint8_t *from, int64_t step, bool wide, int64
   return make_uint4(w[0], w[1], w[2], w[3]);
 }
 
-// Four neighbours across, at each of four k.
-VT_GPU_FN uint4 vt_ints_square(const uint8_t *from, int64_t along, int64_t across, bool wide,
-                               int64_t k_left, int64_t left, uint32_t flip) {
+// Loads four neighbours across k at each of four k.
+VT_GPU_FN uint4 vt_ints_load_square(const uint8_t *from, int64_t along, int64_t across, bool wide,
+                                    int64_t k_left, int64_t left, uint32_t flip) {
   uint32_t w[4] = {0, 0, 0, 0};
   VT_UNROLL
   for (int k = 0; k < 4; k++) {
@@ -48,8 +48,8 @@ VT_GPU_FN uint4 vt_ints_square(const uint8_t *from, int64_t along, int64_t acros
   return make_uint4(w[0], w[1], w[2], w[3]);
 }
 
-// Four bytes of each of four lines become four of each of what lies across.
-VT_GPU_FN void vt_ints_turn(uint4 x, uint32_t (&to)[4]) {
+// Transposes a 4 x 4 square of bytes.
+VT_GPU_FN void vt_ints_transpose_4(uint4 x, uint32_t (&to)[4]) {
   const uint32_t low = __byte_perm(x.x, x.y, 0x5140), high = __byte_perm(x.z, x.w, 0x5140);
   const uint32_t low2 = __byte_perm(x.x, x.y, 0x7362), high2 = __byte_perm(x.z, x.w, 0x7362);
   to[0] = __byte_perm(low, high, 0x5410);
@@ -58,8 +58,8 @@ VT_GPU_FN void vt_ints_turn(uint4 x, uint32_t (&to)[4]) {
   to[3] = __byte_perm(low2, high2, 0x7632);
 }
 
-// An operand of W lines on its way into shared memory, BK of k at a time, by 256 threads: lines of
-// 16 bytes along k, or squares of 4 x 4 that are turned over.
+// Loads W lines of an operand into shared memory, BK of k at a time, with 256 threads: 16 bytes
+// along k, or 4 x 4 squares that are transposed.
 template <int W>
 struct vt_ints_side {
   enum { BK = VT_GPU_INTS_STEP, PITCH = VT_GPU_INTS_PITCH, PARTS = W * BK / 16 / 256 };
@@ -78,12 +78,12 @@ struct vt_ints_side {
       const int64_t left = limit - first - line, k_left = k - k0 - at;
       const uint8_t *p = from + (first + line) * across + (k0 + at) * along;
       part[i] = left <= 0 || k_left <= 0 ? make_uint4(0, 0, 0, 0)
-                : squares ? vt_ints_square(p, along, across, wide, k_left, left, flip)
-                          : vt_ints_line(p, along, wide, k_left, flip);
+                : squares ? vt_ints_load_square(p, along, across, wide, k_left, left, flip)
+                          : vt_ints_load_line(p, along, wide, k_left, flip);
     }
   }
 
-  __device__ __forceinline__ void explain(int64_t) {}
+  __device__ __forceinline__ void compute_taps(int64_t) {}
 
   __device__ __forceinline__ void store(uint8_t *to) const {
     VT_UNROLL
@@ -96,15 +96,15 @@ struct vt_ints_side {
       }
       const int line = (id / 32 % (W / 32) * 8 + id % 8) * 4;
       const int at = (id / 32 / (W / 32) * 4 + id % 32 / 8) * 4;
-      uint32_t turned[4];
-      vt_ints_turn(p, turned);
+      uint32_t transposed[4];
+      vt_ints_transpose_4(p, transposed);
       VT_UNROLL
-      for (int c = 0; c < 4; c++) *(uint32_t *)(to + (line + c) * PITCH + at) = turned[c];
+      for (int c = 0; c < 4; c++) *(uint32_t *)(to + (line + c) * PITCH + at) = transposed[c];
     }
   }
 };
 
-// Eight warps, two along the rows and four along the columns.
+// Eight warps share a tile: two along the rows by four along the columns.
 template <int BM, int BN>
 struct vt_ints_tile {
   enum {
@@ -115,7 +115,8 @@ struct vt_ints_tile {
     STAGE = (BM + BN) * PITCH
   };
   const vt_gpu_ints_tile &v;
-  int32_t acc[MT][NT][4], rows[MT][4], columns[NT][4];  // the last two: sums, where they are needed
+  // rows and columns: sums of a' and b', if zero points need them
+  int32_t acc[MT][NT][4], rows[MT][4], columns[NT][4];
   int64_t m0, n0;
   int32_t za;
   int row, column;
@@ -164,7 +165,8 @@ struct vt_ints_tile {
     }
   }
 
-  // Zero points and biases of this product's columns begin at number `first` of theirs.
+  // Stores the results. `first` is the index of the product's first column in the zero points and
+  // biases.
   __device__ __forceinline__ void store(int32_t *y, int64_t first) {
     const vt_gpu_ints &p = v.p;
     const int lane = (int)threadIdx.x % 32;
@@ -188,8 +190,8 @@ struct vt_ints_tile {
     }
   }
 
-  // Where this block is; returns its product.
-  __device__ __forceinline__ int64_t stand() {
+  // Computes the position of this thread block; returns the number of its product.
+  __device__ __forceinline__ int64_t place_block() {
     const vt_gpu_ints &p = v.p;
     const int64_t tiles = (int64_t)v.tiles_m * v.tiles_n, z = blockIdx.x / tiles;
     const int64_t at = blockIdx.x - z * tiles;
@@ -216,8 +218,8 @@ struct vt_ints_tile {
             v.b_squares != 0};
   }
 
-  // All of k: what is multiplied next is on its way meanwhile. `a` is told of what comes after
-  // that, two steps ahead.
+  // Multiplies all of k. The next step is loaded meanwhile, and `a` computes its table two steps
+  // ahead.
   template <class A>
   __device__ __forceinline__ void multiply_all(A &a, vt_ints_side<BN> &b) {
     uint8_t *stage = vt_shared<uint8_t>();
@@ -234,7 +236,7 @@ struct vt_ints_tile {
         a.load(m0, k + BK);
         b.load(n0, k + BK);
       }
-      a.explain(k + 2 * BK);
+      a.compute_taps(k + 2 * BK);
       multiply(stage);
       if (more) {
         a.store(other);
@@ -248,7 +250,7 @@ struct vt_ints_tile {
   __device__ __forceinline__ void run() {
     const vt_gpu_ints &p = v.p;
     int64_t at[3];
-    vt_places<3>(p.lead, stand(), at);
+    vt_offsets<3>(p.lead, place_block(), at);
     vt_ints_side<BM> a = {(const uint8_t *)p.a + at[1],
                           p.a_row,
                           p.a_step,

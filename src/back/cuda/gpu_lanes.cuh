@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_lanes.cuh - the lanes of S are those of a warp: what the ways of folding are, for each type,
+ * gpu_lanes.cuh - the lanes of S are the lanes of a warp. This file has the reducers for each type
  * and the tree over the lanes. */
 #ifndef VT_GPU_LANES_CUH
 #define VT_GPU_LANES_CUH
@@ -9,7 +9,7 @@
 #include "vt_core.h"
 #include "order.inc"
 
-/* ---- types: what adds without a sign, and keys that grow in the one order of values ---- */
+/* ---- types: unsigned accumulators, and integer keys in the order of values ---- */
 
 template <class T>
 struct vt_lane_of;
@@ -39,7 +39,8 @@ struct vt_lane_of<double> {
   VT_GPU_FN double root(double x) { return __dsqrt_rn(x); }
   VT_GPU_FN double count(int64_t n) { return __ll2double_rn(n); }
 };
-/* Integers are keys of their own, but for the sign; small ones are computed with 32 bits. */
+/* An integer's key is its bits with the sign bit inverted. Small integers are computed in 32 bits.
+ */
 template <class T, class U>
 struct vt_lane_of_int {
   typedef U acc;
@@ -59,7 +60,7 @@ struct vt_lane_of<int32_t> : vt_lane_of_int<int32_t, uint32_t> {};
 template <>
 struct vt_lane_of<int64_t> : vt_lane_of_int<int64_t, uint64_t> {};
 
-/* ---- ways of folding ---- */
+/* ---- reducers ---- */
 
 template <class T>
 struct vt_reducer {
@@ -69,7 +70,8 @@ struct vt_reducer {
 template <class T>
 struct vt_reducer_sum : vt_reducer<T> {
   typedef typename vt_reducer<T>::acc acc;
-  static const bool any_order = !vt_lane_of<T>::real; /* the result is the same in every order */
+  /* 1 if the result does not depend on the order */
+  static const bool any_order = !vt_lane_of<T>::real;
   VT_GPU_FN acc start() { return (acc)0; }
   VT_GPU_FN acc in(T x, T) { return (acc)x; }
   VT_GPU_FN acc join(acc a, acc b) { return a + b; }
@@ -107,18 +109,18 @@ struct vt_reducer_sizes : vt_reducer_sum<T> {
   VT_GPU_FN T in(T x, T) { return vt_lane_of<T>::size(x); }
 };
 
-/* The tree: s[l] = s[l] + s[l+h] for h = 16, 8, 4, 2, 1. As a + b is b + a, every lane has the
- * result when its partner is that whose number differs in the bit h. */
+/* The tree: s[l] = s[l] + s[l+h] for h = 16, 8, 4, 2, 1. Exchanging with the lane whose number
+ * differs in bit h gives every lane the result, because a + b equals b + a. */
 template <class W>
 VT_GPU_FN typename W::acc vt_lanes_join(typename W::acc s) {
   VT_UNROLL
   for (int h = VT_GPU_LANES / 2; h > 0; h /= 2) s = W::join(s, __shfl_xor_sync(0xffffffffu, s, h));
   return s;
 }
-/* The same over N lanes that a thread has; it returns what lane 0 has then. All bounds are known
- * when it is compiled, so that the lanes are registers. */
+/* The same tree over N lanes of S that one thread holds; returns lane 0. All bounds are
+ * compile-time constants, so the array stays in registers. */
 template <class W, int N>
-VT_GPU_FN typename W::acc vt_few_join(typename W::acc (&s)[N]) {
+VT_GPU_FN typename W::acc vt_thread_join(typename W::acc (&s)[N]) {
   VT_UNROLL
   for (int h = N / 2; h > 0; h /= 2) VT_UNROLL
   for (int k = 0; k < N / 2; k++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_map.cuh - every pointwise formula as device code, for kernels in this binary and for those
- * that are compiled when a program is made. Of each row of maps.def that has a formula for a type:
- *   T <type>_<op>(T a, T b, T c)   the ones that the op does not have are ignored
- *   int <type>_<op>(T a, T b)      where the result is a truth value
+ * gpu_map.cuh - every pointwise formula as device code, for the kernels of this binary and for
+ * generated kernels. For each row of maps.def that has a formula for a type:
+ *   T <type>_<op>(T a, T b, T c)   the operands that the op does not have are ignored
+ *   int <type>_<op>(T a, T b)      if the result is a bool
  * and <to> cast_<from>_<to>(<from> x). bool is uint8_t, 0 or 1; f16 and bf16 are their bits,
- * uint16_t. Who needs none of the functions defines VT_GPU_WITHOUT_FUN, and compiles faster. */
+ * uint16_t. Define VT_GPU_WITHOUT_FUN to leave out the functions, which makes compiling faster. */
 #ifndef VT_GPU_MAP_CUH
 #define VT_GPU_MAP_CUH
 #include "gpu_words.cuh"
@@ -16,7 +16,7 @@
 #endif
 
 #define VT_INLINE VT_GPU_FN
-/* Formulas are called by their names alone. */
+/* This file only defines the formulas; other includers of map_float.inc generate more per row. */
 #define VT_MADE_no(op, n, result)
 #define VT_MADE_f32(op, n, result)
 #define VT_MADE_yes(op, n, result)
@@ -51,7 +51,8 @@ VT_GPU_FN double f64_of_bits(uint64_t u) { return __longlong_as_double((long lon
 
 /* ---- integers and truth values ---- */
 
-/* What integer.inc has for 64 bits, at the speed of 32: x/0 = 0, MIN/-1 = MIN, x mod 0 = x. */
+/* Division and remainder as in integer.inc, in 32-bit arithmetic: x/0 = 0, MIN/-1 = MIN, x mod 0 =
+ * x. */
 VT_GPU_FN int32_t vt_gpu_div(int32_t a, int32_t b) {
   const bool special = (uint32_t)b + 1u < 2u;
   return special ? (int32_t)((uint32_t)a * (uint32_t)b) : a / (special ? 1 : b);
@@ -146,7 +147,7 @@ VT_GPU_FN int32_t vt_gpu_mod(int32_t a, int32_t b) {
 
 /* ---- casts from and to halves ---- */
 
-/* Every half is an f32, and goes on from there. */
+/* Every half is exactly an f32 and is cast from there. */
 VT_GPU_FN float cast_f16_f32(uint16_t x) { return vt_load_f16(x); }
 VT_GPU_FN float cast_bf16_f32(uint16_t x) { return __uint_as_float((uint32_t)x << 16); }
 #define VT_GPU_FROM_HALF(T, to)                                                    \
@@ -160,9 +161,10 @@ VT_GPU_FROM_HALF(int64_t, i64)
 VT_GPU_FROM_HALF(uint8_t, bool)
 #undef VT_GPU_FROM_HALF
 
-/* An f16 of the bits of an f32, rounded to nearest, ties to even. A normal result changes its bias
- * and is rounded by what is cut off, the carry running into the exponent, at most to infinity.
- * Below 2^-14 the last place is 2^-24, as it is in f32 from 0.5 on: the addition rounds. */
+/* Converts the bits of an f32 to f16, rounding to nearest, ties to even. For a normal result the
+ * exponent bias changes and the low bits are rounded off; a carry may run into the exponent, at
+ * most up to infinity. For results below 2^-14 the last place is 2^-24, which is also that of f32
+ * values in [0.5, 1): adding 0.5 rounds there. */
 VT_GPU_FN uint16_t f16_of(uint32_t u) {
   const uint32_t size = u & 0x7fffffffu, sign = u >> 16 & 0x8000u;
   const uint32_t normal = (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
@@ -171,7 +173,7 @@ VT_GPU_FN uint16_t f16_of(uint32_t u) {
   return (uint16_t)(size > 0x7f800000u ? 0x7e00u : finite | sign);
 }
 
-/* One rounding from the source: only what is exactly an f32 goes by it. */
+/* Each cast rounds once: only types that fit in f32 exactly are cast through f32. */
 VT_GPU_FN uint16_t cast_f64_f16(double x) { return (uint16_t)vt_store_f16(x); }
 VT_GPU_FN uint16_t cast_f64_bf16(double x) { return (uint16_t)vt_store_bf16(x); }
 VT_GPU_FN uint16_t cast_f32_f16(float x) { return f16_of(__float_as_uint(x)); }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_map.h - what a pointwise kernel is given. Read by C and by CUDA. */
+ * gpu_map.h - the argument struct of a pointwise kernel. C and CUDA include it. */
 #ifndef VT_GPU_MAP_H
 #define VT_GPU_MAP_H
 #include "gpu_walk.h"
 
-/* Elements are taken in groups of neighbours where all operands allow it: along the last axis of
- * the walk each lies without gaps, its groups aligned as a whole, or has one element for all. The
- * walk then counts groups, and its strides are still those of elements. */
+/* A thread processes groups of neighbouring elements if all operands allow it: along the last axis
+ * of the walk each operand is either contiguous with aligned groups, or has one element for all.
+ * The walk then counts groups, but its strides are still in elements. */
 typedef struct vt_gpu_map {
   void *to;
   const void *from[3];
-  uint32_t grouped; /* 0: the walk counts elements */
-  uint32_t one;     /* bit k: from[k] has one element for a whole group */
-  uint32_t rest;    /* elements behind the last group; the walk has one axis then */
+  uint32_t grouped; /* 0 if the walk counts elements, 1 if it counts groups */
+  uint32_t one;     /* bit k is set if from[k] has one element for a whole group */
+  uint32_t rest;    /* elements after the last group; if there are any, the walk has one axis */
   uint32_t reserved;
-  vt_gpu_walk walk; /* operand 0: to */
+  vt_gpu_walk walk; /* operand 0 is `to`, operand k + 1 is from[k] */
 } vt_gpu_map;
 
-/* Elements of a group, by the bytes of the largest element that takes part: 16 bytes of it, and
- * never more than four elements, whose formulas stand side by side. */
+/* Elements per group, by the bytes of the largest element type of result and operands: as many as
+ * fill 16 bytes, but at most four, because their formulas are computed side by side in registers.
+ */
 #define VT_GPU_GROUP(bytes) ((bytes) > 4 ? 16 / (bytes) : 4)
 #endif

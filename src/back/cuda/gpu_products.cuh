@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_products.cuh - the kernels that store the results of a product, a struct vt_<kernel> each: it
- * is made of what the kernel is given, and run(end) is the kernel itself, with `end` saying what
- * becomes of the results.
- *   T       threads of a block
- *   BESIDE  blocks that a processor should have room for at once; 0: any number
- * gemm.cu and conv_tiles.cu compile them with vt_gemm_plain as the end. cuda_epilogue.c has NVRTC
- * compile one of them with the steps behind a product as its end. */
+ * gpu_products.cuh - the kernels that store results of products, as structs vt_<kernel>. A struct
+ * is constructed from the kernel's arguments. run(end) is the kernel; `end` stores the results or
+ * runs an epilogue on them.
+ *   T         threads of a thread block
+ *   RESIDENT  resident blocks per multiprocessor to limit registers for; 0 for no limit
+ * gemm.cu and conv_tiles.cu compile them with vt_gemm_plain as the end. cuda_epilogue.c generates
+ * texts that compile one of them with an epilogue as the end. */
 #ifndef VT_GPU_PRODUCTS_CUH
 #define VT_GPU_PRODUCTS_CUH
 #include "gpu_conv.cuh"
-#include "gpu_few.cuh"
+#include "gpu_skinny.cuh"
 #include "gpu_stream.cuh"
 #include "gpu_sums.cuh"
 
@@ -17,50 +17,51 @@
 
 template <class Tile, int WANTED>
 struct vt_product_tile : Tile {
-  enum { BESIDE = Tile::fit(WANTED) };
+  enum { RESIDENT = Tile::fit(WANTED) };
   using Tile::Tile;
 };
-#define VT_TILE(name, E, bm, bn, bk, tm, tn, stages, beside, speed, a_comes, b_comes)            \
-  typedef vt_product_tile<                                                                       \
-      vt_gemm_tile<E, bm, bn, bk, tm, tn, stages, vt_gemm_##a_comes, vt_gemm_##b_comes>, beside> \
+#define VT_TILE(name, E, bm, bn, bk, tm, tn, stages, resident, speed, a_layout, b_layout)  \
+  typedef vt_product_tile<                                                                 \
+      vt_gemm_tile<E, bm, bn, bk, tm, tn, stages, vt_gemm_##a_layout, vt_gemm_##b_layout>, \
+      resident>                                                                            \
       vt_##name;
 #include "tiles.def"
 #undef VT_TILE
 
 template <class Tile, int WANTED>
 struct vt_product_conv : Tile {
-  enum { BESIDE = WANTED };
+  enum { RESIDENT = WANTED };
   using Tile::Tile;
 };
-#define VT_CONV_TILE(name, E, bm, bn, bk, tm, tn, stages, beside, speed) \
-  typedef vt_product_conv<vt_conv_tile<E, bm, bn, bk, tm, tn, stages>, beside> vt_##name;
+#define VT_CONV_TILE(name, E, bm, bn, bk, tm, tn, stages, resident, speed) \
+  typedef vt_product_conv<vt_conv_tile<E, bm, bn, bk, tm, tn, stages>, resident> vt_##name;
 #include "conv_tiles.def"
 #undef VT_CONV_TILE
 
-/* ---- few rows, and parts ---- */
+/* ---- skinny products, and sums of slices of k ---- */
 
 template <int ROWS>
-struct vt_product_few {
-  enum { T = VT_GPU_FEW_THREADS, BESIDE = 0 };
+struct vt_product_skinny {
+  enum { T = VT_GPU_SKINNY_THREADS, RESIDENT = 0 };
   const vt_gpu_gemm &g;
   template <class End>
   __device__ __forceinline__ void run(const End &end) const {
-    vt_few<ROWS>(g, end);
+    vt_skinny<ROWS>(g, end);
   }
 };
-typedef vt_product_few<1> vt_few_4;
-typedef vt_product_few<2> vt_few_8;
-typedef vt_product_few<4> vt_few_16;
+typedef vt_product_skinny<1> vt_skinny_4;
+typedef vt_product_skinny<2> vt_skinny_8;
+typedef vt_product_skinny<4> vt_skinny_16;
 
-/* Without a tail their registers and their shared memory leave room for FIT blocks, and no bound is
- * needed. A tail needs registers only at the end, and must not take the room of a block. */
-template <template <int> class Way, int ROWS, int FIT>
+/* Without an epilogue, registers and shared memory allow FIT resident blocks and no limit is
+ * needed. An epilogue needs registers only at the end and must not reduce the occupancy. */
+template <template <int> class Reader, int ROWS, int FIT>
 struct vt_product_stream {
-  enum { T = VT_GPU_STREAM_THREADS, BESIDE = FIT };
+  enum { T = VT_GPU_STREAM_THREADS, RESIDENT = FIT };
   const vt_gpu_gemm &g;
   template <class End>
   __device__ __forceinline__ void run(const End &end) const {
-    vt_stream<Way, ROWS>(g, end);
+    vt_stream<Reader, ROWS>(g, end);
   }
 };
 typedef vt_product_stream<vt_stream_across, 1, 10> vt_stream_across_1;
@@ -69,25 +70,26 @@ typedef vt_product_stream<vt_stream_along, 1, 6> vt_stream_along_1;
 typedef vt_product_stream<vt_stream_along, 4, 5> vt_stream_along_4;
 
 template <class E>
-struct vt_product_parts {
-  enum { T = 256, BESIDE = 0 };
+struct vt_product_sum {
+  enum { T = 256, RESIDENT = 0 };
   const vt_gpu_gemm &g;
   template <class End>
   __device__ __forceinline__ void run(const End &end) const {
-    vt_parts<E>(g, end);
+    vt_sum_slices<E>(g, end);
   }
 };
-typedef vt_product_parts<float> vt_parts_f32;
-typedef vt_product_parts<double> vt_parts_f64;
+typedef vt_product_sum<float> vt_sum_slices_f32;
+typedef vt_product_sum<double> vt_sum_slices_f64;
 
 /* ---- kernels ---- */
 
-/* The kernel `name`. */
-#define VT_KERNEL_PRODUCT(name, args, beside) \
-  VT_KERNEL_RESIDENT(name, args, vt_##name::T, beside) { vt_##name{a}.run(vt_gemm_plain()); }
-/* The kernel `name` with a tail: the text of the tail has the struct vt_epilogue_steps. */
-#define VT_KERNEL_TAILED(kernel, name, args)                          \
-  VT_KERNEL_RESIDENT(kernel, args, vt_##name::T, vt_##name::BESIDE) { \
-    vt_##name{a.product}.run(vt_epilogue<vt_epilogue_steps>{a.tail}); \
+/* Defines the kernel `name`. */
+#define VT_KERNEL_PRODUCT(name, args, resident) \
+  VT_KERNEL_RESIDENT(name, args, vt_##name::T, resident) { vt_##name{a}.run(vt_gemm_plain()); }
+/* Defines a kernel that computes what `name` does and runs an epilogue, the struct
+ * vt_epilogue_steps of the generated text. */
+#define VT_KERNEL_EPILOGUE(kernel, name, args)                            \
+  VT_KERNEL_RESIDENT(kernel, args, vt_##name::T, vt_##name::RESIDENT) {   \
+    vt_##name{a.product}.run(vt_epilogue<vt_epilogue_steps>{a.epilogue}); \
   }
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_reduce.h - many numbers into one: what the kernels of reduce.cu are given. A line is what
- * becomes one number, in the order S: 32 lanes that take every 32nd element, a tree over the lanes,
- * chunks of 1024. Lines have numbers, in which the walk over them counts. Read by C and by CUDA. */
+ * gpu_reduce.h - argument structs of reductions, arg-reductions and cumulative sums. A line is the
+ * elements that are reduced to one number, in the order S: 32 lanes, each of which adds every 32nd
+ * element; a tree over the lanes; chunks of 1024. Lines are numbered by the walk over them. C and
+ * CUDA include it. */
 #ifndef VT_GPU_REDUCE_H
 #define VT_GPU_REDUCE_H
 #include "gpu_walk.h"
 
 enum { VT_GPU_LANES = 32, VT_GPU_CHUNK = 1024 };
-/* Elements of a line that a thread has all by itself. */
+/* Most elements of a line that one thread reduces by itself. */
 enum { VT_GPU_SHORT = 16 };
 
 enum {
@@ -15,8 +16,8 @@ enum {
   VT_GPU_REDUCE_PROD,
   VT_GPU_REDUCE_MAX,
   VT_GPU_REDUCE_MIN,
-  VT_GPU_REDUCE_SQUARES, /* the sum of d*d, d = x - shift, or x where there is no shift */
-  VT_GPU_REDUCE_SIZES,   /* the sum of abs x */
+  VT_GPU_REDUCE_SQUARES, /* the sum of d*d, with d = x - shift, or d = x if shift is NULL */
+  VT_GPU_REDUCE_SIZES,   /* the sum of |x| */
   VT_GPU_REDUCE_EXP      /* the sum of exp(x - shift) */
 };
 
@@ -24,34 +25,40 @@ enum { VT_GPU_TOUCH_DIVIDE = 1, VT_GPU_TOUCH_ROOT = 2, VT_GPU_TOUCH_TRUTH = 4 };
 
 typedef struct vt_gpu_reduce {
   const void *x;
-  void *y; /* the results; or those of chunks, that of chunk c of line l at l*chunks + c */
-  const void *shift; /* one number a line; NULL: none */
-  int64_t n, chunks; /* of a line */
+  /* Results; or, with several chunks, partial results: that of chunk c of line l is at l*chunks +
+   * c. */
+  void *y;
+  const void *shift; /* one number per line, or NULL */
+  int64_t n, chunks; /* elements and chunks of a line */
   int64_t divisor;
-  uint32_t kind, touch; /* touch: what is done to a result, in ascending order; not to chunks */
-  vt_gpu_walk lines;    /* operand 0: x, 1: y */
-  vt_gpu_walk along;    /* operand 0: x */
+  /* touch has bits VT_GPU_TOUCH_*: steps applied to a result in ascending order, not to partial
+   * results */
+  uint32_t kind, touch;
+  vt_gpu_walk lines; /* walk over the lines; operand 0 is x, 1 is y */
+  vt_gpu_walk along; /* walk along a line; operand 0 is x */
 } vt_gpu_reduce;
 
-/* Where the extreme of a line stands first. With several spans a line, the best of each is left as
- * a key and a place; a last kernel finds the best of them. */
+/* argmin and argmax: the first position of the extreme. If a line is cut into several spans, the
+ * best element of each span is left as a key and a position, and argreduce_spans finds the best of
+ * those. */
 typedef struct vt_gpu_argreduce {
   const void *x;
   int64_t *y;
-  uint64_t *key; /* that of span s of line l at l*spans + s */
+  uint64_t *key; /* key of the best element of span s of line l, at l*spans + s */
   int64_t *place;
   int64_t n, span, spans;
-  uint32_t least, reserved; /* 1: the least is sought */
-  vt_gpu_walk lines, along; /* operand 0: x, 1: y */
+  uint32_t least, reserved; /* 1 for argmin, 0 for argmax */
+  vt_gpu_walk lines, along; /* walks over lines and along one; operand 0 is x, 1 is y */
 } vt_gpu_argreduce;
 
-/* Running sums. `carry` has a number for each chunk of each line: first the sum of the chunk by
- * itself, then that of all the chunks before. */
-typedef struct vt_gpu_running {
+/* Cumulative sums. `carry` has a number for each chunk of each line: first the sum of the chunk,
+ * then the sum of all chunks before it. */
+typedef struct vt_gpu_cumsum {
   const void *x;
-  void *y, *carry; /* carry NULL: lines are one chunk */
+  void *y, *carry; /* carry is NULL if a line is one chunk */
   int64_t n, chunks;
-  uint32_t late, reserved;  /* late: each sum goes one place further, the last one nowhere */
-  vt_gpu_walk lines, along; /* operand 0: x, 1: y */
-} vt_gpu_running;
+  /* 1 for exclusive sums: each is stored one position later, and the last one nowhere */
+  uint32_t late, reserved;
+  vt_gpu_walk lines, along; /* walks over lines and along one; operand 0 is x, 1 is y */
+} vt_gpu_cumsum;
 #endif

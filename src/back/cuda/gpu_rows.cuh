@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_rows.cuh - rows without gaps. A warp has a chunk of its row in registers, a lane every 32nd
- * element, as S has them: short rows have a warp each, others a block, whose warps tell each other
- * the results of their chunks. Longer ones have several blocks, and are in the shared memory of
- * these. */
+ * gpu_rows.cuh - contiguous rows in registers or shared memory. A lane holds every 32nd element of
+ * a chunk in registers, as S needs them. A short row has one warp; a longer one has a thread block,
+ * whose warps exchange the results of their chunks; the longest have several blocks, in whose
+ * shared memory they are kept. */
 #ifndef VT_GPU_ROWS_CUH
 #define VT_GPU_ROWS_CUH
 #include "gpu_lanes.cuh"
 #include "gpu_rows.h"
 
 struct vt_row {
-  const float *x; /* of this warp's chunk, or of the chunks of this block */
+  const float *x; /* address of this warp's chunk, or of this block's chunks */
   float *y;
-  int64_t line, first; /* where in the row that is */
-  int count;           /* elements of it */
+  int64_t line, first; /* number of the row; position of x in it */
+  int count;           /* number of elements */
 };
 
 VT_GPU_FN int vt_lane() { return (int)threadIdx.x % VT_GPU_LANES; }
 VT_GPU_FN int vt_warp() { return (int)threadIdx.x / VT_GPU_LANES; }
 VT_GPU_FN int vt_warps() { return (int)blockDim.x / VT_GPU_LANES; }
 
-/* From number `chunk` on, as many elements as there are, `most` at most. */
+/* The part of a row that begins with chunk number `chunk`, with at most `most` elements. */
 VT_GPU_FN vt_row vt_row_of(const vt_gpu_rows &a, int64_t line, int64_t chunk,
                            int most = VT_GPU_CHUNK) {
   int64_t at[2];
-  vt_places<2>(a.lines, line, at);
+  vt_offsets<2>(a.lines, line, at);
   const int64_t first = chunk * VT_GPU_CHUNK, left = a.n - first;
   return vt_row{(const float *)a.x + at[0] + first, (float *)a.y + at[1] + first, line, first,
                 left < most ? (int)left : most};
 }
 
-/* Number k of a lane is element k*32 + lane of a chunk or a stretch; it is there, or not. The first
- * FULL of each lane always are, which saves the question. */
+/* Tells whether a lane's element k, which is element k*32 + lane of a chunk or span, exists. The
+ * first FULL elements of each lane always exist and are not tested. */
 template <int FULL>
 struct vt_present {
   int count;
@@ -38,20 +38,20 @@ struct vt_present {
     return k < FULL || k * VT_GPU_LANES + vt_lane() < count;
   }
 };
-enum { VT_ROW_QUARTER = VT_GPU_LANES / 4 }; /* elements of a lane */
-VT_GPU_FN int vt_row_at(int k) { return k * VT_GPU_LANES + vt_lane(); }
+enum { VT_ROW_QUARTER = VT_GPU_LANES / 4 }; /* elements per lane in a quarter of a chunk */
+VT_GPU_FN int vt_row_element(int k) { return k * VT_GPU_LANES + vt_lane(); }
 
-/* What a lane has of p, which begins with a chunk or a stretch: number k is at k*32 of it, a place
- * known when it is compiled, so that one address serves all of them. */
+/* Address of this lane's first element in p, which begins with a chunk or span. Element k is at
+ * k*32 from there, a compile-time offset, so one address serves all of them. */
 template <class T>
-VT_GPU_FN T *vt_row_mine(T *p) {
+VT_GPU_FN T *vt_row_lane(T *p) {
   return p + vt_lane();
 }
 
-/* `none` where there is no such element. */
+/* Loads STEPS elements of this lane; absent ones are `none`. */
 template <int STEPS, class P>
 VT_GPU_FN void vt_row_load(const float *x, P there, float none, float (&v)[STEPS]) {
-  const float *mine = vt_row_mine(x);
+  const float *mine = vt_row_lane(x);
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) v[k] = there.at(k) ? mine[k * VT_GPU_LANES] : none;
 }
@@ -62,40 +62,41 @@ VT_GPU_FN float vt_lanes_most(float m) {
   return m;
 }
 
-/* What the warps of a block have each, given to all of them; 32 warps at most. `room` is used again
- * only when the warps have met somewhere else in between. */
-VT_GPU_FN float vt_warps_most(float m, int warps, float *room) {
+/* Maximum over the warps of a block, at most 32, for all threads. `exchange` may be reused only
+ * after another barrier. */
+VT_GPU_FN float vt_warps_most(float m, int warps, float *exchange) {
   if (warps == 1) return m;
-  if (vt_lane() == 0) room[vt_warp()] = m;
+  if (vt_lane() == 0) exchange[vt_warp()] = m;
   __syncthreads();
-  return vt_lanes_most(vt_lane() < warps ? room[vt_lane()] : m);
+  return vt_lanes_most(vt_lane() < warps ? exchange[vt_lane()] : m);
 }
-/* S of the results of chunks: each of them is in a lane of its own. */
-VT_GPU_FN float vt_warps_sum(float s, int warps, float *room) {
+/* S of the partial results of chunks: each is a lane of its own. */
+VT_GPU_FN float vt_warps_sum(float s, int warps, float *exchange) {
   if (warps == 1) return s;
-  if (vt_lane() == 0) room[vt_warp()] = s;
+  if (vt_lane() == 0) exchange[vt_warp()] = s;
   __syncthreads();
-  return vt_lanes_join<vt_reducer_sum<float>>(vt_lane() < warps ? 0.0f + room[vt_lane()] : 0.0f);
+  return vt_lanes_join<vt_reducer_sum<float>>(vt_lane() < warps ? 0.0f + exchange[vt_lane()]
+                                                                : 0.0f);
 }
 
-/* r of a norm. */
+/* The factor r of a norm: 1/sqrt(squares/n + eps). */
 template <class T>
 VT_GPU_FN T vt_inverse_root(T squares, int64_t n, double eps) {
   typedef vt_lane_of<T> of;
   return (T)1 / of::root(squares / of::count(n) + (T)eps);
 }
 
-/* ---- long rows: a row is of a team of blocks, each of which has some chunks of it ---- */
+/* ---- long rows: a team of thread blocks has a row, each block some of its chunks ---- */
 
-/* The first chunks of a block stay in shared memory, the others are read again, if there are such.
- * What chunks give, all blocks of the team can see when they have met; there are two rooms for
- * that, by turns: what one block left is not written again before all have read it and met once
- * more. A row has 2^20 elements at most, so that places in it are an int. */
+/* A block's membership in a team. Its first chunks stay in shared memory; others, if any, are read
+ * again. Blocks publish the results of chunks in an exchange buffer and then wait for each other.
+ * Two buffers alternate, so a block never overwrites results before all blocks have read them and
+ * passed one more barrier. A row has at most 2^20 elements, so positions in it are int. */
 struct vt_team {
-  int64_t first, apart; /* which rows */
-  int chunk;            /* the first of this block's, of each row */
-  float *kept, *room;
-  uint32_t met; /* how many have come to meetings when all of them were at the last one */
+  int64_t first, row_step; /* first row of the team, and distance to its next one */
+  int chunk;               /* this block's first chunk of each row */
+  float *kept, *exchange;
+  uint32_t arrivals; /* arrivals at the team's counter when the last barrier was complete */
 };
 VT_GPU_FN vt_team vt_team_of(const vt_gpu_rows &a) {
   const uint32_t team = blockIdx.x / a.blocks, member = blockIdx.x % a.blocks;
@@ -105,7 +106,7 @@ VT_GPU_FN vt_team vt_team_of(const vt_gpu_rows &a) {
                  (int)(member * a.chunks),
                  kept,
                  a.blocks == 1 ? kept + a.keep * VT_GPU_CHUNK
-                               : (float *)a.rooms + (int64_t)team * 2 * VT_GPU_CHUNK,
+                               : (float *)a.exchange + (int64_t)team * 2 * VT_GPU_CHUNK,
                  0};
 }
 VT_GPU_FN vt_row vt_team_row(const vt_gpu_rows &a, const vt_team &t, int64_t line) {
@@ -113,72 +114,72 @@ VT_GPU_FN vt_row vt_team_row(const vt_gpu_rows &a, const vt_team &t, int64_t lin
 }
 VT_GPU_FN int vt_row_chunks(int64_t n) { return (int)((n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK); }
 
-/* All blocks of a team run at once, so that they may wait for each other. */
+/* Barrier of a team. All its blocks are resident, so they may wait for each other. */
 template <class A>
-VT_GPU_FN void vt_team_meet(const A &a, uint32_t &met) {
+VT_GPU_FN void vt_team_barrier(const A &a, uint32_t &arrivals) {
   if (a.blocks == 1) {
     __syncthreads();
   } else {
-    met += a.blocks;
-    vt_blocks_meet((uint32_t *)a.arrived + blockIdx.x / a.blocks, met);
+    arrivals += a.blocks;
+    vt_blocks_barrier((uint32_t *)a.arrived + blockIdx.x / a.blocks, arrivals);
   }
 }
-/* The last one to go leaves the counter as it was found. */
+/* The last block to leave resets the team's counter to 0. */
 template <class A>
-VT_GPU_FN void vt_team_part(const A &a, uint32_t met) {
+VT_GPU_FN void vt_team_leave(const A &a, uint32_t arrivals) {
   uint32_t *arrived = (uint32_t *)a.arrived + blockIdx.x / a.blocks;
-  if (a.blocks > 1 && threadIdx.x == 0 && atomicAdd(arrived, 1u) == met + a.blocks - 1)
+  if (a.blocks > 1 && threadIdx.x == 0 && atomicAdd(arrived, 1u) == arrivals + a.blocks - 1)
     *arrived = 0;
 }
 
-/* What the chunks of a row gave, in a room: the greatest of them, and S. */
-VT_GPU_FN float vt_chunks_most(const float *room, int chunks) {
+/* Maximum, and S, of the chunk results in an exchange buffer. */
+VT_GPU_FN float vt_chunks_most(const float *exchange, int chunks) {
   float m = -INFINITY;
-  for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) m = max(m, room[c]);
+  for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) m = max(m, exchange[c]);
   return vt_lanes_most(m);
 }
-VT_GPU_FN float vt_chunks_sum(const float *room, int chunks) {
+VT_GPU_FN float vt_chunks_sum(const float *exchange, int chunks) {
   float s = 0;
-  for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) s = s + room[c];
+  for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) s = s + exchange[c];
   return vt_lanes_join<vt_reducer_sum<float>>(s);
 }
 
-/* The chunks of this warp that stay come to `kept`, with `none` where the row has ended. Each
- * thread keeps for itself, so that nobody waits for another. */
-VT_GPU_FN void vt_row_keep(const vt_gpu_rows &a, const vt_row &row, float *kept, float none) {
+/* Copies this warp's chunks that stay to `kept`, with `none` after the end of the row. Each thread
+ * copies its own elements, so no barrier is needed. */
+VT_GPU_FN void vt_row_copy_in(const vt_gpu_rows &a, const vt_row &row, float *kept, float none) {
   const int chunks = min(vt_row_chunks(row.count), (int)a.keep);
-  vt_ahead_in_order();
+  vt_async_in_order();
   for (int c = vt_warp(); c < chunks; c += vt_warps()) {
     const int first = c * VT_GPU_CHUNK, left = row.count - first;
-    const float *from = vt_row_mine(row.x + first);
-    float *to = vt_row_mine(kept + first);
+    const float *from = vt_row_lane(row.x + first);
+    float *to = vt_row_lane(kept + first);
     if (left >= VT_GPU_CHUNK) {
       VT_UNROLL
-      for (int k = 0; k < VT_GPU_CHUNK; k += VT_GPU_LANES) vt_ahead_4(to + k, from + k, true);
+      for (int k = 0; k < VT_GPU_CHUNK; k += VT_GPU_LANES) vt_async_copy_4(to + k, from + k, true);
     } else {
       for (int k = 0; k < VT_GPU_CHUNK; k += VT_GPU_LANES)
         if (k + vt_lane() < left) {
-          vt_ahead_4(to + k, from + k, true);
+          vt_async_copy_4(to + k, from + k, true);
         } else {
           to[k] = none;
         }
     }
   }
-  vt_ahead_close();
-  vt_ahead_wait<0>();
-  vt_ahead_in_order();
+  vt_async_close_group();
+  vt_async_wait<0>();
+  vt_async_in_order();
 }
 
-/* A stretch is what a warp takes at once: N elements a lane, a part of a chunk. */
+/* A span is what a warp processes at once: N elements per lane, a part of a chunk. */
 template <class P, bool STAYS>
 struct vt_row_span {
-  int chunk, first; /* of the block's; where in them it begins */
+  int chunk, first; /* number of the chunk in the block; first element in the block's chunks */
   P there;
   enum { stays = STAYS };
 };
 
 template <int N, bool STAYS, class F>
-VT_GPU_FN void vt_chunk_stretches(int c, int left, F f) {
+VT_GPU_FN void vt_chunk_spans(int c, int left, F f) {
   enum { EACH = N * VT_GPU_LANES };
   const int first = c * VT_GPU_CHUNK;
   if (left >= VT_GPU_CHUNK) {
@@ -192,22 +193,22 @@ VT_GPU_FN void vt_chunk_stretches(int c, int left, F f) {
   }
 }
 
-/* f is called for the stretches of this warp, in order. */
+/* Calls f for the spans of this warp, in order. */
 template <int N, class F>
-VT_GPU_FN void vt_row_stretches(const vt_gpu_rows &a, const vt_row &row, F f) {
+VT_GPU_FN void vt_row_spans(const vt_gpu_rows &a, const vt_row &row, F f) {
   VT_LOOP
   for (int c = vt_warp(); c < vt_row_chunks(row.count); c += vt_warps()) {
     const int left = row.count - c * VT_GPU_CHUNK;
     if (c < (int)a.keep) {
-      vt_chunk_stretches<N, true>(c, left, f);
+      vt_chunk_spans<N, true>(c, left, f);
     } else {
-      vt_chunk_stretches<N, false>(c, left, f);
+      vt_chunk_spans<N, false>(c, left, f);
     }
   }
 }
 template <int N>
 VT_GPU_FN void vt_row_span_keep(float *kept, int first, const float (&v)[N]) {
-  float *mine = vt_row_mine(kept + first);
+  float *mine = vt_row_lane(kept + first);
   VT_UNROLL
   for (int k = 0; k < N; k++) mine[k * VT_GPU_LANES] = v[k];
 }
@@ -221,16 +222,17 @@ VT_GPU_FN void vt_row_span_load(const S &at, const vt_row &row, const float *kep
   }
 }
 
-/* S of each chunk, of what `sum` adds of a stretch to what it is given, into the row's room. */
+/* Writes S of each chunk to the row's exchange buffer; sum(span, s) adds the terms of a span to the
+ * lane's accumulator s. */
 template <int N, class F>
-VT_GPU_FN void vt_row_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float *room,
-                           F sum) {
+VT_GPU_FN void vt_row_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                           float *exchange, F sum) {
   float s = 0;
-  vt_row_stretches<N>(a, row, [&](auto at) {
+  vt_row_spans<N>(a, row, [&](auto at) {
     s = sum(at, at.first % VT_GPU_CHUNK == 0 ? 0.0f : s);
     if ((at.first + N * VT_GPU_LANES) % VT_GPU_CHUNK != 0) return;
     const float all = vt_lanes_join<vt_reducer_sum<float>>(s);
-    if (vt_lane() == 0) room[t.chunk + at.chunk] = all;
+    if (vt_lane() == 0) exchange[t.chunk + at.chunk] = all;
   });
 }
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_scan.cuh - sums of what the threads before have, over a block of 256. */
+ * gpu_scan.cuh - prefix sums over a thread block of 256. */
 #ifndef VT_GPU_SCAN_CUH
 #define VT_GPU_SCAN_CUH
 #include "gpu_words.cuh"
@@ -14,8 +14,9 @@ VT_GPU_FN uint64_t vt_scan_warp(uint64_t x) {
   return x;
 }
 
-/* The sum of x over the threads before this one; `total` is that over all of them. `warps` is
- * shared memory for 8 numbers, free again when every thread has returned and met the others. */
+/* Exclusive prefix sum of x over the threads of the block; `total` is the sum over all threads.
+ * `warps` is shared memory for 8 numbers. It may be reused after all threads have returned and
+ * passed a barrier. */
 VT_GPU_FN uint64_t vt_scan_block(uint64_t x, uint64_t *warps, uint64_t *total) {
   const unsigned warp = threadIdx.x / 32;
   const uint64_t mine = vt_scan_warp(x);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_sort.h - records in the order of their keys, equal ones in the order they had. A record is a
- * key and a number: one word with the key above where both have 32 bits, else two. Read by C and by
- * CUDA. */
+ * gpu_sort.h - argument structs of sorting: records are sorted by key, records with equal keys keep
+ * their order. A record is a key and a number: one 64-bit word with the key in the upper half if
+ * both fit in 32 bits, else two words. C and CUDA include it. */
 #ifndef VT_GPU_SORT_H
 #define VT_GPU_SORT_H
 #include "gpu_walk.h"
@@ -10,7 +10,7 @@ typedef struct vt_gpu_record {
   uint64_t key, at;
 } vt_gpu_record;
 
-/* What an element is, for its key. */
+/* Types of elements, which decide how an element becomes a key. */
 enum {
   VT_GPU_KEY_U8,
   VT_GPU_KEY_I8,
@@ -20,47 +20,55 @@ enum {
   VT_GPU_KEY_F64
 };
 
-/* Lines of a tensor, and where what comes first of each goes. */
+/* The lines to sort, and where their first values and indices are stored. */
 typedef struct vt_gpu_lines {
   const void *x;
-  void *values; /* NULL: only the indices are wanted */
+  void *values; /* NULL if only the indices are wanted */
   int64_t *indices;
-  vt_gpu_walk walk; /* along the other axes; operand 0: x, 1: values, 2: indices */
+  vt_gpu_walk walk; /* walk over the lines; operand 0 is x, 1 values, 2 indices */
   int64_t n, x_step, values_step, indices_step;
-  uint64_t turned; /* what a key is turned over by: all its bits when descending */
+  uint64_t invert; /* bits to invert in a key: all of them for a descending sort, else 0 */
   uint32_t kind, bytes;
 } vt_gpu_lines;
 
-enum { VT_GPU_SLOTS = 2048 }; /* the most that one block sorts by itself */
-/* Each block sorts up to `slots` neighbours of a line and hands on the `best` of them. */
-typedef struct vt_gpu_squares {
+enum { VT_GPU_SLOTS = 2048 }; /* most records that one thread block sorts */
+/* Bitonic sorts: a thread block sorts up to `slots` neighbouring records of a line and passes on
+ * the `best` first of them. */
+typedef struct vt_gpu_sort_tiles {
   vt_gpu_lines lines;
-  const void *from;              /* records; NULL: the elements of the lines */
-  void *to;                      /* records; NULL: what the lines want */
-  int64_t count, n, best, tiles; /* lines, records of each, how many go on from each tile */
-  uint32_t slots, reserved;      /* a power of two */
-} vt_gpu_squares;
+  const void *from; /* input records; NULL to make records from the elements of the lines */
+  void *to;         /* output records; NULL to store values and indices */
+  /* lines, records per line, records passed on per tile, tiles per line */
+  int64_t count, n, best, tiles;
+  uint32_t slots, reserved; /* slots is a power of two */
+} vt_gpu_sort_tiles;
 
-enum { VT_GPU_DIGITS = 256, VT_GPU_DEALT = 2048 }; /* records of a tile */
-/* By one digit of the key. */
-typedef struct vt_gpu_deal {
+enum {
+  VT_GPU_DIGITS = 256,
+  VT_GPU_RADIX_TILE = 2048
+}; /* digits of a radix pass; records per tile */
+/* A radix sort pass, by the digit of the key at bit `shift`. */
+typedef struct vt_gpu_sort_digit {
   const void *from;
   void *to;
-  uint64_t *counts, *totals; /* [line][digit][tile], [line][digit] */
-  int64_t count, n, tiles;   /* lines, records of each, tiles of each */
+  /* how many records have a digit: [line][digit][tile] and [line][digit] */
+  uint64_t *counts, *totals;
+  int64_t count, n, tiles; /* lines, records per line, tiles per line */
   uint32_t shift, reserved;
-} vt_gpu_deal;
+} vt_gpu_sort_digit;
 
-/* Rows of numbers, each replaced by the sum of those before it. */
+/* Exclusive prefix sums of `rows` rows of n numbers, in place; the sum of each row goes to
+ * `totals`. */
 typedef struct vt_gpu_scan {
   uint64_t *x, *totals;
   int64_t rows, n;
 } vt_gpu_scan;
 
-/* Between lines and records, one for each element or for each that is wanted. */
-typedef struct vt_gpu_keys {
+/* Makes a record of each element of the lines, or stores the `best` first records of each line as
+ * results. */
+typedef struct vt_gpu_sort_keys {
   vt_gpu_lines lines;
   void *records;
   int64_t count, n, best;
-} vt_gpu_keys;
+} vt_gpu_sort_keys;
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_stdint.h - what NVRTC finds as <stdint.h>: it comes without the headers of a C library. */
+ * gpu_stdint.h - the <stdint.h> that NVRTC finds, because NVRTC comes without a C library's
+ * headers. */
 #ifndef VT_GPU_STDINT_H
 #define VT_GPU_STDINT_H
 typedef signed char int8_t;

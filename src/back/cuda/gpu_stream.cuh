@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_stream.cuh - at most 4 rows times a large matrix whose k are whole blocks of 256, read as a
- * stream: a thread has 256 k of one or two columns and a chain for each of them and each of ROWS
- * rows, and what it needs next is on its way while it multiplies. No thread waits for those of
- * another warp. gpu_few.cuh says how the chains of a column become its result. */
+ * gpu_stream.cuh - skinny GEMM of at most 4 rows with a large matrix, k being a multiple of 256.
+ * The matrix is streamed: a thread has 256 k of one or two columns, and a chain for each of them
+ * and each of ROWS rows; it loads the next operands while it multiplies. Threads wait for no other
+ * warp. gpu_skinny.cuh turns the chains of a column into its result. */
 #ifndef VT_GPU_STREAM_CUH
 #define VT_GPU_STREAM_CUH
-#include "gpu_few.cuh"
+#include "gpu_skinny.cuh"
 
 enum { VT_STREAM_T = VT_GPU_STREAM_THREADS };
 
-/* Four k of every row, times those of V columns. */
+/* Multiplies four k of every row with those of V columns. */
 template <int ROWS, int V>
 VT_GPU_FN void vt_stream_multiply(const float *x, const float (&w)[4][V], float (&p)[ROWS][V]) {
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) {
     float v[4];
-    vt_gemm_get(x + r * VT_GPU_BLOCK, v);
+    vt_gemm_load_16(x + r * VT_GPU_BLOCK, v);
     VT_UNROLL
     for (int q = 0; q < 4; q++) VT_UNROLL
     for (int c = 0; c < V; c++) p[r][c] = __fmaf_rn(v[q], w[q][c], p[r][c]);
   }
 }
 
-/* Neighbours across lie side by side: two columns a thread, straight to registers, 16 k while the
- * 16 before are multiplied. */
+/* Reader of a matrix that is contiguous across k: two columns per thread, loaded straight to
+ * registers, 16 k while the 16 before are multiplied. */
 template <int ROWS>
 struct vt_stream_across {
   enum { V = 2, AT_ONCE = 16, BY_K = 0, SENT = 0, TIMES = ROWS == 1 ? 8 : 1 };
@@ -35,16 +35,16 @@ struct vt_stream_across {
 
   __device__ __forceinline__ void fetch(int into) {
     VT_UNROLL
-    for (int k = 0; k < AT_ONCE; k++, from += line) vt_pass_8(from, w[into][k / 4][k % 4]);
+    for (int k = 0; k < AT_ONCE; k++, from += line) vt_load_8_once(from, w[into][k / 4][k % 4]);
   }
   __device__ __forceinline__ void multiply(const float *x, int which, float (&p)[ROWS][V]) {
     VT_UNROLL
     for (int k = 0; k < AT_ONCE; k += 4) vt_stream_multiply<ROWS, V>(x + k, w[which][k / 4], p);
   }
 
-  /* Columns that are not there are read as the last ones. */
-  __device__ __forceinline__ void begin(const vt_gpu_side &s, const float *b, const vt_few_here &h,
-                                        float *) {
+  /* Columns outside of the matrix are read as its last ones. */
+  __device__ __forceinline__ void begin(const vt_gpu_side &s, const float *b,
+                                        const vt_skinny_block &h, float *) {
     from = b + min(column(0), h.columns - V);
     line = s.along;
     fetch(0);
@@ -60,54 +60,54 @@ struct vt_stream_across {
   }
 };
 
-/* Neighbours along k lie side by side: a warp has 32 columns, and shared memory of its own in which
- * 32 k of them lie as they do in memory. There are STAGES such places, and all but one are on their
- * way. */
+/* Reader of a matrix that is contiguous along k. A warp has 32 columns and STAGES stages of its own
+ * in shared memory, each with 32 k of them in the order of memory. All stages but one are being
+ * loaded. */
 template <int STAGES>
 struct vt_ring {
   enum {
     STEP = 32,
     STEPS = VT_GPU_BLOCK / STEP,
-    PITCH = STEP + 4, /* 8 lanes that read 16 bytes of a column each meet in no bank */
+    PITCH = STEP + 4, /* avoids bank conflicts of 8 lanes that read 16 bytes of a column each */
     STAGE = 32 * PITCH,
-    ROOM = STAGES * STAGE, /* of a warp */
-    SENT = STAGES - 1,     /* stages, before the first is awaited */
-    BESIDE = STEP / 4,     /* lanes along k */
-    LINES = 32 / BESIDE
+    FLOATS = STAGES * STAGE, /* floats per warp */
+    SENT = STAGES - 1,       /* stages loaded before the first wait */
+    LANES_K = STEP / 4,      /* lanes along k */
+    LINES = 32 / LANES_K
   };
   float *stages;
   const float *from;
   int64_t across;
-  int lines; /* columns from this lane's first on */
+  int lines; /* columns from this lane's first to the last */
 
   __device__ __forceinline__ int lane() { return (int)threadIdx.x & 31; }
 
   __device__ __forceinline__ void send(int step) {
-    float *to = stages + step % STAGES * STAGE + lane() / BESIDE * PITCH + lane() % BESIDE * 4;
+    float *to = stages + step % STAGES * STAGE + lane() / LANES_K * PITCH + lane() % LANES_K * 4;
     VT_UNROLL
     for (int r = 0; r < 32; r += LINES)
-      if (step < STEPS) vt_ahead_16(to + r * PITCH, from + r * across, r < lines);
+      if (step < STEPS) vt_async_copy_16(to + r * PITCH, from + r * across, r < lines);
     from += STEP;
-    vt_ahead_close();
+    vt_async_close_group();
   }
 
-  __device__ __forceinline__ void begin(const vt_gpu_side &s, const float *b, const vt_few_here &h,
-                                        float *room) {
+  __device__ __forceinline__ void begin(const vt_gpu_side &s, const float *b,
+                                        const vt_skinny_block &h, float *room) {
     const int first = (int)threadIdx.x - lane();
-    stages = room + first / 32 * ROOM;
-    across = h.columns == 1 ? 0 : s.across; /* of one column it may be anything */
-    from = b + (first + lane() / BESIDE) * across + lane() % BESIDE * 4;
-    lines = h.columns - first - lane() / BESIDE;
+    stages = room + first / 32 * FLOATS;
+    across = h.columns == 1 ? 0 : s.across; /* a single column may have any stride */
+    from = b + (first + lane() / LANES_K) * across + lane() % LANES_K * 4;
+    lines = h.columns - first - lane() / LANES_K;
     VT_UNROLL
     for (int step = 0; step < SENT; step++) send(step);
   }
 
-  /* take(w, k): the columns from w on have the STEP numbers from k on. */
+  /* Calls take(w, k) for each step: w has the columns' STEP values that begin with k. */
   template <int TIMES, class F>
   __device__ __forceinline__ void run(F take) {
 #pragma unroll TIMES
     for (int step = 0; step < STEPS; step++) {
-      vt_ahead_wait<STAGES - 2>();
+      vt_async_wait<STAGES - 2>();
       __syncwarp();
       send(step + SENT);
       take(stages + step % STAGES * STAGE, step * STEP);
@@ -115,17 +115,17 @@ struct vt_ring {
   }
 };
 
-/* A lane has a column of them. */
+/* Multiplies with one column per lane. */
 template <int ROWS>
 struct vt_stream_along {
   typedef vt_ring<4> ring;
   enum { V = 1, BY_K = 1, SENT = ring::SENT };
-  static_assert(ring::ROOM * VT_STREAM_T / 32 == VT_GPU_STREAM_ROOM, "what a launch asks for");
+  static_assert(ring::FLOATS * VT_STREAM_T / 32 == VT_GPU_STREAM_FLOATS, "what a launch asks for");
   ring r;
 
   __device__ __forceinline__ int column(int) { return (int)threadIdx.x; }
-  __device__ __forceinline__ void begin(const vt_gpu_side &s, const float *b, const vt_few_here &h,
-                                        float *room) {
+  __device__ __forceinline__ void begin(const vt_gpu_side &s, const float *b,
+                                        const vt_skinny_block &h, float *room) {
     r.begin(s, b, h, room);
   }
   __device__ __forceinline__ void run(const float *x, float (&p)[ROWS][V]) {
@@ -133,14 +133,14 @@ struct vt_stream_along {
       VT_UNROLL
       for (int at = 0; at < ring::STEP; at += 4) {
         float w[4][V];
-        vt_gemm_get(columns + r.lane() * ring::PITCH + at, &w[0][0]);
+        vt_gemm_load_16(columns + r.lane() * ring::PITCH + at, &w[0][0]);
         vt_stream_multiply<ROWS, V>(x + k + at, w, p);
       }
     });
   }
 };
 
-/* The rows, of which every k of the block is there; those that are not are as the last one. */
+/* Copies the rows' 256 k of this block to shared memory; rows beyond the last repeat it. */
 template <int ROWS, int PITCH>
 VT_GPU_FN void vt_stream_rows(const vt_gpu_gemm &g, const float *a, float *x) {
   const int each = g.a.by_k && g.a.wide ? 4 : 1;
@@ -149,29 +149,30 @@ VT_GPU_FN void vt_stream_rows(const vt_gpu_gemm &g, const float *a, float *x) {
     const int i = e / VT_GPU_BLOCK, k = e % VT_GPU_BLOCK;
     const float *from = a + min(i, (int)g.m - 1) * g.a.across + k * g.a.along;
     if (each == 4) {
-      vt_ahead_16(x + i * PITCH + k, from, true);
+      vt_async_copy_16(x + i * PITCH + k, from, true);
     } else {
-      vt_ahead_4(x + i * PITCH + k, from, true);
+      vt_async_copy_4(x + i * PITCH + k, from, true);
     }
   }
-  vt_ahead_close();
+  vt_async_close_group();
 }
 
-template <template <int> class Way, int ROWS, class End>
+template <template <int> class Reader, int ROWS, class End>
 VT_GPU_FN void vt_stream(const vt_gpu_gemm &g, const End &end) {
-  typedef Way<ROWS> way;
-  enum { V = way::V, GROUPS = 4 / ROWS }; /* of parts, which are added in the end */
-  const vt_few_here h = vt_few_place<way::BY_K != 0, V * VT_STREAM_T>(g);
+  typedef Reader<ROWS> reader;
+  /* groups of slices that are loaded ahead for the final sum */
+  enum { V = reader::V, GROUPS = 4 / ROWS };
+  const vt_skinny_block h = vt_skinny_place<reader::BY_K != 0, V * VT_STREAM_T>(g);
   float *x = vt_shared<float>(), p[ROWS][V] = {};
-  way s;
-  vt_stream_rows<ROWS, VT_GPU_BLOCK>(g, vt_few_a(g, h), x);
-  s.begin(g.b, vt_few_b(g, h), h, x + ROWS * VT_GPU_BLOCK);
-  vt_ahead_wait<way::SENT>();
+  reader s;
+  vt_stream_rows<ROWS, VT_GPU_BLOCK>(g, vt_skinny_a(g, h), x);
+  s.begin(g.b, vt_skinny_b(g, h), h, x + ROWS * VT_GPU_BLOCK);
+  vt_async_wait<reader::SENT>();
   __syncthreads();
   s.run(x, p);
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) VT_UNROLL
-  for (int c = 0; c < V; c++) vt_few_give(g, h, r, s.column(c), p[r][c], end);
-  vt_few_end<GROUPS, ROWS>(g, h, end);
+  for (int c = 0; c < V; c++) vt_skinny_store(g, h, r, s.column(c), p[r][c], end);
+  vt_skinny_sum_slices<GROUPS, ROWS>(g, h, end);
 }
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_sums.cuh - the order T, an element at a time: sums of what units left, and whole products
- * with absent ones among them. */
+ * gpu_sums.cuh - the order T, one element at a time: sums of the partial results of slices of k,
+ * and masked products. */
 #ifndef VT_GPU_SUMS_CUH
 #define VT_GPU_SUMS_CUH
 #include "gpu_gemm.cuh"
 
-/* T as a stream. Level l has the sum of complete groups of 8^l, each a chain from +0, and such a
- * chain is never -0: adding it to an empty one leaves it as it is. 8^11 blocks are 2^41 products.
- */
+/* Streaming state of T. Level l holds the sum of complete groups of 8^l, which starts at +0 and is
+ * never -0; so adding it to an empty level gives it unchanged. 8^11 blocks are 2^41 products. */
 template <class E, int LEVELS = 12>
 struct vt_sums {
   E t[LEVELS];
@@ -38,12 +37,12 @@ struct vt_sums {
   }
 };
 
-/* Sums of parts, of which a result has `count`, less than 8^6, `apart` from one another. There are
- * N results, `next` from one another, and the first `there` of them are wanted. GROUPS groups of 8
- * parts are read together, and then added one by one. */
+/* Adds the partial results of slices: a result has `count` of them, less than 8^6, `step` elements
+ * from each other. There are N results, `next` elements from each other, of which the first `there`
+ * are wanted. GROUPS groups of 8 partial results are loaded together and then added one by one. */
 template <int GROUPS, int N, class E>
-VT_GPU_FN void vt_parts_sums(const E *p, int64_t count, int64_t apart, int64_t next, int there,
-                             E (&sum)[N]) {
+VT_GPU_FN void vt_sum_partials(const E *p, int64_t count, int64_t step, int64_t next, int there,
+                               E (&sum)[N]) {
   enum { AHEAD = GROUPS * VT_GPU_GROUP };
   vt_sums<E, 5> groups[N];
   VT_UNROLL
@@ -52,7 +51,7 @@ VT_GPU_FN void vt_parts_sums(const E *p, int64_t count, int64_t apart, int64_t n
     const int here = (int)min(count - first, (int64_t)AHEAD);
     E v[AHEAD][N];
     VT_UNROLL
-    for (int c = 0; c < AHEAD; c++, p += apart) VT_UNROLL
+    for (int c = 0; c < AHEAD; c++, p += step) VT_UNROLL
     for (int i = 0; i < N; i++) v[c][i] = c < here && i < there ? p[i * next] : (E)0;
     VT_UNROLL
     for (int i = 0; i < N; i++) VT_UNROLL
@@ -68,11 +67,11 @@ VT_GPU_FN void vt_parts_sums(const E *p, int64_t count, int64_t apart, int64_t n
   for (int i = 0; i < N; i++) sum[i] = groups[i].end();
 }
 
-/* Result (i, j) of product z, with its bias, to where the product is stored or to its tail. */
+/* Adds the bias to result (i, j) of product z and stores it, or passes it to the epilogue. */
 template <class E, class End>
 VT_GPU_FN void vt_sum_store(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t j, E p,
                             const End &end) {
-  p = vt_gemm_add((E)0, p); /* it may be -0, which no sum is */
+  p = vt_gemm_add((E)0, p); /* p may be -0, but a sum that starts at +0 never is */
   if (g.bias != nullptr) {
     const int64_t group = g.bias_group == 0 ? 0 : z % g.dim[g.rank - 1];
     const E *bias = (const E *)g.bias + group * g.bias_group;
@@ -83,26 +82,25 @@ VT_GPU_FN void vt_sum_store(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t 
     end.find(g, z, begin);
     end.put(vt_epilogue_here<E, 1, 1>{&p, begin, {i}, {j}, {1}});
   } else {
-    E *y = (E *)g.y + vt_gemm_product_of(g, g.y_step, z);
+    E *y = (E *)g.y + vt_gemm_offset_of(g, g.y_step, z);
     y[i * g.y_row + j * g.y_column] = p;
   }
 }
 
-/* A product whose units lie in `part`. */
+/* Adds the partial results in `partials` of all results of a product. */
 template <class E, class End>
-VT_GPU_FN void vt_parts(const vt_gpu_gemm &g, const End &end) {
-  const int64_t count = (g.k + g.unit - 1) / g.unit;
-  for (int64_t e = vt_gpu_first(); e < g.y_unit; e += vt_gpu_grid_stride()) {
+VT_GPU_FN void vt_sum_slices(const vt_gpu_gemm &g, const End &end) {
+  const int64_t count = (g.k + g.slice - 1) / g.slice;
+  for (int64_t e = vt_gpu_first(); e < g.y_slice; e += vt_gpu_grid_stride()) {
     const int64_t r = e / g.n, j = e - r * g.n, z = g.products == 1 ? 0 : r / g.m;
     E y[1];
-    vt_parts_sums<1>((const E *)g.part + e, count, g.y_unit, 0, 1, y);
+    vt_sum_partials<1>((const E *)g.partials + e, count, g.y_slice, 0, 1, y);
     vt_sum_store(g, z, r - z * g.m, j, y[0], end);
   }
 }
 
-/* Whether all of `all` blocks have come here and this one is the last: what the others wrote before
- * is then seen by every thread of it. `arrived` is 0 before the first has come and after the last.
- */
+/* Returns true in the block that arrives last of `all`. Its threads then see what the other blocks
+ * wrote before. `arrived` is 0 before the first block and after the last one. */
 VT_GPU_FN bool vt_is_last(uint32_t *arrived, uint32_t all) {
   __shared__ uint32_t before;
   __syncthreads();
@@ -115,7 +113,7 @@ VT_GPU_FN bool vt_is_last(uint32_t *arrived, uint32_t all) {
   return before == all - 1;
 }
 
-/* An absent k keeps its place in the numbering, and its product is not formed. */
+/* Masked dot product in the order D. A masked k keeps its number, but its product is skipped. */
 template <class E>
 VT_GPU_FN E vt_masked_dot(const vt_gpu_masked &a, const E *x, const E *w, const uint8_t *present) {
   vt_sums<E> sums;
@@ -137,10 +135,10 @@ VT_GPU_FN void vt_masked(const vt_gpu_masked &a) {
   const int64_t all = g.products * g.m * g.n;
   for (int64_t e = vt_gpu_first(); e < all; e += vt_gpu_grid_stride()) {
     const int64_t r = e / g.n, j = e - r * g.n, z = r / g.m, i = r - z * g.m;
-    const E *x = (const E *)g.a.data + vt_gemm_product(g, g.a.step, z) + i * g.a.across;
-    const E *w = (const E *)g.b.data + vt_gemm_product(g, g.b.step, z) + j * g.b.across;
-    const uint8_t *present = a.present + vt_gemm_product(g, a.p_step, z) + i * a.p_row;
-    E *y = (E *)g.y + vt_gemm_product(g, g.y_step, z);
+    const E *x = (const E *)g.a.data + vt_gemm_product_offset(g, g.a.step, z) + i * g.a.across;
+    const E *w = (const E *)g.b.data + vt_gemm_product_offset(g, g.b.step, z) + j * g.b.across;
+    const uint8_t *present = a.present + vt_gemm_product_offset(g, a.p_step, z) + i * a.p_row;
+    E *y = (E *)g.y + vt_gemm_product_offset(g, g.y_step, z);
     y[i * g.y_row + j * g.y_column] = vt_masked_dot(a, x, w, present);
   }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * host_test.h - for tests that open a device by themselves: a host with memory and a voice. */
+ * host_test.h - a host for tests that open a device themselves: it allocates memory and prints
+ * messages. */
 #ifndef VT_HOST_TEST_H
 #define VT_HOST_TEST_H
 #include <stdio.h>

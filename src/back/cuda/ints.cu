@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ints.cu - contractions of i8 and u8, a thread a result: whatever the strides and sizes are.
+// ints.cu - contractions of i8 and u8 with any strides and sizes, one thread per result.
 #include "gpu_ints.cuh"
 #include "gpu_ints.h"
 #include "gpu_direct_conv.cuh"
@@ -10,10 +10,10 @@ VT_KERNEL(ints_each, vt_gpu_ints, 256) {
   for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_grid_stride()) {
     const int64_t product = i / each, row = i % each / a.n, column = i % a.n;
     int64_t at[3];
-    vt_places<3>(a.lead, product, at);
+    vt_offsets<3>(a.lead, product, at);
     const int32_t zb = vt_ints_zero(a.zb, column * a.zb_step, a.b_flip);
     int64_t pa = at[1] + row * a.a_row, pb = at[2] + column * a.b_column;
-    uint32_t sum = vt_ints_bias(a.bias, column * a.bias_step);  // it wraps
+    uint32_t sum = vt_ints_bias(a.bias, column * a.bias_step);  // unsigned, because it may wrap
     for (int64_t k = 0; k < a.k; k++, pa += a.a_step, pb += a.b_step)
       sum +=
           (uint32_t)((vt_ints_at(a.a, pa, a.a_flip) - za) * (vt_ints_at(a.b, pb, a.b_flip) - zb));
@@ -23,7 +23,7 @@ VT_KERNEL(ints_each, vt_gpu_ints, 256) {
 
 template <class I>
 VT_GPU_FN void conv_int(const vt_gpu_direct_conv_int &a) {
-  const vt_gpu_direct_conv &s = a.slide;
+  const vt_gpu_direct_conv &s = a.conv;
   const int64_t total = vt_direct_conv_total(s);
   const int32_t zx = vt_ints_zero(a.x_zero, 0, a.x_flip);
   for (int64_t i = vt_gpu_first(); i < total; i += vt_gpu_grid_stride()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lookup.cu - places that an index names. What lies outside is noted, and read as place 0: a run
-// with such an index gives an error and no result.
+// lookup.cu - gathers, the positions of scatters, and nonzero. An index out of range is reported by
+// index_check and read as position 0 here: a run with such an index returns an error and no result.
 #include "gpu_words.cuh"
 #include "gpu_scan.cuh"
 #include "gpu_lookup.h"
@@ -12,9 +12,9 @@ VT_GPU_FN int64_t index_at(const vt_gpu_lookup &l, int64_t at) {
   return l.wide ? ((const int64_t *)l.index)[at] : (int64_t)((const int32_t *)l.index)[at];
 }
 
-VT_GPU_FN int64_t looked_up(const vt_gpu_lookup &l, int64_t at) {
+VT_GPU_FN int64_t position_of(const vt_gpu_lookup &l, int64_t at) {
   int64_t place = 0;
-  for (unsigned i = 0; i < l.depth; i++, at += l.apart) {
+  for (unsigned i = 0; i < l.depth; i++, at += l.coordinate_step) {
     const int64_t x = index_at(l, at);
     if ((uint64_t)x < (uint64_t)l.limit[i]) place += x * l.stride[i];
   }
@@ -24,7 +24,7 @@ VT_GPU_FN int64_t looked_up(const vt_gpu_lookup &l, int64_t at) {
 VT_KERNEL(index_check, vt_gpu_check, 256) {
   for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[1];
-    vt_places<1>(a.walk, i, at);
+    vt_offsets<1>(a.walk, i, at);
     const int64_t limit = a.lookup.limit[a.lookup.depth == 1 ? 0 : i % a.lookup.depth];
     if ((uint64_t)index_at(a.lookup, at[0]) >= (uint64_t)limit)
       atomicMin(&a.fault->pending, (unsigned long long)i);
@@ -37,8 +37,8 @@ template <class T>
 VT_GPU_FN void gather(const vt_gpu_gather &a) {
   for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[3];
-    vt_places<3>(a.walk, i, at);
-    ((T *)a.to)[at[0]] = ((const T *)a.from)[at[1] + looked_up(a.lookup, at[2])];
+    vt_offsets<3>(a.walk, i, at);
+    ((T *)a.to)[at[0]] = ((const T *)a.from)[at[1] + position_of(a.lookup, at[2])];
   }
 }
 
@@ -53,8 +53,8 @@ VT_KERNEL(gather_16, vt_gpu_gather, 256) { gather<uint4>(a); }
 VT_KERNEL(scatter_find, vt_gpu_find, 256) {
   for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
-    vt_places<2>(a.walk, i, at);
-    const uint64_t place = (uint64_t)(at[0] + looked_up(a.lookup, at[1]));
+    vt_offsets<2>(a.walk, i, at);
+    const uint64_t place = (uint64_t)(at[0] + position_of(a.lookup, at[1]));
     if (a.wide) {
       vt_gpu_record *r = (vt_gpu_record *)a.records + i;
       r->key = place;
@@ -65,24 +65,24 @@ VT_KERNEL(scatter_find, vt_gpu_find, 256) {
   }
 }
 
-// ---- what is not 0 ----
+// ---- nonzero elements ----
 
 template <class T>
-VT_GPU_FN bool is_listed(const vt_gpu_list &a, int64_t i) {
+VT_GPU_FN bool is_nonzero(const vt_gpu_list &a, int64_t i) {
   int64_t at[1];
   if (i >= a.walk.n) return false;
-  vt_places<1>(a.walk, i, at);
+  vt_offsets<1>(a.walk, i, at);
   return (((const T *)a.x)[at[0]] & (T)a.mask) != 0;
 }
 
-enum { LISTED_EACH = VT_GPU_LISTED / VT_SCANNED };  // neighbours that a thread looks at
+enum { LISTED_EACH = VT_GPU_LISTED / VT_SCANNED };  // contiguous elements per thread
 
-// A bit for each of this thread's elements.
+// Bit k is set if element k of this thread is nonzero.
 template <class T>
-VT_GPU_FN unsigned listed(const vt_gpu_list &a, int64_t block) {
+VT_GPU_FN unsigned nonzero_bits(const vt_gpu_list &a, int64_t block) {
   const int64_t first = block * VT_GPU_LISTED + threadIdx.x * LISTED_EACH;
   unsigned bits = 0;
-  for (int k = 0; k < LISTED_EACH; k++) bits |= (unsigned)is_listed<T>(a, first + k) << k;
+  for (int k = 0; k < LISTED_EACH; k++) bits |= (unsigned)is_nonzero<T>(a, first + k) << k;
   return bits;
 }
 
@@ -90,13 +90,13 @@ template <class T>
 VT_GPU_FN void list_count(const vt_gpu_list &a, uint64_t *warps) {
   for (int64_t b = blockIdx.x; b * VT_GPU_LISTED < a.walk.n; b += gridDim.x) {
     uint64_t all;
-    vt_scan_block((uint64_t)__popc(listed<T>(a, b)), warps, &all);
+    vt_scan_block((uint64_t)__popc(nonzero_bits<T>(a, b)), warps, &all);
     if (threadIdx.x == 0) a.before[b] = (int64_t)all;
     __syncthreads();
   }
 }
 
-// Element i of x is row `row` of the places.
+// Writes the coordinates of element i of x to row `row` of the result.
 VT_GPU_FN void list_place(const vt_gpu_list &a, int64_t row, int64_t i) {
   for (int r = (int)a.rank - 1; r >= 0; r--) {
     const int64_t up = i / a.dim[r];
@@ -106,9 +106,9 @@ VT_GPU_FN void list_place(const vt_gpu_list &a, int64_t row, int64_t i) {
 }
 
 template <class T>
-VT_GPU_FN void list(const vt_gpu_list &a, uint64_t *warps) {
+VT_GPU_FN void list_nonzero(const vt_gpu_list &a, uint64_t *warps) {
   for (int64_t b = blockIdx.x; b * VT_GPU_LISTED < a.walk.n; b += gridDim.x) {
-    const unsigned bits = listed<T>(a, b);
+    const unsigned bits = nonzero_bits<T>(a, b);
     const int64_t first = b * VT_GPU_LISTED + threadIdx.x * LISTED_EACH;
     uint64_t all;
     int64_t row = a.before[b] + (int64_t)vt_scan_block((uint64_t)__popc(bits), warps, &all);
@@ -128,14 +128,14 @@ VT_GPU_FN void list(const vt_gpu_list &a, uint64_t *warps) {
   }                                                    \
   VT_KERNEL(nonzero_list_##bytes, vt_gpu_list, 256) {  \
     __shared__ uint64_t warps[VT_SCANNED / 32];        \
-    list<T>(a, warps);                                 \
+    list_nonzero<T>(a, warps);                         \
   }
 LIST(1, uint8_t)
 LIST(2, uint16_t)
 LIST(4, uint32_t)
 LIST(8, uint64_t)
 
-// The rows behind the last place.
+// Writes -1 to the rows after the last nonzero element.
 VT_KERNEL(nonzero_rest, vt_gpu_list, 256) {
   for (int64_t i = vt_gpu_first(); i < a.bound * a.rank; i += vt_gpu_grid_stride()) {
     const int64_t row = i / a.rank;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// map.cu - one pointwise step over floating types: the rows of maps.def that are formulas, and
-// selections.
+// map.cu - pointwise kernels for floating types: the rows of maps.def that are formulas, and
+// `select`.
 #define VT_GPU_WITHOUT_FUN
 #include "gpu_map.cuh"
 #include "map_run.cuh"
@@ -14,15 +14,15 @@
 #include "maps.def"
 #undef VT_MAP
 
-// which ? a : b, by the bytes of an element.
+// a ? b : c, by the number of bytes of an element.
 template <class T>
-struct choice {
+struct select_by {
   typedef uint8_t A;
   typedef T B, C, R;
   static constexpr int N = 3;
   VT_GPU_FN R at(A a, B b, C c) { return a != 0 ? b : c; }
 };
-VT_KERNEL(map_choice_1, vt_gpu_map, VT_MAP_THREADS) { vt_map<choice<uint8_t>>::run(a); }
-VT_KERNEL(map_choice_2, vt_gpu_map, VT_MAP_THREADS) { vt_map<choice<uint16_t>>::run(a); }
-VT_KERNEL(map_choice_4, vt_gpu_map, VT_MAP_THREADS) { vt_map<choice<uint32_t>>::run(a); }
-VT_KERNEL(map_choice_8, vt_gpu_map, VT_MAP_THREADS) { vt_map<choice<uint64_t>>::run(a); }
+VT_KERNEL(map_choice_1, vt_gpu_map, VT_MAP_THREADS) { vt_map<select_by<uint8_t>>::run(a); }
+VT_KERNEL(map_choice_2, vt_gpu_map, VT_MAP_THREADS) { vt_map<select_by<uint16_t>>::run(a); }
+VT_KERNEL(map_choice_4, vt_gpu_map, VT_MAP_THREADS) { vt_map<select_by<uint32_t>>::run(a); }
+VT_KERNEL(map_choice_8, vt_gpu_map, VT_MAP_THREADS) { vt_map<select_by<uint64_t>>::run(a); }

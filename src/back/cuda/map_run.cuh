@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * map_run.cuh - one pointwise formula over whole tensors: what every kernel of map.cu, fun.cu and
- * their like is. A formula is a struct F: the types A, B, C of its operands and R of its result, N
- * operands, and F::at(a, b, c). */
+ * map_run.cuh - the body of every kernel of map.cu, fun.cu, cast.cu and map_whole.cu: one pointwise
+ * formula over whole tensors. A formula is a struct F with the types A, B, C of its operands, R of
+ * its result, N operands, and F::at(a, b, c). */
 #ifndef VT_MAP_RUN_CUH
 #define VT_MAP_RUN_CUH
 #include "gpu_words.cuh"
@@ -15,7 +15,7 @@ struct alignas(sizeof(T) * G) vt_map_group {
 };
 
 template <class T, int G>
-VT_GPU_FN vt_map_group<T, G> vt_map_load(const void *from, int64_t at, bool one) {
+VT_GPU_FN vt_map_group<T, G> vt_map_load_group(const void *from, int64_t at, bool one) {
   const T *p = (const T *)from + at;
   if (!one) return *(const vt_map_group<T, G> *)p;
   vt_map_group<T, G> x;
@@ -36,7 +36,7 @@ struct vt_map {
   typedef vt_map_group<typename F::C, G> group_c;
   typedef vt_map_group<typename F::R, G> group_r;
 
-  /* The element of each operand at its place. The result may lie over an operand. */
+  /* Computes one element. The result may alias an operand. */
   VT_GPU_FN void element(const vt_gpu_map &m, const int64_t (&at)[F::N + 1]) {
     typename F::A a = ((const typename F::A *)m.from[0])[at[1]];
     typename F::B b = 0;
@@ -47,18 +47,18 @@ struct vt_map {
   }
 
   VT_GPU_FN void group(const vt_gpu_map &m, const int64_t (&at)[F::N + 1]) {
-    const group_a a = vt_map_load<typename F::A, G>(m.from[0], at[1], m.one & 1);
+    const group_a a = vt_map_load_group<typename F::A, G>(m.from[0], at[1], m.one & 1);
     group_b b = {};
     group_c c = {};
     group_r y;
-    if constexpr (F::N > 1) b = vt_map_load<typename F::B, G>(m.from[1], at[2], m.one & 2);
-    if constexpr (F::N > 2) c = vt_map_load<typename F::C, G>(m.from[2], at[3], m.one & 4);
+    if constexpr (F::N > 1) b = vt_map_load_group<typename F::B, G>(m.from[1], at[2], m.one & 2);
+    if constexpr (F::N > 2) c = vt_map_load_group<typename F::C, G>(m.from[2], at[3], m.one & 4);
     VT_UNROLL
     for (int k = 0; k < G; k++) y.v[k] = F::at(a.v[k], b.v[k], c.v[k]);
     *(group_r *)((typename F::R *)m.to + at[0]) = y;
   }
 
-  /* Behind the last group, where there is one axis. */
+  /* Offsets of element i after the last group; the walk has one axis then. */
   VT_GPU_FN void rest(const vt_gpu_map &m, int64_t i, int64_t (&at)[F::N + 1]) {
     VT_UNROLL
     for (int k = 0; k <= F::N; k++)
@@ -67,12 +67,12 @@ struct vt_map {
 
   VT_GPU_FN void run(const vt_gpu_map &m) {
     const int64_t n = m.walk.n, all = n + m.rest;
-    /* what there is to gain is inside of a group */
+    /* not unrolled: parallelism within a group is enough */
     VT_LOOP
     for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_grid_stride()) {
       int64_t at[F::N + 1];
       if (i < n)
-        vt_places<F::N + 1>(m.walk, i, at);
+        vt_offsets<F::N + 1>(m.walk, i, at);
       else
         rest(m, i - n, at);
       if (m.grouped && i < n)
@@ -83,7 +83,7 @@ struct vt_map {
   }
 };
 
-/* ---- formulas by the names of gpu_map.cuh ---- */
+/* ---- formulas, named as in gpu_map.cuh ---- */
 
 #define VT_TYPE_f32 float
 #define VT_TYPE_f64 double

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map_whole.cu - one pointwise step over integers and truth values: the rows of maps.def.
+// map_whole.cu - pointwise kernels for integers and bool: the rows of maps.def.
 #define VT_GPU_WITHOUT_FUN
 #include "gpu_map.cuh"
 #include "map_run.cuh"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// move.cu - elements from one place to another.
+// move.cu - kernels that move elements: copy, transpose, reshape, pad, tile, iota.
 #include "gpu_words.cuh"
 #include "gpu_copy.h"
 #include "gpu_fill.h"
@@ -10,7 +10,7 @@ template <class T>
 VT_GPU_FN void copy(const vt_gpu_copy &a) {
   for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
-    vt_places<2>(a.walk, i, at);
+    vt_offsets<2>(a.walk, i, at);
     ((T *)a.to)[at[0]] = ((const T *)a.from)[at[1]];
   }
 }
@@ -21,11 +21,12 @@ VT_KERNEL(copy_4, vt_gpu_copy, 256) { copy<uint32_t>(a); }
 VT_KERNEL(copy_8, vt_gpu_copy, 256) { copy<uint64_t>(a); }
 VT_KERNEL(copy_16, vt_gpu_copy, 256) { copy<uint4>(a); }
 
-// ---- planes turned over: read along rows, written along columns, through shared memory ----
+// ---- transposes: read along rows, written along columns, through shared memory ----
 
-enum { LINES = 256 / VT_GPU_TRANSPOSE_TILE };  // that the threads of a block have at a time
+// lines of a tile that the threads of a block access at a time
+enum { LINES = 256 / VT_GPU_TRANSPOSE_TILE };
 
-// A square of a plane, its first row and column.
+// A square of a plane: its first row and column, and the offsets of the plane in both tensors.
 typedef struct square {
   int64_t row, column, to, from;
 } square;
@@ -35,13 +36,13 @@ VT_GPU_FN square square_of(const vt_gpu_transpose &a, int64_t i) {
   const int64_t down = (a.rows + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE;
   const int64_t plane = i / (across * down), rest = i - plane * across * down;
   int64_t at[2];
-  vt_places<2>(a.walk, plane, at);
+  vt_offsets<2>(a.walk, plane, at);
   return {rest / across * VT_GPU_TRANSPOSE_TILE, rest % across * VT_GPU_TRANSPOSE_TILE, at[0],
           at[1]};
 }
 
 template <class T>
-VT_GPU_FN void turn(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_TILE + 1]) {
+VT_GPU_FN void transpose(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_TILE + 1]) {
   const int64_t across = (a.columns + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE;
   const int64_t n =
       a.walk.n * across * ((a.rows + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE);
@@ -62,24 +63,24 @@ VT_GPU_FN void turn(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_TILE +
   }
 }
 
-#define TURN(name, T)                                                    \
+#define TRANSPOSE(name, T)                                               \
   VT_KERNEL(name, vt_gpu_transpose, 256) {                               \
     __shared__ T tile[VT_GPU_TRANSPOSE_TILE][VT_GPU_TRANSPOSE_TILE + 1]; \
-    turn<T>(a, tile);                                                    \
+    transpose<T>(a, tile);                                               \
   }
-TURN(turn_1, uint8_t)
-TURN(turn_2, uint16_t)
-TURN(turn_4, uint32_t)
-TURN(turn_8, uint64_t)
+TRANSPOSE(transpose_1, uint8_t)
+TRANSPOSE(transpose_2, uint16_t)
+TRANSPOSE(transpose_4, uint32_t)
+TRANSPOSE(transpose_8, uint64_t)
 
-// ---- two shapes ----
+// ---- reshapes ----
 
 template <class T>
 VT_GPU_FN void reshape(const vt_gpu_reshape &a) {
   for (int64_t i = vt_gpu_first(); i < a.to_walk.n; i += vt_gpu_grid_stride()) {
     int64_t to[1], from[1];
-    vt_places<1>(a.to_walk, i, to);
-    vt_places<1>(a.from_walk, i, from);
+    vt_offsets<1>(a.to_walk, i, to);
+    vt_offsets<1>(a.from_walk, i, from);
     ((T *)a.to)[to[0]] = ((const T *)a.from)[from[0]];
   }
 }
@@ -89,7 +90,7 @@ VT_KERNEL(reshape_2, vt_gpu_reshape, 256) { reshape<uint16_t>(a); }
 VT_KERNEL(reshape_4, vt_gpu_reshape, 256) { reshape<uint32_t>(a); }
 VT_KERNEL(reshape_8, vt_gpu_reshape, 256) { reshape<uint64_t>(a); }
 
-// ---- x in a frame, and x again and again ----
+// ---- pad and tile ----
 
 template <class T>
 VT_GPU_FN void pad(const vt_gpu_pad &a) {
@@ -131,28 +132,28 @@ VT_KERNEL(tile_2, vt_gpu_pad, 256) { tile<uint16_t>(a); }
 VT_KERNEL(tile_4, vt_gpu_pad, 256) { tile<uint32_t>(a); }
 VT_KERNEL(tile_8, vt_gpu_pad, 256) { tile<uint64_t>(a); }
 
-// ---- numbers ----
+// ---- iota, and one value ----
 
-VT_GPU_FN void number(int64_t i, int32_t *to) { *to = (int32_t)(uint32_t)(uint64_t)i; }
-VT_GPU_FN void number(int64_t i, int64_t *to) { *to = i; }
-VT_GPU_FN void number(int64_t i, float *to) { *to = __ll2float_rn(i); }
-VT_GPU_FN void number(int64_t i, double *to) { *to = __ll2double_rn(i); }
+VT_GPU_FN void convert(int64_t i, int32_t *to) { *to = (int32_t)(uint32_t)(uint64_t)i; }
+VT_GPU_FN void convert(int64_t i, int64_t *to) { *to = i; }
+VT_GPU_FN void convert(int64_t i, float *to) { *to = __ll2float_rn(i); }
+VT_GPU_FN void convert(int64_t i, double *to) { *to = __ll2double_rn(i); }
 
 template <class T>
-VT_GPU_FN void count(const vt_gpu_count &a) {
+VT_GPU_FN void iota(const vt_gpu_count &a) {
   for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
-    vt_places<2>(a.walk, i, at);
-    number(at[1], (T *)a.to + at[0]);
+    vt_offsets<2>(a.walk, i, at);
+    convert(at[1], (T *)a.to + at[0]);
   }
 }
 
-VT_KERNEL(iota_i32, vt_gpu_count, 256) { count<int32_t>(a); }
-VT_KERNEL(iota_i64, vt_gpu_count, 256) { count<int64_t>(a); }
-VT_KERNEL(iota_f32, vt_gpu_count, 256) { count<float>(a); }
-VT_KERNEL(iota_f64, vt_gpu_count, 256) { count<double>(a); }
+VT_KERNEL(iota_i32, vt_gpu_count, 256) { iota<int32_t>(a); }
+VT_KERNEL(iota_i64, vt_gpu_count, 256) { iota<int64_t>(a); }
+VT_KERNEL(iota_f32, vt_gpu_count, 256) { iota<float>(a); }
+VT_KERNEL(iota_f64, vt_gpu_count, 256) { iota<double>(a); }
 
-VT_KERNEL(put, vt_gpu_fill, 32) {
+VT_KERNEL(store_one, vt_gpu_fill, 32) {
   if (threadIdx.x != 0) return;
   if (a.bytes == 1) *(uint8_t *)a.to = (uint8_t)a.bits;
   if (a.bytes == 2) *(uint16_t *)a.to = (uint16_t)a.bits;

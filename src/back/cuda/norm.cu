@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// norm.cu - layer_norm and its like for rows on chip, and the parts of all norms for any tensor.
+// norm.cu - norms: layer_norm and others for rows in registers or shared memory, and the separate
+// kernels of norms for any tensor.
 //
 //   u = S(x)/n, or 0 when not centred;   d = x - u;   r = 1/sqrt(S(d*d)/n + eps);
-//   ((d*r) * gamma) + beta, each if it is there.
+//   ((d*r) * gamma) + beta, each if it is given.
 #include "gpu_rows.cuh"
 
 /* ---- rows in registers ---- */
 
-/* Where gamma and beta of a row begin. */
+/* Addresses of gamma and beta of a row. */
 struct affine {
   const float *gamma, *beta;
 };
 VT_GPU_FN affine affine_of(const vt_gpu_rows &a, int64_t line) {
   int64_t at[4];
-  vt_places<4>(a.lines, line, at);
+  vt_offsets<4>(a.lines, line, at);
   return affine{(const float *)a.gamma + at[2], (const float *)a.beta + at[3]};
 }
 
-/* Number i of the row has number i of gamma and beta, which like y begin with what is put. */
+/* Stores results with element i of gamma and beta for element i of the row; gamma, beta and y point
+ * to the first element to store. */
 template <bool BETA, int STEPS, class P>
-VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
-                         float *y, P there) {
-  const float *const g = vt_row_mine(gamma), *const b = vt_row_mine(beta);
-  float *const to = vt_row_mine(y);
+VT_GPU_FN void store_dense(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
+                           float *y, P there) {
+  const float *const g = vt_row_lane(gamma), *const b = vt_row_lane(beta);
+  float *const to = vt_row_lane(y);
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
     const int i = k * VT_GPU_LANES;
@@ -32,11 +34,12 @@ VT_GPU_FN void put_dense(const float (&d)[STEPS], float r, const float *gamma, c
   }
 }
 
-/* The same where there are registers for all of gamma and beta before anything is put. */
+/* Like store_dense, but loads gamma and beta before it stores anything; the caller has registers
+ * for that. */
 template <int STEPS, class P>
-VT_GPU_FN void put_ahead(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
-                         float *y, P there) {
-  float g[STEPS], b[STEPS], *const to = vt_row_mine(y);
+VT_GPU_FN void store_preloaded(const float (&d)[STEPS], float r, const float *gamma,
+                               const float *beta, float *y, P there) {
+  float g[STEPS], b[STEPS], *const to = vt_row_lane(y);
   vt_row_load<STEPS>(gamma, there, 0, g);
   if (beta != nullptr) vt_row_load<STEPS>(beta, there, 0, b);
   VT_UNROLL
@@ -46,14 +49,14 @@ VT_GPU_FN void put_ahead(const float (&d)[STEPS], float r, const float *gamma, c
   }
 }
 
-/* Elements share a number, those of a channel; or there is no gamma. `first` is where in the row
- * these are. */
+/* Stores results if several elements share a number of gamma, as those of a channel do, or if there
+ * is no gamma. `first` is the position of the elements in the row. */
 template <int STEPS, class P>
-VT_GPU_FN void put_shared(const vt_gpu_rows &a, affine f, const float (&d)[STEPS], float r,
-                          int64_t first, float *y, P there) {
+VT_GPU_FN void store_shared(const vt_gpu_rows &a, affine f, const float (&d)[STEPS], float r,
+                            int64_t first, float *y, P there) {
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
-    const int i = vt_row_at(k);
+    const int i = vt_row_element(k);
     const int64_t channel = (uint32_t)(first + i) / a.each;
     float to = d[k] * r;
     if (!there.at(k)) continue;
@@ -64,18 +67,19 @@ VT_GPU_FN void put_shared(const vt_gpu_rows &a, affine f, const float (&d)[STEPS
 }
 
 template <bool DENSE, int STEPS, class P>
-VT_GPU_FN void put_row(const vt_gpu_rows &a, affine f, const float (&d)[STEPS], float r,
-                       int64_t first, float *y, P there) {
+VT_GPU_FN void store_row(const vt_gpu_rows &a, affine f, const float (&d)[STEPS], float r,
+                         int64_t first, float *y, P there) {
   if (!DENSE) {
-    put_shared<STEPS>(a, f, d, r, first, y, there);
+    store_shared<STEPS>(a, f, d, r, first, y, there);
   } else if (a.beta != nullptr) {
-    put_dense<true>(d, r, f.gamma + first, f.beta + first, y, there);
+    store_dense<true>(d, r, f.gamma + first, f.beta + first, y, there);
   } else {
-    put_dense<false>(d, r, f.gamma + first, nullptr, y, there);
+    store_dense<false>(d, r, f.gamma + first, nullptr, y, there);
   }
 }
 
-/* Without a mean d is x - 0, which is x. Absent elements count +0. */
+/* Replaces v by d = v - u and adds the squares to s. Without a mean u is 0, and x - 0 is x. Absent
+ * elements count +0. */
 template <int STEPS, class P>
 VT_GPU_FN float centre(float (&v)[STEPS], float u, P there, float s) {
   VT_UNROLL
@@ -86,50 +90,51 @@ VT_GPU_FN float centre(float (&v)[STEPS], float u, P there, float s) {
   return s;
 }
 template <int STEPS>
-VT_GPU_FN float total(const float (&v)[STEPS], float s) {
+VT_GPU_FN float add_up(const float (&v)[STEPS], float s) {
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) s = s + v[k];
   return s;
 }
 
 template <int STEPS, int FULL, bool DENSE>
-VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, float *room) {
+VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, float *exchange) {
   typedef vt_reducer_sum<float> sum;
   const vt_present<FULL> there = {row.count};
   float v[STEPS], u = 0;
   vt_row_load<STEPS>(row.x, there, 0, v);
   if (a.centred)
-    u = vt_warps_sum(vt_lanes_join<sum>(total<STEPS>(v, 0)), warps, room) / __ll2float_rn(a.n);
-  const float q =
-      vt_warps_sum(vt_lanes_join<sum>(centre<STEPS>(v, u, there, 0)), warps, room + VT_GPU_LANES);
-  put_row<DENSE>(a, affine_of(a, row.line), v, vt_inverse_root<float>(q, a.n, a.eps), row.first,
-                 row.y, vt_present<0>{row.count}); /* so that not all of gamma is loaded at once */
+    u = vt_warps_sum(vt_lanes_join<sum>(add_up<STEPS>(v, 0)), warps, exchange) / __ll2float_rn(a.n);
+  const float q = vt_warps_sum(vt_lanes_join<sum>(centre<STEPS>(v, u, there, 0)), warps,
+                               exchange + VT_GPU_LANES);
+  store_row<DENSE>(a, affine_of(a, row.line), v, vt_inverse_root<float>(q, a.n, a.eps), row.first,
+                   /* with no FULL elements the compiler does not load all of gamma at once */
+                   row.y, vt_present<0>{row.count});
 }
 
-/* A warp for a row, of which all but the last quarter of a chunk is full. */
+/* One warp per row. All of the row except the last quarter of its steps is full. */
 template <int STEPS, bool DENSE>
 VT_GPU_FN void norm_warps(const vt_gpu_rows &a) {
-  const int64_t apart = vt_gpu_grid_stride() / VT_GPU_LANES;
-  for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += apart)
+  const int64_t warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
+  for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += warp_stride)
     norm_row<STEPS, STEPS - VT_ROW_QUARTER, DENSE>(a, vt_row_of(a, line, 0), 1, nullptr);
 }
-/* A block for a row. Without a mean the warps meet once a row, so the rooms of two rows take turns.
- */
+/* One thread block per row. Without a mean there is one barrier per row, so two rows alternate
+ * between two exchange buffers. */
 template <int FULL, bool DENSE>
-VT_GPU_FN void norm_chunks(const vt_gpu_rows &a, float *room) {
+VT_GPU_FN void norm_chunks(const vt_gpu_rows &a, float *exchange) {
   int turn = 0;
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x, turn = 1 - turn)
     norm_row<VT_GPU_LANES, FULL, DENSE>(a, vt_row_of(a, line, vt_warp()), vt_warps(),
-                                        room + turn * 2 * VT_GPU_LANES);
+                                        exchange + turn * 2 * VT_GPU_LANES);
 }
 
 template <bool DENSE>
-VT_GPU_FN void norm_whole(const vt_gpu_rows &a) {
-  __shared__ float room[4 * VT_GPU_LANES];
+VT_GPU_FN void norm_block_rows(const vt_gpu_rows &a) {
+  __shared__ float exchange[4 * VT_GPU_LANES];
   if (a.n % VT_GPU_CHUNK == 0) {
-    norm_chunks<VT_GPU_LANES, DENSE>(a, room);
+    norm_chunks<VT_GPU_LANES, DENSE>(a, exchange);
   } else {
-    norm_chunks<0, DENSE>(a, room);
+    norm_chunks<0, DENSE>(a, exchange);
   }
 }
 
@@ -137,49 +142,50 @@ VT_KERNEL(norm_8, vt_gpu_rows, 128) { norm_warps<8, true>(a); }
 VT_KERNEL(norm_16, vt_gpu_rows, 128) { norm_warps<16, true>(a); }
 VT_KERNEL(norm_24, vt_gpu_rows, 128) { norm_warps<24, true>(a); }
 VT_KERNEL(norm_32, vt_gpu_rows, 128) { norm_warps<32, true>(a); }
-VT_KERNEL_RESIDENT(norm_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 3) { norm_whole<true>(a); }
+VT_KERNEL_RESIDENT(norm_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 3) { norm_block_rows<true>(a); }
 VT_KERNEL(norm_shared_8, vt_gpu_rows, 128) { norm_warps<8, false>(a); }
 VT_KERNEL(norm_shared_16, vt_gpu_rows, 128) { norm_warps<16, false>(a); }
 VT_KERNEL(norm_shared_24, vt_gpu_rows, 128) { norm_warps<24, false>(a); }
 VT_KERNEL(norm_shared_32, vt_gpu_rows, 128) { norm_warps<32, false>(a); }
-VT_KERNEL(norm_shared_block, vt_gpu_rows, VT_GPU_ROW_THREADS) { norm_whole<false>(a); }
+VT_KERNEL(norm_shared_block, vt_gpu_rows, VT_GPU_ROW_THREADS) { norm_block_rows<false>(a); }
 
 /* ---- long rows ---- */
 
-enum { STRETCH = 8 }; /* elements of a lane at once */
+enum { SPAN = 8 }; /* elements per lane of a span */
 
-VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float *room) {
-  vt_row_sums<STRETCH>(a, t, row, room, [&](auto at, float s) {
-    float v[STRETCH];
+VT_GPU_FN void norm_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                         float *exchange) {
+  vt_row_sums<SPAN>(a, t, row, exchange, [&](auto at, float s) {
+    float v[SPAN];
     vt_row_span_load(at, row, t.kept, 0, v);
-    return total<STRETCH>(v, s);
+    return add_up<SPAN>(v, s);
   });
 }
 
 VT_GPU_FN void norm_squares(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float u,
-                            float *room) {
-  vt_row_sums<STRETCH>(a, t, row, room, [&](auto at, float s) {
-    float v[STRETCH];
+                            float *exchange) {
+  vt_row_sums<SPAN>(a, t, row, exchange, [&](auto at, float s) {
+    float v[SPAN];
     vt_row_span_load(at, row, t.kept, 0, v);
-    return centre<STRETCH>(v, u, at.there, s);
+    return centre<SPAN>(v, u, at.there, s);
   });
 }
 
 template <bool DENSE>
-VT_GPU_FN void norm_put(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float u,
-                        float r) {
+VT_GPU_FN void norm_store(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float u,
+                          float r) {
   const affine f = affine_of(a, row.line);
-  vt_row_stretches<STRETCH>(a, row, [&](auto at) {
+  vt_row_spans<SPAN>(a, row, [&](auto at) {
     const int64_t first = row.first + at.first;
-    float v[STRETCH];
+    float v[SPAN];
     vt_row_span_load(at, row, t.kept, 0, v);
     VT_UNROLL
-    for (int k = 0; k < STRETCH; k++) v[k] = v[k] - u;
+    for (int k = 0; k < SPAN; k++) v[k] = v[k] - u;
     if (DENSE) {
-      put_ahead(v, r, f.gamma + first, a.beta != nullptr ? f.beta + first : nullptr,
-                row.y + at.first, at.there);
+      store_preloaded(v, r, f.gamma + first, a.beta != nullptr ? f.beta + first : nullptr,
+                      row.y + at.first, at.there);
     } else {
-      put_shared<STRETCH>(a, f, v, r, first, row.y + at.first, at.there);
+      store_shared<SPAN>(a, f, v, r, first, row.y + at.first, at.there);
     }
   });
 }
@@ -189,22 +195,22 @@ VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
   const int chunks = vt_row_chunks(a.n);
   vt_team t = vt_team_of(a);
   int turn = 0;
-  for (int64_t line = t.first; line < a.lines.n; line += t.apart, turn ^= 1) {
+  for (int64_t line = t.first; line < a.lines.n; line += t.row_step, turn ^= 1) {
     const vt_row row = vt_team_row(a, t, line);
     float u = 0;
-    vt_row_keep(a, row, t.kept, 0);
+    vt_row_copy_in(a, row, t.kept, 0);
     if (a.centred) {
-      norm_sums(a, t, row, t.room + turn * chunks);
-      vt_team_meet(a, t.met);
-      u = vt_chunks_sum(t.room + turn * chunks, chunks) / __ll2float_rn(a.n);
+      norm_sums(a, t, row, t.exchange + turn * chunks);
+      vt_team_barrier(a, t.arrivals);
+      u = vt_chunks_sum(t.exchange + turn * chunks, chunks) / __ll2float_rn(a.n);
       turn ^= 1;
     }
-    norm_squares(a, t, row, u, t.room + turn * chunks);
-    vt_team_meet(a, t.met);
-    const float q = vt_chunks_sum(t.room + turn * chunks, chunks);
-    norm_put<DENSE>(a, t, row, u, vt_inverse_root<float>(q, a.n, a.eps));
+    norm_squares(a, t, row, u, t.exchange + turn * chunks);
+    vt_team_barrier(a, t.arrivals);
+    const float q = vt_chunks_sum(t.exchange + turn * chunks, chunks);
+    norm_store<DENSE>(a, t, row, u, vt_inverse_root<float>(q, a.n, a.eps));
   }
-  vt_team_part(a, t.met);
+  vt_team_leave(a, t.arrivals);
 }
 VT_KERNEL(norm_long, vt_gpu_rows, VT_GPU_LONG_THREADS) { norm_long_rows<true>(a); }
 VT_KERNEL(norm_shared_long, vt_gpu_rows, VT_GPU_LONG_THREADS) { norm_long_rows<false>(a); }
@@ -214,11 +220,12 @@ VT_KERNEL(norm_shared_long, vt_gpu_rows, VT_GPU_LONG_THREADS) { norm_long_rows<f
 template <class T>
 VT_GPU_FN void norm_out(const vt_gpu_rows &a) {
   for (int64_t i = vt_gpu_first(); i < a.lines.n * a.n; i += vt_gpu_grid_stride()) {
-    const int64_t up = a.beside ? i / a.lines.n : i / a.n;
-    const int64_t line = a.beside ? i - up * a.lines.n : up, k = a.beside ? up : i - up * a.n;
+    const int64_t up = a.interleaved ? i / a.lines.n : i / a.n;
+    const int64_t line = a.interleaved ? i - up * a.lines.n : up,
+                  k = a.interleaved ? up : i - up * a.n;
     int64_t at[4], along[4];
-    vt_places<4>(a.lines, line, at);
-    vt_places<4>(a.along, k, along);
+    vt_offsets<4>(a.lines, line, at);
+    vt_offsets<4>(a.along, k, along);
     const T x = ((const T *)a.x)[at[0] + along[0]];
     const T d = a.shift == nullptr ? x : x - ((const T *)a.shift)[line];
     T y = d * ((const T *)a.scale)[line];
@@ -230,16 +237,16 @@ VT_GPU_FN void norm_out(const vt_gpu_rows &a) {
 VT_KERNEL(norm_out_f32, vt_gpu_rows, 256) { norm_out<float>(a); }
 VT_KERNEL(norm_out_f64, vt_gpu_rows, 256) { norm_out<double>(a); }
 
-/* S(d*d) of each line becomes r; the running statistics of batch_norm are moved on before:
+/* Turns S(d*d) of each line into r. For batch_norm it first updates the running statistics:
  * (keep*old) + (weight*new). */
 template <class T>
-VT_GPU_FN void norm_ends(const vt_gpu_ends &a) {
+VT_GPU_FN void norm_factors(const vt_gpu_line_factors &a) {
   const T weight = (T)a.weight, keep = (T)(1.0 - a.weight);
   for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
     T *sum = (T *)a.sum + line;
     if (a.mean != nullptr) {
       int64_t at[4];
-      vt_places<4>(a.lines, line, at);
+      vt_offsets<4>(a.lines, line, at);
       const T spread = *sum / vt_lane_of<T>::count(a.n - 1);
       ((T *)a.new_mean)[at[1]] =
           (keep * ((const T *)a.mean)[at[0]]) + (weight * ((const T *)a.shift)[line]);
@@ -248,5 +255,5 @@ VT_GPU_FN void norm_ends(const vt_gpu_ends &a) {
     *sum = vt_inverse_root<T>(*sum, a.n, a.eps);
   }
 }
-VT_KERNEL(norm_ends_f32, vt_gpu_ends, 128) { norm_ends<float>(a); }
-VT_KERNEL(norm_ends_f64, vt_gpu_ends, 128) { norm_ends<double>(a); }
+VT_KERNEL(norm_factors_f32, vt_gpu_line_factors, 128) { norm_factors<float>(a); }
+VT_KERNEL(norm_factors_f64, vt_gpu_line_factors, 128) { norm_factors<double>(a); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool.cu - max_pool and avg_pool: a thread a window, or a warp where an average has many taps.
+// pool.cu - max_pool and avg_pool: one thread per window, or one warp if an average has many taps.
 #include "gpu_words.cuh"
 #include "gpu_pool.h"
 
@@ -10,7 +10,7 @@ typedef struct window {
 } window;
 
 template <class I>
-VT_GPU_FN int64_t take(I &i, int64_t n) {
+VT_GPU_FN int64_t divmod(I &i, int64_t n) {
   const I up = i / (I)n, here = i - up * (I)n;
   i = up;
   return (int64_t)here;
@@ -21,11 +21,11 @@ VT_GPU_FN window window_of(const vt_gpu_pool &a, I i) {
   window w = {{0, 0, 0}, 0, 0};
   VT_UNROLL
   for (int k = VT_GPU_POOL_AXES - 1; k >= 0; k--) {
-    const int64_t p = take(i, a.axis[k].places);
+    const int64_t p = divmod(i, a.axis[k].places);
     w.begin[k] = p * a.axis[k].step - a.axis[k].low;
     w.y += p * a.axis[k].y;
   }
-  const int64_t channel = take(i, a.channels);
+  const int64_t channel = divmod(i, a.channels);
   w.x = channel * a.x_channel + (int64_t)i * a.x_image;
   w.y += channel * a.y_channel + (int64_t)i * a.y_image;
   return w;
@@ -34,7 +34,7 @@ VT_GPU_FN window window_at(const vt_gpu_pool &a, int64_t i) {
   return a.small ? window_of<uint32_t>(a, (uint32_t)i) : window_of<int64_t>(a, i);
 }
 
-// Where a tap lies in x; whether it does.
+// Offset of a tap in x; returns whether it is inside of x.
 VT_GPU_FN bool tap_at(const vt_gpu_pool &a, const window &w, const int64_t (&t)[VT_GPU_POOL_AXES],
                       int64_t &at) {
   bool inside = true;
@@ -58,7 +58,7 @@ VT_GPU_FN void tap_next(const vt_gpu_pool &a, int64_t (&t)[VT_GPU_POOL_AXES]) {
 
 // ---- max ----
 
-// A key that grows with the one order: -inf .. -0, +0 .. +inf, NaN.
+// An integer key in the order -inf .. -0, +0 .. +inf, NaN.
 VT_GPU_FN uint32_t key_of(float x) {
   const uint32_t u = __float_as_uint(x), minus = 0u - (u >> 31);
   return x == x ? u ^ (minus | 0x80000000u) : UINT32_MAX;
@@ -108,8 +108,8 @@ VT_GPU_FN double plus(double a, double b) { return __dadd_rn(a, b); }
 VT_GPU_FN float ratio(float a, int64_t n) { return __fdiv_rn(a, __ll2float_rn(n)); }
 VT_GPU_FN double ratio(double a, int64_t n) { return __ddiv_rn(a, __ll2double_rn(n)); }
 
-// Taps with from <= begin + t*dilation < to.
-VT_GPU_FN int64_t counted_along(const vt_gpu_pool_axis &x, int64_t begin) {
+// Number of taps with from <= begin + t*dilation < to.
+VT_GPU_FN int64_t counted_taps_along(const vt_gpu_pool_axis &x, int64_t begin) {
   int64_t below = 0, beyond = x.kernel;
   if (begin < x.from) below = (x.from - begin + x.dilation - 1) / x.dilation;
   if (x.to <= begin) {
@@ -119,14 +119,14 @@ VT_GPU_FN int64_t counted_along(const vt_gpu_pool_axis &x, int64_t begin) {
   }
   return beyond > below ? beyond - below : 0;
 }
-VT_GPU_FN int64_t counted(const vt_gpu_pool &a, const window &w) {
+VT_GPU_FN int64_t counted_taps(const vt_gpu_pool &a, const window &w) {
   int64_t n = 1;
   VT_UNROLL
-  for (int k = 0; k < VT_GPU_POOL_AXES; k++) n *= counted_along(a.axis[k], w.begin[k]);
+  for (int k = 0; k < VT_GPU_POOL_AXES; k++) n *= counted_taps_along(a.axis[k], w.begin[k]);
   return n;
 }
 
-// S of W taps at most, W a power of two up to 32: the lanes beyond hold +0, which adds nothing. An
+// S of at most W taps, W a power of two up to 32: the other lanes hold +0, which adds nothing. An
 // absent tap keeps its number.
 template <class T, int W>
 VT_GPU_FN T sum_few(const vt_gpu_pool &a, const window &w) {
@@ -152,20 +152,20 @@ template <class T, int W>
 VT_GPU_FN void avg_few(const vt_gpu_pool &a) {
   for (int64_t i = vt_gpu_first(); i < a.total; i += vt_gpu_grid_stride()) {
     const window w = window_at(a, i);
-    ((T *)a.y)[w.y] = ratio(sum_few<T, W>(a, w), counted(a, w));
+    ((T *)a.y)[w.y] = ratio(sum_few<T, W>(a, w), counted_taps(a, w));
   }
 }
 
-// The tree over the lanes of S, which are those of the warp; lane 0 has the result.
+// The tree over the lanes of S, which are the lanes of the warp; every lane gets the result.
 template <class T>
-VT_GPU_FN T folded(T s) {
+VT_GPU_FN T reduce_lanes(T s) {
   VT_UNROLL
   for (int h = 16; h > 0; h /= 2) s = plus(s, __shfl_down_sync(0xffffffffu, s, (unsigned)h));
   return __shfl_sync(0xffffffffu, s, 0);
 }
 
-// S of taps first .. first+n-1, of which there are 1024^(V+1) at most: of chunks of 1024, each
-// handed on as one number. All lanes have the result.
+// S of taps first .. first+n-1, at most 1024^(V+1) of them: each chunk of 1024^V counts as one
+// number. All lanes get the result.
 template <class T, int V>
 struct chunks {
   static __device__ T sum(const vt_gpu_pool &a, const window &w, int64_t first, int64_t n) {
@@ -176,7 +176,7 @@ struct chunks {
       const T x = chunks<T, V - 1>::sum(a, w, first + at, n - at < each ? n - at : each);
       if (c % 32 == lane) s = plus(s, x);
     }
-    return folded(s);
+    return reduce_lanes(s);
   }
 };
 
@@ -189,30 +189,30 @@ struct chunks<T, 0> {
       int64_t t[VT_GPU_POOL_AXES], at;
       if (a.small) {
         uint32_t left = (uint32_t)i;
-        t[2] = take(left, a.axis[2].kernel);
-        t[1] = take(left, a.axis[1].kernel);
+        t[2] = divmod(left, a.axis[2].kernel);
+        t[1] = divmod(left, a.axis[1].kernel);
         t[0] = left;
       } else {
         int64_t left = i;
-        t[2] = take(left, a.axis[2].kernel);
-        t[1] = take(left, a.axis[1].kernel);
+        t[2] = divmod(left, a.axis[2].kernel);
+        t[1] = divmod(left, a.axis[1].kernel);
         t[0] = left;
       }
       if (tap_at(a, w, t, at)) s = plus(s, x[at]);
     }
-    return folded(s);
+    return reduce_lanes(s);
   }
 };
 
 template <class T>
 VT_GPU_FN void avg_many(const vt_gpu_pool &a) {
-  const int64_t apart = vt_gpu_grid_stride() / 32;
-  for (int64_t i = vt_gpu_first() / 32; i < a.total; i += apart) {
+  const int64_t warp_stride = vt_gpu_grid_stride() / 32;
+  for (int64_t i = vt_gpu_first() / 32; i < a.total; i += warp_stride) {
     const window w = window_at(a, i);
     const T s = a.taps <= 1024      ? chunks<T, 0>::sum(a, w, 0, a.taps)
                 : a.taps <= 1 << 20 ? chunks<T, 1>::sum(a, w, 0, a.taps)
                                     : chunks<T, 3>::sum(a, w, 0, a.taps);
-    if (threadIdx.x % 32 == 0) ((T *)a.y)[w.y] = ratio(s, counted(a, w));
+    if (threadIdx.x % 32 == 0) ((T *)a.y)[w.y] = ratio(s, counted_taps(a, w));
   }
 }
 

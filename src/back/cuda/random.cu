@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// random.cu - random numbers: functions of seed, stream, step and position. A thread draws blocks
-// of four.
+// random.cu - random numbers, each a function of seed, stream, step and position. A thread draws
+// blocks of four.
 #include "gpu_words.cuh"
 #include "gpu_random.h"
 #include "vt_words_cuda.h"
@@ -12,9 +12,9 @@
 #include "fn_erf.inc"
 #include "fs_all.inc"
 
-VT_FN vt_s vt_s_log(vt_s x) { return vt_both_log(x); }
-VT_FN vt_s vt_s_sin(vt_s x) { return vt_both_sin(x); }
-VT_FN vt_s vt_s_cos(vt_s x) { return vt_both_cos(x); }
+VT_FN vt_s vt_s_log(vt_s x) { return vt_ff_log(x); }
+VT_FN vt_s vt_s_sin(vt_s x) { return vt_ff_sin(x); }
+VT_FN vt_s vt_s_cos(vt_s x) { return vt_ff_cos(x); }
 #include "philox.inc"
 
 struct draw_bits {
@@ -40,7 +40,7 @@ VT_GPU_FN void draw(const vt_gpu_random &a) {
     for (int k = 0; k < 4; k++) {
       if (4 * i + k >= a.walk.n) break;
       int64_t at[1];
-      vt_places<1>(a.walk, 4 * i + k, at);
+      vt_offsets<1>(a.walk, 4 * i + k, at);
       ((typename D::type *)a.to)[at[0]] = D::of(f, k);
     }
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce.cu - reductions: sums, products, extremes, for each type; the exponentials of a softmax
-// summed are in softmax.cu.
+// reduce.cu - reductions for each type: sums, products, extremes. The sums of exponentials of
+// softmax are in softmax.cu.
 #include "gpu_reductions.cuh"
 
-/* The kind is one for the whole grid. */
+/* Selects the reducer. The kind is the same for the whole grid, so the branches do not diverge. */
 template <class T>
 struct kinds {
   template <class F>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// scatter.cu - rows of updates, sorted by the place they go to, land there: the first row of a
-// place sees to all of them, in ascending position. A thread has one element of a slice.
+// scatter.cu - scatters. Rows of updates are sorted by their position in the result; the first row
+// of a position applies all rows of that position in ascending order. A thread has one element of a
+// slice.
 #include "gpu_words.cuh"
 #include "gpu_lookup.h"
 #include "gpu_sort.h"
@@ -31,35 +32,35 @@ VT_GPU_FN int64_t row_of(const vt_gpu_scatter &a, int64_t i) {
   return (int64_t)(a.wide ? ((const vt_gpu_record *)a.records)[i].at
                           : ((const uint64_t *)a.records)[i] & UINT32_MAX);
 }
-// Whether rows i and k of the sorted ones are there and have one place.
+// Returns whether sorted rows i and k exist and have the same position.
 VT_GPU_FN bool is_shared(const vt_gpu_scatter &a, int64_t i, int64_t k) {
   return k >= 0 && k < a.n && place_of(a, k) == place_of(a, i);
 }
 
-// Where element `at` of the updates of sorted row i lies.
+// Offset of element `at` of sorted row i in the updates.
 VT_GPU_FN int64_t update_at(const vt_gpu_scatter &a, int64_t i, int64_t at) {
   int64_t row[1];
-  vt_places<1>(a.rows, row_of(a, i), row);
+  vt_offsets<1>(a.rows, row_of(a, i), row);
   return row[0] + at;
 }
 VT_GPU_FN int64_t result_at(const vt_gpu_scatter &a, int64_t i, int64_t at) {
   int64_t place[1];
-  vt_places<1>(a.places, (int64_t)place_of(a, i), place);
+  vt_offsets<1>(a.places, (int64_t)place_of(a, i), place);
   return place[0] + at;
 }
 
-// A sorted row and an element of the slice: those of this thread one after the other.
+// Work item k: a sorted row and an element of it. Neighbouring threads have neighbouring elements.
 typedef struct spot {
   int64_t i, to, from, column;
 } spot;
 VT_GPU_FN spot spot_of(const vt_gpu_scatter &a, int64_t k) {
   const int64_t i = k / a.slice;
   int64_t at[2];
-  vt_places<2>(a.element, k - i * a.slice, at);
+  vt_offsets<2>(a.element, k - i * a.slice, at);
   return {i, at[0], at[1], k - i * a.slice};
 }
 
-// ---- the last one stays ----
+// ---- scatter: the last row of a position wins ----
 
 template <class T>
 VT_GPU_FN void scatter_last(const vt_gpu_scatter &a) {
@@ -75,11 +76,12 @@ VT_KERNEL(scatter_2, vt_gpu_scatter, 256) { scatter_last<uint16_t>(a); }
 VT_KERNEL(scatter_4, vt_gpu_scatter, 256) { scatter_last<uint32_t>(a); }
 VT_KERNEL(scatter_8, vt_gpu_scatter, 256) { scatter_last<uint64_t>(a); }
 
-// ---- one after the other ----
+// ---- scatter with add, max or min: rows are applied one after the other ----
 
 template <class T>
 struct scatter_add {
-  VT_GPU_FN T of(T x, T y) { return (T)(x + y); }  // of unsigned numbers: it wraps
+  // operands are unsigned, because the sum wraps
+  VT_GPU_FN T of(T x, T y) { return (T)(x + y); }
 };
 template <class T>
 struct scatter_max {
@@ -134,17 +136,17 @@ SCATTER_TWO(i64, int64_t)
 
 // ---- S ----
 //
-// A chunk of a place's rows is the business of the thread that has its first row. A place with one
-// chunk is done then. The others leave the sum of each chunk beside, and S of these is added when
-// all are there. Two chunks of such places may begin in the same 1024 positions, the last one of a
-// place and the first of the next; a third cannot.
+// The thread with the first row of a chunk adds the rows of that chunk. If a position has one chunk
+// only, its result is complete then. Else the sum of each chunk goes to `partial`, and a second
+// kernel computes S of these sums. At most two chunks of such positions begin in the same 1024
+// sorted rows: the last one of a position and the first of the next.
 
-enum { TERMS = 32, LANDING = 128 };  // lanes of S, threads of a block
+enum { TERMS = 32, THREADS = 128 };  // lanes of S, and threads of a block
 
-// The first sorted row of the place of row i.
+// The first sorted row with the position of row i, by bisection.
 VT_GPU_FN int64_t first_of(const vt_gpu_scatter &a, int64_t i) {
   const uint64_t place = place_of(a, i);
-  int64_t low = 0, high = i;  // row `high` has the place, those before `low` have not
+  int64_t low = 0, high = i;  // row `high` has the position, rows before `low` do not
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     if (place_of(a, middle) == place) {
@@ -156,7 +158,7 @@ VT_GPU_FN int64_t first_of(const vt_gpu_scatter &a, int64_t i) {
   return low;
 }
 
-// The first row of the place that has a chunk begin with row i; -1 when none does.
+// If a chunk begins with row i, the first row of its position, else -1.
 VT_GPU_FN int64_t chunk_of(const vt_gpu_scatter &a, int64_t i) {
   if (!is_shared(a, i, i - 1)) return i;
   if (!is_shared(a, i, i - VT_GPU_CHUNK)) return -1;
@@ -170,17 +172,17 @@ VT_GPU_FN T *partial_at(const vt_gpu_scatter &a, int64_t first, int64_t i, int64
   return (T *)a.partial + row * a.slice + column;
 }
 
-// How many rows from i on have one place; no more than a chunk.
+// Number of rows of the chunk that begins with row i.
 VT_GPU_FN int chunk_rows(const vt_gpu_scatter &a, int64_t i) {
   int n = 1;
   while (n < VT_GPU_CHUNK && is_shared(a, i, i + n)) n++;
   return n;
 }
 
-// S of at most 1024 rows from i on that have one place. The lanes of S lie in shared memory, a
-// column of it for each thread. One that nothing was added to is +0 and adds nothing.
+// S of the chunk that begins with row i. The lanes of S are in shared memory, one column per
+// thread. An unused lane counts +0, which adds nothing.
 template <class T>
-VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane)[LANDING]) {
+VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane)[THREADS]) {
   const int n = chunk_rows(a, i), me = (int)threadIdx.x;
   const T *u = (const T *)a.from;
   for (int k = 0; k < n; k++) {
@@ -193,7 +195,7 @@ VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane
 }
 
 template <class T>
-VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[LANDING]) {
+VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[THREADS]) {
   for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const spot s = spot_of(a, k);
     const int64_t first = chunk_of(a, s.i);
@@ -209,21 +211,21 @@ VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[LANDING]) {
 }
 
 #define SCATTER_SUM(name, T)                 \
-  VT_KERNEL(name, vt_gpu_scatter, LANDING) { \
-    __shared__ T lane[TERMS][LANDING];       \
+  VT_KERNEL(name, vt_gpu_scatter, THREADS) { \
+    __shared__ T lane[TERMS][THREADS];       \
     scatter_chunks<T>(a, lane);              \
   }
 SCATTER_SUM(scatter_add_f32, float)
 SCATTER_SUM(scatter_add_f64, double)
 
 template <class T>
-struct chunks;
+struct chunk_state;
 template <>
-struct chunks<float> {
+struct chunk_state<float> {
   typedef vt_sum_f32 type;
 };
 template <>
-struct chunks<double> {
+struct chunk_state<double> {
   typedef vt_sum_f64 type;
 };
 
@@ -232,7 +234,7 @@ VT_GPU_FN void scatter_long(const vt_gpu_scatter &a) {
   for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const spot s = spot_of(a, k);
     if (is_shared(a, s.i, s.i - 1) || !is_shared(a, s.i, s.i + VT_GPU_CHUNK)) continue;
-    typename chunks<T>::type sum;
+    typename chunk_state<T>::type sum;
     scatter_sum_init(&sum);
     for (int64_t i = s.i; i == s.i || is_shared(a, s.i, i); i += VT_GPU_CHUNK)
       scatter_sum_push(&sum, 0, *partial_at<T>(a, s.i, i, s.column));

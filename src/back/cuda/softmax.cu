@@ -1,60 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax.cu - softmax and log_softmax of rows on chip, and the parts of those and of logsumexp for
-// any tensor: sums of exponentials, and what is made of them.
+// softmax.cu - softmax and log_softmax of rows in registers or shared memory, and the separate
+// kernels of these and of logsumexp for any tensor.
 //
-// m = max x here is without NaN, and either zero where both are there: a NaN makes the sum one,
-// whatever m is, and where two zeros are the greatest the sum is 2 or more, so that the sign is not
-// seen.
+// m = max x ignores NaN and is either zero if both zeros are greatest. A NaN makes the sum NaN
+// whatever m is. If both zeros are greatest the sum is 2 or more, so the sign of m does not show.
 #include "gpu_exp.cuh"
 #include "gpu_reductions.cuh"
 #include "gpu_rows.cuh"
 
-enum { FEW = 8 }; /* elements of a lane at once where more would take too many registers */
+enum { AT_A_TIME = 8 }; /* elements per lane at a time where more would need too many registers */
 
 /* ---- e^(x - m) of a part of a row ---- */
 
-/* v[k] = x for the few k that are found out when it runs; so each is selected. */
+/* v[at] = x for an index known only at run time; a select per element keeps v in registers. */
 template <int STEPS>
-VT_GPU_FN void put_at(float (&v)[STEPS], int at, float x) {
+VT_GPU_FN void set_at(float (&v)[STEPS], int at, float x) {
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) v[k] = k == at ? x : v[k];
 }
-/* The elements that the quick way leaves open are read once more: they are rare. Bit k is of
- * element STEPS-1-k. */
+/* Recomputes the few elements that the quick phase left undecided, reading x again. Bit k of `open`
+ * is element STEPS-1-k. */
 template <int STEPS>
-VT_GPU_FN void exp_open(uint32_t open, const float *x, float m, float (&v)[STEPS]) {
+VT_GPU_FN void exp_undecided(uint32_t open, const float *x, float m, float (&v)[STEPS]) {
   while (open != 0) {
     const int bit = 31 - __clz((int)open), k = STEPS - 1 - bit;
-    put_at<STEPS>(v, k, vt_both_exp(x[vt_row_at(k)] - m));
+    set_at<STEPS>(v, k, vt_ff_exp(x[vt_row_element(k)] - m));
     open ^= 1u << bit;
   }
 }
 
-/* Those far below m, and NaN: 0, or open. Returns which are open. A few at a time, for registers.
- */
+/* Handles elements far below m, and NaN: their exp is 0 or left to the accurate phase. Returns bits
+ * of the latter. Works on a few elements at a time to save registers. */
 template <int STEPS, class P>
 VT_GPU_FN uint32_t exp_far(const float *x, P there, float m, float (&v)[STEPS]) {
   uint32_t open = 0;
   VT_LOOP
-  for (int first = 0; first < STEPS; first += FEW) {
-    const float *mine = vt_row_mine(x) + first * VT_GPU_LANES;
-    float d[FEW];
+  for (int first = 0; first < STEPS; first += AT_A_TIME) {
+    const float *mine = vt_row_lane(x) + first * VT_GPU_LANES;
+    float d[AT_A_TIME];
     VT_UNROLL
-    for (int k = 0; k < FEW; k++)
+    for (int k = 0; k < AT_A_TIME; k++)
       d[k] = (there.at(first + k) ? mine[k * VT_GPU_LANES] : -INFINITY) - m;
     VT_UNROLL
     for (int k = 0; k < STEPS; k++)
-      v[k] = ((k / FEW * FEW == first) & (d[k % FEW] < VT_EXP_ZERO)) ? 0.0f : v[k];
+      v[k] =
+          ((k / AT_A_TIME * AT_A_TIME == first) & (d[k % AT_A_TIME] < VT_EXP_ZERO)) ? 0.0f : v[k];
     VT_UNROLL
-    for (int k = 0; k < FEW; k++)
+    for (int k = 0; k < AT_A_TIME; k++)
       open = 2 * open +
              (uint32_t)(there.at(first + k) & !(d[k] < VT_EXP_ZERO) & !(d[k] >= VT_EXP_LEAST));
   }
   return open;
 }
 
-/* What v holds becomes the exponentials; absent elements give +0. Returns whether some of them may
- * be below 2^-100 and not 0. */
+/* Replaces v by the exponentials; absent elements give +0. Returns true if some of them may be
+ * below 2^-100 without being 0. */
 template <int STEPS, class P>
 VT_GPU_FN bool exp_chunk(vt_exp_entry table, const float *x, P there, float m, float (&v)[STEPS]) {
   bool far = false;
@@ -63,13 +63,13 @@ VT_GPU_FN bool exp_chunk(vt_exp_entry table, const float *x, P there, float m, f
   for (int k = 0; k < STEPS; k++) {
     float e;
     const float d = v[k] - m;
-    const uint32_t unsettled = vt_exp_usual(table, max(d, VT_EXP_LEAST), e);
+    const uint32_t unsettled = vt_exp_quick_near(table, max(d, VT_EXP_LEAST), e);
     far |= there.at(k) & !(d >= VT_EXP_LEAST);
     open = 2 * open + (there.at(k) ? unsettled : 0);
     v[k] = there.at(k) ? e : 0.0f;
   }
   if (far) below = exp_far<STEPS>(x, there, m, v);
-  exp_open<STEPS>(open | below, x, m, v);
+  exp_undecided<STEPS>(open | below, x, m, v);
   return below != 0;
 }
 
@@ -80,15 +80,15 @@ VT_GPU_FN float lane_sum(const float (&v)[STEPS], float s) {
   return s;
 }
 
-/* ---- and what is made of them ---- */
+/* ---- results from exponentials ---- */
 
-/* For 1 <= sum < 2^24: r is the f32 nearest to 1/sum, so that e*r is within 1.5 of the last place
- * of e/sum, and after one correction within 0.6; by Markstein's theorem the next one gives the
- * quotient rounded. The remainders are exact while e is 0 or not below 2^-100. A sum that is NaN
- * gives NaN. */
-struct shares {
+/* Divides by the sum. For 1 <= sum < 2^24, r is the f32 nearest to 1/sum. So e*r is within 1.5
+ * units in the last place of e/sum, and after one correction within 0.6; by Markstein's theorem the
+ * next correction gives the rounded quotient. The remainders are exact while e is 0 or not below
+ * 2^-100. A NaN sum gives NaN. */
+struct quotients {
   float sum, r;
-  bool tiny; /* there may be an e between 0 and 2^-100 */
+  bool tiny; /* there may be an e between 0 and 2^-100, so real divisions are needed */
 
   __device__ __forceinline__ float of(float e) const {
     float q = e * r;
@@ -96,11 +96,11 @@ struct shares {
     return __fmaf_rn(__fmaf_rn(-q, sum, e), r, q);
   }
 };
-VT_GPU_FN shares shares_of(float sum, bool tiny) { return shares{sum, 1.0f / sum, tiny}; }
+VT_GPU_FN quotients quotients_by(float sum, bool tiny) { return quotients{sum, 1.0f / sum, tiny}; }
 
 template <int STEPS, class P>
-VT_GPU_FN void share_chunk(const float (&v)[STEPS], const shares &s, float *y, P there) {
-  float *const mine = vt_row_mine(y);
+VT_GPU_FN void store_quotients(const float (&v)[STEPS], const quotients &s, float *y, P there) {
+  float *const mine = vt_row_lane(y);
   if (s.tiny) {
     VT_UNROLL
     for (int k = 0; k < STEPS; k++)
@@ -113,8 +113,8 @@ VT_GPU_FN void share_chunk(const float (&v)[STEPS], const shares &s, float *y, P
 }
 
 template <int STEPS, class P>
-VT_GPU_FN void lower_chunk(const float (&v)[STEPS], float m, float l, float *y, P there) {
-  float *const mine = vt_row_mine(y);
+VT_GPU_FN void store_logs(const float (&v)[STEPS], float m, float l, float *y, P there) {
+  float *const mine = vt_row_lane(y);
   VT_UNROLL
   for (int k = 0; k < STEPS; k++)
     if (there.at(k)) mine[k * VT_GPU_LANES] = (v[k] - m) - l;
@@ -123,19 +123,19 @@ VT_GPU_FN void lower_chunk(const float (&v)[STEPS], float m, float l, float *y, 
 /* ---- rows in registers ---- */
 
 template <int STEPS>
-VT_GPU_FN float most_of(const float (&v)[STEPS]) {
+VT_GPU_FN float max_of(const float (&v)[STEPS]) {
   float m = v[0];
   VT_UNROLL
   for (int k = 1; k < STEPS; k++) m = max(m, v[k]);
   return vt_lanes_most(m);
 }
 
-/* The sum of the exponentials of a lane. They take the place of what they are of, unless that is
- * needed again: LOGS; for registers they are then made a few at a time. */
+/* Computes the exponentials of a lane and their sum. They replace the elements, unless LOGS needs
+ * those again; then the exponentials are computed a few at a time to save registers. */
 template <int STEPS, int FULL, bool LOGS>
 VT_GPU_FN float exp_row(vt_exp_entry table, const vt_row &row, float m, float (&v)[STEPS],
                         bool &tiny) {
-  enum { PART = LOGS ? FEW : STEPS };
+  enum { PART = LOGS ? AT_A_TIME : STEPS };
   float s = 0;
   VT_UNROLL
   for (int first = 0; first < STEPS; first += PART) {
@@ -157,44 +157,45 @@ VT_GPU_FN float exp_row(vt_exp_entry table, const vt_row &row, float m, float (&
 }
 
 template <int STEPS, int FULL, bool LOGS>
-VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, float *room) {
+VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, float *exchange) {
   const vt_present<FULL> there = {row.count};
   bool tiny = false;
   float v[STEPS];
   vt_row_load<STEPS>(row.x, there, -INFINITY, v);
-  const float m = vt_warps_most(most_of<STEPS>(v), warps, room);
+  const float m = vt_warps_most(max_of<STEPS>(v), warps, exchange);
   const float s = exp_row<STEPS, FULL, LOGS>(table, row, m, v, tiny);
   const float sum =
-      vt_warps_sum(vt_lanes_join<vt_reducer_sum<float>>(s), warps, room + VT_GPU_LANES);
+      vt_warps_sum(vt_lanes_join<vt_reducer_sum<float>>(s), warps, exchange + VT_GPU_LANES);
   if (LOGS) {
-    lower_chunk<STEPS>(v, m, vt_both_log(sum), row.y, there);
+    store_logs<STEPS>(v, m, vt_ff_log(sum), row.y, there);
   } else {
-    share_chunk<STEPS>(v, shares_of(sum, tiny), row.y, there);
+    store_quotients<STEPS>(v, quotients_by(sum, tiny), row.y, there);
   }
 }
 
-/* A warp for a row, of which all but the last quarter of a chunk is full. */
+/* One warp per row. All of the row except the last quarter of its steps is full. */
 template <int STEPS, bool LOGS>
 VT_GPU_FN void softmax_warps(const vt_gpu_rows &a) {
-  const vt_exp_entry table = vt_exp_ready();
-  const int64_t apart = vt_gpu_grid_stride() / VT_GPU_LANES;
-  for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += apart)
+  const vt_exp_entry table = vt_exp_load_entry();
+  const int64_t warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
+  for (int64_t line = vt_gpu_first() / VT_GPU_LANES; line < a.lines.n; line += warp_stride)
     softmax_row<STEPS, STEPS - VT_ROW_QUARTER, LOGS>(vt_row_of(a, line, 0), table, 1, nullptr);
 }
-/* A block for a row, a warp for a chunk. */
+/* One thread block per row, one warp per chunk. */
 template <int FULL, bool LOGS>
-VT_GPU_FN void softmax_chunks(const vt_gpu_rows &a, float *room) {
-  const vt_exp_entry table = vt_exp_ready();
+VT_GPU_FN void softmax_chunks(const vt_gpu_rows &a, float *exchange) {
+  const vt_exp_entry table = vt_exp_load_entry();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x)
-    softmax_row<VT_GPU_LANES, FULL, LOGS>(vt_row_of(a, line, vt_warp()), table, vt_warps(), room);
+    softmax_row<VT_GPU_LANES, FULL, LOGS>(vt_row_of(a, line, vt_warp()), table, vt_warps(),
+                                          exchange);
 }
 template <bool LOGS>
 VT_GPU_FN void softmax_whole(const vt_gpu_rows &a) {
-  __shared__ float room[2 * VT_GPU_LANES];
+  __shared__ float exchange[2 * VT_GPU_LANES];
   if (a.n % VT_GPU_CHUNK == 0) {
-    softmax_chunks<VT_GPU_LANES, LOGS>(a, room);
+    softmax_chunks<VT_GPU_LANES, LOGS>(a, exchange);
   } else {
-    softmax_chunks<0, LOGS>(a, room);
+    softmax_chunks<0, LOGS>(a, exchange);
   }
 }
 
@@ -213,27 +214,28 @@ VT_KERNEL_RESIDENT(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) {
 
 /* ---- long rows ---- */
 
-/* A warp leaves what is greatest of all its chunks for each of them. */
-VT_GPU_FN void long_most(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float *room) {
+/* Writes the maximum of a warp's chunks to each of their entries in the exchange buffer. */
+VT_GPU_FN void long_max(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                        float *exchange) {
   float m = -INFINITY;
-  vt_row_stretches<FEW>(a, row, [&](auto at) {
-    float v[FEW];
+  vt_row_spans<AT_A_TIME>(a, row, [&](auto at) {
+    float v[AT_A_TIME];
     vt_row_span_load(at, row, t.kept, -INFINITY, v);
     VT_UNROLL
-    for (int k = 0; k < FEW; k++) m = max(m, v[k]);
+    for (int k = 0; k < AT_A_TIME; k++) m = max(m, v[k]);
   });
   m = vt_lanes_most(m);
   for (int c = vt_warp(); c < vt_row_chunks(row.count); c += vt_warps())
-    if (vt_lane() == 0) room[t.chunk + c] = m;
+    if (vt_lane() == 0) exchange[t.chunk + c] = m;
 }
 
-/* The sums of chunks; exponentials stay in the place of what they are of, unless that is needed
- * again. Returns whether there may be tiny ones. */
+/* Writes the sums of chunks to the exchange buffer. Exponentials replace the elements in shared
+ * memory, unless those are needed again. Returns true if there may be tiny exponentials. */
 VT_GPU_FN bool long_exps(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
-                         vt_exp_entry table, float m, float *room) {
+                         vt_exp_entry table, float m, float *exchange) {
   bool tiny = false;
-  vt_row_sums<FEW>(a, t, row, room, [&](auto at, float s) {
-    float v[FEW];
+  vt_row_sums<AT_A_TIME>(a, t, row, exchange, [&](auto at, float s) {
+    float v[AT_A_TIME];
     vt_row_span_load(at, row, t.kept, -INFINITY, v);
     tiny |= exp_chunk(table, row.x + at.first, at.there, m, v);
     if (at.stays && !a.logs) vt_row_span_keep(t.kept, at.first, v);
@@ -242,45 +244,45 @@ VT_GPU_FN bool long_exps(const vt_gpu_rows &a, const vt_team &t, const vt_row &r
   return tiny;
 }
 
-VT_GPU_FN void long_shares(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
-                           vt_exp_entry table, float m, const shares &s) {
-  vt_row_stretches<FEW>(a, row, [&](auto at) {
-    float v[FEW];
+VT_GPU_FN void long_quotients(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                              vt_exp_entry table, float m, const quotients &s) {
+  vt_row_spans<AT_A_TIME>(a, row, [&](auto at) {
+    float v[AT_A_TIME];
     vt_row_span_load(at, row, t.kept, -INFINITY, v);
     if (!at.stays) exp_chunk(table, row.x + at.first, at.there, m, v);
-    share_chunk(v, s, row.y + at.first, at.there);
+    store_quotients(v, s, row.y + at.first, at.there);
   });
 }
 
 VT_GPU_FN void long_logs(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float m,
                          float l) {
-  vt_row_stretches<FEW>(a, row, [&](auto at) {
-    float v[FEW];
+  vt_row_spans<AT_A_TIME>(a, row, [&](auto at) {
+    float v[AT_A_TIME];
     vt_row_span_load(at, row, t.kept, 0, v);
-    lower_chunk(v, m, l, row.y + at.first, at.there);
+    store_logs(v, m, l, row.y + at.first, at.there);
   });
 }
 
 VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_THREADS) {
-  const vt_exp_entry table = vt_exp_ready();
+  const vt_exp_entry table = vt_exp_load_entry();
   vt_team t = vt_team_of(a);
-  for (int64_t line = t.first; line < a.lines.n; line += t.apart) {
+  for (int64_t line = t.first; line < a.lines.n; line += t.row_step) {
     const vt_row row = vt_team_row(a, t, line);
-    float *const first = t.room, *const second = t.room + vt_row_chunks(a.n);
-    vt_row_keep(a, row, t.kept, -INFINITY);
-    long_most(a, t, row, first);
-    vt_team_meet(a, t.met);
+    float *const first = t.exchange, *const second = t.exchange + vt_row_chunks(a.n);
+    vt_row_copy_in(a, row, t.kept, -INFINITY);
+    long_max(a, t, row, first);
+    vt_team_barrier(a, t.arrivals);
     const float m = vt_chunks_most(first, vt_row_chunks(a.n));
     const bool tiny = long_exps(a, t, row, table, m, second);
-    vt_team_meet(a, t.met);
+    vt_team_barrier(a, t.arrivals);
     const float sum = vt_chunks_sum(second, vt_row_chunks(a.n));
     if (a.logs) {
-      long_logs(a, t, row, m, vt_both_log(sum));
+      long_logs(a, t, row, m, vt_ff_log(sum));
     } else {
-      long_shares(a, t, row, table, m, shares_of(sum, tiny));
+      long_quotients(a, t, row, table, m, quotients_by(sum, tiny));
     }
   }
-  vt_team_part(a, t.met);
+  vt_team_leave(a, t.arrivals);
 }
 
 /* ---- any tensor ---- */
@@ -298,30 +300,32 @@ VT_KERNEL(reduce_columns_exp, vt_gpu_reduce, VT_REDUCE_THREADS) {
   vt_reduce_columns<float, only_exp>(a);
 }
 
-/* Element i of all, and where it is. */
+/* Computes the result of each element from m and S of its line. */
 VT_KERNEL(softmax_out, vt_gpu_rows, 256) {
   for (int64_t i = vt_gpu_first(); i < a.lines.n * a.n; i += vt_gpu_grid_stride()) {
-    const int64_t up = a.beside ? i / a.lines.n : i / a.n;
-    const int64_t line = a.beside ? i - up * a.lines.n : up, k = a.beside ? up : i - up * a.n;
+    const int64_t up = a.interleaved ? i / a.lines.n : i / a.n;
+    const int64_t line = a.interleaved ? i - up * a.lines.n : up,
+                  k = a.interleaved ? up : i - up * a.n;
     int64_t at[2], along[2];
-    vt_places<2>(a.lines, line, at);
-    vt_places<2>(a.along, k, along);
+    vt_offsets<2>(a.lines, line, at);
+    vt_offsets<2>(a.along, k, along);
     const float d = ((const float *)a.x)[at[0] + along[0]] - ((const float *)a.shift)[line];
     const float scale = ((const float *)a.scale)[line];
-    ((float *)a.y)[at[1] + along[1]] = a.logs ? d - scale : vt_both_exp(d) / scale;
+    ((float *)a.y)[at[1] + along[1]] = a.logs ? d - scale : vt_ff_exp(d) / scale;
   }
 }
 
-/* The logarithms of sums; with m, if it is finite, logsumexp. */
-VT_KERNEL(log_ends, vt_gpu_ends, 128) {
+/* Replaces the sums by their logarithms; for logsumexp adds m, if it is finite, and stores the
+ * result. */
+VT_KERNEL(softmax_logs, vt_gpu_line_factors, 128) {
   for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
-    const float l = vt_both_log(((const float *)a.sum)[line]);
+    const float l = vt_ff_log(((const float *)a.sum)[line]);
     if (a.y == nullptr) {
       ((float *)a.sum)[line] = l;
     } else {
       int64_t at[2];
       const float m = ((const float *)a.shift)[line];
-      vt_places<2>(a.lines, line, at);
+      vt_offsets<2>(a.lines, line, at);
       ((float *)a.y)[at[1]] = m - m == 0.0f ? m + l : m;
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort.cu - sorting. Few records are sorted by one block in its shared memory, many by their digits
-// from the lowest, each tile of them knowing from sums where its own go. The number of a record is
-// the last part of its key, so every way gives the one order.
+// sort.cu - sorting. Few records are sorted by one thread block in shared memory. Many are sorted
+// by digits from the lowest: prefix sums of digit counts tell each tile where its records go. The
+// number of a record is the last part of its key, so every variant gives the same order.
 #include "gpu_words.cuh"
 #include "gpu_scan.cuh"
 #include "gpu_sort.h"
@@ -25,7 +25,7 @@ VT_GPU_FN void record_make(uint64_t key, uint64_t at, vt_gpu_record *out) {
   out->at = at;
 }
 
-// Behind every record that is one.
+// A padding record that sorts after every real record.
 template <class R>
 VT_GPU_FN R record_none() {
   R r;
@@ -56,12 +56,13 @@ VT_GPU_FN uint64_t key_of(const vt_gpu_lines &l, int64_t at) {
 template <class R>
 VT_GPU_FN R line_record(const vt_gpu_lines &l, const int64_t (&at)[3], int64_t i) {
   R r;
-  record_make(key_of(l, at[0] + i * l.x_step) ^ l.turned, (uint64_t)i, &r);
+  record_make(key_of(l, at[0] + i * l.x_step) ^ l.invert, (uint64_t)i, &r);
   return r;
 }
 
-// Element `index` of a line is place i of its results.
-VT_GPU_FN void line_give(const vt_gpu_lines &l, const int64_t (&at)[3], int64_t i, int64_t index) {
+// Stores element `index` of a line as result i of the line.
+VT_GPU_FN void store_result(const vt_gpu_lines &l, const int64_t (&at)[3], int64_t i,
+                            int64_t index) {
   const int64_t from = at[0] + index * l.x_step, to = at[1] + i * l.values_step;
   l.indices[at[2] + i * l.indices_step] = index;
   if (l.values == nullptr) return;
@@ -70,10 +71,10 @@ VT_GPU_FN void line_give(const vt_gpu_lines &l, const int64_t (&at)[3], int64_t 
   if (l.bytes == 8) ((uint64_t *)l.values)[to] = ((const uint64_t *)l.x)[from];
 }
 
-// ---- by one block: a net of comparisons ----
+// ---- by one thread block: a bitonic sorting network ----
 
 template <class R>
-VT_GPU_FN void net_step(R *r, unsigned slots, unsigned size, unsigned step) {
+VT_GPU_FN void bitonic_step(R *r, unsigned slots, unsigned size, unsigned step) {
   for (unsigned p = threadIdx.x; p < slots / 2; p += blockDim.x) {
     const unsigned i = 2 * p - (p & (step - 1)), j = i + step;
     const R low = r[i], high = r[j];
@@ -85,22 +86,22 @@ VT_GPU_FN void net_step(R *r, unsigned slots, unsigned size, unsigned step) {
 }
 
 template <class R>
-VT_GPU_FN void net_sort(R *r, unsigned slots) {
+VT_GPU_FN void bitonic_sort(R *r, unsigned slots) {
   for (unsigned size = 2; size <= slots; size *= 2)
     for (unsigned step = size / 2; step > 0; step /= 2) {
       __syncthreads();
-      net_step(r, slots, size, step);
+      bitonic_step(r, slots, size, step);
     }
   __syncthreads();
 }
 
 template <class R>
-VT_GPU_FN void squares(const vt_gpu_squares &a) {
+VT_GPU_FN void sort_tiles(const vt_gpu_sort_tiles &a) {
   R *r = vt_shared<R>();
   for (int64_t b = blockIdx.x; b < a.count * a.tiles; b += gridDim.x) {
     const int64_t line = b / a.tiles, tile = b - line * a.tiles, first = tile * a.slots;
     int64_t at[3];
-    vt_places<3>(a.lines.walk, line, at);
+    vt_offsets<3>(a.lines.walk, line, at);
     for (unsigned k = threadIdx.x; k < a.slots; k += blockDim.x) {
       const int64_t i = first + k;
       if (i >= a.n) {
@@ -111,22 +112,22 @@ VT_GPU_FN void squares(const vt_gpu_squares &a) {
         r[k] = line_record<R>(a.lines, at, i);
       }
     }
-    net_sort(r, a.slots);
+    bitonic_sort(r, a.slots);
     for (unsigned k = threadIdx.x; k < a.best; k += blockDim.x) {
       if (a.to != nullptr) {
         ((R *)a.to)[b * a.best + k] = r[k];
       } else {
-        line_give(a.lines, at, k, (int64_t)record_at(r[k]));
+        store_result(a.lines, at, k, (int64_t)record_at(r[k]));
       }
     }
     __syncthreads();
   }
 }
 
-VT_KERNEL(sort_squares_short, vt_gpu_squares, 512) { squares<uint64_t>(a); }
-VT_KERNEL(sort_squares_long, vt_gpu_squares, 512) { squares<vt_gpu_record>(a); }
+VT_KERNEL(sort_tiles_short, vt_gpu_sort_tiles, 512) { sort_tiles<uint64_t>(a); }
+VT_KERNEL(sort_tiles_long, vt_gpu_sort_tiles, 512) { sort_tiles<vt_gpu_record>(a); }
 
-// ---- by digits ----
+// ---- radix sort ----
 
 template <class R>
 VT_GPU_FN unsigned digit_of(const R &r, unsigned shift) {
@@ -134,97 +135,99 @@ VT_GPU_FN unsigned digit_of(const R &r, unsigned shift) {
 }
 
 template <class R>
-VT_GPU_FN void digits(const vt_gpu_deal &a, unsigned *times) {
+VT_GPU_FN void histogram(const vt_gpu_sort_digit &a, unsigned *counts) {
   for (int64_t b = blockIdx.x; b < a.count * a.tiles; b += gridDim.x) {
-    const int64_t line = b / a.tiles, tile = b - line * a.tiles, first = tile * VT_GPU_DEALT;
-    times[threadIdx.x] = 0;
+    const int64_t line = b / a.tiles, tile = b - line * a.tiles, first = tile * VT_GPU_RADIX_TILE;
+    counts[threadIdx.x] = 0;
     __syncthreads();
-    for (int64_t i = first + threadIdx.x; i < first + VT_GPU_DEALT && i < a.n; i += VT_SCANNED)
-      atomicAdd(&times[digit_of(((const R *)a.from)[line * a.n + i], a.shift)], 1u);
+    for (int64_t i = first + threadIdx.x; i < first + VT_GPU_RADIX_TILE && i < a.n; i += VT_SCANNED)
+      atomicAdd(&counts[digit_of(((const R *)a.from)[line * a.n + i], a.shift)], 1u);
     __syncthreads();
-    a.counts[(line * VT_GPU_DIGITS + threadIdx.x) * a.tiles + tile] = times[threadIdx.x];
+    a.counts[(line * VT_GPU_DIGITS + threadIdx.x) * a.tiles + tile] = counts[threadIdx.x];
   }
 }
 
-#define DIGITS(name, R)                    \
-  VT_KERNEL(name, vt_gpu_deal, 256) {      \
-    __shared__ unsigned times[VT_SCANNED]; \
-    digits<R>(a, times);                   \
+#define HISTOGRAM(name, R)                  \
+  VT_KERNEL(name, vt_gpu_sort_digit, 256) { \
+    __shared__ unsigned counts[VT_SCANNED]; \
+    histogram<R>(a, counts);                \
   }
-DIGITS(sort_digits_short, uint64_t)
-DIGITS(sort_digits_long, vt_gpu_record)
+HISTOGRAM(sort_histogram_short, uint64_t)
+HISTOGRAM(sort_histogram_long, vt_gpu_record)
 
-// What a block has beside its records: for each warp how often it has met a digit, then how many
-// of it the warps before have; for each digit where the first of this tile goes.
-typedef struct dealing {
-  unsigned times[VT_SCANNED / 32][VT_GPU_DIGITS];
+// A block's shared memory for a radix pass. counts: per warp, how many records with a digit it has,
+// later how many the warps before it have. start: per digit, where the tile's first record with it
+// goes.
+typedef struct distribution {
+  unsigned counts[VT_SCANNED / 32][VT_GPU_DIGITS];
   uint64_t start[VT_GPU_DIGITS], warps[VT_SCANNED / 32];
-} dealing;
+} distribution;
 
-enum { ROWS = VT_GPU_DEALT / VT_SCANNED };  // of 32 records that a warp has
+enum { ROWS = VT_GPU_RADIX_TILE / VT_SCANNED };  // records per thread
 
-// How many records of this warp's before `r` have its digit.
+// Counts this warp's records before `r` that have its digit.
 template <class R>
-VT_GPU_FN unsigned meet(unsigned *times, const R &r, bool there, unsigned shift) {
+VT_GPU_FN unsigned rank_in_warp(unsigned *counts, const R &r, bool there, unsigned shift) {
   const unsigned lane = threadIdx.x % 32, digit = there ? digit_of(r, shift) : VT_GPU_DIGITS;
   const unsigned same = __match_any_sync(0xffffffffu, digit);
-  const unsigned met = there ? times[digit] : 0;
+  const unsigned met = there ? counts[digit] : 0;
   __syncwarp();
   if (there && (same >> lane) == 1)
-    times[digit] = met + (unsigned)__popc(same);  // the last of them
+    counts[digit] = met + (unsigned)__popc(same);  // only the last lane of them writes
   __syncwarp();
   return met + (unsigned)__popc(same & ((1u << lane) - 1));
 }
 
-VT_GPU_FN void deal_starts(const vt_gpu_deal &a, dealing *s, int64_t line, int64_t tile) {
+VT_GPU_FN void find_starts(const vt_gpu_sort_digit &a, distribution *s, int64_t line,
+                           int64_t tile) {
   const int64_t digit = line * VT_GPU_DIGITS + threadIdx.x;
   uint64_t all;
   const uint64_t lower = vt_scan_block(a.totals[digit], s->warps, &all);
   s->start[threadIdx.x] = lower + a.counts[digit * a.tiles + tile];
   unsigned before = 0;
   for (int w = 0; w < VT_SCANNED / 32; w++) {
-    const unsigned here = s->times[w][threadIdx.x];
-    s->times[w][threadIdx.x] = before;
+    const unsigned here = s->counts[w][threadIdx.x];
+    s->counts[w][threadIdx.x] = before;
     before += here;
   }
 }
 
 template <class R>
-VT_GPU_FN void deal(const vt_gpu_deal &a, dealing *s) {
+VT_GPU_FN void distribute(const vt_gpu_sort_digit &a, distribution *s) {
   const unsigned warp = threadIdx.x / 32;
   for (int64_t b = blockIdx.x; b < a.count * a.tiles; b += gridDim.x) {
     const int64_t line = b / a.tiles, tile = b - line * a.tiles;
-    const int64_t first = tile * VT_GPU_DEALT + warp * (32 * ROWS) + threadIdx.x % 32;
+    const int64_t first = tile * VT_GPU_RADIX_TILE + warp * (32 * ROWS) + threadIdx.x % 32;
     const R *from = (const R *)a.from + line * a.n;
     R *to = (R *)a.to + line * a.n, r[ROWS];
     unsigned rank[ROWS];
-    for (int w = 0; w < VT_SCANNED / 32; w++) s->times[w][threadIdx.x] = 0;
+    for (int w = 0; w < VT_SCANNED / 32; w++) s->counts[w][threadIdx.x] = 0;
     __syncthreads();
     VT_UNROLL
     for (int k = 0; k < ROWS; k++) {
       const bool there = first + 32 * k < a.n;
       r[k] = there ? from[first + 32 * k] : record_none<R>();
-      rank[k] = meet(s->times[warp], r[k], there, a.shift);
+      rank[k] = rank_in_warp(s->counts[warp], r[k], there, a.shift);
     }
     __syncthreads();
-    deal_starts(a, s, line, tile);
+    find_starts(a, s, line, tile);
     __syncthreads();
     VT_UNROLL
     for (int k = 0; k < ROWS; k++) {
       const unsigned digit = digit_of(r[k], a.shift);
-      if (first + 32 * k < a.n) to[s->start[digit] + s->times[warp][digit] + rank[k]] = r[k];
+      if (first + 32 * k < a.n) to[s->start[digit] + s->counts[warp][digit] + rank[k]] = r[k];
     }
     __syncthreads();
   }
 }
 
-#define DEAL(name, R)                 \
-  VT_KERNEL(name, vt_gpu_deal, 256) { \
-    __shared__ dealing s;             \
-    deal<R>(a, &s);                   \
+#define DISTRIBUTE(name, R)                 \
+  VT_KERNEL(name, vt_gpu_sort_digit, 256) { \
+    __shared__ distribution s;              \
+    distribute<R>(a, &s);                   \
   }
-DEAL(sort_deal_short, uint64_t)
-DEAL(sort_deal_long, vt_gpu_record)
+DISTRIBUTE(sort_distribute_short, uint64_t)
+DISTRIBUTE(sort_distribute_long, vt_gpu_record)
 
 VT_KERNEL(sort_scan, vt_gpu_scan, 256) {
   __shared__ uint64_t warps[VT_SCANNED / 32];
@@ -241,8 +244,8 @@ VT_KERNEL(sort_scan, vt_gpu_scan, 256) {
   }
 }
 
-// The same for short rows: a thread has a whole one.
-VT_KERNEL(sort_scan_few, vt_gpu_scan, 256) {
+// Like sort_scan, for short rows: one thread per row.
+VT_KERNEL(sort_scan_short, vt_gpu_scan, 256) {
   for (int64_t row = vt_gpu_first(); row < a.rows; row += vt_gpu_grid_stride()) {
     uint64_t *x = a.x + row * a.n, before = 0;
     for (int64_t i = 0; i < a.n; i++) {
@@ -257,26 +260,26 @@ VT_KERNEL(sort_scan_few, vt_gpu_scan, 256) {
 // ---- records of lines ----
 
 template <class R>
-VT_GPU_FN void keys(const vt_gpu_keys &a) {
+VT_GPU_FN void keys(const vt_gpu_sort_keys &a) {
   for (int64_t i = vt_gpu_first(); i < a.count * a.n; i += vt_gpu_grid_stride()) {
     int64_t at[3];
-    vt_places<3>(a.lines.walk, i / a.n, at);
+    vt_offsets<3>(a.lines.walk, i / a.n, at);
     ((R *)a.records)[i] = line_record<R>(a.lines, at, i % a.n);
   }
 }
 
-VT_KERNEL(sort_keys_short, vt_gpu_keys, 256) { keys<uint64_t>(a); }
-VT_KERNEL(sort_keys_long, vt_gpu_keys, 256) { keys<vt_gpu_record>(a); }
+VT_KERNEL(sort_keys_short, vt_gpu_sort_keys, 256) { keys<uint64_t>(a); }
+VT_KERNEL(sort_keys_long, vt_gpu_sort_keys, 256) { keys<vt_gpu_record>(a); }
 
 template <class R>
-VT_GPU_FN void give(const vt_gpu_keys &a) {
+VT_GPU_FN void store_results(const vt_gpu_sort_keys &a) {
   for (int64_t i = vt_gpu_first(); i < a.count * a.best; i += vt_gpu_grid_stride()) {
     const int64_t line = i / a.best, k = i - line * a.best;
     int64_t at[3];
-    vt_places<3>(a.lines.walk, line, at);
-    line_give(a.lines, at, k, (int64_t)record_at(((const R *)a.records)[line * a.n + k]));
+    vt_offsets<3>(a.lines.walk, line, at);
+    store_result(a.lines, at, k, (int64_t)record_at(((const R *)a.records)[line * a.n + k]));
   }
 }
 
-VT_KERNEL(sort_give_short, vt_gpu_keys, 256) { give<uint64_t>(a); }
-VT_KERNEL(sort_give_long, vt_gpu_keys, 256) { give<vt_gpu_record>(a); }
+VT_KERNEL(sort_results_short, vt_gpu_sort_keys, 256) { store_results<uint64_t>(a); }
+VT_KERNEL(sort_results_long, vt_gpu_sort_keys, 256) { store_results<vt_gpu_record>(a); }

@@ -92,7 +92,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 static uint32_t kind_of(const vt_bk_device *dev) { return dev->ordinal == 1 ? VT_STEPS_DENSE : 0; }
 
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
-  return vt_steps_listed(op, kind_of(dev));
+  return vt_steps_lists_op(op, kind_of(dev));
 }
 
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * probe_main.c - a program of its own that meets a plug-in first, so that one which crashes, hangs
- * or ends its process does so here. The library carries it and starts it (probe.c).
+ * probe_main.c - a separate program that probes a plug-in, so that a plug-in that crashes, hangs or
+ * exits does so in this process. The program is embedded in the library, which starts it (probe.c).
  *
- *   consumes  descriptor 3, the plug-in; the number of a device as the one argument
- *   produces  on descriptor 4 a line for each thing it is about to do, then "ok" or "no", a status
- * and why
+ *   input   the plug-in on descriptor 3, and the number of a device as the only argument
+ *   output  on descriptor 4 a line with the name of each stage before it begins, and a last line:
+ *           "ok", or "no" with a status and a reason
  *
- * It ends by returning from main: what a plug-in does at the end of its process is part of it. */
+ * It ends by returning from main, so that the exit handlers of the plug-in are probed too. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -18,17 +18,22 @@
 #include "volta/volta_status.h"
 #include "vt_fpenv.h"
 
-/* The host waits for less; the alarm is for when there is no host any more. */
-enum { REPORT = 4, GUARD = 64, GUARD_BYTE = 0xa5, OPS = 2048, ALARM_S = 20 };
+enum {
+  REPORT = 4,        /* descriptor of the report */
+  GUARD = 64,        /* bytes behind the capabilities that a plug-in must not write */
+  GUARD_BYTE = 0xa5, /* value of the guard bytes */
+  OPS = 2048,        /* number of ops that op_listed is asked for */
+  ALARM_S = 20       /* the host kills this process earlier; this is for when the host is gone */
+};
 
-/* ---- what is said ---- */
+/* ---- the report ---- */
 
-static void say(const char *line) {
+static void report_text(const char *line) {
   const char *at = line;
   size_t n = strlen(line);
   while (n > 0) {
     const ssize_t written = write(REPORT, at, n);
-    if (written <= 0) return; /* nobody listens any more */
+    if (written <= 0) return; /* the host is gone */
     at += written;
     n -= (size_t)written;
   }
@@ -39,12 +44,12 @@ static int refuse(vt_status status, const char *why) {
   snprintf(line, sizeof line, "no %d %.380s", (int)status, why);
   for (char *c = line; *c != 0; c++)
     if (*c == '\n') *c = ' ';
-  say(line);
-  say("\n");
+  report_text(line);
+  report_text("\n");
   return 0;
 }
 
-/* ---- the host it sees ---- */
+/* ---- the host functions that the plug-in may call ---- */
 
 static char reason[240];
 
@@ -75,10 +80,10 @@ static int refuse_status(const char *what, int32_t status) {
   return refuse(VT_BACKEND, why);
 }
 
-/* ---- each thing that is asked of it; 1: go on ---- */
+/* ---- the stages; each returns 0 or NULL after a refusal ---- */
 
-static vt_backend_query_fn *load(void) {
-  say("load\n");
+static vt_backend_query_fn *load_plugin(void) {
+  report_text("load\n");
   void *library = dlopen("/proc/self/fd/3", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
     char why[360];
@@ -95,19 +100,19 @@ static vt_backend_query_fn *load(void) {
   return query;
 }
 
-static const vt_bk_api *ask_table(vt_backend_query_fn *query) {
+static const vt_bk_api *get_table(vt_backend_query_fn *query) {
   char text[VT_TABLE_TEXT];
-  say("query\n");
+  report_text("query\n");
   const vt_bk_api *api = query(&host);
   const char *fault = vt_table_fault(api, text);
   if (fault != NULL) refuse(VT_ABI, fault);
   return fault == NULL ? api : NULL;
 }
 
-static int count(const vt_bk_api *api, uint32_t ordinal) {
+static int check_device_count(const vt_bk_api *api, uint32_t ordinal) {
   char why[120];
   uint32_t devices = 0;
-  say("count\n");
+  report_text("count\n");
   const int32_t s = api->device_count(&host, &devices);
   if (s != VT_OK) return refuse_status("count its devices", s);
   snprintf(why, sizeof why, "it has %u device%s, there is no number %u", devices,
@@ -117,45 +122,46 @@ static int count(const vt_bk_api *api, uint32_t ordinal) {
 
 static vt_bk_device *open_device(const vt_bk_api *api, uint32_t ordinal) {
   vt_bk_device *dev = NULL;
-  say("open\n");
+  report_text("open\n");
   const int32_t s = api->device_open(&host, ordinal, &dev);
   if (s != VT_OK) {
     refuse_status("open its device", s);
     return NULL;
   }
-  if (dev == NULL) refuse(VT_ABI, "it opens a device and does not give it");
+  if (dev == NULL) refuse(VT_ABI, "it reports an open device but returns none");
   return dev;
 }
 
-/* Asked in full and as an older host would: nothing beyond the size that is given may change. */
-static int ask_caps(const vt_bk_api *api, vt_bk_device *dev, uint32_t size, vt_bk_caps *out) {
+/* Asks for capabilities of `size` bytes, which may be fewer than today's, as an older host would
+ * ask. The plug-in must not write beyond that size. */
+static int read_caps(const vt_bk_api *api, vt_bk_device *dev, uint32_t size, vt_bk_caps *out) {
   struct {
     vt_bk_caps caps;
     unsigned char guard[GUARD];
-  } room;
-  memset(&room, GUARD_BYTE, sizeof room);
-  room.caps.size = size;
-  const int32_t s = api->capabilities(dev, &room.caps);
+  } guarded;
+  memset(&guarded, GUARD_BYTE, sizeof guarded);
+  guarded.caps.size = size;
+  const int32_t s = api->capabilities(dev, &guarded.caps);
   if (s != VT_OK) return refuse_status("state its capabilities", s);
-  for (size_t i = size; i < sizeof room; i++)
-    if (((const unsigned char *)&room)[i] != GUARD_BYTE)
+  for (size_t i = size; i < sizeof guarded; i++)
+    if (((const unsigned char *)&guarded)[i] != GUARD_BYTE)
       return refuse(VT_ABI, "it writes beyond the size it is given for its capabilities");
-  *out = room.caps;
+  *out = guarded.caps;
   return 1;
 }
 
 static int check_caps(const vt_bk_api *api, vt_bk_device *dev) {
   char text[VT_TABLE_TEXT];
   vt_bk_caps caps, early;
-  say("caps\n");
-  if (!ask_caps(api, dev, sizeof caps, &caps)) return 0;
-  if (!ask_caps(api, dev, offsetof(vt_bk_caps, about), &early)) return 0;
+  report_text("caps\n");
+  if (!read_caps(api, dev, sizeof caps, &caps)) return 0;
+  if (!read_caps(api, dev, offsetof(vt_bk_caps, about), &early)) return 0;
   const char *fault = vt_caps_fault(&caps, text);
   return fault == NULL ? 1 : refuse(VT_ABI, fault);
 }
 
-static int check_list(const vt_bk_api *api, vt_bk_device *dev) {
-  say("list\n");
+static int check_listed_ops(const vt_bk_api *api, vt_bk_device *dev) {
+  report_text("list\n");
   for (uint32_t op = 0; op < OPS; op++) {
     const int32_t listed = api->op_listed(dev, op);
     if (listed != 0 && listed != 1)
@@ -164,21 +170,21 @@ static int check_list(const vt_bk_api *api, vt_bk_device *dev) {
   return 1;
 }
 
-static int meet(uint32_t ordinal) {
-  vt_backend_query_fn *query = load();
+static int probe_plugin(uint32_t ordinal) {
+  vt_backend_query_fn *query = load_plugin();
   if (query == NULL) return 0;
-  const vt_bk_api *api = ask_table(query);
-  if (api == NULL || !count(api, ordinal)) return 0;
+  const vt_bk_api *api = get_table(query);
+  if (api == NULL || !check_device_count(api, ordinal)) return 0;
   vt_bk_device *dev = open_device(api, ordinal);
-  if (dev == NULL || !check_caps(api, dev) || !check_list(api, dev)) return 0;
-  say("close\n");
+  if (dev == NULL || !check_caps(api, dev) || !check_listed_ops(api, dev)) return 0;
+  report_text("close\n");
   api->device_close(dev);
   return 1;
 }
 
-/* ---- this process ---- */
+/* ---- the process ---- */
 
-/* The host program's own descriptors are none of a plug-in's business. */
+/* Closes descriptors inherited from the host program, which a plug-in must not see. */
 static void close_others(void) {
   DIR *folder = opendir("/proc/self/fd");
   for (const struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
@@ -194,14 +200,14 @@ int main(int argc, char **argv) {
   if (argc != 2) return 2;
   close_others();
   (void)alarm(ALARM_S);
-  (void)setrlimit(RLIMIT_CORE, &none); /* a crash here is expected and leaves no file */
+  (void)setrlimit(RLIMIT_CORE, &none); /* a crash is expected: no core file */
   vt_fpenv_enter(&mine);
-  const int good = meet((uint32_t)strtoul(argv[1], NULL, 10));
-  const int kept = vt_fpenv_kept();
+  const int good = probe_plugin((uint32_t)strtoul(argv[1], NULL, 10));
+  const int kept = vt_fpenv_is_active();
   vt_fpenv_leave(&mine);
-  say("end\n");
+  report_text("end\n");
   if (!good) return 1;
   if (!kept) return refuse(VT_ABI, "it changes the floating-point mode of its host") + 1;
-  say("ok\n");
+  report_text("ok\n");
   return 0;
 }

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cache_processes_test.c - eight processes share one cache folder that has space for a few plans,
+ * and are killed at random moments. Every plan that a process gets is right, and the files that
+ * killed processes leave behind do no harm. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include "cache_test.h"
+#include "vt_store.h"
+
+/* KINDS: number of different plans. ROUNDS: requests per plan in the last part. */
+enum { PROCESSES = 8, KINDS = 12, KILLS = 60, ROUNDS = 4 };
+
+static vt_model *model;
+static uint8_t expected[KINDS][32]; /* digest of each plan, made without a cache */
+
+static uint32_t random_next(uint32_t *seed) {
+  *seed = *seed * 1664525 + 1013904223;
+  return *seed >> 8;
+}
+
+static int plan_is_right(vt_cache *c, uint32_t kind) {
+  const vt_binding bind[] = {{"B", 1 + kind % 6}};
+  const vt_options o = {.size = sizeof o,
+                        .bind = bind,
+                        .n_bind = 1,
+                        .backend = kind < 6 ? "reference:0" : "island:1",
+                        .cache = c};
+  uint8_t core[32], target[32];
+  vt_planned *p = NULL;
+  if (vt_planned_new(model, &o, &p, NULL) != VT_OK) return 0;
+  vt_planned_digest(p, core, target);
+  vt_planned_free(p);
+  if (c == NULL) memcpy(expected[kind], target, 32);
+  return memcmp(target, expected[kind], 32) == 0;
+}
+
+/* Requests plans with a cache that has space for about five plans on disk and for none in memory;
+ * returns the number of failures. A note is a failure too, because only these processes write to
+ * the folder, and a file appears complete or not at all. */
+static int request_plans(uint32_t seed, uint32_t rounds) {
+  vt_cache *c = cache_of(folder, 1, 40000, VT_CACHE_DIGITS);
+  int wrong = 0;
+  for (uint32_t i = 0; i < rounds; i++) wrong += !plan_is_right(c, random_next(&seed) % KINDS);
+  const vt_cache_counts n = counts_of(c);
+  if (n.ignored != 0) fprintf(stderr, "%s\n", n.reason);
+  wrong += n.ignored != 0 || n.bytes_disk > 40000 + PROCESSES * 12000;
+  vt_cache_free(c);
+  return wrong;
+}
+
+static pid_t start_process(uint32_t seed, uint32_t rounds) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    (void)alarm(120); /* ends the child if this test is stopped */
+    _exit(request_plans(seed, rounds) != 0);
+  }
+  CHECK(pid > 0);
+  return pid;
+}
+
+/* Waits for a process; 1 if it exited with 0. */
+static int ended_well(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0) continue;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Kills a random process every few milliseconds and starts another in its place. */
+static void kill_at_random(void) {
+  pid_t pid[PROCESSES];
+  uint32_t seed = 1;
+  for (uint32_t i = 0; i < PROCESSES; i++) pid[i] = start_process(i + 1, 1000000);
+  for (uint32_t i = 0; i < KILLS; i++) {
+    const struct timespec pause = {0, 1000000 * (1 + (long)(random_next(&seed) % 25))};
+    const uint32_t who = random_next(&seed) % PROCESSES;
+    (void)nanosleep(&pause, NULL);
+    CHECK(kill(pid[who], SIGKILL) == 0);
+    CHECK(!ended_well(pid[who])); /* it was still running */
+    pid[who] = start_process(100 + i, 1000000);
+  }
+  for (uint32_t i = 0; i < PROCESSES; i++) {
+    CHECK(kill(pid[i], SIGKILL) == 0);
+    (void)ended_well(pid[i]);
+  }
+}
+
+static int unfinished, finished;
+static void count_file(const char *path) {
+  *(strstr(path, "/.volta-") != NULL ? &unfinished : &finished) += 1;
+}
+static void age_unfinished(const char *path) {
+  const struct timespec times[2] = {{1000000000, 0}, {1000000000, 0}};
+  if (strstr(path, "/.volta-") != NULL) CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
+}
+
+/* An unfinished file is removed once it is old; a young one stays, because a process may still be
+ * writing it. */
+static void check_unfinished_files(void) {
+  char path[128];
+  for (int i = 0; i < 3; i++) {
+    (void)snprintf(path, sizeof path, "%s/.volta-1-%d", folder, i);
+    const int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    CHECK(fd >= 0 && write(fd, "half", 4) == 4 && close(fd) == 0);
+    if (i == 0) (void)for_each_file(age_unfinished);
+  }
+  CHECK(request_plans(5, 2 * KINDS) == 0);
+  unfinished = finished = 0;
+  (void)for_each_file(count_file);
+  CHECK(unfinished == 2 && finished > 0);
+  (void)for_each_file(age_unfinished);
+  CHECK(request_plans(6, 2 * KINDS) == 0);
+  unfinished = finished = 0;
+  (void)for_each_file(count_file);
+  CHECK(unfinished == 0 && finished > 0);
+}
+
+static void touch_now(const char *path) { (void)utimensat(AT_FDCWD, path, NULL, 0); }
+
+/* Starts a process that changes the times of all files as fast as it can, until it is killed. */
+static pid_t start_toucher(void) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    (void)alarm(120);
+    for (;;) (void)for_each_file(touch_now);
+  }
+  CHECK(pid > 0);
+  return pid;
+}
+
+int main(void) {
+  pid_t pid[PROCESSES];
+  unsetenv("VOLTA_BACKEND");
+  model = parse_model(small_model);
+  folder_new();
+  for (uint32_t i = 0; i < KINDS; i++) CHECK(plan_is_right(NULL, i));
+  kill_at_random();
+  const pid_t toucher = start_toucher();
+  for (uint32_t i = 0; i < PROCESSES; i++) pid[i] = start_process(1000 + i, ROUNDS * KINDS);
+  for (uint32_t i = 0; i < PROCESSES; i++) CHECK(ended_well(pid[i]));
+  CHECK(kill(toucher, SIGKILL) == 0);
+  (void)ended_well(toucher);
+  check_unfinished_files();
+  folder_done();
+  vt_model_free(model);
+  TEST_DONE();
+}
