@@ -10,7 +10,7 @@
   meanings   docs/numerics.md names every op, docs/numerics-training.md every op with a gradient
   codes      docs/exit-codes.md has the codes of status.def and of `volta explain`
   variables  docs/exit-codes.md has the environment variables that are read
-  verbs      the table of README.md has the verbs of `volta --help`
+  verbs      the table of docs/command-line.md has the verbs of `volta --help`
   links      the targets of relative links, their anchors and paths in backquotes exist
   words      no page has a note of its author to do something later
 
@@ -266,10 +266,10 @@ def check_variables(tree):
 
 
 def check_verbs(tree):
-    page = tree.page("README.md")
+    page = tree.page("docs/command-line.md")
     verbs = re.search(r"^verbs:\n(.*?)\n\n", tree.volta("--help")[1], re.M | re.S)
     known = re.findall(r"^  (\w+)", verbs[1], re.M) if verbs else []
-    yield from compare("verb", page, [cells[0] for _, cells in page.rows("The command line")], known)
+    yield from compare("verb", page, [cells[0] for _, cells in page.rows("The verbs")], known)
 
 
 # ---- links and words -----------------------------------------------------------------------------
@@ -368,8 +368,8 @@ PLANTS = [  # check, file, text to replace (empty: append at the end), new text,
     ("variables", "src/api/environment.c", '"VOLTA_BACKEND")', '"VOLTA_ENGINE")', "VOLTA_ENGINE is missing"),
     ("variables", "src/cli/variables.def", "CLI_VARIABLE(NO_COLOR", "CLI_VARIABLE(COLORS", "COLORS is not read"),
     ("variables", "scripts/test.sh", "VOLTA_REQUIRE-", "VOLTA_NEEDS-", "VOLTA_NEEDS is missing"),
-    ("verbs", "README.md", "| `inspect` |", "| `inspects` |", "verb inspect is missing"),
-    ("verbs", "README.md", "| `inspect` |", "| `inspects` |", "verb inspects does not exist"),
+    ("verbs", "docs/command-line.md", "| `inspect` |", "| `inspects` |", "verb inspect is missing"),
+    ("verbs", "docs/command-line.md", "| `inspect` |", "| `inspects` |", "verb inspects does not exist"),
     ("links", "README.md", "](docs/numerics.md)", "](docs/numbers.md)", "leads nowhere"),
     ("links", "docs/tensor-files.md", "numerics.md#values", "numerics.md#value", "no such heading"),
     ("links", "docs/numerics.md", "`src/num/functions.c`", "`src/num/function.c`", "there is no src/num/function.c"),

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""memory.py --volta PROGRAM [--write | --self-check] - plans take no more memory than is written down.
+"""memory.py --volta PROGRAM [--write | --self-check] - tests that plans take no more memory than memory.json allows.
 
-memory.json has, for the examples at stated bindings, the bytes of each class as `volta plan --json`
-says them. It fails when
+memory.json has, for the examples at stated bindings, the bytes of each class as `volta plan --json` prints them. The
+test fails if
 
   an example has no baseline, or a baseline no example;
   a class or the peak exceeds its baseline by more than `tolerance_percent`;
-  the peak exceeds what is alive at one time by more than the row's `bound_percent`.
+  the peak exceeds the most bytes live at one step by more than the row's `bound_percent`.
 
-What has become smaller is told: `make baselines` (--write) then renews the numbers, and keeps rows,
-tolerance and bounds, which are written by hand. --self-check plants each fault and fails when it is
-not found."""
+It names each number that has become smaller; `make baselines` (--write) then updates the numbers and keeps rows,
+tolerance and bounds, which are written by hand. --self-check plants each fault and fails if it is not found."""
 import argparse
 import copy
 import json

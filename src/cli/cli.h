@@ -120,7 +120,7 @@ vt_status cli_folder_make(const char *path, cli_error *e) VT_NODISCARD; /* it ma
 char *cli_path_join(const char *folder, const char *name, const char *suffix);
 char *cli_text_copy(const char *text, size_t n); /* the caller frees it; NULL: out of memory */
 const char *cli_basename(const char *path);
-int cli_ends_with(const char *text, const char *tail);
+int cli_ends_with(const char *text, const char *suffix);
 vt_status cli_no_memory(cli_error *e); /* records and returns VT_NOMEM */
 
 /* ---- values (cli_values.c)

@@ -27,9 +27,9 @@ const char *cli_basename(const char *path) {
   return slash != NULL ? slash + 1 : path;
 }
 
-int cli_ends_with(const char *text, const char *tail) {
-  const size_t n = strlen(text), m = strlen(tail);
-  return n >= m && strcmp(text + n - m, tail) == 0;
+int cli_ends_with(const char *text, const char *suffix) {
+  const size_t n = strlen(text), m = strlen(suffix);
+  return n >= m && strcmp(text + n - m, suffix) == 0;
 }
 
 static vt_status fail_with_errno(const char *what, const char *path, cli_error *e) {

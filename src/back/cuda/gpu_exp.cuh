@@ -61,8 +61,8 @@ VT_GPU_FN vt_exp_interval vt_exp_bounds(vt_exp_entry table, float x) {
   const float r = __fmaf_rn(n, -VT_EXP_LN2, x), h = r * r;
   const float rest = __fmaf_rn(__fmaf_rn(1.0f / 24, r, 1.0f / 6), r, 0.5f);
   const float low = __fmaf_rn(h, rest, __fmaf_rn(r, d, d));
-  const float s = __fmaf_rn(t, r, t), tail = __fmaf_rn(t, low, __fmaf_rn(t, r, t - s));
-  return vt_exp_interval{s + tail, s + __fmaf_rn(s, 2 * VT_EXP_ERROR, tail)};
+  const float s = __fmaf_rn(t, r, t), below = __fmaf_rn(t, low, __fmaf_rn(t, r, t - s));
+  return vt_exp_interval{s + below, s + __fmaf_rn(s, 2 * VT_EXP_ERROR, below)};
 }
 
 /* Computes e^x in y for x <= 0. Returns whether y is decided; if not, the accurate phase must

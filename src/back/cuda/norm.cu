@@ -122,10 +122,10 @@ VT_GPU_FN void norm_warps(const vt_gpu_rows &a) {
  * between two exchange buffers. */
 template <int FULL, bool DENSE>
 VT_GPU_FN void norm_chunks(const vt_gpu_rows &a, float *exchange) {
-  int turn = 0;
-  for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x, turn = 1 - turn)
+  int buffer = 0;
+  for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x, buffer = 1 - buffer)
     norm_row<VT_GPU_LANES, FULL, DENSE>(a, vt_row_of(a, line, vt_warp()), vt_warps(),
-                                        exchange + turn * 2 * VT_GPU_LANES);
+                                        exchange + buffer * 2 * VT_GPU_LANES);
 }
 
 template <bool DENSE>
@@ -194,7 +194,7 @@ template <bool DENSE>
 VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
   const int chunks = vt_row_chunks(a.n);
   vt_team t = vt_team_of(a);
-  int turn = 0;
+  int buffer = 0;
   for (int64_t line = t.first; line < a.lines.n; line += t.row_step, turn ^= 1) {
     const vt_row row = vt_team_row(a, t, line);
     float u = 0;
