@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# faults.sh CC BASE GENERATED SODIUM - tests that the unit tests of the numerics expect_failure planted faults.
+# faults.sh CC BASE GENERATED SODIUM - tests that the unit tests of the numerics notice planted faults.
 #   CC         the compiler                     BASE    the library of src/base
 #   GENERATED  the folder of volta/volta_ops.h  SODIUM  libsodium
 # It builds src/num without a fault, and with VOLTA_TEST_FULL checks that its tests pass. Then it builds
@@ -8,7 +8,7 @@
 # shortcuts, wrong orders of sums, one flipped bit in a table of each family of functions (of its quick
 # phase) and in one float-float function, an error bound of 0. For each fault at least one test must
 # fail; the printed line names it. A fault that no longer fits the source is a failure too. The short
-# form stops at the first test that fails, at its first failure; VOLTA_TEST_FULL run_test all tests to the end.
+# form stops at the first test that fails, at its first failure; VOLTA_TEST_FULL runs all tests to the end.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [[ $# != 4 ]]; then
