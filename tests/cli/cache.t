@@ -79,7 +79,7 @@ e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
 ! volta: warning: no plans are cached in $TMP/link/: it cannot be opened: Not a directory
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 7 --digest --plan-cache $TMP/no/where
 e263a59b0cbfcf7884b9632460c0099010788e24f1b5be8cf003c6a43267ede2
-! volta: warning: no plans are kept in $TMP/no/where: it cannot be made: No such file or directory
+! volta: warning: no plans are cached in $TMP/no/where: it cannot be made: No such file or directory
 # The error of a failing run names line and column of the model's file, also with a cached plan.
 $ printf 'volta 1\nmodel m {\n  input i: i32[2] in 0..7\n  param w: f32[4, 3] = zeros\n\n  output y = gather(w, i)\n}\n' >$TMP/bad.vt
 $ volta run $TMP/bad.vt --random-inputs 3 --plan-cache $TMP/plans

@@ -195,19 +195,19 @@ VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
   const int chunks = vt_row_chunks(a.n);
   vt_team t = vt_team_of(a);
   int buffer = 0;
-  for (int64_t line = t.first; line < a.lines.n; line += t.row_step, turn ^= 1) {
+  for (int64_t line = t.first; line < a.lines.n; line += t.row_step, buffer ^= 1) {
     const vt_row row = vt_team_row(a, t, line);
     float u = 0;
     vt_row_copy_in(a, row, t.kept, 0);
     if (a.centred) {
-      norm_sums(a, t, row, t.exchange + turn * chunks);
+      norm_sums(a, t, row, t.exchange + buffer * chunks);
       vt_team_barrier(a, t.arrivals);
-      u = vt_chunks_sum(t.exchange + turn * chunks, chunks) / __ll2float_rn(a.n);
-      turn ^= 1;
+      u = vt_chunks_sum(t.exchange + buffer * chunks, chunks) / __ll2float_rn(a.n);
+      buffer ^= 1;
     }
-    norm_squares(a, t, row, u, t.exchange + turn * chunks);
+    norm_squares(a, t, row, u, t.exchange + buffer * chunks);
     vt_team_barrier(a, t.arrivals);
-    const float q = vt_chunks_sum(t.exchange + turn * chunks, chunks);
+    const float q = vt_chunks_sum(t.exchange + buffer * chunks, chunks);
     norm_store<DENSE>(a, t, row, u, vt_inverse_root<float>(q, a.n, a.eps));
   }
   vt_team_leave(a, t.arrivals);
