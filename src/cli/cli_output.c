@@ -115,7 +115,7 @@ void cli_flush(void) {
   out.n = 0;
 }
 
-static vt_status output_status(cli_error *e) {
+static vt_status check_output_written(cli_error *e) {
   if (out.no_memory) return cli_no_memory(e);
   if (out.failed == 0 || out.failed == EPIPE) return VT_OK;
   return VT_FAIL(&e->diag, VT_IO, "standard output cannot be written: %s", strerror(out.failed));
@@ -124,7 +124,7 @@ static vt_status output_status(cli_error *e) {
 int cli_finish(vt_status s) {
   cli_flush();
   cli_error e = {0};
-  const vt_status o = output_status(&e);
+  const vt_status o = check_output_written(&e);
   if (o != VT_OK) cli_error_print(&e, o);
   free(out.bytes);
   out.bytes = NULL;
@@ -134,7 +134,7 @@ int cli_finish(vt_status s) {
 
 /* ---- narration ---- */
 
-static int verbosity; /* -1: with -q; 1: with -v; 0: with neither */
+static int verbosity; /* -1: -q was given; 1: -v was given; 0: neither */
 
 void cli_set_verbosity(const cli_args *a) {
   verbosity = (cli_flag_value(a, "verbose") != NULL) - (cli_flag_value(a, "quiet") != NULL);
@@ -202,7 +202,8 @@ static void print_caret(const char *source, uint32_t column) {
   fputs("^\n", stderr);
 }
 
-/* 1 if `text` contains `path` as a word: then the message names its file already. */
+/* 1 if the message `text` contains `path` as a word, so that the file need not be named before
+ * it. */
 static int names_path(const char *text, const char *path) {
   const size_t n = strlen(path);
   for (const char *p = strstr(text, path); p != NULL && n > 0; p = strstr(p + 1, path))
