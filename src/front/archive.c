@@ -45,7 +45,10 @@ int vt_archive_name_ok(const char *name) {
 }
 
 const char *vt_archive_quote(const char *s, size_t n, char out[VT_QUOTE_MAX]) {
-  enum { STEP = 4, SUFFIX = 4 }; /* most bytes that a round adds; bytes of "..." and the 0 */
+  enum {
+    STEP = 4,
+    SUFFIX = 4
+  }; /* STEP: most bytes that one character becomes; SUFFIX: bytes of "..." and the final 0 */
   const uint8_t *u = (const uint8_t *)s;
   size_t at = 0, i = 0;
   while (i < n && at + STEP + SUFFIX <= VT_QUOTE_MAX) {
@@ -88,8 +91,8 @@ void vt_archive_free(vt_archive *ar) {
 }
 
 /* Refuses a tensor that is larger than the available memory. A system that overcommits memory would
- * grant it and kill the process later, when a sparse or packed file is read into it. */
-static vt_status check_memory(uint64_t bytes, vt_diag *d) {
+ * grant the memory, and kill the process later, when it is filled. */
+static vt_status check_free_memory(uint64_t bytes, vt_diag *d) {
   enum { WORTH_ASKING = 64 << 20 };
   const uint64_t left = bytes < WORTH_ASKING ? 0 : vt_memory_available();
   if (left == 0 || bytes <= left) return VT_OK;
@@ -102,14 +105,14 @@ vt_status vt_archive_add(vt_archive *ar, const char *name, const vt_tensor *like
   vt_entry e = {.tensor = *like};
   uint64_t bytes;
   VT_TRY(vt_tensor_bytes(like, &e.count, &bytes, d));
-  VT_TRY(check_memory(bytes, d));
+  VT_TRY(check_free_memory(bytes, d));
   vt_entry *list = vt_arena_grow(&ar->arena, ar->entries, ar->count, &ar->cap, sizeof e);
   e.name = vt_arena_string(&ar->arena, name, strlen(name));
   if (vt_arena_status(&ar->arena) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the list of tensors");
   ar->entries = list;
   e.held = bytes != 0 ? (size_t)bytes : 1; /* an empty tensor needs an address too */
-  /* Not vt_alloc_new, which clears the memory: every byte will be written anyway. */
+  /* vt_alloc_new would clear the memory first, but every byte will be written anyway. */
   e.tensor.data = ar->a.resize(ar->a.user, NULL, 0, e.held);
   if (e.tensor.data == NULL)
     return VT_FAIL(d, VT_NOMEM, "no memory for a tensor of %llu bytes", (unsigned long long)bytes);
@@ -200,9 +203,9 @@ vt_status vt_archive_read_data(vt_stream *s, const vt_tensor *t, void *data, uin
   return t->dtype == VT_DTYPE_BOOL ? vt_archive_check_bools(data, bytes, at, d) : VT_OK;
 }
 
-/* 1 if the file begins like an IDX file: two zero bytes, a type and a rank. A safetensors file may
- * begin so too if its header is long. But its length is below 2^32, so its bytes 4 to 7 are zero,
- * and byte 8 is '{'. */
+/* 1 if the file begins like an IDX file: two zero bytes, a type and a rank. A safetensors file with
+ * a long header may begin with such bytes too, but the length of its header is below 2^32, so bytes
+ * 4 to 7 are zero, and byte 8 is '{'. */
 static int looks_like_idx(const uint8_t *p, size_t n) {
   static const uint8_t none[4];
   if (n < 4 || p[0] != 0 || p[1] != 0 || p[2] < 8 || p[2] > 14 || p[3] == 0) return 0;
@@ -218,7 +221,8 @@ static vt_status parse_by_signature(vt_archive *ar, const vt_source *src, vt_dia
     return vt_npz_parse(ar, src, d);
   if (n >= 2 && p[0] == 0x1f && p[1] == 0x8b) return vt_idx_parse(ar, src, d);
   if (looks_like_idx(p, n)) return vt_idx_parse(ar, src, d);
-  /* The reader checks the length in the first 8 bytes, because it can say what is wrong with it. */
+  /* The first 8 bytes are a length, which is not checked here: the reader of safetensors gives a
+   * better message if it is wrong. */
   if (n > 8 && p[8] == '{') return vt_safetensors_parse(ar, src, d);
   return VT_FAIL(d, VT_FORMAT, "the file format is not npy, npz, safetensors or IDX");
 }

@@ -4,8 +4,9 @@
  *   y = loop(h0, x, count=T, carried=1, each=1) (i, h, xt) { ... give h2, out }
  *   y = cond(which) { give a } else { give b }
  *
- * A body is parsed like a model, with names of its own. An outer value that it uses becomes one
- * more argument of the body and operand of the op, so that the body refers to nothing outside. */
+ * A body is parsed like a model, with names of its own. An outer value that it uses is captured: it
+ * becomes one more argument of the body and operand of the op, so that the body refers to nothing
+ * outside. */
 #include <stdio.h>
 #include <string.h>
 #include "parse_state.h"
