@@ -108,8 +108,8 @@ enum { VT_ADMISSION_REQUIRED = 0, VT_ADMISSION_WAIVED = 1 };
 enum { VT_CAPABILITIES_TRIED = 0, VT_CAPABILITIES_BELIEVED = 1 };
 typedef struct vt_policy {
   uint32_t size; /* sizeof(vt_policy) */
-  uint32_t determinism,
-      precision; /* VT_DETERMINISM_STRICT and VT_PRECISION_LOCKED, which are the only values */
+  /* VT_DETERMINISM_STRICT and VT_PRECISION_LOCKED, which are the only values. */
+  uint32_t determinism, precision;
   uint32_t fallback, mixed_path, admission, capabilities;
 } vt_policy;
 
@@ -268,8 +268,8 @@ typedef struct vt_cache_options {
   uint32_t reserved;
   const char *dir; /* folder, created if it is missing; NULL: the cache is in memory only */
   uint64_t memory_bytes, disk_bytes; /* limits in bytes; 0: 64 MiB in memory, 256 MiB on disk */
-  const vt_alloc *alloc; /* allocator of the cache and of the plans in it; called by every thread
-                            that uses the cache */
+  /* Allocator of the cache and of the plans in it; called by every thread that uses the cache. */
+  const vt_alloc *alloc;
   /* Called with one line of text if the folder or a file in it cannot be used. The cache then works
    * without it. The caller is the thread that noticed the problem. May be NULL. */
   void (*note)(void *user, const char *text);
@@ -283,13 +283,13 @@ VT_API void vt_cache_free(vt_cache *c);
 typedef struct vt_cache_counts {
   uint32_t size;    /* sizeof(vt_cache_counts); set by the caller */
   uint32_t on_disk; /* 1: the folder is in use */
-  uint64_t hits_memory, hits_disk,
-      misses;      /* lookups that found the plan in memory, found it on disk, did not find it */
-  uint64_t stored; /* plans written to disk */
+  /* Lookups that found the plan in memory, found it on disk, did not find it. */
+  uint64_t hits_memory, hits_disk, misses;
+  uint64_t stored;                       /* plans written to disk */
   uint64_t evicted_memory, evicted_disk; /* plans removed to stay within the limits */
   uint64_t ignored; /* problems reported through `note`: a bad file or folder, a failed write */
-  uint64_t
-      collisions; /* files that have the name of the wanted key, but hold a plan with another key */
+  /* Files that have the name of the wanted key, but hold a plan with another key. */
+  uint64_t collisions;
   uint64_t bytes_memory, bytes_disk; /* bytes in use now */
   char reason[480];                  /* text of the last note, or "" */
   uint64_t trials; /* GPU capabilities whose probe result was found on disk, not run again */

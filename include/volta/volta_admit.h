@@ -60,10 +60,10 @@ VT_API int vt_admission_place_of(const char *backend, char *out, size_t room);
 
 typedef struct vt_admission_counts {
   uint32_t size; /* sizeof(vt_admission_counts); set by the caller */
-  uint32_t rules, capabilities,
-      examples; /* numbers of rules, capabilities and example models that were tested */
-  uint64_t cases,
-      undeclared; /* suite cases that ran; suite cases of ops that the backend does not declare */
+  /* Numbers of rules, capabilities and example models that were tested. */
+  uint32_t rules, capabilities, examples;
+  /* Suite cases that ran; suite cases of ops that the backend does not declare. */
+  uint64_t cases, undeclared;
   /* Numbers of runs that were repeats, in another order, with other thread counts, in poisoned
    * memory. */
   uint64_t repeated, reordered, threaded, spoilt;
@@ -84,8 +84,8 @@ typedef struct vt_refusal {
   uint32_t dtype, reserved;   /* type of that element */
   uint64_t bits, expected;    /* bit pattern of the element on the backend, on the reference */
   uint64_t distance;          /* distance between the two, in representable values */
-  uint64_t differing,
-      compared;          /* number of elements that differ, number of elements that were compared */
+  /* Number of elements that differ, number of elements that were compared. */
+  uint64_t differing, compared;
   const char *model;     /* text of the smallest model that shows the failure */
   const char *command;   /* command that runs `model`, to be started in `folder` */
   const char *unwritten; /* why no reproducer could be written, for instance an unusable folder */

@@ -108,8 +108,9 @@ typedef struct vt_bk_host {
   /* Tells the user about an event that is not a failure. It may be called while a program is built
    * or run, from the thread that builds or runs it. */
   void (*note)(void *user, const char *text);
-  uint64_t cache_bytes; /* limit on the total bytes of all files in the folder `cache`, including
-                           files of other programs */
+  /* Limit on the total bytes of all files in the folder `cache`, including files of other
+   * programs. */
+  uint64_t cache_bytes;
 } vt_bk_host;
 
 /* Bits of vt_bk_caps.has: what a device declares. A plan that needs a capability which its device
@@ -146,11 +147,11 @@ typedef struct vt_bk_caps {
 typedef struct vt_bk_error {
   uint32_t size;
   int32_t status; /* 0: no error */
-  uint64_t step; /* number of the step; the steps of the bodies of a step are counted directly after
-                    that step */
-  uint64_t position; /* row-major position of the index that is out of range, in the operand with
-                        the indices */
-  int64_t value;     /* the index that is out of range */
+  /* Number of the step; the steps of the bodies of a step are counted directly after that step. */
+  uint64_t step;
+  /* Row-major position of the index that is out of range, in the operand with the indices. */
+  uint64_t position;
+  int64_t value; /* the index that is out of range */
 } vt_bk_error;
 
 /* The times of the last run's steps, without steps of bodies, in nanoseconds since the run began.
@@ -165,8 +166,8 @@ typedef struct vt_bk_metrics {
 typedef struct vt_bk_api {
   uint32_t size, abi_major;
   const char *name; /* "reference", "cpu", "cuda" */
-  int32_t (*device_count)(const vt_bk_host *host,
-                          uint32_t *out_count); /* 0 devices are not a failure */
+  /* Writes the number of devices; 0 devices are not a failure. */
+  int32_t (*device_count)(const vt_bk_host *host, uint32_t *out_count);
   int32_t (*device_open)(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out_dev);
   void (*device_close)(vt_bk_device *dev);
   int32_t (*capabilities)(vt_bk_device *dev, vt_bk_caps *out_caps);

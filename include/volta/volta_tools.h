@@ -21,8 +21,8 @@ VT_API vt_status vt_archive_read(const char *path, const vt_alloc *alloc, vt_arc
 VT_API vt_status vt_archive_parse(const void *bytes, size_t n, const vt_alloc *alloc,
                                   vt_archive **out, vt_diag *d) VT_NODISCARD;
 VT_API void vt_archive_free(vt_archive *a);
-VT_API const char *vt_archive_format(
-    const vt_archive *a); /* the format of the file: "npy", "npz", "safetensors", "idx", "csv" */
+/* The format of the file: "npy", "npz", "safetensors", "idx", "csv". */
+VT_API const char *vt_archive_format(const vt_archive *a);
 VT_API uint32_t vt_archive_count(const vt_archive *a);
 VT_API vt_status vt_archive_tensor(const vt_archive *a, uint32_t i, const char **out_name,
                                    vt_tensor *out) VT_NODISCARD;
@@ -43,10 +43,11 @@ VT_API vt_status vt_npz_write(const char *path, uint32_t n, const char *const *n
 
 /* CSV: a table of numbers as text. Each number is rounded once, directly to the requested type. */
 typedef struct vt_csv_options {
-  uint32_t size;      /* sizeof(vt_csv_options) */
-  uint32_t dtype;     /* f32, f64 or i64; 0: i64 if all numbers are integers, else f64 */
-  const char *column; /* name of the column to read, which gives shape [rows]; NULL: all columns,
-                         which give shape [rows, columns] */
+  uint32_t size;  /* sizeof(vt_csv_options) */
+  uint32_t dtype; /* f32, f64 or i64; 0: i64 if all numbers are integers, else f64 */
+  /* Name of the column to read, which gives shape [rows]; NULL: all columns, which give shape
+   * [rows, columns]. */
+  const char *column;
 } vt_csv_options;
 VT_API vt_status vt_csv_read(const char *path, const vt_csv_options *options, const vt_alloc *alloc,
                              vt_archive **out, vt_diag *d) VT_NODISCARD;

@@ -82,16 +82,16 @@ void cli_flush(void);
 int cli_finish(vt_status s);
 
 void cli_set_verbosity(const cli_args *a); /* sets the verbosity from -q and -v */
-void cli_narrate(const char *format, ...)
-    VT_PRINTF(1, 2);                         /* prints to standard error unless -q was given */
+/* Prints to standard error unless -q was given. */
+void cli_narrate(const char *format, ...) VT_PRINTF(1, 2);
 void cli_warn(void *user, const char *text); /* prints a note of the library; ignores `user` */
-void cli_detail(const char *format, ...)
-    VT_PRINTF(1, 2); /* prints to standard error if -v was given */
+/* Prints to standard error if -v was given. */
+void cli_detail(const char *format, ...) VT_PRINTF(1, 2);
 
-void cli_set_hint(cli_error *e, const char *format, ...)
-    VT_PRINTF(2, 3); /* replaces the hint of the error */
-void cli_error_print(const cli_error *e,
-                     vt_status s); /* prints "FILE:LINE:COLUMN: error: TEXT [NAME]" */
+/* Replaces the hint of the error. */
+void cli_set_hint(cli_error *e, const char *format, ...) VT_PRINTF(2, 3);
+/* Prints "FILE:LINE:COLUMN: error: TEXT [NAME]". */
+void cli_error_print(const cli_error *e, vt_status s);
 
 /* ---- signals (cli_signal.c)
  * ------------------------------------------------------------------------ */
@@ -119,14 +119,13 @@ void cli_file_line(const char *path, uint32_t line, char *out, size_t room);
  * is NULL if there is no key. */
 vt_status cli_split_file_key(const char *text, char **out_path, const char **out_key,
                              cli_error *e) VT_NODISCARD;
-vt_status cli_folder_make(const char *path,
-                          cli_error *e) VT_NODISCARD; /* makes a folder; it may exist already */
+/* Makes a folder; it may exist already. */
+vt_status cli_folder_make(const char *path, cli_error *e) VT_NODISCARD;
 /* Returns "FOLDER/NAME.SUFFIX", where unsafe bytes of the name are percent-encoded. The caller
  * frees it. NULL: out of memory. */
 char *cli_path_join(const char *folder, const char *name, const char *suffix);
-char *cli_text_copy(
-    const char *text,
-    size_t n); /* copies `n` bytes and adds a 0; the caller frees the copy; NULL: out of memory */
+/* Copies `n` bytes and adds a 0; the caller frees the copy; NULL: out of memory. */
+char *cli_text_copy(const char *text, size_t n);
 const char *cli_basename(const char *path);
 int cli_ends_with(const char *text, const char *suffix);
 vt_status cli_no_memory(cli_error *e); /* records VT_NOMEM in `e` and returns it */

@@ -62,8 +62,8 @@ typedef struct cli_pace {
   uint32_t rounds;
   uint64_t slot_ns; /* duration of the timed calls of one slot */
   uint64_t rest_ns; /* wait until the threads of the previous lane are asleep */
-  uint64_t done,
-      total; /* rounds that are finished, rounds of the whole suite; for the progress line */
+  /* Rounds that are finished, rounds of the whole suite; for the progress line. */
+  uint64_t done, total;
 } cli_pace;
 
 enum { CLI_LANES = 3 };

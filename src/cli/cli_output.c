@@ -183,7 +183,7 @@ static int use_colour(void) {
 }
 
 /* Prints text from a file; characters that control a terminal become '?'. */
-static void print_safe(const char *text) {
+static void print_without_controls(const char *text) {
   for (const char *p = text; *p != '\0';) {
     const size_t n = *p == '\t' ? 1 : printable_length(p);
     fwrite(n == 0 ? "?" : p, 1, n == 0 ? 1 : n, stderr);
@@ -211,26 +211,26 @@ static int names_path(const char *text, const char *path) {
   return 0;
 }
 
-static void print_position(const cli_error *e) {
+static void print_error_position(const cli_error *e) {
   const vt_diag *d = &e->diag;
   if (e->path == NULL || (d->line == 0 && names_path(d->text, e->path))) {
     fputs("volta: ", stderr);
     return;
   }
-  print_safe(e->path);
+  print_without_controls(e->path);
   if (d->line != 0) fprintf(stderr, ":%u:%u", d->line, d->column);
   fputs(": ", stderr);
 }
 
 /* Prints the source line of a failure. A failure found after parsing has a line number but not the
  * line, so the line is read from the file again. */
-static void print_source(const cli_error *e) {
+static void print_source_line(const cli_error *e) {
   char line[sizeof e->diag.source];
   snprintf(line, sizeof line, "%s", e->diag.source);
   if (line[0] == '\0' && e->path != NULL && e->diag.line != 0)
     cli_file_line(e->path, e->diag.line, line, sizeof line);
   if (line[0] == '\0') return;
-  print_safe(line);
+  print_without_controls(line);
   putc('\n', stderr);
   print_caret(line, e->diag.column);
 }
@@ -239,13 +239,13 @@ void cli_error_print(const cli_error *e, vt_status s) {
   if (e->reported) return;
   const vt_diag *d = &e->diag;
   cli_flush();
-  print_position(e);
+  print_error_position(e);
   fputs(use_colour() ? "\033[1;31merror:\033[0m " : "error: ", stderr);
-  print_safe(d->text[0] != '\0' ? d->text : vt_status_text(s));
+  print_without_controls(d->text[0] != '\0' ? d->text : vt_status_text(s));
   fprintf(stderr, " [%s]\n", vt_status_name(s));
-  print_source(e);
+  print_source_line(e);
   if (d->hint[0] == '\0') return;
   fputs("  help: ", stderr);
-  print_safe(d->hint);
+  print_without_controls(d->hint);
   putc('\n', stderr);
 }

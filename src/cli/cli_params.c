@@ -171,9 +171,8 @@ static vt_status set_inputs(const cli_job *j, vt_program *p, cli_error *e) {
   for (uint32_t i = 0; i < j->n_inputs; i++) {
     const cli_input *in = &j->inputs[i];
     const vt_status s = vt_program_set_input(p, in->name, &in->tensor, &e->diag);
-    if (s == VT_TENSOR)
-      e->path =
-          in->given; /* a wrong type or shape is a fault of the file; a wrong input name is not */
+    /* A wrong type or shape is a fault of the file; a wrong input name is not. */
+    if (s == VT_TENSOR) e->path = in->given;
     VT_TRY(s);
   }
   return j->random ? vt_program_random_inputs(p, j->inputs_seed, &e->diag) : VT_OK;

@@ -130,8 +130,8 @@ void cli_planning_add_json(const cli_planning *p, json_t *o) {
 /* ---- the stamp ---- */
 
 void cli_stamp_print(const cli_stamp *s) {
-  static char
-      last[80]; /* the backend of the last stamp, so that a sweep with many plans prints it once */
+  /* The backend of the last stamp, so that a sweep with many plans prints it once. */
+  static char last[80];
   char hex[CLI_HEX_SIZE] = "";
   if ((!s->unadmitted && s->fallback == NULL) || strcmp(last, s->backend) == 0) return;
   snprintf(last, sizeof last, "%s", s->backend);

@@ -71,7 +71,7 @@ typedef struct picture {
 
 /* ---- layout ---- */
 
-static uint32_t find_class(const char *name) {
+static uint32_t find_memory_class(const char *name) {
   uint32_t c = 0;
   while (vt_memory_class(c) != NULL && strcmp(vt_memory_class(c), name) != 0) c++;
   return c;
@@ -79,7 +79,7 @@ static uint32_t find_class(const char *name) {
 
 static const style *style_of(uint32_t class) {
   const style *s = styles;
-  while (find_class(s->name) != class) s++;
+  while (find_memory_class(s->name) != class) s++;
   return s;
 }
 
@@ -93,7 +93,7 @@ static uint64_t arena_bytes(const picture *g, uint32_t arena) {
 /* Makes a panel for each arena that is not empty. */
 static void make_panels(picture *g) {
   for (uint32_t i = 0; i < N_STYLES; i++) {
-    const uint32_t c = find_class(styles[i].name);
+    const uint32_t c = find_memory_class(styles[i].name);
     const uint64_t bytes = arena_bytes(g, c);
     if (bytes == 0) continue;
     g->panels[g->n++] = (panel){.style = &styles[i], .class = c, .bytes = bytes};
@@ -171,7 +171,7 @@ static void draw_lifetime(const picture *g, const panel *p, const vt_plan_lifeti
 static double draw_panel_label(const picture *g, const panel *p) {
   double up = p->style->scaled ? 18 : 22; /* distance from the panel's bottom */
   for (uint32_t i = 0; i < N_STYLES; i++) {
-    const uint32_t c = find_class(styles[i].name);
+    const uint32_t c = find_memory_class(styles[i].name);
     if (vt_memory_class_arena(c) != p->class || g->info.bytes[c] == 0) continue;
     const double y = p->box.y + p->box.h - up;
     char size[CLI_SIZE_TEXT];

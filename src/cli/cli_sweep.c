@@ -95,12 +95,13 @@ static vt_status parse_axes(sweep *w, const cli_args *a, cli_error *e) {
   uint64_t rows = 1;
   for (uint32_t i = 0; (text = cli_flag_value_at(a, "sweep", i)) != NULL; i++) {
     VT_TRY(parse_axis(w, text, e));
-    rows *= w->axes[i].n; /* cannot overflow: `rows` was at most MOST_PLANS, and an axis has fewer
-                             sizes than the flag has characters */
+    /* Cannot overflow: `rows` was at most MOST_PLANS, and an axis has fewer sizes than the flag
+     * has characters. */
+    rows *= w->axes[i].n;
     if (rows > MOST_PLANS)
       return VT_FAIL(&e->diag, VT_USAGE, "--sweep asks for more than %d plans", MOST_PLANS);
-    VT_TRY(refuse_repeated_sizes(
-        &w->axes[i], e)); /* compares each pair of sizes, but there are at most MOST_PLANS sizes */
+    /* Compares each pair of sizes, but there are at most MOST_PLANS sizes. */
+    VT_TRY(refuse_repeated_sizes(&w->axes[i], e));
   }
   w->n_rows = (uint32_t)rows;
   w->rows = calloc(rows, sizeof *w->rows);

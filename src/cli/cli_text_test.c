@@ -156,8 +156,8 @@ static void test_terminal_escapes(void) {
   CHECK(escapes_to("\xe0\x9f\xbf", "\\xe0\\x9f\\xbf"));
   CHECK(escapes_to("\xed\xa0\x80", "\\xed\\xa0\\x80"));          /* a surrogate */
   CHECK(escapes_to("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80")); /* above U+10FFFF */
-  CHECK(strcmp(cli_escape_text("abc\n\n", out, sizeof out), "abc\\x0a") ==
-        0); /* an escape that does not fit completely is left out */
+  /* An escape that does not fit completely is left out. */
+  CHECK(strcmp(cli_escape_text("abc\n\n", out, sizeof out), "abc\\x0a") == 0);
   CHECK(strcmp(cli_escape_text("abcdef\xc3\xa9", out, sizeof out), "abcdef") == 0);
 }
 

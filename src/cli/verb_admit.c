@@ -17,8 +17,8 @@ enum { PATH_SIZE = 4300 }; /* most bytes of a path */
 
 /* ---- running the admission ---- */
 
-static int check_pipe = -1; /* pipe to which the child process writes the name of each check; -1:
-                               this is not the child */
+/* Pipe to which the child process writes the name of each check; -1: this is not the child. */
+static int check_pipe = -1;
 
 static void report_progress(void *user, const char *check, uint64_t done, uint64_t total) {
   static const char *last;
@@ -100,8 +100,8 @@ static void print_refusal(const vt_refusal *r) {
   if (r->differs) print_differing_element(r);
   print_labelled("unwritten", r->unwritten);
   print_labelled("written", r->folder);
-  print_labelled("shows it",
-                 r->command); /* this command is to be started in the folder of the reproducer */
+  /* This command is to be started in the folder of the reproducer. */
+  print_labelled("shows it", r->command);
   print_labelled("again", r->again); /* this command is to be started in the current folder */
 }
 

@@ -15,8 +15,9 @@ static int is_failed_check(const char *key, const char *value) {
 }
 
 typedef struct failures {
-  int all, choice; /* number of failed checks; 1 if the check of the chosen backend failed, which
-                      may only mean that VOLTA_BACKEND is wrong */
+  /* Number of failed checks; 1 if the check of the chosen backend failed, which may only mean
+   * that VOLTA_BACKEND is wrong. */
+  int all, choice;
 } failures;
 
 static failures print_facts(json_t *facts) {

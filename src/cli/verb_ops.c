@@ -11,7 +11,7 @@ typedef struct entry {
   char support[VT_OP_SUPPORT]; /* the word of vt_op_support; unused without a backend */
 } entry;
 
-static vt_status entry_at(const vt_options *on, uint32_t i, entry *out, cli_error *e) {
+static vt_status read_entry(const vt_options *on, uint32_t i, entry *out, cli_error *e) {
   entry x = {.backend = on->backend};
   VT_TRY(vt_op_row_at(i, &x.op));
   if (x.backend != NULL) VT_TRY(vt_op_support(on, x.op.number, x.support, &e->diag));
@@ -39,7 +39,7 @@ static vt_status print_table(const vt_options *on, cli_error *e) {
   VT_TRY(widest_signature(&width));
   for (uint32_t i = 0; i < vt_op_count(); i++) {
     entry x;
-    VT_TRY(entry_at(on, i, &x, e));
+    VT_TRY(read_entry(on, i, &x, e));
     cli_print("%5u  %s  %-8s  ", x.op.number, prim_or_comp(&x), x.op.numerics);
     if (on->backend != NULL) cli_print("%-10s  ", x.support);
     cli_print("%-*s  %s\n", width, x.op.signature, x.op.help);
@@ -81,7 +81,7 @@ static json_t *json_entry(const entry *x) {
 static vt_status add_entries(const vt_options *on, json_t *list, cli_error *e) {
   for (uint32_t i = 0; i < vt_op_count(); i++) {
     entry x;
-    VT_TRY(entry_at(on, i, &x, e));
+    VT_TRY(read_entry(on, i, &x, e));
     cli_json_append(list, json_entry(&x));
   }
   return VT_OK;

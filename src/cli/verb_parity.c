@@ -22,8 +22,8 @@ typedef struct lane {
   char hex[CLI_HEX_SIZE]; /* digest of the run */
   int plugin, unadmitted; /* 1: the backend is a plug-in; 1: the plug-in has no certificate */
   uint8_t content[32];    /* content hash of the plug-in */
-  uint64_t compared, differing, largest; /* number of elements that were compared, that differ;
-                                            largest distance of two elements */
+  /* Number of elements that were compared, number that differ, largest distance of two elements. */
+  uint64_t compared, differing, largest;
   char *output;              /* output with the first differing element; NULL: no difference */
   uint32_t dtype;            /* type of that element */
   uint64_t first_a, first_b; /* its bits in lane 0, in this lane */

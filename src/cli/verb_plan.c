@@ -38,8 +38,8 @@ double cli_plan_ratio(const vt_plan_info *i) {
 
 /* Flags that may give a smaller plan. */
 typedef struct alternative {
-  const char *flags, *schedule, *stream; /* the flags as the hint shows them; values of --schedule
-                                            and --stream, NULL: the user's */
+  /* The flags as the hint shows them; values of --schedule and --stream, NULL: the user's. */
+  const char *flags, *schedule, *stream;
   uint64_t peak; /* peak with these flags; 0: the user has given them already */
 } alternative;
 enum { ALTERNATIVES = 3 };

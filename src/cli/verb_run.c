@@ -16,7 +16,7 @@ typedef struct output {
   uint8_t digest[32];    /* digest of the tensor */
 } output;
 
-static vt_status output_at(vt_program *p, uint32_t i, output *out, cli_error *e) {
+static vt_status read_output(vt_program *p, uint32_t i, output *out, cli_error *e) {
   output o = {0};
   VT_TRY(vt_program_output(p, i, &o.name, &o.t, &e->diag));
   VT_TRY(vt_tensor_bytes(&o.t, &o.count, &o.bytes, &e->diag));
@@ -75,7 +75,8 @@ static char *output_path(const char *folder, const char *name, cli_format f) {
   return cli_path_join(folder, f == CLI_NPY ? name : "outputs", cli_format_suffix(f));
 }
 
-static vt_status write_list(const cli_list *l, const char *folder, cli_format f, cli_error *e) {
+static vt_status write_output_list(const cli_list *l, const char *folder, cli_format f,
+                                   cli_error *e) {
   char *path = output_path(folder, l->n != 0 ? l->names[0] : "", f);
   if (path == NULL) return cli_no_memory(e);
   const vt_status s = cli_list_write(l, f, path, e);
@@ -87,13 +88,13 @@ static vt_status write_each_output(vt_program *p, const char *folder, cli_format
                                    cli_error *e) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     output o;
-    VT_TRY(output_at(p, i, &o, e));
+    VT_TRY(read_output(p, i, &o, e));
     if (f == CLI_NPY)
       l->n = 0; /* each output gets a file of its own, so the list holds one at a time */
     VT_TRY(cli_list_add(l, o.name, &o.t, e));
-    if (f == CLI_NPY) VT_TRY(write_list(l, folder, f, e));
+    if (f == CLI_NPY) VT_TRY(write_output_list(l, folder, f, e));
   }
-  return f == CLI_NPY ? VT_OK : write_list(l, folder, f, e);
+  return f == CLI_NPY ? VT_OK : write_output_list(l, folder, f, e);
 }
 
 static vt_status write_outputs(vt_program *p, const char *folder, cli_format f, cli_error *e) {
@@ -130,7 +131,7 @@ static void print_output(const output *o) {
 static vt_status report_text(vt_program *p, cli_error *e) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     output o;
-    VT_TRY(output_at(p, i, &o, e));
+    VT_TRY(read_output(p, i, &o, e));
     print_output(&o);
   }
   return print_digest(p, "run ", e);
@@ -150,7 +151,7 @@ static vt_status add_outputs(vt_program *p, const char *folder, cli_format f, js
                              cli_error *e) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     output o;
-    VT_TRY(output_at(p, i, &o, e));
+    VT_TRY(read_output(p, i, &o, e));
     cli_json_append(list, json_output(&o, folder, f));
   }
   return VT_OK;
@@ -165,8 +166,8 @@ static json_t *json_cost(const vt_program *p) {
                    "bytes_output", (json_int_t)c.bytes_output);
 }
 
-static json_t *json_run(const cli_job *j, const vt_program *p, const uint8_t digest[32],
-                        json_t *outputs) {
+static json_t *json_run_report(const cli_job *j, const vt_program *p, const uint8_t digest[32],
+                               json_t *outputs) {
   json_t *o = cli_run_json(j, p);
   cli_json_set(o, "cost", json_cost(p));
   cli_json_set(o, "metrics", cli_metrics_json(p));
@@ -183,7 +184,7 @@ static vt_status report_json(const cli_args *a, const cli_job *j, vt_program *p,
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   json_t *outputs = json_array();
   const vt_status s = add_outputs(p, cli_flag_value(a, "out"), f, outputs, e);
-  if (s == VT_OK) return cli_json_print(json_run(j, p, digest, outputs), e);
+  if (s == VT_OK) return cli_json_print(json_run_report(j, p, digest, outputs), e);
   json_decref(outputs);
   return s;
 }
@@ -314,8 +315,8 @@ vt_status verb_run(const cli_args *a, cli_error *e) {
   VT_TRY(check_flags(a, e));
   cli_job j;
   vt_status s = cli_job_open(a, &j, e);
-  if (cli_flag_value(a, "dump-passes") !=
-      NULL) { /* a program made with a cache has only the last graph, not those of all passes */
+  /* A program made with a cache has only the last graph, not those of all passes. */
+  if (cli_flag_value(a, "dump-passes") != NULL) {
     vt_cache_free(j.cache);
     j.cache = NULL;
   }

@@ -10,17 +10,17 @@
 
 /* ---- text of files ---- */
 
-static int is_continuation(uint8_t c) { return (c & 0xc0) == 0x80; }
+static int is_utf8_continuation(uint8_t c) { return (c & 0xc0) == 0x80; }
 
 size_t vt_archive_utf8_length(const uint8_t *s, size_t n) {
   if (n >= 1 && s[0] < 0x80) return 1;
-  if (n >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf && is_continuation(s[1])) return 2;
-  if (n >= 3 && (s[0] & 0xf0) == 0xe0 && is_continuation(s[1]) && is_continuation(s[2])) {
+  if (n >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf && is_utf8_continuation(s[1])) return 2;
+  if (n >= 3 && (s[0] & 0xf0) == 0xe0 && is_utf8_continuation(s[1]) && is_utf8_continuation(s[2])) {
     const unsigned code = (s[0] & 15u) << 12 | (s[1] & 63u) << 6 | (s[2] & 63u);
     return code >= 0x800 && (code < 0xd800 || code > 0xdfff) ? 3 : 0;
   }
-  if (n >= 4 && (s[0] & 0xf8) == 0xf0 && is_continuation(s[1]) && is_continuation(s[2]) &&
-      is_continuation(s[3])) {
+  if (n >= 4 && (s[0] & 0xf8) == 0xf0 && is_utf8_continuation(s[1]) && is_utf8_continuation(s[2]) &&
+      is_utf8_continuation(s[3])) {
     const unsigned code = (s[0] & 7u) << 18 | (s[1] & 63u) << 12 | (s[2] & 63u) << 6 | (s[3] & 63u);
     return code >= 0x10000 && code <= 0x10ffff ? 4 : 0;
   }
@@ -28,7 +28,7 @@ size_t vt_archive_utf8_length(const uint8_t *s, size_t n) {
 }
 
 /* 1 for the control characters C0, DEL and C1. */
-static int is_control(const uint8_t *s, size_t length) {
+static int is_control_character(const uint8_t *s, size_t length) {
   if (length == 1) return s[0] < 0x20 || s[0] == 0x7f;
   return length == 2 && s[0] == 0xc2 && s[1] < 0xa0;
 }
@@ -38,22 +38,20 @@ int vt_archive_name_ok(const char *name) {
   const size_t n = strlen(name);
   for (size_t i = 0; i < n;) {
     const size_t length = vt_archive_utf8_length(s + i, n - i);
-    if (length == 0 || is_control(s + i, length)) return 0;
+    if (length == 0 || is_control_character(s + i, length)) return 0;
     i += length;
   }
   return n != 0;
 }
 
 const char *vt_archive_quote(const char *s, size_t n, char out[VT_QUOTE_MAX]) {
-  enum {
-    STEP = 4,
-    SUFFIX = 4
-  }; /* STEP: most bytes that one character becomes; SUFFIX: bytes of "..." and the final 0 */
+  /* STEP: most bytes that one character becomes; SUFFIX: bytes of "..." and the final 0. */
+  enum { STEP = 4, SUFFIX = 4 };
   const uint8_t *u = (const uint8_t *)s;
   size_t at = 0, i = 0;
   while (i < n && at + STEP + SUFFIX <= VT_QUOTE_MAX) {
     const size_t length = vt_archive_utf8_length(u + i, n - i);
-    if (length == 0 || is_control(u + i, length)) {
+    if (length == 0 || is_control_character(u + i, length)) {
       at += (size_t)snprintf(out + at, STEP + 1, "\\x%02x", u[i]);
       i++;
       continue;

@@ -205,7 +205,7 @@ static vt_status store_number(reader *r, uint32_t dtype, void *data, uint64_t i)
 
 /* ---- first pass: the shape ---- */
 
-static vt_status find_column(reader *r, table *t, uint64_t i, int *found) {
+static vt_status compare_with_requested_column(reader *r, table *t, uint64_t i, int *found) {
   const char *name = t->options->column;
   if (name == NULL || r->n != strlen(name) || memcmp(r->field, name, r->n) != 0) return VT_OK;
   if (*found)
@@ -244,7 +244,7 @@ static vt_status scan_first_row(reader *r, table *t, int *out_end) {
     VT_TRY(read_field(r, &a));
     if (n == COLUMNS_MAX)
       return fail_at_column(r, VT_LIMIT, r->field_column, "more columns than accepted");
-    VT_TRY(find_column(r, t, n++, &found));
+    VT_TRY(compare_with_requested_column(r, t, n++, &found));
     if (n == 1 && a != COMMA && r->n == 0)
       return fail_at_column(r, VT_FORMAT, 1, "the line is empty");
     const int one = is_number_field(r);

@@ -58,8 +58,8 @@ static void test_valid_files(void) {
   const bytes whole = make_idx(12, 1, "\2", "\xff\xff\xff\xfe\0\0\1\2", 8);
   check_reads(&whole, VT_DTYPE_I32, 1, "\xfe\xff\xff\xff\2\1\0\0", 8);
   const bytes single = make_idx(13, 1, "\2", "\x3f\x80\0\0\xff\xff\xff\xff", 8);
-  check_reads(&single, VT_DTYPE_F32, 1, "\0\0\x80\x3f\0\0\xc0\x7f",
-              8); /* the second element is a NaN, which became canonical */
+  /* The second element is a NaN, which became canonical. */
+  check_reads(&single, VT_DTYPE_F32, 1, "\0\0\x80\x3f\0\0\xc0\x7f", 8);
   const bytes wide = make_idx(14, 3, "\1\1\1", "\x3f\xf0\0\0\0\0\0\1", 8);
   check_reads(&wide, VT_DTYPE_F64, 3, "\1\0\0\0\0\0\xf0\x3f", 8);
   const bytes none = make_idx(8, 2, "\0\5", "", 0), none_zipped = gzip_bytes(&none);

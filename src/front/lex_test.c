@@ -137,8 +137,8 @@ static void test_token_positions(void) {
     CHECK(t.line == want[i][0] && t.column == want[i][1]);
   }
   CHECK(t.kind == VT_TOKEN_END);
-  CHECK(vt_lex_next(&l, &t, NULL) == VT_OK &&
-        t.kind == VT_TOKEN_END); /* after the end every token is VT_TOKEN_END */
+  /* After the end every token is VT_TOKEN_END. */
+  CHECK(vt_lex_next(&l, &t, NULL) == VT_OK && t.kind == VT_TOKEN_END);
 }
 
 static void test_name_length_limit(void) {
@@ -149,8 +149,8 @@ static void test_name_length_limit(void) {
   memset(text, 'n', sizeof text);
   vt_lex_init(&l, text, VT_NAME_MAX);
   CHECK(vt_lex_next(&l, &t, &d) == VT_OK && t.n == VT_NAME_MAX);
-  CHECK(strlen(vt_token_text(&t, words)) ==
-        45); /* 40 letters of the name, two quotes and three dots */
+  /* 40 letters of the name, two quotes and three dots. */
+  CHECK(strlen(vt_token_text(&t, words)) == 45);
   vt_lex_init(&l, text, VT_NAME_MAX + 1);
   CHECK(vt_lex_next(&l, &t, &d) == VT_LIMIT && d.line == 1 && d.column == 1);
 }

@@ -187,7 +187,7 @@ static vt_status write_item(writer *w, const vt_item *x, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status write_all(writer *w, const vt_item *items, uint32_t n, vt_diag *d) {
+static vt_status write_members(writer *w, const vt_item *items, uint32_t n, vt_diag *d) {
   for (uint32_t i = 0; i < n; i++) VT_TRY(write_item(w, &items[i], d));
   vt_npz_add_end(&w->directory, n, w->at, w->directory.n);
   if (vt_text_status(&w->directory) != VT_OK)
@@ -218,7 +218,7 @@ static vt_status write_items(const char *path, const vt_item *items, uint32_t n,
   VT_TRY(vt_file_create(path, &w.file, d));
   vt_text_init(&w.local, vt_alloc_default());
   vt_text_init(&w.directory, vt_alloc_default());
-  const vt_status s = write_all(&w, items, n, d);
+  const vt_status s = write_members(&w, items, n, d);
   vt_file_abort(&w.file);
   vt_text_done(&w.local);
   vt_text_done(&w.directory);

@@ -264,8 +264,8 @@ static void test_contradictions_refused(void) {
 static void test_contradicting_members_refused(void) {
   part p[2] = {plain_part("a.npy"), plain_part("a.npy")};
   check_refused(p, 2, VT_FORMAT, "has 'a.npy' twice");
-  p[1].name = "b.npy"; /* the names are swapped: the local header of each member has the name of the
-                          other */
+  /* The names are swapped: the local header of each member has the name of the other. */
+  p[1].name = "b.npy";
   p[1].local_name = "a.npy", p[0].local_name = "b.npy";
   check_refused(p, 2, VT_FORMAT, "does not agree");
   p[0] = plain_part("a.npy"), p[1] = plain_part("b.npy");
@@ -304,9 +304,8 @@ static void test_bad_descriptors_refused(void) {
   check_refused(&p, 1, VT_FORMAT, "no descriptor behind a member at byte 106");
   p = plain_part("a.npy"), p.descriptor = 16, p.flags = 0;
   check_refused(&p, 1, VT_FORMAT, "does not agree");
-  p = plain_part("a.npy"),
-  p.descriptor =
-      13; /* 13 is no valid length: a descriptor of 12 bytes is written, and its flag is set */
+  /* 13 is no valid length: a descriptor of 12 bytes is written, and its flag is set. */
+  p = plain_part("a.npy"), p.descriptor = 13;
   bytes b = make_npz(&p, 1);
   memmove(b.p + 107, b.p + 106, b.n - 106); /* inserts a byte before the descriptor */
   b.n++;

@@ -251,8 +251,8 @@ static vt_status parse_output(vt_parser *p) {
   return vt_parse_check_builder(p, &at);
 }
 
-static vt_status check_annotation(vt_parser *p, const vt_token *at, const char *name,
-                                  const vt_type *declared, uint32_t value) {
+static vt_status check_type_annotation(vt_parser *p, const vt_token *at, const char *name,
+                                       const vt_type *declared, uint32_t value) {
   char have[VT_TYPE_TEXT], want[VT_TYPE_TEXT];
   const vt_type *type = p->gb->b.type(&p->gb->b, value);
   if (type == NULL || vt_type_equal(type, declared)) return VT_OK;
@@ -298,7 +298,7 @@ static vt_status parse_target(vt_parser *p, target *t) {
 /* Assigns a value to a name. The name _ discards it. */
 static vt_status assign_name(vt_parser *p, const target *t, uint32_t value) {
   vt_entry *e = NULL;
-  if (t->annotated) VT_TRY(check_annotation(p, &t->at, t->name, &t->type, value));
+  if (t->annotated) VT_TRY(check_type_annotation(p, &t->at, t->name, &t->type, value));
   if (strcmp(t->name, "_") == 0) return VT_OK;
   VT_TRY(find_target_entry(p, &t->at, t->name, &e));
   e->kind = VT_ENTRY_VALUE;
@@ -311,7 +311,7 @@ static vt_status assign_name(vt_parser *p, const target *t, uint32_t value) {
 /* t = relu(x) @3: sets the group of the node that the statement added. `before` is the number of
  * nodes before the statement, which must have added exactly one. The verifier checks later whether
  * the group is possible. */
-static vt_status parse_group(vt_parser *p, uint32_t before) {
+static vt_status parse_group_number(vt_parser *p, uint32_t before) {
   const vt_token at = p->tok;
   vt_graph *g = p->gb->g;
   uint32_t group = 0;
@@ -359,7 +359,7 @@ static vt_status parse_assignment(vt_parser *p) {
   if (n > 1 && (v->node == VT_NO_NODE || p->gb->g->nodes[v->node].n_out != n || v->index != 0))
     return VT_FAIL_AT(p, &at, VT_VERIFY, "%u names for one value", n);
   for (uint32_t i = 0; i < n; i++) VT_TRY(assign_name(p, &all[i], o.value + i));
-  return parse_group(p, before);
+  return parse_group_number(p, before);
 }
 
 /* ---- repeats ---- */
@@ -381,15 +381,15 @@ static void rewind_to(vt_parser *p, const position *to) {
 
 /* Count of everything that each iteration adds again: iterations, nodes and ports. Names are left
  * out, because only the first iteration adds them. */
-static uint64_t repeated_size(const vt_parser *p) {
+static uint64_t count_repeated_items(const vt_parser *p) {
   return p->iterations + p->gb->g->n_nodes + p->gb->g->n_ports;
 }
 
 /* Checks after the first iteration of a repeat whether `rest` further iterations would exceed the
  * limits. Both factors of each product are below 2^28, so it does not overflow. */
-static vt_status check_remaining(vt_parser *p, const vt_token *at, uint64_t before,
-                                 const position *start, uint64_t rest) {
-  const uint64_t each = repeated_size(p) - before, bytes = p->lex.at - start->lex.at;
+static vt_status check_remaining_iterations(vt_parser *p, const vt_token *at, uint64_t before,
+                                            const position *start, uint64_t rest) {
+  const uint64_t each = count_repeated_items(p) - before, bytes = p->lex.at - start->lex.at;
   if (vt_parse_expansion_size(p) + each * rest > VT_EXPANSION_MAX ||
       p->lex.n + p->rewound + bytes * rest > VT_TEXT_MAX)
     return vt_parse_fail_too_large(p, at);
@@ -417,10 +417,10 @@ static vt_status parse_iteration(vt_parser *p, const vt_token *at, const char *n
 }
 
 static vt_status parse_iterations(vt_parser *p, const vt_token *at, const char *name, int64_t n) {
-  const uint64_t before = repeated_size(p);
+  const uint64_t before = count_repeated_items(p);
   const position start = save_position(p);
   for (int64_t i = 0; i < n; i++) {
-    if (i == 1) VT_TRY(check_remaining(p, at, before, &start, (uint64_t)n - 1));
+    if (i == 1) VT_TRY(check_remaining_iterations(p, at, before, &start, (uint64_t)n - 1));
     if (i > 0) rewind_to(p, &start);
     VT_TRY(parse_iteration(p, at, name, i));
   }
@@ -509,14 +509,14 @@ vt_status vt_parse_skip_newlines(vt_parser *p) {
 
 /* 1 if the current token is the `give` that ends a body, and not a value called `give`, which is
  * allowed. */
-static int ends_body(const vt_parser *p) {
+static int is_at_body_end(const vt_parser *p) {
   return p->body != NULL && vt_token_is(&p->tok, "give") && p->next.kind != '=' &&
          p->next.kind != ':' && p->next.kind != ',';
 }
 
 vt_status vt_parse_statements(vt_parser *p) {
   VT_TRY(vt_parse_skip_newlines(p));
-  while (p->tok.kind != '}' && !ends_body(p)) {
+  while (p->tok.kind != '}' && !is_at_body_end(p)) {
     const vt_token at = p->tok;
     if (at.kind == VT_TOKEN_END) return vt_parse_expect(p, '}', "'}' to close the block");
     VT_TRY(parse_statement(p));

@@ -11,19 +11,19 @@
  *   term   = factor { ("*" | "/") factor }
  *   factor = integer | name | "(" dim ")" | "-" factor */
 
-static vt_status parse_sum(vt_parser *p, int64_t *out);
+static vt_status parse_dim_sum(vt_parser *p, int64_t *out);
 
 /* Writes `v` to `out` if it is within VT_WHOLE_MAX, so that it cannot be mistaken for the handle of
  * a polynomial, which is a larger number (vt_dim.h). `fits` is 0 if computing `v` overflowed. */
-static vt_status check_magnitude(vt_parser *p, const vt_token *at, int fits, int64_t v,
-                                 int64_t *out) {
+static vt_status check_dim_magnitude(vt_parser *p, const vt_token *at, int fits, int64_t v,
+                                     int64_t *out) {
   if (!fits || v > VT_WHOLE_MAX || v < -VT_WHOLE_MAX)
     return VT_FAIL_AT(p, at, VT_LIMIT, "this dimension is beyond 2^60");
   *out = v;
   return VT_OK;
 }
 
-static vt_status divide_dim(vt_parser *p, const vt_token *at, int64_t a, int64_t b, int64_t *out) {
+static vt_status divide_dims(vt_parser *p, const vt_token *at, int64_t a, int64_t b, int64_t *out) {
   if (vt_dim_is_symbolic(b) || b <= 0)
     return VT_FAIL_AT(p, at, VT_VERIFY,
                       "a dimension can only be divided by a whole number above 0");
@@ -41,14 +41,14 @@ static vt_status apply_constant_op(vt_parser *p, const vt_token *op, int64_t a, 
   int64_t v = 0;
   const int fits =
       op->kind == '*' ? vt_i64_mul(a, b, &v) : vt_i64_add(a, op->kind == '+' ? b : -b, &v);
-  return check_magnitude(p, op, fits, v, out);
+  return check_dim_magnitude(p, op, fits, v, out);
 }
 
 /* Checks the coefficients of a polynomial against VT_WHOLE_MAX. */
-static vt_status check_terms_magnitude(vt_parser *p, const vt_token *at, int64_t dim) {
+static vt_status check_polynomial_magnitude(vt_parser *p, const vt_token *at, int64_t dim) {
   const vt_poly *q = &p->gb->b.dims->poly[(uint64_t)dim - (uint64_t)INT64_MIN];
   int64_t v;
-  for (uint32_t i = 0; i < q->n; i++) VT_TRY(check_magnitude(p, at, 1, q->term[i].coef, &v));
+  for (uint32_t i = 0; i < q->n; i++) VT_TRY(check_dim_magnitude(p, at, 1, q->term[i].coef, &v));
   return vt_parse_check_builder(p, at);
 }
 
@@ -64,15 +64,15 @@ static vt_status apply_symbolic_op(vt_parser *p, const vt_token *op, int64_t a, 
   else
     s = vt_dim_mul(t, a, b, &v, &p->diag);
   VT_TRY(vt_parse_set_position(p, op, s));
-  if (!vt_dim_is_symbolic(v)) return check_magnitude(p, op, 1, v, out);
-  VT_TRY(check_terms_magnitude(p, op, v));
+  if (!vt_dim_is_symbolic(v)) return check_dim_magnitude(p, op, 1, v, out);
+  VT_TRY(check_polynomial_magnitude(p, op, v));
   *out = v;
   return VT_OK;
 }
 
 static vt_status apply_dim_op(vt_parser *p, const vt_token *op, int64_t a, int64_t b,
                               int64_t *out) {
-  if (op->kind == '/') return divide_dim(p, op, a, b, out);
+  if (op->kind == '/') return divide_dims(p, op, a, b, out);
   if (vt_dim_is_symbolic(a) || vt_dim_is_symbolic(b)) return apply_symbolic_op(p, op, a, b, out);
   return apply_constant_op(p, op, a, b, out);
 }
@@ -97,17 +97,17 @@ static vt_status parse_dim_int(vt_parser *p, int64_t *out) {
   const vt_token at = p->tok;
   int64_t v = 0;
   const int fits = vt_decimal_i64(at.s, at.n, &v);
-  VT_TRY(check_magnitude(p, &at, fits, v, out));
+  VT_TRY(check_dim_magnitude(p, &at, fits, v, out));
   return vt_parse_advance(p);
 }
 
 /* Parses "(" dim ")", or "-" and an integer. */
-static vt_status parse_bracketed(vt_parser *p, int64_t *out) {
+static vt_status parse_bracketed_dim(vt_parser *p, int64_t *out) {
   const vt_token at = p->tok;
   VT_TRY(vt_parse_advance(p));
   int64_t v = 0;
   if (at.kind == '(') {
-    VT_TRY(parse_sum(p, &v));
+    VT_TRY(parse_dim_sum(p, &v));
     VT_TRY(vt_parse_expect(p, ')', "')' to close the dimension"));
     *out = v;
     return VT_OK;
@@ -119,47 +119,47 @@ static vt_status parse_bracketed(vt_parser *p, int64_t *out) {
 
 /* Parses a factor. A minus sign before an integer belongs to it; before anything else it means
  * 0 - x. */
-static vt_status parse_factor(vt_parser *p, int64_t *out) {
+static vt_status parse_dim_factor(vt_parser *p, int64_t *out) {
   char found[VT_TOKEN_TEXT];
   if (p->tok.kind == VT_TOKEN_INT) return parse_dim_int(p, out);
   if (p->tok.kind == VT_TOKEN_NAME) return parse_dim_name(p, out);
-  if (p->tok.kind == '-' && p->next.kind == VT_TOKEN_INT) return parse_bracketed(p, out);
+  if (p->tok.kind == '-' && p->next.kind == VT_TOKEN_INT) return parse_bracketed_dim(p, out);
   if (p->tok.kind != '(' && p->tok.kind != '-')
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a dimension, found %s",
                       vt_token_text(&p->tok, found));
   VT_TRY(vt_parse_enter_nesting(p));
   vt_token op = p->tok;
   if (op.kind == '(') {
-    VT_TRY(parse_bracketed(p, out));
+    VT_TRY(parse_bracketed_dim(p, out));
   } else {
     int64_t v = 0;
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(parse_factor(p, &v));
+    VT_TRY(parse_dim_factor(p, &v));
     VT_TRY(apply_dim_op(p, &op, 0, v, out));
   }
   vt_parse_leave_nesting(p);
   return VT_OK;
 }
 
-static vt_status parse_term(vt_parser *p, int64_t *out) {
-  VT_TRY(parse_factor(p, out));
+static vt_status parse_dim_term(vt_parser *p, int64_t *out) {
+  VT_TRY(parse_dim_factor(p, out));
   while (p->tok.kind == '*' || p->tok.kind == '/') {
     const vt_token op = p->tok;
     int64_t right = 0;
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(parse_factor(p, &right));
+    VT_TRY(parse_dim_factor(p, &right));
     VT_TRY(apply_dim_op(p, &op, *out, right, out));
   }
   return VT_OK;
 }
 
-static vt_status parse_sum(vt_parser *p, int64_t *out) {
-  VT_TRY(parse_term(p, out));
+static vt_status parse_dim_sum(vt_parser *p, int64_t *out) {
+  VT_TRY(parse_dim_term(p, out));
   while (p->tok.kind == '+' || p->tok.kind == '-') {
     const vt_token op = p->tok;
     int64_t right = 0;
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(parse_term(p, &right));
+    VT_TRY(parse_dim_term(p, &right));
     VT_TRY(apply_dim_op(p, &op, *out, right, out));
   }
   return VT_OK;
@@ -167,7 +167,7 @@ static vt_status parse_sum(vt_parser *p, int64_t *out) {
 
 vt_status vt_parse_dim(vt_parser *p, int64_t *out) {
   int64_t v = 0;
-  VT_TRY(parse_sum(p, &v));
+  VT_TRY(parse_dim_sum(p, &v));
   *out = v;
   return VT_OK;
 }

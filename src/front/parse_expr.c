@@ -52,8 +52,8 @@ static vt_status add_node(vt_parser *p, const vt_token *at, uint32_t op, const u
   return VT_OK;
 }
 
-static vt_status add_binary(vt_parser *p, const vt_token *at, uint32_t op, vt_operand *left,
-                            const vt_operand *right) {
+static vt_status add_binary_node(vt_parser *p, const vt_token *at, uint32_t op, vt_operand *left,
+                                 const vt_operand *right) {
   vt_operand both[2] = {*left, *right};
   VT_TRY(set_literal_types(p, both, 2));
   const uint32_t in[2] = {both[0].value, both[1].value};
@@ -254,7 +254,7 @@ static vt_status parse_product(vt_parser *p, vt_operand *out) {
     vt_operand right;
     VT_TRY(vt_parse_advance(p));
     VT_TRY(parse_unary(p, &right));
-    VT_TRY(add_binary(p, &at, at.kind == '*' ? VT_OP_mul : VT_OP_div, out, &right));
+    VT_TRY(add_binary_node(p, &at, at.kind == '*' ? VT_OP_mul : VT_OP_div, out, &right));
   }
   return VT_OK;
 }
@@ -266,7 +266,7 @@ static vt_status parse_sum(vt_parser *p, vt_operand *out) {
     vt_operand right;
     VT_TRY(vt_parse_advance(p));
     VT_TRY(parse_product(p, &right));
-    VT_TRY(add_binary(p, &at, at.kind == '+' ? VT_OP_add : VT_OP_sub, out, &right));
+    VT_TRY(add_binary_node(p, &at, at.kind == '+' ? VT_OP_add : VT_OP_sub, out, &right));
   }
   return VT_OK;
 }
@@ -298,7 +298,7 @@ vt_status vt_parse_expr(vt_parser *p, vt_operand *out) {
   vt_operand right;
   VT_TRY(vt_parse_advance(p));
   VT_TRY(parse_sum(p, &right));
-  VT_TRY(add_binary(p, &at, comparison_op(at.kind), out, &right));
+  VT_TRY(add_binary_node(p, &at, comparison_op(at.kind), out, &right));
   if (comparison_op(p->tok.kind) == 0) return VT_OK;
   const vt_status s = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "comparisons cannot be chained");
   vt_parse_add_hint(p, "write and(a < b, b < c)");

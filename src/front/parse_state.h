@@ -10,9 +10,9 @@
 #include "vt_graph.h"
 
 enum {
-  VT_TEXT_MAX =
-      64 * 1024 * 1024, /* bytes of text that are read; text that is read again counts again */
-  VT_NESTING_MAX = 200, /* depth of nested brackets, calls, signs, bodies and repeats */
+  /* Bytes of text that are read; text that is read again counts again. */
+  VT_TEXT_MAX = 64 * 1024 * 1024,
+  VT_NESTING_MAX = 200,       /* depth of nested brackets, calls, signs, bodies and repeats */
   VT_EXPANSION_MAX = 1000000, /* nodes, names and iterations of repeats, in total */
   VT_LOOKUPS_MAX = 10000000,  /* lookups of names, counting each scope that is searched */
   VT_OPERANDS_MAX = 4096,     /* operands of one call */
@@ -59,8 +59,8 @@ typedef struct vt_scope {
   size_t n;
 } vt_scope;
 
-vt_entry *vt_names_find(const vt_names *t,
-                        const char *name); /* returns the entry of a name; NULL: not found */
+/* Returns the entry of a name; NULL: not found. */
+vt_entry *vt_names_find(const vt_names *t, const char *name);
 /* Adds an entry for a name that is not in the table; NULL: out of memory. Pointers to other entries
  * become invalid. */
 vt_entry *vt_names_add(vt_names *t, const char *name);
@@ -153,8 +153,8 @@ vt_status vt_parse_list_continues(vt_parser *p, const vt_token *from, uint32_t c
 /* Enter and leave a level of nesting; entering fails beyond VT_NESTING_MAX. */
 vt_status vt_parse_enter_nesting(vt_parser *p) VT_NODISCARD;
 void vt_parse_leave_nesting(vt_parser *p);
-void vt_parse_copy_name(const vt_token *t,
-                        char out[VT_NAME_MAX + 1]); /* copies the text of a name token */
+/* Copies the text of a name token. */
+void vt_parse_copy_name(const vt_token *t, char out[VT_NAME_MAX + 1]);
 
 /* ---- scopes (scope.c) ---- */
 /* Finds the meaning of a name at the current position: searches the bodies from the innermost
@@ -180,8 +180,8 @@ vt_status vt_scope_declare(vt_parser *p, const vt_token *at, const char *name,
 
 /* parse_attr.c */
 vt_status vt_parse_dim(vt_parser *p, int64_t *out) VT_NODISCARD;
-vt_status vt_parse_whole_number(vt_parser *p,
-                                int64_t *out) VT_NODISCARD; /* reads a dimension without symbols */
+/* Reads a dimension without symbols. */
+vt_status vt_parse_whole_number(vt_parser *p, int64_t *out) VT_NODISCARD;
 vt_status vt_parse_real(vt_parser *p, double *out) VT_NODISCARD;
 vt_status vt_parse_bool(vt_parser *p, int64_t *out) VT_NODISCARD; /* reads true or false */
 /* Reads a list of whole numbers in brackets, or a single number, which is a list of length 1. */

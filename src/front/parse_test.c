@@ -68,8 +68,8 @@ static void test_quoted_source_line(void) {
   vt_diag d;
   CHECK(parse_lines("\ty = rleu(x)\r", &d) == VT_SYNTAX);
   CHECK(d.line == 4 && d.column == 6);
-  CHECK(strcmp(d.source, " y = rleu(x) ") ==
-        0); /* the tab and the carriage return became blanks, so columns are unchanged */
+  /* The tab and the carriage return became blanks, so columns are unchanged. */
+  CHECK(strcmp(d.source, " y = rleu(x) ") == 0);
   CHECK(strcmp(d.hint, "did you mean 'relu'?") == 0);
   CHECK(parse_lines("y = rleu(x) # \xc3\xa4", &d) == VT_SYNTAX);
   CHECK(strcmp(d.source, "y = rleu(x) # \xc3\xa4") == 0);
@@ -94,8 +94,8 @@ static void test_first_failure_is_kept(void) {
   CHECK(g == (vt_graph *)&g);
   vt_diag d = {.code = VT_IO, .text = "earlier"};
   CHECK(vt_parse("nonsense", 8, vt_alloc_default(), &g, &d) == VT_SYNTAX);
-  CHECK(d.code == VT_IO &&
-        strcmp(d.text, "earlier") == 0); /* the failure that was recorded before is kept */
+  /* The failure that was recorded before is kept. */
+  CHECK(d.code == VT_IO && strcmp(d.text, "earlier") == 0);
   d = (vt_diag){0};
   CHECK(parse_text(NULL, 0, &d) == VT_SYNTAX && d.line == 1 && d.column == 1);
 }
@@ -134,8 +134,8 @@ static void test_nesting_limit(void) {
   char close[101] = "x";
   vt_diag d;
   memset(close + 1, ')', 99);
-  CHECK(parse_repeated_text("y = ", "-(", 99, close, &d) ==
-        VT_OK); /* 199 levels of nesting: two for each of 99 "-(", and one for x */
+  /* 199 levels of nesting: two for each of 99 "-(", and one for x. */
+  CHECK(parse_repeated_text("y = ", "-(", 99, close, &d) == VT_OK);
   CHECK(parse_repeated_text("y = --", "-(", 99, close, &d) == VT_LIMIT);
   CHECK(parse_repeated_text("y = ", "(", 199, "x", &d) == VT_SYNTAX);
   CHECK(parse_repeated_text("y = ", "(", 1000000, "x", &d) == VT_LIMIT);
@@ -151,8 +151,8 @@ static void test_nesting_limit(void) {
 static void test_long_texts(void) {
   vt_diag d;
   CHECK(parse_repeated_text("y = x", " + x", 100000, "", &d) == VT_OK);
-  CHECK(parse_repeated_text("y = x * 1", "0", 1000000, "", &d) ==
-        VT_OK); /* a literal of a million digits, which rounds to infinity */
+  /* A literal of a million digits, which rounds to infinity. */
+  CHECK(parse_repeated_text("y = x * 1", "0", 1000000, "", &d) == VT_OK);
   CHECK(parse_repeated_text("y = x * 0.", "0", 1000000, "1e1000000", &d) == VT_OK);
   CHECK(parse_repeated_text("y = f16(1.00048828125", "0", 1000000, "1)", &d) == VT_OK);
   CHECK(parse_repeated_text("y = i64(", "9", 1000000, ")", &d) == VT_VERIFY);
@@ -169,8 +169,8 @@ static void test_long_texts(void) {
 static void test_repeat_limit(void) {
   vt_diag d;
   CHECK(parse_lines("y = x\nrepeat 200000 as h { y = relu(y) }", &d) == VT_OK);
-  CHECK(parse_lines("repeat 340000 as h { y = relu(x) }", &d) ==
-        VT_OK); /* every iteration adds a node, but only the first one adds a name */
+  /* Every iteration adds a node, but only the first one adds a name. */
+  CHECK(parse_lines("repeat 340000 as h { y = relu(x) }", &d) == VT_OK);
   CHECK(parse_lines("y = x\nrepeat 600000 as h { y = relu(y) }", &d) == VT_LIMIT);
   CHECK(d.line == 5 && d.column == 8);
   CHECK(parse_lines("y = x\nrepeat 1000 as a {\nrepeat 1000 as b { }\n}", &d) == VT_LIMIT);
@@ -200,8 +200,8 @@ static void test_count_limits(void) {
   CHECK(parse_text(t.s, t.n, &d) == VT_LIMIT);
   vt_text_done(&t);
   d = (vt_diag){0};
-  CHECK(parse_text("", ((size_t)64 << 20) + 1, &d) ==
-        VT_LIMIT); /* a text above the limit is refused before a byte of it is read */
+  /* A text above the limit is refused before a byte of it is read. */
+  CHECK(parse_text("", ((size_t)64 << 20) + 1, &d) == VT_LIMIT);
 }
 
 /* A name of maximal length that is assigned again is too long with a suffix, so the second value is
@@ -332,10 +332,8 @@ int main(void) {
   expect_prefixes_fail_cleanly("examples/mlp.vt", 1);
   expect_prefixes_fail_cleanly("examples/cnn.vt", 1);
   expect_prefixes_fail_cleanly("examples/tiny_transformer.vt", vt_test_is_long() ? 1 : 7);
-  expect_prefixes_fail_cleanly(
-      "examples/gpt2_124m.vt",
-      vt_test_is_long() ? 1 : 41); /* few prefixes in the short form, because the graph is large and
-                                      parsing is slow */
+  /* Few prefixes in the short form, because the graph is large and parsing is slow. */
+  expect_prefixes_fail_cleanly("examples/gpt2_124m.vt", vt_test_is_long() ? 1 : 41);
   expect_changed_bytes_harmless("examples/mlp.vt");
   test_failing_allocations("examples/tiny_transformer.vt");
   TEST_DONE();

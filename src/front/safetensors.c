@@ -379,7 +379,7 @@ static vt_status read_header(reader *r) {
 
 /* ---- checks of all tensors ---- */
 
-static int by_note(const void *a, const void *b, const void *context) {
+static int by_note_name(const void *a, const void *b, const void *context) {
   const char *const *x = a, *const *y = b;
   (void)context;
   return strcmp(*x, *y);
@@ -399,7 +399,7 @@ static vt_status fail_repeated_name(const reader *r, const char *name) {
 }
 
 static vt_status check_names(reader *r, vt_alloc a) {
-  if (vt_sort(r->notes, r->note_count, sizeof *r->notes, by_note, NULL, a) != VT_OK ||
+  if (vt_sort(r->notes, r->note_count, sizeof *r->notes, by_note_name, NULL, a) != VT_OK ||
       vt_sort(r->slots, r->count, sizeof *r->slots, by_name, NULL, a) != VT_OK)
     return fail_no_memory(r);
   for (uint32_t i = 1; i < r->note_count; i++)
@@ -506,7 +506,7 @@ vt_status vt_safetensors_parse(vt_archive *ar, const vt_source *src, vt_diag *d)
 
 /* Prints a name as a JSON string. Only " and \ need a backslash, because names have no control
  * characters. */
-static void print_name(vt_text *t, const char *name) {
+static void print_json_name(vt_text *t, const char *name) {
   vt_text_add(t, "\"");
   for (const char *c = name; *c != '\0'; c++) {
     if (*c == '"' || *c == '\\') vt_text_add(t, "\\");
@@ -522,7 +522,7 @@ static const char *header_type_name(uint32_t dtype) {
 }
 
 static void print_header_item(vt_text *t, const vt_item *x, uint64_t begin) {
-  print_name(t, x->name);
+  print_json_name(t, x->name);
   vt_text_add(t, ":{\"dtype\":\"%s\",\"shape\":[", header_type_name(x->tensor->dtype));
   for (uint32_t i = 0; i < x->tensor->rank; i++)
     vt_text_add(t, "%s%lld", i > 0 ? "," : "", (long long)x->tensor->dim[i]);

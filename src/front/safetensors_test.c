@@ -325,9 +325,9 @@ static void check_parser_memory_use(const char *head, const char *again, vt_stat
   for (int i = 0; i < 8; i++) p[i] = (uint8_t)((uint64_t)length >> (8 * i));
   memcpy(p + 8, head, strlen(head));
   for (size_t i = 8 + strlen(head), k = 0; i < n; i++, k++) p[i] = (uint8_t)again[k % step];
+  /* '#' and the four characters before it become a number in letters, so each name is different. */
   for (size_t i = 8 + strlen(head), k = 0; i + step <= n; i += step, k++)
-    for (size_t j = 0; j < step; j++) /* '#' and the four characters before it become a number in
-                                         letters, so each name is different */
+    for (size_t j = 0; j < step; j++)
       if (again[j] == '#')
         for (unsigned q = 0; q < 5; q++) p[i + j - q] = (uint8_t)('a' + (k >> (4 * q) & 15));
   struct rusage before, after;

@@ -202,14 +202,14 @@ int vt_scope_name_allowed(const char *name) {
          !vt_scope_is_unnamed(name);
 }
 
-static vt_status refuse_name(vt_parser *p, const vt_token *at, const char *name) {
+static vt_status fail_name_not_allowed(vt_parser *p, const vt_token *at, const char *name) {
   if (vt_scope_is_unnamed(name))
     return VT_FAIL_AT(p, at, VT_SYNTAX, "'%s' is reserved for values without a name", name);
   return VT_FAIL_AT(p, at, VT_SYNTAX, "'%s' is a reserved word", name);
 }
 
 vt_status vt_scope_declare(vt_parser *p, const vt_token *at, const char *name, vt_entry **out) {
-  if (!vt_scope_name_allowed(name)) return refuse_name(p, at, name);
+  if (!vt_scope_name_allowed(name)) return fail_name_not_allowed(p, at, name);
   const vt_entry *old = vt_names_find(p->names, name);
   if (old != NULL)
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is already declared on line %u", name, old->line);

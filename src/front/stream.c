@@ -5,10 +5,8 @@
 #include <string.h>
 #include <zlib.h>
 
-enum {
-  PIECE = 32 * 1024,
-  STEP = 1 << 30
-}; /* PIECE: packed bytes that are read at a time; STEP: most bytes that are unpacked at a time */
+/* PIECE: packed bytes that are read at a time; STEP: most bytes that are unpacked at a time. */
+enum { PIECE = 32 * 1024, STEP = 1 << 30 };
 
 struct unpacker {
   z_stream z;
@@ -165,9 +163,8 @@ uint64_t vt_stream_max_left(const vt_stream *s) {
   uint64_t left = s->end - s->at;
   if (s->unpacker == NULL) return left;
   left += s->unpacker->z.avail_in;
-  enum {
-    TAKEN = 64
-  }; /* most input bytes that zlib has consumed without having returned what they unpack to */
+  /* Most input bytes that zlib has consumed without having returned what they unpack to. */
+  enum { TAKEN = 64 };
   if (!vt_size_mul(left + TAKEN, VT_STREAM_RATIO, &left)) return UINT64_MAX;
   return left;
 }

@@ -67,7 +67,7 @@ static vt_status find_end_record(vt_archive *ar, const vt_source *src, uint64_t 
 
 /* 1 if each number of the old end record equals that of the zip64 end, or is the largest value of
  * its field, which means that the real number does not fit. */
-static int ends_agree(const directory *old, const directory *wide) {
+static int end_records_agree(const directory *old, const directory *wide) {
   return (old->count == wide->count || old->count == 0xffff) &&
          (old->size == wide->size || old->size == NOT_HERE) &&
          (old->begin == wide->begin || old->begin == NOT_HERE);
@@ -75,8 +75,8 @@ static int ends_agree(const directory *old, const directory *wide) {
 
 /* Reads the zip64 end record, which must be directly before the locator; the locator is directly
  * before the end record at `end_at`. */
-static vt_status read_end64(const vt_source *src, const uint8_t *locator, uint64_t end_at,
-                            directory *out, vt_diag *d) {
+static vt_status read_zip64_end_record(const vt_source *src, const uint8_t *locator,
+                                       uint64_t end_at, directory *out, vt_diag *d) {
   uint8_t p[END64];
   if (end_at < LOCATOR + END64) return fail_wrong_record(d, "no space for its zip64 end", end_at);
   const uint64_t at = end_at - LOCATOR - END64;
@@ -90,20 +90,22 @@ static vt_status read_end64(const vt_source *src, const uint8_t *locator, uint64
       read_number(p + 24, 8) != read_number(p + 32, 8))
     return fail_wrong_record(d, "several disks", at);
   const directory r = {read_number(p + 48, 8), read_number(p + 40, 8), read_number(p + 32, 8), at};
-  if (!ends_agree(out, &r)) return fail_wrong_record(d, "two ends that do not agree", at);
+  if (!end_records_agree(out, &r)) return fail_wrong_record(d, "two ends that do not agree", at);
   *out = r;
   return VT_OK;
 }
 
-/* Reads the zip64 end record if there is a locator. Only the locator decides that: the numbers of
- * the old end record may be correct although there is a zip64 end (CPython uses zip64 from 2^31),
- * and 65535 members fit into the old record. Without a locator, a number that does not fit is
- * checked like any other, and is found to be wrong. */
-static vt_status read_zip64_end(const vt_source *src, uint64_t end_at, directory *out, vt_diag *d) {
+/* Reads the zip64 end record if there is a locator. The numbers of the old end record do not show
+ * whether there is a zip64 end: they may be correct in a file with a zip64 end (CPython uses zip64
+ * from 2^31), and 65535 members fit into the old record. Without a locator, a number that does not
+ * fit is checked like any other, and is found to be wrong. */
+static vt_status read_zip64_end_if_present(const vt_source *src, uint64_t end_at, directory *out,
+                                           vt_diag *d) {
   uint8_t locator[LOCATOR];
   if (end_at < LOCATOR) return VT_OK;
   VT_TRY(vt_source_read(src, end_at - LOCATOR, locator, LOCATOR, d));
-  return memcmp(locator, "PK\6\7", 4) == 0 ? read_end64(src, locator, end_at, out, d) : VT_OK;
+  return memcmp(locator, "PK\6\7", 4) == 0 ? read_zip64_end_record(src, locator, end_at, out, d)
+                                           : VT_OK;
 }
 
 static vt_status read_end_record(const vt_source *src, uint64_t at, directory *out, vt_diag *d) {
@@ -113,7 +115,7 @@ static vt_status read_end_record(const vt_source *src, uint64_t at, directory *o
       read_number(p + 8, 2) != read_number(p + 10, 2))
     return fail_wrong_record(d, "several disks", at);
   directory r = {read_number(p + 16, 4), read_number(p + 12, 4), read_number(p + 10, 2), at};
-  VT_TRY(read_zip64_end(src, at, &r, d));
+  VT_TRY(read_zip64_end_if_present(src, at, &r, d));
   if (r.begin > r.end || r.size != r.end - r.begin)
     return fail_wrong_record(d, "a directory that does not end where the end begins,", at);
   if (r.size > DIRECTORY_LIMIT)
@@ -262,7 +264,7 @@ static int by_position(const void *a, const void *b, const void *context) {
   return (*x)->index < (*y)->index ? -1 : 1;
 }
 
-static vt_status check_names(vt_member **order, uint32_t n, vt_alloc a, vt_diag *d) {
+static vt_status check_names_differ(vt_member **order, uint32_t n, vt_alloc a, vt_diag *d) {
   char q[VT_QUOTE_MAX];
   if (vt_sort(order, n, sizeof *order, by_name, NULL, a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory to order the members of a zip file");
@@ -295,7 +297,8 @@ static vt_status check_descriptor(const vt_source *src, const vt_member *m, uint
 
 /* Checks the bytes between the data of `m` and the next member, at `next`: only a descriptor may be
  * there. */
-static vt_status check_gap(const vt_source *src, const vt_member *m, uint64_t next, vt_diag *d) {
+static vt_status check_gap_after_member(const vt_source *src, const vt_member *m, uint64_t next,
+                                        vt_diag *d) {
   if (next < m->end) return fail_wrong_record(d, "members that overlap", next);
   if ((m->flags & FLAG_DESCRIPTOR) != 0) return check_descriptor(src, m, next - m->end, d);
   return next == m->end ? VT_OK : fail_wrong_record(d, "bytes that belong to no member", m->end);
@@ -308,7 +311,7 @@ static vt_status check_coverage(vt_member **order, uint32_t n, uint64_t limit, c
   if ((n > 0 ? order[0]->local : limit) != 0)
     return fail_wrong_record(d, "bytes that belong to no member", 0);
   for (uint32_t i = 0; i < n; i++)
-    VT_TRY(check_gap(src, order[i], i + 1 < n ? order[i + 1]->local : limit, d));
+    VT_TRY(check_gap_after_member(src, order[i], i + 1 < n ? order[i + 1]->local : limit, d));
   return VT_OK;
 }
 
@@ -347,7 +350,7 @@ vt_status vt_zip_open(vt_archive *ar, const vt_source *src, vt_zip *out, vt_diag
     return VT_FAIL(d, VT_NOMEM, "no memory for the members of a zip file");
   VT_TRY(read_directory(ar, src, &r, members, d));
   for (uint32_t i = 0; i < n; i++) order[i] = &members[i];
-  VT_TRY(check_names(order, n, ar->a, d));
+  VT_TRY(check_names_differ(order, n, ar->a, d));
   VT_TRY(check_coverage(order, n, r.begin, src, ar->a, d));
   *out = (vt_zip){.members = members, .count = n};
   return VT_OK;
