@@ -73,10 +73,11 @@ typedef struct vt_bk_body {
  * separately. */
 typedef struct vt_bk_step {
   uint32_t size;
-  uint32_t op;            /* op number, as in ops.def and volta_ops.h */
-  uint32_t n_in, n_out;   /* number of operands, of results */
-  uint32_t group, region; /* number of the group, see above; number of a nested list of steps; 0:
-                           * none */
+  uint32_t op;          /* op number, as in ops.def and volta_ops.h */
+  uint32_t n_in, n_out; /* number of operands, of results */
+  /* group: number of the group, see above; 0: no group. region: always 0, the bodies of a step are
+   * in `body`. */
+  uint32_t group, region;
   const vt_bk_tensor *in, *out; /* operands and results */
   const void *attrs;   /* the op's attribute struct of volta_ops.h; NULL: it has no attributes */
   uint64_t attrs_size; /* bytes of `attrs` */

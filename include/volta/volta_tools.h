@@ -150,8 +150,9 @@ typedef struct vt_plan_info {
   uint64_t live; /* most bytes live at any one step; no placement of this step order needs less */
   uint64_t to_device, from_device; /* bytes copied in one run, without parameters that stay on the
                                     * device */
-  uint32_t fullest, reserved;      /* first step at which `live` bytes are live; equal to `steps` if
-                                    * that is after the last step */
+  /* First step at which as many bytes as `live` are live; equal to `steps` if they are live only
+   * after the last step. */
+  uint32_t fullest, reserved;
 } vt_plan_info;
 VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);
 

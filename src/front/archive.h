@@ -12,8 +12,8 @@
 /* The formats store little-endian elements, which are copied without conversion. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensor files need a little-endian host");
 
-#define VT_ARCHIVE_FILE_LIMIT \
-  (UINT64_C(64) << 30) /* most bytes that a file may have, also after unpacking */
+/* Most bytes that a file may have, also after unpacking. */
+#define VT_ARCHIVE_FILE_LIMIT (UINT64_C(64) << 30)
 
 typedef struct vt_entry {
   const char *name; /* stored in the archive's arena */

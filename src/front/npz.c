@@ -67,8 +67,8 @@ static void add_number(vt_text *t, uint64_t v, int bytes) {
   }
 }
 
-#define NOT_HERE \
-  UINT64_C(0xffffffff) /* this value of a field means that the real value is in the zip64 field */
+/* This value of a field means that the real value is in the zip64 field. */
+#define NOT_HERE UINT64_C(0xffffffff)
 /* Limits above which zip64 is used, as in NumPy: CPython's zipfile treats sizes and positions as
  * signed. */
 #define POSITION_MAX UINT64_C(0x7fffffff)

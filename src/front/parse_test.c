@@ -326,9 +326,8 @@ int main(void) {
   expect_param_count("examples/tiny_transformer.vt", 128768);
   expect_param_count("examples/gpt2_124m.vt", 124439808);
   expect_param_count("examples/cnn.vt", 16 * 9 + 16 + 32 * 16 * 9 + 32 + 32 * 49 * 10 + 10);
-  expect_param_count(
-      "examples/resnet18.vt",
-      11689512 + 2 * 4800); /* batch norms have 4800 elements of mean and 4800 of var */
+  /* The batch norms have 4800 elements of mean and 4800 of var. */
+  expect_param_count("examples/resnet18.vt", 11689512 + 2 * 4800);
   expect_prefixes_fail_cleanly("examples/mlp.vt", 1);
   expect_prefixes_fail_cleanly("examples/cnn.vt", 1);
   expect_prefixes_fail_cleanly("examples/tiny_transformer.vt", vt_test_is_long() ? 1 : 7);

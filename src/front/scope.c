@@ -91,9 +91,10 @@ vt_status vt_parse_check_builder(vt_parser *p, const vt_token *at) {
   return vt_parse_check_limits(p, at);
 }
 
-/* Considers a candidate. Its distance to the wanted word is limited to 2 or 3 edits, or fewer for a
- * short word; two swapped letters are two edits. Among candidates with the same distance, one of
- * equal length wins, then the first. */
+/* Considers a candidate for "did you mean". Its distance is the number of edits that change the
+ * wanted word into it, at most 2 or 3, or fewer for a short word; two swapped letters are two
+ * edits. Among candidates with the same distance, one that is as long as the wanted word wins, then
+ * the first. */
 void vt_suggestion_consider(vt_suggestion *s, const char *candidate) {
   const size_t n = strlen(s->wanted);
   const unsigned distance = vt_text_distance(s->wanted, candidate);

@@ -27,8 +27,8 @@ enum {
 enum { FLAG_ENCRYPTED = 1, FLAG_DESCRIPTOR = 8, FLAG_STRONG = 64, FLAG_MASKED = 8192 };
 enum { STORED = 0, DEFLATED = 8 };
 
-#define NOT_HERE \
-  UINT64_C(0xffffffff) /* this value of a field means that the real value is in the zip64 field */
+/* This value of a field means that the real value is in the zip64 field. */
+#define NOT_HERE UINT64_C(0xffffffff)
 
 /* Position and size of the directory, as an end record gives them. */
 typedef struct directory {
