@@ -31,7 +31,8 @@ int main(int argc, char **argv) {
                          : vt_model_parse(text, sizeof text - 1, NULL, &model, &d);
   if (s == VT_OK) {
     vt_options o = {.size = sizeof o, .bind = bind, .n_bind = vt_model_dims(model)};
-    for (uint32_t i = 0; i < o.n_bind; i++) { /* at most 8 dims; a batch is 2, others are 16 */
+    /* A dim whose name begins with B, as a batch does, is 2, others are 16; at most 8 dims. */
+    for (uint32_t i = 0; i < o.n_bind; i++) {
       const char *name = vt_model_dim(model, i);
       bind[i] = (vt_binding){name, name[0] == 'B' ? 2 : 16};
     }

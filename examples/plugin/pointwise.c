@@ -3,7 +3,10 @@
  * pointwise ops on f32 on the host and refuses all other steps in step_check, so it can run every
  * plan that it accepts. It needs only volta_backend.h and volta_ops.h.
  *
- *   one device; its memory is host memory; tensors may be strided and operands may broadcast */
+ *   one device; its memory is host memory; tensors may be strided and operands may broadcast
+ *
+ * A kernel computes one row: y = op(a, b) over n elements of the last axis, where ys, as and bs are
+ * the strides of y, a and b. */
 #include <string.h>
 #include <volta/volta_backend.h>
 #include <volta/volta_ops.h>
@@ -22,7 +25,7 @@ struct vt_bk_program {
   uint64_t n_steps;
 };
 
-/* ---- kernels: y = op(a, b) over one row of n elements; ys, as and bs are strides ---- */
+/* ---- kernels ---- */
 
 typedef void row_fn(float *y, int64_t ys, const float *a, int64_t as, const float *b, int64_t bs,
                     int64_t n);
@@ -121,7 +124,7 @@ static int32_t refuse_step(vt_bk_device *dev, const char *why) {
   return UNSUPPORTED;
 }
 
-/* Accepts only steps that are known to work. */
+/* Accepts a step only if its op has a kernel and all its tensors are f32. */
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   if (find_kernel(step->op) == NULL) return refuse_step(dev, "pointwise has no kernel for it");
   for (uint32_t i = 0; i < step->n_in; i++)
@@ -184,7 +187,7 @@ static void run_step(const vt_bk_step *step, const uint64_t *buffers) {
   const struct kernel *k = find_kernel(step->op);
   if (k->row != NULL) {
     run_rows(step, k->row, buffers);
-  } else { /* literal: store its bits unchanged */
+  } else { /* the op literal has no kernel: its bits are stored unchanged */
     const vt_attr_literal *literal = step->attrs;
     const uint32_t bits = (uint32_t)literal->bits;
     memcpy(first_element(step->out, buffers), &bits, sizeof bits);

@@ -102,13 +102,14 @@ enum { VT_MIXED_PATH_REFUSED = 0, VT_MIXED_PATH_ALLOWED = 1 };
 /* Whether a plug-in needs a certificate. If it is waived, every report says "unadmitted". */
 enum { VT_ADMISSION_REQUIRED = 0, VT_ADMISSION_WAIVED = 1 };
 /* TRIED: probes test what a backend declares before it is first used: one model per capability, or
- * all probe models if a plug-in has no certificate. A cache stores on disk that a GPU has passed.
- * BELIEVED: no probes. This is for callers who compare every bit themselves and want a wrong
- * declaration to show as a difference in results, not as a refusal. */
+ * all probe models if a plug-in has no certificate. A cache with a folder records that a GPU has
+ * passed its probes. BELIEVED: no probes. This is for callers who compare every bit themselves and
+ * want a wrong declaration to show as a difference in results, not as a refusal. */
 enum { VT_CAPABILITIES_TRIED = 0, VT_CAPABILITIES_BELIEVED = 1 };
 typedef struct vt_policy {
-  uint32_t size;                   /* sizeof(vt_policy) */
-  uint32_t determinism, precision; /* only the values above are accepted */
+  uint32_t size; /* sizeof(vt_policy) */
+  /* VT_DETERMINISM_STRICT and VT_PRECISION_LOCKED, which are the only values. */
+  uint32_t determinism, precision;
   uint32_t fallback, mixed_path, admission, capabilities;
 } vt_policy;
 
@@ -267,7 +268,8 @@ typedef struct vt_cache_options {
   uint32_t reserved;
   const char *dir; /* folder, created if it is missing; NULL: the cache is in memory only */
   uint64_t memory_bytes, disk_bytes; /* limits in bytes; 0: 64 MiB in memory, 256 MiB on disk */
-  const vt_alloc *alloc; /* used for plans too; called by every thread that uses the cache */
+  /* Allocator of the cache and of the plans in it; called by every thread that uses the cache. */
+  const vt_alloc *alloc;
   /* Called with one line of text if the folder or a file in it cannot be used. The cache then works
    * without it. The caller is the thread that noticed the problem. May be NULL. */
   void (*note)(void *user, const char *text);
@@ -279,13 +281,15 @@ VT_API vt_status vt_cache_new(const vt_cache_options *o, vt_cache **out_cache,
 VT_API void vt_cache_free(vt_cache *c);
 
 typedef struct vt_cache_counts {
-  uint32_t size;                           /* sizeof(vt_cache_counts); set by the caller */
-  uint32_t on_disk;                        /* 1: the folder is in use */
-  uint64_t hits_memory, hits_disk, misses; /* lookups by where the plan was found */
-  uint64_t stored;                         /* plans written to disk */
-  uint64_t evicted_memory, evicted_disk;   /* plans removed to stay within the limits */
-  uint64_t ignored;    /* problems reported through `note`: a bad file or folder, a failed write */
-  uint64_t collisions; /* files whose name matched the key's hash but that hold another key */
+  uint32_t size;    /* sizeof(vt_cache_counts); set by the caller */
+  uint32_t on_disk; /* 1: the folder is in use */
+  /* Lookups that found the plan in memory, found it on disk, did not find it. */
+  uint64_t hits_memory, hits_disk, misses;
+  uint64_t stored;                       /* plans written to disk */
+  uint64_t evicted_memory, evicted_disk; /* plans removed to stay within the limits */
+  uint64_t ignored; /* problems reported through `note`: a bad file or folder, a failed write */
+  /* Files that have the name of the wanted key, but hold a plan with another key. */
+  uint64_t collisions;
   uint64_t bytes_memory, bytes_disk; /* bytes in use now */
   char reason[480];                  /* text of the last note, or "" */
   uint64_t trials; /* GPU capabilities whose probe result was found on disk, not run again */

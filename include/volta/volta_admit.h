@@ -53,16 +53,19 @@ VT_API const char *vt_admission_certificate(const vt_admission *a);
  * names another one: "./libfoo.so.certificate.json", or for device 1
  * "./libfoo.so.1.certificate.json". NULL for a built-in backend, which needs no certificate. */
 VT_API const char *vt_admission_place(const vt_admission *a);
-/* The same path from the name of a backend, without an admission. Writes the path to the `room`
- * bytes at `out` and returns 1; returns 0 if the name is not the path of a plug-in or if the result
- * does not fit. */
+/* The path of vt_admission_place, from the name of a backend and without an admission. Writes the
+ * path to the `room` bytes at `out` and returns 1; returns 0 if the name is not the path of a
+ * plug-in or if the result does not fit. */
 VT_API int vt_admission_place_of(const char *backend, char *out, size_t room);
 
 typedef struct vt_admission_counts {
-  uint32_t size;                          /* sizeof(vt_admission_counts); set by the caller */
-  uint32_t rules, capabilities, examples; /* number of each that were tested */
-  uint64_t cases, undeclared; /* suite cases that ran; cases of ops that are not declared */
-  /* Runs that were repeated, ran in another order, with other thread counts, in poisoned memory. */
+  uint32_t size; /* sizeof(vt_admission_counts); set by the caller */
+  /* Numbers of rules, capabilities and example models that were tested. */
+  uint32_t rules, capabilities, examples;
+  /* Suite cases that ran; suite cases of ops that the backend does not declare. */
+  uint64_t cases, undeclared;
+  /* Numbers of runs that were repeats, in another order, with other thread counts, in poisoned
+   * memory. */
   uint64_t repeated, reordered, threaded, spoilt;
 } vt_admission_counts;
 VT_API void vt_admission_count(const vt_admission *a, vt_admission_counts *out);
@@ -77,13 +80,14 @@ typedef struct vt_refusal {
   const char *reason;    /* one sentence */
   const char *op;        /* the first diverging op: "matmul" */
   const char *signature; /* "matmul(f32[5, 600], f32[600, 7]) -> f32[5, 7]" */
-  const char *output, *index;   /* result of that op, and its first differing element: "[3, 0]" */
-  uint32_t dtype, reserved;     /* type of that element */
-  uint64_t bits, expected;      /* bit pattern of the element on the backend, on the reference */
-  uint64_t distance;            /* distance between the two, in representable values */
-  uint64_t differing, compared; /* number of elements of the result */
-  const char *model;            /* text of the smallest model that shows the failure */
-  const char *command;          /* command that runs `model`, to be started in `folder` */
+  const char *output, *index; /* result of that op, and its first differing element: "[3, 0]" */
+  uint32_t dtype, reserved;   /* type of that element */
+  uint64_t bits, expected;    /* bit pattern of the element on the backend, on the reference */
+  uint64_t distance;          /* distance between the two, in representable values */
+  /* Number of elements that differ, number of elements that were compared. */
+  uint64_t differing, compared;
+  const char *model;     /* text of the smallest model that shows the failure */
+  const char *command;   /* command that runs `model`, to be started in `folder` */
   const char *unwritten; /* why no reproducer could be written, for instance an unusable folder */
   const char *folder;    /* folder with the model, its inputs and a README */
   const char *again;     /* command that repeats the admission, to be started in the current folder;

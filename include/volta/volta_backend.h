@@ -73,10 +73,11 @@ typedef struct vt_bk_body {
  * separately. */
 typedef struct vt_bk_step {
   uint32_t size;
-  uint32_t op;            /* op number, as in ops.def and volta_ops.h */
-  uint32_t n_in, n_out;   /* number of operands, of results */
-  uint32_t group, region; /* number of the group, see above; number of a nested list of steps; 0:
-                           * none */
+  uint32_t op;          /* op number, as in ops.def and volta_ops.h */
+  uint32_t n_in, n_out; /* number of operands, of results */
+  /* group: number of the group, see above; 0: no group. region: always 0, the bodies of a step are
+   * in `body`. */
+  uint32_t group, region;
   const vt_bk_tensor *in, *out; /* operands and results */
   const void *attrs;   /* the op's attribute struct of volta_ops.h; NULL: it has no attributes */
   uint64_t attrs_size; /* bytes of `attrs` */
@@ -108,7 +109,9 @@ typedef struct vt_bk_host {
   /* Tells the user about an event that is not a failure. It may be called while a program is built
    * or run, from the thread that builds or runs it. */
   void (*note)(void *user, const char *text);
-  uint64_t cache_bytes; /* limit on the bytes of all files in `cache`, other programs' included */
+  /* Limit on the total bytes of all files in the folder `cache`, including files of other
+   * programs. */
+  uint64_t cache_bytes;
 } vt_bk_host;
 
 /* Bits of vt_bk_caps.has: what a device declares. A plan that needs a capability which its device
@@ -144,10 +147,12 @@ typedef struct vt_bk_caps {
 /* The first error of a run: the one with the lowest step, then with the lowest position. */
 typedef struct vt_bk_error {
   uint32_t size;
-  int32_t status;    /* 0: no error */
-  uint64_t step;     /* number of the step; the steps of its bodies are counted right after it */
-  uint64_t position; /* row-major position of the wrong index in its operand */
-  int64_t value;     /* the index that is out of range */
+  int32_t status; /* 0: no error */
+  /* Number of the step; the steps of the bodies of a step are counted directly after that step. */
+  uint64_t step;
+  /* Row-major position of the index that is out of range, in the operand with the indices. */
+  uint64_t position;
+  int64_t value; /* the index that is out of range */
 } vt_bk_error;
 
 /* The times of the last run's steps, without steps of bodies, in nanoseconds since the run began.
@@ -162,7 +167,8 @@ typedef struct vt_bk_metrics {
 typedef struct vt_bk_api {
   uint32_t size, abi_major;
   const char *name; /* "reference", "cpu", "cuda" */
-  int32_t (*device_count)(const vt_bk_host *host, uint32_t *out_count); /* 0 is no failure */
+  /* Writes the number of devices; 0 devices are not a failure. */
+  int32_t (*device_count)(const vt_bk_host *host, uint32_t *out_count);
   int32_t (*device_open)(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out_dev);
   void (*device_close)(vt_bk_device *dev);
   int32_t (*capabilities)(vt_bk_device *dev, vt_bk_caps *out_caps);
@@ -173,7 +179,7 @@ typedef struct vt_bk_api {
   int32_t (*step_check)(vt_bk_device *dev, const vt_bk_step *step);
   /* Bytes of scratch that the step needs. */
   int32_t (*workspace)(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes);
-  /* The host keeps `steps` alive until program_free. */
+  /* Builds a program from steps. The host keeps `steps` alive until program_free. */
   int32_t (*program_build)(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n_steps,
                            vt_bk_program **out_prog);
   void (*program_free)(vt_bk_program *prog);

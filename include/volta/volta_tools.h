@@ -21,8 +21,8 @@ VT_API vt_status vt_archive_read(const char *path, const vt_alloc *alloc, vt_arc
 VT_API vt_status vt_archive_parse(const void *bytes, size_t n, const vt_alloc *alloc,
                                   vt_archive **out, vt_diag *d) VT_NODISCARD;
 VT_API void vt_archive_free(vt_archive *a);
-VT_API const char *vt_archive_format(
-    const vt_archive *a); /* "npy", "npz", "safetensors", "idx", "csv" */
+/* The format of the file: "npy", "npz", "safetensors", "idx", "csv". */
+VT_API const char *vt_archive_format(const vt_archive *a);
 VT_API uint32_t vt_archive_count(const vt_archive *a);
 VT_API vt_status vt_archive_tensor(const vt_archive *a, uint32_t i, const char **out_name,
                                    vt_tensor *out) VT_NODISCARD;
@@ -36,15 +36,18 @@ VT_API vt_status vt_npy_write(const char *path, const vt_tensor *t, vt_diag *d) 
 VT_API vt_status vt_safetensors_write(const char *path, uint32_t n, const char *const *names,
                                       const vt_tensor *tensors, vt_diag *d) VT_NODISCARD;
 
-/* Writes the same bytes as numpy.savez: uncompressed npy files in a zip file. Names as above. */
+/* Writes the same bytes as numpy.savez: uncompressed npy files in a zip file. Order and names are
+ * as in vt_safetensors_write. */
 VT_API vt_status vt_npz_write(const char *path, uint32_t n, const char *const *names,
                               const vt_tensor *tensors, vt_diag *d) VT_NODISCARD;
 
 /* CSV: a table of numbers as text. Each number is rounded once, directly to the requested type. */
 typedef struct vt_csv_options {
-  uint32_t size;      /* sizeof(vt_csv_options) */
-  uint32_t dtype;     /* f32, f64 or i64; 0: i64 if all numbers are integers, else f64 */
-  const char *column; /* name of the column to read, shape [rows]; NULL: all, [rows, columns] */
+  uint32_t size;  /* sizeof(vt_csv_options) */
+  uint32_t dtype; /* f32, f64 or i64; 0: i64 if all numbers are integers, else f64 */
+  /* Name of the column to read, which gives shape [rows]; NULL: all columns, which give shape
+   * [rows, columns]. */
+  const char *column;
 } vt_csv_options;
 VT_API vt_status vt_csv_read(const char *path, const vt_csv_options *options, const vt_alloc *alloc,
                              vt_archive **out, vt_diag *d) VT_NODISCARD;
@@ -61,7 +64,7 @@ VT_API vt_status vt_bytes_write(const char *path, const void *bytes, size_t n,
 typedef struct vt_compare {
   uint32_t size; /* sizeof(vt_compare); set by the caller */
   uint32_t reserved;
-  uint64_t compared, differing; /* number of elements */
+  uint64_t compared, differing; /* number of elements that were compared, number that differ */
   uint64_t first;               /* row-major index of the first differing element */
   uint64_t first_a, first_b;    /* bit patterns of that element in a and b */
   uint64_t largest; /* largest distance of two elements: in representable values, or the difference
@@ -94,7 +97,7 @@ VT_API vt_status vt_op_row_at(uint32_t i, vt_op_row *out) VT_NODISCARD;
 /* Writes 1 to `out` if `backend` ("reference:1") runs op `number` itself, else 0. */
 VT_API vt_status vt_op_supported(const char *backend, uint32_t number, int *out,
                                  vt_diag *d) VT_NODISCARD;
-/* The same for `o->backend`, which may be a plug-in if `o->policy` allows it. */
+/* Like vt_op_supported, for `o->backend`, which may be a plug-in if `o->policy` allows it. */
 VT_API vt_status vt_op_supported_by(const vt_options *o, uint32_t number, int *out,
                                     vt_diag *d) VT_NODISCARD;
 
@@ -115,7 +118,8 @@ VT_API vt_status vt_planned_new(const vt_model *m, const vt_options *o, vt_plann
                                 vt_diag *d) VT_NODISCARD;
 VT_API void vt_planned_free(vt_planned *p);
 VT_API const char *vt_planned_backend(const vt_planned *p); /* "reference:0" */
-/* The same as vt_program_plugin, vt_program_unadmitted and vt_program_fallback. */
+/* For a plan, what vt_program_plugin, vt_program_unadmitted and vt_program_fallback are for a
+ * program. */
 VT_API int vt_planned_plugin(const vt_planned *p, uint8_t out[32]);
 VT_API int vt_planned_unadmitted(const vt_planned *p);
 VT_API const char *vt_planned_fallback(const vt_planned *p);
@@ -146,15 +150,16 @@ typedef struct vt_plan_info {
   uint64_t live; /* most bytes live at any one step; no placement of this step order needs less */
   uint64_t to_device, from_device; /* bytes copied in one run, without parameters that stay on the
                                     * device */
-  uint32_t fullest, reserved;      /* first step at which `live` bytes are live; equal to `steps` if
-                                    * that is after the last step */
+  /* First step at which as many bytes as `live` are live; equal to `steps` if they are live only
+   * after the last step. */
+  uint32_t fullest, reserved;
 } vt_plan_info;
 VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);
 
 /* A block of memory and its lifetime, for drawing the plan. Each value with bytes of its own has
- * one. Further blocks are a streamed parameter while it is on the device ("wte visits"), a dense
- * copy of a view ("h dense"), the memory of bodies ("bodies") and the scratch of a step
- * ("scratch"). */
+ * one lifetime. Further lifetimes are those of a streamed parameter while it is on the device ("wte
+ * visits"), a dense copy of a view ("h dense"), the memory of bodies ("bodies") and the scratch of
+ * a step ("scratch"). */
 typedef struct vt_plan_lifetime {
   uint32_t size, memory_class; /* sizeof(vt_plan_lifetime), set by the caller; class of memory */
   uint32_t first, last;        /* first and last step; last = vt_plan_info.steps: to the end */
@@ -178,9 +183,9 @@ VT_API const char *vt_planned_step(const vt_planned *p, uint32_t i);
  */
 
 /* One step that the backend runs: a step of the plan, or a dense copy of a view for a backend that
- * accepts no strides. Times are of the last run, in nanoseconds of a monotonic clock. Both are 0 if
- * the step was not measured, because vt_options.measure is 0 or because the backend does not report
- * its steps. */
+ * accepts no strides. The begin and end times are of the last run, in nanoseconds of a monotonic
+ * clock. They are 0 if the step was not measured, because vt_options.measure is 0 or because the
+ * backend does not report its steps. */
 typedef struct vt_step_info {
   uint32_t size;       /* sizeof(vt_step_info); set by the caller */
   uint32_t op;         /* op number */
@@ -236,14 +241,14 @@ enum { VT_BACKEND_BUILT_IN = 0, VT_BACKEND_ADMITTED = 1, VT_BACKEND_UNADMITTED =
 typedef struct vt_backend_row {
   uint32_t size;         /* sizeof(vt_backend_row); set by the caller */
   int available;         /* 1: the device can be opened */
-  int complete;          /* 1: it runs every prim, so it can run any model */
-  uint32_t prims, comps; /* number of prims and of compositions that it runs itself */
-  uint32_t capabilities; /* bit i is set if it declares vt_capability_name(i) */
-  int strict;            /* 1: it promises the bits of the reference */
-  int infers, trains;    /* 1: it runs plans for inference, plans for training */
-  uint32_t alignment;    /* alignment of tensors, in bytes */
-  int dense_only;        /* 1: it accepts no strides */
-  int shares_host;       /* 1: its memory is host memory */
+  int complete;          /* 1: the device runs every prim, so it can run any model */
+  uint32_t prims, comps; /* number of prims and of compositions that the device runs itself */
+  uint32_t capabilities; /* bit i is set if the device declares vt_capability_name(i) */
+  int strict;            /* 1: the device promises the bits of the reference */
+  int infers, trains;    /* 1: the device runs plans for inference; 1: plans for training */
+  uint32_t alignment;    /* alignment of tensors that the device needs, in bytes */
+  int dense_only;        /* 1: the device accepts contiguous tensors only */
+  int shares_host;       /* 1: the device's memory is host memory */
   uint32_t admission;    /* VT_BACKEND_* */
   vt_status status;      /* why the device cannot be opened; VT_OK if it can */
   uint64_t memory;       /* free bytes on the device; 0: not known */
@@ -258,9 +263,9 @@ VT_API vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) 
 VT_API void vt_backend_row_of(const vt_options *o, vt_backend_row *out);
 
 /* Facts about this build and machine as key and value; NULL past the end. If the key starts with
- * "check.", the value starts with "ok" or "FAILED". The value of "check." and a capability's name
- * is slow, because it runs all probe models of that capability on the default device and on every
- * CPU and GPU. */
+ * "check.", the value starts with "ok" or "FAILED". Reading the value of a key such as
+ * "check.supports_float64", which names a capability, is slow: it runs all probe models of that
+ * capability on the default device and on every CPU and GPU. */
 VT_API const char *vt_doctor_key(uint32_t i);
 VT_API const char *vt_doctor_value(uint32_t i, char *buffer, size_t n);
 

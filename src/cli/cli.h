@@ -19,7 +19,7 @@ typedef struct cli_given {
 } cli_given;
 
 typedef struct cli_args {
-  const cli_verb *verb; /* NULL if no verb was given; then --help or --version was */
+  const cli_verb *verb; /* NULL: no verb was given, only --help or --version */
   const char **operands;
   cli_given *given; /* the flags, in the order of the command line */
   uint32_t n_operands, n_given;
@@ -74,33 +74,38 @@ void cli_print_count(uint64_t n, const char *noun); /* "1 tensor", "2 tensors" *
 /* Prints a name from a file safely: control characters, which could break lines or control the
  * terminal, and bytes that are not UTF-8 are printed as \x1b. */
 void cli_print_escaped(const char *name);
-/* Writes the same escaped form of `text` to `out_text`, which has `room` bytes; returns
- * `out_text`. */
+/* Writes `text`, escaped as cli_print_escaped escapes it, to `out_text`, which has `room` bytes;
+ * returns `out_text`. */
 const char *cli_escape_text(const char *text, char *out_text, size_t room);
 void cli_flush(void);
 /* Flushes standard output and returns the exit code for the status of the verb. */
 int cli_finish(vt_status s);
 
-void cli_set_verbosity(const cli_args *a);                 /* sets it from -q and -v */
-void cli_narrate(const char *format, ...) VT_PRINTF(1, 2); /* to standard error, unless -q */
+void cli_set_verbosity(const cli_args *a); /* sets the verbosity from -q and -v */
+/* Prints to standard error unless -q was given. */
+void cli_narrate(const char *format, ...) VT_PRINTF(1, 2);
 void cli_warn(void *user, const char *text); /* prints a note of the library; ignores `user` */
-void cli_detail(const char *format, ...) VT_PRINTF(1, 2); /* to standard error, only with -v */
+/* Prints to standard error if -v was given. */
+void cli_detail(const char *format, ...) VT_PRINTF(1, 2);
 
-void cli_set_hint(cli_error *e, const char *format, ...) VT_PRINTF(2, 3); /* replaces the hint */
-void cli_error_print(const cli_error *e, vt_status s); /* "FILE:LINE:COLUMN: error: TEXT [NAME]" */
+/* Replaces the hint of the error. */
+void cli_set_hint(cli_error *e, const char *format, ...) VT_PRINTF(2, 3);
+/* Prints "FILE:LINE:COLUMN: error: TEXT [NAME]". */
+void cli_error_print(const cli_error *e, vt_status s);
 
 /* ---- signals (cli_signal.c)
  * ------------------------------------------------------------------------ */
 
 void cli_signals_init(void);
-/* Between these two calls an interrupt is deferred, because a file is being written. */
+/* Between cli_critical_begin and cli_critical_end an interrupt is deferred, because a file is being
+ * written. */
 void cli_critical_begin(void);
 void cli_critical_end(void);
 
 /* ---- files (cli_files.c)
  * --------------------------------------------------------------------------- */
 
-/* Writes the file under a temporary name and renames it. */
+/* Writes the file under a temporary name, then gives it its own name. */
 vt_status cli_file_write(const char *path, const char *bytes, size_t n, cli_error *e) VT_NODISCARD;
 /* Tests whether the file could be written, for verbs that compute for long before they write: it
  * creates a file in the same folder and removes it. */
@@ -114,14 +119,16 @@ void cli_file_line(const char *path, uint32_t line, char *out, size_t room);
  * is NULL if there is no key. */
 vt_status cli_split_file_key(const char *text, char **out_path, const char **out_key,
                              cli_error *e) VT_NODISCARD;
-vt_status cli_folder_make(const char *path, cli_error *e) VT_NODISCARD; /* it may exist already */
-/* "FOLDER/NAME.SUFFIX", where unsafe bytes of the name are percent-encoded. The caller frees it.
- * NULL: out of memory. */
+/* Makes a folder; it may exist already. */
+vt_status cli_folder_make(const char *path, cli_error *e) VT_NODISCARD;
+/* Returns "FOLDER/NAME.SUFFIX", where unsafe bytes of the name are percent-encoded. The caller
+ * frees it. NULL: out of memory. */
 char *cli_path_join(const char *folder, const char *name, const char *suffix);
-char *cli_text_copy(const char *text, size_t n); /* the caller frees it; NULL: out of memory */
+/* Copies `n` bytes and adds a 0; the caller frees the copy; NULL: out of memory. */
+char *cli_text_copy(const char *text, size_t n);
 const char *cli_basename(const char *path);
 int cli_ends_with(const char *text, const char *suffix);
-vt_status cli_no_memory(cli_error *e); /* records and returns VT_NOMEM */
+vt_status cli_no_memory(cli_error *e); /* records VT_NOMEM in `e` and returns it */
 
 /* ---- values (cli_values.c)
  * -------------------------------------------------------------------------- */
@@ -132,7 +139,7 @@ void cli_hex(const uint8_t digest[32], char out[CLI_HEX_SIZE]);
 void cli_type_text(const vt_tensor *t, char out[CLI_TYPE_SIZE]); /* "f32[2, 3]" */
 /* Element `i` as the shortest text that parses back to the same bits. */
 void cli_element_text(const vt_tensor *t, uint64_t i, char out[CLI_VALUE_SIZE]);
-/* The same for the bit pattern of an element, as in vt_compare. */
+/* Like cli_element_text, for an element of type `dtype` that is given by its bit pattern. */
 void cli_bits_text(uint32_t dtype, uint64_t bits, char out[CLI_VALUE_SIZE]);
 /* Row-major position `i` as "[1, 2, 3]". */
 void cli_index_text(const vt_tensor *t, uint64_t i, char out[CLI_TYPE_SIZE]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_bench.c - makes the stage of a row of bench.def: programs of Volta and a product of the peer
- * over the same operands. Their results are compared before they are timed. */
+ * cli_bench.c - makes the stage of a work, which is a row of bench.def: lanes that compute the same
+ * from the same operands. A lane is a program of Volta, or a product of the peer (OpenBLAS). The
+ * results of all lanes are compared before the lanes are timed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,11 +55,12 @@ void cli_work_name(const cli_work *w, char out[CLI_WORK_NAME]) {
 
 enum { TEXT_SIZE = 1024, SEED = 1 };
 
-static vt_status parse_kind_model(const cli_kind *k, int as_input, vt_model **out, cli_error *e) {
+static vt_status parse_kind_model(const cli_kind *k, int weights_as_input, vt_model **out,
+                                  cli_error *e) {
   char text[TEXT_SIZE], weights[TEXT_SIZE / 4] = "";
   if (k->weights[0] != '\0')
-    snprintf(weights, sizeof weights, "  %s %s%s\n", as_input ? "input" : "param", k->weights,
-             as_input ? "" : " = zeros");
+    snprintf(weights, sizeof weights, "  %s %s%s\n", weights_as_input ? "input" : "param",
+             k->weights, weights_as_input ? "" : " = zeros");
   const int n =
       snprintf(text, sizeof text, "volta 1\nmodel %s {\n  dim M, N%s\n  %s\n%s  output y = %s\n}\n",
                k->name, k->dims == 3 ? ", K" : "", k->inputs, weights, k->result);
@@ -77,17 +79,17 @@ static vt_status new_program(const vt_model *m, const cli_work *w, const cli_ben
   return vt_program_new(m, &o, out, &e->diag);
 }
 
-static vt_status new_work_program(const cli_work *w, const cli_bench_target *target, int as_input,
-                                  vt_program **out, cli_error *e) {
+static vt_status new_work_program(const cli_work *w, const cli_bench_target *target,
+                                  int weights_as_input, vt_program **out, cli_error *e) {
   vt_model *m = NULL;
-  VT_TRY(parse_kind_model(w->kind, as_input, &m, e));
+  VT_TRY(parse_kind_model(w->kind, weights_as_input, &m, e));
   vt_status s = new_program(m, w, target, out, e);
   vt_model_free(m);
   if (s == VT_OK) s = vt_program_init_params(*out, SEED, &e->diag);
   return s;
 }
 
-static vt_status tensor_new(vt_tensor *t, cli_error *e) {
+static vt_status allocate_tensor_data(vt_tensor *t, cli_error *e) {
   uint64_t count, bytes;
   VT_TRY(vt_tensor_bytes(t, &count, &bytes, &e->diag));
   t->data = malloc((size_t)bytes + 1);
@@ -104,12 +106,12 @@ static void fill_operand(float *x, uint64_t n) {
   }
 }
 
-/* Makes the first operand of a product, which the peer needs too. The operands of other kinds stay
- * random inputs of the program. */
-static vt_status make_operand(const cli_work *w, cli_stage *s, cli_error *e) {
+/* Makes the first operand of a product, which the peer needs too. The operands of other kinds of
+ * work are random inputs of the programs. */
+static vt_status make_first_operand(const cli_work *w, cli_stage *s, cli_error *e) {
   if (w->kind->peer == CLI_PEER_none) return VT_OK;
   s->x = (vt_tensor){.dtype = VT_DTYPE_F32, .rank = 2, .dim = {w->size[0], w->size[2]}};
-  VT_TRY(tensor_new(&s->x, e));
+  VT_TRY(allocate_tensor_data(&s->x, e));
   fill_operand(s->x.data, (uint64_t)(w->size[0] * w->size[2]));
   return VT_OK;
 }
@@ -118,20 +120,20 @@ static vt_status make_operand(const cli_work *w, cli_stage *s, cli_error *e) {
 static vt_status make_weights(vt_program *p, cli_stage *s, cli_error *e) {
   uint64_t count, bytes;
   VT_TRY(vt_program_get_param(p, "w", &s->w, &e->diag));
-  VT_TRY(tensor_new(&s->w, e));
+  VT_TRY(allocate_tensor_data(&s->w, e));
   VT_TRY(vt_tensor_bytes(&s->w, &count, &bytes, &e->diag));
   fill_operand(s->w.data, count);
   return vt_program_set_param(p, "w", &s->w, &e->diag);
 }
 
-static vt_status add_program(const cli_work *w, const cli_bench_target *target, const char *name,
-                             cli_stage *s, cli_error *e) {
+static vt_status add_program_lane(const cli_work *w, const cli_bench_target *target,
+                                  const char *name, cli_stage *s, cli_error *e) {
   cli_lane *l = &s->lanes[s->n++];
-  const int as_input = s->n > 1;
+  const int weights_as_input = s->n > 1;
   l->name = name;
-  VT_TRY(new_work_program(w, target, as_input, &l->program, e));
-  if (w->kind->weights[0] != '\0' && !as_input) VT_TRY(make_weights(l->program, s, e));
-  if (as_input) VT_TRY(vt_program_set_input(l->program, "w", &s->w, &e->diag));
+  VT_TRY(new_work_program(w, target, weights_as_input, &l->program, e));
+  if (w->kind->weights[0] != '\0' && !weights_as_input) VT_TRY(make_weights(l->program, s, e));
+  if (weights_as_input) VT_TRY(vt_program_set_input(l->program, "w", &s->w, &e->diag));
   if (s->x.data != NULL) VT_TRY(vt_program_set_input(l->program, "x", &s->x, &e->diag));
   VT_TRY(vt_program_random_inputs(l->program, SEED, &e->diag));
   return cli_lane_call(l, e);
@@ -141,7 +143,8 @@ static vt_status add_program(const cli_work *w, const cli_bench_target *target, 
  * one, because more threads are not always faster. The setting with the best call wins. */
 enum { MOST_SETTINGS = 64 };
 
-static uint32_t list_settings(const cli_bench_target *target, const cli_lane *like, cli_lane *out) {
+static uint32_t list_peer_settings(const cli_bench_target *target, const cli_lane *like,
+                                   cli_lane *out) {
   uint32_t n = 0;
   for (uint32_t core = 0; core < cli_peer_core_count(target->peer); core++)
     for (uint32_t t = target->threads; t > 0 && n < MOST_SETTINGS; t /= 2) {
@@ -151,10 +154,10 @@ static uint32_t list_settings(const cli_bench_target *target, const cli_lane *li
   return n;
 }
 
-static vt_status choose_setting(const cli_bench_target *target, cli_lane *l, cli_error *e) {
+static vt_status choose_peer_setting(const cli_bench_target *target, cli_lane *l, cli_error *e) {
   cli_lane lanes[MOST_SETTINGS];
   cli_pace pace = target->trial;
-  const uint32_t n = list_settings(target, l, lanes);
+  const uint32_t n = list_peer_settings(target, l, lanes);
   uint32_t best = 0;
   VT_TRY(cli_lanes_time(lanes, n, &pace, e));
   for (uint32_t i = 1; i < n; i++)
@@ -164,8 +167,8 @@ static vt_status choose_setting(const cli_bench_target *target, cli_lane *l, cli
   return VT_OK;
 }
 
-static vt_status add_peer(const cli_work *w, const cli_bench_target *target, cli_stage *s,
-                          cli_error *e) {
+static vt_status add_peer_lane(const cli_work *w, const cli_bench_target *target, cli_stage *s,
+                               cli_error *e) {
   const size_t count = (size_t)(w->size[0] * w->size[1]);
   s->c = calloc(count, sizeof *s->c);
   if (s->c == NULL) return cli_no_memory(e);
@@ -176,14 +179,14 @@ static vt_status add_peer(const cli_work *w, const cli_bench_target *target, cli
                   .peer = target->peer,
                   .product = {w->size[0], w->size[1], w->size[2], transposed, vector, s->x.data,
                               s->w.data, s->c}};
-  VT_TRY(choose_setting(target, l, e));
+  VT_TRY(choose_peer_setting(target, l, e));
   cli_peer_set_threads(l->peer, l->setting);
   return cli_lane_call(l, e);
 }
 
 /* ---- checks before anything is timed ---- */
 
-static vt_status first_output(vt_program *p, vt_tensor *out, cli_error *e) {
+static vt_status get_first_output(vt_program *p, vt_tensor *out, cli_error *e) {
   const char *name;
   return vt_program_output(p, 0, &name, out, &e->diag);
 }
@@ -191,8 +194,8 @@ static vt_status first_output(vt_program *p, vt_tensor *out, cli_error *e) {
 static vt_status check_same_bits(vt_program *a, vt_program *b, const char *what, cli_error *e) {
   vt_tensor x, y;
   vt_compare v = {.size = sizeof v};
-  VT_TRY(first_output(a, &x, e));
-  VT_TRY(first_output(b, &y, e));
+  VT_TRY(get_first_output(a, &x, e));
+  VT_TRY(get_first_output(b, &y, e));
   VT_TRY(vt_tensor_compare(&x, &y, &v, &e->diag));
   if (v.differing == 0) return VT_OK;
   return VT_FAIL(&e->diag, VT_DIFFERS, "%s: %s and %s differ in %llu of %llu elements", what,
@@ -200,12 +203,12 @@ static vt_status check_same_bits(vt_program *a, vt_program *b, const char *what,
                  (unsigned long long)v.compared);
 }
 
-/* Checks that the peer computed the same product. Its bits may differ, because it sums in another
- * order. Every product of two operands is below 1, so a sum is below k. */
+/* Checks that the peer computed the same product. Its bits may differ from ours, because it sums in
+ * another order. Every product of two operands is below 1, so a sum is below k. */
 static vt_status check_same_product(const cli_work *w, const cli_stage *s, cli_error *e) {
   const double most = 1e-5 * (double)w->size[2] + 1e-3;
   vt_tensor y;
-  VT_TRY(first_output(s->lanes[0].program, &y, e));
+  VT_TRY(get_first_output(s->lanes[0].program, &y, e));
   const float *ours = y.data;
   for (int64_t i = 0; i < w->size[0] * w->size[1]; i++) {
     const double error = (double)ours[i] - (double)s->c[i];
@@ -219,13 +222,13 @@ static vt_status check_same_product(const cli_work *w, const cli_stage *s, cli_e
 static vt_status open_lanes(const cli_work *w, const cli_bench_target *target, cli_stage *s,
                             cli_error *e) {
   const int weights = w->kind->weights[0] != '\0';
-  VT_TRY(make_operand(w, s, e));
-  VT_TRY(add_program(w, target, weights ? "parameter" : "none", s, e));
-  if (weights) VT_TRY(add_program(w, target, "input", s, e));
+  VT_TRY(make_first_operand(w, s, e));
+  VT_TRY(add_program_lane(w, target, weights ? "parameter" : "none", s, e));
+  if (weights) VT_TRY(add_program_lane(w, target, "input", s, e));
   if (weights)
     VT_TRY(check_same_bits(s->lanes[0].program, s->lanes[1].program, "weights as an input", e));
   if (target->peer == NULL || w->kind->peer == CLI_PEER_none) return VT_OK;
-  VT_TRY(add_peer(w, target, s, e));
+  VT_TRY(add_peer_lane(w, target, s, e));
   return check_same_product(w, s, e);
 }
 
@@ -246,7 +249,8 @@ void cli_stage_close(cli_stage *s) {
   *s = (cli_stage){0};
 }
 
-vt_status cli_work_check(const cli_work *w, const cli_bench_target *target, cli_error *e) {
+vt_status cli_work_check_against_reference(const cli_work *w, const cli_bench_target *target,
+                                           cli_error *e) {
   const cli_work less = cli_work_shrunk(w);
   const cli_bench_target own = {.backend = target->backend, .threads = target->threads};
   const cli_bench_target truth = {.backend = "reference", .threads = 1};

@@ -6,7 +6,8 @@
 #define CLI_BENCH_H
 #include "cli_peer.h"
 
-/* Copies the value that `volta doctor` reports for `key` to `out`; returns 0 for an unknown key. */
+/* Copies the value that `volta doctor` reports for `key` to `out`, which has `n` bytes; returns 0
+ * for an unknown key. */
 int cli_doctor_fact(const char *key, char *out, size_t n);
 
 /* ---- rows (cli_bench.c) ---- */
@@ -54,19 +55,21 @@ typedef struct cli_lane {
   uint64_t n;          /* number of entries in `ns` */
 } cli_lane;
 
-/* How lanes are timed. In each round every lane has one slot, so that disturbances of the machine
- * affect all lanes alike. In its slot a lane waits for `rest_ns`, runs once untimed, and then runs
- * timed for `slot_ns`. */
+/* How lanes are timed. In each round every lane has one slot, a span of time, so that disturbances
+ * of the machine affect all lanes alike. In its slot a lane waits for `rest_ns`, runs once untimed,
+ * and then runs timed for `slot_ns`. */
 typedef struct cli_pace {
   uint32_t rounds;
-  uint64_t slot_ns;     /* duration of the timed calls of one slot */
-  uint64_t rest_ns;     /* wait until the threads of the previous lane are asleep */
-  uint64_t done, total; /* rounds of the whole suite, for the progress line */
+  uint64_t slot_ns; /* duration of the timed calls of one slot */
+  uint64_t rest_ns; /* wait until the threads of the previous lane are asleep */
+  /* Rounds that are finished, rounds of the whole suite; for the progress line. */
+  uint64_t done, total;
 } cli_pace;
 
 enum { CLI_LANES = 3 };
-vt_status cli_lane_call(const cli_lane *l, cli_error *e) VT_NODISCARD; /* does the work once */
-/* Times all lanes and writes their `took`. */
+vt_status cli_lane_call(const cli_lane *l, cli_error *e)
+    VT_NODISCARD; /* runs the program, or computes the product of the peer, once */
+/* Times all lanes in turn and writes the result to the field `took` of each. */
 vt_status cli_lanes_time(cli_lane *lanes, uint32_t n, cli_pace *pace, cli_error *e) VT_NODISCARD;
 
 /* ---- the stage of a row (cli_bench.c) ---- */
@@ -84,7 +87,7 @@ typedef struct cli_stage {
   cli_lane lanes[CLI_LANES];
   uint32_t n;     /* number of lanes */
   vt_tensor x, w; /* operands of a product; the stage owns their data */
-  float *c;       /* result of the peer */
+  float *c;       /* product that the peer computes, (m,n) */
 } cli_stage;
 
 /* Opens the programs, sets parameters and inputs, chooses the peer's fastest setting, and runs
@@ -96,8 +99,9 @@ void cli_stage_close(cli_stage *s);
 /* Measures and prints the fixed costs of tensors from one element to a million: upload, one step
  * and download on the backend, and the same step on the CPU (cli_bench_small.c). */
 vt_status cli_bench_small(const char *backend, int as_json, cli_error *e) VT_NODISCARD;
-/* VT_DIFFERS unless the backend has the bits of the reference at the least sizes of the kind. */
-vt_status cli_work_check(const cli_work *w, const cli_bench_target *target,
-                         cli_error *e) VT_NODISCARD;
+/* Runs the work on the backend and on the reference, at the least sizes of its kind; VT_DIFFERS if
+ * their bits differ. */
+vt_status cli_work_check_against_reference(const cli_work *w, const cli_bench_target *target,
+                                           cli_error *e) VT_NODISCARD;
 
 #endif

@@ -18,7 +18,7 @@ static const char model_text[] =
 typedef struct costs {
   uint64_t in, run, out; /* upload, run, download */
 } costs;
-/* Times of all calls. */
+/* Times of all calls in nanoseconds. */
 typedef struct samples {
   uint64_t in[CALLS], run[CALLS], out[CALLS];
 } samples;
@@ -64,8 +64,8 @@ static vt_status time_calls(vt_program *p, const vt_tensor *x, samples *s, costs
   return VT_OK;
 }
 
-static vt_status measure(const vt_model *m, const char *backend, const vt_tensor *x, samples *s,
-                         costs *out, cli_error *e) {
+static vt_status measure_backend(const vt_model *m, const char *backend, const vt_tensor *x,
+                                 samples *s, costs *out, cli_error *e) {
   const vt_binding bind = {"N", x->dim[0]};
   const vt_options o = {
       .size = sizeof o, .n_bind = 1, .bind = &bind, .backend = backend, .threads = 1};
@@ -92,8 +92,8 @@ static vt_status measure_sizes(const vt_model *m, const char *backend, float *da
   for (int i = 0; i < SIZES; i++) {
     const vt_tensor x = {.dtype = VT_DTYPE_F32, .rank = 1, .dim = {sizes[i]}, .data = data};
     costs device = {0}, cpu = {0};
-    VT_TRY(measure(m, backend, &x, s, &device, e));
-    VT_TRY(measure(m, "cpu", &x, s, &cpu, e));
+    VT_TRY(measure_backend(m, backend, &x, s, &device, e));
+    VT_TRY(measure_backend(m, "cpu", &x, s, &cpu, e));
     print_costs(sizes[i], device, cpu, list);
   }
   return VT_OK;

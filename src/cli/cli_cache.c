@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_cache.c - opens the cache of plans in the folder of --plan-cache or VOLTA_PLAN_CACHE. */
+ * cli_cache.c - opens the cache of plans in the folder of --plan-cache or VOLTA_PLAN_CACHE, and
+ * prints with -v whether a plan came from it. */
 #include "cli_cache.h"
 #include <stdlib.h>
 

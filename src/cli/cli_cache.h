@@ -13,7 +13,7 @@ vt_status cli_cache_open(const cli_args *a, vt_cache **out, cli_error *e) VT_NOD
 typedef struct cli_cache_mark {
   uint64_t memory, disk, trials;
 } cli_cache_mark;
-cli_cache_mark cli_cache_counts_now(vt_cache *c); /* `c` may be NULL */
+cli_cache_mark cli_cache_counts_now(vt_cache *c); /* all counts are 0 if `c` is NULL */
 /* Prints with -v whether the plan since `before` was found or made, and whether the probe results
  * of a GPU were found. `c` may be NULL. */
 void cli_cache_print_origin(vt_cache *c, cli_cache_mark before);

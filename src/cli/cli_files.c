@@ -34,7 +34,7 @@ int cli_ends_with(const char *text, const char *suffix) {
 
 static vt_status fail_with_errno(const char *what, const char *path, cli_error *e) {
   const int reason = errno;
-  e->path = NULL; /* the message names the path, because `path` may not outlive the error */
+  e->path = NULL; /* the message contains the path; a pointer to `path` may not outlive the error */
   return VT_FAIL(&e->diag, VT_IO, "%s %s: %s", path, what, strerror(reason));
 }
 
@@ -60,7 +60,7 @@ static vt_status write_in_place(const char *path, const char *bytes, size_t n, c
 vt_status cli_file_write(const char *path, const char *bytes, size_t n, cli_error *e) {
   struct stat st;
   if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return write_in_place(path, bytes, n, e);
-  e->path = NULL; /* the message names the path */
+  e->path = NULL; /* the message contains the path already */
   cli_critical_begin();
   const vt_status s = vt_bytes_write(path, bytes, n, &e->diag);
   cli_critical_end();

@@ -18,7 +18,7 @@ void cli_print_wrapped(const char *text, int indent) {
   }
 }
 
-static void print_columns(const char *head, const char *text) {
+static void print_two_columns(const char *head, const char *text) {
   const size_t n = strlen(head);
   cli_print("%s", head);
   if (n + 1 >= INDENT) cli_print("\n%*s", INDENT, "");
@@ -33,7 +33,7 @@ static void print_flag(const cli_flag *f) {
   snprintf(head, sizeof head, "  %s--%s%s%s", f->letter != 0 ? letter : "    ", f->name,
            f->argument != NULL ? " " : "", f->argument != NULL ? f->argument : "");
   snprintf(text, sizeof text, "%s%s", f->help, f->repeat ? " May be given more than once." : "");
-  print_columns(head, text);
+  print_two_columns(head, text);
 }
 
 /* Prints the flags of the verb first, then the flags that every verb has. */
@@ -57,7 +57,7 @@ void cli_print_help(void) {
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++) {
     char head[64];
     snprintf(head, sizeof head, "  %s %s", v->name, v->operands);
-    print_columns(head, v->summary);
+    print_two_columns(head, v->summary);
   }
   cli_print("\nflags:\n");
   print_flags(NULL);
@@ -65,7 +65,7 @@ void cli_print_help(void) {
   for (const cli_variable *x = cli_variables; x->name != NULL; x++) {
     char head[64];
     snprintf(head, sizeof head, "  %s", x->name);
-    print_columns(head, x->help);
+    print_two_columns(head, x->help);
   }
   cli_print("\nexample:\n  %s\n", cli_verb_find("run")->example);
   cli_print("\n`volta help VERB` shows the flags of a verb, `volta explain` the exit codes.\n");

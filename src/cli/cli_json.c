@@ -81,8 +81,8 @@ json_t *cli_json_number(uint64_t v) {
 
 /* Formats a report, with a newline at its end, and releases `root`. The caller frees the text;
  * NULL: a part of the report is missing because memory ran out. */
-static char *format_report(json_t *root, size_t more) {
-  const size_t flags = JSON_INDENT(2) | JSON_PRESERVE_ORDER | more;
+static char *format_report(json_t *root, size_t number_flags) {
+  const size_t flags = JSON_INDENT(2) | JSON_PRESERVE_ORDER | number_flags;
   char *text = root != NULL && !lost ? json_dumps(root, flags) : NULL;
   json_decref(root);
   const size_t n = text != NULL ? strlen(text) : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_lanes.c - times several lanes that do the same work, in alternating slots. */
+ * cli_lanes.c - times several lanes that do the same work. In each round every lane is called for
+ * one slot, a span of time. */
 #include <stdlib.h>
 #include <time.h>
 #include "cli_bench.h"
@@ -48,12 +49,12 @@ static vt_status time_round(cli_lane *lanes, uint32_t n, uint32_t round, cli_pac
   return VT_OK;
 }
 
-static int ascending(const void *a, const void *b) {
+static int compare_times(const void *a, const void *b) {
   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
 }
 
-static vt_status time_all(cli_lane *lanes, uint32_t n, cli_pace *pace, cli_error *e) {
+static vt_status time_all_rounds(cli_lane *lanes, uint32_t n, cli_pace *pace, cli_error *e) {
   for (uint32_t i = 0; i < n; i++) {
     lanes[i].n = 0;
     lanes[i].ns = calloc((size_t)pace->rounds * MOST_CALLS, sizeof *lanes[i].ns);
@@ -62,7 +63,7 @@ static vt_status time_all(cli_lane *lanes, uint32_t n, cli_pace *pace, cli_error
   for (uint32_t r = 0; r < pace->rounds; r++) VT_TRY(time_round(lanes, n, r, pace, e));
   for (uint32_t i = 0; i < n; i++) {
     cli_lane *l = &lanes[i];
-    qsort(l->ns, l->n, sizeof *l->ns, ascending);
+    qsort(l->ns, l->n, sizeof *l->ns, compare_times);
     l->took = (cli_timing){l->ns[0], l->ns[l->n / 2], l->n};
   }
   return VT_OK;
@@ -70,7 +71,7 @@ static vt_status time_all(cli_lane *lanes, uint32_t n, cli_pace *pace, cli_error
 
 vt_status cli_lanes_time(cli_lane *lanes, uint32_t n, cli_pace *pace, cli_error *e) {
   for (uint32_t i = 0; i < n; i++) lanes[i].ns = NULL;
-  const vt_status s = time_all(lanes, n, pace, e);
+  const vt_status s = time_all_rounds(lanes, n, pace, e);
   for (uint32_t i = 0; i < n; i++) {
     free(lanes[i].ns);
     lanes[i].ns = NULL;

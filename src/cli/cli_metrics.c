@@ -9,7 +9,7 @@ double cli_rate(uint64_t count, uint64_t ns) { return ns != 0 ? (double)count / 
 
 /* ---- the run ---- */
 
-/* The origin of parameters or inputs: a file, a seed, or null. */
+/* The origin of parameters or inputs as JSON: a file, a seed if they are random, or null. */
 static json_t *json_source(int random, uint64_t seed, const char *path) {
   if (path != NULL) return json_pack("{s:o}", "file", cli_json_text(path));
   return random ? json_pack("{s:o}", "seed", cli_json_u64(seed)) : json_null();
@@ -33,7 +33,7 @@ json_t *cli_run_json(const cli_job *j, const vt_program *p) {
                    json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(j, p));
 }
 
-void cli_add_terms_json(json_t *o, const vt_program *p) {
+void cli_add_policy_json(json_t *o, const vt_program *p) {
   uint8_t hash[32];
   const int plugin = vt_program_plugin(p, hash);
   vt_policy policy = {.size = sizeof policy};
@@ -45,7 +45,7 @@ void cli_add_terms_json(json_t *o, const vt_program *p) {
 
 /* ---- totals ---- */
 
-static void set_number(json_t *o, const char *key, uint64_t v) {
+static void set_json_number(json_t *o, const char *key, uint64_t v) {
   cli_json_set(o, key, cli_json_number(v));
 }
 
@@ -53,16 +53,16 @@ json_t *cli_metrics_json(const vt_program *p) {
   vt_run_info c = {.size = sizeof c};
   vt_program_info(p, &c);
   json_t *o = json_object();
-  set_number(o, "runs", c.runs);
-  set_number(o, "wall_ns", c.wall_ns);
-  set_number(o, "flops", c.flops);
-  set_number(o, "bytes_read", c.bytes_read);
-  set_number(o, "bytes_written", c.bytes_written);
-  set_number(o, "to_device", c.to_device);
-  set_number(o, "from_device", c.from_device);
-  set_number(o, "copies_to_device", c.copies_to_device);
-  set_number(o, "copies_from_device", c.copies_from_device);
-  set_number(o, "allocations", c.allocations);
+  set_json_number(o, "runs", c.runs);
+  set_json_number(o, "wall_ns", c.wall_ns);
+  set_json_number(o, "flops", c.flops);
+  set_json_number(o, "bytes_read", c.bytes_read);
+  set_json_number(o, "bytes_written", c.bytes_written);
+  set_json_number(o, "to_device", c.to_device);
+  set_json_number(o, "from_device", c.from_device);
+  set_json_number(o, "copies_to_device", c.copies_to_device);
+  set_json_number(o, "copies_from_device", c.copies_from_device);
+  set_json_number(o, "allocations", c.allocations);
   cli_json_set(o, "gflops_per_second", json_real(cli_rate(c.flops, c.wall_ns)));
   cli_json_set(o, "gbytes_per_second",
                json_real(cli_rate(c.bytes_read + c.bytes_written, c.wall_ns)));
@@ -80,9 +80,9 @@ static json_t *json_step(const vt_step_info *s, uint32_t i, uint64_t begin) {
                         (int)s->dense_copy, "group", (int)s->group);
   cli_json_set(o, "begin_ns", timed ? cli_json_number(s->begin_ns - begin) : json_null());
   cli_json_set(o, "wall_ns", timed ? cli_json_number(s->end_ns - s->begin_ns) : json_null());
-  set_number(o, "flops", s->flops);
-  set_number(o, "bytes_read", s->bytes_read);
-  set_number(o, "bytes_written", s->bytes_written);
+  set_json_number(o, "flops", s->flops);
+  set_json_number(o, "bytes_read", s->bytes_read);
+  set_json_number(o, "bytes_written", s->bytes_written);
   return o;
 }
 
@@ -96,29 +96,29 @@ typedef struct total {
 } total;
 
 /* Rates are given only if all steps of the op have a time. */
-static json_t *json_total(const total *t) {
+static json_t *json_op_total(const total *t) {
   const int timed = t->timed == t->count;
   const uint64_t bytes = t->bytes_read + t->bytes_written;
   json_t *o = json_pack("{s:s}", "op", t->name);
-  set_number(o, "count", t->count);
-  set_number(o, "timed", t->timed);
-  set_number(o, "wall_ns", t->ns);
-  set_number(o, "flops", t->flops);
-  set_number(o, "bytes_read", t->bytes_read);
-  set_number(o, "bytes_written", t->bytes_written);
+  set_json_number(o, "count", t->count);
+  set_json_number(o, "timed", t->timed);
+  set_json_number(o, "wall_ns", t->ns);
+  set_json_number(o, "flops", t->flops);
+  set_json_number(o, "bytes_read", t->bytes_read);
+  set_json_number(o, "bytes_written", t->bytes_written);
   cli_json_set(o, "gflops_per_second", timed ? json_real(cli_rate(t->flops, t->ns)) : json_null());
   cli_json_set(o, "gbytes_per_second", timed ? json_real(cli_rate(bytes, t->ns)) : json_null());
   return o;
 }
 
-static total *find_total(total *all, uint32_t *n, const char *name) {
+static total *find_op_total(total *all, uint32_t *n, const char *name) {
   for (uint32_t i = 0; i < *n; i++)
     if (strcmp(all[i].name, name) == 0) return &all[i];
   all[*n] = (total){.name = name};
   return &all[(*n)++];
 }
 
-static void add_to_total(total *t, const vt_step_info *s) {
+static void add_step_to_total(total *t, const vt_step_info *s) {
   t->count++;
   t->timed += s->begin_ns != 0;
   t->ns += s->end_ns - s->begin_ns;
@@ -128,7 +128,7 @@ static void add_to_total(total *t, const vt_step_info *s) {
 }
 
 /* Order of ops: the one with the longest time first; ops with equal times by name. */
-static int by_time(const void *a, const void *b) {
+static int by_op_time(const void *a, const void *b) {
   const total *x = a, *y = b;
   if (x->ns != y->ns) return x->ns < y->ns ? 1 : -1;
   return strcmp(x->name, y->name);
@@ -143,10 +143,10 @@ static vt_status add_ops_and_steps(vt_program *p, total *all, json_t *ops, json_
     vt_step_info s = {.size = sizeof s};
     VT_TRY(vt_program_step(p, i, &s, &e->diag));
     cli_json_append(steps, json_step(&s, i, run.begin_ns));
-    add_to_total(find_total(all, &n, s.dense_copy ? "dense copy" : s.op_name), &s);
+    add_step_to_total(find_op_total(all, &n, s.dense_copy ? "dense copy" : s.op_name), &s);
   }
-  qsort(all, n, sizeof *all, by_time);
-  for (uint32_t i = 0; i < n; i++) cli_json_append(ops, json_total(&all[i]));
+  qsort(all, n, sizeof *all, by_op_time);
+  for (uint32_t i = 0; i < n; i++) cli_json_append(ops, json_op_total(&all[i]));
   return VT_OK;
 }
 
@@ -181,7 +181,7 @@ vt_status cli_metrics_write(const char *path, const cli_job *j, vt_program *p, c
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   json_t *o = cli_run_json(j, p);
   cli_json_set(o, "digest", cli_json_hex(digest));
-  cli_add_terms_json(o, p);
+  cli_add_policy_json(o, p);
   cli_json_set(o, "metrics", cli_metrics_json(p));
   cli_json_set(o, "phases", json_phases(p));
   const vt_status s = add_steps(o, p, e);

@@ -12,7 +12,7 @@ double cli_rate(uint64_t count, uint64_t ns);
 /* A new object with model, backend, dims, plan, and the origin of parameters and inputs. */
 json_t *cli_run_json(const cli_job *j, const vt_program *p);
 /* Appends the members for policy, admission and fallback to a report. */
-void cli_add_terms_json(json_t *o, const vt_program *p);
+void cli_add_policy_json(json_t *o, const vt_program *p);
 /* A new object with the total costs of the last run. */
 json_t *cli_metrics_json(const vt_program *p);
 

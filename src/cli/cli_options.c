@@ -38,7 +38,7 @@ static unsigned edit_distance(const char *a, const char *b) {
 const char *cli_nearest_name(const char *word, const char *(*next)(uint32_t i, const void *context),
                              const void *context) {
   const char *best = NULL;
-  unsigned least = 3; /* a word that is three edits away is not similar */
+  unsigned least = 3; /* a name is similar if fewer edits than this change the word into it */
   const char *name;
   for (uint32_t i = 0; (name = next(i, context)) != NULL; i++) {
     const unsigned far = edit_distance(word, name);
@@ -49,33 +49,33 @@ const char *cli_nearest_name(const char *word, const char *(*next)(uint32_t i, c
   return best;
 }
 
-static const char *next_verb(uint32_t i, const void *context) {
+static const char *verb_name_at(uint32_t i, const void *context) {
   (void)context;
   return cli_verbs[i].name;
 }
 
 /* Name of flag `i` if the verb has it, else "", which is similar to no word. */
-static const char *next_flag(uint32_t i, const void *verb) {
+static const char *flag_name_at(uint32_t i, const void *verb) {
   const cli_flag *f = &cli_flags[i];
   return f->name == NULL || cli_flag_fits(f, verb) ? f->name : "";
 }
 
 vt_status cli_fail_unknown_verb(const char *word, cli_error *e) {
   const vt_status s = VT_FAIL(&e->diag, VT_USAGE, "there is no verb '%s'", word);
-  const char *near = cli_nearest_name(word, next_verb, NULL);
+  const char *near = cli_nearest_name(word, verb_name_at, NULL);
   if (near != NULL) cli_set_hint(e, "did you mean `%s`?", near);
   if (near == NULL) cli_set_hint(e, "`volta --help` lists the verbs");
   return s;
 }
 
-static vt_status unknown_flag(const cli_verb *verb, const char *word, cli_error *e) {
+static vt_status fail_unknown_flag(const cli_verb *verb, const char *word, cli_error *e) {
   const char *space = verb == NULL ? "" : " ", *name = verb == NULL ? "" : verb->name;
   const vt_status s =
       VT_FAIL(&e->diag, VT_USAGE, "`volta%s%s` has no flag '%s'", space, name, word);
   char plain[WORD_MAX] = "";
   const size_t n = strcspn(word + strspn(word, "-"), "=");
   if (n < sizeof plain) memcpy(plain, word + strspn(word, "-"), n);
-  const char *near = plain[0] == '\0' ? NULL : cli_nearest_name(plain, next_flag, verb);
+  const char *near = plain[0] == '\0' ? NULL : cli_nearest_name(plain, flag_name_at, verb);
   if (near != NULL) cli_set_hint(e, "did you mean `--%s`?", near);
   if (near == NULL) cli_set_hint(e, "`volta%s%s --help` lists the flags", space, name);
   return s;
@@ -96,7 +96,7 @@ static const cli_flag *find_flag(const cli_verb *verb, const char *name, size_t 
   return NULL;
 }
 
-static const cli_flag *find_letter(const cli_verb *verb, char letter) {
+static const cli_flag *find_flag_by_letter(const cli_verb *verb, char letter) {
   for (const cli_flag *f = cli_flags; f->name != NULL; f++)
     if (cli_flag_fits(f, verb) && f->letter == letter) return f;
   return NULL;
@@ -118,21 +118,21 @@ static vt_status take_value_word(cursor *c, const cli_flag *flag) {
   return add_flag(c, flag, c->argv[++c->at]);
 }
 
-static vt_status parse_long(cursor *c, const char *word) {
+static vt_status parse_long_flag(cursor *c, const char *word) {
   const char *name = word + 2;
   const size_t n = strcspn(name, "=");
   const cli_flag *flag = find_flag(c->out->verb, name, n);
-  if (flag == NULL) return unknown_flag(c->out->verb, word, c->e);
+  if (flag == NULL) return fail_unknown_flag(c->out->verb, word, c->e);
   if (flag->argument == NULL && name[n] == '=')
     return VT_FAIL(&c->e->diag, VT_USAGE, "--%s takes no value", flag->name);
   if (flag->argument == NULL) return add_flag(c, flag, "");
   return name[n] == '=' ? add_flag(c, flag, name + n + 1) : take_value_word(c, flag);
 }
 
-static vt_status parse_short(cursor *c, const char *word) {
+static vt_status parse_short_flags(cursor *c, const char *word) {
   for (const char *p = word + 1; *p != '\0'; p++) {
-    const cli_flag *flag = find_letter(c->out->verb, *p);
-    if (flag == NULL) return unknown_flag(c->out->verb, word, c->e);
+    const cli_flag *flag = find_flag_by_letter(c->out->verb, *p);
+    if (flag == NULL) return fail_unknown_flag(c->out->verb, word, c->e);
     if (flag->argument != NULL)
       return p[1] != '\0' ? add_flag(c, flag, p + 1) : take_value_word(c, flag);
     VT_TRY(add_flag(c, flag, ""));
@@ -156,9 +156,9 @@ static vt_status parse_words(cursor *c) {
     if (!flags_end && strcmp(word, "--") == 0)
       flags_end = 1;
     else if (!flags_end && strncmp(word, "--", 2) == 0)
-      VT_TRY(parse_long(c, word));
+      VT_TRY(parse_long_flag(c, word));
     else if (!flags_end && word[0] == '-' && word[1] != '\0')
-      VT_TRY(parse_short(c, word));
+      VT_TRY(parse_short_flags(c, word));
     else
       VT_TRY(parse_operand(c, word));
   }
@@ -171,7 +171,7 @@ int cli_wants_version(const cli_args *a) {
   return 0;
 }
 
-static vt_status check_operands(const cli_args *a, cli_error *e) {
+static vt_status check_operand_count(const cli_args *a, cli_error *e) {
   const cli_verb *v = a->verb;
   if (cli_flag_value(a, "help") != NULL || cli_wants_version(a)) return VT_OK;
   if (v == NULL) {
@@ -189,8 +189,8 @@ static vt_status check_operands(const cli_args *a, cli_error *e) {
   return s;
 }
 
-/* Upper limit on the number of flags: each word gives one flag, or several letters, of which none
- * may come twice. */
+/* Upper limit on the number of flags on a command line of `words` words: a word is one flag, or
+ * several one-letter flags, of which none may occur twice. */
 static size_t max_flags(size_t words) {
   size_t n = words;
   for (const cli_flag *f = cli_flags; f->name != NULL; f++) n++;
@@ -204,7 +204,7 @@ vt_status cli_args_parse(int argc, char **argv, cli_args *out, cli_error *e) {
   if (out->operands == NULL || out->given == NULL) return cli_no_memory(e);
   cursor c = {.argc = argc, .at = 1, .argv = argv, .out = out, .e = e};
   VT_TRY(parse_words(&c));
-  return check_operands(out, e);
+  return check_operand_count(out, e);
 }
 
 void cli_args_free(cli_args *a) {

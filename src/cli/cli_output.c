@@ -115,7 +115,7 @@ void cli_flush(void) {
   out.n = 0;
 }
 
-static vt_status output_status(cli_error *e) {
+static vt_status check_output_written(cli_error *e) {
   if (out.no_memory) return cli_no_memory(e);
   if (out.failed == 0 || out.failed == EPIPE) return VT_OK;
   return VT_FAIL(&e->diag, VT_IO, "standard output cannot be written: %s", strerror(out.failed));
@@ -124,7 +124,7 @@ static vt_status output_status(cli_error *e) {
 int cli_finish(vt_status s) {
   cli_flush();
   cli_error e = {0};
-  const vt_status o = output_status(&e);
+  const vt_status o = check_output_written(&e);
   if (o != VT_OK) cli_error_print(&e, o);
   free(out.bytes);
   out.bytes = NULL;
@@ -134,7 +134,7 @@ int cli_finish(vt_status s) {
 
 /* ---- narration ---- */
 
-static int verbosity; /* -1: with -q; 1: with -v; 0: with neither */
+static int verbosity; /* -1: -q was given; 1: -v was given; 0: neither */
 
 void cli_set_verbosity(const cli_args *a) {
   verbosity = (cli_flag_value(a, "verbose") != NULL) - (cli_flag_value(a, "quiet") != NULL);
@@ -183,7 +183,7 @@ static int use_colour(void) {
 }
 
 /* Prints text from a file; characters that control a terminal become '?'. */
-static void print_safe(const char *text) {
+static void print_without_controls(const char *text) {
   for (const char *p = text; *p != '\0';) {
     const size_t n = *p == '\t' ? 1 : printable_length(p);
     fwrite(n == 0 ? "?" : p, 1, n == 0 ? 1 : n, stderr);
@@ -202,7 +202,8 @@ static void print_caret(const char *source, uint32_t column) {
   fputs("^\n", stderr);
 }
 
-/* 1 if `text` contains `path` as a word: then the message names its file already. */
+/* 1 if the message `text` contains `path` as a word, so that the file need not be named before
+ * it. */
 static int names_path(const char *text, const char *path) {
   const size_t n = strlen(path);
   for (const char *p = strstr(text, path); p != NULL && n > 0; p = strstr(p + 1, path))
@@ -210,26 +211,26 @@ static int names_path(const char *text, const char *path) {
   return 0;
 }
 
-static void print_position(const cli_error *e) {
+static void print_error_position(const cli_error *e) {
   const vt_diag *d = &e->diag;
   if (e->path == NULL || (d->line == 0 && names_path(d->text, e->path))) {
     fputs("volta: ", stderr);
     return;
   }
-  print_safe(e->path);
+  print_without_controls(e->path);
   if (d->line != 0) fprintf(stderr, ":%u:%u", d->line, d->column);
   fputs(": ", stderr);
 }
 
 /* Prints the source line of a failure. A failure found after parsing has a line number but not the
  * line, so the line is read from the file again. */
-static void print_source(const cli_error *e) {
+static void print_source_line(const cli_error *e) {
   char line[sizeof e->diag.source];
   snprintf(line, sizeof line, "%s", e->diag.source);
   if (line[0] == '\0' && e->path != NULL && e->diag.line != 0)
     cli_file_line(e->path, e->diag.line, line, sizeof line);
   if (line[0] == '\0') return;
-  print_safe(line);
+  print_without_controls(line);
   putc('\n', stderr);
   print_caret(line, e->diag.column);
 }
@@ -238,13 +239,13 @@ void cli_error_print(const cli_error *e, vt_status s) {
   if (e->reported) return;
   const vt_diag *d = &e->diag;
   cli_flush();
-  print_position(e);
+  print_error_position(e);
   fputs(use_colour() ? "\033[1;31merror:\033[0m " : "error: ", stderr);
-  print_safe(d->text[0] != '\0' ? d->text : vt_status_text(s));
+  print_without_controls(d->text[0] != '\0' ? d->text : vt_status_text(s));
   fprintf(stderr, " [%s]\n", vt_status_name(s));
-  print_source(e);
+  print_source_line(e);
   if (d->hint[0] == '\0') return;
   fputs("  help: ", stderr);
-  print_safe(d->hint);
+  print_without_controls(d->hint);
   putc('\n', stderr);
 }

@@ -11,7 +11,7 @@
 
 /* Selects the tensor of an input: the only one of a file without names, or the one with the right
  * name. */
-static vt_status pick_tensor(cli_input *in, cli_error *e) {
+static vt_status pick_input_tensor(cli_input *in, cli_error *e) {
   const char *name = "";
   const int one = vt_archive_count(in->archive) == 1;
   if (one && vt_archive_tensor(in->archive, 0, &name, &in->tensor) == VT_OK && name[0] == '\0') {
@@ -49,7 +49,7 @@ static vt_status open_input(const vt_model *m, const char *text, cli_input *out,
   VT_TRY(cli_split_file_key(out->given, &out->path, &out->key, e));
   e->path = out->given;
   VT_TRY(read_input(m, out, e));
-  VT_TRY(pick_tensor(out, e));
+  VT_TRY(pick_input_tensor(out, e));
   e->path = NULL;
   return VT_OK;
 }
@@ -171,7 +171,8 @@ static vt_status set_inputs(const cli_job *j, vt_program *p, cli_error *e) {
   for (uint32_t i = 0; i < j->n_inputs; i++) {
     const cli_input *in = &j->inputs[i];
     const vt_status s = vt_program_set_input(p, in->name, &in->tensor, &e->diag);
-    if (s == VT_TENSOR) e->path = in->given; /* the file is at fault; not for a wrong name */
+    /* A wrong type or shape is a fault of the file; a wrong input name is not. */
+    if (s == VT_TENSOR) e->path = in->given;
     VT_TRY(s);
   }
   return j->random ? vt_program_random_inputs(p, j->inputs_seed, &e->diag) : VT_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_peer.c - loads OpenBLAS by dlopen, once for each core type, and calls it. Builds of OpenBLAS
- * differ in the spelling of their function names and in the width of their integers. */
+ * cli_peer.c - loads OpenBLAS by dlopen, once for each core type, and calls it. Such a loaded
+ * library is a copy. Builds of OpenBLAS differ in the spelling of their function names and in the
+ * width of their integers. */
 #define _GNU_SOURCE /* dladdr, memfd_create */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ typedef char *config_fn(void);
 /* The library as it was loaded for one core type. */
 typedef struct copy {
   void *library; /* handle of dlopen */
-  int wide;      /* 1: its integers have 64 bits */
+  int wide;      /* 1: the integers of the library have 64 bits */
   void *gemm, *gemv;
   threads_fn *threads;
   config_fn *config, *core; /* `core` is NULL in old builds, which do not tell their core type */
@@ -49,7 +50,8 @@ struct cli_peer {
   uint32_t n;
 };
 
-/* Spellings of function names: PREFIX, for instance cblas_sgemm, SUFFIX. */
+/* Spellings of function names in different builds: a prefix, then for instance cblas_sgemm, then a
+ * suffix; `wide` is 1 if such a build has 64-bit integers. */
 static const struct {
   const char *prefix, *suffix;
   int wide;
@@ -59,7 +61,7 @@ enum { SPELLINGS = sizeof spellings / sizeof *spellings, SYMBOL_SIZE = 80 };
 static const char *const names[] = {"libopenblas.so.0", "libopenblas.so"};
 enum { NAMES = sizeof names / sizeof *names };
 
-static void *symbol(void *library, int spelling, const char *stem) {
+static void *find_symbol(void *library, int spelling, const char *stem) {
   char text[SYMBOL_SIZE] = "";
   strcat(text, spellings[spelling].prefix);
   strcat(text, stem);
@@ -72,17 +74,17 @@ static void *symbol(void *library, int spelling, const char *stem) {
 static int bind_symbols(copy *c) {
   for (int i = 0; i < SPELLINGS; i++) {
     c->wide = spellings[i].wide;
-    c->gemm = symbol(c->library, i, "cblas_sgemm");
-    c->gemv = symbol(c->library, i, "cblas_sgemv");
-    *(void **)&c->threads = symbol(c->library, i, "openblas_set_num_threads");
-    *(void **)&c->config = symbol(c->library, i, "openblas_get_config");
-    *(void **)&c->core = symbol(c->library, i, "openblas_get_corename");
+    c->gemm = find_symbol(c->library, i, "cblas_sgemm");
+    c->gemv = find_symbol(c->library, i, "cblas_sgemv");
+    *(void **)&c->threads = find_symbol(c->library, i, "openblas_set_num_threads");
+    *(void **)&c->config = find_symbol(c->library, i, "openblas_get_config");
+    *(void **)&c->core = find_symbol(c->library, i, "openblas_get_corename");
     if (c->gemm != NULL && c->gemv != NULL && c->threads != NULL && c->config != NULL) return 1;
   }
   return 0;
 }
 
-static vt_status not_found(const char *path, cli_error *e) {
+static vt_status fail_not_found(const char *path, cli_error *e) {
   const char *why = path != NULL ? dlerror() : NULL;
   const vt_status s = path != NULL ? VT_FAIL(&e->diag, VT_BACKEND, "OpenBLAS cannot be loaded: %s",
                                              why != NULL ? why : "no reason is given")
@@ -93,14 +95,14 @@ static vt_status not_found(const char *path, cli_error *e) {
   return s;
 }
 
-static vt_status load_first(cli_peer *p, const char *path, cli_error *e) {
+static vt_status load_first_copy(cli_peer *p, const char *path, cli_error *e) {
   const char *const *list = path != NULL ? &path : names;
   copy *c = &p->copies[0];
   for (int i = 0; i < (path != NULL ? 1 : NAMES) && c->library == NULL; i++) {
     p->name = list[i];
     c->library = dlopen(p->name, RTLD_NOW | RTLD_LOCAL);
   }
-  if (c->library == NULL) return not_found(path, e);
+  if (c->library == NULL) return fail_not_found(path, e);
   p->n = 1;
   if (bind_symbols(c)) return VT_OK;
   return VT_FAIL(
@@ -142,21 +144,21 @@ static int open_copy(const copy *first, copy *out) {
   return out->library != NULL && bind_symbols(out);
 }
 
-static const char *core_of(const copy *c) { return c->core != NULL ? c->core() : "unknown"; }
+static const char *core_name_of(const copy *c) { return c->core != NULL ? c->core() : "unknown"; }
 
 static int has_core(const cli_peer *p, const char *name) {
   int any = 0;
-  for (uint32_t i = 0; i < p->n; i++) any |= strcasecmp(core_of(&p->copies[i]), name) == 0;
+  for (uint32_t i = 0; i < p->n; i++) any |= strcasecmp(core_name_of(&p->copies[i]), name) == 0;
   return any;
 }
 
 /* Loads a copy with core type `name`. A build without this core type chooses one that is loaded
  * already; that copy is dropped. */
-static void add_core(cli_peer *p, const char *name) {
+static void load_core(cli_peer *p, const char *name) {
   copy *c = &p->copies[p->n];
   if (has_core(p, name)) return;
   (void)setenv(core_variable, name, 1);
-  if (open_copy(&p->copies[0], c) && strcasecmp(core_of(c), name) == 0) p->n++;
+  if (open_copy(&p->copies[0], c) && strcasecmp(core_name_of(c), name) == 0) p->n++;
 }
 
 static int isa_rank(const char *isa) {
@@ -166,35 +168,36 @@ static int isa_rank(const char *isa) {
   return -1;
 }
 
-/* 1 if the processor has instruction set `isa` and, if `held` is 1, VOLTA_ISA does not exclude it.
- */
-static int has_isa(const char *isa, int held) {
+/* 1 if the processor has instruction set `isa` and, if `respect_limit` is 1, VOLTA_ISA allows
+ * it. */
+static int has_isa(const char *isa, int respect_limit) {
   char about[ISA_SIZE];
-  const char *limit = held ? getenv("VOLTA_ISA") : NULL;
+  const char *limit = respect_limit ? getenv("VOLTA_ISA") : NULL;
   if (!cli_doctor_fact("cpu", about, sizeof about) || strstr(about, isa) == NULL) return 0;
   return limit == NULL || limit[0] == '\0' || isa_rank(limit) >= isa_rank(isa);
 }
 
 /* Loads OpenBLAS with each core type. If VOLTA_ISA excludes AVX-512 and the processor has it, the
  * first copy must not choose its core type itself. */
-static vt_status load_all(cli_peer *p, const char *path, cli_error *e) {
+static vt_status load_all_cores(cli_peer *p, const char *path, cli_error *e) {
   const int held = has_isa("avx512", 0) && !has_isa("avx512", 1) && has_isa("avx2", 1);
   if (held) (void)setenv(core_variable, cores[0].name, 1);
-  VT_TRY(load_first(p, path, e));
+  VT_TRY(load_first_copy(p, path, e));
   for (int i = 0; i < CORES; i++)
-    if (has_isa(cores[i].isa, 1)) add_core(p, cores[i].name);
+    if (has_isa(cores[i].isa, 1)) load_core(p, cores[i].name);
   (void)unsetenv(core_variable);
   return VT_OK;
 }
 
-static int is_set(const char *text) { return text != NULL && text[0] != '\0'; }
+static int is_nonempty(const char *text) { return text != NULL && text[0] != '\0'; }
 
 vt_status cli_peer_open(const char *path, cli_peer **out, cli_error *e) {
   const char *variable = getenv("VOLTA_OPENBLAS");
-  if (path == NULL && is_set(variable)) path = variable;
+  if (path == NULL && is_nonempty(variable)) path = variable;
   cli_peer *p = calloc(1, sizeof *p);
   if (p == NULL) return cli_no_memory(e);
-  const vt_status s = is_set(getenv(core_variable)) ? load_first(p, path, e) : load_all(p, path, e);
+  const vt_status s =
+      is_nonempty(getenv(core_variable)) ? load_first_copy(p, path, e) : load_all_cores(p, path, e);
   if (s == VT_OK) *out = p;
   if (s != VT_OK) cli_peer_close(p);
   return s;
@@ -206,7 +209,9 @@ void cli_peer_close(cli_peer *p) { free(p); }
 const char *cli_peer_library(const cli_peer *p) { return p->name; }
 const char *cli_peer_config(const cli_peer *p) { return p->copies[0].config(); }
 uint32_t cli_peer_core_count(const cli_peer *p) { return p->n; }
-const char *cli_peer_core_name(const cli_peer *p, uint32_t i) { return core_of(&p->copies[i]); }
+const char *cli_peer_core_name(const cli_peer *p, uint32_t i) {
+  return core_name_of(&p->copies[i]);
+}
 
 void cli_peer_set_threads(const cli_peer *p, cli_setting s) {
   p->copies[s.core].threads((int)s.threads);

@@ -22,7 +22,8 @@ vt_status cli_peer_open(const char *path, cli_peer **out, cli_error *e) VT_NODIS
 void cli_peer_close(cli_peer *p);
 
 const char *cli_peer_library(const cli_peer *p); /* file name or path that was loaded */
-const char *cli_peer_config(const cli_peer *p);  /* its own text about version and build */
+/* OpenBLAS's own text about its version and build. */
+const char *cli_peer_config(const cli_peer *p);
 uint32_t cli_peer_core_count(const cli_peer *p); /* number of core types that were loaded */
 /* Name of core type `i`, "SkylakeX"; number 0 is the one that OpenBLAS chose itself. */
 const char *cli_peer_core_name(const cli_peer *p, uint32_t i);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cli_planning.c - parses the flags on planning, converts sizes to and from text, and prints the
- * stamp of a report. */
+ * stamp of a report, which says that the CPU or a plug-in without a certificate gave the results.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,18 +48,19 @@ void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]) {
     snprintf(out, CLI_SIZE_TEXT, "%.1f %s", v, name[i]);
 }
 
-static const char *value_if_known(const cli_args *a, const char *name) {
+static const char *flag_value_if_accepted(const cli_args *a, const char *name) {
   return cli_has_flag(a, name) ? cli_flag_value(a, name) : NULL;
 }
 
 /* --backend auto with --fallback none is refused, because auto itself falls back to the CPU. */
 static vt_status parse_policy(const cli_args *a, vt_policy *out, cli_error *e) {
-  const char *fallback = value_if_known(a, "fallback"), *backend = value_if_known(a, "backend");
+  const char *fallback = flag_value_if_accepted(a, "fallback"),
+             *backend = flag_value_if_accepted(a, "backend");
   if (fallback != NULL && backend != NULL && strcmp(backend, "auto") == 0 &&
       strcmp(fallback, "none") == 0)
     return VT_FAIL(&e->diag, VT_USAGE, "--backend auto and --fallback none contradict each other");
   if (cli_flag_value(a, "allow-unadmitted") != NULL) out->admission = VT_ADMISSION_WAIVED;
-  if (value_if_known(a, "untried") != NULL) out->capabilities = VT_CAPABILITIES_BELIEVED;
+  if (flag_value_if_accepted(a, "untried") != NULL) out->capabilities = VT_CAPABILITIES_BELIEVED;
   if (fallback == NULL || strcmp(fallback, "none") == 0) return VT_OK;
   out->fallback = VT_FALLBACK_CPU;
   if (strcmp(fallback, "cpu") == 0) return VT_OK;
@@ -73,9 +75,10 @@ static uint32_t parse_thread_count(const char *text) {
   return n <= 4096 ? n : 0;
 }
 
-/* A verb that compares several backends accepts several numbers of threads, other verbs one. */
+/* Parses --threads. A verb that compares several backends accepts several numbers, other verbs
+ * one. */
 static vt_status parse_threads(const cli_args *a, cli_planning *out, cli_error *e) {
-  const char *text = value_if_known(a, "threads");
+  const char *text = flag_value_if_accepted(a, "threads");
   const uint32_t most = cli_has_flag(a, "backends") ? CLI_THREADS_MOST : 1;
   if (text == NULL) return VT_OK;
   for (const char *at = text; at != NULL; at = strchr(at, ',')) {
@@ -127,7 +130,8 @@ void cli_planning_add_json(const cli_planning *p, json_t *o) {
 /* ---- the stamp ---- */
 
 void cli_stamp_print(const cli_stamp *s) {
-  static char last[80]; /* a backend is reported once, also if a sweep makes many plans for it */
+  /* The backend of the last stamp, so that a sweep with many plans prints it once. */
+  static char last[80];
   char hex[CLI_HEX_SIZE] = "";
   if ((!s->unadmitted && s->fallback == NULL) || strcmp(last, s->backend) == 0) return;
   snprintf(last, sizeof last, "%s", s->backend);

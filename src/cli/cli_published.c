@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_published.c - looks up the published digest of a run in a file. */
+ * cli_published.c - looks up the published digest of a run in a file. A line is "DIGEST MODEL BIND
+ * seed=S inputs=S"; the key of a run is all of that but the digest. */
 #include "cli_published.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -40,7 +41,7 @@ typedef struct key {
   char seed[32], inputs[32];
 } key;
 
-static key make_key(const cli_job *j) {
+static key make_run_key(const cli_job *j) {
   key k = {.j = j, .inputs = "inputs=-"};
   snprintf(k.seed, sizeof k.seed, "seed=%" PRIu64, j->seed);
   if (j->random) snprintf(k.inputs, sizeof k.inputs, "inputs=%" PRIu64, j->inputs_seed);
@@ -84,7 +85,7 @@ vt_status cli_published_find(const char *path, const cli_job *j, char out[CLI_HE
   e->path = path;
   FILE *f = fopen(path, "r");
   if (f == NULL) return VT_FAIL(&e->diag, VT_IO, "cannot be read: %s", strerror(errno));
-  const key k = make_key(j);
+  const key k = make_run_key(j);
   char found[CLI_HEX_SIZE] = "";
   vt_status s = search_file(f, &k, found, e);
   if (s == VT_OK && ferror(f)) s = VT_FAIL(&e->diag, VT_IO, "cannot be read: %s", strerror(errno));

@@ -71,7 +71,7 @@ typedef struct picture {
 
 /* ---- layout ---- */
 
-static uint32_t class_named(const char *name) {
+static uint32_t find_memory_class(const char *name) {
   uint32_t c = 0;
   while (vt_memory_class(c) != NULL && strcmp(vt_memory_class(c), name) != 0) c++;
   return c;
@@ -79,7 +79,7 @@ static uint32_t class_named(const char *name) {
 
 static const style *style_of(uint32_t class) {
   const style *s = styles;
-  while (class_named(s->name) != class) s++;
+  while (find_memory_class(s->name) != class) s++;
   return s;
 }
 
@@ -91,9 +91,9 @@ static uint64_t arena_bytes(const picture *g, uint32_t arena) {
 }
 
 /* Makes a panel for each arena that is not empty. */
-static void choose_panels(picture *g) {
+static void make_panels(picture *g) {
   for (uint32_t i = 0; i < N_STYLES; i++) {
-    const uint32_t c = class_named(styles[i].name);
+    const uint32_t c = find_memory_class(styles[i].name);
     const uint64_t bytes = arena_bytes(g, c);
     if (bytes == 0) continue;
     g->panels[g->n++] = (panel){.style = &styles[i], .class = c, .bytes = bytes};
@@ -171,7 +171,7 @@ static void draw_lifetime(const picture *g, const panel *p, const vt_plan_lifeti
 static double draw_panel_label(const picture *g, const panel *p) {
   double up = p->style->scaled ? 18 : 22; /* distance from the panel's bottom */
   for (uint32_t i = 0; i < N_STYLES; i++) {
-    const uint32_t c = class_named(styles[i].name);
+    const uint32_t c = find_memory_class(styles[i].name);
     if (vt_memory_class_arena(c) != p->class || g->info.bytes[c] == 0) continue;
     const double y = p->box.y + p->box.h - up;
     char size[CLI_SIZE_TEXT];
@@ -214,7 +214,7 @@ static void offset_text(uint64_t at, uint64_t whole, char out[CLI_SIZE_TEXT]) {
   snprintf(out, CLI_SIZE_TEXT, "%g %s", (double)at / unit, name[i]);
 }
 
-static void draw_offsets(const picture *g, const panel *p) {
+static void draw_offset_axis(const picture *g, const panel *p) {
   const uint64_t every = tick_distance(p->bytes, 9, 1);
   const double free_from = p->box.y + p->box.h - draw_panel_label(g, p);
   for (uint64_t at = 0; p->style->scaled && at <= p->bytes; at += every) {
@@ -223,12 +223,12 @@ static void draw_offsets(const picture *g, const panel *p) {
     offset_text(at, p->bytes, size);
     fprintf(g->f, "<line class=\"t\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>\n", LEFT - 5, y,
             LEFT + PLOT, y);
-    if (y < free_from) /* lower positions are covered by the panel's description */
+    if (y < free_from) /* the panel's label covers lower positions */
       fprintf(g->f, "<text class=\"a\" x=\"%d\" y=\"%.1f\">%s</text>\n", LEFT - 9, y + 4, size);
   }
 }
 
-static void draw_steps(const picture *g) {
+static void draw_step_axis(const picture *g) {
   const uint64_t every = tick_distance(g->info.steps, 16, 0);
   const double y = g->height - BOTTOM;
   for (uint64_t i = 0; i <= g->info.steps; i += every)
@@ -272,7 +272,7 @@ static void draw_budget(const picture *g) {
           budget >= peak ? "above" : "below");
 }
 
-static void draw_fullest(const picture *g) {
+static void draw_fullest_step(const picture *g) {
   const char *does = vt_planned_step(g->p, g->info.fullest);
   if (does == NULL) return;
   char text[40];
@@ -323,7 +323,7 @@ static void draw_title(const picture *g) {
   fputs("</text>\n", g->f);
 }
 
-/* Explains the colours of the panel that several classes share. */
+/* Explains the colours of the panel that temporaries, scratch and outputs share. */
 static void draw_legend(const picture *g) {
   static const struct {
     uint32_t style;
@@ -344,9 +344,9 @@ static void draw_picture(const picture *g) {
   draw_title(g);
   draw_legend(g);
   for (uint32_t i = 0; i < g->n; i++) draw_panel(g, &g->panels[i]);
-  for (uint32_t i = 0; i < g->n; i++) draw_offsets(g, &g->panels[i]);
-  draw_steps(g);
-  draw_fullest(g);
+  for (uint32_t i = 0; i < g->n; i++) draw_offset_axis(g, &g->panels[i]);
+  draw_step_axis(g);
+  draw_fullest_step(g);
   draw_peak(g);
   draw_budget(g);
   fputs("</svg>\n", g->f);
@@ -368,7 +368,7 @@ vt_status cli_svg_write(const char *path, const cli_plan_job *j, const vt_planne
   char *bytes = NULL;
   size_t n = 0;
   vt_planned_info(p, &g.info);
-  choose_panels(&g);
+  make_panels(&g);
   stack_panels(&g);
   g.f = open_memstream(&bytes, &n);
   if (g.f == NULL) return cli_no_memory(e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cli_sweep.c - volta plan --sweep B=1,2,4: a table with a plan for each value. If the flag is
- * given several times there is a plan for each combination; the last dim varies fastest. */
+ * given several times there is a plan for each combination; the last dim varies fastest. An axis is
+ * one --sweep flag, a row is one plan of the table. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -94,10 +95,13 @@ static vt_status parse_axes(sweep *w, const cli_args *a, cli_error *e) {
   uint64_t rows = 1;
   for (uint32_t i = 0; (text = cli_flag_value_at(a, "sweep", i)) != NULL; i++) {
     VT_TRY(parse_axis(w, text, e));
-    rows *= w->axes[i].n; /* cannot overflow: at most MOST_PLANS times the length of a line */
+    /* Cannot overflow: `rows` was at most MOST_PLANS, and an axis has fewer sizes than the flag
+     * has characters. */
+    rows *= w->axes[i].n;
     if (rows > MOST_PLANS)
       return VT_FAIL(&e->diag, VT_USAGE, "--sweep asks for more than %d plans", MOST_PLANS);
-    VT_TRY(refuse_repeated_sizes(&w->axes[i], e)); /* quadratic, but at most MOST_PLANS values */
+    /* Compares each pair of sizes, but there are at most MOST_PLANS sizes. */
+    VT_TRY(refuse_repeated_sizes(&w->axes[i], e));
   }
   w->n_rows = (uint32_t)rows;
   w->rows = calloc(rows, sizeof *w->rows);
@@ -106,7 +110,8 @@ static vt_status parse_axes(sweep *w, const cli_args *a, cli_error *e) {
 
 /* ---- planning ---- */
 
-/* The sizes of row `i`: the digits of `i`, of which the last axis is the lowest. */
+/* Sets the size of each axis in row `i`. If `i` is written as a number with one digit per axis, the
+ * lowest for the last axis, each digit is an index into the sizes of its axis. */
 static void set_row_sizes(const sweep *w, uint32_t i, row *r) {
   for (uint32_t k = w->n_axes; k-- > 0;) {
     r->value[k] = w->axes[k].value[i % w->axes[k].n];
@@ -144,18 +149,18 @@ static vt_status plan_rows(const sweep *w, cli_error *e) {
 
 /* ---- the table ---- */
 
-static int fits(const sweep *w, const row *r) {
+static int fits_budget(const sweep *w, const row *r) {
   return w->j->how.budget == 0 || r->info.peak <= w->j->how.budget;
 }
 
 /* A memory class has a column if it is not empty in some row. */
-static int is_shown(const sweep *w, uint32_t c) {
+static int has_column(const sweep *w, uint32_t c) {
   for (uint32_t i = 0; i < w->n_rows; i++)
     if (w->rows[i].info.bytes[c] != 0) return 1;
   return 0;
 }
 
-static int axis_width(const sweep *w, uint32_t k) {
+static int axis_column_width(const sweep *w, uint32_t k) {
   int most = (int)strlen(w->axes[k].name);
   for (uint32_t i = 0; i < w->axes[k].n; i++) {
     const int n = snprintf(NULL, 0, "%" PRId64, w->axes[k].value[i]);
@@ -164,11 +169,11 @@ static int axis_width(const sweep *w, uint32_t k) {
   return most;
 }
 
-static void print_heads(const sweep *w) {
+static void print_column_heads(const sweep *w) {
   for (uint32_t k = 0; k < w->n_axes; k++)
-    cli_print("%s%*s", k == 0 ? "" : "  ", axis_width(w, k), w->axes[k].name);
+    cli_print("%s%*s", k == 0 ? "" : "  ", axis_column_width(w, k), w->axes[k].name);
   for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
-    if (is_shown(w, c)) cli_print("  %14s", vt_memory_class(c));
+    if (has_column(w, c)) cli_print("  %14s", vt_memory_class(c));
   cli_print("  %14s  %10s  peak/live%s\n", "peak", "", w->j->how.budget != 0 ? "  budget" : "");
 }
 
@@ -176,11 +181,11 @@ static void print_row(const sweep *w, const row *r) {
   char size[CLI_SIZE_TEXT];
   cli_size_text(r->info.peak, size);
   for (uint32_t k = 0; k < w->n_axes; k++)
-    cli_print("%s%*" PRId64, k == 0 ? "" : "  ", axis_width(w, k), r->value[k]);
+    cli_print("%s%*" PRId64, k == 0 ? "" : "  ", axis_column_width(w, k), r->value[k]);
   for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
-    if (is_shown(w, c)) cli_print("  %14" PRIu64, r->info.bytes[c]);
+    if (has_column(w, c)) cli_print("  %14" PRIu64, r->info.bytes[c]);
   cli_print("  %14" PRIu64 "  %10s  %9.4f", r->info.peak, size, cli_plan_ratio(&r->info));
-  if (w->j->how.budget != 0) cli_print("  %s", fits(w, r) ? "met" : "NOT MET");
+  if (w->j->how.budget != 0) cli_print("  %s", fits_budget(w, r) ? "met" : "NOT MET");
   cli_print("\n");
 }
 
@@ -194,7 +199,7 @@ static json_t *json_row(const sweep *w, const row *r) {
   cli_json_set(o, "peak", json_integer((json_int_t)r->info.peak));
   cli_json_set(o, "live", json_integer((json_int_t)r->info.live));
   cli_json_set(o, "ratio", json_real(cli_plan_ratio(&r->info)));
-  if (w->j->how.budget != 0) cli_json_set(o, "fits", json_boolean(fits(w, r)));
+  if (w->j->how.budget != 0) cli_json_set(o, "fits", json_boolean(fits_budget(w, r)));
   return o;
 }
 
@@ -212,7 +217,7 @@ static vt_status check_budget(const sweep *w, cli_error *e) {
   uint32_t over = 0;
   uint64_t most = 0;
   for (uint32_t i = 0; i < w->n_rows; i++) {
-    over += !fits(w, &w->rows[i]);
+    over += !fits_budget(w, &w->rows[i]);
     if (w->rows[i].info.peak > most) most = w->rows[i].info.peak;
   }
   if (over == 0) return VT_OK;
@@ -223,13 +228,13 @@ static vt_status check_budget(const sweep *w, cli_error *e) {
   return s;
 }
 
-static vt_status report(sweep *w, const cli_args *a, cli_error *e) {
+static vt_status report_sweep(sweep *w, const cli_args *a, cli_error *e) {
   VT_TRY(parse_axes(w, a, e));
   VT_TRY(plan_rows(w, e));
   if (cli_flag_value(a, "json") != NULL) {
     VT_TRY(print_json(w, e));
   } else {
-    print_heads(w);
+    print_column_heads(w);
     for (uint32_t i = 0; i < w->n_rows; i++) print_row(w, &w->rows[i]);
   }
   return check_budget(w, e);
@@ -237,7 +242,7 @@ static vt_status report(sweep *w, const cli_args *a, cli_error *e) {
 
 vt_status cli_sweep_report(const cli_args *a, const cli_plan_job *j, cli_error *e) {
   sweep w = {.j = j};
-  const vt_status s = report(&w, a, e);
+  const vt_status s = report_sweep(&w, a, e);
   for (uint32_t k = 0; k < w.n_axes; k++) {
     free(w.axes[k].name);
     free(w.axes[k].value);

@@ -7,38 +7,38 @@
 #include "cli_xml.h"
 #include "vt_test.h"
 
-static int element_reads(uint32_t dtype, uint64_t bits, const char *want) {
+static int element_prints_as(uint32_t dtype, uint64_t bits, const char *want) {
   char text[CLI_VALUE_SIZE];
   cli_bits_text(dtype, bits, text);
   if (strcmp(text, want) != 0) fprintf(stderr, "%s instead of %s\n", text, want);
   return strcmp(text, want) == 0;
 }
 
-static void test_elements(void) {
-  CHECK(element_reads(VT_DTYPE_F32, 0x3dcccccd, "0.1"));
-  CHECK(element_reads(VT_DTYPE_F32, 0x80000000, "-0"));
-  CHECK(element_reads(VT_DTYPE_F32, 0xc1200000, "-10"));
-  CHECK(element_reads(VT_DTYPE_F32, 0x7f7fffff, "3.4028235e+38"));
-  CHECK(element_reads(VT_DTYPE_F32, 0xff800000, "-inf"));
-  CHECK(element_reads(VT_DTYPE_F32, 0x7fc00000, "nan"));
-  CHECK(element_reads(VT_DTYPE_F32, 1, "1e-45"));
-  CHECK(element_reads(VT_DTYPE_F64, 0x3fb999999999999a, "0.1"));
-  CHECK(element_reads(VT_DTYPE_F64, 0x3fb999999999999b, "0.10000000000000002"));
-  CHECK(element_reads(VT_DTYPE_F64, 0x7ff0000000000000, "inf"));
-  CHECK(element_reads(VT_DTYPE_BF16, 0x3fc0, "1.5"));
-  CHECK(element_reads(VT_DTYPE_BF16, 0x7fc0, "nan"));
-  CHECK(element_reads(VT_DTYPE_F16, 0x0001, "5.9604645e-08"));
-  CHECK(element_reads(VT_DTYPE_F16, 0x83ff, "-6.097555e-05"));
-  CHECK(element_reads(VT_DTYPE_F16, 0x0400, "6.1035156e-05"));
-  CHECK(element_reads(VT_DTYPE_F16, 0x7bff, "65504"));
-  CHECK(element_reads(VT_DTYPE_F16, 0xfc00, "-inf"));
-  CHECK(element_reads(VT_DTYPE_F16, 0x7e00, "nan"));
-  CHECK(element_reads(VT_DTYPE_I8, 0x80, "-128"));
-  CHECK(element_reads(VT_DTYPE_U8, 0x80, "128"));
-  CHECK(element_reads(VT_DTYPE_I32, 0xffffffff, "-1"));
-  CHECK(element_reads(VT_DTYPE_I64, UINT64_C(1) << 63, "-9223372036854775808"));
-  CHECK(element_reads(VT_DTYPE_BOOL, 1, "true"));
-  CHECK(element_reads(VT_DTYPE_BOOL, 0, "false"));
+static void test_element_texts(void) {
+  CHECK(element_prints_as(VT_DTYPE_F32, 0x3dcccccd, "0.1"));
+  CHECK(element_prints_as(VT_DTYPE_F32, 0x80000000, "-0"));
+  CHECK(element_prints_as(VT_DTYPE_F32, 0xc1200000, "-10"));
+  CHECK(element_prints_as(VT_DTYPE_F32, 0x7f7fffff, "3.4028235e+38"));
+  CHECK(element_prints_as(VT_DTYPE_F32, 0xff800000, "-inf"));
+  CHECK(element_prints_as(VT_DTYPE_F32, 0x7fc00000, "nan"));
+  CHECK(element_prints_as(VT_DTYPE_F32, 1, "1e-45"));
+  CHECK(element_prints_as(VT_DTYPE_F64, 0x3fb999999999999a, "0.1"));
+  CHECK(element_prints_as(VT_DTYPE_F64, 0x3fb999999999999b, "0.10000000000000002"));
+  CHECK(element_prints_as(VT_DTYPE_F64, 0x7ff0000000000000, "inf"));
+  CHECK(element_prints_as(VT_DTYPE_BF16, 0x3fc0, "1.5"));
+  CHECK(element_prints_as(VT_DTYPE_BF16, 0x7fc0, "nan"));
+  CHECK(element_prints_as(VT_DTYPE_F16, 0x0001, "5.9604645e-08"));
+  CHECK(element_prints_as(VT_DTYPE_F16, 0x83ff, "-6.097555e-05"));
+  CHECK(element_prints_as(VT_DTYPE_F16, 0x0400, "6.1035156e-05"));
+  CHECK(element_prints_as(VT_DTYPE_F16, 0x7bff, "65504"));
+  CHECK(element_prints_as(VT_DTYPE_F16, 0xfc00, "-inf"));
+  CHECK(element_prints_as(VT_DTYPE_F16, 0x7e00, "nan"));
+  CHECK(element_prints_as(VT_DTYPE_I8, 0x80, "-128"));
+  CHECK(element_prints_as(VT_DTYPE_U8, 0x80, "128"));
+  CHECK(element_prints_as(VT_DTYPE_I32, 0xffffffff, "-1"));
+  CHECK(element_prints_as(VT_DTYPE_I64, UINT64_C(1) << 63, "-9223372036854775808"));
+  CHECK(element_prints_as(VT_DTYPE_BOOL, 1, "true"));
+  CHECK(element_prints_as(VT_DTYPE_BOOL, 0, "false"));
 }
 
 static void test_index_texts(void) {
@@ -53,7 +53,7 @@ static void test_index_texts(void) {
 }
 
 /* The longest possible type fits into CLI_TYPE_SIZE. */
-static void test_types(void) {
+static void test_longest_type_fits(void) {
   vt_tensor t = {.dtype = VT_DTYPE_BOOL, .rank = VT_MAX_RANK};
   for (int i = 0; i < VT_MAX_RANK; i++) t.dim[i] = INT64_MIN;
   char text[CLI_TYPE_SIZE];
@@ -61,23 +61,23 @@ static void test_types(void) {
   CHECK(text[strlen(text) - 1] == ']');
 }
 
-static int path_is(const char *name, const char *want) {
+static int joined_path_is(const char *name, const char *want) {
   char *path = cli_path_join("out", name, ".npy");
   const int same = path != NULL && strcmp(path, want) == 0;
   free(path);
   return same;
 }
 
-static void test_file_names(void) {
-  CHECK(path_is("h.0.x", "out/h.0.x.npy"));
-  CHECK(path_is("a/b", "out/a%2Fb.npy"));
-  CHECK(path_is("../x", "out/%2E.%2Fx.npy"));
-  CHECK(path_is(".", "out/%2E.npy"));
-  CHECK(path_is("100%", "out/100%25.npy"));
-  CHECK(path_is("a b\n\xc3\xa9", "out/a%20b%0A%C3%A9.npy"));
+static void test_path_escapes(void) {
+  CHECK(joined_path_is("h.0.x", "out/h.0.x.npy"));
+  CHECK(joined_path_is("a/b", "out/a%2Fb.npy"));
+  CHECK(joined_path_is("../x", "out/%2E.%2Fx.npy"));
+  CHECK(joined_path_is(".", "out/%2E.npy"));
+  CHECK(joined_path_is("100%", "out/100%25.npy"));
+  CHECK(joined_path_is("a b\n\xc3\xa9", "out/a%20b%0A%C3%A9.npy"));
 }
 
-static void test_bindings(void) {
+static void test_bindings_match(void) {
   vt_binding row[2] = {{"B", 2}, {"BB", 16}};
   const cli_bind two = {.row = row, .n = 2}, none = {0};
   CHECK(cli_bind_matches(&two, "B=2,BB=16"));
@@ -94,44 +94,46 @@ static void test_bindings(void) {
   CHECK(cli_bind_find(&two, "T", 1) == NULL);
 }
 
-static int size_parses(const char *text, uint64_t want) {
+static int size_parses_to(const char *text, uint64_t want) {
   uint64_t bytes = want + 1;
   return cli_size_parse(text, &bytes) && bytes == want;
 }
 
-static int size_refused(const char *text) {
+static int size_is_refused(const char *text) {
   uint64_t bytes;
   return !cli_size_parse(text, &bytes);
 }
 
-static void test_sizes(void) {
-  CHECK(size_parses("0", 0) && size_parses("4096", 4096) && size_parses("7B", 7) &&
-        size_parses("007kB", 7000));
-  CHECK(size_parses("3MB", 3000000) && size_parses("2GB", 2000000000) &&
-        size_parses("1TB", UINT64_C(1000000000000)));
-  CHECK(size_parses("3KiB", 3072) && size_parses("64MiB", 67108864) &&
-        size_parses("1GiB", 1073741824));
-  CHECK(size_parses("1TiB", UINT64_C(1) << 40) && size_parses("9223372036854775807", INT64_MAX));
-  CHECK(size_refused("") && size_refused("MiB") && size_refused("-1") && size_refused("+1") &&
-        size_refused(" 1"));
-  CHECK(size_refused("1 MiB") && size_refused("1MiBs") && size_refused("1kb") &&
-        size_refused("1K") && size_refused("1.5MB"));
-  CHECK(size_refused("9223372036854775808") && size_refused("18446744073709551616") &&
-        size_refused("8388608TiB"));
-  CHECK(size_refused("99999999999999999999") && size_refused("0x10") &&
-        size_refused("18446744073709551615TiB"));
+static void test_size_parsing(void) {
+  CHECK(size_parses_to("0", 0) && size_parses_to("4096", 4096) && size_parses_to("7B", 7) &&
+        size_parses_to("007kB", 7000));
+  CHECK(size_parses_to("3MB", 3000000) && size_parses_to("2GB", 2000000000) &&
+        size_parses_to("1TB", UINT64_C(1000000000000)));
+  CHECK(size_parses_to("3KiB", 3072) && size_parses_to("64MiB", 67108864) &&
+        size_parses_to("1GiB", 1073741824));
+  CHECK(size_parses_to("1TiB", UINT64_C(1) << 40) &&
+        size_parses_to("9223372036854775807", INT64_MAX));
+  CHECK(size_is_refused("") && size_is_refused("MiB") && size_is_refused("-1") &&
+        size_is_refused("+1") && size_is_refused(" 1"));
+  CHECK(size_is_refused("1 MiB") && size_is_refused("1MiBs") && size_is_refused("1kb") &&
+        size_is_refused("1K") && size_is_refused("1.5MB"));
+  CHECK(size_is_refused("9223372036854775808") && size_is_refused("18446744073709551616") &&
+        size_is_refused("8388608TiB"));
+  CHECK(size_is_refused("99999999999999999999") && size_is_refused("0x10") &&
+        size_is_refused("18446744073709551615TiB"));
 }
 
-static int size_prints(uint64_t bytes, const char *want) {
+static int size_prints_as(uint64_t bytes, const char *want) {
   char text[CLI_SIZE_TEXT];
   cli_size_text(bytes, text);
   return strcmp(text, want) == 0;
 }
 
 static void test_size_texts(void) {
-  CHECK(size_prints(0, "0 B") && size_prints(1023, "1023 B") && size_prints(1024, "1.0 KiB"));
-  CHECK(size_prints(1536, "1.5 KiB") && size_prints((UINT64_C(1) << 20) - 1, "1.0 MiB"));
-  CHECK(size_prints(UINT64_C(5) << 30, "5.0 GiB") && size_prints(UINT64_MAX, "16.0 EiB"));
+  CHECK(size_prints_as(0, "0 B") && size_prints_as(1023, "1023 B") &&
+        size_prints_as(1024, "1.0 KiB"));
+  CHECK(size_prints_as(1536, "1.5 KiB") && size_prints_as((UINT64_C(1) << 20) - 1, "1.0 MiB"));
+  CHECK(size_prints_as(UINT64_C(5) << 30, "5.0 GiB") && size_prints_as(UINT64_MAX, "16.0 EiB"));
 }
 
 static int escapes_to(const char *text, const char *want) {
@@ -140,7 +142,7 @@ static int escapes_to(const char *text, const char *want) {
 }
 
 /* Characters that control a terminal, and bytes that are not UTF-8, are escaped. */
-static void test_escapes(void) {
+static void test_terminal_escapes(void) {
   char out[8];
   CHECK(escapes_to("", "") && escapes_to("a b~", "a b~") &&
         escapes_to("caf\xc3\xa9 \xe2\x82\xac", "caf\xc3\xa9 \xe2\x82\xac"));
@@ -154,8 +156,8 @@ static void test_escapes(void) {
   CHECK(escapes_to("\xe0\x9f\xbf", "\\xe0\\x9f\\xbf"));
   CHECK(escapes_to("\xed\xa0\x80", "\\xed\\xa0\\x80"));          /* a surrogate */
   CHECK(escapes_to("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80")); /* above U+10FFFF */
-  CHECK(strcmp(cli_escape_text("abc\n\n", out, sizeof out), "abc\\x0a") ==
-        0); /* whole escapes only */
+  /* An escape that does not fit completely is left out. */
+  CHECK(strcmp(cli_escape_text("abc\n\n", out, sizeof out), "abc\\x0a") == 0);
   CHECK(strcmp(cli_escape_text("abcdef\xc3\xa9", out, sizeof out), "abcdef") == 0);
 }
 
@@ -176,13 +178,13 @@ static void test_svg_text(void) {
 }
 
 int main(void) {
-  test_escapes();
-  test_elements();
+  test_terminal_escapes();
+  test_element_texts();
   test_index_texts();
-  test_types();
-  test_file_names();
-  test_bindings();
-  test_sizes();
+  test_longest_type_fits();
+  test_path_escapes();
+  test_bindings_match();
+  test_size_parsing();
   test_size_texts();
   test_svg_text();
   TEST_DONE();

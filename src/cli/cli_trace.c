@@ -28,7 +28,7 @@ typedef struct trace {
 
 static void add_event(trace *t, event e) { t->events[t->n++] = e; }
 
-static void add_phases(trace *t, const vt_program *p) {
+static void add_phase_events(trace *t, const vt_program *p) {
   vt_phase_info phase = {.size = sizeof phase};
   for (uint32_t i = 0; vt_program_phase(p, i, &phase) == VT_OK; i++) {
     event e = {
@@ -38,7 +38,7 @@ static void add_phases(trace *t, const vt_program *p) {
   }
 }
 
-static vt_status add_copies(trace *t, vt_program *p, cli_error *e) {
+static vt_status add_copy_events(trace *t, vt_program *p, cli_error *e) {
   for (uint32_t i = 0; i < vt_program_copies(p); i++) {
     vt_copy_info c = {.size = sizeof c};
     VT_TRY(vt_program_copy(p, i, &c, &e->diag));
@@ -55,7 +55,8 @@ static vt_status add_copies(trace *t, vt_program *p, cli_error *e) {
   return VT_OK;
 }
 
-/* The first track that is free at time `begin`. If all are busy, the last track is used. */
+/* Returns the first track for steps that is free at time `begin`, or the last track if all are
+ * busy, and marks it as busy until `end`. */
 static uint32_t choose_track(trace *t, uint64_t begin, uint64_t end) {
   uint32_t i = 0;
   while (i + 1 < LANES && i < t->lanes && t->until[i] > begin) i++;
@@ -64,7 +65,7 @@ static uint32_t choose_track(trace *t, uint64_t begin, uint64_t end) {
   return STEPS + i;
 }
 
-static json_t *step_args(const vt_step_info *s, uint32_t i) {
+static json_t *json_step_details(const vt_step_info *s, uint32_t i) {
   json_t *o = json_pack("{s:i, s:s, s:s, s:i, s:b}", "step", (int)i, "op", s->op_name, "type",
                         s->type, "group", (int)s->group, "dense_copy", (int)s->dense_copy);
   cli_json_set(o, "flops", cli_json_number(s->flops));
@@ -73,7 +74,7 @@ static json_t *step_args(const vt_step_info *s, uint32_t i) {
   return o;
 }
 
-static vt_status add_steps(trace *t, vt_program *p, cli_error *e) {
+static vt_status add_step_events(trace *t, vt_program *p, cli_error *e) {
   for (uint32_t i = 0; i < vt_program_steps(p); i++) {
     vt_step_info s = {.size = sizeof s};
     VT_TRY(vt_program_step(p, i, &s, &e->diag));
@@ -82,7 +83,7 @@ static vt_status add_steps(trace *t, vt_program *p, cli_error *e) {
                   .track = choose_track(t, s.begin_ns, s.end_ns),
                   .begin_ns = s.begin_ns,
                   .end_ns = s.end_ns,
-                  .args = step_args(&s, i)};
+                  .args = json_step_details(&s, i)};
     snprintf(made.name, sizeof made.name, "%.120s = %.30s", s.name,
              s.dense_copy ? "dense copy" : s.op_name);
     add_event(t, made);
@@ -90,7 +91,7 @@ static vt_status add_steps(trace *t, vt_program *p, cli_error *e) {
   return VT_OK;
 }
 
-static void add_run(trace *t, const vt_program *p) {
+static void add_run_event(trace *t, const vt_program *p) {
   vt_run_info r = {.size = sizeof r};
   vt_program_info(p, &r);
   add_event(t, (event){.name = "run",
@@ -105,7 +106,7 @@ static void add_run(trace *t, const vt_program *p) {
 
 /* Order of events: by start; of events with the same start the longer one first, because it
  * encloses the other. */
-static int by_time(const void *a, const void *b) {
+static int by_event_time(const void *a, const void *b) {
   const event *x = a, *y = b;
   if (x->begin_ns != y->begin_ns) return x->begin_ns < y->begin_ns ? -1 : 1;
   if (x->end_ns != y->end_ns) return x->end_ns > y->end_ns ? -1 : 1;
@@ -117,7 +118,7 @@ static json_t *json_name_event(const char *kind, uint32_t track, const char *nam
                    "tid", (int)track, "ts", 0, "args", "name", cli_json_text(name));
 }
 
-static void add_names(const trace *t, const vt_program *p, json_t *list) {
+static void add_track_names(const trace *t, const vt_program *p, json_t *list) {
   char name[120];
   snprintf(name, sizeof name, "volta on %s", vt_program_backend(p));
   cli_json_append(list, json_name_event("process_name", 0, name));
@@ -143,11 +144,11 @@ static json_t *json_event(event *e, uint64_t zero) {
 
 static json_t *json_trace(trace *t, const cli_job *j, const vt_program *p) {
   json_t *list = json_array(), *about = cli_run_json(j, p);
-  qsort(t->events, t->n, sizeof *t->events, by_time);
-  add_names(t, p, list);
+  qsort(t->events, t->n, sizeof *t->events, by_event_time);
+  add_track_names(t, p, list);
   for (uint32_t i = 0; i < t->n; i++)
     cli_json_append(list, json_event(&t->events[i], t->events[0].begin_ns));
-  cli_add_terms_json(about, p);
+  cli_add_policy_json(about, p);
   return json_pack("{s:s, s:o, s:o}", "displayTimeUnit", "ns", "otherData", about, "traceEvents",
                    list);
 }
@@ -156,10 +157,10 @@ static vt_status collect_events(trace *t, vt_program *p, cli_error *e) {
   const size_t most = (size_t)vt_program_phases(p) + vt_program_copies(p) + vt_program_steps(p) + 1;
   t->events = calloc(most, sizeof *t->events);
   if (t->events == NULL) return cli_no_memory(e);
-  add_phases(t, p);
-  add_run(t, p);
-  VT_TRY(add_copies(t, p, e));
-  return add_steps(t, p, e);
+  add_phase_events(t, p);
+  add_run_event(t, p);
+  VT_TRY(add_copy_events(t, p, e));
+  return add_step_events(t, p, e);
 }
 
 vt_status cli_trace_write(const char *path, const cli_job *j, vt_program *p, cli_error *e) {

@@ -87,8 +87,8 @@ static int64_t integer_value(uint32_t dtype, uint64_t bits) {
   return (int64_t)bits;
 }
 
-/* 1 if `text` parses to `value` in the type `dtype`. A narrower type than f64 needs fewer digits
- * for that than the f64 of the same value. */
+/* 1 if `text` parses to `value` in the type `dtype`. Fewer digits are enough for a type that is
+ * narrower than f64. */
 static int reads_back(uint32_t dtype, double value, const char *text) {
   if (dtype == VT_DTYPE_F64) return strtod(text, NULL) == value;
   return strtof(text, NULL) == (float)value;

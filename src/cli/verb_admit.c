@@ -13,11 +13,12 @@
 #include "cli_progress.h"
 #include "volta/volta_admit.h"
 
-enum { PATH_SIZE = 4300 }; /* bytes of a path, at most */
+enum { PATH_SIZE = 4300 }; /* most bytes of a path */
 
 /* ---- running the admission ---- */
 
-static int check_pipe = -1; /* the child writes the name of each check to it; -1: no parent */
+/* Pipe to which the child process writes the name of each check; -1: this is not the child. */
+static int check_pipe = -1;
 
 static void report_progress(void *user, const char *check, uint64_t done, uint64_t total) {
   static const char *last;
@@ -27,8 +28,9 @@ static void report_progress(void *user, const char *check, uint64_t done, uint64
   cli_progress_show(check, done, total);
 }
 
-/* "volta-refusal-libfoo.so"; the caller frees it. */
-static char *default_folder(const char *backend) {
+/* The folder for a reproducer if no flag names one: "volta-refusal-libfoo.so". The caller frees
+ * it. */
+static char *default_reproducer_folder(const char *backend) {
   static const char start[] = "volta-refusal-";
   const char *name = cli_basename(backend);
   char *path = malloc(sizeof start + strlen(name));
@@ -69,7 +71,7 @@ static void print_counts(const vt_admission *a) {
             c.repeated, c.spoilt, c.threaded, c.reordered, c.examples);
 }
 
-static void print_bits(const vt_refusal *r) {
+static void print_differing_element(const vt_refusal *r) {
   const int digits = (int)(2 * vt_dtype_bytes(r->dtype));
   char have[CLI_VALUE_SIZE], want[CLI_VALUE_SIZE];
   cli_bits_text(r->dtype, r->bits, have);
@@ -82,7 +84,7 @@ static void print_bits(const vt_refusal *r) {
   cli_print("  differ   %" PRIu64 " of %" PRIu64 " elements\n", r->differing, r->compared);
 }
 
-static void print_named(const char *label, const char *text) {
+static void print_labelled(const char *label, const char *text) {
   if (text[0] == 0) return;
   cli_print("  %-8s ", label);
   cli_print_escaped(text);
@@ -90,16 +92,17 @@ static void print_named(const char *label, const char *text) {
 }
 
 static void print_refusal(const vt_refusal *r) {
-  print_named("check", r->check);
-  print_named("subject", r->subject);
-  print_named("reason", r->reason);
-  print_named("op", r->op);
-  print_named("in", r->signature);
-  if (r->differs) print_bits(r);
-  print_named("unwritten", r->unwritten);
-  print_named("written", r->folder);
-  print_named("shows it", r->command); /* to be started in the folder of the reproducer */
-  print_named("again", r->again);      /* to be started in the current folder */
+  print_labelled("check", r->check);
+  print_labelled("subject", r->subject);
+  print_labelled("reason", r->reason);
+  print_labelled("op", r->op);
+  print_labelled("in", r->signature);
+  if (r->differs) print_differing_element(r);
+  print_labelled("unwritten", r->unwritten);
+  print_labelled("written", r->folder);
+  /* This command is to be started in the folder of the reproducer. */
+  print_labelled("shows it", r->command);
+  print_labelled("again", r->again); /* this command is to be started in the current folder */
 }
 
 static const char *verdict_name(const vt_admission *a) {
@@ -162,7 +165,7 @@ static void report_text(const cli_args *a, const vt_admission *x, const char *ce
             vt_admission_verdict(x) == VT_VERDICT_PASSED ? " (short form: no certificate)" : "");
   if (refused) print_refusal(&r);
   if (!refused) print_counts(x);
-  if (certificate != NULL) print_named("certificate", certificate);
+  if (certificate != NULL) print_labelled("certificate", certificate);
 }
 
 /* ---- the certificate ---- */
@@ -218,8 +221,8 @@ static vt_status report_verdict(const cli_args *a, const vt_admission *x, cli_er
 
 static vt_status admit_backend(const cli_args *a, cli_error *e) {
   const char *given = cli_flag_value(a, "reproducer");
-  char *folder =
-      given != NULL ? cli_text_copy(given, strlen(given)) : default_folder(a->operands[0]);
+  char *folder = given != NULL ? cli_text_copy(given, strlen(given))
+                               : default_reproducer_folder(a->operands[0]);
   vt_admission *x = NULL;
   if (folder == NULL) return cli_no_memory(e);
   vt_status s = check_writable(a, e);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verb_bench.c - volta bench [SUITE [MODEL]]: measures times. The suites `cpu` and `cuda` are the
  * rows of bench.def; the suite `model` is a model of the user with random parameters and inputs.
- * All calls go through volta.h, so the times are those of a user of the library. */
+ * A work is one row or the model; a lane is a program, or the peer (OpenBLAS), that does the work;
+ * a record is the times of one lane. All calls go through volta.h, so the times are those of a user
+ * of the library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@ enum { MOST_THREADS = 8, SLOT_NS = 40000000, REST_NS = 200000000, QUICK_SLOT_NS 
 /* One measurement, a line of the report. */
 typedef struct record {
   char work[2 * CLI_WORK_NAME]; /* name of the work */
-  const char *weights;          /* how the program gets them: "parameter", "input", "none" */
+  const char *weights;          /* how the program gets its weights: "parameter", "input", "none" */
   uint32_t threads;
   cli_timing ours, peer;       /* peer.calls is 0 if the peer was not measured */
   char setting[CLI_WORK_NAME]; /* core type and threads of the peer */
@@ -41,7 +43,7 @@ enum { CPU, CUDA, MODEL, SUITES };
 static const char *const suites[] = {
     [CPU] = "cpu", [CUDA] = "cuda", [MODEL] = "model", [SUITES] = NULL};
 
-static const char *next_suite(uint32_t i, const void *context) {
+static const char *suite_name_at(uint32_t i, const void *context) {
   (void)context;
   return suites[i];
 }
@@ -55,7 +57,7 @@ static vt_status choose_suite(const cli_args *a, bench *b, cli_error *e) {
   if (suites[i] == NULL) {
     const vt_status s = VT_FAIL(&e->diag, VT_USAGE,
                                 "there is no suite '%s'; the suites are cpu, cuda, model", wanted);
-    const char *near = cli_nearest_name(wanted, next_suite, NULL);
+    const char *near = cli_nearest_name(wanted, suite_name_at, NULL);
     if (near != NULL) cli_set_hint(e, "did you mean `%s`?", near);
     return s;
   }
@@ -90,12 +92,12 @@ static vt_status check_flags(const cli_args *a, const bench *b, cli_error *e) {
   return VT_OK;
 }
 
-static uint32_t cores(void) {
+static uint32_t count_cores(void) {
   char text[64];
   return cli_doctor_fact("cores", text, sizeof text) ? (uint32_t)strtoul(text, NULL, 10) : 1;
 }
 
-static vt_status bad_threads(const char *text, cli_error *e) {
+static vt_status fail_bad_threads(const char *text, cli_error *e) {
   return VT_FAIL(&e->diag, VT_USAGE,
                  "--threads takes up to %d numbers from 1 to 4096, as in 1,2, not '%s'",
                  MOST_THREADS, text);
@@ -103,16 +105,16 @@ static vt_status bad_threads(const char *text, cli_error *e) {
 
 static vt_status parse_threads(const char *text, bench *b, cli_error *e) {
   if (text == NULL) {
-    b->n_threads = cores() > 1 && b->suite != suites[CUDA] ? 2 : 1;
+    b->n_threads = count_cores() > 1 && b->suite != suites[CUDA] ? 2 : 1;
     for (uint32_t i = 0; i < b->n_threads; i++) b->threads[i] = i + 1;
     return VT_OK;
   }
   for (const char *at = text, *next; at != NULL; at = next) {
     const size_t n = strspn(at, "0123456789");
     if (n == 0 || n > 4 || (at[n] != ',' && at[n] != '\0') || b->n_threads == MOST_THREADS)
-      return bad_threads(text, e);
+      return fail_bad_threads(text, e);
     const uint32_t v = (uint32_t)strtoul(at, NULL, 10);
-    if (v < 1 || v > 4096) return bad_threads(text, e);
+    if (v < 1 || v > 4096) return fail_bad_threads(text, e);
     b->threads[b->n_threads++] = v;
     next = at[n] == ',' ? at + n + 1 : NULL;
   }
@@ -163,14 +165,15 @@ static record *new_record(bench *b, cli_error *e) {
   return r;
 }
 
-static void set_peer(record *r, const cli_lane *peer) {
+static void set_peer_times(record *r, const cli_lane *peer) {
   r->peer = peer->took;
   if (peer->trial_ns < r->peer.best_ns) r->peer.best_ns = peer->trial_ns;
   snprintf(r->setting, sizeof r->setting, "%s x%u",
            cli_peer_core_name(peer->peer, peer->setting.core), peer->setting.threads);
 }
 
-/* Makes a record of each lane of Volta, together with the peer's lane, which is the last one. */
+/* Makes a record for each lane of Volta. The lane of the peer, if there is one, is the last of the
+ * `n` lanes; its times go into every record. */
 static vt_status add_records(bench *b, const char *work, const cli_lane *lanes, uint32_t n,
                              cli_error *e) {
   const cli_lane *peer = lanes[n - 1].program == NULL ? &lanes[n - 1] : NULL;
@@ -182,7 +185,7 @@ static vt_status add_records(bench *b, const char *work, const cli_lane *lanes, 
     snprintf(r->work, sizeof r->work, "%s", work);
     r->weights = lanes[i].name;
     r->ours = lanes[i].took;
-    if (peer != NULL) set_peer(r, peer);
+    if (peer != NULL) set_peer_times(r, peer);
     r->flops = info.flops;
     r->bytes = info.bytes_read + info.bytes_written;
     VT_TRY(vt_program_digest(lanes[i].program, r->digest, &e->diag));
@@ -190,13 +193,15 @@ static vt_status add_records(bench *b, const char *work, const cli_lane *lanes, 
   return VT_OK;
 }
 
-static vt_status measure(bench *b, const char *work, cli_lane *lanes, uint32_t n, cli_error *e) {
+static vt_status time_and_record(bench *b, const char *work, cli_lane *lanes, uint32_t n,
+                                 cli_error *e) {
   VT_TRY(cli_lanes_time(lanes, n, &b->pace, e));
   return add_records(b, work, lanes, n, e);
 }
 
-/* Sets the number of threads of the next rows, and the wait for idle threads that follows from it.
- * The trial of the peer's settings has shorter slots, because there are many settings. */
+/* Sets the number of threads for the next measurements, and how long each slot waits for the
+ * threads of the lane before it to fall asleep. The trial of the peer's settings has shorter slots,
+ * because there are many settings. */
 static void set_threads(bench *b, uint32_t threads) {
   b->target.threads = threads;
   b->pace.rest_ns = threads > 1 && !b->quick ? REST_NS : 0;
@@ -224,37 +229,38 @@ static vt_status measure_work(bench *b, const cli_work *w, cli_error *e) {
   cli_stage stage = {0};
   cli_work_name(w, name);
   cli_detail("%s, %u threads\n", name, b->target.threads);
-  VT_TRY(cli_work_check(w, &b->target, e));
+  VT_TRY(cli_work_check_against_reference(w, &b->target, e));
   VT_TRY(cli_stage_open(w, &b->target, &stage, e));
-  vt_status s = measure(b, name, stage.lanes, stage.n, e);
+  vt_status s = time_and_record(b, name, stage.lanes, stage.n, e);
   cli_stage_close(&stage);
   if (s == VT_OK) s = check_digests(b, name, e);
   return s;
 }
 
-static int is_wanted(const bench *b, const cli_work *w) {
+static int is_selected(const bench *b, const cli_work *w) {
   char name[CLI_WORK_NAME];
   cli_work_name(w, name);
   return strcmp(w->suite, b->suite) == 0 && (b->only == NULL || strstr(name, b->only) != NULL);
 }
 
-/* 1 if --quick makes this row equal to the one before it, because both shrink to the same sizes. */
-static int is_repeated(const bench *b, const cli_work *w) {
+/* 1 if --quick makes row `w` equal to the row before it, because both are reduced to the same
+ * sizes. */
+static int repeats_previous_row(const bench *b, const cli_work *w) {
   if (!b->quick || w == cli_works || w->kind != w[-1].kind || w->suite != w[-1].suite) return 0;
   const cli_work now = cli_work_shrunk(w), before = cli_work_shrunk(w - 1);
   return memcmp(now.size, before.size, sizeof now.size) == 0;
 }
 
-static uint32_t list_works(const bench *b, cli_work *out) {
+static uint32_t list_selected_works(const bench *b, cli_work *out) {
   uint32_t n = 0;
   for (const cli_work *w = cli_works; w->kind != NULL; w++) {
-    if (!is_wanted(b, w) || is_repeated(b, w)) continue;
+    if (!is_selected(b, w) || repeats_previous_row(b, w)) continue;
     out[n++] = b->quick ? cli_work_shrunk(w) : *w;
   }
   return n;
 }
 
-static vt_status run_works(bench *b, const cli_work *works, uint32_t n, cli_error *e) {
+static vt_status measure_works(bench *b, const cli_work *works, uint32_t n, cli_error *e) {
   b->pace.total = (uint64_t)n * b->n_threads * b->pace.rounds;
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t t = 0; t < b->n_threads; t++) {
@@ -269,9 +275,9 @@ static vt_status run_suite(bench *b, cli_error *e) {
   while (cli_works[most].kind != NULL) most++;
   cli_work *works = calloc(most, sizeof *works);
   if (works == NULL) return cli_no_memory(e);
-  const uint32_t n = list_works(b, works);
+  const uint32_t n = list_selected_works(b, works);
   const vt_status s =
-      n > 0 ? run_works(b, works, n, e)
+      n > 0 ? measure_works(b, works, n, e)
             : VT_FAIL(&e->diag, VT_USAGE, "no work of the suite %s has '%s' in its name", b->suite,
                       b->only);
   free(works);
@@ -294,7 +300,7 @@ static vt_status time_model(bench *b, const vt_model *m, vt_program *p, cli_erro
   VT_TRY(vt_program_init_params(p, 0, &e->diag));
   cli_progress_clear();
   VT_TRY(vt_program_random_inputs(p, 0, &e->diag));
-  VT_TRY(measure(b, work, &lane, 1, e));
+  VT_TRY(time_and_record(b, work, &lane, 1, e));
   return check_digests(b, work, e);
 }
 

@@ -15,7 +15,7 @@ static counts count_ports(const vt_model *m) {
   return c;
 }
 
-static void print_ok(const char *path, const vt_model *m) {
+static void print_valid_model(const char *path, const vt_model *m) {
   const counts c = count_ports(m);
   cli_print_escaped(path);
   cli_print(": ok: ");
@@ -29,14 +29,14 @@ static void print_ok(const char *path, const vt_model *m) {
   cli_print("\n");
 }
 
-static json_t *json_ok(const char *path, const vt_model *m) {
+static json_t *json_valid_model(const char *path, const vt_model *m) {
   const counts c = count_ports(m);
   return json_pack("{s:o, s:b, s:i, s:i, s:i, s:i}", "file", cli_json_text(path), "ok", 1, "nodes",
                    (int)vt_model_nodes(m), "parameters", (int)c.kind[VT_PORT_PARAM], "inputs",
                    (int)c.kind[VT_PORT_INPUT], "outputs", (int)c.kind[VT_PORT_OUTPUT]);
 }
 
-static json_t *json_failed(const char *path, const vt_diag *d) {
+static json_t *json_invalid_model(const char *path, const vt_diag *d) {
   return json_pack("{s:o, s:b, s:o}", "file", cli_json_text(path), "ok", 0, "error",
                    cli_json_error(d));
 }
@@ -48,8 +48,9 @@ static vt_status check_file(const char *path, json_t *list) {
   const vt_status s = vt_model_read(path, NULL, &m, &e.diag);
   if (s != VT_OK) cli_error_print(&e, s);
   if (list != NULL)
-    cli_json_append(list, s == VT_OK ? json_ok(path, m) : json_failed(path, &e.diag));
-  if (list == NULL && s == VT_OK) print_ok(path, m);
+    cli_json_append(list,
+                    s == VT_OK ? json_valid_model(path, m) : json_invalid_model(path, &e.diag));
+  if (list == NULL && s == VT_OK) print_valid_model(path, m);
   vt_model_free(m);
   return s;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "cli_save.h"
 
-/* Name of the tensor of a format without names if the output format needs one, as in NumPy. */
+/* Name given to a tensor without a name, if the output format needs one. NumPy uses the same. */
 #define UNNAMED "arr_0"
 
 static vt_status select_tensors(const vt_archive *ar, const char *key, cli_list *out,

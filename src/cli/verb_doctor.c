@@ -10,13 +10,14 @@ static const char *fact_value(uint32_t i, char buffer[VALUE_SIZE]) {
   return value != NULL ? value : "";
 }
 
-static int is_failure(const char *key, const char *value) {
+static int is_failed_check(const char *key, const char *value) {
   return strncmp(key, "check.", 6) == 0 && strncmp(value, "FAILED", 6) == 0;
 }
 
 typedef struct failures {
-  int all, choice; /* all failed checks; those of the chosen backend, which may only be a wrong
-                    * VOLTA_BACKEND */
+  /* Number of failed checks; 1 if the check of the chosen backend failed, which may only mean
+   * that VOLTA_BACKEND is wrong. */
+  int all, choice;
 } failures;
 
 static failures print_facts(json_t *facts) {
@@ -25,8 +26,8 @@ static failures print_facts(json_t *facts) {
   for (uint32_t i = 0; (key = vt_doctor_key(i)) != NULL; i++) {
     char buffer[VALUE_SIZE], plain[4 * VALUE_SIZE];
     const char *value = fact_value(i, buffer);
-    f.all += is_failure(key, value);
-    f.choice += is_failure(key, value) && strcmp(key, "check.backend") == 0;
+    f.all += is_failed_check(key, value);
+    f.choice += is_failed_check(key, value) && strcmp(key, "check.backend") == 0;
     if (facts != NULL) cli_json_set(facts, key, cli_json_text(value));
     if (facts == NULL) cli_print("%-30s  %s\n", key, cli_escape_text(value, plain, sizeof plain));
   }

@@ -10,7 +10,7 @@ static const vt_status codes[] = {
 };
 enum { N_CODES = sizeof codes / sizeof codes[0] };
 
-static const char *next_code(uint32_t i, const void *context) {
+static const char *code_name_at(uint32_t i, const void *context) {
   (void)context;
   return i < N_CODES ? vt_status_name(codes[i]) : NULL;
 }
@@ -37,7 +37,7 @@ vt_status verb_explain(const cli_args *a, cli_error *e) {
     return VT_OK;
   }
   const vt_status s = VT_FAIL(&e->diag, VT_NAME, "there is no status code '%s'", a->operands[0]);
-  const char *near = cli_nearest_name(a->operands[0], next_code, NULL);
+  const char *near = cli_nearest_name(a->operands[0], code_name_at, NULL);
   if (near != NULL) cli_set_hint(e, "did you mean `%s`?", near);
   if (near == NULL) cli_set_hint(e, "`volta explain` lists the codes");
   return s;

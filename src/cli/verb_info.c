@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verb_info.c - volta info MODEL: prints the dims, ports and parameters of a model. A type is shown
- * with numbers if all its dims are bound, otherwise as declared. */
+ * with numbers if all its dims are bound, otherwise as declared. A reader evaluates the dims in the
+ * text of a type with the bound values; each dim is a sum of products of factors, "2*B*T - 1". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 /* ---- dims as numbers ---- */
 
-/* Reads the dims in the text of a type; each is a sum of products, "2*B*T - 1". */
+/* The state of evaluating the dims in the text of a type. */
 typedef struct reader {
   const char *at; /* position in the text */
   const cli_bind *bind;
@@ -54,7 +55,7 @@ static int64_t read_sum(reader *r) {
 }
 
 /* Writes the type of a port as a tensor without data; returns 0 if a dim is not bound. */
-static int port_tensor(const vt_port_info *p, const cli_bind *bind, vt_tensor *out) {
+static int bound_port_type(const vt_port_info *p, const cli_bind *bind, vt_tensor *out) {
   vt_tensor t = {.dtype = p->dtype, .rank = p->rank};
   const char *open = strchr(p->type, '[');
   reader r = {.at = open != NULL ? open + 1 : "", .bind = bind, .ok = p->rank <= VT_MAX_RANK};
@@ -80,15 +81,15 @@ typedef struct view {
 static const char *const kind_name[] = {
     [VT_PORT_INPUT] = "input", [VT_PORT_PARAM] = "param", [VT_PORT_OUTPUT] = "output"};
 
-static void port_type(const view *v, const vt_port_info *p, char out[CLI_TYPE_SIZE]) {
+static void port_type_text(const view *v, const vt_port_info *p, char out[CLI_TYPE_SIZE]) {
   vt_tensor t;
-  if (port_tensor(p, v->bind, &t))
+  if (bound_port_type(p, v->bind, &t))
     cli_type_text(&t, out);
   else
     snprintf(out, CLI_TYPE_SIZE, "%s", p->type);
 }
 
-static vt_status count_params(view *v, cli_error *e) {
+static vt_status sum_params(view *v, cli_error *e) {
   v->counted = 1;
   for (uint32_t i = 0; i < vt_model_ports(v->m); i++) {
     vt_port_info p;
@@ -97,7 +98,7 @@ static vt_status count_params(view *v, cli_error *e) {
     VT_TRY(vt_model_port(v->m, i, &p));
     if (p.kind != VT_PORT_PARAM) continue;
     v->params++;
-    v->counted &= port_tensor(&p, v->bind, &t);
+    v->counted &= bound_port_type(&p, v->bind, &t);
     if (!v->counted) continue;
     VT_TRY(vt_tensor_bytes(&t, &n, &bytes, &e->diag));
     if (__builtin_add_overflow(v->elements, n, &v->elements) ||
@@ -145,7 +146,7 @@ static vt_status print_ports(const view *v) {
     vt_port_info p;
     char type[CLI_TYPE_SIZE];
     VT_TRY(vt_model_port(v->m, i, &p));
-    port_type(v, &p, type);
+    port_type_text(v, &p, type);
     cli_print("%-6s %s: %s%s%s\n", kind_name[p.kind], p.name, type, p.extra[0] != '\0' ? " " : "",
               p.extra);
   }
@@ -190,7 +191,7 @@ static json_t *json_ports(const view *v) {
     vt_port_info p;
     char type[CLI_TYPE_SIZE];
     if (vt_model_port(v->m, i, &p) != VT_OK) continue;
-    port_type(v, &p, type);
+    port_type_text(v, &p, type);
     cli_json_append(list, json_pack("{s:s, s:s, s:s, s:s}", "kind", kind_name[p.kind], "name",
                                     p.name, "type", type, "extra", p.extra));
   }
@@ -211,9 +212,9 @@ static vt_status print_json(const view *v, cli_error *e) {
       e);
 }
 
-static vt_status report(view *v, int as_json, cli_error *e) {
+static vt_status report_model(view *v, int as_json, cli_error *e) {
   VT_TRY(check_bind(v, e));
-  VT_TRY(count_params(v, e));
+  VT_TRY(sum_params(v, e));
   return as_json ? print_json(v, e) : print_text(v);
 }
 
@@ -222,7 +223,7 @@ vt_status cli_info_report(const char *path, const cli_bind *bind, int as_json, c
   e->path = path;
   VT_TRY(vt_model_read(path, NULL, &m, &e->diag));
   view v = {.m = m, .bind = bind};
-  const vt_status s = report(&v, as_json, e);
+  const vt_status s = report_model(&v, as_json, e);
   vt_model_free(m);
   return s;
 }

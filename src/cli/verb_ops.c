@@ -11,7 +11,7 @@ typedef struct entry {
   char support[VT_OP_SUPPORT]; /* the word of vt_op_support; unused without a backend */
 } entry;
 
-static vt_status entry_at(const vt_options *on, uint32_t i, entry *out, cli_error *e) {
+static vt_status read_entry(const vt_options *on, uint32_t i, entry *out, cli_error *e) {
   entry x = {.backend = on->backend};
   VT_TRY(vt_op_row_at(i, &x.op));
   if (x.backend != NULL) VT_TRY(vt_op_support(on, x.op.number, x.support, &e->diag));
@@ -19,7 +19,7 @@ static vt_status entry_at(const vt_options *on, uint32_t i, entry *out, cli_erro
   return VT_OK;
 }
 
-static const char *class_name(const entry *x) { return x->op.prim ? "prim" : "comp"; }
+static const char *prim_or_comp(const entry *x) { return x->op.prim ? "prim" : "comp"; }
 
 /* ---- table ---- */
 
@@ -39,8 +39,8 @@ static vt_status print_table(const vt_options *on, cli_error *e) {
   VT_TRY(widest_signature(&width));
   for (uint32_t i = 0; i < vt_op_count(); i++) {
     entry x;
-    VT_TRY(entry_at(on, i, &x, e));
-    cli_print("%5u  %s  %-8s  ", x.op.number, class_name(&x), x.op.numerics);
+    VT_TRY(read_entry(on, i, &x, e));
+    cli_print("%5u  %s  %-8s  ", x.op.number, prim_or_comp(&x), x.op.numerics);
     if (on->backend != NULL) cli_print("%-10s  ", x.support);
     cli_print("%-*s  %s\n", width, x.op.signature, x.op.help);
   }
@@ -49,9 +49,9 @@ static vt_status print_table(const vt_options *on, cli_error *e) {
 
 /* ---- JSON ---- */
 
-/* Adds the names of the row's functions. If there is no gradient function, the column has the
- * reason for that. */
-static void json_columns(const vt_op_row *r, json_t *o) {
+/* Adds the names of the functions that implement the op. If it has no gradient function, "gradient"
+ * is the reason for that. */
+static void add_function_names(const vt_op_row *r, json_t *o) {
   const struct {
     const char *key, *value;
   } column[] = {{"operands", r->operands},
@@ -69,11 +69,11 @@ static void json_columns(const vt_op_row *r, json_t *o) {
 static json_t *json_entry(const entry *x) {
   json_t *o =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:b, s:s*, s:s}", "number",
-                (int)x->op.number, "name", x->op.name, "class", class_name(x), "numerics",
+                (int)x->op.number, "name", x->op.name, "class", prim_or_comp(x), "numerics",
                 x->op.numerics, "signature", x->op.signature, "min_in", (int)x->op.min_in, "max_in",
                 (int)x->op.max_in, "results", x->op.results, "needs", x->op.needs, "differentiable",
                 x->op.flat == NULL, "because", x->op.flat, "help", x->op.help);
-  json_columns(&x->op, o);
+  add_function_names(&x->op, o);
   if (x->backend != NULL) cli_json_set(o, "support", json_string(x->support));
   return o;
 }
@@ -81,7 +81,7 @@ static json_t *json_entry(const entry *x) {
 static vt_status add_entries(const vt_options *on, json_t *list, cli_error *e) {
   for (uint32_t i = 0; i < vt_op_count(); i++) {
     entry x;
-    VT_TRY(entry_at(on, i, &x, e));
+    VT_TRY(read_entry(on, i, &x, e));
     cli_json_append(list, json_entry(&x));
   }
   return VT_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verb_parity.c - volta parity MODEL: runs the same model on several backends, compares every bit
- * of their outputs with those of the first, and compares digests with a published one. */
+ * of their outputs with those of the first, and compares digests with a published one. A lane is
+ * one backend with one number of threads; lane 0 is the first. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +20,10 @@ typedef struct lane {
   char *name;             /* full name of the backend, "reference:0" */
   char *label;            /* name in text reports, "reference:0" or "cpu x3" */
   char hex[CLI_HEX_SIZE]; /* digest of the run */
-  int plugin, unadmitted; /* 1: the backend is a plug-in; 1: it has no certificate */
+  int plugin, unadmitted; /* 1: the backend is a plug-in; 1: the plug-in has no certificate */
   uint8_t content[32];    /* content hash of the plug-in */
-  uint64_t compared, differing, largest; /* elements; elements that differ; largest distance */
+  /* Number of elements that were compared, number that differ, largest distance of two elements. */
+  uint64_t compared, differing, largest;
   char *output;              /* output with the first differing element; NULL: no difference */
   uint32_t dtype;            /* type of that element */
   uint64_t first_a, first_b; /* its bits in lane 0, in this lane */
@@ -33,7 +35,7 @@ typedef struct comparison {
   uint32_t n_wanted;
   lane *lanes;                  /* every backend with every number of threads */
   uint32_t n;                   /* number of lanes */
-  char published[CLI_HEX_SIZE]; /* the published digest; "": not given */
+  char published[CLI_HEX_SIZE]; /* the published digest; "" without --published */
 } comparison;
 
 /* ---- which backends ---- */
@@ -45,7 +47,7 @@ static vt_status add_backend(comparison *c, const char *name, size_t n, cli_erro
   return VT_OK;
 }
 
-static vt_status list_all(comparison *c, cli_error *e) {
+static vt_status list_all_backends(comparison *c, cli_error *e) {
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
     vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
@@ -54,7 +56,7 @@ static vt_status list_all(comparison *c, cli_error *e) {
   return VT_OK;
 }
 
-static vt_status list_given(comparison *c, const char *given, cli_error *e) {
+static vt_status list_given_backends(comparison *c, const char *given, cli_error *e) {
   for (const char *at = given, *next; at != NULL; at = next) {
     const size_t n = strcspn(at, ",");
     next = at[n] == ',' ? at + n + 1 : NULL;
@@ -71,7 +73,7 @@ static int has_threads(const char *backend) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_backend_row r = {.size = sizeof r};
   vt_backend_row_of(&o, &r);
-  if (!r.available) return 1; /* the run will fail and say why */
+  if (!r.available) return 1; /* a device that is not available: its run will fail and say why */
   return r.admission != VT_BACKEND_BUILT_IN || strncmp(r.name, "cpu:", 4) == 0;
 }
 
@@ -94,7 +96,7 @@ static vt_status choose_lanes(const cli_args *a, const cli_planning *how, compar
   const size_t room = given != NULL ? strlen(given) + 1 : vt_backend_count() + 1;
   c->wanted = calloc(room, sizeof *c->wanted);
   if (c->wanted == NULL) return cli_no_memory(e);
-  VT_TRY(given != NULL ? list_given(c, given, e) : list_all(c, e));
+  VT_TRY(given != NULL ? list_given_backends(c, given, e) : list_all_backends(c, e));
   VT_TRY(list_lanes(c, how, e));
   if (c->n >= 2 || (c->n == 1 && cli_flag_value(a, "published") != NULL)) return VT_OK;
   return VT_FAIL(&e->diag, VT_USAGE,
@@ -172,33 +174,37 @@ static vt_status run_lane(const cli_job *j, comparison *c, uint32_t i, cli_error
 
 /* 1 if two lanes agree: their digests are equal, and either both or neither differ from lane 0 in
  * an element. */
-static int agree(const lane *a, const lane *b) {
+static int lanes_agree(const lane *a, const lane *b) {
   return strcmp(a->hex, b->hex) == 0 && (a->differing != 0) == (b->differing != 0);
 }
 
-static int differs(const comparison *c, uint32_t i) { return !agree(&c->lanes[i], &c->lanes[0]); }
+static int lane_differs(const comparison *c, uint32_t i) {
+  return !lanes_agree(&c->lanes[i], &c->lanes[0]);
+}
 
-static int any_differs(const comparison *c) {
+static int any_lane_differs(const comparison *c) {
   int any = 0;
-  for (uint32_t i = 1; i < c->n; i++) any |= differs(c, i);
+  for (uint32_t i = 1; i < c->n; i++) any |= lane_differs(c, i);
   return any;
 }
 
-static int differs_published(const comparison *c, uint32_t i) {
+static int lane_differs_from_published(const comparison *c, uint32_t i) {
   return strcmp(c->lanes[i].hex, c->published) != 0;
 }
 
-static uint32_t count_differing_published(const comparison *c) {
+static uint32_t count_lanes_unlike_published(const comparison *c) {
   uint32_t n = 0;
-  for (uint32_t i = 0; i < c->n; i++) n += differs_published(c, i) != 0;
+  for (uint32_t i = 0; i < c->n; i++) n += lane_differs_from_published(c, i) != 0;
   return n;
 }
 
-static int agrees_published(const comparison *c) { return count_differing_published(c) == 0; }
+static int all_lanes_as_published(const comparison *c) {
+  return count_lanes_unlike_published(c) == 0;
+}
 
 /* ---- reports ---- */
 
-static void print_first(const comparison *c, const lane *x) {
+static void print_first_difference(const comparison *c, const lane *x) {
   const int digits = (int)(2 * vt_dtype_bytes(x->dtype));
   char a[CLI_VALUE_SIZE], b[CLI_VALUE_SIZE];
   cli_bits_text(x->dtype, x->first_a, a);
@@ -219,23 +225,23 @@ static void print_lane(const comparison *c, uint32_t i) {
   }
   if (x->differing != 0) cli_print(", largest distance %" PRIu64, x->largest);
   cli_print("\n");
-  if (x->output != NULL) print_first(c, x);
+  if (x->output != NULL) print_first_difference(c, x);
 }
 
 /* 1 if an earlier lane agrees with lane `i`, so that the verdict has named lane `i` already. */
 static int is_named_before(const comparison *c, uint32_t i) {
   int any = 0;
-  for (uint32_t j = 0; j < i; j++) any |= agree(&c->lanes[j], &c->lanes[i]);
+  for (uint32_t j = 0; j < i; j++) any |= lanes_agree(&c->lanes[j], &c->lanes[i]);
   return any;
 }
 
 /* Prints "AGREES" if every lane has the published digest, else the lanes that differ from it. */
 static void print_published(const comparison *c) {
-  const uint32_t n = count_differing_published(c);
+  const uint32_t n = count_lanes_unlike_published(c);
   cli_print("; published: %s: %s", c->published, n == 0 ? "AGREES" : "DIFFERS");
   const char *before = " from ";
   for (uint32_t i = 0; n < c->n && i < c->n; i++) {
-    if (!differs_published(c, i)) continue;
+    if (!lane_differs_from_published(c, i)) continue;
     cli_print("%s%s", before, c->lanes[i].label);
     before = ", ";
   }
@@ -247,7 +253,7 @@ static void print_verdict(const comparison *c) {
     if (is_named_before(c, i)) continue;
     cli_print("%s%s", i == 0 ? "" : " != ", c->lanes[i].label);
     for (uint32_t j = i + 1; j < c->n; j++)
-      if (agree(&c->lanes[i], &c->lanes[j])) cli_print(" = %s", c->lanes[j].label);
+      if (lanes_agree(&c->lanes[i], &c->lanes[j])) cli_print(" = %s", c->lanes[j].label);
     cli_print(": %s", c->lanes[i].hex);
   }
   if (c->published[0] != '\0') print_published(c);
@@ -266,7 +272,7 @@ static json_t *json_lane(const comparison *c, uint32_t i) {
   cli_stamp_add_json(o, &(cli_stamp){x->name, x->plugin ? x->content : NULL, x->unadmitted, NULL});
   if (x->threads != 0) cli_json_set(o, "threads", json_integer((json_int_t)x->threads));
   if (i == 0) return o;
-  cli_json_set(o, "agrees", json_boolean(!differs(c, i)));
+  cli_json_set(o, "agrees", json_boolean(!lane_differs(c, i)));
   cli_json_set(o, "compared", json_integer((json_int_t)x->compared));
   cli_json_set(o, "differing", json_integer((json_int_t)x->differing));
   cli_json_set(o, "largest", cli_json_u64(x->largest));
@@ -281,20 +287,22 @@ static json_t *json_lane(const comparison *c, uint32_t i) {
 static vt_status report_json(const cli_job *j, const comparison *c, cli_error *e) {
   json_t *list = json_array();
   for (uint32_t i = 0; i < c->n; i++) cli_json_append(list, json_lane(c, i));
-  json_t *root = json_pack("{s:s, s:o, s:o, s:b}", "model", vt_model_name(j->model), "bind",
-                           cli_bind_json(&j->bind), "backends", list, "agree", !any_differs(c));
+  json_t *root =
+      json_pack("{s:s, s:o, s:o, s:b}", "model", vt_model_name(j->model), "bind",
+                cli_bind_json(&j->bind), "backends", list, "agree", !any_lane_differs(c));
   cli_json_set(root, "policy", cli_policy_json(&j->how.policy));
   if (c->published[0] != '\0')
-    cli_json_set(root, "published",
-                 json_pack("{s:s, s:b}", "digest", c->published, "agrees", agrees_published(c)));
+    cli_json_set(
+        root, "published",
+        json_pack("{s:s, s:b}", "digest", c->published, "agrees", all_lanes_as_published(c)));
   return cli_json_print(root, e);
 }
 
 /* ---- the verb ---- */
 
 static vt_status comparison_status(const comparison *c, cli_error *e) {
-  if (any_differs(c)) return VT_FAIL(&e->diag, VT_DIFFERS, "%s", VT_DIVERGES);
-  if (c->published[0] == '\0' || agrees_published(c)) return VT_OK;
+  if (any_lane_differs(c)) return VT_FAIL(&e->diag, VT_DIFFERS, "%s", VT_DIVERGES);
+  if (c->published[0] == '\0' || all_lanes_as_published(c)) return VT_OK;
   return VT_FAIL(&e->diag, VT_DIFFERS, "the run does not have the published digest");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verb_plan.c - volta plan MODEL: reports the memory, steps and transfers of a run without running
- * it. */
+ * it. If the plan exceeds the budget, it also plans alternatives: flags that need less memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,8 +38,8 @@ double cli_plan_ratio(const vt_plan_info *i) {
 
 /* Flags that may give a smaller plan. */
 typedef struct alternative {
-  const char *flags, *schedule,
-      *stream;   /* text of the hint; values of the flags, NULL: unchanged */
+  /* The flags as the hint shows them; values of --schedule and --stream, NULL: the user's. */
+  const char *flags, *schedule, *stream;
   uint64_t peak; /* peak with these flags; 0: the user has given them already */
 } alternative;
 enum { ALTERNATIVES = 3 };
@@ -57,7 +57,7 @@ static vt_status plan_alternative(const cli_plan_job *j, alternative *o, cli_err
   return VT_OK;
 }
 
-static int is_given(const char *given, const char *value) {
+static int flag_has_value(const char *given, const char *value) {
   return value == NULL || (given != NULL && strcmp(given, value) == 0);
 }
 
@@ -67,8 +67,8 @@ static vt_status plan_alternatives(const cli_plan_job *j, alternative out[ALTERN
   const alternative all[ALTERNATIVES] = {{"--schedule memory", "memory", NULL, 0},
                                          {"--stream all", NULL, "all", 0},
                                          {"both", "memory", "all", 0}};
-  const int memory = is_given(j->how.schedule, "memory"),
-            all_streamed = is_given(j->how.stream, "all");
+  const int memory = flag_has_value(j->how.schedule, "memory"),
+            all_streamed = flag_has_value(j->how.stream, "all");
   memcpy(out, all, sizeof all);
   for (uint32_t i = 0; i < ALTERNATIVES; i++) {
     if ((out[i].schedule != NULL && memory) || (out[i].stream != NULL && all_streamed)) continue;
@@ -77,8 +77,8 @@ static vt_status plan_alternatives(const cli_plan_job *j, alternative out[ALTERN
   return VT_OK;
 }
 
-static void hint_alternatives(const vt_plan_info *info, const alternative *alternatives,
-                              cli_error *e) {
+static void set_alternatives_hint(const vt_plan_info *info, const alternative *alternatives,
+                                  cli_error *e) {
   char text[sizeof e->diag.hint];
   size_t at =
       (size_t)snprintf(text, sizeof text, "the smallest budget that works is %" PRIu64, info->peak);
@@ -97,10 +97,10 @@ typedef struct view {
   const vt_planned *p;
   vt_plan_info info;
   uint8_t core[32], target[32];           /* digests of the plan */
-  alternative alternatives[ALTERNATIVES]; /* alternatives; set if the plan exceeds the budget */
+  alternative alternatives[ALTERNATIVES]; /* set only if the plan exceeds the budget */
 } view;
 
-static int over_budget(const view *v) {
+static int exceeds_budget(const view *v) {
   return v->j->how.budget != 0 && v->info.peak > v->j->how.budget;
 }
 
@@ -108,7 +108,7 @@ static vt_status read_plan(view *v, cli_error *e) {
   v->info.size = sizeof v->info;
   vt_planned_info(v->p, &v->info);
   vt_planned_digest(v->p, v->core, v->target);
-  return over_budget(v) ? plan_alternatives(v->j, v->alternatives, e) : VT_OK;
+  return exceeds_budget(v) ? plan_alternatives(v->j, v->alternatives, e) : VT_OK;
 }
 
 static void print_bytes(const char *name, uint64_t bytes, const char *note) {
@@ -118,7 +118,7 @@ static void print_bytes(const char *name, uint64_t bytes, const char *note) {
             note);
 }
 
-static void print_head(const view *v) {
+static void print_report_head(const view *v) {
   cli_print("model %s on %s", vt_model_name(v->j->model), vt_planned_backend(v->p));
   for (uint32_t i = 0; i < v->j->bind.n; i++)
     cli_print("%s %s=%" PRId64, i == 0 ? "," : "", v->j->bind.row[i].name, v->j->bind.row[i].value);
@@ -139,7 +139,7 @@ static void print_memory(const view *v) {
              cli_plan_ratio(&v->info));
   print_bytes("live", v->info.live, note);
   if (v->j->how.budget != 0)
-    print_bytes("budget", v->j->how.budget, over_budget(v) ? "NOT MET" : "met");
+    print_bytes("budget", v->j->how.budget, exceeds_budget(v) ? "NOT MET" : "met");
 }
 
 static void print_steps(const view *v) {
@@ -166,49 +166,49 @@ static void print_text(const view *v) {
   char core[CLI_HEX_SIZE], target[CLI_HEX_SIZE];
   cli_hex(v->core, core);
   cli_hex(v->target, target);
-  print_head(v);
+  print_report_head(v);
   print_memory(v);
   print_steps(v);
   cli_print("core   %s\ntarget %s\n", core, target);
 }
 
-static void set_number(json_t *o, const char *key, uint64_t v) {
+static void set_json_number(json_t *o, const char *key, uint64_t v) {
   cli_json_set(o, key, json_integer((json_int_t)v));
 }
 
-static void set_memory(json_t *o, const view *v) {
+static void add_memory_json(json_t *o, const view *v) {
   for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
-    set_number(o, vt_memory_class(c), v->info.bytes[c]);
-  set_number(o, "peak", v->info.peak);
-  set_number(o, "live", v->info.live);
+    set_json_number(o, vt_memory_class(c), v->info.bytes[c]);
+  set_json_number(o, "peak", v->info.peak);
+  set_json_number(o, "live", v->info.live);
   cli_json_set(o, "ratio", json_real(cli_plan_ratio(&v->info)));
 }
 
-static void set_steps(json_t *o, const view *v) {
+static void add_steps_json(json_t *o, const view *v) {
   const char *step = vt_planned_step(v->p, v->info.fullest);
-  set_number(o, "nodes", v->info.nodes);
-  set_number(o, "steps", v->info.steps);
-  set_number(o, "views", v->info.views);
-  set_number(o, "in_place", v->info.in_place);
-  set_number(o, "groups", v->info.groups);
-  set_number(o, "dense_copies", v->info.dense_copies);
-  set_number(o, "transfers", v->info.transfers);
-  set_number(o, "to_device", v->info.to_device);
-  set_number(o, "from_device", v->info.from_device);
+  set_json_number(o, "nodes", v->info.nodes);
+  set_json_number(o, "steps", v->info.steps);
+  set_json_number(o, "views", v->info.views);
+  set_json_number(o, "in_place", v->info.in_place);
+  set_json_number(o, "groups", v->info.groups);
+  set_json_number(o, "dense_copies", v->info.dense_copies);
+  set_json_number(o, "transfers", v->info.transfers);
+  set_json_number(o, "to_device", v->info.to_device);
+  set_json_number(o, "from_device", v->info.from_device);
   cli_json_set(o, "fullest",
                step != NULL ? json_pack("{s:i, s:o}", "step", (int)v->info.fullest, "does",
                                         cli_json_text(step))
                             : json_null());
 }
 
-static void set_budget(json_t *o, const view *v) {
-  cli_json_set(o, "fits", json_boolean(!over_budget(v)));
-  set_number(o, "smallest_budget", v->info.peak);
-  if (!over_budget(v)) return;
+static void add_budget_json(json_t *o, const view *v) {
+  cli_json_set(o, "fits", json_boolean(!exceeds_budget(v)));
+  set_json_number(o, "smallest_budget", v->info.peak);
+  if (!exceeds_budget(v)) return;
   json_t *alternatives = json_object();
   for (uint32_t i = 0; i < ALTERNATIVES; i++)
     if (v->alternatives[i].peak != 0)
-      set_number(alternatives, v->alternatives[i].flags, v->alternatives[i].peak);
+      set_json_number(alternatives, v->alternatives[i].flags, v->alternatives[i].peak);
   cli_json_set(o, "smallest_budget_with", alternatives);
 }
 
@@ -223,9 +223,9 @@ static vt_status print_json(const view *v, cli_error *e) {
   cli_stamp_add_json(o, &(cli_stamp){vt_planned_backend(v->p), plugin ? hash : NULL,
                                      vt_planned_unadmitted(v->p), vt_planned_fallback(v->p)});
   cli_planning_add_json(&v->j->how, o);
-  if (v->j->how.budget != 0) set_budget(o, v);
-  set_memory(o, v);
-  set_steps(o, v);
+  if (v->j->how.budget != 0) add_budget_json(o, v);
+  add_memory_json(o, v);
+  add_steps_json(o, v);
   cli_json_set(o, "core", cli_json_hex(v->core));
   cli_json_set(o, "target", cli_json_hex(v->target));
   return cli_json_print(o, e);
@@ -242,16 +242,16 @@ static vt_status print_plan(const cli_args *a, const view *v, cli_error *e) {
   return VT_OK;
 }
 
-static vt_status report(const cli_args *a, view *v, cli_error *e) {
+static vt_status report_plan(const cli_args *a, view *v, cli_error *e) {
   const char *svg = cli_flag_value(a, "svg");
   VT_TRY(read_plan(v, e));
   if (svg != NULL) VT_TRY(cli_svg_write(svg, v->j, v->p, e));
   if (svg == NULL || strcmp(svg, "-") != 0) VT_TRY(print_plan(a, v, e));
-  if (!over_budget(v)) return VT_OK;
+  if (!exceeds_budget(v)) return VT_OK;
   const vt_status s =
       VT_FAIL(&e->diag, VT_BUDGET, "the plan needs %" PRIu64 " bytes, the budget is %" PRIu64,
               v->info.peak, v->j->how.budget);
-  hint_alternatives(&v->info, v->alternatives, e);
+  set_alternatives_hint(&v->info, v->alternatives, e);
   return s;
 }
 
@@ -273,7 +273,7 @@ static vt_status plan_job(const cli_args *a, const cli_plan_job *j, cli_error *e
   if (cli_flag_value(a, "sweep") != NULL) return cli_sweep_report(a, j, e);
   VT_TRY(cli_plan_new(j, &j->bind, &j->how, &p, e));
   view v = {.j = j, .p = p};
-  const vt_status s = report(a, &v, e);
+  const vt_status s = report_plan(a, &v, e);
   vt_planned_free(p);
   return s;
 }

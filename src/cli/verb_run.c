@@ -16,7 +16,7 @@ typedef struct output {
   uint8_t digest[32];    /* digest of the tensor */
 } output;
 
-static vt_status output_at(vt_program *p, uint32_t i, output *out, cli_error *e) {
+static vt_status read_output(vt_program *p, uint32_t i, output *out, cli_error *e) {
   output o = {0};
   VT_TRY(vt_program_output(p, i, &o.name, &o.t, &e->diag));
   VT_TRY(vt_tensor_bytes(&o.t, &o.count, &o.bytes, &e->diag));
@@ -27,9 +27,10 @@ static vt_status output_at(vt_program *p, uint32_t i, output *out, cli_error *e)
 
 /* ---- files ---- */
 
-/* Writes a file "02-lower.vt": the position of a pass in the pipeline, and its name. */
-static vt_status dump_text(const char *folder, uint32_t place, const char *name, const char *text,
-                           cli_error *e) {
+/* Writes the text of a graph to a file such as "02-lower.vt": position and name of the pass that
+ * made it. */
+static vt_status dump_graph_text(const char *folder, uint32_t place, const char *name,
+                                 const char *text, cli_error *e) {
   char numbered[80];
   snprintf(numbered, sizeof numbered, "%02u-%s", (unsigned)place, name);
   char *path = cli_path_join(folder, numbered, ".vt");
@@ -45,10 +46,10 @@ static vt_status dump_text(const char *folder, uint32_t place, const char *name,
 static vt_status dump_passes(const cli_job *j, const vt_program *p, const char *folder,
                              cli_error *e) {
   VT_TRY(cli_folder_make(folder, e));
-  VT_TRY(dump_text(folder, 0, "source", vt_model_text(j->model), e));
+  VT_TRY(dump_graph_text(folder, 0, "source", vt_model_text(j->model), e));
   for (uint32_t i = 0; i < vt_program_passes(p); i++) {
     const char *name = vt_program_pass(p, i);
-    VT_TRY(dump_text(folder, i + 1, name, vt_program_pass_text(p, name), e));
+    VT_TRY(dump_graph_text(folder, i + 1, name, vt_program_pass_text(p, name), e));
   }
   return VT_OK;
 }
@@ -74,7 +75,8 @@ static char *output_path(const char *folder, const char *name, cli_format f) {
   return cli_path_join(folder, f == CLI_NPY ? name : "outputs", cli_format_suffix(f));
 }
 
-static vt_status write_list(const cli_list *l, const char *folder, cli_format f, cli_error *e) {
+static vt_status write_output_list(const cli_list *l, const char *folder, cli_format f,
+                                   cli_error *e) {
   char *path = output_path(folder, l->n != 0 ? l->names[0] : "", f);
   if (path == NULL) return cli_no_memory(e);
   const vt_status s = cli_list_write(l, f, path, e);
@@ -86,12 +88,13 @@ static vt_status write_each_output(vt_program *p, const char *folder, cli_format
                                    cli_error *e) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     output o;
-    VT_TRY(output_at(p, i, &o, e));
-    if (f == CLI_NPY) l->n = 0; /* each output is written to its own file */
+    VT_TRY(read_output(p, i, &o, e));
+    if (f == CLI_NPY)
+      l->n = 0; /* each output gets a file of its own, so the list holds one at a time */
     VT_TRY(cli_list_add(l, o.name, &o.t, e));
-    if (f == CLI_NPY) VT_TRY(write_list(l, folder, f, e));
+    if (f == CLI_NPY) VT_TRY(write_output_list(l, folder, f, e));
   }
-  return f == CLI_NPY ? VT_OK : write_list(l, folder, f, e);
+  return f == CLI_NPY ? VT_OK : write_output_list(l, folder, f, e);
 }
 
 static vt_status write_outputs(vt_program *p, const char *folder, cli_format f, cli_error *e) {
@@ -128,7 +131,7 @@ static void print_output(const output *o) {
 static vt_status report_text(vt_program *p, cli_error *e) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     output o;
-    VT_TRY(output_at(p, i, &o, e));
+    VT_TRY(read_output(p, i, &o, e));
     print_output(&o);
   }
   return print_digest(p, "run ", e);
@@ -148,7 +151,7 @@ static vt_status add_outputs(vt_program *p, const char *folder, cli_format f, js
                              cli_error *e) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     output o;
-    VT_TRY(output_at(p, i, &o, e));
+    VT_TRY(read_output(p, i, &o, e));
     cli_json_append(list, json_output(&o, folder, f));
   }
   return VT_OK;
@@ -163,14 +166,14 @@ static json_t *json_cost(const vt_program *p) {
                    "bytes_output", (json_int_t)c.bytes_output);
 }
 
-static json_t *json_run(const cli_job *j, const vt_program *p, const uint8_t digest[32],
-                        json_t *outputs) {
+static json_t *json_run_report(const cli_job *j, const vt_program *p, const uint8_t digest[32],
+                               json_t *outputs) {
   json_t *o = cli_run_json(j, p);
   cli_json_set(o, "cost", json_cost(p));
   cli_json_set(o, "metrics", cli_metrics_json(p));
   cli_json_set(o, "outputs", outputs);
   cli_json_set(o, "digest", cli_json_hex(digest));
-  cli_add_terms_json(o, p);
+  cli_add_policy_json(o, p);
   return o;
 }
 
@@ -181,12 +184,12 @@ static vt_status report_json(const cli_args *a, const cli_job *j, vt_program *p,
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   json_t *outputs = json_array();
   const vt_status s = add_outputs(p, cli_flag_value(a, "out"), f, outputs, e);
-  if (s == VT_OK) return cli_json_print(json_run(j, p, digest, outputs), e);
+  if (s == VT_OK) return cli_json_print(json_run_report(j, p, digest, outputs), e);
   json_decref(outputs);
   return s;
 }
 
-static void print_cost(const vt_program *p) {
+static void print_run_cost(const vt_program *p) {
   vt_run_info c = {.size = sizeof c};
   vt_program_info(p, &c);
   cli_detail("%s: %u steps in %.3f ms, %.3f GFLOP/s\n", vt_program_backend(p), c.steps,
@@ -196,32 +199,33 @@ static void print_cost(const vt_program *p) {
              c.bytes_input, c.bytes_param, c.bytes_temp, c.bytes_output);
 }
 
-static int is_stdout(const cli_args *a, const char *flag) {
+static int writes_to_stdout(const cli_args *a, const char *flag) {
   const char *path = cli_flag_value(a, flag);
   return path != NULL && strcmp(path, "-") == 0;
 }
 
-static vt_status report(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
+static vt_status report_run(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
   const char *folder = cli_flag_value(a, "out");
   cli_format f;
   VT_TRY(cli_format_parse(cli_flag_value(a, "format"), &f, e));
   if (folder != NULL) VT_TRY(write_outputs(p, folder, f, e));
   if (cli_flag_value(a, "json") != NULL) return report_json(a, j, p, e);
   if (cli_flag_value(a, "digest") != NULL) return print_digest(p, "", e);
-  const int taken = folder != NULL || is_stdout(a, "metrics") || is_stdout(a, "trace");
+  const int taken =
+      folder != NULL || writes_to_stdout(a, "metrics") || writes_to_stdout(a, "trace");
   return taken ? VT_OK : report_text(p, e);
 }
 
 /* ---- the verb ---- */
 
 /* If --metrics or --trace write JSON to standard output, nothing else may be printed there. */
-static vt_status check_stream(const cli_args *a, const char *flag, const char *other,
-                              cli_error *e) {
-  if (!is_stdout(a, flag)) return VT_OK;
+static vt_status check_stdout_not_shared(const cli_args *a, const char *flag, const char *other,
+                                         cli_error *e) {
+  if (!writes_to_stdout(a, flag)) return VT_OK;
   VT_TRY(cli_refuse_both(a, flag, "json", e));
   VT_TRY(cli_refuse_both(a, flag, "digest", e));
-  if (is_stdout(a, "dump-plan")) VT_TRY(cli_refuse_both(a, flag, "dump-plan", e));
-  return is_stdout(a, other) ? cli_refuse_both(a, flag, other, e) : VT_OK;
+  if (writes_to_stdout(a, "dump-plan")) VT_TRY(cli_refuse_both(a, flag, "dump-plan", e));
+  return writes_to_stdout(a, other) ? cli_refuse_both(a, flag, other, e) : VT_OK;
 }
 
 /* Status of the folder in which the file at `path` is, or will be created. Returns 0 if the folder
@@ -248,7 +252,7 @@ static int is_same_file(const char *x, const char *y) {
 }
 
 /* Refuses two flags that write the same file, because the second would overwrite the first. */
-static vt_status check_files(const cli_args *a, cli_error *e) {
+static vt_status check_files_differ(const cli_args *a, cli_error *e) {
   static const char *const flags[] = {"metrics", "trace", "save-params", "dump-plan"};
   enum { FLAGS = sizeof flags / sizeof *flags };
   for (int i = 0; i < FLAGS; i++)
@@ -266,16 +270,16 @@ static vt_status check_flags(const cli_args *a, cli_error *e) {
   if (cli_flag_value(a, "format") != NULL && cli_flag_value(a, "out") == NULL)
     return VT_FAIL(&e->diag, VT_USAGE, "--format is the format of --out, which is not given");
   VT_TRY(cli_refuse_both(a, "json", "digest", e));
-  VT_TRY(check_stream(a, "metrics", "trace", e));
-  VT_TRY(check_stream(a, "trace", "metrics", e));
-  VT_TRY(check_files(a, e));
-  if (!is_stdout(a, "dump-plan")) return VT_OK;
+  VT_TRY(check_stdout_not_shared(a, "metrics", "trace", e));
+  VT_TRY(check_stdout_not_shared(a, "trace", "metrics", e));
+  VT_TRY(check_files_differ(a, e));
+  if (!writes_to_stdout(a, "dump-plan")) return VT_OK;
   VT_TRY(cli_refuse_both(a, "dump-plan", "json", e));
   return cli_refuse_both(a, "dump-plan", "digest", e);
 }
 
 /* Checks before the run that all outputs can be written, so that no folder is left incomplete. */
-static vt_status check_outputs(const cli_args *a, const cli_job *j, cli_error *e) {
+static vt_status check_outputs_writable(const cli_args *a, const cli_job *j, cli_error *e) {
   vt_port_info port;
   cli_format f;
   VT_TRY(cli_format_parse(cli_flag_value(a, "format"), &f, e));
@@ -295,14 +299,14 @@ static vt_status write_metrics(const cli_args *a, const cli_job *j, vt_program *
 
 static vt_status run_job(const cli_args *a, const cli_job *j, cli_error *e) {
   vt_program *p = NULL;
-  VT_TRY(check_outputs(a, j, e));
+  VT_TRY(check_outputs_writable(a, j, e));
   VT_TRY(cli_job_new_program(j, cli_flag_value(a, "backend"), &p, e));
   vt_status s = dump_files(a, j, p, e);
   if (s == VT_OK) s = cli_params_save(j, p, cli_flag_value(a, "save-params"), e);
   if (s == VT_OK) s = cli_job_run(j, p, e);
-  if (s == VT_OK) print_cost(p);
+  if (s == VT_OK) print_run_cost(p);
   if (s == VT_OK) s = write_metrics(a, j, p, e);
-  if (s == VT_OK) s = report(a, j, p, e);
+  if (s == VT_OK) s = report_run(a, j, p, e);
   vt_program_free(p);
   return s;
 }
@@ -311,7 +315,8 @@ vt_status verb_run(const cli_args *a, cli_error *e) {
   VT_TRY(check_flags(a, e));
   cli_job j;
   vt_status s = cli_job_open(a, &j, e);
-  if (cli_flag_value(a, "dump-passes") != NULL) { /* a cache stores only the last graph */
+  /* A program made with a cache has only the last graph, not those of all passes. */
+  if (cli_flag_value(a, "dump-passes") != NULL) {
     vt_cache_free(j.cache);
     j.cache = NULL;
   }

@@ -10,17 +10,17 @@
 
 /* ---- text of files ---- */
 
-static int is_continuation(uint8_t c) { return (c & 0xc0) == 0x80; }
+static int is_utf8_continuation(uint8_t c) { return (c & 0xc0) == 0x80; }
 
 size_t vt_archive_utf8_length(const uint8_t *s, size_t n) {
   if (n >= 1 && s[0] < 0x80) return 1;
-  if (n >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf && is_continuation(s[1])) return 2;
-  if (n >= 3 && (s[0] & 0xf0) == 0xe0 && is_continuation(s[1]) && is_continuation(s[2])) {
+  if (n >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf && is_utf8_continuation(s[1])) return 2;
+  if (n >= 3 && (s[0] & 0xf0) == 0xe0 && is_utf8_continuation(s[1]) && is_utf8_continuation(s[2])) {
     const unsigned code = (s[0] & 15u) << 12 | (s[1] & 63u) << 6 | (s[2] & 63u);
     return code >= 0x800 && (code < 0xd800 || code > 0xdfff) ? 3 : 0;
   }
-  if (n >= 4 && (s[0] & 0xf8) == 0xf0 && is_continuation(s[1]) && is_continuation(s[2]) &&
-      is_continuation(s[3])) {
+  if (n >= 4 && (s[0] & 0xf8) == 0xf0 && is_utf8_continuation(s[1]) && is_utf8_continuation(s[2]) &&
+      is_utf8_continuation(s[3])) {
     const unsigned code = (s[0] & 7u) << 18 | (s[1] & 63u) << 12 | (s[2] & 63u) << 6 | (s[3] & 63u);
     return code >= 0x10000 && code <= 0x10ffff ? 4 : 0;
   }
@@ -28,7 +28,7 @@ size_t vt_archive_utf8_length(const uint8_t *s, size_t n) {
 }
 
 /* 1 for the control characters C0, DEL and C1. */
-static int is_control(const uint8_t *s, size_t length) {
+static int is_control_character(const uint8_t *s, size_t length) {
   if (length == 1) return s[0] < 0x20 || s[0] == 0x7f;
   return length == 2 && s[0] == 0xc2 && s[1] < 0xa0;
 }
@@ -38,19 +38,20 @@ int vt_archive_name_ok(const char *name) {
   const size_t n = strlen(name);
   for (size_t i = 0; i < n;) {
     const size_t length = vt_archive_utf8_length(s + i, n - i);
-    if (length == 0 || is_control(s + i, length)) return 0;
+    if (length == 0 || is_control_character(s + i, length)) return 0;
     i += length;
   }
   return n != 0;
 }
 
 const char *vt_archive_quote(const char *s, size_t n, char out[VT_QUOTE_MAX]) {
-  enum { STEP = 4, SUFFIX = 4 }; /* most bytes that a round adds; bytes of "..." and the 0 */
+  /* STEP: most bytes that one character becomes; SUFFIX: bytes of "..." and the final 0. */
+  enum { STEP = 4, SUFFIX = 4 };
   const uint8_t *u = (const uint8_t *)s;
   size_t at = 0, i = 0;
   while (i < n && at + STEP + SUFFIX <= VT_QUOTE_MAX) {
     const size_t length = vt_archive_utf8_length(u + i, n - i);
-    if (length == 0 || is_control(u + i, length)) {
+    if (length == 0 || is_control_character(u + i, length)) {
       at += (size_t)snprintf(out + at, STEP + 1, "\\x%02x", u[i]);
       i++;
       continue;
@@ -88,8 +89,8 @@ void vt_archive_free(vt_archive *ar) {
 }
 
 /* Refuses a tensor that is larger than the available memory. A system that overcommits memory would
- * grant it and kill the process later, when a sparse or packed file is read into it. */
-static vt_status check_memory(uint64_t bytes, vt_diag *d) {
+ * grant the memory, and kill the process later, when it is filled. */
+static vt_status check_free_memory(uint64_t bytes, vt_diag *d) {
   enum { WORTH_ASKING = 64 << 20 };
   const uint64_t left = bytes < WORTH_ASKING ? 0 : vt_memory_available();
   if (left == 0 || bytes <= left) return VT_OK;
@@ -102,14 +103,14 @@ vt_status vt_archive_add(vt_archive *ar, const char *name, const vt_tensor *like
   vt_entry e = {.tensor = *like};
   uint64_t bytes;
   VT_TRY(vt_tensor_bytes(like, &e.count, &bytes, d));
-  VT_TRY(check_memory(bytes, d));
+  VT_TRY(check_free_memory(bytes, d));
   vt_entry *list = vt_arena_grow(&ar->arena, ar->entries, ar->count, &ar->cap, sizeof e);
   e.name = vt_arena_string(&ar->arena, name, strlen(name));
   if (vt_arena_status(&ar->arena) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the list of tensors");
   ar->entries = list;
   e.held = bytes != 0 ? (size_t)bytes : 1; /* an empty tensor needs an address too */
-  /* Not vt_alloc_new, which clears the memory: every byte will be written anyway. */
+  /* vt_alloc_new would clear the memory first, but every byte will be written anyway. */
   e.tensor.data = ar->a.resize(ar->a.user, NULL, 0, e.held);
   if (e.tensor.data == NULL)
     return VT_FAIL(d, VT_NOMEM, "no memory for a tensor of %llu bytes", (unsigned long long)bytes);
@@ -200,9 +201,9 @@ vt_status vt_archive_read_data(vt_stream *s, const vt_tensor *t, void *data, uin
   return t->dtype == VT_DTYPE_BOOL ? vt_archive_check_bools(data, bytes, at, d) : VT_OK;
 }
 
-/* 1 if the file begins like an IDX file: two zero bytes, a type and a rank. A safetensors file may
- * begin so too if its header is long. But its length is below 2^32, so its bytes 4 to 7 are zero,
- * and byte 8 is '{'. */
+/* 1 if the file begins like an IDX file: two zero bytes, a type and a rank. A safetensors file with
+ * a long header may begin with such bytes too, but the length of its header is below 2^32, so bytes
+ * 4 to 7 are zero, and byte 8 is '{'. */
 static int looks_like_idx(const uint8_t *p, size_t n) {
   static const uint8_t none[4];
   if (n < 4 || p[0] != 0 || p[1] != 0 || p[2] < 8 || p[2] > 14 || p[3] == 0) return 0;
@@ -218,7 +219,8 @@ static vt_status parse_by_signature(vt_archive *ar, const vt_source *src, vt_dia
     return vt_npz_parse(ar, src, d);
   if (n >= 2 && p[0] == 0x1f && p[1] == 0x8b) return vt_idx_parse(ar, src, d);
   if (looks_like_idx(p, n)) return vt_idx_parse(ar, src, d);
-  /* The reader checks the length in the first 8 bytes, because it can say what is wrong with it. */
+  /* The first 8 bytes are a length, which is not checked here: the reader of safetensors gives a
+   * better message if it is wrong. */
   if (n > 8 && p[8] == '{') return vt_safetensors_parse(ar, src, d);
   return VT_FAIL(d, VT_FORMAT, "the file format is not npy, npz, safetensors or IDX");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * archive.h - declarations shared by the readers and writers of tensor files: the list of tensors
- * that a reader fills, the rules for names, and functions that read and write tensor data. Private
- * to src/front. */
+ * that a reader fills, the rules for names, and functions that read and write tensor data. A
+ * piece is the part of the data that fits the buffer of a writer. Private to src/front. */
 #ifndef VT_ARCHIVE_H
 #define VT_ARCHIVE_H
 #include "stream.h"
@@ -12,7 +12,8 @@
 /* The formats store little-endian elements, which are copied without conversion. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensor files need a little-endian host");
 
-#define VT_ARCHIVE_FILE_LIMIT (UINT64_C(64) << 30) /* most bytes of a file, packed or unpacked */
+/* Most bytes that a file may have, also after unpacking. */
+#define VT_ARCHIVE_FILE_LIMIT (UINT64_C(64) << 30)
 
 typedef struct vt_entry {
   const char *name; /* stored in the archive's arena */
@@ -44,7 +45,8 @@ vt_status vt_archive_add(vt_archive *ar, const char *name, const vt_tensor *like
 vt_status vt_archive_check_bools(const uint8_t *p, uint64_t n, uint64_t at,
                                  vt_diag *d) VT_NODISCARD;
 
-/* Checks type, shape and data of a tensor before it is written, and returns its size. */
+/* Checks type, shape and data of a tensor before it is written; writes its size in bytes to
+ * `out_bytes`. */
 vt_status vt_archive_check_tensor(const vt_tensor *t, const char *name, uint64_t *out_bytes,
                                   vt_diag *d) VT_NODISCARD;
 /* Copies tensor data from byte `at` to `piece`, at most `room` bytes, with NaN canonical. Returns

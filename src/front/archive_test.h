@@ -14,7 +14,7 @@ typedef struct bytes {
   size_t n;
 } bytes;
 
-static inline void append(bytes *b, const void *p, size_t n) {
+static inline void append_bytes(bytes *b, const void *p, size_t n) {
   if (n > sizeof b->p - b->n) abort();
   if (n != 0) memcpy(b->p + b->n, p, n);
   b->n += n;
@@ -27,8 +27,8 @@ static inline void append_number(bytes *b, uint64_t v, size_t size) {
 /* Parses a copy of exactly `n` bytes, so that a sanitizer notices reads beyond them. Allocation
  * number `fail_at` fails; 0: none. A failure must return no archive, give a message of one line,
  * and free all memory. */
-static inline vt_status parse_exactly(const uint8_t *p, size_t n, long fail_at, vt_archive **out,
-                                      vt_fault *f, vt_diag *d) {
+static inline vt_status parse_exact_copy(const uint8_t *p, size_t n, long fail_at, vt_archive **out,
+                                         vt_fault *f, vt_diag *d) {
   uint8_t *copy = malloc(n != 0 ? n : 1);
   if (copy == NULL) abort();
   memcpy(copy, p, n);
@@ -49,22 +49,22 @@ static inline vt_status parse_exactly(const uint8_t *p, size_t n, long fail_at, 
 static inline vt_status parse_status(const uint8_t *p, size_t n, vt_diag *d) {
   vt_archive *ar;
   vt_fault f;
-  const vt_status s = parse_exactly(p, n, 0, &ar, &f, d);
+  const vt_status s = parse_exact_copy(p, n, 0, &ar, &f, d);
   vt_archive_free(ar);
   CHECK(f.live == 0);
   return s;
 }
 
 /* Checks that every proper prefix of a file is refused. */
-static inline void check_truncated(const bytes *b) {
+static inline void check_truncations_refused(const bytes *b) {
   vt_diag d;
   CHECK(parse_status(b->p, b->n, &d) == VT_OK);
   for (size_t n = 0; n < b->n; n++) CHECK(parse_status(b->p, n, &d) == VT_FORMAT);
 }
 
-/* Changes each byte to every value. Each such file may be accepted or refused, but must do no harm.
- */
-static inline void check_mutated(const bytes *b) {
+/* Changes each byte of a file to every value. Each such file may be accepted or refused, but must
+ * do no harm. */
+static inline void check_mutations_harmless(const bytes *b) {
   bytes m = *b;
   vt_diag d;
   for (size_t i = 0; i < m.n; i++) {
@@ -77,13 +77,14 @@ static inline void check_mutated(const bytes *b) {
   }
 }
 
-/* Makes every allocation fail in turn, until parsing succeeds; there must be more than `least`. */
-static inline void check_no_memory(const bytes *b, long least) {
+/* Makes every allocation fail in turn, until parsing succeeds; parsing must make at least `least`
+ * allocations. */
+static inline void check_failing_allocations(const bytes *b, long least) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
   long k = 1;
-  while (parse_exactly(b->p, b->n, k, &ar, &f, &d) == VT_NOMEM) k++;
+  while (parse_exact_copy(b->p, b->n, k, &ar, &f, &d) == VT_NOMEM) k++;
   CHECK(d.code == VT_OK && ar != NULL && k > least);
   vt_archive_free(ar);
   CHECK(f.live == 0);
@@ -119,10 +120,10 @@ static inline void write_test_file(const char *path, const bytes *b) {
  * they are read. */
 typedef struct file_changer {
   const char *path; /* the file */
-  long left;        /* number of calls up to the one that appends */
+  long left;        /* number of calls up to the call that appends */
 } file_changer;
 
-static inline void *change_file(void *user, void *p, size_t old, size_t n) {
+static inline void *resize_and_grow_file(void *user, void *p, size_t old, size_t n) {
   const vt_alloc plain = vt_alloc_default();
   file_changer *m = user;
   if (n != 0 && m->left > 0 && --m->left == 0) {
@@ -132,15 +133,15 @@ static inline void *change_file(void *user, void *p, size_t old, size_t n) {
   return plain.resize(plain.user, p, old, n);
 }
 
-/* Checks that a file is refused if it grows at any time while it is read. It is written to
- * `name`. */
-static inline void check_changing(const char *name, const bytes *b) {
+/* Checks that a file is refused if it grows at any time while it is read. The file is written to
+ * `name` in the test folder. */
+static inline void check_growing_file_refused(const char *name, const bytes *b) {
   char path[256];
   long k = 1;
   snprintf(path, sizeof path, "%s", test_path(name));
   for (;; k++) {
     file_changer m = {path, k};
-    const vt_alloc a = {.user = &m, .resize = change_file};
+    const vt_alloc a = {.user = &m, .resize = resize_and_grow_file};
     vt_archive *ar = NULL;
     vt_diag d = {.code = VT_OK};
     write_test_file(path, b);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * csv.c - reads a table of numbers as text: commas separate fields, newlines separate rows.
  *
- * The file is read twice, in pieces: the first pass finds the shape and whether all numbers are
- * integers, the second pass reads the numbers into memory of the right size. Each number is rounded
- * once, directly to the requested type, independent of the locale. The first row is a row of names
- * if none of its fields is a number; a first row with both names and numbers is refused. */
+ * The file is read twice, in pieces of 64 KiB: the first pass finds the shape and whether all
+ * numbers are integers, the second pass reads the numbers into memory of the right size. Each
+ * number is rounded once, directly to the requested type, independent of the locale. The first row
+ * is a row of names if none of its fields is a number; a first row with both names and numbers is
+ * refused. A number is whole if it is written as an integer. */
 #include <stdio.h>
 #include <string.h>
 #include "archive.h"
@@ -37,7 +38,7 @@ typedef enum terminator { COMMA, NEWLINE, END } terminator;
 
 /* ---- bytes ---- */
 
-static vt_status fail(reader *r, vt_status s, uint32_t column, const char *what) {
+static vt_status fail_at_column(reader *r, vt_status s, uint32_t column, const char *what) {
   const int first = r->d != NULL && r->d->code == VT_OK;
   (void)VT_FAIL(r->d, s, "%s", what);
   if (!first) return s;
@@ -59,13 +60,13 @@ static vt_status peek(reader *r, int *out) {
   return VT_OK;
 }
 
-static void consume(reader *r) {
+static void consume_byte(reader *r) {
   r->next++;
   r->column++;
 }
 
 /* Skips the byte order mark of UTF-8, which some programs write first. */
-static vt_status skip_mark(reader *r) {
+static vt_status skip_byte_order_mark(reader *r) {
   int c;
   VT_TRY(peek(r, &c));
   if (r->have >= 3 && memcmp(r->piece, "\xef\xbb\xbf", 3) == 0) r->next = 3;
@@ -78,14 +79,14 @@ static vt_status start_pass(reader *r, const vt_source *src, vt_diag *d) {
   r->have = r->next = r->n = 0;
   r->line = r->column = 1;
   r->d = d;
-  return skip_mark(r);
+  return skip_byte_order_mark(r);
 }
 
 /* ---- one field ---- */
 
 static vt_status append_byte(reader *r, int c) {
   if (r->n == FIELD_MAX)
-    return fail(r, VT_LIMIT, r->field_column, "the field is longer than 1024 bytes");
+    return fail_at_column(r, VT_LIMIT, r->field_column, "the field is longer than 1024 bytes");
   r->field[r->n++] = (char)c;
   return VT_OK;
 }
@@ -93,7 +94,7 @@ static vt_status append_byte(reader *r, int c) {
 static vt_status skip_blanks(reader *r, int *out) {
   VT_TRY(peek(r, out));
   while (*out == ' ' || *out == '\t') {
-    consume(r);
+    consume_byte(r);
     VT_TRY(peek(r, out));
   }
   return VT_OK;
@@ -103,12 +104,13 @@ static vt_status skip_blanks(reader *r, int *out) {
  * is an error. */
 static vt_status read_quoted(reader *r) {
   int c;
-  for (consume(r);; consume(r)) {
+  for (consume_byte(r);; consume_byte(r)) {
     VT_TRY(peek(r, &c));
     if (c == -1 || c == '\n' || c == '\r')
-      return fail(r, VT_FORMAT, r->field_column, "the quoted field does not end on its line");
+      return fail_at_column(r, VT_FORMAT, r->field_column,
+                            "the quoted field does not end on its line");
     if (c == '"') {
-      consume(r);
+      consume_byte(r);
       VT_TRY(peek(r, &c));
       if (c != '"') return VT_OK;
     }
@@ -118,10 +120,11 @@ static vt_status read_quoted(reader *r) {
 
 static vt_status read_unquoted(reader *r) {
   int c;
-  for (;; consume(r)) {
+  for (;; consume_byte(r)) {
     VT_TRY(peek(r, &c));
     if (c == -1 || c == ',' || c == '\n' || c == '\r') break;
-    if (c == '"') return fail(r, VT_FORMAT, r->column, "a quote inside a field without quotes");
+    if (c == '"')
+      return fail_at_column(r, VT_FORMAT, r->column, "a quote inside a field without quotes");
     VT_TRY(append_byte(r, c));
   }
   while (r->n > 0 && (r->field[r->n - 1] == ' ' || r->field[r->n - 1] == '\t')) r->n--;
@@ -134,13 +137,14 @@ static vt_status read_field_end(reader *r, terminator *out) {
   *out = c == ',' ? COMMA : c == -1 ? END : NEWLINE;
   if (c == -1) return VT_OK;
   if (c == '\r') {
-    consume(r);
+    consume_byte(r);
     VT_TRY(peek(r, &c));
-    if (c != '\n') return fail(r, VT_FORMAT, r->column, "a carriage return without a newline");
+    if (c != '\n')
+      return fail_at_column(r, VT_FORMAT, r->column, "a carriage return without a newline");
   }
   if (c != '\n' && c != ',')
-    return fail(r, VT_FORMAT, r->column, "text after the closing quote of a field");
-  consume(r);
+    return fail_at_column(r, VT_FORMAT, r->column, "text after the closing quote of a field");
+  consume_byte(r);
   return VT_OK;
 }
 
@@ -154,34 +158,35 @@ static vt_status read_field(reader *r, terminator *out) {
   return read_field_end(r, out);
 }
 
-static void count_line(reader *r) {
+static void start_next_line(reader *r) {
   r->line++;
   r->column = 1;
 }
 
 /* ---- numbers ---- */
 
-static int is_whole(const reader *r) {
+static int is_integer_field(const reader *r) {
   int64_t v;
   return vt_decimal_i64(r->field, r->n, &v);
 }
 
-static int is_number(const reader *r) {
+static int is_number_field(const reader *r) {
   double v;
   return vt_decimal_f64(r->field, r->n, &v);
 }
 
 static vt_status fail_not_a_number(reader *r, int whole) {
   char q[VT_QUOTE_MAX], text[VT_QUOTE_MAX + 64];
-  if (r->n == 0) return fail(r, VT_FORMAT, r->field_column, "the field is empty");
-  if (whole && is_number(r))
-    return fail(r, VT_FORMAT, r->field_column, "the number is not an integer that fits i64");
+  if (r->n == 0) return fail_at_column(r, VT_FORMAT, r->field_column, "the field is empty");
+  if (whole && is_number_field(r))
+    return fail_at_column(r, VT_FORMAT, r->field_column,
+                          "the number is not an integer that fits i64");
   vt_archive_quote(r->field, r->n < 40 ? r->n : 40, q);
   const size_t n = strlen(q);
   text[0] = '\'';
   memcpy(text + 1, q, n);
   memcpy(text + 1 + n, "' is not a number", sizeof "' is not a number");
-  return fail(r, VT_FORMAT, r->field_column, text);
+  return fail_at_column(r, VT_FORMAT, r->field_column, text);
 }
 
 static vt_status store_number(reader *r, uint32_t dtype, void *data, uint64_t i) {
@@ -200,10 +205,11 @@ static vt_status store_number(reader *r, uint32_t dtype, void *data, uint64_t i)
 
 /* ---- first pass: the shape ---- */
 
-static vt_status find_column(reader *r, table *t, uint64_t i, int *found) {
+static vt_status compare_with_requested_column(reader *r, table *t, uint64_t i, int *found) {
   const char *name = t->options->column;
   if (name == NULL || r->n != strlen(name) || memcmp(r->field, name, r->n) != 0) return VT_OK;
-  if (*found) return fail(r, VT_FORMAT, r->field_column, "a second column has the requested name");
+  if (*found)
+    return fail_at_column(r, VT_FORMAT, r->field_column, "a second column has the requested name");
   *found = 1;
   t->chosen = i;
   return VT_OK;
@@ -217,52 +223,56 @@ static vt_status fail_no_column(reader *r, const table *t) {
 }
 
 /* Column names must follow the rules for names of tensors. */
-static vt_status check_name(reader *r) {
+static vt_status check_column_name(reader *r) {
   char q[VT_QUOTE_MAX], text[VT_QUOTE_MAX + 64];
-  if (r->n == 0) return fail(r, VT_FORMAT, r->field_column, "the field is empty");
+  if (r->n == 0) return fail_at_column(r, VT_FORMAT, r->field_column, "the field is empty");
   r->field[r->n] = 0;
   if (strlen(r->field) == r->n && vt_archive_name_ok(r->field)) return VT_OK;
   snprintf(text, sizeof text, "'%s' cannot be a column's name",
            vt_archive_quote(r->field, r->n < 40 ? r->n : 40, q));
-  return fail(r, VT_FORMAT, r->field_column, text);
+  return fail_at_column(r, VT_FORMAT, r->field_column, text);
 }
 
-/* Reads the first row. It determines the number of columns and whether it is a row of names. */
-static vt_status scan_first(reader *r, table *t, int *out_end) {
+/* Reads the first row, which determines the number of columns and whether the file has column
+ * names. */
+static vt_status scan_first_row(reader *r, table *t, int *out_end) {
   uint64_t numbers = 0, n = 0;
   int found = 0;
   terminator a = COMMA;
   t->whole = 1;
   while (a == COMMA) {
     VT_TRY(read_field(r, &a));
-    if (n == COLUMNS_MAX) return fail(r, VT_LIMIT, r->field_column, "more columns than accepted");
-    VT_TRY(find_column(r, t, n++, &found));
-    if (n == 1 && a != COMMA && r->n == 0) return fail(r, VT_FORMAT, 1, "the line is empty");
-    const int one = is_number(r);
+    if (n == COLUMNS_MAX)
+      return fail_at_column(r, VT_LIMIT, r->field_column, "more columns than accepted");
+    VT_TRY(compare_with_requested_column(r, t, n++, &found));
+    if (n == 1 && a != COMMA && r->n == 0)
+      return fail_at_column(r, VT_FORMAT, 1, "the line is empty");
+    const int one = is_number_field(r);
     numbers += (uint64_t)one;
-    t->whole &= is_whole(r);
-    if (numbers == 0) VT_TRY(check_name(r));
+    t->whole &= is_integer_field(r);
+    if (numbers == 0) VT_TRY(check_column_name(r));
     if (numbers == 0 || numbers == n) continue;
     if (!one) return fail_not_a_number(r, 0);
-    return fail(r, VT_FORMAT, r->field_column, "a number in a row of names");
+    return fail_at_column(r, VT_FORMAT, r->field_column, "a number in a row of names");
   }
   t->columns = n;
   t->named = numbers == 0;
   t->rows = !t->named;
   if (t->named) t->whole = 1;
   if (t->options->column != NULL && (!t->named || !found)) return fail_no_column(r, t);
-  count_line(r);
+  start_next_line(r);
   *out_end = a == END;
   return VT_OK;
 }
 
 static vt_status fail_ragged_row(reader *r, uint64_t n, const table *t) {
-  return fail(r, VT_FORMAT, r->field_column,
-              n < t->columns ? "the row has fewer fields than the first"
-                             : "the row has more fields than the first");
+  return fail_at_column(r, VT_FORMAT, r->field_column,
+                        n < t->columns ? "the row has fewer fields than the first"
+                                       : "the row has more fields than the first");
 }
 
-/* Writes 1 to `out` at the end of the file, so that a newline after the last row starts no row. */
+/* Writes 1 to `out` if the end of the file is reached, else 0. It is called after each row, so a
+ * newline at the end of the last row does not start another row. */
 static vt_status is_at_end(reader *r, int *out) {
   int c;
   VT_TRY(peek(r, &c));
@@ -276,14 +286,15 @@ static vt_status scan_row(reader *r, table *t, int *out_end) {
   while (a == COMMA) {
     VT_TRY(read_field(r, &a));
     if (++n > t->columns) return fail_ragged_row(r, n, t);
-    if (n == 1 && a != COMMA && r->n == 0) return fail(r, VT_FORMAT, 1, "the line is empty");
-    const int whole = is_whole(r);
-    if (!whole && !is_number(r)) return fail_not_a_number(r, 0);
+    if (n == 1 && a != COMMA && r->n == 0)
+      return fail_at_column(r, VT_FORMAT, 1, "the line is empty");
+    const int whole = is_integer_field(r);
+    if (!whole && !is_number_field(r)) return fail_not_a_number(r, 0);
     t->whole &= whole;
   }
   if (n < t->columns) return fail_ragged_row(r, n, t);
   t->rows++;
-  count_line(r);
+  start_next_line(r);
   *out_end = a == END;
   return VT_OK;
 }
@@ -292,7 +303,7 @@ static vt_status scan_table(reader *r, table *t) {
   int end = 0;
   VT_TRY(is_at_end(r, &end));
   if (end) return VT_FAIL(r->d, VT_FORMAT, "the CSV file is empty");
-  VT_TRY(scan_first(r, t, &end));
+  VT_TRY(scan_first_row(r, t, &end));
   while (!end) {
     VT_TRY(is_at_end(r, &end));
     if (!end) VT_TRY(scan_row(r, t, &end));
@@ -303,7 +314,7 @@ static vt_status scan_table(reader *r, table *t) {
 /* ---- second pass: the numbers ---- */
 
 /* The failure if the second pass finds another shape than the first one. */
-static vt_status fail_changed(reader *r) {
+static vt_status fail_file_changed(reader *r) {
   return VT_FAIL(r->d, VT_IO, "the CSV file changed while it was read");
 }
 
@@ -312,18 +323,18 @@ static vt_status read_row(reader *r, const table *t, uint32_t dtype, void *data,
   for (uint64_t i = 0; i < t->columns; i++) {
     terminator a;
     VT_TRY(read_field(r, &a));
-    if ((a == COMMA) != (i + 1 < t->columns)) return fail_changed(r);
+    if ((a == COMMA) != (i + 1 < t->columns)) return fail_file_changed(r);
     if (one && i == t->chosen) VT_TRY(store_number(r, dtype, data, row));
     if (!one) VT_TRY(store_number(r, dtype, data, row * t->columns + i));
   }
-  count_line(r);
+  start_next_line(r);
   return VT_OK;
 }
 
 static vt_status skip_row(reader *r) {
   terminator a = COMMA;
   while (a == COMMA) VT_TRY(read_field(r, &a));
-  count_line(r);
+  start_next_line(r);
   return VT_OK;
 }
 
@@ -332,7 +343,7 @@ static vt_status read_numbers(reader *r, const table *t, uint32_t dtype, void *d
   for (uint64_t row = 0; row < t->rows; row++) VT_TRY(read_row(r, t, dtype, data, row));
   int end = 0;
   VT_TRY(is_at_end(r, &end));
-  return end ? VT_OK : fail_changed(r);
+  return end ? VT_OK : fail_file_changed(r);
 }
 
 /* ---- the file ---- */
@@ -372,8 +383,8 @@ static vt_status check_options(const vt_csv_options *given, vt_csv_options *out,
   return VT_OK;
 }
 
-static vt_status read_archive(const vt_source *src, const vt_csv_options *options,
-                              const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
+static vt_status read_csv_archive(const vt_source *src, const vt_csv_options *options,
+                                  const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
   vt_csv_options o = {.size = 0};
   vt_archive *ar = NULL;
   VT_TRY(check_options(options, &o, d));
@@ -390,14 +401,14 @@ static vt_status read_archive(const vt_source *src, const vt_csv_options *option
 vt_status vt_csv_parse(const void *bytes, size_t n, const vt_csv_options *options,
                        const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
   const vt_source src = vt_source_from_memory(bytes, n);
-  return read_archive(&src, options, alloc, out, d);
+  return read_csv_archive(&src, options, alloc, out, d);
 }
 
 vt_status vt_csv_read(const char *path, const vt_csv_options *options, const vt_alloc *alloc,
                       vt_archive **out, vt_diag *d) {
   vt_source src;
   VT_TRY(vt_source_open(path, VT_ARCHIVE_FILE_LIMIT, &src, d));
-  const vt_status s = read_archive(&src, options, alloc, out, d);
+  const vt_status s = read_csv_archive(&src, options, alloc, out, d);
   vt_source_close(&src);
   return s;
 }

@@ -41,13 +41,14 @@ static void check_reads(const char *text, uint32_t ask, const char *column, uint
   CHECK(f.live == 0);
 }
 
-static void test_types(void) {
+static void test_dtypes(void) {
   static const int64_t whole[4] = {1, -2, 3, INT64_MIN};
   static const double wide[4] = {1, -2, 3.5, 1e300};
   static const float single[4] = {1, -2, 16777216, 0x1.fffffep127f};
   check_reads("1,-2\n3,-9223372036854775808\n", 0, NULL, VT_DTYPE_I64, 2, 2, whole, sizeof whole);
   check_reads("1,-2\n3.5,1e300", 0, NULL, VT_DTYPE_F64, 2, 2, wide, sizeof wide);
-  /* 16777216.9999999999 is below the midpoint; 3.4028235e38 rounds to the largest float. */
+  /* 16777216.9999999999 is below the midpoint of the floats 16777216 and 16777218, so it rounds to
+   * 16777216; 3.4028235e38 rounds to the largest float. */
   check_reads("1,-2\n16777216.9999999999,3.4028235e38", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 2, 2,
               single, sizeof single);
   static const double specials[4] = {-0.0, 0x1p-1074, 0x1.8p1, 9223372036854775808.0};
@@ -62,7 +63,7 @@ static void test_one_rounding(void) {
   check_reads("1.000000059604644775390625000001", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 1, 1, want, 4);
 }
 
-static void test_forms(void) {
+static void test_spellings_of_one_table(void) {
   static const int64_t want[4] = {1, 2, 3, 4};
   static const char *const forms[] = {"1,2\r\n3,4\r\n",
                                       "1,2\n3,4",
@@ -78,7 +79,7 @@ static void test_forms(void) {
   check_reads("a,b", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 0, 2, want, 0);
 }
 
-static void test_columns(void) {
+static void test_column_option(void) {
   static const float y[2] = {2, 4};
   static const int64_t x[2] = {1, 3};
   check_reads("x,y\n1,2\n3,4\n", VT_DTYPE_F32, "y", VT_DTYPE_F32, 2, 0, y, sizeof y);
@@ -110,7 +111,8 @@ static const struct {
     {"1,\"2\"3\n", 0, NULL, VT_FORMAT, 1, 6, "text after the closing quote of a field"},
     {"1,2\"3\n", 0, NULL, VT_FORMAT, 1, 4, "a quote inside a field without quotes"},
     {"1,2\r3\n", 0, NULL, VT_FORMAT, 1, 5, "a carriage return without a newline"},
-    {"1;2\n", 0, NULL, VT_OK, 0, 0, ""}, /* not a number, so it is a row of names */
+    {"1;2\n", 0, NULL, VT_OK, 0, 0,
+     ""}, /* "1;2" is not a number, so the row is a row of column names */
     {"a,\n1,2\n", 0, NULL, VT_FORMAT, 1, 3, "the field is empty"},
     {"\"\",a\n1,2\n", 0, NULL, VT_FORMAT, 1, 1, "the field is empty"},
     {"a,\x1b[2J\n1,2\n", 0, NULL, VT_FORMAT, 1, 3, "'\\x1b[2J' cannot be a column's name"},
@@ -124,7 +126,7 @@ static const struct {
      "a CSV file is read as f32, f64 or i64, not as f16"},
 };
 
-static void test_refused(void) {
+static void test_bad_files_refused(void) {
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     vt_archive *ar;
     vt_fault f;
@@ -141,7 +143,7 @@ static void test_refused(void) {
 }
 
 /* A zero byte in a column name must be refused: alone, at the start, inside and at the end. */
-static void test_zero_in_name(void) {
+static void test_zero_in_name_refused(void) {
   static const char *const rows[] = {"\0\0\0", "\0ab", "a\0b", "ab\0"};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[] = "x,123\n1,2\n";
@@ -155,8 +157,8 @@ static void test_zero_in_name(void) {
   }
 }
 
-/* A column name as long as a field may be, and one byte longer. */
-static void test_long_name(void) {
+/* A column name as long as a field may be is accepted; a name one byte longer is refused. */
+static void test_name_length_limit(void) {
   enum { MOST = 1024 };
   char text[MOST + 4];
   for (size_t n = MOST; n <= MOST + 1; n++) {
@@ -170,8 +172,9 @@ static void test_long_name(void) {
   }
 }
 
-/* A field that never ends is refused once it is too long; a file longer than a piece is read. */
-static void test_long_field(void) {
+/* A field that never ends is refused once it is too long; a file longer than the 64 KiB that are
+ * read at a time is read. */
+static void test_long_field_and_file(void) {
   enum { N = 7 * 28571 };
   char *text = malloc(N);
   if (text == NULL) return;
@@ -180,7 +183,7 @@ static void test_long_field(void) {
   vt_fault f;
   vt_diag d;
   CHECK(parse_csv(text, N, 0, NULL, 0, &ar, &f, &d) == VT_LIMIT);
-  memset(text, '1', N); /* rows that cross the end of a piece */
+  memset(text, '1', N); /* rows of 7 bytes, some of which cross the end of a piece of 64 KiB */
   for (size_t i = 0; i < N; i++) text[i] = i % 7 == 6 ? '\n' : i % 7 == 3 ? ',' : '1';
   CHECK(parse_csv(text, N, 0, NULL, 0, &ar, &f, &d) == VT_OK);
   vt_tensor t = {.rank = 0};
@@ -193,7 +196,7 @@ static void test_long_field(void) {
 }
 
 /* Each byte changed to every value, and each prefix, is accepted or refused without harm. */
-static void test_mutated(void) {
+static void test_mutations_harmless(void) {
   const char text[] = "x,\"y\"\n1.5, -2\r\n3e2,\"4\"\n";
   char m[sizeof text];
   for (size_t n = 0; n < sizeof text; n++)
@@ -213,7 +216,7 @@ static void test_mutated(void) {
     }
 }
 
-static void test_no_memory(void) {
+static void test_failing_allocations(void) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
@@ -224,7 +227,7 @@ static void test_no_memory(void) {
   CHECK(f.live == 0);
 }
 
-static void test_file(void) {
+static void test_file_on_disk(void) {
   vt_archive *ar = NULL;
   vt_diag d = {.code = VT_OK};
   CHECK(vt_bytes_write(test_path("t.csv"), "1,2\n", 4, &d) == VT_OK);
@@ -237,19 +240,19 @@ static void test_file(void) {
 
 int main(void) {
   if (mkdtemp(test_folder) == NULL) return 77;
-  test_types();
+  test_dtypes();
   test_one_rounding();
-  test_forms();
-  test_columns();
-  test_refused();
-  test_zero_in_name();
-  test_long_name();
-  test_long_field();
-  test_mutated();
-  test_no_memory();
-  test_file();
+  test_spellings_of_one_table();
+  test_column_option();
+  test_bad_files_refused();
+  test_zero_in_name_refused();
+  test_name_length_limit();
+  test_long_field_and_file();
+  test_mutations_harmless();
+  test_failing_allocations();
+  test_file_on_disk();
   const bytes table = {.p = "a,b\n1,2\n3,4\n", .n = 12};
-  check_changing("c.csv", &table);
+  check_growing_file_refused("c.csv", &table);
   CHECK(rmdir(test_folder) == 0);
   TEST_DONE();
 }

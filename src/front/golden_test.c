@@ -62,7 +62,7 @@ static int read_text(const char *path, vt_file *f) {
 
 /* ---- results of the parser as comments ---- */
 
-static void add_commented(vt_text *out, const char *s) {
+static void add_as_comment(vt_text *out, const char *s) {
   while (*s != 0) {
     const char *end = strchr(s, '\n');
     const size_t n = end != NULL ? (size_t)(end - s) : strlen(s);
@@ -71,13 +71,13 @@ static void add_commented(vt_text *out, const char *s) {
   }
 }
 
-static void report_failure(const vt_diag *d, vt_text *out) {
+static void print_failure_as_comment(const vt_diag *d, vt_text *out) {
   vt_text_add(out, "# error: %u:%u: %s\n", d->line, d->column, d->text);
   if (d->hint[0] != 0) vt_text_add(out, "# hint: %s\n", d->hint);
 }
 
 /* Prints the graph to `out`. The printed form must parse, and print the same again. */
-static void report_graph(const char *path, vt_graph *g, vt_text *out) {
+static void print_graph_as_comment(const char *path, vt_graph *g, vt_text *out) {
   vt_text first, second;
   vt_graph *again = NULL;
   vt_diag d = {0};
@@ -92,19 +92,19 @@ static void report_graph(const char *path, vt_graph *g, vt_text *out) {
     vt_test_failed++;
   }
   vt_text_add(out, "# expect:\n");
-  add_commented(out, first.s);
+  add_as_comment(out, first.s);
   vt_graph_free(again);
   vt_text_done(&first);
   vt_text_done(&second);
 }
 
-static void report_result(const char *path, const char *text, size_t n, vt_text *out) {
+static void print_result_as_comment(const char *path, const char *text, size_t n, vt_text *out) {
   vt_graph *g = NULL;
   vt_diag d = {0};
   if (vt_parse(text, n, vt_alloc_default(), &g, &d) == VT_OK)
-    report_graph(path, g, out);
+    print_graph_as_comment(path, g, out);
   else
-    report_failure(&d, out);
+    print_failure_as_comment(&d, out);
   vt_graph_free(g);
 }
 
@@ -141,14 +141,14 @@ static void show_difference(const char *path, const char *want, const char *have
   vt_test_failed++;
 }
 
-static void run_golden(const char *path, int update) {
+static void check_golden_model(const char *path, int update) {
   vt_file f;
   vt_text said;
   if (!read_text(path, &f)) return;
   const char *text = (const char *)f.data;
   const size_t n = model_length(text, f.size);
   vt_text_init(&said, vt_alloc_default());
-  report_result(path, text, n, &said);
+  print_result_as_comment(path, text, n, &said);
   const int same = f.size - n == said.n && memcmp(text + n, said.s, said.n) == 0;
   if (!same && update) rewrite_file(path, text, n, &said);
   if (!same && !update) show_difference(path, text + n, said.s);
@@ -161,7 +161,7 @@ static void run_golden(const char *path, int update) {
 static void expect_parses(const char *path, uint32_t line, const char *text, size_t n) {
   vt_text said;
   vt_text_init(&said, vt_alloc_default());
-  report_result(path, text, n, &said);
+  print_result_as_comment(path, text, n, &said);
   if (strncmp(said.s, "# expect:", 9) != 0) {
     fprintf(stderr, "%s: the model at line %u: %s", path, line, said.s);
     vt_test_failed++;
@@ -169,7 +169,7 @@ static void expect_parses(const char *path, uint32_t line, const char *text, siz
   vt_text_done(&said);
 }
 
-static void run_example(const char *path) {
+static void expect_example_parses(const char *path) {
   vt_file f;
   if (!read_text(path, &f)) return;
   expect_parses(path, 1, (const char *)f.data, f.size);
@@ -178,7 +178,7 @@ static void run_example(const char *path) {
 
 /* Parses each block between ```vt and ``` of a page, which must be a complete model. Returns the
  * number of blocks. */
-static int run_fenced(const char *path) {
+static int expect_fenced_models_parse(const char *path) {
   vt_file f;
   int n = 0;
   uint32_t line = 1;
@@ -205,10 +205,10 @@ int main(int argc, char **argv) {
   const int update = argc > 1 && strcmp(argv[1], "--update") == 0;
   list_folder("tests/golden");
   CHECK(files.n >= 40);
-  for (int i = 0; i < files.n; i++) run_golden(files.name[i], update);
+  for (int i = 0; i < files.n; i++) check_golden_model(files.name[i], update);
   list_folder("examples");
   CHECK(files.n >= 3);
-  for (int i = 0; i < files.n; i++) run_example(files.name[i]);
-  CHECK(run_fenced("docs/text-form.md") >= 5);
+  for (int i = 0; i < files.n; i++) expect_example_parses(files.name[i]);
+  CHECK(expect_fenced_models_parse("docs/text-form.md") >= 5);
   TEST_DONE();
 }

@@ -8,7 +8,7 @@
 
 static const struct {
   uint8_t code;
-  uint32_t dtype; /* 0: a type that Volta does not have */
+  uint32_t dtype; /* VT_DTYPE_*; 0: Volta does not have this type */
 } codes[] = {
     {0x08, VT_DTYPE_U8},  {0x09, VT_DTYPE_I8},  {0x0b, 0},
     {0x0c, VT_DTYPE_I32}, {0x0d, VT_DTYPE_F32}, {0x0e, VT_DTYPE_F64},

@@ -9,7 +9,7 @@
 /* A layer call whose arguments were read. */
 typedef struct layer_call {
   vt_parser *p;
-  vt_token at;      /* the token of the layer's kind */
+  vt_token at;      /* the token with the kind of the layer, "linear" */
   const char *name; /* the name given to the layer, without scopes */
   uint32_t x;       /* the operand */
   vt_type type;     /* type of the operand */
@@ -31,7 +31,7 @@ typedef enum arg_kind {
 typedef struct layer_arg {
   const char *name;
   arg_kind kind;
-  int required;  /* 1: it must be written */
+  int required;  /* 1: the call must have this argument */
   size_t offset; /* position in the struct LAYER_args */
 } layer_arg;
 
@@ -121,7 +121,7 @@ int vt_layer_has_arg(const char *kind, const char *arg) {
 
 /* ---- reading a call ---- */
 
-static vt_status unknown_layer(vt_parser *p, const char *name) {
+static vt_status fail_unknown_layer(vt_parser *p, const char *name) {
   vt_suggestion s = {.wanted = name};
   for (size_t i = 0; i < N_LAYERS; i++) vt_suggestion_consider(&s, layers[i].name);
   const vt_status status = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "unknown layer '%s'", name);
@@ -131,7 +131,7 @@ static vt_status unknown_layer(vt_parser *p, const char *name) {
   return status;
 }
 
-static vt_status unknown_arg(vt_parser *p, const layer_info *l, const char *name) {
+static vt_status fail_unknown_arg(vt_parser *p, const layer_info *l, const char *name) {
   vt_suggestion s = {.wanted = name};
   for (uint32_t i = 0; i < l->n_args; i++) vt_suggestion_consider(&s, l->args[i].name);
   const vt_status status =
@@ -166,7 +166,7 @@ static vt_status parse_arg_value(vt_parser *p, const layer_arg *a, any_args *arg
     case ARG_COUNT:
       return parse_count(p, place);
     case ARG_FLAG:
-      return vt_parse_flag(p, place);
+      return vt_parse_bool(p, place);
     case ARG_REAL:
       return vt_parse_real(p, place);
     case ARG_INTS:
@@ -186,7 +186,7 @@ static vt_status parse_arg(vt_parser *p, const layer_info *l, any_args *args, ui
                       "expected an argument as name=value: '%s' has one operand", l->name);
   vt_parse_copy_name(&p->tok, name);
   const layer_arg *a = find_arg(l, name);
-  if (a == NULL) return unknown_arg(p, l, name);
+  if (a == NULL) return fail_unknown_arg(p, l, name);
   const uint32_t bit = (uint32_t)1 << (a - l->args);
   if ((*seen & bit) != 0)
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "the argument '%s' is given twice", name);
@@ -196,8 +196,9 @@ static vt_status parse_arg(vt_parser *p, const layer_info *l, any_args *args, ui
   return parse_arg_value(p, a, args);
 }
 
-/* Parses "x, argument=..., ...)" after the opening bracket. */
-static vt_status parse_inside(vt_parser *p, const layer_info *l, layer_call *c, any_args *args) {
+/* Parses "x, argument=..., ...)", the rest of a layer call after its opening bracket. */
+static vt_status parse_call_arguments(vt_parser *p, const layer_info *l, layer_call *c,
+                                      any_args *args) {
   char close[VT_NAME_MAX + 64];
   uint32_t seen = 0;
   vt_operand x;
@@ -227,12 +228,12 @@ vt_status vt_parse_layer(vt_parser *p, uint32_t *out) {
   vt_parse_copy_name(&p->tok, kind);
   vt_parse_copy_name(&p->next, name);
   const layer_info *l = find_layer(kind);
-  if (l == NULL) return unknown_layer(p, kind);
+  if (l == NULL) return fail_unknown_layer(p, kind);
   memcpy(&args, l->defaults, l->size);
   VT_TRY(vt_parse_advance(p));
   VT_TRY(vt_parse_advance(p));
   VT_TRY(vt_parse_expect(p, '(', "'(' after the name of the layer"));
-  VT_TRY(parse_inside(p, l, &c, &args));
+  VT_TRY(parse_call_arguments(p, l, &c, &args));
   return l->build(&c, out);
 }
 
@@ -264,17 +265,17 @@ static vt_status add_param(const layer_call *c, const char *part, uint32_t rank,
   return vt_parse_add_param(c->p, &c->at, full, &t, init, out);
 }
 
-static vt_init_spec plain_init(const char *name) {
+static vt_init_spec init_without_args(const char *name) {
   const vt_init_info *info = vt_init_find(name);
   return (vt_init_spec){info, info->attrs->defaults};
 }
 
-static vt_init_spec weight_init(const vt_init_spec *given) {
+static vt_init_spec weight_init_or_default(const vt_init_spec *given) {
   static const vt_attr_normal small = {.size = sizeof small, .std = 0.02, .stream = -1};
   return given->info != NULL ? *given : (vt_init_spec){vt_init_find("normal"), &small};
 }
 
-static vt_status last_dim(const layer_call *c, int64_t *out) {
+static vt_status operand_last_dim(const layer_call *c, int64_t *out) {
   if (c->type.rank == 0)
     return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "the layer '%s' needs an operand with an axis",
                       c->name);
@@ -286,13 +287,13 @@ static vt_status last_dim(const layer_call *c, int64_t *out) {
 typedef struct projection {
   const char *part;         /* prefix of the two parameters' names: "" or ".q" */
   int64_t in, out;          /* widths of x and of the result */
-  int64_t bias;             /* 1: there is a bias */
+  int64_t bias;             /* 1: the projection has a bias */
   const vt_init_spec *init; /* initialiser of the weight */
 } projection;
 static vt_status add_projection(const layer_call *c, const projection *j, uint32_t x,
                                 uint32_t *out) {
   char weight[32], bias[32];
-  const vt_init_spec normal = weight_init(j->init), zeros = plain_init("zeros");
+  const vt_init_spec normal = weight_init_or_default(j->init), zeros = init_without_args("zeros");
   const int64_t shape[2] = {j->in, j->out};
   uint32_t in[3] = {x};
   snprintf(weight, sizeof weight, "%s.weight", j->part);
@@ -305,13 +306,13 @@ static vt_status add_projection(const layer_call *c, const projection *j, uint32
 static vt_status build_linear(const layer_call *c, uint32_t *out) {
   const linear_args *a = c->args;
   projection j = {.part = "", .out = a->out, .bias = a->bias, .init = &a->init};
-  VT_TRY(last_dim(c, &j.in));
+  VT_TRY(operand_last_dim(c, &j.in));
   return add_projection(c, &j, c->x, out);
 }
 
 static vt_status build_embedding(const layer_call *c, uint32_t *out) {
   const embedding_args *a = c->args;
-  const vt_init_spec init = weight_init(&a->init);
+  const vt_init_spec init = weight_init_or_default(&a->init);
   const int64_t shape[2] = {a->rows, a->width};
   uint32_t in[2] = {0, c->x};
   VT_TRY(add_param(c, ".weight", 2, shape, &init, &in[0]));
@@ -320,11 +321,11 @@ static vt_status build_embedding(const layer_call *c, uint32_t *out) {
 
 static vt_status build_norm(const layer_call *c, uint32_t op, double eps, int shifted,
                             uint32_t *out) {
-  const vt_init_spec ones = plain_init("ones"), zeros = plain_init("zeros");
+  const vt_init_spec ones = init_without_args("ones"), zeros = init_without_args("zeros");
   vt_attr_norm attrs = {.size = sizeof attrs, .eps = eps};
   uint32_t in[3] = {c->x};
   int64_t n = 0;
-  VT_TRY(last_dim(c, &n));
+  VT_TRY(operand_last_dim(c, &n));
   VT_TRY(add_param(c, ".gamma", 1, &n, &ones, &in[1]));
   if (shifted) VT_TRY(add_param(c, ".beta", 1, &n, &zeros, &in[2]));
   return add_node(c, op, in, shifted ? 3 : 2, &attrs, out);
@@ -376,8 +377,8 @@ static vt_status conv_weight_shape(const layer_call *c, const conv_args *a, int6
 
 static vt_status build_conv(const layer_call *c, uint32_t *out) {
   const conv_args *a = c->args;
-  const vt_init_spec init = a->init.info != NULL ? a->init : plain_init("he_normal");
-  const vt_init_spec zeros = plain_init("zeros");
+  const vt_init_spec init = a->init.info != NULL ? a->init : init_without_args("he_normal");
+  const vt_init_spec zeros = init_without_args("zeros");
   vt_attr_conv attrs = {.size = sizeof attrs, .groups = a->groups, .order = VT_ORDER_FMA256};
   int64_t shape[VT_MAX_RANK];
   uint32_t in[3] = {c->x};
@@ -393,7 +394,7 @@ static vt_status build_conv(const layer_call *c, uint32_t *out) {
 /* Batch normalisation for inference: the statistics are parameters. */
 static vt_status build_batch_norm(const layer_call *c, uint32_t *out) {
   static const char *const part[4] = {".gamma", ".beta", ".mean", ".var"};
-  const vt_init_spec ones = plain_init("ones"), zeros = plain_init("zeros");
+  const vt_init_spec ones = init_without_args("ones"), zeros = init_without_args("zeros");
   const vt_attr_norm attrs = {.size = sizeof attrs, .eps = ((const batch_norm_args *)c->args)->eps};
   uint32_t in[5] = {c->x};
   char type[VT_TYPE_TEXT];
@@ -509,16 +510,16 @@ static vt_status build_attention(const layer_call *c, uint32_t *out) {
 
 typedef struct cell {
   uint32_t op;
-  int64_t gates, hidden, bias; /* number of gates; width of the state; 1: there are biases */
+  int64_t gates, hidden, bias; /* number of gates; width of the state; 1: the cell has biases */
   const vt_init_spec *init;    /* initialiser of the weights */
   const void *attrs;           /* attributes of the op */
 } cell;
 
-static vt_status build_cell(const layer_call *c, const cell *k, uint32_t *out) {
-  const vt_init_spec init = weight_init(k->init), zeros = plain_init("zeros");
+static vt_status build_recurrent_cell(const layer_call *c, const cell *k, uint32_t *out) {
+  const vt_init_spec init = weight_init_or_default(k->init), zeros = init_without_args("zeros");
   uint32_t in[5] = {c->x};
   int64_t width = 0;
-  VT_TRY(last_dim(c, &width));
+  VT_TRY(operand_last_dim(c, &width));
   if (k->hidden > VT_DIM_MAX / k->gates)
     return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "hidden=%lld is too wide", (long long)k->hidden);
   const int64_t wide = k->gates * k->hidden;
@@ -541,19 +542,19 @@ static vt_status build_rnn(const layer_call *c, uint32_t *out) {
   const vt_attr_rnn attrs = {
       .size = sizeof attrs, .direction = direction_word(a->reverse), .activation = VT_WORD_tanh};
   const cell k = {VT_OP_rnn, 1, a->hidden, a->bias, &a->init, &attrs};
-  return build_cell(c, &k, out);
+  return build_recurrent_cell(c, &k, out);
 }
 
 static vt_status build_lstm(const layer_call *c, uint32_t *out) {
   const lstm_args *a = c->args;
   const vt_attr_lstm attrs = {.size = sizeof attrs, .direction = direction_word(a->reverse)};
   const cell k = {VT_OP_lstm, 4, a->hidden, a->bias, &a->init, &attrs};
-  return build_cell(c, &k, out);
+  return build_recurrent_cell(c, &k, out);
 }
 
 static vt_status build_gru(const layer_call *c, uint32_t *out) {
   const gru_args *a = c->args;
   const vt_attr_gru attrs = {.size = sizeof attrs, .direction = direction_word(a->reverse)};
   const cell k = {VT_OP_gru, 3, a->hidden, a->bias, &a->init, &attrs};
-  return build_cell(c, &k, out);
+  return build_recurrent_cell(c, &k, out);
 }

@@ -18,7 +18,7 @@ static int is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
 static int is_alpha(unsigned char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-static int is_word(unsigned char c) { return is_alpha(c) || is_digit(c); }
+static int is_name_char(unsigned char c) { return is_alpha(c) || is_digit(c); }
 static int is_hex(unsigned char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
@@ -31,7 +31,7 @@ static vt_token token_at(const vt_lexer *l, uint32_t kind, size_t n) {
                     .s = l->text + l->at};
 }
 
-static vt_status fail_at_position(const vt_lexer *l, vt_status s, vt_diag *d) {
+static vt_status set_fail_position(const vt_lexer *l, vt_status s, vt_diag *d) {
   if (d != NULL && d->line == 0) {
     d->line = l->line;
     d->column = (uint32_t)(l->at - l->line_start + 1);
@@ -67,7 +67,7 @@ static vt_status skip_comment(vt_lexer *l, vt_diag *d) {
   const char *end = memchr(s, '\n', l->n - l->at);
   const size_t n = end != NULL ? (size_t)(end - s) : l->n - l->at;
   if (!vt_utf8_valid(s, n))
-    return fail_at_position(l, VT_FAIL(d, VT_SYNTAX, "this comment is not UTF-8"), d);
+    return set_fail_position(l, VT_FAIL(d, VT_SYNTAX, "this comment is not UTF-8"), d);
   l->at += n;
   return VT_OK;
 }
@@ -101,14 +101,14 @@ static vt_status skip_blank(vt_lexer *l, vt_diag *d) {
  * name. */
 static size_t name_length(const vt_lexer *l) {
   size_t n = 1;
-  while (is_word(peek(l, n)) || (peek(l, n) == '.' && is_word(peek(l, n + 1)))) n++;
+  while (is_name_char(peek(l, n)) || (peek(l, n) == '.' && is_name_char(peek(l, n + 1)))) n++;
   return n;
 }
 
 static vt_status lex_name(vt_lexer *l, vt_token *out, vt_diag *d) {
   *out = token_at(l, VT_TOKEN_NAME, name_length(l));
   if (out->n > VT_NAME_MAX)
-    return fail_at_position(
+    return set_fail_position(
         l, VT_FAIL(d, VT_LIMIT, "a name of %u bytes; at most %d are accepted", out->n, VT_NAME_MAX),
         d);
   if (vt_token_is(out, "inf") || vt_token_is(out, "nan")) out->kind = VT_TOKEN_REAL;
@@ -120,7 +120,8 @@ static size_t skip_digits(const vt_lexer *l, size_t n, int (*is)(unsigned char))
   return n;
 }
 
-/* The end of an exponent that starts at `n`; `n` itself if no exponent starts there. */
+/* The end of the exponent that starts `n` bytes after the current position; `n` itself if none
+ * starts at that byte. */
 static size_t exponent_end(const vt_lexer *l, size_t n, char letter) {
   const size_t sign = peek(l, n + 1) == '+' || peek(l, n + 1) == '-';
   const int is_exponent = (peek(l, n) | 0x20) == letter && is_digit(peek(l, n + 1 + sign));
@@ -144,9 +145,9 @@ static vt_status lex_number(vt_lexer *l, vt_token *out, vt_diag *d) {
   const size_t n = hex ? hex_length(l) : number_length(l);
   const int whole = !hex && n == skip_digits(l, 0, is_digit);
   *out = token_at(l, whole ? VT_TOKEN_INT : VT_TOKEN_REAL, n);
-  if (is_word(peek(l, n)) || (peek(l, n) == '.' && peek(l, n + 1) != '.')) {
+  if (is_name_char(peek(l, n)) || (peek(l, n) == '.' && peek(l, n + 1) != '.')) {
     const int shown = (int)(n < 40 ? n + 1 : 40);
-    return fail_at_position(l, VT_FAIL(d, VT_SYNTAX, "malformed number '%.*s'", shown, out->s), d);
+    return set_fail_position(l, VT_FAIL(d, VT_SYNTAX, "malformed number '%.*s'", shown, out->s), d);
   }
   return VT_OK;
 }
@@ -158,11 +159,12 @@ static vt_status lex_quoted(vt_lexer *l, vt_token *out, vt_diag *d) {
   *out = token_at(l, VT_TOKEN_QUOTED, n + 1);
   if (peek(l, n) == '"') return VT_OK;
   if (l->at + n < l->n && peek(l, n) != '\n' && peek(l, n) != '\r')
-    return fail_at_position(l, VT_FAIL(d, VT_SYNTAX, "byte 0x%02x inside quotes", peek(l, n)), d);
-  return fail_at_position(l, VT_FAIL(d, VT_SYNTAX, "this quote is not closed on its line"), d);
+    return set_fail_position(l, VT_FAIL(d, VT_SYNTAX, "byte 0x%02x inside quotes", peek(l, n)), d);
+  return set_fail_position(l, VT_FAIL(d, VT_SYNTAX, "this quote is not closed on its line"), d);
 }
 
-/* Kind of the operator or bracket at the current position, two characters before one; 0: none. */
+/* Kind of the operator or bracket at the current position, and its length in `n`; 0: none.
+ * Operators of two characters are tried before those of one. */
 static uint32_t operator_kind(const vt_lexer *l, size_t *n) {
   static const struct {
     char text[3];
@@ -189,7 +191,7 @@ static vt_status fail_bad_byte(const vt_lexer *l, vt_diag *d) {
     s = VT_FAIL(d, VT_SYNTAX, "control character 0x%02x", c);
   else
     s = VT_FAIL(d, VT_SYNTAX, "unexpected character '%c'", c);
-  return fail_at_position(l, s, d);
+  return set_fail_position(l, s, d);
 }
 
 static vt_status lex_operator(vt_lexer *l, vt_token *out, vt_diag *d) {

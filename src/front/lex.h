@@ -34,7 +34,7 @@ typedef struct vt_lexer {
   const char *text;
   size_t n, at, line_start; /* length of the text, position, start of the current line */
   uint32_t line;            /* number of the current line, from 1 */
-  uint32_t open;            /* open ( and [; a newline inside them is a blank */
+  uint32_t open;            /* number of open ( and [; a newline inside them is a blank */
 } vt_lexer;
 
 /* The text must outlive the lexer and its tokens; it has at most UINT32_MAX bytes. */

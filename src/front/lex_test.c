@@ -38,7 +38,7 @@ static void expect_tokens(const char *text, const char *tokens) {
   vt_test_failed++;
 }
 
-static void test_names(void) {
+static void test_name_tokens(void) {
   expect_tokens("", "E");
   expect_tokens("a _b C9", "N:a N:_b N:C9 E");
   expect_tokens("h.0.attn.weight", "N:h.0.attn.weight E");
@@ -47,7 +47,7 @@ static void test_names(void) {
   expect_tokens("infinity nano inf nan true", "N:infinity N:nano R:inf R:nan N:true E");
 }
 
-static void test_quotes(void) {
+static void test_quoted_tokens(void) {
   expect_tokens("\"ij,jk -> i...k\"=\"\"", "Q:\"ij,jk -> i...k\" M:= Q:\"\" E");
   expect_tokens("a \"b", "!1:3 this quote is not closed on its line");
   expect_tokens("\"b\n\"", "!1:1 this quote is not closed on its line");
@@ -56,7 +56,7 @@ static void test_quotes(void) {
   expect_tokens("\"\xc3\xa9\"", "!1:1 byte 0xc3 inside quotes");
 }
 
-static void test_numbers(void) {
+static void test_number_tokens(void) {
   expect_tokens("0..95", "I:0 M:.. I:95 E");
   expect_tokens("0..V-1", "I:0 M:.. N:V M:- I:1 E");
   expect_tokens("0.5..1", "R:0.5 M:.. I:1 E");
@@ -70,14 +70,14 @@ static void test_numbers(void) {
   expect_tokens("-1", "M:- I:1 E");
 }
 
-static void test_operators(void) {
+static void test_operator_tokens(void) {
   expect_tokens("()[]{},:=+-*/<>", "M:( M:) M:[ M:] M:{ M:} M:, M:: M:= M:+ M:- M:* M:/ M:< M:> E");
   expect_tokens("== != <= >= ..", "M:== M:!= M:<= M:>= M:.. E");
   expect_tokens("===", "M:== M:= E");
   expect_tokens("a=b", "N:a M:= N:b E");
 }
 
-static void test_lines(void) {
+static void test_line_tokens(void) {
   expect_tokens("a\nb\r\nc", "N:a L N:b L N:c E");
   expect_tokens("a # words\nb", "N:a L N:b E");
   expect_tokens("# only", "E");
@@ -88,7 +88,7 @@ static void test_lines(void) {
   expect_tokens("a\tb", "N:a N:b E");
 }
 
-static void test_bytes(void) {
+static void test_bad_bytes_refused(void) {
   expect_tokens("a $", "!1:3 unexpected character '$'");
   expect_tokens("a !b", "!1:3 unexpected character '!'");
   expect_tokens("x\n  \x01", "!2:3 control character 0x01");
@@ -102,8 +102,9 @@ static void test_bytes(void) {
   CHECK(strcmp(list_tokens(zero_in_comment, sizeof zero_in_comment), "L N:b E") == 0);
 }
 
-/* The first and last character of each length in RFC 3629, and malformed sequences next to them. */
-static void test_utf8(void) {
+/* The first and the last UTF-8 character of each length are valid; malformed sequences next to them
+ * are not. */
+static void test_utf8_validity(void) {
   static const char *const good[] = {"\x7f",         "\xc2\x80",         "\xdf\xbf",
                                      "\xe0\xa0\x80", "\xed\x9f\xbf",     "\xee\x80\x80",
                                      "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
@@ -124,7 +125,7 @@ static void test_utf8(void) {
     CHECK(!vt_utf8_valid(bad[i], strlen(bad[i])));
 }
 
-static void test_positions(void) {
+static void test_token_positions(void) {
   const char *text = "ab (\n  cd\n) == \nx";
   static const uint32_t want[][2] = {{1, 1}, {1, 4}, {2, 3}, {3, 1},
                                      {3, 3}, {3, 6}, {4, 1}, {4, 2}};
@@ -136,10 +137,11 @@ static void test_positions(void) {
     CHECK(t.line == want[i][0] && t.column == want[i][1]);
   }
   CHECK(t.kind == VT_TOKEN_END);
-  CHECK(vt_lex_next(&l, &t, NULL) == VT_OK && t.kind == VT_TOKEN_END); /* the end repeats */
+  /* After the end every token is VT_TOKEN_END. */
+  CHECK(vt_lex_next(&l, &t, NULL) == VT_OK && t.kind == VT_TOKEN_END);
 }
 
-static void test_name_limit(void) {
+static void test_name_length_limit(void) {
   char text[VT_NAME_MAX + 2], words[VT_TOKEN_TEXT];
   vt_lexer l;
   vt_token t;
@@ -147,13 +149,14 @@ static void test_name_limit(void) {
   memset(text, 'n', sizeof text);
   vt_lex_init(&l, text, VT_NAME_MAX);
   CHECK(vt_lex_next(&l, &t, &d) == VT_OK && t.n == VT_NAME_MAX);
-  CHECK(strlen(vt_token_text(&t, words)) == 45); /* 40 letters, two quotes, three dots */
+  /* 40 letters of the name, two quotes and three dots. */
+  CHECK(strlen(vt_token_text(&t, words)) == 45);
   vt_lex_init(&l, text, VT_NAME_MAX + 1);
   CHECK(vt_lex_next(&l, &t, &d) == VT_LIMIT && d.line == 1 && d.column == 1);
 }
 
 /* Assigning a saved copy of a lexer goes back to its position. */
-static void test_copy(void) {
+static void test_copy_restores_position(void) {
   vt_lexer l, saved;
   vt_token t;
   vt_lex_init(&l, "a\nb", 3);
@@ -165,15 +168,15 @@ static void test_copy(void) {
 }
 
 int main(void) {
-  test_names();
-  test_numbers();
-  test_quotes();
-  test_operators();
-  test_lines();
-  test_bytes();
-  test_utf8();
-  test_positions();
-  test_name_limit();
-  test_copy();
+  test_name_tokens();
+  test_number_tokens();
+  test_quoted_tokens();
+  test_operator_tokens();
+  test_line_tokens();
+  test_bad_bytes_refused();
+  test_utf8_validity();
+  test_token_positions();
+  test_name_length_limit();
+  test_copy_restores_position();
   TEST_DONE();
 }

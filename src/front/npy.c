@@ -34,7 +34,7 @@ typedef struct cursor {
 typedef struct header {
   vt_tensor type;                         /* type and shape, without data */
   int seen_descr, seen_order, seen_shape; /* number of times that each key was read */
-  int big, fortran;                       /* 1: elements are big-endian; 1: in column-major order */
+  int big, fortran; /* 1: elements are big-endian; 1: elements are in column-major order */
 } header;
 
 static void skip_space(cursor *c) {
@@ -57,7 +57,8 @@ static vt_status read_char(cursor *c, char ch, const char *what) {
   return VT_OK;
 }
 
-/* Reads a string in single or double quotes. A backslash is refused: NumPy writes none here. */
+/* Reads a string in single or double quotes. A backslash is refused, because NumPy writes none in a
+ * header. */
 static vt_status read_string(cursor *c, const char **out, size_t *out_n) {
   const int quote = peek(c);
   if (quote != '\'' && quote != '"') return fail_expected(c, "a string");
@@ -76,7 +77,7 @@ static int text_equals(const char *s, size_t n, const char *word) {
   return n == strlen(word) && memcmp(s, word, n) == 0;
 }
 
-static vt_status fail_unsupported(const cursor *c, size_t at, const char *s, size_t n) {
+static vt_status fail_unsupported_type(const cursor *c, size_t at, const char *s, size_t n) {
   char q[VT_QUOTE_MAX];
   return VT_FAIL(c->d, VT_UNSUPPORTED, "the npy type '%s' at byte %zu is not supported",
                  vt_archive_quote(s, n, q), at);
@@ -89,14 +90,14 @@ static vt_status read_descr(cursor *c, header *h) {
   const char *s;
   size_t n;
   if (peek(c) == '[' || peek(c) == '(') /* a structured type */
-    return fail_unsupported(c, at, (const char *)c->p + at, c->end - at);
+    return fail_unsupported_type(c, at, (const char *)c->p + at, c->end - at);
   VT_TRY(read_string(c, &s, &n));
   uint32_t dtype = 0;
   for (size_t i = 0; i < CODES; i++)
     if (n == 3 && memcmp(s + 1, codes[i].code, 2) == 0) dtype = codes[i].dtype;
   const int wide = vt_dtype_bytes(dtype) > 1;
   if (dtype == 0 || strchr(wide ? "<>=" : "<>=|", s[0]) == NULL || s[0] == '\0')
-    return fail_unsupported(c, at, s, n);
+    return fail_unsupported_type(c, at, s, n);
   h->type.dtype = dtype;
   h->big = wide && s[0] == '>';
   return VT_OK;
@@ -144,12 +145,12 @@ static vt_status read_shape(cursor *c, header *h) {
   return VT_OK;
 }
 
-static vt_status check_once(const cursor *c, size_t at, int *seen) {
+static vt_status check_key_once(const cursor *c, size_t at, int *seen) {
   if ((*seen)++ == 0) return VT_OK;
   return VT_FAIL(c->d, VT_FORMAT, "the npy header has the same key twice, at byte %zu", at);
 }
 
-static vt_status read_item(cursor *c, header *h) {
+static vt_status read_key_and_value(cursor *c, header *h) {
   const size_t at = c->at;
   char q[VT_QUOTE_MAX];
   const char *key;
@@ -157,15 +158,15 @@ static vt_status read_item(cursor *c, header *h) {
   VT_TRY(read_string(c, &key, &n));
   VT_TRY(read_char(c, ':', "':'"));
   if (text_equals(key, n, "descr")) {
-    VT_TRY(check_once(c, at, &h->seen_descr));
+    VT_TRY(check_key_once(c, at, &h->seen_descr));
     return read_descr(c, h);
   }
   if (text_equals(key, n, "fortran_order")) {
-    VT_TRY(check_once(c, at, &h->seen_order));
+    VT_TRY(check_key_once(c, at, &h->seen_order));
     return read_bool(c, &h->fortran);
   }
   if (text_equals(key, n, "shape")) {
-    VT_TRY(check_once(c, at, &h->seen_shape));
+    VT_TRY(check_key_once(c, at, &h->seen_shape));
     return read_shape(c, h);
   }
   return VT_FAIL(c->d, VT_FORMAT, "the npy header has an unknown key '%s' at byte %zu",
@@ -177,7 +178,7 @@ static vt_status parse_header(cursor *c, header *h) {
   int comma = 1;
   while (peek(c) != '}') {
     if (!comma) return fail_expected(c, "',' or '}'");
-    VT_TRY(read_item(c, h));
+    VT_TRY(read_key_and_value(c, h));
     skip_space(c);
     comma = peek(c) == ',';
     c->at += (size_t)comma;
@@ -197,20 +198,20 @@ static vt_status parse_header(cursor *c, header *h) {
 
 /* ---- the elements ---- */
 
-static void copy_swapped(uint8_t *to, const uint8_t *from, size_t size) {
+static void copy_byte_swapped(uint8_t *to, const uint8_t *from, size_t size) {
   for (size_t i = 0; i < size; i++) to[i] = from[size - 1 - i];
 }
 
 static void copy_element(uint8_t *to, const uint8_t *from, size_t size, int big) {
   if (big)
-    copy_swapped(to, from, size);
+    copy_byte_swapped(to, from, size);
   else
     memcpy(to, from, size);
 }
 
 /* Copies column-major elements in row-major order. It steps through the row-major indices and
  * computes for each the offset in the file, where the first index varies fastest. */
-static void copy_fortran(uint8_t *to, const uint8_t *from, const header *h, uint64_t count) {
+static void copy_column_major(uint8_t *to, const uint8_t *from, const header *h, uint64_t count) {
   const vt_tensor *t = &h->type;
   const size_t size = (size_t)vt_dtype_bytes(t->dtype);
   int64_t index[VT_MAX_RANK] = {0};
@@ -233,9 +234,9 @@ static void copy_fortran(uint8_t *to, const uint8_t *from, const header *h, uint
 static void copy_data(uint8_t *to, const uint8_t *from, const header *h, uint64_t count) {
   const size_t size = (size_t)vt_dtype_bytes(h->type.dtype);
   if (h->fortran) {
-    copy_fortran(to, from, h, count);
+    copy_column_major(to, from, h, count);
   } else {
-    for (uint64_t i = 0; i < count; i++) copy_swapped(to + i * size, from + i * size, size);
+    for (uint64_t i = 0; i < count; i++) copy_byte_swapped(to + i * size, from + i * size, size);
   }
 }
 
@@ -245,8 +246,8 @@ enum { HEADER_LIMIT = 1024 * 1024 };
 
 /* Finds the begin and the end of the header from the first `have` bytes of the file, which has `n`
  * bytes. */
-static vt_status header_range(const uint8_t *p, size_t have, uint64_t n, size_t *out_begin,
-                              size_t *out_end, vt_diag *d) {
+static vt_status find_header_range(const uint8_t *p, size_t have, uint64_t n, size_t *out_begin,
+                                   size_t *out_end, vt_diag *d) {
   if (have < 10)
     return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, inside its head", have);
   if (memcmp(p, "\x93NUMPY", 6) != 0) return VT_FAIL(d, VT_FORMAT, "this is not a npy file");
@@ -296,7 +297,7 @@ static vt_status read_header(vt_archive *ar, vt_stream *s, uint64_t n, header *h
   more = have == 10 && head[6] > 1 ? (n < 12 ? (size_t)n : 12) - have : 0;
   VT_TRY(vt_stream_read(s, head + have, more, d));
   have += more;
-  VT_TRY(header_range(head, have, n, &c.at, &c.end, d));
+  VT_TRY(find_header_range(head, have, n, &c.at, &c.end, d));
   uint8_t *text = vt_arena_array(&ar->arena, c.end, 1);
   if (text == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the header of a npy file");
   VT_TRY(vt_stream_read(s, text + c.at, c.end - c.at, d));

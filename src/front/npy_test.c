@@ -6,11 +6,11 @@
 /* Builds an npy file from its parts. The header is used as given, without padding. */
 static bytes make_npy(int major, const char *header, const void *data, size_t n) {
   bytes b = {.n = 0};
-  append(&b, "\x93NUMPY", 6);
+  append_bytes(&b, "\x93NUMPY", 6);
   append_number(&b, (uint64_t)major, 2);
   append_number(&b, strlen(header), major == 1 ? 2 : 4);
-  append(&b, header, strlen(header));
-  append(&b, data, n);
+  append_bytes(&b, header, strlen(header));
+  append_bytes(&b, data, n);
   return b;
 }
 
@@ -102,7 +102,7 @@ static const known_npy files[] = {
 };
 enum { FILES = sizeof files / sizeof files[0] };
 
-static bytes known_file(const known_npy *k) {
+static bytes make_known_file(const known_npy *k) {
   char header[256];
   snprintf(header, sizeof header, "%s%*s\n", k->dict, k->spaces, "");
   return make_npy(1, header, k->data, k->bytes);
@@ -111,14 +111,14 @@ static bytes known_file(const known_npy *k) {
 static void test_known_files(void) {
   for (size_t i = 0; i < FILES; i++) {
     const known_npy *k = &files[i];
-    const bytes b = known_file(k);
+    const bytes b = make_known_file(k);
     CHECK((b.n - k->bytes) % 64 == 0);
     vt_archive *ar;
     vt_fault f;
     vt_diag d;
     vt_tensor t;
     const char *name;
-    CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
+    CHECK(parse_exact_copy(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
     if (ar == NULL) continue;
     CHECK(strcmp(vt_archive_format(ar), "npy") == 0 && vt_archive_count(ar) == 1);
     CHECK(vt_archive_tensor(ar, 0, &name, &t) == VT_OK && strcmp(name, "") == 0);
@@ -157,7 +157,7 @@ static void test_read_from_disk(void) {
 
 /* ---- other spellings of the same header ---- */
 
-static void test_other_spellings(void) {
+static void test_other_header_spellings(void) {
   static const char *const same_meaning[] = {
       "{'descr':'<f4','fortran_order':False,'shape':(2,1)}",
       "  {  \"shape\" : ( 2 ,\t1 , ) , 'fortran_order' : False ,\n 'descr' : '=f4' , } \n",
@@ -172,7 +172,7 @@ static void test_other_spellings(void) {
       vt_fault f;
       vt_diag d;
       vt_tensor t;
-      CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
+      CHECK(parse_exact_copy(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
       if (ar == NULL) continue;
       CHECK(vt_archive_find(ar, "", &t, &d) == VT_OK);
       CHECK(t.dtype == VT_DTYPE_F32 && t.rank == 2 && t.dim[0] == 2 && t.dim[1] == 1);
@@ -181,12 +181,12 @@ static void test_other_spellings(void) {
     }
 }
 
-static void check_data(const bytes *b, const void *want, size_t n) {
+static void check_reads_as(const bytes *b, const void *want, size_t n) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
   vt_tensor t;
-  CHECK(parse_exactly(b->p, b->n, 0, &ar, &f, &d) == VT_OK);
+  CHECK(parse_exact_copy(b->p, b->n, 0, &ar, &f, &d) == VT_OK);
   if (ar == NULL) return;
   CHECK(vt_archive_find(ar, "", &t, &d) == VT_OK && memcmp(t.data, want, n) == 0);
   vt_archive_free(ar);
@@ -198,16 +198,16 @@ static void test_fortran_and_big_endian(void) {
   const int32_t want[6] = {0, 1, 2, 3, 4, 5};
   const bytes b =
       make_npy(1, "{'descr': '>i4', 'fortran_order': True, 'shape': (2, 3), }", data, 24);
-  check_data(&b, want, sizeof want);
+  check_reads_as(&b, want, sizeof want);
   const bytes c =
       make_npy(1, "{'descr': '>f2', 'fortran_order': False, 'shape': (2,), }", "\x3c\0\xc0\1", 4);
-  check_data(&c, "\0\x3c\1\xc0", 4);
+  check_reads_as(&c, "\0\x3c\1\xc0", 4);
   const bytes e = make_npy(1, "{'descr': '>f8', 'fortran_order': True, 'shape': (), }",
                            "\x3f\xf0\0\0\0\0\0\1", 8);
-  check_data(&e, "\1\0\0\0\0\0\xf0\x3f", 8);
+  check_reads_as(&e, "\1\0\0\0\0\0\xf0\x3f", 8);
   const bytes z =
       make_npy(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (3, 0, 2), }", "", 0);
-  check_data(&z, "", 0);
+  check_reads_as(&z, "", 0);
   /* Three axes: element (i, j, k) of (2, 3, 4) is at position i + 2j + 6k in the file. */
   uint8_t file[24], row_major[24];
   for (int i = 0; i < 2; i++)
@@ -218,7 +218,7 @@ static void test_fortran_and_big_endian(void) {
       }
   const bytes g =
       make_npy(2, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 4), }", file, 24);
-  check_data(&g, row_major, 24);
+  check_reads_as(&g, row_major, 24);
 }
 
 static void test_nan_is_canonical(void) {
@@ -226,7 +226,7 @@ static void test_nan_is_canonical(void) {
   const uint32_t kept[4] = {0xffc00001u, 0x7f800001u, 0x80000000u, 0x7f800000u};
   const uint32_t want[4] = {0x7fc00000u, 0x7fc00000u, 0x80000000u, 0x7f800000u};
   const bytes b = make_npy(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", x, 16);
-  check_data(&b, want, sizeof want);
+  check_reads_as(&b, want, sizeof want);
   const vt_tensor t = make_tensor(VT_DTYPE_F32, 1, (const int64_t[]){4}, x);
   CHECK(vt_npy_write(test_path("n.npy"), &t, NULL) == VT_OK);
   const bytes w = read_test_file(test_path("n.npy"));
@@ -289,7 +289,7 @@ static const struct {
     {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", 4, VT_UNSUPPORTED},
 };
 
-static void test_refused(void) {
+static void test_bad_files_refused(void) {
   static const uint8_t data[16];
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     for (int major = 1; major <= 3; major++) {
@@ -301,49 +301,51 @@ static void test_refused(void) {
     }
 }
 
-static void check_message(const bytes *b, vt_status s, const char *text) {
+static void check_refusal_message(const bytes *b, vt_status s, const char *text) {
   vt_diag d;
   CHECK(parse_status(b->p, b->n, &d) == s);
   CHECK(strcmp(d.text, text) == 0);
   if (strcmp(d.text, text) != 0) fprintf(stderr, "  %s\n", d.text);
 }
 
-static void test_messages(void) {
+static void test_refusal_messages(void) {
   static const char ok[] =
       "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }"; /* 57 bytes */
   bytes b = make_npy(1, ok, "\1\2", 2);
-  check_message(&b, VT_FORMAT, "byte 68 is 2, and a bool is 0 or 1");
+  check_refusal_message(&b, VT_FORMAT, "byte 68 is 2, and a bool is 0 or 1");
   b = make_npy(1, ok, "\1", 1);
-  check_message(&b, VT_FORMAT, "the npy file ends at byte 68, 1 bytes short of its shape");
+  check_refusal_message(&b, VT_FORMAT, "the npy file ends at byte 68, 1 bytes short of its shape");
   b = make_npy(1, ok, "\1\1\1", 3);
-  check_message(&b, VT_FORMAT, "the npy file goes on after its data at byte 69");
+  check_refusal_message(&b, VT_FORMAT, "the npy file goes on after its data at byte 69");
   b = make_npy(1, "{'descr' '<f4'}", "", 0);
-  check_message(&b, VT_FORMAT, "expected ':' in the npy header at byte 19");
+  check_refusal_message(&b, VT_FORMAT, "expected ':' in the npy header at byte 19");
   b = make_npy(1, "{'a\x1b[2J\xff': 1}", "", 0);
-  check_message(&b, VT_FORMAT, "the npy header has an unknown key 'a\\x1b[2J\\xff' at byte 11");
+  check_refusal_message(&b, VT_FORMAT,
+                        "the npy header has an unknown key 'a\\x1b[2J\\xff' at byte 11");
   b = make_npy(1, "{'descr': '<U8\x07'}", "", 0);
-  check_message(&b, VT_UNSUPPORTED, "the npy type '<U8\\x07' at byte 20 is not supported");
+  check_refusal_message(&b, VT_UNSUPPORTED, "the npy type '<U8\\x07' at byte 20 is not supported");
   b = make_npy(1, ok, "\1\1", 2);
   b.p[6] = 4;
-  check_message(&b, VT_UNSUPPORTED, "npy version 4.0 is not supported (byte 6)");
+  check_refusal_message(&b, VT_UNSUPPORTED, "npy version 4.0 is not supported (byte 6)");
   b.p[6] = 1, b.p[7] = 1;
-  check_message(&b, VT_UNSUPPORTED, "npy version 1.1 is not supported (byte 6)");
+  check_refusal_message(&b, VT_UNSUPPORTED, "npy version 1.1 is not supported (byte 6)");
   b = make_npy(2, ok, "\1\1", 2);
   memset(b.p + 8, 0xff, 4);
-  check_message(&b, VT_FORMAT,
-                "the npy header at byte 12 declares 4294967295 bytes, but 59 are left");
+  check_refusal_message(&b, VT_FORMAT,
+                        "the npy header at byte 12 declares 4294967295 bytes, but 59 are left");
   b.p[8] = 60, memset(b.p + 9, 0, 3);
-  check_message(&b, VT_FORMAT, "the npy header at byte 12 declares 60 bytes, but 59 are left");
+  check_refusal_message(&b, VT_FORMAT,
+                        "the npy header at byte 12 declares 60 bytes, but 59 are left");
   b.n = 11;
-  check_message(&b, VT_FORMAT, "the npy file ends at byte 11, inside its head");
+  check_refusal_message(&b, VT_FORMAT, "the npy file ends at byte 11, inside its head");
   b = make_npy(1, "{'shape': (1,1,1,1,1,1,1,1,1)}", "", 0);
-  check_message(&b, VT_LIMIT, "the npy array has more than 8 dimensions (byte 37)");
+  check_refusal_message(&b, VT_LIMIT, "the npy array has more than 8 dimensions (byte 37)");
   b = make_npy(1, ok, "\1\1", 2);
   b.p[0] = 0x92;
-  check_message(&b, VT_FORMAT, "the file format is not npy, npz, safetensors or IDX");
+  check_refusal_message(&b, VT_FORMAT, "the file format is not npy, npz, safetensors or IDX");
 }
 
-static void test_write_refused(void) {
+static void test_bad_tensors_not_written(void) {
   float x[1] = {0};
   const int64_t one[8] = {1, 1, 1, 1, 1, 1, 1, 1}, below[1] = {-1}, huge[2] = {INT64_MAX, 2};
   vt_tensor t = make_tensor(VT_DTYPE_BF16, 1, one, x);
@@ -363,7 +365,7 @@ static void test_write_refused(void) {
 
 /* A sparse file that is larger than the free memory must be refused. Machines with more free memory
  * than the largest file that is accepted cannot test this. */
-static void test_more_than_free_memory(void) {
+static void test_more_than_free_memory_refused(void) {
   const uint64_t left = vt_memory_available(), more = left + (UINT64_C(1) << 30);
   char header[80];
   vt_archive *ar = NULL;
@@ -381,24 +383,24 @@ static void test_more_than_free_memory(void) {
 
 int main(void) {
   if (mkdtemp(test_folder) == NULL) return 77;
-  const bytes f4 = known_file(&files[0]), b1 = known_file(&files[2]);
+  const bytes f4 = make_known_file(&files[0]), b1 = make_known_file(&files[2]);
   const bytes v2 = make_npy(2, "{'descr':'<i4','fortran_order':True,'shape':(1,)}\n", "abcd", 4);
   test_known_files();
   test_read_from_disk();
-  test_other_spellings();
+  test_other_header_spellings();
   test_fortran_and_big_endian();
   test_nan_is_canonical();
-  test_refused();
-  test_messages();
-  test_write_refused();
-  check_truncated(&f4);
-  check_truncated(&b1);
-  check_truncated(&v2);
-  check_mutated(&f4);
-  check_mutated(&v2);
-  check_no_memory(&f4, 2);
-  check_changing("c.npy", &f4);
-  test_more_than_free_memory();
+  test_bad_files_refused();
+  test_refusal_messages();
+  test_bad_tensors_not_written();
+  check_truncations_refused(&f4);
+  check_truncations_refused(&b1);
+  check_truncations_refused(&v2);
+  check_mutations_harmless(&f4);
+  check_mutations_harmless(&v2);
+  check_failing_allocations(&f4, 2);
+  check_growing_file_refused("c.npy", &f4);
+  test_more_than_free_memory_refused();
   unlink(test_path("a.npy"));
   unlink(test_path("b.npy"));
   unlink(test_path("n.npy"));

@@ -25,7 +25,8 @@ static vt_status array_name(vt_archive *ar, const vt_member *m, const char **out
 }
 
 /* Reports a failure inside a member, with the member's name in front. */
-static vt_status name_failure(const vt_member *m, vt_status s, const vt_diag *why, vt_diag *d) {
+static vt_status prefix_failure_with_member(const vt_member *m, vt_status s, const vt_diag *why,
+                                            vt_diag *d) {
   char q[VT_QUOTE_MAX];
   if (s == VT_OK || s == VT_NOMEM || s == VT_IO)
     return s == VT_OK ? s : VT_FAIL(d, s, "%s", why->text);
@@ -41,7 +42,7 @@ static vt_status read_member(vt_archive *ar, const vt_source *src, const vt_memb
   vt_status status = vt_npy_read(ar, name, &s, m->size, &why);
   if (status == VT_OK) status = vt_zip_check_member(m, &s, &why);
   vt_stream_close(&s);
-  return name_failure(m, status, &why, d);
+  return prefix_failure_with_member(m, status, &why, d);
 }
 
 vt_status vt_npz_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
@@ -66,7 +67,8 @@ static void add_number(vt_text *t, uint64_t v, int bytes) {
   }
 }
 
-#define NOT_HERE UINT64_C(0xffffffff) /* stands for a value that is in the zip64 field instead */
+/* This value of a field means that the real value is in the zip64 field. */
+#define NOT_HERE UINT64_C(0xffffffff)
 /* Limits above which zip64 is used, as in NumPy: CPython's zipfile treats sizes and positions as
  * signed. */
 #define POSITION_MAX UINT64_C(0x7fffffff)
@@ -78,8 +80,9 @@ static int is_ascii(const char *s) {
   return *s == '\0';
 }
 
-/* The fields that the local header and the directory share, up to the CRC. */
-static void add_facts(vt_text *t, const char *name, uint32_t crc) {
+/* Appends the fields from version to CRC, which are equal in the local header and in the
+ * directory. */
+static void add_shared_fields(vt_text *t, const char *name, uint32_t crc) {
   add_number(t, VERSION, 2);
   add_number(t, is_ascii(name) ? 0 : UTF8, 2);
   add_number(t, 0, 2); /* stored */
@@ -88,18 +91,18 @@ static void add_facts(vt_text *t, const char *name, uint32_t crc) {
   add_number(t, crc, 4);
 }
 
-static void add_name(vt_text *t, const char *name) { vt_text_add(t, "%s%s", name, suffix); }
+static void add_member_name(vt_text *t, const char *name) { vt_text_add(t, "%s%s", name, suffix); }
 
-/* The local header of a member. It always has the zip64 field, as in NumPy. */
+/* Appends the local header of a member. It always has the zip64 field, as in NumPy. */
 static void add_local_header(vt_text *t, const vt_item *x, uint32_t crc) {
   const uint64_t size = x->bytes + VT_NPY_HEAD;
   vt_text_add_bytes(t, "PK\3\4", 4);
-  add_facts(t, x->name, crc);
+  add_shared_fields(t, x->name, crc);
   add_number(t, NOT_HERE, 4);
   add_number(t, NOT_HERE, 4);
   add_number(t, strlen(x->name) + SUFFIX, 2);
   add_number(t, 20, 2);
-  add_name(t, x->name);
+  add_member_name(t, x->name);
   add_number(t, 1, 2);
   add_number(t, 16, 2);
   add_number(t, size, 8);
@@ -110,8 +113,8 @@ void vt_npz_add_entry(vt_text *t, const char *name, uint32_t crc, uint64_t size,
   const int wide = size > POSITION_MAX, beyond = at > POSITION_MAX;
   const int field = (wide ? 16 : 0) + (beyond ? 8 : 0);
   vt_text_add_bytes(t, "PK\1\2", 4);
-  add_number(t, 3 << 8 | VERSION, 2); /* made on Unix */
-  add_facts(t, name, crc);
+  add_number(t, 3 << 8 | VERSION, 2); /* version, and 3 for "made on Unix" */
+  add_shared_fields(t, name, crc);
   add_number(t, wide ? NOT_HERE : size, 4);
   add_number(t, wide ? NOT_HERE : size, 4);
   add_number(t, strlen(name) + SUFFIX, 2);
@@ -119,14 +122,14 @@ void vt_npz_add_entry(vt_text *t, const char *name, uint32_t crc, uint64_t size,
   add_number(t, 0, 2 + 2 + 2);
   add_number(t, UINT64_C(0600) << 16, 4);
   add_number(t, beyond ? NOT_HERE : at, 4);
-  add_name(t, name);
+  add_member_name(t, name);
   if (field != 0) add_number(t, 1, 2), add_number(t, (uint64_t)field, 2);
   if (wide) add_number(t, size, 8), add_number(t, size, 8);
   if (beyond) add_number(t, at, 8);
 }
 
-/* The end records. The old end record contains the numbers that fit, even if there is a zip64 end.
- */
+/* Appends the end records. The old end record contains the numbers that fit, even if there is a
+ * zip64 end. */
 void vt_npz_add_end(vt_text *t, uint64_t count, uint64_t begin, uint64_t size) {
   if (count > COUNT_MAX || begin > POSITION_MAX || size > POSITION_MAX) {
     vt_text_add_bytes(t, "PK\6\6", 4);
@@ -184,7 +187,7 @@ static vt_status write_item(writer *w, const vt_item *x, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status write_all(writer *w, const vt_item *items, uint32_t n, vt_diag *d) {
+static vt_status write_members(writer *w, const vt_item *items, uint32_t n, vt_diag *d) {
   for (uint32_t i = 0; i < n; i++) VT_TRY(write_item(w, &items[i], d));
   vt_npz_add_end(&w->directory, n, w->at, w->directory.n);
   if (vt_text_status(&w->directory) != VT_OK)
@@ -215,7 +218,7 @@ static vt_status write_items(const char *path, const vt_item *items, uint32_t n,
   VT_TRY(vt_file_create(path, &w.file, d));
   vt_text_init(&w.local, vt_alloc_default());
   vt_text_init(&w.directory, vt_alloc_default());
-  const vt_status s = write_all(&w, items, n, d);
+  const vt_status s = write_members(&w, items, n, d);
   vt_file_abort(&w.file);
   vt_text_done(&w.local);
   vt_text_done(&w.directory);

@@ -20,7 +20,7 @@ static const char *find_hash(const vt_file *f) {
   return strncmp(last, mark, sizeof mark - 1) == 0 ? last + sizeof mark - 1 : NULL;
 }
 
-static void check_model(const char *path, const vt_file *f) {
+static void check_model_hash(const char *path, const vt_file *f) {
   vt_graph *g = NULL;
   vt_diag d = {0};
   vt_hash256 h;
@@ -39,7 +39,7 @@ static void check_model(const char *path, const vt_file *f) {
   vt_graph_free(g);
 }
 
-static void check_file(const char *name) {
+static void check_golden_file(const char *name) {
   char path[512];
   vt_file f;
   vt_diag d = {0};
@@ -47,7 +47,7 @@ static void check_file(const char *name) {
   CHECK(name[0] == 'v' && name[1] >= '1' && name[1] <= '9');
   CHECK(vt_file_read(path, FILE_MAX, vt_alloc_default(), &f, &d) == VT_OK);
   if (d.code != VT_OK) return;
-  check_model(path, &f);
+  check_model_hash(path, &f);
   vt_file_done(&f);
 }
 
@@ -57,10 +57,10 @@ int main(void) {
   if (dir == NULL) return fprintf(stderr, "old_models_test: no " FOLDER "\n"), 1;
   for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
     if (e->d_name[0] == '.') continue;
-    check_file(e->d_name);
+    check_golden_file(e->d_name);
     n++;
   }
   closedir(dir);
-  CHECK(n >= 14); /* files are added, never removed */
+  CHECK(n >= 14); /* the number of old models, to which more are added and none removed */
   TEST_DONE();
 }

@@ -119,8 +119,8 @@ static vt_status parse_input(vt_parser *p) {
 
 /* Sets the random stream in p->attrs: the default is derived from the parameter's name. Two
  * parameters must not share a stream, because they would start with the same numbers. */
-static vt_status choose_stream(vt_parser *p, const vt_token *at, const char *name,
-                               const vt_init_spec *init) {
+static vt_status choose_random_stream(vt_parser *p, const vt_token *at, const char *name,
+                                      const vt_init_spec *init) {
   const vt_attr_field *f = vt_attr_find(init->info->attrs, "stream");
   char key[24];
   if (f == NULL) return VT_OK;
@@ -158,7 +158,7 @@ vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
   vt_entry *e = NULL;
   VT_TRY(declare_in_model(p, at, name, &e));
   VT_TRY(vt_parse_load_attrs(p, init->info->attrs, init->attrs));
-  VT_TRY(choose_stream(p, at, name, init));
+  VT_TRY(choose_random_stream(p, at, name, init));
   if (vt_attr_find(init->info->attrs, "stream") != NULL && type->dtype != VT_DTYPE_F32)
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is %s, and %s draws f32", name,
                       vt_dtype_name(type->dtype), init->info->name);
@@ -187,9 +187,9 @@ static vt_status parse_param(vt_parser *p) {
 
 /* ---- outputs and assignments ---- */
 
-/* Names a value unless it has a name. `times` counts the values with this name, and gives the
- * suffix of the next one; the graph would search for a free suffix from .1 each time. A name that
- * is too long with its suffix is dropped, because it could not be parsed again. */
+/* Names a value unless it has a name. A name that is assigned again gets a suffix, .1, .2, ...;
+ * `times` counts the values with this name, so that the next suffix is known without a search. A
+ * name that is too long with its suffix is dropped, because it could not be parsed again. */
 static void name_value(vt_parser *p, uint32_t value, const char *name, uint32_t *times) {
   char text[VT_NAME_MAX + 16];
   const char *had = p->gb->g->values[value].name;
@@ -220,7 +220,7 @@ static vt_status declare_output(vt_parser *p, const vt_token *at, const char *na
 }
 
 /* Parses the expression to the right of `name =`. Messages about its nodes contain the name. */
-static vt_status parse_named(vt_parser *p, const char *name, uint32_t dtype, vt_operand *out) {
+static vt_status parse_named_expr(vt_parser *p, const char *name, uint32_t dtype, vt_operand *out) {
   p->gb->label = name;
   const vt_status s = vt_parse_value(p, dtype, out);
   p->gb->label = NULL;
@@ -237,7 +237,7 @@ static vt_status parse_output(vt_parser *p) {
   if (p->tok.kind == '=') {
     vt_operand o;
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(parse_named(p, name, 0, &o));
+    VT_TRY(parse_named_expr(p, name, 0, &o));
     value = o.value;
     if (!o.is_name) name_value(p, value, name, &times);
   } else {
@@ -251,8 +251,8 @@ static vt_status parse_output(vt_parser *p) {
   return vt_parse_check_builder(p, &at);
 }
 
-static vt_status check_annotation(vt_parser *p, const vt_token *at, const char *name,
-                                  const vt_type *declared, uint32_t value) {
+static vt_status check_type_annotation(vt_parser *p, const vt_token *at, const char *name,
+                                       const vt_type *declared, uint32_t value) {
   char have[VT_TYPE_TEXT], want[VT_TYPE_TEXT];
   const vt_type *type = p->gb->b.type(&p->gb->b, value);
   if (type == NULL || vt_type_equal(type, declared)) return VT_OK;
@@ -263,7 +263,8 @@ static vt_status check_annotation(vt_parser *p, const vt_token *at, const char *
 
 /* Finds or adds the entry that an assignment sets. A declared name cannot be assigned. A body may
  * use the name of an outer value or port for a value of its own. */
-static vt_status bind_target(vt_parser *p, const vt_token *at, const char *name, vt_entry **out) {
+static vt_status find_target_entry(vt_parser *p, const vt_token *at, const char *name,
+                                   vt_entry **out) {
   vt_entry *e = p->body == NULL ? vt_scope_find(p, name) : vt_names_find(p->names, name);
   const vt_entry *outside = e == NULL ? vt_scope_find(p, name) : e;
   if (outside != NULL && outside->kind != VT_ENTRY_VALUE &&
@@ -297,9 +298,9 @@ static vt_status parse_target(vt_parser *p, target *t) {
 /* Assigns a value to a name. The name _ discards it. */
 static vt_status assign_name(vt_parser *p, const target *t, uint32_t value) {
   vt_entry *e = NULL;
-  if (t->annotated) VT_TRY(check_annotation(p, &t->at, t->name, &t->type, value));
+  if (t->annotated) VT_TRY(check_type_annotation(p, &t->at, t->name, &t->type, value));
   if (strcmp(t->name, "_") == 0) return VT_OK;
-  VT_TRY(bind_target(p, &t->at, t->name, &e));
+  VT_TRY(find_target_entry(p, &t->at, t->name, &e));
   e->kind = VT_ENTRY_VALUE;
   e->line = t->at.line;
   e->value = value;
@@ -310,7 +311,7 @@ static vt_status assign_name(vt_parser *p, const target *t, uint32_t value) {
 /* t = relu(x) @3: sets the group of the node that the statement added. `before` is the number of
  * nodes before the statement, which must have added exactly one. The verifier checks later whether
  * the group is possible. */
-static vt_status parse_group(vt_parser *p, uint32_t before) {
+static vt_status parse_group_number(vt_parser *p, uint32_t before) {
   const vt_token at = p->tok;
   vt_graph *g = p->gb->g;
   uint32_t group = 0;
@@ -351,14 +352,14 @@ static vt_status parse_assignment(vt_parser *p) {
   const vt_token at = p->tok;
   const uint32_t before = p->gb->g->n_nodes;
   p->targets = n;
-  const vt_status s = parse_named(p, all[0].name, n == 1 ? all[0].type.dtype : 0, &o);
+  const vt_status s = parse_named_expr(p, all[0].name, n == 1 ? all[0].type.dtype : 0, &o);
   p->targets = 1;
   VT_TRY(s);
   const vt_value *v = &p->gb->g->values[o.value];
   if (n > 1 && (v->node == VT_NO_NODE || p->gb->g->nodes[v->node].n_out != n || v->index != 0))
     return VT_FAIL_AT(p, &at, VT_VERIFY, "%u names for one value", n);
   for (uint32_t i = 0; i < n; i++) VT_TRY(assign_name(p, &all[i], o.value + i));
-  return parse_group(p, before);
+  return parse_group_number(p, before);
 }
 
 /* ---- repeats ---- */
@@ -380,15 +381,15 @@ static void rewind_to(vt_parser *p, const position *to) {
 
 /* Count of everything that each iteration adds again: iterations, nodes and ports. Names are left
  * out, because only the first iteration adds them. */
-static uint64_t repeated_size(const vt_parser *p) {
+static uint64_t count_repeated_items(const vt_parser *p) {
   return p->iterations + p->gb->g->n_nodes + p->gb->g->n_ports;
 }
 
-/* Checks after the first iteration whether `rest` further ones would exceed the limits, before they
- * are built. Both factors are below 2^28, so the products fit. */
-static vt_status check_remaining(vt_parser *p, const vt_token *at, uint64_t before,
-                                 const position *start, uint64_t rest) {
-  const uint64_t each = repeated_size(p) - before, bytes = p->lex.at - start->lex.at;
+/* Checks after the first iteration of a repeat whether `rest` further iterations would exceed the
+ * limits. Both factors of each product are below 2^28, so it does not overflow. */
+static vt_status check_remaining_iterations(vt_parser *p, const vt_token *at, uint64_t before,
+                                            const position *start, uint64_t rest) {
+  const uint64_t each = count_repeated_items(p) - before, bytes = p->lex.at - start->lex.at;
   if (vt_parse_expansion_size(p) + each * rest > VT_EXPANSION_MAX ||
       p->lex.n + p->rewound + bytes * rest > VT_TEXT_MAX)
     return vt_parse_fail_too_large(p, at);
@@ -416,10 +417,10 @@ static vt_status parse_iteration(vt_parser *p, const vt_token *at, const char *n
 }
 
 static vt_status parse_iterations(vt_parser *p, const vt_token *at, const char *name, int64_t n) {
-  const uint64_t before = repeated_size(p);
+  const uint64_t before = count_repeated_items(p);
   const position start = save_position(p);
   for (int64_t i = 0; i < n; i++) {
-    if (i == 1) VT_TRY(check_remaining(p, at, before, &start, (uint64_t)n - 1));
+    if (i == 1) VT_TRY(check_remaining_iterations(p, at, before, &start, (uint64_t)n - 1));
     if (i > 0) rewind_to(p, &start);
     VT_TRY(parse_iteration(p, at, name, i));
   }
@@ -506,15 +507,16 @@ vt_status vt_parse_skip_newlines(vt_parser *p) {
   return VT_OK;
 }
 
-/* 1 if the current token is the `give` that ends a body. `give` is not reserved either. */
-static int ends_body(const vt_parser *p) {
+/* 1 if the current token is the `give` that ends a body, and not a value called `give`, which is
+ * allowed. */
+static int is_at_body_end(const vt_parser *p) {
   return p->body != NULL && vt_token_is(&p->tok, "give") && p->next.kind != '=' &&
          p->next.kind != ':' && p->next.kind != ',';
 }
 
 vt_status vt_parse_statements(vt_parser *p) {
   VT_TRY(vt_parse_skip_newlines(p));
-  while (p->tok.kind != '}' && !ends_body(p)) {
+  while (p->tok.kind != '}' && !is_at_body_end(p)) {
     const vt_token at = p->tok;
     if (at.kind == VT_TOKEN_END) return vt_parse_expect(p, '}', "'}' to close the block");
     VT_TRY(parse_statement(p));

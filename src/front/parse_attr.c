@@ -11,19 +11,19 @@
  *   term   = factor { ("*" | "/") factor }
  *   factor = integer | name | "(" dim ")" | "-" factor */
 
-static vt_status parse_sum(vt_parser *p, int64_t *out);
+static vt_status parse_dim_sum(vt_parser *p, int64_t *out);
 
-/* Writes `v` to `out` if it is within VT_WHOLE_MAX, so that it cannot be mistaken for a handle of a
- * polynomial. `fits` is 0 if computing `v` overflowed. */
-static vt_status check_magnitude(vt_parser *p, const vt_token *at, int fits, int64_t v,
-                                 int64_t *out) {
+/* Writes `v` to `out` if it is within VT_WHOLE_MAX, so that it cannot be mistaken for the handle of
+ * a polynomial, which is a larger number (vt_dim.h). `fits` is 0 if computing `v` overflowed. */
+static vt_status check_dim_magnitude(vt_parser *p, const vt_token *at, int fits, int64_t v,
+                                     int64_t *out) {
   if (!fits || v > VT_WHOLE_MAX || v < -VT_WHOLE_MAX)
     return VT_FAIL_AT(p, at, VT_LIMIT, "this dimension is beyond 2^60");
   *out = v;
   return VT_OK;
 }
 
-static vt_status divide_dim(vt_parser *p, const vt_token *at, int64_t a, int64_t b, int64_t *out) {
+static vt_status divide_dims(vt_parser *p, const vt_token *at, int64_t a, int64_t b, int64_t *out) {
   if (vt_dim_is_symbolic(b) || b <= 0)
     return VT_FAIL_AT(p, at, VT_VERIFY,
                       "a dimension can only be divided by a whole number above 0");
@@ -36,22 +36,24 @@ static vt_status divide_dim(vt_parser *p, const vt_token *at, int64_t a, int64_t
   return VT_OK;
 }
 
-static vt_status constant_op(vt_parser *p, const vt_token *op, int64_t a, int64_t b, int64_t *out) {
+static vt_status apply_constant_op(vt_parser *p, const vt_token *op, int64_t a, int64_t b,
+                                   int64_t *out) {
   int64_t v = 0;
   const int fits =
       op->kind == '*' ? vt_i64_mul(a, b, &v) : vt_i64_add(a, op->kind == '+' ? b : -b, &v);
-  return check_magnitude(p, op, fits, v, out);
+  return check_dim_magnitude(p, op, fits, v, out);
 }
 
 /* Checks the coefficients of a polynomial against VT_WHOLE_MAX. */
-static vt_status check_terms_magnitude(vt_parser *p, const vt_token *at, int64_t dim) {
+static vt_status check_polynomial_magnitude(vt_parser *p, const vt_token *at, int64_t dim) {
   const vt_poly *q = &p->gb->b.dims->poly[(uint64_t)dim - (uint64_t)INT64_MIN];
   int64_t v;
-  for (uint32_t i = 0; i < q->n; i++) VT_TRY(check_magnitude(p, at, 1, q->term[i].coef, &v));
+  for (uint32_t i = 0; i < q->n; i++) VT_TRY(check_dim_magnitude(p, at, 1, q->term[i].coef, &v));
   return vt_parse_check_builder(p, at);
 }
 
-static vt_status symbolic_op(vt_parser *p, const vt_token *op, int64_t a, int64_t b, int64_t *out) {
+static vt_status apply_symbolic_op(vt_parser *p, const vt_token *op, int64_t a, int64_t b,
+                                   int64_t *out) {
   vt_dims *t = p->gb->b.dims;
   int64_t v = 0;
   vt_status s;
@@ -62,16 +64,17 @@ static vt_status symbolic_op(vt_parser *p, const vt_token *op, int64_t a, int64_
   else
     s = vt_dim_mul(t, a, b, &v, &p->diag);
   VT_TRY(vt_parse_set_position(p, op, s));
-  if (!vt_dim_is_symbolic(v)) return check_magnitude(p, op, 1, v, out);
-  VT_TRY(check_terms_magnitude(p, op, v));
+  if (!vt_dim_is_symbolic(v)) return check_dim_magnitude(p, op, 1, v, out);
+  VT_TRY(check_polynomial_magnitude(p, op, v));
   *out = v;
   return VT_OK;
 }
 
-static vt_status dim_op(vt_parser *p, const vt_token *op, int64_t a, int64_t b, int64_t *out) {
-  if (op->kind == '/') return divide_dim(p, op, a, b, out);
-  if (vt_dim_is_symbolic(a) || vt_dim_is_symbolic(b)) return symbolic_op(p, op, a, b, out);
-  return constant_op(p, op, a, b, out);
+static vt_status apply_dim_op(vt_parser *p, const vt_token *op, int64_t a, int64_t b,
+                              int64_t *out) {
+  if (op->kind == '/') return divide_dims(p, op, a, b, out);
+  if (vt_dim_is_symbolic(a) || vt_dim_is_symbolic(b)) return apply_symbolic_op(p, op, a, b, out);
+  return apply_constant_op(p, op, a, b, out);
 }
 
 static vt_status parse_dim_name(vt_parser *p, int64_t *out) {
@@ -94,17 +97,17 @@ static vt_status parse_dim_int(vt_parser *p, int64_t *out) {
   const vt_token at = p->tok;
   int64_t v = 0;
   const int fits = vt_decimal_i64(at.s, at.n, &v);
-  VT_TRY(check_magnitude(p, &at, fits, v, out));
+  VT_TRY(check_dim_magnitude(p, &at, fits, v, out));
   return vt_parse_advance(p);
 }
 
 /* Parses "(" dim ")", or "-" and an integer. */
-static vt_status parse_bracketed(vt_parser *p, int64_t *out) {
+static vt_status parse_bracketed_dim(vt_parser *p, int64_t *out) {
   const vt_token at = p->tok;
   VT_TRY(vt_parse_advance(p));
   int64_t v = 0;
   if (at.kind == '(') {
-    VT_TRY(parse_sum(p, &v));
+    VT_TRY(parse_dim_sum(p, &v));
     VT_TRY(vt_parse_expect(p, ')', "')' to close the dimension"));
     *out = v;
     return VT_OK;
@@ -116,55 +119,55 @@ static vt_status parse_bracketed(vt_parser *p, int64_t *out) {
 
 /* Parses a factor. A minus sign before an integer belongs to it; before anything else it means
  * 0 - x. */
-static vt_status parse_factor(vt_parser *p, int64_t *out) {
+static vt_status parse_dim_factor(vt_parser *p, int64_t *out) {
   char found[VT_TOKEN_TEXT];
   if (p->tok.kind == VT_TOKEN_INT) return parse_dim_int(p, out);
   if (p->tok.kind == VT_TOKEN_NAME) return parse_dim_name(p, out);
-  if (p->tok.kind == '-' && p->next.kind == VT_TOKEN_INT) return parse_bracketed(p, out);
+  if (p->tok.kind == '-' && p->next.kind == VT_TOKEN_INT) return parse_bracketed_dim(p, out);
   if (p->tok.kind != '(' && p->tok.kind != '-')
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a dimension, found %s",
                       vt_token_text(&p->tok, found));
   VT_TRY(vt_parse_enter_nesting(p));
   vt_token op = p->tok;
   if (op.kind == '(') {
-    VT_TRY(parse_bracketed(p, out));
+    VT_TRY(parse_bracketed_dim(p, out));
   } else {
     int64_t v = 0;
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(parse_factor(p, &v));
-    VT_TRY(dim_op(p, &op, 0, v, out));
+    VT_TRY(parse_dim_factor(p, &v));
+    VT_TRY(apply_dim_op(p, &op, 0, v, out));
   }
   vt_parse_leave_nesting(p);
   return VT_OK;
 }
 
-static vt_status parse_term(vt_parser *p, int64_t *out) {
-  VT_TRY(parse_factor(p, out));
+static vt_status parse_dim_term(vt_parser *p, int64_t *out) {
+  VT_TRY(parse_dim_factor(p, out));
   while (p->tok.kind == '*' || p->tok.kind == '/') {
     const vt_token op = p->tok;
     int64_t right = 0;
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(parse_factor(p, &right));
-    VT_TRY(dim_op(p, &op, *out, right, out));
+    VT_TRY(parse_dim_factor(p, &right));
+    VT_TRY(apply_dim_op(p, &op, *out, right, out));
   }
   return VT_OK;
 }
 
-static vt_status parse_sum(vt_parser *p, int64_t *out) {
-  VT_TRY(parse_term(p, out));
+static vt_status parse_dim_sum(vt_parser *p, int64_t *out) {
+  VT_TRY(parse_dim_term(p, out));
   while (p->tok.kind == '+' || p->tok.kind == '-') {
     const vt_token op = p->tok;
     int64_t right = 0;
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(parse_term(p, &right));
-    VT_TRY(dim_op(p, &op, *out, right, out));
+    VT_TRY(parse_dim_term(p, &right));
+    VT_TRY(apply_dim_op(p, &op, *out, right, out));
   }
   return VT_OK;
 }
 
 vt_status vt_parse_dim(vt_parser *p, int64_t *out) {
   int64_t v = 0;
-  VT_TRY(parse_sum(p, &v));
+  VT_TRY(parse_dim_sum(p, &v));
   *out = v;
   return VT_OK;
 }
@@ -254,7 +257,7 @@ vt_status vt_parse_type(vt_parser *p, vt_type *out) {
 
 /* ---- attributes ---- */
 
-vt_status vt_parse_flag(vt_parser *p, int64_t *out) {
+vt_status vt_parse_bool(vt_parser *p, int64_t *out) {
   char found[VT_TOKEN_TEXT];
   if (!vt_literal_is_bool(&p->tok))
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected true or false, found %s",
@@ -272,11 +275,11 @@ vt_status vt_parse_real(vt_parser *p, double *out) {
   if (!number || !vt_decimal_f64(p->tok.s, p->tok.n, &x))
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a number, found %s",
                       vt_token_text(&p->tok, found));
-  *out = negative && x == x ? -x : x; /* the sign of a NaN is ignored: it stays canonical */
+  *out = negative && x == x ? -x : x; /* a NaN keeps its sign, so that it stays canonical */
   return vt_parse_advance(p);
 }
 
-static vt_status parse_order(vt_parser *p, int64_t *out) {
+static vt_status parse_summation_order(vt_parser *p, int64_t *out) {
   char found[VT_TOKEN_TEXT];
   if (!vt_token_is(&p->tok, "fma256"))
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected an order, found %s; the only one is fma256",
@@ -327,7 +330,7 @@ static vt_status normalise_axes(vt_parser *p, const vt_token *at, const vt_type 
   return VT_OK;
 }
 
-static vt_status parse_word(vt_parser *p, int64_t *out) {
+static vt_status parse_word_attr(vt_parser *p, int64_t *out) {
   char found[VT_TOKEN_TEXT], name[VT_NAME_MAX + 1] = "";
   if (p->tok.kind == VT_TOKEN_NAME) vt_parse_copy_name(&p->tok, name);
   const int64_t word = vt_word_find(name);
@@ -364,7 +367,7 @@ static vt_status parse_dtype_attr(vt_parser *p, int64_t *out) {
 static vt_status parse_attr_value(vt_parser *p, const vt_attr_field *f, void *attrs) {
   switch (f->kind) {
     case VT_ATTR_FLAG:
-      return vt_parse_flag(p, vt_attr_int(attrs, f));
+      return vt_parse_bool(p, vt_attr_int(attrs, f));
     case VT_ATTR_INT:
     case VT_ATTR_AXIS:
       return vt_parse_whole_number(p, vt_attr_int(attrs, f));
@@ -378,11 +381,11 @@ static vt_status parse_attr_value(vt_parser *p, const vt_attr_field *f, void *at
     case VT_ATTR_DIMS:
       return parse_list(p, vt_parse_dim, vt_attr_ints(attrs, f));
     case VT_ATTR_ORDER:
-      return parse_order(p, vt_attr_int(attrs, f));
+      return parse_summation_order(p, vt_attr_int(attrs, f));
     case VT_ATTR_DIM:
       return vt_parse_dim(p, vt_attr_int(attrs, f));
     case VT_ATTR_WORD:
-      return parse_word(p, vt_attr_int(attrs, f));
+      return parse_word_attr(p, vt_attr_int(attrs, f));
     case VT_ATTR_TEXT:
       return parse_quoted(p, vt_attr_string(attrs, f));
     case VT_ATTR_BITS:
@@ -391,8 +394,8 @@ static vt_status parse_attr_value(vt_parser *p, const vt_attr_field *f, void *at
   return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' cannot be written as an attribute", f->name);
 }
 
-static vt_status unknown_attr(vt_parser *p, const vt_attr_group *g, const vt_token *of,
-                              const char *name) {
+static vt_status fail_unknown_attr(vt_parser *p, const vt_attr_group *g, const vt_token *of,
+                                   const char *name) {
   char owner[VT_NAME_MAX + 1];
   vt_parse_copy_name(of, owner);
   vt_suggestion s = {.wanted = name};
@@ -414,7 +417,7 @@ static vt_status parse_attr(vt_parser *p, const vt_attr_group *g, const vt_token
                       "expected an attribute as name=value after the first one");
   vt_parse_copy_name(&p->tok, name);
   const vt_attr_field *f = vt_attr_find(g, name);
-  if (f == NULL) return unknown_attr(p, g, of, name);
+  if (f == NULL) return fail_unknown_attr(p, g, of, name);
   const uint64_t bit = (uint64_t)1 << (f - g->fields);
   if ((*seen & bit) != 0)
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "the attribute '%s' is given twice", name);
@@ -428,8 +431,8 @@ static vt_status parse_attr(vt_parser *p, const vt_attr_group *g, const vt_token
 
 /* Checks the attributes that were not written: a required one is a failure, an optional one keeps
  * its default, whose axes may still be counted from the end. */
-static vt_status complete_missing(vt_parser *p, const vt_attr_group *g, const vt_token *of,
-                                  const vt_type *first, void *attrs, uint64_t seen) {
+static vt_status complete_missing_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *of,
+                                        const vt_type *first, void *attrs, uint64_t seen) {
   for (uint32_t i = 0; i < g->n_fields; i++) {
     const vt_attr_field *f = &g->fields[i];
     if ((seen >> i & 1) != 0) continue;
@@ -460,12 +463,12 @@ vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *o
     VT_TRY(parse_attr(p, g, of, first, p->attrs, &seen));
     VT_TRY(vt_parse_list_continues(p, of, ')', close, &more));
   }
-  return complete_missing(p, g, of, first, p->attrs, seen);
+  return complete_missing_attrs(p, g, of, first, p->attrs, seen);
 }
 
 /* ---- initialisers ---- */
 
-static vt_status unknown_init(vt_parser *p, const char *name) {
+static vt_status fail_unknown_init(vt_parser *p, const char *name) {
   vt_suggestion s = {.wanted = name};
   for (uint32_t i = 0; i < vt_init_count(); i++) vt_suggestion_consider(&s, vt_init_at(i)->name);
   const vt_status status = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "unknown initialiser '%s'", name);
@@ -485,7 +488,7 @@ vt_status vt_parse_init(vt_parser *p, vt_init_spec *out) {
   }
   vt_parse_copy_name(&of, name);
   spec.info = vt_init_find(name);
-  if (spec.info == NULL) return unknown_init(p, name);
+  if (spec.info == NULL) return fail_unknown_init(p, name);
   const vt_attr_group *g = spec.info->attrs;
   VT_TRY(vt_parse_advance(p));
   if (p->tok.kind == '(') {
@@ -493,7 +496,7 @@ vt_status vt_parse_init(vt_parser *p, vt_init_spec *out) {
     VT_TRY(vt_parse_attrs(p, g, &of, NULL));
   } else {
     VT_TRY(vt_parse_load_attrs(p, g, g->defaults));
-    VT_TRY(complete_missing(p, g, &of, NULL, p->attrs, 0));
+    VT_TRY(complete_missing_attrs(p, g, &of, NULL, p->attrs, 0));
   }
   spec.attrs = vt_arena_copy(&p->arena, p->attrs, g->size);
   if (spec.attrs == NULL) return vt_parse_fail_nomem(p);

@@ -17,7 +17,7 @@ static vt_status parse_unary(vt_parser *p, vt_operand *out);
 /* The type of the untyped literals among `n` operands of one op: the type of the first operand that
  * is a value and not a bool. If there is no such value, the type is f32 if one of the literals is
  * not an integer, else i64. */
-static uint32_t literal_type(vt_parser *p, const vt_operand *o, uint32_t n) {
+static uint32_t choose_literal_type(vt_parser *p, const vt_operand *o, uint32_t n) {
   uint32_t fallback = VT_DTYPE_I64;
   for (uint32_t i = 0; i < n; i++) {
     if (o[i].value == VT_NO_VALUE) {
@@ -30,8 +30,8 @@ static uint32_t literal_type(vt_parser *p, const vt_operand *o, uint32_t n) {
   return fallback;
 }
 
-static vt_status type_literals(vt_parser *p, vt_operand *o, uint32_t n) {
-  const uint32_t dtype = literal_type(p, o, n);
+static vt_status set_literal_types(vt_parser *p, vt_operand *o, uint32_t n) {
+  const uint32_t dtype = choose_literal_type(p, o, n);
   for (uint32_t i = 0; i < n; i++) {
     if (o[i].value != VT_NO_VALUE) continue;
     const uint32_t own = vt_literal_is_bool(&o[i].at) ? VT_DTYPE_BOOL : dtype;
@@ -52,10 +52,10 @@ static vt_status add_node(vt_parser *p, const vt_token *at, uint32_t op, const u
   return VT_OK;
 }
 
-static vt_status add_binary(vt_parser *p, const vt_token *at, uint32_t op, vt_operand *left,
-                            const vt_operand *right) {
+static vt_status add_binary_node(vt_parser *p, const vt_token *at, uint32_t op, vt_operand *left,
+                                 const vt_operand *right) {
   vt_operand both[2] = {*left, *right};
-  VT_TRY(type_literals(p, both, 2));
+  VT_TRY(set_literal_types(p, both, 2));
   const uint32_t in[2] = {both[0].value, both[1].value};
   *left = (vt_operand){.at = left->at};
   return add_node(p, at, op, in, 2, NULL, &left->value);
@@ -63,7 +63,7 @@ static vt_status add_binary(vt_parser *p, const vt_token *at, uint32_t op, vt_op
 
 /* ---- calls ---- */
 
-static vt_status unknown_op(vt_parser *p, const vt_token *at, const char *name) {
+static vt_status fail_unknown_op(vt_parser *p, const vt_token *at, const char *name) {
   vt_suggestion s = {.wanted = name};
   for (uint32_t i = 0; i < vt_op_total(); i++) vt_suggestion_consider(&s, vt_op_at(i)->name);
   const vt_status status = VT_FAIL_AT(p, at, VT_SYNTAX, "unknown op '%s'", name);
@@ -109,7 +109,7 @@ static vt_status finish_call(vt_parser *p, const vt_token *of, const vt_op_info 
   enum { FEW = 8 };
   uint32_t few[FEW], *in = few;
   const uint32_t n = p->n_stack - base;
-  if (n > 0) VT_TRY(type_literals(p, p->stack + base, n));
+  if (n > 0) VT_TRY(set_literal_types(p, p->stack + base, n));
   if (n > FEW) in = VT_NEW_N(&p->arena, uint32_t, n);
   if (in == NULL) return vt_parse_fail_nomem(p);
   for (uint32_t i = 0; i < n; i++) in[i] = p->stack[base + i].value;
@@ -126,7 +126,8 @@ static vt_status finish_call(vt_parser *p, const vt_token *of, const vt_op_info 
 
 /* Checks that a call has as many results as there are names to its left, or one result inside an
  * expression. */
-static vt_status check_targets(vt_parser *p, const vt_token *of, uint32_t value, uint32_t want) {
+static vt_status check_result_count(vt_parser *p, const vt_token *of, uint32_t value,
+                                    uint32_t want) {
   const vt_graph *g = p->gb->g;
   const uint32_t have = g->nodes[g->values[value].node].n_out;
   if (have == want) return VT_OK;
@@ -144,7 +145,7 @@ static vt_status parse_call(vt_parser *p, uint32_t *out) {
   p->targets = 1;
   vt_parse_copy_name(&of, name);
   const vt_op_info *op = vt_op_find(name);
-  if (op == NULL) return unknown_op(p, &of, name);
+  if (op == NULL) return fail_unknown_op(p, &of, name);
   if (op->number == VT_OP_literal)
     return VT_FAIL_AT(p, &of, VT_SYNTAX, "a literal is written with its type, as in f32(0.5)");
   VT_TRY(vt_parse_advance(p));
@@ -152,7 +153,7 @@ static vt_status parse_call(vt_parser *p, uint32_t *out) {
   VT_TRY(parse_operands(p, &of));
   VT_TRY(finish_call(p, &of, op, base, out));
   p->n_stack = base;
-  return check_targets(p, &of, *out, targets);
+  return check_result_count(p, &of, *out, targets);
 }
 
 /* Parses a literal with a type: f64(0.5) */
@@ -181,14 +182,15 @@ static vt_status parse_typed_literal(vt_parser *p, uint32_t dtype, uint32_t *out
 
 /* ---- the levels of the grammar ---- */
 
-/* 1 if two names on one line are a layer call. If the first is a known value and not a layer, they
- * are not, so that the error is reported for the second name. */
+/* 1 if the current token, `name`, and the token after it are two names on one line and begin a
+ * layer call. They do not if the first is a known value and not a layer, so that the error is
+ * reported for the second name. */
 static int is_layer_call(vt_parser *p, const char *name) {
   return p->next.kind == VT_TOKEN_NAME && p->next.line == p->tok.line &&
          (vt_layer_exists(name) || vt_scope_find(p, name) == NULL);
 }
 
-static vt_status parse_word(vt_parser *p, vt_operand *out) {
+static vt_status parse_name_or_call(vt_parser *p, vt_operand *out) {
   char name[VT_NAME_MAX + 1];
   vt_parse_copy_name(&p->tok, name);
   const uint32_t dtype = vt_dtype_find(name);
@@ -200,7 +202,7 @@ static vt_status parse_word(vt_parser *p, vt_operand *out) {
   return vt_parse_advance(p);
 }
 
-static vt_status parse_brackets(vt_parser *p, vt_operand *out) {
+static vt_status parse_bracketed_expr(vt_parser *p, vt_operand *out) {
   const vt_token from = p->tok;
   VT_TRY(vt_parse_advance(p));
   VT_TRY(vt_parse_expr(p, out));
@@ -214,8 +216,8 @@ static vt_status parse_primary(vt_parser *p, vt_operand *out) {
   char found[VT_TOKEN_TEXT];
   *out = (vt_operand){.at = p->tok, .value = VT_NO_VALUE};
   if (vt_literal_is_start(&p->tok)) return vt_parse_advance(p);
-  if (p->tok.kind == VT_TOKEN_NAME) return parse_word(p, out);
-  if (p->tok.kind == '(') return parse_brackets(p, out);
+  if (p->tok.kind == VT_TOKEN_NAME) return parse_name_or_call(p, out);
+  if (p->tok.kind == '(') return parse_bracketed_expr(p, out);
   return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a value, found %s",
                     vt_token_text(&p->tok, found));
 }
@@ -252,7 +254,7 @@ static vt_status parse_product(vt_parser *p, vt_operand *out) {
     vt_operand right;
     VT_TRY(vt_parse_advance(p));
     VT_TRY(parse_unary(p, &right));
-    VT_TRY(add_binary(p, &at, at.kind == '*' ? VT_OP_mul : VT_OP_div, out, &right));
+    VT_TRY(add_binary_node(p, &at, at.kind == '*' ? VT_OP_mul : VT_OP_div, out, &right));
   }
   return VT_OK;
 }
@@ -264,7 +266,7 @@ static vt_status parse_sum(vt_parser *p, vt_operand *out) {
     vt_operand right;
     VT_TRY(vt_parse_advance(p));
     VT_TRY(parse_product(p, &right));
-    VT_TRY(add_binary(p, &at, at.kind == '+' ? VT_OP_add : VT_OP_sub, out, &right));
+    VT_TRY(add_binary_node(p, &at, at.kind == '+' ? VT_OP_add : VT_OP_sub, out, &right));
   }
   return VT_OK;
 }
@@ -296,7 +298,7 @@ vt_status vt_parse_expr(vt_parser *p, vt_operand *out) {
   vt_operand right;
   VT_TRY(vt_parse_advance(p));
   VT_TRY(parse_sum(p, &right));
-  VT_TRY(add_binary(p, &at, comparison_op(at.kind), out, &right));
+  VT_TRY(add_binary_node(p, &at, comparison_op(at.kind), out, &right));
   if (comparison_op(p->tok.kind) == 0) return VT_OK;
   const vt_status s = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "comparisons cannot be chained");
   vt_parse_add_hint(p, "write and(a < b, b < c)");
@@ -306,6 +308,6 @@ vt_status vt_parse_expr(vt_parser *p, vt_operand *out) {
 vt_status vt_parse_value(vt_parser *p, uint32_t dtype, vt_operand *out) {
   VT_TRY(vt_parse_expr(p, out));
   if (out->value != VT_NO_VALUE) return VT_OK;
-  if (dtype == 0 || vt_literal_is_bool(&out->at)) return type_literals(p, out, 1);
+  if (dtype == 0 || vt_literal_is_bool(&out->at)) return set_literal_types(p, out, 1);
   return vt_parse_literal(p, out, dtype, &out->value);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * parse_literal.c - converts a number in the text to a literal of its type, rounded once.
  *
- * For f16 and bf16, rounding through f64 rounds twice. The second rounding can only be wrong if the
- * f64 is exactly a midpoint of two neighbours of the half type. Then the text is compared with the
- * f64 digit by digit, and the f64 is moved one step towards the text. */
+ * For the half types, f16 and bf16, rounding through f64 rounds twice. The second rounding can only
+ * be wrong if the f64 is exactly a midpoint of two neighbours of the half type. Then the text is
+ * compared with the f64 digit by digit, and the f64 is moved one step towards the text. */
 #include <stdio.h>
 #include <string.h>
 #include "parse_state.h"
@@ -44,8 +44,8 @@ static void multiply_digits(digits *x, unsigned by) {
   for (; carry != 0 && x->n < DIGITS; carry /= 10) x->d[x->n++] = (unsigned char)(carry % 10);
 }
 
-/* All decimal digits of m * 2^e. 2^-1 is 5 / 10, so with m < 2^12 and e in -160..160 there are at
- * most 4 + 112 digits. */
+/* All decimal digits of m * 2^e. Multiplying by 2^-1 is multiplying by 5 and moving the decimal
+ * point, so with m < 2^12 and e in -160..160 there are at most 4 + 112 digits. */
 static digits exact_digits(uint64_t m, int e) {
   digits x = {0};
   for (; m != 0; m /= 10) x.d[x.n++] = (unsigned char)(m % 10);
@@ -82,7 +82,7 @@ static decimal parse_decimal(const vt_token *t) {
   return x;
 }
 
-/* The sign of t - x, for a decimal number t that is not 0. */
+/* Compares the decimal number in token `t`, which is not 0, with `x`: the sign of t - x. */
 static int compare_digits(const vt_token *t, const digits *x) {
   decimal a = parse_decimal(t);
   if (a.point != x->point) return a.point > x->point ? 1 : -1;
@@ -101,7 +101,7 @@ static int compare_digits(const vt_token *t, const digits *x) {
 
 /* Moves a positive f64 one step towards the text if its significand has 12 bits or fewer. All
  * values of the half types and the midpoints between them have this form. */
-static double move_towards(const vt_token *t, double x) {
+static double move_towards_text(const vt_token *t, double x) {
   uint64_t u;
   memcpy(&u, &x, sizeof u);
   int e = (int)(u >> 52) - 1075;
@@ -122,7 +122,8 @@ static uint32_t count_hex_digits(const vt_token *t) {
   return n;
 }
 
-static vt_status half_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, uint32_t *out) {
+static vt_status add_half_literal(vt_parser *p, const vt_operand *o, uint32_t dtype,
+                                  uint32_t *out) {
   const vt_token *t = &o->at;
   const int hex = t->n > 1 && (t->s[1] | 0x20) == 'x';
   double x;
@@ -131,12 +132,13 @@ static vt_status half_literal(vt_parser *p, const vt_operand *o, uint32_t dtype,
     return VT_FAIL_AT(p, t, VT_LIMIT, "a hexadecimal %s has at most 13 digits",
                       vt_dtype_name(dtype));
   const int digits_only = !hex && t->s[0] >= '0' && t->s[0] <= '9';
-  if (digits_only && x > 0x1p-160 && x < 0x1p160) x = move_towards(t, x);
+  if (digits_only && x > 0x1p-160 && x < 0x1p160) x = move_towards_text(t, x);
   *out = vt_build_number(&p->gb->b, dtype, o->negative && x == x ? -x : x);
   return vt_parse_check_builder(p, t);
 }
 
-static vt_status float_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, uint32_t *out) {
+static vt_status add_float_literal(vt_parser *p, const vt_operand *o, uint32_t dtype,
+                                   uint32_t *out) {
   const vt_token *t = &o->at;
   uint64_t bits = 0;
   double x = 0;
@@ -167,7 +169,7 @@ static uint64_t magnitude_max(uint32_t dtype, int negative) {
   }
 }
 
-static vt_status int_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, uint32_t *out) {
+static vt_status add_int_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, uint32_t *out) {
   const vt_token *t = &o->at;
   const uint64_t most = magnitude_max(dtype, o->negative != 0);
   uint64_t v = 0;
@@ -190,7 +192,7 @@ static vt_status int_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, 
   return vt_parse_check_builder(p, t);
 }
 
-static vt_status bool_literal(vt_parser *p, const vt_operand *o, uint32_t *out) {
+static vt_status add_bool_literal(vt_parser *p, const vt_operand *o, uint32_t *out) {
   if (o->negative) return VT_FAIL_AT(p, &o->at, VT_VERIFY, "a truth value has no sign");
   *out = vt_build_bits(&p->gb->b, VT_DTYPE_BOOL, (uint64_t)vt_token_is(&o->at, "true"));
   return vt_parse_check_builder(p, &o->at);
@@ -204,8 +206,8 @@ vt_status vt_parse_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, ui
                       vt_dtype_name(dtype));
   p->gb->line = o->at.line;
   p->gb->column = o->at.column;
-  if (truth) return bool_literal(p, o, out);
-  if (dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64) return float_literal(p, o, dtype, out);
-  if (dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16) return half_literal(p, o, dtype, out);
-  return int_literal(p, o, dtype, out);
+  if (truth) return add_bool_literal(p, o, out);
+  if (dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64) return add_float_literal(p, o, dtype, out);
+  if (dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16) return add_half_literal(p, o, dtype, out);
+  return add_int_literal(p, o, dtype, out);
 }

@@ -4,8 +4,9 @@
  *   y = loop(h0, x, count=T, carried=1, each=1) (i, h, xt) { ... give h2, out }
  *   y = cond(which) { give a } else { give b }
  *
- * A body is parsed like a model, with names of its own. An outer value that it uses becomes one
- * more argument of the body and operand of the op, so that the body refers to nothing outside. */
+ * A body is parsed like a model, with names of its own. An outer value that it uses is captured: it
+ * becomes one more argument of the body and operand of the op, so that the body refers to nothing
+ * outside. */
 #include <stdio.h>
 #include <string.h>
 #include "parse_state.h"
@@ -43,8 +44,8 @@ static vt_status capture_value(vt_parser *p, vt_open_body *f, const char *name, 
   return f->gb->status;
 }
 
-static vt_status find_value_in(vt_parser *p, vt_open_body *f, const vt_token *at, const char *name,
-                               uint32_t *out) {
+static vt_status find_value_from_body(vt_parser *p, vt_open_body *f, const vt_token *at,
+                                      const char *name, uint32_t *out) {
   const vt_entry *e =
       f == NULL ? vt_scope_find_in_model(p, name) : vt_names_find(names_of_body(p, f), name);
   uint32_t outer;
@@ -58,12 +59,12 @@ static vt_status find_value_in(vt_parser *p, vt_open_body *f, const vt_token *at
     *out = e->value;
     return VT_OK;
   }
-  VT_TRY(find_value_in(p, f->up, at, name, &outer));
+  VT_TRY(find_value_from_body(p, f->up, at, name, &outer));
   return vt_parse_set_position(p, at, capture_value(p, f, name, outer, out));
 }
 
 vt_status vt_parse_find_value(vt_parser *p, const vt_token *at, const char *name, uint32_t *out) {
-  return find_value_in(p, p->body, at, name, out);
+  return find_value_from_body(p, p->body, at, name, out);
 }
 
 /* ---- one body ---- */

@@ -10,14 +10,15 @@
 #include "vt_graph.h"
 
 enum {
-  VT_TEXT_MAX = 64 * 1024 * 1024, /* bytes of text that are read, counting repeated reads */
-  VT_NESTING_MAX = 200,           /* depth of nested brackets, calls, signs, bodies and repeats */
-  VT_EXPANSION_MAX = 1000000,     /* nodes, names and iterations of repeats, in total */
-  VT_LOOKUPS_MAX = 10000000,      /* lookups of names, counting each scope that is searched */
-  VT_OPERANDS_MAX = 4096,         /* operands of one call */
-  VT_OUTPUTS_MAX = 10000,         /* outputs of a model */
-  VT_POLYS_MAX = 10000,           /* different dimensions that contain symbols */
-  VT_ATTRS_MAX = 512,             /* bytes of an attribute struct */
+  /* Bytes of text that are read; text that is read again counts again. */
+  VT_TEXT_MAX = 64 * 1024 * 1024,
+  VT_NESTING_MAX = 200,       /* depth of nested brackets, calls, signs, bodies and repeats */
+  VT_EXPANSION_MAX = 1000000, /* nodes, names and iterations of repeats, in total */
+  VT_LOOKUPS_MAX = 10000000,  /* lookups of names, counting each scope that is searched */
+  VT_OPERANDS_MAX = 4096,     /* operands of one call */
+  VT_OUTPUTS_MAX = 10000,     /* outputs of a model */
+  VT_POLYS_MAX = 10000,       /* different dimensions that contain symbols */
+  VT_ATTRS_MAX = 512,         /* bytes of an attribute struct */
 };
 /* Limit on constants and coefficients in dimension expressions. Sums of two of them cannot reach
  * the numbers that vt_dim.h uses as handles of polynomials. */
@@ -38,7 +39,7 @@ typedef struct vt_entry {
   vt_entry_kind kind;
   uint32_t line;  /* line on which it was declared or last assigned */
   uint32_t value; /* value id, for PORT and VALUE */
-  uint32_t times; /* number of values that had this name */
+  uint32_t times; /* number of values that were given this name */
   int64_t dim;    /* dimension, for SYMBOL and CONSTANT */
 } vt_entry;
 
@@ -58,7 +59,8 @@ typedef struct vt_scope {
   size_t n;
 } vt_scope;
 
-vt_entry *vt_names_find(const vt_names *t, const char *name); /* NULL: not found */
+/* Returns the entry of a name; NULL: not found. */
+vt_entry *vt_names_find(const vt_names *t, const char *name);
 /* Adds an entry for a name that is not in the table; NULL: out of memory. Pointers to other entries
  * become invalid. */
 vt_entry *vt_names_add(vt_names *t, const char *name);
@@ -115,7 +117,7 @@ typedef struct vt_parser {
   uint32_t depth; /* current nesting */
   uint64_t lookups, iterations, rewound; /* lookups of names; iterations of repeats; bytes of text
                                           * that were read again */
-  uint64_t closed;                       /* nodes and names of bodies that are finished */
+  uint64_t closed;                       /* number of nodes and names in bodies that are finished */
   int begun;                             /* 1: the graph was begun and must be dropped on failure */
   vt_diag diag;
 } vt_parser;
@@ -151,19 +153,20 @@ vt_status vt_parse_list_continues(vt_parser *p, const vt_token *from, uint32_t c
 /* Enter and leave a level of nesting; entering fails beyond VT_NESTING_MAX. */
 vt_status vt_parse_enter_nesting(vt_parser *p) VT_NODISCARD;
 void vt_parse_leave_nesting(vt_parser *p);
-void vt_parse_copy_name(const vt_token *t, char out[VT_NAME_MAX + 1]); /* copies a name token */
+/* Copies the text of a name token. */
+void vt_parse_copy_name(const vt_token *t, char out[VT_NAME_MAX + 1]);
 
 /* ---- scopes (scope.c) ---- */
 /* Finds the meaning of a name at the current position: searches the bodies from the innermost
  * outwards, then the model. NULL: unknown. */
 vt_entry *vt_scope_find(vt_parser *p, const char *name);
-/* The same in the model only: searches the scopes of repeats from the innermost outwards, then the
- * name without a scope. */
+/* Finds the meaning of a name in the model only: searches the scopes of repeats from the innermost
+ * outwards, then the name without a scope. */
 vt_entry *vt_scope_find_in_model(vt_parser *p, const char *name);
 /* The failure for an unknown name, with a suggestion. */
 vt_status vt_scope_fail_unknown(vt_parser *p, const vt_token *at, const char *name);
-/* The full name of a parameter: the prefix of the repeats, "h.0.", then `name` and `part`. VT_LIMIT
- * if it is too long. */
+/* Writes the full name of a parameter: the prefix of the repeats, "h.0.", then `name` and `part`.
+ * VT_LIMIT if it is too long. */
 vt_status vt_scope_full_name(vt_parser *p, const vt_token *at, const char *name, const char *part,
                              char out[VT_NAME_MAX + 1]) VT_NODISCARD;
 /* 0 for words that cannot be declared: types, true, false, and names of unnamed values, "_12". */
@@ -177,11 +180,11 @@ vt_status vt_scope_declare(vt_parser *p, const vt_token *at, const char *name,
 
 /* parse_attr.c */
 vt_status vt_parse_dim(vt_parser *p, int64_t *out) VT_NODISCARD;
-vt_status vt_parse_whole_number(vt_parser *p,
-                                int64_t *out) VT_NODISCARD; /* a dim without symbols */
+/* Reads a dimension without symbols. */
+vt_status vt_parse_whole_number(vt_parser *p, int64_t *out) VT_NODISCARD;
 vt_status vt_parse_real(vt_parser *p, double *out) VT_NODISCARD;
-vt_status vt_parse_flag(vt_parser *p, int64_t *out) VT_NODISCARD; /* true or false */
-/* A list of whole numbers in brackets, or a single number. */
+vt_status vt_parse_bool(vt_parser *p, int64_t *out) VT_NODISCARD; /* reads true or false */
+/* Reads a list of whole numbers in brackets, or a single number, which is a list of length 1. */
 vt_status vt_parse_int_list(vt_parser *p, vt_attr_list *out) VT_NODISCARD;
 vt_status vt_parse_type(vt_parser *p, vt_type *out) VT_NODISCARD;
 vt_status vt_parse_init(vt_parser *p, vt_init_spec *out) VT_NODISCARD;
@@ -196,7 +199,7 @@ vt_status vt_parse_load_attrs(vt_parser *p, const vt_attr_group *g, const void *
 vt_status vt_parse_literal(vt_parser *p, const vt_operand *o, uint32_t dtype,
                            uint32_t *out) VT_NODISCARD;
 int vt_literal_is_bool(const vt_token *t);
-int vt_literal_is_start(const vt_token *t); /* a number, true or false */
+int vt_literal_is_start(const vt_token *t); /* 1 if `t` begins a literal: a number, true or false */
 
 /* parse_region.c: reads the bodies of a call after its operands and attributes. Values that the
  * bodies use from outside are added to the `*n` operands at `*in`. */

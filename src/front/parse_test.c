@@ -8,7 +8,7 @@
 #include "vt_test.h"
 
 /* Parses with a counting allocator and checks that all memory is freed, also after a failure. */
-static vt_status parse_n(const char *text, size_t n, vt_diag *d) {
+static vt_status parse_text(const char *text, size_t n, vt_diag *d) {
   vt_fault fault = {0};
   vt_graph *g = NULL;
   const vt_status s = vt_parse(text, n, vt_fault_alloc(&fault), &g, d);
@@ -24,14 +24,14 @@ static vt_status parse_lines(const char *lines, vt_diag *d) {
   vt_text_init(&t, vt_alloc_default());
   vt_text_add(&t, "volta 1\nmodel m {\ninput x: f32[2, 2]\n%s\noutput y\n}\n", lines);
   memset(d, 0, sizeof *d);
-  const vt_status s = parse_n(t.s, t.n, d);
+  const vt_status s = parse_text(t.s, t.n, d);
   vt_text_done(&t);
   return s;
 }
 
 /* ---- statuses ---- */
 
-static void test_status(void) {
+static void test_failure_statuses(void) {
   static const struct {
     const char *lines;
     vt_status want;
@@ -64,11 +64,12 @@ static void test_status(void) {
 
 /* ---- diagnostics ---- */
 
-static void test_quoted_line(void) {
+static void test_quoted_source_line(void) {
   vt_diag d;
   CHECK(parse_lines("\ty = rleu(x)\r", &d) == VT_SYNTAX);
   CHECK(d.line == 4 && d.column == 6);
-  CHECK(strcmp(d.source, " y = rleu(x) ") == 0); /* bytes keep their columns */
+  /* The tab and the carriage return became blanks, so columns are unchanged. */
+  CHECK(strcmp(d.source, " y = rleu(x) ") == 0);
   CHECK(strcmp(d.hint, "did you mean 'relu'?") == 0);
   CHECK(parse_lines("y = rleu(x) # \xc3\xa4", &d) == VT_SYNTAX);
   CHECK(strcmp(d.source, "y = rleu(x) # \xc3\xa4") == 0);
@@ -76,7 +77,7 @@ static void test_quoted_line(void) {
   CHECK(strcmp(d.source, "y = ?") == 0);
 }
 
-static void test_long_line(void) {
+static void test_long_source_line(void) {
   char line[400] = "y = rleu(x) #";
   vt_diag d;
   memset(line + 13, '.', 239 - 13);
@@ -87,15 +88,16 @@ static void test_long_line(void) {
   CHECK(parse_lines(line, &d) == VT_SYNTAX && d.source[0] == 0);
 }
 
-static void test_diag_contract(void) {
+static void test_first_failure_is_kept(void) {
   vt_graph *g = (vt_graph *)&g; /* an output pointer that a failure must not change */
   CHECK(vt_parse("nonsense", 8, vt_alloc_default(), &g, NULL) == VT_SYNTAX);
   CHECK(g == (vt_graph *)&g);
   vt_diag d = {.code = VT_IO, .text = "earlier"};
   CHECK(vt_parse("nonsense", 8, vt_alloc_default(), &g, &d) == VT_SYNTAX);
-  CHECK(d.code == VT_IO && strcmp(d.text, "earlier") == 0); /* the first failure is kept */
+  /* The failure that was recorded before is kept. */
+  CHECK(d.code == VT_IO && strcmp(d.text, "earlier") == 0);
   d = (vt_diag){0};
-  CHECK(parse_n(NULL, 0, &d) == VT_SYNTAX && d.line == 1 && d.column == 1);
+  CHECK(parse_text(NULL, 0, &d) == VT_SYNTAX && d.line == 1 && d.column == 1);
 }
 
 /* Every node has the position of its call, operator or literal. */
@@ -115,64 +117,67 @@ static void test_node_positions(void) {
 /* ---- limits ---- */
 
 /* Parses a model with `head`, `times` copies of `piece`, and `rest`. */
-static vt_status parse_many(const char *head, const char *piece, size_t times, const char *rest,
-                            vt_diag *d) {
+static vt_status parse_repeated_text(const char *head, const char *piece, size_t times,
+                                     const char *rest, vt_diag *d) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_text_add(&t, "volta 1\nmodel m {\ninput x: f32[2, 2]\n%s", head);
   for (size_t i = 0; i < times; i++) vt_text_add_bytes(&t, piece, strlen(piece));
   vt_text_add(&t, "%s\noutput y\n}\n", rest);
   memset(d, 0, sizeof *d);
-  const vt_status s = parse_n(t.s, t.n, d);
+  const vt_status s = parse_text(t.s, t.n, d);
   vt_text_done(&t);
   return s;
 }
 
-static void test_nesting(void) {
+static void test_nesting_limit(void) {
   char close[101] = "x";
   vt_diag d;
   memset(close + 1, ')', 99);
-  CHECK(parse_many("y = ", "-(", 99, close, &d) == VT_OK); /* 2 * 99 levels, and one for x */
-  CHECK(parse_many("y = --", "-(", 99, close, &d) == VT_LIMIT);
-  CHECK(parse_many("y = ", "(", 199, "x", &d) == VT_SYNTAX);
-  CHECK(parse_many("y = ", "(", 1000000, "x", &d) == VT_LIMIT);
-  CHECK(parse_many("y = ", "-", 1000000, "x", &d) == VT_LIMIT);
-  CHECK(parse_many("y = ", "relu(", 1000000, "x", &d) == VT_LIMIT);
-  CHECK(parse_many("y = ", "linear a(", 100000, "x", &d) == VT_LIMIT);
-  CHECK(parse_many("input z: f32[", "(", 1000000, "1", &d) == VT_LIMIT);
-  CHECK(parse_many("input z: f32[", "-", 1000000, "1", &d) == VT_LIMIT);
-  CHECK(parse_many("y = x\n", "repeat 1 as h {\n", 100000, "", &d) == VT_LIMIT);
+  /* 199 levels of nesting: two for each of 99 "-(", and one for x. */
+  CHECK(parse_repeated_text("y = ", "-(", 99, close, &d) == VT_OK);
+  CHECK(parse_repeated_text("y = --", "-(", 99, close, &d) == VT_LIMIT);
+  CHECK(parse_repeated_text("y = ", "(", 199, "x", &d) == VT_SYNTAX);
+  CHECK(parse_repeated_text("y = ", "(", 1000000, "x", &d) == VT_LIMIT);
+  CHECK(parse_repeated_text("y = ", "-", 1000000, "x", &d) == VT_LIMIT);
+  CHECK(parse_repeated_text("y = ", "relu(", 1000000, "x", &d) == VT_LIMIT);
+  CHECK(parse_repeated_text("y = ", "linear a(", 100000, "x", &d) == VT_LIMIT);
+  CHECK(parse_repeated_text("input z: f32[", "(", 1000000, "1", &d) == VT_LIMIT);
+  CHECK(parse_repeated_text("input z: f32[", "-", 1000000, "1", &d) == VT_LIMIT);
+  CHECK(parse_repeated_text("y = x\n", "repeat 1 as h {\n", 100000, "", &d) == VT_LIMIT);
 }
 
 /* Long texts without deep nesting parse in linear time, up to the limits. */
 static void test_long_texts(void) {
   vt_diag d;
-  CHECK(parse_many("y = x", " + x", 100000, "", &d) == VT_OK);
-  CHECK(parse_many("y = x * 1", "0", 1000000, "", &d) == VT_OK); /* rounds to infinity */
-  CHECK(parse_many("y = x * 0.", "0", 1000000, "1e1000000", &d) == VT_OK);
-  CHECK(parse_many("y = f16(1.00048828125", "0", 1000000, "1)", &d) == VT_OK);
-  CHECK(parse_many("y = i64(", "9", 1000000, ")", &d) == VT_VERIFY);
-  CHECK(parse_many("input z: f32[", "9", 1000000, "]", &d) == VT_LIMIT);
-  CHECK(parse_many("y = x # ", "\xc3\xa4", 1000000, "", &d) == VT_OK);
-  CHECK(parse_many("y = concat(x", ", x", 4000, ", axis=0)", &d) == VT_OK);
-  CHECK(parse_many("y = concat(x", ", x", 100000, ", axis=0)", &d) == VT_LIMIT);
-  CHECK(parse_many("y = x", "\n", 1000000, "", &d) == VT_OK);
-  CHECK(parse_many("y = x", " + x", 1100000, "", &d) == VT_LIMIT);
-  CHECK(parse_many("y = x\nrepeat 50 as h {", "y = x\n", 100000, "}", &d) == VT_LIMIT);
+  CHECK(parse_repeated_text("y = x", " + x", 100000, "", &d) == VT_OK);
+  /* A literal of a million digits, which rounds to infinity. */
+  CHECK(parse_repeated_text("y = x * 1", "0", 1000000, "", &d) == VT_OK);
+  CHECK(parse_repeated_text("y = x * 0.", "0", 1000000, "1e1000000", &d) == VT_OK);
+  CHECK(parse_repeated_text("y = f16(1.00048828125", "0", 1000000, "1)", &d) == VT_OK);
+  CHECK(parse_repeated_text("y = i64(", "9", 1000000, ")", &d) == VT_VERIFY);
+  CHECK(parse_repeated_text("input z: f32[", "9", 1000000, "]", &d) == VT_LIMIT);
+  CHECK(parse_repeated_text("y = x # ", "\xc3\xa4", 1000000, "", &d) == VT_OK);
+  CHECK(parse_repeated_text("y = concat(x", ", x", 4000, ", axis=0)", &d) == VT_OK);
+  CHECK(parse_repeated_text("y = concat(x", ", x", 100000, ", axis=0)", &d) == VT_LIMIT);
+  CHECK(parse_repeated_text("y = x", "\n", 1000000, "", &d) == VT_OK);
+  CHECK(parse_repeated_text("y = x", " + x", 1100000, "", &d) == VT_LIMIT);
+  CHECK(parse_repeated_text("y = x\nrepeat 50 as h {", "y = x\n", 100000, "}", &d) == VT_LIMIT);
 }
 
 /* A repeat that is too large is refused after its first iteration. */
-static void test_repeats(void) {
+static void test_repeat_limit(void) {
   vt_diag d;
   CHECK(parse_lines("y = x\nrepeat 200000 as h { y = relu(y) }", &d) == VT_OK);
-  CHECK(parse_lines("repeat 340000 as h { y = relu(x) }", &d) == VT_OK); /* adds only one name */
+  /* Every iteration adds a node, but only the first one adds a name. */
+  CHECK(parse_lines("repeat 340000 as h { y = relu(x) }", &d) == VT_OK);
   CHECK(parse_lines("y = x\nrepeat 600000 as h { y = relu(y) }", &d) == VT_LIMIT);
   CHECK(d.line == 5 && d.column == 8);
   CHECK(parse_lines("y = x\nrepeat 1000 as a {\nrepeat 1000 as b { }\n}", &d) == VT_LIMIT);
   CHECK(parse_lines("y = x\nrepeat 700000 as a { }", &d) == VT_OK);
   CHECK(parse_lines("y = x\nrepeat 600000 as a { param w: f32[] = zeros\n }", &d) == VT_LIMIT);
-  CHECK(parse_many("y = x\nrepeat 1000 as a {\ny = x\ny = x #", "long", 100000, "\ny = x\n}", &d) ==
-        VT_LIMIT);
+  CHECK(parse_repeated_text("y = x\nrepeat 1000 as a {\ny = x\ny = x #", "long", 100000,
+                            "\ny = x\n}", &d) == VT_LIMIT);
   CHECK(parse_lines("dim B\nz = iota(shape=[B])\ny = z\nrepeat 10500 as a { y = concat(y, z) }",
                     &d) == VT_LIMIT);
 }
@@ -186,21 +191,22 @@ static void test_count_limits(void) {
   vt_text_add(&t, "volta 1\nmodel m {\ndim B\ninput x: f32[B]\n");
   for (int i = 0; i < 10001; i++) vt_text_add(&t, "output o%d = x\n", i);
   vt_text_add(&t, "}\n");
-  CHECK(parse_n(t.s, t.n, &d) == VT_LIMIT);
+  CHECK(parse_text(t.s, t.n, &d) == VT_LIMIT);
   t.n = 0;
   d = (vt_diag){0};
   vt_text_add(&t, "volta 1\nmodel m {\ndim B\n");
   for (int i = 0; i < 11000; i++) vt_text_add(&t, "input x%d: f32[B + %d]\n", i, i);
   vt_text_add(&t, "output x0\n}\n");
-  CHECK(parse_n(t.s, t.n, &d) == VT_LIMIT);
+  CHECK(parse_text(t.s, t.n, &d) == VT_LIMIT);
   vt_text_done(&t);
   d = (vt_diag){0};
-  CHECK(parse_n("", ((size_t)64 << 20) + 1, &d) == VT_LIMIT); /* refused without being read */
+  /* A text above the limit is refused before a byte of it is read. */
+  CHECK(parse_text("", ((size_t)64 << 20) + 1, &d) == VT_LIMIT);
 }
 
 /* A name of maximal length that is assigned again is too long with a suffix, so the second value is
  * unnamed. */
-static void test_long_name_again(void) {
+static void test_long_name_assigned_again(void) {
   char name[201], text[1200];
   vt_graph *g = NULL;
   vt_diag d = {0};
@@ -224,7 +230,7 @@ static int read_example(const char *path, vt_file *f) {
   return s == VT_OK;
 }
 
-static void expect_params(const char *path, uint64_t want) {
+static void expect_param_count(const char *path, uint64_t want) {
   vt_file f;
   vt_graph *g = NULL;
   vt_diag d = {0};
@@ -244,7 +250,7 @@ static void expect_params(const char *path, uint64_t want) {
 
 /* Parses prefixes of a file; each must fail cleanly unless only blanks and comments are missing.
  * Each prefix is copied, so that a sanitizer notices reads beyond it. */
-static void parse_prefixes(const char *path, size_t step) {
+static void expect_prefixes_fail_cleanly(const char *path, size_t step) {
   vt_file f;
   if (!read_example(path, &f)) return;
   const char *text = (const char *)f.data;
@@ -255,7 +261,7 @@ static void parse_prefixes(const char *path, size_t step) {
     CHECK(part != NULL);
     if (part == NULL) break;
     memcpy(part, text, n);
-    const vt_status s = parse_n(part, n, &d);
+    const vt_status s = parse_text(part, n, &d);
     CHECK((s == VT_OK) == (n >= whole));
     CHECK(s == VT_OK || (d.code == s && d.line > 0 && d.column > 0 && d.text[0] != 0));
     free(part);
@@ -265,7 +271,7 @@ static void parse_prefixes(const char *path, size_t step) {
 
 /* Changes each byte of a file to each of some special bytes; the short form tries only one of them
  * per position. The text must parse or fail cleanly. */
-static void parse_changed_bytes(const char *path) {
+static void expect_changed_bytes_harmless(const char *path) {
   static const char bytes[] = "({[)]},=.-# \n9_\xff";
   vt_file f;
   if (!read_example(path, &f)) return;
@@ -273,10 +279,10 @@ static void parse_changed_bytes(const char *path) {
     const uint8_t old = f.data[i];
     const size_t step = vt_test_is_long() ? 1 : sizeof bytes;
     for (size_t k = step == 1 ? 0 : i % step; k < sizeof bytes;
-         k += step) { /* includes the final 0 */
+         k += step) { /* the last of the bytes is the 0 that ends the string */
       vt_diag d = {0};
       f.data[i] = (uint8_t)bytes[k];
-      const vt_status s = parse_n((const char *)f.data, f.size, &d);
+      const vt_status s = parse_text((const char *)f.data, f.size, &d);
       CHECK(s == d.code);
     }
     f.data[i] = old;
@@ -285,7 +291,7 @@ static void parse_changed_bytes(const char *path) {
 }
 
 /* Makes every allocation fail in turn; in the short form the first 100, then every seventh. */
-static void test_no_memory(const char *path) {
+static void test_failing_allocations(const char *path) {
   const long step = vt_test_is_long() ? 1 : 7;
   vt_file f;
   long k = 1;
@@ -306,26 +312,28 @@ static void test_no_memory(const char *path) {
 }
 
 int main(void) {
-  test_status();
-  test_quoted_line();
-  test_long_line();
-  test_diag_contract();
+  test_failure_statuses();
+  test_quoted_source_line();
+  test_long_source_line();
+  test_first_failure_is_kept();
   test_node_positions();
-  test_nesting();
+  test_nesting_limit();
   test_long_texts();
-  test_repeats();
+  test_repeat_limit();
   test_count_limits();
-  test_long_name_again();
-  expect_params("examples/mlp.vt", 784 * 256 + 256 + 256 * 10);
-  expect_params("examples/tiny_transformer.vt", 128768);
-  expect_params("examples/gpt2_124m.vt", 124439808);
-  expect_params("examples/cnn.vt", 16 * 9 + 16 + 32 * 16 * 9 + 32 + 32 * 49 * 10 + 10);
-  expect_params("examples/resnet18.vt", 11689512 + 2 * 4800); /* 4800 each for mean and var */
-  parse_prefixes("examples/mlp.vt", 1);
-  parse_prefixes("examples/cnn.vt", 1);
-  parse_prefixes("examples/tiny_transformer.vt", vt_test_is_long() ? 1 : 7);
-  parse_prefixes("examples/gpt2_124m.vt", vt_test_is_long() ? 1 : 41); /* slow: a large graph */
-  parse_changed_bytes("examples/mlp.vt");
-  test_no_memory("examples/tiny_transformer.vt");
+  test_long_name_assigned_again();
+  expect_param_count("examples/mlp.vt", 784 * 256 + 256 + 256 * 10);
+  expect_param_count("examples/tiny_transformer.vt", 128768);
+  expect_param_count("examples/gpt2_124m.vt", 124439808);
+  expect_param_count("examples/cnn.vt", 16 * 9 + 16 + 32 * 16 * 9 + 32 + 32 * 49 * 10 + 10);
+  /* The batch norms have 4800 elements of mean and 4800 of var. */
+  expect_param_count("examples/resnet18.vt", 11689512 + 2 * 4800);
+  expect_prefixes_fail_cleanly("examples/mlp.vt", 1);
+  expect_prefixes_fail_cleanly("examples/cnn.vt", 1);
+  expect_prefixes_fail_cleanly("examples/tiny_transformer.vt", vt_test_is_long() ? 1 : 7);
+  /* Few prefixes in the short form, because the graph is large and parsing is slow. */
+  expect_prefixes_fail_cleanly("examples/gpt2_124m.vt", vt_test_is_long() ? 1 : 41);
+  expect_changed_bytes_harmless("examples/mlp.vt");
+  test_failing_allocations("examples/tiny_transformer.vt");
   TEST_DONE();
 }

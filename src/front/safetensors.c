@@ -9,7 +9,8 @@
  *
  * The parser accepts only such a header and builds no JSON tree, because the tree of a hostile
  * header may be fifty times as large as its text. Strings are unescaped in place, which never makes
- * them longer. */
+ * them longer. A slot is a tensor as the header describes it; a note is a member of __metadata__.
+ */
 #include <stdio.h>
 #include <string.h>
 #include "archive.h"
@@ -191,7 +192,7 @@ static int is_digit(const reader *r, size_t at) {
 
 /* Reads a whole number that consists only of digits: no sign, fraction, exponent or leading zero.
  */
-static vt_status read_whole(reader *r, const slot *s, const char *what, int64_t *out) {
+static vt_status read_whole_number(reader *r, const slot *s, const char *what, int64_t *out) {
   char q[VT_QUOTE_MAX];
   int64_t v = 0;
   (void)peek(r);
@@ -225,7 +226,7 @@ static vt_status read_array(reader *r, const slot *s, const char *what, int64_t 
   for (;; n++) {
     VT_TRY(list_continues(r, ']', n, &another, "',' or ']' is expected"));
     if (!another) break;
-    VT_TRY(read_whole(r, s, what, &v));
+    VT_TRY(read_whole_number(r, s, what, &v));
     if (n < room) out[n] = v;
   }
   *out_n = n;
@@ -262,7 +263,7 @@ static const struct {
 } members[] = {{"dtype", read_dtype}, {"shape", read_shape}, {"data_offsets", read_offsets}};
 enum { MEMBERS = sizeof members / sizeof members[0] };
 
-static vt_status read_member(reader *r, slot *s, unsigned *seen) {
+static vt_status read_slot_member(reader *r, slot *s, unsigned *seen) {
   char q[VT_QUOTE_MAX], k[VT_QUOTE_MAX];
   const char *name;
   VT_TRY(read_member_name(r, &name));
@@ -279,7 +280,7 @@ static vt_status read_member(reader *r, slot *s, unsigned *seen) {
 }
 
 /* Reads the object of a tensor: it must have each of the three members once, and no other. */
-static vt_status read_members(reader *r, slot *s) {
+static vt_status read_slot_members(reader *r, slot *s) {
   char q[VT_QUOTE_MAX];
   unsigned seen = 0;
   int another = 1;
@@ -289,7 +290,7 @@ static vt_status read_members(reader *r, slot *s) {
   for (size_t n = 0;; n++) {
     VT_TRY(list_continues(r, '}', n, &another, "',' or '}' is expected"));
     if (!another) break;
-    VT_TRY(read_member(r, s, &seen));
+    VT_TRY(read_slot_member(r, s, &seen));
   }
   for (unsigned i = 0; i < MEMBERS; i++)
     if ((seen >> i & 1) == 0)
@@ -298,7 +299,7 @@ static vt_status read_members(reader *r, slot *s) {
   return VT_OK;
 }
 
-static vt_status check_slot(const reader *r, const slot *s) {
+static vt_status check_slot_range(const reader *r, const slot *s) {
   char q[VT_QUOTE_MAX];
   uint64_t bytes;
   if (vt_tensor_bytes(&s->type, NULL, &bytes, NULL) != VT_OK)
@@ -321,8 +322,8 @@ static vt_status read_slot(reader *r, const char *name) {
   slot s = {.name = name, .index = r->count};
   if (!vt_archive_name_ok(name))
     return VT_FAIL(r->d, VT_FORMAT, "'%s' cannot be a tensor's name", quoted_name(&s, q));
-  VT_TRY(read_members(r, &s));
-  VT_TRY(check_slot(r, &s));
+  VT_TRY(read_slot_members(r, &s));
+  VT_TRY(check_slot_range(r, &s));
   slot *list = vt_arena_grow(&r->arena, r->slots, r->count, &r->cap, sizeof s);
   if (list == NULL) return fail_no_memory(r);
   list[r->count++] = s;
@@ -378,7 +379,7 @@ static vt_status read_header(reader *r) {
 
 /* ---- checks of all tensors ---- */
 
-static int by_note(const void *a, const void *b, const void *context) {
+static int by_note_name(const void *a, const void *b, const void *context) {
   const char *const *x = a, *const *y = b;
   (void)context;
   return strcmp(*x, *y);
@@ -398,7 +399,7 @@ static vt_status fail_repeated_name(const reader *r, const char *name) {
 }
 
 static vt_status check_names(reader *r, vt_alloc a) {
-  if (vt_sort(r->notes, r->note_count, sizeof *r->notes, by_note, NULL, a) != VT_OK ||
+  if (vt_sort(r->notes, r->note_count, sizeof *r->notes, by_note_name, NULL, a) != VT_OK ||
       vt_sort(r->slots, r->count, sizeof *r->slots, by_name, NULL, a) != VT_OK)
     return fail_no_memory(r);
   for (uint32_t i = 1; i < r->note_count; i++)
@@ -505,7 +506,7 @@ vt_status vt_safetensors_parse(vt_archive *ar, const vt_source *src, vt_diag *d)
 
 /* Prints a name as a JSON string. Only " and \ need a backslash, because names have no control
  * characters. */
-static void print_name(vt_text *t, const char *name) {
+static void print_json_name(vt_text *t, const char *name) {
   vt_text_add(t, "\"");
   for (const char *c = name; *c != '\0'; c++) {
     if (*c == '"' || *c == '\\') vt_text_add(t, "\\");
@@ -514,15 +515,15 @@ static void print_name(vt_text *t, const char *name) {
   vt_text_add(t, "\"");
 }
 
-static const char *type_name(uint32_t dtype) {
+static const char *header_type_name(uint32_t dtype) {
   for (size_t i = 0; i < TYPES; i++)
     if (types[i].dtype == dtype) return types[i].name;
   return NULL;
 }
 
-static void print_item(vt_text *t, const vt_item *x, uint64_t begin) {
-  print_name(t, x->name);
-  vt_text_add(t, ":{\"dtype\":\"%s\",\"shape\":[", type_name(x->tensor->dtype));
+static void print_header_item(vt_text *t, const vt_item *x, uint64_t begin) {
+  print_json_name(t, x->name);
+  vt_text_add(t, ":{\"dtype\":\"%s\",\"shape\":[", header_type_name(x->tensor->dtype));
   for (uint32_t i = 0; i < x->tensor->rank; i++)
     vt_text_add(t, "%s%lld", i > 0 ? "," : "", (long long)x->tensor->dim[i]);
   vt_text_add(t, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)begin,
@@ -537,7 +538,7 @@ static vt_status print_header(vt_text *t, const vt_item *items, uint32_t n, vt_d
   vt_text_add(t, "{");
   for (uint32_t i = 0; i < n; i++) {
     if (i > 0) vt_text_add(t, ",");
-    print_item(t, &items[i], at);
+    print_header_item(t, &items[i], at);
     if (!vt_size_add(at, items[i].bytes, &at) || at > VT_ARCHIVE_FILE_LIMIT)
       return VT_FAIL(d, VT_LIMIT, "the tensors are too large for one safetensors file");
   }

@@ -6,8 +6,8 @@
 static bytes make_safetensors(const char *header, const void *data, size_t n) {
   bytes b = {.n = 0};
   append_number(&b, strlen(header), 8);
-  append(&b, header, strlen(header));
-  append(&b, data, n);
+  append_bytes(&b, header, strlen(header));
+  append_bytes(&b, data, n);
   return b;
 }
 
@@ -19,8 +19,8 @@ static vt_tensor make_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim, 
 
 /* ---- reading ---- */
 
-/* Tensors in another order than their data, an empty one, odd offsets, metadata, an escaped name.
- */
+/* The header of a valid file: it lists the tensors in another order than their data, and has an
+ * empty tensor, odd offsets, metadata and an escaped name. */
 static const char mixed[] =
     "{\"__metadata__\":{\"by\":\"hand\"},"
     "\"b.w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[3,11]},"
@@ -30,7 +30,7 @@ static const char mixed[] =
 
 static const uint8_t mixed_data[13] = {1, 0, 1, 0, 0, 0x80, 0x3f, 1, 0, 0xc0, 0xff, 0x80, 0x3f};
 
-static void test_reading(void) {
+static void test_valid_file(void) {
   static const char *const names[4] = {"\xc3\xa4 \"q\"", "e", "b.w", "s"};
   const uint32_t types[4] = {VT_DTYPE_BOOL, VT_DTYPE_I64, VT_DTYPE_F32, VT_DTYPE_BF16};
   const bytes b = make_safetensors(mixed, mixed_data, sizeof mixed_data);
@@ -38,7 +38,7 @@ static void test_reading(void) {
   vt_fault f;
   vt_diag d;
   vt_tensor t[4];
-  CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
+  CHECK(parse_exact_copy(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
   if (ar == NULL) return;
   CHECK(strcmp(vt_archive_format(ar), "safetensors") == 0 && vt_archive_count(ar) == 4);
   for (uint32_t i = 0; i < 4; i++) {
@@ -72,7 +72,7 @@ static void test_every_type(void) {
     vt_fault f;
     vt_diag d;
     vt_tensor t;
-    CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
+    CHECK(parse_exact_copy(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
     if (ar == NULL) continue;
     CHECK(vt_archive_find(ar, "x", &t, &d) == VT_OK && t.dtype == i + 1);
     vt_archive_free(ar);
@@ -84,7 +84,7 @@ static void test_empty_file(void) {
   vt_fault f;
   vt_diag d;
   const bytes b = make_safetensors("{}", "", 0);
-  CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
+  CHECK(parse_exact_copy(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
   CHECK(ar != NULL && vt_archive_count(ar) == 0);
   vt_archive_free(ar);
 }
@@ -120,7 +120,7 @@ static const struct {
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1 1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1e0],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[[1]],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
-    /* duplicates, unknown and missing members */
+    /* headers with repeated, unknown or missing members */
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
      "\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}",
      2, VT_FORMAT},
@@ -132,7 +132,7 @@ static const struct {
     {"{\"x\":{\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
     {"{\"x\":{\"dtype\":\"U8\",\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1]}}", 1, VT_FORMAT},
-    /* members of the wrong kind */
+    /* headers with members of the wrong JSON type */
     {"{\"x\":{\"dtype\":1,\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":1,\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[1.0],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
@@ -189,7 +189,7 @@ static const struct {
     {"{\"\\ud800\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, VT_FORMAT},
 };
 
-static void test_refused(void) {
+static void test_bad_files_refused(void) {
   static const uint8_t data[16];
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     const bytes b = make_safetensors(refused[i].header, data, refused[i].data);
@@ -200,49 +200,55 @@ static void test_refused(void) {
   }
 }
 
-static void check_message(const bytes *b, vt_status s, const char *text) {
+static void check_refusal_message(const bytes *b, vt_status s, const char *text) {
   vt_diag d;
   CHECK(parse_status(b->p, b->n, &d) == s);
   CHECK(strcmp(d.text, text) == 0);
   if (strcmp(d.text, text) != 0) fprintf(stderr, "  %s\n", d.text);
 }
 
-static void test_messages(void) {
+static void test_refusal_messages(void) {
   bytes b = make_safetensors("{\"x\":{\"dtype\":\"BOOL\",\"shape\":[2],\"data_offsets\":[0,2]}}",
                              "\1\3", 2);
-  check_message(&b, VT_FORMAT, "byte 64 is 3, and a bool is 0 or 1");
+  check_refusal_message(&b, VT_FORMAT, "byte 64 is 3, and a bool is 0 or 1");
   b = make_safetensors("{\"\\u001b[2J\":{\"dtype\":\"\\n\"}}", "", 0);
-  check_message(&b, VT_FORMAT, "'\\x1b[2J' cannot be a tensor's name");
+  check_refusal_message(&b, VT_FORMAT, "'\\x1b[2J' cannot be a tensor's name");
   b = make_safetensors("{\"\\u00e4\":{\"dtype\":\"C64\",\"shape\":[2],\"data_offsets\":[0,2]}}", "",
                        0);
-  check_message(&b, VT_UNSUPPORTED, "the dtype 'C64' of tensor '\xc3\xa4' is not supported");
+  check_refusal_message(&b, VT_UNSUPPORTED,
+                        "the dtype 'C64' of tensor '\xc3\xa4' is not supported");
   b = make_safetensors("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}", "ab", 2);
-  check_message(
+  check_refusal_message(
       &b, VT_FORMAT,
       "there is a hole before tensor 'x': the data before it ends at byte 0 and it begins "
       "at 1");
   b = make_safetensors("{\"x\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[2,1]}}", "ab", 2);
-  check_message(&b, VT_FORMAT, "tensor 'x' is at bytes 2 to 1, outside the 2 bytes of data");
+  check_refusal_message(&b, VT_FORMAT,
+                        "tensor 'x' is at bytes 2 to 1, outside the 2 bytes of data");
   b = make_safetensors("{\"x\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}", "ab", 2);
-  check_message(&b, VT_FORMAT, "tensor 'x' is at bytes 0 to 3, outside the 2 bytes of data");
+  check_refusal_message(&b, VT_FORMAT,
+                        "tensor 'x' is at bytes 0 to 3, outside the 2 bytes of data");
   b = make_safetensors(
       "{\"x\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,1]}}", "a", 1);
-  check_message(&b, VT_LIMIT, "tensor 'x' has rank 9, more than 8");
+  check_refusal_message(&b, VT_LIMIT, "tensor 'x' has rank 9, more than 8");
   b = make_safetensors("{}", "", 0);
   b.p[0] = 3;
-  check_message(&b, VT_FORMAT, "the safetensors header at byte 8 declares 3 bytes, but 2 are left");
+  check_refusal_message(&b, VT_FORMAT,
+                        "the safetensors header at byte 8 declares 3 bytes, but 2 are left");
   b = make_safetensors("{\"x\" 1}", "", 0);
-  check_message(&b, VT_FORMAT, "the safetensors header is wrong at byte 13: ':' is expected");
+  check_refusal_message(&b, VT_FORMAT,
+                        "the safetensors header is wrong at byte 13: ':' is expected");
   b = make_safetensors("{\"a\":{\"dtype\":\"U8\",\"shape\":[01],\"data_offsets\":[0,1]}}", "a", 1);
-  check_message(&b, VT_FORMAT, "the shape of tensor 'a' holds a non-integer");
+  check_refusal_message(&b, VT_FORMAT, "the shape of tensor 'a' holds a non-integer");
   b = make_safetensors("{\"a\\x\":1}", "", 0);
-  check_message(&b, VT_FORMAT, "the safetensors header is wrong at byte 11: an unknown escape");
+  check_refusal_message(&b, VT_FORMAT,
+                        "the safetensors header is wrong at byte 11: an unknown escape");
   b = make_safetensors("{\"__metadata__\":{\"a\":\"\",\"\\u0061\":\"\"}}", "", 0);
-  check_message(&b, VT_FORMAT, "the safetensors header has 'a' twice");
+  check_refusal_message(&b, VT_FORMAT, "the safetensors header has 'a' twice");
 }
 
 /* The first eight bytes are the length of the header. A wrong length must be refused. */
-static void test_wrong_lengths(void) {
+static void test_wrong_header_length_refused(void) {
   static const uint64_t lengths[] = {0,          1,          3,          60,
                                      UINT32_MAX, INT64_MAX,  UINT64_MAX, UINT64_MAX - 7,
                                      1u << 31,   100u << 20, 101u << 20, UINT64_C(1) << 63};
@@ -259,7 +265,7 @@ static void test_wrong_lengths(void) {
 }
 
 /* A file whose header really has more than 100 MiB is refused. */
-static void test_header_limit(void) {
+static void test_header_size_limit(void) {
   const size_t length = (100u << 20) + 1, n = 8 + length;
   uint8_t *p = malloc(n);
   if (p == NULL) return;
@@ -268,15 +274,15 @@ static void test_header_limit(void) {
   memcpy(p + 8, "{}", 2);
   vt_archive *ar = NULL;
   CHECK(vt_archive_parse(p, n, NULL, &ar, NULL) == VT_LIMIT && ar == NULL);
-  p[0]--; /* exactly the limit, and one byte of data that belongs to no tensor */
+  p[0]--; /* the header has exactly the largest length, and one byte of data belongs to no tensor */
   CHECK(vt_archive_parse(p, n, NULL, &ar, NULL) == VT_FORMAT && ar == NULL);
   CHECK(vt_archive_parse(p, n - 1, NULL, &ar, NULL) == VT_OK && ar != NULL);
   vt_archive_free(ar);
   free(p);
 }
 
-/* Every kind of escape, and characters of one to four bytes. */
-static void test_escapes(void) {
+/* A header with every kind of escape, and with characters of one to four bytes, is read. */
+static void test_string_escapes(void) {
   const bytes b = make_safetensors(
       "{\"__metadata__\":{\"\\b\\f\\n\\r\\t\\/\\\\\\\"\":\"\\u0001\"},\n\t"
       "\"\\u0041\\u00e4\\u20AC\\ud83d\\ude00\\/\xf0\x9f\x98\x80\" :\r\n"
@@ -286,7 +292,7 @@ static void test_escapes(void) {
   vt_fault f;
   vt_diag d;
   vt_tensor t;
-  CHECK(parse_exactly(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
+  CHECK(parse_exact_copy(b.p, b.n, 0, &ar, &f, &d) == VT_OK);
   if (ar == NULL) return;
   CHECK(vt_archive_find(ar, "A\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80/\xf0\x9f\x98\x80", &t, &d) ==
         VT_OK);
@@ -311,16 +317,17 @@ static void *metered_resize(void *user, void *p, size_t old_size, size_t new_siz
 /* Parses a header of 8 MiB that consists of `head` and repetitions of `again`. The parser may
  * allocate at most `times` the size of the header. The allocator counts the bytes, and the resident
  * memory of the process is checked too. */
-static void check_memory_use(const char *head, const char *again, vt_status want, size_t times) {
+static void check_parser_memory_use(const char *head, const char *again, vt_status want,
+                                    size_t times) {
   const size_t length = 8u << 20, n = 8 + length, step = strlen(again);
   uint8_t *p = malloc(n);
   if (p == NULL) return;
   for (int i = 0; i < 8; i++) p[i] = (uint8_t)((uint64_t)length >> (8 * i));
   memcpy(p + 8, head, strlen(head));
   for (size_t i = 8 + strlen(head), k = 0; i < n; i++, k++) p[i] = (uint8_t)again[k % step];
+  /* '#' and the four characters before it become a number in letters, so each name is different. */
   for (size_t i = 8 + strlen(head), k = 0; i + step <= n; i += step, k++)
-    for (size_t j = 0; j < step;
-         j++) /* '#' ends five letters, which are replaced to make each name different */
+    for (size_t j = 0; j < step; j++)
       if (again[j] == '#')
         for (unsigned q = 0; q < 5; q++) p[i + j - q] = (uint8_t)('a' + (k >> (4 * q) & 15));
   struct rusage before, after;
@@ -338,22 +345,22 @@ static void check_memory_use(const char *head, const char *again, vt_status want
   free(p);
 }
 
-static void test_memory_use(void) {
-  check_memory_use("[", "[],", VT_FORMAT, 2);
-  check_memory_use("{\"x\":", "[", VT_FORMAT, 2);
-  check_memory_use("{\"x\":[", "[],", VT_FORMAT, 2);
-  check_memory_use("{\"x\":{\"shape\":[", "[],", VT_FORMAT, 2);
-  check_memory_use("{\"x\":{\"shape\":[0", ",0", VT_FORMAT, 2);
-  check_memory_use("{\"x\":{\"a\":{", "\"a\":{", VT_FORMAT, 2);
-  check_memory_use("{", "\"    #\":{},", VT_FORMAT, 2);
-  check_memory_use("{\"__metadata__\":{", "\"    #\":\"\",", VT_FORMAT, 8);
-  check_memory_use("{", "\"    #\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},",
-                   VT_FORMAT, 12);
+static void test_parser_memory_use(void) {
+  check_parser_memory_use("[", "[],", VT_FORMAT, 2);
+  check_parser_memory_use("{\"x\":", "[", VT_FORMAT, 2);
+  check_parser_memory_use("{\"x\":[", "[],", VT_FORMAT, 2);
+  check_parser_memory_use("{\"x\":{\"shape\":[", "[],", VT_FORMAT, 2);
+  check_parser_memory_use("{\"x\":{\"shape\":[0", ",0", VT_FORMAT, 2);
+  check_parser_memory_use("{\"x\":{\"a\":{", "\"a\":{", VT_FORMAT, 2);
+  check_parser_memory_use("{", "\"    #\":{},", VT_FORMAT, 2);
+  check_parser_memory_use("{\"__metadata__\":{", "\"    #\":\"\",", VT_FORMAT, 8);
+  check_parser_memory_use("{", "\"    #\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},",
+                          VT_FORMAT, 12);
 }
 
 /* ---- writing ---- */
 
-static void test_writing(void) {
+static void test_written_bytes(void) {
   uint32_t w[2] = {0x3f800000u, 0xffffffffu};
   uint8_t yes[3] = {0, 7, 1};
   int64_t none[1] = {0};
@@ -380,7 +387,8 @@ static void test_writing(void) {
   vt_archive_free(ar);
 }
 
-/* A written file reads back with the same data, also if it is longer than a piece of the writer. */
+/* A written file reads back with the same data, also if the data is longer than the buffer of the
+ * writer. */
 static void test_round_trip(void) {
   enum { N = 20000 };
   static uint16_t big[N];
@@ -402,7 +410,7 @@ static void test_round_trip(void) {
   CHECK(same_bytes(&none, &want));
 }
 
-static void test_write_refused(void) {
+static void test_bad_tensors_not_written(void) {
   static const char *const bad[] = {"",
                                     "\n",
                                     "\x7f",
@@ -432,23 +440,23 @@ static void test_write_refused(void) {
 
 int main(void) {
   if (mkdtemp(test_folder) == NULL) return 77;
-  test_memory_use(); /* first, while the process has little resident memory */
-  test_escapes();
+  test_parser_memory_use(); /* runs first, while the process has little resident memory */
+  test_string_escapes();
   const bytes b = make_safetensors(mixed, mixed_data, sizeof mixed_data);
-  test_reading();
+  test_valid_file();
   test_every_type();
   test_empty_file();
-  test_refused();
-  test_messages();
-  test_wrong_lengths();
-  test_header_limit();
-  test_writing();
+  test_bad_files_refused();
+  test_refusal_messages();
+  test_wrong_header_length_refused();
+  test_header_size_limit();
+  test_written_bytes();
   test_round_trip();
-  test_write_refused();
-  check_truncated(&b);
-  check_mutated(&b);
-  check_no_memory(&b, 6);
-  check_changing("c", &b);
+  test_bad_tensors_not_written();
+  check_truncations_refused(&b);
+  check_mutations_harmless(&b);
+  check_failing_allocations(&b, 6);
+  check_growing_file_refused("c", &b);
   unlink(test_path("a"));
   unlink(test_path("r"));
   unlink(test_path("none"));

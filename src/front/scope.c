@@ -91,9 +91,10 @@ vt_status vt_parse_check_builder(vt_parser *p, const vt_token *at) {
   return vt_parse_check_limits(p, at);
 }
 
-/* Considers a candidate. Its distance to the wanted word is limited to 2 or 3 edits, or fewer for a
- * short word; two swapped letters are two edits. Among candidates with the same distance, one of
- * equal length wins, then the first. */
+/* Considers a candidate for "did you mean". Its distance is the number of edits that change the
+ * wanted word into it, at most 2 or 3, or fewer for a short word; two swapped letters are two
+ * edits. Among candidates with the same distance, one that is as long as the wanted word wins, then
+ * the first. */
 void vt_suggestion_consider(vt_suggestion *s, const char *candidate) {
   const size_t n = strlen(s->wanted);
   const unsigned distance = vt_text_distance(s->wanted, candidate);
@@ -202,14 +203,14 @@ int vt_scope_name_allowed(const char *name) {
          !vt_scope_is_unnamed(name);
 }
 
-static vt_status refuse_name(vt_parser *p, const vt_token *at, const char *name) {
+static vt_status fail_name_not_allowed(vt_parser *p, const vt_token *at, const char *name) {
   if (vt_scope_is_unnamed(name))
     return VT_FAIL_AT(p, at, VT_SYNTAX, "'%s' is reserved for values without a name", name);
   return VT_FAIL_AT(p, at, VT_SYNTAX, "'%s' is a reserved word", name);
 }
 
 vt_status vt_scope_declare(vt_parser *p, const vt_token *at, const char *name, vt_entry **out) {
-  if (!vt_scope_name_allowed(name)) return refuse_name(p, at, name);
+  if (!vt_scope_name_allowed(name)) return fail_name_not_allowed(p, at, name);
   const vt_entry *old = vt_names_find(p->names, name);
   if (old != NULL)
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is already declared on line %u", name, old->line);

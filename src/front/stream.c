@@ -5,7 +5,8 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { PIECE = 32 * 1024, STEP = 1 << 30 }; /* packed bytes read, unpacked bytes made at a time */
+/* PIECE: packed bytes that are read at a time; STEP: most bytes that are unpacked at a time. */
+enum { PIECE = 32 * 1024, STEP = 1 << 30 };
 
 struct unpacker {
   z_stream z;
@@ -48,7 +49,8 @@ static vt_status open_unpacker(vt_stream *s, int packing, vt_diag *d) {
   u->z.zalloc = zlib_new;
   u->z.zfree = zlib_free;
   u->z.opaque = &u->a;
-  /* A window of 15 bits. Negative: raw deflate without a header; plus 16: with a gzip header. */
+  /* The argument is 15, the bits of the window: negated for raw deflate without a header, plus 16
+   * for data with a gzip header. */
   if (inflateInit2(&u->z, packing == VT_STREAM_GZIP ? 15 + 16 : -15) != Z_OK) {
     vt_alloc_free(s->a, u, sizeof *u);
     return VT_FAIL(d, VT_NOMEM, "no memory to unpack a file");
@@ -161,7 +163,8 @@ uint64_t vt_stream_max_left(const vt_stream *s) {
   uint64_t left = s->end - s->at;
   if (s->unpacker == NULL) return left;
   left += s->unpacker->z.avail_in;
-  enum { TAKEN = 64 }; /* bytes for the bits that zlib has consumed but not returned yet */
+  /* Most input bytes that zlib has consumed without having returned what they unpack to. */
+  enum { TAKEN = 64 };
   if (!vt_size_mul(left + TAKEN, VT_STREAM_RATIO, &left)) return UINT64_MAX;
   return left;
 }

@@ -15,7 +15,7 @@ typedef struct vt_stream {
   const vt_source *src;
   uint64_t at, end;          /* range of the source that has not been read yet */
   uint64_t given;            /* bytes that the caller has read, after unpacking */
-  uint32_t crc;              /* CRC-32 of those bytes, if `sums` is 1 */
+  uint32_t crc;              /* CRC-32 of the bytes that the caller has read, if `sums` is 1 */
   int sums;                  /* 1: compute the CRC; set by the caller after opening */
   struct unpacker *unpacker; /* state of zlib; NULL: the range is not packed */
   vt_alloc a;
@@ -27,7 +27,7 @@ vt_status vt_stream_open(const vt_source *src, uint64_t at, uint64_t end, int pa
 void vt_stream_close(vt_stream *s);
 /* Reads exactly `n` bytes; VT_FORMAT if fewer are left. */
 vt_status vt_stream_read(vt_stream *s, void *to, uint64_t n, vt_diag *d) VT_NODISCARD;
-/* VT_FORMAT unless the range was read to its end. The checksum of gzip is compared here. */
+/* Checks that the range was read to its end, and the checksum of gzip data; VT_FORMAT if not. */
 vt_status vt_stream_check_end(vt_stream *s, vt_diag *d) VT_NODISCARD;
 /* Upper limit on the number of bytes that can still be read. */
 uint64_t vt_stream_max_left(const vt_stream *s);

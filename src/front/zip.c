@@ -27,7 +27,8 @@ enum {
 enum { FLAG_ENCRYPTED = 1, FLAG_DESCRIPTOR = 8, FLAG_STRONG = 64, FLAG_MASKED = 8192 };
 enum { STORED = 0, DEFLATED = 8 };
 
-#define NOT_HERE UINT64_C(0xffffffff) /* stands for a value that is in the zip64 field instead */
+/* This value of a field means that the real value is in the zip64 field. */
+#define NOT_HERE UINT64_C(0xffffffff)
 
 /* Position and size of the directory, as an end record gives them. */
 typedef struct directory {
@@ -41,14 +42,14 @@ static uint64_t read_number(const uint8_t *p, int bytes) {
   return v;
 }
 
-static vt_status fail_wrong(vt_diag *d, const char *what, uint64_t at) {
+static vt_status fail_wrong_record(vt_diag *d, const char *what, uint64_t at) {
   return VT_FAIL(d, VT_FORMAT, "the zip file has %s at byte %llu", what, (unsigned long long)at);
 }
 
 /* ---- the end of the file ---- */
 
-/* Searches the end record from the end of the file. Its comment must end exactly at the end of the
- * file. */
+/* Searches the end record backwards from the end of the file. The comment in the end record must
+ * end exactly at the end of the file. */
 static vt_status find_end_record(vt_archive *ar, const vt_source *src, uint64_t *out_at,
                                  vt_diag *d) {
   const uint64_t most = END + COMMENT_MAX;
@@ -65,44 +66,46 @@ static vt_status find_end_record(vt_archive *ar, const vt_source *src, uint64_t 
 }
 
 /* 1 if each number of the old end record equals that of the zip64 end, or is the largest value of
- * its field, which means that it does not fit. */
-static int ends_agree(const directory *old, const directory *wide) {
+ * its field, which means that the real number does not fit. */
+static int end_records_agree(const directory *old, const directory *wide) {
   return (old->count == wide->count || old->count == 0xffff) &&
          (old->size == wide->size || old->size == NOT_HERE) &&
          (old->begin == wide->begin || old->begin == NOT_HERE);
 }
 
-/* Reads the zip64 end record. It must be directly before the locator, which is directly before the
- * end record at `end_at`. */
-static vt_status read_end64(const vt_source *src, const uint8_t *locator, uint64_t end_at,
-                            directory *out, vt_diag *d) {
+/* Reads the zip64 end record, which must be directly before the locator; the locator is directly
+ * before the end record at `end_at`. */
+static vt_status read_zip64_end_record(const vt_source *src, const uint8_t *locator,
+                                       uint64_t end_at, directory *out, vt_diag *d) {
   uint8_t p[END64];
-  if (end_at < LOCATOR + END64) return fail_wrong(d, "no space for its zip64 end", end_at);
+  if (end_at < LOCATOR + END64) return fail_wrong_record(d, "no space for its zip64 end", end_at);
   const uint64_t at = end_at - LOCATOR - END64;
   if (read_number(locator + 4, 4) != 0 || read_number(locator + 8, 8) != at ||
       read_number(locator + 16, 4) > 1)
-    return fail_wrong(d, "a wrong zip64 locator", end_at - LOCATOR);
+    return fail_wrong_record(d, "a wrong zip64 locator", end_at - LOCATOR);
   VT_TRY(vt_source_read(src, at, p, END64, d));
   if (memcmp(p, "PK\6\6", 4) != 0 || read_number(p + 4, 8) != END64 - 12)
-    return fail_wrong(d, "no zip64 end", at);
+    return fail_wrong_record(d, "no zip64 end", at);
   if (read_number(p + 16, 4) != 0 || read_number(p + 20, 4) != 0 ||
       read_number(p + 24, 8) != read_number(p + 32, 8))
-    return fail_wrong(d, "several disks", at);
+    return fail_wrong_record(d, "several disks", at);
   const directory r = {read_number(p + 48, 8), read_number(p + 40, 8), read_number(p + 32, 8), at};
-  if (!ends_agree(out, &r)) return fail_wrong(d, "two ends that do not agree", at);
+  if (!end_records_agree(out, &r)) return fail_wrong_record(d, "two ends that do not agree", at);
   *out = r;
   return VT_OK;
 }
 
-/* Reads the zip64 end record if there is a locator. Only the locator decides that: the numbers of
- * the old end record may be correct although there is a zip64 end (CPython uses zip64 from 2^31),
- * and 65535 members fit into the old record. Without a locator, a number that does not fit is
- * checked like any other, and is found to be wrong. */
-static vt_status read_zip64_end(const vt_source *src, uint64_t end_at, directory *out, vt_diag *d) {
+/* Reads the zip64 end record if there is a locator. The numbers of the old end record do not show
+ * whether there is a zip64 end: they may be correct in a file with a zip64 end (CPython uses zip64
+ * from 2^31), and 65535 members fit into the old record. Without a locator, a number that does not
+ * fit is checked like any other, and is found to be wrong. */
+static vt_status read_zip64_end_if_present(const vt_source *src, uint64_t end_at, directory *out,
+                                           vt_diag *d) {
   uint8_t locator[LOCATOR];
   if (end_at < LOCATOR) return VT_OK;
   VT_TRY(vt_source_read(src, end_at - LOCATOR, locator, LOCATOR, d));
-  return memcmp(locator, "PK\6\7", 4) == 0 ? read_end64(src, locator, end_at, out, d) : VT_OK;
+  return memcmp(locator, "PK\6\7", 4) == 0 ? read_zip64_end_record(src, locator, end_at, out, d)
+                                           : VT_OK;
 }
 
 static vt_status read_end_record(const vt_source *src, uint64_t at, directory *out, vt_diag *d) {
@@ -110,15 +113,15 @@ static vt_status read_end_record(const vt_source *src, uint64_t at, directory *o
   VT_TRY(vt_source_read(src, at, p, END, d));
   if (read_number(p + 4, 2) != 0 || read_number(p + 6, 2) != 0 ||
       read_number(p + 8, 2) != read_number(p + 10, 2))
-    return fail_wrong(d, "several disks", at);
+    return fail_wrong_record(d, "several disks", at);
   directory r = {read_number(p + 16, 4), read_number(p + 12, 4), read_number(p + 10, 2), at};
-  VT_TRY(read_zip64_end(src, at, &r, d));
+  VT_TRY(read_zip64_end_if_present(src, at, &r, d));
   if (r.begin > r.end || r.size != r.end - r.begin)
-    return fail_wrong(d, "a directory that does not end where the end begins,", at);
+    return fail_wrong_record(d, "a directory that does not end where the end begins,", at);
   if (r.size > DIRECTORY_LIMIT)
     return VT_FAIL(d, VT_LIMIT, "the zip directory of %llu bytes is over the limit of %d",
                    (unsigned long long)r.size, DIRECTORY_LIMIT);
-  if (r.count > r.size / CENTRAL) return fail_wrong(d, "a wrong number of members", at);
+  if (r.count > r.size / CENTRAL) return fail_wrong_record(d, "a wrong number of members", at);
   *out = r;
   return VT_OK;
 }
@@ -140,7 +143,7 @@ static const uint8_t *find_zip64_field(const uint8_t *extra, size_t n, size_t *o
 
 /* Replaces each value that is NOT_HERE by the next value of the zip64 field. Returns 0 if the field
  * is missing or too short. */
-static int apply_zip64(const uint8_t *extra, size_t n, uint64_t *const *values, int count) {
+static int apply_zip64_field(const uint8_t *extra, size_t n, uint64_t *const *values, int count) {
   size_t left = 0;
   const uint8_t *p = find_zip64_field(extra, n, &left);
   for (int i = 0; i < count; i++) {
@@ -182,14 +185,14 @@ static vt_status check_member(const vt_member *m, uint64_t packed, vt_diag *d) {
   return VT_OK;
 }
 
-/* Reads one header of the directory. m->end holds the packed size until read_local has found the
- * data. */
-static vt_status read_central(vt_archive *ar, const uint8_t *p, size_t left, uint64_t at,
-                              vt_member *m, size_t *out_length, vt_diag *d) {
-  if (left < CENTRAL || memcmp(p, "PK\1\2", 4) != 0) return fail_wrong(d, "no member", at);
+/* Reads one header of the directory. m->end holds the packed size until read_local_header has found
+ * the data. */
+static vt_status read_directory_entry(vt_archive *ar, const uint8_t *p, size_t left, uint64_t at,
+                                      vt_member *m, size_t *out_length, vt_diag *d) {
+  if (left < CENTRAL || memcmp(p, "PK\1\2", 4) != 0) return fail_wrong_record(d, "no member", at);
   const size_t name = (size_t)read_number(p + 28, 2), extra = (size_t)read_number(p + 30, 2),
                comment = (size_t)read_number(p + 32, 2), length = CENTRAL + name + extra + comment;
-  if (length > left) return fail_wrong(d, "a member that does not end", at);
+  if (length > left) return fail_wrong_record(d, "a member that does not end", at);
   uint64_t disk = read_number(p + 34, 2);
   m->flags = (uint16_t)read_number(p + 8, 2);
   m->method = (uint16_t)read_number(p + 10, 2);
@@ -198,35 +201,36 @@ static vt_status read_central(vt_archive *ar, const uint8_t *p, size_t left, uin
   m->size = read_number(p + 24, 4);
   m->local = read_number(p + 42, 4);
   uint64_t *const values[] = {&m->size, &m->end, &m->local};
-  if (disk != 0 || !apply_zip64(p + CENTRAL + name, extra, values, 3))
-    return fail_wrong(d, "a member on another disk or without its zip64 field", at);
+  if (disk != 0 || !apply_zip64_field(p + CENTRAL + name, extra, values, 3))
+    return fail_wrong_record(d, "a member on another disk or without its zip64 field", at);
   m->name = vt_arena_string(&ar->arena, (const char *)p + CENTRAL, name);
   if (m->name == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the names of a zip file");
   if (strlen(m->name) != name || !vt_archive_name_ok(m->name))
-    return fail_wrong(d, "a member whose name is empty, not UTF-8 or has control characters,", at);
+    return fail_wrong_record(
+        d, "a member whose name is empty, not UTF-8 or has control characters,", at);
   *out_length = length;
   return check_member(m, m->end, d);
 }
 
 /* 1 if the local header `p` has the same facts as the directory. Sizes and CRC may be zero if a
  * descriptor follows the data. */
-static int local_agrees(const vt_member *m, const uint8_t *p, const uint8_t *names, size_t name,
-                        size_t extra) {
+static int local_header_agrees(const vt_member *m, const uint8_t *p, const uint8_t *names,
+                               size_t name, size_t extra) {
   uint64_t size = read_number(p + 22, 4), packed = read_number(p + 18, 4);
   const uint64_t crc = read_number(p + 14, 4);
   uint64_t *const values[] = {&size, &packed};
   const int later = (m->flags & FLAG_DESCRIPTOR) != 0;
   if (read_number(p + 6, 2) != m->flags || read_number(p + 8, 2) != m->method) return 0;
   if (name != strlen(m->name) || memcmp(names, m->name, name) != 0) return 0;
-  if (!apply_zip64(names + name, extra, values, 2)) return 0;
+  if (!apply_zip64_field(names + name, extra, values, 2)) return 0;
   if (later && size == 0 && packed == 0 && crc == 0) return 1;
   return size == m->size && packed == m->end && crc == m->crc;
 }
 
 /* Checks the local header and finds the data after it. m->end changes from the packed size to the
  * position of the end. */
-static vt_status read_local(const vt_source *src, uint64_t limit, vt_member *m, vt_alloc a,
-                            vt_diag *d) {
+static vt_status read_local_header(const vt_source *src, uint64_t limit, vt_member *m, vt_alloc a,
+                                   vt_diag *d) {
   uint8_t p[LOCAL];
   if (m->local > limit || limit - m->local < LOCAL) return fail_contradiction(m, d);
   VT_TRY(vt_source_read(src, m->local, p, LOCAL, d));
@@ -237,7 +241,7 @@ static vt_status read_local(const vt_source *src, uint64_t limit, vt_member *m, 
   uint8_t *names = vt_alloc_new(a, name + extra + 1);
   if (names == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for a header of a zip file");
   vt_status s = vt_source_read(src, m->local + LOCAL, names, name + extra, d);
-  if (s == VT_OK && !local_agrees(m, p, names, name, extra)) s = fail_contradiction(m, d);
+  if (s == VT_OK && !local_header_agrees(m, p, names, name, extra)) s = fail_contradiction(m, d);
   vt_alloc_free(a, names, name + extra + 1);
   m->begin = begin;
   m->end += begin;
@@ -253,14 +257,14 @@ static int by_name(const void *a, const void *b, const void *context) {
   return c != 0 ? c : (*x)->index < (*y)->index ? -1 : 1;
 }
 
-static int by_place(const void *a, const void *b, const void *context) {
+static int by_position(const void *a, const void *b, const void *context) {
   const vt_member *const *x = a, *const *y = b;
   (void)context;
   if ((*x)->local != (*y)->local) return (*x)->local < (*y)->local ? -1 : 1;
   return (*x)->index < (*y)->index ? -1 : 1;
 }
 
-static vt_status check_names(vt_member **order, uint32_t n, vt_alloc a, vt_diag *d) {
+static vt_status check_names_differ(vt_member **order, uint32_t n, vt_alloc a, vt_diag *d) {
   char q[VT_QUOTE_MAX];
   if (vt_sort(order, n, sizeof *order, by_name, NULL, a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory to order the members of a zip file");
@@ -279,7 +283,7 @@ static vt_status check_descriptor(const vt_source *src, const vt_member *m, uint
   char q[VT_QUOTE_MAX];
   const int marked = n == 16 || n == 24, wide = n >= 20 ? 8 : 4;
   if (n != 12 && n != 16 && n != 20 && n != 24)
-    return fail_wrong(
+    return fail_wrong_record(
         d, n == 0 ? "no descriptor behind a member" : "bytes that belong to no member", m->end);
   VT_TRY(vt_source_read(src, m->end, p, (size_t)n, d));
   const uint8_t *v = marked ? p + 4 : p;
@@ -293,20 +297,21 @@ static vt_status check_descriptor(const vt_source *src, const vt_member *m, uint
 
 /* Checks the bytes between the data of `m` and the next member, at `next`: only a descriptor may be
  * there. */
-static vt_status check_gap(const vt_source *src, const vt_member *m, uint64_t next, vt_diag *d) {
-  if (next < m->end) return fail_wrong(d, "members that overlap", next);
+static vt_status check_gap_after_member(const vt_source *src, const vt_member *m, uint64_t next,
+                                        vt_diag *d) {
+  if (next < m->end) return fail_wrong_record(d, "members that overlap", next);
   if ((m->flags & FLAG_DESCRIPTOR) != 0) return check_descriptor(src, m, next - m->end, d);
-  return next == m->end ? VT_OK : fail_wrong(d, "bytes that belong to no member", m->end);
+  return next == m->end ? VT_OK : fail_wrong_record(d, "bytes that belong to no member", m->end);
 }
 
 static vt_status check_coverage(vt_member **order, uint32_t n, uint64_t limit, const vt_source *src,
                                 vt_alloc a, vt_diag *d) {
-  if (vt_sort(order, n, sizeof *order, by_place, NULL, a) != VT_OK)
+  if (vt_sort(order, n, sizeof *order, by_position, NULL, a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory to order the members of a zip file");
   if ((n > 0 ? order[0]->local : limit) != 0)
-    return fail_wrong(d, "bytes that belong to no member", 0);
+    return fail_wrong_record(d, "bytes that belong to no member", 0);
   for (uint32_t i = 0; i < n; i++)
-    VT_TRY(check_gap(src, order[i], i + 1 < n ? order[i + 1]->local : limit, d));
+    VT_TRY(check_gap_after_member(src, order[i], i + 1 < n ? order[i + 1]->local : limit, d));
   return VT_OK;
 }
 
@@ -315,10 +320,11 @@ static vt_status read_members(vt_archive *ar, const uint8_t *p, const directory 
   size_t at = 0, length = 0;
   for (uint32_t i = 0; i < r->count; i++, at += length) {
     members[i].index = i;
-    VT_TRY(read_central(ar, p + at, (size_t)r->size - at, r->begin + at, &members[i], &length, d));
-    VT_TRY(read_local(src, r->begin, &members[i], ar->a, d));
+    VT_TRY(read_directory_entry(ar, p + at, (size_t)r->size - at, r->begin + at, &members[i],
+                                &length, d));
+    VT_TRY(read_local_header(src, r->begin, &members[i], ar->a, d));
   }
-  return at == r->size ? VT_OK : fail_wrong(d, "a directory that goes on", r->begin + at);
+  return at == r->size ? VT_OK : fail_wrong_record(d, "a directory that goes on", r->begin + at);
 }
 
 static vt_status read_directory(vt_archive *ar, const vt_source *src, const directory *r,
@@ -344,7 +350,7 @@ vt_status vt_zip_open(vt_archive *ar, const vt_source *src, vt_zip *out, vt_diag
     return VT_FAIL(d, VT_NOMEM, "no memory for the members of a zip file");
   VT_TRY(read_directory(ar, src, &r, members, d));
   for (uint32_t i = 0; i < n; i++) order[i] = &members[i];
-  VT_TRY(check_names(order, n, ar->a, d));
+  VT_TRY(check_names_differ(order, n, ar->a, d));
   VT_TRY(check_coverage(order, n, r.begin, src, ar->a, d));
   *out = (vt_zip){.members = members, .count = n};
   return VT_OK;

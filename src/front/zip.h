@@ -8,8 +8,8 @@
 
 typedef struct vt_member {
   const char *name;
-  uint64_t local;         /* position of its local header in the file */
-  uint64_t begin, end;    /* range of its data in the file, still packed */
+  uint64_t local;         /* position of the member's local header in the file */
+  uint64_t begin, end;    /* range of the member's data in the file, as it is stored or packed */
   uint64_t size;          /* declared size after unpacking */
   uint32_t crc, index;    /* CRC-32 of the unpacked data; position in the directory */
   uint16_t method, flags; /* compression method, general purpose flags */
