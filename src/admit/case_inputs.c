@@ -39,10 +39,10 @@ typedef struct special_mix {
 
 typedef struct format {
   unsigned bits, fraction; /* width of the format and of its fraction, in bits */
-  uint64_t flat, few[8];   /* the values of the mixes flat and few */
+  uint64_t flat, few[8];   /* the value of the mix `flat`, and those of the mix `few` */
 } format;
 
-/* Flat is 0.1 and few is -2 -1 -0 +0 1 1 1.5 2, in each format. */
+/* The mix `flat` is 0.1, and `few` is -2 -1 -0 +0 1 1 1.5 2, in each format. */
 static const format f32 = {
     32,
     23,
@@ -84,9 +84,9 @@ static uint64_t draw_ordinary_float(const format *f, uint64_t *state) {
   return make_float(f, r >> 63, bias - 7 + (r >> 52 & 0x3ff) % 12, r);
 }
 
-/* Draws an infinity, a zero, the greatest float, the smallest normal one, a subnormal, a float
- * with few fraction bits, a whole number up to the limits of the integer types or half of one,
- * or any bits. */
+/* Draws one of: an infinity, a zero, the greatest float, the smallest normal one, a subnormal, a
+ * float with few fraction bits, a whole number up to the limits of the integer types or half of
+ * one, any bit pattern. */
 static uint64_t draw_special_float(const format *f, const special_mix *how, uint64_t *state) {
   const uint64_t r = vt_case_random(state), u = vt_case_random(state), sign = r >> 63;
   const uint64_t top = (UINT64_C(1) << (f->bits - f->fraction - 1)) - 1, bias = top / 2;

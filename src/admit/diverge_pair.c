@@ -99,8 +99,8 @@ void vt_index_print(const vt_tensor *t, uint64_t i, char out[VT_INDEX_TEXT]) {
 
 /* The graph is printed with other outputs and parsed again, so that no code here copies a graph.
  * Groups are removed, because a value inside a group may not be an output. */
-vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n, vt_alloc a,
-                           vt_model **out, vt_diag *d) {
+vt_status vt_model_with_outputs(const vt_graph *g, const uint32_t *values, uint32_t n, vt_alloc a,
+                                vt_model **out, vt_diag *d) {
   enum { NAME = 16 };
   vt_arena scratch;
   vt_text text;
@@ -141,7 +141,7 @@ vt_status vt_tensor_copy_to(const vt_tensor *t, vt_arena *keep, vt_tensor *out, 
   return VT_OK;
 }
 
-static vt_status copy_outputs(vt_program *p, vt_arena *keep, vt_tensor *out, vt_diag *d) {
+static vt_status copy_outputs_to_arena(vt_program *p, vt_arena *keep, vt_tensor *out, vt_diag *d) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     const char *name;
     vt_tensor t;
@@ -157,10 +157,10 @@ vt_status vt_diverge_reference_values(const vt_diverge_pair *x, const vt_graph *
   vt_model *m = NULL;
   vt_program *p = NULL;
   if (n == 0) return VT_OK;
-  VT_TRY(vt_outputs_model(g, values, n, x->a, &m, d));
+  VT_TRY(vt_model_with_outputs(g, values, n, x->a, &m, d));
   vt_status s = vt_diverge_pair_program(x, VT_REFERENCE, m, "bind,lower,dead", 0, &p, d);
   if (s == VT_OK) s = vt_diverge_set_and_run(v, p, d);
-  if (s == VT_OK) s = copy_outputs(p, keep, out, d);
+  if (s == VT_OK) s = copy_outputs_to_arena(p, keep, out, d);
   vt_program_free(p);
   vt_model_free(m);
   return s;

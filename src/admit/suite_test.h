@@ -36,7 +36,7 @@ static inline void remove_file(const char *name) {
   (void)unlink(path);
 }
 
-/* Cases with variables, a gradient, and an index that may be out of range. */
+/* Two case files: cases with variables, a gradient, and an index that may be out of range. */
 static const char small_cases[] =
     "# comment\n"
     "case relu\n"
@@ -64,7 +64,7 @@ static const char more_cases[] =
     "end\n";
 enum { SMALL_CASES = 2 * 2 * (3 + 2) + 1 + 15 };
 
-static inline vt_suite *read_small(int digests) {
+static inline vt_suite *read_small_suite(int digests) {
   vt_suite *s = NULL;
   vt_diag d = {0};
   CHECK((digests ? vt_suite_read(folder, NULL, &s, &d)
@@ -74,13 +74,13 @@ static inline vt_suite *read_small(int digests) {
   exit(1);
 }
 
-/* Writes the two case files, and the digests of the reference as cts.digests. */
-static inline void write_small(void) {
+/* Writes both case files, and cts.digests with the digests that the reference gives. */
+static inline void write_small_suite(void) {
   const vt_options how = {.size = sizeof how, .backend = "reference"};
   vt_text lines;
   write_text("a.cts", small_cases);
   write_text("b.cts", more_cases);
-  vt_suite *s = read_small(0);
+  vt_suite *s = read_small_suite(0);
   vt_text_init(&lines, vt_alloc_default());
   vt_text_add(&lines, "# stored\n");
   for (uint32_t i = 0; i < s->n_cases; i++) {
