@@ -134,9 +134,9 @@ vt_status vt_check_threads(vt_admission *a, vt_diag *d) {
 /* ---- the floating-point mode ---- */
 
 static void run_case_checking_mode(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  const uint64_t before = vt_gate_mode_changes();
+  const uint64_t before = vt_gate_count_mode_changes();
   vt_admission_run_case(a, i, out);
-  if (vt_gate_mode_changes() == before || out->r.outcome != VT_CASE_PASSED) return;
+  if (vt_gate_count_mode_changes() == before || out->r.outcome != VT_CASE_PASSED) return;
   out->r.outcome = VT_CASE_FAILED;
   snprintf(out->reason, sizeof out->reason,
            "it leaves the floating-point mode of the host changed");

@@ -16,7 +16,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vt_plugin *loaded;
 
-/* A path that means a loaded plug-in, whatever the file contains by now. */
+/* A hold: as long as it exists, its path means its plug-in, whatever the file contains by now. */
 struct vt_hold {
   char path[VT_PLUGIN_PATH];
   vt_plugin *plugin;
@@ -69,13 +69,13 @@ vt_status vt_plugin_check_admission(const vt_plugin_candidate *b, const vt_devic
 
 /* ---- loading into this process ---- */
 
-/* Loads the sealed copy through the path of its descriptor. The descriptor stays open, so no other
- * plug-in gets the same path: the loader takes libraries with the same path for one library. */
+/* Loads the sealed copy through the path of its descriptor. The descriptor stays open, so that no
+ * other plug-in gets the same path: the loader takes two libraries with the same path for one. */
 static vt_status load_library(vt_plugin *p, const char *path, vt_diag *d) {
   char through[VT_SEALED_PATH];
   vt_guard guard;
   vt_sealed_path(p->image.fd, through);
-  vt_guard_enter(&guard); /* its constructors may change the mode of this thread */
+  vt_guard_enter(&guard); /* the library's constructors may change the mode of this thread */
   void *library = dlopen(through, RTLD_NOW | RTLD_LOCAL);
   vt_guard_leave(&guard);
   if (library == NULL) {
@@ -95,13 +95,13 @@ static vt_plugin *find_loaded(const vt_hash256 *hash) {
   return p;
 }
 
-/* The bit of a device in vt_plugin.probed. Devices after the first 64 have no bit and are probed
- * each time. */
+/* The bit in vt_plugin.probed of a device. Devices after the first 64 have no bit, so they are
+ * probed each time. */
 static uint64_t probed_bit(uint32_t ordinal) { return ordinal < 64 ? (uint64_t)1 << ordinal : 0; }
 
 /* Probes the plug-in unless this process has probed the same content and device before. The lock is
- * not held while the child runs, because a hanging plug-in would block threads that open another.
- * Two threads may therefore probe the same plug-in at once; both get the same answer. */
+ * not held while the child process runs, because a hanging plug-in would block threads that open
+ * another. Two threads may therefore probe the same plug-in at once; both get the same answer. */
 static vt_status probe_unless_known(const vt_sealed *image, uint32_t ordinal, const char *path,
                                     vt_diag *d) {
   pthread_mutex_lock(&lock);
@@ -129,8 +129,8 @@ static vt_status add_plugin(vt_sealed *image, const char *path, vt_plugin **out,
   return VT_OK;
 }
 
-/* Finds or loads a plug-in that has been probed. The caller has the lock. Another thread may have
- * loaded the plug-in since it was probed, so the list is searched again. */
+/* Finds or loads a plug-in that has been probed; the caller holds the lock. The list is searched
+ * again, because another thread may have loaded the plug-in in the meantime. */
 static vt_status find_or_load(vt_sealed *image, uint32_t ordinal, const char *path, vt_plugin **out,
                               vt_diag *d) {
   vt_plugin *p = find_loaded(&image->hash);
@@ -174,7 +174,7 @@ static vt_plugin *find_held(const char *path) {
   return p;
 }
 
-/* Checks admission of a held plug-in and probes its device. */
+/* Checks the admission of a plug-in that is held, and probes its device. */
 static vt_status admit_held(vt_plugin *p, const char *path, uint32_t ordinal,
                             const vt_device_options *how, vt_diag *d) {
   int certified;
