@@ -222,7 +222,7 @@ static int parse_dims(vt_tensor *t, const vt_port_info *info) {
 }
 
 /* Allocates zeros for one port. */
-static vt_status add_port(vt_case_inputs *in, const vt_port_info *info, vt_diag *d) {
+static vt_status add_input_of_port(vt_case_inputs *in, const vt_port_info *info, vt_diag *d) {
   vt_case_input *x = &in->input[in->n];
   uint64_t count, bytes;
   x->info = *info;
@@ -235,12 +235,12 @@ static vt_status add_port(vt_case_inputs *in, const vt_port_info *info, vt_diag 
   return VT_OK;
 }
 
-static vt_status add_ports(vt_case_inputs *in, const vt_model *m, vt_diag *d) {
+static vt_status add_inputs_of_model(vt_case_inputs *in, const vt_model *m, vt_diag *d) {
   vt_port_info info;
   in->input = VT_NEW_N(&in->arena, vt_case_input, vt_model_ports(m));
   if (in->input == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; vt_model_port(m, i, &info) == VT_OK; i++)
-    if (info.kind != VT_PORT_OUTPUT) VT_TRY(add_port(in, &info, d));
+    if (info.kind != VT_PORT_OUTPUT) VT_TRY(add_input_of_port(in, &info, d));
   return VT_OK;
 }
 
@@ -248,7 +248,7 @@ vt_status vt_case_inputs_init(const vt_model *m, const vt_alloc *alloc, vt_case_
                               vt_diag *d) {
   vt_case_inputs in = {0};
   vt_arena_init(&in.arena, alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default());
-  const vt_status s = add_ports(&in, m, d);
+  const vt_status s = add_inputs_of_model(&in, m, d);
   if (s == VT_OK) *out = in;
   if (s != VT_OK) vt_case_inputs_done(&in);
   return s;

@@ -44,7 +44,7 @@ static vt_status set_body_args(body_run *s, vt_diag *d) {
     } else if (place == VT_ARG_OWN) {
       VT_TRY(slice_at(&s->operands[index], s->iteration, &s->args[i], d));
     } else if (s->iteration == 0 && place == VT_ARG_RESULT) {
-      VT_TRY(vt_tensor_copy_to(&s->operands[index], &s->keep, &s->args[i], d));
+      VT_TRY(vt_tensor_copy_to_arena(&s->operands[index], &s->keep, &s->args[i], d));
     } else if (s->iteration == 0) {
       s->args[i] = s->operands[index];
     }
@@ -93,7 +93,7 @@ static vt_status run_body_on_both_sides(body_run *s, const vt_value_source *v, v
   VT_TRY(vt_model_with_outputs(s->body, values, s->body->n_results, s->x->a, &m, d));
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++)
-    status = vt_diverge_pair_program(s->x, i, m, "bind,lower", VT_PREPARE_UNTRIED, &s->p[i], d);
+    status = vt_diverge_pair_new_program(s->x, i, m, "bind,lower", VT_PREPARE_UNTRIED, &s->p[i], d);
   if (status == VT_OK) status = find_differing_iteration(s, v, d);
   vt_diverge_pair_free(s->p);
   vt_model_free(m);

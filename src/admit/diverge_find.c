@@ -37,9 +37,9 @@ static vt_status store_difference(vt_program *const p[VT_SIDES], uint32_t output
   const char *name;
   vt_tensor t;
   VT_TRY(vt_program_output(p[VT_TESTED], output, &name, &t, d));
-  VT_TRY(vt_tensor_copy_to(&t, &x->arena, &x->result, d));
+  VT_TRY(vt_tensor_copy_to_arena(&t, &x->arena, &x->result, d));
   VT_TRY(vt_program_output(p[VT_REFERENCE], output, &name, &t, d));
-  VT_TRY(vt_tensor_copy_to(&t, &x->arena, &x->right, d));
+  VT_TRY(vt_tensor_copy_to_arena(&t, &x->arena, &x->right, d));
   x->output = vt_arena_string(&x->arena, name, strlen(name));
   vt_index_print(&t, c->first, index);
   x->index = vt_arena_string(&x->arena, index, strlen(index));
@@ -48,7 +48,7 @@ static vt_status store_difference(vt_program *const p[VT_SIDES], uint32_t output
   x->expected = c->first_b;
   x->differing = c->differing;
   x->compared = c->compared;
-  VT_TRY(vt_diverge_pair_distance(&x->result, &x->right, c->first, &x->distance, d));
+  VT_TRY(vt_diverge_element_distance(&x->result, &x->right, c->first, &x->distance, d));
   return x->arena.failed ? no_memory(d) : VT_OK;
 }
 
@@ -89,7 +89,7 @@ static vt_status write_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
 static vt_status try_capability_probes(const vt_diverge_pair *x, const vt_model *m,
                                        const char *passes, vt_divergence *out, vt_diag *d) {
   vt_program *p = NULL;
-  const vt_status s = vt_diverge_pair_program(x, VT_TESTED, m, passes, 0, &p, NULL);
+  const vt_status s = vt_diverge_pair_new_program(x, VT_TESTED, m, passes, 0, &p, NULL);
   vt_program_free(p);
   out->untried = s != VT_OK;
   return s == VT_NOMEM ? no_memory(d) : VT_OK;

@@ -33,9 +33,9 @@ vt_diverge_set_values vt_set_inputs_from_table;
  * budget belong to the caller's model and are left out. `how` has flags of vt_prepare. With
  * VT_PREPARE_UNTRIED declared capabilities are not probed, because a false declaration must show in
  * the results. */
-vt_status vt_diverge_pair_program(const vt_diverge_pair *x, int side, const vt_model *m,
-                                  const char *passes, int how, vt_program **out,
-                                  vt_diag *d) VT_NODISCARD;
+vt_status vt_diverge_pair_new_program(const vt_diverge_pair *x, int side, const vt_model *m,
+                                      const char *passes, int how, vt_program **out,
+                                      vt_diag *d) VT_NODISCARD;
 /* Sets the values of a program and runs it. */
 vt_status vt_diverge_set_and_run(const vt_value_source *v, vt_program *p, vt_diag *d) VT_NODISCARD;
 /* Creates and runs the programs of both sides; on failure both are freed. */
@@ -49,8 +49,8 @@ vt_status vt_diverge_pair_compare(vt_program *const p[VT_SIDES], uint32_t *out_o
                                   vt_compare *out, vt_diag *d) VT_NODISCARD;
 
 /* The number of representable values between element `i` of two results. */
-vt_status vt_diverge_pair_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i,
-                                   uint64_t *out, vt_diag *d) VT_NODISCARD;
+vt_status vt_diverge_element_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i,
+                                      uint64_t *out, vt_diag *d) VT_NODISCARD;
 
 /* Makes a model of the graph whose outputs are these values, in this order, with new names. */
 vt_status vt_model_with_outputs(const vt_graph *g, const uint32_t *values, uint32_t n, vt_alloc a,
@@ -59,8 +59,8 @@ vt_status vt_model_with_outputs(const vt_graph *g, const uint32_t *values, uint3
 vt_status vt_diverge_reference_values(const vt_diverge_pair *x, const vt_graph *g,
                                       const vt_value_source *v, const uint32_t *values, uint32_t n,
                                       vt_arena *keep, vt_tensor *out, vt_diag *d) VT_NODISCARD;
-vt_status vt_tensor_copy_to(const vt_tensor *t, vt_arena *keep, vt_tensor *out,
-                            vt_diag *d) VT_NODISCARD;
+vt_status vt_tensor_copy_to_arena(const vt_tensor *t, vt_arena *keep, vt_tensor *out,
+                                  vt_diag *d) VT_NODISCARD;
 
 /* ---- subgraphs ---- */
 

@@ -25,7 +25,7 @@ vt_status vt_difference_between_runs(vt_program *p, vt_program *right, vt_differ
                      .expected = c.first_b,
                      .differing = c.differing,
                      .compared = c.compared};
-  VT_TRY(vt_diverge_pair_distance(&t[VT_TESTED], &t[VT_REFERENCE], c.first, &x.distance, d));
+  VT_TRY(vt_diverge_element_distance(&t[VT_TESTED], &t[VT_REFERENCE], c.first, &x.distance, d));
   snprintf(x.output, sizeof x.output, "%s", name);
   vt_index_print(&t[VT_REFERENCE], c.first, x.index);
   *out = x;

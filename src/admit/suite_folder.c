@@ -88,7 +88,7 @@ static int hex_of(char c) {
 }
 
 /* Parses a line "0123456789abcdef name"; returns 0 if it has another form. */
-static int read_entry(const char *line, uint8_t digest[8], const char **name) {
+static int read_digest_line(const char *line, uint8_t digest[8], const char **name) {
   if (strlen(line) < 18 || line[16] != ' ') return 0;
   for (int i = 0; i < 8; i++) {
     const int high = hex_of(line[2 * i]), low = hex_of(line[2 * i + 1]);
@@ -132,7 +132,7 @@ static vt_status pair_all_lines(pairing *p, char *text, vt_diag *d) {
     if (next != NULL) *next++ = 0;
     p->line++;
     if (*at == '#') continue;
-    if (!read_entry(at, digest, &name) || (p->last != NULL && strcmp(p->last, name) >= 0)) {
+    if (!read_digest_line(at, digest, &name) || (p->last != NULL && strcmp(p->last, name) >= 0)) {
       (void)VT_FAIL(d, VT_FORMAT, "cts.digests:%u: not a digest and a name, ascending", p->line);
       if (d != NULL && d->line == 0) d->line = p->line;
       return VT_FORMAT;

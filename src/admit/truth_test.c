@@ -17,7 +17,7 @@ static vt_model *model;
 
 static vt_gate_counts mark;
 
-static vt_gate_counts counts_since(void) {
+static vt_gate_counts counts_since_mark(void) {
   const vt_gate_counts now = vt_gate_get_counts();
   const vt_gate_counts n = {.devices = now.devices - mark.devices,
                             .programs = now.programs - mark.programs,
@@ -36,13 +36,13 @@ static uint32_t calls_of_function(int call) {
 
 static void begin_counting(void) {
   wrapped_reset();
-  (void)counts_since();
+  (void)counts_since_mark();
 }
 
 /* Checks that all calls came from the gateway in the right floating-point mode, and that the
  * gateway and the backends counted the same calls. Returns the gateway's counts. */
 static vt_gate_counts end_counting(void) {
-  const vt_gate_counts n = counts_since();
+  const vt_gate_counts n = counts_since_mark();
   CHECK(wrapped.outside == 0 && wrapped.bad_modes == 0 && wrapped.live == 0);
   CHECK(n.devices == calls_of_function(WRAPPED_OPEN) &&
         n.devices == calls_of_function(WRAPPED_CLOSE));
@@ -215,7 +215,7 @@ static void test_bypass_noticed(void) {
   CHECK(api->op_listed(dev, VT_OP_add) == 1 && wrapped.outside == 4);
   api->device_close(dev);
   CHECK(wrapped.outside == 5);
-  const vt_gate_counts n = counts_since(); /* the gateway did not count these calls */
+  const vt_gate_counts n = counts_since_mark(); /* the gateway did not count these calls */
   CHECK(n.devices == 0 && n.programs == 0 && n.runs == 0 && n.copies == 0 && n.checks == 0);
 }
 

@@ -22,18 +22,18 @@ static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_si
   return dev->a.resize(dev->a.user, p, (size_t)old_size, (size_t)new_size);
 }
 
-static void host_diag(void *user, int32_t status, const char *text) {
+static void host_store_reason(void *user, int32_t status, const char *text) {
   vt_device *dev = user;
   (void)status;
   snprintf(dev->reason, sizeof dev->reason, "%s", text != NULL ? text : "");
 }
 
-static void host_progress(void *user, uint64_t step) {
+static void host_step_done(void *user, uint64_t step) {
   const vt_device *dev = user;
   if (dev->running != NULL) vt_exec_step_done(dev->running, step);
 }
 
-static void host_note(void *user, const char *text) {
+static void host_forward_note(void *user, const char *text) {
   const vt_device *dev = user;
   vt_guard guard;
   if (dev->note == NULL || text == NULL) return;
@@ -58,17 +58,17 @@ vt_status vt_device_fail_call(vt_device *dev, int32_t status, const char *what, 
   return s;
 }
 
-static void host_init(vt_device *dev, const vt_device_options *how, vt_alloc a) {
+static void init_host_functions(vt_device *dev, const vt_device_options *how, vt_alloc a) {
   dev->a = a.resize != NULL ? a : vt_alloc_default();
   dev->host = (vt_bk_host){.size = sizeof dev->host,
                            .abi_major = VT_BK_ABI_MAJOR,
                            .user = dev,
                            .resize = host_resize,
-                           .diag = host_diag,
-                           .progress = host_progress,
+                           .diag = host_store_reason,
+                           .progress = host_step_done,
                            .threads = how->threads,
                            .measure = how->measure != 0,
-                           .note = host_note};
+                           .note = host_forward_note};
   dev->note = how->note;
   dev->note_user = how->note_user;
   if (how->cache != NULL && strlen(how->cache) < sizeof dev->cache) {
@@ -107,7 +107,7 @@ vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_device
   const vt_device_options plain = {0};
   uint32_t devices = 0;
   if (row == NULL) return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
-  host_init(&probe, &plain, vt_alloc_default());
+  init_host_functions(&probe, &plain, vt_alloc_default());
   snprintf(probe.name, sizeof probe.name, "%s", row->name);
   vt_guard guard;
   vt_guard_enter(&guard);
@@ -331,7 +331,7 @@ vt_status vt_device_open_as(const vt_device_options *how, const char *name, vt_a
   const uint64_t begin = vt_phase_begin();
   vt_device *dev = vt_alloc_new(a, sizeof *dev);
   if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  host_init(dev, how, a);
+  init_host_functions(dev, how, a);
   const vt_status s = open_named(dev, name, how, d);
   if (s == VT_OK) {
     vt_phase_end(dev, "device", begin);

@@ -255,7 +255,7 @@ int vt_exec_has_canonical_nan(const vt_exec *x) { return x->canonical; }
 
 /* Prints the bytes of the classes `first` to `end` - 1 as "17 bytes (host_input 5, temporary 12)"
  * and returns their sum. */
-static uint64_t print_needs(const vt_plan *p, uint32_t first, uint32_t end, char out[320]) {
+static uint64_t print_bytes_needed(const vt_plan *p, uint32_t first, uint32_t end, char out[320]) {
   uint64_t all = 0;
   size_t n = 0;
   for (uint32_t c = first; c < end; c++)
@@ -272,19 +272,19 @@ static uint64_t print_needs(const vt_plan *p, uint32_t first, uint32_t end, char
 /* Refuses a program that needs more memory than is free, before any is taken: a system that
  * overcommits memory would kill the process when the memory is touched. If the device's memory is
  * the host's, the needs of both are added. */
-static vt_status check_memory(vt_exec *x, vt_diag *d) {
+static vt_status check_free_memory(vt_exec *x, vt_diag *d) {
   char needs[320];
   vt_bk_caps caps = {.size = sizeof caps};
   const int32_t s = x->dev->api->capabilities(x->dev->dev, &caps);
   if (s != VT_OK) return vt_device_fail_call(x->dev, s, "state its capabilities", d);
   vt_caps_clear_unwritten(&caps);
-  if (print_needs(x->p, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
+  if (print_bytes_needed(x->p, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on '%s', which has %llu left", needs,
                    x->dev->name, (unsigned long long)caps.memory);
   if (x->p->class_bytes[VT_CLASS_HOST] == 0) return VT_OK;
   const uint64_t left = vt_memory_available();
   const uint32_t first = caps.shares_host != 0 ? 0 : VT_CLASS_HOST;
-  if (print_needs(x->p, first, VT_CLASS_COUNT, needs) > left && left != 0)
+  if (print_bytes_needed(x->p, first, VT_CLASS_COUNT, needs) > left && left != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on the host, which has %llu left", needs,
                    (unsigned long long)left);
   return VT_OK;
@@ -323,7 +323,7 @@ static vt_status alloc_buffers(vt_exec *x, vt_diag *d) {
 /* ---- creating an execution ---- */
 
 static vt_status init_exec(vt_exec *x, vt_diag *d) {
-  VT_TRY(check_memory(x, d));
+  VT_TRY(check_free_memory(x, d));
   VT_TRY(vt_record_init(&x->record, x->p, x->dev->host.measure != 0, x->a, d));
   VT_TRY(alloc_segments(x, d));
   VT_TRY(build_programs(x, d));
@@ -400,7 +400,7 @@ static vt_status copy_and_record(vt_exec *x, void *host, const vt_transfer *t, v
 
 /* Starts the counts of the next run if there was a run. A run's counts include the copies before it
  * and after it, so this is called by the first copy to the device after a run, and by a run. */
-static void begin_run_copies(vt_exec *x) {
+static void reset_copies_after_run(vt_exec *x) {
   if (x->ran) vt_record_reset_copies(&x->record);
   x->ran = 0;
 }
@@ -421,7 +421,7 @@ vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d
   void *host;
   memcpy(&host, &data, sizeof host); /* drops const: the ABI has one pointer for both directions,
                                         and does not write here */
-  begin_run_copies(x);
+  reset_copies_after_run(x);
   if (b->class != VT_CLASS_HOST) return copy_value(x, value, host, VT_TO_DEVICE, d);
   if (b->bytes > 0) memcpy(x->host + b->offset, data, (size_t)b->bytes);
   return VT_OK;
@@ -480,7 +480,7 @@ vt_status vt_exec_poison(vt_exec *x, uint8_t byte, vt_diag *d) {
   return s;
 }
 
-void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device) {
+void vt_exec_bytes_copied(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device) {
   *out_to_device = x->record.counts.to_device;
   *out_from_device = x->record.counts.from_device;
 }
@@ -583,7 +583,7 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
 }
 
 static vt_status run_all_segments(vt_exec *x, vt_diag *d) {
-  begin_run_copies(x);
+  reset_copies_after_run(x);
   x->ran = 1;
   x->dev->reason[0] = 0;
   x->units_done = 0;

@@ -701,7 +701,7 @@ static void test_registry_rows(void) {
   CHECK(vt_registry_at(0, &name, &devices, &d) == VT_BACKEND && d.text[0] != 0);
 }
 
-static void test_op_listed(void) {
+static void test_listed_ops(void) {
   vt_device *dev = NULL;
   reset_fake();
   CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
@@ -798,7 +798,7 @@ int main(void) {
   test_progress_reports();
   test_device_names();
   test_registry_rows();
-  test_op_listed();
+  test_listed_ops();
   test_variant_names();
   test_plan_digests();
   test_out_of_memory();

@@ -80,21 +80,21 @@ static void end_session(session *t) {
   CHECK(t->fault.live == 0);
 }
 
-static float value_of(int i) { return (float)(i * 37 % 23 - 11) / 8; }
+static float test_value(int i) { return (float)(i * 37 % 23 - 11) / 8; }
 
 static void write_inputs(session *t, int64_t last) {
   const int64_t index[3] = {2, 0, last};
   float data[42];
-  for (int i = 0; i < 42; i++) data[i] = value_of(i);
+  for (int i = 0; i < 42; i++) data[i] = test_value(i);
   CHECK(vt_exec_write(t->x, X, data, NULL) == VT_OK);
   CHECK(vt_exec_write(t->x, INDEX, index, NULL) == VT_OK);
 }
 
 static void write_params(session *t) {
   float data[42];
-  for (int i = 0; i < 42; i++) data[i] = value_of(i + 5);
+  for (int i = 0; i < 42; i++) data[i] = test_value(i + 5);
   CHECK(vt_exec_write(t->x, W, data, NULL) == VT_OK);
-  for (int i = 0; i < 42; i++) data[i] = value_of(i + 11);
+  for (int i = 0; i < 42; i++) data[i] = test_value(i + 11);
   CHECK(vt_exec_write(t->x, V, data, NULL) == VT_OK);
 }
 
@@ -107,8 +107,8 @@ static void compute_expected(float y[21]) {
       float sum = 0;
       for (int k = 0; k < 5; k++) {
         float h = 0;
-        for (int j = 0; j < 6; j++) h += value_of(rows[i] * 6 + j) * value_of(j * 5 + k + 5);
-        sum += h * value_of(n * 5 + k + 11);
+        for (int j = 0; j < 6; j++) h += test_value(rows[i] * 6 + j) * test_value(j * 5 + k + 5);
+        sum += h * test_value(n * 5 + k + 11);
       }
       y[i * 7 + n] = sum + sum;
     }
@@ -137,7 +137,7 @@ static void run_and_compare(session *t) {
 
 static void expect_traffic(const session *t, uint64_t to, uint64_t from) {
   uint64_t was_to = 1, was_from = 1;
-  vt_exec_traffic(t->x, &was_to, &was_from);
+  vt_exec_bytes_copied(t->x, &was_to, &was_from);
   CHECK(was_to == to && was_from == from);
 }
 
@@ -162,7 +162,7 @@ static void check_results_and_traffic(const char *device, uint32_t stream) {
   expect_traffic(&t, to, from);
   run_and_compare(&t); /* a run without new inputs must not copy inputs */
   expect_traffic(&t, streamed, from);
-  CHECK(vt_exec_read(t.x, V, back, &t.d) == VT_OK && back[34] == value_of(34 + 11));
+  CHECK(vt_exec_read(t.x, V, back, &t.d) == VT_OK && back[34] == test_value(34 + 11));
   CHECK(t.fault.asked == asked && t.d.code == VT_OK);
   end_session(&t);
 }

@@ -169,14 +169,14 @@ typedef void vt_exec_report(void *user, uint64_t done, uint64_t total);
 void vt_exec_set_progress(vt_exec *x, vt_exec_report *report, void *user);
 /* Writes the bytes copied for the last run: its inputs, streamed parameters during it, and
  * everything read since. */
-void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device);
+void vt_exec_bytes_copied(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device);
 uint64_t vt_exec_wall_ns(const vt_exec *x); /* wall time of the last run */
 
 /* ---- metrics of runs, which only reports read ---- */
 typedef struct vt_exec_counts {
   uint64_t runs;                   /* runs begun since the execution was created */
   uint64_t begin_ns, wall_ns;      /* start and wall time of the last run */
-  uint64_t to_device, from_device; /* bytes copied for the last run, as by vt_exec_traffic */
+  uint64_t to_device, from_device; /* bytes copied for the last run, as by vt_exec_bytes_copied */
   uint64_t copies_to_device, copies_from_device; /* number of these copies */
   uint64_t timed; /* number of backend steps that have a time; 0 unless the device measures */
 } vt_exec_counts;

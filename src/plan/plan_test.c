@@ -7,7 +7,9 @@
 #include "verify_test.h"
 #include "vt_test.h"
 
-static vt_type vector(int64_t n) { return (vt_type){.dtype = VT_DTYPE_F32, .rank = 1, .dim = {n}}; }
+static vt_type vector_type(int64_t n) {
+  return (vt_type){.dtype = VT_DTYPE_F32, .rank = 1, .dim = {n}};
+}
 
 static uint32_t sum(vt_builder *b, uint32_t x) {
   const vt_attr_reduce all = {.size = sizeof all};
@@ -47,8 +49,8 @@ enum { X, W, A, B, C, E, F };
 static vt_graph *sample_graph(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "sample");
-  add_port(&gb, "x", VT_PORT_INPUT, vector(100));
-  add_port(&gb, "w", VT_PORT_PARAM, vector(100));
+  add_port(&gb, "x", VT_PORT_INPUT, vector_type(100));
+  add_port(&gb, "w", VT_PORT_PARAM, vector_type(100));
   vt_build2(&gb.b, VT_OP_add, X, W);
   cumsum(&gb.b, A);
   vt_build2(&gb.b, VT_OP_mul, A, B);
@@ -114,7 +116,7 @@ static void test_bk_step_fields(void) {
 static void test_chain_in_one_buffer(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "chain");
-  uint32_t v = add_port(&gb, "x", VT_PORT_INPUT, vector(64));
+  uint32_t v = add_port(&gb, "x", VT_PORT_INPUT, vector_type(64));
   for (int i = 0; i < 50; i++) v = vt_build1(&gb.b, i % 2 ? VT_OP_neg : VT_OP_abs, v);
   vt_graph_add_result(&gb, "y", sum(&gb.b, v));
   vt_graph *g = freeze(&gb);
@@ -150,7 +152,7 @@ static void test_when_in_place(void) {
   vt_graph_add_result(&gb, "later", sum(&gb.b, a));
   CHECK(place_of_value(&gb, b) == VT_PLACE_OWN);
   begin_graph(&gb, "repeated"); /* the result has another shape */
-  a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, vector(16)));
+  a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, vector_type(16)));
   b = add_port(&gb, "z", VT_PORT_INPUT, square);
   CHECK(place_of_value(&gb, vt_build2(&gb.b, VT_OP_add, a, b)) == VT_PLACE_OWN);
   begin_graph(&gb, "narrower"); /* a bool result has fewer bytes than its f32 operand */
@@ -170,8 +172,8 @@ static void test_when_in_place(void) {
 static void test_first_fit(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "gaps");
-  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(256));
-  const uint32_t z = add_port(&gb, "z", VT_PORT_INPUT, vector(128));
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector_type(256));
+  const uint32_t z = add_port(&gb, "z", VT_PORT_INPUT, vector_type(128));
   const uint32_t big = cumsum(&gb.b, x);   /* 1024 bytes at offset 0 */
   const uint32_t small = cumsum(&gb.b, z); /* 512 bytes at 1024 */
   const uint32_t t = sum(&gb.b, big);      /* 256 bytes at 1536; big is not read again */
@@ -286,11 +288,11 @@ static void test_dense_copies(void) {
 
 /* In graph order four large tensors are made before the first is summed. The memory schedule makes
  * and sums one after the other, in the same bytes. */
-static void test_memory_order(void) {
+static void test_memory_schedule(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
   begin_graph(&gb, "order");
-  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(1024));
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector_type(1024));
   uint32_t made[4], sums[4];
   for (int i = 0; i < 4; i++) made[i] = cumsum(b, x);
   for (int i = 0; i < 4; i++) sums[i] = sum(b, made[i]);
@@ -408,7 +410,7 @@ static void test_price_of_group(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
   begin_graph(&gb, "price");
-  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(4096));
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector_type(4096));
   uint32_t v = cumsum(b, x);
   gb.group = 1;
   for (int i = 0; i < 5; i++) v = vt_build1(b, VT_OP_tanh, v);
@@ -541,8 +543,8 @@ static void *resize_and_record(void *user, void *p, size_t old_size, size_t new_
   return vt_fault_resize(&m->fault, p, old_size, new_size);
 }
 
-static void expect_failure(vt_graph *g, const vt_plan_options *o, uint64_t scratch, vt_status want,
-                           const char *text) {
+static void expect_build_failure(vt_graph *g, const vt_plan_options *o, uint64_t scratch,
+                                 vt_status want, const char *text) {
   const vt_target t = {"test", 0, &scratch, workspace};
   meter m = {{0}, 0};
   vt_plan *p = NULL;
@@ -575,15 +577,17 @@ static void test_limits_of_ports(void) {
   const vt_type hollow = {VT_DTYPE_F32, 3, {k * k, 0, k * k}};
   const vt_type most = {VT_DTYPE_F32, 3, {k, k, 40}}; /* one tensor fits, two together do not */
   const uint32_t in = VT_PORT_INPUT, param = VT_PORT_PARAM;
-  expect_failure(graph_of_ports(over, 1, in), NULL, 0, VT_LIMIT, "'x0': a tensor of");
-  expect_failure(graph_of_ports(cube, 1, param), NULL, 0, VT_LIMIT,
-                 "'x0': a tensor has more elements");
-  expect_failure(graph_of_ports(product, 1, in), NULL, 0, VT_LIMIT, "a tensor has more elements");
-  expect_failure(graph_of_ports(hollow, 1, in), NULL, 0, VT_LIMIT, "a tensor has more elements");
-  expect_failure(graph_of_ports(most, 2, in), NULL, 0, VT_LIMIT,
-                 "the host_input tensors are beyond");
-  expect_failure(graph_of_ports(most, 2, param), NULL, 0, VT_LIMIT,
-                 "the parameter tensors are beyond");
+  expect_build_failure(graph_of_ports(over, 1, in), NULL, 0, VT_LIMIT, "'x0': a tensor of");
+  expect_build_failure(graph_of_ports(cube, 1, param), NULL, 0, VT_LIMIT,
+                       "'x0': a tensor has more elements");
+  expect_build_failure(graph_of_ports(product, 1, in), NULL, 0, VT_LIMIT,
+                       "a tensor has more elements");
+  expect_build_failure(graph_of_ports(hollow, 1, in), NULL, 0, VT_LIMIT,
+                       "a tensor has more elements");
+  expect_build_failure(graph_of_ports(most, 2, in), NULL, 0, VT_LIMIT,
+                       "the host_input tensors are beyond");
+  expect_build_failure(graph_of_ports(most, 2, param), NULL, 0, VT_LIMIT,
+                       "the parameter tensors are beyond");
 }
 
 static void test_limit_of_temporaries(void) {
@@ -593,15 +597,17 @@ static void test_limit_of_temporaries(void) {
   const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 3, {k, k, 40}});
   const uint32_t y = vt_build1(&gb.b, VT_OP_neg, x), z = vt_build1(&gb.b, VT_OP_neg, x);
   vt_graph_add_result(&gb, "y", sum(&gb.b, vt_build2(&gb.b, VT_OP_add, y, z)));
-  expect_failure(freeze(&gb), NULL, 0, VT_LIMIT, "temporaries and results are beyond 2^48 bytes");
+  expect_build_failure(freeze(&gb), NULL, 0, VT_LIMIT,
+                       "temporaries and results are beyond 2^48 bytes");
 }
 
 static void test_invalid_options(void) {
   const char *none = "none";
   const vt_plan_options o = {.n_stream = 1, .stream = &none};
-  expect_failure(sample_graph(), &o, 0, VT_NAME, "no param 'none'");
-  expect_failure(sample_graph(), NULL, ((uint64_t)1 << 48) + 1, VT_LIMIT, "scratch beyond 2^48");
-  expect_failure(sample_graph(), NULL, UINT64_MAX / 2, VT_LIMIT, "scratch beyond 2^48");
+  expect_build_failure(sample_graph(), &o, 0, VT_NAME, "no param 'none'");
+  expect_build_failure(sample_graph(), NULL, ((uint64_t)1 << 48) + 1, VT_LIMIT,
+                       "scratch beyond 2^48");
+  expect_build_failure(sample_graph(), NULL, UINT64_MAX / 2, VT_LIMIT, "scratch beyond 2^48");
 }
 
 static void test_unbound_graph(void) {
@@ -609,12 +615,12 @@ static void test_unbound_graph(void) {
   int64_t dim;
   begin_graph(&gb, "symbolic");
   CHECK(vt_dim_declare(&gb.g->dims, "B", &dim, NULL) == VT_OK);
-  vt_graph_add_result(&gb, "y", add_port(&gb, "x", VT_PORT_INPUT, vector(dim)));
-  expect_failure(freeze(&gb), NULL, 0, VT_INTERNAL, "before its dimensions are bound");
+  vt_graph_add_result(&gb, "y", add_port(&gb, "x", VT_PORT_INPUT, vector_type(dim)));
+  expect_build_failure(freeze(&gb), NULL, 0, VT_INTERNAL, "before its dimensions are bound");
 }
 
 /* A tensor without elements takes no memory; a scalar takes that of one element. */
-static void test_no_elements(void) {
+static void test_tensors_without_elements(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "empty");
   const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 1 << 20}});
@@ -635,8 +641,8 @@ static void test_no_elements(void) {
 static void test_port_results(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "ports");
-  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(1));
-  const uint32_t w = add_port(&gb, "w", VT_PORT_PARAM, vector(1));
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector_type(1));
+  const uint32_t w = add_port(&gb, "w", VT_PORT_PARAM, vector_type(1));
   vt_graph_add_result(&gb, "x", x);
   vt_graph_add_result(&gb, "again", x);
   vt_graph_add_result(&gb, "w", w);
@@ -680,7 +686,7 @@ int main(void) {
   test_places_of_views();
   test_views_keep_alive();
   test_dense_copies();
-  test_memory_order();
+  test_memory_schedule();
   test_streamed_params();
   test_operands_of_group();
   test_result_of_anchor();
@@ -693,7 +699,7 @@ int main(void) {
   test_limit_of_temporaries();
   test_invalid_options();
   test_unbound_graph();
-  test_no_elements();
+  test_tensors_without_elements();
   test_port_results();
   test_out_of_memory();
   TEST_DONE();

@@ -297,7 +297,7 @@ static range value_range(const vt_verify *v, uint32_t arena) {
     return (range){own->offset, own->offset + own->bytes};
   }
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
-    if (vt_verify_arena(c) == arena && c != VT_CLASS_WORK) r.to += v->p->class_bytes[c];
+    if (vt_verify_arena_of_class(c) == arena && c != VT_CLASS_WORK) r.to += v->p->class_bytes[c];
   return r;
 }
 
@@ -312,7 +312,7 @@ static vt_status verify_value(const vt_verify *v, uint32_t value) {
     const vt_buffer *root = &v->p->buffers[v->root[value]];
     fits = is_inside(b->offset, b->bytes, (range){root->offset, root->offset + root->bytes});
   } else {
-    fits = is_inside(b->offset, b->bytes, value_range(v, vt_verify_arena(b->class)));
+    fits = is_inside(b->offset, b->bytes, value_range(v, vt_verify_arena_of_class(b->class)));
   }
   return fits ? VT_OK : vt_verify_fail_value(v, value, "misplaces");
 }
@@ -359,8 +359,8 @@ static void find_value_extents(const vt_verify *v, const life *lives, extent_lis
     const vt_buffer *b = &p->buffers[i];
     const uint32_t last = lives[i].last - (lives[i].over != VT_NO_VALUE);
     if (b->place == VT_PLACE_OWN || b->place == VT_PLACE_OVER)
-      add_extent(out, (extent){EXTENT_VALUE, i, vt_verify_arena(b->class), lives[i].first, last,
-                               b->offset, b->bytes});
+      add_extent(out, (extent){EXTENT_VALUE, i, vt_verify_arena_of_class(b->class), lives[i].first,
+                               last, b->offset, b->bytes});
   }
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_nested *n = &p->nested[i];
@@ -559,7 +559,7 @@ static vt_status verify_all(const vt_plan *p, vt_arena *scratch, vt_diag *d) {
   target_bytes a = {.all = {0, 0}};
   VT_TRY(vt_verify_open(&v, p, scratch, d));
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
-    if (vt_verify_arena(c) == VT_CLASS_TEMP) a.all.to += p->class_bytes[c];
+    if (vt_verify_arena_of_class(c) == VT_CLASS_TEMP) a.all.to += p->class_bytes[c];
   return verify_plan(&v, &a);
 }
 

@@ -17,7 +17,9 @@ static void expect_refused(const vt_plan *p, vt_status (*verify)(const vt_plan *
   CHECK(verify(p, NULL) == s);
 }
 
-static vt_type vector(int64_t n) { return (vt_type){.dtype = VT_DTYPE_F32, .rank = 1, .dim = {n}}; }
+static vt_type vector_type(int64_t n) {
+  return (vt_type){.dtype = VT_DTYPE_F32, .rank = 1, .dim = {n}};
+}
 
 /* ---- the sweep compared with a check of every pair ---- */
 
@@ -62,7 +64,7 @@ static vt_graph *random_graph(uint32_t seed) {
   begin_graph(&gb, "drawn");
   for (uint32_t k = 0; k < KINDS; k++) {
     const char name[2] = {(char)('a' + k), 0};
-    last[k] = before[k] = add_port(&gb, name, VT_PORT_INPUT, vector(64 + 60 * (int64_t)k));
+    last[k] = before[k] = add_port(&gb, name, VT_PORT_INPUT, vector_type(64 + 60 * (int64_t)k));
   }
   for (uint32_t i = 0; i < 40; i++) {
     seed = seed * 1664525 + 1013904223;
@@ -366,7 +368,7 @@ static void test_many_live_values(void) {
   static uint32_t level[LEAVES];
   vt_graph_builder gb;
   begin_graph(&gb, "many");
-  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(64));
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector_type(64));
   for (uint32_t i = 0; i < LEAVES; i++) level[i] = vt_build1(&gb.b, VT_OP_neg, x);
   for (uint32_t n = LEAVES; n > 1; n = (n + 1) / 2)
     for (uint32_t i = 0; i < n / 2; i++) {
@@ -406,7 +408,7 @@ static void test_values_without_bytes(void) {
     vt_plan_free(plan_for(g, VT_SCHEDULE_SOURCE, i & 1, 10, i & 2 ? "*" : NULL));
   vt_graph_free(g);
   begin_graph(&gb, "nothing");
-  vt_graph_add_result(&gb, "y", add_port(&gb, "x", VT_PORT_INPUT, vector(3)));
+  vt_graph_add_result(&gb, "y", add_port(&gb, "x", VT_PORT_INPUT, vector_type(3)));
   g = freeze(&gb);
   vt_plan_free(plan_for(g, VT_SCHEDULE_SOURCE, 0, 10, NULL));
   vt_graph_free(g);

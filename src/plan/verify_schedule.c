@@ -54,7 +54,7 @@ static vt_status verify_order(const vt_verify *v) {
 static int tensor_agrees_with(const vt_type *type, vt_location at, const int64_t *stride,
                               const vt_bk_tensor *t) {
   int same = t->size == sizeof *t && t->dtype == type->dtype && t->rank == type->rank &&
-             t->arena == vt_verify_arena(at.class) && t->offset == at.offset;
+             t->arena == vt_verify_arena_of_class(at.class) && t->offset == at.offset;
   for (uint32_t i = 0; same && i < VT_MAX_RANK; i++)
     same = t->dim[i] == (i < type->rank ? type->dim[i] : 0) && t->stride[i] == stride[i];
   return same;

@@ -25,7 +25,7 @@ static vt_status fail_plan(const vt_verify *v, const char *what) {
   return VT_FAIL(v->d, VT_INTERNAL, "the plan %s", what);
 }
 
-uint32_t vt_verify_arena(uint32_t class) {
+uint32_t vt_verify_arena_of_class(uint32_t class) {
   static const uint32_t arenas[VT_CLASS_COUNT] = {
 #define VT_CLASS(name, arena, key, device, help) [VT_CLASS_##name] = VT_CLASS_##arena,
 #include "classes.def"

@@ -221,7 +221,7 @@ static void damage_field(const part *x, const part *next, size_t field, tally *c
     swap_numbers(x, field, at + i, (char *)next->at + f->at + i, width, count);
 }
 
-static const part *next_of_kind(const part_list *l, size_t i) {
+static const part *next_of_same_type(const part_list *l, size_t i) {
   for (size_t k = i + 1; k < l->n; k++)
     if (strcmp(l->at[k].of, l->at[i].of) == 0) return &l->at[k];
   return NULL;
@@ -234,7 +234,7 @@ static void damage_plan(vt_plan *p, tally *count) {
   for (size_t i = 0; i < l.n; i++)
     for (size_t f = 0; f < N_FIELDS; f++)
       if (strcmp(fields[f].of, l.at[i].of) == 0)
-        damage_field(&l.at[i], next_of_kind(&l, i), f, count);
+        damage_field(&l.at[i], next_of_same_type(&l, i), f, count);
   CHECK(vt_plan_verify(p, NULL) == VT_OK);
 }
 

@@ -61,7 +61,7 @@ static inline int vt_verify_is_port(const vt_verify *v, uint32_t value) {
 int vt_verify_needs_copy(const vt_verify *v, uint32_t value);
 
 /* The class whose buffer holds the bytes of class `class`. */
-uint32_t vt_verify_arena(uint32_t class);
+uint32_t vt_verify_arena_of_class(uint32_t class);
 
 /* The class and offset of a value while a step runs. A streamed parameter, or a view of one, is at
  * the offset of its upload. */
