@@ -59,7 +59,7 @@ static const format f16 = {
 static const format bf16 = {
     16, 7, 0x3dcd, {0xc000, 0xbf80, 0x8000, 0, 0x3f80, 0x3f80, 0x3fc0, 0x4000}};
 
-static const format *format_of(uint32_t dtype) {
+static const format *format_of_dtype(uint32_t dtype) {
   switch (dtype) {
     case VT_DTYPE_F32:
       return &f32;
@@ -196,7 +196,7 @@ static uint64_t draw_bool(int mix, uint64_t *state) {
 }
 
 /* Returns 1 and the limits if the port declares a range. */
-static int read_range(const vt_port_info *info, int64_t *lo, int64_t *hi) {
+static int read_declared_range(const vt_port_info *info, int64_t *lo, int64_t *hi) {
   char *end;
   if (strncmp(info->extra, "in ", 3) != 0) return 0;
   *lo = strtoll(info->extra + 3, &end, 10);
@@ -268,12 +268,12 @@ static uint64_t element_count(const vt_tensor *t) {
 void vt_case_input_draw(vt_case_input *x, int mix, uint64_t seed) {
   static const unsigned rare[4] = {1, 3, 5, 8};
   uint64_t state = seed;
-  const format *f = format_of(x->t.dtype);
+  const format *f = format_of_dtype(x->t.dtype);
   const size_t size = (size_t)vt_dtype_bytes(x->t.dtype);
   const uint64_t n = element_count(&x->t), how = vt_case_random(&state);
   const special_mix s = {rare[n <= 8 ? how % 2 : how % 4], how >> 63 == 0};
   int64_t lo = 0, hi = 0;
-  const int ranged = read_range(&x->info, &lo, &hi);
+  const int ranged = read_declared_range(&x->info, &lo, &hi);
   for (uint64_t i = 0; i < n; i++) {
     const uint64_t bits = f != NULL                     ? draw_float(f, mix, &s, &state)
                           : x->t.dtype == VT_DTYPE_BOOL ? draw_bool(mix, &state)

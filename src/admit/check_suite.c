@@ -276,7 +276,8 @@ static int is_candidate(const vt_admission *a, const uint8_t *picked, uint32_t i
 /* Picks about `most` candidates: every nth, and in the short form also the first of every op. The
  * distance n is odd: neighbouring names often alternate between two values of a variable, and an
  * even distance would always pick the same value. */
-static uint32_t pick_some(const vt_admission *a, uint8_t *picked, uint32_t most, int in_short) {
+static uint32_t pick_every_nth(const vt_admission *a, uint8_t *picked, uint32_t most,
+                               int in_short) {
   const vt_op_info *last = NULL;
   uint32_t total = 0, at = 0, n = 0;
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
@@ -319,8 +320,8 @@ static vt_status pick_cases(vt_admission *a, vt_diag *d) {
   uint8_t *picked = VT_NEW_N(&a->arena, uint8_t, a->suite->n_cases);
   uint64_t *covered = VT_NEW_N(&a->arena, uint64_t, a->words);
   if (picked == NULL || covered == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  const uint32_t n = pick_some(a, picked, most, 1);
-  if (n < most) (void)pick_some(a, picked, most - n, 0);
+  const uint32_t n = pick_every_nth(a, picked, most, 1);
+  if (n < most) (void)pick_every_nth(a, picked, most - n, 0);
   pick_missing_ops(a, picked, covered);
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
     if (picked[i]) a->selected[a->n_selected++] = i;

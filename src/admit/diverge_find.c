@@ -71,8 +71,8 @@ static vt_status run_and_compare(const vt_diverge_pair *x, const vt_model *m, co
 }
 
 /* Sets the model, op, signature and inputs of *out from a subgraph. */
-static vt_status write_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
-                                const vt_value_source *v, vt_divergence *out, vt_diag *d) {
+static vt_status set_model_of_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
+                                       const vt_value_source *v, vt_divergence *out, vt_diag *d) {
   vt_subgraph_model m;
   VT_TRY(vt_subgraph_write(p, &out->arena, &m, d));
   VT_TRY(vt_subgraph_describe(p, &out->arena, &out->op, &out->signature));
@@ -110,7 +110,7 @@ static vt_status run_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
                               const vt_value_source *v, const char *passes, vt_divergence *out,
                               vt_diag *d) {
   vt_model *m = NULL;
-  VT_TRY(write_subgraph(x, p, v, out, d));
+  VT_TRY(set_model_of_subgraph(x, p, v, out, d));
   VT_TRY(vt_model_parse(out->model, strlen(out->model), &x->a, &m, d));
   vt_status s = run_and_compare(x, m, passes, out, d);
   /* The subgraph agrees, but a pass may have removed the op, or folded it on the reference. */
@@ -356,7 +356,7 @@ static vt_status use_whole_model(search *s, vt_divergence *out, vt_diag *d) {
   VT_TRY(subgraph_of_model(s, find_result(s->bound->g, s->output), &part, d));
   vt_status status = vt_subgraph_run_alone(&s->x, &part, &s->v, s->passes, out, d);
   if (status == VT_NAME) {
-    VT_TRY(write_subgraph(&s->x, &part, &s->v, &s->seen, d));
+    VT_TRY(set_model_of_subgraph(&s->x, &part, &s->v, &s->seen, d));
     VT_TRY(try_capability_probes(&s->x, s->bound, s->passes, &s->seen, d));
     s->seen.threads = s->x.side[VT_TESTED].threads;
     if (s->passes != NULL)
@@ -393,8 +393,8 @@ static vt_status compare_first_run(search *s, vt_program *const p[VT_SIDES], vt_
 }
 
 /* Runs both sides with the caller's options, except those that could hide a difference
- * (pair_init). */
-static vt_status first_run(search *s, const vt_model *m, vt_diag *d) {
+ * (init_options_of_pair). */
+static vt_status make_first_run(search *s, const vt_model *m, vt_diag *d) {
   vt_program *p[VT_SIDES] = {NULL};
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++) {
@@ -406,7 +406,7 @@ static vt_status first_run(search *s, const vt_model *m, vt_diag *d) {
   return status;
 }
 
-static void pair_init(vt_diverge_pair *x, const vt_options *how) {
+static void init_options_of_pair(vt_diverge_pair *x, const vt_options *how) {
   vt_options o = vt_options_copy(how, &x->a);
   o.size = sizeof o;
   o.cache = NULL; /* a cached program has its last graph only, not the one after `bind` */
@@ -419,7 +419,7 @@ static void pair_init(vt_diverge_pair *x, const vt_options *how) {
 }
 
 static void search_init(search *s, const vt_options *how, vt_divergence *found) {
-  pair_init(&s->x, how);
+  init_options_of_pair(&s->x, how);
   s->passes = s->x.side[VT_TESTED].passes;
   vt_arena_init(&s->arena, s->x.a);
   vt_arena_init(&s->seen.arena, s->x.a);
@@ -446,7 +446,7 @@ vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_s
   search s = {.v = {give, user}};
   vt_divergence found = {.isolated = 0};
   search_init(&s, how, &found);
-  vt_status status = first_run(&s, m, d);
+  vt_status status = make_first_run(&s, m, d);
   if (status == VT_OK) {
     status = vt_diverge_find_in_graph(&s.x, s.ran->g, &s.v, &found, d);
     if (status == VT_NAME) status = try_output_node(&s, &found, d);
@@ -476,7 +476,7 @@ static vt_status divergence_of_model(search *s, const vt_model *m, vt_divergence
       r = &s->bound->g->results[i];
   VT_TRY(subgraph_of_model(s, r, &part, d));
   out->output = out->index = "";
-  return write_subgraph(&s->x, &part, &s->v, out, d);
+  return set_model_of_subgraph(&s->x, &part, &s->v, out, d);
 }
 
 vt_status vt_diverge_whole_model(const vt_model *m, const vt_options *how,

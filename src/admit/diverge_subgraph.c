@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * diverge_subgraph.c - writes a subgraph as a model. Values from outside become inputs, literals
- * are copied, bodies stay with their nodes. The subgraph is built as a graph that borrows from the
- * old one and is only printed; parsing the text verifies it. */
+ * are copied, bodies stay with their nodes. The subgraph is built as a graph, the view, that
+ * borrows from the old one and is only printed; parsing the text verifies it. */
 #include <stdio.h>
 #include <string.h>
 #include "diverge_search.h"

@@ -100,7 +100,7 @@ int vt_suite_matches(const vt_suite *s, uint32_t i, const char *pattern) {
 /* ---- the short form ---- */
 
 static int is_lower(char c) { return c >= 'a' && c <= 'z'; }
-static int is_word(char c) {
+static int is_word_char(char c) {
   return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
@@ -109,10 +109,10 @@ static void list_types(const vt_suite_model *m, char *out, size_t capacity) {
   size_t n = 0;
   out[0] = 0;
   for (const char *at = m->text + 1; *at != 0 && n + 8 < capacity; at++) {
-    if (!is_lower(*at) || is_word(at[-1])) continue;
+    if (!is_lower(*at) || is_word_char(at[-1])) continue;
     for (uint32_t t = 1; vt_dtype_name(t) != NULL; t++) {
       const size_t length = strlen(vt_dtype_name(t));
-      if (strncmp(at, vt_dtype_name(t), length) == 0 && !is_word(at[length]))
+      if (strncmp(at, vt_dtype_name(t), length) == 0 && !is_word_char(at[length]))
         n += (size_t)snprintf(out + n, capacity - n, "/%s", vt_dtype_name(t));
     }
   }

@@ -321,7 +321,7 @@ static void make_padded_image(size_t pad, vt_text *t) {
 
 static void make_image(vt_text *t) { make_padded_image(0, t); }
 
-static vt_status from_image(const vt_text *t, vt_diag *d) {
+static vt_status status_of_image(const vt_text *t, vt_diag *d) {
   vt_suite *s = NULL;
   const vt_status status = vt_suite_from_image((const uint8_t *)t->s, t->n, NULL, &s, d);
   CHECK((s == NULL) == (status != VT_OK));
@@ -377,7 +377,7 @@ static void test_stale_images(void) {
     vt_diag d = {0};
     make_image(&t);
     replace_in_image(&t, change[i].from, change[i].to);
-    const vt_status s = from_image(&t, &d);
+    const vt_status s = status_of_image(&t, &d);
     CHECK(s == change[i].status && strstr(d.text, change[i].words) != NULL);
     if (s != change[i].status || strstr(d.text, change[i].words) == NULL)
       fprintf(stderr, "  %s -> %s: %s\n", change[i].from, change[i].to, d.text);
@@ -394,18 +394,18 @@ static void test_damaged_images(void) {
   const size_t whole = t.n, answers = strlen("volta suite 1\ndigests 320\n");
   for (size_t at = answers; at < answers + 32 + 8 * SMALL_CASES; at += 13) {
     t.s[at] ^= 1;
-    CHECK(from_image(&t, NULL) == VT_INTERNAL);
+    CHECK(status_of_image(&t, NULL) == VT_INTERNAL);
     t.s[at] ^= 1;
   }
   for (t.n = 0; t.n < whole; t.n++) {
     /* A truncated image is valid only if it ends before the last parts: then it is a suite without
      * examples. */
-    const vt_status s = from_image(&t, &d);
+    const vt_status s = status_of_image(&t, &d);
     CHECK(s != VT_OK || strstr(t.s + t.n, "published.digests ") == t.s + t.n ||
           strncmp(t.s + t.n, "t.vt ", 5) == 0);
   }
   t.n = whole;
-  CHECK(from_image(&t, NULL) == VT_OK);
+  CHECK(status_of_image(&t, NULL) == VT_OK);
   vt_text_done(&t);
 }
 

@@ -14,13 +14,13 @@ static inline void folder_new(void) {
   if (mkdtemp(folder) == NULL) exit(77);
 }
 
-static inline void in_folder(const char *name, char path[128]) {
+static inline void path_in_folder(const char *name, char path[128]) {
   (void)snprintf(path, 128, "%s/%s", folder, name);
 }
 
 static inline void write_file(const char *name, const void *bytes, size_t n) {
   char path[128];
-  in_folder(name, path);
+  path_in_folder(name, path);
   FILE *f = fopen(path, "wb");
   CHECK(f != NULL && fwrite(bytes, 1, n, f) == n);
   if (f != NULL) CHECK(fclose(f) == 0);
@@ -32,7 +32,7 @@ static inline void write_text(const char *name, const char *text) {
 
 static inline void remove_file(const char *name) {
   char path[128];
-  in_folder(name, path);
+  path_in_folder(name, path);
   (void)unlink(path);
 }
 

@@ -155,7 +155,7 @@ static const vt_registry_row *find_row(const char *name, size_t n) {
 }
 
 /* The first backend of a kind that has a device, or NULL. */
-static const vt_registry_row *first_of_kind(vt_kind kind) {
+static const vt_registry_row *first_row_of_kind(vt_kind kind) {
   for (uint32_t i = 0; i < vt_registry_total(); i++) {
     const vt_registry_row *row = vt_registry_row_at(i);
     const char *name;
@@ -167,7 +167,7 @@ static const vt_registry_row *first_of_kind(vt_kind kind) {
 }
 
 const char *vt_registry_first_of_kind(vt_kind kind) {
-  const vt_registry_row *row = first_of_kind(kind);
+  const vt_registry_row *row = first_row_of_kind(kind);
   return row != NULL ? row->name : NULL;
 }
 
@@ -312,17 +312,17 @@ int vt_registry_knows_name(const char *name) {
   return names_gpu(name, n) || find_row(name, n) != NULL;
 }
 
-static vt_status open_named(vt_device *dev, const char *name, const vt_device_options *how,
-                            vt_diag *d) {
+static vt_status open_by_name(vt_device *dev, const char *name, const vt_device_options *how,
+                              vt_diag *d) {
   uint32_t ordinal;
   if (strchr(name, '/') != NULL) return open_plugin(dev, name, how, d);
   const size_t n = split_name(name, &ordinal);
   const vt_registry_row *row = find_row(name, n);
   if (names_gpu(name, n)) {
-    row = first_of_kind(VT_KIND_GPU);
+    row = first_row_of_kind(VT_KIND_GPU);
     if (row == NULL) return fail_no_gpu(d);
   }
-  if (row == NULL && n == 3 && memcmp(name, "cpu", 3) == 0) row = first_of_kind(VT_KIND_CPU);
+  if (row == NULL && n == 3 && memcmp(name, "cpu", 3) == 0) row = first_row_of_kind(VT_KIND_CPU);
   return row != NULL ? open_device_guarded(dev, row, ordinal, d) : fail_unknown_name(name, d);
 }
 
@@ -332,7 +332,7 @@ vt_status vt_device_open_as(const vt_device_options *how, const char *name, vt_a
   vt_device *dev = vt_alloc_new(a, sizeof *dev);
   if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   init_host_functions(dev, how, a);
-  const vt_status s = open_named(dev, name, how, d);
+  const vt_status s = open_by_name(dev, name, how, d);
   if (s == VT_OK) {
     vt_phase_end(dev, "device", begin);
     *out = dev;

@@ -89,7 +89,7 @@ static vt_status load_library(vt_plugin *p, const char *path, vt_diag *d) {
   return VT_FAIL(d, VT_ABI, "plug-in '%.200s' is refused: it has no symbol " VT_BK_SYMBOL, path);
 }
 
-static vt_plugin *find_loaded(const vt_hash256 *hash) {
+static vt_plugin *find_loaded_plugin(const vt_hash256 *hash) {
   vt_plugin *p = loaded;
   while (p != NULL && memcmp(p->image.hash.b, hash->b, sizeof hash->b) != 0) p = p->next;
   return p;
@@ -105,14 +105,15 @@ static uint64_t probed_bit(uint32_t ordinal) { return ordinal < 64 ? (uint64_t)1
 static vt_status probe_unless_known(const vt_sealed *image, uint32_t ordinal, const char *path,
                                     vt_diag *d) {
   pthread_mutex_lock(&lock);
-  const vt_plugin *p = find_loaded(&image->hash);
+  const vt_plugin *p = find_loaded_plugin(&image->hash);
   const int known = p != NULL && (p->probed & probed_bit(ordinal)) != 0;
   pthread_mutex_unlock(&lock);
   return known ? VT_OK : vt_probe_run(image, ordinal, path, VT_PROBE_MS, d);
 }
 
 /* Loads the plug-in and adds it to the list, which takes ownership of *image. */
-static vt_status add_plugin(vt_sealed *image, const char *path, vt_plugin **out, vt_diag *d) {
+static vt_status load_and_add_plugin(vt_sealed *image, const char *path, vt_plugin **out,
+                                     vt_diag *d) {
   const vt_alloc a = vt_alloc_default(); /* a plug-in outlives the caller's allocator */
   vt_plugin *p = vt_alloc_new(a, sizeof *p);
   if (p == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -131,10 +132,10 @@ static vt_status add_plugin(vt_sealed *image, const char *path, vt_plugin **out,
 
 /* Finds or loads a plug-in that has been probed; the caller holds the lock. The list is searched
  * again, because another thread may have loaded the plug-in in the meantime. */
-static vt_status find_or_load(vt_sealed *image, uint32_t ordinal, const char *path, vt_plugin **out,
-                              vt_diag *d) {
-  vt_plugin *p = find_loaded(&image->hash);
-  if (p == NULL) VT_TRY(add_plugin(image, path, &p, d));
+static vt_status find_or_load_plugin(vt_sealed *image, uint32_t ordinal, const char *path,
+                                     vt_plugin **out, vt_diag *d) {
+  vt_plugin *p = find_loaded_plugin(&image->hash);
+  if (p == NULL) VT_TRY(load_and_add_plugin(image, path, &p, d));
   p->probed |= probed_bit(ordinal);
   *out = p;
   return VT_OK;
@@ -165,7 +166,7 @@ void vt_hold_release(vt_hold *h) {
   vt_alloc_free(vt_alloc_default(), h, sizeof *h);
 }
 
-static vt_plugin *find_held(const char *path) {
+static vt_plugin *find_held_plugin(const char *path) {
   pthread_mutex_lock(&lock);
   const vt_hold *h = held;
   while (h != NULL && strcmp(h->path, path) != 0) h = h->next;
@@ -175,8 +176,8 @@ static vt_plugin *find_held(const char *path) {
 }
 
 /* Checks the admission of a plug-in that is held, and probes its device. */
-static vt_status admit_held(vt_plugin *p, const char *path, uint32_t ordinal,
-                            const vt_device_options *how, vt_diag *d) {
+static vt_status admit_held_plugin(vt_plugin *p, const char *path, uint32_t ordinal,
+                                   const vt_device_options *how, vt_diag *d) {
   int certified;
   const vt_plugin_candidate b = {
       .path = path, .device = ordinal, .content = &p->image.hash, .isa = how->isa};
@@ -190,9 +191,9 @@ static vt_status admit_held(vt_plugin *p, const char *path, uint32_t ordinal,
 
 vt_status vt_plugin_load(const char *path, uint32_t ordinal, const vt_device_options *how,
                          vt_plugin **out, vt_diag *d) {
-  vt_plugin *p = find_held(path);
+  vt_plugin *p = find_held_plugin(path);
   if (p != NULL) {
-    VT_TRY(admit_held(p, path, ordinal, how, d));
+    VT_TRY(admit_held_plugin(p, path, ordinal, how, d));
     *out = p;
     return VT_OK;
   }
@@ -205,7 +206,7 @@ vt_status vt_plugin_load(const char *path, uint32_t ordinal, const vt_device_opt
   if (s == VT_OK) s = probe_unless_known(&image, ordinal, path, d);
   if (s == VT_OK) {
     pthread_mutex_lock(&lock);
-    s = find_or_load(&image, ordinal, path, out, d);
+    s = find_or_load_plugin(&image, ordinal, path, out, d);
     pthread_mutex_unlock(&lock);
   }
   vt_sealed_close(&image);

@@ -40,7 +40,7 @@ static int is_correct(const float *y) {
 
 /* Poison fills every byte of temporaries and outputs but no input, and a run afterwards is
  * correct. */
-static void test_poison(const char *name) {
+static void test_poisoned_memory(const char *name) {
   static float in[N], h[N], y[N];
   vt_graph *g = sample_graph();
   vt_device *dev = NULL;
@@ -67,7 +67,7 @@ static void test_poison(const char *name) {
 
 /* A mode that is left changed inside a guard counts once. A listener that changes the mode in a
  * nested guard, which restores it, does not count. */
-static void test_mode_changes(void) {
+static void test_counting_mode_changes(void) {
   const hostile_words mine = hostile_read_words();
   const uint64_t before = vt_gate_count_mode_changes();
   vt_guard outer, inner;
@@ -88,9 +88,9 @@ static void test_mode_changes(void) {
 }
 
 int main(void) {
-  test_poison("reference:0");
-  test_poison("island:0");
-  test_poison("island:1");
-  test_mode_changes();
+  test_poisoned_memory("reference:0");
+  test_poisoned_memory("island:0");
+  test_poisoned_memory("island:1");
+  test_counting_mode_changes();
   TEST_DONE();
 }

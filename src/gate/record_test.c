@@ -37,8 +37,8 @@ static int32_t open_device(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   return real->device_open(&quiet_host, ordinal, out);
 }
 
-static int32_t build_counted(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
-                             vt_bk_program **out) {
+static int32_t build_and_count_steps(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
+                                     vt_bk_program **out) {
   const int32_t s = real->program_build(dev, steps, n, out);
   if (s == VT_OK && n_built < 8) built[n_built++] = (struct built){*out, n};
   return s;
@@ -66,7 +66,7 @@ static const vt_bk_api *query_changed_table(const vt_bk_host *host) {
   memcpy(&api, real, real->size < sizeof api ? real->size : sizeof api);
   api.size = sizeof api;
   api.device_open = open_device;
-  api.program_build = build_counted;
+  api.program_build = build_and_count_steps;
   api.metrics = fake.has_metrics ? give_times : NULL;
   return &api;
 }

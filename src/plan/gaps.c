@@ -21,7 +21,7 @@ static uint32_t rank_of(uint32_t i) {
 }
 
 /* Recomputes the largest gap of the subtree of node `i` from its children. */
-static void update_most(vt_gaps *g, uint32_t i) {
+static void update_largest_gap(vt_gaps *g, uint32_t i) {
   vt_gap *n = &g->at[i];
   n->most = n->size;
   if (g->at[n->left].most > n->most) n->most = g->at[n->left].most;
@@ -38,7 +38,7 @@ static uint32_t merge_trees(vt_gaps *g, uint32_t a, uint32_t b) {
   } else {
     g->at[b].left = merge_trees(g, a, g->at[b].left);
   }
-  update_most(g, top);
+  update_largest_gap(g, top);
   return top;
 }
 
@@ -56,7 +56,7 @@ static void split_tree(vt_gaps *g, uint32_t i, uint64_t offset, uint32_t *left, 
     split_tree(g, g->at[i].left, offset, left, &g->at[i].left);
     *right = i;
   }
-  update_most(g, i);
+  update_largest_gap(g, i);
 }
 
 static uint32_t new_gap(vt_gaps *g, uint64_t at, uint64_t size) {
@@ -96,14 +96,14 @@ static uint32_t remove_lowest_gap(vt_gaps *g, uint32_t *at, uint64_t bytes) {
   } else {
     found = remove_lowest_gap(g, &n->right, bytes);
   }
-  update_most(g, *at);
+  update_largest_gap(g, *at);
   return found;
 }
 
 static void insert_gap(vt_gaps *g, uint32_t i) {
   uint32_t left, right;
   g->at[i].left = g->at[i].right = NONE;
-  update_most(g, i);
+  update_largest_gap(g, i);
   split_tree(g, g->root, g->at[i].at, &left, &right);
   g->root = merge_trees(g, merge_trees(g, left, i), right);
 }
@@ -129,7 +129,7 @@ static uint32_t remove_edge_gap(vt_gaps *g, uint32_t *at, int rightmost, uint64_
   uint32_t *child = rightmost ? &g->at[*at].right : &g->at[*at].left;
   if (*child != NONE) {
     const uint32_t found = remove_edge_gap(g, child, rightmost, offset);
-    update_most(g, *at);
+    update_largest_gap(g, *at);
     return found;
   }
   const uint32_t found = *at;

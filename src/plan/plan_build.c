@@ -50,7 +50,7 @@ static vt_status build_core(vt_planner *q) {
   return vt_plan_place_values(q);
 }
 
-vt_status vt_plan_finish(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
+vt_status vt_plan_add_target_part(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
   VT_TRY(vt_plan_build_bk_steps(p, t, scratch, d));
   VT_TRY(vt_plan_set_live_bytes(p, scratch, d));
   if (vt_plan_hash(p, &p->core, &p->target) != VT_OK) return vt_plan_no_memory(d);
@@ -73,7 +73,7 @@ static vt_status build_plan(vt_plan *p, const vt_plan_options *o, const vt_targe
   VT_TRY(check_streamed_names(p->g, o, d));
   VT_TRY(build_core(&q));
   vt_plan_place_aliases(p);
-  return vt_plan_finish(p, t, scratch, d);
+  return vt_plan_add_target_part(p, t, scratch, d);
 }
 
 vt_status vt_plan_build(const vt_graph *g, const vt_plan_options *o, const vt_target *t, vt_alloc a,

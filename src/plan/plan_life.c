@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * plan_life.c - finds the lifetime of each value, the results that are written in place over an
- * operand that dies, and the transfers between host and device. */
+ * operand that dies, and the transfers between host and device. A member is a step of a fusion
+ * group. */
 #include "planner.h"
 #include "vt_op.h"
 
@@ -157,7 +158,7 @@ static uint32_t next_streamed_param(const vt_planner *q, const vt_node *n, uint3
 
 /* Adds the uploads of the streamed parameters that a step reads, in ascending order of value. A
  * group's parameters are uploaded once, before its first step. */
-static void add_uploads(vt_planner *q, uint32_t i) {
+static void add_uploads_of_step(vt_planner *q, uint32_t i) {
   const uint32_t last = vt_plan_group_last(q->p, i);
   if (vt_plan_group_first(q->p, i) != i) return;
   for (uint32_t least = 0;;) {
@@ -184,7 +185,7 @@ vt_status vt_plan_list_transfers(vt_planner *q) {
   for (uint32_t i = 0; i < g->n_ports; i++)
     if (g->ports[i].kind == VT_PORT_INPUT)
       add_transfer(p, g->ports[i].value, VT_TO_DEVICE, 0, VT_CLASS_INPUT);
-  for (uint32_t i = 0; streams && i < p->n_steps; i++) add_uploads(q, i);
+  for (uint32_t i = 0; streams && i < p->n_steps; i++) add_uploads_of_step(q, i);
   for (uint32_t i = 0; i < g->n_results; i++) {
     const uint32_t v = g->results[i].value, class = p->buffers[v].class;
     if (class != VT_CLASS_HOST) add_transfer(p, v, VT_FROM_DEVICE, p->n_steps, class);

@@ -300,7 +300,7 @@ static vt_status read_plan(vt_plan *p, const char *text, size_t n, vt_arena *scr
   if (r.ok) VT_TRY(read_schedule(&r));
   if (r.ok) VT_TRY(read_target(&r, &t));
   if (!r.ok) return fail_malformed(d);
-  const vt_status s = vt_plan_finish(p, &t, scratch, &why);
+  const vt_status s = vt_plan_add_target_part(p, &t, scratch, &why);
   if (s == VT_NOMEM) return vt_plan_no_memory(d);
   return s == VT_OK ? check_same_text(p, text, n, d) : fail_malformed(d);
 }

@@ -10,7 +10,7 @@
 
 /* The bodies of backend step `i`; an empty list if it is a dense copy. *step must be the schedule
  * step that `i` belongs to; it is increased if `i` is that step itself, not a copy made for it. */
-static const vt_nested *bodies_of(const vt_plan *p, uint32_t i, uint32_t *step) {
+static const vt_nested *bodies_of_bk_step(const vt_plan *p, uint32_t i, uint32_t *step) {
   static const vt_nested none = {0};
   return p->bk_step_node[i] == p->step_node[*step] ? &p->nested[(*step)++] : &none;
 }
@@ -18,7 +18,7 @@ static const vt_nested *bodies_of(const vt_plan *p, uint32_t i, uint32_t *step) 
 /* ---- listing backend steps ---- */
 
 /* 1 if the target is dense_only and the value is a view with strides. */
-static int needs_copy(const vt_plan *p, uint32_t v) {
+static int needs_dense_copy(const vt_plan *p, uint32_t v) {
   const vt_buffer *b = &p->buffers[v];
   vt_layout l = {.first = 0};
   memcpy(l.stride, b->stride, sizeof l.stride);
@@ -30,7 +30,8 @@ static int needs_copy(const vt_plan *p, uint32_t v) {
  * reads the one before. `chain` is an array for this, with an entry per node. */
 static void add_dense_copies(vt_plan *p, uint32_t v, uint32_t *chain) {
   uint32_t n = 0;
-  for (; needs_copy(p, v) && p->dense[v] == VT_NO_OFFSET; v = p->buffers[v].of) chain[n++] = v;
+  for (; needs_dense_copy(p, v) && p->dense[v] == VT_NO_OFFSET; v = p->buffers[v].of)
+    chain[n++] = v;
   while (n-- > 0) {
     p->dense[chain[n]] = 0;
     p->bk_step_node[p->n_bk_steps++] = p->g->values[chain[n]].node;
@@ -202,7 +203,7 @@ static vt_status build_bk_steps(vt_plan *p, vt_diag *d) {
     for (uint32_t k = 0; k < p->nested[i].n; k++) VT_TRY(build_bk_steps(p->nested[i].plan[k], d));
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     VT_TRY(build_bk_step(p, r, step, d));
-    (void)bodies_of(p, r, &step);
+    (void)bodies_of_bk_step(p, r, &step);
   }
   return VT_OK;
 }
@@ -217,7 +218,7 @@ static vt_status ask_target_for_scratch(vt_plan *p, const vt_target *t, vt_diag 
     if (bytes > VT_PLAN_MOST_BYTES)
       return VT_FAIL(d, VT_LIMIT, "step %u asks for scratch beyond 2^48 bytes", r);
     p->bk_steps[r].work_bytes = bytes;
-    const vt_nested *bodies = bodies_of(p, r, &step);
+    const vt_nested *bodies = bodies_of_bk_step(p, r, &step);
     for (uint32_t k = 0; k < bodies->n; k++) VT_TRY(ask_target_for_scratch(bodies->plan[k], t, d));
   }
   return VT_OK;
@@ -235,7 +236,7 @@ static uint64_t set_scratch_offsets(vt_bk_step *s, const vt_nested *bodies, uint
     const vt_plan *body = bodies->plan[k];
     for (uint32_t r = 0, step = 0; r < body->n_bk_steps; r++) {
       const uint64_t need =
-          set_scratch_offsets(&body->bk_steps[r], bodies_of(body, r, &step), at + own);
+          set_scratch_offsets(&body->bk_steps[r], bodies_of_bk_step(body, r, &step), at + own);
       if (need > inner) inner = need;
     }
   }
@@ -251,7 +252,7 @@ static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_
   if (need == NULL || at == NULL) return vt_plan_no_memory(d);
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
-    const uint64_t bytes = set_scratch_offsets(&p->bk_steps[r], bodies_of(p, r, &step), 0);
+    const uint64_t bytes = set_scratch_offsets(&p->bk_steps[r], bodies_of_bk_step(p, r, &step), 0);
     if (bytes > need[unit]) need[unit] = bytes;
   }
   for (uint32_t i = 0; i < p->n_steps; i++)
@@ -259,7 +260,7 @@ static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_
   VT_TRY(vt_pack(k, scratch, d));
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
-    (void)set_scratch_offsets(&p->bk_steps[r], bodies_of(p, r, &step), at[unit]);
+    (void)set_scratch_offsets(&p->bk_steps[r], bodies_of_bk_step(p, r, &step), at[unit]);
   }
   return VT_OK;
 }

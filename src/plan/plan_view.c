@@ -23,7 +23,8 @@ static int is_streamed(const vt_plan_options *o, const char *name) {
 }
 
 /* Sets the place and class of a port of a model or of a body. */
-static void init_port(const vt_planner *q, const vt_port *port, uint32_t index, vt_buffer *b) {
+static void init_port_buffer(const vt_planner *q, const vt_port *port, uint32_t index,
+                             vt_buffer *b) {
   uint32_t unused;
   if (q->owner != NULL) {
     const int own =
@@ -88,7 +89,7 @@ vt_status vt_plan_init_buffers(vt_planner *q) {
     const uint32_t port = g->values[v].index;
     VT_TRY(vt_plan_init_buffer(q, v, b));
     if (g->values[v].node == VT_NO_NODE) {
-      init_port(q, &g->ports[port], port, b);
+      init_port_buffer(q, &g->ports[port], port, b);
     } else if (!fixed[v]) {
       (void)vt_plan_try_view(q, v, b);
     }

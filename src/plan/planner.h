@@ -77,6 +77,6 @@ vt_plan *vt_plan_new(const vt_graph *g, vt_alloc a);
 /* Allocates the arrays whose lengths the graph decides. */
 vt_status vt_plan_alloc_arrays(vt_plan *p, vt_diag *d) VT_NODISCARD;
 /* Adds the target part to a plan whose core is complete, hashes the plan and verifies it. */
-vt_status vt_plan_finish(vt_plan *p, const vt_target *t, vt_arena *scratch,
-                         vt_diag *d) VT_NODISCARD;
+vt_status vt_plan_add_target_part(vt_plan *p, const vt_target *t, vt_arena *scratch,
+                                  vt_diag *d) VT_NODISCARD;
 #endif

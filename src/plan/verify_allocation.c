@@ -31,7 +31,7 @@ static int is_inside_group(const vt_verify *v, const vt_node *n, uint32_t operan
          g->nodes[g->values[operand].node].group == n->group;
 }
 
-static void find_readers(const vt_verify *v, life *lives) {
+static void find_last_readers(const vt_verify *v, life *lives) {
   const vt_graph *g = v->p->g;
   uint32_t last = 0; /* last step of the group that step i is in */
   for (uint32_t i = v->p->n_steps; i-- > 0;) {
@@ -66,7 +66,7 @@ static void extend_to_group_end(const vt_verify *v, uint32_t step, life *lives) 
 
 static void find_lifetimes(const vt_verify *v, life *lives) {
   const vt_graph *g = v->p->g;
-  find_readers(v, lives);
+  find_last_readers(v, lives);
   for (uint32_t i = 0; i < v->p->n_buffers; i++) {
     const uint32_t node = g->values[v->root[i]].node;
     life *x = &lives[i];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verify_faults_test.c - plans that are wrong although their parts agree with each other, such as
  * two values that overlap. The verifiers must refuse them. The sweep of the allocation verifier is
- * also compared with a check of every pair of values, and timed on many values. */
+ * also compared with a check of every pair of values, and timed on many values. A chain is a value
+ * and all values written in place over it. */
 #include <string.h>
 #include <time.h>
 #include "verify_test.h"
@@ -29,7 +30,7 @@ static int is_in_chain(const vt_plan *p, uint32_t value, uint32_t start) {
   return value == start;
 }
 
-static void move_chain(vt_plan *p, uint32_t start, uint64_t offset) {
+static void move_values_of_chain(vt_plan *p, uint32_t start, uint64_t offset) {
   for (uint32_t i = 0; i < p->n_buffers; i++)
     if (is_in_chain(p, i, start)) p->buffers[i].offset = offset;
 }
@@ -92,13 +93,13 @@ static void test_sweep_finds_every_overlap(void) {
       const uint64_t old = p->buffers[i].offset, end = vt_plan_arena_bytes(p, VT_CLASS_TEMP);
       if (p->buffers[i].class != VT_CLASS_TEMP || p->buffers[i].place != VT_PLACE_OWN) continue;
       for (uint64_t at = 0; at + p->buffers[i].bytes <= end; at += VT_PLAN_ALIGNMENT) {
-        move_chain(p, i, at);
+        move_values_of_chain(p, i, at);
         const int fine = is_valid(p);
         CHECK((vt_verify_allocation(p, NULL) == VT_OK) == fine);
         right += fine != 0;
         wrong += fine == 0;
       }
-      move_chain(p, i, old);
+      move_values_of_chain(p, i, old);
     }
     vt_plan_free(p);
     vt_graph_free(g);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verify_test.c - damages every field of every struct of valid plans in turn and checks that the
- * verifiers notice. plan_fields.def lists the fields. */
+ * verify_test.c - damages every field of every struct, or part, of valid plans in turn and checks
+ * that the verifiers notice. plan_fields.def lists the fields. */
 #include "verify_test.h"
 #include <stddef.h>
 #include <string.h>

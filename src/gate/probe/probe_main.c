@@ -40,7 +40,7 @@ static void report_text(const char *line) {
   }
 }
 
-static int refuse(vt_status status, const char *why) {
+static int report_refusal(vt_status status, const char *why) {
   char line[400];
   snprintf(line, sizeof line, "no %d %.380s", (int)status, why);
   for (char *c = line; *c != 0; c++)
@@ -78,7 +78,7 @@ static int refuse_failed_call(const char *what, int32_t status) {
   char why[360];
   snprintf(why, sizeof why, "it cannot %s: %s", what,
            reason[0] != 0 ? reason : vt_status_text((vt_status)status));
-  return refuse(VT_BACKEND, why);
+  return report_refusal(VT_BACKEND, why);
 }
 
 /* ---- the stages; each returns 0 or NULL after a refusal ---- */
@@ -92,12 +92,12 @@ static vt_backend_query_fn *load_plugin(void) {
     if (text == NULL) text = "no reason is given";
     rest = strncmp(text, "/proc/self/fd/3: ", 17) == 0 ? text + 17 : text;
     snprintf(why, sizeof why, "it cannot be loaded: %s", rest);
-    refuse(VT_BACKEND, why);
+    report_refusal(VT_BACKEND, why);
     return NULL;
   }
   vt_backend_query_fn *query = NULL;
   *(void **)&query = dlsym(library, VT_BK_SYMBOL);
-  if (query == NULL) refuse(VT_ABI, "it has no symbol " VT_BK_SYMBOL);
+  if (query == NULL) report_refusal(VT_ABI, "it has no symbol " VT_BK_SYMBOL);
   return query;
 }
 
@@ -106,7 +106,7 @@ static const vt_bk_api *get_checked_table(vt_backend_query_fn *query) {
   report_text("query\n");
   const vt_bk_api *api = query(&host);
   const char *fault = vt_table_find_fault(api, text);
-  if (fault != NULL) refuse(VT_ABI, fault);
+  if (fault != NULL) report_refusal(VT_ABI, fault);
   return fault == NULL ? api : NULL;
 }
 
@@ -118,7 +118,7 @@ static int check_device_count(const vt_bk_api *api, uint32_t ordinal) {
   if (s != VT_OK) return refuse_failed_call("count its devices", s);
   snprintf(why, sizeof why, "it has %u device%s, there is no number %u", devices,
            devices == 1 ? "" : "s", ordinal);
-  return ordinal < devices ? 1 : refuse(VT_BACKEND, why);
+  return ordinal < devices ? 1 : report_refusal(VT_BACKEND, why);
 }
 
 static vt_bk_device *open_device(const vt_bk_api *api, uint32_t ordinal) {
@@ -129,7 +129,7 @@ static vt_bk_device *open_device(const vt_bk_api *api, uint32_t ordinal) {
     refuse_failed_call("open its device", s);
     return NULL;
   }
-  if (dev == NULL) refuse(VT_ABI, "it reports an open device but returns none");
+  if (dev == NULL) report_refusal(VT_ABI, "it reports an open device but returns none");
   return dev;
 }
 
@@ -146,7 +146,7 @@ static int read_caps(const vt_bk_api *api, vt_bk_device *dev, uint32_t size, vt_
   if (s != VT_OK) return refuse_failed_call("state its capabilities", s);
   for (size_t i = size; i < sizeof guarded; i++)
     if (((const unsigned char *)&guarded)[i] != GUARD_BYTE)
-      return refuse(VT_ABI, "it writes beyond the size it is given for its capabilities");
+      return report_refusal(VT_ABI, "it writes beyond the size it is given for its capabilities");
   *out = guarded.caps;
   return 1;
 }
@@ -158,7 +158,7 @@ static int check_caps(const vt_bk_api *api, vt_bk_device *dev) {
   if (!read_caps(api, dev, sizeof caps, &caps)) return 0;
   if (!read_caps(api, dev, offsetof(vt_bk_caps, about), &early)) return 0;
   const char *fault = vt_caps_find_fault(&caps, text);
-  return fault == NULL ? 1 : refuse(VT_ABI, fault);
+  return fault == NULL ? 1 : report_refusal(VT_ABI, fault);
 }
 
 static int check_listed_ops(const vt_bk_api *api, vt_bk_device *dev) {
@@ -166,7 +166,7 @@ static int check_listed_ops(const vt_bk_api *api, vt_bk_device *dev) {
   for (uint32_t op = 0; op < OPS; op++) {
     const int32_t listed = api->op_listed(dev, op);
     if (listed != 0 && listed != 1)
-      return refuse(VT_ABI, "it answers neither 0 nor 1 when asked whether it has an op");
+      return report_refusal(VT_ABI, "it answers neither 0 nor 1 when asked whether it has an op");
   }
   return 1;
 }
@@ -208,7 +208,7 @@ int main(int argc, char **argv) {
   vt_fpenv_leave(&mine);
   report_text("end\n");
   if (!good) return 1;
-  if (!kept) return refuse(VT_ABI, "it changes the floating-point mode of its host") + 1;
+  if (!kept) return report_refusal(VT_ABI, "it changes the floating-point mode of its host") + 1;
   report_text("ok\n");
   return 0;
 }
