@@ -13,8 +13,7 @@ typedef struct variation {
   uint32_t rounds; /* number of runs */
   /* By round: the number of threads, with a new program each; NULL: one program for all rounds. */
   const uint32_t *threads;
-  vt_status (*before)(vt_program *p, uint32_t round,
-                      vt_diag *d); /* called before each run, or NULL */
+  vt_status (*before)(vt_program *p, uint32_t round, vt_diag *d); /* called before a run, or NULL */
   /* Prints a reason for the refusal, if the bits of this round differ. */
   void (*describe)(uint32_t round, char *out, size_t capacity);
 } variation;

@@ -362,8 +362,8 @@ static void test_fault_seen_once(void) {
   char text[1024];
   snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", chain);
   vt_compare c = {.size = sizeof c};
-  fault = (struct fault){.flipped = op_number("tanh"),
-                         .many_steps = 7}; /* never: no program has 7 steps */
+  fault =
+      (struct fault){.flipped = op_number("tanh"), .many_steps = 7}; /* more than any program has */
   CHECK(find_with_options(text, &how, &x) == VT_NAME);
   fault = (struct fault){.flipped = op_number("cumsum"), .once = 1};
   CHECK(find_with_options(text, &how, &x) == VT_OK);

@@ -188,8 +188,8 @@ static int32_t wait(vt_bk_program *p, vt_bk_error *out) {
   return VT_OK;
 }
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out) {
-  return right->buffer_new(dev, bytes,
-                           out); /* the reference's function reads only dev->host of our device */
+  /* Our device may be passed to the reference, because its function reads only dev->host. */
+  return right->buffer_new(dev, bytes, out);
 }
 static void buffer_free(vt_bk_device *dev, uint64_t handle) { right->buffer_free(dev, handle); }
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,

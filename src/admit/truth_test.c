@@ -86,10 +86,8 @@ static void test_runs_counted(void) {
                     .passes = "bind,lower",
                     .progress = count_report,
                     .progress_user = &reports};
-    make_and_run_program(
-        &o, 1,
-        i == 0 ? first
-               : digest); /* the first program runs probes, which must not be counted below */
+    /* The first program of a backend runs its probes, which must not be counted below. */
+    make_and_run_program(&o, 1, i == 0 ? first : digest);
     begin_counting();
     make_and_run_program(&o, 3, digest);
     const vt_gate_counts plain = end_counting();

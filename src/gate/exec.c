@@ -419,8 +419,8 @@ static vt_status copy_value(vt_exec *x, uint32_t value, void *host, vt_direction
 vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) {
   const vt_buffer *b = &x->p->buffers[value];
   void *host;
-  memcpy(&host, &data, sizeof host); /* drops const: the ABI has one pointer for both directions,
-                                        and does not write here */
+  /* Drops const, because the ABI has one pointer for both directions; it only reads here. */
+  memcpy(&host, &data, sizeof host);
   reset_copies_after_run(x);
   if (b->class != VT_CLASS_HOST) return copy_value(x, value, host, VT_TO_DEVICE, d);
   if (b->bytes > 0) memcpy(x->host + b->offset, data, (size_t)b->bytes);

@@ -162,8 +162,7 @@ static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n) {
   (void)prog, (void)buffers;
   fake.run_buffers = n;
   for (uint64_t i = 0; i < fake.built_steps; i++) fake_host->progress(fake_host->user, i);
-  fake_host->progress(fake_host->user,
-                      99); /* the program has no step 99: the report must be ignored */
+  fake_host->progress(fake_host->user, 99); /* no such step: must be ignored */
   return count_call(RUN);
 }
 static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {

@@ -77,8 +77,8 @@ static int spawn_program(child *c, const char *path, char *ordinal,
   sigdelset(&all, SIGSTOP);
   (void)posix_spawnattr_setsigmask(how, &none);
   (void)posix_spawnattr_setsigdefault(how, &all);
-  (void)posix_spawnattr_setpgroup(how, 0); /* a process group of its own, so that processes started
-                                              by the child can be killed with it */
+  /* The child leads a process group, so that processes started by it can be killed with it. */
+  (void)posix_spawnattr_setpgroup(how, 0);
   (void)posix_spawnattr_setflags(
       how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   return posix_spawn(&c->pid, path, files, how, arguments, environment);
@@ -167,8 +167,7 @@ static void wait_for_end(child *c, uint32_t ms) {
     (void)poll_pipes(c, STEP_MS);
     c->timed_out = vt_clock_ns() - start_child > limit;
   }
-  (void)kill(-c->pid,
-             SIGKILL); /* kills the child, if it still runs, and the processes that it started */
+  (void)kill(-c->pid, SIGKILL); /* kills the child and the processes that it started */
   for (int i = 0; i < LAST_READS && poll_pipes(c, 0); i++) continue;
   collect_exit_status(c);
 }

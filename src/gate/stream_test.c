@@ -43,9 +43,9 @@ static vt_graph *sample_graph(void) {
 /* ---- one execution ---- */
 
 static const char *const devices[] = {"reference:0", "reference:1", "island:0", "island:1"};
-static const char *const streams[] = {"w", "v",
-                                      "*"}; /* `stream` of the functions below: 0, 1 or 2 is the
-                                               number of streamed parameters; 3 means "*" */
+/* The argument `stream` of the functions below: 0, 1 or 2 is the number of streamed parameters; 3
+ * means "*". */
+static const char *const streams[] = {"w", "v", "*"};
 enum { N_DEVICES = sizeof devices / sizeof *devices, N_STREAMS = 4 };
 
 static vt_plan_options options_for_stream(uint32_t stream) {

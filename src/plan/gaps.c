@@ -13,8 +13,8 @@ struct vt_gap {
 enum { NONE = 0 };
 
 static uint32_t rank_of(uint32_t i) {
-  uint32_t x = i * 0x9e3779b9u; /* a multiple of the golden ratio: nodes with neighbouring indices
-                                   get distant ranks */
+  /* Multiplying by the golden ratio gives neighbouring indices distant ranks. */
+  uint32_t x = i * 0x9e3779b9u;
   x ^= x >> 16;
   x *= 0x85ebca6bu;
   return x ^ x >> 13;

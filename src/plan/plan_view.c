@@ -30,8 +30,7 @@ static void init_port_buffer(const vt_planner *q, const vt_port *port, uint32_t 
     const int own =
         vt_op_body_place(q->owner->op, q->owner->attrs, q->which, index, &unused) == VT_ARG_OWN;
     b->place = own ? VT_PLACE_OWN : VT_PLACE_ARG;
-    b->class = own ? VT_CLASS_TEMP
-                   : VT_CLASS_COUNT; /* the class of the aliased value, which is not known yet */
+    b->class = own ? VT_CLASS_TEMP : VT_CLASS_COUNT; /* the class of the aliased value, set later */
   } else if (port->kind == VT_PORT_PARAM) {
     b->class = is_streamed(q->o, port->name) ? VT_CLASS_HOST : VT_CLASS_PARAM;
   } else {
