@@ -28,8 +28,8 @@ struct vt_admission {
   uint32_t n_selected; /* length of `selected` */
   uint32_t *selected;  /* the cases that some checks run again with variations, by their numbers in
                           the suite */
-  _Atomic uint8_t
-      *accepted_ops;  /* by op number: 1 if the backend accepted a program that has the op */
+  /* By op number: 1 if the backend accepted a program that has the op. */
+  _Atomic uint8_t *accepted_ops;
   uint64_t *step_ops; /* by case: a bit set of the ops of its plan's steps, `words` numbers long */
   uint32_t words;
   uint8_t *declared; /* by case: whether the backend supports it, VT_DECLARED_* */
@@ -66,8 +66,8 @@ typedef struct vt_difference {
   uint32_t dtype;
   uint64_t bits, expected; /* the element in the tested run, and in the reference run */
   uint64_t distance;       /* number of representable values between `bits` and `expected` */
-  uint64_t differing,
-      compared; /* number of elements of the output that differ, and of all its elements */
+  /* Number of elements of the output that differ, and of all its elements. */
+  uint64_t differing, compared;
 } vt_difference;
 vt_status vt_difference_between_runs(vt_program *p, vt_program *right, vt_difference *out,
                                      vt_diag *d) VT_NODISCARD;
@@ -78,8 +78,8 @@ typedef struct vt_evidence {
   const vt_options *how;
   vt_diverge_set_values *give; /* sets the inputs and parameters of the run, the same each time */
   void *user;                  /* first argument of `give` */
-  const vt_difference
-      *seen; /* the difference that the run showed, reported if it does not show again; or NULL */
+  /* The difference that the run showed, reported if it does not show again; or NULL. */
+  const vt_difference *seen;
   const char *op; /* name of the op to report if the fault does not show again; or NULL */
 } vt_evidence;
 /* Refuses the backend; only the first call has an effect. It runs the evidence again to find the

@@ -74,8 +74,8 @@ static int any_result_has_gradient(const gradient_builder *r, const vt_node *n) 
 static vt_status check_gradient_type(gradient_builder *r, const vt_op_info *op, uint32_t k,
                                      uint32_t value, uint32_t d) {
   const vt_type *have = r->gb.b.type(&r->gb.b, d), *want = &r->g->values[value].type;
-  if (d == VT_NO_VALUE || have == NULL)
-    return VT_OK; /* the graph is broken: vt_graph_freeze reports it */
+  /* The graph failed to build, which vt_graph_freeze reports. */
+  if (d == VT_NO_VALUE || have == NULL) return VT_OK;
   vt_type like = *want;
   if (!is_float(want)) like.dtype = VT_DTYPE_F32;
   if (vt_type_equal(have, &like)) return VT_OK;

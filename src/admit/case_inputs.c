@@ -21,7 +21,7 @@ uint64_t vt_case_seed(const char *name) {
   return seed;
 }
 
-/* The generator splitmix64. */
+/* Returns the next number of the random generator splitmix64. */
 uint64_t vt_case_random(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -221,7 +221,7 @@ static int parse_dims(vt_tensor *t, const vt_port_info *info) {
   return 1;
 }
 
-/* Allocates zeros for one port. */
+/* Adds an input for the port, filled with zeros. */
 static vt_status add_input_of_port(vt_case_inputs *in, const vt_port_info *info, vt_diag *d) {
   vt_case_input *x = &in->input[in->n];
   uint64_t count, bytes;

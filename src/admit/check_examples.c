@@ -76,11 +76,12 @@ static vt_status check_example(vt_admission *a, vt_suite_example *x, const vt_ev
   vt_program *p = NULL;
   vt_diag why = {0};
   vt_status s = vt_program_new_flags(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
-  if (s == VT_UNSUPPORTED || s == VT_NOMEM)
-    return VT_OK; /* not a fault: a device may lack memory for large models */
+  /* An example that the device does not support is no fault, and it may lack memory for large
+   * ones. */
+  if (s == VT_UNSUPPORTED || s == VT_NOMEM) return VT_OK;
   if (s == VT_OK) s = set_example_values(x, p, &why);
-  const int lacks =
-      s == VT_UNSUPPORTED; /* 1: the backend lacks an op that initialises parameters */
+  /* The backend lacks an op that initialises parameters, which is no fault. */
+  const int lacks = s == VT_UNSUPPORTED;
   if (s == VT_OK) s = vt_program_run(p, &why);
   if (s == VT_OK) s = vt_program_digest(p, digest, &why);
   vt_program_free(p);

@@ -51,7 +51,7 @@ static void run_open_case(const vt_admission *a, open_case *x, vt_case_outcome *
   if (out->r.status == VT_OK) vt_admission_find_difference(a, x->m, &x->in, x->p, &out->seen);
 }
 
-/* Runs the case, then the next case of the selection, then the case again, while both are open. */
+/* Runs case `i`, then the next selected case, then case `i` again, while both are open. */
 static void run_case_interleaved(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   uint32_t at = 0;
   while (at + 1 < a->n_selected && a->selected[at] != i) at++;

@@ -39,7 +39,7 @@ enum { BATCH = 64 };
 
 typedef struct batch {
   const vt_admission *a;
-  const uint32_t *list; /* numbers of the cases */
+  const uint32_t *list; /* numbers of the batch's cases in the suite */
   vt_case_fn *run_case;
   vt_case_outcome *out; /* outcome of each case, by position in `list` */
 } batch;

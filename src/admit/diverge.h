@@ -17,25 +17,25 @@ typedef struct vt_fault_report {
 
 typedef struct vt_divergence {
   vt_arena arena; /* owns everything below */
-  const char
-      *op; /* name of the op, "matmul", or of a group's ops, "mul+add", if it runs as one launch */
+  /* Name of the op, "matmul", or of a group's ops, "mul+add", if it runs as one launch. */
+  const char *op;
   const char *signature; /* op and types: "matmul(f32[5, 600], f32[600, 7]) -> f32[5, 7]" */
   const char *output;    /* name of the diverging result */
   const char *index;     /* position in that result of the first element that differs: "[3, 0]" */
   uint32_t dtype;
   uint64_t bits, expected; /* bits of that element from the backend, and from the reference */
   uint64_t distance;       /* number of representable values between `bits` and `expected` */
-  uint64_t differing,
-      compared;       /* number of elements of the result that differ, and of all its elements */
+  /* Number of elements of the result that differ, and of all its elements. */
+  uint64_t differing, compared;
   const char *model;  /* the reproducer's model, in the text form */
   const char *passes; /* passes with which the reproducer diverges; NULL: all, the default */
   int untried;       /* 1: the capability probes refuse the backend, so they must be switched off */
   uint32_t threads;  /* number of threads with which the reproducer diverges; 0: any number */
   uint32_t n_inputs; /* number of inputs of the reproducer */
-  const char **names; /* their names */
-  vt_tensor *inputs;  /* their values, computed by the reference */
-  vt_tensor result,
-      right;    /* the result `output` as the backend computes it, and as the reference does */
+  const char **names; /* names of the inputs */
+  vt_tensor *inputs;  /* values of the inputs, computed by the reference */
+  /* The result `output` as the backend computes it, and as the reference does. */
+  vt_tensor result, right;
   int isolated; /* 1: the reproducer is one op, or one op and a few before it; 0: only the whole
                    model diverges, so the reproducer is the whole model with its parameters as
                    inputs */

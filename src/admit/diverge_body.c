@@ -16,8 +16,8 @@ typedef struct body_run {
   const vt_tensor *operands; /* operands of the node, computed by the reference */
   int64_t iteration;         /* current iteration of a loop */
   const char **names;        /* names of the body's arguments */
-  vt_tensor *args;           /* their values in this iteration */
-  vt_program *p[VT_SIDES];   /* the body on both sides */
+  vt_tensor *args;           /* values of the arguments in this iteration */
+  vt_program *p[VT_SIDES];   /* the programs that run the body, one for each side */
 } body_run;
 
 static vt_status no_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }

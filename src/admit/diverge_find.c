@@ -251,8 +251,8 @@ static vt_status try_first_node(const graph_search *gs, vt_divergence *out, vt_d
   VT_TRY(try_with_predecessors(gs, &part, FEW, out, d));
   if (gs->g->nodes[node].n_body == 0) return VT_OK;
   const vt_status s = vt_diverge_find_in_body(gs->x, gs->g, node, gs->v, out, NULL);
-  return s == VT_NOMEM ? no_memory(d)
-                       : VT_OK; /* if the bodies show nothing, *out is the op with its bodies */
+  /* If the bodies do not diverge by themselves, *out is the op with its bodies. */
+  return s == VT_NOMEM ? no_memory(d) : VT_OK;
 }
 
 /* Tries each sequence of 2 to FEW consecutive nodes of the group first .. last: a wrong fusion

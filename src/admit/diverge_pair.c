@@ -115,7 +115,8 @@ vt_status vt_model_with_outputs(const vt_graph *g, const uint32_t *values, uint3
   view.n_results = n;
   vt_status s = scratch.failed ? no_memory(d) : VT_OK;
   for (uint32_t i = 0; s == VT_OK && i < n; i++) {
-    snprintf(names + (size_t)i * NAME, NAME, "o%08u", i); /* byte order is the order of numbers */
+    /* The leading zeros make the names sort like the numbers. */
+    snprintf(names + (size_t)i * NAME, NAME, "o%08u", i);
     view.results[i] = (vt_result){names + (size_t)i * NAME, values[i]};
   }
   for (uint32_t i = 0; s == VT_OK && i < g->n_nodes; i++) {

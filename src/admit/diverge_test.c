@@ -275,7 +275,7 @@ static void test_ops_in_bodies(void) {
   CHECK(x.op != NULL && strcmp(x.op, "exp") == 0 && x.n_inputs == 1);
   CHECK(x.op != NULL && *(const uint32_t *)x.inputs[0].data == 0x3f800000); /* the bits of exp(0) */
   vt_divergence_done(&x);
-  /* The loop itself is wrong, not its body. */
+  /* The fault is in the loop itself, not in its body. */
   fault = (struct fault){.flipped = op_number("loop"), .result = 1};
   expect_diverging_op(loop, "loop", "loop(f32[4], f32[3, 4], f32[4]) -> f32[4], f32[3, 4]", 0);
   fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
@@ -362,8 +362,8 @@ static void test_fault_seen_once(void) {
   char text[1024];
   snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", chain);
   vt_compare c = {.size = sizeof c};
-  fault =
-      (struct fault){.flipped = op_number("tanh"), .many_steps = 7}; /* more than any program has */
+  /* No program has that many steps, so the fault does not show. */
+  fault = (struct fault){.flipped = op_number("tanh"), .many_steps = 7};
   CHECK(find_with_options(text, &how, &x) == VT_NAME);
   fault = (struct fault){.flipped = op_number("cumsum"), .once = 1};
   CHECK(find_with_options(text, &how, &x) == VT_OK);
@@ -456,8 +456,8 @@ static void test_writing_folders(void) {
   CHECK(strstr(command.s, " 'reference:0,/") != NULL);
   snprintf(other, sizeof other, "%s/mine.txt", path);
   CHECK(vt_bytes_write(other, "mine", 4, NULL) == VT_OK);
-  CHECK(vt_divergence_write(&x, path, "wrong", &command, &d) ==
-        VT_IO); /* the folder has a foreign file */
+  /* Refused, because the folder has a foreign file. */
+  CHECK(vt_divergence_write(&x, path, "wrong", &command, &d) == VT_IO);
   CHECK(access(other, R_OK) == 0);
   snprintf(other, sizeof other, "%s/model.vt", path);
   CHECK(access(other, R_OK) == 0); /* no file was removed */
@@ -480,8 +480,8 @@ static void test_writing_folders(void) {
                "reference:0,../libfoo.so --allow-unadmitted") == 0);
   vt_text_done(&command);
   vt_divergence_done(&x);
-  CHECK(count_entries(".") ==
-        4); /* the folders it, other, foreign and near; no temporary folder is left */
+  /* There are the folders it, other, foreign and near; no temporary folder is left. */
+  CHECK(count_entries(".") == 4);
 }
 
 /* A report on a fault that was seen earlier has the whole model, though nothing differs now. */
@@ -506,8 +506,8 @@ static void test_fault_report(void) {
   CHECK(strstr(page, "\n  volta admit './a b.so' --short\n") != NULL);
   CHECK(strstr(page, "it was wrong\n") != NULL && strstr(page, "it gives") == NULL);
   x.output = "y", x.index = "[1]", x.dtype = VT_DTYPE_F32, x.bits = 7, x.compared = 3;
-  CHECK(vt_divergence_write_report(&x, &seen, "seen", "./a b.so", NULL) ==
-        VT_OK); /* replaces the older folder */
+  /* The folder of the older report is replaced. */
+  CHECK(vt_divergence_write_report(&x, &seen, "seen", "./a b.so", NULL) == VT_OK);
   f = fopen("seen/README.txt", "rb");
   CHECK(f != NULL && fread(page, 1, sizeof page - 1, f) > 0);
   if (f != NULL) fclose(f);
@@ -515,7 +515,8 @@ static void test_fault_report(void) {
   vt_divergence_done(&x);
   vt_model_free(m);
   CHECK(vt_model_parse(through, strlen(through), NULL, &m, NULL) == VT_OK);
-  CHECK(vt_diverge_whole_model(m, &how, set_values, NULL, &x, NULL) == VT_NAME); /* no node runs */
+  /* There is no divergence, because no node runs. */
+  CHECK(vt_diverge_whole_model(m, &how, set_values, NULL, &x, NULL) == VT_NAME);
   vt_model_free(m);
 }
 

@@ -20,8 +20,8 @@ static struct fault {
   uint32_t threads;    /* the fault shows only with this number of threads; 0: with any */
   int once;            /* 1: the fault shows only in the first run of a program with the op */
 } fault;
-static int runs,
-    first_run; /* number of runs so far, and number of the first run with a flipped bit */
+/* Number of runs so far, and number of the first run with a flipped bit. */
+static int runs, first_run;
 
 struct vt_bk_device {
   const vt_bk_host *host;

@@ -82,8 +82,8 @@ static void test_mixed_backend_pairs(void) {
   CHECK(right.status == VT_OK && !right.mixed);
   for (int i = 0; i < 4; i++)
     for (int k = 0; k < 4; k++) {
-      const int same =
-          i / 2 == k / 2; /* 1: two devices of one backend, which is not a mixed path */
+      /* Two devices of one backend are not a mixed path. */
+      const int same = i / 2 == k / 2;
       const outcome strict = run_forward_backward(names[i], names[k], VT_MIXED_PATH_REFUSED);
       const outcome allowed = run_forward_backward(names[i], names[k], VT_MIXED_PATH_ALLOWED);
       char words[160];
@@ -104,21 +104,22 @@ static void test_invalid_feeds(void) {
   vt_program *f = open_on_backend(forward, "reference", VT_MIXED_PATH_REFUSED);
   vt_program *b = open_on_backend(backward, "island", VT_MIXED_PATH_ALLOWED);
   vt_diag d = {0};
-  CHECK(vt_program_feed(b, "dy.y", f, 0, &d) == VT_NAME && d.text[0] != 0); /* f has not run */
+  /* The feed is refused, because f has not run. */
+  CHECK(vt_program_feed(b, "dy.y", f, 0, &d) == VT_NAME && d.text[0] != 0);
   CHECK(vt_program_random_inputs(f, 9, NULL) == VT_OK && vt_program_run(f, NULL) == VT_OK);
   CHECK(vt_program_feed(b, "dy.y", f, 1, NULL) == VT_NAME);
   CHECK(vt_program_feed(b, "nosuch", f, 0, NULL) == VT_NAME);
   CHECK(vt_program_feed(f, "x", b, 0, NULL) == VT_NAME);
   CHECK(!vt_program_mixed(b) && !vt_program_mixed(f));
-  CHECK(vt_program_feed(f, "x", f, 0, NULL) == VT_OK &&
-        !vt_program_mixed(f)); /* a program may be fed its own output */
+  /* A program may be fed its own output. */
+  CHECK(vt_program_feed(f, "x", f, 0, NULL) == VT_OK && !vt_program_mixed(f));
   CHECK(vt_program_feed(b, "dy.y", f, 0, NULL) == VT_OK && vt_program_mixed(b));
   CHECK(vt_program_random_inputs(b, 1, NULL) == VT_OK && vt_program_run(b, NULL) == VT_OK);
   const char *name;
   vt_tensor t;
   CHECK(vt_program_output(f, 0, &name, &t, NULL) == VT_OK);
-  CHECK(vt_program_set_input(b, "dy.y", &t, NULL) == VT_OK &&
-        vt_program_mixed(b)); /* setting the input later does not clear the mark */
+  /* Setting the input later does not clear the mark of a mixed program. */
+  CHECK(vt_program_set_input(b, "dy.y", &t, NULL) == VT_OK && vt_program_mixed(b));
   vt_program_free(f);
   vt_program_free(b);
 }

@@ -145,8 +145,8 @@ static vt_status unpack_gzip(uint8_t *to, size_t n, vt_alloc a, vt_diag *d) {
 }
 
 vt_status vt_suite_unpack_image(vt_alloc a, uint8_t **out_image, size_t *out_n, vt_diag *d) {
-  const uint8_t *end =
-      packed + sizeof packed - 4; /* a gzip file ends with its length, little-endian */
+  /* A gzip file ends with its length, little-endian. */
+  const uint8_t *end = packed + sizeof packed - 4;
   const size_t n = end[0] | (size_t)end[1] << 8 | (size_t)end[2] << 16 | (size_t)end[3] << 24;
   uint8_t *image = vt_alloc_new(a, n);
   if (image == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");

@@ -202,8 +202,8 @@ static vt_status read_end_line(reader *r, char *rest) {
   if (b->text == NULL) return no_memory(r);
   r->text.n = 0; /* the buffer is reused for the next block */
   if (b->mixes == 0) b->mixes = (1u << VT_MIXES) - 1;
-  if (strstr(b->text, "input ") == NULL)
-    b->mixes = 1; /* without inputs all mixes give the same case */
+  /* Without inputs all mixes give the same case, so one is enough. */
+  if (strstr(b->text, "input ") == NULL) b->mixes = 1;
   r->b = NULL;
   return VT_OK;
 }

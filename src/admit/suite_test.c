@@ -183,15 +183,15 @@ static void test_too_many_cases(void) {
 static void test_incomplete_folder(void) {
   vt_suite *s = NULL;
   vt_diag d = {0};
-  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO &&
-        s == NULL); /* refused: the folder is empty */
+  /* Refused: the folder is empty. */
+  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL);
   CHECK(strstr(d.text, "no case files in ") != NULL);
   d = (vt_diag){0};
   CHECK(vt_suite_read("/nowhere/at/all", NULL, &s, &d) == VT_IO && s == NULL);
   write_text("a.cts", small_cases);
   d = (vt_diag){0};
-  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO &&
-        s == NULL); /* refused: cts.digests is missing */
+  /* Refused: cts.digests is missing. */
+  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL);
   CHECK(strstr(d.text, "cts.digests") != NULL);
   CHECK(vt_suite_read_cases(folder, NULL, &s, NULL) == VT_OK);
   vt_suite_free(s);

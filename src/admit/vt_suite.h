@@ -56,7 +56,8 @@ typedef struct vt_suite_block {
   const char *name; /* name of the block: "softmax.wide" */
   const char *text; /* lines of the model, with variables such as $S */
   uint32_t mixes;   /* the mixes in use: bit VT_MIX_x is set for mix x */
-  uint32_t n_over, n_domains, cap_over, cap_domains; /* used and allocated lengths of the arrays */
+  /* Used and allocated lengths of `over` and `domain`. */
+  uint32_t n_over, n_domains, cap_over, cap_domains;
   vt_suite_over *over;
   vt_suite_domain *domain;
   int straight; /* 1: line `straight x`: the gradient by definition differs from the function's
@@ -95,7 +96,7 @@ typedef struct vt_suite_example {
 typedef struct vt_suite {
   vt_alloc alloc;
   vt_arena arena;                                           /* owns all arrays and texts below */
-  uint32_t n_blocks, n_models, n_cases, n_examples;         /* used lengths of the arrays */
+  uint32_t n_blocks, n_models, n_cases, n_examples;         /* used lengths of the arrays below */
   uint32_t cap_blocks, cap_models, cap_cases, cap_examples; /* allocated lengths */
   vt_suite_block **block;
   vt_suite_model **model;

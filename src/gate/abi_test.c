@@ -221,8 +221,8 @@ static void test_short_tables(void) {
     free(memory);
   }
   for (uint32_t size = offsetof(vt_bk_api, metrics); size < sizeof whole; size += 8) {
-    void *memory =
-        malloc(size); /* a table of an earlier minor version, which has all required functions */
+    /* A table of an earlier minor version is accepted, because it has all required functions. */
+    void *memory = malloc(size);
     if (memory == NULL) exit(1);
     memcpy(memory, &whole, size);
     memcpy(memory, &size, sizeof size);
@@ -233,8 +233,8 @@ static void test_short_tables(void) {
     vt_bk_api api;
     uint64_t more[4];
   } longer = {.api = whole};
-  longer.api.size =
-      sizeof longer; /* a table of a later minor version, whose additional fields are ignored */
+  /* A table of a later minor version is accepted; its additional fields are ignored. */
+  longer.api.size = sizeof longer;
   CHECK(open_with_table(&longer.api) == VT_OK);
 }
 

@@ -45,8 +45,8 @@ IS_ARENA(OUTPUT, OUTPUT);
 typedef struct cursor {
   uint32_t index; /* index in the plan's list of backend steps */
   uint32_t step;  /* the schedule step that this backend step belongs to */
-  uint64_t
-      number; /* the number by which a backend reports this step; steps of bodies are counted too */
+  /* The number by which a backend reports this step; steps of bodies are counted too. */
+  uint64_t number;
 } cursor;
 
 struct vt_exec {
@@ -66,8 +66,8 @@ struct vt_exec {
               run */
   vt_exec_report *report; /* called with the progress of a run, or NULL */
   void *report_user;      /* first argument of `report` */
-  uint64_t units_done,
-      units_total; /* progress of the running run, in the units of progress_units */
+  /* Progress of the running run, in the units of progress_units. */
+  uint64_t units_done, units_total;
 };
 
 /* ---- backend steps and their names ---- */
@@ -123,8 +123,8 @@ static const char *bk_step_name(const vt_plan *p, uint32_t index, char buffer[16
 
 static uint64_t class_bytes_on_device(const vt_plan *p) {
   uint64_t all = 0;
-  for (uint32_t c = 0; c < ON_DEVICE; c++)
-    all += p->class_bytes[c]; /* cannot overflow: at most 2^48 each */
+  /* The sum cannot overflow, because each class has at most 2^48 bytes. */
+  for (uint32_t c = 0; c < ON_DEVICE; c++) all += p->class_bytes[c];
   return all;
 }
 
@@ -258,8 +258,8 @@ int vt_exec_has_canonical_nan(const vt_exec *x) { return x->canonical; }
 static uint64_t print_bytes_needed(const vt_plan *p, uint32_t first, uint32_t end, char out[320]) {
   uint64_t all = 0;
   size_t n = 0;
-  for (uint32_t c = first; c < end; c++)
-    all += p->class_bytes[c]; /* cannot overflow: at most 2^48 each */
+  /* The sum cannot overflow, because each class has at most 2^48 bytes. */
+  for (uint32_t c = first; c < end; c++) all += p->class_bytes[c];
   n += (size_t)snprintf(out, 320, "%llu bytes (", (unsigned long long)all);
   for (uint32_t c = first; c < end; c++)
     if (p->class_bytes[c] > 0)

@@ -361,8 +361,8 @@ static void expect_failing_call(size_t point, int32_t given, const char *why) {
   run_session(&l);
   CHECK(l.status == want);
   expect_message(&l, "'fake:0'");
-  if (fake.failing_call == NEW && given == VT_NOMEM)
-    return; /* the message has other words: see test_device_memory */
+  /* The message for lack of memory has other words, see test_failing_allocations. */
+  if (fake.failing_call == NEW && given == VT_NOMEM) return;
   expect_message(&l, failures[point].what);
   expect_message(&l, why != NULL ? why : vt_status_text(want));
   snprintf(odd, sizeof odd, "(it answers %d)", (int)given);
@@ -692,8 +692,8 @@ static void test_registry_rows(void) {
   CHECK(vt_registry_at(0, &name, &devices, &d) == VT_OK);
   CHECK(strcmp(name, "fake") == 0 && devices == 2);
   CHECK(vt_registry_at(4, &name, &devices, &d) == VT_BACKEND && d.code == VT_BACKEND);
-  CHECK(strcmp(name, "fake") == 0 &&
-        devices == 2); /* unchanged: outputs are written only on success */
+  /* Both are unchanged, because outputs are written only on success. */
+  CHECK(strcmp(name, "fake") == 0 && devices == 2);
   fake.failing_call = COUNT;
   fake.status = VT_BACKEND;
   memset(&d, 0, sizeof d);

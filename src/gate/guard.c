@@ -5,10 +5,10 @@
 #include <stdatomic.h>
 #include "vt_gate.h"
 
-static _Thread_local unsigned
-    depth; /* number of guards that this thread has entered and not left */
-static _Thread_local uint64_t
-    strayed; /* number of times that a backend left the mode changed in this thread */
+/* Number of guards that this thread has entered and not left. */
+static _Thread_local unsigned depth;
+/* Number of times that a backend left the mode changed in this thread. */
+static _Thread_local uint64_t strayed;
 static _Atomic uint64_t counts[VT_COUNTED];
 
 void vt_guard_enter(vt_guard *g) {

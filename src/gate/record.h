@@ -10,8 +10,8 @@ typedef struct vt_record {
   int measure;         /* 1: times of steps and copies are recorded */
   uint32_t n_bk_steps; /* number of backend steps of the plan */
   vt_cost *costs;      /* by backend step: its cost */
-  uint64_t *begin,
-      *end; /* by backend step: when it began and ended, both 0 if unknown; NULL unless `measure` */
+  /* By backend step: when it began and ended, both 0 if unknown; NULL unless `measure`. */
+  uint64_t *begin, *end;
   uint64_t mark; /* when the running step began, by the progress reports of the backend */
   uint32_t n_copies, max_copies; /* number of copies listed, and capacity of the list */
   vt_copy_record *copies;        /* the listed copies; NULL unless `measure` */

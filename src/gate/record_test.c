@@ -174,9 +174,8 @@ static uint64_t count_timed_steps_with(int has_metrics, int answer, int no_progr
   begin_session(&t, measure, streamed);
   run_twice_and_read(&t);
   const uint64_t n = count_timed_steps(&t);
-  CHECK(fake.asked == (has_metrics && measure
-                           ? (streamed ? 4 : 2)
-                           : 0)); /* `metrics` is called once per segment and run */
+  /* `metrics` is called once per segment and run. */
+  CHECK(fake.asked == (has_metrics && measure ? (streamed ? 4 : 2) : 0));
   end_session(&t);
   return n;
 }
@@ -185,9 +184,10 @@ static void test_time_sources(void) {
   for (int streamed = 0; streamed < 2; streamed++) {
     CHECK(count_timed_steps_with(1, GOOD, 0, 1, streamed) == N_STEPS);
     CHECK(count_timed_steps_with(1, GOOD, 1, 1, streamed) == N_STEPS);
-    CHECK(count_timed_steps_with(0, GOOD, 0, 1, streamed) ==
-          N_STEPS); /* times come from progress reports */
-    CHECK(count_timed_steps_with(0, GOOD, 1, 1, streamed) == 0); /* no times at all */
+    /* Without metrics the times come from progress reports. */
+    CHECK(count_timed_steps_with(0, GOOD, 0, 1, streamed) == N_STEPS);
+    /* There are neither metrics nor progress reports, so no times. */
+    CHECK(count_timed_steps_with(0, GOOD, 1, 1, streamed) == 0);
     CHECK(count_timed_steps_with(1, GOOD, 0, 0, streamed) == 0); /* not measured */
   }
 }
@@ -242,8 +242,8 @@ static void test_recorded_copies(void) {
     CHECK(vt_exec_copy(t.x, 4) == NULL);
     float y[16];
     for (int i = 0; i < 50; i++) CHECK(vt_exec_read(t.x, Y, y, NULL) == VT_OK);
-    CHECK(vt_exec_get_counts(t.x).copies_from_device ==
-          51); /* all are counted, not all are listed */
+    /* All copies are counted, but not all are listed. */
+    CHECK(vt_exec_get_counts(t.x).copies_from_device == 51);
     CHECK(vt_exec_copy(t.x, 40) == NULL);
     end_session(&t);
   }

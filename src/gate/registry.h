@@ -36,11 +36,11 @@ struct vt_device {
   char cache[4096];                           /* the string that host.cache points to */
   void (*note)(void *user, const char *text); /* receives the backend's notes, or NULL */
   void *note_user;                            /* first argument of `note` */
-  struct vt_plugin
-      *plugin;         /* the plug-in that the device belongs to; NULL for a built-in backend */
+  /* The plug-in that the device belongs to; NULL for a built-in backend. */
+  struct vt_plugin *plugin;
   char print[300];     /* fingerprint of a plug-in's device: digest of the plug-in's file, and the
                           fingerprint that the device states */
-  int unadmitted;      /* 1: a plug-in that no certificate covers */
+  int unadmitted;      /* 1: no certificate covers the device, which is a plug-in's */
   vt_hash256 accepted; /* target digest of the last plan whose steps were all accepted */
   _Atomic uint64_t *proven; /* the device's entry in vt_proofs, or NULL */
   char reason[240];         /* the last text that the backend gave to host.diag */

@@ -65,13 +65,16 @@ vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag 
 void vt_device_close(vt_device *dev);
 /* Replaces the `note` function of the options. */
 void vt_device_set_note(vt_device *dev, void (*note)(void *user, const char *text), void *user);
-const char *vt_device_name(const vt_device *dev); /* backend and number: "reference:0" */
-vt_kind vt_device_kind(const vt_device *dev);     /* VT_KIND_TEST for a plug-in */
+/* The name of the device, from backend and number: "reference:0". */
+const char *vt_device_name(const vt_device *dev);
+/* The kind of the device's backend; VT_KIND_TEST for a plug-in. */
+vt_kind vt_device_kind(const vt_device *dev);
 /* The digest of the plug-in's file; NULL for a built-in device. */
 const vt_hash256 *vt_device_plugin(const vt_device *dev);
-int vt_device_unadmitted(const vt_device *dev); /* 1: a plug-in that no certificate covers */
-const char *vt_device_isa(
-    const vt_device *dev); /* instruction set that the device is limited to; "": not limited */
+/* 1 if the device is a plug-in's and no certificate covers it. */
+int vt_device_unadmitted(const vt_device *dev);
+/* The instruction set that the device is limited to; "" if it is not limited. */
+const char *vt_device_isa(const vt_device *dev);
 const vt_bk_caps *vt_device_caps(const vt_device *dev);
 /* The bits of vt_bk_caps.has that a probe has confirmed in this process, and a function that adds
  * such bits. Devices of one backend with the same number and instruction set share them. */
@@ -105,7 +108,7 @@ typedef struct vt_capability {
   const char *name; /* name of the capability: "supports_float64" */
   const char *help; /* the promise of a device that declares the capability */
 } vt_capability;
-const vt_capability *vt_capability_at(uint32_t i); /* row `i`; NULL past the end */
+const vt_capability *vt_capability_at(uint32_t i); /* capability number `i`; NULL past the end */
 /* The bits of all capabilities that the steps of a plan need. */
 uint64_t vt_plan_needed_caps(const vt_plan *p);
 /* Checks, before any memory is taken, that the device declares the capabilities that the steps need
@@ -125,8 +128,8 @@ typedef struct vt_phase {
 uint64_t vt_phase_begin(void);
 /* Records a phase that began at `begin` and ends now. `name` must outlive the device. */
 void vt_phase_end(vt_device *dev, const char *name, uint64_t begin);
-const vt_phase *vt_device_phase(const vt_device *dev,
-                                uint32_t i); /* phase `i`; NULL past the end */
+/* Phase `i`; NULL past the end. */
+const vt_phase *vt_device_phase(const vt_device *dev, uint32_t i);
 
 /* ---- the guard ---- */
 /* 1 in a thread that is inside a call of the gateway to a backend. */

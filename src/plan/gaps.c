@@ -109,8 +109,8 @@ static void insert_gap(vt_gaps *g, uint32_t i) {
 }
 
 uint64_t vt_gaps_alloc(vt_gaps *g, uint64_t bytes) {
-  const uint32_t i = remove_lowest_gap(
-      g, &g->root, bytes); /* always finds a gap, because the last one has no end */
+  /* A gap is always found, because the last one has no end. */
+  const uint32_t i = remove_lowest_gap(g, &g->root, bytes);
   const uint64_t offset = g->at[i].at;
   g->at[i].at += bytes;
   g->at[i].size -= bytes;

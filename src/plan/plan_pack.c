@@ -200,8 +200,8 @@ static vt_status place_items(vt_packing *k, vt_arena *scratch) {
 }
 
 vt_status vt_pack(vt_packing *k, vt_arena *scratch, vt_diag *d) {
-  uint64_t left =
-      (uint64_t)1 << 62; /* limit on the sum of all bytes, so that no offset overflows */
+  /* Limit on the sum of all bytes, so that no offset overflows. */
+  uint64_t left = (uint64_t)1 << 62;
   if (k->n == k->fixed) return VT_OK;
   for (uint32_t i = 0; i < k->n; i++) {
     if (k->at[i].bytes > left) return VT_FAIL(d, VT_LIMIT, "the tensors are beyond 2^62 bytes");

@@ -103,9 +103,9 @@ static void test_fixed_items(void) {
   k.n = 6;
   CHECK(vt_pack(&k, &scratch, NULL) == VT_OK);
   CHECK(offset[0] == 0 && offset[1] == 512 && offset[2] == 1024);
-  CHECK(offset[5] ==
-        1280); /* is placed first, because it is the largest: the hole at 512 is too small for it */
-  CHECK(offset[3] == 512);        /* in the hole at 512, in which item 1 lives no longer */
+  /* Item 5 is placed first, because it is the largest: the hole at 512 is too small for it. */
+  CHECK(offset[5] == 1280);
+  CHECK(offset[3] == 512);        /* in the hole at 512: item 1 lives no longer */
   CHECK(offset[4] == 1280 + 768); /* not at 512, where item 1 still lives at step 3 */
   CHECK(k.top == 1280 + 768 + 256);
   vt_arena_done(&scratch);

@@ -77,8 +77,8 @@ static void test_sample_plan(void) {
   CHECK(p->buffers[C].place == VT_PLACE_OVER && p->buffers[C].of == A);
   CHECK(p->class_bytes[VT_CLASS_INPUT] == 512 && p->class_bytes[VT_CLASS_PARAM] == 512);
   CHECK(p->class_bytes[VT_CLASS_TEMP] == 512 && p->class_bytes[VT_CLASS_OUTPUT] == 1024);
-  CHECK(p->class_bytes[VT_CLASS_WORK] ==
-        1024); /* 1000 bytes of scratch, rounded up: the arena has no free bytes at step 4 */
+  /* The 1000 bytes of scratch of step 4, rounded up: the arena has no free bytes then. */
+  CHECK(p->class_bytes[VT_CLASS_WORK] == 1024);
   CHECK(vt_plan_peak(p) == 512 + 512 + 512 + 1024 + 1024);
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_TEMP) == 512 + 1024 + 1024);
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_WORK) == 0 && vt_plan_arena_bytes(p, VT_CLASS_OUTPUT) == 0);
@@ -178,8 +178,8 @@ static void test_first_fit(void) {
   const uint32_t small = cumsum(&gb.b, z); /* 512 bytes at 1024 */
   const uint32_t t = sum(&gb.b, big);      /* 256 bytes at 1536; big is not read again */
   const uint32_t more = cumsum(&gb.b, z);  /* 512 bytes at 0 */
-  const uint32_t other =
-      cumsum(&gb.b, x); /* 1024 bytes above all others, because the gap at 512 is too small */
+  /* The value has 1024 bytes above all others, because the gap at 512 is too small. */
+  const uint32_t other = cumsum(&gb.b, x);
   const uint32_t last = cumsum(&gb.b, z); /* 512 bytes at 512 */
   uint32_t all = sum(&gb.b, small);       /* 256 bytes above all others, live to the end */
   all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, more));
@@ -209,8 +209,8 @@ static void test_places_of_views(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
   begin_graph(&gb, "views");
-  const uint32_t x =
-      add_port(&gb, "x", VT_PORT_INPUT, tall_type); /* a type of 64 rows of 16 bytes */
+  /* The type has 64 rows of 16 bytes. */
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type);
   const uint32_t t = transpose(b, x), c = slice_rows(b, x), tc = transpose(b, c);
   const uint32_t r = vt_build_reshape(b, x, 2, wide), tr = vt_build_reshape(b, t, 2, wide);
   const vt_attr_slice odd = {
@@ -228,11 +228,12 @@ static void test_places_of_views(void) {
   check_view(p, c, x, 256, 512, 4, 1);
   check_view(p, tc, c, 0, 512, 1, 4);
   check_view(p, r, x, 0, 1024, 64, 1);
-  CHECK(p->buffers[tr].place == VT_PLACE_OWN); /* a reshape of a strided view needs a copy */
-  CHECK(p->buffers[o].place ==
-        VT_PLACE_OWN); /* the view would start 16 bytes from the start, which is not aligned */
-  CHECK(p->buffers[g->results[1].value].place ==
-        VT_PLACE_OWN); /* not a view, because results are dense */
+  /* The result is not a view, because reshaping a strided view needs a copy. */
+  CHECK(p->buffers[tr].place == VT_PLACE_OWN);
+  /* The slice is not a view, because it would start at byte 16, which is not aligned. */
+  CHECK(p->buffers[o].place == VT_PLACE_OWN);
+  /* The result is not a view, because results are dense. */
+  CHECK(p->buffers[g->results[1].value].place == VT_PLACE_OWN);
   CHECK(p->n_steps == g->n_nodes - 4);
   free_both(p, g);
 }
@@ -269,15 +270,15 @@ static void test_dense_copies(void) {
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
   CHECK(strided->n_bk_steps == 5 && p->n_bk_steps == 6 && p->n_steps == 5);
   CHECK(p->bk_step_node[0] == g->values[first].node && p->bk_step_node[1] == g->values[t].node);
-  CHECK(p->dense[t] == 768 &&
-        p->dense[r] == VT_NO_OFFSET); /* the copy is above the three sums, at 0, 256 and 512 */
+  /* The copy is above the three sums, at 0, 256 and 512. */
+  CHECK(p->dense[t] == 768 && p->dense[r] == VT_NO_OFFSET);
   CHECK(p->bk_steps[1].out[0].arena == VT_CLASS_TEMP &&
         p->bk_steps[2].in[0].arena == VT_CLASS_TEMP);
   CHECK(p->bk_steps[2].in[0].stride[0] == 64 && p->bk_steps[3].in[0].offset == 768);
-  CHECK(p->bk_steps[2].work_offset ==
-        512); /* in the bytes of the third sum, which is not live yet */
-  CHECK(p->bk_steps[3].work_offset ==
-        768 + 1024); /* above the copy, because the third sum is live now */
+  /* Step 2 has its scratch in the bytes of the third sum, which is not live yet. */
+  CHECK(p->bk_steps[2].work_offset == 512);
+  /* Step 3 has its scratch above the copy, because the third sum is live now. */
+  CHECK(p->bk_steps[3].work_offset == 768 + 1024);
   CHECK(p->class_bytes[VT_CLASS_WORK] == 1024 + 256);
   CHECK(memcmp(&p->core, &strided->core, sizeof p->core) == 0);
   vt_plan_free(strided);
@@ -305,8 +306,8 @@ static void test_memory_schedule(void) {
   vt_plan *again = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
   CHECK(vt_plan_arena_bytes(source, VT_CLASS_TEMP) == 4 * 4096 + 256);
   CHECK(memory->class_bytes[VT_CLASS_TEMP] <= 4096 + 4 * 256);
-  CHECK(memory->step_node[0] == 0 &&
-        memory->step_node[1] == 4); /* the first tensor is made, then summed */
+  /* The first tensor is made, then summed. */
+  CHECK(memory->step_node[0] == 0 && memory->step_node[1] == 4);
   CHECK(memcmp(&again->core, &memory->core, sizeof again->core) == 0);
   CHECK(memcmp(&source->core, &memory->core, sizeof again->core) != 0);
   vt_plan_free(source);
@@ -509,8 +510,8 @@ static void test_parse_printed_plan(uint32_t schedule, uint32_t dense, const cha
     t.s[i] = was;
     CHECK(vt_plan_parse(g, t.s, i, vt_alloc_default(), &q, NULL) == VT_FORMAT);
   }
-  CHECK(others <
-        t.n / 20); /* the other valid texts have other scratch, fingerprints or free offsets */
+  /* The texts that are valid plans have other scratch bytes, fingerprints or free offsets. */
+  CHECK(others < t.n / 20);
   vt_text_done(&t);
   free_both(p, g);
 }
@@ -633,7 +634,7 @@ static void test_tensors_without_elements(void) {
   CHECK(p->buffers[x].bytes == 0 && p->buffers[n].bytes == 0 && p->buffers[m].bytes == 0);
   CHECK(p->buffers[s].bytes == 8 && p->class_bytes[VT_CLASS_INPUT] == 256);
   CHECK(p->class_bytes[VT_CLASS_TEMP] == 0 && p->class_bytes[VT_CLASS_OUTPUT] == 0);
-  CHECK(p->n_transfers == 2); /* of the scalar: in and out */
+  CHECK(p->n_transfers == 2); /* those of the scalar: in and out */
   free_both(p, g);
 }
 

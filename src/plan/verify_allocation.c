@@ -19,8 +19,8 @@
 typedef struct life {
   uint32_t first, last; /* its first and last step */
   uint32_t reader; /* 1 + the last step that reads the value or a view of it; 0 if no step does */
-  uint32_t
-      over; /* the value written in place over this one; VT_NO_VALUE if there is no such value */
+  /* The value written in place over this one; VT_NO_VALUE if there is no such value. */
+  uint32_t over;
 } life;
 
 /* 1 if the operand of node `n` is made by a member of the node's group. Any other operand of a
@@ -143,8 +143,8 @@ typedef enum extent_kind {
 
 /* A range of bytes with a lifetime. */
 typedef struct extent {
-  uint32_t kind,
-      id; /* an extent_kind, and the id of the value or step that the extent belongs to */
+  /* An extent_kind, and the id of the value or step that the extent belongs to. */
+  uint32_t kind, id;
   uint32_t arena, first, last; /* class of its arena; first and last step of its lifetime */
   uint64_t offset, bytes;      /* first byte and number of bytes */
 } extent;
@@ -338,9 +338,9 @@ static vt_status verify_bounds(const vt_verify *v) {
 
 /* The bytes that dense copies and scratch take in a plan and its bodies. */
 typedef struct target_bytes {
-  range copies,
-      scratch; /* range from the first byte in use to the last, which is unused if `to` is 0 */
-  range all;   /* the range that copies and scratch may use */
+  /* The ranges in use, from their first byte to their last; `to` is 0 if there is none. */
+  range copies, scratch;
+  range all; /* the range that copies and scratch may use */
 } target_bytes;
 
 static void widen_range(range *r, uint64_t offset, uint64_t bytes) {
@@ -448,7 +448,7 @@ static vt_status verify_class_bytes(const vt_verify *v, const extent_list *list)
   for (uint32_t i = 0; i < p->n_buffers; i++)
     if (p->buffers[i].class == VT_CLASS_OUTPUT && p->buffers[i].place == VT_PLACE_OWN)
       sum[VT_CLASS_OUTPUT] += rounded_to_alignment(p->buffers[i].bytes);
-  sum[VT_CLASS_TEMP] -= sum[VT_CLASS_OUTPUT]; /* all results are live at the end */
+  sum[VT_CLASS_TEMP] -= sum[VT_CLASS_OUTPUT]; /* cannot wrap: all results are live at the end */
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (p->class_bytes[c] != sum[c])
       return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan takes %llu bytes, not %llu", c,

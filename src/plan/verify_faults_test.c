@@ -385,8 +385,8 @@ static void test_many_live_values(void) {
          (double)(built - start) / CLOCKS_PER_SEC, (double)(clock() - built) / CLOCKS_PER_SEC);
   CHECK(p->n_steps == 2 * LEAVES - 1 &&
         p->class_bytes[VT_CLASS_TEMP] + 256 == (uint64_t)LEAVES * 256);
-  p->buffers[LEAVES].offset =
-      p->buffers[LEAVES / 3].offset; /* moves the last of these values onto another */
+  /* Moves the last of the LEAVES values onto another. */
+  p->buffers[LEAVES].offset = p->buffers[LEAVES / 3].offset;
   p->buffers[LEAVES].class = p->buffers[LEAVES / 3].class;
   expect_refused(p, vt_verify_allocation, "overlap");
   vt_plan_free(p);

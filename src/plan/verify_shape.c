@@ -249,8 +249,8 @@ static vt_status expect_uploads(const vt_verify *v, uint32_t step, upload_list *
                                 uint32_t *at) {
   const vt_graph *g = v->p->g;
   list->n = 0;
-  if (vt_verify_group_first(v, step) != step)
-    return VT_OK; /* uploaded before the first step of the group */
+  /* The uploads of a group are listed before its first step. */
+  if (vt_verify_group_first(v, step) != step) return VT_OK;
   for (uint32_t i = step; i <= vt_verify_group_last(v, step); i++)
     add_streamed_params(v, step, i, list);
   if (vt_sort(list->port, list->n, sizeof *list->port, by_number, NULL, v->scratch->a) != VT_OK)

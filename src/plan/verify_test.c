@@ -61,8 +61,8 @@ static void check_rows_cover(const char *of, size_t bytes) {
 }
 
 static void test_field_table(void) {
-  const vt_nested in_order = {
-      1, {NULL}, 2, 3}; /* another layout: a new field in the padding would shift these */
+  /* A new field in the padding of vt_nested would shift these values. */
+  const vt_nested in_order = {1, {NULL}, 2, 3};
   CHECK(in_order.n == 1 && in_order.offset == 2 && in_order.bytes == 3);
   check_rows_cover("vt_plan", sizeof(vt_plan));
   check_rows_cover("vt_buffer", sizeof(vt_buffer));
@@ -242,8 +242,8 @@ static void test_damage_to_each_field(void) {
   static tally count;
   vt_graph *g = everything_graph();
   for (uint32_t i = 0; i < 8; i++) {
-    if (!vt_test_is_long() && (0x69u >> i & 1) == 0)
-      continue; /* 0, 3, 5, 6: each option on and off */
+    /* The short form tests the numbers 0, 3, 5 and 6, which have each option on and off. */
+    if (!vt_test_is_long() && (0x69u >> i & 1) == 0) continue;
     vt_plan *p = plan_for(g, i & 1, i >> 1 & 1, i & 1 ? 1000 : 0, i & 4 ? "*" : NULL);
     damage_plan(p, &count);
     vt_plan_free(p);
@@ -252,8 +252,8 @@ static void test_damage_to_each_field(void) {
   for (size_t i = 0; i < N_FIELDS; i++) {
     const int looked_at = fields[i].kind != OUTSIDE && fields[i].kind != HOLE;
     CHECK(!looked_at || (count.tried[i] > 0 && count.noticed[i] > 0));
-    CHECK(fields[i].accept == never ||
-          count.noticed[i] < count.tried[i]); /* each exception is needed */
+    /* A row that accepts damage is needed: some damage to its field was not noticed. */
+    CHECK(fields[i].accept == never || count.noticed[i] < count.tried[i]);
     if (looked_at && count.noticed[i] == 0)
       fprintf(stderr, "  %s.%s is never noticed\n", fields[i].of, fields[i].name);
     noticed += count.noticed[i];

@@ -14,8 +14,8 @@
  * and backend steps. */
 typedef struct vt_verify {
   const vt_plan *p;
-  const struct vt_verify
-      *outer; /* for the plan of a body: the plan around it; NULL for the plan of a model */
+  /* For the plan of a body: the plan around it; NULL for the plan of a model. */
+  const struct vt_verify *outer;
   uint32_t step, which; /* for the plan of a body: the step of `outer` that has the body, and the
                            body's index in that step */
   vt_arena *scratch;    /* owns the arrays below */
