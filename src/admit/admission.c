@@ -32,7 +32,7 @@ vt_options vt_admission_options(const vt_admission *a, const char *passes, uint3
                       .threads = threads};
 }
 
-void vt_admission_progress(const vt_admission *a, uint64_t done, uint64_t total) {
+void vt_admission_report_progress(const vt_admission *a, uint64_t done, uint64_t total) {
   if (a->o.progress != NULL) a->o.progress(a->o.progress_user, a->check, done, total);
 }
 
@@ -52,7 +52,7 @@ int vt_admission_place_of(const char *backend, char *out, size_t capacity) {
   return (size_t)snprintf(out, capacity, "%s", place) < capacity;
 }
 
-static vt_status set_place(vt_admission *a, vt_diag *d) {
+static vt_status set_certificate_path(vt_admission *a, vt_diag *d) {
   char place[VT_CERTIFICATE_PATH];
   if (!vt_admission_place_of(a->o.backend, place, sizeof place)) return VT_OK;
   a->place = vt_arena_string(&a->arena, place, strlen(place));
@@ -67,7 +67,7 @@ static vt_status set_backend_name(vt_admission *a, const char *device, vt_diag *
 }
 
 /* Opens the device once to count its ops and to learn its name. If it does not open, the admission
- * fails with an error and has no verdict. */
+ * returns an error and no verdict. */
 static vt_status inspect_device(vt_admission *a, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_device *dev = NULL;
@@ -76,7 +76,7 @@ static vt_status inspect_device(vt_admission *a, vt_diag *d) {
     a->listed += vt_device_lists_op(dev, vt_op_at(i)->number) != 0;
   vt_status s = vt_device_hold_plugin(dev, a->o.backend, &a->hold, d);
   if (s == VT_OK)
-    s = vt_device_plugin(dev) != NULL ? set_place(a, d)
+    s = vt_device_plugin(dev) != NULL ? set_certificate_path(a, d)
                                       : set_backend_name(a, vt_device_name(dev), d);
   vt_device_close(dev);
   return s;
@@ -100,7 +100,7 @@ static vt_status run_checks(vt_admission *a, vt_diag *d) {
   return VT_OK;
 }
 
-static int tested_anything(const vt_admission *a) {
+static int has_tested_anything(const vt_admission *a) {
   const vt_admission_counts *c = &a->counts;
   return (c->rules | c->capabilities | c->examples | c->cases | c->repeated | c->spoilt |
           c->threaded | c->reordered) != 0;
@@ -115,7 +115,7 @@ static uint32_t verdict_of(const vt_admission *a) {
 static vt_status run_admission(vt_admission *a, vt_diag *d) {
   if (a->listed != 0) VT_TRY(run_checks(a, d));
   a->check = "suite";
-  if (!a->refused && !tested_anything(a))
+  if (!a->refused && !has_tested_anything(a))
     VT_TRY(vt_admission_refuse(a, "", "it runs nothing that could be judged", NULL, d));
   a->verdict = verdict_of(a);
   return a->verdict == VT_VERDICT_ADMITTED ? vt_admission_issue_certificate(a, d) : VT_OK;

@@ -5,17 +5,17 @@
 #include "volta/volta_admit.h"
 #include "vt_test.h"
 
-static uint32_t number_of(const char *check) {
+static uint32_t check_number(const char *check) {
   uint32_t i = 0;
   while (i < vt_admission_checks() && strcmp(vt_admission_check(i), check) != 0) i++;
   CHECK(i < vt_admission_checks());
   return i;
 }
 
-/* The `skip` bits that leave only this check. */
-static uint64_t all_but(const char *check) { return ~(UINT64_C(1) << number_of(check)); }
+/* The value of the option `skip` that skips every check but this one. */
+static uint64_t skip_all_but(const char *check) { return ~(UINT64_C(1) << check_number(check)); }
 
-static void test_checks(void) {
+static void test_check_names(void) {
   static const char *const order[] = {"rules",   "capabilities", "suite", "repeat",  "spoilt",
                                       "threads", "order",        "mode",  "examples"};
   CHECK(vt_admission_checks() == sizeof order / sizeof *order);
@@ -59,12 +59,12 @@ static void record_progress(void *user, const char *check, uint64_t done, uint64
     snprintf(h->checks + n, sizeof h->checks - n, " %s", check);
 }
 
-static void test_one_check(void) {
+static void test_single_check_passes(void) {
   progress_record h = {0};
   const vt_admit_options o = {.size = sizeof o,
                               .brief = 1,
                               .backend = "island:1",
-                              .skip = all_but("rules"),
+                              .skip = skip_all_but("rules"),
                               .progress = record_progress,
                               .progress_user = &h};
   vt_admission *a = NULL;
@@ -80,7 +80,7 @@ static void test_one_check(void) {
   vt_admission_free(a);
 }
 
-static void test_runs_nothing(void) {
+static void test_null_backend_is_refused(void) {
   const vt_admit_options o = {.size = sizeof o, .backend = "null"};
   vt_admission *a = NULL;
   vt_refusal r = {.size = sizeof r};
@@ -102,7 +102,7 @@ static void test_out_of_memory(void) {
   vt_admit_options o = {.size = sizeof o,
                         .brief = 1,
                         .backend = "reference",
-                        .skip = all_but("rules"),
+                        .skip = skip_all_but("rules"),
                         .jobs = 1,
                         .alloc = &alloc};
   for (long left = 1; left < 5000; left += 1 + left / 2) {
@@ -115,10 +115,10 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_checks();
+  test_check_names();
   test_invalid_requests();
-  test_one_check();
-  test_runs_nothing();
+  test_single_check_passes();
+  test_null_backend_is_refused();
   test_out_of_memory();
   TEST_DONE();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * case_gradient.c - builds the gradient graph of a case's model by the gradient rules of the op
  * table and prints it as a model. Its inputs are those of the model and dy.NAME for every float
- * output; its outputs are dx.NAME for every input in a `grad` line. */
+ * output; its outputs are dx.NAME for every input in a `grad` line. A contribution is what one use
+ * of a value adds to the gradient of that value. */
 #include <stdio.h>
 #include <string.h>
 #include "vt_graph.h"
@@ -27,7 +28,7 @@ static int is_float(const vt_type *t) {
   return t->dtype == VT_DTYPE_F32 || t->dtype == VT_DTYPE_F64;
 }
 
-static void copy_forward(gradient_builder *r) {
+static void copy_forward_graph(gradient_builder *r) {
   const vt_graph *g = r->g;
   for (uint32_t i = 0; i < g->n_ports; i++) {
     vt_port port = g->ports[i];
@@ -51,7 +52,7 @@ static void add_contribution(gradient_builder *r, uint32_t value, uint32_t d) {
 }
 
 /* Adds an input dy.NAME for each float output as the start of its gradient. */
-static void seed_results(gradient_builder *r) {
+static void add_output_gradients(gradient_builder *r) {
   for (uint32_t i = r->g->n_results; i-- > 0;) {
     const vt_result *y = &r->g->results[i];
     const vt_type *type = &r->g->values[y->value].type;
@@ -62,18 +63,19 @@ static void seed_results(gradient_builder *r) {
   }
 }
 
-static int has_gradient(const gradient_builder *r, const vt_node *n) {
+static int any_result_has_gradient(const gradient_builder *r, const vt_node *n) {
   for (uint32_t k = 0; k < n->n_out; k++)
     if (r->d_map[n->first_out + k] != VT_NO_VALUE) return 1;
   return 0;
 }
 
-/* A gradient must have the shape of its operand, and also its dtype; the gradient of a dtype that
- * is used for storage only is f32. */
-static vt_status check_operand(gradient_builder *r, const vt_op_info *op, uint32_t k,
-                               uint32_t value, uint32_t d) {
+/* A gradient must have the shape and the dtype of its operand, except that the gradient of an
+ * operand whose dtype is used for storage only is f32. */
+static vt_status check_gradient_type(gradient_builder *r, const vt_op_info *op, uint32_t k,
+                                     uint32_t value, uint32_t d) {
   const vt_type *have = r->gb.b.type(&r->gb.b, d), *want = &r->g->values[value].type;
-  if (d == VT_NO_VALUE || have == NULL) return VT_OK; /* vt_graph_freeze reports the failure */
+  /* The graph failed to build, which vt_graph_freeze reports. */
+  if (d == VT_NO_VALUE || have == NULL) return VT_OK;
   vt_type like = *want;
   if (!is_float(want)) like.dtype = VT_DTYPE_F32;
   if (vt_type_equal(have, &like)) return VT_OK;
@@ -82,10 +84,10 @@ static vt_status check_operand(gradient_builder *r, const vt_op_info *op, uint32
                  k + 1);
 }
 
-static vt_status differentiate(gradient_builder *r, const vt_node *n) {
+static vt_status differentiate_node(gradient_builder *r, const vt_node *n) {
   const vt_op_info *op = vt_op_get(n->op);
   uint32_t in[VT_OP_ANY_IN], out[VT_MAX_RESULTS], d_in[VT_OP_ANY_IN];
-  if (!has_gradient(r, n)) return VT_OK;
+  if (!any_result_has_gradient(r, n)) return VT_OK;
   if (op->grad == NULL && op->flat[0] != 0) return VT_OK;
   if (op->grad == NULL)
     return VT_FAIL(r->d, VT_UNSUPPORTED, "no gradient: '%s' has no gradient rule yet", op->name);
@@ -105,7 +107,7 @@ static vt_status differentiate(gradient_builder *r, const vt_node *n) {
   op->grad(&grad);
   for (uint32_t k = n->n_in; k-- > 0;) {
     const uint32_t value = r->g->operands[n->first_in + k];
-    VT_TRY(check_operand(r, op, k, value, d_in[k]));
+    VT_TRY(check_gradient_type(r, op, k, value, d_in[k]));
     add_contribution(r, value, d_in[k]);
   }
   return VT_OK;
@@ -132,17 +134,17 @@ static vt_status build_gradient(gradient_builder *r, const vt_suite_block *b) {
       return VT_FAIL(
           r->d, VT_UNSUPPORTED,
           "no gradient: nodes with bodies or with too many operands are not differentiated");
-  copy_forward(r);
-  seed_results(r);
-  for (uint32_t i = r->g->n_nodes; i-- > 0;) VT_TRY(differentiate(r, &r->g->nodes[i]));
-  VT_TRY(r->gb.status); /* else a failed build would look like a missing gradient */
+  copy_forward_graph(r);
+  add_output_gradients(r);
+  for (uint32_t i = r->g->n_nodes; i-- > 0;) VT_TRY(differentiate_node(r, &r->g->nodes[i]));
+  VT_TRY(r->gb.status); /* a failed build would look like a missing gradient below */
   for (uint32_t i = 0; i < b->n_domains; i++)
     if (b->domain[i].wanted) VT_TRY(add_gradient_result(r, b->domain[i].input));
   return VT_OK;
 }
 
-static vt_status make_graph(gradient_builder *r, const vt_suite_block *b, vt_alloc a,
-                            vt_graph **out) {
+static vt_status make_gradient_graph(gradient_builder *r, const vt_suite_block *b, vt_alloc a,
+                                     vt_graph **out) {
   vt_arena scratch;
   vt_arena_init(&scratch, a);
   r->map = VT_NEW_N(&scratch, uint32_t, r->g->n_values);
@@ -166,7 +168,7 @@ vt_status vt_suite_gradient(const vt_suite_model *m, vt_alloc a, vt_text *out, v
   vt_graph *g = NULL, *made = NULL;
   VT_TRY(vt_parse(m->text, strlen(m->text), a, &g, d));
   gradient_builder r = {.g = g, .d = d};
-  vt_status s = make_graph(&r, m->block, a, &made);
+  vt_status s = make_gradient_graph(&r, m->block, a, &made);
   if (s == VT_OK) {
     vt_graph_print(made, 1, out);
     s = vt_text_status(out);

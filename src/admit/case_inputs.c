@@ -21,7 +21,7 @@ uint64_t vt_case_seed(const char *name) {
   return seed;
 }
 
-/* The generator splitmix64. */
+/* Returns the next number of the random generator splitmix64. */
 uint64_t vt_case_random(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -39,10 +39,10 @@ typedef struct special_mix {
 
 typedef struct format {
   unsigned bits, fraction; /* width of the format and of its fraction, in bits */
-  uint64_t flat, few[8];   /* the values of the mixes flat and few */
+  uint64_t flat, few[8];   /* the value of the mix `flat`, and those of the mix `few` */
 } format;
 
-/* Flat is 0.1 and few is -2 -1 -0 +0 1 1 1.5 2, in each format. */
+/* The mix `flat` is 0.1, and `few` is -2 -1 -0 +0 1 1 1.5 2, in each format. */
 static const format f32 = {
     32,
     23,
@@ -59,7 +59,7 @@ static const format f16 = {
 static const format bf16 = {
     16, 7, 0x3dcd, {0xc000, 0xbf80, 0x8000, 0, 0x3f80, 0x3f80, 0x3fc0, 0x4000}};
 
-static const format *format_of(uint32_t dtype) {
+static const format *format_of_dtype(uint32_t dtype) {
   switch (dtype) {
     case VT_DTYPE_F32:
       return &f32;
@@ -84,9 +84,9 @@ static uint64_t draw_ordinary_float(const format *f, uint64_t *state) {
   return make_float(f, r >> 63, bias - 7 + (r >> 52 & 0x3ff) % 12, r);
 }
 
-/* Draws an infinity, a zero, the greatest float, the smallest normal one, a subnormal, a float
- * with few fraction bits, a whole number up to the limits of the integer types or half of one,
- * or any bits. */
+/* Draws one of: an infinity, a zero, the greatest float, the smallest normal one, a subnormal, a
+ * float with few fraction bits, a whole number up to the limits of the integer types or half of
+ * one, any bit pattern. */
 static uint64_t draw_special_float(const format *f, const special_mix *how, uint64_t *state) {
   const uint64_t r = vt_case_random(state), u = vt_case_random(state), sign = r >> 63;
   const uint64_t top = (UINT64_C(1) << (f->bits - f->fraction - 1)) - 1, bias = top / 2;
@@ -196,7 +196,7 @@ static uint64_t draw_bool(int mix, uint64_t *state) {
 }
 
 /* Returns 1 and the limits if the port declares a range. */
-static int read_range(const vt_port_info *info, int64_t *lo, int64_t *hi) {
+static int read_declared_range(const vt_port_info *info, int64_t *lo, int64_t *hi) {
   char *end;
   if (strncmp(info->extra, "in ", 3) != 0) return 0;
   *lo = strtoll(info->extra + 3, &end, 10);
@@ -221,8 +221,8 @@ static int parse_dims(vt_tensor *t, const vt_port_info *info) {
   return 1;
 }
 
-/* Allocates zeros for one port. */
-static vt_status add_port(vt_case_inputs *in, const vt_port_info *info, vt_diag *d) {
+/* Adds an input for the port, filled with zeros. */
+static vt_status add_input_of_port(vt_case_inputs *in, const vt_port_info *info, vt_diag *d) {
   vt_case_input *x = &in->input[in->n];
   uint64_t count, bytes;
   x->info = *info;
@@ -235,12 +235,12 @@ static vt_status add_port(vt_case_inputs *in, const vt_port_info *info, vt_diag 
   return VT_OK;
 }
 
-static vt_status add_ports(vt_case_inputs *in, const vt_model *m, vt_diag *d) {
+static vt_status add_inputs_of_model(vt_case_inputs *in, const vt_model *m, vt_diag *d) {
   vt_port_info info;
   in->input = VT_NEW_N(&in->arena, vt_case_input, vt_model_ports(m));
   if (in->input == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; vt_model_port(m, i, &info) == VT_OK; i++)
-    if (info.kind != VT_PORT_OUTPUT) VT_TRY(add_port(in, &info, d));
+    if (info.kind != VT_PORT_OUTPUT) VT_TRY(add_input_of_port(in, &info, d));
   return VT_OK;
 }
 
@@ -248,7 +248,7 @@ vt_status vt_case_inputs_init(const vt_model *m, const vt_alloc *alloc, vt_case_
                               vt_diag *d) {
   vt_case_inputs in = {0};
   vt_arena_init(&in.arena, alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default());
-  const vt_status s = add_ports(&in, m, d);
+  const vt_status s = add_inputs_of_model(&in, m, d);
   if (s == VT_OK) *out = in;
   if (s != VT_OK) vt_case_inputs_done(&in);
   return s;
@@ -268,12 +268,12 @@ static uint64_t element_count(const vt_tensor *t) {
 void vt_case_input_draw(vt_case_input *x, int mix, uint64_t seed) {
   static const unsigned rare[4] = {1, 3, 5, 8};
   uint64_t state = seed;
-  const format *f = format_of(x->t.dtype);
+  const format *f = format_of_dtype(x->t.dtype);
   const size_t size = (size_t)vt_dtype_bytes(x->t.dtype);
   const uint64_t n = element_count(&x->t), how = vt_case_random(&state);
   const special_mix s = {rare[n <= 8 ? how % 2 : how % 4], how >> 63 == 0};
   int64_t lo = 0, hi = 0;
-  const int ranged = read_range(&x->info, &lo, &hi);
+  const int ranged = read_declared_range(&x->info, &lo, &hi);
   for (uint64_t i = 0; i < n; i++) {
     const uint64_t bits = f != NULL                     ? draw_float(f, mix, &s, &state)
                           : x->t.dtype == VT_DTYPE_BOOL ? draw_bool(mix, &state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * case_run.c - runs one case with given options through the public API: it parses the model,
- * creates a program, sets the inputs, runs it, and compares the digest with the stored one. */
+ * creates a program, sets the inputs, runs it, and compares the digest with the stored one. If a
+ * case expects an index out of range, its digest is that of the error message. */
 #include <stdio.h>
 #include <string.h>
 #include "program.h"
@@ -8,18 +9,18 @@
 
 /* ---- the model of a case ---- */
 
-static vt_status add_text(const vt_case *c, vt_alloc a, vt_text *out, vt_diag *d) {
+static vt_status add_model_text(const vt_case *c, vt_alloc a, vt_text *out, vt_diag *d) {
   if (c->gradient) return vt_suite_gradient(c->model, a, out, d);
   vt_text_add_bytes(out, c->model->text, strlen(c->model->text));
   return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
 vt_status vt_case_text(const vt_suite *s, uint32_t i, vt_text *out, vt_diag *d) {
-  return add_text(&s->cases[i], out->a, out, d);
+  return add_model_text(&s->cases[i], out->a, out, d);
 }
 
-/* 1 if the model uses the op of its case. Not checked for a literal, which is printed as a number
- * with its type, and for a gradient, which need not use the op. */
+/* 1 if the model uses the op of its case. The answer is always 1 for a literal, which is printed as
+ * a number with its type, and for a gradient, which need not use the op. */
 static int uses_op(const vt_case *c, const vt_model *m) {
   const vt_op_info *op = c->model->block->op;
   char call[64];
@@ -48,7 +49,7 @@ vt_status vt_case_model(const vt_suite *s, uint32_t i, const vt_alloc *alloc, vt
   const vt_alloc a = alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default();
   vt_text text;
   vt_text_init(&text, a);
-  vt_status status = add_text(&s->cases[i], a, &text, d);
+  vt_status status = add_model_text(&s->cases[i], a, &text, d);
   if (status == VT_OK) status = parse_model(&s->cases[i], &text, alloc, out_model, d);
   vt_text_done(&text);
   return status;
@@ -82,15 +83,15 @@ vt_status vt_case_run_program(const vt_model *m, const vt_case_inputs *in, const
   return vt_program_run(*out_program, d);
 }
 
-/* The part of the message about an index out of range that follows the name of the node, which a
- * decomposition may rename; NULL if there is no such error or the case does not expect one. */
-static const char *range_message(const vt_case *c, vt_status s, const vt_diag *d) {
+/* The message about an index out of range, starting after the node's name, because a decomposition
+ * may rename the node; NULL if the run has no such error or the case does not expect one. */
+static const char *index_error_text(const vt_case *c, vt_status s, const vt_diag *d) {
   return s == VT_RANGE && c->model->block->may_fail ? strstr(d->text, "index ") : NULL;
 }
 
 /* Sets the digest of the run, or of the expected error message; returns 0 if the run failed. */
 static int set_digest(const vt_case *c, vt_program *p, vt_diag *d, vt_case_result *out) {
-  const char *words = range_message(c, out->status, d);
+  const char *words = index_error_text(c, out->status, d);
   if (words != NULL) {
     const vt_hash256 h = vt_hash_bytes(words, strlen(words));
     memcpy(out->digest, h.b, sizeof out->digest);
@@ -123,8 +124,8 @@ static void set_failure(const vt_diag *d, int outcome, vt_case_result *out) {
   snprintf(out->text, sizeof out->text, "%s", d->text);
 }
 
-void vt_case_verdict(const vt_suite *s, uint32_t i, vt_program *p, vt_status status, vt_diag *d,
-                     vt_case_result *out) {
+void vt_case_result_of_run(const vt_suite *s, uint32_t i, vt_program *p, vt_status status,
+                           vt_diag *d, vt_case_result *out) {
   const vt_case *c = &s->cases[i];
   *out = (vt_case_result){.status = status};
   if (p == NULL && status == VT_UNSUPPORTED) {
@@ -140,7 +141,7 @@ void vt_case_run_opened(const vt_suite *s, uint32_t i, const vt_model *m, const 
                         const vt_options *how, vt_program **out_program, vt_case_result *out) {
   vt_diag d = {0};
   const vt_status status = vt_case_run_program(m, in, how, out_program, &d);
-  vt_case_verdict(s, i, *out_program, status, &d, out);
+  vt_case_result_of_run(s, i, *out_program, status, &d, out);
 }
 
 void vt_case_run(const vt_suite *s, uint32_t i, const vt_options *how, vt_case_result *out) {

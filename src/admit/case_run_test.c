@@ -4,7 +4,7 @@
 #include "suite_test.h"
 #include "vt_pool.h"
 
-static vt_case_result run(const vt_suite *s, uint32_t i, const char *backend) {
+static vt_case_result run_on_backend(const vt_suite *s, uint32_t i, const char *backend) {
   const vt_options how = {.size = sizeof how, .backend = backend};
   vt_case_result r;
   memset(&r, 0x5a, sizeof r);
@@ -19,17 +19,17 @@ static int has_digest(const vt_case_result *r) {
 
 /* ---- outcomes ---- */
 
-static void test_passed(const vt_suite *s) {
+static void test_passing_cases(const vt_suite *s) {
   static const char *const backend[] = {"reference:0", "reference:1", "island"};
   for (uint32_t b = 0; b < 3; b++)
     for (uint32_t i = 0; i < s->n_cases; i++) {
-      const vt_case_result r = run(s, i, backend[b]);
+      const vt_case_result r = run_on_backend(s, i, backend[b]);
       CHECK(r.outcome == VT_CASE_PASSED && r.text[0] == 0 && has_digest(&r));
       CHECK(r.status == (strncmp(s->cases[i].name, "gather", 6) == 0 ? VT_RANGE : VT_OK));
     }
 }
 
-static void test_differs(const vt_suite *s) {
+static void test_wrong_stored_digest(const vt_suite *s) {
   for (uint32_t i = 0; i < s->n_cases; i++) {
     vt_case *c = &s->cases[i];
     const uint8_t *right = c->expected;
@@ -39,7 +39,7 @@ static void test_differs(const vt_suite *s) {
     wrong[7] ^= 1;
     (void)snprintf(stored, sizeof stored, "%02x, stored is %02x", right[7], right[0]);
     c->expected = wrong;
-    const vt_case_result r = run(s, i, "reference");
+    const vt_case_result r = run_on_backend(s, i, "reference");
     const char *words = strncmp(c->name, "gather", 6) == 0
                             ? "it fails differently than stored: 'y' = gather: index "
                             : stored;
@@ -47,21 +47,22 @@ static void test_differs(const vt_suite *s) {
     if (strstr(r.text, words) == NULL) fprintf(stderr, "  %s\n", r.text);
     CHECK(memcmp(r.digest, right, 8) == 0);
     c->expected = NULL;
-    CHECK(run(s, i, "reference").outcome == VT_CASE_UNKNOWN);
+    CHECK(run_on_backend(s, i, "reference").outcome == VT_CASE_UNKNOWN);
     c->expected = right;
   }
 }
 
-static void test_refused(const vt_suite *s) {
-  const vt_case_result unsupported = run(s, 0, "null"), nowhere = run(s, 0, "nowhere");
+static void test_unsupported_and_failed(const vt_suite *s) {
+  const vt_case_result unsupported = run_on_backend(s, 0, "null"),
+                       nowhere = run_on_backend(s, 0, "nowhere");
   CHECK(unsupported.outcome == VT_CASE_UNSUPPORTED && unsupported.status == VT_UNSUPPORTED);
   CHECK(unsupported.text[0] != 0 && !has_digest(&unsupported));
   CHECK(nowhere.outcome == VT_CASE_FAILED && nowhere.status == VT_BACKEND);
   CHECK(strstr(nowhere.text, "nowhere") != NULL && !has_digest(&nowhere));
 }
 
-/* Cases whose model is faulty. */
-static void test_bad_cases(void) {
+/* Cases whose model has a mistake must fail with the right status and message. */
+static void test_faulty_models(void) {
   static const struct {
     const char *text, *words;
     vt_status status;
@@ -82,11 +83,11 @@ static void test_bad_cases(void) {
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     write_text("a.cts", row[i].text);
-    vt_suite *s = read_small(0);
-    uint32_t at = 0; /* the first gradient case if there is one */
+    vt_suite *s = read_small_suite(0);
+    uint32_t at = 0; /* number of the first gradient case, or 0 if there is none */
     while (at + 1 < s->n_cases && !s->cases[at].gradient) at++;
     if (!s->cases[at].gradient) at = 0;
-    const vt_case_result r = run(s, at, "reference");
+    const vt_case_result r = run_on_backend(s, at, "reference");
     CHECK(r.outcome == VT_CASE_FAILED && r.status == row[i].status && !has_digest(&r));
     CHECK(strstr(r.text, row[i].words) != NULL);
     if (strstr(r.text, row[i].words) == NULL || r.status != row[i].status)
@@ -95,8 +96,8 @@ static void test_bad_cases(void) {
   }
 }
 
-/* Passes are "bind,lower" unless others are asked for. */
-static void test_options(const vt_suite *s) {
+/* The passes are "bind,lower" unless the caller gives others. */
+static void test_default_passes(const vt_suite *s) {
   vt_options how = {.size = sizeof how, .backend = "reference"};
   vt_model *m = NULL;
   vt_case_inputs in = {0};
@@ -115,7 +116,7 @@ static void test_options(const vt_suite *s) {
 
 /* ---- opening a case ---- */
 
-static void test_open(const vt_suite *s) {
+static void test_open_gradient_case(const vt_suite *s) {
   const uint32_t i = vt_suite_find(s, "relu/T=f64/S=3/A=1/gradient.special");
   vt_model *m = NULL;
   vt_case_inputs in = {0};
@@ -140,24 +141,24 @@ typedef struct crowd {
   vt_case_result result[8 * SMALL_CASES];
 } crowd;
 
-static void job(void *context, uint64_t i) {
+static void run_case_job(void *context, uint64_t i) {
   crowd *c = context;
-  c->result[i] = run(c->s, (uint32_t)(i % c->s->n_cases), "reference");
+  c->result[i] = run_on_backend(c->s, (uint32_t)(i % c->s->n_cases), "reference");
 }
 
-static void test_threads(const vt_suite *s) {
+static void test_cases_in_threads(const vt_suite *s) {
   static crowd c;
   vt_pool *pool = NULL;
   c.s = s;
   CHECK(vt_pool_new(4, vt_alloc_default(), &pool, NULL) == VT_OK);
-  vt_pool_run(pool, 8 * SMALL_CASES, job, &c);
+  vt_pool_run(pool, 8 * SMALL_CASES, run_case_job, &c);
   for (uint32_t i = 0; i < 8 * SMALL_CASES; i++) CHECK(c.result[i].outcome == VT_CASE_PASSED);
   vt_pool_free(pool);
 }
 
 /* ---- out of memory ---- */
 
-static long fail_each(const vt_suite *s, uint32_t i) {
+static long fail_each_allocation(const vt_suite *s, uint32_t i) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     vt_fault fault = {.left = left};
@@ -176,21 +177,21 @@ static long fail_each(const vt_suite *s, uint32_t i) {
 
 int main(void) {
   folder_new();
-  write_small();
-  vt_suite *s = read_small(1);
+  write_small_suite();
+  vt_suite *s = read_small_suite(1);
   CHECK(s->n_cases == SMALL_CASES);
-  test_passed(s);
-  test_differs(s);
-  test_refused(s);
-  test_options(s);
-  test_open(s);
-  test_threads(s);
-  CHECK(fail_each(s, vt_suite_find(s, "relu/T=f32/S=3/A=1/few")) > 20);
-  CHECK(fail_each(s, vt_suite_find(s, "relu/T=f32/S=3/A=1/gradient.ordinary")) > 20);
+  test_passing_cases(s);
+  test_wrong_stored_digest(s);
+  test_unsupported_and_failed(s);
+  test_default_passes(s);
+  test_open_gradient_case(s);
+  test_cases_in_threads(s);
+  CHECK(fail_each_allocation(s, vt_suite_find(s, "relu/T=f32/S=3/A=1/few")) > 20);
+  CHECK(fail_each_allocation(s, vt_suite_find(s, "relu/T=f32/S=3/A=1/gradient.ordinary")) > 20);
   vt_suite_free(s);
   remove_file("b.cts");
   remove_file("cts.digests");
-  test_bad_cases();
+  test_faulty_models();
   folder_done();
   TEST_DONE();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * certificate_issue.c - writes the certificate of an admitted backend. The same build gives the
- * same backend the same bytes each time. */
+ * same backend the same bytes each time. A certificate is a text of fields, one per line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 
 /* ---- the file that contains a built-in backend ---- */
 
-/* Parses a line of /proc/self/maps, "55d0-55e0 r-xp 00000000 08:01 1234   /usr/lib/libvolta.so".
- * Returns 1 and the path if the address `at` is in its range. */
+/* Parses a line of /proc/self/maps, such as "55d0-55e0 r-xp 00000000 08:01 1234
+ * /usr/lib/libvolta.so". Returns 1 and the path if the line's range of addresses contains `at`. */
 static int path_if_mapped(char *line, uintptr_t at, const char **out) {
   char *rest;
   const uint64_t first = strtoull(line, &rest, 16);
@@ -24,8 +24,8 @@ static int path_if_mapped(char *line, uintptr_t at, const char **out) {
   return 1;
 }
 
-/* Hashes the file that this code was loaded from. For a built-in backend it is the content that a
- * certificate covers. */
+/* Hashes the file that this code was loaded from. A certificate of a built-in backend covers this
+ * content. */
 static vt_status hash_own_file(vt_hash256 *out, vt_diag *d) {
   char line[4300];
   const char *path = NULL;
@@ -45,7 +45,7 @@ static vt_status hash_own_file(vt_hash256 *out, vt_diag *d) {
 /* ---- the fields ---- */
 
 typedef struct draft {
-  vt_arena *arena; /* owns the values of the fields */
+  vt_arena *arena; /* owns the texts of the fields */
   vt_certificate c;
 } draft;
 
@@ -75,7 +75,7 @@ static void set_hash(draft *x, uint32_t field, const vt_hash256 *h) {
   set_quoted(x, field, hex);
 }
 
-static void set_capabilities(draft *x, uint64_t has) {
+static void set_capability_field(draft *x, uint64_t has) {
   vt_text t;
   vt_text_init(&t, x->arena->a);
   vt_certificate_add_capabilities(&t, has);
@@ -84,7 +84,7 @@ static void set_capabilities(draft *x, uint64_t has) {
   vt_text_done(&t);
 }
 
-static void set_counts(draft *x, const vt_admission_counts *c) {
+static void set_count_fields(draft *x, const vt_admission_counts *c) {
   set_number(x, VT_CERTIFICATE_rules, c->rules);
   set_number(x, VT_CERTIFICATE_tried, c->capabilities);
   set_number(x, VT_CERTIFICATE_cases, c->cases);
@@ -96,7 +96,7 @@ static void set_counts(draft *x, const vt_admission_counts *c) {
   set_number(x, VT_CERTIFICATE_examples, c->examples);
 }
 
-static void set_build(draft *x) {
+static void set_build_fields(draft *x) {
   const vt_hash256 suite = vt_certificate_suite_digest();
   set_quoted(x, VT_CERTIFICATE_format, VT_CERTIFICATE_FORMAT);
   set_quoted(x, VT_CERTIFICATE_volta, VT_VERSION);
@@ -107,7 +107,7 @@ static void set_build(draft *x) {
 
 /* The gateway prefixes the fingerprint of a plug-in's device with the content and a space; the
  * certificate has the device's own fingerprint. */
-static vt_status set_device(draft *x, const vt_device *dev, vt_diag *d) {
+static vt_status set_device_fields(draft *x, const vt_device *dev, vt_diag *d) {
   const vt_bk_caps *caps = vt_device_caps(dev);
   const vt_hash256 *plugin = vt_device_plugin(dev);
   const char *name = vt_device_name(dev), *print = caps->fingerprint;
@@ -120,7 +120,7 @@ static vt_status set_device(draft *x, const vt_device *dev, vt_diag *d) {
   set_quoted(x, VT_CERTIFICATE_about, caps->about);
   set_hash(x, VT_CERTIFICATE_content, &content);
   set_quoted(x, VT_CERTIFICATE_fingerprint, print);
-  set_capabilities(x, caps->has);
+  set_capability_field(x, caps->has);
   set_quoted(x, VT_CERTIFICATE_isa, vt_device_isa(dev));
   return VT_OK;
 }
@@ -131,10 +131,10 @@ static vt_status set_all_fields(const vt_admission *a, draft *x, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_device *dev = NULL;
   VT_TRY(vt_options_open_device(&how, a->a, &dev, d));
-  const vt_status s = set_device(x, dev, d);
+  const vt_status s = set_device_fields(x, dev, d);
   vt_device_close(dev);
-  set_build(x);
-  set_counts(x, &a->counts);
+  set_build_fields(x);
+  set_count_fields(x, &a->counts);
   return s;
 }
 

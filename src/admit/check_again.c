@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * check_again.c - the checks repeat, spoilt, threads and mode: they run cases again, with poisoned
- * memory, with other numbers of threads, and while watching the floating-point mode. The bits must
- * be those of the suite each time. */
+ * memory, with other numbers of threads, and while watching the floating-point mode. Each run of a
+ * case is a round, and its bits must be those of the suite. */
 #include <stdio.h>
 #include <string.h>
 #include "admission.h"
@@ -14,7 +14,7 @@ typedef struct variation {
   /* By round: the number of threads, with a new program each; NULL: one program for all rounds. */
   const uint32_t *threads;
   vt_status (*before)(vt_program *p, uint32_t round, vt_diag *d); /* called before a run, or NULL */
-  /* Prints the reason if the round fails. */
+  /* Prints a reason for the refusal, if the bits of this round differ. */
   void (*describe)(uint32_t round, char *out, size_t capacity);
 } variation;
 
@@ -45,11 +45,11 @@ static void run_rounds(const vt_admission *a, uint32_t i, const variation *w,
   open_case t = {0};
   vt_diag d = {0};
   vt_status s = vt_case_open(a->suite, i, &a->a, &t.m, &t.in, &d);
-  if (s != VT_OK) vt_case_verdict(a->suite, i, NULL, s, &d, &out->r);
+  if (s != VT_OK) vt_case_result_of_run(a->suite, i, NULL, s, &d, &out->r);
   for (uint32_t round = 0; s == VT_OK && round < w->rounds; round++) {
     d = (vt_diag){0};
     const vt_status ran = run_round(a, w, round, &t, &d);
-    vt_case_verdict(a->suite, i, t.p, ran, &d, &out->r);
+    vt_case_result_of_run(a->suite, i, t.p, ran, &d, &out->r);
     if (out->r.outcome == VT_CASE_PASSED) continue;
     if (w->threads != NULL) out->threads = w->threads[round];
     if (out->r.outcome == VT_CASE_DIFFERS) {
@@ -63,7 +63,7 @@ static void run_rounds(const vt_admission *a, uint32_t i, const variation *w,
   vt_model_free(t.m);
 }
 
-static vt_status run_selected(vt_admission *a, vt_case_fn *f, uint64_t *count, vt_diag *d) {
+static vt_status run_selected_cases(vt_admission *a, vt_case_fn *f, uint64_t *count, vt_diag *d) {
   VT_TRY(vt_admission_select_cases(a, d));
   return vt_admission_run_cases(a, a->selected, a->n_selected, 1, f, count, d);
 }
@@ -75,13 +75,13 @@ static void describe_repeat(uint32_t round, char *out, size_t capacity) {
            round + 1);
 }
 
-static void run_repeated(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+static void run_case_repeatedly(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   const variation w = {.rounds = 3, .describe = describe_repeat};
   run_rounds(a, i, &w, out);
 }
 
 vt_status vt_check_repeat(vt_admission *a, vt_diag *d) {
-  return run_selected(a, run_repeated, &a->counts.repeated, d);
+  return run_selected_cases(a, run_case_repeatedly, &a->counts.repeated, d);
 }
 
 /* ---- poisoned memory ---- */
@@ -90,7 +90,7 @@ vt_status vt_check_repeat(vt_admission *a, vt_diag *d) {
 static const uint8_t pattern[] = {0xff, 0x5a, 0x00};
 enum { PATTERNS = sizeof pattern };
 
-static vt_status poison(vt_program *p, uint32_t round, vt_diag *d) {
+static vt_status poison_memory(vt_program *p, uint32_t round, vt_diag *d) {
   return vt_exec_poison(p->line.exec, pattern[round], d);
 }
 
@@ -102,13 +102,13 @@ static void describe_poison(uint32_t round, char *out, size_t capacity) {
       pattern[round]);
 }
 
-static void run_poisoned(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  const variation w = {.rounds = PATTERNS, .before = poison, .describe = describe_poison};
+static void run_case_poisoned(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const variation w = {.rounds = PATTERNS, .before = poison_memory, .describe = describe_poison};
   run_rounds(a, i, &w, out);
 }
 
 vt_status vt_check_spoilt(vt_admission *a, vt_diag *d) {
-  return run_selected(a, run_poisoned, &a->counts.spoilt, d);
+  return run_selected_cases(a, run_case_poisoned, &a->counts.spoilt, d);
 }
 
 /* ---- threads ---- */
@@ -121,21 +121,21 @@ static void describe_threads(uint32_t round, char *out, size_t capacity) {
            threads[round] == 1 ? "" : "s");
 }
 
-static void run_threads(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+static void run_case_with_threads(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   const variation w = {.rounds = THREADS, .threads = threads, .describe = describe_threads};
   run_rounds(a, i, &w, out);
 }
 
 vt_status vt_check_threads(vt_admission *a, vt_diag *d) {
-  return run_selected(a, run_threads, &a->counts.threaded, d);
+  return run_selected_cases(a, run_case_with_threads, &a->counts.threaded, d);
 }
 
 /* ---- the floating-point mode ---- */
 
-static void run_checking_mode(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  const uint64_t before = vt_gate_mode_changes();
+static void run_case_checking_mode(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  const uint64_t before = vt_gate_count_mode_changes();
   vt_admission_run_case(a, i, out);
-  if (vt_gate_mode_changes() == before || out->r.outcome != VT_CASE_PASSED) return;
+  if (vt_gate_count_mode_changes() == before || out->r.outcome != VT_CASE_PASSED) return;
   out->r.outcome = VT_CASE_FAILED;
   snprintf(out->reason, sizeof out->reason,
            "it leaves the floating-point mode of the host changed");
@@ -143,5 +143,5 @@ static void run_checking_mode(const vt_admission *a, uint32_t i, vt_case_outcome
 
 vt_status vt_check_mode(vt_admission *a, vt_diag *d) {
   uint64_t watched = 0;
-  return run_selected(a, run_checking_mode, &watched, d);
+  return run_selected_cases(a, run_case_checking_mode, &watched, d);
 }

@@ -12,7 +12,8 @@ static vt_status set_probe_values(void *user, vt_program *p, vt_diag *d) {
   return vt_probe_set_inputs(*(const vt_probe **)user, p, d);
 }
 
-/* Refuses the backend; the model of the probe that failed is run again to find the diverging op. */
+/* Refuses the backend. The model of `broken`, the probe that failed, is run again to find the
+ * diverging op. */
 static vt_status refuse_capability(vt_admission *a, const char *name, const char *reason,
                                    const vt_probe *broken, vt_diag *d) {
   const vt_options how = vt_admission_options(a, "bind,lower", 0);
@@ -44,7 +45,7 @@ vt_status vt_check_capabilities(vt_admission *a, vt_diag *d) {
   vt_device_close(dev);
   for (uint32_t i = 0; i < VT_CAPABILITIES && !a->refused; i++) {
     const vt_capability *c = vt_capability_at(i);
-    vt_admission_progress(a, i, VT_CAPABILITIES);
+    vt_admission_report_progress(a, i, VT_CAPABILITIES);
     if ((has & c->bit) != 0) VT_TRY(try_capability(a, c, d));
   }
   return VT_OK;
@@ -59,7 +60,7 @@ static vt_status set_example_values(void *user, vt_program *p, vt_diag *d) {
 }
 
 /* 1 if the example is tested: the short form tests only the small models. */
-static int is_selected(const vt_admission *a, const vt_suite_example *x) {
+static int is_example_tested(const vt_admission *a, const vt_suite_example *x) {
   static const char *const small[] = {"mlp.vt", "quant_mlp.vt", "tiny_transformer.vt", "cnn.vt",
                                       "lstm.vt"};
   if (!a->o.brief) return 1;
@@ -75,10 +76,12 @@ static vt_status check_example(vt_admission *a, vt_suite_example *x, const vt_ev
   vt_program *p = NULL;
   vt_diag why = {0};
   vt_status s = vt_program_new_flags(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
-  if (s == VT_UNSUPPORTED || s == VT_NOMEM)
-    return VT_OK; /* a device may lack memory for large ones */
+  /* An example that the device does not support is no fault, and it may lack memory for large
+   * ones. */
+  if (s == VT_UNSUPPORTED || s == VT_NOMEM) return VT_OK;
   if (s == VT_OK) s = set_example_values(x, p, &why);
-  const int lacks = s == VT_UNSUPPORTED; /* an op that initialises parameters */
+  /* The backend lacks an op that initialises parameters, which is no fault. */
+  const int lacks = s == VT_UNSUPPORTED;
   if (s == VT_OK) s = vt_program_run(p, &why);
   if (s == VT_OK) s = vt_program_digest(p, digest, &why);
   vt_program_free(p);
@@ -106,8 +109,9 @@ static vt_status try_example(vt_admission *a, vt_suite_example *x, vt_diag *d) {
 vt_status vt_check_examples(vt_admission *a, vt_diag *d) {
   VT_TRY(vt_admission_load_suite(a, d));
   for (uint32_t i = 0; i < a->suite->n_examples && !a->refused; i++) {
-    vt_admission_progress(a, i, a->suite->n_examples);
-    if (is_selected(a, &a->suite->example[i])) VT_TRY(try_example(a, &a->suite->example[i], d));
+    vt_admission_report_progress(a, i, a->suite->n_examples);
+    if (is_example_tested(a, &a->suite->example[i]))
+      VT_TRY(try_example(a, &a->suite->example[i], d));
   }
   return VT_OK;
 }

@@ -6,19 +6,19 @@
 #include <string.h>
 #include "admission.h"
 
-static void run_in_order(const vt_admission *a, uint32_t i, const char *when,
-                         vt_case_outcome *out) {
+static void run_case_in_order(const vt_admission *a, uint32_t i, const char *when,
+                              vt_case_outcome *out) {
   vt_admission_run_case(a, i, out);
   if (out->r.outcome == VT_CASE_DIFFERS)
     snprintf(out->reason, sizeof out->reason, "%s it gives other bits than the reference", when);
 }
 
-static void run_ascending(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  run_in_order(a, i, "one case after the other,", out);
+static void run_case_ascending(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  run_case_in_order(a, i, "one case after the other,", out);
 }
 
-static void run_descending(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  run_in_order(a, i, "one case after the other in descending order,", out);
+static void run_case_descending(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+  run_case_in_order(a, i, "one case after the other in descending order,", out);
 }
 
 /* ---- two programs open at the same time ---- */
@@ -43,7 +43,7 @@ static void run_open_case(const vt_admission *a, open_case *x, vt_case_outcome *
     vt_case_run_opened(a->suite, x->i, x->m, &x->in, &how, &x->p, &out->r);
   } else {
     const vt_status s = vt_program_run(x->p, &d);
-    vt_case_verdict(a->suite, x->i, x->p, s, &d, &out->r);
+    vt_case_result_of_run(a->suite, x->i, x->p, s, &d, &out->r);
   }
   if (out->r.outcome != VT_CASE_DIFFERS) return;
   snprintf(out->reason, sizeof out->reason,
@@ -51,8 +51,8 @@ static void run_open_case(const vt_admission *a, open_case *x, vt_case_outcome *
   if (out->r.status == VT_OK) vt_admission_find_difference(a, x->m, &x->in, x->p, &out->seen);
 }
 
-/* Runs the case, then the next case of the selection, then the case again, while both are open. */
-static void run_interleaved(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
+/* Runs case `i`, then the next selected case, then case `i` again, while both are open. */
+static void run_case_interleaved(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   uint32_t at = 0;
   while (at + 1 < a->n_selected && a->selected[at] != i) at++;
   open_case x = {.i = i}, y = {.i = a->selected[(at + 1) % a->n_selected]};
@@ -60,7 +60,7 @@ static void run_interleaved(const vt_admission *a, uint32_t i, vt_case_outcome *
   vt_case_outcome other = {0};
   vt_status s = vt_case_open(a->suite, x.i, &a->a, &x.m, &x.in, &d);
   if (s == VT_OK) s = vt_case_open(a->suite, y.i, &a->a, &y.m, &y.in, &d);
-  if (s != VT_OK) vt_case_verdict(a->suite, i, NULL, s, &d, &out->r);
+  if (s != VT_OK) vt_case_result_of_run(a->suite, i, NULL, s, &d, &out->r);
   if (s == VT_OK) run_open_case(a, &x, out);
   if (s == VT_OK && out->r.outcome == VT_CASE_PASSED) {
     run_open_case(a, &y, &other);
@@ -78,9 +78,9 @@ vt_status vt_check_order(vt_admission *a, vt_diag *d) {
   uint32_t *down = VT_NEW_N(&a->arena, uint32_t, a->n_selected);
   if (down == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; i < a->n_selected; i++) down[i] = a->selected[a->n_selected - 1 - i];
-  VT_TRY(vt_admission_run_cases(a, a->selected, a->n_selected, 0, run_ascending, count, d));
+  VT_TRY(vt_admission_run_cases(a, a->selected, a->n_selected, 0, run_case_ascending, count, d));
   if (!a->refused)
-    VT_TRY(vt_admission_run_cases(a, down, a->n_selected, 0, run_descending, count, d));
+    VT_TRY(vt_admission_run_cases(a, down, a->n_selected, 0, run_case_descending, count, d));
   if (a->refused) return VT_OK;
-  return vt_admission_run_cases(a, a->selected, a->n_selected, 0, run_interleaved, count, d);
+  return vt_admission_run_cases(a, a->selected, a->n_selected, 0, run_case_interleaved, count, d);
 }

@@ -6,7 +6,7 @@
 #include "admission.h"
 
 typedef struct rule {
-  const char *sentence; /* the rule; it also seeds the input values */
+  const char *sentence; /* the rule in words; its hash also seeds the input values */
   int mix;              /* kind of input values, VT_MIX_* */
   const char *inputs;   /* declarations of the model's inputs */
   const char *y;        /* expression of the model's output */
@@ -19,14 +19,14 @@ static const rule rules[] = {
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
-static vt_status give(void *user, vt_program *p, vt_diag *d) {
+static vt_status set_rule_inputs(void *user, vt_program *p, vt_diag *d) {
   return vt_case_inputs_set(user, p, d);
 }
 
-/* Runs the model on the backend. VT_UNSUPPORTED leaves *out NULL and is no fault; any other failure
- * refuses the backend. */
-static vt_status try_run(vt_admission *a, const rule *r, const vt_evidence *e, vt_program **out,
-                         vt_diag *d) {
+/* Runs the model on the backend. If the backend does not support the model, *out stays NULL, which
+ * is not a fault; any other failure refuses the backend. */
+static vt_status run_on_backend(vt_admission *a, const rule *r, const vt_evidence *e,
+                                vt_program **out, vt_diag *d) {
   char reason[600];
   vt_diag why = {0};
   vt_status s = vt_program_new_flags(e->m, e->how, VT_PREPARE_UNTRIED, out, &why);
@@ -47,7 +47,7 @@ static vt_status compare_with_reference(vt_admission *a, const rule *r, vt_evide
   vt_status s = vt_program_new_flags(e->m, &ours, VT_PREPARE_UNTRIED, &q, d);
   if (s == VT_OK) s = e->give(e->user, q, d);
   if (s == VT_OK) s = vt_program_run(q, d);
-  if (s == VT_OK) s = vt_difference_find(p, q, &x, d);
+  if (s == VT_OK) s = vt_difference_between_runs(p, q, &x, d);
   vt_program_free(q);
   a->counts.rules += s == VT_OK;
   e->seen = &x;
@@ -61,8 +61,8 @@ static vt_status try_model(vt_admission *a, const rule *r, const vt_model *m, vt
   vt_program *p = NULL;
   VT_TRY(vt_case_inputs_init(m, &a->a, &in, d));
   vt_case_inputs_draw(&in, r->mix, vt_case_seed(r->sentence));
-  vt_evidence e = {.m = m, .how = &how, .give = give, .user = &in};
-  vt_status s = try_run(a, r, &e, &p, d);
+  vt_evidence e = {.m = m, .how = &how, .give = set_rule_inputs, .user = &in};
+  vt_status s = run_on_backend(a, r, &e, &p, d);
   if (s == VT_OK && p != NULL && !a->refused) s = compare_with_reference(a, r, &e, p, d);
   vt_program_free(p);
   vt_case_inputs_done(&in);
@@ -83,7 +83,7 @@ static vt_status try_rule(vt_admission *a, const rule *r, vt_diag *d) {
 
 vt_status vt_check_rules(vt_admission *a, vt_diag *d) {
   for (uint32_t i = 0; i < RULES && !a->refused; i++) {
-    vt_admission_progress(a, i, RULES);
+    vt_admission_report_progress(a, i, RULES);
     VT_TRY(try_rule(a, &rules[i], d));
   }
   return VT_OK;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * check_suite.c - runs cases of the conformance suite. The check suite requires that every case
  * passes and that each op the backend lists is in a case that it supports. This file also selects
- * the cases that other checks run again. */
+ * the cases that other checks run again: it picks them from the candidates, the supported cases.
+ * The short form of the suite is a smaller list of cases with every op. */
 #include <stdio.h>
 #include <string.h>
 #include "admission.h"
 
-/* Allocates the tables by case and lists the cases to run: all, or those of the short form. */
+/* Allocates the arrays with an entry per case, and lists the cases to run: all, or those of the
+ * short form. */
 static vt_status choose_cases(vt_admission *a, vt_diag *d) {
   const uint32_t n = a->suite->n_cases;
   a->in_short = VT_NEW_N(&a->arena, uint8_t, n);
@@ -37,12 +39,12 @@ enum { BATCH = 64 };
 
 typedef struct batch {
   const vt_admission *a;
-  const uint32_t *list; /* numbers of the cases */
+  const uint32_t *list; /* numbers of the batch's cases in the suite */
   vt_case_fn *run_case;
-  vt_case_outcome *out; /* by position in `list` */
+  vt_case_outcome *out; /* outcome of each case, by position in `list` */
 } batch;
 
-static void run_job(void *context, uint64_t job) {
+static void run_batch_job(void *context, uint64_t job) {
   const batch *p = context;
   p->out[job] = (vt_case_outcome){0};
   p->run_case(p->a, p->list[job], &p->out[job]);
@@ -52,7 +54,7 @@ static vt_status set_case_inputs(void *user, vt_program *p, vt_diag *d) {
   return vt_case_inputs_set(user, p, d);
 }
 
-static const char *reason_of(const vt_case_outcome *x, char out[600]) {
+static const char *failure_reason(const vt_case_outcome *x, char out[600]) {
   if (x->reason[0] != 0) {
     snprintf(out, 600, "%s", x->reason);
   } else if (x->r.outcome == VT_CASE_DIFFERS && x->r.status == VT_OK) {
@@ -72,23 +74,24 @@ static vt_status refuse_case(vt_admission *a, uint32_t i, const vt_case_outcome 
   VT_TRY(vt_case_open(a->suite, i, &a->a, &m, &in, d));
   const vt_evidence e = {m,   &how,     set_case_inputs,
                          &in, &x->seen, a->suite->cases[i].model->block->op->name};
-  const vt_status s = vt_admission_refuse(a, name, reason_of(x, reason), &e, d);
+  const vt_status s = vt_admission_refuse(a, name, failure_reason(x, reason), &e, d);
   vt_case_inputs_done(&in);
   vt_model_free(m);
   return s;
 }
 
-/* 1 for an outcome that refuses the backend, unless memory has run out. */
+/* 1 if the outcome shows a fault of the backend. */
 static int is_fault(const vt_case_outcome *x) {
   return x->r.outcome != VT_CASE_PASSED && x->r.outcome != VT_CASE_UNSUPPORTED;
 }
 
-/* Runs a case again that failed while others ran, so that the reason does not depend on the others.
- * If it passes alone, the other programs caused the fault, and the check is `order`. */
-static void run_alone(vt_admission *a, batch *p, uint32_t job) {
+/* Runs a case that failed again, with no other program open, so that the reported reason does not
+ * depend on other programs. If it passes now, they caused the fault, and it is reported as one of
+ * the check `order`. */
+static void rerun_alone(vt_admission *a, batch *p, uint32_t job) {
   vt_case_outcome *x = &p->out[job];
   const vt_case_outcome among = *x;
-  run_job(p, job);
+  run_batch_job(p, job);
   if (is_fault(x)) return;
   *x = among;
   a->check = "order";
@@ -97,7 +100,8 @@ static void run_alone(vt_admission *a, batch *p, uint32_t job) {
              "while other programs are open it gives other bits than the reference");
 }
 
-/* Records whether the case is supported, counts it if it passed, and refuses the backend if not. */
+/* Records whether the backend supports the case, counts it if it passed, and refuses the backend
+ * for a fault. */
 static vt_status count_outcome(vt_admission *a, uint32_t i, const vt_case_outcome *x,
                                uint64_t *count, vt_diag *d) {
   if (x->r.outcome == VT_CASE_FAILED && x->r.status == VT_NOMEM)
@@ -109,10 +113,10 @@ static vt_status count_outcome(vt_admission *a, uint32_t i, const vt_case_outcom
 
 static vt_status run_batch(vt_admission *a, batch *p, uint32_t n, int at_once, uint64_t *count,
                            vt_diag *d) {
-  for (uint32_t i = 0; !at_once && i < n; i++) run_job(p, i);
-  if (at_once) vt_pool_run(a->pool, n, run_job, p);
+  for (uint32_t i = 0; !at_once && i < n; i++) run_batch_job(p, i);
+  if (at_once) vt_pool_run(a->pool, n, run_batch_job, p);
   for (uint32_t i = 0; i < n && !a->refused; i++) {
-    if (at_once && is_fault(&p->out[i])) run_alone(a, p, i);
+    if (at_once && is_fault(&p->out[i])) rerun_alone(a, p, i);
     VT_TRY(count_outcome(a, p->list[i], &p->out[i], count, d));
   }
   return VT_OK;
@@ -124,7 +128,7 @@ vt_status vt_admission_run_cases(vt_admission *a, const uint32_t *list, uint32_t
   vt_status s = p.out != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t at = 0; s == VT_OK && at < n && !a->refused; at += BATCH) {
     const uint32_t here = n - at < BATCH ? n - at : BATCH;
-    vt_admission_progress(a, at, n);
+    vt_admission_report_progress(a, at, n);
     p.list = list + at;
     s = run_batch(a, &p, here, at_once, count, d);
   }
@@ -134,7 +138,8 @@ vt_status vt_admission_run_cases(vt_admission *a, const uint32_t *list, uint32_t
 
 /* ---- the suite ---- */
 
-/* 1 if any result of the node has elements; a step without elements tests nothing. */
+/* 1 if any result of the node has elements. A node without elements tests nothing, so its op is not
+ * marked as tested. */
 static int has_elements(const vt_graph *g, const vt_node *n) {
   uint64_t total = 0, count = 0, bytes;
   for (uint32_t i = 0; i < n->n_out; i++)
@@ -144,27 +149,27 @@ static int has_elements(const vt_graph *g, const vt_node *n) {
 }
 
 /* Marks the ops of a program that the backend accepted. */
-static void mark_ops(const vt_admission *a, const vt_graph *g) {
+static void mark_accepted_ops(const vt_admission *a, const vt_graph *g) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
     if (has_elements(g, n)) atomic_store_explicit(&a->accepted_ops[n->op], 1, memory_order_relaxed);
-    for (uint32_t k = 0; k < n->n_body; k++) mark_ops(a, n->body[k]);
+    for (uint32_t k = 0; k < n->n_body; k++) mark_accepted_ops(a, n->body[k]);
   }
 }
 
 /* Marks the ops that the plan has steps of. The nodes of views are not steps. */
-static void mark_steps(const vt_plan *p, uint64_t *out) {
+static void mark_step_ops(const vt_plan *p, uint64_t *out) {
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_node *n = &p->g->nodes[p->step_node[i]];
     if (has_elements(p->g, n)) out[n->op / 64] |= UINT64_C(1) << (n->op % 64);
-    for (uint32_t k = 0; k < p->nested[i].n; k++) mark_steps(p->nested[i].plan[k], out);
+    for (uint32_t k = 0; k < p->nested[i].n; k++) mark_step_ops(p->nested[i].plan[k], out);
   }
 }
 
-static void mark_program(const vt_admission *a, uint32_t i, const vt_program *p) {
+static void mark_ops_of_case(const vt_admission *a, uint32_t i, const vt_program *p) {
   if (p == NULL) return;
-  mark_ops(a, p->g);
-  mark_steps(p->line.plan, a->step_ops + (size_t)i * a->words);
+  mark_accepted_ops(a, p->g);
+  mark_step_ops(p->line.plan, a->step_ops + (size_t)i * a->words);
 }
 
 void vt_admission_find_difference(const vt_admission *a, const vt_model *m,
@@ -173,7 +178,7 @@ void vt_admission_find_difference(const vt_admission *a, const vt_model *m,
   vt_program *q = NULL;
   vt_diag d = {0};
   vt_status s = vt_case_run_program(m, in, &ours, &q, &d);
-  if (s == VT_OK) s = vt_difference_find(p, q, out, &d);
+  if (s == VT_OK) s = vt_difference_between_runs(p, q, out, &d);
   if (s != VT_OK) *out = (vt_difference){0};
   vt_program_free(q);
 }
@@ -185,9 +190,9 @@ void vt_admission_run_case(const vt_admission *a, uint32_t i, vt_case_outcome *o
   vt_case_inputs in = {0};
   vt_diag d = {0};
   const vt_status s = vt_case_open(a->suite, i, &a->a, &m, &in, &d);
-  if (s != VT_OK) vt_case_verdict(a->suite, i, NULL, s, &d, &out->r);
+  if (s != VT_OK) vt_case_result_of_run(a->suite, i, NULL, s, &d, &out->r);
   if (s == VT_OK) vt_case_run_opened(a->suite, i, m, &in, &how, &p, &out->r);
-  mark_program(a, i, p);
+  mark_ops_of_case(a, i, p);
   if (out->r.outcome == VT_CASE_DIFFERS && out->r.status == VT_OK)
     vt_admission_find_difference(a, m, &in, p, &out->seen);
   vt_program_free(p);
@@ -197,7 +202,7 @@ void vt_admission_run_case(const vt_admission *a, uint32_t i, vt_case_outcome *o
 
 /* ---- listed ops ---- */
 
-/* Runs cases of the op that were not chosen, until the backend accepts one. */
+/* Runs cases of the op that have not run, until the backend accepts one. */
 static vt_status try_other_cases(vt_admission *a, const vt_op_info *op, vt_diag *d) {
   for (uint32_t i = 0; i < a->suite->n_cases && !a->accepted_ops[op->number] && !a->refused; i++)
     if (a->suite->cases[i].model->block->op == op && a->declared[i] == VT_DECLARED_UNKNOWN)
@@ -205,7 +210,7 @@ static vt_status try_other_cases(vt_admission *a, const vt_op_info *op, vt_diag 
   return VT_OK;
 }
 
-static vt_status check_listed(vt_admission *a, const vt_op_info *op, vt_diag *d) {
+static vt_status check_listed_op(vt_admission *a, const vt_op_info *op, vt_diag *d) {
   char reason[200];
   if (!a->accepted_ops[op->number]) VT_TRY(try_other_cases(a, op, d));
   if (a->accepted_ops[op->number] || a->refused) return VT_OK;
@@ -213,13 +218,13 @@ static vt_status check_listed(vt_admission *a, const vt_op_info *op, vt_diag *d)
   return vt_admission_refuse(a, op->name, reason, NULL, d);
 }
 
-static vt_status check_list(vt_admission *a, vt_diag *d) {
+static vt_status check_listed_ops(vt_admission *a, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_device *dev = NULL;
   VT_TRY(vt_options_open_device(&how, a->a, &dev, d));
   vt_status s = VT_OK;
   for (uint32_t i = 0; i < vt_op_total() && s == VT_OK && !a->refused; i++)
-    if (vt_device_lists_op(dev, vt_op_at(i)->number)) s = check_listed(a, vt_op_at(i), d);
+    if (vt_device_lists_op(dev, vt_op_at(i)->number)) s = check_listed_op(a, vt_op_at(i), d);
   vt_device_close(dev);
   return s;
 }
@@ -230,13 +235,13 @@ vt_status vt_check_suite(vt_admission *a, vt_diag *d) {
                                 d));
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
     a->counts.undeclared += a->declared[i] == VT_DECLARED_NO;
-  return a->refused ? VT_OK : check_list(a, d);
+  return a->refused ? VT_OK : check_listed_ops(a, d);
 }
 
 /* ---- selecting cases for other checks ---- */
 
-/* Plans a case without running it, to learn whether the backend supports it. Used if the check
- * `suite` was skipped. */
+/* Plans a case without running it, to learn whether the backend supports it. This is needed if the
+ * check `suite` was skipped. */
 static void plan_case(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   vt_options how = vt_admission_options(a, "bind,lower", 0);
   vt_model *m = NULL;
@@ -248,7 +253,7 @@ static void plan_case(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   out->r.outcome = s == VT_UNSUPPORTED ? VT_CASE_UNSUPPORTED
                    : s == VT_OK        ? VT_CASE_PASSED
                                        : VT_CASE_FAILED;
-  mark_program(a, i, p);
+  mark_ops_of_case(a, i, p);
   snprintf(out->r.text, sizeof out->r.text, "%s", d.text);
   vt_program_free(p);
   vt_model_free(m);
@@ -262,16 +267,17 @@ static vt_status plan_short_cases(vt_admission *a, vt_diag *d) {
   return vt_admission_run_cases(a, a->selected, n, 1, plan_case, &ignored, d);
 }
 
-/* 1 for a supported case that is not picked yet; `in_short` chooses cases of the short form or the
- * others. */
+/* 1 for a supported case that is not picked yet and that is in the short form (`in_short` 1) or not
+ * in it (`in_short` 0). */
 static int is_candidate(const vt_admission *a, const uint8_t *picked, uint32_t i, int in_short) {
   return a->declared[i] == VT_DECLARED_YES && !picked[i] && (a->in_short[i] != 0) == in_short;
 }
 
 /* Picks about `most` candidates: every nth, and in the short form also the first of every op. The
- * step is odd, because names that differ in one of two values alternate and an even step would
- * always pick the same value. */
-static uint32_t pick_some(const vt_admission *a, uint8_t *picked, uint32_t most, int in_short) {
+ * distance n is odd: neighbouring names often alternate between two values of a variable, and an
+ * even distance would always pick the same value. */
+static uint32_t pick_every_nth(const vt_admission *a, uint8_t *picked, uint32_t most,
+                               int in_short) {
   const vt_op_info *last = NULL;
   uint32_t total = 0, at = 0, n = 0;
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
@@ -286,8 +292,8 @@ static uint32_t pick_some(const vt_admission *a, uint8_t *picked, uint32_t most,
   return n;
 }
 
-/* Adds the ops of the case's steps to `covered`; returns 1 if one of them is new. */
-static int adds_steps(const vt_admission *a, uint32_t i, uint64_t *covered) {
+/* Adds the ops of the case's steps to `covered`; returns 1 if it did not have one of them yet. */
+static int adds_step_ops(const vt_admission *a, uint32_t i, uint64_t *covered) {
   uint64_t more = 0;
   for (uint32_t k = 0; k < a->words; k++) {
     const uint64_t x = a->step_ops[(size_t)i * a->words + k];
@@ -297,24 +303,26 @@ static int adds_steps(const vt_admission *a, uint32_t i, uint64_t *covered) {
   return more != 0;
 }
 
-/* Picks more cases until the picked ones have a step of every op that any supported case has a step
- * of: a case of an op need not have a step of that op. */
-static void pick_missing(const vt_admission *a, uint8_t *picked, uint64_t *covered) {
+/* Picks more cases, until every op that has a step in any supported case has one in a picked case.
+ * Picking a case of each op is not enough, because its plan need not have a step of that op. */
+static void pick_missing_ops(const vt_admission *a, uint8_t *picked, uint64_t *covered) {
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
-    if (picked[i]) (void)adds_steps(a, i, covered);
+    if (picked[i]) (void)adds_step_ops(a, i, covered);
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
-    if (a->declared[i] == VT_DECLARED_YES && !picked[i] && adds_steps(a, i, covered)) picked[i] = 1;
+    if (a->declared[i] == VT_DECLARED_YES && !picked[i] && adds_step_ops(a, i, covered))
+      picked[i] = 1;
 }
 
-/* Picks from the short form first; if the backend supports few of those, also from the others. */
+/* Picks from the short form first; if the backend supports too few cases of it, also from the
+ * others. */
 static vt_status pick_cases(vt_admission *a, vt_diag *d) {
   const uint32_t most = a->o.brief ? 500 : 2500;
   uint8_t *picked = VT_NEW_N(&a->arena, uint8_t, a->suite->n_cases);
   uint64_t *covered = VT_NEW_N(&a->arena, uint64_t, a->words);
   if (picked == NULL || covered == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  const uint32_t n = pick_some(a, picked, most, 1);
-  if (n < most) (void)pick_some(a, picked, most - n, 0);
-  pick_missing(a, picked, covered);
+  const uint32_t n = pick_every_nth(a, picked, most, 1);
+  if (n < most) (void)pick_every_nth(a, picked, most - n, 0);
+  pick_missing_ops(a, picked, covered);
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
     if (picked[i]) a->selected[a->n_selected++] = i;
   return VT_OK;

@@ -9,59 +9,65 @@
 #include "vt_arena.h"
 #include "vt_text.h"
 
-/* A fault that one run of the model does not show: the check that found it, its subject and reason,
- * and the command that repeats the check. */
+/* A fault that one run of the model does not show: the check that found it, the case or op that
+ * showed it, the reason of the refusal, and the command that repeats the check. */
 typedef struct vt_fault_report {
   const char *check, *subject, *reason, *command;
 } vt_fault_report;
 
 typedef struct vt_divergence {
-  vt_arena arena;        /* owns everything below */
-  const char *op;        /* name of the op: "matmul"; of a group that runs as one: "mul+add" */
+  vt_arena arena; /* owns everything below */
+  /* Name of the op, "matmul", or of a group's ops, "mul+add", if it runs as one launch. */
+  const char *op;
   const char *signature; /* op and types: "matmul(f32[5, 600], f32[600, 7]) -> f32[5, 7]" */
   const char *output;    /* name of the diverging result */
-  const char *index;     /* position of its first element that differs: "[3, 0]" */
+  const char *index;     /* position in that result of the first element that differs: "[3, 0]" */
   uint32_t dtype;
-  uint64_t bits, expected;      /* that element: the backend's bits, and the reference's */
-  uint64_t distance;            /* number of representable values between the two */
-  uint64_t differing, compared; /* number of elements of the result */
-  const char *model;            /* the reproducer as text */
-  const char *passes;           /* passes with which it diverges; NULL: all, the default */
+  uint64_t bits, expected; /* bits of that element from the backend, and from the reference */
+  uint64_t distance;       /* number of representable values between `bits` and `expected` */
+  /* Number of elements of the result that differ, and of all its elements. */
+  uint64_t differing, compared;
+  const char *model;  /* the reproducer's model, in the text form */
+  const char *passes; /* passes with which the reproducer diverges; NULL: all, the default */
   int untried;       /* 1: the capability probes refuse the backend, so they must be switched off */
-  uint32_t threads;  /* number of threads with which it diverges; 0: any number */
+  uint32_t threads;  /* number of threads with which the reproducer diverges; 0: any number */
   uint32_t n_inputs; /* number of inputs of the reproducer */
-  const char **names;      /* their names */
-  vt_tensor *inputs;       /* their values, computed by the reference */
-  vt_tensor result, right; /* `output` as the backend and as the reference compute it */
-  int isolated; /* 1: the reproducer is the op, or the op and a few before it; 0: only the whole
-                 * model diverges, and the reproducer is that, with parameters as inputs */
+  const char **names; /* names of the inputs */
+  vt_tensor *inputs;  /* values of the inputs, computed by the reference */
+  /* The result `output` as the backend computes it, and as the reference does. */
+  vt_tensor result, right;
+  int isolated; /* 1: the reproducer is one op, or one op and a few before it; 0: only the whole
+                   model diverges, so the reproducer is the whole model with its parameters as
+                   inputs */
 } vt_divergence;
 
 /* Sets the parameters and inputs of a program. It is called for every program that is created for
  * the bound model, and must set the same values each time. */
 typedef vt_status vt_diverge_set_values(void *user, vt_program *p, vt_diag *d);
 
-/* Finds the divergence of a model that runs with the options `how`, compared with "reference:0".
- * VT_NAME if no output differs. An error of either run is returned unchanged. */
+/* Finds the divergence between "reference:0" and the backend of the options `how`. VT_NAME if no
+ * output differs. An error of either run is returned unchanged. */
 vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_set_values *give,
                           void *user, vt_divergence *out, vt_diag *d) VT_NODISCARD;
-/* Makes a divergence of the whole model with its inputs, without a search. It is for a fault that
- * does not show again. `op` and `signature` are those of the node that makes the first result; the
- * caller sets the fields of the difference. VT_NAME if the model has no node to run. */
+/* Makes a divergence of the whole model with its inputs, without a search, for a fault that does
+ * not show again. `op` and `signature` are those of the node that makes the first result; the
+ * caller sets `index`, `bits`, `expected` and the counts. VT_NAME if the model has no node to
+ * run. */
 vt_status vt_diverge_whole_model(const vt_model *m, const vt_options *how,
                                  vt_diverge_set_values *give, void *user, vt_divergence *out,
                                  vt_diag *d) VT_NODISCARD;
-void vt_divergence_done(vt_divergence *x); /* also valid for zeroed memory */
+void vt_divergence_done(vt_divergence *x); /* frees the fields; does nothing for zeroed memory */
 
 /* Writes FOLDER/model.vt, FOLDER/NAME.npy for every input (NAME.safetensors for bf16, which npy
- * cannot hold) and FOLDER/README.txt: all of them or none. A folder that holds an older one of
- * these is replaced; any other that is not empty is VT_IO. `backend` is how the user named it,
- * relative to the current folder. `out_command` gets what shows it again, run in FOLDER: "volta
- * parity model.vt --in x=x.npy --backends reference:0,../libfoo.so --allow-unadmitted". */
+ * cannot hold) and FOLDER/README.txt: all of them or none. A folder that holds an older divergence
+ * is replaced; for any other that is not empty VT_IO is returned. `backend` is the name that the
+ * user gave, with a path relative to the current folder. `out_command` gets the command that shows
+ * the divergence again in FOLDER: "volta parity model.vt --in x=x.npy --backends
+ * reference:0,../libfoo.so --allow-unadmitted". */
 vt_status vt_divergence_write(const vt_divergence *x, const char *folder, const char *backend,
                               vt_text *out_command, vt_diag *d) VT_NODISCARD;
-/* The same with a page that describes the fault report, for a divergence that
- * vt_diverge_whole_model made. */
+/* Writes the folder for a divergence of vt_diverge_whole_model; README.txt then describes the fault
+ * report. */
 vt_status vt_divergence_write_report(const vt_divergence *x, const vt_fault_report *seen,
                                      const char *folder, const char *backend,
                                      vt_diag *d) VT_NODISCARD;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * diverge_body.c - searches the bodies of a diverging op. A body reads nothing from outside, so it
  * runs as a model with the arguments that the op would pass. A loop runs iteration by iteration on
- * values of the reference, up to the first iteration in which the two sides differ. */
+ * values of the reference, up to the first iteration in which the two sides differ. The sides are
+ * the tested backend and the reference. */
 #include <string.h>
 #include "diverge_search.h"
 #include "prepare.h"
@@ -10,18 +11,18 @@ typedef struct body_run {
   const vt_diverge_pair *x;
   const vt_node *n;          /* the node with the body */
   const vt_graph *body;      /* the body that runs */
-  uint32_t which;            /* its index among the bodies of the node */
+  uint32_t which;            /* index of `body` among the bodies of the node */
   vt_arena keep;             /* owns operands and arguments */
   const vt_tensor *operands; /* operands of the node, computed by the reference */
   int64_t iteration;         /* current iteration of a loop */
   const char **names;        /* names of the body's arguments */
-  vt_tensor *args;           /* their values in this iteration */
-  vt_program *p[VT_SIDES];   /* the body on both sides */
+  vt_tensor *args;           /* values of the arguments in this iteration */
+  vt_program *p[VT_SIDES];   /* the programs that run the body, one for each side */
 } body_run;
 
 static vt_status no_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
-/* The slice at index `i` of the first axis, without a copy. */
+/* The slice at index `i` of the first axis of `t`, without a copy. */
 static vt_status slice_at(const vt_tensor *t, int64_t i, vt_tensor *out, vt_diag *d) {
   uint64_t count, bytes;
   vt_tensor one = {.dtype = t->dtype, .rank = t->rank - 1};
@@ -32,9 +33,9 @@ static vt_status slice_at(const vt_tensor *t, int64_t i, vt_tensor *out, vt_diag
   return VT_OK;
 }
 
-/* Sets the arguments of this iteration. Carried values are set here only in the first iteration;
- * later carry_values has updated them. */
-static vt_status set_args(body_run *s, vt_diag *d) {
+/* Sets the arguments of this iteration. Carried values are set from the loop's operands in the
+ * first iteration only; later carry_values has updated them. */
+static vt_status set_body_args(body_run *s, vt_diag *d) {
   for (uint32_t i = 0; i < s->body->n_ports; i++) {
     uint32_t index = 0;
     const vt_arg_place place = vt_op_body_place(s->n->op, s->n->attrs, s->which, i, &index);
@@ -43,7 +44,7 @@ static vt_status set_args(body_run *s, vt_diag *d) {
     } else if (place == VT_ARG_OWN) {
       VT_TRY(slice_at(&s->operands[index], s->iteration, &s->args[i], d));
     } else if (s->iteration == 0 && place == VT_ARG_RESULT) {
-      VT_TRY(vt_tensor_copy_to(&s->operands[index], &s->keep, &s->args[i], d));
+      VT_TRY(vt_tensor_copy_to_arena(&s->operands[index], &s->keep, &s->args[i], d));
     } else if (s->iteration == 0) {
       s->args[i] = s->operands[index];
     }
@@ -66,15 +67,15 @@ static vt_status carry_values(body_run *s, vt_diag *d) {
   return VT_OK;
 }
 
-/* Runs iterations until one differs: VT_OK, with the arguments of that iteration in `args`. VT_NAME
- * if all agree. */
+/* Runs iterations until the results of one differ: VT_OK, with the arguments of that iteration in
+ * `args`. VT_NAME if all iterations agree. */
 static vt_status find_differing_iteration(body_run *s, const vt_value_source *v, vt_diag *d) {
   const int64_t iterations =
       s->n->op == VT_OP_loop ? ((const vt_attr_loop *)s->n->attrs)->count : (int64_t)1;
   for (s->iteration = 0; s->iteration < iterations; s->iteration++) {
     uint32_t output;
     vt_compare c;
-    VT_TRY(set_args(s, d));
+    VT_TRY(set_body_args(s, d));
     for (int i = 0; i < VT_SIDES; i++) VT_TRY(vt_diverge_set_and_run(v, s->p[i], d));
     VT_TRY(vt_diverge_pair_compare(s->p, &output, &c, d));
     if (output < vt_program_outputs(s->p[VT_REFERENCE])) return VT_OK;
@@ -84,15 +85,15 @@ static vt_status find_differing_iteration(body_run *s, const vt_value_source *v,
 }
 
 /* Creates the body's programs on both sides and finds the iteration that differs. */
-static vt_status run_body(body_run *s, const vt_value_source *v, vt_diag *d) {
+static vt_status run_body_on_both_sides(body_run *s, const vt_value_source *v, vt_diag *d) {
   uint32_t *values = VT_NEW_N(&s->keep, uint32_t, s->body->n_results);
   vt_model *m = NULL;
   if (values == NULL) return no_memory(d);
   for (uint32_t i = 0; i < s->body->n_results; i++) values[i] = s->body->results[i].value;
-  VT_TRY(vt_outputs_model(s->body, values, s->body->n_results, s->x->a, &m, d));
+  VT_TRY(vt_model_with_outputs(s->body, values, s->body->n_results, s->x->a, &m, d));
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++)
-    status = vt_diverge_pair_program(s->x, i, m, "bind,lower", VT_PREPARE_UNTRIED, &s->p[i], d);
+    status = vt_diverge_pair_new_program(s->x, i, m, "bind,lower", VT_PREPARE_UNTRIED, &s->p[i], d);
   if (status == VT_OK) status = find_differing_iteration(s, v, d);
   vt_diverge_pair_free(s->p);
   vt_model_free(m);
@@ -107,7 +108,7 @@ static vt_status search_body(body_run *s, vt_divergence *out, vt_diag *d) {
   for (uint32_t i = 0; i < body->n_ports; i++) s->names[i] = body->ports[i].name;
   vt_input_table table = {body->n_ports, s->names, s->args};
   const vt_value_source v = {vt_set_inputs_from_table, &table};
-  VT_TRY(run_body(s, &v, d));
+  VT_TRY(run_body_on_both_sides(s, &v, d));
   return vt_diverge_find_in_graph(s->x, body, &v, out, d);
 }
 

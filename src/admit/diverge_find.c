@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * diverge_find.c - the search for a divergence. It takes the graph that really ran, after all
  * passes, and runs it again with every value as an output. The operands of the first node whose
- * result differs agree, because they come before it. That node is tried alone, then with the ops
- * before it. If no value differs in that run, the search tries the groups that run as one launch,
- * then the end of the graph, and at last the whole model. */
+ * result differs agree, because they come before it. That node is run as a model of its own, a
+ * subgraph, then with the ops before it. If no value differs in that run, the search tries the
+ * groups that run as one launch, then the end of the graph, and at last the whole model. To try a
+ * subgraph is to run it on both sides: the tested backend and the reference. */
 #include <stdio.h>
 #include <string.h>
 #include "diverge_search.h"
@@ -14,11 +15,12 @@
 enum { MOST_OUTPUTS = 4096 };
 static const uint64_t MOST_BYTES = UINT64_C(512) << 20;
 
-/* How often the subgraph around a diverging node may grow; the most neighbours tried of a group. */
+/* How often the subgraph around a diverging node may grow; also the most consecutive nodes of a
+ * group that are tried together. */
 enum { FEW = 4 };
 
 static vt_status no_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
-static vt_status fail_equal(vt_diag *d) { return VT_FAIL(d, VT_NAME, "nothing differs"); }
+static vt_status fail_nothing_differs(vt_diag *d) { return VT_FAIL(d, VT_NAME, "nothing differs"); }
 
 void vt_divergence_done(vt_divergence *x) {
   vt_arena_done(&x->arena);
@@ -27,16 +29,17 @@ void vt_divergence_done(vt_divergence *x) {
 
 /* ---- the report ---- */
 
-/* Stores both results of a differing output and the difference. */
-static vt_status set_report(vt_program *const p[VT_SIDES], uint32_t output, const vt_compare *c,
-                            vt_divergence *x, vt_diag *d) {
+/* Stores the first differing output: its value on both sides, and the first element that
+ * differs. */
+static vt_status store_difference(vt_program *const p[VT_SIDES], uint32_t output,
+                                  const vt_compare *c, vt_divergence *x, vt_diag *d) {
   char index[VT_INDEX_TEXT];
   const char *name;
   vt_tensor t;
   VT_TRY(vt_program_output(p[VT_TESTED], output, &name, &t, d));
-  VT_TRY(vt_tensor_copy_to(&t, &x->arena, &x->result, d));
+  VT_TRY(vt_tensor_copy_to_arena(&t, &x->arena, &x->result, d));
   VT_TRY(vt_program_output(p[VT_REFERENCE], output, &name, &t, d));
-  VT_TRY(vt_tensor_copy_to(&t, &x->arena, &x->right, d));
+  VT_TRY(vt_tensor_copy_to_arena(&t, &x->arena, &x->right, d));
   x->output = vt_arena_string(&x->arena, name, strlen(name));
   vt_index_print(&t, c->first, index);
   x->index = vt_arena_string(&x->arena, index, strlen(index));
@@ -45,7 +48,7 @@ static vt_status set_report(vt_program *const p[VT_SIDES], uint32_t output, cons
   x->expected = c->first_b;
   x->differing = c->differing;
   x->compared = c->compared;
-  VT_TRY(vt_diverge_pair_distance(&x->result, &x->right, c->first, &x->distance, d));
+  VT_TRY(vt_diverge_element_distance(&x->result, &x->right, c->first, &x->distance, d));
   return x->arena.failed ? no_memory(d) : VT_OK;
 }
 
@@ -62,14 +65,14 @@ static vt_status run_and_compare(const vt_diverge_pair *x, const vt_model *m, co
   VT_TRY(vt_diverge_pair_run(x, m, passes, &v, p, d));
   vt_status s = vt_diverge_pair_compare(p, &output, &c, d);
   if (s == VT_OK && output == vt_program_outputs(p[VT_REFERENCE])) s = VT_NAME;
-  if (s == VT_OK) s = set_report(p, output, &c, out, d);
+  if (s == VT_OK) s = store_difference(p, output, &c, out, d);
   vt_diverge_pair_free(p);
   return s;
 }
 
 /* Sets the model, op, signature and inputs of *out from a subgraph. */
-static vt_status write_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
-                                const vt_value_source *v, vt_divergence *out, vt_diag *d) {
+static vt_status set_model_of_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
+                                       const vt_value_source *v, vt_divergence *out, vt_diag *d) {
   vt_subgraph_model m;
   VT_TRY(vt_subgraph_write(p, &out->arena, &m, d));
   VT_TRY(vt_subgraph_describe(p, &out->arena, &out->op, &out->signature));
@@ -81,19 +84,20 @@ static vt_status write_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
   return vt_diverge_reference_values(x, p->g, v, m.values, m.n_inputs, &out->arena, out->inputs, d);
 }
 
-/* Sets out->untried if the capability probes would refuse the backend before it runs the model. */
-static vt_status try_declared(const vt_diverge_pair *x, const vt_model *m, const char *passes,
-                              vt_divergence *out, vt_diag *d) {
+/* Sets out->untried if the capability probes would refuse the backend, so that the model runs only
+ * without them. */
+static vt_status try_capability_probes(const vt_diverge_pair *x, const vt_model *m,
+                                       const char *passes, vt_divergence *out, vt_diag *d) {
   vt_program *p = NULL;
-  const vt_status s = vt_diverge_pair_program(x, VT_TESTED, m, passes, 0, &p, NULL);
+  const vt_status s = vt_diverge_pair_new_program(x, VT_TESTED, m, passes, 0, &p, NULL);
   vt_program_free(p);
   out->untried = s != VT_OK;
   return s == VT_NOMEM ? no_memory(d) : VT_OK;
 }
 
 /* Sets out->threads if the model diverges only with the number of threads that the caller set. */
-static vt_status try_threads(const vt_diverge_pair *x, const vt_model *m, const char *passes,
-                             vt_divergence *out, vt_diag *d) {
+static vt_status try_any_thread_count(const vt_diverge_pair *x, const vt_model *m,
+                                      const char *passes, vt_divergence *out, vt_diag *d) {
   vt_diverge_pair any = *x;
   if (x->side[VT_TESTED].threads == 0) return VT_OK;
   any.side[VT_TESTED].threads = 0;
@@ -106,16 +110,16 @@ static vt_status run_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
                               const vt_value_source *v, const char *passes, vt_divergence *out,
                               vt_diag *d) {
   vt_model *m = NULL;
-  VT_TRY(write_subgraph(x, p, v, out, d));
+  VT_TRY(set_model_of_subgraph(x, p, v, out, d));
   VT_TRY(vt_model_parse(out->model, strlen(out->model), &x->a, &m, d));
   vt_status s = run_and_compare(x, m, passes, out, d);
-  /* A pass may have removed the op, or folded it on the reference. */
+  /* The subgraph agrees, but a pass may have removed the op, or folded it on the reference. */
   if (s == VT_NAME && passes == NULL) {
     passes = "bind,lower";
     s = run_and_compare(x, m, passes, out, d);
   }
-  if (s == VT_OK) s = try_threads(x, m, passes, out, d);
-  if (s == VT_OK) s = try_declared(x, m, passes, out, d);
+  if (s == VT_OK) s = try_any_thread_count(x, m, passes, out, d);
+  if (s == VT_OK) s = try_capability_probes(x, m, passes, out, d);
   if (passes != NULL) out->passes = vt_arena_string(&out->arena, passes, strlen(passes));
   vt_model_free(m);
   return s == VT_OK && out->arena.failed ? no_memory(d) : s;
@@ -139,7 +143,7 @@ vt_status vt_subgraph_run_alone(const vt_diverge_pair *x, const vt_subgraph *p,
 
 /* ---- the first value that differs ---- */
 
-/* A search in one graph, of a model or of a body. */
+/* The state of a search in one graph, which is a model's or a body's. */
 typedef struct graph_search {
   const vt_diverge_pair *x;
   const vt_graph *g;
@@ -147,29 +151,31 @@ typedef struct graph_search {
   vt_arena *scratch;
 } graph_search;
 
-static uint64_t bytes_of(const vt_graph *g, uint32_t value) {
+static uint64_t bytes_of_value(const vt_graph *g, uint32_t value) {
   uint64_t count, bytes;
   const vt_status s = vt_type_size(&g->values[value].type, &count, &bytes, NULL);
   return s == VT_OK ? bytes : MOST_BYTES;
 }
 
-/* How many of the values starting at `at` fit into one run as outputs; at least one. */
+/* The number of values, starting at `at`, that one run can have as outputs; at least one. */
 static uint32_t outputs_per_run(const vt_graph *g, const uint32_t *values, uint32_t n,
                                 uint32_t at) {
-  uint64_t bytes = bytes_of(g, values[at]);
+  uint64_t bytes = bytes_of_value(g, values[at]);
   uint32_t k = 1;
   while (at + k < n && k < MOST_OUTPUTS && bytes < MOST_BYTES)
-    bytes += bytes_of(g, values[at + k++]);
+    bytes += bytes_of_value(g, values[at + k++]);
   return k;
 }
 
-/* Writes the index of the first of these values that differs; n if all agree. */
-static vt_status first_differing(const graph_search *gs, const char *passes, const uint32_t *values,
-                                 uint32_t n, uint32_t *out, vt_diag *d) {
+/* Writes the index in `values` of the first value that differs between the sides; n if all
+ * agree. */
+static vt_status find_first_differing(const graph_search *gs, const char *passes,
+                                      const uint32_t *values, uint32_t n, uint32_t *out,
+                                      vt_diag *d) {
   vt_model *m = NULL;
   vt_program *p[VT_SIDES];
   vt_compare c;
-  VT_TRY(vt_outputs_model(gs->g, values, n, gs->x->a, &m, d));
+  VT_TRY(vt_model_with_outputs(gs->g, values, n, gs->x->a, &m, d));
   vt_status s = vt_diverge_pair_run(gs->x, m, passes, gs->v, p, d);
   if (s == VT_OK) {
     s = vt_diverge_pair_compare(p, out, &c, d);
@@ -181,8 +187,8 @@ static vt_status first_differing(const graph_search *gs, const char *passes, con
 
 /* Finds the first differing value among the results of all nodes. With `groups`, groups run as one
  * launch and only results of their last nodes are compared. VT_NAME if no value differs. */
-static vt_status first_differing_value(const graph_search *gs, int groups, uint32_t *out,
-                                       vt_diag *d) {
+static vt_status find_first_differing_value(const graph_search *gs, int groups, uint32_t *out,
+                                            vt_diag *d) {
   const vt_graph *g = gs->g;
   uint32_t *values = VT_NEW_N(gs->scratch, uint32_t, g->n_values), n = 0, found = 0;
   if (values == NULL) return no_memory(d);
@@ -195,8 +201,8 @@ static vt_status first_differing_value(const graph_search *gs, int groups, uint3
   }
   for (uint32_t at = 0, k; at < n; at += k) {
     k = outputs_per_run(g, values, n, at);
-    VT_TRY(first_differing(gs, groups ? "bind,lower,dead,fuse" : "bind,lower,dead", values + at, k,
-                           &found, d));
+    VT_TRY(find_first_differing(gs, groups ? "bind,lower,dead,fuse" : "bind,lower,dead",
+                                values + at, k, &found, d));
     if (found == k) continue;
     *out = values[at + found];
     return VT_OK;
@@ -206,7 +212,7 @@ static vt_status first_differing_value(const graph_search *gs, int groups, uint3
 
 /* ---- subgraphs around a node ---- */
 
-/* A subgraph of the nodes first .. last with the results of the last one. */
+/* Makes a subgraph of the nodes first .. last, whose results are those of the last one. */
 static vt_status subgraph_init(vt_subgraph *p, const graph_search *gs, uint32_t first,
                                uint32_t last, vt_diag *d) {
   const vt_graph *g = gs->g;
@@ -220,38 +226,39 @@ static vt_status subgraph_init(vt_subgraph *p, const graph_search *gs, uint32_t 
   return VT_OK;
 }
 
-/* Tries the subgraph, and lets it grow by the nodes it reads from, up to `most` times; the number
- * of levels added doubles each time. */
+/* Runs the subgraph, and as long as it does not diverge lets it grow by the nodes that it reads
+ * from, up to `most` times. The number of levels added doubles each time. */
 static vt_status try_with_predecessors(const graph_search *gs, vt_subgraph *p, uint32_t most,
                                        vt_divergence *out, vt_diag *d) {
   uint32_t by = 1;
   vt_status s = vt_subgraph_run_alone(gs->x, p, gs->v, NULL, out, d);
   for (uint32_t i = 0; s == VT_NAME && i < most; i++, by *= 2) {
     int grown = 0;
-    for (uint32_t k = 0; k < by && vt_subgraph_grow(p, gs->scratch); k++) grown = 1;
+    for (uint32_t k = 0; k < by && vt_subgraph_add_producers(p, gs->scratch); k++) grown = 1;
     if (!grown) break;
     s = vt_subgraph_run_alone(gs->x, p, gs->v, NULL, out, d);
   }
   return s == VT_NAME && gs->scratch->failed ? no_memory(d) : s;
 }
 
-/* Tries the first diverging node, and then its bodies. */
-static vt_status try_nodes(const graph_search *gs, vt_divergence *out, vt_diag *d) {
+/* Tries the first diverging node, and then the bodies of that node. */
+static vt_status try_first_node(const graph_search *gs, vt_divergence *out, vt_diag *d) {
   vt_subgraph part;
   uint32_t value;
-  VT_TRY(first_differing_value(gs, 0, &value, d));
+  VT_TRY(find_first_differing_value(gs, 0, &value, d));
   const uint32_t node = gs->g->values[value].node;
   VT_TRY(subgraph_init(&part, gs, node, node, d));
   VT_TRY(try_with_predecessors(gs, &part, FEW, out, d));
   if (gs->g->nodes[node].n_body == 0) return VT_OK;
   const vt_status s = vt_diverge_find_in_body(gs->x, gs->g, node, gs->v, out, NULL);
-  return s == VT_NOMEM ? no_memory(d)
-                       : VT_OK; /* if it finds nothing, *out is the op with its bodies */
+  /* If the bodies do not diverge by themselves, *out is the op with its bodies. */
+  return s == VT_NOMEM ? no_memory(d) : VT_OK;
 }
 
-/* Tries two to FEW neighbours of a group: often two ops are fused wrongly. */
-static vt_status try_neighbours(const graph_search *gs, uint32_t first, uint32_t last,
-                                vt_divergence *out, vt_diag *d) {
+/* Tries each sequence of 2 to FEW consecutive nodes of the group first .. last: a wrong fusion
+ * often needs only two ops. */
+static vt_status try_consecutive_nodes(const graph_search *gs, uint32_t first, uint32_t last,
+                                       vt_divergence *out, vt_diag *d) {
   vt_status s = VT_NAME;
   for (uint32_t n = 2; s == VT_NAME && n <= FEW && n < last - first + 1; n++)
     for (uint32_t i = first; s == VT_NAME && i + n - 1 <= last; i++) {
@@ -262,33 +269,33 @@ static vt_status try_neighbours(const graph_search *gs, uint32_t first, uint32_t
   return s;
 }
 
-/* Tries the first diverging group: a few neighbours in it, then all of it. */
-static vt_status try_groups(const graph_search *gs, vt_divergence *out, vt_diag *d) {
+/* Tries the first diverging group: first a few consecutive nodes of it, then all of it. */
+static vt_status try_first_group(const graph_search *gs, vt_divergence *out, vt_diag *d) {
   const vt_graph *g = gs->g;
   vt_subgraph part;
   uint32_t value, any = 0;
   for (uint32_t i = 0; i < g->n_nodes; i++) any |= g->nodes[i].group;
   if (any == 0) return VT_NAME;
-  VT_TRY(first_differing_value(gs, 1, &value, d));
+  VT_TRY(find_first_differing_value(gs, 1, &value, d));
   const uint32_t last = g->values[value].node;
   uint32_t first = last;
   while (g->nodes[last].group != 0 && first > 0 &&
          g->nodes[first - 1].group == g->nodes[last].group)
     first--;
-  const vt_status s = try_neighbours(gs, first, last, out, d);
+  const vt_status s = try_consecutive_nodes(gs, first, last, out, d);
   if (s != VT_NAME) return s;
   VT_TRY(subgraph_init(&part, gs, first, last, d));
   return try_with_predecessors(gs, &part, FEW, out, d);
 }
 
-/* Errors other than VT_NOMEM mean that this attempt found nothing. */
+/* Errors other than VT_NOMEM in a run mean only that this attempt found nothing. */
 vt_status vt_diverge_find_in_graph(const vt_diverge_pair *x, const vt_graph *g,
                                    const vt_value_source *v, vt_divergence *out, vt_diag *d) {
   vt_arena scratch;
   const graph_search gs = {x, g, v, &scratch};
   vt_arena_init(&scratch, x->a);
-  vt_status s = try_nodes(&gs, out, NULL);
-  if (s != VT_OK && s != VT_NOMEM) s = try_groups(&gs, out, NULL);
+  vt_status s = try_first_node(&gs, out, NULL);
+  if (s != VT_OK && s != VT_NOMEM) s = try_first_group(&gs, out, NULL);
   vt_arena_done(&scratch);
   if (s == VT_NOMEM) return no_memory(d);
   return s == VT_OK ? VT_OK : VT_NAME;
@@ -298,10 +305,10 @@ vt_status vt_diverge_find_in_graph(const vt_diverge_pair *x, const vt_graph *g,
 
 typedef struct search {
   vt_diverge_pair x;
-  vt_value_source v;  /* values for the caller's model */
+  vt_value_source v;  /* sets the values of the caller's model */
   const char *passes; /* the caller's passes */
   vt_model *bound;    /* the model after the pass `bind` */
-  vt_model *ran;      /* the model after all passes */
+  vt_model *ran;      /* the model after all passes, which is what ran */
   const char *output; /* name of the first output that differs */
   vt_arena arena;     /* owns `output` and subgraphs */
   vt_divergence seen; /* the difference in the caller's model */
@@ -314,9 +321,9 @@ static const vt_result *find_result(const vt_graph *g, const char *name) {
   return r;
 }
 
-/* Tries the node of the differing output with more and more nodes before it, up to all that it
- * needs. */
-static vt_status try_from_output(search *s, vt_divergence *out, vt_diag *d) {
+/* Tries the node that makes the differing output, with more and more nodes before it, up to all
+ * that it needs. */
+static vt_status try_output_node(search *s, vt_divergence *out, vt_diag *d) {
   const vt_graph *g = s->ran->g;
   const graph_search gs = {&s->x, g, &s->v, &s->arena};
   const vt_result *r = find_result(g, s->output);
@@ -331,10 +338,10 @@ static vt_status try_from_output(search *s, vt_divergence *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status whole_subgraph(search *s, const vt_result *r, vt_subgraph *out, vt_diag *d) {
+static vt_status subgraph_of_model(search *s, const vt_result *r, vt_subgraph *out, vt_diag *d) {
   const vt_graph *g = s->bound->g;
   const uint32_t node = r == NULL ? VT_NO_NODE : g->values[r->value].node;
-  if (node == VT_NO_NODE) return fail_equal(d); /* the output is a port: no node runs */
+  if (node == VT_NO_NODE) return fail_nothing_differs(d); /* the output is a port: no node runs */
   *out = (vt_subgraph){
       g, VT_NEW_N(&s->arena, uint8_t, g->n_nodes), g->n_results, g->results, node, node};
   if (out->has == NULL) return no_memory(d);
@@ -342,15 +349,15 @@ static vt_status whole_subgraph(search *s, const vt_result *r, vt_subgraph *out,
   return VT_OK;
 }
 
-/* Uses the whole model, with parameters as inputs. The difference may not show again, for instance
- * if it depends on earlier runs; then the difference of the first run is reported. */
+/* Uses the whole model, with parameters as inputs. It may agree this time, for instance if the
+ * fault depends on earlier runs; then the difference of the first run is reported. */
 static vt_status use_whole_model(search *s, vt_divergence *out, vt_diag *d) {
   vt_subgraph part;
-  VT_TRY(whole_subgraph(s, find_result(s->bound->g, s->output), &part, d));
+  VT_TRY(subgraph_of_model(s, find_result(s->bound->g, s->output), &part, d));
   vt_status status = vt_subgraph_run_alone(&s->x, &part, &s->v, s->passes, out, d);
   if (status == VT_NAME) {
-    VT_TRY(write_subgraph(&s->x, &part, &s->v, &s->seen, d));
-    VT_TRY(try_declared(&s->x, s->bound, s->passes, &s->seen, d));
+    VT_TRY(set_model_of_subgraph(&s->x, &part, &s->v, &s->seen, d));
+    VT_TRY(try_capability_probes(&s->x, s->bound, s->passes, &s->seen, d));
     s->seen.threads = s->x.side[VT_TESTED].threads;
     if (s->passes != NULL)
       s->seen.passes = vt_arena_string(&s->seen.arena, s->passes, strlen(s->passes));
@@ -365,8 +372,8 @@ static vt_status use_whole_model(search *s, vt_divergence *out, vt_diag *d) {
 
 /* ---- the first run ---- */
 
-static vt_status parse_pass(const search *s, const vt_program *p, const char *pass, vt_model **out,
-                            vt_diag *d) {
+static vt_status parse_text_after_pass(const search *s, const vt_program *p, const char *pass,
+                                       vt_model **out, vt_diag *d) {
   const char *text = vt_program_pass_text(p, pass);
   if (text == NULL) return no_memory(d);
   return vt_model_parse(text, strlen(text), &s->x.a, out, d);
@@ -376,18 +383,18 @@ static vt_status compare_first_run(search *s, vt_program *const p[VT_SIDES], vt_
   vt_compare c;
   uint32_t output;
   VT_TRY(vt_diverge_pair_compare(p, &output, &c, d));
-  if (output == vt_program_outputs(p[VT_REFERENCE])) return fail_equal(d);
-  VT_TRY(set_report(p, output, &c, &s->seen, d));
+  if (output == vt_program_outputs(p[VT_REFERENCE])) return fail_nothing_differs(d);
+  VT_TRY(store_difference(p, output, &c, &s->seen, d));
   s->output = vt_arena_string(&s->arena, s->seen.output, strlen(s->seen.output));
   if (s->output == NULL) return no_memory(d);
   const uint32_t last = vt_program_passes(p[VT_TESTED]) - 1;
-  VT_TRY(parse_pass(s, p[VT_TESTED], "bind", &s->bound, d));
-  return parse_pass(s, p[VT_TESTED], vt_program_pass(p[VT_TESTED], last), &s->ran, d);
+  VT_TRY(parse_text_after_pass(s, p[VT_TESTED], "bind", &s->bound, d));
+  return parse_text_after_pass(s, p[VT_TESTED], vt_program_pass(p[VT_TESTED], last), &s->ran, d);
 }
 
 /* Runs both sides with the caller's options, except those that could hide a difference
- * (pair_init). */
-static vt_status first_run(search *s, const vt_model *m, vt_diag *d) {
+ * (init_options_of_pair). */
+static vt_status make_first_run(search *s, const vt_model *m, vt_diag *d) {
   vt_program *p[VT_SIDES] = {NULL};
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++) {
@@ -399,10 +406,10 @@ static vt_status first_run(search *s, const vt_model *m, vt_diag *d) {
   return status;
 }
 
-static void pair_init(vt_diverge_pair *x, const vt_options *how) {
+static void init_options_of_pair(vt_diverge_pair *x, const vt_options *how) {
   vt_options o = vt_options_copy(how, &x->a);
   o.size = sizeof o;
-  o.cache = NULL; /* a cached program has only its last graph */
+  o.cache = NULL; /* a cached program has its last graph only, not the one after `bind` */
   o.progress = NULL;
   o.measure = 0;
   x->side[VT_TESTED] = x->side[VT_REFERENCE] = o;
@@ -412,7 +419,7 @@ static void pair_init(vt_diverge_pair *x, const vt_options *how) {
 }
 
 static void search_init(search *s, const vt_options *how, vt_divergence *found) {
-  pair_init(&s->x, how);
+  init_options_of_pair(&s->x, how);
   s->passes = s->x.side[VT_TESTED].passes;
   vt_arena_init(&s->arena, s->x.a);
   vt_arena_init(&s->seen.arena, s->x.a);
@@ -439,10 +446,10 @@ vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_s
   search s = {.v = {give, user}};
   vt_divergence found = {.isolated = 0};
   search_init(&s, how, &found);
-  vt_status status = first_run(&s, m, d);
+  vt_status status = make_first_run(&s, m, d);
   if (status == VT_OK) {
     status = vt_diverge_find_in_graph(&s.x, s.ran->g, &s.v, &found, d);
-    if (status == VT_NAME) status = try_from_output(&s, &found, d);
+    if (status == VT_NAME) status = try_output_node(&s, &found, d);
     if (status == VT_NAME) status = use_whole_model(&s, &found, d);
   }
   return search_done(&s, status, &found, out);
@@ -455,21 +462,21 @@ static vt_status bind_model(search *s, const vt_model *m, vt_diag *d) {
   vt_program *p = NULL;
   o.passes = "bind,lower";
   VT_TRY(vt_program_new_flags(m, &o, VT_PREPARE_UNTRIED, &p, d));
-  const vt_status status = parse_pass(s, p, "bind", &s->bound, d);
+  const vt_status status = parse_text_after_pass(s, p, "bind", &s->bound, d);
   vt_program_free(p);
   return status;
 }
 
-static vt_status make_whole_model(search *s, const vt_model *m, vt_divergence *out, vt_diag *d) {
+static vt_status divergence_of_model(search *s, const vt_model *m, vt_divergence *out, vt_diag *d) {
   vt_subgraph part;
   const vt_result *r = NULL;
   VT_TRY(bind_model(s, m, d));
   for (uint32_t i = s->bound->g->n_results; i-- > 0;)
     if (s->bound->g->values[s->bound->g->results[i].value].node != VT_NO_NODE)
       r = &s->bound->g->results[i];
-  VT_TRY(whole_subgraph(s, r, &part, d));
+  VT_TRY(subgraph_of_model(s, r, &part, d));
   out->output = out->index = "";
-  return write_subgraph(&s->x, &part, &s->v, out, d);
+  return set_model_of_subgraph(&s->x, &part, &s->v, out, d);
 }
 
 vt_status vt_diverge_whole_model(const vt_model *m, const vt_options *how,
@@ -478,5 +485,5 @@ vt_status vt_diverge_whole_model(const vt_model *m, const vt_options *how,
   search s = {.v = {give, user}};
   vt_divergence found = {.isolated = 0};
   search_init(&s, how, &found);
-  return search_done(&s, make_whole_model(&s, m, &found, d), &found, out);
+  return search_done(&s, divergence_of_model(&s, m, &found, d), &found, out);
 }

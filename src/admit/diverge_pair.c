@@ -17,8 +17,8 @@ vt_status vt_set_inputs_from_table(void *user, vt_program *p, vt_diag *d) {
   return VT_OK;
 }
 
-vt_status vt_diverge_pair_program(const vt_diverge_pair *x, int side, const vt_model *m,
-                                  const char *passes, int how, vt_program **out, vt_diag *d) {
+vt_status vt_diverge_pair_new_program(const vt_diverge_pair *x, int side, const vt_model *m,
+                                      const char *passes, int how, vt_program **out, vt_diag *d) {
   vt_options o = x->side[side];
   o.passes = passes;
   o.bind = NULL;
@@ -45,7 +45,7 @@ vt_status vt_diverge_pair_run(const vt_diverge_pair *x, const vt_model *m, const
   vt_status s = VT_OK;
   memset(out, 0, VT_SIDES * sizeof *out);
   for (int i = 0; s == VT_OK && i < VT_SIDES; i++) {
-    s = vt_diverge_pair_program(x, i, m, passes, VT_PREPARE_UNTRIED, &out[i], d);
+    s = vt_diverge_pair_new_program(x, i, m, passes, VT_PREPARE_UNTRIED, &out[i], d);
     if (s == VT_OK) s = vt_diverge_set_and_run(v, out[i], d);
   }
   if (s != VT_OK) vt_diverge_pair_free(out);
@@ -70,8 +70,8 @@ vt_status vt_diverge_pair_compare(vt_program *const p[VT_SIDES], uint32_t *out_o
   return VT_OK;
 }
 
-vt_status vt_diverge_pair_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i,
-                                   uint64_t *out, vt_diag *d) {
+vt_status vt_diverge_element_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i,
+                                      uint64_t *out, vt_diag *d) {
   const uint64_t at = i * vt_dtype_bytes(a->dtype);
   const vt_tensor x = {.dtype = a->dtype, .data = (char *)a->data + at};
   const vt_tensor y = {.dtype = b->dtype, .data = (char *)b->data + at};
@@ -99,8 +99,8 @@ void vt_index_print(const vt_tensor *t, uint64_t i, char out[VT_INDEX_TEXT]) {
 
 /* The graph is printed with other outputs and parsed again, so that no code here copies a graph.
  * Groups are removed, because a value inside a group may not be an output. */
-vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n, vt_alloc a,
-                           vt_model **out, vt_diag *d) {
+vt_status vt_model_with_outputs(const vt_graph *g, const uint32_t *values, uint32_t n, vt_alloc a,
+                                vt_model **out, vt_diag *d) {
   enum { NAME = 16 };
   vt_arena scratch;
   vt_text text;
@@ -115,7 +115,8 @@ vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n
   view.n_results = n;
   vt_status s = scratch.failed ? no_memory(d) : VT_OK;
   for (uint32_t i = 0; s == VT_OK && i < n; i++) {
-    snprintf(names + (size_t)i * NAME, NAME, "o%08u", i); /* byte order is the order of numbers */
+    /* The leading zeros make the names sort like the numbers. */
+    snprintf(names + (size_t)i * NAME, NAME, "o%08u", i);
     view.results[i] = (vt_result){names + (size_t)i * NAME, values[i]};
   }
   for (uint32_t i = 0; s == VT_OK && i < g->n_nodes; i++) {
@@ -130,7 +131,7 @@ vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n
   return s;
 }
 
-vt_status vt_tensor_copy_to(const vt_tensor *t, vt_arena *keep, vt_tensor *out, vt_diag *d) {
+vt_status vt_tensor_copy_to_arena(const vt_tensor *t, vt_arena *keep, vt_tensor *out, vt_diag *d) {
   uint64_t count, bytes;
   VT_TRY(vt_tensor_bytes(t, &count, &bytes, d));
   void *data = bytes < SIZE_MAX ? VT_NEW_N(keep, char, (size_t)bytes) : NULL;
@@ -141,12 +142,12 @@ vt_status vt_tensor_copy_to(const vt_tensor *t, vt_arena *keep, vt_tensor *out, 
   return VT_OK;
 }
 
-static vt_status copy_outputs(vt_program *p, vt_arena *keep, vt_tensor *out, vt_diag *d) {
+static vt_status copy_outputs_to_arena(vt_program *p, vt_arena *keep, vt_tensor *out, vt_diag *d) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     const char *name;
     vt_tensor t;
     VT_TRY(vt_program_output(p, i, &name, &t, d));
-    VT_TRY(vt_tensor_copy_to(&t, keep, &out[i], d));
+    VT_TRY(vt_tensor_copy_to_arena(&t, keep, &out[i], d));
   }
   return VT_OK;
 }
@@ -157,10 +158,10 @@ vt_status vt_diverge_reference_values(const vt_diverge_pair *x, const vt_graph *
   vt_model *m = NULL;
   vt_program *p = NULL;
   if (n == 0) return VT_OK;
-  VT_TRY(vt_outputs_model(g, values, n, x->a, &m, d));
-  vt_status s = vt_diverge_pair_program(x, VT_REFERENCE, m, "bind,lower,dead", 0, &p, d);
+  VT_TRY(vt_model_with_outputs(g, values, n, x->a, &m, d));
+  vt_status s = vt_diverge_pair_new_program(x, VT_REFERENCE, m, "bind,lower,dead", 0, &p, d);
   if (s == VT_OK) s = vt_diverge_set_and_run(v, p, d);
-  if (s == VT_OK) s = copy_outputs(p, keep, out, d);
+  if (s == VT_OK) s = copy_outputs_to_arena(p, keep, out, d);
   vt_program_free(p);
   vt_model_free(m);
   return s;

@@ -16,12 +16,12 @@ typedef struct vt_diverge_pair {
   vt_alloc a;
 } vt_diverge_pair;
 
-/* A source of the values for the ports of a graph. */
+/* The function that sets the values of a graph's ports in a program. */
 typedef struct vt_value_source {
   vt_diverge_set_values *give; /* sets the values in a program */
   void *user;                  /* first argument of `give` */
 } vt_value_source;
-/* Inputs by name; the `user` of vt_set_inputs_from_table. */
+/* Inputs by name, which vt_set_inputs_from_table sets; it is its argument `user`. */
 typedef struct vt_input_table {
   uint32_t n;
   const char *const *names;
@@ -33,9 +33,9 @@ vt_diverge_set_values vt_set_inputs_from_table;
  * budget belong to the caller's model and are left out. `how` has flags of vt_prepare. With
  * VT_PREPARE_UNTRIED declared capabilities are not probed, because a false declaration must show in
  * the results. */
-vt_status vt_diverge_pair_program(const vt_diverge_pair *x, int side, const vt_model *m,
-                                  const char *passes, int how, vt_program **out,
-                                  vt_diag *d) VT_NODISCARD;
+vt_status vt_diverge_pair_new_program(const vt_diverge_pair *x, int side, const vt_model *m,
+                                      const char *passes, int how, vt_program **out,
+                                      vt_diag *d) VT_NODISCARD;
 /* Sets the values of a program and runs it. */
 vt_status vt_diverge_set_and_run(const vt_value_source *v, vt_program *p, vt_diag *d) VT_NODISCARD;
 /* Creates and runs the programs of both sides; on failure both are freed. */
@@ -49,18 +49,18 @@ vt_status vt_diverge_pair_compare(vt_program *const p[VT_SIDES], uint32_t *out_o
                                   vt_compare *out, vt_diag *d) VT_NODISCARD;
 
 /* The number of representable values between element `i` of two results. */
-vt_status vt_diverge_pair_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i,
-                                   uint64_t *out, vt_diag *d) VT_NODISCARD;
+vt_status vt_diverge_element_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i,
+                                      uint64_t *out, vt_diag *d) VT_NODISCARD;
 
 /* Makes a model of the graph whose outputs are these values, in this order, with new names. */
-vt_status vt_outputs_model(const vt_graph *g, const uint32_t *values, uint32_t n, vt_alloc a,
-                           vt_model **out, vt_diag *d) VT_NODISCARD;
+vt_status vt_model_with_outputs(const vt_graph *g, const uint32_t *values, uint32_t n, vt_alloc a,
+                                vt_model **out, vt_diag *d) VT_NODISCARD;
 /* Computes these values of `g` on the reference; the tensors are allocated in `keep`. */
 vt_status vt_diverge_reference_values(const vt_diverge_pair *x, const vt_graph *g,
                                       const vt_value_source *v, const uint32_t *values, uint32_t n,
                                       vt_arena *keep, vt_tensor *out, vt_diag *d) VT_NODISCARD;
-vt_status vt_tensor_copy_to(const vt_tensor *t, vt_arena *keep, vt_tensor *out,
-                            vt_diag *d) VT_NODISCARD;
+vt_status vt_tensor_copy_to_arena(const vt_tensor *t, vt_arena *keep, vt_tensor *out,
+                                  vt_diag *d) VT_NODISCARD;
 
 /* ---- subgraphs ---- */
 
@@ -68,12 +68,13 @@ typedef struct vt_subgraph {
   const vt_graph *g;
   uint8_t *has; /* by node of g: 1 if it is in the subgraph */
   uint32_t n_results;
-  const vt_result *results; /* a NULL name is replaced by that of the value or a new one */
+  const vt_result *results; /* the results; if a name is NULL, the result gets the name of its value
+                               or a new one */
   uint32_t first, last;     /* the nodes to report as diverging */
 } vt_subgraph;
 
-/* Adds the nodes whose results the subgraph reads; returns 0 if no node was added. */
-int vt_subgraph_grow(vt_subgraph *p, vt_arena *scratch);
+/* Adds to the subgraph the nodes whose results it reads; returns 0 if no node was added. */
+int vt_subgraph_add_producers(vt_subgraph *p, vt_arena *scratch);
 /* A subgraph as a model in the text form. */
 typedef struct vt_subgraph_model {
   const char *text;
@@ -94,12 +95,13 @@ vt_status vt_subgraph_describe(const vt_subgraph *p, vt_arena *keep, const char 
 vt_status vt_subgraph_run_alone(const vt_diverge_pair *x, const vt_subgraph *p,
                                 const vt_value_source *v, const char *passes, vt_divergence *out,
                                 vt_diag *d) VT_NODISCARD;
-/* Finds the first diverging op of `g` and the smallest model that diverges; VT_NAME if no subgraph
- * that was tried diverges. */
+/* Finds the first diverging op of `g` and the smallest model that diverges; VT_NAME if none of the
+ * subgraphs tried diverges. */
 vt_status vt_diverge_find_in_graph(const vt_diverge_pair *x, const vt_graph *g,
                                    const vt_value_source *v, vt_divergence *out,
                                    vt_diag *d) VT_NODISCARD;
-/* The same inside the bodies of a node, with the values that they get when the node runs. */
+/* Searches the bodies of a node like vt_diverge_find_in_graph, with the values that the bodies get
+ * when the node runs. */
 vt_status vt_diverge_find_in_body(const vt_diverge_pair *x, const vt_graph *g, uint32_t node,
                                   const vt_value_source *v, vt_divergence *out,
                                   vt_diag *d) VT_NODISCARD;

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
  * diverge_subgraph.c - writes a subgraph as a model. Values from outside become inputs, literals
- * are copied, bodies stay with their nodes. The subgraph is built as a graph that borrows from the
- * old one and is only printed; parsing the text verifies it. */
+ * are copied, bodies stay with their nodes. The subgraph is built as a graph, the view, that
+ * borrows from the old one and is only printed; parsing the text verifies it. */
 #include <stdio.h>
 #include <string.h>
 #include "diverge_search.h"
 
-static uint32_t operand(const vt_graph *g, const vt_node *n, uint32_t i) {
+static uint32_t operand_at(const vt_graph *g, const vt_node *n, uint32_t i) {
   return g->operands[n->first_in + i];
 }
 
 /* ---- the nodes of a subgraph ---- */
 
 /* Marks in `read` the values that nodes of the subgraph read. */
-static void mark_read(const vt_subgraph *p, uint8_t *read) {
+static void mark_read_values(const vt_subgraph *p, uint8_t *read) {
   for (uint32_t i = 0; i < p->g->n_nodes; i++)
     for (uint32_t k = 0; p->has[i] && k < p->g->nodes[i].n_in; k++)
-      read[operand(p->g, &p->g->nodes[i], k)] = 1;
+      read[operand_at(p->g, &p->g->nodes[i], k)] = 1;
 }
 
 static int is_literal(const vt_graph *g, uint32_t node) {
   return node != VT_NO_NODE && g->nodes[node].op == VT_OP_literal;
 }
 
-static int is_inside(const vt_subgraph *p, uint32_t value) {
+static int is_made_inside(const vt_subgraph *p, uint32_t value) {
   const uint32_t node = p->g->values[value].node;
   return node != VT_NO_NODE && p->has[node];
 }
 
-int vt_subgraph_grow(vt_subgraph *p, vt_arena *scratch) {
+int vt_subgraph_add_producers(vt_subgraph *p, vt_arena *scratch) {
   uint8_t *read = VT_NEW_N(scratch, uint8_t, p->g->n_values);
   int grown = 0;
   if (read == NULL) return 0;
-  mark_read(p, read);
+  mark_read_values(p, read);
   for (uint32_t v = 0; v < p->g->n_values; v++) {
     const uint32_t node = p->g->values[v].node;
     if (!read[v] || node == VT_NO_NODE || p->has[node] || is_literal(p->g, node)) continue;
@@ -46,13 +46,13 @@ int vt_subgraph_grow(vt_subgraph *p, vt_arena *scratch) {
 
 typedef struct view_builder {
   const vt_subgraph *p;
-  vt_arena *keep; /* owns the arrays of the view */
-  vt_graph view;  /* the graph to print */
-  uint32_t *map;  /* by value of the old graph: the value of the view */
+  vt_arena *keep; /* owns the arrays of `view` */
+  vt_graph view;  /* the graph to print, made from the old one */
+  uint32_t *map;  /* by value of the old graph: the value of `view` that replaces it */
   uint8_t *read;  /* by value of the old graph: 1 if the subgraph reads it */
 } view_builder;
 
-static int is_used(const vt_graph *g, const char *name) {
+static int is_name_used(const vt_graph *g, const char *name) {
   int taken = 0;
   for (uint32_t i = 0; !taken && i < g->n_values; i++)
     taken = g->values[i].name != NULL && strcmp(g->values[i].name, name) == 0;
@@ -61,11 +61,12 @@ static int is_used(const vt_graph *g, const char *name) {
   return taken;
 }
 
-/* The first of the names x, x1, x2, ... that is not used, for the stem "x". */
+/* The first of the names STEM, STEM1, STEM2, ... that no value or result has yet. */
 static const char *unused_name(view_builder *l, const char *stem) {
   char name[32];
   snprintf(name, sizeof name, "%s", stem);
-  for (uint32_t i = 1; is_used(&l->view, name); i++) snprintf(name, sizeof name, "%s%u", stem, i);
+  for (uint32_t i = 1; is_name_used(&l->view, name); i++)
+    snprintf(name, sizeof name, "%s%u", stem, i);
   return vt_arena_string(l->keep, name, strlen(name));
 }
 
@@ -89,7 +90,7 @@ static void add_node(view_builder *l, uint32_t old) {
   vt_node n = g->nodes[old];
   const uint32_t first = l->view.n_operands, node = l->view.n_nodes++;
   for (uint32_t k = 0; k < n.n_in; k++)
-    l->view.operands[l->view.n_operands++] = l->map[operand(g, &n, k)];
+    l->view.operands[l->view.n_operands++] = l->map[operand_at(g, &n, k)];
   for (uint32_t k = 0; k < n.n_out; k++) add_value(l, n.first_out + k, node, k);
   n.first_in = first;
   n.first_out = l->view.n_values - n.n_out;
@@ -98,7 +99,7 @@ static void add_node(view_builder *l, uint32_t old) {
 }
 
 /* Gives each port and result a name. */
-static void name_ports(view_builder *l, vt_subgraph_model *out) {
+static void name_ports_and_results(view_builder *l, vt_subgraph_model *out) {
   vt_graph *g = &l->view;
   for (uint32_t i = 0; i < g->n_ports; i++) {
     vt_value *v = &g->values[g->ports[i].value];
@@ -132,16 +133,17 @@ static int alloc_view(view_builder *l, vt_subgraph_model *out) {
 static void build_view(view_builder *l, vt_subgraph_model *out) {
   const vt_subgraph *p = l->p;
   const vt_graph *g = p->g;
-  mark_read(p, l->read);
+  mark_read_values(p, l->read);
   for (uint32_t v = 0; v < g->n_values; v++)
-    if (l->read[v] && !is_inside(p, v) && !is_literal(g, g->values[v].node)) add_port(l, v, out);
+    if (l->read[v] && !is_made_inside(p, v) && !is_literal(g, g->values[v].node))
+      add_port(l, v, out);
   for (uint32_t i = 0; i < g->n_nodes; i++)
     if (p->has[i] || (is_literal(g, i) && l->read[g->nodes[i].first_out])) add_node(l, i);
   for (uint32_t i = 0; i < p->n_results; i++)
-    if (is_inside(p, p->results[i].value))
+    if (is_made_inside(p, p->results[i].value))
       l->view.results[l->view.n_results++] =
           (vt_result){p->results[i].name, l->map[p->results[i].value]};
-  name_ports(l, out);
+  name_ports_and_results(l, out);
 }
 
 vt_status vt_subgraph_write(const vt_subgraph *p, vt_arena *keep, vt_subgraph_model *out,
@@ -160,37 +162,39 @@ vt_status vt_subgraph_write(const vt_subgraph *p, vt_arena *keep, vt_subgraph_mo
 
 /* ---- op and signature as text ---- */
 
-static void add_type(const vt_graph *g, uint32_t value, int first, vt_text *out) {
+static void add_type_text(const vt_graph *g, uint32_t value, int first, vt_text *out) {
   vt_text_add(out, "%s", first ? "" : ", ");
   vt_type_print(&g->dims, &g->values[value].type, out);
 }
 
-static void add_op(const vt_subgraph *p, vt_text *out) {
+static void add_op_names(const vt_subgraph *p, vt_text *out) {
   for (uint32_t i = p->first; i <= p->last; i++)
     vt_text_add(out, "%s%s", i == p->first ? "" : "+", vt_op_get(p->g->nodes[i].op)->name);
 }
 
-/* Prints the types of operands from outside, each as often as it is read, and of the results. */
+/* Appends the types of the operands that come from outside the subgraph, each as often as it is
+ * read, and then those of the results. */
 static void add_signature(const vt_subgraph *p, vt_text *out) {
   const vt_graph *g = p->g;
   uint32_t n = 0;
-  add_op(p, out);
+  add_op_names(p, out);
   vt_text_add(out, "(");
   for (uint32_t i = p->first; i <= p->last; i++)
     for (uint32_t k = 0; k < g->nodes[i].n_in; k++) {
-      const uint32_t v = operand(g, &g->nodes[i], k), from = g->values[v].node;
-      if (from == VT_NO_NODE || from < p->first || from > p->last) add_type(g, v, n++ == 0, out);
+      const uint32_t v = operand_at(g, &g->nodes[i], k), from = g->values[v].node;
+      if (from == VT_NO_NODE || from < p->first || from > p->last)
+        add_type_text(g, v, n++ == 0, out);
     }
   vt_text_add(out, ") -> ");
   const vt_node *last = &g->nodes[p->last];
-  for (uint32_t k = 0; k < last->n_out; k++) add_type(g, last->first_out + k, k == 0, out);
+  for (uint32_t k = 0; k < last->n_out; k++) add_type_text(g, last->first_out + k, k == 0, out);
 }
 
 vt_status vt_subgraph_describe(const vt_subgraph *p, vt_arena *keep, const char **op,
                                const char **signature) {
   vt_text text;
   vt_text_init(&text, keep->a);
-  add_op(p, &text);
+  add_op_names(p, &text);
   const size_t n = text.n;
   add_signature(p, &text);
   vt_status s = vt_text_status(&text);

@@ -19,7 +19,7 @@ static vt_status set_values(void *user, vt_program *p, vt_diag *d) {
   return vt_program_random_inputs(p, 5, d);
 }
 
-static vt_status find_with(const char *text, const vt_options *how, vt_divergence *out) {
+static vt_status find_with_options(const char *text, const vt_options *how, vt_divergence *out) {
   vt_diag d = {0};
   vt_model *m = NULL;
   runs = first_run = 0;
@@ -32,14 +32,14 @@ static vt_status find_with(const char *text, const vt_options *how, vt_divergenc
 
 static const vt_binding two[] = {{"B", 2}, {"T", 16}};
 
-static vt_status find(const char *lines, vt_divergence *out) {
+static vt_status find_divergence(const char *lines, vt_divergence *out) {
   const vt_options how = {.size = sizeof how, .backend = "wrong"};
   char text[2048];
   snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", lines);
-  return find_with(text, &how, out);
+  return find_with_options(text, &how, out);
 }
 
-static uint32_t op(const char *name) {
+static uint32_t op_number(const char *name) {
   const vt_op_info *info = vt_op_find(name);
   CHECK(info != NULL);
   return info == NULL ? 0 : info->number;
@@ -53,7 +53,7 @@ static int count_lines(const char *text) {
 
 /* ---- reading the folder and running it ---- */
 
-static vt_status read_input(const char *in, const char *name, vt_program *p) {
+static vt_status read_folder_input(const char *in, const char *name, vt_program *p) {
   char path[600];
   vt_archive *a = NULL;
   vt_tensor t = {0};
@@ -67,8 +67,8 @@ static vt_status read_input(const char *in, const char *name, vt_program *p) {
   return s;
 }
 
-static vt_status run_folder(const char *in, const char *backend, const vt_divergence *x,
-                            vt_program **out) {
+static vt_status run_folder_model(const char *in, const char *backend, const vt_divergence *x,
+                                  vt_program **out) {
   const vt_policy policy = {
       .size = sizeof policy,
       .capabilities = x->untried ? VT_CAPABILITIES_BELIEVED : VT_CAPABILITIES_TRIED};
@@ -85,21 +85,21 @@ static vt_status run_folder(const char *in, const char *backend, const vt_diverg
   vt_status s = vt_program_new(m, &o, out, NULL);
   for (uint32_t i = 0; s == VT_OK && vt_model_port(m, i, &port) == VT_OK; i++) {
     CHECK(port.kind != VT_PORT_PARAM);
-    if (port.kind == VT_PORT_INPUT) s = read_input(in, port.name, *out);
+    if (port.kind == VT_PORT_INPUT) s = read_folder_input(in, port.name, *out);
   }
   if (s == VT_OK) s = vt_program_run(*out, NULL);
   vt_model_free(m);
   return s;
 }
 
-/* Runs the folder's model on both sides; the results must be those of the divergence. */
+/* Runs the model of the folder `in` on both sides; the results must be those of the divergence. */
 static void check_folder(const char *in, const vt_divergence *x) {
   static const char *const backend[2] = {"wrong:0", "reference:0"};
   const vt_tensor *want[2] = {&x->result, &x->right};
   for (int side = 0; side < 2; side++) {
     vt_program *p = NULL;
     int found = 0;
-    CHECK(run_folder(in, backend[side], x, &p) == VT_OK);
+    CHECK(run_folder_model(in, backend[side], x, &p) == VT_OK);
     for (uint32_t i = 0; p != NULL && i < vt_program_outputs(p); i++) {
       const char *name;
       vt_tensor t;
@@ -115,13 +115,13 @@ static void check_folder(const char *in, const vt_divergence *x) {
 
 static char folder[] = "/tmp/volta-diverge-XXXXXX";
 
-static void empty_folder(const char *path) {
+static void remove_folder_tree(const char *path) {
   char command[700];
   snprintf(command, sizeof command, "rm -r '%s'", path);
   CHECK(system(command) == 0);
 }
 
-static void check_written(const vt_divergence *x) {
+static void check_written_folder(const vt_divergence *x) {
   char path[600];
   vt_text command;
   vt_text_init(&command, vt_alloc_default());
@@ -138,19 +138,21 @@ static void check_written(const vt_divergence *x) {
 
 /* ---- models and faults ---- */
 
-/* Checks what must hold for every divergence. */
+/* Checks what must hold for every divergence: it differs, its numbers are right, and its folder
+ * repeats it. */
 static void check_divergence(const vt_divergence *x) {
   vt_compare c = {.size = sizeof c};
   CHECK(vt_tensor_compare(&x->result, &x->right, &c, NULL) == VT_OK);
   CHECK(c.differing == x->differing && c.differing > 0 && c.compared == x->compared);
   CHECK(c.first_a == x->bits && c.first_b == x->expected && x->bits != x->expected);
   CHECK(x->distance > 0 && x->distance <= c.largest);
-  check_written(x);
+  check_written_folder(x);
 }
 
-static void expect_op(const char *lines, const char *name, const char *signature, int nodes) {
+static void expect_diverging_op(const char *lines, const char *name, const char *signature,
+                                int nodes) {
   vt_divergence x = {0};
-  const vt_status s = find(lines, &x);
+  const vt_status s = find_divergence(lines, &x);
   CHECK(s == VT_OK);
   if (s != VT_OK) fprintf(stderr, "nothing found in\n%s\n", lines);
   if (s != VT_OK) return;
@@ -159,7 +161,7 @@ static void expect_op(const char *lines, const char *name, const char *signature
   CHECK(strcmp(x.op, name) == 0);
   CHECK(strcmp(x.signature, signature) == 0);
   CHECK(x.isolated);
-  /* lines: version, model, end, each input, each op, the output */
+  /* lines of the model: version, name, closing brace, each input, each op, the output */
   if (nodes > 0) CHECK(count_lines(x.model) == 3 + (int)x.n_inputs + nodes + 1);
   if (nodes > 0 && count_lines(x.model) != 3 + (int)x.n_inputs + nodes + 1)
     fprintf(stderr, "%s", x.model);
@@ -170,9 +172,9 @@ static void expect_op(const char *lines, const char *name, const char *signature
 static void test_no_divergence(void) {
   vt_divergence x = {0};
   fault = (struct fault){0};
-  CHECK(find("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_NAME);
-  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  CHECK(find("input x: f32[3]\ny = tanh(x)\noutput y", &x) == VT_NAME);
+  CHECK(find_divergence("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_NAME);
+  fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
+  CHECK(find_divergence("input x: f32[3]\ny = tanh(x)\noutput y", &x) == VT_NAME);
   CHECK(x.op == NULL);
   const vt_policy odd = {.size = sizeof odd, .capabilities = VT_CAPABILITIES_BELIEVED + 1};
   const vt_options how = {.size = sizeof how, .backend = "wrong", .policy = &odd};
@@ -185,44 +187,46 @@ static void test_no_divergence(void) {
 }
 
 static void test_single_op(void) {
-  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  expect_op("input x: f32[3, 4]\nh = tanh(x)\ne = exp(h)\ny = sqrt(e)\nz = exp(y)\noutput z", "exp",
-            "exp(f32[3, 4]) -> f32[3, 4]", 1);
-  /* Names with dots, and a literal that is copied. */
-  fault = (struct fault){.from = op("add"), .to = op("sub")};
-  expect_op("input a.b.c: f32[2]\nh = a.b.c * 2.0\ny.0 = tanh(h) + 1.5\noutput y.0", "add",
-            "add(f32[2], f32[]) -> f32[2]", 2);
-  /* An op that reads one operand twice, and one that reads a parameter. */
-  fault = (struct fault){.flipped = op("mul")};
-  expect_op("input x: f32[5]\nparam w: f32[5] = normal\nz = x * w\ny = z - x\noutput y", "mul",
-            "mul(f32[5], f32[5]) -> f32[5]", 1);
-  expect_op("input x: f32[5]\nz = tanh(x)\ny = z * z\noutput y", "mul",
-            "mul(f32[5], f32[5]) -> f32[5]", 1);
+  fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
+  expect_diverging_op(
+      "input x: f32[3, 4]\nh = tanh(x)\ne = exp(h)\ny = sqrt(e)\nz = exp(y)\noutput z", "exp",
+      "exp(f32[3, 4]) -> f32[3, 4]", 1);
+  /* Names with dots, and a literal operand, which the reproducer contains. */
+  fault = (struct fault){.from = op_number("add"), .to = op_number("sub")};
+  expect_diverging_op("input a.b.c: f32[2]\nh = a.b.c * 2.0\ny.0 = tanh(h) + 1.5\noutput y.0",
+                      "add", "add(f32[2], f32[]) -> f32[2]", 2);
+  /* An op that reads one operand twice, and an op that reads a parameter. */
+  fault = (struct fault){.flipped = op_number("mul")};
+  expect_diverging_op("input x: f32[5]\nparam w: f32[5] = normal\nz = x * w\ny = z - x\noutput y",
+                      "mul", "mul(f32[5], f32[5]) -> f32[5]", 1);
+  expect_diverging_op("input x: f32[5]\nz = tanh(x)\ny = z * z\noutput y", "mul",
+                      "mul(f32[5], f32[5]) -> f32[5]", 1);
   /* An op without operands. */
-  fault = (struct fault){.flipped = op("iota")};
-  expect_op("input x: i64[4] in 0..9\nz = iota(shape=[4], axis=0, dtype=i64)\ny = x + z\noutput y",
-            "iota", "iota() -> i64[4]", 1);
+  fault = (struct fault){.flipped = op_number("iota")};
+  expect_diverging_op(
+      "input x: i64[4] in 0..9\nz = iota(shape=[4], axis=0, dtype=i64)\ny = x + z\noutput y",
+      "iota", "iota() -> i64[4]", 1);
 }
 
-static void test_types(void) {
-  fault = (struct fault){.from = op("add"), .to = op("sub")};
-  expect_op("input x: i32[2, 3] in 0..5\ny = x + x * x\noutput y", "add",
-            "add(i32[2, 3], i32[2, 3]) -> i32[2, 3]", 1);
-  fault = (struct fault){.flipped = op("cast")};
-  expect_op("input x: f32[4]\ny = cast(x, dtype=bf16)\noutput y", "cast", "cast(f32[4]) -> bf16[4]",
-            1);
-  fault = (struct fault){.flipped = op("concat")};
-  expect_op("input x: f32[4]\nh = cast(x, dtype=bf16)\ny = concat(h, h)\noutput y", "concat",
-            "concat(bf16[4], bf16[4]) -> bf16[8]", 1);
-  fault = (struct fault){.flipped = op("gather")};
-  expect_op("input x: f32[4, 3]\ninput i: i64[2] in 0..3\ny = gather(x, i)\noutput y", "gather",
-            "gather(f32[4, 3], i64[2]) -> f32[2, 3]", 1);
+static void test_element_types(void) {
+  fault = (struct fault){.from = op_number("add"), .to = op_number("sub")};
+  expect_diverging_op("input x: i32[2, 3] in 0..5\ny = x + x * x\noutput y", "add",
+                      "add(i32[2, 3], i32[2, 3]) -> i32[2, 3]", 1);
+  fault = (struct fault){.flipped = op_number("cast")};
+  expect_diverging_op("input x: f32[4]\ny = cast(x, dtype=bf16)\noutput y", "cast",
+                      "cast(f32[4]) -> bf16[4]", 1);
+  fault = (struct fault){.flipped = op_number("concat")};
+  expect_diverging_op("input x: f32[4]\nh = cast(x, dtype=bf16)\ny = concat(h, h)\noutput y",
+                      "concat", "concat(bf16[4], bf16[4]) -> bf16[8]", 1);
+  fault = (struct fault){.flipped = op_number("gather")};
+  expect_diverging_op("input x: f32[4, 3]\ninput i: i64[2] in 0..3\ny = gather(x, i)\noutput y",
+                      "gather", "gather(f32[4, 3], i64[2]) -> f32[2, 3]", 1);
 }
 
-static void test_nan(void) {
+static void test_nan_divergence(void) {
   vt_divergence x = {0};
-  fault = (struct fault){.from = op("log"), .to = op("log1p")};
-  CHECK(find("input x: f32[8]\nh = abs(x) - 1.0\ny = log(h)\noutput y", &x) == VT_OK);
+  fault = (struct fault){.from = op_number("log"), .to = op_number("log1p")};
+  CHECK(find_divergence("input x: f32[8]\nh = abs(x) - 1.0\ny = log(h)\noutput y", &x) == VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, "log") == 0 && x.dtype == VT_DTYPE_F32);
   CHECK(x.expected == 0x7fc00000 && x.bits != x.expected && x.distance == UINT64_MAX);
   CHECK(x.index != NULL && strcmp(x.index, "[0]") == 0);
@@ -232,10 +236,10 @@ static void test_nan(void) {
 
 static void test_second_result(void) {
   vt_divergence x = {0};
-  fault = (struct fault){.flipped = op("sort"), .result = 1};
-  CHECK(find("input x: f32[2, 9]\nv, i = sort(x)\n"
-             "output v\noutput i",
-             &x) == VT_OK);
+  fault = (struct fault){.flipped = op_number("sort"), .result = 1};
+  CHECK(find_divergence("input x: f32[2, 9]\nv, i = sort(x)\n"
+                        "output v\noutput i",
+                        &x) == VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, "sort") == 0);
   CHECK(x.op != NULL && strcmp(x.output, "i") == 0 && x.dtype == VT_DTYPE_I64);
   CHECK(x.op != NULL && strcmp(x.index, "[0, 1]") == 0 && x.distance == 1 && x.differing == 1);
@@ -244,58 +248,59 @@ static void test_second_result(void) {
   vt_divergence_done(&x);
 }
 
-/* A composition that the backend keeps whole is one op; otherwise it is the ops that define it. */
+/* If the backend keeps a composition whole, the diverging op is the composition, otherwise one of
+ * the ops that define it. */
 static void test_whole_composition(void) {
   const char *lines = "input x: f32[2, 5]\nh = softmax(tanh(x))\ny = h - 0.25\noutput y";
-  fault = (struct fault){.whole = op("softmax"), .flipped = op("softmax")};
-  expect_op(lines, "softmax", "softmax(f32[2, 5]) -> f32[2, 5]", 1);
-  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  expect_op(lines, "exp", "exp(f32[2, 5]) -> f32[2, 5]", 1);
+  fault = (struct fault){.whole = op_number("softmax"), .flipped = op_number("softmax")};
+  expect_diverging_op(lines, "softmax", "softmax(f32[2, 5]) -> f32[2, 5]", 1);
+  fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
+  expect_diverging_op(lines, "exp", "exp(f32[2, 5]) -> f32[2, 5]", 1);
 }
 
-static void test_bodies(void) {
+static void test_ops_in_bodies(void) {
   const char *loop =
       "input x: f32[3, 4]\ninput w: f32[4]\nparam h0: f32[4] = zeros\n"
       "last, all = loop(h0, x, count=3, carried=1, each=1) (i, h, xt) {\n"
       "g = tanh(h + xt) * w\ne = exp(g * cast(i, dtype=f32))\ngive g + e, e\n}\n"
       "y = last * 2.0\noutput y\noutput all";
   /* exp2 differs from exp except at 0, which is the operand in the first iteration. */
-  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  expect_op(loop, "exp", "exp(f32[4]) -> f32[4]", 1);
-  /* Differs only in the second iteration, which needs the carried value of the first. */
+  fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
+  expect_diverging_op(loop, "exp", "exp(f32[4]) -> f32[4]", 1);
+  /* The loop differs only in its second iteration, which needs the carried value of the first. */
   vt_divergence x = {0};
-  CHECK(find("param h0: f32[2] = zeros\ny = loop(h0, count=3, carried=1) (i, h) {\n"
-             "give exp(h)\n}\noutput y",
-             &x) == VT_OK);
+  CHECK(find_divergence("param h0: f32[2] = zeros\ny = loop(h0, count=3, carried=1) (i, h) {\n"
+                        "give exp(h)\n}\noutput y",
+                        &x) == VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, "exp") == 0 && x.n_inputs == 1);
   CHECK(x.op != NULL && *(const uint32_t *)x.inputs[0].data == 0x3f800000); /* the bits of exp(0) */
   vt_divergence_done(&x);
-  /* The loop itself is wrong, not its body. */
-  fault = (struct fault){.flipped = op("loop"), .result = 1};
-  expect_op(loop, "loop", "loop(f32[4], f32[3, 4], f32[4]) -> f32[4], f32[3, 4]", 0);
-  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  expect_op(
+  /* The fault is in the loop itself, not in its body. */
+  fault = (struct fault){.flipped = op_number("loop"), .result = 1};
+  expect_diverging_op(loop, "loop", "loop(f32[4], f32[3, 4], f32[4]) -> f32[4], f32[3, 4]", 0);
+  fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
+  expect_diverging_op(
       "input x: f32[4]\np = max(x) < 0.0\n"
       "y = cond(p) {\ngive exp(tanh(x))\n} else {\nq = x * 3.0\ngive exp(q)\n}\noutput y",
       "exp", "exp(f32[4]) -> f32[4]", 1);
-  /* A loop inside a branch of a cond. */
-  expect_op(
+  /* A faulty op in a loop inside a branch of a cond. */
+  expect_diverging_op(
       "input x: f32[4]\ns = tanh(x)\np = max(x) < 0.0\n"
       "y = cond(p) {\ngive s * 2.0\n} else {\n"
       "z = loop(s, count=5, carried=1) (i, h) {\ngive exp(h) - 1.0\n}\ngive z\n}\noutput y",
       "exp", "exp(f32[4]) -> f32[4]", 1);
 }
 
-/* Faults that one op alone does not show: in a group that runs as one, and with a strided
- * operand. */
-static void test_neighbours(void) {
-  fault = (struct fault){.from = op("add"), .to = op("sub"), .in_groups = 1};
-  expect_op(
+/* Faults that one op by itself does not show: one only in a group that runs as one launch, one only
+ * with a strided operand. */
+static void test_fault_needs_neighbours(void) {
+  fault = (struct fault){.from = op_number("add"), .to = op_number("sub"), .in_groups = 1};
+  expect_diverging_op(
       "input x: f32[4]\ninput b: f32[4]\nm = cumsum(x)\nh = tanh(tanh(m) * b + x)\ny = "
       "cumsum(h)\noutput y",
       "mul+add", "mul+add(f32[4], f32[4], f32[4]) -> f32[4]", 2);
-  fault = (struct fault){.flipped = op("matmul"), .strided = 1};
-  expect_op(
+  fault = (struct fault){.flipped = op_number("matmul"), .strided = 1};
+  expect_diverging_op(
       "input x: f32[3, 4]\ninput w: f32[5, 4]\nh = tanh(x)\nv = tanh(w)\n"
       "y = matmul(h, transpose(v, perm=[1, 0]))\noutput y",
       "matmul", "matmul(f32[3, 4], f32[4, 5]) -> f32[3, 5]", 0);
@@ -307,66 +312,68 @@ static const char chain[] =
     "e = tanh(d)\nf = cumsum(e)\noutput f";
 
 /* Faults that show only in the whole model, or in nearly all of it. */
-static void test_whole_model(void) {
+static void test_fault_needs_whole_model(void) {
   vt_divergence x = {0};
-  fault = (struct fault){.flipped = op("tanh"), .many_steps = 6};
-  CHECK(find(chain, &x) == VT_OK);
+  fault = (struct fault){.flipped = op_number("tanh"), .many_steps = 6};
+  CHECK(find_divergence(chain, &x) == VT_OK);
   CHECK(x.model != NULL && strstr(x.model, "input w: f32[4]\n") != NULL);
   CHECK(x.op != NULL && x.n_inputs == 2 && !x.isolated);
   if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
   x = (vt_divergence){0};
-  fault = (struct fault){.flipped = op("cumsum"), .many_steps = 3};
-  CHECK(find(chain, &x) == VT_OK && x.isolated);
+  fault = (struct fault){.flipped = op_number("cumsum"), .many_steps = 3};
+  CHECK(find_divergence(chain, &x) == VT_OK && x.isolated);
   if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
 }
 
-/* A fault in an op that constant folding would compute on the reference. */
-static void test_passes(void) {
+/* A fault in an op on constants: with all passes, constant folding would compute it on the
+ * reference. */
+static void test_fault_hidden_by_folding(void) {
   const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower"};
   static const char text[] =
       "volta 1\nmodel m {\ninput x: f32[4]\ne = exp(f32(0.5))\ny = x * e\noutput y\n}\n";
   vt_divergence x = {0};
-  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  CHECK(find_with(text, &how, &x) == VT_OK);
+  fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
+  CHECK(find_with_options(text, &how, &x) == VT_OK);
   CHECK(x.passes != NULL && strcmp(x.passes, "bind,lower") == 0 && x.n_inputs == 0);
   if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
 }
 
 /* The report has the number of threads only if the fault depends on it. */
-static void test_threads(void) {
+static void test_thread_count_in_report(void) {
   const vt_options how = {.size = sizeof how, .backend = "wrong", .threads = 3};
   char text[1024];
   snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", chain);
   for (uint32_t threads = 0; threads <= 3; threads += 3) {
     vt_divergence x = {0};
-    fault = (struct fault){.flipped = op("tanh"), .threads = threads};
-    CHECK(find_with(text, &how, &x) == VT_OK && x.isolated && x.threads == threads);
+    fault = (struct fault){.flipped = op_number("tanh"), .threads = threads};
+    CHECK(find_with_options(text, &how, &x) == VT_OK && x.isolated && x.threads == threads);
     if (x.op != NULL) check_divergence(&x);
     vt_divergence_done(&x);
   }
 }
 
-/* A fault that does not show again: the report is of the first run. */
-static void test_not_again(void) {
+/* A fault that shows in the first run only: the report has the difference of that run. */
+static void test_fault_seen_once(void) {
   vt_divergence x = {0};
   const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower,dead"};
   char text[1024];
   snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", chain);
   vt_compare c = {.size = sizeof c};
-  fault = (struct fault){.flipped = op("tanh"), .many_steps = 7}; /* no program is that long */
-  CHECK(find_with(text, &how, &x) == VT_NAME);
-  fault = (struct fault){.flipped = op("cumsum"), .once = 1};
-  CHECK(find_with(text, &how, &x) == VT_OK);
+  /* No program has that many steps, so the fault does not show. */
+  fault = (struct fault){.flipped = op_number("tanh"), .many_steps = 7};
+  CHECK(find_with_options(text, &how, &x) == VT_NAME);
+  fault = (struct fault){.flipped = op_number("cumsum"), .once = 1};
+  CHECK(find_with_options(text, &how, &x) == VT_OK);
   CHECK(x.model != NULL && !x.isolated && x.n_inputs == 2 && strcmp(x.output, "f") == 0);
   CHECK(x.passes != NULL && strcmp(x.passes, how.passes) == 0);
   CHECK(vt_tensor_compare(&x.result, &x.right, &c, NULL) == VT_OK && c.differing == x.differing);
   vt_divergence_done(&x);
 }
 
-/* A graph with more values than one run may have outputs. */
+/* A graph with more values than one run may have as outputs. */
 static void test_many_values(void) {
   enum { LONG = 5000 };
   const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower"};
@@ -376,15 +383,15 @@ static void test_many_values(void) {
   vt_text_add(&text, "volta 1\nmodel m {\ninput x: f32[2]\nh = neg(x)\n");
   for (int i = 0; i < LONG; i++) vt_text_add(&text, "h = neg(h)\n");
   vt_text_add(&text, "h = exp(h)\nh = exp(h)\noutput h\n}\n");
-  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  CHECK(find_with(text.s, &how, &x) == VT_OK);
+  fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
+  CHECK(find_with_options(text.s, &how, &x) == VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, "exp") == 0 && strcmp(x.output, "h.5001") == 0);
   if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
   vt_text_done(&text);
 }
 
-static void test_example(const char *path, const char *name, uint32_t n_bind, const char *output) {
+static void check_example(const char *path, const char *name, uint32_t n_bind, const char *output) {
   const vt_options how = {.size = sizeof how, .backend = "wrong", .bind = two, .n_bind = n_bind};
   vt_model *m = NULL;
   vt_divergence x = {0};
@@ -397,28 +404,28 @@ static void test_example(const char *path, const char *name, uint32_t n_bind, co
   vt_model_free(m);
 }
 
-static void test_examples(void) {
-  fault = (struct fault){.from = op("erf"), .to = op("tanh")};
-  test_example("examples/tiny_transformer.vt", "erf", 2, "logits");
-  fault = (struct fault){.from = op("tanh"), .to = op("sigmoid")};
-  test_example("examples/lstm.vt", "tanh", 2, "logits");
+static void test_example_models(void) {
+  fault = (struct fault){.from = op_number("erf"), .to = op_number("tanh")};
+  check_example("examples/tiny_transformer.vt", "erf", 2, "logits");
+  fault = (struct fault){.from = op_number("tanh"), .to = op_number("sigmoid")};
+  check_example("examples/lstm.vt", "tanh", 2, "logits");
 }
 
 /* ---- memory, and folders ---- */
 
-static void test_no_memory(void) {
+static void test_out_of_memory(void) {
   vt_fault f = {0};
   const vt_alloc a = vt_fault_alloc(&f);
   const vt_options how = {.size = sizeof how, .backend = "wrong", .alloc = &a};
   static const char text[] =
       "volta 1\nmodel m {\ninput x: f32[4]\nh = tanh(x)\ny = exp(h)\noutput y\n}\n";
   vt_status s = VT_NOMEM;
-  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
+  fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
   const long step = vt_test_is_long() ? 1 : 7;
   for (f.left = 1; s == VT_NOMEM && f.left < 1000000; f.left += step) {
     vt_divergence x = {0};
     f.asked = 0;
-    s = find_with(text, &how, &x);
+    s = find_with_options(text, &how, &x);
     CHECK(s == VT_NOMEM || (s == VT_OK && strcmp(x.op, "exp") == 0));
     if (s == VT_OK) vt_divergence_done(&x);
     CHECK(f.live == 0);
@@ -434,23 +441,23 @@ static int count_entries(const char *path) {
   return n;
 }
 
-static void test_folder(void) {
+static void test_writing_folders(void) {
   vt_divergence x = {0};
   char path[600], other[700];
   vt_diag d = {0};
   vt_text command;
-  fault = (struct fault){.from = op("exp"), .to = op("exp2")};
-  CHECK(find("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
+  fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
+  CHECK(find_divergence("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
   vt_text_init(&command, vt_alloc_default());
   snprintf(path, sizeof path, "%s/other/", folder);
-  CHECK(mkdir(path, 0700) == 0); /* an empty folder is used */
+  CHECK(mkdir(path, 0700) == 0); /* an existing empty folder may be used */
   CHECK(vt_divergence_write(&x, path, "./lib foo.so:1", &command, &d) == VT_OK);
   CHECK(strstr(command.s, "/lib foo.so:1' --allow-unadmitted") != NULL);
   CHECK(strstr(command.s, " 'reference:0,/") != NULL);
   snprintf(other, sizeof other, "%s/mine.txt", path);
   CHECK(vt_bytes_write(other, "mine", 4, NULL) == VT_OK);
-  CHECK(vt_divergence_write(&x, path, "wrong", &command, &d) ==
-        VT_IO); /* the folder has a foreign file */
+  /* Refused, because the folder has a foreign file. */
+  CHECK(vt_divergence_write(&x, path, "wrong", &command, &d) == VT_IO);
   CHECK(access(other, R_OK) == 0);
   snprintf(other, sizeof other, "%s/model.vt", path);
   CHECK(access(other, R_OK) == 0); /* no file was removed */
@@ -466,17 +473,18 @@ static void test_folder(void) {
   /* In a folder inside the current one, the plug-in's path starts with "..". */
   CHECK(chdir(folder) == 0);
   vt_text_init(&command, vt_alloc_default());
-  CHECK(find("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
+  CHECK(find_divergence("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
   CHECK(vt_divergence_write(&x, "near", "./libfoo.so", &command, NULL) == VT_OK);
   CHECK(strcmp(command.s,
                "volta parity model.vt --in x=x.npy --backends "
                "reference:0,../libfoo.so --allow-unadmitted") == 0);
   vt_text_done(&command);
   vt_divergence_done(&x);
-  CHECK(count_entries(".") == 4); /* it, other, foreign, near; no temporary folder is left */
+  /* There are the folders it, other, foreign and near; no temporary folder is left. */
+  CHECK(count_entries(".") == 4);
 }
 
-/* A fault that was seen once is written with the whole model, though nothing differs now. */
+/* A report on a fault that was seen earlier has the whole model, though nothing differs now. */
 static void test_fault_report(void) {
   static const char text[] =
       "volta 1\nmodel m {\ninput x: f32[3]\ninput z: f32[3]\noutput a = x\noutput y = x + z\n}";
@@ -498,8 +506,8 @@ static void test_fault_report(void) {
   CHECK(strstr(page, "\n  volta admit './a b.so' --short\n") != NULL);
   CHECK(strstr(page, "it was wrong\n") != NULL && strstr(page, "it gives") == NULL);
   x.output = "y", x.index = "[1]", x.dtype = VT_DTYPE_F32, x.bits = 7, x.compared = 3;
-  CHECK(vt_divergence_write_report(&x, &seen, "seen", "./a b.so", NULL) ==
-        VT_OK); /* replaces the folder */
+  /* The folder of the older report is replaced. */
+  CHECK(vt_divergence_write_report(&x, &seen, "seen", "./a b.so", NULL) == VT_OK);
   f = fopen("seen/README.txt", "rb");
   CHECK(f != NULL && fread(page, 1, sizeof page - 1, f) > 0);
   if (f != NULL) fclose(f);
@@ -507,7 +515,8 @@ static void test_fault_report(void) {
   vt_divergence_done(&x);
   vt_model_free(m);
   CHECK(vt_model_parse(through, strlen(through), NULL, &m, NULL) == VT_OK);
-  CHECK(vt_diverge_whole_model(m, &how, set_values, NULL, &x, NULL) == VT_NAME); /* no node runs */
+  /* There is no divergence, because no node runs. */
+  CHECK(vt_diverge_whole_model(m, &how, set_values, NULL, &x, NULL) == VT_NAME);
   vt_model_free(m);
 }
 
@@ -515,22 +524,22 @@ int main(void) {
   if (mkdtemp(folder) == NULL) return 77;
   test_no_divergence();
   test_single_op();
-  test_types();
-  test_nan();
+  test_element_types();
+  test_nan_divergence();
   test_second_result();
   test_whole_composition();
-  test_bodies();
-  test_neighbours();
-  test_whole_model();
-  test_passes();
-  test_threads();
-  test_not_again();
+  test_ops_in_bodies();
+  test_fault_needs_neighbours();
+  test_fault_needs_whole_model();
+  test_fault_hidden_by_folding();
+  test_thread_count_in_report();
+  test_fault_seen_once();
   test_many_values();
-  test_examples();
-  test_no_memory();
-  test_folder();
+  test_example_models();
+  test_out_of_memory();
+  test_writing_folders();
   test_fault_report();
-  empty_folder(folder);
+  remove_folder_tree(folder);
   while (n_copies > 0) free(copies[--n_copies]);
   TEST_DONE();
 }

@@ -12,14 +12,16 @@
  * result number `result` of op `flipped` is flipped. */
 static struct fault {
   uint32_t from, to, flipped, result;
-  uint32_t whole;      /* a composition that the backend keeps whole */
-  int in_groups;       /* 1: only in groups of several steps */
-  int strided;         /* 1: only if an operand has strides */
-  uint64_t many_steps; /* only in programs of at least this many steps */
-  uint32_t threads;    /* only with this number of threads; 0: any */
-  int once;            /* 1: only in the first run that has the op */
+  uint32_t whole;      /* number of a composition that the backend keeps whole; 0: it keeps no
+                          composition whole */
+  int in_groups;       /* 1: the fault shows only in groups of several steps */
+  int strided;         /* 1: the fault shows only if an operand has strides */
+  uint64_t many_steps; /* the fault shows only in programs of at least this many steps */
+  uint32_t threads;    /* the fault shows only with this number of threads; 0: with any */
+  int once;            /* 1: the fault shows only in the first run of a program with the op */
 } fault;
-static int runs, first_run; /* number of runs, and number of the first run with a flipped bit */
+/* Number of runs so far, and number of the first run with a flipped bit. */
+static int runs, first_run;
 
 struct vt_bk_device {
   const vt_bk_host *host;
@@ -29,8 +31,8 @@ struct vt_bk_program {
   vt_bk_device *dev;
   uint64_t n;
   const vt_bk_step *steps;
-  vt_steps *one;   /* by step: a list with only that step */
-  vt_bk_step *own; /* the steps with the fault */
+  vt_steps *one;   /* by step: a list of steps that has only that step */
+  vt_bk_step *own; /* copy of the steps, with the fault planted in it */
   vt_bk_error error;
 };
 
@@ -64,18 +66,18 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
   return VT_OK;
 }
-static uint32_t kind_of(uint32_t op) { return op == fault.whole ? VT_STEPS_WHOLE : 0; }
+static uint32_t flags_of_op(uint32_t op) { return op == fault.whole ? VT_STEPS_WHOLE : 0; }
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
-  return vt_steps_lists_op(op, kind_of(op));
+  return vt_steps_lists_op(op, flags_of_op(op));
 }
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   (void)dev;
-  return vt_steps_check(step, kind_of(step->op));
+  return vt_steps_check(step, flags_of_op(step->op));
 }
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out) {
   (void)dev;
-  *out = vt_steps_workspace(step, kind_of(step->op));
+  *out = vt_steps_workspace(step, flags_of_op(step->op));
   return VT_OK;
 }
 
@@ -94,16 +96,16 @@ static int is_grouped(const vt_bk_step *all, uint64_t n, uint64_t i) {
          ((i > 0 && all[i - 1].group == group) || (i + 1 < n && all[i + 1].group == group));
 }
 
-/* 1 if the conditions of the fault hold for step `i`. */
+/* 1 if step `i` meets the conditions of the planted fault. */
 static int is_affected(const vt_bk_step *all, uint64_t n, uint64_t i) {
   return (!fault.in_groups || is_grouped(all, n, i)) && (!fault.strided || is_strided(&all[i])) &&
          n >= fault.many_steps;
 }
 
-/* Copies are freed at the end of the test. */
+/* Copies of steps, which are freed at the end of the test. */
 static void *copies[MOST * 64];
 static uint32_t n_copies;
-static void *keep(const void *p, size_t size) {
+static void *copy_until_end(const void *p, size_t size) {
   void *copy = malloc(size + 1);
   if (copy == NULL || n_copies == MOST * 64) exit(1);
   if (size > 0) memcpy(copy, p, size);
@@ -112,11 +114,11 @@ static void *keep(const void *p, size_t size) {
 }
 
 static vt_bk_step *copy_with_fault(const vt_bk_step *steps, uint64_t n) {
-  vt_bk_step *own = keep(steps, (size_t)n * sizeof *own);
+  vt_bk_step *own = copy_until_end(steps, (size_t)n * sizeof *own);
   for (uint64_t i = 0; i < n; i++) {
     if (own[i].op == fault.from && fault.from != 0 && is_affected(steps, n, i))
       own[i].op = fault.to;
-    vt_bk_body *body = keep(own[i].body, own[i].n_body * sizeof *body);
+    vt_bk_body *body = copy_until_end(own[i].body, own[i].n_body * sizeof *body);
     for (uint32_t k = 0; k < own[i].n_body; k++)
       body[k].steps = copy_with_fault(body[k].steps, body[k].n_steps);
     own[i].body = body;
@@ -141,7 +143,7 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   int32_t s = p->one == NULL ? VT_NOMEM : VT_OK;
   for (uint64_t i = 0; s == VT_OK && i < n; i++) {
     memset(&p->one[i], 0, sizeof p->one[i]);
-    s = vt_steps_init(host, &p->own[i], 1, kind_of(steps[i].op), &p->one[i]);
+    s = vt_steps_init(host, &p->own[i], 1, flags_of_op(steps[i].op), &p->one[i]);
     if (s == VT_OK) p->n++;
   }
   if (s == VT_OK) {
@@ -155,7 +157,7 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   return s;
 }
 
-static void flip_bit(const vt_bk_program *p, uint64_t i, char *const *base) {
+static void flip_result_bit(const vt_bk_program *p, uint64_t i, char *const *base) {
   const vt_bk_step *s = &p->steps[i];
   if (fault.threads != 0 && p->dev->host->threads != fault.threads) return;
   if (s->op != fault.flipped || fault.flipped == 0 || fault.result >= s->n_out) return;
@@ -177,7 +179,7 @@ static int32_t run(vt_bk_program *p, const uint64_t *buffers, uint64_t n) {
   for (uint64_t i = 0; i < p->n && p->error.status == VT_OK; i++) {
     vt_steps_run(&p->one[i], base);
     vt_steps_error(&p->one[i], &p->error);
-    flip_bit(p, i, base);
+    flip_result_bit(p, i, base);
   }
   return VT_OK;
 }
@@ -186,7 +188,8 @@ static int32_t wait(vt_bk_program *p, vt_bk_error *out) {
   return VT_OK;
 }
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out) {
-  return right->buffer_new(dev, bytes, out); /* the reference reads only dev->host */
+  /* Our device may be passed to the reference, because its function reads only dev->host. */
+  return right->buffer_new(dev, bytes, out);
 }
 static void buffer_free(vt_bk_device *dev, uint64_t handle) { right->buffer_free(dev, handle); }
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,

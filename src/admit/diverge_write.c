@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * diverge_write.c - writes a divergence as a folder with the model, its inputs and a page that says
- * what was found and how to run it. The folder is written under a temporary name and then renamed,
- * so that it is complete or does not exist. */
+ * diverge_write.c - writes a divergence as a folder with the model, its inputs and a page,
+ * README.txt, that says what was found and how to run it. The folder is written under a temporary
+ * name and then renamed, so that it is complete or does not exist. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -32,14 +32,14 @@ static vt_status join_path(const char *folder, const char *name, const char *end
 
 /* ---- the command ---- */
 
-static int is_plain(char c) {
+static int is_plain_in_shell(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          strchr("_-./:,=+@%", c) != NULL;
 }
 
 void vt_text_shell_word(vt_text *out, const char *word) {
   int plain = word[0] != 0;
-  for (const char *c = word; *c != 0; c++) plain = plain && is_plain(*c);
+  for (const char *c = word; *c != 0; c++) plain = plain && is_plain_in_shell(*c);
   if (plain) {
     vt_text_add(out, "%s", word);
     return;
@@ -53,17 +53,18 @@ void vt_text_shell_word(vt_text *out, const char *word) {
   vt_text_add(out, "'");
 }
 
-static int is_simple(const char *folder) {
+static int is_in_current_folder(const char *folder) {
   return strchr(folder, '/') == NULL && strcmp(folder, ".") != 0 && strcmp(folder, "..") != 0;
 }
 
-/* Appends the backends for `volta parity` in the folder. The path of a plug-in is relative to the
- * current folder, so it is changed to be valid from inside the new one. */
-static vt_status add_backend(vt_text *out, const char *folder, const char *backend, vt_diag *d) {
+/* Appends the list of backends for `volta parity`. The command runs in the folder, but the path of
+ * a plug-in is relative to the current folder, so the path is changed. */
+static vt_status add_backend_list(vt_text *out, const char *folder, const char *backend,
+                                  vt_diag *d) {
   char here[PATH] = "..";
   const int relative = strchr(backend, '/') != NULL && backend[0] != '/';
   vt_text word;
-  if (relative && !is_simple(folder) && getcwd(here, sizeof here) == NULL)
+  if (relative && !is_in_current_folder(folder) && getcwd(here, sizeof here) == NULL)
     return fail_system("name", "the current folder", d);
   vt_text_init(&word, out->a);
   vt_text_add(&word, "reference:0,");
@@ -90,7 +91,7 @@ static vt_status add_command(const vt_divergence *x, const char *folder, const c
     vt_text_add(out, " --in %s=%s%s", x->names[i], x->names[i], file_ending(&x->inputs[i]));
   if (x->passes != NULL) vt_text_add(out, " --passes %s", x->passes);
   vt_text_add(out, " --backends ");
-  VT_TRY(add_backend(out, folder, backend, d));
+  VT_TRY(add_backend_list(out, folder, backend, d));
   if (strchr(backend, '/') != NULL) vt_text_add(out, " --allow-unadmitted");
   if (x->untried) vt_text_add(out, " --untried");
   return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -98,7 +99,7 @@ static vt_status add_command(const vt_divergence *x, const char *folder, const c
 
 /* ---- the page ---- */
 
-static void add_bits(const vt_divergence *x, vt_text *out) {
+static void add_differing_bits(const vt_divergence *x, vt_text *out) {
   const int digits = (int)(2 * vt_dtype_bytes(x->dtype));
   vt_text_add(out, "result     %s%s\n", x->output, x->index);
   vt_text_add(out, "it gives   0x%0*llx (%s)\n", digits, (unsigned long long)x->bits,
@@ -112,12 +113,12 @@ static void add_bits(const vt_divergence *x, vt_text *out) {
               (unsigned long long)x->compared);
 }
 
-static void add_page(const vt_divergence *x, const char *backend, const char *command,
-                     vt_text *out) {
+static void add_readme(const vt_divergence *x, const char *backend, const char *command,
+                       vt_text *out) {
   vt_text_add(out, "%s\n\n", MARK);
   vt_text_add(out, "backend    %s\n", backend);
   vt_text_add(out, "op         %s\n", x->signature);
-  add_bits(x, out);
+  add_differing_bits(x, out);
   vt_text_add(out, "\n%s\n",
               x->isolated ? "model.vt is the smallest model found that shows it."
                           : "No part of the model shows it alone: model.vt is the whole "
@@ -125,15 +126,15 @@ static void add_page(const vt_divergence *x, const char *backend, const char *co
   vt_text_add(out, "To see it again, run in this folder:\n\n  %s\n", command);
 }
 
-static void add_report_page(const vt_divergence *x, const vt_fault_report *seen,
-                            const char *backend, vt_text *out) {
+static void add_report_readme(const vt_divergence *x, const vt_fault_report *seen,
+                              const char *backend, vt_text *out) {
   vt_text_add(out, "%s\n\n", MARK);
   vt_text_add(out, "backend    %s\n", backend);
   vt_text_add(out, "check      %s\n", seen->check);
   vt_text_add(out, "subject    %s\n", seen->subject);
   vt_text_add(out, "reason     %s\n", seen->reason);
   vt_text_add(out, "op         %s\n", x->signature);
-  if (x->compared > 0) add_bits(x, out);
+  if (x->compared > 0) add_differing_bits(x, out);
   vt_text_add(out, "\nmodel.vt is the model that showed the fault, with its inputs.\n");
   if (x->compared > 0)
     vt_text_add(out,
@@ -168,17 +169,17 @@ static int ends_with(const char *name, const char *ending) {
   return n > m && strcmp(name + n - m, ending) == 0;
 }
 
-static int is_own_file(const char *name) {
+static int is_file_we_write(const char *name) {
   return strcmp(name, "model.vt") == 0 || strcmp(name, "README.txt") == 0 ||
          ends_with(name, ".npy") || ends_with(name, ".safetensors");
 }
 
-/* Removes files that this code writes, and the folder if it is empty then. */
+/* Removes the files that this code writes from a folder, and the folder if it is empty then. */
 static void remove_folder(const char *folder) {
   DIR *dir = opendir(folder);
   for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
     char path[PATH];
-    if (is_own_file(e->d_name) && join_path(folder, e->d_name, "", path, NULL) == VT_OK)
+    if (is_file_we_write(e->d_name) && join_path(folder, e->d_name, "", path, NULL) == VT_OK)
       (void)unlink(path);
   }
   if (dir != NULL) closedir(dir);
@@ -190,12 +191,14 @@ static int has_only_own_files(const char *folder) {
   DIR *dir = opendir(folder);
   int ours = dir != NULL;
   for (struct dirent *e; ours && (e = readdir(dir)) != NULL;)
-    ours = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_own_file(e->d_name);
+    ours =
+        strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_file_we_write(e->d_name);
   if (dir != NULL) closedir(dir);
   return ours;
 }
 
-/* 1 if the folder is an older divergence: its names fit and its page starts with the mark. */
+/* 1 if the folder is an older divergence: all its files have our names, and its page starts with
+ * our first line. */
 static int is_older_divergence(const char *folder) {
   char path[PATH], start[sizeof MARK] = {0};
   if (!has_only_own_files(folder) || join_path(folder, "README.txt", "", path, NULL) != VT_OK)
@@ -217,7 +220,7 @@ static vt_status move_into_place(const char *made, const char *folder, vt_diag *
   return rename(made, folder) == 0 ? VT_OK : fail_system("replace the folder", folder, d);
 }
 
-/* Makes a new folder next to the wanted one. */
+/* Makes a new folder with a temporary name next to `folder`. */
 static vt_status make_temporary(const char *folder, char out[PATH], vt_diag *d) {
   enum { TRIES = 100 };
   for (int i = 0; i < TRIES; i++) {
@@ -239,8 +242,9 @@ static vt_status write_folder(const vt_divergence *x, const char *folder, const 
   return s;
 }
 
-/* Removes slashes at the end of the name; with one, the temporary folder would be made inside. */
-static vt_status clean_name(const char *folder, char out[PATH], vt_diag *d) {
+/* Copies the folder's name without slashes at its end; with a slash, the temporary folder would be
+ * made inside the folder. */
+static vt_status copy_without_end_slashes(const char *folder, char out[PATH], vt_diag *d) {
   size_t n = strlen(folder);
   while (n > 1 && folder[n - 1] == '/') n--;
   if (n == 0 || n >= PATH) return VT_FAIL(d, VT_USAGE, "'%.100s' cannot name a folder", folder);
@@ -249,8 +253,8 @@ static vt_status clean_name(const char *folder, char out[PATH], vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status write_page(const vt_divergence *x, const char *folder, const vt_text *page,
-                            vt_diag *d) {
+static vt_status write_folder_unless_failed(const vt_divergence *x, const char *folder,
+                                            const vt_text *page, vt_diag *d) {
   if (vt_text_status(page) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
   return write_folder(x, folder, page, d);
 }
@@ -259,12 +263,12 @@ vt_status vt_divergence_write(const vt_divergence *x, const char *folder, const 
                               vt_text *out_command, vt_diag *d) {
   char name[PATH];
   vt_text command, page;
-  VT_TRY(clean_name(folder, name, d));
+  VT_TRY(copy_without_end_slashes(folder, name, d));
   vt_text_init(&command, x->arena.a);
   vt_text_init(&page, x->arena.a);
   vt_status s = add_command(x, name, backend, &command, d);
-  if (s == VT_OK) add_page(x, backend, command.s, &page);
-  if (s == VT_OK) s = write_page(x, name, &page, d);
+  if (s == VT_OK) add_readme(x, backend, command.s, &page);
+  if (s == VT_OK) s = write_folder_unless_failed(x, name, &page, d);
   if (s == VT_OK) vt_text_add_bytes(out_command, command.s, command.n);
   if (s == VT_OK && vt_text_status(out_command) != VT_OK) s = VT_FAIL(d, VT_NOMEM, "out of memory");
   vt_text_done(&command);
@@ -276,10 +280,10 @@ vt_status vt_divergence_write_report(const vt_divergence *x, const vt_fault_repo
                                      const char *folder, const char *backend, vt_diag *d) {
   char name[PATH];
   vt_text page;
-  VT_TRY(clean_name(folder, name, d));
+  VT_TRY(copy_without_end_slashes(folder, name, d));
   vt_text_init(&page, x->arena.a);
-  add_report_page(x, seen, backend, &page);
-  const vt_status s = write_page(x, name, &page, d);
+  add_report_readme(x, seen, backend, &page);
+  const vt_status s = write_folder_unless_failed(x, name, &page, d);
   vt_text_done(&page);
   return s;
 }

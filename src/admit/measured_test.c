@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * measured_test.c - measuring and progress reports do not change anything. Some conformance cases
- * and the examples run with and without them, on devices with shared and with separate memory.
- * Digests, plans and traffic must be the same, and a second run must not allocate. The cost of a
- * composition must not depend on whether it is kept whole. The long form runs the whole short form
- * of the suite, and every example on every device. */
+ * and the examples run with and without them (watched and plain), on devices with shared and with
+ * separate memory. Digests, plans and traffic must be the same, and a second run must not allocate.
+ * The cost of a composition must not depend on whether it is kept whole. The long form runs the
+ * whole short form of the suite, and every example on every device. */
 #include <string.h>
 #include "vt_suite.h"
 #include "vt_test.h"
@@ -20,7 +20,7 @@ typedef struct seen {
   vt_run_info info;
 } seen;
 
-static uint64_t reports; /* number of progress reports */
+static uint64_t reports; /* number of progress reports received */
 
 static void count_report(void *user, const char *what, uint64_t done, uint64_t total) {
   (void)user, (void)what;
@@ -28,14 +28,14 @@ static void count_report(void *user, const char *what, uint64_t done, uint64_t t
   reports++;
 }
 
-static void observe(vt_program *p, const uint8_t digest[32], seen *out) {
+static void store_observation(vt_program *p, const uint8_t digest[32], seen *out) {
   out->info.size = sizeof out->info;
   memcpy(out->digest, digest, sizeof out->digest);
   vt_program_plan_digest(p, out->core, out->target);
   vt_program_info(p, &out->info);
 }
 
-static int is_same(const seen *a, const seen *b) {
+static int is_same_observation(const seen *a, const seen *b) {
   const vt_run_info *x = &a->info, *y = &b->info;
   return memcmp(a->digest, b->digest, 32) == 0 && memcmp(a->core, b->core, 32) == 0 &&
          memcmp(a->target, b->target, 32) == 0 && x->steps == y->steps && x->flops == y->flops &&
@@ -45,9 +45,9 @@ static int is_same(const seen *a, const seen *b) {
          x->copies_from_device == y->copies_from_device;
 }
 
-/* 1 if every step has a time within the run, in order, and the listed copies have the counted
- * bytes. */
-static int is_timed(vt_program *p, const vt_run_info *run) {
+/* 1 if every step has a time within the run, in order, and the listed copies have together the
+ * bytes that the run counted. */
+static int has_times_of_all_steps(vt_program *p, const vt_run_info *run) {
   uint64_t last = run->begin_ns, bytes = 0;
   for (uint32_t i = 0; i < vt_program_steps(p); i++) {
     vt_step_info s = {.size = sizeof s};
@@ -66,7 +66,7 @@ static int is_timed(vt_program *p, const vt_run_info *run) {
 
 /* 1 if a second run does not allocate, by the library's count and by the test's, and gives the same
  * digest. */
-static int runs_again(vt_program *p, const vt_fault *fault, const uint8_t digest[32]) {
+static int runs_again_equally(vt_program *p, const vt_fault *fault, const uint8_t digest[32]) {
   vt_run_info info = {.size = sizeof info};
   uint8_t again[32];
   const long asked = fault->asked;
@@ -97,10 +97,11 @@ static int run_case(const vt_suite *s, uint32_t i, const char *device, int watch
   const int ok = r.outcome == VT_CASE_PASSED && r.status == VT_OK;
   CHECK(r.outcome == VT_CASE_PASSED);
   if (ok) {
-    observe(p, r.digest, out);
+    store_observation(p, r.digest, out);
     CHECK(out->info.allocations == 0 && out->info.runs == 1);
-    CHECK(watched ? is_timed(p, &out->info) : out->info.timed == 0 && vt_program_copies(p) == 0);
-    CHECK(runs_again(p, &fault, r.digest));
+    CHECK(watched ? has_times_of_all_steps(p, &out->info)
+                  : out->info.timed == 0 && vt_program_copies(p) == 0);
+    CHECK(runs_again_equally(p, &fault, r.digest));
   }
   vt_program_free(p);
   vt_case_inputs_done(&in);
@@ -109,23 +110,23 @@ static int run_case(const vt_suite *s, uint32_t i, const char *device, int watch
   return ok;
 }
 
-static void compare_case(const vt_suite *s, uint32_t i) {
+static void compare_case_watched(const vt_suite *s, uint32_t i) {
   seen plain[N_DEVICES], watched;
   int ran = 0;
   const int failed = vt_test_failed;
   for (uint32_t k = 0; k < N_DEVICES; k++) {
     ran = run_case(s, i, devices[k], 0, &plain[k]);
     CHECK(run_case(s, i, devices[k], 1, &watched) == ran);
-    CHECK(!ran || is_same(&plain[k], &watched));
+    CHECK(!ran || is_same_observation(&plain[k], &watched));
   }
-  if (ran)
-    CHECK(plain[0].info.flops ==
-          plain[1].info.flops); /* reference:0 decomposes, reference:1 keeps whole */
+  /* The cost does not depend on the device: reference:0 decomposes compositions, reference:1 keeps
+   * them whole. */
+  if (ran) CHECK(plain[0].info.flops == plain[1].info.flops);
   if (ran) CHECK(plain[0].info.flops == plain[2].info.flops);
   if (vt_test_failed != failed) fprintf(stderr, "  %s\n", s->cases[i].name);
 }
 
-static void test_cases(const vt_suite *s) {
+static void test_watched_cases(const vt_suite *s) {
   uint8_t *chosen = calloc(s->n_cases, 1);
   const uint32_t every = vt_test_is_long() ? 1 : 23;
   uint32_t n = 0, compared = 0;
@@ -133,7 +134,7 @@ static void test_cases(const vt_suite *s) {
   CHECK(vt_suite_choose_short(s, chosen, NULL) == VT_OK);
   for (uint32_t i = 0; i < s->n_cases; i++)
     if (chosen[i] && n++ % every == 0) {
-      compare_case(s, i);
+      compare_case_watched(s, i);
       compared++;
     }
   CHECK(compared >= 100 && reports > compared);
@@ -164,30 +165,30 @@ static void run_example(const vt_suite_example *x, const char *device, int measu
   CHECK(vt_program_random_inputs(p, x->inputs_seed, NULL) == VT_OK);
   CHECK(vt_program_run(p, NULL) == VT_OK && vt_program_digest(p, digest, NULL) == VT_OK);
   CHECK(memcmp(digest, x->digest, sizeof digest) == 0);
-  observe(p, digest, out);
+  store_observation(p, digest, out);
   CHECK(out->info.allocations == 0 && out->info.flops > 0);
-  CHECK(!measure || is_timed(p, &out->info));
-  CHECK(runs_again(p, &fault, digest));
+  CHECK(!measure || has_times_of_all_steps(p, &out->info));
+  CHECK(runs_again_equally(p, &fault, digest));
   vt_program_free(p);
   vt_model_free(m);
   CHECK(fault.live == 0);
 }
 
-static int is_large(const char *name) {
+static int is_large_example(const char *name) {
   return strcmp(name, "resnet18.vt") == 0 || strcmp(name, "gpt2_124m.vt") == 0;
 }
 
-static void test_examples(const vt_suite *s) {
+static void test_watched_examples(const vt_suite *s) {
   for (uint32_t i = 0; i < s->n_examples; i++) {
     const vt_suite_example *x = &s->example[i];
     const int failed = vt_test_failed;
-    if (is_large(x->name) && !vt_test_is_long()) continue;
+    if (is_large_example(x->name) && !vt_test_is_long()) continue;
     for (uint32_t k = 0; k < N_DEVICES; k++) {
       seen plain, observed;
       run_example(x, devices[k], 0, 0, &plain);
-      for (int w = is_large(x->name) ? 3 : 1; w < 4; w++) {
+      for (int w = is_large_example(x->name) ? 3 : 1; w < 4; w++) {
         run_example(x, devices[k], w & 1, w >> 1, &observed);
-        CHECK(is_same(&plain, &observed));
+        CHECK(is_same_observation(&plain, &observed));
       }
     }
     if (vt_test_failed != failed) fprintf(stderr, "  %s\n", x->name);
@@ -199,8 +200,8 @@ int main(void) {
   unsetenv("VOLTA_BACKEND");
   CHECK(vt_suite_built_in(NULL, &s, NULL) == VT_OK);
   if (s == NULL) return 1;
-  test_cases(s);
-  test_examples(s);
+  test_watched_cases(s);
+  test_watched_examples(s);
   vt_suite_free(s);
   TEST_DONE();
 }

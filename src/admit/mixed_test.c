@@ -14,7 +14,7 @@ static const char cases[] =
 
 static vt_model *forward, *backward;
 
-static vt_model *parse(const char *text, size_t n) {
+static vt_model *parse_or_exit(const char *text, size_t n) {
   vt_model *m = NULL;
   vt_diag d = {0};
   CHECK(vt_model_parse(text, n, NULL, &m, &d) == VT_OK);
@@ -26,20 +26,20 @@ static vt_model *parse(const char *text, size_t n) {
 static void read_models(void) {
   vt_text text;
   write_text("a.cts", cases);
-  vt_suite *s = read_small(0);
+  vt_suite *s = read_small_suite(0);
   for (uint32_t i = 0; i < s->n_cases; i++) {
     vt_text_init(&text, vt_alloc_default());
     CHECK(vt_case_text(s, i, &text, NULL) == VT_OK);
     vt_model **into = s->cases[i].gradient ? &backward : &forward;
-    vt_model_free(*into); /* the model is the same for each mix */
-    *into = parse(text.s, text.n);
+    vt_model_free(*into); /* cases of each mix have the same model: only the last one is needed */
+    *into = parse_or_exit(text.s, text.n);
     vt_text_done(&text);
   }
   vt_suite_free(s);
   CHECK(forward != NULL && backward != NULL);
 }
 
-static vt_program *open_on(const vt_model *m, const char *backend, uint32_t mixed_path) {
+static vt_program *open_on_backend(const vt_model *m, const char *backend, uint32_t mixed_path) {
   const vt_policy policy = {.size = sizeof policy, .mixed_path = mixed_path};
   const vt_options o = {.size = sizeof o, .backend = backend, .policy = &policy};
   vt_program *p = NULL;
@@ -57,14 +57,14 @@ typedef struct outcome {
 } outcome;
 
 static outcome run_forward_backward(const char *first, const char *second, uint32_t mixed_path) {
-  vt_program *f = open_on(forward, first, VT_MIXED_PATH_REFUSED);
-  vt_program *b = open_on(backward, second, mixed_path);
+  vt_program *f = open_on_backend(forward, first, VT_MIXED_PATH_REFUSED);
+  vt_program *b = open_on_backend(backward, second, mixed_path);
   outcome o = {0};
   CHECK(vt_program_random_inputs(f, 9, NULL) == VT_OK && vt_program_run(f, NULL) == VT_OK);
   o.status = vt_program_feed(b, "dy.y", f, 0, &o.d);
   o.mixed = vt_program_mixed(b);
   CHECK(!vt_program_mixed(f));
-  if (o.status != VT_OK) { /* the input has no value, so a run fails */
+  if (o.status != VT_OK) { /* the feed failed: the input has no value, so a run must fail */
     vt_diag d = {0};
     CHECK(vt_program_run(b, &d) == VT_NAME);
   } else {
@@ -76,13 +76,14 @@ static outcome run_forward_backward(const char *first, const char *second, uint3
   return o;
 }
 
-static void test_backend_pairs(void) {
+static void test_mixed_backend_pairs(void) {
   static const char *const names[] = {"reference:0", "reference:1", "island:0", "island:1"};
   const outcome right = run_forward_backward("reference:0", "reference:0", VT_MIXED_PATH_REFUSED);
   CHECK(right.status == VT_OK && !right.mixed);
   for (int i = 0; i < 4; i++)
     for (int k = 0; k < 4; k++) {
-      const int same = i / 2 == k / 2; /* other devices of one backend are not mixed */
+      /* Two devices of one backend are not a mixed path. */
+      const int same = i / 2 == k / 2;
       const outcome strict = run_forward_backward(names[i], names[k], VT_MIXED_PATH_REFUSED);
       const outcome allowed = run_forward_backward(names[i], names[k], VT_MIXED_PATH_ALLOWED);
       char words[160];
@@ -100,24 +101,25 @@ static void test_backend_pairs(void) {
 
 /* Invalid calls of vt_program_feed fail, and a failed call does not mark the program as mixed. */
 static void test_invalid_feeds(void) {
-  vt_program *f = open_on(forward, "reference", VT_MIXED_PATH_REFUSED);
-  vt_program *b = open_on(backward, "island", VT_MIXED_PATH_ALLOWED);
+  vt_program *f = open_on_backend(forward, "reference", VT_MIXED_PATH_REFUSED);
+  vt_program *b = open_on_backend(backward, "island", VT_MIXED_PATH_ALLOWED);
   vt_diag d = {0};
-  CHECK(vt_program_feed(b, "dy.y", f, 0, &d) == VT_NAME && d.text[0] != 0); /* f has not run */
+  /* The feed is refused, because f has not run. */
+  CHECK(vt_program_feed(b, "dy.y", f, 0, &d) == VT_NAME && d.text[0] != 0);
   CHECK(vt_program_random_inputs(f, 9, NULL) == VT_OK && vt_program_run(f, NULL) == VT_OK);
   CHECK(vt_program_feed(b, "dy.y", f, 1, NULL) == VT_NAME);
   CHECK(vt_program_feed(b, "nosuch", f, 0, NULL) == VT_NAME);
   CHECK(vt_program_feed(f, "x", b, 0, NULL) == VT_NAME);
   CHECK(!vt_program_mixed(b) && !vt_program_mixed(f));
-  CHECK(vt_program_feed(f, "x", f, 0, NULL) == VT_OK &&
-        !vt_program_mixed(f)); /* fed with its own output */
+  /* A program may be fed its own output. */
+  CHECK(vt_program_feed(f, "x", f, 0, NULL) == VT_OK && !vt_program_mixed(f));
   CHECK(vt_program_feed(b, "dy.y", f, 0, NULL) == VT_OK && vt_program_mixed(b));
   CHECK(vt_program_random_inputs(b, 1, NULL) == VT_OK && vt_program_run(b, NULL) == VT_OK);
   const char *name;
   vt_tensor t;
   CHECK(vt_program_output(f, 0, &name, &t, NULL) == VT_OK);
-  CHECK(vt_program_set_input(b, "dy.y", &t, NULL) == VT_OK &&
-        vt_program_mixed(b)); /* the mark stays */
+  /* Setting the input later does not clear the mark of a mixed program. */
+  CHECK(vt_program_set_input(b, "dy.y", &t, NULL) == VT_OK && vt_program_mixed(b));
   vt_program_free(f);
   vt_program_free(b);
 }
@@ -127,7 +129,7 @@ int main(void) {
   unsetenv("VOLTA_THREADS");
   folder_new();
   read_models();
-  test_backend_pairs();
+  test_mixed_backend_pairs();
   test_invalid_feeds();
   vt_model_free(forward);
   vt_model_free(backward);

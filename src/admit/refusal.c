@@ -8,7 +8,8 @@
 
 /* ---- differences ---- */
 
-vt_status vt_difference_find(vt_program *p, vt_program *right, vt_difference *out, vt_diag *d) {
+vt_status vt_difference_between_runs(vt_program *p, vt_program *right, vt_difference *out,
+                                     vt_diag *d) {
   vt_program *const both[VT_SIDES] = {[VT_TESTED] = p, [VT_REFERENCE] = right};
   vt_tensor t[VT_SIDES];
   const char *name;
@@ -24,7 +25,7 @@ vt_status vt_difference_find(vt_program *p, vt_program *right, vt_difference *ou
                      .expected = c.first_b,
                      .differing = c.differing,
                      .compared = c.compared};
-  VT_TRY(vt_diverge_pair_distance(&t[VT_TESTED], &t[VT_REFERENCE], c.first, &x.distance, d));
+  VT_TRY(vt_diverge_element_distance(&t[VT_TESTED], &t[VT_REFERENCE], c.first, &x.distance, d));
   snprintf(x.output, sizeof x.output, "%s", name);
   vt_index_print(&t[VT_REFERENCE], c.first, x.index);
   *out = x;
@@ -33,7 +34,7 @@ vt_status vt_difference_find(vt_program *p, vt_program *right, vt_difference *ou
 
 /* ---- refusals ---- */
 
-static const char *copy_text(vt_admission *a, const char *text) {
+static const char *copy_to_arena(vt_admission *a, const char *text) {
   const char *s = text == NULL ? "" : vt_arena_string(&a->arena, text, strlen(text));
   return s != NULL ? s : "";
 }
@@ -41,8 +42,8 @@ static const char *copy_text(vt_admission *a, const char *text) {
 static void set_difference(vt_admission *a, const vt_difference *x) {
   vt_refusal *r = &a->refusal;
   r->differs = 1;
-  r->output = copy_text(a, x->output);
-  r->index = copy_text(a, x->index);
+  r->output = copy_to_arena(a, x->output);
+  r->index = copy_to_arena(a, x->index);
   r->dtype = x->dtype;
   r->bits = x->bits;
   r->expected = x->expected;
@@ -59,18 +60,19 @@ static void set_divergence(vt_admission *a, const vt_divergence *x) {
                               .differing = x->differing,
                               .compared = x->compared};
   set_difference(a, &seen);
-  a->refusal.output = copy_text(a, x->output);
-  a->refusal.index = copy_text(a, x->index);
-  a->refusal.op = copy_text(a, x->op);
-  a->refusal.signature = copy_text(a, x->signature);
-  a->refusal.model = copy_text(a, x->model);
+  a->refusal.output = copy_to_arena(a, x->output);
+  a->refusal.index = copy_to_arena(a, x->index);
+  a->refusal.op = copy_to_arena(a, x->op);
+  a->refusal.signature = copy_to_arena(a, x->signature);
+  a->refusal.model = copy_to_arena(a, x->model);
 }
 
 /* Records whether the reproducer's folder was written. A failed write does not change the verdict;
  * only VT_NOMEM is an error. */
-static vt_status record_folder(vt_admission *a, vt_status s, const vt_diag *why, vt_diag *d) {
-  if (s == VT_OK) a->refusal.folder = copy_text(a, a->o.reproducer);
-  if (s != VT_OK && a->o.reproducer != NULL) a->refusal.unwritten = copy_text(a, why->text);
+static vt_status record_folder_status(vt_admission *a, vt_status s, const vt_diag *why,
+                                      vt_diag *d) {
+  if (s == VT_OK) a->refusal.folder = copy_to_arena(a, a->o.reproducer);
+  if (s != VT_OK && a->o.reproducer != NULL) a->refusal.unwritten = copy_to_arena(a, why->text);
   return s == VT_NOMEM ? VT_FAIL(d, s, "%s", why->text) : VT_OK;
 }
 
@@ -80,15 +82,15 @@ static vt_status write_reproducer(vt_admission *a, const vt_divergence *x, vt_di
   if (a->o.reproducer == NULL) return VT_OK;
   vt_text_init(&command, a->a);
   const vt_status s = vt_divergence_write(x, a->o.reproducer, a->backend, &command, &why);
-  if (s == VT_OK) a->refusal.command = copy_text(a, command.s);
+  if (s == VT_OK) a->refusal.command = copy_to_arena(a, command.s);
   vt_text_done(&command);
-  return record_folder(a, s, &why, d);
+  return record_folder_status(a, s, &why, d);
 }
 
 /* ---- faults that do not show again ---- */
 
 /* Sets the command that repeats the admission: "volta admit ./libfoo.so --short --jobs 1". */
-static vt_status set_again_command(vt_admission *a, vt_diag *d) {
+static vt_status set_repeat_command(vt_admission *a, vt_diag *d) {
   vt_text t;
   vt_text_init(&t, a->a);
   vt_text_add(&t, "volta admit ");
@@ -96,7 +98,7 @@ static vt_status set_again_command(vt_admission *a, vt_diag *d) {
   if (a->o.brief) vt_text_add(&t, " --short");
   if (a->o.jobs != 0) vt_text_add(&t, " --jobs %u", a->o.jobs);
   const vt_status s = vt_text_status(&t);
-  if (s == VT_OK) a->refusal.again = copy_text(a, t.s);
+  if (s == VT_OK) a->refusal.again = copy_to_arena(a, t.s);
   vt_text_done(&t);
   return s == VT_OK ? VT_OK : VT_FAIL(d, s, "out of memory");
 }
@@ -114,38 +116,38 @@ static vt_status write_report(vt_admission *a, vt_divergence *x, vt_diag *d) {
   x->differing = r->differing;
   x->compared = r->compared;
   const vt_status s = vt_divergence_write_report(x, &seen, a->o.reproducer, a->o.backend, &why);
-  return record_folder(a, s, &why, d);
+  return record_folder_status(a, s, &why, d);
 }
 
-/* Reports the difference that was observed, with the whole model, for a fault that does not show
- * again. */
-static vt_status show_observed(vt_admission *a, const vt_evidence *e, vt_diag *d) {
+/* Reports a fault that does not show again: the difference that was observed, with the whole
+ * model. */
+static vt_status report_observed(vt_admission *a, const vt_evidence *e, vt_diag *d) {
   vt_divergence x;
   vt_diag why = {0};
   if (e->seen != NULL && e->seen->found) set_difference(a, e->seen);
-  a->refusal.op = copy_text(a, e->op);
-  a->refusal.model = copy_text(a, vt_model_text(e->m));
-  VT_TRY(set_again_command(a, d));
+  a->refusal.op = copy_to_arena(a, e->op);
+  a->refusal.model = copy_to_arena(a, vt_model_text(e->m));
+  VT_TRY(set_repeat_command(a, d));
   vt_status s = vt_diverge_whole_model(e->m, e->how, e->give, e->user, &x, &why);
   if (s == VT_NAME) return VT_OK; /* the model has no node to run */
-  if (s != VT_OK) return record_folder(a, s, &why, d);
+  if (s != VT_OK) return record_folder_status(a, s, &why, d);
   if (e->op == NULL || strcmp(x.op, e->op) == 0) {
-    a->refusal.op = copy_text(a, x.op);
-    a->refusal.signature = copy_text(a, x.signature);
+    a->refusal.op = copy_to_arena(a, x.op);
+    a->refusal.signature = copy_to_arena(a, x.signature);
   }
   if (a->o.reproducer != NULL) s = write_report(a, &x, d);
   vt_divergence_done(&x);
   return s;
 }
 
-/* Finds the divergence and writes its reproducer. A fault that depends on earlier runs may not show
- * again; then the observed difference is reported. */
-static vt_status show_divergence(vt_admission *a, const vt_evidence *e, vt_diag *d) {
+/* Finds the divergence and writes its reproducer. If the fault does not show again, for instance
+ * because it depends on earlier runs, the observed difference is reported instead. */
+static vt_status report_divergence(vt_admission *a, const vt_evidence *e, vt_diag *d) {
   vt_divergence x;
   vt_diag why = {0};
   const vt_status s = vt_diverge_find(e->m, e->how, e->give, e->user, &x, &why);
   if (s == VT_NOMEM) return VT_FAIL(d, s, "%s", why.text);
-  if (s != VT_OK) return show_observed(a, e, d);
+  if (s != VT_OK) return report_observed(a, e, d);
   set_divergence(a, &x);
   const vt_status written = write_reproducer(a, &x, d);
   vt_divergence_done(&x);
@@ -158,8 +160,8 @@ vt_status vt_admission_refuse(vt_admission *a, const char *subject, const char *
   a->refused = 1;
   a->refusal = (vt_refusal){.size = sizeof a->refusal,
                             .check = a->check,
-                            .subject = copy_text(a, subject),
-                            .reason = copy_text(a, reason),
+                            .subject = copy_to_arena(a, subject),
+                            .reason = copy_to_arena(a, reason),
                             .op = "",
                             .signature = "",
                             .output = "",
@@ -169,6 +171,6 @@ vt_status vt_admission_refuse(vt_admission *a, const char *subject, const char *
                             .unwritten = "",
                             .folder = "",
                             .again = ""};
-  if (e != NULL) VT_TRY(show_divergence(a, e, d));
+  if (e != NULL) VT_TRY(report_divergence(a, e, d));
   return vt_arena_status(&a->arena) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }

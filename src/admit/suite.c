@@ -70,8 +70,8 @@ uint32_t vt_suite_find(const vt_suite *s, const char *name) {
   return s->n_cases;
 }
 
-/* 1 if the pattern matches. After a mismatch the last star matches one byte more, so the time is at
- * most proportional to the product of the lengths. */
+/* 1 if `s` matches the pattern. After a mismatch the last star is extended by one byte, so the time
+ * is at most proportional to the product of the lengths. */
 static int matches_glob(const char *pattern, const char *s) {
   const char *star = NULL, *from = NULL;
   while (*s != 0) {
@@ -100,27 +100,27 @@ int vt_suite_matches(const vt_suite *s, uint32_t i, const char *pattern) {
 /* ---- the short form ---- */
 
 static int is_lower(char c) { return c >= 'a' && c <= 'z'; }
-static int is_word(char c) {
+static int is_word_char(char c) {
   return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Prints the element types that a model names, as "/f32/i64". */
+/* Prints the element types in the model's text, as "/f32/i64". */
 static void list_types(const vt_suite_model *m, char *out, size_t capacity) {
   size_t n = 0;
   out[0] = 0;
   for (const char *at = m->text + 1; *at != 0 && n + 8 < capacity; at++) {
-    if (!is_lower(*at) || is_word(at[-1])) continue;
+    if (!is_lower(*at) || is_word_char(at[-1])) continue;
     for (uint32_t t = 1; vt_dtype_name(t) != NULL; t++) {
       const size_t length = strlen(vt_dtype_name(t));
-      if (strncmp(at, vt_dtype_name(t), length) == 0 && !is_word(at[length]))
+      if (strncmp(at, vt_dtype_name(t), length) == 0 && !is_word_char(at[length]))
         n += (size_t)snprintf(out + n, capacity - n, "/%s", vt_dtype_name(t));
     }
   }
 }
 
-/* 1 the first time that a kind is seen. `seen` is a hash table; `slots` is a power of two, greater
- * than the number of kinds. */
-static int is_first_seen(uint64_t *seen, uint64_t slots, const char *kind) {
+/* 1 if `kind` is not in the hash table `seen`, to which it is then added. `slots`, the size of the
+ * table, is a power of two greater than the number of kinds. */
+static int add_if_unseen(uint64_t *seen, uint64_t slots, const char *kind) {
   const uint64_t h = vt_case_seed(kind) | 1;
   for (uint64_t at = h >> 20;; at++) {
     uint64_t *slot = &seen[at & (slots - 1)];
@@ -136,16 +136,17 @@ vt_status vt_suite_choose_short(const vt_suite *s, uint8_t *chosen, vt_diag *d) 
   while (slots < 2 * (uint64_t)s->n_cases) slots *= 2;
   uint64_t *seen = vt_alloc_new(s->alloc, (size_t)slots * sizeof *seen);
   if (seen == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  /* Backwards, because the first names are those of empty tensors (`S=0,3`), which test nothing. */
+  /* The loop goes backwards, because the first names are those of empty tensors (`S=0,3`), which
+   * test nothing. */
   const vt_suite_model *last = NULL; /* cases of one model are next to each other */
   char types[300];
   for (uint32_t i = s->n_cases; i-- > 0;) {
     const vt_case *c = &s->cases[i];
-    char kind[400]; /* text of op, mix and element types */
+    char kind[400]; /* text of op, mix and element types: one case of each kind is chosen */
     if (c->model != last) list_types(c->model, types, sizeof types);
     last = c->model;
     snprintf(kind, sizeof kind, "%s/%d%d%s", c->model->block->op->name, c->mix, c->gradient, types);
-    chosen[i] = is_first_seen(seen, slots, kind) || vt_case_seed(s->cases[i].name) % 32 == 0;
+    chosen[i] = add_if_unseen(seen, slots, kind) || vt_case_seed(s->cases[i].name) % 32 == 0;
   }
   vt_alloc_free(s->alloc, seen, (size_t)slots * sizeof *seen);
   return VT_OK;

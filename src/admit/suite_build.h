@@ -6,7 +6,7 @@
 #include "vt_suite.h"
 
 vt_status vt_suite_new(const vt_alloc *alloc, vt_suite **out_suite, vt_diag *d) VT_NODISCARD;
-/* Adds the blocks of one case file. Messages name it `file`. */
+/* Adds the blocks of one case file, which messages call `file`. */
 vt_status vt_suite_add_file(vt_suite *s, const char *file, const void *bytes, size_t n,
                             vt_diag *d) VT_NODISCARD;
 /* Makes the models and cases of all blocks. No file may be added afterwards. */
@@ -19,7 +19,7 @@ typedef struct vt_suite_part {
   const uint8_t *bytes; /* content of the file */
   size_t n;
 } vt_suite_part;
-/* Adds the examples of a published.digests. The models that it names are among the parts. */
+/* Adds the examples that a file published.digests lists. Their models are among the parts. */
 vt_status vt_suite_add_published(vt_suite *s, const vt_suite_part *published,
                                  const vt_suite_part *part, uint32_t n_parts,
                                  vt_diag *d) VT_NODISCARD;
@@ -29,5 +29,6 @@ vt_status vt_suite_add_published(vt_suite *s, const vt_suite_part *published,
 vt_status vt_suite_from_image(const uint8_t *image, size_t n, const vt_alloc *alloc,
                               vt_suite **out_suite, vt_diag *d) VT_NODISCARD;
 /* Unpacks the image in the library; the caller frees the `out_n` bytes with `a`. */
-vt_status vt_suite_image(vt_alloc a, uint8_t **out_image, size_t *out_n, vt_diag *d) VT_NODISCARD;
+vt_status vt_suite_unpack_image(vt_alloc a, uint8_t **out_image, size_t *out_n,
+                                vt_diag *d) VT_NODISCARD;
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * suite_expand.c - expands blocks into cases: it replaces variables by their values, names each
- * case, and sorts the cases by name. */
+ * case, and sorts the cases by name. A block gives a model for every combination of values of its
+ * variables, which its `over` lines declare, and a case for every mix. */
 #include <string.h>
 #include "suite_build.h"
 #include "vt_sort.h"
 
-/* Limits for the number of variables, of cases, and of bytes of text. The suite of the library has
- * 73,000 cases and 4 MB. */
+/* Limits on the number of variables of a block, of cases of a suite, and of bytes of its texts. The
+ * suite of the library has 73,000 cases and 4 MB. */
 enum { MOST_OVER = 16, MOST_CASES = 1 << 20, MOST_BYTES = 1 << 27 };
 
 typedef struct expander {
   vt_suite *s;
   const vt_suite_block *b;    /* the block that is expanded */
-  uint32_t choice[MOST_OVER]; /* by `over` line: the index of the row of values */
-  vt_text name, text;         /* the name and the text under construction */
+  uint32_t choice[MOST_OVER]; /* by `over` line: index of the row of values that is in use */
+  vt_text name, text;         /* the model's name and text under construction */
   uint64_t bytes;             /* total size of all texts so far */
   vt_diag *d;
 } expander;
@@ -26,14 +27,14 @@ static vt_status fail_block(const expander *e, vt_status status, const char *wha
   return status;
 }
 
-static const char *value_of(const expander *e, uint32_t over, uint32_t name) {
+static const char *chosen_value(const expander *e, uint32_t over, uint32_t name) {
   const vt_suite_over *o = &e->b->over[over];
   return o->value[(size_t)e->choice[over] * o->n_names + name];
 }
 
-/* The value of the longest variable name that the text at `at`, after a $, starts with; NULL if no
- * name fits. */
-static const char *value_at(const expander *e, const char *at, size_t *length) {
+/* The value of the variable whose name starts at `at`, after a $: the longest name that fits. NULL
+ * if no name fits. */
+static const char *variable_value_at(const expander *e, const char *at, size_t *length) {
   const char *value = NULL;
   *length = 0;
   for (uint32_t i = 0; i < e->b->n_over; i++)
@@ -42,12 +43,12 @@ static const char *value_at(const expander *e, const char *at, size_t *length) {
       const size_t n = strlen(name);
       if (n <= *length || strncmp(at, name, n) != 0) continue;
       *length = n;
-      value = value_of(e, i, k);
+      value = chosen_value(e, i, k);
     }
   return value;
 }
 
-static vt_status write_text(expander *e) {
+static vt_status write_model_text(expander *e) {
   vt_text *out = &e->text;
   vt_text_add(out, "volta 1\nmodel m {\n");
   for (const char *at = e->b->text; *at != 0;) {
@@ -56,7 +57,7 @@ static vt_status write_text(expander *e) {
     at += plain;
     if (*at == 0) break;
     size_t length;
-    const char *value = value_at(e, at + 1, &length);
+    const char *value = variable_value_at(e, at + 1, &length);
     if (value == NULL) {
       char what[64] = "no variable fits '";
       strncat(what, at, 20);
@@ -69,18 +70,19 @@ static vt_status write_text(expander *e) {
   return VT_OK;
 }
 
-static void write_name(expander *e) {
+static void write_model_name(expander *e) {
   vt_text_add(&e->name, "%s", e->b->name);
   for (uint32_t i = 0; i < e->b->n_over; i++)
     for (uint32_t k = 0; k < e->b->over[i].n_names; k++) {
       vt_text_add(&e->name, "/%s=", e->b->over[i].name[k]);
-      for (const char *v = value_of(e, i, k); *v != 0; v++)
+      for (const char *v = chosen_value(e, i, k); *v != 0; v++)
         if (*v != ' ') vt_text_add_bytes(&e->name, v, 1);
     }
 }
 
-/* Copies a text under construction to the suite and empties it; NULL if there is no memory. */
-static const char *copy_text(expander *e, vt_text *t) {
+/* Copies a text under construction into the suite's arena and empties it; NULL if there is no
+ * memory. */
+static const char *move_text_to_suite(expander *e, vt_text *t) {
   const char *kept = vt_text_status(t) != VT_OK ? NULL : vt_arena_string(&e->s->arena, t->s, t->n);
   e->bytes += t->n;
   t->n = 0;
@@ -91,7 +93,7 @@ static vt_status add_case(expander *e, const vt_suite_model *m, int mix, int gra
   vt_suite *s = e->s;
   if (e->bytes > MOST_BYTES) return fail_block(e, VT_LIMIT, "the cases are too large");
   vt_text_add(&e->name, "%s/%s%s", m->name, gradient ? "gradient." : "", vt_mix_name(mix));
-  const char *name = copy_text(e, &e->name);
+  const char *name = move_text_to_suite(e, &e->name);
   vt_case *cases = vt_arena_grow(&s->arena, s->cases, s->n_cases, &s->cap_cases, sizeof *cases);
   if (name == NULL || cases == NULL) return no_memory(e);
   s->cases = cases;
@@ -101,13 +103,13 @@ static vt_status add_case(expander *e, const vt_suite_model *m, int mix, int gra
 
 static vt_status add_model(expander *e) {
   vt_suite *s = e->s;
-  VT_TRY(write_text(e));
-  write_name(e);
+  VT_TRY(write_model_text(e));
+  write_model_name(e);
   vt_suite_model *m = VT_NEW(&s->arena, vt_suite_model);
   vt_suite_model **models =
       vt_arena_grow(&s->arena, s->model, s->n_models, &s->cap_models, sizeof *s->model);
   if (models == NULL) return no_memory(e);
-  *m = (vt_suite_model){e->b, copy_text(e, &e->name), copy_text(e, &e->text)};
+  *m = (vt_suite_model){e->b, move_text_to_suite(e, &e->name), move_text_to_suite(e, &e->text)};
   if (m->name == NULL || m->text == NULL) return no_memory(e);
   s->model = models;
   s->model[s->n_models++] = m;
@@ -118,8 +120,8 @@ static vt_status add_model(expander *e) {
   return VT_OK;
 }
 
-/* Fails if the block has too many cases. They are counted before any is made, because the numbers
- * of values of the variables multiply. */
+/* Fails if the block makes too many cases. They are counted before any is made, because the numbers
+ * of values of all variables multiply. */
 static vt_status check_count(const expander *e) {
   const vt_suite_block *b = e->b;
   uint64_t n = vt_suite_has_gradient(b) ? VT_MIX_SPECIAL + 1 : 0;
@@ -128,7 +130,7 @@ static vt_status check_count(const expander *e) {
   return n > MOST_CASES - e->s->n_cases ? fail_block(e, VT_LIMIT, "too many cases") : VT_OK;
 }
 
-/* Adds a model for every choice of values; the first variable changes fastest. */
+/* Adds a model for every combination of values; the first variable changes fastest. */
 static vt_status expand_block(expander *e) {
   uint32_t i;
   if (e->b->n_over > MOST_OVER) return fail_block(e, VT_FORMAT, "too many variables");

@@ -18,7 +18,7 @@ static int is_case_file(const char *name) {
   return dot != NULL && dot != name && strcmp(dot, ".cts") == 0;
 }
 
-static int by_bytes(const void *a, const void *b, const void *context) {
+static int by_name_bytes(const void *a, const void *b, const void *context) {
   (void)context;
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -40,7 +40,7 @@ static vt_status list_entries(listing *l, DIR *dir, vt_diag *d) {
     l->name = more;
     l->name[l->n++] = name;
   }
-  const vt_status s = vt_sort(l->name, l->n, sizeof *l->name, by_bytes, NULL, l->arena.a);
+  const vt_status s = vt_sort(l->name, l->n, sizeof *l->name, by_name_bytes, NULL, l->arena.a);
   return s == VT_OK ? VT_OK : VT_FAIL(d, s, "%s", vt_status_text(s));
 }
 
@@ -88,7 +88,7 @@ static int hex_of(char c) {
 }
 
 /* Parses a line "0123456789abcdef name"; returns 0 if it has another form. */
-static int read_entry(const char *line, uint8_t digest[8], const char **name) {
+static int read_digest_line(const char *line, uint8_t digest[8], const char **name) {
   if (strlen(line) < 18 || line[16] != ' ') return 0;
   for (int i = 0; i < 8; i++) {
     const int high = hex_of(line[2 * i]), low = hex_of(line[2 * i + 1]);
@@ -99,19 +99,20 @@ static int read_entry(const char *line, uint8_t digest[8], const char **name) {
   return 1;
 }
 
-/* Pairs cases with entries of cts.digests. Both are sorted by name, so one pass over both
- * suffices. */
+/* The state of pairing cases with lines of cts.digests. Both are sorted by name, so one pass over
+ * both suffices. */
 typedef struct pairing {
   vt_suite *s;
-  uint8_t (*stored)[8]; /* by case: its stored bytes */
-  uint32_t at;          /* number of the current case */
+  uint8_t (*stored)[8]; /* by case: the stored eight bytes of its digest */
+  uint32_t at;          /* number of the current case, in ascending order of names */
   uint32_t line;        /* number of the current line */
-  const char *last;     /* name in the entry before, or NULL */
+  const char *last;     /* name in the previous line, or NULL */
 } pairing;
 
 /* Stores an entry's digest with its case. Entries without a case are counted, because they show
  * that a case was lost. */
-static vt_status pair_entry(pairing *p, const uint8_t digest[8], const char *name, vt_diag *d) {
+static vt_status store_digest_of_case(pairing *p, const uint8_t digest[8], const char *name,
+                                      vt_diag *d) {
   vt_suite *s = p->s;
   while (p->at < s->n_cases && strcmp(s->cases[p->at].name, name) < 0) p->at++;
   if (p->at < s->n_cases && strcmp(s->cases[p->at].name, name) == 0) {
@@ -123,7 +124,7 @@ static vt_status pair_entry(pairing *p, const uint8_t digest[8], const char *nam
   return s->left_over == NULL ? VT_FAIL(d, VT_NOMEM, "out of memory") : VT_OK;
 }
 
-static vt_status pair_lines(pairing *p, char *text, vt_diag *d) {
+static vt_status pair_all_lines(pairing *p, char *text, vt_diag *d) {
   for (char *at = text, *next; at != NULL && *at != 0; at = next) {
     uint8_t digest[8];
     const char *name;
@@ -131,13 +132,13 @@ static vt_status pair_lines(pairing *p, char *text, vt_diag *d) {
     if (next != NULL) *next++ = 0;
     p->line++;
     if (*at == '#') continue;
-    if (!read_entry(at, digest, &name) || (p->last != NULL && strcmp(p->last, name) >= 0)) {
+    if (!read_digest_line(at, digest, &name) || (p->last != NULL && strcmp(p->last, name) >= 0)) {
       (void)VT_FAIL(d, VT_FORMAT, "cts.digests:%u: not a digest and a name, ascending", p->line);
       if (d != NULL && d->line == 0) d->line = p->line;
       return VT_FORMAT;
     }
     p->last = name;
-    VT_TRY(pair_entry(p, digest, name, d));
+    VT_TRY(store_digest_of_case(p, digest, name, d));
   }
   return VT_OK;
 }
@@ -147,7 +148,7 @@ static vt_status add_digests(vt_suite *s, const char *folder, vt_diag *d) {
   pairing p = {.s = s, .stored = vt_arena_array(&s->arena, s->n_cases, 8)};
   if (p.stored == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   VT_TRY(read_file(folder, "cts.digests", MOST_DIGESTS, s->alloc, &f, d));
-  const vt_status status = pair_lines(&p, (char *)f.data, d);
+  const vt_status status = pair_all_lines(&p, (char *)f.data, d);
   vt_file_done(&f);
   return status;
 }

@@ -34,7 +34,7 @@ typedef struct cursor {
   size_t left;
 } cursor;
 
-static void skip(cursor *c, size_t n) {
+static void skip_bytes(cursor *c, size_t n) {
   c->at += n;
   c->left -= n;
 }
@@ -47,11 +47,11 @@ static int next_part(cursor *c, vt_suite_part *out) {
   if (space == NULL) return 0;
   if (!vt_decimal_i64((const char *)space + 1, (size_t)(end - space) - 1, &n) || n < 0) return 0;
   *out = (vt_suite_part){.name = (const char *)c->at, .n_name = (size_t)(space - c->at)};
-  skip(c, (size_t)(end - c->at) + 1);
+  skip_bytes(c, (size_t)(end - c->at) + 1);
   if ((uint64_t)n >= c->left || c->at[n] != '\n') return 0;
   out->bytes = c->at;
   out->n = (size_t)n;
-  skip(c, (size_t)n + 1);
+  skip_bytes(c, (size_t)n + 1);
   return 1;
 }
 
@@ -114,7 +114,7 @@ static vt_status load_image(vt_suite *s, cursor c, vt_diag *d) {
   uint32_t n = 0;
   if (c.left < sizeof first_line || memcmp(c.at, first_line, sizeof first_line - 1) != 0)
     return fail_damaged("its first line", d);
-  skip(&c, sizeof first_line - 1);
+  skip_bytes(&c, sizeof first_line - 1);
   VT_TRY(list_parts(s, c, &part, &n, d));
   VT_TRY(add_case_files(s, part, n, d));
   VT_TRY(add_stored_digests(s, find_part(part, n, "digests"), d));
@@ -134,7 +134,7 @@ vt_status vt_suite_from_image(const uint8_t *image, size_t n, const vt_alloc *al
 
 /* ---- the built-in suite ---- */
 
-static vt_status unpack(uint8_t *to, size_t n, vt_alloc a, vt_diag *d) {
+static vt_status unpack_gzip(uint8_t *to, size_t n, vt_alloc a, vt_diag *d) {
   const vt_source source = vt_source_from_memory(packed, sizeof packed);
   vt_stream stream;
   VT_TRY(vt_stream_open(&source, 0, sizeof packed, VT_STREAM_GZIP, a, &stream, d));
@@ -144,13 +144,13 @@ static vt_status unpack(uint8_t *to, size_t n, vt_alloc a, vt_diag *d) {
   return s;
 }
 
-vt_status vt_suite_image(vt_alloc a, uint8_t **out_image, size_t *out_n, vt_diag *d) {
-  const uint8_t *end =
-      packed + sizeof packed - 4; /* a gzip file ends with its length, little-endian */
+vt_status vt_suite_unpack_image(vt_alloc a, uint8_t **out_image, size_t *out_n, vt_diag *d) {
+  /* A gzip file ends with its length, little-endian. */
+  const uint8_t *end = packed + sizeof packed - 4;
   const size_t n = end[0] | (size_t)end[1] << 8 | (size_t)end[2] << 16 | (size_t)end[3] << 24;
   uint8_t *image = vt_alloc_new(a, n);
   if (image == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  const vt_status s = unpack(image, n, a, d);
+  const vt_status s = unpack_gzip(image, n, a, d);
   if (s != VT_OK) {
     vt_alloc_free(a, image, n);
     return s;
@@ -164,7 +164,7 @@ vt_status vt_suite_built_in(const vt_alloc *alloc, vt_suite **out_suite, vt_diag
   const vt_alloc a = alloc != NULL && alloc->resize != NULL ? *alloc : vt_alloc_default();
   uint8_t *image = NULL;
   size_t n = 0;
-  VT_TRY(vt_suite_image(a, &image, &n, d));
+  VT_TRY(vt_suite_unpack_image(a, &image, &n, d));
   const vt_status s = vt_suite_from_image(image, n, alloc, out_suite, d);
   vt_alloc_free(a, image, n);
   return s;

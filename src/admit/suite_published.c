@@ -23,7 +23,7 @@ static vt_status no_memory(const published *p) { return VT_FAIL(p->d, VT_NOMEM, 
 enum { WORDS = 5 };
 
 /* Splits a line into words in place; returns their number, or WORDS + 1 if there are too many. */
-static int split(char *line, char *word[WORDS]) {
+static int split_words(char *line, char *word[WORDS]) {
   int n = 0;
   for (char *at = line + strspn(line, " \t\r"); *at != 0 && *at != '#';) {
     if (n == WORDS) return WORDS + 1;
@@ -54,7 +54,7 @@ static int read_seed(const char *word, const char *key, uint64_t *out) {
 }
 
 /* Parses "B=2,T=16", or "-" for no bindings. The text is split in place and must stay valid. */
-static vt_status read_bind(const published *p, char *text, vt_suite_example *out) {
+static vt_status read_bindings(const published *p, char *text, vt_suite_example *out) {
   uint32_t n = 1;
   if (strcmp(text, "-") == 0) return VT_OK;
   for (const char *at = text; *at != 0; at++) n += *at == ',';
@@ -75,7 +75,7 @@ static vt_status read_bind(const published *p, char *text, vt_suite_example *out
   return VT_OK;
 }
 
-static vt_status find_text(const published *p, vt_suite_example *out) {
+static vt_status find_model_text(const published *p, vt_suite_example *out) {
   for (uint32_t i = 0; i < p->n_parts; i++) {
     const vt_suite_part *part = &p->part[i];
     if (strlen(out->name) != part->n_name || memcmp(out->name, part->name, part->n_name) != 0)
@@ -89,15 +89,15 @@ static vt_status find_text(const published *p, vt_suite_example *out) {
 static vt_status add_example(const published *p, char *line) {
   vt_suite *s = p->s;
   char *word[WORDS];
-  const int n = split(line, word);
+  const int n = split_words(line, word);
   if (n == 0) return VT_OK;
   vt_suite_example e = {0};
   if (n != WORDS || !read_digest(word[0], e.digest) || !read_seed(word[3], "seed=", &e.seed) ||
       !read_seed(word[4], "inputs=", &e.inputs_seed))
     return fail_line(p, "a line is: DIGEST MODEL BIND seed=S inputs=S");
   e.name = word[1];
-  VT_TRY(read_bind(p, word[2], &e));
-  VT_TRY(find_text(p, &e));
+  VT_TRY(read_bindings(p, word[2], &e));
+  VT_TRY(find_model_text(p, &e));
   vt_suite_example *more =
       vt_arena_grow(&s->arena, s->example, s->n_examples, &s->cap_examples, sizeof e);
   if (more == NULL) return no_memory(p);

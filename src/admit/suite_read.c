@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * suite_read.c - parses a case file into blocks. The text is copied once and split in place, and
- * the words of a block point into the copy. docs/conformance.md has the format. */
+ * the words of a block point into the copy. docs/conformance.md has the format. A block is the
+ * lines from `case` to `end`. For each kind of line (over, mix, grad, given, straight, expect) a
+ * function gets the rest of the line. */
 #include <string.h>
 #include "suite_build.h"
 #include "vt_decimal.h"
@@ -10,7 +12,7 @@ typedef struct reader {
   const char *file;  /* name of the file in messages */
   uint32_t line;     /* number of the current line */
   vt_suite_block *b; /* the block being read, or NULL */
-  vt_text text;      /* the model of that block */
+  vt_text text;      /* lines of the model of `b` so far */
   vt_diag *d;
 } reader;
 
@@ -26,7 +28,7 @@ static vt_status no_memory(const reader *r) { return VT_FAIL(r->d, VT_NOMEM, "ou
 
 static int is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-static char *trim(char *s) {
+static char *trim_spaces(char *s) {
   while (is_space(*s)) s++;
   char *end = s + strlen(s);
   while (end > s && is_space(end[-1])) end--;
@@ -34,19 +36,19 @@ static char *trim(char *s) {
   return s;
 }
 
-/* Splits the first word off; *rest becomes the trimmed text after it. */
-static char *first_word(char *s, char **rest) {
+/* Cuts the first word off `s` and returns it; *rest becomes the trimmed text after it. */
+static char *cut_first_word(char *s, char **rest) {
   char *end = s + strcspn(s, " \t");
-  *rest = *end == 0 ? end : trim(end + 1);
+  *rest = *end == 0 ? end : trim_spaces(end + 1);
   *end = 0;
   return s;
 }
 
 /* The text after the line's first word if that word is `word`, else NULL. */
-static char *rest_after(char *line, const char *word) {
+static char *text_after_word(char *line, const char *word) {
   const size_t n = strlen(word);
   if (strncmp(line, word, n) != 0 || (line[n] != 0 && !is_space(line[n]))) return NULL;
-  return trim(line + n);
+  return trim_spaces(line + n);
 }
 
 /* Splits `s` at every `mark` into at most `most` trimmed texts. */
@@ -56,7 +58,7 @@ static vt_status split_at(const reader *r, char *s, char mark, const char **out,
   for (char *end; s != NULL; s = end) {
     end = strchr(s, mark);
     if (end != NULL) *end++ = 0;
-    s = trim(s);
+    s = trim_spaces(s);
     if (n == most) return fail_line(r, "too many values from", s);
     out[n++] = s;
   }
@@ -66,7 +68,7 @@ static vt_status split_at(const reader *r, char *s, char mark, const char **out,
 
 /* ---- the lines of a block ---- */
 
-static vt_status open_block(reader *r, char *rest) {
+static vt_status read_case_line(reader *r, char *rest) {
   vt_suite *s = r->s;
   if (r->b != NULL) return fail_line(r, "the case before is not ended:", r->b->name);
   char *end = rest + strcspn(rest, " \t"), kept = *end;
@@ -89,9 +91,9 @@ static vt_status open_block(reader *r, char *rest) {
 
 enum { MOST_VALUES = 200, MOST_NAMES = 10 };
 
-/* The text of a variable's values; the word `sizes` is replaced by the standard list. */
+/* The values of a variable as text; the word `sizes` is replaced by the standard list. */
 static vt_status value_list(const reader *r, char *text, char **out) {
-  *out = trim(text);
+  *out = trim_spaces(text);
   if (strcmp(*out, "sizes") != 0) return VT_OK;
   vt_text list;
   vt_text_init(&list, r->s->alloc);
@@ -103,7 +105,7 @@ static vt_status value_list(const reader *r, char *text, char **out) {
   return *out == NULL ? no_memory(r) : VT_OK;
 }
 
-/* Splits the values of `o` into rows with a text for each name. */
+/* Splits the value texts of the `over` line `o` into rows with a value for each variable. */
 static vt_status add_rows(const reader *r, vt_suite_over *o, const char **value) {
   o->value = VT_NEW_N(&r->s->arena, const char *, (size_t)o->n_values * o->n_names);
   if (o->value == NULL) return no_memory(r);
@@ -119,7 +121,7 @@ static vt_status add_rows(const reader *r, vt_suite_over *o, const char **value)
   return VT_OK;
 }
 
-static vt_status add_over(reader *r, char *rest) {
+static vt_status read_over_line(reader *r, char *rest) {
   vt_suite_block *b = r->b;
   const char *value[MOST_VALUES];
   char *equals = strchr(rest, '='), *list;
@@ -138,9 +140,9 @@ static vt_status add_over(reader *r, char *rest) {
   return VT_OK;
 }
 
-static vt_status add_mixes(reader *r, char *rest) {
+static vt_status read_mix_line(reader *r, char *rest) {
   while (*rest != 0) {
-    const char *word = first_word(rest, &rest);
+    const char *word = cut_first_word(rest, &rest);
     int mix = 0;
     while (mix < VT_MIXES && strcmp(word, vt_mix_name(mix)) != 0) mix++;
     if (mix == VT_MIXES) return fail_line(r, "no mix is called", word);
@@ -155,18 +157,18 @@ static int read_range(const char *text, vt_suite_domain *out) {
          vt_decimal_f64(dots + 2, strlen(dots + 2), &out->hi) && out->lo < out->hi;
 }
 
-/* Parses names with an optional range, as `x, y in 0.5..2`. */
+/* Parses the names of inputs with an optional range: `x, y in 0.5..2`. */
 static vt_status add_domains(reader *r, int wanted, char *rest) {
   vt_suite_block *b = r->b;
   vt_suite_domain domain = {.wanted = wanted, .lo = -2, .hi = 2};
   char *in = strstr(rest, " in ");
   if (in != NULL) {
-    const char *range = trim(in + 4);
+    const char *range = trim_spaces(in + 4);
     if (!read_range(range, &domain)) return fail_line(r, "not a range:", range);
     *in = 0;
   }
   while (*rest != 0) {
-    char *word = first_word(rest, &rest);
+    char *word = cut_first_word(rest, &rest);
     word[strcspn(word, ",")] = 0;
     domain.input = word;
     vt_suite_domain *more =
@@ -178,29 +180,30 @@ static vt_status add_domains(reader *r, int wanted, char *rest) {
   return VT_OK;
 }
 
-static vt_status add_grad(reader *r, char *rest) { return add_domains(r, 1, rest); }
-static vt_status add_given(reader *r, char *rest) { return add_domains(r, 0, rest); }
-static vt_status add_straight(reader *r, char *rest) {
+static vt_status read_grad_line(reader *r, char *rest) { return add_domains(r, 1, rest); }
+static vt_status read_given_line(reader *r, char *rest) { return add_domains(r, 0, rest); }
+static vt_status read_straight_line(reader *r, char *rest) {
   r->b->straight = 1;
   return add_domains(r, 1, rest);
 }
 
-static vt_status add_expect(reader *r, char *rest) {
+static vt_status read_expect_line(reader *r, char *rest) {
   if (strcmp(rest, "range") != 0) return fail_line(r, "only 'range' can be expected, not", rest);
   r->b->may_fail = 1;
   return VT_OK;
 }
 
-static vt_status close_block(reader *r, char *rest) {
+static vt_status read_end_line(reader *r, char *rest) {
   vt_suite_block *b = r->b;
   (void)rest;
   if (vt_text_status(&r->text) != VT_OK) return no_memory(r);
   if (r->text.n == 0) return fail_line(r, "no model in", b->name);
   b->text = vt_arena_string(&r->s->arena, r->text.s, r->text.n);
   if (b->text == NULL) return no_memory(r);
-  r->text.n = 0; /* reused for the next block */
+  r->text.n = 0; /* the buffer is reused for the next block */
   if (b->mixes == 0) b->mixes = (1u << VT_MIXES) - 1;
-  if (strstr(b->text, "input ") == NULL) b->mixes = 1; /* no inputs: one mix is enough */
+  /* Without inputs all mixes give the same case, so one is enough. */
+  if (strstr(b->text, "input ") == NULL) b->mixes = 1;
   r->b = NULL;
   return VT_OK;
 }
@@ -211,15 +214,16 @@ static vt_status read_line(reader *r, char *line) {
   static const struct {
     const char *word;
     vt_status (*read)(reader *r, char *rest);
-  } words[] = {{"over", add_over},   {"mix", add_mixes},     {"grad", add_grad},
-               {"given", add_given}, {"expect", add_expect}, {"straight", add_straight},
-               {"end", close_block}};
-  char *rest = rest_after(line, "case");
+  } words[] = {{"over", read_over_line},     {"mix", read_mix_line},
+               {"grad", read_grad_line},     {"given", read_given_line},
+               {"expect", read_expect_line}, {"straight", read_straight_line},
+               {"end", read_end_line}};
+  char *rest = text_after_word(line, "case");
   if (*line == 0) return VT_OK;
-  if (rest != NULL) return open_block(r, rest);
-  if (r->b == NULL) return fail_line(r, "expected a case, found", first_word(line, &rest));
+  if (rest != NULL) return read_case_line(r, rest);
+  if (r->b == NULL) return fail_line(r, "expected a case, found", cut_first_word(line, &rest));
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    rest = rest_after(line, words[i].word);
+    rest = text_after_word(line, words[i].word);
     if (rest != NULL) return words[i].read(r, rest);
   }
   vt_text_add(&r->text, "  %s\n", line);
@@ -234,7 +238,7 @@ static vt_status read_lines(reader *r, char *text, size_t n) {
     r->line++;
     if (strlen(at) != (size_t)(stop - at)) return fail_line(r, "a byte 0 follows", at);
     at[strcspn(at, "#")] = 0;
-    VT_TRY(read_line(r, trim(at)));
+    VT_TRY(read_line(r, trim_spaces(at)));
     at = stop + 1;
   }
   return r->b == NULL ? VT_OK : fail_line(r, "the file ends inside the case", r->b->name);

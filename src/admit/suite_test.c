@@ -7,7 +7,7 @@
 
 /* ---- the built-in suite and the folder it was made of ---- */
 
-static int same_case(const vt_case *a, const vt_case *b) {
+static int is_same_case(const vt_case *a, const vt_case *b) {
   return strcmp(a->name, b->name) == 0 && strcmp(a->model->text, b->model->text) == 0 &&
          strcmp(a->model->name, b->model->name) == 0 && a->mix == b->mix &&
          a->gradient == b->gradient && a->model->block->op == b->model->block->op &&
@@ -15,7 +15,7 @@ static int same_case(const vt_case *a, const vt_case *b) {
          b->expected != NULL && memcmp(a->expected, b->expected, 8) == 0;
 }
 
-static void test_built_in(void) {
+static void test_built_in_suite(void) {
   vt_suite *carried = NULL, *read = NULL;
   vt_hash256 one, two;
   uint32_t same = 0;
@@ -30,7 +30,7 @@ static void test_built_in(void) {
   CHECK(carried->n_models == read->n_models && carried->n_blocks == read->n_blocks);
   CHECK(read->n_left_over == 0 && read->left_over == NULL && read->n_examples == 0);
   for (uint32_t i = 0; i < carried->n_cases && i < read->n_cases; i++)
-    same += (uint32_t)same_case(&carried->cases[i], &read->cases[i]);
+    same += (uint32_t)is_same_case(&carried->cases[i], &read->cases[i]);
   CHECK(same == carried->n_cases);
   vt_suite_digest(carried, &one);
   vt_suite_digest(read, &two);
@@ -62,7 +62,7 @@ static void test_short_form(void) {
   vt_suite_free(s);
 }
 
-static int is_line(const char *file, const vt_suite_example *e) {
+static int is_published_line(const char *file, const vt_suite_example *e) {
   char line[300];
   int n = 0;
   for (int i = 0; i < 32; i++)
@@ -83,11 +83,11 @@ static void check_example(const vt_suite_example *e, const char *published) {
   const vt_status s = vt_file_read(path, 1 << 20, vt_alloc_default(), &f, NULL);
   CHECK(s == VT_OK);
   if (s != VT_OK) return;
-  CHECK(strcmp((const char *)f.data, e->text) == 0 && is_line(published, e));
+  CHECK(strcmp((const char *)f.data, e->text) == 0 && is_published_line(published, e));
   vt_file_done(&f);
 }
 
-static void test_examples(void) {
+static void test_built_in_examples(void) {
   vt_suite *s = NULL;
   vt_file published;
   uint32_t lines = 0;
@@ -130,7 +130,7 @@ static const struct {
      "two cases are called relu/ordinary, the other one by a.cts:1"},
 };
 
-static vt_status read_one(const char *bytes, size_t n, vt_diag *d) {
+static vt_status read_one_file(const char *bytes, size_t n, vt_diag *d) {
   vt_suite *s = NULL;
   write_file("a.cts", bytes, n);
   const vt_status status = vt_suite_read_cases(folder, NULL, &s, d);
@@ -139,7 +139,7 @@ static vt_status read_one(const char *bytes, size_t n, vt_diag *d) {
   return status;
 }
 
-static void check_refused(vt_status want, uint32_t line, const char *words, vt_status have,
+static void check_refusal(vt_status want, uint32_t line, const char *words, vt_status have,
                           const vt_diag *d) {
   char start[40];
   (void)snprintf(start, sizeof start, "a.cts:%u: ", line);
@@ -152,13 +152,13 @@ static void check_refused(vt_status want, uint32_t line, const char *words, vt_s
 static void test_malformed_files(void) {
   for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
     vt_diag d = {0};
-    const vt_status s = read_one(broken[i].text, strlen(broken[i].text), &d);
-    check_refused(broken[i].status, broken[i].line, broken[i].words, s, &d);
+    const vt_status s = read_one_file(broken[i].text, strlen(broken[i].text), &d);
+    check_refusal(broken[i].status, broken[i].line, broken[i].words, s, &d);
   }
   static const char zero[] = "case relu\n  out\0put\n";
   vt_diag d = {0};
-  const vt_status s = read_one(zero, sizeof zero - 1, &d);
-  check_refused(VT_FORMAT, 2, "a byte 0 follows '  out'", s, &d);
+  const vt_status s = read_one_file(zero, sizeof zero - 1, &d);
+  check_refusal(VT_FORMAT, 2, "a byte 0 follows '  out'", s, &d);
   remove_file("a.cts");
 }
 
@@ -174,22 +174,24 @@ static void test_too_many_cases(void) {
     vt_text_add(&t, "\n");
   }
   vt_text_add(&t, "  output y = relu($A$B$C)\nend\n");
-  const vt_status s = read_one(t.s, t.n, &d);
-  check_refused(VT_LIMIT, 1, "too many cases", s, &d);
+  const vt_status s = read_one_file(t.s, t.n, &d);
+  check_refusal(VT_LIMIT, 1, "too many cases", s, &d);
   vt_text_done(&t);
   remove_file("a.cts");
 }
 
-static void test_folder(void) {
+static void test_incomplete_folder(void) {
   vt_suite *s = NULL;
   vt_diag d = {0};
-  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL); /* the folder is empty */
+  /* Refused: the folder is empty. */
+  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL);
   CHECK(strstr(d.text, "no case files in ") != NULL);
   d = (vt_diag){0};
   CHECK(vt_suite_read("/nowhere/at/all", NULL, &s, &d) == VT_IO && s == NULL);
   write_text("a.cts", small_cases);
   d = (vt_diag){0};
-  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL); /* cts.digests is missing */
+  /* Refused: cts.digests is missing. */
+  CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL);
   CHECK(strstr(d.text, "cts.digests") != NULL);
   CHECK(vt_suite_read_cases(folder, NULL, &s, NULL) == VT_OK);
   vt_suite_free(s);
@@ -201,7 +203,7 @@ static void test_folder(void) {
 static const char one_case[] =
     "case relu\nmix few flat\n  input x: f32[2]\n  output y = relu(x)\nend\n";
 
-static vt_hash256 digest_with(const char *stored) {
+static vt_hash256 digest_with_stored(const char *stored) {
   vt_suite *s = NULL;
   vt_hash256 h = {{0}};
   write_text("cts.digests", stored);
@@ -211,9 +213,9 @@ static vt_hash256 digest_with(const char *stored) {
   return h;
 }
 
-static int differ(vt_hash256 a, vt_hash256 b) { return memcmp(&a, &b, sizeof a) != 0; }
+static int hashes_differ(vt_hash256 a, vt_hash256 b) { return memcmp(&a, &b, sizeof a) != 0; }
 
-/* The digest of the suite, computed from its definition. */
+/* The digest of the suite `one_case` with stored digests, computed from the definition. */
 static vt_hash256 digest_by_hand(void) {
   static const uint8_t bytes[] =
       "\2\0\0\0\0\0\0\0relu/few\0\10\1\2\3\4\5\6\7\x8relu/"
@@ -221,16 +223,18 @@ static vt_hash256 digest_by_hand(void) {
   return vt_hash_bytes(bytes, sizeof bytes - 1);
 }
 
-static void test_digest(void) {
+static void test_suite_digest(void) {
   write_text("a.cts", one_case);
-  const vt_hash256 whole = digest_with("0102030405060708 relu/few\n1112131415161718 relu/flat\n");
-  CHECK(!differ(whole, digest_by_hand()));
-  CHECK(
-      !differ(whole, digest_with("# note\n0102030405060708 relu/few\n1112131415161718 relu/flat")));
-  CHECK(differ(whole, digest_with("0102030405060708 relu/few\n1112131415161719 relu/flat\n")));
-  CHECK(differ(whole, digest_with("0102030405060708 relu/few\n")));
-  CHECK(differ(digest_with("0102030405060708 relu/few\n0000000000000000 relu/flat\n"),
-               digest_with("0102030405060708 relu/few\n")));
+  const vt_hash256 whole =
+      digest_with_stored("0102030405060708 relu/few\n1112131415161718 relu/flat\n");
+  CHECK(!hashes_differ(whole, digest_by_hand()));
+  CHECK(!hashes_differ(
+      whole, digest_with_stored("# note\n0102030405060708 relu/few\n1112131415161718 relu/flat")));
+  CHECK(hashes_differ(
+      whole, digest_with_stored("0102030405060708 relu/few\n1112131415161719 relu/flat\n")));
+  CHECK(hashes_differ(whole, digest_with_stored("0102030405060708 relu/few\n")));
+  CHECK(hashes_differ(digest_with_stored("0102030405060708 relu/few\n0000000000000000 relu/flat\n"),
+                      digest_with_stored("0102030405060708 relu/few\n")));
 }
 
 static void test_stored_digests(void) {
@@ -262,7 +266,7 @@ static void test_stored_digests(void) {
   remove_file("cts.digests");
 }
 
-static void test_matches(void) {
+static void test_case_patterns(void) {
   static const struct {
     const char *pattern;
     int fits;
@@ -271,7 +275,7 @@ static void test_matches(void) {
              {"elu/few", 0}, {"*x*", 0},      {"relu/few/", 0},  {"*f", 0},      {"re*few*w", 0},
              {"*e*e*", 1},   {"abs", 0},      {"relu/few*w", 0}, {"r*l*/*e*", 1}};
   write_text("a.cts", one_case);
-  vt_suite *s = read_small(0);
+  vt_suite *s = read_small_suite(0);
   for (size_t i = 0; i < sizeof row / sizeof *row; i++)
     CHECK(vt_suite_matches(s, 0, row[i].pattern) == row[i].fits);
   vt_suite_free(s);
@@ -292,7 +296,7 @@ static const char tiny_model[] =
 /* An image of the folder's suite with an example and two comments of `pad` bytes. */
 static void make_padded_image(size_t pad, vt_text *t) {
   uint8_t answers[32 + 8 * SMALL_CASES];
-  vt_suite *s = read_small(1);
+  vt_suite *s = read_small_suite(1);
   vt_hash256 digest;
   vt_text published, cases;
   CHECK(s->n_cases == SMALL_CASES && s->n_left_over == 0);
@@ -317,7 +321,7 @@ static void make_padded_image(size_t pad, vt_text *t) {
 
 static void make_image(vt_text *t) { make_padded_image(0, t); }
 
-static vt_status from_image(const vt_text *t, vt_diag *d) {
+static vt_status status_of_image(const vt_text *t, vt_diag *d) {
   vt_suite *s = NULL;
   const vt_status status = vt_suite_from_image((const uint8_t *)t->s, t->n, NULL, &s, d);
   CHECK((s == NULL) == (status != VT_OK));
@@ -325,7 +329,7 @@ static vt_status from_image(const vt_text *t, vt_diag *d) {
   return status;
 }
 
-static void test_image(void) {
+static void test_whole_image(void) {
   vt_text t;
   vt_suite *s = NULL;
   make_image(&t);
@@ -341,8 +345,8 @@ static void test_image(void) {
   vt_text_done(&t);
 }
 
-/* Replaces `from`, which must be there, by `to` of the same length. */
-static void patch(vt_text *t, const char *from, const char *to) {
+/* Replaces `from`, which must occur in the image, by `to` of the same length. */
+static void replace_in_image(vt_text *t, const char *from, const char *to) {
   const size_t n = strlen(from);
   size_t i = 0;
   while (i + n <= t->n && memcmp(t->s + i, from, n) != 0) i++;
@@ -350,8 +354,8 @@ static void patch(vt_text *t, const char *from, const char *to) {
   if (i + n <= t->n) memcpy(t->s + i, to, n);
 }
 
-/* Images whose stored digests and cases do not belong together, or that are malformed. */
-static void test_stale(void) {
+/* Refused: images whose stored digests and cases do not belong together, or that are malformed. */
+static void test_stale_images(void) {
   static const struct {
     const char *from, *to, *words;
     vt_status status;
@@ -372,8 +376,8 @@ static void test_stale(void) {
     vt_text t;
     vt_diag d = {0};
     make_image(&t);
-    patch(&t, change[i].from, change[i].to);
-    const vt_status s = from_image(&t, &d);
+    replace_in_image(&t, change[i].from, change[i].to);
+    const vt_status s = status_of_image(&t, &d);
     CHECK(s == change[i].status && strstr(d.text, change[i].words) != NULL);
     if (s != change[i].status || strstr(d.text, change[i].words) == NULL)
       fprintf(stderr, "  %s -> %s: %s\n", change[i].from, change[i].to, d.text);
@@ -381,26 +385,27 @@ static void test_stale(void) {
   }
 }
 
-/* Images with one flipped bit in the digest of the suite or in a stored digest, and all truncated
- * images. */
-static void test_damaged(void) {
+/* Refused: images with one flipped bit in the digest of the suite or in a stored digest, and
+ * truncated images. */
+static void test_damaged_images(void) {
   vt_text t;
   vt_diag d = {0};
   make_image(&t);
   const size_t whole = t.n, answers = strlen("volta suite 1\ndigests 320\n");
   for (size_t at = answers; at < answers + 32 + 8 * SMALL_CASES; at += 13) {
     t.s[at] ^= 1;
-    CHECK(from_image(&t, NULL) == VT_INTERNAL);
+    CHECK(status_of_image(&t, NULL) == VT_INTERNAL);
     t.s[at] ^= 1;
   }
   for (t.n = 0; t.n < whole; t.n++) {
-    /* Only without its last part is it still valid: an image of a suite without examples. */
-    const vt_status s = from_image(&t, &d);
+    /* A truncated image is valid only if it ends before the last parts: then it is a suite without
+     * examples. */
+    const vt_status s = status_of_image(&t, &d);
     CHECK(s != VT_OK || strstr(t.s + t.n, "published.digests ") == t.s + t.n ||
           strncmp(t.s + t.n, "t.vt ", 5) == 0);
   }
   t.n = whole;
-  CHECK(from_image(&t, NULL) == VT_OK);
+  CHECK(status_of_image(&t, NULL) == VT_OK);
   vt_text_done(&t);
 }
 
@@ -410,18 +415,18 @@ typedef vt_status make_fn(const vt_alloc *a, vt_suite **out, vt_diag *d);
 
 static vt_text small_image;
 
-static vt_status make_read(const vt_alloc *a, vt_suite **out, vt_diag *d) {
+static vt_status read_folder_suite(const vt_alloc *a, vt_suite **out, vt_diag *d) {
   return vt_suite_read(folder, a, out, d);
 }
-static vt_status make_unpacked(const vt_alloc *a, vt_suite **out, vt_diag *d) {
+static vt_status read_image_suite(const vt_alloc *a, vt_suite **out, vt_diag *d) {
   return vt_suite_from_image((const uint8_t *)small_image.s, small_image.n, a, out, d);
 }
-static vt_status make_built_in(const vt_alloc *a, vt_suite **out, vt_diag *d) {
+static vt_status read_built_in_suite(const vt_alloc *a, vt_suite **out, vt_diag *d) {
   return vt_suite_built_in(a, out, d);
 }
 
 /* Fails each allocation in turn, up to number `most`; returns the number of allocations. */
-static long fail_each(make_fn *make, long most) {
+static long fail_each_allocation(make_fn *make, long most) {
   long asked = 0;
   for (long left = 0; left <= asked && left <= most; left++) {
     vt_fault fault = {.left = left};
@@ -440,7 +445,7 @@ static long fail_each(make_fn *make, long most) {
   return asked;
 }
 
-static void test_choose_short_memory(void) {
+static void test_short_form_out_of_memory(void) {
   vt_fault fault = {0};
   const vt_alloc a = vt_fault_alloc(&fault);
   uint8_t chosen[SMALL_CASES];
@@ -456,36 +461,37 @@ static void test_choose_short_memory(void) {
   CHECK(fault.live == 0);
 }
 
-/* An arena allocates blocks rarely. Comments of many lengths shift everything after them, so that
- * each piece of a suite is once the one that needs a new block. */
-static void test_memory(void) {
+/* An arena allocates blocks rarely. So the image gets comments of many lengths, which shift
+ * everything after them, until each allocation of the suite was once the one that needs a new
+ * block. */
+static void test_suite_out_of_memory(void) {
   const size_t most = vt_test_is_long() ? 16384 : 4096;
   for (size_t pad = 0; pad < most; pad += 16) {
     make_padded_image(pad, &small_image);
-    CHECK(fail_each(make_unpacked, 1000) > 5);
+    CHECK(fail_each_allocation(read_image_suite, 1000) > 5);
     vt_text_done(&small_image);
   }
-  CHECK(fail_each(make_read, 1000) > 10);
-  (void)fail_each(make_built_in, 6); /* the first allocations are those of unpacking */
-  test_choose_short_memory();
+  CHECK(fail_each_allocation(read_folder_suite, 1000) > 10);
+  (void)fail_each_allocation(read_built_in_suite, 6); /* unpacking makes these 6 allocations */
+  test_short_form_out_of_memory();
 }
 
 int main(void) {
   folder_new();
-  test_built_in();
+  test_built_in_suite();
   test_short_form();
-  test_examples();
-  test_folder();
+  test_built_in_examples();
+  test_incomplete_folder();
   test_malformed_files();
   test_too_many_cases();
-  test_digest();
+  test_suite_digest();
   test_stored_digests();
-  test_matches();
-  write_small();
-  test_image();
-  test_stale();
-  test_damaged();
-  test_memory();
+  test_case_patterns();
+  write_small_suite();
+  test_whole_image();
+  test_stale_images();
+  test_damaged_images();
+  test_suite_out_of_memory();
   folder_done();
   TEST_DONE();
 }

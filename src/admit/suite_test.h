@@ -14,13 +14,13 @@ static inline void folder_new(void) {
   if (mkdtemp(folder) == NULL) exit(77);
 }
 
-static inline void in_folder(const char *name, char path[128]) {
+static inline void path_in_folder(const char *name, char path[128]) {
   (void)snprintf(path, 128, "%s/%s", folder, name);
 }
 
 static inline void write_file(const char *name, const void *bytes, size_t n) {
   char path[128];
-  in_folder(name, path);
+  path_in_folder(name, path);
   FILE *f = fopen(path, "wb");
   CHECK(f != NULL && fwrite(bytes, 1, n, f) == n);
   if (f != NULL) CHECK(fclose(f) == 0);
@@ -32,11 +32,11 @@ static inline void write_text(const char *name, const char *text) {
 
 static inline void remove_file(const char *name) {
   char path[128];
-  in_folder(name, path);
+  path_in_folder(name, path);
   (void)unlink(path);
 }
 
-/* Cases with variables, a gradient, and an index that may be out of range. */
+/* Two case files: cases with variables, a gradient, and an index that may be out of range. */
 static const char small_cases[] =
     "# comment\n"
     "case relu\n"
@@ -64,7 +64,7 @@ static const char more_cases[] =
     "end\n";
 enum { SMALL_CASES = 2 * 2 * (3 + 2) + 1 + 15 };
 
-static inline vt_suite *read_small(int digests) {
+static inline vt_suite *read_small_suite(int digests) {
   vt_suite *s = NULL;
   vt_diag d = {0};
   CHECK((digests ? vt_suite_read(folder, NULL, &s, &d)
@@ -74,13 +74,13 @@ static inline vt_suite *read_small(int digests) {
   exit(1);
 }
 
-/* Writes the two case files, and the digests of the reference as cts.digests. */
-static inline void write_small(void) {
+/* Writes both case files, and cts.digests with the digests that the reference gives. */
+static inline void write_small_suite(void) {
   const vt_options how = {.size = sizeof how, .backend = "reference"};
   vt_text lines;
   write_text("a.cts", small_cases);
   write_text("b.cts", more_cases);
-  vt_suite *s = read_small(0);
+  vt_suite *s = read_small_suite(0);
   vt_text_init(&lines, vt_alloc_default());
   vt_text_add(&lines, "# stored\n");
   for (uint32_t i = 0; i < s->n_cases; i++) {

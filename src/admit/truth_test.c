@@ -17,7 +17,7 @@ static vt_model *model;
 
 static vt_gate_counts mark;
 
-static vt_gate_counts counts_since(void) {
+static vt_gate_counts counts_since_mark(void) {
   const vt_gate_counts now = vt_gate_get_counts();
   const vt_gate_counts n = {.devices = now.devices - mark.devices,
                             .programs = now.programs - mark.programs,
@@ -28,7 +28,7 @@ static vt_gate_counts counts_since(void) {
   return n;
 }
 
-static uint32_t calls(int call) {
+static uint32_t calls_of_function(int call) {
   uint32_t n = 0;
   for (int row = 0; row < WRAPPED_ROWS; row++) n += wrapped.calls[row][call];
   return n;
@@ -36,18 +36,21 @@ static uint32_t calls(int call) {
 
 static void begin_counting(void) {
   wrapped_reset();
-  (void)counts_since();
+  (void)counts_since_mark();
 }
 
-/* Checks that all calls came from the gateway, in the right mode, and that its counts are those of
- * the backends. */
+/* Checks that all calls came from the gateway in the right floating-point mode, and that the
+ * gateway and the backends counted the same calls. Returns the gateway's counts. */
 static vt_gate_counts end_counting(void) {
-  const vt_gate_counts n = counts_since();
+  const vt_gate_counts n = counts_since_mark();
   CHECK(wrapped.outside == 0 && wrapped.bad_modes == 0 && wrapped.live == 0);
-  CHECK(n.devices == calls(WRAPPED_OPEN) && n.devices == calls(WRAPPED_CLOSE));
-  CHECK(n.programs == calls(WRAPPED_BUILD) && n.programs == calls(WRAPPED_FREE));
-  CHECK(n.runs == calls(WRAPPED_RUN) && n.runs == calls(WRAPPED_WAIT));
-  CHECK(n.copies == calls(WRAPPED_COPY) && (n.checks > 0) == (calls(WRAPPED_CHECK) > 0));
+  CHECK(n.devices == calls_of_function(WRAPPED_OPEN) &&
+        n.devices == calls_of_function(WRAPPED_CLOSE));
+  CHECK(n.programs == calls_of_function(WRAPPED_BUILD) &&
+        n.programs == calls_of_function(WRAPPED_FREE));
+  CHECK(n.runs == calls_of_function(WRAPPED_RUN) && n.runs == calls_of_function(WRAPPED_WAIT));
+  CHECK(n.copies == calls_of_function(WRAPPED_COPY) &&
+        (n.checks > 0) == (calls_of_function(WRAPPED_CHECK) > 0));
   CHECK(!vt_gate_inside());
   return n;
 }
@@ -59,7 +62,7 @@ static void count_report(void *user, const char *what, uint64_t done, uint64_t t
   ++*(uint32_t *)user;
 }
 
-static void make_and_run(const vt_options *o, int runs, uint8_t digest[32]) {
+static void make_and_run_program(const vt_options *o, int runs, uint8_t digest[32]) {
   vt_program *p = NULL;
   vt_diag d = {0};
   CHECK(vt_program_new(model, o, &p, &d) == VT_OK);
@@ -72,9 +75,9 @@ static void make_and_run(const vt_options *o, int runs, uint8_t digest[32]) {
   vt_program_free(p);
 }
 
-/* Without folding, the runs are those of the model and its initialisers. With folding, the
- * reference runs the constants in addition. */
-static void test_programs(void) {
+/* Without constant folding, the counted runs are those of the model and of its initialisers. With
+ * folding, the reference has one run more, which computes the constants. */
+static void test_runs_counted(void) {
   uint8_t first[32], digest[32];
   for (int i = 0; i < BACKENDS; i++) {
     uint32_t reports = 0;
@@ -83,16 +86,17 @@ static void test_programs(void) {
                     .passes = "bind,lower",
                     .progress = count_report,
                     .progress_user = &reports};
-    make_and_run(&o, 1, i == 0 ? first : digest); /* probes that happen only once */
+    /* The first program of a backend runs its probes, which must not be counted below. */
+    make_and_run_program(&o, 1, i == 0 ? first : digest);
     begin_counting();
-    make_and_run(&o, 3, digest);
+    make_and_run_program(&o, 3, digest);
     const vt_gate_counts plain = end_counting();
     CHECK(memcmp(digest, first, 32) == 0 && reports > 0);
     const uint32_t inits = wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] - (i < 2);
     CHECK(plain.runs == 3 + 1 + inits && plain.programs == 1 + 1 + inits);
     o.passes = NULL;
     begin_counting();
-    make_and_run(&o, 3, digest);
+    make_and_run_program(&o, 3, digest);
     const vt_gate_counts folded = end_counting();
     CHECK(memcmp(digest, first, 32) == 0);
     const uint32_t constants = wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] - (i < 2) - inits;
@@ -104,8 +108,8 @@ static void test_programs(void) {
 
 static void test_gradients(void) {
   folder_new();
-  write_small();
-  vt_suite *s = read_small(1);
+  write_small_suite();
+  vt_suite *s = read_small_suite(1);
   uint32_t gradients = 0;
   for (int b = 0; b < BACKENDS; b++)
     for (uint32_t i = 0; i < s->n_cases; i++) {
@@ -124,7 +128,7 @@ static void test_gradients(void) {
 
 /* ---- queries that run nothing ---- */
 
-static void test_queries(void) {
+static void test_queries_run_nothing(void) {
   for (int i = 0; i < BACKENDS; i++) {
     const vt_options o = {.size = sizeof o, .backend = backends[i], .passes = "bind,lower"};
     vt_planned *p = NULL;
@@ -137,7 +141,7 @@ static void test_queries(void) {
     begin_counting();
     CHECK(vt_op_supported(backends[i], VT_OP_add, &lists, NULL) == VT_OK && lists == 1);
     n = end_counting();
-    CHECK(n.devices == 1 && n.checks == 0 && calls(WRAPPED_LISTED) == 1);
+    CHECK(n.devices == 1 && n.checks == 0 && calls_of_function(WRAPPED_LISTED) == 1);
   }
   begin_counting();
   CHECK(vt_backend_count() == 6);
@@ -146,17 +150,17 @@ static void test_queries(void) {
     CHECK(vt_backend_row_at(i, &row, NULL) == VT_OK);
   }
   (void)end_counting();
-  CHECK(calls(WRAPPED_COUNT) > 0 && calls(WRAPPED_QUERY) > 0);
+  CHECK(calls_of_function(WRAPPED_COUNT) > 0 && calls_of_function(WRAPPED_QUERY) > 0);
 }
 
 /* A cached plan is checked by the device and run like any other. */
-static void test_cache(void) {
+static void test_cached_plan_counted(void) {
   uint8_t first[32], digest[32];
   vt_options o = {.size = sizeof o, .backend = "fake", .passes = "bind,lower"};
   CHECK(vt_cache_new(NULL, &o.cache, NULL) == VT_OK);
-  make_and_run(&o, 1, first);
+  make_and_run_program(&o, 1, first);
   begin_counting();
-  make_and_run(&o, 2, digest);
+  make_and_run_program(&o, 2, digest);
   const vt_gate_counts n = end_counting();
   vt_cache_counts kept = {.size = sizeof kept};
   vt_cache_info(o.cache, &kept);
@@ -167,7 +171,7 @@ static void test_cache(void) {
 
 /* ---- after a failure the thread is not inside the gateway ---- */
 
-static void test_failures(void) {
+static void test_failing_calls(void) {
   for (int call = WRAPPED_COUNT; call < WRAPPED_CALLS; call++) {
     const vt_options o = {.size = sizeof o, .backend = "fake", .passes = "bind,lower"};
     vt_program *p = NULL;
@@ -209,7 +213,7 @@ static void test_bypass_noticed(void) {
   CHECK(api->op_listed(dev, VT_OP_add) == 1 && wrapped.outside == 4);
   api->device_close(dev);
   CHECK(wrapped.outside == 5);
-  const vt_gate_counts n = counts_since(); /* the gateway did not count them */
+  const vt_gate_counts n = counts_since_mark(); /* the gateway did not count these calls */
   CHECK(n.devices == 0 && n.programs == 0 && n.runs == 0 && n.copies == 0 && n.checks == 0);
 }
 
@@ -222,11 +226,11 @@ int main(void) {
   hostile_write_words(hostile_worst_words()); /* the caller's mode must not matter */
   wrapped_reset();
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &model, NULL) == VT_OK);
-  test_programs();
+  test_runs_counted();
   test_gradients();
-  test_queries();
-  test_cache();
-  test_failures();
+  test_queries_run_nothing();
+  test_cached_plan_counted();
+  test_failing_calls();
   test_bypass_noticed();
   vt_model_free(model);
   CHECK(hostile_words_equal(hostile_read_words(), hostile_worst_words()));

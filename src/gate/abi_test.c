@@ -23,7 +23,7 @@ static const layout_row layout[] = {
 #include "abi.def"
 #undef VT_ABI_STRUCT
 #undef VT_ABI_FIELD
-    /* The attribute structs that a step may point to. */
+    /* the structs of attributes that the field `attrs` of a step may point to */
     WHOLE(vt_attr_list, 72),
     FIELD(vt_attr_list, n, 0, 8),
     FIELD(vt_attr_list, v, 8, 64),
@@ -79,7 +79,7 @@ static const layout_row layout[] = {
     FIELD(vt_attr_entropy, smoothing, 24, 8),
 };
 
-static void test_layout(void) {
+static void test_struct_layout(void) {
   for (size_t i = 0; i < sizeof layout / sizeof *layout; i++) {
     const layout_row *p = &layout[i];
     const int same = p->offset == p->want_offset && p->bytes == p->want_bytes;
@@ -93,7 +93,7 @@ static void test_layout(void) {
 /* ---- tables of functions: the only backend of this program returns `offered_table` ---- */
 
 static const vt_bk_api *offered_table;
-static uint32_t calls; /* of functions in the table */
+static uint32_t calls; /* number of calls of functions in the table */
 
 static const vt_bk_api *query(const vt_bk_host *host) {
   CHECK(host->size == sizeof *host && host->abi_major == VT_BK_ABI_MAJOR);
@@ -132,7 +132,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
                       .serves = VT_BK_INFERENCE};
   return VT_OK;
 }
-/* Functions that opening a device does not call. */
+/* The functions from here to `wait` are not called when a device is opened. */
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) { return (void)dev, (void)op, 0; }
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *s) { return (void)dev, (void)s, 0; }
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *s, uint64_t *out) {
@@ -199,7 +199,7 @@ static vt_bk_api table_without(size_t offset) {
   return api;
 }
 
-static void test_tables(void) {
+static void test_incomplete_tables(void) {
   CHECK(open_with_table(&whole) == VT_OK && calls > 0);
   CHECK(open_with_table(NULL) == VT_ABI);
   for (size_t at = offsetof(vt_bk_api, name); at < offsetof(vt_bk_api, metrics); at += 8) {
@@ -208,7 +208,8 @@ static void test_tables(void) {
   }
 }
 
-/* A short table is not read beyond its size; the memory after it is not allocated. */
+/* A table that says it is short is not read beyond its size: nothing after that is allocated
+ * here. */
 static void test_short_tables(void) {
   for (uint32_t size = 0; size < offsetof(vt_bk_api, metrics); size += 4) {
     const size_t bytes = size < 8 ? 8 : size; /* size and version are always readable */
@@ -220,7 +221,8 @@ static void test_short_tables(void) {
     free(memory);
   }
   for (uint32_t size = offsetof(vt_bk_api, metrics); size < sizeof whole; size += 8) {
-    void *memory = malloc(size); /* an earlier minor version: it has all required functions */
+    /* A table of an earlier minor version is accepted, because it has all required functions. */
+    void *memory = malloc(size);
     if (memory == NULL) exit(1);
     memcpy(memory, &whole, size);
     memcpy(memory, &size, sizeof size);
@@ -231,11 +233,12 @@ static void test_short_tables(void) {
     vt_bk_api api;
     uint64_t more[4];
   } longer = {.api = whole};
-  longer.api.size = sizeof longer; /* a later minor version: its additional fields are ignored */
+  /* A table of a later minor version is accepted; its additional fields are ignored. */
+  longer.api.size = sizeof longer;
   CHECK(open_with_table(&longer.api) == VT_OK);
 }
 
-static void test_other_version(void) {
+static void test_other_major_version(void) {
   const uint32_t versions[] = {0, 2, UINT32_MAX};
   for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
     vt_bk_api api = whole;
@@ -245,9 +248,9 @@ static void test_other_version(void) {
 }
 
 int main(void) {
-  test_layout();
-  test_tables();
+  test_struct_layout();
+  test_incomplete_tables();
   test_short_tables();
-  test_other_version();
+  test_other_major_version();
   TEST_DONE();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * device.c - opens a backend's device by name. It checks the table of functions and the
  * capabilities, so that the rest of the gateway can rely on them. Every call to a backend is made
- * in the numerics environment, whatever floating-point mode the host program is in. */
+ * in the numerics environment, whatever floating-point mode the host program is in. It also lists
+ * the backends of the registry, the table of backends built into the library. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,53 +22,53 @@ static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_si
   return dev->a.resize(dev->a.user, p, (size_t)old_size, (size_t)new_size);
 }
 
-static void host_diag(void *user, int32_t status, const char *text) {
+static void host_store_reason(void *user, int32_t status, const char *text) {
   vt_device *dev = user;
   (void)status;
   snprintf(dev->reason, sizeof dev->reason, "%s", text != NULL ? text : "");
 }
 
-static void host_progress(void *user, uint64_t step) {
+static void host_step_done(void *user, uint64_t step) {
   const vt_device *dev = user;
   if (dev->running != NULL) vt_exec_step_done(dev->running, step);
 }
 
-static void host_note(void *user, const char *text) {
+static void host_forward_note(void *user, const char *text) {
   const vt_device *dev = user;
   vt_guard guard;
   if (dev->note == NULL || text == NULL) return;
   vt_guard_enter(&guard);
   dev->note(dev->note_user, text);
-  vt_guard_leave(&guard); /* restores the mode, whatever the listener did to it */
+  vt_guard_leave(&guard); /* restores the mode that the listener may have changed */
 }
 
-/* 1 for a status that a backend may return. The others, for differing results, files, usage and
- * broken invariants, have exit codes of their own, and only the host may report them. */
+/* 1 for a status that a backend may return. The other statuses, for differing results, files, usage
+ * and broken invariants, have exit codes of their own, and only the host may report them. */
 static int is_backend_status(int32_t status) {
   return status == VT_UNSUPPORTED || status == VT_BACKEND || status == VT_ABI || status == VT_NOMEM;
 }
 
-vt_status vt_device_fail(vt_device *dev, int32_t status, const char *what, vt_diag *d) {
+vt_status vt_device_fail_call(vt_device *dev, int32_t status, const char *what, vt_diag *d) {
   const vt_status s = is_backend_status(status) ? (vt_status)status : VT_BACKEND;
   char odd[40] = "";
   if (!is_backend_status(status)) snprintf(odd, sizeof odd, " (it answers %d)", (int)status);
   (void)VT_FAIL(d, s, "backend '%s' cannot %s: %s%s", dev->name, what,
                 dev->reason[0] != 0 ? dev->reason : vt_status_text(s), odd);
-  dev->reason[0] = 0; /* it must not appear in a later message */
+  dev->reason[0] = 0; /* the reason must not appear in a later message */
   return s;
 }
 
-static void host_init(vt_device *dev, const vt_device_options *how, vt_alloc a) {
+static void init_host_functions(vt_device *dev, const vt_device_options *how, vt_alloc a) {
   dev->a = a.resize != NULL ? a : vt_alloc_default();
   dev->host = (vt_bk_host){.size = sizeof dev->host,
                            .abi_major = VT_BK_ABI_MAJOR,
                            .user = dev,
                            .resize = host_resize,
-                           .diag = host_diag,
-                           .progress = host_progress,
+                           .diag = host_store_reason,
+                           .progress = host_step_done,
                            .threads = how->threads,
                            .measure = how->measure != 0,
-                           .note = host_note};
+                           .note = host_forward_note};
   dev->note = how->note;
   dev->note_user = how->note_user;
   if (how->cache != NULL && strlen(how->cache) < sizeof dev->cache) {
@@ -85,7 +86,7 @@ static void host_init(vt_device *dev, const vt_device_options *how, vt_alloc a) 
 static vt_status load_table(vt_device *dev, const vt_registry_row *row, vt_diag *d) {
   char text[VT_TABLE_TEXT];
   const vt_bk_api *api = row->query(&dev->host);
-  const char *fault = vt_table_fault(api, text);
+  const char *fault = vt_table_find_fault(api, text);
   if (fault != NULL)
     return VT_FAIL(d, VT_ABI, "backend '%s' does not offer the whole of ABI version %u: %s",
                    row->name, VT_BK_ABI_MAJOR, fault);
@@ -97,7 +98,7 @@ static vt_status count_devices(vt_device *dev, const vt_registry_row *row, uint3
                                vt_diag *d) {
   VT_TRY(load_table(dev, row, d));
   const int32_t s = dev->api->device_count(&dev->host, out);
-  return s == VT_OK ? VT_OK : vt_device_fail(dev, s, "count its devices", d);
+  return s == VT_OK ? VT_OK : vt_device_fail_call(dev, s, "count its devices", d);
 }
 
 vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices, vt_diag *d) {
@@ -106,7 +107,7 @@ vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_device
   const vt_device_options plain = {0};
   uint32_t devices = 0;
   if (row == NULL) return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
-  host_init(&probe, &plain, vt_alloc_default());
+  init_host_functions(&probe, &plain, vt_alloc_default());
   snprintf(probe.name, sizeof probe.name, "%s", row->name);
   vt_guard guard;
   vt_guard_enter(&guard);
@@ -154,7 +155,7 @@ static const vt_registry_row *find_row(const char *name, size_t n) {
 }
 
 /* The first backend of a kind that has a device, or NULL. */
-static const vt_registry_row *first_of_kind(vt_kind kind) {
+static const vt_registry_row *first_row_of_kind(vt_kind kind) {
   for (uint32_t i = 0; i < vt_registry_total(); i++) {
     const vt_registry_row *row = vt_registry_row_at(i);
     const char *name;
@@ -166,7 +167,7 @@ static const vt_registry_row *first_of_kind(vt_kind kind) {
 }
 
 const char *vt_registry_first_of_kind(vt_kind kind) {
-  const vt_registry_row *row = first_of_kind(kind);
+  const vt_registry_row *row = first_row_of_kind(kind);
   return row != NULL ? row->name : NULL;
 }
 
@@ -178,13 +179,14 @@ static vt_status fail_no_gpu(vt_diag *d) {
   return s;
 }
 
-/* Reads the capabilities once. The free memory in them is read again before memory is taken. */
+/* Reads the capabilities into the device. Only the free memory among them changes; exec.c reads it
+ * again before it takes memory. */
 static vt_status read_caps(vt_device *dev, vt_diag *d) {
   char text[VT_TABLE_TEXT];
   vt_bk_caps caps = {.size = sizeof caps};
   const int32_t s = dev->api->capabilities(dev->dev, &caps);
-  if (s != VT_OK) return vt_device_fail(dev, s, "state its capabilities", d);
-  const char *fault = vt_caps_fault(&caps, text);
+  if (s != VT_OK) return vt_device_fail_call(dev, s, "state its capabilities", d);
+  const char *fault = vt_caps_find_fault(&caps, text);
   if (fault != NULL)
     return VT_FAIL(d, VT_ABI, "backend '%s' states impossible capabilities: %s", dev->name, fault);
   vt_caps_clear_unwritten(&caps);
@@ -192,9 +194,9 @@ static vt_status read_caps(vt_device *dev, vt_diag *d) {
   return VT_OK;
 }
 
-/* The index of an instruction set in vt_proofs; VT_PROOF_ISAS if the table is full. Each has its
- * own entry, because another instruction set means other kernels, which must be probed again. */
-static uint32_t isa_slot(const char *isa) {
+/* The index of an instruction set in the entries of vt_proofs; VT_PROOF_ISAS if no entry is left.
+ * Each instruction set has its own entry, because its kernels differ and must be probed. */
+static uint32_t index_of_isa(const char *isa) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static char known[VT_PROOF_ISAS][sizeof((vt_device *)0)->isa];
   uint32_t i = 0;
@@ -205,8 +207,9 @@ static uint32_t isa_slot(const char *isa) {
   return i;
 }
 
-static _Atomic uint64_t *proof_entry(const vt_device *dev, vt_proofs *p, uint32_t ordinal) {
-  const uint32_t slot = isa_slot(dev->isa);
+static _Atomic uint64_t *entry_of_confirmed_caps(const vt_device *dev, vt_proofs *p,
+                                                 uint32_t ordinal) {
+  const uint32_t slot = index_of_isa(dev->isa);
   return ordinal < VT_PROOFS && slot < VT_PROOF_ISAS ? &p->confirmed[ordinal][slot] : NULL;
 }
 
@@ -220,20 +223,20 @@ static vt_status open_device(vt_device *dev, const vt_registry_row *row, uint32_
   if (ordinal >= devices)
     return VT_FAIL(d, VT_BACKEND, "backend '%s' has %u device%s, there is no number %u", row->name,
                    devices, devices == 1 ? "" : "s", ordinal);
-  vt_bk_device *opened = NULL; /* read only if the call succeeds */
+  vt_bk_device *opened = NULL; /* set by the backend; read only if the call succeeds */
   const int32_t s = dev->api->device_open(&dev->host, ordinal, &opened);
-  if (s != VT_OK) return vt_device_fail(dev, s, "open its device", d);
+  if (s != VT_OK) return vt_device_fail_call(dev, s, "open its device", d);
   if (opened == NULL)
     return VT_FAIL(d, VT_ABI, "backend '%s' reports an open device but returns none", dev->name);
   dev->dev = opened;
   dev->kind = row->kind;
-  dev->proven = proof_entry(dev, row->proofs, ordinal);
+  dev->proven = entry_of_confirmed_caps(dev, row->proofs, ordinal);
   vt_guard_count_event(VT_COUNT_DEVICES);
   return read_caps(dev, d);
 }
 
-static vt_status open_row(vt_device *dev, const vt_registry_row *row, uint32_t ordinal,
-                          vt_diag *d) {
+static vt_status open_device_guarded(vt_device *dev, const vt_registry_row *row, uint32_t ordinal,
+                                     vt_diag *d) {
   vt_guard guard;
   vt_guard_enter(&guard);
   const vt_status s = open_device(dev, row, ordinal, d);
@@ -255,8 +258,8 @@ size_t vt_device_path_length(const char *name, uint32_t *out_ordinal) {
   return n != 0 ? n : strlen(name);
 }
 
-static vt_status split_path(const char *name, char path[VT_PLUGIN_PATH], uint32_t *ordinal,
-                            vt_diag *d) {
+static vt_status split_plugin_name(const char *name, char path[VT_PLUGIN_PATH], uint32_t *ordinal,
+                                   vt_diag *d) {
   const size_t n = vt_device_path_length(name, ordinal);
   if (n >= VT_PLUGIN_PATH)
     return VT_FAIL(d, VT_BACKEND, "the path of a plug-in is longer than %d bytes: '%.60s...'",
@@ -272,12 +275,12 @@ static vt_status open_plugin(vt_device *dev, const char *name, const vt_device_o
   uint32_t ordinal;
   char shown[VT_PLUGIN_NAME], path[VT_PLUGIN_PATH];
   vt_plugin *plugin = NULL;
-  VT_TRY(split_path(name, path, &ordinal, d));
+  VT_TRY(split_plugin_name(name, path, &ordinal, d));
   VT_TRY(vt_plugin_load(path, ordinal, how, &plugin, d));
   vt_plugin_display_name(path, shown);
   const vt_registry_row row = {shown, plugin->query, VT_KIND_TEST, &plugin->proofs};
   dev->plugin = plugin;
-  VT_TRY(open_row(dev, &row, ordinal, d));
+  VT_TRY(open_device_guarded(dev, &row, ordinal, d));
   const vt_plugin_candidate b = {.path = path,
                                  .device = ordinal,
                                  .content = &plugin->image.hash,
@@ -296,31 +299,31 @@ vt_status vt_device_hold_plugin(const vt_device *dev, const char *name, vt_hold 
   uint32_t ordinal;
   *out = NULL;
   if (dev->plugin == NULL) return VT_OK;
-  VT_TRY(split_path(name, path, &ordinal, d));
+  VT_TRY(split_plugin_name(name, path, &ordinal, d));
   return vt_plugin_hold(dev->plugin, path, out, d);
 }
 
-static int is_gpu(const char *name, size_t n) { return n == 3 && memcmp(name, "gpu", 3) == 0; }
+static int names_gpu(const char *name, size_t n) { return n == 3 && memcmp(name, "gpu", 3) == 0; }
 
 int vt_registry_knows_name(const char *name) {
   uint32_t ordinal;
   if (strchr(name, '/') != NULL) return 1;
   const size_t n = split_name(name, &ordinal);
-  return is_gpu(name, n) || find_row(name, n) != NULL;
+  return names_gpu(name, n) || find_row(name, n) != NULL;
 }
 
-static vt_status open_named(vt_device *dev, const char *name, const vt_device_options *how,
-                            vt_diag *d) {
+static vt_status open_by_name(vt_device *dev, const char *name, const vt_device_options *how,
+                              vt_diag *d) {
   uint32_t ordinal;
   if (strchr(name, '/') != NULL) return open_plugin(dev, name, how, d);
   const size_t n = split_name(name, &ordinal);
   const vt_registry_row *row = find_row(name, n);
-  if (is_gpu(name, n)) {
-    row = first_of_kind(VT_KIND_GPU);
+  if (names_gpu(name, n)) {
+    row = first_row_of_kind(VT_KIND_GPU);
     if (row == NULL) return fail_no_gpu(d);
   }
-  if (row == NULL && n == 3 && memcmp(name, "cpu", 3) == 0) row = first_of_kind(VT_KIND_CPU);
-  return row != NULL ? open_row(dev, row, ordinal, d) : fail_unknown_name(name, d);
+  if (row == NULL && n == 3 && memcmp(name, "cpu", 3) == 0) row = first_row_of_kind(VT_KIND_CPU);
+  return row != NULL ? open_device_guarded(dev, row, ordinal, d) : fail_unknown_name(name, d);
 }
 
 vt_status vt_device_open_as(const vt_device_options *how, const char *name, vt_alloc a,
@@ -328,8 +331,8 @@ vt_status vt_device_open_as(const vt_device_options *how, const char *name, vt_a
   const uint64_t begin = vt_phase_begin();
   vt_device *dev = vt_alloc_new(a, sizeof *dev);
   if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  host_init(dev, how, a);
-  const vt_status s = open_named(dev, name, how, d);
+  init_host_functions(dev, how, a);
+  const vt_status s = open_by_name(dev, name, how, d);
   if (s == VT_OK) {
     vt_phase_end(dev, "device", begin);
     *out = dev;
@@ -388,7 +391,8 @@ int vt_device_lists_op(const void *dev, uint32_t op) {
   return listed == 1;
 }
 
-/* The backend's word is used only if it is one short word of lower-case letters. */
+/* Writes the name of the kernel variant that the backend gives for an op, or "" unless the name is
+ * one short word of lower-case letters. */
 void vt_device_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]) {
   vt_guard guard;
   out[0] = 0;
@@ -407,7 +411,7 @@ static vt_status target_workspace(void *self, const vt_bk_step *step, uint64_t *
   vt_guard_enter(&guard);
   const int32_t s = dev->api->workspace(dev->dev, step, out);
   vt_guard_leave(&guard);
-  return s == VT_OK ? VT_OK : vt_device_fail(dev, s, "size its scratch", d);
+  return s == VT_OK ? VT_OK : vt_device_fail_call(dev, s, "size its scratch", d);
 }
 
 vt_target vt_device_target(vt_device *dev) {

@@ -23,14 +23,14 @@ typedef struct segment {
   vt_bk_program *prog;               /* NULL until it is built */
   uint32_t first, end;               /* its backend steps are first .. end - 1 */
   uint32_t first_step;               /* the schedule step of its first backend step */
-  uint32_t first_upload, end_upload; /* its uploads are in this range of the plan's transfers, which
-                                      * may hold other transfers too */
+  uint32_t first_upload, end_upload; /* range in the plan's list of transfers that has the segment's
+                                        uploads, and maybe other transfers */
 } segment;
 
-/* Device classes come first, so that the buffers given to a backend have no gap. */
+/* Classes on the device come first, so that the buffers given to a backend have no gap. */
 _Static_assert(VT_CLASS_HOST + 1 == VT_CLASS_COUNT, "the host's class is the last");
 enum { ON_DEVICE = VT_CLASS_HOST };
-/* A class is the number of its buffer in the plug-in interface. */
+/* The number of a class is also the number of its buffer in the plug-in interface. */
 #define IS_ARENA(class, arena) \
   _Static_assert(VT_CLASS_##class == VT_BK_ARENA_##arena, "classes.def and volta_backend.h agree")
 IS_ARENA(INPUT, INPUT);
@@ -43,28 +43,31 @@ IS_ARENA(OUTPUT, OUTPUT);
 
 /* A position in the list of backend steps. */
 typedef struct cursor {
-  uint32_t index;  /* of the backend step in the plan's list */
-  uint32_t step;   /* the schedule step it belongs to */
-  uint64_t number; /* the number that backends give it; steps of bodies are counted too */
+  uint32_t index; /* index in the plan's list of backend steps */
+  uint32_t step;  /* the schedule step that this backend step belongs to */
+  /* The number by which a backend reports this step; steps of bodies are counted too. */
+  uint64_t number;
 } cursor;
 
 struct vt_exec {
   vt_alloc a;
   vt_device *dev;
   const vt_plan *p;
-  uint32_t n_segments, max_segments; /* number of segments: used, and allocated */
+  uint32_t n_segments, max_segments; /* number of segments, and of those allocated */
   uint32_t at;                       /* index of the running segment */
   segment *segments;
-  cursor cursor; /* last position found in the running segment; backends mostly ask in order */
+  cursor cursor; /* last position found in the running segment; the next search starts there */
   uint64_t buffer[ON_DEVICE]; /* by class: the backend's handle of its buffer */
   int taken[ON_DEVICE];       /* by class: 1 once its buffer is allocated */
   uint8_t *host;              /* the streamed parameters, in host memory */
   vt_record record;           /* times and copies of the last run */
-  int canonical;              /* 1: the backend makes NaN canonical in results */
-  int ran; /* 1 after a run: the next copy to the device is counted for the next run */
-  vt_exec_report *report;           /* called with the progress of a run, or NULL */
-  void *report_user;                /* first argument of `report` */
-  uint64_t units_done, units_total; /* progress of the run under way, see progress_units */
+  int canonical;              /* 1: the backend promises that every NaN in results is canonical */
+  int ran; /* 1 between a run and the next copy to the device, which starts the counts of the next
+              run */
+  vt_exec_report *report; /* called with the progress of a run, or NULL */
+  void *report_user;      /* first argument of `report` */
+  /* Progress of the running run, in the units of progress_units. */
+  uint64_t units_done, units_total;
 };
 
 /* ---- backend steps and their names ---- */
@@ -74,10 +77,10 @@ const vt_nested *vt_plan_bodies_of_bk_step(const vt_plan *p, uint32_t index, uin
   return is_step ? &p->nested[(*step)++] : NULL;
 }
 
-/* Finds the plan and the index of the backend step that has a number; returns 0 if it is not before
- * index `end`. Numbers are counted in the order of printing: a step, then the steps of its bodies.
- * `number` must not be below that of the cursor. The cursor moves to the step of `p` that was found
- * or that has the found one in its bodies, or to the end. */
+/* Finds the backend step with the given number among the steps of `p`, and of their bodies, before
+ * index `end`: sets its plan and its index there, or returns 0. A step has a number, and the steps
+ * of its bodies have the numbers after it. `number` must not be below that of the cursor, which
+ * moves to the step of `p` that was found or whose bodies have the step found, or to the end. */
 static int find_bk_step(const vt_plan *p, cursor *at, uint32_t end, uint64_t number,
                         const vt_plan **out, uint32_t *out_index) {
   while (at->index < end) {
@@ -104,7 +107,8 @@ static void reset_cursor(vt_exec *x) {
   x->cursor = (cursor){.index = s->first, .step = s->first_step};
 }
 
-/* The same for a number that the backend gives, which counts within the running segment. */
+/* Finds the backend step with a number that a backend gives, which counts within the running
+ * segment. */
 static int find_in_segment(vt_exec *x, uint64_t number, const vt_plan **out, uint32_t *out_index) {
   if (number < x->cursor.number) reset_cursor(x);
   return find_bk_step(x->p, &x->cursor, x->segments[x->at].end, number, out, out_index);
@@ -117,26 +121,27 @@ static const char *bk_step_name(const vt_plan *p, uint32_t index, char buffer[16
 
 /* ---- programs ---- */
 
-static uint64_t device_bytes(const vt_plan *p) {
+static uint64_t class_bytes_on_device(const vt_plan *p) {
   uint64_t all = 0;
-  for (uint32_t c = 0; c < ON_DEVICE; c++) all += p->class_bytes[c]; /* at most 2^48 each */
+  /* The sum cannot overflow, because each class has at most 2^48 bytes. */
+  for (uint32_t c = 0; c < ON_DEVICE; c++) all += p->class_bytes[c];
   return all;
 }
 
 /* 1 for the transfer of a streamed parameter. */
-static int is_upload(const vt_plan *p, const vt_transfer *t) {
+static int is_upload_of_streamed(const vt_plan *p, const vt_transfer *t) {
   return t->direction == VT_TO_DEVICE && p->buffers[t->value].class == VT_CLASS_HOST;
 }
 
-/* Cuts the backend steps into segments before each step that has uploads. The dense copies of the
- * step go into its segment too, because they may read an uploaded parameter. */
+/* Cuts the backend steps into segments before each step that has uploads. The dense copies that run
+ * just before such a step go into its segment too, because they may read an uploaded parameter. */
 static void cut_segments(vt_exec *x) {
   const vt_plan *p = x->p;
   segment *s = x->segments;
   uint32_t index = 0, step = 0;
   for (uint32_t i = 0; i < p->n_transfers; i++) {
     const vt_transfer *t = &p->transfers[i];
-    if (!is_upload(p, t)) continue;
+    if (!is_upload_of_streamed(p, t)) continue;
     while (step < t->step) (void)vt_plan_bodies_of_bk_step(p, index++, &step);
     if (index > s->first) {
       s->end = index;
@@ -151,22 +156,24 @@ static void cut_segments(vt_exec *x) {
 static vt_status alloc_segments(vt_exec *x, vt_diag *d) {
   x->max_segments = 1;
   for (uint32_t i = 0; i < x->p->n_transfers; i++)
-    x->max_segments += is_upload(x->p, &x->p->transfers[i]) != 0;
+    x->max_segments += is_upload_of_streamed(x->p, &x->p->transfers[i]) != 0;
   x->segments = vt_alloc_new(x->a, x->max_segments * sizeof *x->segments);
   if (x->segments == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   cut_segments(x);
   return VT_OK;
 }
 
-/* The diagnostic for a failed build; for lack of memory it adds how much the tensors will need. */
+/* Reports a failed build. If memory was short, a hint says how much the tensors need in
+ * addition. */
 static vt_status fail_build(vt_exec *x, int32_t status, vt_diag *d) {
   const int first = d != NULL && d->code == VT_OK;
-  const vt_status s = vt_device_fail(x->dev, status, "build the program", d);
+  const vt_status s = vt_device_fail_call(x->dev, status, "build the program", d);
   vt_bk_caps caps = {.size = sizeof caps};
   if (!first || s != VT_NOMEM) return s;
   if (x->dev->api->capabilities(x->dev->dev, &caps) != VT_OK || caps.memory == 0) return s;
   snprintf(d->hint, sizeof d->hint, "its tensors need %llu more bytes, and '%s' has %llu left",
-           (unsigned long long)device_bytes(x->p), x->dev->name, (unsigned long long)caps.memory);
+           (unsigned long long)class_bytes_on_device(x->p), x->dev->name,
+           (unsigned long long)caps.memory);
   return s;
 }
 
@@ -174,7 +181,7 @@ static vt_status build_programs(vt_exec *x, vt_diag *d) {
   vt_guard_count_event(VT_COUNT_PROGRAMS);
   for (uint32_t i = 0; i < x->n_segments; i++) {
     segment *s = &x->segments[i];
-    vt_bk_program *built = NULL; /* read only if the call succeeds */
+    vt_bk_program *built = NULL; /* set by the backend; read only if the call succeeds */
     const int32_t status = x->dev->api->program_build(x->dev->dev, x->p->bk_steps + s->first,
                                                       s->end - s->first, &built);
     if (status != VT_OK) return fail_build(x, status, d);
@@ -205,16 +212,16 @@ static vt_bk_tensor result_tensor(const vt_plan *p, uint32_t value) {
   return t;
 }
 
-/* 0 if a step writes the result; 1 if it is a port, whose NaN was made canonical when it was
- * written; -1 for a class of which neither is known. */
+/* 0 if a step writes the result; 1 if the result is a port, whose NaN were made canonical when it
+ * was written; -1 if its class does not tell. */
 static int is_port_class(const vt_plan *p, uint32_t value) {
   const uint32_t class = p->buffers[value].class;
   if (class == VT_CLASS_OUTPUT) return 0;
   return class == VT_CLASS_INPUT || class == VT_CLASS_PARAM || class == VT_CLASS_HOST ? 1 : -1;
 }
 
-/* Lists the results that steps write; clears *all_known if is_port_class cannot tell of a
- * result. */
+/* Lists the results that steps write; clears *all_known if is_port_class does not know for one of
+ * the results. */
 static uint64_t list_written_results(const vt_plan *p, vt_bk_tensor *out, int *all_known) {
   uint64_t n = 0;
   for (uint32_t i = 0; i < p->g->n_results; i++) {
@@ -225,8 +232,8 @@ static uint64_t list_written_results(const vt_plan *p, vt_bk_tensor *out, int *a
   return n;
 }
 
-/* Announces the results to the backend, which may promise to make their NaN canonical. A plug-in is
- * not asked, because no admission test would notice a broken promise. */
+/* Tells the backend where the results are; the backend may promise in return that every NaN in them
+ * is canonical. A plug-in is not asked, because no admission test would notice a broken promise. */
 static vt_status announce_results(vt_exec *x, vt_diag *d) {
   const uint32_t n = x->p->g->n_results;
   int all_known = 1;
@@ -248,10 +255,11 @@ int vt_exec_has_canonical_nan(const vt_exec *x) { return x->canonical; }
 
 /* Prints the bytes of the classes `first` to `end` - 1 as "17 bytes (host_input 5, temporary 12)"
  * and returns their sum. */
-static uint64_t print_needs(const vt_plan *p, uint32_t first, uint32_t end, char out[320]) {
+static uint64_t print_bytes_needed(const vt_plan *p, uint32_t first, uint32_t end, char out[320]) {
   uint64_t all = 0;
   size_t n = 0;
-  for (uint32_t c = first; c < end; c++) all += p->class_bytes[c]; /* at most 2^48 each */
+  /* The sum cannot overflow, because each class has at most 2^48 bytes. */
+  for (uint32_t c = first; c < end; c++) all += p->class_bytes[c];
   n += (size_t)snprintf(out, 320, "%llu bytes (", (unsigned long long)all);
   for (uint32_t c = first; c < end; c++)
     if (p->class_bytes[c] > 0)
@@ -261,31 +269,31 @@ static uint64_t print_needs(const vt_plan *p, uint32_t first, uint32_t end, char
   return all;
 }
 
-/* Refuses a program that needs more memory than there is, before any is taken: a system that
- * overcommits memory would kill the process when the memory is touched. If the device shares the
- * host's memory, the needs of both are added. */
-static vt_status check_memory(vt_exec *x, vt_diag *d) {
+/* Refuses a program that needs more memory than is free, before any is taken: a system that
+ * overcommits memory would kill the process when the memory is touched. If the device's memory is
+ * the host's, the needs of both are added. */
+static vt_status check_free_memory(vt_exec *x, vt_diag *d) {
   char needs[320];
   vt_bk_caps caps = {.size = sizeof caps};
   const int32_t s = x->dev->api->capabilities(x->dev->dev, &caps);
-  if (s != VT_OK) return vt_device_fail(x->dev, s, "state its capabilities", d);
+  if (s != VT_OK) return vt_device_fail_call(x->dev, s, "state its capabilities", d);
   vt_caps_clear_unwritten(&caps);
-  if (print_needs(x->p, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
+  if (print_bytes_needed(x->p, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on '%s', which has %llu left", needs,
                    x->dev->name, (unsigned long long)caps.memory);
   if (x->p->class_bytes[VT_CLASS_HOST] == 0) return VT_OK;
   const uint64_t left = vt_memory_available();
   const uint32_t first = caps.shares_host != 0 ? 0 : VT_CLASS_HOST;
-  if (print_needs(x->p, first, VT_CLASS_COUNT, needs) > left && left != 0)
+  if (print_bytes_needed(x->p, first, VT_CLASS_COUNT, needs) > left && left != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on the host, which has %llu left", needs,
                    (unsigned long long)left);
   return VT_OK;
 }
 
-/* The diagnostic for a class that could not be allocated. `who` is the backend or the host; `why`
- * is the backend's reason, or "". */
-static vt_status fail_memory(const vt_exec *x, uint32_t c, const char *who, const char *why,
-                             vt_diag *d) {
+/* Reports that the buffer of class `c` could not be allocated. `who` is the backend or the host;
+ * `why` is the backend's reason, or "". */
+static vt_status fail_allocation(const vt_exec *x, uint32_t c, const char *who, const char *why,
+                                 vt_diag *d) {
   return VT_FAIL(d, VT_NOMEM, "%s has no %llu bytes for the %s tensors%s%s", who,
                  (unsigned long long)vt_plan_arena_bytes(x->p, c), vt_class_name(c),
                  why[0] != 0 ? ": " : "", why);
@@ -299,23 +307,23 @@ static vt_status alloc_buffers(vt_exec *x, vt_diag *d) {
     const int32_t s =
         x->dev->api->buffer_new(x->dev->dev, vt_plan_arena_bytes(x->p, c), &x->buffer[c]);
     if (s == VT_NOMEM) {
-      (void)fail_memory(x, c, who, x->dev->reason, d);
+      (void)fail_allocation(x, c, who, x->dev->reason, d);
       x->dev->reason[0] = 0; /* the message above has the reason */
       return VT_NOMEM;
     }
-    if (s != VT_OK) return vt_device_fail(x->dev, s, "take memory", d);
+    if (s != VT_OK) return vt_device_fail_call(x->dev, s, "take memory", d);
     x->taken[c] = 1;
   }
   const uint64_t bytes = x->p->class_bytes[VT_CLASS_HOST];
   if (bytes == 0) return VT_OK;
   x->host = bytes <= SIZE_MAX ? vt_alloc_new(x->a, (size_t)bytes) : NULL;
-  return x->host != NULL ? VT_OK : fail_memory(x, VT_CLASS_HOST, "the host", "", d);
+  return x->host != NULL ? VT_OK : fail_allocation(x, VT_CLASS_HOST, "the host", "", d);
 }
 
 /* ---- creating an execution ---- */
 
 static vt_status init_exec(vt_exec *x, vt_diag *d) {
-  VT_TRY(check_memory(x, d));
+  VT_TRY(check_free_memory(x, d));
   VT_TRY(vt_record_init(&x->record, x->p, x->dev->host.measure != 0, x->a, d));
   VT_TRY(alloc_segments(x, d));
   VT_TRY(build_programs(x, d));
@@ -323,7 +331,7 @@ static vt_status init_exec(vt_exec *x, vt_diag *d) {
   return alloc_buffers(x, d);
 }
 
-/* Caches identify a plan by its digests, so they must be those of its text. */
+/* Checks the digests of a plan against its text, because caches identify a plan by its digests. */
 static vt_status check_digests(const vt_plan *p, vt_diag *d) {
   vt_hash256 core, target;
   if (vt_plan_hash(p, &core, &target) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -371,27 +379,28 @@ void vt_exec_free(vt_exec *x) {
 
 /* ---- copies ---- */
 
-/* 1 for classes that are copied in once for all runs; such copies are not counted for a run. */
-static int is_persistent(uint32_t class) {
+/* 1 for a class that is copied to the device once for all runs; such copies are not counted for a
+ * run. */
+static int is_kept_between_runs(uint32_t class) {
   return class == VT_CLASS_PARAM || class == VT_CLASS_GRAD || class == VT_CLASS_STATE;
 }
 
 /* Makes and records one copy between `host` and the device, in the direction of `t`. */
-static vt_status copy(vt_exec *x, void *host, const vt_transfer *t, vt_diag *d) {
+static vt_status copy_and_record(vt_exec *x, void *host, const vt_transfer *t, vt_diag *d) {
   const uint32_t to_device = t->direction == VT_TO_DEVICE;
   if (t->bytes == 0) return VT_OK;
   vt_guard_count_event(VT_COUNT_COPIES);
   const uint64_t begin = vt_record_now(&x->record);
   const int32_t s = x->dev->api->copy(x->dev->dev, host, x->buffer[vt_class_arena(t->class)],
                                       t->offset, t->bytes, to_device);
-  if (s != VT_OK) return vt_device_fail(x->dev, s, "copy a tensor", d);
-  if (!to_device || !is_persistent(t->class)) vt_record_add_copy(&x->record, t, begin);
+  if (s != VT_OK) return vt_device_fail_call(x->dev, s, "copy a tensor", d);
+  if (!to_device || !is_kept_between_runs(t->class)) vt_record_add_copy(&x->record, t, begin);
   return VT_OK;
 }
 
-/* A run's counts include the copies before it and after it, so the first copy in after a run, or
- * the next run, starts new counts. */
-static void begin_run_copies(vt_exec *x) {
+/* Starts the counts of the next run if there was a run. A run's counts include the copies before it
+ * and after it, so this is called by the first copy to the device after a run, and by a run. */
+static void reset_copies_after_run(vt_exec *x) {
   if (x->ran) vt_record_reset_copies(&x->record);
   x->ran = 0;
 }
@@ -402,7 +411,7 @@ static vt_status copy_value(vt_exec *x, uint32_t value, void *host, vt_direction
   const vt_transfer t = {value, direction, 0, b->class, b->offset, b->bytes};
   vt_guard guard;
   vt_guard_enter(&guard);
-  const vt_status s = copy(x, host, &t, d);
+  const vt_status s = copy_and_record(x, host, &t, d);
   vt_guard_leave(&guard);
   return s;
 }
@@ -410,8 +419,9 @@ static vt_status copy_value(vt_exec *x, uint32_t value, void *host, vt_direction
 vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) {
   const vt_buffer *b = &x->p->buffers[value];
   void *host;
-  memcpy(&host, &data, sizeof host); /* the ABI has one pointer for both directions */
-  begin_run_copies(x);
+  /* Drops const, because the ABI has one pointer for both directions; it only reads here. */
+  memcpy(&host, &data, sizeof host);
+  reset_copies_after_run(x);
   if (b->class != VT_CLASS_HOST) return copy_value(x, value, host, VT_TO_DEVICE, d);
   if (b->bytes > 0) memcpy(x->host + b->offset, data, (size_t)b->bytes);
   return VT_OK;
@@ -424,7 +434,7 @@ vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
   return VT_OK;
 }
 
-/* Returns NULL for inputs and parameters: they outlive a run, and the caller might write to
+/* Returns NULL for inputs and parameters, because they outlive a run and the caller might write to
  * them. */
 void *vt_exec_result_address(vt_exec *x, uint32_t value) {
   const vt_buffer *b = &x->p->buffers[value];
@@ -440,21 +450,22 @@ void *vt_exec_result_address(vt_exec *x, uint32_t value) {
 static vt_status upload_params(vt_exec *x, const segment *s, vt_diag *d) {
   for (uint32_t i = s->first_upload; i < s->end_upload; i++) {
     const vt_transfer *t = &x->p->transfers[i];
-    if (is_upload(x->p, t)) VT_TRY(copy(x, x->host + x->p->buffers[t->value].offset, t, d));
+    if (is_upload_of_streamed(x->p, t))
+      VT_TRY(copy_and_record(x, x->host + x->p->buffers[t->value].offset, t, d));
   }
   return VT_OK;
 }
 
 /* ---- poison ---- */
 
-/* Fills the arena of temporaries, results and scratch with `n` bytes over and over. */
+/* Fills the arena of temporaries, results and scratch with copies of the `n` bytes. */
 static vt_status poison_arena(vt_exec *x, uint8_t *bytes, uint64_t n, vt_diag *d) {
   const uint64_t total = vt_plan_arena_bytes(x->p, VT_CLASS_TEMP);
   for (uint64_t at = 0; at < total; at += n) {
     const uint64_t chunk = total - at < n ? total - at : n;
     vt_guard_count_event(VT_COUNT_COPIES);
     const int32_t s = x->dev->api->copy(x->dev->dev, bytes, x->buffer[VT_CLASS_TEMP], at, chunk, 1);
-    if (s != VT_OK) return vt_device_fail(x->dev, s, "fill its memory", d);
+    if (s != VT_OK) return vt_device_fail_call(x->dev, s, "fill its memory", d);
   }
   return VT_OK;
 }
@@ -469,16 +480,17 @@ vt_status vt_exec_poison(vt_exec *x, uint8_t byte, vt_diag *d) {
   return s;
 }
 
-void vt_exec_traffic(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device) {
+void vt_exec_bytes_copied(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device) {
   *out_to_device = x->record.counts.to_device;
   *out_from_device = x->record.counts.from_device;
 }
 
 /* ---- errors ---- */
 
-/* The diagnostic for an index out of range. It is the fault of the model's inputs, so it has the
- * line and column of the node. */
-static vt_status range_error(const vt_plan *p, uint32_t index, const vt_bk_error *e, vt_diag *d) {
+/* Reports an index out of range. It is a mistake in the model's inputs, so the message has the line
+ * and column of the node. */
+static vt_status fail_index_fault(const vt_plan *p, uint32_t index, const vt_bk_error *e,
+                                  vt_diag *d) {
   const int first = d != NULL && d->code == VT_OK;
   const vt_node *n = &p->g->nodes[p->bk_step_node[index]];
   char name[16];
@@ -492,24 +504,25 @@ static vt_status range_error(const vt_plan *p, uint32_t index, const vt_bk_error
   return VT_RANGE;
 }
 
-/* The diagnostic for the first error of a run: node, and for an index fault position and index. */
+/* Reports the first error of a run: the node, and for an index out of range its position and
+ * value. */
 static vt_status fail_with_error(vt_exec *x, const vt_bk_error *e, vt_diag *d) {
   char name[16], what[240];
   const vt_plan *p = NULL;
   uint32_t index = 0;
   const int known = find_in_segment(x, e->step, &p, &index);
-  if (e->status == VT_RANGE && known) return range_error(p, index, e, d);
+  if (e->status == VT_RANGE && known) return fail_index_fault(p, index, e, d);
   if (e->status == VT_RANGE)
     return VT_FAIL(d, VT_RANGE, "'?' = ?: index %lld at position %llu is out of range",
                    (long long)e->value, (unsigned long long)e->position);
   snprintf(what, sizeof what, "run '%s'", known ? bk_step_name(p, index, name) : "?");
-  return vt_device_fail(x->dev, e->status, what, d);
+  return vt_device_fail_call(x->dev, e->status, what, d);
 }
 
 /* ---- progress ---- */
 
-/* The share of a backend step in the progress of a run: operations and bytes written. Both are
- * capped so that the sum over a plan cannot overflow. */
+/* The share of a backend step in the progress of a run, from its operations and the bytes that it
+ * writes. Both are capped so that the sum over a plan cannot overflow. */
 static uint64_t progress_units(const vt_exec *x, uint32_t index) {
   const vt_cost *c = &x->record.costs[index];
   const uint64_t most = UINT64_C(1) << 48;
@@ -535,7 +548,7 @@ void vt_exec_step_done(vt_exec *x, uint64_t step) {
   x->units_done += progress_units(x, index);
   vt_guard_enter(&guard);
   x->report(x->report_user, x->units_done, x->units_total);
-  vt_guard_leave(&guard); /* restores the mode, whatever the listener did to it */
+  vt_guard_leave(&guard); /* restores the mode that the listener may have changed */
   vt_record_step_begins(&x->record);
 }
 
@@ -560,8 +573,8 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   int32_t s = x->dev->api->run(segment_at->prog, x->buffer, ON_DEVICE);
   if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
   x->dev->running = NULL;
-  if (s != VT_OK) return vt_device_fail(x->dev, s, "run", d);
-  if (!vt_fpenv_is_active()) /* the step may have computed in the wrong mode */
+  if (s != VT_OK) return vt_device_fail_call(x->dev, s, "run", d);
+  if (!vt_fpenv_is_active()) /* steps may have computed in the wrong mode */
     return VT_FAIL(d, VT_BACKEND, "backend '%s' leaves another floating-point mode behind",
                    x->dev->name);
   if (e.status != VT_OK) return fail_with_error(x, &e, d);
@@ -569,8 +582,8 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   return VT_OK;
 }
 
-static vt_status run_guarded(vt_exec *x, vt_diag *d) {
-  begin_run_copies(x);
+static vt_status run_all_segments(vt_exec *x, vt_diag *d) {
+  reset_copies_after_run(x);
   x->ran = 1;
   x->dev->reason[0] = 0;
   x->units_done = 0;
@@ -583,7 +596,7 @@ vt_status vt_exec_run(vt_exec *x, vt_diag *d) {
   vt_record_begin_run(&x->record);
   vt_guard_count_event(VT_COUNT_RUNS);
   vt_guard_enter(&guard);
-  const vt_status s = run_guarded(x, d);
+  const vt_status s = run_all_segments(x, d);
   vt_guard_leave(&guard);
   vt_record_end_run(&x->record);
   return s;
@@ -598,7 +611,7 @@ vt_exec_counts vt_exec_get_counts(const vt_exec *x) { return vt_record_counts(&x
 vt_cost vt_exec_cost(const vt_exec *x, uint32_t step) { return x->record.costs[step]; }
 
 int vt_exec_time(const vt_exec *x, uint32_t step, uint64_t *out_begin, uint64_t *out_end) {
-  return vt_record_time(&x->record, step, out_begin, out_end);
+  return vt_record_step_time(&x->record, step, out_begin, out_end);
 }
 
 const vt_copy_record *vt_exec_copy(const vt_exec *x, uint32_t i) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gate_test.c - runs the gateway with a fake backend that misbehaves on request. Every failure must
  * become the right status with a message that names the backend, nothing may leak, and every call
- * must arrive in the numerics environment. This program has a registry of its own. */
+ * must arrive in the numerics environment. This program has a registry of its own. A session opens
+ * the device, plans a sample graph and runs it. */
 #include <string.h>
 #include "hostile_fpenv.h"
 #include "registry.h"
@@ -28,19 +29,19 @@ enum {
 };
 
 static struct fake {
-  int failing_call;       /* the call that fails; -1: no call */
+  int failing_call;       /* the call that fails, COUNT .. WAIT; -1: no call */
   uint32_t succeed_first; /* number of calls that succeed before it fails */
-  int32_t status;         /* the status of the failure */
-  const char *why;        /* the reason of the failure, or NULL */
+  int32_t status;         /* the status that the failing call returns */
+  const char *why;        /* the reason that the failing call gives, or NULL */
   int returns_nothing;    /* OPEN or BUILD: this call returns VT_OK without an object */
   uint32_t refuses;       /* the op that step_check refuses */
   int leaves_mode;        /* 1: a run leaves the floating-point mode changed */
   uint64_t scratch;       /* bytes of scratch that each step asks for */
   vt_bk_caps caps;
-  vt_bk_error error;       /* the result of `wait` */
-  uint32_t calls[N_CALLS]; /* number of calls, by function */
-  uint32_t bad_modes;      /* calls that arrived in another floating-point mode */
-  uint32_t outside_calls;  /* calls while the test was not in the gateway */
+  vt_bk_error error;       /* the error that `wait` reports */
+  uint32_t calls[N_CALLS]; /* number of calls of each function */
+  uint32_t bad_modes;      /* number of calls that arrived in the wrong floating-point mode */
+  uint32_t outside_calls;  /* number of calls while the test was not in the gateway */
   int inside;              /* 1 while the test is in the gateway */
   long devices, programs, buffers;
   uint64_t copied, taken, built_steps, run_buffers;
@@ -61,7 +62,7 @@ static void reset_fake(void) {
                        .error = {.size = sizeof(vt_bk_error)}};
 }
 
-static int32_t enter_call(int call) {
+static int32_t count_call(int call) {
   const int fails = fake.failing_call == call && fake.calls[call] >= fake.succeed_first;
   fake.calls[call]++;
   fake.bad_modes += !hostile_words_equal(hostile_read_words(), hostile_numerics_words());
@@ -73,33 +74,34 @@ static int32_t enter_call(int call) {
 static int32_t device_count(const vt_bk_host *host, uint32_t *out) {
   fake_host = host;
   *out = 2;
-  return enter_call(COUNT);
+  return count_call(COUNT);
 }
 static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {
   static int device;
   (void)ordinal;
   fake_host = host;
-  const int32_t s = enter_call(OPEN);
+  const int32_t s = count_call(OPEN);
   *out = fake.returns_nothing == OPEN
              ? NULL
-             : (vt_bk_device *)(void *)&device; /* set even on failure: must be ignored */
+             : (vt_bk_device
+                    *)(void *)&device; /* also set if the call fails: the gateway must not use it */
   fake.devices += s == VT_OK && fake.returns_nothing != OPEN;
   return s;
 }
 static void device_close(vt_bk_device *dev) {
   (void)dev;
-  (void)enter_call(CLOSE);
+  (void)count_call(CLOSE);
   fake.devices--;
 }
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   (void)dev;
   memcpy(out, &fake.caps, out->size < fake.caps.size ? out->size : fake.caps.size);
-  return enter_call(CAPS);
+  return count_call(CAPS);
 }
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
-  (void)enter_call(LISTED);
-  return op == VT_OP_softmax ? 1 : op == VT_OP_gelu ? 2 : -1; /* only 1 means yes */
+  (void)count_call(LISTED);
+  return op == VT_OP_softmax ? 1 : op == VT_OP_gelu ? 2 : -1; /* only the answer 1 means yes */
 }
 static const char *op_way(vt_bk_device *dev, uint32_t op) {
   (void)dev;
@@ -109,19 +111,19 @@ static const char *op_way(vt_bk_device *dev, uint32_t op) {
 }
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   (void)dev;
-  const int32_t s = enter_call(CHECK_STEP);
+  const int32_t s = count_call(CHECK_STEP);
   return step->op == fake.refuses ? VT_UNSUPPORTED : s;
 }
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out) {
   (void)dev, (void)step;
   *out = fake.scratch;
-  return enter_call(SCRATCH);
+  return count_call(SCRATCH);
 }
 static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                              vt_bk_program **out) {
   static int program;
   (void)dev, (void)steps;
-  const int32_t s = enter_call(BUILD);
+  const int32_t s = count_call(BUILD);
   fake.built_steps = n;
   *out = fake.returns_nothing == BUILD ? NULL : (vt_bk_program *)(void *)&program;
   fake.programs += s == VT_OK && fake.returns_nothing != BUILD;
@@ -129,12 +131,12 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
 }
 static void program_free(vt_bk_program *prog) {
   (void)prog;
-  (void)enter_call(FREE);
+  (void)count_call(FREE);
   fake.programs--;
 }
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out) {
   (void)dev;
-  const int32_t s = enter_call(NEW);
+  const int32_t s = count_call(NEW);
   *out = s == VT_OK ? (uint64_t)(uintptr_t)calloc(1, (size_t)bytes + 1) : 7;
   fake.buffers += s == VT_OK;
   fake.taken += bytes;
@@ -142,7 +144,7 @@ static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out) {
 }
 static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   (void)dev;
-  (void)enter_call(DROP);
+  (void)count_call(DROP);
   free((void *)(uintptr_t)handle);
   fake.buffers--;
 }
@@ -150,7 +152,7 @@ static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t off
                     uint32_t to_device) {
   char *at = (char *)(uintptr_t)handle + offset;
   (void)dev;
-  const int32_t s = enter_call(COPY);
+  const int32_t s = count_call(COPY);
   if (s != VT_OK) return s;
   memcpy(to_device ? at : host, to_device ? host : at, (size_t)bytes);
   fake.copied += bytes;
@@ -160,13 +162,13 @@ static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n) {
   (void)prog, (void)buffers;
   fake.run_buffers = n;
   for (uint64_t i = 0; i < fake.built_steps; i++) fake_host->progress(fake_host->user, i);
-  fake_host->progress(fake_host->user, 99); /* no such step: ignored */
-  return enter_call(RUN);
+  fake_host->progress(fake_host->user, 99); /* no such step: must be ignored */
+  return count_call(RUN);
 }
 static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {
   (void)prog;
   *out = fake.error;
-  const int32_t s = enter_call(WAIT);
+  const int32_t s = count_call(WAIT);
   if (fake.leaves_mode) hostile_write_words(hostile_worst_words());
   return s;
 }
@@ -212,7 +214,7 @@ const vt_registry_row *vt_registry_row_at(uint32_t i) {
 
 enum { X, W, INDEX, H, Y };
 
-static vt_graph *sample(void) {
+static vt_graph *sample_graph(void) {
   vt_graph_builder gb;
   vt_graph *g = NULL;
   const vt_type x = {VT_DTYPE_F32, 2, {4, 6}}, index = {VT_DTYPE_I64, 1, {3}};
@@ -231,7 +233,7 @@ static vt_graph *sample(void) {
   vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_gather, H, INDEX), "y");
   vt_graph_add_result(&gb, "y", Y);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
-  if (g == NULL) exit(1); /* the tests need a graph */
+  if (g == NULL) exit(1); /* the tests cannot go on without a graph */
   return g;
 }
 
@@ -247,7 +249,7 @@ typedef struct session {
   vt_plan_options options;
 } session;
 
-static vt_status write_and_run(vt_exec *x, session *l) {
+static vt_status write_run_and_read(vt_exec *x, session *l) {
   static float in[30];
   VT_TRY(vt_exec_write(x, X, in, &l->d));
   VT_TRY(vt_exec_write(x, W, in, &l->d));
@@ -258,13 +260,13 @@ static vt_status write_and_run(vt_exec *x, session *l) {
   return vt_exec_read(x, Y, l->y, &l->d);
 }
 
-static vt_status execute(vt_device *dev, const vt_graph *g, vt_alloc a, session *l) {
+static vt_status build_and_run(vt_device *dev, const vt_graph *g, vt_alloc a, session *l) {
   const vt_target target = vt_device_target(dev);
   vt_plan *p = NULL;
   vt_exec *x = NULL;
   vt_status s = vt_plan_build(g, &l->options, &target, a, &p, &l->d);
   if (s == VT_OK) s = vt_exec_new(dev, p, a, &x, &l->d);
-  if (s == VT_OK) s = write_and_run(x, l);
+  if (s == VT_OK) s = write_run_and_read(x, l);
   vt_exec_free(x);
   vt_plan_free(p);
   return s;
@@ -273,12 +275,12 @@ static vt_status execute(vt_device *dev, const vt_graph *g, vt_alloc a, session 
 static void run_session(session *l) {
   vt_fault fault = {0};
   const vt_alloc a = vt_fault_alloc(&fault);
-  vt_graph *g = sample();
+  vt_graph *g = sample_graph();
   vt_device *dev = NULL;
   memset(&l->d, 0, sizeof l->d);
   fake.inside = 1;
   l->status = vt_device_open("fake", a, &dev, &l->d);
-  if (l->status == VT_OK) l->status = execute(dev, g, a, l);
+  if (l->status == VT_OK) l->status = build_and_run(dev, g, a, l);
   vt_device_close(dev);
   fake.inside = 0;
   vt_graph_free(g);
@@ -287,14 +289,14 @@ static void run_session(session *l) {
   CHECK(l->d.code == l->status && (l->status == VT_OK) == (l->d.text[0] == 0));
 }
 
-static void expect_text(const session *l, const char *text) {
+static void expect_message(const session *l, const char *text) {
   CHECK(strstr(l->d.text, text) != NULL);
   if (strstr(l->d.text, text) == NULL) fprintf(stderr, "  '%s' has no '%s'\n", l->d.text, text);
 }
 
 /* The caller has a hostile floating-point mode. The backend must not see it, and the caller must
  * get it back. */
-static void test_success(void) {
+static void test_successful_run(void) {
   static const uint32_t want[N_CALLS] = {
       [COUNT] = 1,   [OPEN] = 1,  [CLOSE] = 1, [CAPS] = 2, [CHECK_STEP] = 2,
       [SCRATCH] = 2, [BUILD] = 1, [FREE] = 1,  [NEW] = 7,  [DROP] = 7,
@@ -309,7 +311,8 @@ static void test_success(void) {
   CHECK(hostile_words_equal(succeed_first, hostile_worst_words()));
   CHECK(l.status == VT_OK && memcmp(fake.calls, want, sizeof want) == 0);
   CHECK(fake.copied == 96 + 120 + 24 + 60 && fake.built_steps == 2 && fake.run_buffers == 7);
-  reset_fake(); /* the counters work: a call from outside is in the caller's mode */
+  reset_fake(); /* the counters work: a call that bypasses the gateway arrives in the caller's mode
+                 */
   hostile_write_words(hostile_worst_words());
   (void)capabilities(NULL, &(vt_bk_caps){.size = 0});
   hostile_write_words(mine);
@@ -338,15 +341,15 @@ static const struct {
     {WAIT, 0, "run"},
 };
 
-/* The gateway passes on four statuses and turns any other number into VT_BACKEND, so that no
- * backend chooses the exit code of the process. */
+/* The status that the gateway must return for a status of a backend. Four are passed on, and any
+ * other number becomes VT_BACKEND, so that no backend chooses the exit code of the process. */
 static vt_status expected_status(int32_t given) {
   const int passes =
       given == VT_UNSUPPORTED || given == VT_BACKEND || given == VT_ABI || given == VT_NOMEM;
   return passes ? (vt_status)given : VT_BACKEND;
 }
 
-static void expect_answer(size_t point, int32_t given, const char *why) {
+static void expect_failing_call(size_t point, int32_t given, const char *why) {
   const vt_status want = expected_status(given);
   char odd[40];
   session l = {0};
@@ -357,10 +360,11 @@ static void expect_answer(size_t point, int32_t given, const char *why) {
   fake.why = why;
   run_session(&l);
   CHECK(l.status == want);
-  expect_text(&l, "'fake:0'");
-  if (fake.failing_call == NEW && given == VT_NOMEM) return; /* see test_device_memory */
-  expect_text(&l, failures[point].what);
-  expect_text(&l, why != NULL ? why : vt_status_text(want));
+  expect_message(&l, "'fake:0'");
+  /* The message for lack of memory has other words, see test_failing_allocations. */
+  if (fake.failing_call == NEW && given == VT_NOMEM) return;
+  expect_message(&l, failures[point].what);
+  expect_message(&l, why != NULL ? why : vt_status_text(want));
   snprintf(odd, sizeof odd, "(it answers %d)", (int)given);
   CHECK((strstr(l.d.text, odd) != NULL) == ((int32_t)want != given));
 }
@@ -370,14 +374,15 @@ static void test_each_call_fails(void) {
   for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
     for (int32_t given = -5; given <= 25; given++) {
       if (given == VT_OK) continue;
-      expect_answer(i, given, NULL);
-      expect_answer(i, given, "the cat sat on it");
+      expect_failing_call(i, given, NULL);
+      expect_failing_call(i, given, "the cat sat on it");
     }
-    for (size_t k = 0; k < sizeof far / sizeof *far; k++) expect_answer(i, far[k], NULL);
+    for (size_t k = 0; k < sizeof far / sizeof *far; k++) expect_failing_call(i, far[k], NULL);
   }
 }
 
-/* The same for errors that `wait` reports, except that VT_RANGE is passed on. */
+/* Tries each status as the error that `wait` reports. They are handled as in test_each_call_fails,
+ * except that VT_RANGE is passed on. */
 static void test_each_run_error(void) {
   for (int32_t given = -5; given <= 25; given++) {
     session l = {0};
@@ -390,7 +395,7 @@ static void test_each_run_error(void) {
   }
 }
 
-static void test_device_memory(void) {
+static void test_failing_allocations(void) {
   for (uint32_t c = 0; c < VT_CLASS_HOST; c++) {
     session l = {0};
     char text[80];
@@ -401,14 +406,14 @@ static void test_device_memory(void) {
     run_session(&l);
     CHECK(l.status == VT_NOMEM && fake.calls[NEW] == c + 1 && fake.calls[DROP] == c);
     snprintf(text, sizeof text, "bytes for the %s tensors", vt_class_name(c));
-    expect_text(&l, "'fake:0'");
-    expect_text(&l, text);
+    expect_message(&l, "'fake:0'");
+    expect_message(&l, text);
   }
 }
 
-/* A program that needs one byte more than there is: the message has the exact numbers, and nothing
- * was allocated or built. */
-static void test_memory_guard(void) {
+/* If a program needs one byte more than is free, the message has the exact numbers, and nothing is
+ * allocated or built. */
+static void test_too_little_memory(void) {
   session l = {0};
   reset_fake();
   run_session(&l);
@@ -424,12 +429,12 @@ static void test_memory_guard(void) {
     if (!short_of) continue;
     snprintf(text, sizeof text, "the program needs %llu bytes (host_input 512, parameter 256, ",
              (unsigned long long)needed);
-    expect_text(&l, text);
+    expect_message(&l, text);
     snprintf(text, sizeof text, "output 256) on 'fake:0', which has %llu left",
              (unsigned long long)needed - 1);
-    expect_text(&l, text);
+    expect_message(&l, text);
   }
-  reset_fake(); /* 0: the free memory is unknown */
+  reset_fake(); /* 0 means that the free memory is unknown */
   fake.caps.memory = 0;
   run_session(&l);
   CHECK(l.status == VT_OK);
@@ -437,7 +442,7 @@ static void test_memory_guard(void) {
   fake.caps.size = offsetof(vt_bk_caps, has);
   run_session(&l);
   CHECK(l.status == VT_UNSUPPORTED);
-  expect_text(&l, "does not promise the bits of the reference");
+  expect_message(&l, "does not promise the bits of the reference");
 }
 
 static void test_refused_step(void) {
@@ -448,7 +453,7 @@ static void test_refused_step(void) {
   CHECK(l.status == VT_UNSUPPORTED && fake.calls[BUILD] == 0 && fake.calls[NEW] == 0);
   CHECK(strcmp(l.d.text, "backend 'fake:0' does not run 'y' = gather giving f32[3, 5]") == 0);
   reset_fake();
-  fake.failing_call = CHECK_STEP; /* a step is refused whatever error step_check returns */
+  fake.failing_call = CHECK_STEP; /* any error of step_check means that the step is refused */
   fake.status = VT_NOMEM;
   fake.why = "too wide";
   run_session(&l);
@@ -457,7 +462,7 @@ static void test_refused_step(void) {
         0);
 }
 
-static void test_run_errors(void) {
+static void test_run_error_messages(void) {
   session l = {0};
   reset_fake();
   fake.error.status = VT_RANGE;
@@ -473,17 +478,17 @@ static void test_run_errors(void) {
   CHECK(l.status == VT_NOMEM);
   CHECK(strcmp(l.d.text, "backend 'fake:0' cannot run 'h': out of memory") == 0);
   reset_fake();
-  fake.error.status = 9999; /* not a vt_status */
+  fake.error.status = 9999; /* not a number of vt_status */
   fake.error.step = UINT64_MAX;
   run_session(&l);
   CHECK(l.status == VT_BACKEND);
-  expect_text(&l, "backend 'fake:0' cannot run '?': backend unavailable (it answers 9999)");
+  expect_message(&l, "backend 'fake:0' cannot run '?': backend unavailable (it answers 9999)");
   reset_fake();
   fake.error.status = VT_RANGE;
   fake.error.step = UINT64_MAX; /* the program has no such step */
   run_session(&l);
   CHECK(l.status == VT_RANGE);
-  expect_text(&l, "'?' = ?: index 0 at position 0");
+  expect_message(&l, "'?' = ?: index 0 at position 0");
   CHECK(l.d.line == 0);
 }
 
@@ -493,7 +498,7 @@ static void test_mode_left_behind(void) {
   session l = {0};
   reset_fake();
   fake.leaves_mode = 1;
-  run_session(&l); /* checks the mode of every later call */
+  run_session(&l); /* also checks the mode of every call after the run */
   CHECK(hostile_words_equal(hostile_read_words(), mine));
   CHECK(l.status == VT_BACKEND && fake.calls[COPY] == 3);
   CHECK(strcmp(l.d.text, "backend 'fake:0' leaves another floating-point mode behind") == 0);
@@ -505,7 +510,7 @@ static void test_mode_left_behind(void) {
   CHECK(l.status == VT_UNSUPPORTED && hostile_words_equal(hostile_read_words(), mine));
 }
 
-static void test_capabilities(void) {
+static void test_impossible_capabilities(void) {
   static const vt_bk_caps wrong[] = {
       {.size = sizeof *wrong, .alignment = 0, .about = "a", .fingerprint = "f"},
       {.size = sizeof *wrong, .alignment = 3, .about = "a", .fingerprint = "f"},
@@ -532,7 +537,7 @@ static void test_capabilities(void) {
   }
 }
 
-static void test_gives_nothing(void) {
+static void test_missing_objects(void) {
   for (int call = OPEN; call <= BUILD; call += BUILD - OPEN) {
     session l = {0};
     reset_fake();
@@ -540,11 +545,11 @@ static void test_gives_nothing(void) {
     run_session(&l);
     CHECK(l.status == VT_ABI && fake.calls[RUN] == 0);
     CHECK(fake.calls[CLOSE] == (call == BUILD) && fake.calls[FREE] == 0);
-    expect_text(&l, "'fake:0'");
+    expect_message(&l, "'fake:0'");
   }
 }
 
-static void test_scratch(void) {
+static void test_scratch_limit(void) {
   session l = {0};
   reset_fake();
   fake.scratch = 1000;
@@ -558,7 +563,7 @@ static void test_scratch(void) {
 
 /* A reason appears in one message only: a later failure without a reason does not repeat it. */
 static void test_reasons_do_not_linger(void) {
-  vt_graph *g = sample();
+  vt_graph *g = sample_graph();
   vt_device *dev = NULL;
   vt_plan *p = NULL;
   vt_exec *x = NULL;
@@ -592,9 +597,9 @@ static void test_reasons_do_not_linger(void) {
   vt_graph_free(g);
 }
 
-/* A plan that does not verify never reaches the backend. */
+/* A plan that fails verification never reaches the backend. */
 static void test_broken_plan(void) {
-  vt_graph *g = sample();
+  vt_graph *g = sample_graph();
   vt_device *dev = NULL;
   vt_plan *p = NULL;
   vt_exec *x = NULL;
@@ -632,22 +637,22 @@ static void record_progress(void *user, uint64_t done, uint64_t total) {
   if (h->n < 4) h->done[h->n] = done;
   h->n++;
   h->total = total;
-  hostile_write_words(hostile_worst_words()); /* a listener cannot change the mode of later calls */
+  hostile_write_words(hostile_worst_words()); /* this must not change the mode of later calls */
 }
 
-static void test_progress(void) {
+static void test_progress_reports(void) {
   const hostile_words mine = hostile_read_words();
   progress_record h = {0};
   session l = {.report = record_progress, .user = &h};
   reset_fake();
-  run_session(&l); /* checks the mode of every later call */
+  run_session(&l); /* also checks the mode of every call after a report */
   CHECK(hostile_words_equal(hostile_read_words(), mine));
   CHECK(l.status == VT_OK && h.n == 2 && h.done[0] < h.done[1] && h.done[1] == h.total);
 }
 
 /* ---- names and the registry ---- */
 
-static void expect_name(const char *name, vt_status want, const char *opened) {
+static void expect_device_name(const char *name, vt_status want, const char *opened) {
   vt_device *dev = NULL;
   vt_diag d = {0};
   reset_fake();
@@ -659,27 +664,27 @@ static void expect_name(const char *name, vt_status want, const char *opened) {
   vt_device_close(dev);
 }
 
-static void test_names(void) {
-  expect_name("fake", VT_OK, "fake:0");
-  expect_name("fake:0", VT_OK, "fake:0");
-  expect_name("fake:1", VT_OK, "fake:1");
-  expect_name("null", VT_OK, "null:0");
-  expect_name("reference:1", VT_OK, "reference:1");
-  expect_name("fake:2", VT_BACKEND, "'fake' has 2 devices, there is no number 2");
-  expect_name("null:1", VT_BACKEND, "'null' has 1 device, there is no number 1");
-  expect_name("nobody", VT_BACKEND,
-              "no backend 'nobody'; there are: fake, null, reference, island");
-  expect_name("", VT_BACKEND, "no backend ''");
-  expect_name("fake:", VT_BACKEND, "no backend 'fake:'");
-  expect_name("fake:x", VT_BACKEND, "no backend 'fake:x'");
-  expect_name("fake:1x", VT_BACKEND, "no backend 'fake:1x'");
-  expect_name("fake:-1", VT_BACKEND, "no backend 'fake:-1'");
-  expect_name("fake:00000", VT_BACKEND, "no backend 'fake:00000'");
-  expect_name("fak", VT_BACKEND, "no backend 'fak'");
-  expect_name("FAKE", VT_BACKEND, "no backend 'FAKE'");
+static void test_device_names(void) {
+  expect_device_name("fake", VT_OK, "fake:0");
+  expect_device_name("fake:0", VT_OK, "fake:0");
+  expect_device_name("fake:1", VT_OK, "fake:1");
+  expect_device_name("null", VT_OK, "null:0");
+  expect_device_name("reference:1", VT_OK, "reference:1");
+  expect_device_name("fake:2", VT_BACKEND, "'fake' has 2 devices, there is no number 2");
+  expect_device_name("null:1", VT_BACKEND, "'null' has 1 device, there is no number 1");
+  expect_device_name("nobody", VT_BACKEND,
+                     "no backend 'nobody'; there are: fake, null, reference, island");
+  expect_device_name("", VT_BACKEND, "no backend ''");
+  expect_device_name("fake:", VT_BACKEND, "no backend 'fake:'");
+  expect_device_name("fake:x", VT_BACKEND, "no backend 'fake:x'");
+  expect_device_name("fake:1x", VT_BACKEND, "no backend 'fake:1x'");
+  expect_device_name("fake:-1", VT_BACKEND, "no backend 'fake:-1'");
+  expect_device_name("fake:00000", VT_BACKEND, "no backend 'fake:00000'");
+  expect_device_name("fak", VT_BACKEND, "no backend 'fak'");
+  expect_device_name("FAKE", VT_BACKEND, "no backend 'FAKE'");
 }
 
-static void test_registry(void) {
+static void test_registry_rows(void) {
   const char *name = NULL;
   uint32_t devices = 0;
   vt_diag d = {0};
@@ -687,14 +692,15 @@ static void test_registry(void) {
   CHECK(vt_registry_at(0, &name, &devices, &d) == VT_OK);
   CHECK(strcmp(name, "fake") == 0 && devices == 2);
   CHECK(vt_registry_at(4, &name, &devices, &d) == VT_BACKEND && d.code == VT_BACKEND);
-  CHECK(strcmp(name, "fake") == 0 && devices == 2); /* outputs are written only on success */
+  /* Both are unchanged, because outputs are written only on success. */
+  CHECK(strcmp(name, "fake") == 0 && devices == 2);
   fake.failing_call = COUNT;
   fake.status = VT_BACKEND;
   memset(&d, 0, sizeof d);
   CHECK(vt_registry_at(0, &name, &devices, &d) == VT_BACKEND && d.text[0] != 0);
 }
 
-static void test_op_listed(void) {
+static void test_listed_ops(void) {
   vt_device *dev = NULL;
   reset_fake();
   CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
@@ -704,8 +710,9 @@ static void test_op_listed(void) {
   vt_device_close(dev);
 }
 
-/* The backend's word is used only if it is one short word, because it appears in tables. */
-static void test_variant(void) {
+/* The name that a backend gives for a kernel variant is used only if it is one short word, because
+ * it appears in tables. */
+static void test_variant_names(void) {
   static const struct {
     uint32_t op;
     const char *word;
@@ -742,7 +749,7 @@ static void test_plan_digests(void) {
                                       "fake", "island:0",    "island:1"};
   enum { N = sizeof names / sizeof *names };
   vt_hash256 core[N], target[N];
-  vt_graph *g = sample();
+  vt_graph *g = sample_graph();
   reset_fake();
   for (int i = 0; i < N; i++) {
     plan_digests(names[i], g, &core[i], &target[i]);
@@ -754,7 +761,7 @@ static void test_plan_digests(void) {
 
 /* Each allocation fails in turn: VT_NOMEM with a message, and everything is freed. */
 static void test_out_of_memory(void) {
-  vt_graph *g = sample();
+  vt_graph *g = sample_graph();
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     vt_fault fault = {.left = left};
@@ -763,7 +770,7 @@ static void test_out_of_memory(void) {
     vt_device *dev = NULL;
     reset_fake();
     vt_status s = vt_device_open("reference", a, &dev, &l.d);
-    if (s == VT_OK) s = execute(dev, g, a, &l);
+    if (s == VT_OK) s = build_and_run(dev, g, a, &l);
     vt_device_close(dev);
     if (left == 0) asked = fault.asked;
     CHECK(s == (left == 0 ? VT_OK : VT_NOMEM) && l.d.code == s && fault.live == 0);
@@ -774,24 +781,24 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_success();
+  test_successful_run();
   test_each_call_fails();
   test_each_run_error();
-  test_device_memory();
-  test_memory_guard();
+  test_failing_allocations();
+  test_too_little_memory();
   test_refused_step();
-  test_run_errors();
+  test_run_error_messages();
   test_mode_left_behind();
-  test_capabilities();
-  test_gives_nothing();
-  test_scratch();
+  test_impossible_capabilities();
+  test_missing_objects();
+  test_scratch_limit();
   test_reasons_do_not_linger();
   test_broken_plan();
-  test_progress();
-  test_names();
-  test_registry();
-  test_op_listed();
-  test_variant();
+  test_progress_reports();
+  test_device_names();
+  test_registry_rows();
+  test_listed_ops();
+  test_variant_names();
   test_plan_digests();
   test_out_of_memory();
   TEST_DONE();

@@ -5,8 +5,10 @@
 #include <stdatomic.h>
 #include "vt_gate.h"
 
-static _Thread_local unsigned depth;   /* nested guards of this thread */
-static _Thread_local uint64_t strayed; /* times that a backend left the mode changed */
+/* Number of guards that this thread has entered and not left. */
+static _Thread_local unsigned depth;
+/* Number of times that a backend left the mode changed in this thread. */
+static _Thread_local uint64_t strayed;
 static _Atomic uint64_t counts[VT_COUNTED];
 
 void vt_guard_enter(vt_guard *g) {
@@ -14,8 +16,8 @@ void vt_guard_enter(vt_guard *g) {
   depth++;
 }
 
-/* Only the outermost guard checks the mode: inside it, the host's listeners may have changed it,
- * which is not the backend's fault. */
+/* Leaves a guard. Only the outermost guard checks the mode: inside it, the host's listeners may
+ * have changed the mode, which is not the backend's fault. */
 void vt_guard_leave(const vt_guard *g) {
   if (--depth == 0 && !vt_fpenv_is_active()) strayed++;
   vt_fpenv_leave(&g->saved);
@@ -23,7 +25,7 @@ void vt_guard_leave(const vt_guard *g) {
 
 int vt_gate_inside(void) { return depth > 0; }
 
-uint64_t vt_gate_mode_changes(void) { return strayed; }
+uint64_t vt_gate_count_mode_changes(void) { return strayed; }
 
 void vt_guard_count_event(vt_guard_counter what) {
   atomic_fetch_add_explicit(&counts[what], 1, memory_order_relaxed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * needs.c - decides, before any memory is taken, whether a device can run a plan. For each step the
  * device must declare the capabilities that the op's row and the types need, and the backend must
- * accept the step. */
+ * accept the step. Needed capabilities are bits of vt_bk_caps.has. */
 #include <stdio.h>
 #include <string.h>
 #include "guard.h"
@@ -18,8 +18,8 @@ const vt_capability *vt_capability_at(uint32_t i) { return i < VT_CAPABILITIES ?
 
 /* ---- the capabilities that a step needs ---- */
 
-/* A composition that the device keeps whole may contain reductions and functions, so it needs both
- * capabilities. */
+/* The capabilities that an op needs. A composition that the device keeps whole may contain
+ * reductions and functions, so it needs those for both. */
 static uint64_t caps_of_op(const vt_op_info *op) {
   const int whole = op->numerics == VT_NUMERICS_composed;
   uint64_t needs = 0;
@@ -37,8 +37,8 @@ static int is_float(uint32_t dtype) {
          dtype == VT_DTYPE_BF16;
 }
 
-/* Ops that only move elements do no arithmetic, so they need no capability for f64 or
- * subnormals. */
+/* The capabilities that the types of `n` tensors need. Ops that only move elements do no
+ * arithmetic, so they need none for f64 or subnormals. */
 static uint64_t caps_of_types(const vt_op_info *op, const vt_bk_tensor *t, uint32_t n) {
   uint64_t needs = 0;
   if (op->numerics == VT_NUMERICS_move || op->numerics == VT_NUMERICS_bodies) return 0;
@@ -68,7 +68,7 @@ uint64_t vt_plan_needed_caps(const vt_plan *p) { return caps_of_steps(p->bk_step
 
 /* ---- refusals ---- */
 
-/* The diagnostic for a refused backend step, with the reason `why` unless it is "". */
+/* Reports that the device refuses a backend step, with the reason `why` unless it is "". */
 static vt_status fail_refused(vt_device *dev, const vt_plan *p, uint32_t index, const char *why,
                               vt_diag *d) {
   const uint32_t value = p->g->nodes[p->bk_step_node[index]].first_out;
@@ -81,7 +81,8 @@ static vt_status fail_refused(vt_device *dev, const vt_plan *p, uint32_t index, 
   return VT_UNSUPPORTED;
 }
 
-static vt_status check_declared(vt_device *dev, const vt_plan *p, uint32_t index, vt_diag *d) {
+static vt_status check_step_is_declared(vt_device *dev, const vt_plan *p, uint32_t index,
+                                        vt_diag *d) {
   const uint64_t missing = caps_of_step(&p->bk_steps[index]) & ~dev->caps.has;
   char why[80];
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
@@ -101,13 +102,13 @@ static vt_status check_steps(vt_device *dev, const vt_plan *p, vt_diag *d) {
     dev->reason[0] = 0;
     if (dev->api->step_check(dev->dev, &p->bk_steps[i]) != VT_OK)
       return fail_refused(dev, p, i, dev->reason, d);
-    VT_TRY(check_declared(dev, p, i, d));
+    VT_TRY(check_step_is_declared(dev, p, i, d));
   }
   return VT_OK;
 }
 
-/* Checks requirements on the device that do not depend on a step. */
-static vt_status check_device(const vt_device *dev, const vt_plan *p, vt_diag *d) {
+/* Checks what the plan needs of the device as a whole, independent of its steps. */
+static vt_status check_plan_wide_needs(const vt_device *dev, const vt_plan *p, vt_diag *d) {
   const int trains = p->class_bytes[VT_CLASS_GRAD] > 0 || p->class_bytes[VT_CLASS_STATE] > 0;
   if (dev->caps.determinism != VT_BK_DETERMINISM_STRICT)
     return VT_FAIL(d, VT_UNSUPPORTED,
@@ -122,7 +123,7 @@ static vt_status check_device(const vt_device *dev, const vt_plan *p, vt_diag *d
 
 vt_status vt_device_check_plan(vt_device *dev, const vt_plan *p, vt_diag *d) {
   vt_guard guard;
-  VT_TRY(check_device(dev, p, d));
+  VT_TRY(check_plan_wide_needs(dev, p, d));
   if (memcmp(&dev->accepted, &p->target, sizeof p->target) == 0) return VT_OK;
   vt_guard_count_event(VT_COUNT_CHECKS);
   vt_guard_enter(&guard);

@@ -16,7 +16,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vt_plugin *loaded;
 
-/* A path that means a loaded plug-in, whatever the file contains by now. */
+/* A hold: as long as it exists, its path means its plug-in, whatever the file contains by now. */
 struct vt_hold {
   char path[VT_PLUGIN_PATH];
   vt_plugin *plugin;
@@ -69,13 +69,13 @@ vt_status vt_plugin_check_admission(const vt_plugin_candidate *b, const vt_devic
 
 /* ---- loading into this process ---- */
 
-/* Loads the sealed copy through the path of its descriptor. The descriptor stays open, so no other
- * plug-in gets the same path: the loader takes libraries with the same path for one library. */
+/* Loads the sealed copy through the path of its descriptor. The descriptor stays open, so that no
+ * other plug-in gets the same path: the loader takes two libraries with the same path for one. */
 static vt_status load_library(vt_plugin *p, const char *path, vt_diag *d) {
   char through[VT_SEALED_PATH];
   vt_guard guard;
   vt_sealed_path(p->image.fd, through);
-  vt_guard_enter(&guard); /* its constructors may change the mode of this thread */
+  vt_guard_enter(&guard); /* the library's constructors may change the mode of this thread */
   void *library = dlopen(through, RTLD_NOW | RTLD_LOCAL);
   vt_guard_leave(&guard);
   if (library == NULL) {
@@ -89,30 +89,31 @@ static vt_status load_library(vt_plugin *p, const char *path, vt_diag *d) {
   return VT_FAIL(d, VT_ABI, "plug-in '%.200s' is refused: it has no symbol " VT_BK_SYMBOL, path);
 }
 
-static vt_plugin *find_loaded(const vt_hash256 *hash) {
+static vt_plugin *find_loaded_plugin(const vt_hash256 *hash) {
   vt_plugin *p = loaded;
   while (p != NULL && memcmp(p->image.hash.b, hash->b, sizeof hash->b) != 0) p = p->next;
   return p;
 }
 
-/* The bit of a device in vt_plugin.probed. Devices after the first 64 have no bit and are probed
- * each time. */
+/* The bit in vt_plugin.probed of a device. Devices after the first 64 have no bit, so they are
+ * probed each time. */
 static uint64_t probed_bit(uint32_t ordinal) { return ordinal < 64 ? (uint64_t)1 << ordinal : 0; }
 
 /* Probes the plug-in unless this process has probed the same content and device before. The lock is
- * not held while the child runs, because a hanging plug-in would block threads that open another.
- * Two threads may therefore probe the same plug-in at once; both get the same answer. */
+ * not held while the child process runs, because a hanging plug-in would block threads that open
+ * another. Two threads may therefore probe the same plug-in at once; both get the same answer. */
 static vt_status probe_unless_known(const vt_sealed *image, uint32_t ordinal, const char *path,
                                     vt_diag *d) {
   pthread_mutex_lock(&lock);
-  const vt_plugin *p = find_loaded(&image->hash);
+  const vt_plugin *p = find_loaded_plugin(&image->hash);
   const int known = p != NULL && (p->probed & probed_bit(ordinal)) != 0;
   pthread_mutex_unlock(&lock);
   return known ? VT_OK : vt_probe_run(image, ordinal, path, VT_PROBE_MS, d);
 }
 
 /* Loads the plug-in and adds it to the list, which takes ownership of *image. */
-static vt_status add_plugin(vt_sealed *image, const char *path, vt_plugin **out, vt_diag *d) {
+static vt_status load_and_add_plugin(vt_sealed *image, const char *path, vt_plugin **out,
+                                     vt_diag *d) {
   const vt_alloc a = vt_alloc_default(); /* a plug-in outlives the caller's allocator */
   vt_plugin *p = vt_alloc_new(a, sizeof *p);
   if (p == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -129,12 +130,12 @@ static vt_status add_plugin(vt_sealed *image, const char *path, vt_plugin **out,
   return VT_OK;
 }
 
-/* Finds or loads a plug-in that has been probed. The caller has the lock. Another thread may have
- * loaded the plug-in since it was probed, so the list is searched again. */
-static vt_status find_or_load(vt_sealed *image, uint32_t ordinal, const char *path, vt_plugin **out,
-                              vt_diag *d) {
-  vt_plugin *p = find_loaded(&image->hash);
-  if (p == NULL) VT_TRY(add_plugin(image, path, &p, d));
+/* Finds or loads a plug-in that has been probed; the caller holds the lock. The list is searched
+ * again, because another thread may have loaded the plug-in in the meantime. */
+static vt_status find_or_load_plugin(vt_sealed *image, uint32_t ordinal, const char *path,
+                                     vt_plugin **out, vt_diag *d) {
+  vt_plugin *p = find_loaded_plugin(&image->hash);
+  if (p == NULL) VT_TRY(load_and_add_plugin(image, path, &p, d));
   p->probed |= probed_bit(ordinal);
   *out = p;
   return VT_OK;
@@ -165,7 +166,7 @@ void vt_hold_release(vt_hold *h) {
   vt_alloc_free(vt_alloc_default(), h, sizeof *h);
 }
 
-static vt_plugin *find_held(const char *path) {
+static vt_plugin *find_held_plugin(const char *path) {
   pthread_mutex_lock(&lock);
   const vt_hold *h = held;
   while (h != NULL && strcmp(h->path, path) != 0) h = h->next;
@@ -174,9 +175,9 @@ static vt_plugin *find_held(const char *path) {
   return p;
 }
 
-/* Checks admission of a held plug-in and probes its device. */
-static vt_status admit_held(vt_plugin *p, const char *path, uint32_t ordinal,
-                            const vt_device_options *how, vt_diag *d) {
+/* Checks the admission of a plug-in that is held, and probes its device. */
+static vt_status admit_held_plugin(vt_plugin *p, const char *path, uint32_t ordinal,
+                                   const vt_device_options *how, vt_diag *d) {
   int certified;
   const vt_plugin_candidate b = {
       .path = path, .device = ordinal, .content = &p->image.hash, .isa = how->isa};
@@ -190,9 +191,9 @@ static vt_status admit_held(vt_plugin *p, const char *path, uint32_t ordinal,
 
 vt_status vt_plugin_load(const char *path, uint32_t ordinal, const vt_device_options *how,
                          vt_plugin **out, vt_diag *d) {
-  vt_plugin *p = find_held(path);
+  vt_plugin *p = find_held_plugin(path);
   if (p != NULL) {
-    VT_TRY(admit_held(p, path, ordinal, how, d));
+    VT_TRY(admit_held_plugin(p, path, ordinal, how, d));
     *out = p;
     return VT_OK;
   }
@@ -205,7 +206,7 @@ vt_status vt_plugin_load(const char *path, uint32_t ordinal, const vt_device_opt
   if (s == VT_OK) s = probe_unless_known(&image, ordinal, path, d);
   if (s == VT_OK) {
     pthread_mutex_lock(&lock);
-    s = find_or_load(&image, ordinal, path, out, d);
+    s = find_or_load_plugin(&image, ordinal, path, out, d);
     pthread_mutex_unlock(&lock);
   }
   vt_sealed_close(&image);

@@ -21,7 +21,7 @@ static vt_graph *sample_graph(void) {
   vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_mul, H, X), "y");
   vt_graph_add_result(&gb, "y", Y);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
-  if (g == NULL) exit(1); /* the tests need a graph */
+  if (g == NULL) exit(1); /* the tests cannot go on without a graph */
   return g;
 }
 
@@ -38,8 +38,9 @@ static int is_correct(const float *y) {
   return 1;
 }
 
-/* Poison fills every byte of temporaries and outputs but no input, and a run is still correct. */
-static void test_poison(const char *name) {
+/* Poison fills every byte of temporaries and outputs but no input, and a run afterwards is
+ * correct. */
+static void test_poisoned_memory(const char *name) {
   static float in[N], h[N], y[N];
   vt_graph *g = sample_graph();
   vt_device *dev = NULL;
@@ -64,32 +65,32 @@ static void test_poison(const char *name) {
   vt_graph_free(g);
 }
 
-/* A mode left changed inside a guard counts once. A mode changed by a listener in a nested guard,
- * which restores it, does not count. */
-static void test_mode_changes(void) {
+/* A mode that is left changed inside a guard counts once. A listener that changes the mode in a
+ * nested guard, which restores it, does not count. */
+static void test_counting_mode_changes(void) {
   const hostile_words mine = hostile_read_words();
-  const uint64_t before = vt_gate_mode_changes();
+  const uint64_t before = vt_gate_count_mode_changes();
   vt_guard outer, inner;
   vt_guard_enter(&outer);
   vt_guard_leave(&outer);
-  CHECK(vt_gate_mode_changes() == before);
+  CHECK(vt_gate_count_mode_changes() == before);
   vt_guard_enter(&outer);
   vt_guard_enter(&inner);
   hostile_write_words(hostile_worst_words());
   vt_guard_leave(&inner);
   vt_guard_leave(&outer);
-  CHECK(vt_gate_mode_changes() == before);
+  CHECK(vt_gate_count_mode_changes() == before);
   vt_guard_enter(&outer);
   hostile_write_words(hostile_worst_words());
   vt_guard_leave(&outer);
-  CHECK(vt_gate_mode_changes() == before + 1);
+  CHECK(vt_gate_count_mode_changes() == before + 1);
   CHECK(hostile_words_equal(hostile_read_words(), mine));
 }
 
 int main(void) {
-  test_poison("reference:0");
-  test_poison("island:0");
-  test_poison("island:1");
-  test_mode_changes();
+  test_poisoned_memory("reference:0");
+  test_poisoned_memory("island:0");
+  test_poisoned_memory("island:1");
+  test_counting_mode_changes();
   TEST_DONE();
 }

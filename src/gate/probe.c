@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * probe.c - starts the program of probe_main.c in a child process, reads its report and turns the
  * report and the exit status into a status and a message. The program's file is embedded in the
- * library, so it need not be found and cannot be replaced by another. */
+ * library, so it need not be found and cannot be replaced by another. A report has a line for each
+ * stage of the probe that began, and at last "ok" or a refusal. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,10 +21,10 @@ static const unsigned char image[] = {
 };
 
 enum {
-  FIRST_FD = 10,     /* lowest descriptor for pipes, above those that the child uses */
-  STEP_MS = 20,      /* milliseconds to wait for output before looking whether the child ended */
-  TEXT_BYTES = 2000, /* capacity for the text of a pipe */
-  LAST_READS = 32    /* most reads after the child has ended */
+  FIRST_FD = 10, /* lowest descriptor for the ends of pipes, above those that the child uses */
+  STEP_MS = 20,  /* milliseconds to wait for output before each check whether the child has ended */
+  TEXT_BYTES = 2000, /* capacity for the text that is read from a pipe */
+  LAST_READS = 32    /* most reads from the pipes after the child has ended */
 };
 
 /* The text read from a pipe; text beyond the capacity is read and dropped. */
@@ -35,8 +36,8 @@ typedef struct pipe_text {
 
 typedef struct child {
   pid_t pid;
-  int has_status, status; /* its exit status, and whether it is known */
-  int timed_out;          /* 1: it did not end in time */
+  int has_status, status; /* 1: the exit status is known; the exit status */
+  int timed_out;          /* 1: the child did not end in time */
   pipe_text report;       /* lines of probe_main.c, on descriptor 4 */
   pipe_text printed;      /* output of the plug-in, on descriptors 1 and 2 */
 } child;
@@ -47,7 +48,7 @@ static vt_status fail_system(const char *what, int error, vt_diag *d) {
   return VT_FAIL(d, VT_BACKEND, "plug-ins cannot be probed: %s: %s", what, strerror(error));
 }
 
-/* Opens a pipe whose ends are above the descriptors 0 to 4, which the child's own replace. */
+/* Opens a pipe whose ends are above descriptor 4: the child gets other files at 0 to 4. */
 static int open_pipe(int out[2]) {
   int ends[2];
   if (pipe(ends) != 0) return errno;
@@ -76,7 +77,8 @@ static int spawn_program(child *c, const char *path, char *ordinal,
   sigdelset(&all, SIGSTOP);
   (void)posix_spawnattr_setsigmask(how, &none);
   (void)posix_spawnattr_setsigdefault(how, &all);
-  (void)posix_spawnattr_setpgroup(how, 0); /* so that processes it starts can be killed with it */
+  /* The child leads a process group, so that processes started by it can be killed with it. */
+  (void)posix_spawnattr_setpgroup(how, 0);
   (void)posix_spawnattr_setflags(
       how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   return posix_spawn(&c->pid, path, files, how, arguments, environment);
@@ -107,7 +109,7 @@ static int spawn_child(child *c, int program, int plugin, int report, int printe
 
 /* ---- reading its output ---- */
 
-/* Reads a part of a pipe; returns 0 at the end of the pipe or on an error. */
+/* Reads once from a pipe; returns 0 at the end of the pipe or on an error. */
 static int read_pipe(pipe_text *h) {
   char chunk[512];
   const ssize_t n = read(h->fd, chunk, sizeof chunk);
@@ -119,8 +121,8 @@ static int read_pipe(pipe_text *h) {
   return n > 0;
 }
 
-/* Waits up to `ms` for output and reads it; returns 1 if there was some. A pipe at its end is
- * closed. */
+/* Waits up to `ms` milliseconds for output of the child and reads it; returns 1 if there was some.
+ * A pipe that has come to its end is closed. */
 static int poll_pipes(child *c, int ms) {
   pipe_text *const all[2] = {&c->report, &c->printed};
   struct pollfd polled[2];
@@ -139,16 +141,17 @@ static int poll_pipes(child *c, int ms) {
   return any;
 }
 
-/* 1 if the child has ended. It is not reaped here, so that its process id cannot be reused before
- * it is killed. */
+/* 1 if the child has ended. Its exit status is not collected here, so that its process id cannot be
+ * reused before wait_for_end kills its process group. */
 static int has_ended(child *c) {
   siginfo_t info = {0};
   if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == ECHILD;
   return info.si_pid == c->pid;
 }
 
-/* Gets the exit status, which is unknown if the host program ignores or reaps its children. */
-static void reap(child *c) {
+/* Collects the exit status, which stays unknown if the host program ignores or reaps its
+ * children. */
+static void collect_exit_status(child *c) {
   pid_t got;
   do {
     got = waitpid(c->pid, &c->status, 0);
@@ -156,22 +159,23 @@ static void reap(child *c) {
   c->has_status = got == c->pid;
 }
 
-/* Reads output until the child ends or `ms` have passed; then kills it and its processes. */
+/* Reads output until the child ends or `ms` milliseconds have passed; then kills the child and the
+ * processes that it started. */
 static void wait_for_end(child *c, uint32_t ms) {
   const uint64_t start_child = vt_clock_ns(), limit = (uint64_t)ms * 1000000;
   while (!has_ended(c) && !c->timed_out) {
     (void)poll_pipes(c, STEP_MS);
     c->timed_out = vt_clock_ns() - start_child > limit;
   }
-  (void)kill(-c->pid, SIGKILL); /* the child, if still running, and processes it started */
+  (void)kill(-c->pid, SIGKILL); /* kills the child and the processes that it started */
   for (int i = 0; i < LAST_READS && poll_pipes(c, 0); i++) continue;
-  reap(c);
+  collect_exit_status(c);
 }
 
 /* ---- evaluating report and status ---- */
 
-/* A phrase for the stage that the child had reported last. */
-static const char *stage_text(const char *stage) {
+/* A phrase for the last stage that the child reported. */
+static const char *phrase_for_stage(const char *stage) {
   static const struct {
     const char *stage, *text;
   } rows[] = {{"load", "while it was loaded"},
@@ -187,7 +191,7 @@ static const char *stage_text(const char *stage) {
   return "before it was loaded";
 }
 
-static const char *signal_text(int number, char text[24]) {
+static const char *name_of_signal(int number, char text[24]) {
   static const struct {
     int number;
     const char *name;
@@ -210,12 +214,12 @@ static void make_printable(char *text, size_t longest) {
   text[n] = 0;
 }
 
-/* The result of a report. "ok" counts only in the last stage, because the plug-in might write it
- * too. */
+/* The content of a report. "ok" counts only after the last stage has begun, because the plug-in
+ * might write "ok" itself. */
 typedef struct report_result {
   const char *stage; /* the last stage that began */
-  char *why;         /* reason of a refusal; "" for "ok"; NULL if there is no verdict */
-  vt_status status;  /* status of a refusal */
+  char *why;         /* reason of a refusal; "" after "ok"; NULL if the report has neither */
+  vt_status status;  /* status that the refusal reports */
 } report_result;
 
 static report_result read_report(char *text) {
@@ -236,25 +240,25 @@ static report_result read_report(char *text) {
 }
 
 /* Refuses a plug-in that hung, crashed or exited without a verdict. */
-static vt_status check_exit(const child *c, const report_result *a, const char *path, uint32_t ms,
-                            vt_diag *d) {
+static vt_status check_exit_of_child(const child *c, const report_result *a, const char *path,
+                                     uint32_t ms, vt_diag *d) {
   char text[24];
   if (c->timed_out)
     return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it did not finish within %g s %s",
-                   path, ms / 1000.0, stage_text(a->stage));
+                   path, ms / 1000.0, phrase_for_stage(a->stage));
   if (c->has_status && WIFSIGNALED(c->status))
     return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it crashed (%s) %s", path,
-                   signal_text(WTERMSIG(c->status), text), stage_text(a->stage));
+                   name_of_signal(WTERMSIG(c->status), text), phrase_for_stage(a->stage));
   const int code = c->has_status ? WEXITSTATUS(c->status) : 0;
   if (a->why != NULL && (a->why[0] != 0 || code == 0)) return VT_OK;
   return VT_FAIL(d, VT_BACKEND, "plug-in '%.200s' is refused: it ended its process (exit %d) %s",
-                 path, code, stage_text(a->stage));
+                 path, code, phrase_for_stage(a->stage));
 }
 
 /* Refuses a plug-in by the exit of its child, by the verdict, or because it printed something. */
-static vt_status check_child(child *c, const char *path, uint32_t ms, vt_diag *d) {
+static vt_status check_report_and_exit(child *c, const char *path, uint32_t ms, vt_diag *d) {
   const report_result a = read_report(c->report.text);
-  VT_TRY(check_exit(c, &a, path, ms, d));
+  VT_TRY(check_exit_of_child(c, &a, path, ms, d));
   make_printable(a.why, 300);
   if (a.why[0] != 0) return VT_FAIL(d, a.status, "plug-in '%.200s' is refused: %s", path, a.why);
   make_printable(c->printed.text, 60);
@@ -292,7 +296,7 @@ static vt_status run_child(const vt_sealed *program, const vt_sealed *plugin, ui
   wait_for_end(&c, ms);
   if (c.report.fd >= 0) close(c.report.fd);
   if (c.printed.fd >= 0) close(c.printed.fd);
-  return check_child(&c, path, ms, d);
+  return check_report_and_exit(&c, path, ms, d);
 }
 
 vt_status vt_probe_run(const vt_sealed *plugin, uint32_t ordinal, const char *path, uint32_t ms,

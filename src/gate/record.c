@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * record.c - records the times, copies and costs of runs. All memory is allocated when the
  * execution is created, so measuring adds no allocation to a run. Without measuring, a run reads
- * the clock only twice. */
+ * the clock only twice. It also records phases, which are parts of a program's preparation such as
+ * opening the device. */
 #include "record.h"
 #include <string.h>
 #include "registry.h"
@@ -9,9 +10,9 @@
 
 /* ---- creating a record ---- */
 
-/* The number of copies that a record lists: the transfers of the plan, and more that a caller may
+/* The most copies that a record lists: the transfers of the plan, and some more that a caller may
  * make, such as reading a result under two names. Further copies are counted but not listed. */
-static size_t most_copies(const vt_plan *p) {
+static size_t most_copies_listed(const vt_plan *p) {
   return (size_t)p->n_transfers + p->g->n_ports + p->g->n_results;
 }
 
@@ -23,8 +24,8 @@ vt_status vt_record_init(vt_record *r, const vt_plan *p, int measure, vt_alloc a
   if (measure) {
     r->begin = VT_NEW_N(&r->arena, uint64_t, p->n_bk_steps);
     r->end = VT_NEW_N(&r->arena, uint64_t, p->n_bk_steps);
-    r->max_copies = (uint32_t)most_copies(p);
-    r->copies = VT_NEW_N(&r->arena, vt_copy_record, most_copies(p));
+    r->max_copies = (uint32_t)most_copies_listed(p);
+    r->copies = VT_NEW_N(&r->arena, vt_copy_record, most_copies_listed(p));
   }
   if (vt_arena_status(&r->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; i < p->n_bk_steps; i++)
@@ -57,9 +58,9 @@ void vt_record_step_ends(vt_record *r, uint32_t step) {
   r->end[step] = r->mark = vt_clock_ns();
 }
 
-/* Stores the time of a step that a backend gave as nanoseconds since `from`. The backend is not
- * trusted: times are cut off at `had`, the time that has passed, and a step that ends before it
- * begins is ignored. */
+/* Stores the times of a step that a backend gave as nanoseconds since `from`. The backend is not
+ * trusted: times are cut off at `had`, the time that has passed since `from`, and a step that ends
+ * before it begins is ignored. */
 static void set_step_time(vt_record *r, uint32_t step, uint64_t from, uint64_t begin, uint64_t end,
                           uint64_t had) {
   if (begin > end) return;
@@ -93,7 +94,7 @@ void vt_record_reset_copies(vt_record *r) {
 
 /* ---- reading a record ---- */
 
-int vt_record_time(const vt_record *r, uint32_t step, uint64_t *out_begin, uint64_t *out_end) {
+int vt_record_step_time(const vt_record *r, uint32_t step, uint64_t *out_begin, uint64_t *out_end) {
   if (!r->measure || r->begin[step] == 0) return 0;
   *out_begin = r->begin[step];
   *out_end = r->end[step];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * record_test.c - checks the times of steps from a backend with metrics, from one with progress
  * reports, from one with neither, and from one with wrong metrics. The registry of this program has
- * the reference behind a table of functions that tests change. */
+ * the reference behind a table of functions that tests change. A session is a device, a plan and an
+ * execution of one sample graph. */
 #include <string.h>
 #include "registry.h"
 #include "vt_clock.h"
@@ -14,10 +15,10 @@ vt_backend_query_fn vt_reference_query;
 enum { GOOD, NOTHING, TOO_FEW, NO_ARRAYS, BACKWARDS, BEYOND, FAILS };
 static struct {
   int has_metrics;  /* 1: the table has the function `metrics` */
-  int answer;       /* GOOD .. FAILS: the times that it returns */
-  int no_progress;  /* 1: the backend gets no progress function */
+  int answer;       /* which times `metrics` returns: GOOD .. FAILS */
+  int no_progress;  /* 1: the backend is opened without a function for progress reports */
   uint32_t asked;   /* number of calls of `metrics` */
-  uint32_t measure; /* that of the host when the device was opened */
+  uint32_t measure; /* the field `measure` of the host when the device was opened */
   uint64_t n_steps; /* number of steps of the program that ran last */
 } fake;
 static vt_bk_host quiet_host;
@@ -36,8 +37,8 @@ static int32_t open_device(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   return real->device_open(&quiet_host, ordinal, out);
 }
 
-static int32_t build_counted(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
-                             vt_bk_program **out) {
+static int32_t build_and_count_steps(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
+                                     vt_bk_program **out) {
   const int32_t s = real->program_build(dev, steps, n, out);
   if (s == VT_OK && n_built < 8) built[n_built++] = (struct built){*out, n};
   return s;
@@ -59,19 +60,19 @@ static int32_t give_times(vt_bk_program *prog, vt_bk_metrics *out) {
   return fake.answer == FAILS ? VT_BACKEND : VT_OK;
 }
 
-static const vt_bk_api *query(const vt_bk_host *host) {
+static const vt_bk_api *query_changed_table(const vt_bk_host *host) {
   static vt_bk_api api;
   real = vt_reference_query(host);
   memcpy(&api, real, real->size < sizeof api ? real->size : sizeof api);
   api.size = sizeof api;
   api.device_open = open_device;
-  api.program_build = build_counted;
+  api.program_build = build_and_count_steps;
   api.metrics = fake.has_metrics ? give_times : NULL;
   return &api;
 }
 
 static vt_proofs proofs;
-static const vt_registry_row row = {"fake", query, VT_KIND_TEST, &proofs};
+static const vt_registry_row row = {"fake", query_changed_table, VT_KIND_TEST, &proofs};
 uint32_t vt_registry_total(void) { return 1; }
 const vt_registry_row *vt_registry_row_at(uint32_t i) { return i == 0 ? &row : NULL; }
 
@@ -131,8 +132,8 @@ static void end_session(session *t) {
   CHECK(t->fault.live == 0);
 }
 
-/* Runs twice, so that the record is that of the second run; runs must not allocate. */
-static void run_twice(session *t) {
+/* Runs twice, so that the record must be that of the second run; runs must not allocate. */
+static void run_twice_and_read(session *t) {
   float data[16] = {1, 2, 3}, y[16];
   CHECK(vt_exec_write(t->x, W, data, NULL) == VT_OK);
   for (int i = 0; i < 2; i++) {
@@ -144,9 +145,9 @@ static void run_twice(session *t) {
   }
 }
 
-/* The number of steps that have a time. Each time must be within the run and after the one
- * before. */
-static uint64_t count_timed(const session *t) {
+/* The number of steps that have a time. Each time must be within the run, and not begin before that
+ * of the previous step. */
+static uint64_t count_timed_steps(const session *t) {
   const vt_exec_counts c = vt_exec_get_counts(t->x);
   uint64_t n = 0, last = c.begin_ns;
   for (uint32_t i = 0; i < N_STEPS; i++) {
@@ -163,50 +164,53 @@ static uint64_t count_timed(const session *t) {
   return n;
 }
 
-static uint64_t count_timed_with(int has_metrics, int answer, int no_progress, uint32_t measure,
-                                 int streamed) {
+static uint64_t count_timed_steps_with(int has_metrics, int answer, int no_progress,
+                                       uint32_t measure, int streamed) {
   session t = {0};
   fake.has_metrics = has_metrics;
   fake.answer = answer;
   fake.no_progress = no_progress;
   fake.asked = 0;
   begin_session(&t, measure, streamed);
-  run_twice(&t);
-  const uint64_t n = count_timed(&t);
-  CHECK(fake.asked ==
-        (has_metrics && measure ? (streamed ? 4 : 2) : 0)); /* once per segment and run */
+  run_twice_and_read(&t);
+  const uint64_t n = count_timed_steps(&t);
+  /* `metrics` is called once per segment and run. */
+  CHECK(fake.asked == (has_metrics && measure ? (streamed ? 4 : 2) : 0));
   end_session(&t);
   return n;
 }
 
 static void test_time_sources(void) {
   for (int streamed = 0; streamed < 2; streamed++) {
-    CHECK(count_timed_with(1, GOOD, 0, 1, streamed) == N_STEPS);
-    CHECK(count_timed_with(1, GOOD, 1, 1, streamed) == N_STEPS);
-    CHECK(count_timed_with(0, GOOD, 0, 1, streamed) == N_STEPS); /* times from progress */
-    CHECK(count_timed_with(0, GOOD, 1, 1, streamed) == 0);       /* no source of times */
-    CHECK(count_timed_with(1, GOOD, 0, 0, streamed) == 0);       /* not measured */
+    CHECK(count_timed_steps_with(1, GOOD, 0, 1, streamed) == N_STEPS);
+    CHECK(count_timed_steps_with(1, GOOD, 1, 1, streamed) == N_STEPS);
+    /* Without metrics the times come from progress reports. */
+    CHECK(count_timed_steps_with(0, GOOD, 0, 1, streamed) == N_STEPS);
+    /* There are neither metrics nor progress reports, so no times. */
+    CHECK(count_timed_steps_with(0, GOOD, 1, 1, streamed) == 0);
+    CHECK(count_timed_steps_with(1, GOOD, 0, 0, streamed) == 0); /* not measured */
   }
 }
 
-/* Incomplete metrics are ignored; times beyond the time that has passed are cut off. */
-static void test_wrong_times(void) {
-  CHECK(count_timed_with(1, NOTHING, 0, 1, 0) == 0);
-  CHECK(count_timed_with(1, TOO_FEW, 0, 1, 0) == 0);
-  CHECK(count_timed_with(1, NO_ARRAYS, 0, 1, 0) == 0);
-  CHECK(count_timed_with(1, FAILS, 0, 1, 0) == 0);
-  CHECK(count_timed_with(1, BACKWARDS, 0, 1, 0) == N_STEPS - 1);
-  CHECK(count_timed_with(1, BEYOND, 0, 1, 0) == N_STEPS);
+/* Incomplete metrics are ignored; times later than now are cut off. */
+static void test_wrong_metrics(void) {
+  CHECK(count_timed_steps_with(1, NOTHING, 0, 1, 0) == 0);
+  CHECK(count_timed_steps_with(1, TOO_FEW, 0, 1, 0) == 0);
+  CHECK(count_timed_steps_with(1, NO_ARRAYS, 0, 1, 0) == 0);
+  CHECK(count_timed_steps_with(1, FAILS, 0, 1, 0) == 0);
+  CHECK(count_timed_steps_with(1, BACKWARDS, 0, 1, 0) == N_STEPS - 1);
+  CHECK(count_timed_steps_with(1, BEYOND, 0, 1, 0) == N_STEPS);
 }
 
-/* A backend counts time from the start of its program, so each segment has another start. */
-static void test_offsets(void) {
+/* A backend counts time from the start of its program, and each segment is a program that starts at
+ * another time. */
+static void test_times_of_segments(void) {
   session t = {0};
   uint64_t at[N_STEPS][2];
   fake.has_metrics = 1;
   fake.answer = GOOD;
   begin_session(&t, 1, 1);
-  run_twice(&t);
+  run_twice_and_read(&t);
   CHECK(n_built == 2 && built[0].n + built[1].n == N_STEPS);
   for (uint32_t i = 0; i < N_STEPS; i++) CHECK(vt_exec_time(t.x, i, &at[i][0], &at[i][1]) == 1);
   for (uint32_t i = 0; i < N_STEPS; i++) CHECK(at[i][1] - at[i][0] == 1);
@@ -217,14 +221,14 @@ static void test_offsets(void) {
 
 /* ---- copies ---- */
 
-static void test_copies(void) {
+static void test_recorded_copies(void) {
   for (uint32_t measure = 0; measure < 2; measure++) {
     session t = {0};
     fake.has_metrics = 0;
     begin_session(&t, measure, 1);
-    run_twice(&t);
+    run_twice_and_read(&t);
     const vt_exec_counts c = vt_exec_get_counts(t.x);
-    CHECK(c.copies_to_device == 3 && c.to_device == 3 * 64); /* x once, w for two steps */
+    CHECK(c.copies_to_device == 3 && c.to_device == 3 * 64); /* x is copied once, w for two steps */
     CHECK(c.copies_from_device == 1 && c.from_device == 64);
     static const uint32_t values[] = {X, W, W, Y};
     for (uint32_t i = 0; i < 4; i++) {
@@ -238,8 +242,8 @@ static void test_copies(void) {
     CHECK(vt_exec_copy(t.x, 4) == NULL);
     float y[16];
     for (int i = 0; i < 50; i++) CHECK(vt_exec_read(t.x, Y, y, NULL) == VT_OK);
-    CHECK(vt_exec_get_counts(t.x).copies_from_device ==
-          51); /* all are counted, not all are listed */
+    /* All copies are counted, but not all are listed. */
+    CHECK(vt_exec_get_counts(t.x).copies_from_device == 51);
     CHECK(vt_exec_copy(t.x, 40) == NULL);
     end_session(&t);
   }
@@ -247,7 +251,7 @@ static void test_copies(void) {
 
 /* ---- costs and phases ---- */
 
-static void test_costs(void) {
+static void test_step_costs(void) {
   session t = {0};
   begin_session(&t, 0, 0);
   static const uint64_t flops[N_STEPS] = {2 * 16 * 4, 16, 2 * 16 * 4};
@@ -258,7 +262,7 @@ static void test_costs(void) {
   end_session(&t);
 }
 
-static void test_phases(void) {
+static void test_recorded_phases(void) {
   session t = {0};
   begin_session(&t, 0, 0);
   const vt_phase *first = vt_device_phase(t.dev, 0);
@@ -272,10 +276,10 @@ static void test_phases(void) {
 
 int main(void) {
   test_time_sources();
-  test_wrong_times();
-  test_offsets();
-  test_copies();
-  test_costs();
-  test_phases();
+  test_wrong_metrics();
+  test_times_of_segments();
+  test_recorded_copies();
+  test_step_costs();
+  test_recorded_phases();
   TEST_DONE();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * stream_test.c - runs the real backends with no, some and all parameters streamed from host
  * memory. Results must have the same bits, copies must be those of the plan, errors and progress
- * must name the same steps, and runs must not allocate. */
+ * must name the same steps, and runs must not allocate. A session is a device, a plan and an
+ * execution of one sample graph. */
 #include <string.h>
 #include <sys/resource.h>
 #include "process_test.h"
@@ -35,17 +36,19 @@ static vt_graph *sample_graph(void) {
   vt_graph_name_value(&gb, vt_build2(&gb.b, VT_OP_gather, S, INDEX), "y");
   vt_graph_add_result(&gb, "y", Y);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
-  if (g == NULL) exit(1); /* the tests need a graph */
+  if (g == NULL) exit(1); /* the tests cannot go on without a graph */
   return g;
 }
 
 /* ---- one execution ---- */
 
 static const char *const devices[] = {"reference:0", "reference:1", "island:0", "island:1"};
-static const char *const streams[] = {"w", "v", "*"}; /* `stream` 0, 1, 2: that many; 3: "*" */
+/* The argument `stream` of the functions below: 0, 1 or 2 is the number of streamed parameters; 3
+ * means "*". */
+static const char *const streams[] = {"w", "v", "*"};
 enum { N_DEVICES = sizeof devices / sizeof *devices, N_STREAMS = 4 };
 
-static vt_plan_options options_of(uint32_t stream) {
+static vt_plan_options options_for_stream(uint32_t stream) {
   if (stream == 3) return (vt_plan_options){.n_stream = 1, .stream = &streams[2]};
   return (vt_plan_options){.n_stream = stream, .stream = streams};
 }
@@ -61,7 +64,7 @@ typedef struct session {
 
 static vt_status begin_session(session *t, const char *device, uint32_t stream) {
   const vt_alloc a = vt_fault_alloc(&t->fault);
-  const vt_plan_options o = options_of(stream);
+  const vt_plan_options o = options_for_stream(stream);
   t->g = sample_graph();
   VT_TRY(vt_device_open(device, a, &t->dev, &t->d));
   const vt_target target = vt_device_target(t->dev);
@@ -77,26 +80,26 @@ static void end_session(session *t) {
   CHECK(t->fault.live == 0);
 }
 
-static float value_of(int i) { return (float)(i * 37 % 23 - 11) / 8; }
+static float test_value(int i) { return (float)(i * 37 % 23 - 11) / 8; }
 
 static void write_inputs(session *t, int64_t last) {
   const int64_t index[3] = {2, 0, last};
   float data[42];
-  for (int i = 0; i < 42; i++) data[i] = value_of(i);
+  for (int i = 0; i < 42; i++) data[i] = test_value(i);
   CHECK(vt_exec_write(t->x, X, data, NULL) == VT_OK);
   CHECK(vt_exec_write(t->x, INDEX, index, NULL) == VT_OK);
 }
 
 static void write_params(session *t) {
   float data[42];
-  for (int i = 0; i < 42; i++) data[i] = value_of(i + 5);
+  for (int i = 0; i < 42; i++) data[i] = test_value(i + 5);
   CHECK(vt_exec_write(t->x, W, data, NULL) == VT_OK);
-  for (int i = 0; i < 42; i++) data[i] = value_of(i + 11);
+  for (int i = 0; i < 42; i++) data[i] = test_value(i + 11);
   CHECK(vt_exec_write(t->x, V, data, NULL) == VT_OK);
 }
 
-/* The result computed by plain loops. Every product and sum is exact, so the order does not
- * matter. */
+/* Computes the expected result by plain loops. Every product and sum is exact, so the order does
+ * not matter. */
 static void compute_expected(float y[21]) {
   static const int rows[3] = {2, 0, 3};
   for (int i = 0; i < 3; i++)
@@ -104,14 +107,15 @@ static void compute_expected(float y[21]) {
       float sum = 0;
       for (int k = 0; k < 5; k++) {
         float h = 0;
-        for (int j = 0; j < 6; j++) h += value_of(rows[i] * 6 + j) * value_of(j * 5 + k + 5);
-        sum += h * value_of(n * 5 + k + 11);
+        for (int j = 0; j < 6; j++) h += test_value(rows[i] * 6 + j) * test_value(j * 5 + k + 5);
+        sum += h * test_value(n * 5 + k + 11);
       }
       y[i * 7 + n] = sum + sum;
     }
 }
 
-/* Bytes of the plan's transfers by direction, and of those that upload streamed parameters. */
+/* Sums the bytes of the plan's transfers to the device, from the device, and of streamed
+ * parameters. */
 static void sum_transfers(const vt_plan *p, uint64_t *to, uint64_t *from, uint64_t *streamed) {
   *to = *from = *streamed = 0;
   for (uint32_t i = 0; i < p->n_transfers; i++) {
@@ -133,11 +137,11 @@ static void run_and_compare(session *t) {
 
 static void expect_traffic(const session *t, uint64_t to, uint64_t from) {
   uint64_t was_to = 1, was_from = 1;
-  vt_exec_traffic(t->x, &was_to, &was_from);
+  vt_exec_bytes_copied(t->x, &was_to, &was_from);
   CHECK(was_to == to && was_from == from);
 }
 
-static void check_run(const char *device, uint32_t stream) {
+static void check_results_and_traffic(const char *device, uint32_t stream) {
   static const uint64_t cost[N_STREAMS] = {0, 120, 120 + 140, 120 + 140};
   session t = {0};
   uint64_t to, from, streamed;
@@ -153,12 +157,12 @@ static void check_run(const char *device, uint32_t stream) {
   write_inputs(&t, 3);
   run_and_compare(&t);
   expect_traffic(&t, to, from);
-  write_inputs(&t, 3); /* the counts of the next run start at zero */
+  write_inputs(&t, 3); /* the counts must start at zero for the next run */
   run_and_compare(&t);
   expect_traffic(&t, to, from);
-  run_and_compare(&t); /* a run without new inputs: they are not copied again */
+  run_and_compare(&t); /* a run without new inputs must not copy inputs */
   expect_traffic(&t, streamed, from);
-  CHECK(vt_exec_read(t.x, V, back, &t.d) == VT_OK && back[34] == value_of(34 + 11));
+  CHECK(vt_exec_read(t.x, V, back, &t.d) == VT_OK && back[34] == test_value(34 + 11));
   CHECK(t.fault.asked == asked && t.d.code == VT_OK);
   end_session(&t);
 }
@@ -196,12 +200,12 @@ static void check_progress_and_errors(const char *device, uint32_t stream) {
   CHECK(vt_exec_run(t.x, &t.d) == VT_RANGE);
   CHECK(strcmp(t.d.text, "'y' = gather: index -9 at position 2 is out of range") == 0);
   t.d = (vt_diag){0};
-  write_inputs(&t, 3); /* the run after a failed one */
+  write_inputs(&t, 3); /* a run after a failed one must work */
   run_and_compare(&t);
   end_session(&t);
 }
 
-/* Each allocation fails in turn: VT_NOMEM with a message, and everything is freed. */
+/* Each allocation fails in turn: VT_NOMEM with a message, and everything must be freed. */
 static void test_out_of_memory(void) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
@@ -218,7 +222,7 @@ static void test_out_of_memory(void) {
 
 enum { MIB = 1 << 20, LONG = 25 * MIB }; /* LONG elements of f32 are 100 MiB */
 
-static vt_graph *two_sums(void) {
+static vt_graph *graph_of_two_sums(void) {
   vt_graph_builder gb;
   vt_graph *g = NULL;
   const vt_type w = {VT_DTYPE_F32, 1, {LONG}};
@@ -238,13 +242,14 @@ static vt_graph *two_sums(void) {
   return g;
 }
 
-/* The device uploads one parameter at a time, but its memory is the host's, so the program needs
- * the memory of both sides at once. `mib` limits the memory of the process. */
+/* The parameters are uploaded one at a time, but the device's memory is the host's, so the program
+ * needs the memory of both sides. `mib` limits the process to that many MiB more, which is too
+ * little. */
 static void check_host_memory(const char *device, rlim_t mib) {
   char want[200];
   struct rlimit old, limit;
-  session t = {.g = two_sums()};
-  const vt_plan_options o = options_of(3);
+  session t = {.g = graph_of_two_sums()};
+  const vt_plan_options o = options_for_stream(3);
   const vt_alloc a = vt_fault_alloc(&t.fault);
   CHECK(vt_device_open(device, a, &t.dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(t.dev);
@@ -266,8 +271,9 @@ static void check_host_memory(const char *device, rlim_t mib) {
   end_session(&t);
 }
 
-/* 150 MiB are too little for the host's part; 250 are enough for each part, but not for both. */
-static void test_host_memory(void) {
+/* 150 MiB are too little for the parameters on the host; 250 MiB are enough for either side, but
+ * not for both. */
+static void test_too_little_host_memory(void) {
   for (uint32_t i = 0; i < N_DEVICES; i++) {
     check_host_memory(devices[i], 150);
     check_host_memory(devices[i], 250);
@@ -277,10 +283,10 @@ static void test_host_memory(void) {
 int main(void) {
   for (uint32_t i = 0; i < N_DEVICES; i++)
     for (uint32_t stream = 0; stream < N_STREAMS; stream++) {
-      check_run(devices[i], stream);
+      check_results_and_traffic(devices[i], stream);
       check_progress_and_errors(devices[i], stream);
     }
   test_out_of_memory();
-  test_host_memory();
+  test_too_little_host_memory();
   TEST_DONE();
 }

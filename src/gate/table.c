@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * table.c - checks that a table has all of ABI version 1, before any function in it is called. */
+ * table.c - checks that a table has all of ABI version 1, before any function in it is called. It
+ * checks the capabilities that a device states, too. */
 #include <stdio.h>
 #include <string.h>
 #include "table.h"
 
-/* Limits. Later minor versions append fields, but never up to LARGEST bytes. */
+/* Limits on what a backend states. Later minor versions append fields, but never up to LARGEST
+ * bytes. */
 enum { LARGEST = 4096, LONGEST_NAME = 60, LONGEST_PRINT = 200 };
 
 /* The name of the first required function of version 1 that is missing, or NULL. */
@@ -24,14 +26,14 @@ static const char *missing_function(const vt_bk_api *api) {
   return NULL;
 }
 
-const char *vt_table_fault(const vt_bk_api *api, char text[VT_TABLE_TEXT]) {
+const char *vt_table_find_fault(const vt_bk_api *api, char text[VT_TABLE_TEXT]) {
   if (api == NULL) return "it returns no table";
   const uint32_t size = api->size, major = api->abi_major;
   text[0] = 0;
   if (major != VT_BK_ABI_MAJOR)
     snprintf(text, VT_TABLE_TEXT, "it speaks version %u of the ABI, this is version %u", major,
              VT_BK_ABI_MAJOR);
-  else if (size < offsetof(vt_bk_api, metrics)) /* optional from here */
+  else if (size < offsetof(vt_bk_api, metrics)) /* `metrics` and later fields are optional */
     snprintf(text, VT_TABLE_TEXT, "its table has %u bytes, version %u has %zu", size,
              VT_BK_ABI_MAJOR, offsetof(vt_bk_api, metrics));
   else if (size > LARGEST || size % 8 != 0)
@@ -44,13 +46,13 @@ const char *vt_table_fault(const vt_bk_api *api, char text[VT_TABLE_TEXT]) {
 }
 
 /* A fingerprint is printed as a line of every plan, so it must not have control characters. */
-static int has_control(const char *s) {
+static int has_control_characters(const char *s) {
   for (; *s != 0; s++)
     if ((unsigned char)*s < ' ' || *s == 127) return 1;
   return 0;
 }
 
-const char *vt_caps_fault(const vt_bk_caps *caps, char text[VT_TABLE_TEXT]) {
+const char *vt_caps_find_fault(const vt_bk_caps *caps, char text[VT_TABLE_TEXT]) {
   const uint32_t a = caps->alignment;
   const size_t least = offsetof(vt_bk_caps, fingerprint) + sizeof caps->fingerprint;
   text[0] = 0;
@@ -65,7 +67,7 @@ const char *vt_caps_fault(const vt_bk_caps *caps, char text[VT_TABLE_TEXT]) {
     snprintf(text, VT_TABLE_TEXT, "it does not say what it is");
   else if (strnlen(caps->fingerprint, LONGEST_PRINT + 1) > LONGEST_PRINT)
     snprintf(text, VT_TABLE_TEXT, "its fingerprint is longer than %d bytes", LONGEST_PRINT);
-  else if (has_control(caps->fingerprint))
+  else if (has_control_characters(caps->fingerprint))
     snprintf(text, VT_TABLE_TEXT, "its fingerprint has control characters");
   return text[0] != 0 ? text : NULL;
 }

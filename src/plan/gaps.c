@@ -13,21 +13,22 @@ struct vt_gap {
 enum { NONE = 0 };
 
 static uint32_t rank_of(uint32_t i) {
-  uint32_t x = i * 0x9e3779b9u; /* a multiple of the golden ratio: neighbours get distant ranks */
+  /* Multiplying by the golden ratio gives neighbouring indices distant ranks. */
+  uint32_t x = i * 0x9e3779b9u;
   x ^= x >> 16;
   x *= 0x85ebca6bu;
   return x ^ x >> 13;
 }
 
 /* Recomputes the largest gap of the subtree of node `i` from its children. */
-static void update_most(vt_gaps *g, uint32_t i) {
+static void update_largest_gap(vt_gaps *g, uint32_t i) {
   vt_gap *n = &g->at[i];
   n->most = n->size;
   if (g->at[n->left].most > n->most) n->most = g->at[n->left].most;
   if (g->at[n->right].most > n->most) n->most = g->at[n->right].most;
 }
 
-/* Joins two trees, of which all gaps of `a` are below those of `b`; returns the root. */
+/* Merges two trees and returns the root; all gaps of `a` must be below those of `b`. */
 static uint32_t merge_trees(vt_gaps *g, uint32_t a, uint32_t b) {
   if (a == NONE || b == NONE) return a == NONE ? b : a;
   const int a_rules = g->at[a].rank > g->at[b].rank;
@@ -37,11 +38,11 @@ static uint32_t merge_trees(vt_gaps *g, uint32_t a, uint32_t b) {
   } else {
     g->at[b].left = merge_trees(g, a, g->at[b].left);
   }
-  update_most(g, top);
+  update_largest_gap(g, top);
   return top;
 }
 
-/* Splits the tree at `i` into the gaps that start below `offset` (*left) and the others
+/* Splits the tree with root `i` into the gaps that start below `offset` (*left) and the others
  * (*right). */
 static void split_tree(vt_gaps *g, uint32_t i, uint64_t offset, uint32_t *left, uint32_t *right) {
   if (i == NONE) {
@@ -55,7 +56,7 @@ static void split_tree(vt_gaps *g, uint32_t i, uint64_t offset, uint32_t *left, 
     split_tree(g, g->at[i].left, offset, left, &g->at[i].left);
     *right = i;
   }
-  update_most(g, i);
+  update_largest_gap(g, i);
 }
 
 static uint32_t new_gap(vt_gaps *g, uint64_t at, uint64_t size) {
@@ -75,13 +76,15 @@ static void recycle_node(vt_gaps *g, uint32_t i) {
 }
 
 vt_status vt_gaps_init(vt_gaps *g, uint32_t most, vt_arena *scratch) {
-  *g = (vt_gaps){.at = VT_NEW_N(scratch, vt_gap, (size_t)most + 3)}; /* n ranges leave n + 1 gaps */
+  *g = (vt_gaps){
+      .at = VT_NEW_N(scratch, vt_gap, (size_t)most + 3)}; /* n allocated ranges leave n + 1 gaps */
   if (g->at == NULL) return VT_NOMEM;
   g->root = new_gap(g, 0, UINT64_MAX >> 1);
   return VT_OK;
 }
 
-/* Removes the lowest gap of at least `bytes` from the subtree at *at; returns its index. */
+/* Removes the lowest gap of at least `bytes` from the subtree with root *at; returns the index of
+ * its node. */
 static uint32_t remove_lowest_gap(vt_gaps *g, uint32_t *at, uint64_t bytes) {
   vt_gap *n = &g->at[*at];
   uint32_t found = *at;
@@ -93,21 +96,21 @@ static uint32_t remove_lowest_gap(vt_gaps *g, uint32_t *at, uint64_t bytes) {
   } else {
     found = remove_lowest_gap(g, &n->right, bytes);
   }
-  update_most(g, *at);
+  update_largest_gap(g, *at);
   return found;
 }
 
 static void insert_gap(vt_gaps *g, uint32_t i) {
   uint32_t left, right;
   g->at[i].left = g->at[i].right = NONE;
-  update_most(g, i);
+  update_largest_gap(g, i);
   split_tree(g, g->root, g->at[i].at, &left, &right);
   g->root = merge_trees(g, merge_trees(g, left, i), right);
 }
 
 uint64_t vt_gaps_alloc(vt_gaps *g, uint64_t bytes) {
-  const uint32_t i =
-      remove_lowest_gap(g, &g->root, bytes); /* found always: the last gap has no end */
+  /* A gap is always found, because the last one has no end. */
+  const uint32_t i = remove_lowest_gap(g, &g->root, bytes);
   const uint64_t offset = g->at[i].at;
   g->at[i].at += bytes;
   g->at[i].size -= bytes;
@@ -119,14 +122,14 @@ uint64_t vt_gaps_alloc(vt_gaps *g, uint64_t bytes) {
   return offset;
 }
 
-/* Removes the rightmost gap of the subtree if it ends at `offset`, or the leftmost if it begins
- * there; returns its index, or NONE if it does not. */
+/* Removes the rightmost gap of the subtree with root *at if it ends at `offset`, or the leftmost if
+ * it begins there; returns the index of its node, or NONE if the gap does not touch `offset`. */
 static uint32_t remove_edge_gap(vt_gaps *g, uint32_t *at, int rightmost, uint64_t offset) {
   if (*at == NONE) return NONE;
   uint32_t *child = rightmost ? &g->at[*at].right : &g->at[*at].left;
   if (*child != NONE) {
     const uint32_t found = remove_edge_gap(g, child, rightmost, offset);
-    update_most(g, *at);
+    update_largest_gap(g, *at);
     return found;
   }
   const uint32_t found = *at;

@@ -6,7 +6,8 @@
 
 enum { CAPACITY = 4096, MOST = 200 };
 
-/* The lowest offset of `n` consecutive free bytes; CAPACITY if not found. */
+/* The lowest offset of `n` consecutive free bytes in the map; CAPACITY if there are not that
+ * many. */
 static uint64_t lowest_free(const uint8_t *taken, uint64_t n) {
   uint64_t free_units = 0;
   for (uint64_t i = 0; i < CAPACITY; i++) {
@@ -16,7 +17,7 @@ static uint64_t lowest_free(const uint8_t *taken, uint64_t n) {
   return CAPACITY;
 }
 
-static uint32_t draw(uint32_t *state) {
+static uint32_t draw_random(uint32_t *state) {
   *state = *state * 1664525u + 1013904223u;
   return *state >> 16;
 }
@@ -31,15 +32,15 @@ static void test_against_byte_map(uint32_t seed) {
   vt_arena_init(&scratch, vt_alloc_default());
   CHECK(vt_gaps_init(&g, MOST, &scratch) == VT_OK);
   for (int i = 0; i < 4000; i++) {
-    const int full = n == MOST || (n > 0 && draw(&state) % 5 < 2);
+    const int full = n == MOST || (n > 0 && draw_random(&state) % 5 < 2);
     if (full) {
-      const uint32_t k = draw(&state) % n;
+      const uint32_t k = draw_random(&state) % n;
       vt_gaps_free(&g, at[k], size[k]);
       memset(taken + at[k], 0, size[k]);
       at[k] = at[--n];
       size[k] = size[n];
     } else {
-      size[n] = 1 + draw(&state) % (i % 7 == 0 ? 30 : 9);
+      size[n] = 1 + draw_random(&state) % (i % 7 == 0 ? 30 : 9);
       const uint64_t want = lowest_free(taken, size[n]);
       at[n] = vt_gaps_alloc(&g, size[n]);
       CHECK(at[n] == want);
@@ -49,7 +50,7 @@ static void test_against_byte_map(uint32_t seed) {
     }
   }
   while (n-- > 0) vt_gaps_free(&g, at[n], size[n]);
-  CHECK(vt_gaps_alloc(&g, (uint64_t)1 << 60) == 0); /* all gaps are merged again */
+  CHECK(vt_gaps_alloc(&g, (uint64_t)1 << 60) == 0); /* all gaps were merged into one without end */
   vt_arena_done(&scratch);
 }
 

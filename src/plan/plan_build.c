@@ -21,7 +21,8 @@ vt_status vt_plan_alloc_arrays(vt_plan *p, vt_diag *d) {
 
 static vt_status build_core(vt_planner *q);
 
-/* The bodies of a step share one range of bytes, as large as the largest of them needs. */
+/* Builds the plans of a step's bodies. The bodies share one range of bytes, as large as the largest
+ * of them needs. */
 static vt_status build_bodies(const vt_planner *q, uint32_t step) {
   const vt_node *n = &q->p->g->nodes[q->p->step_node[step]];
   vt_nested *nested = &q->p->nested[step];
@@ -38,8 +39,8 @@ static vt_status build_bodies(const vt_planner *q, uint32_t step) {
   return VT_OK;
 }
 
-/* Finds sizes, order, lifetimes and offsets. The offsets of a body count from the start of the
- * range that its step reserves for it. */
+/* Builds the core part: sizes, order, lifetimes and offsets. The offsets of a body count from the
+ * start of the range that its step reserves for bodies. */
 static vt_status build_core(vt_planner *q) {
   VT_TRY(vt_plan_alloc_arrays(q->p, q->d));
   VT_TRY(vt_plan_init_buffers(q));
@@ -49,14 +50,14 @@ static vt_status build_core(vt_planner *q) {
   return vt_plan_place_values(q);
 }
 
-vt_status vt_plan_finish(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
+vt_status vt_plan_add_target_part(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
   VT_TRY(vt_plan_build_bk_steps(p, t, scratch, d));
   VT_TRY(vt_plan_set_live_bytes(p, scratch, d));
   if (vt_plan_hash(p, &p->core, &p->target) != VT_OK) return vt_plan_no_memory(d);
   return vt_plan_verify(p, d);
 }
 
-static vt_status check_streamed(const vt_graph *g, const vt_plan_options *o, vt_diag *d) {
+static vt_status check_streamed_names(const vt_graph *g, const vt_plan_options *o, vt_diag *d) {
   for (uint32_t i = 0; i < o->n_stream; i++) {
     int known = strcmp(o->stream[i], "*") == 0;
     for (uint32_t k = 0; !known && k < g->n_ports; k++)
@@ -69,10 +70,10 @@ static vt_status check_streamed(const vt_graph *g, const vt_plan_options *o, vt_
 static vt_status build_plan(vt_plan *p, const vt_plan_options *o, const vt_target *t,
                             vt_arena *scratch, vt_diag *d) {
   vt_planner q = {.p = p, .o = o, .scratch = scratch, .d = d};
-  VT_TRY(check_streamed(p->g, o, d));
+  VT_TRY(check_streamed_names(p->g, o, d));
   VT_TRY(build_core(&q));
   vt_plan_place_aliases(p);
-  return vt_plan_finish(p, t, scratch, d);
+  return vt_plan_add_target_part(p, t, scratch, d);
 }
 
 vt_status vt_plan_build(const vt_graph *g, const vt_plan_options *o, const vt_target *t, vt_alloc a,

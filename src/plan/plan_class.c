@@ -5,7 +5,7 @@
 
 static const struct {
   const char *key; /* name in printed plans and in JSON */
-  uint32_t arena;  /* class whose buffer holds the bytes */
+  uint32_t arena;  /* the class whose buffer holds the bytes of this class */
   int device;      /* 1: device memory, 0: host memory */
 } classes[VT_CLASS_COUNT] = {
 #define VT_CLASS(name, arena, key, device, help) \

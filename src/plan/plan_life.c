@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * plan_life.c - finds the lifetime of each value, the results that are written in place over an
- * operand that dies, and the transfers between host and device. */
+ * operand that dies, and the transfers between host and device. A member is a step of a fusion
+ * group. */
 #include "planner.h"
 #include "vt_op.h"
 
@@ -10,15 +11,15 @@ static void extend_lifetime(vt_buffer *b, uint32_t step) {
   if (step > b->last) b->last = step;
 }
 
-static const vt_node *node_at(const vt_plan *p, uint32_t step) {
+static const vt_node *node_of_step(const vt_plan *p, uint32_t step) {
   return &p->g->nodes[p->step_node[step]];
 }
 
 /* Sets the lifetimes of the results of step `i` and extends those of its operands. A backend may
  * run a group as one launch, so operands from outside the group live until its last step, `end`. */
-static void lifetimes_at_step(vt_planner *q, uint32_t i, uint32_t end) {
+static void set_lifetimes_at_step(vt_planner *q, uint32_t i, uint32_t end) {
   const vt_graph *g = q->p->g;
-  const vt_node *n = node_at(q->p, i);
+  const vt_node *n = node_of_step(q->p, i);
   vt_buffer *b = q->p->buffers;
   for (uint32_t k = 0; k < n->n_out; k++) b[n->first_out + k].first = b[n->first_out + k].last = i;
   for (uint32_t k = 0; k < n->n_in; k++) {
@@ -31,7 +32,7 @@ static void lifetimes_at_step(vt_planner *q, uint32_t i, uint32_t end) {
 
 void vt_plan_lifetimes_from_reads(vt_planner *q) {
   vt_plan *p = q->p;
-  for (uint32_t i = 0; i < p->n_steps; i++) lifetimes_at_step(q, i, vt_plan_group_last(p, i));
+  for (uint32_t i = 0; i < p->n_steps; i++) set_lifetimes_at_step(q, i, vt_plan_group_last(p, i));
   for (uint32_t i = 0; i < p->g->n_ports; i++) p->buffers[p->g->ports[i].value].last = p->n_steps;
   for (uint32_t i = 0; i < p->g->n_results; i++)
     p->buffers[p->g->results[i].value].last = p->n_steps;
@@ -44,7 +45,7 @@ void vt_plan_lifetimes_from_reads(vt_planner *q) {
 
 /* ---- in place ---- */
 
-/* 1 if the node reads the bytes of `v` through a view, that is, in another order. */
+/* 1 if the node reads the bytes of `v` through a view, which may have another order. */
 static int reads_view_of(const vt_planner *q, const vt_node *n, uint32_t v) {
   for (uint32_t k = 0; k < n->n_in; k++) {
     const uint32_t other = q->p->g->operands[n->first_in + k];
@@ -59,14 +60,14 @@ static int reads_value(const vt_planner *q, const vt_node *n, uint32_t v) {
   return 0;
 }
 
-/* 1 if an earlier member of the group reads `v` at other positions than the one being written. If
- * the group runs as one launch, such a member may read `v` after the last one has overwritten a
- * part of it. */
+/* 1 if an earlier member of the step's group reads `v` at other positions than the one that it
+ * writes. If the group runs as one launch, such a member may read `v` after the step has
+ * overwritten a part of it. */
 static int group_reads_elsewhere(const vt_planner *q, uint32_t v, uint32_t step) {
-  const uint32_t group = node_at(q->p, step)->group;
+  const uint32_t group = node_of_step(q->p, step)->group;
   const vt_type *t = &q->p->g->values[v].type;
-  for (uint32_t i = step; group != 0 && i-- > 0 && node_at(q->p, i)->group == group;) {
-    const vt_node *n = node_at(q->p, i);
+  for (uint32_t i = step; group != 0 && i-- > 0 && node_of_step(q->p, i)->group == group;) {
+    const vt_node *n = node_of_step(q->p, i);
     const vt_type *made = &q->p->g->values[n->first_out].type;
     const int elsewhere = vt_op_form(n->op) != VT_FORM_POINTWISE || made->rank != t->rank ||
                           memcmp(made->dim, t->dim, sizeof t->dim) != 0;
@@ -75,10 +76,11 @@ static int group_reads_elsewhere(const vt_planner *q, uint32_t v, uint32_t step)
   return 0;
 }
 
-/* 1 if the pointwise node may write its result in place over `operand`: the operand is a
- * temporary of the same shape that dies at this step, and no operand reads the same bytes in
+/* 1 if the pointwise node may write its result in place over its operand number `operand`: that is
+ * a temporary of the same shape that dies at this step, and no operand reads the same bytes in
  * another order. */
-static int can_overwrite(const vt_planner *q, const vt_node *n, uint32_t operand, uint32_t step) {
+static int can_write_over_operand(const vt_planner *q, const vt_node *n, uint32_t operand,
+                                  uint32_t step) {
   const vt_graph *g = q->p->g;
   const uint32_t v = g->operands[n->first_in + operand];
   const vt_buffer *b = &q->p->buffers[v], *y = &q->p->buffers[n->first_out];
@@ -91,7 +93,7 @@ static int can_overwrite(const vt_planner *q, const vt_node *n, uint32_t operand
   return !reads_view_of(q, n, v) && !group_reads_elsewhere(q, v, step);
 }
 
-static void choose_in_place(vt_planner *q) {
+static void choose_results_in_place(vt_planner *q) {
   vt_plan *p = q->p;
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_node *n = &p->g->nodes[p->step_node[i]];
@@ -99,7 +101,7 @@ static void choose_in_place(vt_planner *q) {
     if (n->n_out != 1 || y->class != VT_CLASS_TEMP || vt_op_form(n->op) != VT_FORM_POINTWISE)
       continue;
     for (uint32_t k = 0; k < n->n_in && y->place == VT_PLACE_OWN; k++) {
-      if (!can_overwrite(q, n, k, i)) continue;
+      if (!can_write_over_operand(q, n, k, i)) continue;
       y->place = VT_PLACE_OVER;
       y->of = p->g->operands[n->first_in + k];
     }
@@ -107,26 +109,27 @@ static void choose_in_place(vt_planner *q) {
 }
 
 /* The last value of the group that is written in place into the bytes of `v`, a result of step `i`;
- * `v` itself if no value is. */
-static uint32_t last_in_bytes(const vt_planner *q, uint32_t v, uint32_t i, uint32_t end) {
+ * `v` itself if no value is. The group ends with step `end`. */
+static uint32_t last_value_in_bytes_of(const vt_planner *q, uint32_t v, uint32_t i, uint32_t end) {
   for (uint32_t step = i + 1; step <= end; step++) {
-    const uint32_t y = node_at(q->p, step)->first_out;
+    const uint32_t y = node_of_step(q->p, step)->first_out;
     if (q->p->buffers[y].place == VT_PLACE_OVER && q->p->buffers[y].of == v) v = y;
   }
   return v;
 }
 
-/* If a group runs as one launch, its pointwise results are never in memory, but the result of an
- * anchor is, and members read it until the group ends, even if its last reader is an earlier step.
- * So its bytes live until then. Only results at the same positions may be written over it. */
+/* Extends lifetimes for groups. If a group runs as one launch, its pointwise results are never in
+ * memory, but the result of an anchor is, and members read it until the group ends, even if its
+ * last reader is an earlier step. So its bytes live until the group ends. Only results that are
+ * computed position by position may be written over it. */
 void vt_plan_extend_for_groups(vt_planner *q) {
   vt_plan *p = q->p;
   for (uint32_t i = 0; i < p->n_steps; i++) {
-    const vt_node *n = node_at(p, i);
+    const vt_node *n = node_of_step(p, i);
     if (n->group == 0 || vt_op_form(n->op) == VT_FORM_POINTWISE) continue;
     const uint32_t end = vt_plan_group_last(p, i);
     for (uint32_t k = 0; k < n->n_out; k++)
-      extend_lifetime(&p->buffers[last_in_bytes(q, n->first_out + k, i, end)], end);
+      extend_lifetime(&p->buffers[last_value_in_bytes_of(q, n->first_out + k, i, end)], end);
   }
 }
 
@@ -142,8 +145,9 @@ static void add_transfer(vt_plan *p, uint32_t v, uint32_t direction, uint32_t st
                                                  .bytes = p->buffers[v].bytes};
 }
 
-/* The lowest streamed parameter, not below `least`, that the node reads; VT_NO_VALUE if none. */
-static uint32_t next_streamed(const vt_planner *q, const vt_node *n, uint32_t least) {
+/* The streamed parameter with the lowest id, not below `least`, that the node reads; VT_NO_VALUE if
+ * it reads none. */
+static uint32_t next_streamed_param(const vt_planner *q, const vt_node *n, uint32_t least) {
   uint32_t next = VT_NO_VALUE;
   for (uint32_t k = 0; k < n->n_in; k++) {
     const uint32_t v = q->holder[q->p->g->operands[n->first_in + k]];
@@ -152,15 +156,15 @@ static uint32_t next_streamed(const vt_planner *q, const vt_node *n, uint32_t le
   return next;
 }
 
-/* Adds the uploads of the streamed parameters that a step reads. Those of a group are uploaded
- * once, before its first step. They are listed in ascending order of value. */
-static void add_uploads(vt_planner *q, uint32_t i) {
+/* Adds the uploads of the streamed parameters that a step reads, in ascending order of value. A
+ * group's parameters are uploaded once, before its first step. */
+static void add_uploads_of_step(vt_planner *q, uint32_t i) {
   const uint32_t last = vt_plan_group_last(q->p, i);
   if (vt_plan_group_first(q->p, i) != i) return;
   for (uint32_t least = 0;;) {
     uint32_t next = VT_NO_VALUE;
     for (uint32_t k = i; k <= last; k++) {
-      const uint32_t v = next_streamed(q, node_at(q->p, k), least);
+      const uint32_t v = next_streamed_param(q, node_of_step(q->p, k), least);
       if (v < next) next = v;
     }
     if (next == VT_NO_VALUE) return;
@@ -181,7 +185,7 @@ vt_status vt_plan_list_transfers(vt_planner *q) {
   for (uint32_t i = 0; i < g->n_ports; i++)
     if (g->ports[i].kind == VT_PORT_INPUT)
       add_transfer(p, g->ports[i].value, VT_TO_DEVICE, 0, VT_CLASS_INPUT);
-  for (uint32_t i = 0; streams && i < p->n_steps; i++) add_uploads(q, i);
+  for (uint32_t i = 0; streams && i < p->n_steps; i++) add_uploads_of_step(q, i);
   for (uint32_t i = 0; i < g->n_results; i++) {
     const uint32_t v = g->results[i].value, class = p->buffers[v].class;
     if (class != VT_CLASS_HOST) add_transfer(p, v, VT_FROM_DEVICE, p->n_steps, class);
@@ -191,7 +195,7 @@ vt_status vt_plan_list_transfers(vt_planner *q) {
 
 vt_status vt_plan_set_lifetimes(vt_planner *q) {
   vt_plan_lifetimes_from_reads(q);
-  choose_in_place(q);
+  choose_results_in_place(q);
   vt_plan_extend_for_groups(q);
   return q->owner == NULL ? vt_plan_list_transfers(q) : VT_OK;
 }

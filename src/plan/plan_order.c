@@ -13,11 +13,11 @@
 /* A schedulable unit: one node, or the neighbouring nodes of one group. */
 typedef struct unit {
   uint32_t first, n; /* its nodes, views included: the first and their number */
-  uint32_t waits;    /* number of operands from other units that are not yet computed */
+  uint32_t waits;    /* number of edges into the unit whose value is not yet computed */
   int done;          /* 1: the unit has been scheduled */
   int64_t price;     /* bytes allocated minus bytes freed, when last computed */
 } unit;
-/* An entry of the heap of ready units; stale if the price differs from the unit's. */
+/* An entry of the heap of ready units; it is stale if its price differs from the unit's. */
 typedef struct entry {
   int64_t price;
   uint32_t unit;
@@ -32,9 +32,9 @@ typedef struct scheduler {
   vt_planner *q;
   unit *units;
   uint32_t n_units, n_readers, n_heap; /* used lengths of units, readers and heap */
-  uint32_t stamp;                      /* number of the current price computation */
-  uint32_t *stamped;                   /* by value: the last price computation that counted it */
-  uint32_t *unit_of;                   /* by node: its unit */
+  uint32_t stamp;                      /* number of the current call of price_of */
+  uint32_t *stamped;      /* by value: the last call of price_of that counted the value */
+  uint32_t *unit_of;      /* by node: its unit */
   uint32_t *first_reader; /* by value: the first element of its list of readers, or NONE */
   uint32_t *left;         /* by value: number of readers not yet scheduled */
   reader *readers;
@@ -44,37 +44,37 @@ typedef struct scheduler {
 
 /* ---- the heap: lowest price first, equal prices in graph order ---- */
 
-static int comes_before(const entry *a, const entry *b) {
+static int has_lower_price(const entry *a, const entry *b) {
   return a->price != b->price ? a->price < b->price : a->unit < b->unit;
 }
 
-static void swap(entry *a, entry *b) {
+static void swap_entries(entry *a, entry *b) {
   const entry t = *a;
   *a = *b;
   *b = t;
 }
 
-static void push(scheduler *s, uint32_t u) {
+static void push_unit(scheduler *s, uint32_t u) {
   uint32_t i = s->n_heap++;
   s->heap[i] = (entry){s->units[u].price, u};
-  for (; i > 0 && comes_before(&s->heap[i], &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
-    swap(&s->heap[i], &s->heap[(i - 1) / 2]);
+  for (; i > 0 && has_lower_price(&s->heap[i], &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+    swap_entries(&s->heap[i], &s->heap[(i - 1) / 2]);
 }
 
-static entry pop(scheduler *s) {
+static entry pop_entry(scheduler *s) {
   const entry top = s->heap[0];
   s->heap[0] = s->heap[--s->n_heap];
   for (uint32_t i = 0, child; (child = 2 * i + 1) < s->n_heap; i = child) {
-    if (child + 1 < s->n_heap && comes_before(&s->heap[child + 1], &s->heap[child])) child++;
-    if (!comes_before(&s->heap[child], &s->heap[i])) break;
-    swap(&s->heap[child], &s->heap[i]);
+    if (child + 1 < s->n_heap && has_lower_price(&s->heap[child + 1], &s->heap[child])) child++;
+    if (!has_lower_price(&s->heap[child], &s->heap[i])) break;
+    swap_entries(&s->heap[child], &s->heap[i]);
   }
   return top;
 }
 
 /* ---- units, and the readers of each value ---- */
 
-static int is_temporary(const scheduler *s, uint32_t v) {
+static int is_temporary_value(const scheduler *s, uint32_t v) {
   return s->q->p->buffers[v].class == VT_CLASS_TEMP && s->q->p->g->values[v].node != VT_NO_NODE;
 }
 
@@ -89,9 +89,9 @@ static void find_units(scheduler *s) {
   }
 }
 
-/* Adds one edge per unit and value of another unit that it reads, even if it reads it twice. A view
- * is a unit of its own, which waits for the viewed value; a reader of the view also gets an edge to
- * the value that holds the bytes. */
+/* Adds an edge from value `v` of another unit to the unit `u`, which reads it; at most one edge
+ * even if `u` reads `v` twice. A view is a unit of its own, which waits for the viewed value; a
+ * reader of the view also gets an edge from the value that holds the bytes. */
 static void add_edge(scheduler *s, uint32_t u, uint32_t v, int waits) {
   const uint32_t node = s->q->p->g->values[v].node;
   if (node == VT_NO_NODE || s->unit_of[node] == u) return;
@@ -113,8 +113,9 @@ static void find_edges(scheduler *s) {
     }
 }
 
-/* The price of a unit: bytes of its results that other units read, minus bytes of operands of which
- * it is the last reader. Each value counts once; values made and read inside the group do not. */
+/* The price of a unit: the bytes of its results that other units read, minus the bytes of the
+ * operands of which it is the last reader. Each value counts once; values made and read inside the
+ * unit do not count. */
 static int64_t price_of(scheduler *s, uint32_t u) {
   const vt_graph *g = s->q->p->g;
   int64_t price = 0;
@@ -123,11 +124,11 @@ static int64_t price_of(scheduler *s, uint32_t u) {
     const vt_node *n = &g->nodes[i];
     if (vt_plan_is_view(s->q->p, n)) continue;
     for (uint32_t k = 0; k < n->n_out; k++)
-      if (is_temporary(s, n->first_out + k) && s->first_reader[n->first_out + k] != NONE)
+      if (is_temporary_value(s, n->first_out + k) && s->first_reader[n->first_out + k] != NONE)
         price += (int64_t)s->q->p->buffers[n->first_out + k].bytes;
     for (uint32_t k = 0; k < n->n_in; k++) {
       const uint32_t v = s->q->holder[g->operands[n->first_in + k]];
-      if (s->stamped[v] != s->stamp && s->left[v] == 1 && is_temporary(s, v))
+      if (s->stamped[v] != s->stamp && s->left[v] == 1 && is_temporary_value(s, v))
         price -= (int64_t)s->q->p->buffers[v].bytes;
       s->stamped[v] = s->stamp;
     }
@@ -137,7 +138,7 @@ static int64_t price_of(scheduler *s, uint32_t u) {
 
 static void push_with_price(scheduler *s, uint32_t u) {
   s->units[u].price = price_of(s, u);
-  push(s, u);
+  push_unit(s, u);
 }
 
 /* ---- scheduling ---- */
@@ -150,7 +151,8 @@ static void schedule_unit(scheduler *s, uint32_t u) {
   s->units[u].done = 1;
 }
 
-/* Readers of the results of `u` wait for one operand less; those that become ready are pushed. */
+/* Readers of the results of `u` wait for one operand less; the readers that are ready now are
+ * pushed on the heap. */
 static void wake_readers(scheduler *s, uint32_t u) {
   const vt_graph *g = s->q->p->g;
   for (uint32_t i = s->units[u].first; i < s->units[u].first + s->units[u].n; i++)
@@ -160,7 +162,8 @@ static void wake_readers(scheduler *s, uint32_t u) {
         if (--s->units[s->readers[r].unit].waits == 0) push_with_price(s, s->readers[r].unit);
 }
 
-/* The only reader left of `v` now frees it, so it is pushed again with a lower price. */
+/* Only one reader of `v` is left, which will free it; if ready, that unit is pushed again with its
+ * lower price. */
 static void reprice_last_reader(scheduler *s, uint32_t v) {
   for (uint32_t r = s->first_reader[v]; r != NONE; r = s->readers[r].next) {
     const uint32_t u = s->readers[r].unit;
@@ -177,8 +180,8 @@ static void release_operand(scheduler *s, uint32_t u, uint32_t v) {
   if (--s->left[v] == 1) reprice_last_reader(s, v);
 }
 
-/* Releases the value of each edge into the unit, once, as add_edge added it once. `mark` has the
- * last unit that released each value. */
+/* Releases the operands of a scheduled unit, each once, because add_edge added one edge for each.
+ * `mark` has, by value, the last unit that released it. */
 static void release_operands(scheduler *s, uint32_t u, uint32_t *mark) {
   const vt_graph *g = s->q->p->g;
   for (uint32_t i = s->units[u].first; i < s->units[u].first + s->units[u].n; i++)
@@ -203,13 +206,13 @@ static vt_status order_for_memory(vt_planner *q) {
   s.stamped = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   uint32_t *mark = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   if (vt_arena_status(q->scratch) != VT_OK) return vt_plan_no_memory(q->d);
-  memset(mark, 0xff, (size_t)g->n_values * sizeof *mark); /* UINT32_MAX is not a unit */
+  memset(mark, 0xff, (size_t)g->n_values * sizeof *mark); /* no unit has the number UINT32_MAX */
   find_units(&s);
   find_edges(&s);
   for (uint32_t u = 0; u < s.n_units; u++)
     if (s.units[u].waits == 0) push_with_price(&s, u);
   while (s.n_heap > 0) {
-    const entry next = pop(&s);
+    const entry next = pop_entry(&s);
     if (s.units[next.unit].done || s.units[next.unit].price != next.price) continue;
     schedule_unit(&s, next.unit);
     release_operands(&s, next.unit, mark);

@@ -34,7 +34,7 @@ static int by_last(const void *a, const void *b, const void *context) {
   return s[x].last != s[y].last ? by_number(s[x].last, s[y].last) : by_number(x, y);
 }
 
-static int by_bytes(const void *a, const void *b, const void *context) {
+static int by_size(const void *a, const void *b, const void *context) {
   const vt_pack_item *s = context;
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   if (s[x].bytes != s[y].bytes) return s[x].bytes > s[y].bytes ? -1 : 1;
@@ -78,11 +78,11 @@ static vt_status place_by_birth(const vt_packing *k, uint64_t *at, vt_arena *scr
 
 /* ---- by size ---- */
 
-typedef struct placed { /* an item that has an offset */
+typedef struct placed { /* an item that already has an offset */
   uint32_t first, last; /* its lifetime in steps */
   uint64_t from, to;    /* its range of bytes */
 } placed;
-typedef struct placed_list { /* placed items in ascending order of `from` */
+typedef struct placed_list { /* the items placed so far, in ascending order of `from` */
   placed *at;
   uint32_t n;
 } placed_list;
@@ -94,7 +94,7 @@ static void insert_placed(placed_list *s, const vt_pack_item *x, uint64_t at) {
 }
 
 /* The lowest offset at which `x` overlaps no placed item that lives at the same time. */
-static uint64_t lowest_free(const placed_list *s, const vt_pack_item *x) {
+static uint64_t lowest_free_offset(const placed_list *s, const vt_pack_item *x) {
   uint64_t at = 0;
   for (uint32_t i = 0; i < s->n; i++) {
     const placed *y = &s->at[i];
@@ -107,14 +107,14 @@ static uint64_t lowest_free(const placed_list *s, const vt_pack_item *x) {
 
 static vt_status place_by_size(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
   const uint32_t *fixed = sorted_indices(k, 0, k->fixed, by_offset, scratch);
-  const uint32_t *order = sorted_indices(k, k->fixed, k->n, by_bytes, scratch);
+  const uint32_t *order = sorted_indices(k, k->fixed, k->n, by_size, scratch);
   placed_list s = {VT_NEW_N(scratch, placed, k->n), 0};
   if (fixed == NULL || order == NULL || s.at == NULL) return VT_NOMEM;
   for (uint32_t i = 0; i < k->fixed; i++)
     insert_placed(&s, &k->at[fixed[i]], *k->at[fixed[i]].offset);
   for (uint32_t i = 0; i < k->n - k->fixed; i++) {
     const vt_pack_item *x = &k->at[order[i]];
-    at[order[i]] = lowest_free(&s, x);
+    at[order[i]] = lowest_free_offset(&s, x);
     insert_placed(&s, x, at[order[i]]);
   }
   return VT_OK;
@@ -122,11 +122,11 @@ static vt_status place_by_size(const vt_packing *k, uint64_t *at, vt_arena *scra
 
 /* ---- on top ---- */
 
-/* The filled height at each step, in a complete binary tree of which each node covers a range of
- * steps: a segment tree of maxima with lazy range updates. */
+/* The height that items reach at each step: a segment tree of maxima with lazy updates, a complete
+ * binary tree in which each node covers a range of steps. */
 typedef struct skyline {
-  uint64_t *all; /* by node: a height that all steps of its range have at least */
-  uint64_t *any; /* by node: the greatest height in its range */
+  uint64_t *all; /* by node: a height that every step of the node's range has at least */
+  uint64_t *any; /* by node: the greatest height of the steps in the node's range */
 } skyline;
 typedef struct span { /* a range of steps, both ends included */
   uint32_t from, to;
@@ -172,7 +172,7 @@ static vt_status place_on_top(const vt_packing *k, uint64_t *at, vt_arena *scrat
 
 /* ---- choosing among the three ---- */
 
-static uint64_t top_of(const vt_packing *k, const uint64_t *at) {
+static uint64_t end_of_highest_item(const vt_packing *k, const uint64_t *at) {
   uint64_t top = k->top;
   for (uint32_t i = k->fixed; i < k->n; i++)
     if (at[i] + k->at[i].bytes > top) top = at[i] + k->at[i].bytes;
@@ -193,13 +193,15 @@ static vt_status place_items(vt_packing *k, vt_arena *scratch) {
   if (k->fixed == 0) VT_TRY(place_by_birth(k, best, scratch));
   if (k->fixed > 0 && !small) VT_TRY(place_on_top(k, best, scratch));
   if (small) VT_TRY(place_by_size(k, other, scratch));
-  if (small && (k->fixed > 0 || top_of(k, other) < top_of(k, best))) best = other;
+  if (small && (k->fixed > 0 || end_of_highest_item(k, other) < end_of_highest_item(k, best)))
+    best = other;
   for (uint32_t i = k->fixed; i < k->n; i++) *k->at[i].offset = best[i];
   return VT_OK;
 }
 
 vt_status vt_pack(vt_packing *k, vt_arena *scratch, vt_diag *d) {
-  uint64_t left = (uint64_t)1 << 62; /* limit on the sum of bytes, so that no offset overflows */
+  /* Limit on the sum of all bytes, so that no offset overflows. */
+  uint64_t left = (uint64_t)1 << 62;
   if (k->n == k->fixed) return VT_OK;
   for (uint32_t i = 0; i < k->n; i++) {
     if (k->at[i].bytes > left) return VT_FAIL(d, VT_LIMIT, "the tensors are beyond 2^62 bytes");

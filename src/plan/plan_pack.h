@@ -11,15 +11,16 @@ typedef struct vt_pack_item {
   uint64_t *offset;     /* receives the item's offset in the arena */
 } vt_pack_item;
 typedef struct vt_packing {
-  vt_pack_item *at; /* the items; the caller allocates enough for all that it appends */
+  vt_pack_item *at; /* the items; the caller allocates this array, large enough for all items that
+                       it will append */
   uint32_t n;       /* number of items */
-  uint32_t fixed;   /* the first `fixed` items already have offsets, which do not change */
-  uint64_t top;     /* the end of the highest fixed item */
+  uint32_t fixed; /* the first `fixed` items already have offsets, which vt_pack does not change */
+  uint64_t top;   /* end of the highest fixed item */
 } vt_packing;
 
-/* Takes the offsets of all items appended so far as given. */
+/* Declares all items appended so far as fixed at the offsets that they have. */
 void vt_pack_fix_all(vt_packing *k);
-/* Gives an offset to each item that is not fixed, around the fixed ones; all are fixed
- * afterwards. VT_LIMIT if the items have more than 2^62 bytes together. */
+/* Gives an offset to each item that is not fixed, so that it does not overlap fixed ones;
+ * afterwards all items are fixed. VT_LIMIT if the items have more than 2^62 bytes together. */
 vt_status vt_pack(vt_packing *k, vt_arena *scratch, vt_diag *d) VT_NODISCARD;
 #endif

@@ -13,18 +13,20 @@ typedef struct sample {
   vt_packing k;
 } sample;
 
-static uint32_t draw(uint32_t *state) {
+static uint32_t draw_random(uint32_t *state) {
   *state = *state * 1664525u + 1013904223u;
   return *state >> 16;
 }
 
-/* Most items live for few steps and are small, some live long or are large. They are not sorted by
- * first step. */
+/* Adds random items that are not sorted by first step. Most of them live for few steps and are
+ * small, some live long or are large. */
 static void add_random_items(sample *s, uint32_t n, uint32_t steps, uint32_t *state) {
   for (uint32_t i = 0; i < n; i++) {
-    const uint32_t first = draw(state) % steps, most = draw(state) % 16 == 0 ? steps / 4 + 1 : 6;
-    const uint32_t last = first + draw(state) % most;
-    const uint64_t bytes = UNIT * (uint64_t)(1 + draw(state) % (draw(state) % 8 == 0 ? 100 : 9));
+    const uint32_t first = draw_random(state) % steps,
+                   most = draw_random(state) % 16 == 0 ? steps / 4 + 1 : 6;
+    const uint32_t last = first + draw_random(state) % most;
+    const uint64_t bytes =
+        UNIT * (uint64_t)(1 + draw_random(state) % (draw_random(state) % 8 == 0 ? 100 : 9));
     s->offset[s->k.n] = UINT64_MAX;
     s->at[s->k.n] = (vt_pack_item){first, last, bytes, &s->offset[s->k.n]};
     s->k.n++;
@@ -56,11 +58,12 @@ static uint64_t check_disjoint(const sample *s, uint32_t steps) {
 }
 
 typedef struct tally {
-  uint64_t top, alive; /* sums over tests: heights of the arenas, and most live bytes */
+  uint64_t top, alive; /* sums over several packings: heights of the arenas, and most live bytes of
+                          any step */
 } tally;
 
-/* Packs `n` random items in rounds; the items of earlier rounds are fixed. The first round is added
- * to *sum. */
+/* Packs `n` random items in rounds; the items of earlier rounds are fixed. The height and live
+ * bytes of the first round are added to *sum. */
 static void test_random_items(uint32_t n, uint32_t steps, uint32_t seed, uint32_t rounds,
                               tally *sum) {
   sample *s = calloc(1, sizeof *s);
@@ -86,8 +89,8 @@ static void test_random_items(uint32_t n, uint32_t steps, uint32_t seed, uint32_
   free(s);
 }
 
-/* An item goes into the lowest hole between fixed items that is large enough; only items that live
- * at the same time are in its way. */
+/* An item goes into the lowest hole between fixed items that is large enough; a fixed item that
+ * does not live at the same time does not count. */
 static void test_fixed_items(void) {
   uint64_t offset[6] = {0, 512, 1024, 7, 7, 7};
   vt_pack_item at[6] = {{0, 9, 512, &offset[0]}, {0, 3, 512, &offset[1]}, {0, 9, 256, &offset[2]},
@@ -100,14 +103,15 @@ static void test_fixed_items(void) {
   k.n = 6;
   CHECK(vt_pack(&k, &scratch, NULL) == VT_OK);
   CHECK(offset[0] == 0 && offset[1] == 512 && offset[2] == 1024);
-  CHECK(offset[5] == 1280);       /* the largest comes first: the hole at 512 is too small for it */
-  CHECK(offset[3] == 512);        /* in the hole that item 1 left after step 3 */
-  CHECK(offset[4] == 1280 + 768); /* item 1 still lives at step 3 */
+  /* Item 5 is placed first, because it is the largest: the hole at 512 is too small for it. */
+  CHECK(offset[5] == 1280);
+  CHECK(offset[3] == 512);        /* in the hole at 512: item 1 lives no longer */
+  CHECK(offset[4] == 1280 + 768); /* not at 512, where item 1 still lives at step 3 */
   CHECK(k.top == 1280 + 768 + 256);
   vt_arena_done(&scratch);
 }
 
-/* Sixteen items of 2^60 bytes: each is within bounds, but their sum would wrap. */
+/* Sixteen items of 2^60 bytes: each is within the limit, but their sum would wrap. */
 static void test_sum_too_large(void) {
   static uint64_t offset[16];
   vt_pack_item at[16];
@@ -136,8 +140,10 @@ int main(void) {
   test_fixed_items();
   test_sum_too_large();
   for (uint32_t seed = 1; seed <= 20; seed++) test_random_items(300, 60, seed, 3, &few);
-  test_random_items(MOST, 2000, 7, 3, &many); /* too many pairs; later rounds around fixed items */
-  test_random_items(MOST, 2000, 8, 1, &all);  /* the same without fixed items */
+  test_random_items(
+      MOST, 2000, 7, 3,
+      &many); /* too many pairs to pack by size, and later rounds around fixed items */
+  test_random_items(MOST, 2000, 8, 1, &all); /* too many pairs, but no fixed items */
   CHECK(few.top * 100 <= few.alive * 103 && many.top * 100 <= many.alive * 110);
   CHECK(all.top * 100 <= all.alive * 150);
   printf("arena above the most live bytes: %.2f %%, %.2f %%, %.2f %%\n",

@@ -2,14 +2,15 @@
  * plan_parse.c - reads a printed plan back. Decisions (order, places, offsets, scratch) are taken
  * from the text; whatever follows from them (sizes, strides, lifetimes, backend steps) is computed
  * again. Then the plan is verified and must print exactly the same text. So the text is not
- * trusted, and it need not come from this builder. */
+ * trusted, and it need not come from this builder. The place of a value says where its bytes come
+ * from (vt_place). */
 #include <stdio.h>
 #include "planner.h"
 
 typedef struct reader {
   const char *at, *end; /* the text not yet read */
   vt_planner *q;        /* the plan being filled, of the model or of a body */
-  int ok;               /* 0 once the text is malformed; every read is then a no-op */
+  int ok;               /* 0 once the text is malformed; then all functions that read do nothing */
 } reader;
 
 /* ---- words and numbers ---- */
@@ -20,7 +21,7 @@ static void expect_word(reader *r, const char *word) {
   if (r->ok) r->at += n;
 }
 
-static int try_word(reader *r, const char *word) {
+static int skip_word_if_next(reader *r, const char *word) {
   const size_t n = strlen(word);
   if (!r->ok || (size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0) return 0;
   r->at += n;
@@ -58,7 +59,7 @@ static void skip_indent(reader *r) {
 static uint32_t read_class(reader *r) {
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++) {
     reader ahead = *r;
-    if (!try_word(&ahead, vt_class_name(c)) || !try_word(&ahead, " ")) continue;
+    if (!skip_word_if_next(&ahead, vt_class_name(c)) || !skip_word_if_next(&ahead, " ")) continue;
     *r = ahead;
     return c;
   }
@@ -76,18 +77,18 @@ static void read_class_bytes(reader *r, uint32_t c) {
 
 /* ---- values ---- */
 
-/* A value that is a view or is written in place names one of its operands, which has a lower number
- * than `v`. */
+/* Reads the place of value `v`. A view or a value written in place names the operand whose bytes it
+ * shares, which has a lower number than `v`. */
 static vt_status read_place(reader *r, uint32_t v, vt_buffer *b) {
   const vt_graph *g = r->q->p->g;
   const int port = g->values[v].node == VT_NO_NODE;
-  if (try_word(r, " view ")) {
+  if (skip_word_if_next(r, " view ")) {
     const uint32_t of = read_index(r, v);
     r->ok = r->ok && !port && vt_plan_try_view(r->q, v, b) && b->of == of;
-  } else if (try_word(r, " over ")) {
+  } else if (skip_word_if_next(r, " over ")) {
     b->of = read_index(r, v);
     b->place = VT_PLACE_OVER;
-  } else if (try_word(r, " arg")) {
+  } else if (skip_word_if_next(r, " arg")) {
     b->place = VT_PLACE_ARG;
   } else {
     expect_word(r, " own");
@@ -114,8 +115,8 @@ static vt_status read_value(reader *r, uint32_t v) {
 
 static vt_status read_schedule(reader *r);
 
-/* Bytes that a body uses of the range of bytes that starts at `base` in its arena. */
-static uint64_t body_extent(const vt_plan *body, uint64_t base) {
+/* The number of bytes that a body uses, of the range that starts at `base` in the arena. */
+static uint64_t bytes_of_body(const vt_plan *body, uint64_t base) {
   uint64_t most = 0;
   for (uint32_t v = 0; v < body->n_buffers; v++) {
     const vt_buffer *b = &body->buffers[v];
@@ -155,7 +156,7 @@ static vt_status read_bodies(reader *r, uint32_t step) {
     const vt_status s = read_schedule(r);
     r->q = q;
     VT_TRY(s);
-    body->class_bytes[VT_CLASS_TEMP] = body_extent(body, nested->offset);
+    body->class_bytes[VT_CLASS_TEMP] = bytes_of_body(body, nested->offset);
     skip_indent(r);
     expect_word(r, "}\n");
   }
@@ -163,8 +164,8 @@ static vt_status read_bodies(reader *r, uint32_t step) {
   return VT_OK;
 }
 
-/* Reads a step. A node may be read only once and must not be a view's, because step_node has just
- * one entry per node. */
+/* Reads a step. A node may be read only once, and must not be the node of a view, because a plan
+ * has capacity for one step per node that is not a view's. */
 static vt_status read_step(reader *r, uint8_t *seen) {
   vt_plan *p = r->q->p;
   r->ok = r->ok && read_number(r) == p->n_steps;
@@ -178,11 +179,11 @@ static vt_status read_step(reader *r, uint8_t *seen) {
   return read_bodies(r, p->n_steps - 1);
 }
 
-/* Reads the offsets of the transfers, of which there must be at most `capacity`. */
+/* Reads the offsets of the transfers; more than `capacity` of them are malformed. */
 static void read_transfers(reader *r, uint64_t *offsets, uint32_t capacity, uint32_t *n) {
   for (;;) {
     reader ahead = *r;
-    if (!try_word(&ahead, "  transfer ")) return;
+    if (!skip_word_if_next(&ahead, "  transfer ")) return;
     *r = ahead;
     (void)read_class(r);
     expect_word(r, "+");
@@ -210,7 +211,7 @@ static vt_status read_schedule(reader *r) {
   for (int more = 1; r->ok && more;) {
     reader ahead = *r;
     skip_indent(&ahead);
-    more = try_word(&ahead, "step ");
+    more = skip_word_if_next(&ahead, "step ");
     if (!more) break;
     *r = ahead;
     VT_TRY(read_step(r, seen));
@@ -227,8 +228,9 @@ static vt_status read_schedule(reader *r) {
 
 /* ---- the target part ---- */
 
-/* The `workspace` function of the target: it reads the scratch bytes of the next backend step from
- * the text. The planner calls it in the order in which the steps are printed. */
+/* The function `workspace` of the target while a plan is parsed: it reads the scratch bytes of the
+ * next backend step from the text. The planner calls it in the order in which the steps are
+ * printed. */
 static vt_status read_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
   reader *r = self;
   (void)step;
@@ -251,7 +253,7 @@ static vt_status read_target(reader *r, vt_target *t) {
   expect_word(r, "  dense_only ");
   t->dense_only = read_index(r, 2);
   expect_word(r, "\n");
-  skip_line(r); /* the lines `workspace` and `live` follow from the rest */
+  skip_line(r); /* the content of the lines `workspace` and `live` is computed again */
   skip_line(r);
   t->self = r;
   t->workspace = read_scratch;
@@ -266,7 +268,7 @@ static vt_status read_header(reader *r) {
   expect_word(r, "core ");
   expect_word(r, p->g->name);
   expect_word(r, " {\n  schedule ");
-  p->schedule = try_word(r, "memory\n") ? VT_SCHEDULE_MEMORY : VT_SCHEDULE_SOURCE;
+  p->schedule = skip_word_if_next(r, "memory\n") ? VT_SCHEDULE_MEMORY : VT_SCHEDULE_SOURCE;
   if (p->schedule == VT_SCHEDULE_SOURCE) expect_word(r, "source\n");
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (c != VT_CLASS_WORK) read_class_bytes(r, c);
@@ -298,7 +300,7 @@ static vt_status read_plan(vt_plan *p, const char *text, size_t n, vt_arena *scr
   if (r.ok) VT_TRY(read_schedule(&r));
   if (r.ok) VT_TRY(read_target(&r, &t));
   if (!r.ok) return fail_malformed(d);
-  const vt_status s = vt_plan_finish(p, &t, scratch, &why);
+  const vt_status s = vt_plan_add_target_part(p, &t, scratch, &why);
   if (s == VT_NOMEM) return vt_plan_no_memory(d);
   return s == VT_OK ? check_same_text(p, text, n, d) : fail_malformed(d);
 }

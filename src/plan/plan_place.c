@@ -2,13 +2,15 @@
  * plan_place.c - gives each tensor its offset. Inputs and parameters, which live for the whole run,
  * follow each other in the arena of their class. Temporaries and results share one arena over time
  * (plan_pack.c); a result is an item that lives to the end. A value written in place takes no bytes
- * of its own: it extends the lifetime of the bytes below it. */
+ * of its own: it extends the lifetime of the bytes below it. An alias is a value that has the bytes
+ * of another: a view, a value written in place, or an argument of a body. */
 #include "planner.h"
 
 /* ---- values that live for the whole run ---- */
 
-/* Results are only summed here; they get their offsets together with the temporaries. */
-static vt_status place_whole_run(vt_planner *q) {
+/* Gives offsets to the inputs and parameters. Results are only summed: they get their offsets
+ * together with the temporaries. */
+static vt_status place_whole_run_values(vt_planner *q) {
   vt_plan *p = q->p;
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     vt_buffer *b = &p->buffers[v];
@@ -29,9 +31,9 @@ void vt_plan_add_item(vt_packing *k, uint32_t first, uint32_t last, uint64_t byt
   if (bytes > 0) k->at[k->n++] = (vt_pack_item){first, last, vt_plan_align_up(bytes), offset};
 }
 
-/* By value: the last step at which its bytes are needed, by it or by values written over it. NULL
- * if there is no memory. */
-static uint32_t *find_ends(const vt_plan *p, vt_arena *scratch) {
+/* By value: the last step at which its bytes are needed, by the value itself or by values written
+ * over it. NULL if there is no memory. */
+static uint32_t *find_last_uses(const vt_plan *p, vt_arena *scratch) {
   uint32_t *end = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint32_t *root = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   if (end == NULL || root == NULL) return NULL;
@@ -39,16 +41,16 @@ static uint32_t *find_ends(const vt_plan *p, vt_arena *scratch) {
     root[v] = v;
     end[v] = p->buffers[v].last;
   }
-  for (uint32_t v = 0; v < p->n_buffers; v++) { /* an operand is numbered before its result */
+  for (uint32_t v = 0; v < p->n_buffers; v++) { /* operands have lower numbers than results */
     if (p->buffers[v].place != VT_PLACE_OVER) continue;
     root[v] = root[p->buffers[v].of];
-    end[root[v]] = p->buffers[v].last; /* a later value of the chain has a higher number */
+    end[root[v]] = p->buffers[v].last; /* the last value written over has the highest number */
   }
   return end;
 }
 
-vt_status vt_plan_pack_items(vt_plan *p, vt_arena *scratch, vt_packing *out, vt_diag *d) {
-  const uint32_t *end = find_ends(p, scratch);
+vt_status vt_plan_list_items(vt_plan *p, vt_arena *scratch, vt_packing *out, vt_diag *d) {
+  const uint32_t *end = find_last_uses(p, scratch);
   const size_t values = (size_t)p->n_buffers + p->n_transfers + p->n_steps;
   *out = (vt_packing){.at = VT_NEW_N(scratch, vt_pack_item, values + 3 * (size_t)p->g->n_nodes)};
   if (end == NULL || out->at == NULL) return vt_plan_no_memory(d);
@@ -69,8 +71,8 @@ vt_status vt_plan_pack_items(vt_plan *p, vt_arena *scratch, vt_packing *out, vt_
 
 vt_status vt_plan_place_values(vt_planner *q) {
   vt_packing k;
-  if (q->owner == NULL) VT_TRY(place_whole_run(q));
-  VT_TRY(vt_plan_pack_items(q->p, q->scratch, &k, q->d));
+  if (q->owner == NULL) VT_TRY(place_whole_run_values(q));
+  VT_TRY(vt_plan_list_items(q->p, q->scratch, &k, q->d));
   VT_TRY(vt_pack(&k, q->scratch, q->d));
   if (k.top > VT_PLAN_MOST_BYTES)
     return VT_FAIL(q->d, VT_LIMIT, "temporaries and results are beyond 2^48 bytes together");
@@ -80,7 +82,8 @@ vt_status vt_plan_place_values(vt_planner *q) {
 
 /* ---- values that share the bytes of others ---- */
 
-/* The upload of a streamed parameter for the group of `step`; NULL if the value has no bytes. */
+/* The upload of a streamed parameter for the group of `step`; NULL if the parameter has no
+ * bytes. */
 static const vt_transfer *find_upload(const vt_plan *p, uint32_t step, uint32_t value) {
   step = vt_plan_group_first(p, step);
   uint32_t low = 0, high = p->n_transfers;
@@ -109,10 +112,10 @@ void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t v, uint32_t 
   *offset = (upload == NULL ? 0 : upload->offset) + (b->offset - p->buffers[holder].offset);
 }
 
-/* A body's argument gets the class and offset of the operand or result of the step that it aliases;
- * neither is a view. */
-static void place_argument(const vt_plan *p, uint32_t step, uint32_t which, uint32_t arg,
-                           vt_buffer *b) {
+/* Gives a body's argument the class and offset of the operand or result of the step that it
+ * aliases. Neither is a view. */
+static void place_body_argument(const vt_plan *p, uint32_t step, uint32_t which, uint32_t arg,
+                                vt_buffer *b) {
   const vt_node *n = &p->g->nodes[p->step_node[step]];
   uint32_t index;
   const vt_arg_place place = vt_op_body_place(n->op, n->attrs, which, arg, &index);
@@ -121,7 +124,7 @@ static void place_argument(const vt_plan *p, uint32_t step, uint32_t which, uint
   vt_plan_locate_value(p, step, from, from, &b->class, &b->offset);
 }
 
-/* Moves the offsets of a body by the start of the range that the step has for its bodies. */
+/* Adds the start of the range that the step reserves for its bodies to the offsets of a body. */
 static void place_body(const vt_plan *p, uint32_t step, uint32_t which) {
   vt_plan *body = p->nested[step].plan[which];
   const uint64_t base = p->nested[step].offset;
@@ -129,14 +132,14 @@ static void place_body(const vt_plan *p, uint32_t step, uint32_t which) {
     if (body->nested[i].bytes > 0) body->nested[i].offset += base;
   for (uint32_t v = 0; v < body->n_buffers; v++) {
     vt_buffer *b = &body->buffers[v];
-    if (b->place == VT_PLACE_ARG) place_argument(p, step, which, body->g->values[v].index, b);
+    if (b->place == VT_PLACE_ARG) place_body_argument(p, step, which, body->g->values[v].index, b);
     if (b->place == VT_PLACE_OWN && b->bytes > 0) b->offset += base;
   }
   vt_plan_place_aliases(body);
 }
 
 void vt_plan_place_aliases(vt_plan *p) {
-  for (uint32_t v = 0; v < p->n_buffers; v++) { /* `of` is numbered before `v` */
+  for (uint32_t v = 0; v < p->n_buffers; v++) { /* `of` has a lower number than `v` */
     vt_buffer *b = &p->buffers[v];
     if (b->of == VT_NO_VALUE) continue;
     b->class = p->buffers[b->of].class;

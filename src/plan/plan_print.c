@@ -13,14 +13,14 @@ static const char *const places[] = {[VT_PLACE_OWN] = "own",
                                      [VT_PLACE_OVER] = "over",
                                      [VT_PLACE_ARG] = "arg"};
 
-static void indent(uint32_t depth, vt_text *out) {
+static void print_indent(uint32_t depth, vt_text *out) {
   for (uint32_t i = 0; i < depth; i++) vt_text_add(out, "  ");
 }
 
 static void print_buffer(const vt_plan *p, const vt_buffer *b, uint32_t depth, vt_text *out) {
   const vt_type *t = &p->g->values[b->value].type;
   char name[16];
-  indent(depth, out);
+  print_indent(depth, out);
   vt_text_add(out, "value %u %s", b->value, places[b->place]);
   if (b->of != VT_NO_VALUE) vt_text_add(out, " %u", b->of);
   vt_text_add(out, " %s +%llu: %s ", vt_class_name(b->class), (ull)b->offset,
@@ -44,14 +44,14 @@ static void print_schedule(const vt_plan *p, uint32_t depth, vt_text *out);
 static void print_bodies(const vt_plan *p, uint32_t i, uint32_t depth, vt_text *out) {
   const vt_nested *nested = &p->nested[i];
   if (nested->n > 0) {
-    indent(depth, out);
+    print_indent(depth, out);
     vt_text_add(out, "bodies +%llu %llu bytes\n", (ull)nested->offset, (ull)nested->bytes);
   }
   for (uint32_t k = 0; k < nested->n; k++) {
-    indent(depth, out);
+    print_indent(depth, out);
     vt_text_add(out, "body %u {\n", k);
     print_schedule(nested->plan[k], depth + 1, out);
-    indent(depth, out);
+    print_indent(depth, out);
     vt_text_add(out, "}\n");
   }
 }
@@ -76,7 +76,7 @@ void vt_plan_print_step(const vt_plan *p, uint32_t i, vt_text *out) {
 }
 
 static void print_step(const vt_plan *p, uint32_t i, uint32_t depth, vt_text *out) {
-  indent(depth, out);
+  print_indent(depth, out);
   vt_text_add(out, "step %u node %u: ", i, p->step_node[i]);
   vt_plan_print_step(p, i, out);
   vt_text_add(out, "\n");
@@ -90,8 +90,8 @@ static void print_schedule(const vt_plan *p, uint32_t depth, vt_text *out) {
   for (uint32_t i = 0; i < p->n_steps; i++) print_step(p, i, depth, out);
 }
 
-/* Prints the backend steps. They are numbered in the order of printing: a step comes directly
- * before the steps of its bodies. */
+/* Prints the backend steps. They are numbered in the order of printing: the steps of a step's
+ * bodies come directly after that step. */
 static void print_bk_steps(const vt_plan *p, uint32_t *number, vt_text *out) {
   uint32_t step = 0;
   for (uint32_t r = 0; r < p->n_bk_steps; r++) {
@@ -133,7 +133,8 @@ void vt_plan_print(const vt_plan *p, int target, vt_text *out) {
   if (target) print_target(p, out);
 }
 
-/* The text of the core is a prefix of the whole text, so it is printed and hashed only once. */
+/* The text of the core part is the start of the whole text, so it is printed and hashed only
+ * once. */
 vt_status vt_plan_hash(const vt_plan *p, vt_hash256 *out_core, vt_hash256 *out_target) {
   vt_text text;
   vt_hasher h, core;

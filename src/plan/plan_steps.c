@@ -2,14 +2,15 @@
  * plan_steps.c - turns a placed plan into backend steps: each step with its tensors and scratch. A
  * dense_only target also gets the node of each strided view as a backend step, a dense copy, before
  * the first step that reads the view. Copies and scratch are packed into the free bytes of the
- * core, or above it if they do not fit: first all copies, then, once the target has said how much
- * it needs, all scratch. The copies of a step's bodies share one item that lives for that step. */
+ * core, or above it if they do not fit: first all dense copies ("copies" below), then, once the
+ * target has said how much it needs, all scratch. The copies of a step's bodies share one item that
+ * lives for that step. */
 #include "planner.h"
 #include "vt_layout.h"
 
-/* The bodies of backend step `i`; an empty list if it is a dense copy. *step is the schedule step
- * that `i` belongs to; it advances once `i` is that step itself. */
-static const vt_nested *bodies_of(const vt_plan *p, uint32_t i, uint32_t *step) {
+/* The bodies of backend step `i`; an empty list if it is a dense copy. *step must be the schedule
+ * step that `i` belongs to; it is increased if `i` is that step itself, not a copy made for it. */
+static const vt_nested *bodies_of_bk_step(const vt_plan *p, uint32_t i, uint32_t *step) {
   static const vt_nested none = {0};
   return p->bk_step_node[i] == p->step_node[*step] ? &p->nested[(*step)++] : &none;
 }
@@ -17,7 +18,7 @@ static const vt_nested *bodies_of(const vt_plan *p, uint32_t i, uint32_t *step) 
 /* ---- listing backend steps ---- */
 
 /* 1 if the target is dense_only and the value is a view with strides. */
-static int needs_copy(const vt_plan *p, uint32_t v) {
+static int needs_dense_copy(const vt_plan *p, uint32_t v) {
   const vt_buffer *b = &p->buffers[v];
   vt_layout l = {.first = 0};
   memcpy(l.stride, b->stride, sizeof l.stride);
@@ -25,11 +26,12 @@ static int needs_copy(const vt_plan *p, uint32_t v) {
          !vt_layout_is_dense(&p->g->values[v].type, &l);
 }
 
-/* Adds dense copies of `v` and of the views below it, the innermost first, because each is copied
- * from the one before. `chain` is scratch with one entry per node. */
-static void add_copies(vt_plan *p, uint32_t v, uint32_t *chain) {
+/* Adds the dense copy of `v`, after those of the views that `v` is a view of, because each copy
+ * reads the one before. `chain` is an array for this, with an entry per node. */
+static void add_dense_copies(vt_plan *p, uint32_t v, uint32_t *chain) {
   uint32_t n = 0;
-  for (; needs_copy(p, v) && p->dense[v] == VT_NO_OFFSET; v = p->buffers[v].of) chain[n++] = v;
+  for (; needs_dense_copy(p, v) && p->dense[v] == VT_NO_OFFSET; v = p->buffers[v].of)
+    chain[n++] = v;
   while (n-- > 0) {
     p->dense[chain[n]] = 0;
     p->bk_step_node[p->n_bk_steps++] = p->g->values[chain[n]].node;
@@ -48,7 +50,7 @@ static vt_status list_bk_steps(vt_plan *p, vt_arena *scratch, vt_diag *d) {
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_node *node = &p->g->nodes[p->step_node[i]];
     for (uint32_t k = 0; k < node->n_in; k++)
-      add_copies(p, p->g->operands[node->first_in + k], chain);
+      add_dense_copies(p, p->g->operands[node->first_in + k], chain);
     p->bk_step_node[p->n_bk_steps++] = p->step_node[i];
   }
   return VT_OK;
@@ -66,17 +68,17 @@ void vt_plan_copy_lifetimes(const vt_plan *p, uint32_t *first, uint32_t *last) {
   }
 }
 
-static void shift_copies(vt_plan *p, uint64_t by) {
+static void shift_dense_copies(vt_plan *p, uint64_t by) {
   for (uint32_t v = 0; v < p->n_buffers; v++)
     if (p->dense[v] != VT_NO_OFFSET) p->dense[v] += by;
   for (uint32_t i = 0; i < p->n_steps; i++)
-    for (uint32_t k = 0; k < p->nested[i].n; k++) shift_copies(p->nested[i].plan[k], by);
+    for (uint32_t k = 0; k < p->nested[i].n; k++) shift_dense_copies(p->nested[i].plan[k], by);
 }
 
-static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d);
+static vt_status place_dense_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d);
 
-/* Places the copies in the bodies of a step at offsets from 0; *most becomes the end of the
- * highest. */
+/* Places the dense copies of a step's bodies at offsets from 0; *most becomes the end of the
+ * highest copy. */
 static vt_status place_body_copies(const vt_nested *bodies, uint32_t dense_only, vt_arena *scratch,
                                    uint64_t *most, vt_diag *d) {
   *most = 0;
@@ -85,13 +87,13 @@ static vt_status place_body_copies(const vt_nested *bodies, uint32_t dense_only,
     vt_packing own = {.at = VT_NEW_N(scratch, vt_pack_item, 2 * (size_t)body->g->n_nodes)};
     body->dense_only = dense_only;
     if (own.at == NULL) return vt_plan_no_memory(d);
-    VT_TRY(place_copies(body, &own, scratch, d));
+    VT_TRY(place_dense_copies(body, &own, scratch, d));
     if (own.top > *most) *most = own.top;
   }
   return VT_OK;
 }
 
-static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d) {
+static vt_status place_dense_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d) {
   uint32_t *first = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint32_t *last = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint64_t *bodies = VT_NEW_N(scratch, uint64_t, p->n_steps), bytes, count;
@@ -109,7 +111,8 @@ static vt_status place_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_d
   }
   VT_TRY(vt_pack(k, scratch, d));
   for (uint32_t i = 0; i < p->n_steps; i++)
-    for (uint32_t b = 0; b < p->nested[i].n; b++) shift_copies(p->nested[i].plan[b], bodies[i]);
+    for (uint32_t b = 0; b < p->nested[i].n; b++)
+      shift_dense_copies(p->nested[i].plan[b], bodies[i]);
   return VT_OK;
 }
 
@@ -128,8 +131,8 @@ static vt_bk_tensor tensor_of_value(const vt_plan *p, uint32_t v) {
   return x;
 }
 
-/* The tensor of a value as `step` reads it: at its dense copy if it has one, at the upload of its
- * parameter if that is streamed, else at its own offset. */
+/* The tensor of a value as `step` reads it: at its dense copy if it has one, at the upload if it is
+ * a streamed parameter, else at its own offset. */
 static vt_bk_tensor tensor_for_step(const vt_plan *p, uint32_t step, uint32_t v) {
   vt_bk_tensor x = tensor_of_value(p, v);
   vt_layout dense;
@@ -147,7 +150,7 @@ static vt_bk_tensor tensor_for_step(const vt_plan *p, uint32_t step, uint32_t v)
   return x;
 }
 
-/* Builds what the ABI says of a body. Its arguments and results are never views. */
+/* Fills the ABI's description of a body. Its arguments and results are never views. */
 static vt_status build_body(vt_plan *p, const vt_plan *body, vt_bk_body *out, vt_diag *d) {
   const vt_graph *g = body->g;
   vt_bk_tensor *in = VT_NEW_N(&p->arena, vt_bk_tensor, g->n_ports);
@@ -166,7 +169,7 @@ static vt_status build_body(vt_plan *p, const vt_plan *body, vt_bk_body *out, vt
   return VT_OK;
 }
 
-/* Builds backend step `r`, which belongs to schedule step `step`. */
+/* Fills backend step `r`, which belongs to schedule step `step`. */
 static vt_status build_bk_step(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d) {
   const vt_graph *g = p->g;
   const vt_node *n = &g->nodes[p->bk_step_node[r]];
@@ -194,13 +197,13 @@ static vt_status build_bk_step(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d
   return VT_OK;
 }
 
-/* Builds all backend steps, those of bodies first, because a step points to them. */
+/* Fills all backend steps, those of bodies first, because a step points to them. */
 static vt_status build_bk_steps(vt_plan *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->n_steps; i++)
     for (uint32_t k = 0; k < p->nested[i].n; k++) VT_TRY(build_bk_steps(p->nested[i].plan[k], d));
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     VT_TRY(build_bk_step(p, r, step, d));
-    (void)bodies_of(p, r, &step);
+    (void)bodies_of_bk_step(p, r, &step);
   }
   return VT_OK;
 }
@@ -208,23 +211,23 @@ static vt_status build_bk_steps(vt_plan *p, vt_diag *d) {
 /* ---- scratch ---- */
 
 /* Asks the target for the scratch bytes of every backend step, bodies included. */
-static vt_status ask_scratch(vt_plan *p, const vt_target *t, vt_diag *d) {
+static vt_status ask_target_for_scratch(vt_plan *p, const vt_target *t, vt_diag *d) {
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     uint64_t bytes = 0;
     VT_TRY(t->workspace(t->self, &p->bk_steps[r], &bytes, d));
     if (bytes > VT_PLAN_MOST_BYTES)
       return VT_FAIL(d, VT_LIMIT, "step %u asks for scratch beyond 2^48 bytes", r);
     p->bk_steps[r].work_bytes = bytes;
-    const vt_nested *bodies = bodies_of(p, r, &step);
-    for (uint32_t k = 0; k < bodies->n; k++) VT_TRY(ask_scratch(bodies->plan[k], t, d));
+    const vt_nested *bodies = bodies_of_bk_step(p, r, &step);
+    for (uint32_t k = 0; k < bodies->n; k++) VT_TRY(ask_target_for_scratch(bodies->plan[k], t, d));
   }
   return VT_OK;
 }
 
-/* Sets the scratch offsets of a step and of its bodies, starting at `at`, and returns the bytes
- * they need. Steps of a body do not run at the same time, so they share one offset. A body runs
- * during its step, so its scratch comes after that of the step. Bodies are at most sixteen deep and
- * each level needs at most 2^48 bytes, so the sum does not overflow. */
+/* Sets the scratch offsets of a step to `at` and of its bodies after it, and returns the bytes that
+ * they need together. The steps of a body do not run at the same time, so they share one offset. A
+ * body runs during its step, so its scratch comes after that of the step. Bodies are at most
+ * sixteen deep and each level needs at most 2^48 bytes, so the sum does not overflow. */
 static uint64_t set_scratch_offsets(vt_bk_step *s, const vt_nested *bodies, uint64_t at) {
   const uint64_t own = vt_plan_align_up(s->work_bytes);
   uint64_t inner = 0;
@@ -233,7 +236,7 @@ static uint64_t set_scratch_offsets(vt_bk_step *s, const vt_nested *bodies, uint
     const vt_plan *body = bodies->plan[k];
     for (uint32_t r = 0, step = 0; r < body->n_bk_steps; r++) {
       const uint64_t need =
-          set_scratch_offsets(&body->bk_steps[r], bodies_of(body, r, &step), at + own);
+          set_scratch_offsets(&body->bk_steps[r], bodies_of_bk_step(body, r, &step), at + own);
       if (need > inner) inner = need;
     }
   }
@@ -249,7 +252,7 @@ static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_
   if (need == NULL || at == NULL) return vt_plan_no_memory(d);
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
-    const uint64_t bytes = set_scratch_offsets(&p->bk_steps[r], bodies_of(p, r, &step), 0);
+    const uint64_t bytes = set_scratch_offsets(&p->bk_steps[r], bodies_of_bk_step(p, r, &step), 0);
     if (bytes > need[unit]) need[unit] = bytes;
   }
   for (uint32_t i = 0; i < p->n_steps; i++)
@@ -257,7 +260,7 @@ static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_
   VT_TRY(vt_pack(k, scratch, d));
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
-    (void)set_scratch_offsets(&p->bk_steps[r], bodies_of(p, r, &step), at[unit]);
+    (void)set_scratch_offsets(&p->bk_steps[r], bodies_of_bk_step(p, r, &step), at[unit]);
   }
   return VT_OK;
 }
@@ -267,12 +270,12 @@ vt_status vt_plan_build_bk_steps(vt_plan *p, const vt_target *t, vt_arena *scrat
   p->fingerprint = vt_arena_string(&p->arena, t->fingerprint, strlen(t->fingerprint));
   if (p->fingerprint == NULL) return vt_plan_no_memory(d);
   p->dense_only = t->dense_only;
-  VT_TRY(vt_plan_pack_items(p, scratch, &k, d));
+  VT_TRY(vt_plan_list_items(p, scratch, &k, d));
   vt_pack_fix_all(&k);
   const uint64_t core = k.top;
-  VT_TRY(place_copies(p, &k, scratch, d));
+  VT_TRY(place_dense_copies(p, &k, scratch, d));
   VT_TRY(build_bk_steps(p, d));
-  VT_TRY(ask_scratch(p, t, d));
+  VT_TRY(ask_target_for_scratch(p, t, d));
   VT_TRY(place_scratch(p, &k, scratch, d));
   p->class_bytes[VT_CLASS_WORK] = k.top - core;
   if (k.top > VT_PLAN_MOST_BYTES) return VT_FAIL(d, VT_LIMIT, "the workspace is beyond 2^48 bytes");

@@ -7,14 +7,17 @@
 #include "verify_test.h"
 #include "vt_test.h"
 
-static vt_type vector(int64_t n) { return (vt_type){.dtype = VT_DTYPE_F32, .rank = 1, .dim = {n}}; }
+static vt_type vector_type(int64_t n) {
+  return (vt_type){.dtype = VT_DTYPE_F32, .rank = 1, .dim = {n}};
+}
 
 static uint32_t sum(vt_builder *b, uint32_t x) {
   const vt_attr_reduce all = {.size = sizeof all};
   return b->node(b, VT_OP_sum, &x, 1, &all);
 }
 
-/* The cumulative sum along axis 0: as large as its operand, and neither a view nor pointwise. */
+/* The cumulative sum along axis 0. Its result is as large as the operand, and the op is neither a
+ * view nor pointwise. */
 static uint32_t cumsum(vt_builder *b, uint32_t x) {
   const vt_attr_cumsum down = {.size = sizeof down, .axis = 0};
   return b->node(b, VT_OP_cumsum, &x, 1, &down);
@@ -43,11 +46,11 @@ static void free_both(vt_plan *p, vt_graph *g) {
  *   nodes  0 a = x + w   1 b = cumsum a   2 c = a * b   3 e = neg c (an output)   4 f = c + e
  *   results "e" and "f", and "same" which is f once more */
 enum { X, W, A, B, C, E, F };
-static vt_graph *sample(void) {
+static vt_graph *sample_graph(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "sample");
-  add_port(&gb, "x", VT_PORT_INPUT, vector(100));
-  add_port(&gb, "w", VT_PORT_PARAM, vector(100));
+  add_port(&gb, "x", VT_PORT_INPUT, vector_type(100));
+  add_port(&gb, "w", VT_PORT_PARAM, vector_type(100));
   vt_build2(&gb.b, VT_OP_add, X, W);
   cumsum(&gb.b, A);
   vt_build2(&gb.b, VT_OP_mul, A, B);
@@ -59,10 +62,10 @@ static vt_graph *sample(void) {
   return freeze(&gb);
 }
 
-/* Each tensor has 400 bytes and takes 512, because tensors start at multiples of 256. c is written
- * in place over a. */
+/* Checks the plan of the graph above. Each tensor has 400 bytes and takes 512, because tensors
+ * start at multiples of 256. c is written in place over a. */
 static void test_sample_plan(void) {
-  vt_graph *g = sample();
+  vt_graph *g = sample_graph();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 500, NULL);
   check_buffer(p, X, VT_CLASS_INPUT, 0, 5, 0, 400);
   check_buffer(p, W, VT_CLASS_PARAM, 0, 5, 0, 400);
@@ -74,15 +77,16 @@ static void test_sample_plan(void) {
   CHECK(p->buffers[C].place == VT_PLACE_OVER && p->buffers[C].of == A);
   CHECK(p->class_bytes[VT_CLASS_INPUT] == 512 && p->class_bytes[VT_CLASS_PARAM] == 512);
   CHECK(p->class_bytes[VT_CLASS_TEMP] == 512 && p->class_bytes[VT_CLASS_OUTPUT] == 1024);
-  CHECK(p->class_bytes[VT_CLASS_WORK] ==
-        1024); /* 1000 rounded up: no other bytes are free at step 4 */
+  /* The 1000 bytes of scratch of step 4, rounded up: the arena has no free bytes then. */
+  CHECK(p->class_bytes[VT_CLASS_WORK] == 1024);
   CHECK(vt_plan_peak(p) == 512 + 512 + 512 + 1024 + 1024);
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_TEMP) == 512 + 1024 + 1024);
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_WORK) == 0 && vt_plan_arena_bytes(p, VT_CLASS_OUTPUT) == 0);
-  /* live at step 4: x, w, c, e, f and scratch for two operands */
+  /* live at step 4: x, w, c, e, f, and the scratch of a step with two operands */
   CHECK(p->live_bytes == 5 * 400 + 1000 && p->live_step == 4);
   for (uint32_t i = 0; i < p->n_steps; i++) CHECK(p->step_node[i] == i && p->bk_step_node[i] == i);
-  /* scratch starts above the live values: a at step 0, a and b at step 1, and so on */
+  /* the scratch of each step starts above the values that live then: a at step 0, a and b at step
+   * 1, and so on */
   static const uint64_t above[5] = {512, 1024, 1024, 1024, 1536},
                         bytes[5] = {1000, 500, 1000, 500, 1000};
   for (uint32_t i = 0; i < 5; i++) {
@@ -96,7 +100,7 @@ static void test_sample_plan(void) {
 }
 
 static void test_bk_step_fields(void) {
-  vt_graph *g = sample();
+  vt_graph *g = sample_graph();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   const vt_bk_step *s = &p->bk_steps[2];
   CHECK(s->size == sizeof *s && s->op == VT_OP_mul && s->n_in == 2 && s->n_out == 1);
@@ -107,11 +111,12 @@ static void test_bk_step_fields(void) {
   free_both(p, g);
 }
 
-/* A chain of any length needs one buffer: each value is written in place over the one before. */
-static void test_chain(void) {
+/* A chain of pointwise ops needs one buffer, however long it is: each value is written in place
+ * over the one before. */
+static void test_chain_in_one_buffer(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "chain");
-  uint32_t v = add_port(&gb, "x", VT_PORT_INPUT, vector(64));
+  uint32_t v = add_port(&gb, "x", VT_PORT_INPUT, vector_type(64));
   for (int i = 0; i < 50; i++) v = vt_build1(&gb.b, i % 2 ? VT_OP_neg : VT_OP_abs, v);
   vt_graph_add_result(&gb, "y", sum(&gb.b, v));
   vt_graph *g = freeze(&gb);
@@ -119,12 +124,12 @@ static void test_chain(void) {
   CHECK(p->class_bytes[VT_CLASS_TEMP] == 256 && p->class_bytes[VT_CLASS_OUTPUT] == 256);
   for (uint32_t i = 2; i <= 50; i++)
     CHECK(p->buffers[i].place == VT_PLACE_OVER && p->buffers[i].of == i - 1);
-  CHECK(p->buffers[1].place == VT_PLACE_OWN); /* an input is never written */
+  CHECK(p->buffers[1].place == VT_PLACE_OWN); /* not over x: an input is never overwritten */
   free_both(p, g);
 }
 
-/* Plans the graph with sum(v) as its result and returns the place of v. */
-static uint32_t place_of(vt_graph_builder *gb, uint32_t v) {
+/* Adds the result sum(v) to the graph, plans it and returns the place of v. */
+static uint32_t place_of_value(vt_graph_builder *gb, uint32_t v) {
   vt_graph_add_result(gb, "y", sum(&gb->b, v));
   vt_graph *g = freeze(gb);
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
@@ -134,48 +139,49 @@ static uint32_t place_of(vt_graph_builder *gb, uint32_t v) {
 }
 
 /* When a result may be written in place over an operand, and when not. */
-static void test_in_place(void) {
+static void test_when_in_place(void) {
   vt_graph_builder gb;
   const vt_type square = {VT_DTYPE_F32, 2, {16, 16}};
-  begin_graph(&gb, "transposed"); /* the same bytes in another order */
+  begin_graph(&gb, "transposed"); /* the second operand reads the same bytes in another order */
   uint32_t a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
   const uint32_t seen = transpose(&gb.b, a);
-  CHECK(place_of(&gb, vt_build2(&gb.b, VT_OP_add, a, seen)) == VT_PLACE_OWN);
+  CHECK(place_of_value(&gb, vt_build2(&gb.b, VT_OP_add, a, seen)) == VT_PLACE_OWN);
   begin_graph(&gb, "read later");
   a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
   uint32_t b = vt_build1(&gb.b, VT_OP_neg, a);
   vt_graph_add_result(&gb, "later", sum(&gb.b, a));
-  CHECK(place_of(&gb, b) == VT_PLACE_OWN);
+  CHECK(place_of_value(&gb, b) == VT_PLACE_OWN);
   begin_graph(&gb, "repeated"); /* the result has another shape */
-  a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, vector(16)));
+  a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, vector_type(16)));
   b = add_port(&gb, "z", VT_PORT_INPUT, square);
-  CHECK(place_of(&gb, vt_build2(&gb.b, VT_OP_add, a, b)) == VT_PLACE_OWN);
+  CHECK(place_of_value(&gb, vt_build2(&gb.b, VT_OP_add, a, b)) == VT_PLACE_OWN);
   begin_graph(&gb, "narrower"); /* a bool result has fewer bytes than its f32 operand */
   a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
   const uint32_t is = vt_build2(&gb.b, VT_OP_lt, a, a);
-  CHECK(place_of(&gb, vt_build_cast(&gb.b, is, VT_DTYPE_F32)) == VT_PLACE_OWN);
-  begin_graph(&gb, "as wide"); /* an i32 result fits over an f32 operand */
+  CHECK(place_of_value(&gb, vt_build_cast(&gb.b, is, VT_DTYPE_F32)) == VT_PLACE_OWN);
+  begin_graph(&gb, "as wide"); /* an i32 result has as many bytes as its f32 operand */
   a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
   b = vt_build_cast(&gb.b, a, VT_DTYPE_I32);
-  CHECK(place_of(&gb, b) == VT_PLACE_OVER);
+  CHECK(place_of_value(&gb, b) == VT_PLACE_OVER);
   begin_graph(&gb, "twice");
   a = cumsum(&gb.b, add_port(&gb, "x", VT_PORT_INPUT, square));
-  CHECK(place_of(&gb, vt_build2(&gb.b, VT_OP_mul, a, a)) == VT_PLACE_OVER);
+  CHECK(place_of_value(&gb, vt_build2(&gb.b, VT_OP_mul, a, a)) == VT_PLACE_OVER);
 }
 
-/* A value goes into the lowest gap that is large enough, otherwise on top of all others. */
+/* A value goes into the lowest gap that is large enough, otherwise above all others. */
 static void test_first_fit(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "gaps");
-  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(256));
-  const uint32_t z = add_port(&gb, "z", VT_PORT_INPUT, vector(128));
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector_type(256));
+  const uint32_t z = add_port(&gb, "z", VT_PORT_INPUT, vector_type(128));
   const uint32_t big = cumsum(&gb.b, x);   /* 1024 bytes at offset 0 */
   const uint32_t small = cumsum(&gb.b, z); /* 512 bytes at 1024 */
-  const uint32_t t = sum(&gb.b, big);      /* 256 bytes at 1536; big dies */
+  const uint32_t t = sum(&gb.b, big);      /* 256 bytes at 1536; big is not read again */
   const uint32_t more = cumsum(&gb.b, z);  /* 512 bytes at 0 */
-  const uint32_t other = cumsum(&gb.b, x); /* 1024 bytes: the gap at 512 is too small; on top */
-  const uint32_t last = cumsum(&gb.b, z);  /* 512 bytes at 512 */
-  uint32_t all = sum(&gb.b, small);        /* 256 bytes above all the others, live to the end */
+  /* The value has 1024 bytes above all others, because the gap at 512 is too small. */
+  const uint32_t other = cumsum(&gb.b, x);
+  const uint32_t last = cumsum(&gb.b, z); /* 512 bytes at 512 */
+  uint32_t all = sum(&gb.b, small);       /* 256 bytes above all others, live to the end */
   all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, more));
   all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, other));
   all = vt_build2(&gb.b, VT_OP_add, all, sum(&gb.b, last));
@@ -199,11 +205,12 @@ static void check_view(const vt_plan *p, uint32_t v, uint32_t of, uint64_t offse
   CHECK(b->stride[0] == s0 && b->stride[1] == s1);
 }
 
-static void test_views(void) {
+static void test_places_of_views(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
   begin_graph(&gb, "views");
-  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type); /* 64 rows of 16 bytes */
+  /* The type has 64 rows of 16 bytes. */
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type);
   const uint32_t t = transpose(b, x), c = slice_rows(b, x), tc = transpose(b, c);
   const uint32_t r = vt_build_reshape(b, x, 2, wide), tr = vt_build_reshape(b, t, 2, wide);
   const vt_attr_slice odd = {
@@ -221,9 +228,12 @@ static void test_views(void) {
   check_view(p, c, x, 256, 512, 4, 1);
   check_view(p, tc, c, 0, 512, 1, 4);
   check_view(p, r, x, 0, 1024, 64, 1);
-  CHECK(p->buffers[tr].place == VT_PLACE_OWN); /* a reshape of a strided view needs a copy */
-  CHECK(p->buffers[o].place == VT_PLACE_OWN);  /* 16 bytes from the start: not aligned */
-  CHECK(p->buffers[g->results[1].value].place == VT_PLACE_OWN); /* results are dense */
+  /* The result is not a view, because reshaping a strided view needs a copy. */
+  CHECK(p->buffers[tr].place == VT_PLACE_OWN);
+  /* The slice is not a view, because it would start at byte 16, which is not aligned. */
+  CHECK(p->buffers[o].place == VT_PLACE_OWN);
+  /* The result is not a view, because results are dense. */
+  CHECK(p->buffers[g->results[1].value].place == VT_PLACE_OWN);
   CHECK(p->n_steps == g->n_nodes - 4);
   free_both(p, g);
 }
@@ -246,7 +256,7 @@ static void test_views_keep_alive(void) {
 
 /* A dense_only target gets one dense copy of the transposed view, before the first step that reads
  * it. */
-static void test_dense(void) {
+static void test_dense_copies(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
   begin_graph(&gb, "dense");
@@ -260,12 +270,15 @@ static void test_dense(void) {
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
   CHECK(strided->n_bk_steps == 5 && p->n_bk_steps == 6 && p->n_steps == 5);
   CHECK(p->bk_step_node[0] == g->values[first].node && p->bk_step_node[1] == g->values[t].node);
-  CHECK(p->dense[t] == 768 && p->dense[r] == VT_NO_OFFSET); /* the copy is above the three sums */
+  /* The copy is above the three sums, at 0, 256 and 512. */
+  CHECK(p->dense[t] == 768 && p->dense[r] == VT_NO_OFFSET);
   CHECK(p->bk_steps[1].out[0].arena == VT_CLASS_TEMP &&
         p->bk_steps[2].in[0].arena == VT_CLASS_TEMP);
   CHECK(p->bk_steps[2].in[0].stride[0] == 64 && p->bk_steps[3].in[0].offset == 768);
-  CHECK(p->bk_steps[2].work_offset == 512);        /* the third sum is not yet live there */
-  CHECK(p->bk_steps[3].work_offset == 768 + 1024); /* above the copy: the third sum is live now */
+  /* Step 2 has its scratch in the bytes of the third sum, which is not live yet. */
+  CHECK(p->bk_steps[2].work_offset == 512);
+  /* Step 3 has its scratch above the copy, because the third sum is live now. */
+  CHECK(p->bk_steps[3].work_offset == 768 + 1024);
   CHECK(p->class_bytes[VT_CLASS_WORK] == 1024 + 256);
   CHECK(memcmp(&p->core, &strided->core, sizeof p->core) == 0);
   vt_plan_free(strided);
@@ -275,12 +288,12 @@ static void test_dense(void) {
 /* ---- order ---- */
 
 /* In graph order four large tensors are made before the first is summed. The memory schedule makes
- * and sums one at a time, each in the same bytes. */
-static void test_memory_order(void) {
+ * and sums one after the other, in the same bytes. */
+static void test_memory_schedule(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
   begin_graph(&gb, "order");
-  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(1024));
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector_type(1024));
   uint32_t made[4], sums[4];
   for (int i = 0; i < 4; i++) made[i] = cumsum(b, x);
   for (int i = 0; i < 4; i++) sums[i] = sum(b, made[i]);
@@ -293,8 +306,8 @@ static void test_memory_order(void) {
   vt_plan *again = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
   CHECK(vt_plan_arena_bytes(source, VT_CLASS_TEMP) == 4 * 4096 + 256);
   CHECK(memory->class_bytes[VT_CLASS_TEMP] <= 4096 + 4 * 256);
-  CHECK(memory->step_node[0] == 0 &&
-        memory->step_node[1] == 4); /* the first tensor, then its sum */
+  /* The first tensor is made, then summed. */
+  CHECK(memory->step_node[0] == 0 && memory->step_node[1] == 4);
   CHECK(memcmp(&again->core, &memory->core, sizeof again->core) == 0);
   CHECK(memcmp(&source->core, &memory->core, sizeof again->core) != 0);
   vt_plan_free(source);
@@ -304,7 +317,7 @@ static void test_memory_order(void) {
 
 /* ---- parameters that stay in host memory ---- */
 
-static void test_streamed(void) {
+static void test_streamed_params(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
   begin_graph(&gb, "streamed");
@@ -320,7 +333,7 @@ static void test_streamed(void) {
   vt_plan *one = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "v");
   CHECK(all->class_bytes[VT_CLASS_PARAM] == 0 && all->class_bytes[VT_CLASS_HOST] == 2048);
   CHECK(one->class_bytes[VT_CLASS_PARAM] == 1024 && one->class_bytes[VT_CLASS_HOST] == 1024);
-  /* x in; w in before each of its two steps, v in before its only step; y out */
+  /* the transfers: x in; w in before each of its two steps; v in before its only step; y out */
   CHECK(all->n_transfers == 5 && all->transfers[1].value == w && all->transfers[1].step == 0);
   CHECK(all->transfers[2].value == w && all->transfers[2].step == 1);
   CHECK(all->transfers[3].value == v && all->transfers[3].class == VT_CLASS_TEMP);
@@ -333,8 +346,8 @@ static void test_streamed(void) {
 
 /* ---- groups, which may run as one launch ---- */
 
-/* y = (x * w) + v over a group of two, then z = x + y outside it. */
-static vt_graph *grouped(void) {
+/* y = (x * w) + v computed by a group of two steps, then z = x + y outside the group. */
+static vt_graph *graph_with_group(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
   begin_graph(&gb, "grouped");
@@ -350,10 +363,10 @@ static vt_graph *grouped(void) {
 }
 enum { GX, GW, GV, GA, GC, GM, GY };
 
-/* The operands of a group live from its first step to its last: the second member cannot reuse the
- * bytes of a, and both parameters are uploaded before the first member. */
-static void test_group(void) {
-  vt_graph *g = grouped();
+/* The operands of a group live from its first step to its last: the second member does not reuse
+ * the bytes of a, and both parameters are uploaded before the first member. */
+static void test_operands_of_group(void) {
+  vt_graph *g = graph_with_group();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "*");
   CHECK(p->buffers[GA].first == 0 && p->buffers[GA].last == 3 && p->buffers[GM].last == 3);
   CHECK(p->buffers[GM].place == VT_PLACE_OWN && p->buffers[GY].place == VT_PLACE_OVER);
@@ -367,9 +380,9 @@ static void test_group(void) {
   free_both(p, g);
 }
 
-/* The result of an anchor is in memory when the group runs as one launch, and is read until the
- * group ends: y = (x q < v ? w : v) + w. */
-static void test_anchor(void) {
+/* If a group runs as one launch, the result of its anchor is in memory and read until the group
+ * ends. The group is y = (x q < v ? w : v) + w. */
+static void test_result_of_anchor(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
   begin_graph(&gb, "anchored");
@@ -393,12 +406,12 @@ static void test_anchor(void) {
 }
 
 /* The price of a group counts only bytes that outlive it. This group leaves as many bytes as it
- * frees, so it is scheduled before the cumsum, which is later in the graph. */
+ * frees, so it is scheduled before the second cumsum, which is later in the graph. */
 static void test_price_of_group(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
   begin_graph(&gb, "price");
-  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(4096));
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector_type(4096));
   uint32_t v = cumsum(b, x);
   gb.group = 1;
   for (int i = 0; i < 5; i++) v = vt_build1(b, VT_OP_tanh, v);
@@ -415,7 +428,7 @@ static void test_price_of_group(void) {
 
 /* ---- text ---- */
 
-static void test_print(void) {
+static void test_printed_plan(void) {
   static const char want[] =
       "plan 3, numerics 1\n"
       "core chain {\n"
@@ -459,7 +472,7 @@ static void test_print(void) {
   free_both(p, g);
 }
 
-static int prints_as(const vt_plan *p, const char *text, size_t n) {
+static int prints_as_text(const vt_plan *p, const char *text, size_t n) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_plan_print(p, 1, &t);
@@ -470,14 +483,15 @@ static int prints_as(const vt_plan *p, const char *text, size_t n) {
 
 /* A plan read back equals the plan that was printed. With a byte changed it is refused, unless the
  * text is exactly that of another valid plan of the graph. */
-static void test_parse(uint32_t schedule, uint32_t dense, const char *stream) {
+static void test_parse_printed_plan(uint32_t schedule, uint32_t dense, const char *stream) {
   vt_graph *g = everything_graph();
   vt_plan *p = plan_for(g, schedule, dense, 30, stream), *q = NULL;
   vt_text t;
   vt_diag d = {0};
   vt_text_init(&t, vt_alloc_default());
   vt_plan_print(p, 1, &t);
-  CHECK(vt_plan_parse(g, t.s, t.n, vt_alloc_default(), &q, &d) == VT_OK && prints_as(q, t.s, t.n));
+  CHECK(vt_plan_parse(g, t.s, t.n, vt_alloc_default(), &q, &d) == VT_OK &&
+        prints_as_text(q, t.s, t.n));
   CHECK(q != NULL && memcmp(&q->core, &p->core, 32) == 0 &&
         memcmp(&q->target, &p->target, 32) == 0);
   CHECK(q != NULL && q->n_bk_steps == p->n_bk_steps && vt_plan_peak(q) == vt_plan_peak(p));
@@ -490,21 +504,22 @@ static void test_parse(uint32_t schedule, uint32_t dense, const char *stream) {
     q = NULL;
     if (vt_plan_parse(g, t.s, t.n, vt_alloc_default(), &q, NULL) == VT_OK) {
       others++;
-      CHECK(prints_as(q, t.s, t.n) && vt_plan_verify(q, NULL) == VT_OK);
+      CHECK(prints_as_text(q, t.s, t.n) && vt_plan_verify(q, NULL) == VT_OK);
     }
     vt_plan_free(q);
     t.s[i] = was;
     CHECK(vt_plan_parse(g, t.s, i, vt_alloc_default(), &q, NULL) == VT_FORMAT);
   }
-  CHECK(others < t.n / 20); /* valid: other scratch, fingerprint or free offset */
+  /* The texts that are valid plans have other scratch bytes, fingerprints or free offsets. */
+  CHECK(others < t.n / 20);
   vt_text_done(&t);
   free_both(p, g);
 }
 
 /* ---- digests ---- */
 
-static void test_digests(void) {
-  vt_graph *g = sample();
+static void test_core_and_target_digests(void) {
+  vt_graph *g = sample_graph();
   uint64_t bytes = 0;
   const vt_target one = {"one", 0, &bytes, workspace}, two = {"two", 0, &bytes, workspace};
   vt_plan *p = NULL, *q = NULL;
@@ -523,26 +538,26 @@ typedef struct meter { /* an allocator that records the largest block */
   size_t largest;
 } meter;
 
-static void *meter_resize(void *user, void *p, size_t old_size, size_t new_size) {
+static void *resize_and_record(void *user, void *p, size_t old_size, size_t new_size) {
   meter *m = user;
   if (new_size > m->largest) m->largest = new_size;
   return vt_fault_resize(&m->fault, p, old_size, new_size);
 }
 
-static void expect_failure(vt_graph *g, const vt_plan_options *o, uint64_t scratch, vt_status want,
-                           const char *text) {
+static void expect_build_failure(vt_graph *g, const vt_plan_options *o, uint64_t scratch,
+                                 vt_status want, const char *text) {
   const vt_target t = {"test", 0, &scratch, workspace};
   meter m = {{0}, 0};
   vt_plan *p = NULL;
   vt_diag d = {0};
-  CHECK(vt_plan_build(g, o, &t, (vt_alloc){&m, meter_resize}, &p, &d) == want && p == NULL);
+  CHECK(vt_plan_build(g, o, &t, (vt_alloc){&m, resize_and_record}, &p, &d) == want && p == NULL);
   CHECK(d.code == want && strstr(d.text, text) != NULL);
   if (strstr(d.text, text) == NULL) fprintf(stderr, "  '%s' has no '%s'\n", d.text, text);
   CHECK(m.fault.live == 0 && m.largest < 1 << 20);
   vt_graph_free(g);
 }
 
-/* y = neg(x0), in a graph with `copies` ports of the type. */
+/* y = neg(x0), in a graph with `copies` ports of that type and kind. */
 static vt_graph *graph_of_ports(vt_type type, uint32_t copies, uint32_t kind) {
   vt_graph_builder gb;
   begin_graph(&gb, "limit");
@@ -555,7 +570,7 @@ static vt_graph *graph_of_ports(vt_type type, uint32_t copies, uint32_t kind) {
   return freeze(&gb);
 }
 
-static void test_limits(void) {
+static void test_limits_of_ports(void) {
   const int64_t k = (int64_t)1 << 20, half = (int64_t)1 << 23;
   const vt_type over = {VT_DTYPE_F32, 3, {k, k, 65}}; /* 65 * 2^42, over 2^48 */
   const vt_type cube = {VT_DTYPE_F32, 4, {k * k, k * k, k * k, k * k}};
@@ -563,15 +578,17 @@ static void test_limits(void) {
   const vt_type hollow = {VT_DTYPE_F32, 3, {k * k, 0, k * k}};
   const vt_type most = {VT_DTYPE_F32, 3, {k, k, 40}}; /* one tensor fits, two together do not */
   const uint32_t in = VT_PORT_INPUT, param = VT_PORT_PARAM;
-  expect_failure(graph_of_ports(over, 1, in), NULL, 0, VT_LIMIT, "'x0': a tensor of");
-  expect_failure(graph_of_ports(cube, 1, param), NULL, 0, VT_LIMIT,
-                 "'x0': a tensor has more elements");
-  expect_failure(graph_of_ports(product, 1, in), NULL, 0, VT_LIMIT, "a tensor has more elements");
-  expect_failure(graph_of_ports(hollow, 1, in), NULL, 0, VT_LIMIT, "a tensor has more elements");
-  expect_failure(graph_of_ports(most, 2, in), NULL, 0, VT_LIMIT,
-                 "the host_input tensors are beyond");
-  expect_failure(graph_of_ports(most, 2, param), NULL, 0, VT_LIMIT,
-                 "the parameter tensors are beyond");
+  expect_build_failure(graph_of_ports(over, 1, in), NULL, 0, VT_LIMIT, "'x0': a tensor of");
+  expect_build_failure(graph_of_ports(cube, 1, param), NULL, 0, VT_LIMIT,
+                       "'x0': a tensor has more elements");
+  expect_build_failure(graph_of_ports(product, 1, in), NULL, 0, VT_LIMIT,
+                       "a tensor has more elements");
+  expect_build_failure(graph_of_ports(hollow, 1, in), NULL, 0, VT_LIMIT,
+                       "a tensor has more elements");
+  expect_build_failure(graph_of_ports(most, 2, in), NULL, 0, VT_LIMIT,
+                       "the host_input tensors are beyond");
+  expect_build_failure(graph_of_ports(most, 2, param), NULL, 0, VT_LIMIT,
+                       "the parameter tensors are beyond");
 }
 
 static void test_limit_of_temporaries(void) {
@@ -581,28 +598,30 @@ static void test_limit_of_temporaries(void) {
   const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 3, {k, k, 40}});
   const uint32_t y = vt_build1(&gb.b, VT_OP_neg, x), z = vt_build1(&gb.b, VT_OP_neg, x);
   vt_graph_add_result(&gb, "y", sum(&gb.b, vt_build2(&gb.b, VT_OP_add, y, z)));
-  expect_failure(freeze(&gb), NULL, 0, VT_LIMIT, "temporaries and results are beyond 2^48 bytes");
+  expect_build_failure(freeze(&gb), NULL, 0, VT_LIMIT,
+                       "temporaries and results are beyond 2^48 bytes");
 }
 
-static void test_failures(void) {
+static void test_invalid_options(void) {
   const char *none = "none";
   const vt_plan_options o = {.n_stream = 1, .stream = &none};
-  expect_failure(sample(), &o, 0, VT_NAME, "no param 'none'");
-  expect_failure(sample(), NULL, ((uint64_t)1 << 48) + 1, VT_LIMIT, "scratch beyond 2^48");
-  expect_failure(sample(), NULL, UINT64_MAX / 2, VT_LIMIT, "scratch beyond 2^48");
+  expect_build_failure(sample_graph(), &o, 0, VT_NAME, "no param 'none'");
+  expect_build_failure(sample_graph(), NULL, ((uint64_t)1 << 48) + 1, VT_LIMIT,
+                       "scratch beyond 2^48");
+  expect_build_failure(sample_graph(), NULL, UINT64_MAX / 2, VT_LIMIT, "scratch beyond 2^48");
 }
 
-static void test_needs_bound(void) {
+static void test_unbound_graph(void) {
   vt_graph_builder gb;
   int64_t dim;
   begin_graph(&gb, "symbolic");
   CHECK(vt_dim_declare(&gb.g->dims, "B", &dim, NULL) == VT_OK);
-  vt_graph_add_result(&gb, "y", add_port(&gb, "x", VT_PORT_INPUT, vector(dim)));
-  expect_failure(freeze(&gb), NULL, 0, VT_INTERNAL, "before its dimensions are bound");
+  vt_graph_add_result(&gb, "y", add_port(&gb, "x", VT_PORT_INPUT, vector_type(dim)));
+  expect_build_failure(freeze(&gb), NULL, 0, VT_INTERNAL, "before its dimensions are bound");
 }
 
-/* A tensor without elements takes no memory; a scalar has one element. */
-static void test_no_elements(void) {
+/* A tensor without elements takes no memory; a scalar takes that of one element. */
+static void test_tensors_without_elements(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "empty");
   const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 1 << 20}});
@@ -615,16 +634,16 @@ static void test_no_elements(void) {
   CHECK(p->buffers[x].bytes == 0 && p->buffers[n].bytes == 0 && p->buffers[m].bytes == 0);
   CHECK(p->buffers[s].bytes == 8 && p->class_bytes[VT_CLASS_INPUT] == 256);
   CHECK(p->class_bytes[VT_CLASS_TEMP] == 0 && p->class_bytes[VT_CLASS_OUTPUT] == 0);
-  CHECK(p->n_transfers == 2); /* the scalar is copied in and out */
+  CHECK(p->n_transfers == 2); /* those of the scalar: in and out */
   free_both(p, g);
 }
 
-/* Results that are ports stay in the class of the port; a graph may have no steps. */
+/* Results that are ports stay in the class of the port; a graph may have no step. */
 static void test_port_results(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "ports");
-  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(1));
-  const uint32_t w = add_port(&gb, "w", VT_PORT_PARAM, vector(1));
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector_type(1));
+  const uint32_t w = add_port(&gb, "w", VT_PORT_PARAM, vector_type(1));
   vt_graph_add_result(&gb, "x", x);
   vt_graph_add_result(&gb, "again", x);
   vt_graph_add_result(&gb, "w", w);
@@ -662,26 +681,26 @@ static void test_out_of_memory(void) {
 int main(void) {
   test_sample_plan();
   test_bk_step_fields();
-  test_chain();
-  test_in_place();
+  test_chain_in_one_buffer();
+  test_when_in_place();
   test_first_fit();
-  test_views();
+  test_places_of_views();
   test_views_keep_alive();
-  test_dense();
-  test_memory_order();
-  test_streamed();
-  test_group();
-  test_anchor();
+  test_dense_copies();
+  test_memory_schedule();
+  test_streamed_params();
+  test_operands_of_group();
+  test_result_of_anchor();
   test_price_of_group();
-  test_print();
-  test_parse(VT_SCHEDULE_SOURCE, 0, NULL);
-  test_parse(VT_SCHEDULE_MEMORY, 1, "w");
-  test_digests();
-  test_limits();
+  test_printed_plan();
+  test_parse_printed_plan(VT_SCHEDULE_SOURCE, 0, NULL);
+  test_parse_printed_plan(VT_SCHEDULE_MEMORY, 1, "w");
+  test_core_and_target_digests();
+  test_limits_of_ports();
   test_limit_of_temporaries();
-  test_failures();
-  test_needs_bound();
-  test_no_elements();
+  test_invalid_options();
+  test_unbound_graph();
+  test_tensors_without_elements();
   test_port_results();
   test_out_of_memory();
   TEST_DONE();

@@ -4,8 +4,8 @@
 #include "planner.h"
 #include "vt_layout.h"
 
-/* By value: 1 if the value must not be a view. Results are read as dense bytes, and the arguments
- * of a body may alias the operands of its step. NULL if there is no memory. */
+/* By value: 1 if the value must not be a view, because results are read as dense bytes, and the
+ * arguments of a body may alias the operands of its step. NULL if there is no memory. */
 static int *find_non_views(const vt_planner *q) {
   const vt_graph *g = q->p->g;
   int *fixed = VT_NEW_N(q->scratch, int, g->n_values);
@@ -23,13 +23,14 @@ static int is_streamed(const vt_plan_options *o, const char *name) {
 }
 
 /* Sets the place and class of a port of a model or of a body. */
-static void init_port(const vt_planner *q, const vt_port *port, uint32_t index, vt_buffer *b) {
+static void init_port_buffer(const vt_planner *q, const vt_port *port, uint32_t index,
+                             vt_buffer *b) {
   uint32_t unused;
   if (q->owner != NULL) {
     const int own =
         vt_op_body_place(q->owner->op, q->owner->attrs, q->which, index, &unused) == VT_ARG_OWN;
     b->place = own ? VT_PLACE_OWN : VT_PLACE_ARG;
-    b->class = own ? VT_CLASS_TEMP : VT_CLASS_COUNT; /* that of the aliased value, not yet known */
+    b->class = own ? VT_CLASS_TEMP : VT_CLASS_COUNT; /* the class of the aliased value, set later */
   } else if (port->kind == VT_PORT_PARAM) {
     b->class = is_streamed(q->o, port->name) ? VT_CLASS_HOST : VT_CLASS_PARAM;
   } else {
@@ -37,8 +38,9 @@ static void init_port(const vt_planner *q, const vt_port *port, uint32_t index, 
   }
 }
 
-/* A view must start at a multiple of the alignment, like every tensor. Its offset counts from the
- * viewed value until vt_plan_place_aliases adds that value's offset. */
+/* Makes a value a view if it can be one. A view must start at a multiple of the alignment, like
+ * every tensor. Its offset counts from the viewed value until vt_plan_place_aliases adds that
+ * value's offset. */
 int vt_plan_try_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
   const vt_graph *g = q->p->g;
   const vt_node *n = &g->nodes[g->values[v].node];
@@ -86,7 +88,7 @@ vt_status vt_plan_init_buffers(vt_planner *q) {
     const uint32_t port = g->values[v].index;
     VT_TRY(vt_plan_init_buffer(q, v, b));
     if (g->values[v].node == VT_NO_NODE) {
-      init_port(q, &g->ports[port], port, b);
+      init_port_buffer(q, &g->ports[port], port, b);
     } else if (!fixed[v]) {
       (void)vt_plan_try_view(q, v, b);
     }

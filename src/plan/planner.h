@@ -23,7 +23,8 @@ typedef struct vt_planner {
   const vt_node *owner;     /* the node that has this graph as a body; NULL for the model's graph */
   uint32_t which;           /* index of the body among those of `owner` */
   vt_arena *scratch;        /* memory that is needed only while planning */
-  uint32_t *holder; /* by value: the value whose bytes it views after all views; itself if none */
+  uint32_t *holder; /* by value: the value that holds its bytes, found by following views; itself if
+                       it is no view */
   vt_diag *d;       /* receives the error */
 } vt_planner;
 
@@ -45,26 +46,27 @@ vt_status vt_plan_init_buffer(const vt_planner *q, uint32_t v, vt_buffer *b) VT_
  * one. */
 int vt_plan_try_view(const vt_planner *q, uint32_t v, vt_buffer *b);
 void vt_plan_lifetimes_from_reads(vt_planner *q);
-/* Extends lifetimes to the end of a group. Which results are written in place must be known. */
+/* Extends lifetimes to the end of a group. Which results are written in place must be decided
+ * before. */
 void vt_plan_extend_for_groups(vt_planner *q);
-/* Lists the transfers; vt_plan_place_values and vt_plan_place_aliases set their offsets. */
+/* Lists the transfers without offsets; vt_plan_place_values and vt_plan_place_aliases set these. */
 vt_status vt_plan_list_transfers(vt_planner *q) VT_NODISCARD;
 
 vt_status vt_plan_init_buffers(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_order_steps(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_set_lifetimes(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_place_values(vt_planner *q) VT_NODISCARD;
-/* Lists everything in the arena of the temporaries: values, streamed parameters and the ranges of
+/* Lists the items of the arena of temporaries: values, streamed parameters and the ranges of
  * bodies. The list has capacity for the copies and scratch that a target adds. */
-vt_status vt_plan_pack_items(vt_plan *p, vt_arena *scratch, vt_packing *out,
+vt_status vt_plan_list_items(vt_plan *p, vt_arena *scratch, vt_packing *out,
                              vt_diag *d) VT_NODISCARD;
-/* Appends `bytes` that live from step `first` to `last`; their offset goes to *offset. Zero bytes
- * are not appended. */
+/* Appends an item of `bytes` that lives from step `first` to `last`; vt_pack writes its offset to
+ * *offset. An item of zero bytes is not appended. */
 void vt_plan_add_item(vt_packing *k, uint32_t first, uint32_t last, uint64_t bytes,
                       uint64_t *offset);
 void vt_plan_place_aliases(vt_plan *p);
-/* Writes the class and offset of value `v` while `step` runs. A streamed parameter is in the bytes
- * of its transfer then. `holder` is the value that `v` is a view of after all views. */
+/* Writes the class and offset that value `v` has while `step` runs; a streamed parameter is then in
+ * the bytes of its upload. `holder` is the value that holds the bytes of `v` (see vt_planner). */
 void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder,
                           uint32_t *class, uint64_t *offset);
 vt_status vt_plan_build_bk_steps(vt_plan *p, const vt_target *t, vt_arena *scratch,
@@ -74,7 +76,7 @@ vt_status vt_plan_set_live_bytes(vt_plan *p, vt_arena *scratch, vt_diag *d) VT_N
 vt_plan *vt_plan_new(const vt_graph *g, vt_alloc a);
 /* Allocates the arrays whose lengths the graph decides. */
 vt_status vt_plan_alloc_arrays(vt_plan *p, vt_diag *d) VT_NODISCARD;
-/* Adds the target part to a complete core, hashes the plan and verifies it. */
-vt_status vt_plan_finish(vt_plan *p, const vt_target *t, vt_arena *scratch,
-                         vt_diag *d) VT_NODISCARD;
+/* Adds the target part to a plan whose core is complete, hashes the plan and verifies it. */
+vt_status vt_plan_add_target_part(vt_plan *p, const vt_target *t, vt_arena *scratch,
+                                  vt_diag *d) VT_NODISCARD;
 #endif

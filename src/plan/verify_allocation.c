@@ -18,19 +18,20 @@
 /* The lifetime of a value, derived from the graph and the order of the steps. */
 typedef struct life {
   uint32_t first, last; /* its first and last step */
-  uint32_t reader;      /* 1 + the last step that reads it or a view of it; 0 if no step does */
-  uint32_t over;        /* the value written over it in place; VT_NO_VALUE if no value is */
+  uint32_t reader; /* 1 + the last step that reads the value or a view of it; 0 if no step does */
+  /* The value written in place over this one; VT_NO_VALUE if there is no such value. */
+  uint32_t over;
 } life;
 
-/* 1 if the operand is made and read by members of one group. Any other operand of a member is read
- * until the group ends. */
+/* 1 if the operand of node `n` is made by a member of the node's group. Any other operand of a
+ * member is read until the group ends. */
 static int is_inside_group(const vt_verify *v, const vt_node *n, uint32_t operand) {
   const vt_graph *g = v->p->g;
   return n->group != 0 && !vt_verify_is_port(v, operand) &&
          g->nodes[g->values[operand].node].group == n->group;
 }
 
-static void find_readers(const vt_verify *v, life *lives) {
+static void find_last_readers(const vt_verify *v, life *lives) {
   const vt_graph *g = v->p->g;
   uint32_t last = 0; /* last step of the group that step i is in */
   for (uint32_t i = v->p->n_steps; i-- > 0;) {
@@ -46,8 +47,9 @@ static void find_readers(const vt_verify *v, life *lives) {
   }
 }
 
-/* The result of an anchor, a member that is not pointwise, is in memory and read until the group
- * ends. So the last value that is written over it in place lives until then. */
+/* Extends lifetimes for groups. The result of an anchor, a member that is not pointwise, is in
+ * memory and read until the group ends. So the last value that is written over it in place lives
+ * until then. */
 static void extend_to_group_end(const vt_verify *v, uint32_t step, life *lives) {
   const vt_node *n = vt_verify_node(v, step);
   const uint32_t end = vt_verify_group_last(v, step);
@@ -62,9 +64,9 @@ static void extend_to_group_end(const vt_verify *v, uint32_t step, life *lives) 
   }
 }
 
-static void find_lives(const vt_verify *v, life *lives) {
+static void find_lifetimes(const vt_verify *v, life *lives) {
   const vt_graph *g = v->p->g;
-  find_readers(v, lives);
+  find_last_readers(v, lives);
   for (uint32_t i = 0; i < v->p->n_buffers; i++) {
     const uint32_t node = g->values[v->root[i]].node;
     life *x = &lives[i];
@@ -79,16 +81,19 @@ static void find_lives(const vt_verify *v, life *lives) {
 
 /* ---- values written over others ---- */
 
-/* 1 if the node, reading `operand`, reads the bytes of `of` only at the position that it writes. */
-static int reads_in_place(const vt_verify *v, const vt_node *n, uint32_t operand, uint32_t of) {
+/* 1 if the node reads the bytes of `of` through `operand` only at the position that it writes, or
+ * does not read them. */
+static int reads_only_in_place(const vt_verify *v, const vt_node *n, uint32_t operand,
+                               uint32_t of) {
   const vt_type *x = &v->p->g->values[of].type, *y = &v->p->g->values[n->first_out].type;
   if (v->root[operand] != of) return 1;
   return operand == of && vt_op_form(n->op) == VT_FORM_POINTWISE && x->rank == y->rank &&
          memcmp(x->dim, y->dim, sizeof x->dim) == 0;
 }
 
-/* 1 if the value may be written in place over its `of`. A value that dies at this step cannot be a
- * result of the graph, because results live to the end; a port is recognised by having no node. */
+/* 1 if the value may be written in place over the value `of` of its buffer. That value is not a
+ * result of the graph, because it dies at this step and results live to the end; a port is
+ * recognised by having no node. */
 static int may_be_in_place(const vt_verify *v, const life *lives, uint32_t value) {
   const vt_graph *g = v->p->g;
   const vt_buffer *b = &v->p->buffers[value], *of = &v->p->buffers[b->of];
@@ -103,14 +108,14 @@ static int may_be_in_place(const vt_verify *v, const life *lives, uint32_t value
     const vt_node *m = vt_verify_node(v, i);
     if (m->group != n->group || (n->group == 0 && m != n)) break;
     for (uint32_t k = 0; fits && k < m->n_in; k++)
-      fits = reads_in_place(v, m, g->operands[m->first_in + k], b->of);
+      fits = reads_only_in_place(v, m, g->operands[m->first_in + k], b->of);
     if (i == 0) break;
   }
   return fits;
 }
 
-static vt_status verify_lives(const vt_verify *v, life *lives) {
-  find_lives(v, lives);
+static vt_status verify_lifetimes(const vt_verify *v, life *lives) {
+  find_lifetimes(v, lives);
   for (uint32_t i = 0; i < v->p->n_buffers; i++) {
     const vt_buffer *b = &v->p->buffers[i];
     if (b->first != lives[i].first || b->last != lives[i].last)
@@ -126,24 +131,26 @@ static vt_status verify_lives(const vt_verify *v, life *lives) {
 /* ---- extents ---- */
 
 typedef enum extent_kind {
-  EXTENT_VALUE,       /* the bytes of a value */
-  EXTENT_UPLOAD,      /* the device copy of a streamed parameter */
-  EXTENT_BODIES,      /* the values of a step's bodies; the kinds below are in the target part */
-  EXTENT_COPY,        /* the dense copy of a view */
-  EXTENT_SCRATCH,     /* the scratch of a step */
+  EXTENT_VALUE,   /* the bytes of a value */
+  EXTENT_UPLOAD,  /* the device copy of a streamed parameter */
+  EXTENT_BODIES,  /* the values of a step's bodies; the kinds after this one are in the target part
+                   */
+  EXTENT_COPY,    /* the dense copy of a view */
+  EXTENT_SCRATCH, /* the scratch of a step */
   EXTENT_BODY_COPIES, /* the dense copies in a step's bodies */
   EXTENT_BODY_SCRATCH /* the scratch of the steps of a step's bodies */
 } extent_kind;
 
 /* A range of bytes with a lifetime. */
 typedef struct extent {
-  uint32_t kind, id;           /* an extent_kind, and the value or step that it belongs to */
+  /* An extent_kind, and the id of the value or step that the extent belongs to. */
+  uint32_t kind, id;
   uint32_t arena, first, last; /* class of its arena; first and last step of its lifetime */
   uint64_t offset, bytes;      /* first byte and number of bytes */
 } extent;
 
 typedef struct extent_list {
-  extent *at; /* allocated for the most extents that the plan can have */
+  extent *at; /* the extents; allocated for the most that the plan can have */
   uint32_t n;
 } extent_list;
 
@@ -177,21 +184,21 @@ static vt_status fail_overlap(const vt_verify *v, const extent *a, const extent 
 
 /* ---- the sweep ---- */
 
-/* Which extents are live, by index in address order: a complete binary tree. */
+/* The set of live extents, by index in address order, as a complete binary tree. */
 typedef struct alive_tree {
   uint32_t leaves; /* number of leaves, a power of two */
   uint8_t *any;    /* by tree node: 1 if any extent of its subtree is live; node 1 is the root */
 } alive_tree;
 #define NONE UINT32_MAX
 
-static void set_alive(alive_tree *t, uint32_t i, uint8_t alive) {
+static void set_extent_alive(alive_tree *t, uint32_t i, uint8_t alive) {
   i += t->leaves;
   t->any[i] = alive;
   for (i /= 2; i > 0; i /= 2) t->any[i] = t->any[2 * i] | t->any[2 * i + 1];
 }
 
-/* The nearest live extent below (`side` 0) or above (`side` 1) extent `i`, or NONE.
- * Climbs until a sibling on that side has a live leaf, then descends to the nearest such leaf. */
+/* The nearest live extent below (`side` 0) or above (`side` 1) extent `i`, or NONE. The search
+ * climbs until a sibling on that side has a live leaf, then descends to the nearest such leaf. */
 static uint32_t live_neighbour(const alive_tree *t, uint32_t i, uint32_t side) {
   i += t->leaves;
   while (i > 1 && (i % 2 == side || !t->any[i ^ 1])) i /= 2;
@@ -201,45 +208,47 @@ static uint32_t live_neighbour(const alive_tree *t, uint32_t i, uint32_t side) {
   return i - t->leaves;
 }
 
-static int compare(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
+static int compare_numbers(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
 
 static int by_address(const void *a, const void *b, const void *context) {
   const extent *x = a, *y = b;
   (void)context;
-  if (x->arena != y->arena) return compare(x->arena, y->arena);
-  if (x->offset != y->offset) return compare(x->offset, y->offset);
-  return x->kind != y->kind ? compare(x->kind, y->kind) : compare(x->id, y->id);
+  if (x->arena != y->arena) return compare_numbers(x->arena, y->arena);
+  if (x->offset != y->offset) return compare_numbers(x->offset, y->offset);
+  return x->kind != y->kind ? compare_numbers(x->kind, y->kind) : compare_numbers(x->id, y->id);
 }
 
 static int by_first(const void *a, const void *b, const void *context) {
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   const extent *at = context;
-  return at[x].first != at[y].first ? compare(at[x].first, at[y].first) : compare(x, y);
+  return at[x].first != at[y].first ? compare_numbers(at[x].first, at[y].first)
+                                    : compare_numbers(x, y);
 }
 
 static int by_last(const void *a, const void *b, const void *context) {
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   const extent *at = context;
-  return at[x].last != at[y].last ? compare(at[x].last, at[y].last) : compare(x, y);
+  return at[x].last != at[y].last ? compare_numbers(at[x].last, at[y].last) : compare_numbers(x, y);
 }
 
-/* 1 if two extents do not overlap; `low` must not start above `high`. */
+/* 1 if two extents do not overlap; `low` must not start after `high`. */
 static int are_disjoint(const extent *low, const extent *high) {
   return low->arena != high->arena || high->offset - low->offset >= low->bytes;
 }
 
 /* Makes extent `i` live; fails if it overlaps a live one. */
-static vt_status add_live(const vt_verify *v, alive_tree *t, const extent *at, uint32_t i) {
+static vt_status make_extent_live(const vt_verify *v, alive_tree *t, const extent *at, uint32_t i) {
   const uint32_t below = live_neighbour(t, i, 0), above = live_neighbour(t, i, 1);
   if (below != NONE && !are_disjoint(&at[below], &at[i]))
     return fail_overlap(v, &at[i], &at[below]);
   if (above != NONE && !are_disjoint(&at[i], &at[above]))
     return fail_overlap(v, &at[i], &at[above]);
-  set_alive(t, i, 1);
+  set_extent_alive(t, i, 1);
   return VT_OK;
 }
 
-/* Goes through births and deaths in the order of steps; fails on the first overlap. */
+/* Goes through the starts and ends of lifetimes in the order of steps; fails on the first
+ * overlap. */
 static vt_status sweep_extents(const vt_verify *v, const extent_list *list) {
   const vt_alloc a = v->scratch->a;
   uint32_t *births = VT_NEW_N(v->scratch, uint32_t, list->n);
@@ -256,15 +265,15 @@ static vt_status sweep_extents(const vt_verify *v, const extent_list *list) {
   uint32_t dead = 0;
   for (uint32_t i = 0; i < list->n; i++) {
     while (list->at[deaths[dead]].last < list->at[births[i]].first)
-      set_alive(&tree, deaths[dead++], 0);
-    VT_TRY(add_live(v, &tree, list->at, births[i]));
+      set_extent_alive(&tree, deaths[dead++], 0);
+    VT_TRY(make_extent_live(v, &tree, list->at, births[i]));
   }
   return VT_OK;
 }
 
 /* ---- arenas ---- */
 
-static uint64_t rounded(uint64_t bytes) {
+static uint64_t rounded_to_alignment(uint64_t bytes) {
   return (bytes + VT_PLAN_ALIGNMENT - 1) / VT_PLAN_ALIGNMENT * VT_PLAN_ALIGNMENT;
 }
 
@@ -288,7 +297,7 @@ static range value_range(const vt_verify *v, uint32_t arena) {
     return (range){own->offset, own->offset + own->bytes};
   }
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
-    if (vt_verify_arena(c) == arena && c != VT_CLASS_WORK) r.to += v->p->class_bytes[c];
+    if (vt_verify_arena_of_class(c) == arena && c != VT_CLASS_WORK) r.to += v->p->class_bytes[c];
   return r;
 }
 
@@ -303,7 +312,7 @@ static vt_status verify_value(const vt_verify *v, uint32_t value) {
     const vt_buffer *root = &v->p->buffers[v->root[value]];
     fits = is_inside(b->offset, b->bytes, (range){root->offset, root->offset + root->bytes});
   } else {
-    fits = is_inside(b->offset, b->bytes, value_range(v, vt_verify_arena(b->class)));
+    fits = is_inside(b->offset, b->bytes, value_range(v, vt_verify_arena_of_class(b->class)));
   }
   return fits ? VT_OK : vt_verify_fail_value(v, value, "misplaces");
 }
@@ -329,11 +338,12 @@ static vt_status verify_bounds(const vt_verify *v) {
 
 /* The bytes that dense copies and scratch take in a plan and its bodies. */
 typedef struct target_bytes {
-  range copies, scratch; /* from the first byte used to the last; unused if `to` is 0 */
-  range all;             /* the bytes that they may use */
+  /* The ranges in use, from their first byte to their last; `to` is 0 if there is none. */
+  range copies, scratch;
+  range all; /* the range that copies and scratch may use */
 } target_bytes;
 
-static void widen(range *r, uint64_t offset, uint64_t bytes) {
+static void widen_range(range *r, uint64_t offset, uint64_t bytes) {
   if (bytes == 0) return;
   if (r->to == 0 || offset < r->from) r->from = offset;
   if (offset + bytes > r->to) r->to = offset + bytes;
@@ -343,14 +353,14 @@ static void add_extent(extent_list *list, extent e) {
   if (e.bytes > 0) list->at[list->n++] = e;
 }
 
-static void find_values(const vt_verify *v, const life *lives, extent_list *out) {
+static void find_value_extents(const vt_verify *v, const life *lives, extent_list *out) {
   const vt_plan *p = v->p;
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     const vt_buffer *b = &p->buffers[i];
     const uint32_t last = lives[i].last - (lives[i].over != VT_NO_VALUE);
     if (b->place == VT_PLACE_OWN || b->place == VT_PLACE_OVER)
-      add_extent(out, (extent){EXTENT_VALUE, i, vt_verify_arena(b->class), lives[i].first, last,
-                               b->offset, b->bytes});
+      add_extent(out, (extent){EXTENT_VALUE, i, vt_verify_arena_of_class(b->class), lives[i].first,
+                               last, b->offset, b->bytes});
   }
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_nested *n = &p->nested[i];
@@ -365,7 +375,7 @@ static void find_values(const vt_verify *v, const life *lives, extent_list *out)
 
 /* Adds the dense copies of views. A copy lives from the step it is made for to the end of the group
  * that reads it last. */
-static vt_status find_copies(const vt_verify *v, extent_list *out, target_bytes *a) {
+static vt_status find_copy_extents(const vt_verify *v, extent_list *out, target_bytes *a) {
   const vt_graph *g = v->p->g;
   extent *copies = VT_NEW_N(v->scratch, extent, v->p->n_buffers);
   if (copies == NULL) return vt_verify_fail_memory(v);
@@ -373,12 +383,12 @@ static vt_status find_copies(const vt_verify *v, extent_list *out, target_bytes 
     const vt_node *n = &g->nodes[v->bk_step_node[r]];
     const uint32_t value = n->first_out, i = v->bk_step_owner[r];
     uint64_t count, bytes = 0;
-    if (vt_verify_is_copied(v, value)) {
+    if (vt_verify_needs_copy(v, value)) {
       VT_TRY(vt_type_size(&g->values[value].type, &count, &bytes, v->d));
       copies[value] = (extent){EXTENT_COPY, value, VT_CLASS_TEMP, i, i, v->p->dense[value], bytes};
       if (!is_inside(v->p->dense[value], bytes, a->all))
         return vt_verify_fail_value(v, value, "misplaces the copy of");
-      widen(&a->copies, v->p->dense[value], bytes);
+      widen_range(&a->copies, v->p->dense[value], bytes);
     }
     for (uint32_t k = 0; k < n->n_in; k++)
       copies[g->operands[n->first_in + k]].last = vt_verify_group_last(v, i);
@@ -394,16 +404,17 @@ static int scratch_fits(const vt_bk_step *s, range all) {
 }
 
 /* Adds the scratch of steps. The members of a group, and a step and its dense copies, do not run at
- * the same time, so their scratch is one extent, from its first byte to its last. */
-static vt_status find_scratch(const vt_verify *v, extent_list *out, target_bytes *a) {
+ * the same time. So their scratch is one extent, from its first byte to its last. */
+static vt_status find_scratch_extents(const vt_verify *v, extent_list *out, target_bytes *a) {
   range *unit = VT_NEW_N(v->scratch, range, v->p->n_steps);
   if (unit == NULL) return vt_verify_fail_memory(v);
   for (uint32_t r = 0; r < v->n_bk_steps; r++) {
     const vt_bk_step *s = &v->p->bk_steps[r];
     if (!scratch_fits(s, a->all))
       return vt_verify_fail_step(v, v->bk_step_owner[r], "misplaces its scratch");
-    widen(&unit[vt_verify_group_first(v, v->bk_step_owner[r])], s->work_offset, s->work_bytes);
-    widen(&a->scratch, s->work_offset, s->work_bytes);
+    widen_range(&unit[vt_verify_group_first(v, v->bk_step_owner[r])], s->work_offset,
+                s->work_bytes);
+    widen_range(&a->scratch, s->work_offset, s->work_bytes);
   }
   for (uint32_t i = 0; i < v->p->n_steps; i++)
     add_extent(out, (extent){EXTENT_SCRATCH, i, VT_CLASS_TEMP, i, vt_verify_group_last(v, i),
@@ -413,30 +424,31 @@ static vt_status find_scratch(const vt_verify *v, extent_list *out, target_bytes
 
 /* ---- sums ---- */
 
-/* By arena: the aligned end, counted from `from`, of the highest extent whose kind is at most
- * `most`. */
-static void find_ends(const extent_list *list, uint64_t from, uint32_t most, uint64_t *end) {
+/* By arena: the aligned end, counted from `from`, of the highest extent of a kind up to `most`. */
+static void find_ends_of_arenas(const extent_list *list, uint64_t from, uint32_t most,
+                                uint64_t *end) {
   for (uint32_t i = 0; i < list->n; i++) {
     const extent *e = &list->at[i];
-    const uint64_t at = rounded(e->offset + e->bytes - from);
+    const uint64_t at = rounded_to_alignment(e->offset + e->bytes - from);
     if (e->kind <= most && at > end[e->arena]) end[e->arena] = at;
   }
 }
 
-/* Checks the bytes of each class. An arena ends where its highest extent ends. In the arena of the
- * temporaries, OUTPUT is the sum of the results, WORK is the part above the highest value, and the
- * rest is TEMP. A body has only TEMP, for its values. */
-static vt_status verify_sums(const vt_verify *v, const extent_list *list) {
+/* Checks the bytes of each class against the extents. An arena ends where its highest extent ends.
+ * In the arena of temporaries, OUTPUT is the sum of the results, WORK is the part above the highest
+ * value, and the rest is TEMP. A body has only TEMP, for its values. */
+static vt_status verify_class_bytes(const vt_verify *v, const extent_list *list) {
   uint64_t sum[VT_CLASS_COUNT] = {0}, all[VT_CLASS_COUNT] = {0};
   const vt_plan *p = v->p;
-  find_ends(list, v->outer == NULL ? 0 : value_range(v, VT_CLASS_TEMP).from, EXTENT_BODIES, sum);
-  find_ends(list, 0, EXTENT_BODY_SCRATCH, all);
+  find_ends_of_arenas(list, v->outer == NULL ? 0 : value_range(v, VT_CLASS_TEMP).from,
+                      EXTENT_BODIES, sum);
+  find_ends_of_arenas(list, 0, EXTENT_BODY_SCRATCH, all);
   if (v->outer == NULL && all[VT_CLASS_TEMP] > sum[VT_CLASS_TEMP])
     sum[VT_CLASS_WORK] = all[VT_CLASS_TEMP] - sum[VT_CLASS_TEMP];
   for (uint32_t i = 0; i < p->n_buffers; i++)
     if (p->buffers[i].class == VT_CLASS_OUTPUT && p->buffers[i].place == VT_PLACE_OWN)
-      sum[VT_CLASS_OUTPUT] += rounded(p->buffers[i].bytes);
-  sum[VT_CLASS_TEMP] -= sum[VT_CLASS_OUTPUT]; /* all results are live at the end */
+      sum[VT_CLASS_OUTPUT] += rounded_to_alignment(p->buffers[i].bytes);
+  sum[VT_CLASS_TEMP] -= sum[VT_CLASS_OUTPUT]; /* cannot wrap: all results are live at the end */
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (p->class_bytes[c] != sum[c])
       return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan takes %llu bytes, not %llu", c,
@@ -455,8 +467,8 @@ static int is_on_device(uint32_t class) {
   return device[class];
 }
 
-/* Live bytes of a backend step in addition to values and copies: its scratch and its largest
- * body. */
+/* Live bytes of a backend step in addition to values and copies: its scratch, and the live bytes of
+ * its largest body. */
 static uint64_t extra_live_bytes(const vt_verify *v, uint32_t i) {
   const uint32_t step = v->bk_step_owner[i];
   const vt_nested *nested = &v->p->nested[step];
@@ -519,8 +531,8 @@ static vt_status verify_bodies(const vt_verify *v, uint32_t step, extent_list *o
       out, (extent){EXTENT_BODY_COPIES, step, VT_CLASS_TEMP, step, step, c->from, c->to - c->from});
   add_extent(out, (extent){EXTENT_BODY_SCRATCH, step, VT_CLASS_TEMP, step, step, s->from,
                            s->to - s->from});
-  widen(&a->copies, c->from, c->to - c->from);
-  widen(&a->scratch, s->from, s->to - s->from);
+  widen_range(&a->copies, c->from, c->to - c->from);
+  widen_range(&a->scratch, s->from, s->to - s->from);
   return VT_OK;
 }
 
@@ -531,14 +543,14 @@ static vt_status verify_plan(const vt_verify *v, target_bytes *a) {
   life *lives = VT_NEW_N(v->scratch, life, p->n_buffers);
   extent_list list = {VT_NEW_N(v->scratch, extent, most), 0};
   if (lives == NULL || list.at == NULL) return vt_verify_fail_memory(v);
-  VT_TRY(verify_lives(v, lives));
+  VT_TRY(verify_lifetimes(v, lives));
   VT_TRY(verify_bounds(v));
-  find_values(v, lives, &list);
-  VT_TRY(find_copies(v, &list, a));
-  VT_TRY(find_scratch(v, &list, a));
+  find_value_extents(v, lives, &list);
+  VT_TRY(find_copy_extents(v, &list, a));
+  VT_TRY(find_scratch_extents(v, &list, a));
   for (uint32_t i = 0; i < p->n_steps; i++) VT_TRY(verify_bodies(v, i, &list, a));
   VT_TRY(sweep_extents(v, &list));
-  VT_TRY(verify_sums(v, &list));
+  VT_TRY(verify_class_bytes(v, &list));
   return verify_live_bytes(v, &list);
 }
 
@@ -547,7 +559,7 @@ static vt_status verify_all(const vt_plan *p, vt_arena *scratch, vt_diag *d) {
   target_bytes a = {.all = {0, 0}};
   VT_TRY(vt_verify_open(&v, p, scratch, d));
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
-    if (vt_verify_arena(c) == VT_CLASS_TEMP) a.all.to += p->class_bytes[c];
+    if (vt_verify_arena_of_class(c) == VT_CLASS_TEMP) a.all.to += p->class_bytes[c];
   return verify_plan(&v, &a);
 }
 

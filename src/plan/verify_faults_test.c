@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verify_faults_test.c - plans that are wrong although their parts agree with each other, such as
  * two values that overlap. The verifiers must refuse them. The sweep of the allocation verifier is
- * also compared with a check of every pair of values, and timed on many values. */
+ * also compared with a check of every pair of values, and timed on many values. A chain is a value
+ * and all values written in place over it. */
 #include <string.h>
 #include <time.h>
 #include "verify_test.h"
@@ -17,7 +18,9 @@ static void expect_refused(const vt_plan *p, vt_status (*verify)(const vt_plan *
   CHECK(verify(p, NULL) == s);
 }
 
-static vt_type vector(int64_t n) { return (vt_type){.dtype = VT_DTYPE_F32, .rank = 1, .dim = {n}}; }
+static vt_type vector_type(int64_t n) {
+  return (vt_type){.dtype = VT_DTYPE_F32, .rank = 1, .dim = {n}};
+}
 
 /* ---- the sweep compared with a check of every pair ---- */
 
@@ -27,18 +30,18 @@ static int is_in_chain(const vt_plan *p, uint32_t value, uint32_t start) {
   return value == start;
 }
 
-static void move_chain(vt_plan *p, uint32_t start, uint64_t offset) {
+static void move_values_of_chain(vt_plan *p, uint32_t start, uint64_t offset) {
   for (uint32_t i = 0; i < p->n_buffers; i++)
     if (is_in_chain(p, i, start)) p->buffers[i].offset = offset;
 }
 
-static int overlap(const vt_buffer *a, const vt_buffer *b) {
+static int overlap_in_time_and_place(const vt_buffer *a, const vt_buffer *b) {
   return vt_class_arena(a->class) == vt_class_arena(b->class) && a->first <= b->last &&
          b->first <= a->last && a->offset < b->offset + b->bytes &&
          b->offset < a->offset + a->bytes;
 }
 
-/* Checks every pair of values, and the size of the arena of temporaries. */
+/* 1 if no pair of values overlaps wrongly, and the arena of temporaries has the right size. */
 static int is_valid(const vt_plan *p) {
   uint64_t end = 0;
   for (uint32_t i = 0; i < p->n_buffers; i++) {
@@ -48,7 +51,7 @@ static int is_valid(const vt_plan *p) {
       end = above * VT_PLAN_ALIGNMENT;
     for (uint32_t k = 0; k < i; k++) {
       const vt_buffer *b = &p->buffers[k];
-      if (overlap(a, b) && a->of != k && b->of != i) return 0;
+      if (overlap_in_time_and_place(a, b) && a->of != k && b->of != i) return 0;
     }
   }
   return end == vt_plan_arena_bytes(p, VT_CLASS_TEMP);
@@ -62,7 +65,7 @@ static vt_graph *random_graph(uint32_t seed) {
   begin_graph(&gb, "drawn");
   for (uint32_t k = 0; k < KINDS; k++) {
     const char name[2] = {(char)('a' + k), 0};
-    last[k] = before[k] = add_port(&gb, name, VT_PORT_INPUT, vector(64 + 60 * (int64_t)k));
+    last[k] = before[k] = add_port(&gb, name, VT_PORT_INPUT, vector_type(64 + 60 * (int64_t)k));
   }
   for (uint32_t i = 0; i < 40; i++) {
     seed = seed * 1664525 + 1013904223;
@@ -79,8 +82,8 @@ static vt_graph *random_graph(uint32_t seed) {
   return freeze(&gb);
 }
 
-/* Moves each temporary to each offset; the verifier must agree with is_valid every time. */
-static void test_every_pair(void) {
+/* Moves each temporary to each offset; after each move the verifier must agree with is_valid. */
+static void test_sweep_finds_every_overlap(void) {
   uint32_t right = 0, wrong = 0;
   for (uint32_t seed = 1; seed <= 100; seed++) {
     vt_graph *g = random_graph(seed);
@@ -90,13 +93,13 @@ static void test_every_pair(void) {
       const uint64_t old = p->buffers[i].offset, end = vt_plan_arena_bytes(p, VT_CLASS_TEMP);
       if (p->buffers[i].class != VT_CLASS_TEMP || p->buffers[i].place != VT_PLACE_OWN) continue;
       for (uint64_t at = 0; at + p->buffers[i].bytes <= end; at += VT_PLAN_ALIGNMENT) {
-        move_chain(p, i, at);
+        move_values_of_chain(p, i, at);
         const int fine = is_valid(p);
         CHECK((vt_verify_allocation(p, NULL) == VT_OK) == fine);
         right += fine != 0;
         wrong += fine == 0;
       }
-      move_chain(p, i, old);
+      move_values_of_chain(p, i, old);
     }
     vt_plan_free(p);
     vt_graph_free(g);
@@ -110,7 +113,7 @@ static void test_every_pair(void) {
 /*   values  0 x, 1 w (ports)   2 a = x + w   3 t = transpose a   4 b = a + t   5 c = neg a
  *           6 d = neg c (a result)   7 e = b * c   8 f = matmul e e   9 h = f + d (a result) */
 enum { X, W, A, T, B, C, D, E, F, H };
-static vt_graph *square(void) {
+static vt_graph *graph_of_square_matrices(void) {
   vt_graph_builder gb;
   const vt_type type = {VT_DTYPE_F32, 2, {16, 16}};
   begin_graph(&gb, "square");
@@ -131,7 +134,7 @@ static vt_graph *square(void) {
 
 /* Declares `value` to be written in place over `of`; expects a refusal that contains `text`. */
 static void expect_over_refused(uint32_t value, uint32_t of, const char *text) {
-  vt_graph *g = square();
+  vt_graph *g = graph_of_square_matrices();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   vt_buffer *b = &p->buffers[value];
   b->place = VT_PLACE_OVER;
@@ -140,14 +143,15 @@ static void expect_over_refused(uint32_t value, uint32_t of, const char *text) {
   b->offset = p->buffers[of].offset;
   for (uint32_t i = 0; i < g->n_results; i++)
     if (g->results[i].value == value) b->class = VT_CLASS_TEMP;
-  for (uint32_t v = value + 1; v < p->n_buffers; v++) /* views and in-place values follow */
+  for (uint32_t v = value + 1; v < p->n_buffers;
+       v++) /* sets the class of the views of `value` and of the values written over it */
     if (p->buffers[v].of != VT_NO_VALUE) p->buffers[v].class = p->buffers[p->buffers[v].of].class;
   expect_refused(p, vt_verify_allocation, text);
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
-static void test_in_place_refused(void) {
+static void test_wrong_in_place(void) {
   expect_over_refused(A, X, "writes over bytes still in use: '_0'"); /* X is a port */
   /* A is read later, and the same step reads it transposed */
   expect_over_refused(B, A, "writes over bytes still in use: '_2'");
@@ -158,9 +162,10 @@ static void test_in_place_refused(void) {
   expect_over_refused(D, C, "misstates the class of '_4'");
 }
 
-/* A temporary declared to be a result, with the sums of the classes changed to agree. */
+/* A temporary that claims to be a result, with the sums of the classes changed to agree, is
+ * refused. */
 static void test_wrong_class(void) {
-  vt_graph *g = square();
+  vt_graph *g = graph_of_square_matrices();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   p->buffers[F].class = VT_CLASS_OUTPUT;
   p->class_bytes[VT_CLASS_OUTPUT] += p->buffers[F].bytes;
@@ -170,9 +175,9 @@ static void test_wrong_class(void) {
   vt_graph_free(g);
 }
 
-/* A result written over an operand that dies at the step, but that the step also reads
- * transposed. */
-static void test_over_transposed(void) {
+/* A result written over an operand that dies at the step is refused if the step also reads the
+ * operand transposed. */
+static void test_over_transposed_operand(void) {
   vt_graph_builder gb;
   const vt_type type = {VT_DTYPE_F32, 2, {16, 16}};
   begin_graph(&gb, "transposed");
@@ -194,13 +199,13 @@ static void test_over_transposed(void) {
 
 /* ---- uploads, bodies, copies, scratch ---- */
 
-static uint32_t step_of_op(const vt_plan *p, uint32_t op) {
+static uint32_t first_step_of_op(const vt_plan *p, uint32_t op) {
   for (uint32_t i = 0; i < p->n_steps; i++)
     if (p->g->nodes[p->step_node[i]].op == op) return i;
   exit(1);
 }
 
-/* Moves each upload onto each value that lives at its step. */
+/* An upload moved onto a value that lives at its step is refused. */
 static void test_upload_overlap(void) {
   vt_graph *g = everything_graph();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "w");
@@ -224,25 +229,25 @@ static void test_upload_overlap(void) {
   vt_graph_free(g);
 }
 
-static int is_argument(const vt_plan *p, uint32_t value) {
+static int is_argument_or_view_of_it(const vt_plan *p, uint32_t value) {
   while (p->buffers[value].place == VT_PLACE_VIEW) value = p->buffers[value].of;
   return p->buffers[value].place == VT_PLACE_ARG;
 }
 
 static void shift_offsets(vt_plan *p, uint64_t by) {
   for (uint32_t i = 0; i < p->n_buffers; i++)
-    if (!is_argument(p, i)) p->buffers[i].offset += by;
+    if (!is_argument_or_view_of_it(p, i)) p->buffers[i].offset += by;
 }
 
-/* Moves the values of a cond's bodies onto the cond's own operand. */
+/* Bodies whose values were moved onto the operand of their cond are refused. */
 static void test_moved_bodies(void) {
   vt_graph *g = everything_graph();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
-  const uint32_t step = step_of_op(p, VT_OP_cond);
+  const uint32_t step = first_step_of_op(p, VT_OP_cond);
   vt_nested *nested = &p->nested[step];
   const uint64_t top = vt_plan_arena_bytes(p, VT_CLASS_TEMP) - nested->bytes;
   uint64_t onto = p->buffers[g->operands[g->nodes[p->step_node[step]].first_in + 1]].offset;
-  if (onto > top) onto = top; /* still overlaps the operand */
+  if (onto > top) onto = top; /* this lower offset still overlaps the operand */
   for (uint32_t k = 0; k < nested->n; k++) shift_offsets(nested->plan[k], onto - nested->offset);
   nested->offset = onto;
   expect_refused(p, vt_verify_allocation, "the bodies of step");
@@ -251,7 +256,7 @@ static void test_moved_bodies(void) {
 }
 
 /* A graph in which one step reads two views that need dense copies. */
-static vt_graph *two_views(void) {
+static vt_graph *graph_with_two_views(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "views");
   const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type);
@@ -262,7 +267,7 @@ static vt_graph *two_views(void) {
 }
 
 static void test_moved_copies(void) {
-  vt_graph *g = two_views();
+  vt_graph *g = graph_with_two_views();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
   CHECK(p->n_bk_steps == 3 && p->dense[2] != VT_NO_OFFSET && p->dense[3] != VT_NO_OFFSET);
   const uint64_t old = p->dense[3];
@@ -279,11 +284,11 @@ static void test_moved_copies(void) {
   vt_graph_free(g);
 }
 
-/* Moves the scratch of a body onto the scratch of its step. */
-static void test_scratch_of_bodies(void) {
+/* Scratch of a body that was moved onto the scratch of its step is refused. */
+static void test_moved_scratch_of_body(void) {
   vt_graph *g = everything_graph();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 1000, NULL);
-  const uint32_t step = step_of_op(p, VT_OP_loop);
+  const uint32_t step = first_step_of_op(p, VT_OP_loop);
   CHECK(p->bk_steps[step].n_body == 1 && p->bk_steps[step].work_bytes > 0);
   p->nested[step].plan[0]->bk_steps[0].work_offset = p->bk_steps[step].work_offset;
   expect_refused(p, vt_verify_allocation,
@@ -295,7 +300,7 @@ static void test_scratch_of_bodies(void) {
 /* A group of two that may run as one launch: m = transpose(x) * w, y = m < v. The dense copy and
  * the scratch, which only the first member needs, must not overlap the result of the second. */
 enum { GX, GW, GV, GT, GM, GY };
-static vt_graph *compared(void) {
+static vt_graph *graph_of_comparison(void) {
   vt_graph_builder gb;
   begin_graph(&gb, "compared");
   add_port(&gb, "x", VT_PORT_INPUT, tall_type);
@@ -310,8 +315,8 @@ static vt_graph *compared(void) {
   return freeze(&gb);
 }
 
-static void test_whole_group(void) {
-  vt_graph *g = compared();
+static void test_bytes_of_group_members(void) {
+  vt_graph *g = graph_of_comparison();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
   const uint64_t copy = p->dense[GT];
   CHECK(p->n_bk_steps == 4 && p->bk_step_node[0] == g->values[GT].node &&
@@ -329,9 +334,9 @@ static void test_whole_group(void) {
 
 /* ---- order ---- */
 
-/* A group whose members are not next to each other, and a group number out of range. */
+/* Refused: a group whose members are not next to each other, and a group number out of range. */
 static void test_broken_groups(void) {
-  vt_graph *g = square();
+  vt_graph *g = graph_of_square_matrices();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   g->nodes[2].group = p->bk_steps[1].group = 1;
   g->nodes[3].group = p->bk_steps[2].group = 1;
@@ -345,7 +350,7 @@ static void test_broken_groups(void) {
 }
 
 static void test_wrong_order(void) {
-  vt_graph *g = square();
+  vt_graph *g = graph_of_square_matrices();
   vt_plan *p = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
   const uint32_t first = p->step_node[0];
   p->step_node[0] = p->step_node[p->n_steps - 1];
@@ -357,13 +362,14 @@ static void test_wrong_order(void) {
 
 /* ---- many values, and no values ---- */
 
-/* 50000 leaves are all live before they are added pair by pair; verifying must not be quadratic. */
-static void test_many_values(void) {
+/* 50000 values are all live before they are added in pairs; the time to verify must not be
+ * quadratic. */
+static void test_many_live_values(void) {
   enum { LEAVES = 50000 };
   static uint32_t level[LEAVES];
   vt_graph_builder gb;
   begin_graph(&gb, "many");
-  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector(64));
+  const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, vector_type(64));
   for (uint32_t i = 0; i < LEAVES; i++) level[i] = vt_build1(&gb.b, VT_OP_neg, x);
   for (uint32_t n = LEAVES; n > 1; n = (n + 1) / 2)
     for (uint32_t i = 0; i < n / 2; i++) {
@@ -379,15 +385,16 @@ static void test_many_values(void) {
          (double)(built - start) / CLOCKS_PER_SEC, (double)(clock() - built) / CLOCKS_PER_SEC);
   CHECK(p->n_steps == 2 * LEAVES - 1 &&
         p->class_bytes[VT_CLASS_TEMP] + 256 == (uint64_t)LEAVES * 256);
-  p->buffers[LEAVES].offset = p->buffers[LEAVES / 3].offset; /* moves the last leaf onto another */
+  /* Moves the last of the LEAVES values onto another. */
+  p->buffers[LEAVES].offset = p->buffers[LEAVES / 3].offset;
   p->buffers[LEAVES].class = p->buffers[LEAVES / 3].class;
   expect_refused(p, vt_verify_allocation, "overlap");
   vt_plan_free(p);
   vt_graph_free(g);
 }
 
-/* A value without bytes and views of it may have any offset; a graph may have no steps. */
-static void test_no_bytes(void) {
+/* A value without bytes and views of such a value may have any offset; a graph may have no step. */
+static void test_values_without_bytes(void) {
   vt_graph_builder gb;
   const vt_attr_slice right = {
       .size = sizeof right, .start = {.n = 2, .v = {0, 64}}, .stop = {.n = 2, .v = {0, 128}}};
@@ -402,7 +409,7 @@ static void test_no_bytes(void) {
     vt_plan_free(plan_for(g, VT_SCHEDULE_SOURCE, i & 1, 10, i & 2 ? "*" : NULL));
   vt_graph_free(g);
   begin_graph(&gb, "nothing");
-  vt_graph_add_result(&gb, "y", add_port(&gb, "x", VT_PORT_INPUT, vector(3)));
+  vt_graph_add_result(&gb, "y", add_port(&gb, "x", VT_PORT_INPUT, vector_type(3)));
   g = freeze(&gb);
   vt_plan_free(plan_for(g, VT_SCHEDULE_SOURCE, 0, 10, NULL));
   vt_graph_free(g);
@@ -429,19 +436,19 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_every_pair();
-  test_in_place_refused();
+  test_sweep_finds_every_overlap();
+  test_wrong_in_place();
   test_wrong_class();
-  test_over_transposed();
+  test_over_transposed_operand();
   test_upload_overlap();
   test_moved_bodies();
   test_moved_copies();
-  test_scratch_of_bodies();
-  test_whole_group();
+  test_moved_scratch_of_body();
+  test_bytes_of_group_members();
   test_broken_groups();
   test_wrong_order();
-  test_many_values();
-  test_no_bytes();
+  test_many_live_values();
+  test_values_without_bytes();
   test_out_of_memory();
   TEST_DONE();
 }

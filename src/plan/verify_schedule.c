@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verify_schedule.c - checks the steps of a plan without code of the planner. Each step must run
  * after the steps that write its operands, members of a fusion group must stay together, and each
- * field of a backend step must agree with the graph and the buffers. */
+ * field of a backend step must agree with the graph and the buffers. A value "is copied" if a
+ * dense_only target gets a dense copy of it. */
 #include "vt_layout.h"
 #include "vt_verify.h"
 
@@ -20,9 +21,9 @@ static vt_status verify_operands(const vt_verify *v, uint32_t step) {
   return VT_OK;
 }
 
-/* Members of a group must be next to each other, in the order of the graph. `seen`, by group, is 1
- * once a member was met. */
-static vt_status verify_group(const vt_verify *v, uint32_t step, uint8_t *seen) {
+/* The members of a group must be next to each other, in the order of the graph. `seen`, by group,
+ * is 1 once a member of the group was verified. */
+static vt_status verify_group_of_step(const vt_verify *v, uint32_t step, uint8_t *seen) {
   const uint32_t group = vt_verify_node(v, step)->group;
   if (group == 0) return VT_OK;
   if (group > v->p->g->n_nodes)
@@ -42,7 +43,7 @@ static vt_status verify_order(const vt_verify *v) {
     if (p->schedule == VT_SCHEDULE_SOURCE && i > 0 && p->step_node[i] <= p->step_node[i - 1])
       return vt_verify_fail_step(v, i, "is not in the order of the graph");
     VT_TRY(verify_operands(v, i));
-    VT_TRY(verify_group(v, i, seen));
+    VT_TRY(verify_group_of_step(v, i, seen));
   }
   return VT_OK;
 }
@@ -50,24 +51,27 @@ static vt_status verify_order(const vt_verify *v) {
 /* ---- tensors ---- */
 
 /* 1 if a tensor of the ABI agrees with a type, location and strides; unused entries must be 0. */
-static int tensor_agrees(const vt_type *type, vt_location at, const int64_t *stride,
-                         const vt_bk_tensor *t) {
+static int tensor_agrees_with(const vt_type *type, vt_location at, const int64_t *stride,
+                              const vt_bk_tensor *t) {
   int same = t->size == sizeof *t && t->dtype == type->dtype && t->rank == type->rank &&
-             t->arena == vt_verify_arena(at.class) && t->offset == at.offset;
+             t->arena == vt_verify_arena_of_class(at.class) && t->offset == at.offset;
   for (uint32_t i = 0; same && i < VT_MAX_RANK; i++)
     same = t->dim[i] == (i < type->rank ? type->dim[i] : 0) && t->stride[i] == stride[i];
   return same;
 }
 
-/* 1 if a tensor is the value as `step` reads it: at its dense copy if the target needs one. */
+/* 1 if the tensor is `value` as `step` reads it: at the dense copy of the value if the target needs
+ * one. */
 static int tensor_is_value(const vt_verify *v, uint32_t step, uint32_t value,
                            const vt_bk_tensor *t) {
   const vt_type *type = &v->p->g->values[value].type;
-  if (!vt_verify_is_copied(v, value))
-    return tensor_agrees(type, vt_verify_location(v, step, value), v->p->buffers[value].stride, t);
+  if (!vt_verify_needs_copy(v, value))
+    return tensor_agrees_with(type, vt_verify_location(v, step, value), v->p->buffers[value].stride,
+                              t);
   vt_layout dense;
   vt_layout_dense(type, &dense);
-  return tensor_agrees(type, (vt_location){VT_CLASS_WORK, v->p->dense[value]}, dense.stride, t);
+  return tensor_agrees_with(type, (vt_location){VT_CLASS_WORK, v->p->dense[value]}, dense.stride,
+                            t);
 }
 
 /* 1 if the tensors are the ports of a body's graph, in order. */
@@ -88,8 +92,8 @@ static int tensors_are_results(const vt_verify *v, const vt_bk_tensor *t) {
 
 /* ---- backend steps ---- */
 
-/* 1 if the fields of a backend step, tensors aside, agree with its node. */
-static int bk_step_is_node(const vt_bk_step *s, const vt_node *n) {
+/* 1 if the fields of a backend step, except tensors, agree with its node. */
+static int bk_step_agrees_with_node(const vt_bk_step *s, const vt_node *n) {
   return s->size == sizeof *s && s->op == n->op && s->n_in == n->n_in && s->n_out == n->n_out &&
          s->group == n->group && s->region == 0 && s->attrs == n->attrs &&
          s->attrs_size == vt_op_get(n->op)->attrs->size && s->n_body == n->n_body &&
@@ -104,7 +108,7 @@ static vt_status verify_bk_step(const vt_verify *v, uint32_t i) {
   const vt_bk_step *s = &v->p->bk_steps[i];
   if (v->p->bk_step_node[i] != v->bk_step_node[i])
     return vt_verify_fail_step(v, step, "is out of order among the backend steps");
-  if (!bk_step_is_node(s, n))
+  if (!bk_step_agrees_with_node(s, n))
     return vt_verify_fail_step(v, step, "differs from its node as a backend step");
   for (uint32_t k = 0; k < n->n_in; k++)
     if (!tensor_is_value(v, step, g->operands[n->first_in + k], &s->in[k]))
@@ -115,7 +119,7 @@ static vt_status verify_bk_step(const vt_verify *v, uint32_t i) {
   return VT_OK;
 }
 
-/* 1 if what the ABI says of a body agrees with the body's plan. */
+/* 1 if the ABI's description of a body agrees with the body's plan. */
 static int bk_body_agrees(const vt_verify *body, const vt_bk_body *b) {
   const vt_plan *p = body->p;
   return b->size == sizeof *b && b->n_in == p->g->n_ports && b->n_out == p->g->n_results &&
@@ -124,13 +128,13 @@ static int bk_body_agrees(const vt_verify *body, const vt_bk_body *b) {
          tensors_are_ports(body, b->in) && tensors_are_results(body, b->out);
 }
 
-/* A value has an offset for a dense copy exactly if the plan copies it. */
+/* Fails unless exactly the values that the plan copies have an offset for a dense copy. */
 static vt_status verify_copies(const vt_verify *v) {
   uint8_t *copied = VT_NEW_N(v->scratch, uint8_t, v->p->n_buffers);
   if (copied == NULL) return vt_verify_fail_memory(v);
   for (uint32_t r = 0; r < v->n_bk_steps; r++) {
     const uint32_t value = v->p->g->nodes[v->bk_step_node[r]].first_out;
-    copied[value] = vt_verify_is_copied(v, value) != 0;
+    copied[value] = vt_verify_needs_copy(v, value) != 0;
   }
   for (uint32_t i = 0; i < v->p->n_buffers; i++)
     if ((v->p->dense[i] != VT_NO_OFFSET) != copied[i])

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verify_shape.c - checks the parts of a plan that do not depend on the order of the steps or on
  * offsets. These are counts and indices, which nodes are steps, the place, class and size of every
- * value, and the list of transfers. The other verifiers start from its result (vt_verify_open). */
+ * value, and the list of transfers. The other verifiers start from its result (vt_verify_open). The
+ * place of a value says where its bytes come from (vt_place). */
 #include <string.h>
 #include "vt_layout.h"
 #include "vt_sort.h"
@@ -24,7 +25,7 @@ static vt_status fail_plan(const vt_verify *v, const char *what) {
   return VT_FAIL(v->d, VT_INTERNAL, "the plan %s", what);
 }
 
-uint32_t vt_verify_arena(uint32_t class) {
+uint32_t vt_verify_arena_of_class(uint32_t class) {
   static const uint32_t arenas[VT_CLASS_COUNT] = {
 #define VT_CLASS(name, arena, key, device, help) [VT_CLASS_##name] = VT_CLASS_##arena,
 #include "classes.def"
@@ -41,26 +42,26 @@ static int is_operand(const vt_graph *g, const vt_node *n, uint32_t value) {
   return 0;
 }
 
-/* Whether a port of a body has bytes of its own or aliases an operand or result of the node around
- * the body. Any other value has bytes of its own. */
-static vt_arg_place argument_place(const vt_verify *v, uint32_t value, uint32_t *out_index) {
+/* Writes for a port of a body whether it has bytes of its own or aliases an operand or result of
+ * the node around the body, and which. Any other value has bytes of its own. */
+static vt_arg_place place_of_argument(const vt_verify *v, uint32_t value, uint32_t *out_index) {
   if (v->outer == NULL || !vt_verify_is_port(v, value)) return VT_ARG_OWN;
   const vt_node *n = vt_verify_node(v->outer, v->step);
   return vt_op_body_place(n->op, n->attrs, v->which, v->p->g->values[value].index, out_index);
 }
 
-/* 1 if the graph allows the place of the value. A view is the only result of its node and views the
- * node's only operand. */
-static int place_fits(const vt_verify *v, uint32_t value) {
+/* 1 if the graph allows the place that the value has. A view must be the only result of its node,
+ * and view the node's only operand. */
+static int place_is_allowed(const vt_verify *v, uint32_t value) {
   const vt_graph *g = v->p->g;
   const vt_buffer *b = &v->p->buffers[value];
   const vt_node *n = vt_verify_is_port(v, value) ? NULL : &g->nodes[g->values[value].node];
   uint32_t index;
   switch (b->place) {
     case VT_PLACE_OWN:
-      return b->of == VT_NO_VALUE && argument_place(v, value, &index) == VT_ARG_OWN;
+      return b->of == VT_NO_VALUE && place_of_argument(v, value, &index) == VT_ARG_OWN;
     case VT_PLACE_ARG:
-      return b->of == VT_NO_VALUE && argument_place(v, value, &index) != VT_ARG_OWN;
+      return b->of == VT_NO_VALUE && place_of_argument(v, value, &index) != VT_ARG_OWN;
     case VT_PLACE_VIEW:
       return n != NULL && n->n_in == 1 && n->n_out == 1 && g->operands[n->first_in] == b->of;
     case VT_PLACE_OVER:
@@ -73,13 +74,13 @@ static int place_fits(const vt_verify *v, uint32_t value) {
 vt_location vt_verify_argument_location(const vt_verify *v, uint32_t port) {
   const vt_node *n = vt_verify_node(v->outer, v->step);
   uint32_t index = 0;
-  const vt_arg_place place = argument_place(v, port, &index);
+  const vt_arg_place place = place_of_argument(v, port, &index);
   const uint32_t value =
       place == VT_ARG_RESULT ? n->first_out + index : v->outer->p->g->operands[n->first_in + index];
   return vt_verify_location(v->outer, v->step, value);
 }
 
-static int class_fits(const vt_verify *v, uint32_t value, int result) {
+static int class_is_allowed(const vt_verify *v, uint32_t value, int result) {
   const vt_buffer *b = &v->p->buffers[value];
   const vt_value *x = &v->p->g->values[value];
   if (b->place == VT_PLACE_VIEW) return b->class == v->p->buffers[b->of].class;
@@ -94,7 +95,8 @@ static int class_fits(const vt_verify *v, uint32_t value, int result) {
 
 /* ---- sizes ---- */
 
-/* The viewed value has been verified before, so its strides are right. */
+/* Checks the strides, offset and bytes of a value. If it is a view, the viewed value has been
+ * verified before. */
 static vt_status verify_layout(const vt_verify *v, uint32_t value) {
   const vt_graph *g = v->p->g;
   const vt_buffer *b = &v->p->buffers[value];
@@ -125,16 +127,17 @@ static vt_status verify_layout(const vt_verify *v, uint32_t value) {
 static vt_status verify_value(vt_verify *v, uint32_t value, int result) {
   const vt_buffer *b = &v->p->buffers[value];
   if (b->value != value) return vt_verify_fail_value(v, value, "has another value at the index of");
-  if (!place_fits(v, value)) return vt_verify_fail_value(v, value, "misstates the place of");
+  if (!place_is_allowed(v, value)) return vt_verify_fail_value(v, value, "misstates the place of");
   v->root[value] = b->place == VT_PLACE_VIEW ? v->root[b->of] : value;
   if (result && b->place == VT_PLACE_VIEW)
     return vt_verify_fail_value(v, value, "keeps no bytes of its own for the result");
-  if (!class_fits(v, value, result))
+  if (!class_is_allowed(v, value, result))
     return vt_verify_fail_value(v, value, "misstates the class of");
   return verify_layout(v, value);
 }
 
-/* Ports come first, then nodes in order, so that a viewed value is verified before its view. */
+/* Verifies all values: ports come first, then nodes in order, so that a viewed value is verified
+ * before its view. */
 static vt_status verify_values(vt_verify *v) {
   const vt_graph *g = v->p->g;
   uint8_t *result = VT_NEW_N(v->scratch, uint8_t, g->n_values);
@@ -155,7 +158,7 @@ static int is_view(const vt_plan *p, const vt_node *n) {
   return n->n_out == 1 && p->buffers[n->first_out].place == VT_PLACE_VIEW;
 }
 
-static vt_status verify_nested(const vt_verify *v, uint32_t step) {
+static vt_status verify_bodies_of_step(const vt_verify *v, uint32_t step) {
   const vt_node *n = vt_verify_node(v, step);
   const vt_nested *nested = &v->p->nested[step];
   int fits =
@@ -187,15 +190,15 @@ static vt_status verify_steps(vt_verify *v) {
     if (node >= p->g->n_nodes || v->step_of[node] != VT_NO_STEP || is_view(p, &p->g->nodes[node]))
       return vt_verify_fail_step(v, i, "has no node of its own");
     v->step_of[node] = i;
-    VT_TRY(verify_nested(v, i));
+    VT_TRY(verify_bodies_of_step(v, i));
   }
   return VT_OK;
 }
 
 /* ---- transfers ---- */
 
-/* Checks the next transfer and advances *at, the number of transfers checked. The offset of an
- * upload is not checked here: `want` then has VT_NO_OFFSET. */
+/* Checks that the next transfer is `want` and advances *at, the number of transfers checked. The
+ * offset of an upload is not checked here: `want` has VT_NO_OFFSET then. */
 static vt_status expect_transfer(const vt_verify *v, const vt_transfer *want, uint32_t *at) {
   if (*at >= v->p->n_transfers) return vt_verify_fail_value(v, want->value, "lacks a transfer of");
   const vt_transfer *t = &v->p->transfers[*at];
@@ -223,12 +226,14 @@ static int by_number(const void *a, const void *b, const void *context) {
 }
 
 typedef struct upload_list { /* the streamed parameters that a step or group reads */
-  uint32_t *port, n;         /* their ports, and how many they are */
-  uint32_t *seen;            /* by port: 1 + the last step whose list it is in */
+  uint32_t *port, n;         /* their ports, and the number of ports */
+  uint32_t *seen;            /* by port: 1 + the last step in whose list the port was */
 } upload_list;
 
-/* Adds the streamed parameters that step `member` of the group starting at `step` reads. */
-static void add_streamed(const vt_verify *v, uint32_t step, uint32_t member, upload_list *list) {
+/* Adds the streamed parameters that step `member` of a group reads; the group starts at step
+ * `step`. */
+static void add_streamed_params(const vt_verify *v, uint32_t step, uint32_t member,
+                                upload_list *list) {
   const vt_node *n = vt_verify_node(v, member);
   for (uint32_t k = 0; k < n->n_in; k++) {
     const uint32_t root = v->root[v->p->g->operands[n->first_in + k]];
@@ -244,9 +249,10 @@ static vt_status expect_uploads(const vt_verify *v, uint32_t step, upload_list *
                                 uint32_t *at) {
   const vt_graph *g = v->p->g;
   list->n = 0;
-  if (vt_verify_group_first(v, step) != step)
-    return VT_OK; /* the first step of the group uploaded them */
-  for (uint32_t i = step; i <= vt_verify_group_last(v, step); i++) add_streamed(v, step, i, list);
+  /* The uploads of a group are listed before its first step. */
+  if (vt_verify_group_first(v, step) != step) return VT_OK;
+  for (uint32_t i = step; i <= vt_verify_group_last(v, step); i++)
+    add_streamed_params(v, step, i, list);
   if (vt_sort(list->port, list->n, sizeof *list->port, by_number, NULL, v->scratch->a) != VT_OK)
     return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < list->n; i++) {
@@ -284,8 +290,8 @@ static vt_status verify_transfers(vt_verify *v) {
                               : fail_plan(v, "has transfers that its graph does not ask for");
 }
 
-/* The upload of a streamed parameter for a step, or NULL. The uploads of a step are
- * in the order of the ports. */
+/* The upload of a streamed parameter for a step, or NULL. The uploads of a step are listed in the
+ * order of the ports. */
 static const vt_transfer *find_upload(const vt_verify *v, uint32_t step, uint32_t value) {
   const vt_graph *g = v->p->g;
   const uint32_t first = vt_verify_group_first(v, step);
@@ -303,7 +309,8 @@ static const vt_transfer *find_upload(const vt_verify *v, uint32_t step, uint32_
   return NULL;
 }
 
-/* A value without bytes has no upload, so its offset does not matter. */
+/* Where the value is while the step runs. A value without bytes has no upload, so its offset does
+ * not matter. */
 vt_location vt_verify_location(const vt_verify *v, uint32_t step, uint32_t value) {
   const vt_buffer *b = &v->p->buffers[value];
   if (b->class != VT_CLASS_HOST) return (vt_location){b->class, b->offset};
@@ -314,7 +321,7 @@ vt_location vt_verify_location(const vt_verify *v, uint32_t step, uint32_t value
 
 /* ---- backend steps ---- */
 
-int vt_verify_is_copied(const vt_verify *v, uint32_t value) {
+int vt_verify_needs_copy(const vt_verify *v, uint32_t value) {
   const vt_buffer *b = &v->p->buffers[value];
   vt_layout l = {.first = 0};
   if (v->p->dense_only == 0 || b->place != VT_PLACE_VIEW) return 0;
@@ -333,12 +340,12 @@ static void add_bk_step(vt_verify *v, uint32_t node, uint32_t step) {
   v->bk_step_owner[v->n_bk_steps++] = step;
 }
 
-/* A dense copy runs before the first step that reads the view, and after the copy of the view that
- * it reads itself. */
-static void add_copies(const bk_step_list *list, uint32_t value, uint32_t step) {
+/* Lists the dense copy of a view before the first step that reads the view, and after the copy of
+ * the view that it reads itself. */
+static void add_dense_copies(const bk_step_list *list, uint32_t value, uint32_t step) {
   vt_verify *v = list->v;
   uint32_t n = 0;
-  while (vt_verify_is_copied(v, value) && !list->copied[value]) {
+  while (vt_verify_needs_copy(v, value) && !list->copied[value]) {
     list->copied[value] = 1;
     list->chain[n++] = value;
     value = v->p->buffers[value].of;
@@ -355,7 +362,7 @@ static vt_status list_bk_steps(vt_verify *v) {
   if (vt_arena_status(v->scratch) != VT_OK) return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < v->p->n_steps; i++) {
     const vt_node *n = vt_verify_node(v, i);
-    for (uint32_t k = 0; k < n->n_in; k++) add_copies(&list, g->operands[n->first_in + k], i);
+    for (uint32_t k = 0; k < n->n_in; k++) add_dense_copies(&list, g->operands[n->first_in + k], i);
     add_bk_step(v, v->p->step_node[i], i);
   }
   if (v->p->n_bk_steps != v->n_bk_steps ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verify_test.c - damages every field of every struct of valid plans in turn and checks that the
- * verifiers notice. plan_fields.def lists the fields. */
+ * verify_test.c - damages every field of every struct, or part, of valid plans in turn and checks
+ * that the verifiers notice. plan_fields.def lists the fields. */
 #include "verify_test.h"
 #include <stddef.h>
 #include <string.h>
@@ -15,11 +15,11 @@ typedef struct part { /* a struct of a plan under test */
   vt_plan *top;       /* the whole plan */
   vt_plan *plan;      /* the plan that the struct belongs to: `top`, or that of a body */
 } part;
-typedef struct damage { /* a changed field of `what` */
+typedef struct damage { /* a changed field of the struct `what`: its value before and after */
   const part *what;
   uint64_t before, after;
 } damage;
-/* 1 if a damaged plan is still valid. */
+/* 1 if a plan is still valid after the damage. Rows of plan_fields.def name such functions. */
 typedef int accept_fn(const damage *d);
 
 static int never(const damage *d) { return d == NULL; }
@@ -61,7 +61,8 @@ static void check_rows_cover(const char *of, size_t bytes) {
 }
 
 static void test_field_table(void) {
-  const vt_nested in_order = {1, {NULL}, 2, 3}; /* a field in the padding would shift these */
+  /* A new field in the padding of vt_nested would shift these values. */
+  const vt_nested in_order = {1, {NULL}, 2, 3};
   CHECK(in_order.n == 1 && in_order.offset == 2 && in_order.bytes == 3);
   check_rows_cover("vt_plan", sizeof(vt_plan));
   check_rows_cover("vt_buffer", sizeof(vt_buffer));
@@ -86,7 +87,7 @@ static void add_part(part_list *l, const char *of, const void *at, vt_plan *top,
   if (l->n == sizeof l->at / sizeof *l->at) exit(1);
   part *x = &l->at[l->n++];
   *x = (part){of, NULL, top, plan};
-  memcpy(&x->at, &at, sizeof at); /* drops const: the arena's memory is writable */
+  memcpy(&x->at, &at, sizeof at); /* drops const: the memory of the plan's arena is writable */
 }
 
 static void add_tensors(part_list *l, const vt_bk_tensor *t, uint32_t n, vt_plan *top, vt_plan *p) {
@@ -122,8 +123,8 @@ typedef struct tally { /* by field: number of damaged plans, and of those refuse
   uint64_t tried[N_FIELDS], noticed[N_FIELDS];
 } tally;
 
-/* Verifies the damaged plan and counts the result; a valid plan is fine only if the row accepts
- * it. */
+/* Verifies the plan after a damage and counts the result; the plan may be valid only if the field's
+ * row accepts the damage. */
 static void expect_noticed(const part *x, size_t field, uint64_t before, uint64_t after,
                            tally *count) {
   vt_diag d = {0};
@@ -139,7 +140,7 @@ static void expect_noticed(const part *x, size_t field, uint64_t before, uint64_
             (unsigned long long)before, (unsigned long long)after, vt_status_name(s));
 }
 
-static uint64_t get(const void *at, size_t width) {
+static uint64_t get_number(const void *at, size_t width) {
   uint32_t narrow;
   uint64_t value;
   memcpy(&narrow, at, sizeof narrow);
@@ -148,34 +149,34 @@ static uint64_t get(const void *at, size_t width) {
   return value;
 }
 
-static void put(void *at, size_t width, uint64_t value) {
+static void put_number(void *at, size_t width, uint64_t value) {
   const uint32_t narrow = (uint32_t)value;
   memcpy(at, width == sizeof narrow ? (const void *)&narrow : (const void *)&value, width);
 }
 
-/* Replaces a number by neighbours, extremes and values that are off by one alignment. */
+/* Replaces a number by its neighbours, by extremes, and by values that are one alignment away. */
 static void damage_number(const part *x, size_t field, void *at, size_t width, tally *count) {
-  const uint64_t old = get(at, width), high = (uint64_t)1 << (width * 8 - 1);
+  const uint64_t old = get_number(at, width), high = (uint64_t)1 << (width * 8 - 1);
   const uint64_t changed[] = {
       old + 1,    old - 1,   0,         UINT64_MAX, old * 2,
       old ^ high, old + 256, old - 256, 1,          old + ((uint64_t)1 << 20)};
   for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
-    put(at, width, changed[i]);
-    if (get(at, width) != old) expect_noticed(x, field, old, get(at, width), count);
+    put_number(at, width, changed[i]);
+    if (get_number(at, width) != old) expect_noticed(x, field, old, get_number(at, width), count);
   }
-  put(at, width, old);
+  put_number(at, width, old);
 }
 
 /* Swaps two numbers of the same field, each of which a valid plan might have. */
 static void swap_numbers(const part *x, size_t field, void *a, void *b, size_t width,
                          tally *count) {
-  const uint64_t in_a = get(a, width), in_b = get(b, width);
+  const uint64_t in_a = get_number(a, width), in_b = get_number(b, width);
   if (in_a == in_b) return;
-  put(a, width, in_b);
-  put(b, width, in_a);
+  put_number(a, width, in_b);
+  put_number(b, width, in_a);
   expect_noticed(x, field, in_a, in_b, count);
-  put(a, width, in_a);
-  put(b, width, in_b);
+  put_number(a, width, in_a);
+  put_number(b, width, in_b);
 }
 
 static void damage_pointer(const part *x, size_t field, void *at, tally *count) {
@@ -187,13 +188,13 @@ static void damage_pointer(const part *x, size_t field, void *at, tally *count) 
   memcpy(at, &old, sizeof old);
 }
 
-static size_t length_of_list(const part *x, size_t field) {
+static size_t length_of_array(const part *x, size_t field) {
   if (strcmp(fields[field].name, "dense") == 0) return x->plan->n_buffers;
   return strcmp(fields[field].name, "bk_step_node") == 0 ? x->plan->n_bk_steps : x->plan->n_steps;
 }
 
-static void damage_list(const part *x, size_t field, char *at, tally *count) {
-  const size_t width = fields[field].kind == U32S ? 4 : 8, n = length_of_list(x, field);
+static void damage_array(const part *x, size_t field, char *at, tally *count) {
+  const size_t width = fields[field].kind == U32S ? 4 : 8, n = length_of_array(x, field);
   char *list;
   damage_pointer(x, field, at, count);
   memcpy(&list, at, sizeof list);
@@ -202,12 +203,13 @@ static void damage_list(const part *x, size_t field, char *at, tally *count) {
     swap_numbers(x, field, list + i * width, list + (i - 1) * width, width, count);
 }
 
-/* Damages one field. `next` is another struct of the same type to swap with, or NULL. */
+/* Damages one field. `next` is another struct of the same type, with which numbers are swapped, or
+ * NULL. */
 static void damage_field(const part *x, const part *next, size_t field, tally *count) {
   const struct field *f = &fields[field];
   char *at = (char *)x->at + f->at;
   const size_t width = f->kind == U32 ? 4 : 8;
-  if (f->kind == U32S || f->kind == U64S) damage_list(x, field, at, count);
+  if (f->kind == U32S || f->kind == U64S) damage_array(x, field, at, count);
   if (f->kind == POINTER) damage_pointer(x, field, at, count);
   for (size_t i = 0; f->kind == IDENTITY && i < f->bytes; i += width)
     damage_pointer(x, field, at + i, count);
@@ -219,7 +221,7 @@ static void damage_field(const part *x, const part *next, size_t field, tally *c
     swap_numbers(x, field, at + i, (char *)next->at + f->at + i, width, count);
 }
 
-static const part *next_of_kind(const part_list *l, size_t i) {
+static const part *next_of_same_type(const part_list *l, size_t i) {
   for (size_t k = i + 1; k < l->n; k++)
     if (strcmp(l->at[k].of, l->at[i].of) == 0) return &l->at[k];
   return NULL;
@@ -232,16 +234,16 @@ static void damage_plan(vt_plan *p, tally *count) {
   for (size_t i = 0; i < l.n; i++)
     for (size_t f = 0; f < N_FIELDS; f++)
       if (strcmp(fields[f].of, l.at[i].of) == 0)
-        damage_field(&l.at[i], next_of_kind(&l, i), f, count);
+        damage_field(&l.at[i], next_of_same_type(&l, i), f, count);
   CHECK(vt_plan_verify(p, NULL) == VT_OK);
 }
 
-static void test_fields(void) {
+static void test_damage_to_each_field(void) {
   static tally count;
   vt_graph *g = everything_graph();
   for (uint32_t i = 0; i < 8; i++) {
-    if (!vt_test_is_long() && (0x69u >> i & 1) == 0)
-      continue; /* 0, 3, 5, 6: each option on and off */
+    /* The short form tests the numbers 0, 3, 5 and 6, which have each option on and off. */
+    if (!vt_test_is_long() && (0x69u >> i & 1) == 0) continue;
     vt_plan *p = plan_for(g, i & 1, i >> 1 & 1, i & 1 ? 1000 : 0, i & 4 ? "*" : NULL);
     damage_plan(p, &count);
     vt_plan_free(p);
@@ -250,7 +252,8 @@ static void test_fields(void) {
   for (size_t i = 0; i < N_FIELDS; i++) {
     const int looked_at = fields[i].kind != OUTSIDE && fields[i].kind != HOLE;
     CHECK(!looked_at || (count.tried[i] > 0 && count.noticed[i] > 0));
-    CHECK(fields[i].accept == never || count.noticed[i] < count.tried[i]); /* no unused exception */
+    /* A row that accepts damage is needed: some damage to its field was not noticed. */
+    CHECK(fields[i].accept == never || count.noticed[i] < count.tried[i]);
     if (looked_at && count.noticed[i] == 0)
       fprintf(stderr, "  %s.%s is never noticed\n", fields[i].of, fields[i].name);
     noticed += count.noticed[i];
@@ -261,6 +264,6 @@ static void test_fields(void) {
 
 int main(void) {
   test_field_table();
-  test_fields();
+  test_damage_to_each_field();
   TEST_DONE();
 }

@@ -7,7 +7,7 @@
 
 /* ---- a target ---- */
 
-/* `self` is the scratch bytes per operand. */
+/* The function `workspace` of the test's target. `self` points to the scratch bytes per operand. */
 
 static inline vt_status workspace(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
   (void)d;
@@ -15,8 +15,8 @@ static inline vt_status workspace(void *self, const vt_bk_step *step, uint64_t *
   return VT_OK;
 }
 
-/* A verified plan. `scratch` is bytes per operand; `stream` names a streamed parameter, "*" means
- * all, NULL none. */
+/* A verified plan. `scratch` is the number of bytes per operand; `stream` names a streamed
+ * parameter, "*" means all, NULL none. */
 static inline vt_plan *plan_for(const vt_graph *g, uint32_t schedule, uint32_t dense,
                                 uint64_t scratch, const char *stream) {
   const vt_plan_options o = {schedule, stream != NULL, &stream};
@@ -25,7 +25,7 @@ static inline vt_plan *plan_for(const vt_graph *g, uint32_t schedule, uint32_t d
   vt_diag d = {0};
   CHECK(vt_plan_build(g, &o, &t, vt_alloc_default(), &p, &d) == VT_OK);
   if (p == NULL) fprintf(stderr, "  %s\n", d.text);
-  if (p == NULL) exit(1); /* the rest of the test needs a plan */
+  if (p == NULL) exit(1); /* the test cannot go on without a plan */
   CHECK(vt_plan_verify(p, &d) == VT_OK && d.code == VT_OK);
   return p;
 }
@@ -62,7 +62,7 @@ static inline uint32_t transpose(vt_builder *b, uint32_t x) {
   return b->node(b, VT_OP_transpose, &x, 1, &a);
 }
 
-/* Rows 16 to 47 of 64 rows of 16 bytes; the view starts at byte 256. */
+/* Rows 16 to 47 of `x`, which has 64 rows of 16 bytes; the view starts at byte 256. */
 static inline uint32_t slice_rows(vt_builder *b, uint32_t x) {
   const vt_attr_slice a = {
       .size = sizeof a, .start = {.n = 2, .v = {16, 0}}, .stop = {.n = 2, .v = {48, 4}}};
@@ -84,7 +84,7 @@ static inline uint32_t add_cond(vt_builder *b, uint32_t which, uint32_t x, uint3
   return b->node(b, VT_OP_cond, in, 3, &a);
 }
 
-/* A loop that carries x, reads one slice of `all` per iteration and w in each, and collects the
+/* A loop that carries x, reads a slice of `all` in each iteration and the whole w, and collects the
  * values that it carried. */
 static inline uint32_t add_loop(vt_builder *b, uint32_t x, uint32_t all, uint32_t w,
                                 uint32_t which) {

@@ -9,30 +9,33 @@
 #define VT_NO_STEP UINT32_MAX
 
 /* A plan under verification. vt_verify_open has checked that every index and count of the plan is
- * in range, that
- * the graph allows the place, class, size and strides of every value, and that it asks for these
- * transfers. It has not checked the order of the steps,
- * lifetimes, offsets and backend steps. */
+ * in range, that the graph allows the place, class, size and strides of every value, and that it
+ * asks for exactly these transfers. It has not checked the order of the steps, lifetimes, offsets
+ * and backend steps. */
 typedef struct vt_verify {
   const vt_plan *p;
-  const struct vt_verify *outer; /* the plan around a body's plan; NULL for the plan of a model */
-  uint32_t step, which; /* for a body: the step of `outer` that has it, and its index there */
+  /* For the plan of a body: the plan around it; NULL for the plan of a model. */
+  const struct vt_verify *outer;
+  uint32_t step, which; /* for the plan of a body: the step of `outer` that has the body, and the
+                           body's index in that step */
   vt_arena *scratch;    /* owns the arrays below */
   vt_diag *d;           /* receives the error */
-  uint32_t *root;       /* by value: the value it views after all views; itself if it is no view */
-  uint32_t *step_of;    /* by node: its step; VT_NO_STEP for the node of a view */
+  uint32_t *root; /* by value: the value that holds its bytes, found by following views; itself if
+                     it is no view */
+  uint32_t *step_of; /* by node: its step; VT_NO_STEP for the node of a view */
   /* By step: index of its first upload in `transfers`. It has n_steps + 1 entries, so that the
    * uploads of step i end where those of step i + 1 start. */
   uint32_t *first_upload;
   uint32_t n_bk_steps;     /* number of backend steps that the plan must have */
   uint32_t *bk_step_node;  /* by backend step: the node it must have */
-  uint32_t *bk_step_owner; /* by backend step: the schedule step it is, or is a dense copy for */
+  uint32_t *bk_step_owner; /* by backend step: the schedule step that it is, or that it is a dense
+                              copy for */
 } vt_verify;
 
-/* Fails with VT_INTERNAL if the plan does not fit its graph. */
+/* Starts verifying a model's plan. VT_INTERNAL if the plan does not fit its graph. */
 vt_status vt_verify_open(vt_verify *v, const vt_plan *p, vt_arena *scratch,
                          vt_diag *d) VT_NODISCARD;
-/* The plan of body `which` of a step of `outer`. */
+/* Starts verifying the plan of body `which` of a step of `outer`. */
 vt_status vt_verify_open_body(vt_verify *v, const vt_verify *outer, uint32_t step,
                               uint32_t which) VT_NODISCARD;
 
@@ -54,24 +57,25 @@ static inline uint32_t vt_verify_group_last(const vt_verify *v, uint32_t step) {
 static inline int vt_verify_is_port(const vt_verify *v, uint32_t value) {
   return v->p->g->values[value].node == VT_NO_NODE;
 }
-/* 1 for a strided view that a dense_only target needs a dense copy of. */
-int vt_verify_is_copied(const vt_verify *v, uint32_t value);
+/* 1 if the value is a strided view of which a dense_only target needs a dense copy. */
+int vt_verify_needs_copy(const vt_verify *v, uint32_t value);
 
-/* The class whose buffer holds the bytes of a class. */
-uint32_t vt_verify_arena(uint32_t class);
+/* The class whose buffer holds the bytes of class `class`. */
+uint32_t vt_verify_arena_of_class(uint32_t class);
 
-/* Where the bytes of a value are when a step runs. A streamed parameter, or a view of one, is at
+/* The class and offset of a value while a step runs. A streamed parameter, or a view of one, is at
  * the offset of its upload. */
 typedef struct vt_location {
   uint32_t class;
   uint64_t offset;
 } vt_location;
 vt_location vt_verify_location(const vt_verify *v, uint32_t step, uint32_t value);
-/* The location of the outer operand or result that an argument of a body aliases. */
+/* The location of the operand or result of the step around the body that argument `port`
+ * aliases. */
 vt_location vt_verify_argument_location(const vt_verify *v, uint32_t port);
 
-/* Each returns VT_INTERNAL with a message such as "the plan misstates the class of 'x'", of which
- * `what` is the middle; vt_verify_fail_memory returns VT_NOMEM. */
+/* Return VT_INTERNAL with a message such as "the plan misstates the class of 'x'", in which `what`
+ * is "misstates the class of"; vt_verify_fail_memory returns VT_NOMEM. */
 vt_status vt_verify_fail_value(const vt_verify *v, uint32_t value, const char *what) VT_NODISCARD;
 vt_status vt_verify_fail_step(const vt_verify *v, uint32_t step, const char *what) VT_NODISCARD;
 vt_status vt_verify_fail_memory(const vt_verify *v) VT_NODISCARD;

@@ -19,11 +19,12 @@
 #include "vt_fpenv.h"
 
 enum {
-  REPORT = 4,        /* descriptor of the report */
-  GUARD = 64,        /* bytes behind the capabilities that a plug-in must not write */
+  REPORT = 4, /* the descriptor to which this program writes its report */
+  GUARD = 64, /* number of guard bytes, behind the capabilities, that a plug-in must not write */
   GUARD_BYTE = 0xa5, /* value of the guard bytes */
-  OPS = 2048,        /* number of ops that op_listed is asked for */
-  ALARM_S = 20       /* the host kills this process earlier; this is for when the host is gone */
+  OPS = 2048,        /* numbers 0 .. OPS - 1 are asked of op_listed */
+  ALARM_S = 20 /* seconds after which this process ends by itself, in case the host, which would
+                  kill it earlier, is gone */
 };
 
 /* ---- the report ---- */
@@ -33,13 +34,13 @@ static void report_text(const char *line) {
   size_t n = strlen(line);
   while (n > 0) {
     const ssize_t written = write(REPORT, at, n);
-    if (written <= 0) return; /* the host is gone */
+    if (written <= 0) return; /* nobody reads the report: the host is gone */
     at += written;
     n -= (size_t)written;
   }
 }
 
-static int refuse(vt_status status, const char *why) {
+static int report_refusal(vt_status status, const char *why) {
   char line[400];
   snprintf(line, sizeof line, "no %d %.380s", (int)status, why);
   for (char *c = line; *c != 0; c++)
@@ -73,11 +74,11 @@ static const vt_bk_host host = {.size = sizeof host,
                                 .diag = host_diag,
                                 .progress = host_progress};
 
-static int refuse_status(const char *what, int32_t status) {
+static int refuse_failed_call(const char *what, int32_t status) {
   char why[360];
   snprintf(why, sizeof why, "it cannot %s: %s", what,
            reason[0] != 0 ? reason : vt_status_text((vt_status)status));
-  return refuse(VT_BACKEND, why);
+  return report_refusal(VT_BACKEND, why);
 }
 
 /* ---- the stages; each returns 0 or NULL after a refusal ---- */
@@ -91,21 +92,21 @@ static vt_backend_query_fn *load_plugin(void) {
     if (text == NULL) text = "no reason is given";
     rest = strncmp(text, "/proc/self/fd/3: ", 17) == 0 ? text + 17 : text;
     snprintf(why, sizeof why, "it cannot be loaded: %s", rest);
-    refuse(VT_BACKEND, why);
+    report_refusal(VT_BACKEND, why);
     return NULL;
   }
   vt_backend_query_fn *query = NULL;
   *(void **)&query = dlsym(library, VT_BK_SYMBOL);
-  if (query == NULL) refuse(VT_ABI, "it has no symbol " VT_BK_SYMBOL);
+  if (query == NULL) report_refusal(VT_ABI, "it has no symbol " VT_BK_SYMBOL);
   return query;
 }
 
-static const vt_bk_api *get_table(vt_backend_query_fn *query) {
+static const vt_bk_api *get_checked_table(vt_backend_query_fn *query) {
   char text[VT_TABLE_TEXT];
   report_text("query\n");
   const vt_bk_api *api = query(&host);
-  const char *fault = vt_table_fault(api, text);
-  if (fault != NULL) refuse(VT_ABI, fault);
+  const char *fault = vt_table_find_fault(api, text);
+  if (fault != NULL) report_refusal(VT_ABI, fault);
   return fault == NULL ? api : NULL;
 }
 
@@ -114,10 +115,10 @@ static int check_device_count(const vt_bk_api *api, uint32_t ordinal) {
   uint32_t devices = 0;
   report_text("count\n");
   const int32_t s = api->device_count(&host, &devices);
-  if (s != VT_OK) return refuse_status("count its devices", s);
+  if (s != VT_OK) return refuse_failed_call("count its devices", s);
   snprintf(why, sizeof why, "it has %u device%s, there is no number %u", devices,
            devices == 1 ? "" : "s", ordinal);
-  return ordinal < devices ? 1 : refuse(VT_BACKEND, why);
+  return ordinal < devices ? 1 : report_refusal(VT_BACKEND, why);
 }
 
 static vt_bk_device *open_device(const vt_bk_api *api, uint32_t ordinal) {
@@ -125,10 +126,10 @@ static vt_bk_device *open_device(const vt_bk_api *api, uint32_t ordinal) {
   report_text("open\n");
   const int32_t s = api->device_open(&host, ordinal, &dev);
   if (s != VT_OK) {
-    refuse_status("open its device", s);
+    refuse_failed_call("open its device", s);
     return NULL;
   }
-  if (dev == NULL) refuse(VT_ABI, "it reports an open device but returns none");
+  if (dev == NULL) report_refusal(VT_ABI, "it reports an open device but returns none");
   return dev;
 }
 
@@ -142,10 +143,10 @@ static int read_caps(const vt_bk_api *api, vt_bk_device *dev, uint32_t size, vt_
   memset(&guarded, GUARD_BYTE, sizeof guarded);
   guarded.caps.size = size;
   const int32_t s = api->capabilities(dev, &guarded.caps);
-  if (s != VT_OK) return refuse_status("state its capabilities", s);
+  if (s != VT_OK) return refuse_failed_call("state its capabilities", s);
   for (size_t i = size; i < sizeof guarded; i++)
     if (((const unsigned char *)&guarded)[i] != GUARD_BYTE)
-      return refuse(VT_ABI, "it writes beyond the size it is given for its capabilities");
+      return report_refusal(VT_ABI, "it writes beyond the size it is given for its capabilities");
   *out = guarded.caps;
   return 1;
 }
@@ -156,8 +157,8 @@ static int check_caps(const vt_bk_api *api, vt_bk_device *dev) {
   report_text("caps\n");
   if (!read_caps(api, dev, sizeof caps, &caps)) return 0;
   if (!read_caps(api, dev, offsetof(vt_bk_caps, about), &early)) return 0;
-  const char *fault = vt_caps_fault(&caps, text);
-  return fault == NULL ? 1 : refuse(VT_ABI, fault);
+  const char *fault = vt_caps_find_fault(&caps, text);
+  return fault == NULL ? 1 : report_refusal(VT_ABI, fault);
 }
 
 static int check_listed_ops(const vt_bk_api *api, vt_bk_device *dev) {
@@ -165,7 +166,7 @@ static int check_listed_ops(const vt_bk_api *api, vt_bk_device *dev) {
   for (uint32_t op = 0; op < OPS; op++) {
     const int32_t listed = api->op_listed(dev, op);
     if (listed != 0 && listed != 1)
-      return refuse(VT_ABI, "it answers neither 0 nor 1 when asked whether it has an op");
+      return report_refusal(VT_ABI, "it answers neither 0 nor 1 when asked whether it has an op");
   }
   return 1;
 }
@@ -173,7 +174,7 @@ static int check_listed_ops(const vt_bk_api *api, vt_bk_device *dev) {
 static int probe_plugin(uint32_t ordinal) {
   vt_backend_query_fn *query = load_plugin();
   if (query == NULL) return 0;
-  const vt_bk_api *api = get_table(query);
+  const vt_bk_api *api = get_checked_table(query);
   if (api == NULL || !check_device_count(api, ordinal)) return 0;
   vt_bk_device *dev = open_device(api, ordinal);
   if (dev == NULL || !check_caps(api, dev) || !check_listed_ops(api, dev)) return 0;
@@ -184,8 +185,8 @@ static int probe_plugin(uint32_t ordinal) {
 
 /* ---- the process ---- */
 
-/* Closes descriptors inherited from the host program, which a plug-in must not see. */
-static void close_others(void) {
+/* Closes the other descriptors inherited from the host program, which a plug-in must not see. */
+static void close_other_descriptors(void) {
   DIR *folder = opendir("/proc/self/fd");
   for (const struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
     const int fd = atoi(e->d_name);
@@ -198,7 +199,7 @@ int main(int argc, char **argv) {
   const struct rlimit none = {0, 0};
   vt_fpenv mine;
   if (argc != 2) return 2;
-  close_others();
+  close_other_descriptors();
   (void)alarm(ALARM_S);
   (void)setrlimit(RLIMIT_CORE, &none); /* a crash is expected: no core file */
   vt_fpenv_enter(&mine);
@@ -207,7 +208,7 @@ int main(int argc, char **argv) {
   vt_fpenv_leave(&mine);
   report_text("end\n");
   if (!good) return 1;
-  if (!kept) return refuse(VT_ABI, "it changes the floating-point mode of its host") + 1;
+  if (!kept) return report_refusal(VT_ABI, "it changes the floating-point mode of its host") + 1;
   report_text("ok\n");
   return 0;
 }
