@@ -38,7 +38,7 @@ static int64_t length_of_batch(const vt_view *v, int64_t i) {
 
 /* Sets which keys the row at [b, h, i] sees. A length may be any number, so sums of positions wrap,
  * as in the formula of the op. */
-static void find_visible(const vt_attend_task *t, const int64_t at[3], vt_attend_visible *x) {
+static void find_visible_keys(const vt_attend_task *t, const int64_t at[3], vt_attend_visible *x) {
   const vt_attr_attention *a = t->attrs;
   const vt_view *in = t->call->in;
   const int64_t keys = t->size.keys;
@@ -115,7 +115,7 @@ void vt_attend_begin_chunk(const vt_attend_task *t, uint64_t worker, int64_t pai
   for (int64_t r = 0; r < rows; r++) {
     int64_t at[3];
     position_of_row(c, r, at);
-    find_visible(t, at, &c->visible[r]);
+    find_visible_keys(t, at, &c->visible[r]);
   }
 }
 

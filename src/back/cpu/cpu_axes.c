@@ -28,7 +28,7 @@ vt_view vt_cpu_keepdims_view(const vt_view *y, const vt_view *x, unsigned mask) 
 
 /* Whether a new axis inside the last axis of *a can be joined with it, because together they are
  * evenly spaced in both views. */
-static int is_contiguous(const vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
+static int can_be_joined(const vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
   const uint32_t last = a->n - 1;
   return a->n > 0 && (a->dim[last] == 1 || (a->x[last] == x * dim && a->y[last] == y * dim));
 }
@@ -37,7 +37,7 @@ void vt_cpu_axes_append(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
   if (a->n == 0) a->count = 1;
   if (!vt_i64_mul(a->count, dim, &a->count)) a->count = INT64_MAX;
   if (a->n > 0 && dim == 1) return;
-  const int joined = is_contiguous(a, dim, x, y);
+  const int joined = can_be_joined(a, dim, x, y);
   const uint32_t at = joined ? a->n - 1 : a->n++;
   a->dim[at] = joined ? a->dim[at] * dim : dim;
   a->x[at] = x;

@@ -8,7 +8,7 @@
 void vt_cpu_conv_read_axes(const vt_view *x, const vt_window_lists *l, const int64_t *kernel,
                            const int64_t *places, vt_cpu_axis axis[VT_CPU_AXES]) {
   const uint32_t axes = x->rank - 2, missing = VT_CPU_AXES - axes;
-  for (uint32_t i = 0; i < missing; i++) axis[i] = vt_cpu_axis_none();
+  for (uint32_t i = 0; i < missing; i++) axis[i] = vt_cpu_axis_absent();
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window w = vt_window_axis(l, i, kernel[i], 1);
     axis[missing + i] = (vt_cpu_axis){.dim = x->dim[2 + i],
@@ -32,7 +32,7 @@ void vt_cpu_conv_join_axes(vt_cpu_axis axis[VT_CPU_AXES]) {
     if (a->dim != 1 && (a->stride != b->stride * b->dim || a->out != b->out * b->dim)) return;
     b->dim *= a->dim;
     b->places = b->dim;
-    *a = vt_cpu_axis_none();
+    *a = vt_cpu_axis_absent();
   }
 }
 

@@ -41,7 +41,7 @@ static vt_cpu_bytes get_weight_rows(const void *context, int64_t set) {
 
 /* The zero points or biases in operand number `operand`, from output channel o on; the operand may
  * be a scalar. */
-static vt_cpu_numbers channel_numbers(const vt_cpu_call *c, uint32_t operand, int64_t o) {
+static vt_cpu_numbers numbers_of_channels(const vt_cpu_call *c, uint32_t operand, int64_t o) {
   if (c->n_in <= operand) return (vt_cpu_numbers){.data = NULL};
   const vt_view *v = &c->in[operand];
   const int64_t step = v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
@@ -54,9 +54,9 @@ static void get_result_place(const void *context, int64_t product, vt_cpu_int_pl
   const int64_t group = product % v->s.groups;
   *out = (vt_cpu_int_place){.y = (int32_t *)v->s.y + product * v->s.rows * v->places,
                             .row = v->places,
-                            .za = channel_numbers(v->c, 3, group * v->s.rows),
-                            .zb = channel_numbers(v->c, 2, 0),
-                            .row_bias = channel_numbers(v->c, 4, group * v->s.rows)};
+                            .za = numbers_of_channels(v->c, 3, group * v->s.rows),
+                            .zb = numbers_of_channels(v->c, 2, 0),
+                            .row_bias = numbers_of_channels(v->c, 4, group * v->s.rows)};
 }
 
 static void read_step(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *out) {
@@ -113,7 +113,7 @@ uint64_t vt_cpu_cache_bytes_conv_int(const vt_cpu_call *c) {
   conv_int v;
   vt_cpu_int_products all;
   read_step(c, &v, &all);
-  return vt_cpu_bytes_to_cache(c, 1, vt_cpu_int_rows_bytes(c->team, &all));
+  return vt_cpu_bytes_to_cache(c, 1, vt_cpu_int_packed_rows_bytes(c->team, &all));
 }
 
 static void copy_weights_dense(const vt_cpu_call *c, conv_int *v) {
@@ -137,6 +137,6 @@ vt_status vt_cpu_run_conv_int(vt_cpu_call *c) {
   if (dense > 0 && stale) copy_weights_dense(c, &v);
   if (panels != NULL && stale) vt_cpu_int_rows_pack(c->team, &all, panels);
   all.packed_rows = panels;
-  vt_cpu_int_run(c->team, &all, (char *)c->work + dense);
+  vt_cpu_int_multiply(c->team, &all, (char *)c->work + dense);
   return VT_OK;
 }

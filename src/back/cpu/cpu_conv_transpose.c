@@ -87,7 +87,7 @@ static void init_class_conv(const vt_cpu_call *c, const classes *s, int64_t numb
                               .y_image = y->stride[0],
                               .y_channel = y->stride[1],
                               .bias_step = c->n_in > 2 ? c->in[2].stride[0] : 0};
-  for (uint32_t i = 0; i < VT_CPU_AXES - s->axes; i++) out->axis[i] = vt_cpu_axis_none();
+  for (uint32_t i = 0; i < VT_CPU_AXES - s->axes; i++) out->axis[i] = vt_cpu_axis_absent();
   for (uint32_t i = s->axes; i-- > 0; number /= s->n[i]) {
     const int64_t first = number % s->n[i], remainder = remainder_of_tap(&s->w[i], first);
     out->axis[VT_CPU_AXES - s->axes + i] = class_axis(c, s, i, first, remainder);

@@ -170,10 +170,10 @@ static void fill_grid_line(const gradient *g, int64_t line) {
   phase[2] = number % d->phases[2];
   phase[1] = number / d->phases[2] % d->phases[1];
   phase[0] = number / d->phases[2] / d->phases[1];
-  at[1] = vt_cpu_grid_index(&l->axis[1], phase[1], rest % d->length[1]);
-  at[0] = vt_cpu_grid_index(&l->axis[0], phase[0], rest / d->length[1] % d->length[0]);
+  at[1] = vt_cpu_grid_index_in_x(&l->axis[1], phase[1], rest % d->length[1]);
+  at[0] = vt_cpu_grid_index_in_x(&l->axis[0], phase[0], rest / d->length[1] % d->length[0]);
   char *to = g->grid + line * d->length[2] * l->channels * l->k->bytes;
-  fill_line(g, image, at, vt_cpu_grid_index(&l->axis[2], phase[2], 0), to);
+  fill_line(g, image, at, vt_cpu_grid_index_in_x(&l->axis[2], phase[2], 0), to);
 }
 
 static void grid_job(void *context, uint64_t job) {

@@ -30,7 +30,7 @@ typedef struct vt_cpu_axis {
   int64_t out;    /* elements of y from one place to the next */
 } vt_cpu_axis;
 /* The axis of one tap and one place, in place of an axis that the tensors lack. */
-vt_cpu_axis vt_cpu_axis_none(void);
+vt_cpu_axis vt_cpu_axis_absent(void);
 
 typedef struct vt_cpu_direct_conv {
   uint32_t dtype;                      /* f32 or f64 */
@@ -68,7 +68,7 @@ int vt_cpu_grid_layout(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out);
 void vt_cpu_grid_copy_channel(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
                               const vt_cpu_conv_type *k, const char *x, char *to);
 /* The index in x of element i along one axis of a phase of the grid. */
-int64_t vt_cpu_grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i);
+int64_t vt_cpu_grid_index_in_x(const vt_cpu_axis *a, int64_t phase, int64_t i);
 /* How many of the n indices base, base + step, ... are in 0 .. dim-1; *out_first is the
  * first of them. */
 int64_t vt_cpu_count_inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_t *out_first);

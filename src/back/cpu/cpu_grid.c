@@ -8,7 +8,7 @@ const vt_cpu_conv_type *vt_cpu_conv_of(const vt_cpu_team *t, uint32_t dtype) {
   return dtype == VT_DTYPE_F32 ? t->kernels->convs->f32 : t->kernels->convs->f64;
 }
 
-vt_cpu_axis vt_cpu_axis_none(void) {
+vt_cpu_axis vt_cpu_axis_absent(void) {
   return (vt_cpu_axis){.dim = 1, .step = 1, .places = 1, .taps = 1};
 }
 
@@ -107,7 +107,7 @@ static void fill_rect_with_outside(const rect *s, const vt_cpu_conv_type *k, cha
     memset(to + i * s->to_row * k->bytes, s->outside, (size_t)(s->n * k->bytes));
 }
 
-int64_t vt_cpu_grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i) {
+int64_t vt_cpu_grid_index_in_x(const vt_cpu_axis *a, int64_t phase, int64_t i) {
   const int64_t remainder = a->step == 1 ? 0 : phase * a->delta % a->step;
   return i * a->step + remainder + lowest_tap_offset(a);
 }
@@ -116,12 +116,12 @@ static void copy_grid_plane(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_
                             const vt_cpu_conv_type *k, const char *x, const int64_t *phase,
                             char *to) {
   const vt_cpu_axis *a = &axis[1];
-  const int64_t base = vt_cpu_grid_index(a, phase[1], 0), row = g->length[2];
+  const int64_t base = vt_cpu_grid_index_in_x(a, phase[1], 0), row = g->length[2];
   int64_t first;
   const int64_t rows = vt_cpu_count_inside(base, a->step, g->length[1], a->dim, &first);
   rect s = {.from = x + (base + first * a->step) * a->stride * k->bytes,
             .from_row = a->step * a->stride,
-            .base = vt_cpu_grid_index(&axis[2], phase[2], 0),
+            .base = vt_cpu_grid_index_in_x(&axis[2], phase[2], 0),
             .to_row = row,
             .rows = rows,
             .n = row};
@@ -136,7 +136,7 @@ static void copy_grid_phase(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_
                             char *to) {
   const int64_t plane = g->length[1] * g->length[2] * k->bytes;
   for (int64_t i = 0; i < g->length[0]; i++, to += plane) {
-    const int64_t at = vt_cpu_grid_index(&axis[0], phase[0], i);
+    const int64_t at = vt_cpu_grid_index_in_x(&axis[0], phase[0], i);
     if (at < 0 || at >= axis[0].dim) {
       memset(to, 0, (size_t)plane);
     } else {

@@ -7,9 +7,10 @@
 
 /* ---- lookups ---- */
 
-static void add_walk_axis(vt_cpu_lookup *l, int64_t dim, int64_t row, int64_t own, int64_t index) {
+static void add_walk_axis(vt_cpu_lookup *l, int64_t dim, int64_t row_stride, int64_t x_stride,
+                          int64_t index_stride) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(l->slice.dtype);
-  vt_cpu_walk_add_axis(&l->walk, dim, row * size, own * size, index);
+  vt_cpu_walk_add_axis(&l->walk, dim, row_stride * size, x_stride * size, index_stride);
 }
 
 static void add_coordinate(vt_cpu_lookup *l, const vt_view *x, uint32_t axis) {

@@ -83,7 +83,7 @@ static void pack_columns_job(void *context, uint64_t job) {
     pack_columns(a->p, &a->s, 0, i, NULL, a->to + (uint64_t)i * a->s.column_bytes);
 }
 
-uint64_t vt_cpu_int_rows_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
+uint64_t vt_cpu_int_packed_rows_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const shape s = choose_shape(t, p);
   return (uint64_t)(p->row_sets * s.row_panels) * s.row_bytes;
 }
@@ -95,7 +95,7 @@ void vt_cpu_int_rows_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, vo
   vt_cpu_run_jobs(t, a.jobs, pack_rows_job, &a);
 }
 
-uint64_t vt_cpu_int_columns_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
+uint64_t vt_cpu_int_packed_columns_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const shape s = choose_shape(t, p);
   return (uint64_t)s.column_panels * s.column_bytes;
 }
@@ -196,17 +196,17 @@ static void multiply_job(void *context, uint64_t job) {
 
 uint64_t vt_cpu_int_scratch_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const shape s = choose_shape(t, p);
-  return vt_cpu_int_rows_bytes(t, p) +
+  return vt_cpu_int_packed_rows_bytes(t, p) +
          s.jobs * (s.column_bytes + vt_cpu_round_to_line(p->scratch_bytes));
 }
 
-void vt_cpu_int_run(const vt_cpu_team *t, const vt_cpu_int_products *p, void *work) {
+void vt_cpu_int_multiply(const vt_cpu_team *t, const vt_cpu_int_products *p, void *work) {
   product_run u = {.p = p, .s = choose_shape(t, p), .rows = p->packed_rows, .scratch = work};
   if (p->products == 0 || p->m == 0 || p->n == 0) return;
   if (u.rows == NULL) {
     vt_cpu_int_rows_pack(t, p, work);
     u.rows = work;
-    u.scratch += vt_cpu_int_rows_bytes(t, p);
+    u.scratch += vt_cpu_int_packed_rows_bytes(t, p);
   }
   vt_cpu_run_jobs(t, u.s.jobs, multiply_job, &u);
 }

@@ -27,13 +27,13 @@ vt_cpu_lookup vt_cpu_lookup_nd(const vt_view *x, const vt_view *index, const vt_
  * be called before any element is moved. */
 vt_status vt_cpu_lookup_check(vt_cpu_call *c, const vt_cpu_lookup *l);
 
-/* The offset in bytes of the indexed slice for the row that is `on` rows after the position of w,
- * along the last axis. */
+/* The offset in bytes of the indexed slice for the row that is `ahead` rows after the position of
+ * w, along the last axis. */
 static inline int64_t vt_cpu_lookup_offset(const vt_cpu_lookup *l, const vt_cpu_walk *w,
-                                           int64_t on) {
-  const uint32_t last = w->rank - 1; /* not used if there are no axes, because `on` is then 0 */
-  int64_t at = w->at[1] + (on == 0 ? 0 : on * w->stride[1][last]);
-  int64_t where = w->at[2] + (on == 0 ? 0 : on * w->stride[2][last]);
+                                           int64_t ahead) {
+  const uint32_t last = w->rank - 1; /* not used if there are no axes, because `ahead` is then 0 */
+  int64_t at = w->at[1] + (ahead == 0 ? 0 : ahead * w->stride[1][last]);
+  int64_t where = w->at[2] + (ahead == 0 ? 0 : ahead * w->stride[2][last]);
   for (uint32_t i = 0; i < l->depth; i++, where += l->coordinate_stride)
     at +=
         l->bytes[i] * (l->index->dtype == VT_DTYPE_I32 ? ((const int32_t *)l->index->data)[where]

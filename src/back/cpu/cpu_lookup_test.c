@@ -408,7 +408,7 @@ static void test_nonzero(const vt_cpu_team *t) {
 
 /* ---- random numbers ---- */
 
-static void check_random(const vt_cpu_team *t, int64_t n, int spread) {
+static void check_random_ops(const vt_cpu_team *t, int64_t n, int gap) {
   const int64_t seed = INT64_C(0x123456789abcdef), step = 77;
   const vt_view in[2] = {{.dtype = VT_DTYPE_I64, .data = (void *)(uintptr_t)&seed},
                          {.dtype = VT_DTYPE_I64, .data = (void *)(uintptr_t)&step}};
@@ -418,11 +418,11 @@ static void check_random(const vt_cpu_team *t, int64_t n, int spread) {
   vt_view out[3] = {line_view(VT_DTYPE_F32, n, u), line_view(VT_DTYPE_F32, n, z),
                     line_view(VT_DTYPE_I64, n, w)};
   vt_cpu_call c;
-  for (int i = 0; i < 3; i++) out[i].stride[0] = 1 + spread;
+  for (int i = 0; i < 3; i++) out[i].stride[0] = 1 + gap;
   CHECK(run_op(t, VT_OP_random_uniform, in, 2, &out[0], 1, &a, &c) == VT_OK);
   CHECK(run_op(t, VT_OP_random_normal, in, 2, &out[1], 1, &a, &c) == VT_OK);
   CHECK(run_op(t, VT_OP_random_bits, in, 2, &out[2], 1, &a, &c) == VT_OK);
-  for (int64_t i = 0, at = 0; i < n; i++, at += 1 + spread) {
+  for (int64_t i = 0, at = 0; i < n; i++, at += 1 + gap) {
     uint32_t words[4];
     vt_philox((uint64_t)seed, 9, 77, (uint64_t)i / 4, words);
     wrong += vt_f32_bits(u[at]) != vt_f32_bits(vt_philox_uniform(words, (uint64_t)i));
@@ -435,11 +435,11 @@ static void check_random(const vt_cpu_team *t, int64_t n, int spread) {
   free(w);
 }
 
-static void test_random(const vt_cpu_team *t) {
+static void test_random_ops(const vt_cpu_team *t) {
   static const int64_t lengths[] = {1, 3, 4, 255, 256, 257, 1027, 20001};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-    check_random(t, lengths[i], (int)i % 2);
-  check_random(t, 20001, 0);
+    check_random_ops(t, lengths[i], (int)i % 2);
+  check_random_ops(t, 20001, 0);
 }
 
 int main(void) {
@@ -452,6 +452,6 @@ int main(void) {
   moved_run_on_teams(test_top_k);
   moved_run_on_teams(test_pools);
   moved_run_on_teams(test_nonzero);
-  moved_run_on_teams(test_random);
+  moved_run_on_teams(test_random_ops);
   TEST_DONE();
 }

@@ -110,7 +110,7 @@ uint64_t vt_cpu_cache_bytes_matmul_int(const vt_cpu_call *c) {
   vt_cpu_int_products all;
   read_step(c, &p, &all);
   if (c->in[1].rank != 2) return 0;
-  return vt_cpu_bytes_to_cache(c, 1, vt_cpu_int_columns_bytes(c->team, &all));
+  return vt_cpu_bytes_to_cache(c, 1, vt_cpu_int_packed_columns_bytes(c->team, &all));
 }
 
 vt_status vt_cpu_run_matmul_int(vt_cpu_call *c) {
@@ -122,6 +122,6 @@ vt_status vt_cpu_run_matmul_int(vt_cpu_call *c) {
   void *panels = vt_cpu_cached_data(c, 1, &stale);
   if (panels != NULL && stale) vt_cpu_int_columns_pack(c->team, &all, panels);
   all.packed_columns = panels;
-  vt_cpu_int_run(c->team, &all, c->work);
+  vt_cpu_int_multiply(c->team, &all, c->work);
   return VT_OK;
 }

@@ -73,8 +73,8 @@ enum { MAX_VIEWS = 256 };
 
 /* Sets *out to a call without data, for planning. Returns 0 if the step has more operands than any
  * op that needs scratch. */
-static int init_shape_call(const vt_bk_device *dev, const vt_bk_step *s, vt_view views[MAX_VIEWS],
-                           vt_cpu_call *out) {
+static int init_call_without_data(const vt_bk_device *dev, const vt_bk_step *s,
+                                  vt_view views[MAX_VIEWS], vt_cpu_call *out) {
   if ((uint64_t)s->n_in + s->n_out > MAX_VIEWS) return 0;
   for (uint32_t i = 0; i < s->n_in; i++) views[i] = vt_step_view(&s->in[i]);
   for (uint32_t i = 0; i < s->n_out; i++) views[s->n_in + i] = vt_step_view(&s->out[i]);
@@ -106,7 +106,7 @@ uint64_t vt_cpu_step_scratch_bytes(vt_bk_device *dev, const vt_bk_step *s) {
   const vt_cpu_handler *h = vt_cpu_handler_of(s->op);
   vt_view views[MAX_VIEWS];
   vt_cpu_call call;
-  if (h == NULL || h->work == NULL || !init_shape_call(dev, s, views, &call)) return 0;
+  if (h == NULL || h->work == NULL || !init_call_without_data(dev, s, views, &call)) return 0;
   return h->work(&call);
 }
 
@@ -115,7 +115,7 @@ uint64_t vt_cpu_step_scratch_bytes(vt_bk_device *dev, const vt_bk_step *s) {
 /* How many bytes the program may cache. Cached data only saves time: without it steps recompute it
  * in every run. Cached data may take half of the memory that remains after the arenas, which are
  * allocated later. */
-static uint64_t find_cache_budget(const vt_arenas *a) {
+static uint64_t compute_cache_budget(const vt_arenas *a) {
   const uint64_t available = vt_memory_available();
   uint64_t needed = 0;
   if (available == 0) return UINT64_MAX; /* not known */
@@ -130,7 +130,7 @@ static uint64_t find_cache_budget(const vt_arenas *a) {
  * be cached, because that reads files. */
 static void *cache_new(vt_bk_program *p, uint64_t bytes) {
   if (bytes == 0) return NULL;
-  if (!p->has_budget) p->cache_budget = find_cache_budget(&p->arenas);
+  if (!p->has_budget) p->cache_budget = compute_cache_budget(&p->arenas);
   p->has_budget = 1;
   if (bytes > p->cache_budget) return NULL;
   void *made = vt_cpu_memory_new_raw(p->dev->host, bytes);
@@ -160,7 +160,7 @@ static int32_t anchor_new(void *user, vt_launch *at) {
   vt_cpu_call call;
   if (h == NULL) return VT_UNSUPPORTED;
   at->handler = h;
-  if (h->cache != NULL && init_shape_call(p->dev, at->anchor, views, &call))
+  if (h->cache != NULL && init_call_without_data(p->dev, at->anchor, views, &call))
     at->kept = cache_new(p, h->cache(&call));
   return VT_OK;
 }

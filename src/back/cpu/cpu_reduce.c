@@ -85,8 +85,8 @@ static vt_cpu_plane_fn *choose_transpose(const reduction *f, const vt_cpu_moves 
   return (dense ? moves->transpose : moves->strided)[vt_cpu_size_index(f->size)];
 }
 
-static void init_inner(reduction *f, const vt_view *x, const vt_view *y, unsigned mask,
-                       const vt_cpu_moves *moves) {
+static void init_inner_axis(reduction *f, const vt_view *x, const vt_view *y, unsigned mask,
+                            const vt_cpu_moves *moves) {
   const int is_short = f->reduced.count <= SHORT && f->argreduce == NULL;
   const uint32_t axis = choose_inner_axis(x, mask, is_short);
   unsigned kept = ~mask;
@@ -111,7 +111,7 @@ static void init_view(reduction *f, const vt_view *x, const vt_view *y, unsigned
   f->x = x->data;
   f->y = y->data;
   vt_cpu_axes_select(x, NULL, mask, &f->reduced);
-  init_inner(f, x, &kept, mask, moves);
+  init_inner_axis(f, x, &kept, mask, moves);
 }
 
 static void read_step(reduction *f, const vt_cpu_call *c) {

@@ -56,7 +56,7 @@ uint64_t vt_cpu_rows_scratch_bytes(const vt_cpu_rowwise *r) {
 }
 
 /* If neighbouring rows are contiguous they are transposed, so that each cache line is read once. */
-static vt_cpu_plane_fn *copy_kernel(const vt_cpu_rowwise *r, int64_t distance) {
+static vt_cpu_plane_fn *choose_copy_kernel(const vt_cpu_rowwise *r, int64_t distance) {
   const vt_cpu_moves *moves = r->call->team->kernels->moves;
   return (distance == 1 ? moves->transpose : moves->strided)[vt_cpu_size_index(r->size)];
 }
@@ -71,7 +71,7 @@ static void copy_rows_in(const row_jobs *s, int64_t rows, const char *x, char *s
     vt_cpu_axes_offsets(a, i, &at, &none);
     const vt_cpu_plane p = {scratch + i * size, x + at * size,        rows, run, s->pitch, size,
                             distance * size,    a->x[a->n - 1] * size};
-    copy_kernel(r, distance)(&p);
+    choose_copy_kernel(r, distance)(&p);
   }
 }
 
@@ -85,7 +85,7 @@ static void copy_rows_out(const row_jobs *s, int64_t rows, const char *scratch, 
     vt_cpu_axes_offsets(a, i, &none, &at);
     const vt_cpu_plane p = {y + at * size,         scratch + i * size, run,  rows,
                             a->y[a->n - 1] * size, distance * size,    size, s->pitch};
-    copy_kernel(r, distance)(&p);
+    choose_copy_kernel(r, distance)(&p);
   }
 }
 

@@ -3,7 +3,7 @@
 #include "far_rows_test.h"
 #include "reduced_test.h"
 
-static reduced_layout result_layout(reduced_layout layout) {
+static reduced_layout layout_of_result(reduced_layout layout) {
   return layout == REDUCED_REPEATED ? REDUCED_DENSE : layout;
 }
 
@@ -20,7 +20,7 @@ static void check_softmax(uint32_t op, const int64_t *dim, int64_t axis, reduced
     s.attrs = &over;
     s.out[0] = reduced_view(VT_DTYPE_F32, 1, &dim[1 - axis], REDUCED_DENSE);
   } else {
-    s.out[0] = reduced_view(VT_DTYPE_F32, 2, dim, result_layout(layout));
+    s.out[0] = reduced_view(VT_DTYPE_F32, 2, dim, layout_of_result(layout));
   }
   reduced_fill(&s.in[0], &seed, special);
   reduced_check_step(&s);
@@ -72,7 +72,7 @@ static void check_norm(const norm *n, uint32_t dtype, reduced_layout layout) {
   uint64_t seed = n->op + dtype;
   if (n->op == VT_OP_group_norm) s.attrs = &g;
   s.in[0] = reduced_view(dtype, n->rank, n->dim, layout);
-  s.out[0] = reduced_view(dtype, n->rank, n->dim, result_layout(layout));
+  s.out[0] = reduced_view(dtype, n->rank, n->dim, layout_of_result(layout));
   for (uint32_t i = 1; i < s.n_in; i++)
     s.in[i] = reduced_view(dtype, channels ? 1 : n->affine_rank,
                            channels ? &n->dim[1] : &n->dim[n->rank - n->affine_rank], layout);

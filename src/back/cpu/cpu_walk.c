@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_walk.c - views of parts of tensors, and walks along axes. */
+ * cpu_walk.c - views of parts of tensors, and walks: a walk goes through the positions of a shape
+ * in row-major order and keeps the offset in up to three tensors, whose strides are added axis by
+ * axis. */
 #include <string.h>
 #include "cpu_move.h"
 

@@ -51,7 +51,7 @@ typedef enum reduced_layout {
   REDUCED_LAYOUTS
 } reduced_layout;
 
-static inline int64_t reduced_count(uint32_t rank, const int64_t *dim) {
+static inline int64_t reduced_element_count(uint32_t rank, const int64_t *dim) {
   int64_t n = 1;
   for (uint32_t i = 0; i < rank; i++) n *= dim[i];
   return n;
@@ -127,7 +127,7 @@ static inline void reduced_run_handler(const reduced_step *s, const vt_cpu_team 
   free(work);
 }
 
-static inline int64_t reduced_bytes(const vt_view *v) {
+static inline int64_t reduced_span_bytes(const vt_view *v) {
   int64_t n = 1;
   for (uint32_t i = 0; i < v->rank; i++) n += (v->dim[i] - 1) * v->stride[i];
   return vt_cpu_count(v) == 0 ? 0 : n * (int64_t)vt_cpu_bytes_of(v->dtype);
@@ -140,7 +140,7 @@ static inline void reduced_check_step(reduced_step *s) {
   vt_kernel k = {.in = s->in, .n_in = s->n_in, .out = s->out, .n_out = s->n_out, .attrs = s->attrs};
   CHECK(vt_op_get(s->op)->kernel(&k) == VT_OK);
   for (uint32_t r = 0; r < s->n_out; r++) {
-    const int64_t bytes = reduced_bytes(&s->out[r]);
+    const int64_t bytes = reduced_span_bytes(&s->out[r]);
     expected[r] = reduced_alloc(bytes);
     vt_canonical(s->out[r].data, s->out[r].dtype,
                  (uint64_t)bytes / vt_cpu_bytes_of(s->out[r].dtype));
@@ -149,10 +149,10 @@ static inline void reduced_check_step(reduced_step *s) {
   for (uint32_t i = 0; i < reduced_teams; i++) {
     int wrong = 0;
     for (uint32_t r = 0; r < s->n_out; r++)
-      memset(s->out[r].data, 0xa5, (size_t)reduced_bytes(&s->out[r]));
+      memset(s->out[r].data, 0xa5, (size_t)reduced_span_bytes(&s->out[r]));
     reduced_run_handler(s, &reduced_team[i]);
     for (uint32_t r = 0; r < s->n_out; r++) {
-      const int64_t bytes = reduced_bytes(&s->out[r]);
+      const int64_t bytes = reduced_span_bytes(&s->out[r]);
       vt_canonical(s->out[r].data, s->out[r].dtype,
                    (uint64_t)bytes / vt_cpu_bytes_of(s->out[r].dtype));
       wrong |= memcmp(s->out[r].data, expected[r], (size_t)bytes) != 0;

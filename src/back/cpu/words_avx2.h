@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * words_avx2.h - the vocabulary of the functions of src/num: four lanes, with AVX2 and FMA. */
+ * words_avx2.h - the vocabulary of the functions of src/num: four lanes, with AVX2 and FMA. vt_s
+ * and vt_d are vectors of f32 and f64, vt_u and vt_i of integers and masks of their width, vt_m
+ * a mask of f64 lanes, vt_f a vector of eight f32. vt_get reads a table at one index per lane;
+ * vt_root is the square root. */
 #include <immintrin.h>
 #define VT_LANES 4
 #define VT_OWN_WORDS

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * words_avx512.h - the vocabulary of the functions of src/num: eight lanes, with AVX-512. */
+ * words_avx512.h - the vocabulary of the functions of src/num: eight lanes, with AVX-512. vt_s
+ * and vt_d are vectors of f32 and f64, vt_u and vt_i of integers and masks of their width, vt_m
+ * a mask of f64 lanes, vt_f a vector of sixteen f32. vt_get reads a table at one index per lane;
+ * vt_root is the square root. */
 #include <immintrin.h>
 #define VT_LANES 8
 #define VT_OWN_WORDS
