@@ -6,7 +6,7 @@
  *
  * A key that a row must not see gets the weight +0, and its product with v is added all the same
  * if v is finite. This changes no bit: fma(+0, v, p) differs from p at most in the sign of a zero,
- * which later products cannot turn into another difference; and T adds the fma chain to a sum that
+ * which later products cannot turn into another difference. T then adds the fma chain to a sum that
  * is never -0, so the sign is lost. Where v is not finite, such products are skipped. */
 #include <string.h>
 #include "cpu_attention.h"
@@ -270,7 +270,7 @@ static float sum_of_weights(const vt_attend_task *t, const float *e, int64_t lo,
 /* Replaces the products of a row by the weights of the keys that it sees, and by +0 for the other
  * keys lo .. hi - 1. Returns the sum of the weights, 0 if the row sees no key. A key that the mask
  * hides gets the score -inf and hence the weight +0, unless the maximum m of the scores is -inf or
- * NaN: then either the row sees no key, or its weights and their sum are NaN. */
+ * NaN. In that case either the row sees no key, or its weights and their sum are NaN. */
 static float weigh_and_sum(const vt_attend_task *t, float *e, const vt_attend_visible *x,
                            int64_t lo, int64_t hi) {
   const int64_t n = x->hi - x->lo;
@@ -416,7 +416,7 @@ void vt_attend_store_row(const vt_attend_chunk *c, int64_t r, const float *o, fl
   int64_t at[3];
   position_of_row(c, r, at);
   float *to = row_address(y, at);
-  if (sum == 0) { /* the sum is 0 only if the row sees no key */
+  if (sum == 0) { /* the sum is 0 if and only if the row sees no key */
     for (int64_t i = 0; i < width; i++) to[i * step] = 0.0f;
   } else if (step == 1) {
     c->t->table->divide(to, o, sum, width);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * island_test.c - the backend `island` through its ABI table, in sessions with a program y = x + x:
- * only `copy` and `run` can access its memory, handles of freed buffers are refused, copies stay
- * inside their buffer, device 1 accepts only dense tensors, and nothing leaks. */
+ * island_test.c - the backend `island` through its ABI table. A session (life) is a device with the
+ * program y = x + x. Only `copy` and `run` can access its memory, handles of freed buffers are
+ * refused, copies stay inside their buffer, device 1 accepts only dense tensors, and nothing leaks.
+ */
 #define _DEFAULT_SOURCE
 #include <signal.h>
 #include <string.h>
