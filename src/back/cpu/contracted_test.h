@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * contracted_test.h - for the tests of convolutions and integer products: runs a step by its
- * handler, on every instruction set and with several thread counts, and compares it with the
- * reference kernel of the op. Operands have strides of all kinds. */
+ * contracted_test.h - for the tests of convolutions and integer products: runs trials on teams and
+ * compares the results with those of the op's reference kernel. A trial is one step with its
+ * operands; a team is an instruction set with a number of threads. Operands hold random numbers
+ * and have strides of all kinds; wild numbers include tiny and huge ones, infinities and NaN. */
 #ifndef VT_CONTRACTED_TEST_H
 #define VT_CONTRACTED_TEST_H
 #include <math.h>
@@ -22,18 +23,19 @@ static uint64_t random_word(void) { /* SplitMix64 */
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
-static int64_t random_of(int64_t low, int64_t high) {
+static int64_t random_between(int64_t low, int64_t high) {
   return low + (int64_t)(random_word() % (uint64_t)(high - low + 1));
 }
 
 static double random_real(int wild) {
   static const double odd[] = {0.0, -0.0, 1e-40, -1e-45, 3e38, -3e38, 1e-30};
-  if (wild && random_of(0, 9) == 0) return odd[random_of(0, 6)];
-  if (wild && random_of(0, 99) == 0) return random_of(0, 1) ? (double)INFINITY : (double)NAN;
-  return (double)random_of(-1000000, 1000000) / 65536.0;
+  if (wild && random_between(0, 9) == 0) return odd[random_between(0, 6)];
+  if (wild && random_between(0, 99) == 0)
+    return random_between(0, 1) ? (double)INFINITY : (double)NAN;
+  return (double)random_between(-1000000, 1000000) / 65536.0;
 }
 
-static void put_random(void *at, uint32_t dtype, int wild) {
+static void store_random(void *at, uint32_t dtype, int wild) {
   const double x = random_real(wild);
   const float f = (float)x;
   const int32_t i = (int32_t)random_word();
@@ -42,47 +44,48 @@ static void put_random(void *at, uint32_t dtype, int wild) {
   if (dtype == VT_DTYPE_I32) memcpy(at, &i, sizeof i);
   if (dtype == VT_DTYPE_I8 || dtype == VT_DTYPE_U8) {
     const uint8_t edges[] = {0, 127, 128, 255};
-    const uint8_t b = random_of(0, 2) ? (uint8_t)i : edges[random_of(0, 3)];
+    const uint8_t b = random_between(0, 2) ? (uint8_t)i : edges[random_between(0, 3)];
     memcpy(at, &b, 1);
   }
 }
 
 /* ---- tensors ---- */
 
-/* Allocates exactly the bytes that the view spans, so that sanitizers report any read past them. */
-static void fill_view(vt_view *v, int wild) {
+/* Fills the view with random numbers. Exactly the bytes that it spans are allocated, so that
+ * sanitizers report any read past them. */
+static void alloc_random_data(vt_view *v, int wild) {
   const size_t bytes = (size_t)vt_cpu_bytes_of(v->dtype);
   int64_t last = 0;
   for (uint32_t i = 0; i < v->rank; i++) last += v->dim[i] > 0 ? (v->dim[i] - 1) * v->stride[i] : 0;
   v->data = malloc((size_t)(last + 1) * bytes);
   CHECK(v->data != NULL);
   for (int64_t i = 0; i <= last; i++)
-    put_random((char *)v->data + (size_t)i * bytes, v->dtype, wild);
+    store_random((char *)v->data + (size_t)i * bytes, v->dtype, wild);
 }
 
-/* A view whose axes may be permuted, have gaps, or be broadcast. */
-static vt_view view_random(uint32_t dtype, uint32_t rank, const int64_t *dim, int wild) {
+/* Makes an operand of random numbers whose axes may be permuted, have gaps or be broadcast. */
+static vt_view random_view(uint32_t dtype, uint32_t rank, const int64_t *dim, int wild) {
   vt_view v = {.dtype = dtype, .rank = rank};
-  const int dense = random_of(0, 1) == 0, swapped = (int)random_of(0, 3);
+  const int dense = random_between(0, 1) == 0, swapped = (int)random_between(0, 3);
   int64_t step = 1;
   memcpy(v.dim, dim, rank * sizeof *dim);
   for (uint32_t i = rank; i-- > 0;) {
     const uint32_t axis = !dense && swapped == 0 && rank > 1 ? (i + 1) % rank : i;
     v.stride[axis] = step;
     step *= v.dim[axis] > 0 ? v.dim[axis] : 1;
-    if (!dense && random_of(0, 4) == 0) step += random_of(1, 5);
-    if (!dense && random_of(0, 9) == 0) v.stride[axis] = 0;
+    if (!dense && random_between(0, 4) == 0) step += random_between(1, 5);
+    if (!dense && random_between(0, 9) == 0) v.stride[axis] = 0;
   }
-  fill_view(&v, wild);
+  alloc_random_data(&v, wild);
   return v;
 }
 
-static vt_view view_result(uint32_t dtype, uint32_t rank, const int64_t *dim) {
+static vt_view result_view(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   vt_view v = {.dtype = dtype, .rank = rank};
   int64_t step = 1;
   memcpy(v.dim, dim, rank * sizeof *dim);
   for (uint32_t i = rank; i-- > 0; step *= v.dim[i] > 0 ? v.dim[i] : 1) v.stride[i] = step;
-  fill_view(&v, 0);
+  alloc_random_data(&v, 0);
   return v;
 }
 
@@ -91,7 +94,7 @@ static int same_number(const char *a, const char *b, uint32_t dtype) {
   double d[2];
   memcpy(&f[0], a, 4);
   memcpy(&f[1], b, 4);
-  if (dtype == VT_DTYPE_F32 && f[0] != f[0] && f[1] != f[1]) return 1; /* all NaNs are equal */
+  if (dtype == VT_DTYPE_F32 && f[0] != f[0] && f[1] != f[1]) return 1; /* all NaNs count as equal */
   if (dtype == VT_DTYPE_F64) {
     memcpy(&d[0], a, 8);
     memcpy(&d[1], b, 8);
@@ -120,7 +123,7 @@ typedef struct trial {
 static void *alloc_scratch(size_t bytes) {
   void *p = aligned_alloc(64, (bytes + 64) / 64 * 64);
   CHECK(p != NULL);
-  memset(p, 0xff, bytes); /* undefined scratch: NaN bytes here */
+  memset(p, 0xff, bytes); /* NaN bytes, because a handler must not rely on what scratch contains */
   return p;
 }
 
@@ -133,8 +136,8 @@ static void run_reference(const trial *t) {
   free(k.work);
 }
 
-/* With `lasting` operands the step runs twice: the first run fills the cache, the second uses
- * it. */
+/* `lasting` operands are parameters, from which a handler may cache data: the step runs twice, so
+ * that the second run uses what the first one cached. */
 static void run_handler(const trial *t, const vt_cpu_team *team, int lasting) {
   const vt_cpu_handler *h = vt_cpu_handler_of(t->op);
   vt_bk_tensor tensor[OPERANDS] = {{0}};
@@ -159,7 +162,7 @@ static void run_handler(const trial *t, const vt_cpu_team *team, int lasting) {
   free(c.cached);
 }
 
-static void *test_resize(void *user, void *p, size_t old_size, size_t new_size) {
+static void *resize_memory(void *user, void *p, size_t old_size, size_t new_size) {
   (void)user;
   (void)old_size;
   if (new_size > 0) return realloc(p, new_size);
@@ -172,7 +175,7 @@ enum { TEAMS = 16 };
 static int teams_open(vt_cpu_team teams[TEAMS]) {
   static const char *const isa[] = {"scalar", "sse2", "avx2", "avx512"};
   static const uint32_t threads[] = {1, 2, 3, 7};
-  const vt_alloc a = {.resize = test_resize};
+  const vt_alloc a = {.resize = resize_memory};
   vt_diag d = {0};
   int n = 0;
   for (int i = 0; i < 4; i++)
@@ -186,12 +189,13 @@ static void teams_close(vt_cpu_team teams[TEAMS], int n) {
   for (int i = 0; i < n; i++) vt_pool_free(teams[i].pool);
 }
 
-/* Compares every team with the reference; frees all operands and results. */
-static void trial_run(trial *t, const vt_cpu_team *teams, int n, const char *what) {
+/* Checks that every team computes the bits of the reference kernel; frees all operands and results.
+ * */
+static void check_trial(trial *t, const vt_cpu_team *teams, int n, const char *what) {
   const vt_view out = t->out;
   run_reference(t);
   for (int i = 0; i < n; i++) {
-    t->out = view_result(out.dtype, out.rank, out.dim);
+    t->out = result_view(out.dtype, out.rank, out.dim);
     run_handler(t, &teams[i], i % 2);
     if (!same_bits(&out, &t->out)) {
       fprintf(stderr, "%s: %s, %u threads\n", what, teams[i].kernels->isa, teams[i].threads);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_attend.c - computes one chunk of rows of attention: products with keys, weights, products
- * with values.
+ * cpu_attend.c - computes one chunk of attention: some rows (queries of the heads that share a key
+ * head) against the keys that they see. D, S and T are the sums of docs/numerics.md: D of a
+ * product, S of weights, T of the fma chains of blocks of 256 keys. A panel holds packed keys, a
+ * patch is a tile of a product, and a piece is the part of a block of keys that the rows see.
  *
- * A key that a row must not see gets the weight +0, and its product with v is added anyway if v is
- * finite. That changes no bit: fma(+0, v, p) is p, or differs from p only in the sign of a zero. An
- * fma chain that has been zero so far continues with the same values, whatever the sign of that
- * zero, up to the sign of a zero; and T adds the result to a sum that is never -0. If v is not
- * finite, such products are skipped one by one. */
+ * A key that a row must not see gets the weight +0, and its product with v is added all the same
+ * if v is finite. This changes no bit: fma(+0, v, p) differs from p at most in the sign of a zero,
+ * which later products cannot turn into another difference. T then adds the fma chain to a sum that
+ * is never -0, so the sign is lost. Where v is not finite, such products are skipped. */
 #include <string.h>
 #include "cpu_attention.h"
 #include "vt_num.h"
 
 /* ---- the keys that a row sees ---- */
 
-/* The offset of element [b, h, i, 0] of an operand that may broadcast, and its stride along the
- * keys. */
+/* Returns the offset of element [b, h, i, 0] of a bias or mask, which may be broadcast, and sets
+ * *step to its stride along the keys. */
 static int64_t element_offset(const vt_view *v, const int64_t at[3], int64_t *step) {
   int64_t place = 0;
   *step = 0;
@@ -30,19 +31,19 @@ static int64_t element_offset(const vt_view *v, const int64_t at[3], int64_t *st
   return place;
 }
 
-static int64_t batch_length(const vt_view *v, int64_t i) {
+static int64_t length_of_batch(const vt_view *v, int64_t i) {
   const int64_t at = i * v->stride[0];
   return v->dtype == VT_DTYPE_I32 ? ((const int32_t *)v->data)[at] : ((const int64_t *)v->data)[at];
 }
 
 /* Sets which keys the row at [b, h, i] sees. A length may be any number, so sums of positions wrap,
  * as in the formula of the op. */
-static void find_visible(const vt_attend_task *t, const int64_t at[3], vt_attend_visible *x) {
+static void find_visible_keys(const vt_attend_task *t, const int64_t at[3], vt_attend_visible *x) {
   const vt_attr_attention *a = t->attrs;
   const vt_view *in = t->call->in;
   const int64_t keys = t->size.keys;
   const int64_t length =
-      t->optional.length == 0 ? keys : batch_length(&in[t->optional.length], at[0]);
+      t->optional.length == 0 ? keys : length_of_batch(&in[t->optional.length], at[0]);
   const int64_t p = vt_i64_wrap_add(at[2], vt_i64_wrap_sub(length, t->size.queries));
   const int64_t before = vt_i64_wrap_sub(p, a->window), after = vt_i64_wrap_add(p, a->window);
   *x = (vt_attend_visible){.hi = vt_cpu_max(0, vt_cpu_min(keys, length)),
@@ -74,7 +75,7 @@ static float *row_address(const vt_view *v, const int64_t at[3]) {
 
 /* The smallest range of keys that contains every key seen by any of the rows; hi is 0 if no row
  * sees a key. */
-static void visible_union(const vt_attend_visible *x, int64_t rows, int64_t *lo, int64_t *hi) {
+static void keys_seen_by_any(const vt_attend_visible *x, int64_t rows, int64_t *lo, int64_t *hi) {
   *lo = INT64_MAX;
   *hi = 0;
   for (int64_t r = 0; r < rows; r++) {
@@ -86,7 +87,7 @@ static void visible_union(const vt_attend_visible *x, int64_t rows, int64_t *lo,
 }
 
 /* Narrows from .. to - 1 to the keys that every row sees; the range may become empty. */
-static void visible_by_all(const vt_attend_visible *x, int64_t rows, int64_t *from, int64_t *to) {
+static void keys_seen_by_all(const vt_attend_visible *x, int64_t rows, int64_t *from, int64_t *to) {
   for (int64_t r = 0; r < rows; r++) {
     *from = vt_cpu_max(*from, x[r].lo);
     *to = vt_cpu_min(*to, x[r].hi);
@@ -114,7 +115,7 @@ void vt_attend_begin_chunk(const vt_attend_task *t, uint64_t worker, int64_t pai
   for (int64_t r = 0; r < rows; r++) {
     int64_t at[3];
     position_of_row(c, r, at);
-    find_visible(t, at, &c->visible[r]);
+    find_visible_keys(t, at, &c->visible[r]);
   }
 }
 
@@ -152,18 +153,19 @@ void vt_attend_pack_keys(const vt_attend_task *t, int64_t pair, int64_t first, f
   (k->stride[3] == 1 ? moves->transpose : moves->strided)[2](&plane);
 }
 
-vt_cpu_levels vt_attend_levels(const vt_attend_task *t, float *at, int64_t n, int count) {
+vt_cpu_levels vt_attend_init_levels(const vt_attend_task *t, float *at, int64_t n, int count) {
   return vt_cpu_levels_init(t->add, sizeof *at, at, n, count);
 }
 
-/* D over more than 8 blocks of `depth`. */
-static void long_dot_patch(const vt_attend_task *t, vt_cpu_patch p, vt_cpu_patch_fn *patch,
-                           int64_t rows) {
+/* Computes a patch of D(q, k) whose depth is more than 8 blocks, so that groups of blocks need sums
+ * of their own. */
+static void multiply_long_patch(const vt_attend_task *t, vt_cpu_patch p, vt_cpu_patch_fn *patch,
+                                int64_t rows) {
   float sums_buffer[VT_CPU_LEVELS][VT_CPU_PATCH_ROWS * VT_CPU_PATCH_VECTORS * 16] = {{0}};
   const int64_t columns = t->table->columns, depth = t->size.depth, row = p.c_row;
   const int levels = vt_cpu_levels_needed(vt_cpu_div_up(depth, VT_CPU_BLOCK));
   const vt_cpu_levels sums =
-      vt_attend_levels(t, sums_buffer[0], VT_CPU_PATCH_ROWS * columns, levels);
+      vt_attend_init_levels(t, sums_buffer[0], VT_CPU_PATCH_ROWS * columns, levels);
   float *to = p.c;
   p.c = sums_buffer[0];
   p.c_row = columns;
@@ -180,7 +182,8 @@ static void long_dot_patch(const vt_attend_task *t, vt_cpu_patch p, vt_cpu_patch
     memcpy(to + r * row, from + r * columns, (size_t)columns * sizeof *to);
 }
 
-/* D(q, k) of a few rows with the first `columns` keys of one panel. */
+/* Computes D(q, k) of a few rows with the first `columns` keys of a panel, which begins with key
+ * `first`. */
 static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, const float *panel,
                           int64_t first, int64_t columns) {
   const vt_attend_sizes *s = &c->t->size;
@@ -194,8 +197,8 @@ static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, c
                     .c_row = s->stride,
                     .first = 1};
   if (s->depth > VT_CPU_BLOCK * VT_CPU_GROUP) {
-    long_dot_patch(c->t, p, table->patch[rows - 1][vt_cpu_div_up(table->columns, table->lanes) - 1],
-                   rows);
+    multiply_long_patch(
+        c->t, p, table->patch[rows - 1][vt_cpu_div_up(table->columns, table->lanes) - 1], rows);
     return;
   }
   for (int64_t k = 0; k == 0 || k < s->depth; k += VT_CPU_BLOCK) {
@@ -207,14 +210,14 @@ static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, c
   }
 }
 
-/* The products of all rows with the keys of one panel. */
+/* Computes the products of all rows with the keys of panel `number`. */
 static void score_panel(vt_attend_chunk *c, int64_t number) {
   const int64_t columns = c->t->table->columns, first = number * columns;
   const float *panel = c->panels == NULL ? c->panel : c->panels + number * c->t->size.panel;
   for (int64_t r = 0; r < c->rows; r += VT_CPU_PATCH_ROWS) {
     const int64_t rows = vt_cpu_min(VT_CPU_PATCH_ROWS, c->rows - r);
     int64_t lo, hi;
-    visible_union(&c->visible[r], rows, &lo, &hi);
+    keys_seen_by_any(&c->visible[r], rows, &lo, &hi);
     if (lo < first + columns && hi > first)
       multiply_keys(c, r, rows, panel, first, vt_cpu_min(columns, hi - first));
   }
@@ -224,7 +227,7 @@ void vt_attend_score_keys(vt_attend_chunk *c, int64_t from, int64_t to) {
   const int64_t columns = c->t->table->columns;
   int64_t lo, hi;
   copy_queries(c);
-  visible_union(c->visible, c->rows, &lo, &hi);
+  keys_seen_by_any(c->visible, c->rows, &lo, &hi);
   lo = vt_cpu_max(lo, from);
   hi = vt_cpu_min(hi, to);
   for (int64_t j = lo / columns * columns; j < hi; j += columns) {
@@ -242,17 +245,17 @@ static float reduce_chunk(const vt_attend_task *t, vt_cpu_reduction_kind what, c
   return y;
 }
 
-/* The maximum of x. */
-static float max_of(const vt_attend_task *t, const float *x, int64_t n) {
+/* The maximum of n scores. */
+static float max_of_scores(const vt_attend_task *t, const float *x, int64_t n) {
   float m = reduce_chunk(t, VT_REDUCE_MAX, x, vt_cpu_min(n, VT_REDUCE_CHUNK));
   for (int64_t i = VT_REDUCE_CHUNK; i < n; i += VT_REDUCE_CHUNK)
     m = vt_f32_max(m, reduce_chunk(t, VT_REDUCE_MAX, x + i, vt_cpu_min(n - i, VT_REDUCE_CHUNK)));
   return m;
 }
 
-/* S over keys 0 .. hi - 1, whose weights before lo are +0. Weights after hi would be +0 too and add
- * nothing. S of a single chunk is the sum of that chunk. */
-static float sum_of(const vt_attend_task *t, const float *e, int64_t lo, int64_t hi) {
+/* S of the weights e of keys 0 .. hi - 1, of which those before lo are +0. Later keys would have
+ * the weight +0 too and add nothing. S of a single chunk of 1024 is the sum of that chunk. */
+static float sum_of_weights(const vt_attend_task *t, const float *e, int64_t lo, int64_t hi) {
   vt_sum_f32 s;
   lo = lo / VT_REDUCE_LANES * VT_REDUCE_LANES;
   if (hi <= VT_REDUCE_CHUNK) return reduce_chunk(t, VT_REDUCE_SUM, e + lo, hi - lo);
@@ -264,12 +267,12 @@ static float sum_of(const vt_attend_task *t, const float *e, int64_t lo, int64_t
   return vt_sum_f32_done(&s);
 }
 
-/* Replaces the products of a row by its weights, and by +0 elsewhere between lo and hi. Returns the
- * sum of the weights, 0 for a row that sees no key. A key that the mask hides has the score -inf,
- * so its weight is +0 unless the maximum m is -inf or NaN: then the row sees no key, or every
- * weight that it sees, and the sum, is NaN. */
-static float weigh_row(const vt_attend_task *t, float *e, const vt_attend_visible *x, int64_t lo,
-                       int64_t hi) {
+/* Replaces the products of a row by the weights of the keys that it sees, and by +0 for the other
+ * keys lo .. hi - 1. Returns the sum of the weights, 0 if the row sees no key. A key that the mask
+ * hides gets the score -inf and hence the weight +0, unless the maximum m of the scores is -inf or
+ * NaN. In that case either the row sees no key, or its weights and their sum are NaN. */
+static float weigh_and_sum(const vt_attend_task *t, float *e, const vt_attend_visible *x,
+                           int64_t lo, int64_t hi) {
   const int64_t n = x->hi - x->lo;
   vt_cpu_row row = x->row;
   lo = lo / VT_REDUCE_LANES * VT_REDUCE_LANES;
@@ -279,24 +282,25 @@ static float weigh_row(const vt_attend_task *t, float *e, const vt_attend_visibl
     memset(e + lo, 0, (size_t)(hi - lo) * sizeof *e);
     return 0;
   }
-  const float m = max_of(t, e + x->lo, n);
+  const float m = max_of_scores(t, e + x->lo, n);
   t->call->team->kernels->maps->exp_sub(e + x->lo, e + x->lo, m, n);
   memset(e + lo, 0, (size_t)(x->lo - lo) * sizeof *e);
   memset(e + x->hi, 0, (size_t)(hi - x->hi) * sizeof *e);
-  return sum_of(t, e, x->lo, x->hi);
+  return sum_of_weights(t, e, x->lo, x->hi);
 }
 
-float vt_attend_weigh_row(const vt_attend_chunk *c, int64_t r) {
+float vt_attend_weigh_and_sum(const vt_attend_chunk *c, int64_t r) {
   const int64_t first = r / VT_CPU_PATCH_ROWS * VT_CPU_PATCH_ROWS;
   int64_t lo, hi;
-  visible_union(&c->visible[first], vt_cpu_min(VT_CPU_PATCH_ROWS, c->rows - first), &lo, &hi);
-  return weigh_row(c->t, c->e + r * c->t->size.stride, &c->visible[r], lo, hi);
+  keys_seen_by_any(&c->visible[first], vt_cpu_min(VT_CPU_PATCH_ROWS, c->rows - first), &lo, &hi);
+  return weigh_and_sum(c->t, c->e + r * c->t->size.stride, &c->visible[r], lo, hi);
 }
 
 /* ---- values ---- */
 
-/* Row `first` of v for the chunk's pair in the layout that the kernels need: contiguous, in whole
- * vectors. If v is not stored like that, `count` rows of it are copied. */
+/* Returns rows first .. first + count - 1 of v as the kernels need them, contiguous and in whole
+ * vectors, and sets *row to the elements from one to the next. They are copied if v is not stored
+ * like that. */
 static const float *load_values(const vt_attend_chunk *c, int64_t first, int64_t count,
                                 int64_t *row) {
   const vt_view *v = &c->t->call->in[2];
@@ -313,22 +317,23 @@ static const float *load_values(const vt_attend_chunk *c, int64_t first, int64_t
   return c->values;
 }
 
-static int is_finite(const vt_cpu_attentions *table, const float *v, int64_t row, int64_t width,
-                     int64_t rows) {
+static int rows_are_finite(const vt_cpu_attentions *table, const float *v, int64_t row,
+                           int64_t width, int64_t rows) {
   for (int64_t j = 0; j < rows; j++)
     if (!table->finite(v + j * row, width)) return 0;
   return 1;
 }
 
-/* Keys from .. to - 1 of one block. */
+/* Keys from .. to - 1 of one block, and their rows of v. */
 typedef struct piece {
   int64_t from, to;
-  const float *v; /* values, starting with that of key `from` */
+  const float *v; /* rows of v, starting with that of key `from` */
   int64_t v_row;
-  int unseen_finite; /* 1: every value that some row does not see is finite */
+  int unseen_finite; /* 1: v is finite at every key that some row does not see */
 } piece;
 
-/* Adds the values of a piece for one row, skipping the keys that the row does not see. */
+/* Adds the weighted values of a piece to the sum of one row, without the keys that the row does not
+ * see. */
 static void add_masked_values(const vt_attend_chunk *c, int64_t r, const piece *b, float *sum) {
   const vt_attend_sizes *s = &c->t->size;
   const vt_attend_visible *x = &c->visible[r];
@@ -341,7 +346,7 @@ static void add_masked_values(const vt_attend_chunk *c, int64_t r, const piece *
   c->t->add(sum, p, s->padded_width);
 }
 
-/* Adds the values of a piece for a few rows, with a patch kernel. */
+/* Adds the weighted values of a piece to the sums of a few rows, with a patch kernel. */
 static void add_patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, const piece *b,
                              float *sum) {
   const vt_attend_sizes *s = &c->t->size;
@@ -359,25 +364,26 @@ static void add_patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, 
   }
 }
 
-/* Whether all values that some row does not see are finite; keys that all rows see need no
- * check. */
+/* Whether v is finite at all keys of the piece that some row does not see; keys that all rows see
+ * need no check. */
 static int all_unseen_finite(const vt_attend_chunk *c, const piece *b) {
   const vt_cpu_attentions *table = c->t->table;
   const int64_t width = c->t->size.padded_width;
   int64_t from = b->from, to = b->to;
-  visible_by_all(c->visible, c->rows, &from, &to);
+  keys_seen_by_all(c->visible, c->rows, &from, &to);
   from = vt_cpu_min(from, b->to);
   to = vt_cpu_max(from, to);
-  return is_finite(table, b->v, b->v_row, width, from - b->from) &&
-         is_finite(table, b->v + (to - b->from) * b->v_row, b->v_row, width, b->to - to);
+  return rows_are_finite(table, b->v, b->v_row, width, from - b->from) &&
+         rows_are_finite(table, b->v + (to - b->from) * b->v_row, b->v_row, width, b->to - to);
 }
 
-/* Adds the values of a piece for a few rows; keys that none of these rows sees are skipped. */
+/* Adds the weighted values of a piece to the sums of a few rows; keys that none of these rows sees
+ * are skipped. */
 static void add_piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, const piece *b,
                              float *sum) {
   const int64_t wide = c->t->size.padded_width;
   int64_t from, to;
-  visible_union(&c->visible[r], rows, &from, &to);
+  keys_seen_by_any(&c->visible[r], rows, &from, &to);
   from = vt_cpu_max(from, b->from);
   to = vt_cpu_min(to, b->to);
   if (from >= to) return;
@@ -391,7 +397,7 @@ static void add_piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, 
 
 void vt_attend_add_values(const vt_attend_chunk *c, int64_t block, float *sum) {
   piece b;
-  visible_union(c->visible, c->rows, &b.from, &b.to);
+  keys_seen_by_any(c->visible, c->rows, &b.from, &b.to);
   b.from = vt_cpu_max(b.from, block * VT_CPU_BLOCK);
   b.to = vt_cpu_min(b.to, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
   if (b.from >= b.to) return;
@@ -410,7 +416,7 @@ void vt_attend_store_row(const vt_attend_chunk *c, int64_t r, const float *o, fl
   int64_t at[3];
   position_of_row(c, r, at);
   float *to = row_address(y, at);
-  if (sum == 0) { /* exactly if the row sees no key */
+  if (sum == 0) { /* the sum is 0 if and only if the row sees no key */
     for (int64_t i = 0; i < width; i++) to[i * step] = 0.0f;
   } else if (step == 1) {
     c->t->table->divide(to, o, sum, width);

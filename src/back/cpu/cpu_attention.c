@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_attention.c - the op attention: q (B,H,Tq,d), k (B,G,Tk,d), v (B,G,Tk,e) -> (B,H,Tq,e).
  *
- * The heads that share a key head, and their queries, are the rows of one matrix, which is split
- * into chunks of rows. A chunk stores the scores of its rows against the keys that they see, and
+ * A pair is one batch and one key head. Its rows, the queries of all heads that share the key head,
+ * are split into chunks. A chunk stores the scores of its rows against the keys that they see, and
  * passes over the keys twice: once for the products with k, once for the weighted products with v.
+ * Items of work are taken by workers, at most one per thread:
  *
  *   many rows   keys are packed once for all chunks; one thread computes a whole chunk
  *   few rows    (decoding) each thread takes blocks of 256 keys: first their scores, then, when
@@ -14,16 +15,16 @@
 #include "vt_num.h"
 
 enum {
-  SPLIT_ROWS = 2 * VT_CPU_PATCH_ROWS, /* up to this number of rows the keys are split among the
-                                  threads instead */
+  /* if a pair has at most this many rows, its keys are split among the threads */
+  SPLIT_ROWS = 2 * VT_CPU_PATCH_ROWS,
   CHUNK_SCORES =
-      128 * 1024 /* approximate number of scores of a chunk, so that they stay in cache */
+      128 * 1024 /* a chunk has about this many scores at most, so that they stay in cache */
 };
 
 /* ---- sizes ---- */
 
-/* Optional operands follow v, and each has its own type. */
-static vt_attend_optional find_optional(const vt_cpu_call *c) {
+/* Optional operands follow v; each is recognised by its type. */
+static vt_attend_optional find_optional_operands(const vt_cpu_call *c) {
   vt_attend_optional x = {0, 0, 0};
   for (uint32_t i = 3; i < c->n_in; i++) {
     const uint32_t dtype = c->in[i].dtype;
@@ -32,9 +33,9 @@ static vt_attend_optional find_optional(const vt_cpu_call *c) {
   return x;
 }
 
-/* The rows of a chunk: few enough that every thread gets several chunks and that the scores of a
- * chunk fit the cache. */
-static int64_t chunk_rows(const vt_cpu_team *t, const vt_attend_sizes *s) {
+/* The number of rows of a chunk: few enough that every thread gets several chunks and that the
+ * scores of a chunk fit the cache. */
+static int64_t choose_chunk_rows(const vt_cpu_team *t, const vt_attend_sizes *s) {
   const int64_t shares = (int64_t)t->threads * 4;
   int64_t rows = vt_cpu_min(VT_ATTEND_CHUNK, vt_cpu_max(CHUNK_SCORES / vt_cpu_max(s->keys, 1), 1));
   if (t->threads > 1) rows = vt_cpu_min(rows, s->pairs * vt_cpu_div_up(s->rows, shares));
@@ -49,12 +50,13 @@ static uint32_t count_workers(const vt_cpu_team *t, const vt_attend_sizes *s, in
 }
 
 /* 1 if the result has no elements, or there are no keys. */
-static int is_empty(const vt_cpu_call *c) {
+static int is_empty_or_keyless(const vt_cpu_call *c) {
   const int64_t *dim = c->out[0].dim;
   return dim[0] == 0 || dim[1] == 0 || dim[2] == 0 || dim[3] == 0 || c->in[1].dim[2] == 0;
 }
 
-/* Must not be called if is_empty; then products of the result's sizes do not overflow. */
+/* Must not be called if is_empty_or_keyless; then products of the result's sizes do not overflow.
+ */
 static vt_attend_sizes sizes_of(const vt_cpu_call *c) {
   const vt_view *q = &c->in[0], *k = &c->in[1], *v = &c->in[2];
   const vt_cpu_attentions *table = c->team->kernels->attentions;
@@ -75,7 +77,7 @@ static vt_attend_sizes sizes_of(const vt_cpu_call *c) {
   s.stride = vt_cpu_round_up(s.keys, VT_CPU_BLOCK);
   s.levels = vt_cpu_levels_needed(s.blocks);
   s.split = s.rows <= SPLIT_ROWS && s.blocks > 1;
-  s.chunk = s.split ? s.rows : chunk_rows(c->team, &s);
+  s.chunk = s.split ? s.rows : choose_chunk_rows(c->team, &s);
   s.chunks = vt_cpu_div_up(s.rows, s.chunk);
   s.packed = s.chunks > 1;
   if (!vt_i64_mul(s.pairs, s.split ? s.blocks : s.chunks, &items)) items = INT64_MAX;
@@ -94,30 +96,30 @@ static uint64_t add_saturated(uint64_t a, uint64_t b) {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 /* a * b * c floats, rounded up to whole cache lines; UINT64_MAX on overflow. */
-static uint64_t floats_in_lines(int64_t a, int64_t b, int64_t c) {
+static uint64_t product_in_whole_lines(int64_t a, int64_t b, int64_t c) {
   const uint64_t n = multiply_saturated(multiply_saturated((uint64_t)a, (uint64_t)b), (uint64_t)c);
   return n > UINT64_MAX - 15 ? UINT64_MAX : (n + 15) & ~(uint64_t)15;
 }
 
-static vt_attend_scratch scratch_of(const vt_attend_sizes *s) {
+static vt_attend_scratch scratch_sizes(const vt_attend_sizes *s) {
   vt_attend_scratch x = {0};
-  x.q = floats_in_lines(s->chunk, s->depth, 1);
-  x.values = floats_in_lines(VT_CPU_BLOCK, s->padded_width, 1);
-  x.chain = floats_in_lines(s->padded_width, 1, 1);
+  x.q = product_in_whole_lines(s->chunk, s->depth, 1);
+  x.values = product_in_whole_lines(VT_CPU_BLOCK, s->padded_width, 1);
+  x.chain = product_in_whole_lines(s->padded_width, 1, 1);
   if (s->packed) {
-    x.panels = floats_in_lines(s->pairs, s->panels, s->panel);
+    x.panels = product_in_whole_lines(s->pairs, s->panels, s->panel);
   } else {
-    x.panel = floats_in_lines(s->panel, 1, 1);
+    x.panel = product_in_whole_lines(s->panel, 1, 1);
   }
   if (s->split) {
-    x.scores = floats_in_lines(s->pairs, s->rows, s->stride);
+    x.scores = product_in_whole_lines(s->pairs, s->rows, s->stride);
     x.sums = multiply_saturated((uint64_t)s->blocks,
-                                floats_in_lines(s->pairs, s->rows, s->padded_width));
-    x.totals = floats_in_lines(s->pairs, s->rows, 1);
-    x.t = floats_in_lines(s->levels, s->padded_width, 1);
+                                product_in_whole_lines(s->pairs, s->rows, s->padded_width));
+    x.totals = product_in_whole_lines(s->pairs, s->rows, 1);
+    x.t = product_in_whole_lines(s->levels, s->padded_width, 1);
   } else {
-    x.e = floats_in_lines(s->chunk, s->stride, 1);
-    x.t = floats_in_lines(s->levels, s->chunk, s->padded_width);
+    x.e = product_in_whole_lines(s->chunk, s->stride, 1);
+    x.t = product_in_whole_lines(s->levels, s->chunk, s->padded_width);
   }
   return x;
 }
@@ -127,10 +129,10 @@ static uint64_t worker_floats(const vt_attend_scratch *x) {
                        add_saturated(x->values, x->chain));
 }
 
-uint64_t vt_cpu_work_attention(const vt_cpu_call *c) {
-  if (is_empty(c)) return 0;
+uint64_t vt_cpu_scratch_attention(const vt_cpu_call *c) {
+  if (is_empty_or_keyless(c)) return 0;
   const vt_attend_sizes s = sizes_of(c);
-  const vt_attend_scratch x = scratch_of(&s);
+  const vt_attend_scratch x = scratch_sizes(&s);
   const uint64_t shared =
       add_saturated(add_saturated(x.panels, x.totals), add_saturated(x.scores, x.sums));
   return multiply_saturated(add_saturated(shared, multiply_saturated(worker_floats(&x), s.workers)),
@@ -160,7 +162,7 @@ static void run_workers(vt_attend_task *t, int64_t items,
 
 /* ---- many rows: an item is a panel of keys to pack, then a chunk ---- */
 
-static void pack_item(vt_attend_task *t, uint64_t worker, int64_t i) {
+static void pack_keys_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const vt_attend_sizes *s = &t->size;
   (void)worker;
   vt_attend_pack_keys(t, i / s->panels, i % s->panels * t->table->columns,
@@ -169,7 +171,7 @@ static void pack_item(vt_attend_task *t, uint64_t worker, int64_t i) {
 
 /* Chunks are computed from the last to the first: with causal attention the last rows see most keys
  * and take longest. */
-static void chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
+static void compute_chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const vt_attend_sizes *s = &t->size;
   const int64_t first = (s->chunks - 1 - i % s->chunks) * s->chunk;
   float total[VT_ATTEND_CHUNK];
@@ -177,8 +179,8 @@ static void chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   vt_attend_begin_chunk(t, worker, i / s->chunks, first, vt_cpu_min(s->chunk, s->rows - first), &c);
   const int64_t n = c.rows * s->padded_width;
   vt_attend_score_keys(&c, 0, s->keys);
-  for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_weigh_row(&c, r);
-  const vt_cpu_levels sums = vt_attend_levels(t, c.sum, n, s->levels);
+  for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_weigh_and_sum(&c, r);
+  const vt_cpu_levels sums = vt_attend_init_levels(t, c.sum, n, s->levels);
   vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
     vt_attend_add_values(&c, block, c.sum);
@@ -191,22 +193,22 @@ static void chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
 
 /* ---- few rows: an item is a block of keys, or a row ---- */
 
-static void begin_split_chunk(const vt_attend_task *t, uint64_t worker, int64_t pair,
-                              vt_attend_chunk *c) {
+static void begin_chunk_of_all_rows(const vt_attend_task *t, uint64_t worker, int64_t pair,
+                                    vt_attend_chunk *c) {
   vt_attend_begin_chunk(t, worker, pair, 0, t->size.rows, c);
 }
 
-static void split_scores(vt_attend_task *t, uint64_t worker, int64_t i) {
+static void score_block_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t block = i % t->size.blocks;
   vt_attend_chunk c;
-  begin_split_chunk(t, worker, i / t->size.blocks, &c);
+  begin_chunk_of_all_rows(t, worker, i / t->size.blocks, &c);
   vt_attend_score_keys(&c, block * VT_CPU_BLOCK, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
 }
 
-static void split_weights(vt_attend_task *t, uint64_t worker, int64_t i) {
+static void weigh_row_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   vt_attend_chunk c;
-  begin_split_chunk(t, worker, i / t->size.rows, &c);
-  t->totals[i] = vt_attend_weigh_row(&c, i % t->size.rows);
+  begin_chunk_of_all_rows(t, worker, i / t->size.rows, &c);
+  t->totals[i] = vt_attend_weigh_and_sum(&c, i % t->size.rows);
 }
 
 /* The address of the sums of key block `block` of a pair, one row after the other. */
@@ -214,21 +216,21 @@ static float *block_sums(const vt_attend_task *t, int64_t pair, int64_t block) {
   return t->sums + (pair * t->size.blocks + block) * t->size.rows * t->size.padded_width;
 }
 
-static void split_values(vt_attend_task *t, uint64_t worker, int64_t i) {
+static void add_block_values_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t pair = i / t->size.blocks, block = i % t->size.blocks;
   float *sum = block_sums(t, pair, block);
   vt_attend_chunk c;
-  begin_split_chunk(t, worker, pair, &c);
+  begin_chunk_of_all_rows(t, worker, pair, &c);
   memset(sum, 0, (size_t)(t->size.rows * t->size.padded_width) * sizeof *sum);
   vt_attend_add_values(&c, block, sum);
 }
 
-static void split_results(vt_attend_task *t, uint64_t worker, int64_t i) {
+static void store_row_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const vt_attend_sizes *s = &t->size;
   const int64_t pair = i / s->rows, r = i % s->rows;
   vt_attend_chunk c;
-  begin_split_chunk(t, worker, pair, &c);
-  const vt_cpu_levels sums = vt_attend_levels(t, c.sum, s->padded_width, s->levels);
+  begin_chunk_of_all_rows(t, worker, pair, &c);
+  const vt_cpu_levels sums = vt_attend_init_levels(t, c.sum, s->padded_width, s->levels);
   vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
     t->add(c.sum, block_sums(t, pair, block) + r * s->padded_width, s->padded_width);
@@ -239,7 +241,7 @@ static void split_results(vt_attend_task *t, uint64_t worker, int64_t i) {
 
 /* ---- the op ---- */
 
-static void store_zeros(const vt_cpu_call *c) {
+static void fill_result_with_zeros(const vt_cpu_call *c) {
   const float zero = 0;
   vt_view from = c->out[0];
   from.data = (void *)(uintptr_t)&zero;
@@ -263,25 +265,25 @@ vt_status vt_cpu_run_attention(vt_cpu_call *c) {
                       .table = k->attentions,
                       .add = k->convs->f32->add,
                       .attrs = c->attrs,
-                      .optional = find_optional(c)};
+                      .optional = find_optional_operands(c)};
   const vt_attend_sizes *s = &t.size;
-  if (is_empty(c)) { /* without keys the result is +0 */
-    store_zeros(c);
+  if (is_empty_or_keyless(c)) { /* without keys the result is +0 */
+    fill_result_with_zeros(c);
     return VT_OK;
   }
   t.size = sizes_of(c);
-  t.scratch = scratch_of(s);
+  t.scratch = scratch_sizes(s);
   /* The default scale is 1 / sqrt(f32(d)), each operation rounded once. */
   t.scale = t.attrs->scale == 0.0 ? 1.0f / vt_f32_sqrt((float)s->depth) : (float)t.attrs->scale;
   assign_scratch(&t);
   if (s->split) {
-    run_workers(&t, s->pairs * s->blocks, split_scores);
-    run_workers(&t, s->pairs * s->rows, split_weights);
-    run_workers(&t, s->pairs * s->blocks, split_values);
-    run_workers(&t, s->pairs * s->rows, split_results);
+    run_workers(&t, s->pairs * s->blocks, score_block_item);
+    run_workers(&t, s->pairs * s->rows, weigh_row_item);
+    run_workers(&t, s->pairs * s->blocks, add_block_values_item);
+    run_workers(&t, s->pairs * s->rows, store_row_item);
     return VT_OK;
   }
-  if (s->packed) run_workers(&t, s->pairs * s->panels, pack_item);
-  run_workers(&t, s->pairs * s->chunks, chunk_item);
+  if (s->packed) run_workers(&t, s->pairs * s->panels, pack_keys_item);
+  run_workers(&t, s->pairs * s->chunks, compute_chunk_item);
   return VT_OK;
 }

@@ -21,17 +21,19 @@ typedef struct vt_attend_sizes {
   int64_t padded_width;        /* `width`, rounded up to whole vectors */
   int64_t panels, panel;       /* panels of the packed keys; floats of one panel */
   int64_t blocks;              /* blocks of 256 keys */
-  int levels;                  /* levels of sums that `blocks` blocks need */
+  int levels;                  /* levels (cpu_levels.h) of a sum over `blocks` blocks */
   int64_t stride;              /* floats from one row of scores to the next */
-  int split, packed;           /* 1: threads share the keys; 1: all keys are packed beforehand */
+  /* split: threads share the keys of a pair; packed: all keys are packed beforehand */
+  int split, packed;
   uint32_t workers;
 } vt_attend_sizes;
 
 /* Sizes of the parts of the scratch, in floats. */
 typedef struct vt_attend_scratch {
-  uint64_t panels;                        /* packed keys of all pairs */
-  uint64_t q, e, t, panel, values, chain; /* of one worker: see vt_attend_chunk; t is its `sum` */
-  uint64_t scores, sums, totals;          /* of all pairs, used only if `split` */
+  uint64_t panels; /* packed keys of all pairs */
+  /* of one worker, for fields of vt_attend_chunk; t: its `sum` */
+  uint64_t q, e, t, panel, values, chain;
+  uint64_t scores, sums, totals; /* of all pairs, used only if `split` */
 } vt_attend_scratch;
 
 /* One step of attention while it runs. */
@@ -57,13 +59,13 @@ typedef struct vt_attend_visible {
   vt_cpu_row row;
 } vt_attend_visible;
 
-/* Rows of a pair that one worker computes together, and its scratch. */
+/* Rows of a pair that one worker computes together, and the scratch of this worker. */
 typedef struct vt_attend_chunk {
   const vt_attend_task *t;
   int64_t pair, batch, group;
   int64_t first, rows; /* rows first .. first + rows - 1 of the pair */
   const float *panels; /* packed keys of the pair; NULL if they are not packed beforehand */
-  float *q, *e;        /* queries without gaps; scores, later replaced by weights */
+  float *q, *e;        /* q: queries without gaps; e: scores, later weights */
   float *sum;          /* levels of sums of the products with v */
   float *panel;        /* packed keys of one panel, if `panels` is NULL */
   float *values;       /* a copy of a block of v, if the kernels cannot read v in place */
@@ -81,7 +83,7 @@ void vt_attend_begin_chunk(const vt_attend_task *t, uint64_t worker, int64_t pai
 void vt_attend_score_keys(vt_attend_chunk *c, int64_t from, int64_t to);
 /* Replaces the products of a row by its weights; returns the sum of the weights, 0 if the row sees
  * no key. */
-float vt_attend_weigh_row(const vt_attend_chunk *c, int64_t r);
+float vt_attend_weigh_and_sum(const vt_attend_chunk *c, int64_t r);
 /* For every row, adds the weighted values of key block `block` to sum[row]. */
 void vt_attend_add_values(const vt_attend_chunk *c, int64_t block, float *sum);
 /* Stores the result of a row: its weighted sum `o` of values, divided by the sum of its weights. */
@@ -91,6 +93,6 @@ void vt_attend_store_row(const vt_attend_chunk *c, int64_t r, const float *o, fl
  * key are +0. */
 void vt_attend_pack_keys(const vt_attend_task *t, int64_t pair, int64_t first, float *panel);
 
-/* Levels of sums of n numbers each, stored at `at`. */
-vt_cpu_levels vt_attend_levels(const vt_attend_task *t, float *at, int64_t n, int count);
+/* Prepares `count` levels (cpu_levels.h) of sums of n numbers each, stored at `at`. */
+vt_cpu_levels vt_attend_init_levels(const vt_attend_task *t, float *at, int64_t n, int count);
 #endif

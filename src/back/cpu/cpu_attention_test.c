@@ -44,7 +44,8 @@ static const shape shapes[] = {
     {1, 1, 1, 7, 20, 2048, 4, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 7, 20, 2049, 4, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 2, 3, 16641, 2, 0, 0, 0, 0, STRAIGHT, 0},
-    {1, 1, 1, 15, 4, 6, 2, 1, 0, 0, 0, STRAIGHT, 0}, /* the first queries see no key */
+    /* causal, with more queries than keys: the first queries see no key */
+    {1, 1, 1, 15, 4, 6, 2, 1, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 0, 6, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 5, 0, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 5, 0, 2, 0, 0, 0.5, MASK, STRAIGHT, 0},
@@ -102,7 +103,7 @@ typedef struct operands {
   uint32_t n;
 } operands;
 
-static void add_extras(operands *o, const shape *s, uint64_t *seed) {
+static void add_optional_operands(operands *o, const shape *s, uint64_t *seed) {
   for (int i = 0; i < CAPACITY && s->extras != 0; i++) {
     o->mask[i] = random_next(seed) % 3 != 0;
     o->bias[i] = random_float(seed, s->wild);
@@ -137,12 +138,12 @@ static void init_operands(operands *o, const shape *s, uint64_t seed) {
   o->in[2] = float_view(o->v, s->batch, s->groups, s->keys, s->width);
   o->n = 3;
   for (int i = 0; i < 3; i++) set_strides(&o->in[i], s->order);
-  add_extras(o, s, &seed);
+  add_optional_operands(o, s, &seed);
 }
 
 /* ---- runs ---- */
 
-static void *alloc_filled(uint64_t bytes) {
+static void *alloc_poisoned(uint64_t bytes) {
   void *p = aligned_alloc(64, (size_t)(bytes + 64) / 64 * 64);
   if (p == NULL) exit(1);
   memset(p, 0x7f, (size_t)bytes); /* results must not depend on the content of scratch */
@@ -159,7 +160,7 @@ static void run_reference(const operands *o, const shape *s, const vt_attr_atten
   const vt_op_info *op = vt_op_get(VT_OP_attention);
   const vt_view out = result_view(s, y);
   vt_kernel k = {.in = o->in, .n_in = o->n, .out = &out, .n_out = 1, .attrs = a};
-  k.work = alloc_filled(op->work(o->in, o->n));
+  k.work = alloc_poisoned(op->work(o->in, o->n));
   CHECK(op->kernel(&k) == VT_OK);
   free(k.work);
 }
@@ -168,12 +169,12 @@ static void run_cpu(const vt_cpu_team *team, const operands *o, const shape *s,
                     const vt_attr_attention *a, float *y) {
   const vt_view out = result_view(s, y);
   vt_cpu_call c = {.team = team, .in = o->in, .n_in = o->n, .out = &out, .n_out = 1, .attrs = a};
-  c.work = alloc_filled(vt_cpu_work_attention(&c));
+  c.work = alloc_poisoned(vt_cpu_scratch_attention(&c));
   CHECK(vt_cpu_run_attention(&c) == VT_OK);
   free(c.work);
 }
 
-static int64_t differing(const float *x, const float *y, int64_t n) {
+static int64_t count_differing(const float *x, const float *y, int64_t n) {
   int64_t bad = 0;
   for (int64_t i = 0; i < n; i++)
     bad += x[i] != x[i] ? y[i] == y[i] : vt_f32_bits(x[i]) != vt_f32_bits(y[i]);
@@ -185,9 +186,9 @@ static void compare_result(const vt_cpu_team *team, const operands *o, const sha
   const vt_attr_attention a = {
       .size = sizeof a, .causal = s->causal, .window = s->window, .scale = s->scale};
   const int64_t n = s->batch * s->heads * s->queries * s->width;
-  float *y = alloc_filled((uint64_t)n * sizeof *y);
+  float *y = alloc_poisoned((uint64_t)n * sizeof *y);
   run_cpu(team, o, s, &a, y);
-  const int64_t bad = differing(want, y, n);
+  const int64_t bad = count_differing(want, y, n);
   if (bad != 0)
     fprintf(stderr, "shape %d on %s x%u: %lld of %lld differ\n", (int)(s - shapes),
             team->kernels->isa, team->threads, (long long)bad, (long long)n);
@@ -199,7 +200,7 @@ static void check_shape(const vt_cpu_team *teams, int n_teams, operands *o, cons
   const vt_attr_attention a = {
       .size = sizeof a, .causal = s->causal, .window = s->window, .scale = s->scale};
   const int64_t n = s->batch * s->heads * s->queries * s->width;
-  float *want = alloc_filled((uint64_t)n * sizeof *want);
+  float *want = alloc_poisoned((uint64_t)n * sizeof *want);
   init_operands(o, s, 17);
   run_reference(o, s, &a, want);
   for (int i = 0; i < n_teams; i++) compare_result(&teams[i], o, s, want);
@@ -213,7 +214,7 @@ int main(void) {
   int n = 0;
   vt_fpenv env;
   vt_fpenv_enter(&env);
-  operands *o = alloc_filled(sizeof *o);
+  operands *o = alloc_poisoned(sizeof *o);
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) {
       const vt_cpu_kernels *kernels = vt_cpu_kernels_of(isas[i]);

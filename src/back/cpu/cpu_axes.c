@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_axes.c - groups axes that are walked together, and joins neighbouring ones that are
- * contiguous. */
+ * cpu_axes.c - vt_cpu_axes: axes of one or two views that are walked together in row-major order;
+ * neighbouring axes are joined if they are evenly spaced together. Also the view of a reduction's
+ * result in which reduced axes have length 1. A mask has one bit per axis. */
 #include <string.h>
 #include "cpu_reduce.h"
 #include "vt_alloc.h"
@@ -25,8 +26,9 @@ vt_view vt_cpu_keepdims_view(const vt_view *y, const vt_view *x, unsigned mask) 
   return kept;
 }
 
-/* Whether the last axis of *a and a new axis inside it are one axis in both views. */
-static int is_contiguous(const vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
+/* Whether a new axis inside the last axis of *a can be joined with it, because together they are
+ * evenly spaced in both views. */
+static int can_be_joined(const vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
   const uint32_t last = a->n - 1;
   return a->n > 0 && (a->dim[last] == 1 || (a->x[last] == x * dim && a->y[last] == y * dim));
 }
@@ -35,14 +37,14 @@ void vt_cpu_axes_append(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
   if (a->n == 0) a->count = 1;
   if (!vt_i64_mul(a->count, dim, &a->count)) a->count = INT64_MAX;
   if (a->n > 0 && dim == 1) return;
-  const int joined = is_contiguous(a, dim, x, y);
+  const int joined = can_be_joined(a, dim, x, y);
   const uint32_t at = joined ? a->n - 1 : a->n++;
   a->dim[at] = joined ? a->dim[at] * dim : dim;
   a->x[at] = x;
   a->y[at] = y;
 }
 
-/* Once one axis is empty the others do not matter, however long they are. */
+/* If one selected axis is empty, the others are left out, because their product might overflow. */
 void vt_cpu_axes_select(const vt_view *x, const vt_view *y, unsigned mask, vt_cpu_axes *out) {
   int empty = 0;
   memset(out, 0, sizeof *out);
@@ -64,7 +66,7 @@ void vt_cpu_axes_offsets(const vt_cpu_axes *a, int64_t i, int64_t *out_x, int64_
   *out_y = y + i * a->y[0];
 }
 
-int64_t vt_cpu_axes_even_count(const vt_cpu_axes *a, int64_t i, int64_t left) {
+int64_t vt_cpu_axes_count_evenly_spaced(const vt_cpu_axes *a, int64_t i, int64_t left) {
   const int64_t dim = a->dim[a->n - 1], rest = dim - i % dim;
   return rest < left ? rest : left;
 }

@@ -21,7 +21,7 @@ void *vt_cpu_memory_new_raw(const vt_bk_host *host, uint64_t bytes) {
   if (base == NULL) return NULL;
   vt_memory_use_large_pages(base, (size_t)size);
   char *data = base + VT_CPU_LINE + (VT_CPU_LINE - (uintptr_t)base % VT_CPU_LINE) % VT_CPU_LINE;
-  const vt_cpu_buffer_header head = {size, base, vt_cpu_version_new()};
+  const vt_cpu_buffer_header head = {size, base, vt_cpu_new_content_version()};
   memcpy(data - sizeof head, &head, sizeof head);
   return data;
 }
@@ -42,7 +42,7 @@ void vt_cpu_memory_free(const vt_bk_host *host, void *p) {
   host->resize(host->user, head.base, head.size, 0);
 }
 
-uint64_t vt_cpu_version_new(void) {
+uint64_t vt_cpu_new_content_version(void) {
   static atomic_uint_fast64_t last;
   return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
 }
@@ -69,7 +69,7 @@ static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t off
   char *at = (char *)(uintptr_t)handle + offset;
   (void)dev;
   if (to_device) {
-    vt_cpu_buffer_header_of(handle)->version = vt_cpu_version_new();
+    vt_cpu_buffer_header_of(handle)->version = vt_cpu_new_content_version();
     memcpy(at, host, (size_t)bytes);
   } else {
     memcpy(host, at, (size_t)bytes);
@@ -113,8 +113,8 @@ static int32_t refuse(const vt_bk_host *host, int32_t status, const char *text) 
   return status;
 }
 
-/* The name must be a row of isa.def. The host does not know these names, so unknown ones are
- * reported from here. */
+/* Sets *out to the kernels of the instruction set that the host asks for. The host does not know
+ * the names in isa.def, so the backend reports unknown ones. */
 static int32_t choose_kernels(const vt_bk_host *host, const vt_cpu_kernels **out) {
   const char *name = VT_BK_HAS(host, vt_bk_host, isa) ? host->isa : NULL;
   char text[160];
@@ -134,7 +134,7 @@ static int32_t choose_kernels(const vt_bk_host *host, const vt_cpu_kernels **out
 }
 
 /* The number of threads to use: the host's limit, or all processors if it sets none. */
-static uint32_t choose_threads(const vt_bk_host *host) {
+static uint32_t choose_thread_count(const vt_bk_host *host) {
   const int says = host->size >= offsetof(vt_bk_host, threads) + sizeof host->threads;
   const uint32_t asked = says ? host->threads : 0;
   const uint32_t wanted = asked != 0 ? asked : vt_cpu_get()->cores;
@@ -142,7 +142,7 @@ static uint32_t choose_threads(const vt_bk_host *host) {
   return wanted < VT_POOL_MAX_THREADS ? wanted : VT_POOL_MAX_THREADS;
 }
 
-static void format_identity(vt_bk_device *dev) {
+static void format_about_and_fingerprint(vt_bk_device *dev) {
   const char *isa = dev->team.kernels->isa;
   snprintf(dev->about, sizeof dev->about, "vector kernels for %s, %u thread%s", isa,
            dev->team.threads, dev->team.threads == 1 ? "" : "s");
@@ -155,7 +155,7 @@ static void *resize(void *user, void *ptr, size_t old_size, size_t new_size) {
 }
 
 /* The allocator of the host. The cast drops `const`, but the host is never written through it. */
-static vt_alloc alloc_of(const vt_bk_host *host) {
+static vt_alloc host_allocator(const vt_bk_host *host) {
   vt_alloc a = {.resize = resize};
   memcpy(&a.user, &host, sizeof host);
   return a;
@@ -169,14 +169,14 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   vt_bk_device *dev = vt_cpu_memory_new(host, sizeof *dev);
   if (dev == NULL) return VT_NOMEM;
   dev->host = host;
-  dev->team = (vt_cpu_team){.kernels = kernels, .threads = choose_threads(host)};
+  dev->team = (vt_cpu_team){.kernels = kernels, .threads = choose_thread_count(host)};
   vt_diag d = {0};
-  const vt_status made = vt_pool_new(dev->team.threads, alloc_of(host), &dev->team.pool, &d);
+  const vt_status made = vt_pool_new(dev->team.threads, host_allocator(host), &dev->team.pool, &d);
   if (made != VT_OK) {
     vt_cpu_memory_free(host, dev);
     return refuse(host, (int32_t)made, d.text);
   }
-  format_identity(dev);
+  format_about_and_fingerprint(dev);
   *out_dev = dev;
   return VT_OK;
 }
@@ -214,7 +214,7 @@ static const char *op_way(vt_bk_device *dev, uint32_t op) {
 }
 
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
-  *out_bytes = vt_cpu_step_work(dev, step);
+  *out_bytes = vt_cpu_step_scratch_bytes(dev, step);
   return VT_OK;
 }
 

@@ -66,7 +66,8 @@ void vt_cpu_run_jobs(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *cont
 /* How many jobs `items` should be split into if each item costs about `cost` nanoseconds: 1 if
  * waking other threads takes longer than it saves, else a few jobs per thread. */
 uint64_t vt_cpu_job_count(const vt_cpu_team *t, uint64_t items, double cost);
-/* The first item of job j of n. Job j ends before the first item of job j + 1. */
+/* The first item of job j, if `items` items are split among n jobs. Job j ends where job j + 1
+ * begins. */
 int64_t vt_cpu_job_first(int64_t items, uint64_t n, uint64_t j);
 
 /* ---- handlers ---- */
@@ -79,21 +80,23 @@ struct vt_cpu_call {
   const vt_view *in, *out;
   uint32_t n_in, n_out;
   const void *attrs;
-  void *work;   /* scratch of the size that the handler's `work` returned, 64-byte aligned, with
-                   undefined content; never NULL during a run, even if the size is 0 */
-  void *cached; /* memory of the size that the handler's `cache` returned; it outlives the run, and
-                 its first VT_CPU_LINE bytes are 0 when the program is built. NULL if memory is
-                 short, so it may only save time */
-  vt_cpu_chain *epilogue;  /* pointwise steps to run on the result, see below; or NULL */
-  const uint64_t *version; /* for each operand: its content version. As long as the number is the
-                           same, so is the content; 0 if that is not known. NULL while planned */
+  void *work; /* scratch of the size that the handler's `work` returned, 64-byte aligned, with
+                 undefined content; never NULL during a run, even if the size is 0 */
+  /* memory of the size that the handler's `cache` returned; it outlives the run, and its first
+   * VT_CPU_LINE bytes are 0 when the program is built. NULL if memory is short, so handlers must
+   * also work without it */
+  void *cached;
+  vt_cpu_chain *epilogue; /* pointwise steps to run on the result, see below; or NULL */
+  /* for each operand: its content version, which changes whenever its content does; 0: unknown.
+   * NULL while the program is planned */
+  const uint64_t *version;
   const vt_launch_body *body;
   void *runner;
   /* Bit i: the host reads result i after the run, so every NaN in it must be canonical. A handler
    * that has done this while the result was in cache clears the bit. */
   uint32_t leaves;
   uint64_t position; /* set with VT_RANGE: lowest faulty position in the index operand */
-  int64_t value;     /* set with VT_RANGE: the index at that position */
+  int64_t value;     /* set with VT_RANGE: the index at `position`, which is out of range */
 };
 typedef vt_status vt_cpu_run_fn(vt_cpu_call *c);
 typedef uint64_t vt_cpu_bytes_fn(const vt_cpu_call *c);
@@ -107,32 +110,35 @@ typedef struct vt_launch_handler {
 } vt_cpu_handler;
 const vt_cpu_handler *vt_cpu_handler_of(uint32_t op); /* NULL if the op has no handler */
 /* Handlers may cache data derived from operand i, for example packed weights, until the operand
- * changes. For the handler's `cache`: the bytes to ask for if the derived data has `bytes` bytes; 0
- * if operand i is not a parameter or state, because others change in every run. */
-uint64_t vt_cpu_cached_bytes(const vt_cpu_call *c, uint32_t i, uint64_t bytes);
-/* For the handler's `run`: the address of the cached data, or NULL if nothing is cached. If
- * *out_stale is not 0, the operand has changed, and the caller must compute the data again before
- * using it. */
-void *vt_cpu_cached(const vt_cpu_call *c, uint32_t i, int *out_stale);
-/* Runs the steps of body `which`, which read its `in` and write its `out`. */
+ * changes. A handler's `cache` returns what this function returns: the bytes to cache for derived
+ * data of `bytes` bytes, or 0 if operand i is neither a parameter nor state, because other operands
+ * change in every run. */
+uint64_t vt_cpu_bytes_to_cache(const vt_cpu_call *c, uint32_t i, uint64_t bytes);
+/* Called by a handler's `run`: returns the address of the cached data, or NULL if nothing is
+ * cached. If *out_stale is not 0, the operand has changed, and the handler must compute the data
+ * again before using it. */
+void *vt_cpu_cached_data(const vt_cpu_call *c, uint32_t i, int *out_stale);
+/* Runs the steps of body number `which` of a loop or cond. The steps read the tensors `in` of the
+ * body and write its `out`. */
 vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which);
 
-/* `none` declares functions too, which are never defined: the table has NULL for it. */
-#define VT_CPU(op, kind, work, cache, run, traits)          \
-  vt_cpu_bytes_fn vt_cpu_work_##work, vt_cpu_cache_##cache; \
+/* A column `none` also declares a function, which is never defined: the table of handlers has NULL
+ * for it. */
+#define VT_CPU(op, kind, work, cache, run, traits)                   \
+  vt_cpu_bytes_fn vt_cpu_scratch_##work, vt_cpu_cache_bytes_##cache; \
   vt_cpu_run_fn vt_cpu_run_##run;
 #include "cpu_handlers.def"
 #undef VT_CPU
 
 /* ---- chains: each block of elements passes through all pointwise steps of a group ---- */
 
-/* 1 if there are kernels for the op; 1 if there is a kernel for the types and shapes of this
- * step. */
+/* vt_cpu_chain_lists_op: whether chains have any kernel for the op. vt_cpu_chain_accepts: whether
+ * they have one for the types and shapes of step s. */
 int vt_cpu_chain_lists_op(uint32_t op);
 int vt_cpu_chain_accepts(const vt_cpu_team *t, const vt_bk_step *s);
-/* A chain of n steps that all have the shape of the last one's result; only the last result is read
- * by other steps. Returns VT_UNSUPPORTED if there are too many steps to run as one; one step is
- * never too many. */
+/* Makes a chain of n steps, whose results all have the shape of the last one; only the last result
+ * is read by other steps. Returns VT_UNSUPPORTED if there are too many steps to run as one; one
+ * step is never too many. */
 int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_bk_step *const *s,
                          uint32_t n, vt_cpu_chain **out) VT_NODISCARD;
 void vt_cpu_chain_free(vt_cpu_chain *c);
@@ -154,12 +160,13 @@ void vt_cpu_chain_canonicalize(vt_cpu_chain *c);
 
 /* Makes every NaN in n elements canonical; does nothing to types without NaN. */
 void vt_cpu_canonicalize_part(const vt_cpu_team *t, uint32_t dtype, void *data, int64_t n);
-/* The same for a tensor without gaps, with all threads of the team. */
+/* Makes every NaN of a tensor without gaps canonical, with all threads of the team. */
 void vt_cpu_canonicalize(const vt_cpu_team *t, const vt_view *v);
 
 /* ---- moves ---- */
 
-/* Copies the elements of `from` to `to`, which has the same shape and type; any strides. */
+/* Copies the elements of `from` to `to`, which has the same shape and type. Both may have any
+ * strides. */
 void vt_cpu_copy(const vt_cpu_team *t, const vt_view *to, const vt_view *from);
 /* The view without its axis `axis`, at index `i` along it. */
 vt_view vt_cpu_drop_axis(const vt_view *v, uint32_t axis, int64_t i);
@@ -182,11 +189,12 @@ typedef struct vt_cpu_buffer_header {
   uint64_t version;
 } vt_cpu_buffer_header;
 vt_cpu_buffer_header *vt_cpu_buffer_header_of(uint64_t handle);
-uint64_t vt_cpu_version_new(void); /* a number that was never returned before */
+uint64_t vt_cpu_new_content_version(void); /* a number that was never returned before */
 
-/* VT_OK or VT_UNSUPPORTED, decided only by shapes and types. */
+/* Whether the backend supports step s: VT_OK or VT_UNSUPPORTED, decided by its op, shapes and types
+ * only. */
 int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s);
-uint64_t vt_cpu_step_work(vt_bk_device *dev, const vt_bk_step *s);
+uint64_t vt_cpu_step_scratch_bytes(vt_bk_device *dev, const vt_bk_step *s);
 
 int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                              vt_bk_program **out);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_backend_test.c - the backend through its ABI table: it uses the threads and instruction set
  * that the host names, cached weights are never older than the weights, the lowest index fault is
- * reported, results have only canonical NaNs, and failed allocations leak nothing. */
+ * reported, results have only canonical NaNs, and failed allocations leak nothing. A bench is an
+ * open device whose host counts allocations. A subject is a step y = op(x, w) whose handler caches
+ * data derived from the weights w. */
 #include <string.h>
 #include "cpu_backend.h"
 #include "vt_cpu.h"
@@ -62,22 +64,23 @@ static void bench_close(bench *b) {
 
 /* ---- threads and instruction sets ---- */
 
-static int about_says(bench *b, const char *what) {
+static int about_contains(bench *b, const char *what) {
   vt_bk_caps caps = {.size = sizeof caps};
   CHECK(b->api->capabilities(b->dev, &caps) == VT_OK);
   return strstr(caps.about, what) != NULL;
 }
 
-static void check_threads(uint32_t asked, const char *isa, uint32_t got) {
+static void check_thread_count(uint32_t asked, const char *isa, uint32_t got) {
   bench b = {0};
   char words[40];
   snprintf(words, sizeof words, ", %u thread%s", got, got == 1 ? "" : "s");
   CHECK(bench_open(&b, asked, isa) == VT_OK);
-  CHECK(about_says(&b, words) && b.dev->team.threads == got);
+  CHECK(about_contains(&b, words) && b.dev->team.threads == got);
   bench_close(&b);
 }
 
-/* Hosts that were compiled when vt_bk_host had no `isa`, or no `threads`. */
+/* Tests hosts that were compiled when vt_bk_host had no `isa`, or no `threads`: the backend must
+ * not read these fields. */
 static void test_old_hosts(void) {
   const uint32_t cores = vt_cpu_get()->cores;
   bench b = {0};
@@ -90,23 +93,23 @@ static void test_old_hosts(void) {
   bench_close(&b);
 }
 
-static void test_threads(void) {
-  check_threads(1, NULL, 1);
-  check_threads(3, NULL, 3);
-  check_threads(3, "scalar", 3);
-  check_threads(0, NULL, vt_cpu_get()->cores);
-  check_threads(4096, NULL, VT_POOL_MAX_THREADS);
-  check_threads(UINT32_MAX, NULL, VT_POOL_MAX_THREADS);
+static void test_thread_count(void) {
+  check_thread_count(1, NULL, 1);
+  check_thread_count(3, NULL, 3);
+  check_thread_count(3, "scalar", 3);
+  check_thread_count(0, NULL, vt_cpu_get()->cores);
+  check_thread_count(4096, NULL, VT_POOL_MAX_THREADS);
+  check_thread_count(UINT32_MAX, NULL, VT_POOL_MAX_THREADS);
 }
 
-static void test_isa(void) {
+static void test_isa_names(void) {
   static const char *const names[] = {"scalar", "sse2", "avx2", "avx512"};
   static const char *const wrong[] = {"", "avx", "AVX2", "avx2 ", "nonsense"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     bench b = {0};
     const int here = vt_cpu_kernels_of(names[i]) != NULL;
     CHECK(bench_open(&b, 1, names[i]) == (here ? VT_OK : VT_BACKEND));
-    CHECK(here ? about_says(&b, names[i])
+    CHECK(here ? about_contains(&b, names[i])
                : b.h.status == VT_BACKEND && strstr(b.h.reason, names[i]));
     bench_close(&b);
   }
@@ -141,7 +144,7 @@ static const vt_attr_conv_transpose transposed = {
     .size = sizeof transposed, .stride = {2, {2, 2}}, .groups = 1};
 static const vt_attr_gather gather = {.size = sizeof gather};
 
-/* Ops that cache data derived from their second operand: shapes of x, w, y. */
+/* A step y = op(x, w) of an op that caches data derived from w: its types and shapes. */
 typedef struct subject {
   uint32_t op, type, result_type;
   const void *attrs;
@@ -183,7 +186,8 @@ static const subject subjects[] = {
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
-/* A step over buffers: x in the arena of inputs, w in a given arena, y among temporaries. */
+/* A subject on a device, with a buffer for each arena: x is in the arena of inputs, w in a given
+ * arena, y among temporaries. */
 typedef struct subject_run {
   bench *b;
   const subject *s;
@@ -272,7 +276,7 @@ static char *mapped_address(subject_run *w, const vt_bk_tensor *t) {
 }
 
 /* Stores in `out` the result of a new program, which has nothing cached. */
-static void fresh_result(subject_run *w, char out[CAPACITY]) {
+static void result_of_new_program(subject_run *w, char out[CAPACITY]) {
   vt_bk_program *p = build_program(w, &w->step, 1);
   CHECK(run_program(w, p) == VT_OK);
   memcpy(out, mapped_address(w, &w->out), bytes_of(&w->out));
@@ -292,13 +296,13 @@ static char one[CAPACITY], two[CAPACITY], three[CAPACITY];
 
 /* The backend does not notice a write that bypasses `copy`. So an unchanged result shows that
  * weights are cached at all. */
-static void check_copied(subject_run *w) {
+static void check_after_copy(subject_run *w) {
   char *weight = mapped_address(w, &w->in[1]);
   vt_bk_program *p = build_program(w, &w->step, 1);
   write_random(w, &w->in[1], 2);
-  fresh_result(w, two);
+  result_of_new_program(w, two);
   write_random(w, &w->in[1], 1);
-  fresh_result(w, one);
+  result_of_new_program(w, one);
   CHECK(memcmp(one, two, bytes_of(&w->out)) != 0);
   CHECK(gives_result(w, p, one) && gives_result(w, p, one));
   memset(weight, 0, bytes_of(&w->in[1]));
@@ -308,16 +312,16 @@ static void check_copied(subject_run *w) {
   const uint64_t last = bytes_of(&w->in[1]) - 8;
   CHECK(w->b->api->copy(w->b->dev, one + 3, w->buffer[w->in[1].arena], w->in[1].offset + last, 8,
                         1) == VT_OK);
-  fresh_result(w, three);
+  result_of_new_program(w, three);
   CHECK(gives_result(w, p, three));
   write_random(w, &w->in[1], 1);
   CHECK(gives_result(w, p, one));
   w->b->api->program_free(p);
 }
 
-/* One program with two sets of weights alternately, and with a buffer at the address of a freed
- * one. */
-static void check_buffers(subject_run *w) {
+/* Runs one program with two sets of weights alternately, and with a buffer at the address of a
+ * freed one. */
+static void check_after_buffer_change(subject_run *w) {
   const uint32_t arena = w->in[1].arena;
   const uint64_t first = w->buffer[arena];
   vt_bk_program *p = build_program(w, &w->step, 1);
@@ -333,20 +337,20 @@ static void check_buffers(subject_run *w) {
   w->b->api->program_free(p);
 }
 
-/* A program that changes its weights after using them, and another that only reads them. */
-static void check_written(subject_run *w) {
+/* Runs a program that changes its weights after using them, and another that only reads them. */
+static void check_after_write_by_step(subject_run *w) {
   const vt_bk_step steps[] = {w->step, w->twice};
   vt_bk_program *both = build_program(w, steps, 2), *reads = build_program(w, &w->step, 1);
   vt_bk_program *writes = build_program(w, &w->twice, 1);
   write_random(w, &w->in[1], 1);
   for (int i = 0; i < 2; i++) {
-    fresh_result(w, three);
+    result_of_new_program(w, three);
     CHECK(gives_result(w, reads, three) && gives_result(w, both, three));
-    fresh_result(w, two);
+    result_of_new_program(w, two);
     CHECK(memcmp(two, three, bytes_of(&w->out)) != 0);
     CHECK(gives_result(w, reads, two));
     CHECK(run_program(w, writes) == VT_OK);
-    fresh_result(w, three);
+    result_of_new_program(w, three);
     CHECK(gives_result(w, reads, three));
   }
   w->b->api->program_free(writes);
@@ -354,16 +358,17 @@ static void check_written(subject_run *w) {
   w->b->api->program_free(both);
 }
 
-/* A loop that adds up x w, x 2w and x 4w: its body doubles w in each iteration, so anything cached
- * in the first iteration is wrong in the second. All numbers are small integers. */
-static void test_loop(void) {
+/* Runs a loop that adds up x * w, x * 2w and x * 4w: its body doubles w in each iteration, so
+ * anything cached in the first iteration is wrong in the second. All numbers are small integers. */
+static void test_weights_written_in_loop(void) {
   static const vt_attr_loop thrice = {.size = sizeof thrice, .count = 3, .carried = 1};
   bench b = {0};
   subject_run w;
   CHECK(bench_open(&b, 1, NULL) == VT_OK);
   subject_open(&w, &b, &subjects[0], VT_BK_ARENA_STATE);
   const uint64_t each = (bytes_of(&w.out) + 63) / 64 * 64, n = bytes_of(&w.out) / sizeof(float);
-  vt_bk_tensor sum[4] = {w.out, w.out, w.out, w.out}; /* before, carried, next, after */
+  /* the sum before the loop, as argument and as result of the body, after the loop */
+  vt_bk_tensor sum[4] = {w.out, w.out, w.out, w.out};
   for (uint64_t i = 0; i < 4; i++) sum[i].offset += (i + 1) * each;
   const vt_bk_tensor number =
       new_tensor(VT_DTYPE_I64, VT_BK_ARENA_TEMPORARY, sum[3].offset + each, 0, NULL);
@@ -392,7 +397,7 @@ static void test_loop(void) {
   vt_bk_program *p = build_program(&w, &loop, 1);
   write_random(&w, &w.in[0], 77);
   write_random(&w, &w.in[1], 1);
-  fresh_result(&w, one);
+  result_of_new_program(&w, one);
   memset(mapped_address(&w, &sum[0]), 0, bytes_of(&sum[0]));
   CHECK(run_program(&w, p) == VT_OK);
   const float *y = (const float *)(const void *)mapped_address(&w, &sum[3]);
@@ -408,8 +413,8 @@ static void test_loop(void) {
   bench_close(&b);
 }
 
-/* The bits do not depend on whether there is memory to cache weights. */
-static void check_without_memory(subject_run *w) {
+/* Checks that the result does not depend on whether there is memory to cache weights. */
+static void check_without_cache_memory(subject_run *w) {
   vt_fault *f = &w->b->h.fault;
   int built = 0;
   write_random(w, &w->in[1], 1);
@@ -427,7 +432,7 @@ static void check_without_memory(subject_run *w) {
   CHECK(built == 3);
 }
 
-static void test_cached(uint32_t threads) {
+static void test_cached_weights(uint32_t threads) {
   bench b = {0};
   CHECK(bench_open(&b, threads, NULL) == VT_OK);
   for (int i = 0; i < SUBJECTS; i++)
@@ -435,10 +440,10 @@ static void test_cached(uint32_t threads) {
       subject_run w;
       subject_open(&w, &b, &subjects[i], arena);
       write_random(&w, &w.in[0], 77);
-      check_copied(&w);
-      check_buffers(&w);
-      check_written(&w);
-      check_without_memory(&w);
+      check_after_copy(&w);
+      check_after_buffer_change(&w);
+      check_after_write_by_step(&w);
+      check_without_cache_memory(&w);
       subject_close(&w);
     }
   bench_close(&b);
@@ -455,8 +460,9 @@ static uint64_t bytes_allocated(subject_run *w, const vt_bk_step *steps, uint64_
   return bytes;
 }
 
-/* Nothing is cached if the arenas, which are allocated later, need all available memory. */
-static void test_little_memory(void) {
+/* Tests that nothing is cached if the arenas, which are allocated later, need all available memory.
+ * */
+static void test_cache_in_little_memory(void) {
   static const subject large = {VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(plain), 2,
                                 {20, 160},    {160, 160},   {20, 160}};
   const uint64_t cached = 160 * 160 * sizeof(float);
@@ -473,9 +479,9 @@ static void test_little_memory(void) {
 
 #define MIB(n) ((uint64_t)(n) << 20)
 
-/* Scratch is proportional to the size of the step, whatever its shapes: 0 if there is nothing to
- * do, and never the result of an overflow. */
-static void test_scratch(uint32_t threads) {
+/* Tests that scratch is proportional to the size of the step, whatever its shapes: 0 if there is
+ * nothing to do, and never the result of an overflow. */
+static void test_scratch_sizes(uint32_t threads) {
   enum { WIDE = 1000000, M = 1 << 20 };
   static const vt_attr_conv padded = {
       .size = sizeof padded, .low = {1, {WIDE}}, .high = {1, {WIDE}}, .groups = 1};
@@ -557,7 +563,8 @@ static void test_scratch(uint32_t threads) {
   bench_close(&b);
 }
 
-/* The k-th allocation and all later ones fail: the result is a status, or a program that runs. */
+/* Lets the k-th allocation and all later ones fail, for every k: the result is an error status, or
+ * a program that runs. */
 static void test_out_of_memory(void) {
   int built = 0;
   for (long k = 1; k < 60 && !built; k++) {
@@ -596,9 +603,9 @@ static void check_fault(subject_run *w, vt_bk_program *p, uint64_t position, int
   CHECK(e.status == VT_RANGE && e.step == 1 && e.position == position && e.value == value);
 }
 
-/* With faults in the parts of several threads, the lowest position is reported, whichever thread
- * was first. */
-static void test_errors(void) {
+/* Tests steps with several indices out of range, in the parts of different threads: the lowest
+ * position is reported, whichever thread was first. */
+static void test_lowest_fault_is_reported(void) {
   static const int64_t rows[] = {ROWS}, indices[] = {INDICES};
   bench b = {0};
   subject_run w;
@@ -638,9 +645,9 @@ static void test_errors(void) {
   bench_close(&b);
 }
 
-/* Inputs hold NaNs of any bit pattern; results hold only the canonical NaN. program_results refuses
- * a tensor that no step writes. */
-static void test_results(void) {
+/* Tests that results hold only the canonical NaN, even if inputs hold NaNs of any bit pattern.
+ * program_results refuses a tensor that no step writes. */
+static void test_results_have_canonical_nans(void) {
   bench b = {0};
   subject_run w;
   CHECK(bench_open(&b, 3, NULL) == VT_OK);
@@ -664,17 +671,17 @@ static void test_results(void) {
 }
 
 int main(void) {
-  test_threads();
+  test_thread_count();
   test_old_hosts();
-  test_isa();
-  test_cached(1);
-  test_cached(3);
-  test_loop();
-  test_little_memory();
-  test_scratch(1);
-  test_scratch(1024);
+  test_isa_names();
+  test_cached_weights(1);
+  test_cached_weights(3);
+  test_weights_written_in_loop();
+  test_cache_in_little_memory();
+  test_scratch_sizes(1);
+  test_scratch_sizes(1024);
   test_out_of_memory();
-  test_errors();
-  test_results();
+  test_lowest_fault_is_reported();
+  test_results_have_canonical_nans();
   TEST_DONE();
 }

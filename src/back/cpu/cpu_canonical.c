@@ -19,14 +19,14 @@ typedef struct nan_jobs {
 
 enum { PART = 4096 };
 
-static int64_t first_element(const nan_jobs *l, uint64_t job) {
+static int64_t first_element_of_job(const nan_jobs *l, uint64_t job) {
   const int64_t first = vt_cpu_job_first(vt_cpu_div_up(l->count, PART), l->jobs, job) * PART;
   return first < l->count ? first : l->count;
 }
 
 static void canonicalize_job(void *context, uint64_t job) {
   const nan_jobs *l = context;
-  const int64_t first = first_element(l, job), end = first_element(l, job + 1);
+  const int64_t first = first_element_of_job(l, job), end = first_element_of_job(l, job + 1);
   char *data = l->v->data;
   vt_cpu_canonicalize_part(l->team, l->v->dtype,
                            data + first * (int64_t)vt_cpu_bytes_of(l->v->dtype), end - first);

@@ -27,7 +27,7 @@ enum {
 
 typedef enum layout { FLAT, ONE, OTHER } layout;
 
-/* A tensor in memory, with strides along the joined axes. */
+/* A source or the result of the chain: a tensor in memory, with strides along the joined axes. */
 typedef struct operand {
   const vt_bk_tensor *t;
   char *data; /* address in this run */
@@ -50,7 +50,7 @@ struct vt_cpu_chain {
   int takes_rows;                              /* 1: a block takes several rows */
   double cost;                                 /* nanoseconds per element */
   operand source[MAX_SOURCES], result;
-  instruction step[MAX_STEPS + 1]; /* one more, which may make the NaNs of the result canonical */
+  instruction step[MAX_STEPS + 1]; /* one extra step may make the NaNs of the result canonical */
   int64_t at[MAX_VALUES]; /* offset of each value's block in bytes; -1: the value has no block */
 };
 
@@ -86,7 +86,7 @@ static int is_continuation(const operand *p, uint32_t to, uint32_t from, int64_t
   return p->stride[to] == p->stride[from] * dim;
 }
 
-static int all_are_continuations(const vt_cpu_chain *c, uint32_t to, uint32_t from) {
+static int all_tensors_are_continuations(const vt_cpu_chain *c, uint32_t to, uint32_t from) {
   for (uint32_t i = 0; i < c->n_sources; i++)
     if (!is_continuation(&c->source[i], to, from, c->dim[from])) return 0;
   return is_continuation(&c->result, to, from, c->dim[from]);
@@ -104,7 +104,7 @@ static void join_axes(vt_cpu_chain *c) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < c->rank; k++) {
     if (c->dim[k] == 1) continue;
-    if (n > 0 && all_are_continuations(c, n - 1, k)) {
+    if (n > 0 && all_tensors_are_continuations(c, n - 1, k)) {
       move_axis(c, n - 1, k, c->dim[n - 1] * c->dim[k]);
     } else {
       move_axis(c, n, k, c->dim[k]);
@@ -138,8 +138,8 @@ static int have_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
 /* The number of the value that operand t of step i reads, or MAX_VALUES if there are too many
  * sources. Places are reused, so the latest step before i that wrote the place is searched for
  * first. */
-static uint32_t value_of(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i,
-                         const vt_bk_tensor *t) {
+static uint32_t number_of_value(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i,
+                                const vt_bk_tensor *t) {
   for (uint32_t k = i; k-- > 0;)
     if (have_same_place(t, &s[k]->out[0])) return MAX_SOURCES + k;
   for (uint32_t k = 0; k < c->n_sources; k++)
@@ -154,7 +154,7 @@ static int32_t add_step(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i)
   *to = (instruction){.run = kernel_of(c->team->kernels->maps, s[i]), .out = MAX_SOURCES + i};
   if (to->run == NULL) return VT_UNSUPPORTED;
   for (to->n_in = 0; to->n_in < s[i]->n_in; to->n_in++) {
-    to->in[to->n_in] = value_of(c, s, i, &s[i]->in[to->n_in]);
+    to->in[to->n_in] = number_of_value(c, s, i, &s[i]->in[to->n_in]);
     if (to->in[to->n_in] == MAX_VALUES) return VT_UNSUPPORTED;
   }
   c->cost += 0.001 * vt_map_cost(vt_map_of_op(s[i]->op)) + 0.1;
@@ -190,8 +190,8 @@ static uint32_t last_use(const vt_cpu_chain *c, uint32_t value) {
   return last;
 }
 
-/* Whether a value needs a block. Blocks of sources are filled once and must last as long as the
- * chain runs. */
+/* Whether the elements of a source or of the result pass through a block, because kernels cannot
+ * use them in place. */
 static int needs_block(const vt_cpu_chain *c, const operand *p) {
   if (p->layout == FLAT) return 0;
   return p->layout == ONE || c->takes_rows || p->stride[c->rank - 1] != (int64_t)p->size;
@@ -200,6 +200,7 @@ static int needs_block(const vt_cpu_chain *c, const operand *p) {
 static int32_t assign_blocks(vt_cpu_chain *c, const vt_bk_step *const *s) {
   slots all = {0};
   for (uint32_t i = 0; i < MAX_VALUES; i++) c->at[i] = -1;
+  /* The block of a source is reserved for the whole chain, because it may be filled only once. */
   for (uint32_t i = 0; i < c->n_sources; i++)
     if (needs_block(c, &c->source[i]))
       c->at[i] = alloc_slot(&all, c->source[i].size, 0, c->n_steps);
@@ -282,7 +283,7 @@ void vt_cpu_chain_set_arenas(vt_cpu_chain *c, char *const *base) {
 
 /* ---- copies between tensors and blocks ---- */
 
-/* The offset of element `first` in bytes. */
+/* The offset in tensor p of element `first`, in bytes. */
 static int64_t offset_of(const vt_cpu_chain *c, const operand *p, int64_t first) {
   int64_t offset = 0;
   for (uint32_t k = c->rank; k-- > 0;) {
@@ -336,14 +337,16 @@ static void copy_rows(const vt_cpu_chain *c, const operand *p, int64_t first, in
 
 /* ---- running ---- */
 
-/* One part of a chain on one thread: the addresses of all values for the current block. */
+/* A range of elements that one thread takes through the chain: the addresses of all values for the
+ * current block. */
 typedef struct part {
   const vt_cpu_chain *c;
   char *blocks;
   void *at[MAX_VALUES];
 } part;
 
-/* Sets the addresses of blocks, and fills those of single numbers for at most n elements. */
+/* Prepares a part of n elements: sets the addresses of all blocks, and fills the blocks of sources
+ * that are a single number. */
 static void begin_part(part *p, int64_t n) {
   const vt_cpu_chain *c = p->c;
   const int64_t most = n < c->block ? n : c->block;
@@ -372,7 +375,7 @@ static void load_source(part *p, uint32_t i, int64_t first, int64_t n, int new_r
   }
 }
 
-static void run_block(part *p, int64_t first, int64_t n, int new_row) {
+static void run_steps_on_block(part *p, int64_t first, int64_t n, int new_row) {
   const vt_cpu_chain *c = p->c;
   const uint32_t last = c->step[c->n_steps - 1].out;
   const int direct = c->at[last] < 0;
@@ -398,7 +401,7 @@ void vt_cpu_chain_run_part(const vt_cpu_chain *c, int64_t first, int64_t n) {
     const int64_t at = first + done, row_left = c->row - at % c->row;
     int64_t here = n - done < c->block ? n - done : c->block;
     if (!c->takes_rows && row_left < here) here = row_left;
-    run_block(&p, at, here, new_row);
+    run_steps_on_block(&p, at, here, new_row);
     new_row = !c->takes_rows && here == row_left;
     done += here;
   }
@@ -411,16 +414,16 @@ typedef struct chain_jobs {
   uint64_t jobs;
 } chain_jobs;
 
-/* Parts begin at multiples of 64 elements, hence at cache lines if the result does. */
+/* Parts begin at multiples of 64 elements, so they begin at cache lines if the result does. */
 enum { GRAIN = 64 }; /* in elements */
-static int64_t first_element(const chain_jobs *s, uint64_t job) {
+static int64_t first_element_of_job(const chain_jobs *s, uint64_t job) {
   const int64_t first = vt_cpu_job_first(vt_cpu_div_up(s->c->count, GRAIN), s->jobs, job) * GRAIN;
   return vt_cpu_min(first, s->c->count);
 }
 
 static void run_job(void *context, uint64_t job) {
   const chain_jobs *s = context;
-  const int64_t first = first_element(s, job), end = first_element(s, job + 1);
+  const int64_t first = first_element_of_job(s, job), end = first_element_of_job(s, job + 1);
   vt_cpu_chain_run_part(s->c, first, end - first);
 }
 

@@ -50,8 +50,8 @@ static vt_bk_tensor place_tensor(program *p, vt_bk_tensor t) {
   return t;
 }
 
-static vt_bk_tensor add_step(program *p, uint32_t op, uint32_t n_in, const vt_bk_tensor *in,
-                             vt_bk_tensor out) {
+static vt_bk_tensor append_step(program *p, uint32_t op, uint32_t n_in, const vt_bk_tensor *in,
+                                vt_bk_tensor out) {
   const uint32_t i = p->n++;
   memcpy(p->in[i], in, n_in * sizeof *in);
   p->out[i] = out;
@@ -74,7 +74,7 @@ static vt_view view_of(char *base, const vt_bk_tensor *t) {
   return v;
 }
 
-/* The operand in the shape of the result; broadcast axes have stride 0. */
+/* Returns operand x viewed in the shape of result y; broadcast axes have stride 0. */
 static vt_view broadcast_view(vt_view x, const vt_bk_tensor *y) {
   vt_view v = {.dtype = x.dtype, .rank = y->rank, .data = x.data};
   memcpy(v.dim, y->dim, sizeof v.dim);
@@ -121,7 +121,8 @@ static void run_in_parts(const vt_cpu_chain *c, int64_t count, int64_t part) {
     vt_cpu_chain_run_part(c, at, count - at < part ? count - at : part);
 }
 
-/* Runs the chain in parts of `part` elements; 0: all of it at once, by the team. */
+/* Compares the chain with the reference. It runs in parts of `part` elements; 0: all elements at
+ * once, by the team. */
 static void compare_chain(const program *p, const vt_cpu_team *team, int64_t part,
                           const char *name) {
   const vt_bk_step *steps[MAX_OPS];
@@ -151,7 +152,7 @@ static void compare_chain(const program *p, const vt_cpu_team *team, int64_t par
   vt_cpu_chain_free(c);
 }
 
-static void compare_parts(const program *p, const vt_cpu_team *team, const char *name) {
+static void compare_part_lengths(const program *p, const vt_cpu_team *team, const char *name) {
   static const int64_t parts[] = {0, 1000003, 1, 7, 64, 129, 1000};
   int64_t count = 1;
   for (uint32_t k = 0; k < p->out[p->n - 1].rank; k++) count *= p->out[p->n - 1].dim[k];
@@ -188,14 +189,14 @@ static void check_layouts(const vt_cpu_team *team, uint32_t rank, const int64_t 
                      c = tensor_in_layout(&p, layouts % 10, rank, dim);
   const vt_bk_tensor inner = place_tensor(&p, new_tensor(VT_DTYPE_F32, rank, dim));
   const vt_bk_tensor y = tensor_in_layout(&p, layouts / 1000, rank, dim);
-  add_step(&p, VT_OP_add, 2, (vt_bk_tensor[]){a, b}, inner);
-  add_step(&p, VT_OP_mul, 2, (vt_bk_tensor[]){inner, c}, y);
+  append_step(&p, VT_OP_add, 2, (vt_bk_tensor[]){a, b}, inner);
+  append_step(&p, VT_OP_mul, 2, (vt_bk_tensor[]){inner, c}, y);
   snprintf(name, sizeof name, "rank %u, last axis %lld, layouts %04d", rank,
            rank > 0 ? (long long)dim[rank - 1] : 1, layouts);
-  compare_parts(&p, team, name);
+  compare_part_lengths(&p, team, name);
 }
 
-static void test_shapes(const vt_cpu_team *team) {
+static void test_shapes_and_layouts(const vt_cpu_team *team) {
   static const struct {
     uint32_t rank;
     int64_t dim[VT_MAX_RANK];
@@ -216,8 +217,9 @@ static void test_shapes(const vt_cpu_team *team) {
       check_layouts(team, shapes[i].rank, shapes[i].dim, layouts[k]);
 }
 
-/* Types of all widths in one chain: x < c ? f64 of x : its square, as f32; x64 is read twice. */
-static void test_types(const vt_cpu_team *team) {
+/* Tests a chain with types of several widths: y = f32(x < c ? f64(x) : f64(x) * f64(x)), where
+ * f64(x) is read by two steps. */
+static void test_mixed_types(const vt_cpu_team *team) {
   static program p;
   static vt_attr_cast wide = {.size = sizeof wide, .dtype = VT_DTYPE_F64};
   static vt_attr_cast narrow = {.size = sizeof narrow, .dtype = VT_DTYPE_F32};
@@ -231,21 +233,21 @@ static void test_types(const vt_cpu_team *team) {
   const vt_bk_tensor square = place_tensor(&p, new_tensor(VT_DTYPE_F64, 2, dim));
   const vt_bk_tensor picked = place_tensor(&p, new_tensor(VT_DTYPE_F64, 2, dim));
   const vt_bk_tensor y = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
-  add_step(&p, VT_OP_lt, 2, (vt_bk_tensor[]){x, c}, less);
-  add_step(&p, VT_OP_cast, 1, &x, x64);
-  add_step(&p, VT_OP_mul, 2, (vt_bk_tensor[]){x64, x64}, square);
-  add_step(&p, VT_OP_select, 3, (vt_bk_tensor[]){less, x64, square}, picked);
-  add_step(&p, VT_OP_cast, 1, &picked, y);
+  append_step(&p, VT_OP_lt, 2, (vt_bk_tensor[]){x, c}, less);
+  append_step(&p, VT_OP_cast, 1, &x, x64);
+  append_step(&p, VT_OP_mul, 2, (vt_bk_tensor[]){x64, x64}, square);
+  append_step(&p, VT_OP_select, 3, (vt_bk_tensor[]){less, x64, square}, picked);
+  append_step(&p, VT_OP_cast, 1, &picked, y);
   p.step[1].attrs = &wide;
   p.step[1].attrs_size = sizeof wide;
   p.step[4].attrs = &narrow;
   p.step[4].attrs_size = sizeof narrow;
-  compare_parts(&p, team, "types");
+  compare_part_lengths(&p, team, "types");
 }
 
-/* Sixty steps that each read two earlier values. Places are reused, and the last result aliases the
- * first operand. */
-static void test_long(const vt_cpu_team *team) {
+/* Tests sixty steps that each read two earlier values. Results reuse places in the arena, and the
+ * last result aliases the first operand. */
+static void test_many_steps(const vt_cpu_team *team) {
   static program p;
   const int64_t dim[2] = {21, 140};
   vt_bk_tensor value[3], spare[3];
@@ -258,15 +260,15 @@ static void test_long(const vt_cpu_team *team) {
   for (int i = 0; i < 60; i++) {
     static const uint32_t ops[] = {VT_OP_add, VT_OP_maximum, VT_OP_sub, VT_OP_mul, VT_OP_minimum};
     const vt_bk_tensor in[2] = {value[0], i % 7 == 0 ? bias : i % 3 == 0 ? x : value[1]};
-    const vt_bk_tensor made = add_step(&p, ops[i % 5], 2, in, i == 59 ? x : spare[i % 3]);
+    const vt_bk_tensor made = append_step(&p, ops[i % 5], 2, in, i == 59 ? x : spare[i % 3]);
     value[1] = value[0];
     value[0] = made;
   }
-  compare_parts(&p, team, "sixty steps");
+  compare_part_lengths(&p, team, "sixty steps");
 }
 
-/* A failed allocation gives VT_NOMEM and leaks nothing. */
-static void test_memory(const vt_cpu_team *team) {
+/* Tests that a failed allocation gives VT_NOMEM and leaks nothing. */
+static void test_failed_allocation(const vt_cpu_team *team) {
   static program p;
   vt_cpu_chain *c = NULL;
   const int64_t dim[1] = {9};
@@ -274,7 +276,7 @@ static void test_memory(const vt_cpu_team *team) {
   p.used = 0;
   const vt_bk_tensor x = place_tensor(&p, new_tensor(VT_DTYPE_F32, 1, dim)),
                      y = place_tensor(&p, x);
-  add_step(&p, VT_OP_exp, 1, &x, y);
+  append_step(&p, VT_OP_exp, 1, &x, y);
   const vt_bk_step *steps[] = {&p.step[0]};
   fault.asked = 0;
   fault.left = 1;
@@ -283,8 +285,8 @@ static void test_memory(const vt_cpu_team *team) {
   CHECK(fault.live == 0);
 }
 
-/* Steps that chains do not support. */
-static void test_refused(const vt_cpu_team *team) {
+/* Tests that chains refuse the steps that they do not support. */
+static void test_unsupported_steps(const vt_cpu_team *team) {
   static program p;
   const int64_t dim[2] = {4, 5}, other[2] = {4, 3};
   p.n = 0;
@@ -294,24 +296,24 @@ static void test_refused(const vt_cpu_team *team) {
   const vt_bk_tensor i = place_tensor(&p, new_tensor(VT_DTYPE_I32, 2, dim));
   const vt_bk_tensor in[3][2] = {{x, z}, {x, i}, {i, i}};
   for (int k = 0; k < 3; k++) {
-    add_step(&p, VT_OP_add, 2, in[k], x);
+    append_step(&p, VT_OP_add, 2, in[k], x);
     CHECK(!vt_cpu_chain_accepts(team, &p.step[k]));
   }
-  add_step(&p, VT_OP_exp, 1, &i, i);
+  append_step(&p, VT_OP_exp, 1, &i, i);
   CHECK(!vt_cpu_chain_accepts(team, &p.step[3]));
   CHECK(!vt_cpu_chain_lists_op(VT_OP_matmul) && vt_cpu_chain_lists_op(VT_OP_exp));
 }
 
-static void test_team(const vt_cpu_kernels *kernels, uint32_t threads) {
+static void test_with_team(const vt_cpu_kernels *kernels, uint32_t threads) {
   vt_cpu_team team = {.kernels = kernels, .threads = threads};
   const vt_status s = vt_pool_new(threads, vt_alloc_default(), &team.pool, NULL);
   CHECK(s == VT_OK);
   if (s != VT_OK) return;
-  test_shapes(&team);
-  test_types(&team);
-  test_long(&team);
-  test_memory(&team);
-  test_refused(&team);
+  test_shapes_and_layouts(&team);
+  test_mixed_types(&team);
+  test_many_steps(&team);
+  test_failed_allocation(&team);
+  test_unsupported_steps(&team);
   vt_pool_free(team.pool);
 }
 
@@ -325,7 +327,7 @@ int main(void) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const vt_cpu_kernels *kernels = vt_cpu_kernels_of(names[i]);
     for (size_t k = 0; kernels != NULL && k < sizeof threads / sizeof *threads; k++)
-      test_team(kernels, threads[k]);
+      test_with_team(kernels, threads[k]);
   }
   CHECK(fault.live == 0);
   TEST_DONE();

@@ -5,10 +5,10 @@
 
 /* ---- shapes ---- */
 
-void vt_cpu_conv_axes(const vt_view *x, const vt_window_lists *l, const int64_t *kernel,
-                      const int64_t *places, vt_cpu_axis axis[VT_CPU_AXES]) {
+void vt_cpu_conv_read_axes(const vt_view *x, const vt_window_lists *l, const int64_t *kernel,
+                           const int64_t *places, vt_cpu_axis axis[VT_CPU_AXES]) {
   const uint32_t axes = x->rank - 2, missing = VT_CPU_AXES - axes;
-  for (uint32_t i = 0; i < missing; i++) axis[i] = vt_cpu_axis_none();
+  for (uint32_t i = 0; i < missing; i++) axis[i] = vt_cpu_axis_absent();
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window w = vt_window_axis(l, i, kernel[i], 1);
     axis[missing + i] = (vt_cpu_axis){.dim = x->dim[2 + i],
@@ -25,14 +25,14 @@ static int is_identity_axis(const vt_cpu_axis *a) {
   return a->taps == 1 && a->step == 1 && a->base == 0 && a->places == a->dim;
 }
 
-void vt_cpu_conv_merge(vt_cpu_axis axis[VT_CPU_AXES]) {
+void vt_cpu_conv_join_axes(vt_cpu_axis axis[VT_CPU_AXES]) {
   for (int i = VT_CPU_AXES - 1; i-- > 0;) {
     vt_cpu_axis *a = &axis[i], *b = &axis[VT_CPU_AXES - 1];
     if (!is_identity_axis(a) || !is_identity_axis(b)) return;
     if (a->dim != 1 && (a->stride != b->stride * b->dim || a->out != b->out * b->dim)) return;
     b->dim *= a->dim;
     b->places = b->dim;
-    *a = vt_cpu_axis_none();
+    *a = vt_cpu_axis_absent();
   }
 }
 
@@ -62,31 +62,31 @@ static void read_step(const vt_cpu_call *c, vt_cpu_direct_conv *out) {
                               .y_channel = y->stride[1],
                               .bias_step = c->n_in > 2 ? c->in[2].stride[0] : 0,
                               .epilogue = c->epilogue};
-  vt_cpu_conv_axes(x, &l, w->dim + 2, y->dim + 2, out->axis);
+  vt_cpu_conv_read_axes(x, &l, w->dim + 2, y->dim + 2, out->axis);
   for (uint32_t i = 0; i < axes; i++) {
     out->axis[missing + i].weight = w->stride[2 + i];
     out->axis[missing + i].out = y->stride[2 + i];
   }
-  vt_cpu_conv_merge(out->axis);
+  vt_cpu_conv_join_axes(out->axis);
 }
 
-uint64_t vt_cpu_work_conv(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_conv(const vt_cpu_call *c) {
   vt_cpu_direct_conv s;
   read_step(c, &s);
-  return vt_cpu_direct_conv_work(c->team, &s);
+  return vt_cpu_direct_conv_scratch_bytes(c->team, &s);
 }
 
-uint64_t vt_cpu_cache_conv(const vt_cpu_call *c) {
+uint64_t vt_cpu_cache_bytes_conv(const vt_cpu_call *c) {
   vt_cpu_direct_conv s;
   read_step(c, &s);
-  return vt_cpu_cached_bytes(c, 1, vt_cpu_direct_conv_pack_bytes(c->team, &s));
+  return vt_cpu_bytes_to_cache(c, 1, vt_cpu_direct_conv_pack_bytes(c->team, &s));
 }
 
 vt_status vt_cpu_run_conv(vt_cpu_call *c) {
   vt_cpu_direct_conv s;
   int stale;
   read_step(c, &s);
-  void *panels = vt_cpu_cached(c, 1, &stale);
+  void *panels = vt_cpu_cached_data(c, 1, &stale);
   if (panels != NULL && stale) vt_cpu_direct_conv_pack(c->team, &s, panels);
   s.packed = panels;
   vt_cpu_direct_conv_run(c->team, &s, c->work);

@@ -11,18 +11,18 @@ typedef struct conv_int {
   int64_t places;
 } conv_int;
 
-static void copy_bytes(void *to, int64_t to_row, const void *from, int64_t from_row, int64_t step,
-                       int64_t rows, int64_t n) {
+static void copy_byte_rows(void *to, int64_t to_row, const void *from, int64_t from_row,
+                           int64_t step, int64_t rows, int64_t n) {
   uint8_t *y = to;
   const uint8_t *x = from;
   for (int64_t i = 0; i < rows; i++, y += to_row, x += from_row)
     for (int64_t j = 0; j < n; j++) y[j] = x[j * step];
 }
-static const vt_cpu_conv_type byte_type = {.bytes = 1, .copy = copy_bytes};
+static const vt_cpu_conv_type byte_type = {.bytes = 1, .copy = copy_byte_rows};
 
 /* Gathers a panel of columns into `scratch` as [k][count]. */
-static vt_cpu_bytes get_columns(const void *context, int64_t product, int64_t first, int64_t count,
-                                void *scratch) {
+static vt_cpu_bytes gather_columns(const void *context, int64_t product, int64_t first,
+                                   int64_t count, void *scratch) {
   const conv_int *v = context;
   const vt_cpu_direct_conv *s = &v->s;
   const int64_t image = product / s->groups, channel = product % s->groups * s->depth;
@@ -32,15 +32,16 @@ static vt_cpu_bytes get_columns(const void *context, int64_t product, int64_t fi
   return (vt_cpu_bytes){scratch, count, 1};
 }
 
-/* The weights of one group as rows, with (channel, tap...) along k. They must be dense; others are
- * copied beforehand. */
-static vt_cpu_bytes get_rows(const void *context, int64_t set) {
+/* The weights of one group as rows, with (channel, tap...) along k. The weights must be dense;
+ * others are copied beforehand. */
+static vt_cpu_bytes get_weight_rows(const void *context, int64_t set) {
   const conv_int *v = context;
   return (vt_cpu_bytes){(const uint8_t *)v->s.w + set * v->s.w_group, 1, v->s.w_row};
 }
 
-/* The numbers of an operand, starting at output channel o; the operand may be a scalar. */
-static vt_cpu_numbers channel_numbers(const vt_cpu_call *c, uint32_t operand, int64_t o) {
+/* The zero points or biases in operand number `operand`, from output channel o on; the operand may
+ * be a scalar. */
+static vt_cpu_numbers numbers_of_channels(const vt_cpu_call *c, uint32_t operand, int64_t o) {
   if (c->n_in <= operand) return (vt_cpu_numbers){.data = NULL};
   const vt_view *v = &c->in[operand];
   const int64_t step = v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
@@ -48,14 +49,14 @@ static vt_cpu_numbers channel_numbers(const vt_cpu_call *c, uint32_t operand, in
   return (vt_cpu_numbers){(const char *)v->data + at, v->dtype, step};
 }
 
-static void get_place(const void *context, int64_t product, vt_cpu_int_place *out) {
+static void get_result_place(const void *context, int64_t product, vt_cpu_int_place *out) {
   const conv_int *v = context;
   const int64_t group = product % v->s.groups;
   *out = (vt_cpu_int_place){.y = (int32_t *)v->s.y + product * v->s.rows * v->places,
                             .row = v->places,
-                            .za = channel_numbers(v->c, 3, group * v->s.rows),
-                            .zb = channel_numbers(v->c, 2, 0),
-                            .row_bias = channel_numbers(v->c, 4, group * v->s.rows)};
+                            .za = numbers_of_channels(v->c, 3, group * v->s.rows),
+                            .zb = numbers_of_channels(v->c, 2, 0),
+                            .row_bias = numbers_of_channels(v->c, 4, group * v->s.rows)};
 }
 
 static void read_step(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *out) {
@@ -75,8 +76,8 @@ static void read_step(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *ou
                         .y = y->data,
                         .x_image = x->stride[0],
                         .x_channel = x->stride[1]}};
-  vt_cpu_conv_axes(x, &l, w->dim + 2, y->dim + 2, v->s.axis);
-  vt_cpu_conv_merge(v->s.axis);
+  vt_cpu_conv_read_axes(x, &l, w->dim + 2, y->dim + 2, v->s.axis);
+  vt_cpu_conv_join_axes(v->s.axis);
   for (uint32_t i = 2; i < y->rank; i++) v->places *= y->dim[i];
   const int64_t k = w->dim[1] * vt_cpu_tap_count(v->s.axis);
   v->s.w_row = k;
@@ -89,33 +90,33 @@ static void read_step(const vt_cpu_call *c, conv_int *v, vt_cpu_int_products *ou
                                .row_type = w->dtype,
                                .column_type = x->dtype,
                                .scratch_bytes = (uint64_t)k * VT_CPU_INT_COLUMNS_MAX,
-                               .rows = get_rows,
-                               .columns = get_columns,
-                               .place = get_place,
+                               .rows = get_weight_rows,
+                               .columns = gather_columns,
+                               .place = get_result_place,
                                .context = v};
 }
 
 /* A weight that is not dense is copied to dense scratch first. */
-static uint64_t dense_bytes(const vt_view *w) {
+static uint64_t bytes_of_dense_copy(const vt_view *w) {
   return vt_cpu_is_dense(w) ? 0 : vt_cpu_round_to_line((uint64_t)vt_cpu_count(w));
 }
 
-uint64_t vt_cpu_work_conv_int(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_conv_int(const vt_cpu_call *c) {
   conv_int v;
   vt_cpu_int_products all;
   if (vt_cpu_count(c->out) == 0) return 0;
   read_step(c, &v, &all);
-  return dense_bytes(&c->in[1]) + vt_cpu_int_work(c->team, &all);
+  return bytes_of_dense_copy(&c->in[1]) + vt_cpu_int_scratch_bytes(c->team, &all);
 }
 
-uint64_t vt_cpu_cache_conv_int(const vt_cpu_call *c) {
+uint64_t vt_cpu_cache_bytes_conv_int(const vt_cpu_call *c) {
   conv_int v;
   vt_cpu_int_products all;
   read_step(c, &v, &all);
-  return vt_cpu_cached_bytes(c, 1, vt_cpu_int_rows_bytes(c->team, &all));
+  return vt_cpu_bytes_to_cache(c, 1, vt_cpu_int_packed_rows_bytes(c->team, &all));
 }
 
-static void make_dense(const vt_cpu_call *c, conv_int *v) {
+static void copy_weights_dense(const vt_cpu_call *c, conv_int *v) {
   vt_view dense = c->in[1];
   int64_t step = 1;
   for (uint32_t i = dense.rank; i-- > 0; step *= dense.dim[i]) dense.stride[i] = step;
@@ -125,17 +126,17 @@ static void make_dense(const vt_cpu_call *c, conv_int *v) {
 }
 
 vt_status vt_cpu_run_conv_int(vt_cpu_call *c) {
-  const uint64_t dense = dense_bytes(&c->in[1]);
+  const uint64_t dense = bytes_of_dense_copy(&c->in[1]);
   conv_int v;
   vt_cpu_int_products all;
   int stale;
   if (vt_cpu_count(c->out) == 0) return VT_OK;
   read_step(c, &v, &all);
   if (c->n_in > 2) v.s.outside = *(const uint8_t *)c->in[2].data;
-  void *panels = vt_cpu_cached(c, 1, &stale);
-  if (dense > 0 && stale) make_dense(c, &v);
+  void *panels = vt_cpu_cached_data(c, 1, &stale);
+  if (dense > 0 && stale) copy_weights_dense(c, &v);
   if (panels != NULL && stale) vt_cpu_int_rows_pack(c->team, &all, panels);
   all.packed_rows = panels;
-  vt_cpu_int_run(c->team, &all, (char *)c->work + dense);
+  vt_cpu_int_multiply(c->team, &all, (char *)c->work + dense);
   return VT_OK;
 }

@@ -11,34 +11,35 @@ typedef struct geometry {
 } geometry;
 
 static geometry random_geometry(void) {
-  geometry g = {.axes = (uint32_t)random_of(1, 3),
-                .images = random_of(1, 3),
-                .groups = random_of(0, 2) ? 1 : random_of(1, 4),
-                .depth = random_of(1, 5),
-                .rows = random_of(1, 10),
-                .bias = (int)random_of(0, 1),
-                .wild = (int)random_of(0, 1)};
+  geometry g = {.axes = (uint32_t)random_between(1, 3),
+                .images = random_between(1, 3),
+                .groups = random_between(0, 2) ? 1 : random_between(1, 4),
+                .depth = random_between(1, 5),
+                .rows = random_between(1, 10),
+                .bias = (int)random_between(0, 1),
+                .wild = (int)random_between(0, 1)};
   const int64_t most = g.axes == 1 ? 70 : g.axes == 2 ? 11 : 5;
   for (uint32_t i = 0; i < g.axes; i++) {
-    g.dim[i] = random_of(1, most);
-    g.kernel[i] = random_of(1, g.axes == 3 ? 3 : 5);
-    g.stride[i] = random_of(0, 1) ? 1 : random_of(1, 4);
-    g.dilation[i] = random_of(0, 1) ? 1 : random_of(1, 4);
-    g.low[i] = random_of(0, 4);
-    g.high[i] = random_of(0, 4);
+    g.dim[i] = random_between(1, most);
+    g.kernel[i] = random_between(1, g.axes == 3 ? 3 : 5);
+    g.stride[i] = random_between(0, 1) ? 1 : random_between(1, 4);
+    g.dilation[i] = random_between(0, 1) ? 1 : random_between(1, 4);
+    g.low[i] = random_between(0, 4);
+    g.high[i] = random_between(0, 4);
   }
   return g;
 }
 
-static int64_t extent(const geometry *g, uint32_t i) {
+static int64_t kernel_extent(const geometry *g, uint32_t i) {
   return (g->kernel[i] - 1) * g->dilation[i] + 1;
 }
-static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   vt_attr_list l = {.n = n};
   memcpy(l.v, v, n * sizeof *v);
   return l;
 }
-static void dims_of(int64_t first, int64_t second, const int64_t *rest, uint32_t n, int64_t *out) {
+static void join_dims(int64_t first, int64_t second, const int64_t *rest, uint32_t n,
+                      int64_t *out) {
   out[0] = first;
   out[1] = second;
   memcpy(out + 2, rest, n * sizeof *rest);
@@ -48,10 +49,10 @@ static trial new_trial(const geometry *g, uint32_t op, uint32_t dtype, const int
                        const int64_t *b, const int64_t *y) {
   trial t = {.op = op, .n_in = g->bias ? 3 : 2};
   const int64_t outputs = g->rows * g->groups;
-  t.in[0] = view_random(dtype, g->axes + 2, a, g->wild);
-  t.in[1] = view_random(dtype, g->axes + 2, b, g->wild);
-  if (g->bias) t.in[2] = view_random(dtype, 1, &outputs, g->wild);
-  t.out = view_result(dtype, g->axes + 2, y);
+  t.in[0] = random_view(dtype, g->axes + 2, a, g->wild);
+  t.in[1] = random_view(dtype, g->axes + 2, b, g->wild);
+  if (g->bias) t.in[2] = random_view(dtype, 1, &outputs, g->wild);
+  t.out = result_view(dtype, g->axes + 2, y);
   return t;
 }
 
@@ -60,76 +61,77 @@ static trial new_trial(const geometry *g, uint32_t op, uint32_t dtype, const int
 static int try_conv(const geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
   int64_t places[3], x[5], w[5], y[5];
   for (uint32_t i = 0; i < g->axes; i++) {
-    const int64_t room = g->dim[i] + g->low[i] + g->high[i] - extent(g, i);
+    const int64_t room = g->dim[i] + g->low[i] + g->high[i] - kernel_extent(g, i);
     if (room < 0) return 0;
     places[i] = room / g->stride[i] + 1;
   }
   const vt_attr_conv a = {.size = sizeof a,
-                          .stride = list_of(g->stride, g->axes),
-                          .dilation = list_of(g->dilation, g->axes),
-                          .low = list_of(g->low, g->axes),
-                          .high = list_of(g->high, g->axes),
+                          .stride = attr_list_of(g->stride, g->axes),
+                          .dilation = attr_list_of(g->dilation, g->axes),
+                          .low = attr_list_of(g->low, g->axes),
+                          .high = attr_list_of(g->high, g->axes),
                           .groups = g->groups};
-  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
-  dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
-  dims_of(g->images, g->rows * g->groups, places, g->axes, y);
+  join_dims(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  join_dims(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
+  join_dims(g->images, g->rows * g->groups, places, g->axes, y);
   trial t = new_trial(g, VT_OP_conv, dtype, x, w, y);
   t.attrs = &a;
-  trial_run(&t, teams, n, "conv");
+  check_trial(&t, teams, n, "conv");
   return 1;
 }
 
 static int try_transpose(const geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
   int64_t out[3], x[5], w[5], y[5];
   for (uint32_t i = 0; i < g->axes; i++) {
-    out[i] = (g->dim[i] - 1) * g->stride[i] - g->low[i] - g->high[i] + extent(g, i);
+    out[i] = (g->dim[i] - 1) * g->stride[i] - g->low[i] - g->high[i] + kernel_extent(g, i);
     if (out[i] < 0) return 0;
   }
   const vt_attr_conv_transpose a = {.size = sizeof a,
-                                    .stride = list_of(g->stride, g->axes),
-                                    .dilation = list_of(g->dilation, g->axes),
-                                    .low = list_of(g->low, g->axes),
-                                    .high = list_of(g->high, g->axes),
+                                    .stride = attr_list_of(g->stride, g->axes),
+                                    .dilation = attr_list_of(g->dilation, g->axes),
+                                    .low = attr_list_of(g->low, g->axes),
+                                    .high = attr_list_of(g->high, g->axes),
                                     .groups = g->groups};
-  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
-  dims_of(g->depth * g->groups, g->rows, g->kernel, g->axes, w);
-  dims_of(g->images, g->rows * g->groups, out, g->axes, y);
+  join_dims(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  join_dims(g->depth * g->groups, g->rows, g->kernel, g->axes, w);
+  join_dims(g->images, g->rows * g->groups, out, g->axes, y);
   trial t = new_trial(g, VT_OP_conv_transpose, dtype, x, w, y);
   t.attrs = &a;
-  trial_run(&t, teams, n, "conv_transpose");
+  check_trial(&t, teams, n, "conv_transpose");
   return 1;
 }
 
-/* dy may have any size: this one is the size of no particular convolution's result. */
+/* Tests conv_weight_grad with a random size of dy, because the op accepts any, not only the size of
+ * the result of a convolution. */
 static int try_weight_grad(geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
   int64_t places[3], x[5], dy[5], w[5];
-  for (uint32_t i = 0; i < g->axes; i++) places[i] = random_of(1, g->axes == 1 ? 300 : 8);
+  for (uint32_t i = 0; i < g->axes; i++) places[i] = random_between(1, g->axes == 1 ? 300 : 8);
   const vt_attr_conv_weight_grad a = {.size = sizeof a,
-                                      .kernel = list_of(g->kernel, g->axes),
-                                      .stride = list_of(g->stride, g->axes),
-                                      .dilation = list_of(g->dilation, g->axes),
-                                      .low = list_of(g->low, g->axes),
+                                      .kernel = attr_list_of(g->kernel, g->axes),
+                                      .stride = attr_list_of(g->stride, g->axes),
+                                      .dilation = attr_list_of(g->dilation, g->axes),
+                                      .low = attr_list_of(g->low, g->axes),
                                       .groups = g->groups};
-  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
-  dims_of(g->images, g->rows * g->groups, places, g->axes, dy);
-  dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
+  join_dims(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  join_dims(g->images, g->rows * g->groups, places, g->axes, dy);
+  join_dims(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
   g->bias = 0;
   trial t = new_trial(g, VT_OP_conv_weight_grad, dtype, x, dy, w);
   t.attrs = &a;
-  trial_run(&t, teams, n, "conv_weight_grad");
+  check_trial(&t, teams, n, "conv_weight_grad");
   return 1;
 }
 
 /* ---- sizes ---- */
 
-static void random_cases(const vt_cpu_team *teams, int n) {
+static void test_random_sizes(const vt_cpu_team *teams, int n) {
   const int tries = vt_test_is_long() ? 2000 : 60;
   int tried[3] = {0};
   for (int i = 0; i < tries; i++) {
     geometry g = random_geometry();
-    if (i % 6 == 0) { /* groups of one channel */
+    if (i % 6 == 0) { /* depthwise: groups of one channel */
       g.depth = g.rows = 1;
-      g.groups = random_of(1, 70);
+      g.groups = random_between(1, 70);
     }
     const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
     tried[0] += try_conv(&g, dtype, teams, n);
@@ -139,8 +141,9 @@ static void random_cases(const vt_cpu_team *teams, int n) {
   for (int i = 0; i < 3; i++) CHECK(tried[i] > tries / 3);
 }
 
-/* Lengths around blocks and groups of blocks; only a long contraction has several levels. */
-static void block_lengths(const vt_cpu_team *teams, int n) {
+/* Tests contractions whose lengths are around blocks of 256 and groups of 8 blocks; the longest has
+ * several levels of sums. */
+static void test_contraction_lengths(const vt_cpu_team *teams, int n) {
   static const int64_t depth[] = {1, 255, 256, 257, 2047, 2048, 2049, 16385};
   for (int i = 0; i < 8; i++) {
     geometry g = {.axes = 1,
@@ -178,8 +181,9 @@ static void block_lengths(const vt_cpu_team *teams, int n) {
   }
 }
 
-/* Large padding, distant taps, strides larger than x: too large for a grid. */
-static void distant_taps(const vt_cpu_team *teams, int n) {
+/* Tests large padding, distant taps and strides larger than x, for which a grid would be too large.
+ * */
+static void test_distant_taps(const vt_cpu_team *teams, int n) {
   const int64_t far = INT64_C(1) << 30;
   geometry g = {.axes = 1,
                 .images = 1,
@@ -210,8 +214,8 @@ static void distant_taps(const vt_cpu_team *teams, int n) {
   CHECK(try_transpose(&g, VT_DTYPE_F32, teams, n));
 }
 
-/* Axes without elements, groups without channels. */
-static void empty_cases(const vt_cpu_team *teams, int n) {
+/* Tests axes without elements and groups without channels. */
+static void test_empty_axes(const vt_cpu_team *teams, int n) {
   geometry g = {.axes = 2,
                 .images = 2,
                 .groups = 1,
@@ -236,10 +240,10 @@ static void empty_cases(const vt_cpu_team *teams, int n) {
 int main(void) {
   vt_cpu_team teams[TEAMS];
   const int n = teams_open(teams);
-  random_cases(teams, n);
-  block_lengths(teams, n);
-  distant_taps(teams, n);
-  empty_cases(teams, n);
+  test_random_sizes(teams, n);
+  test_contraction_lengths(teams, n);
+  test_distant_taps(teams, n);
+  test_empty_axes(teams, n);
   teams_close(teams, n);
   TEST_DONE();
 }

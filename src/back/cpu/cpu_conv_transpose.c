@@ -1,8 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0
- * cpu_conv_transpose.c - the op conv_transpose as several direct convolutions. Outputs are
- * classified along every axis by their remainder by the stride: all outputs of a class read the
- * same taps, a fixed period of the kernel apart, and neighbouring outputs read them shifted by one
- * element of x. Outputs that no tap reads for are +0 plus the bias. */
+/* SPDX-License-Identifier: Apache-2.0 cpu_conv_transpose.c - the op conv_transpose as several
+ * direct convolutions. Outputs are classified along every axis by their remainder modulo the
+ * stride: all outputs of a class read the same taps, a fixed period of the kernel apart, and
+ * neighbouring outputs read them shifted by one element of x. Outputs that no tap reads for are +0
+ * plus the bias. */
 #include "cpu_conv.h"
 #include <string.h>
 #include "cpu_move.h"
@@ -30,18 +30,18 @@ static classes classes_of(const vt_cpu_call *c) {
   return s;
 }
 
-/* The remainder of the outputs that use tap k. */
-static int64_t remainder_of(const vt_window *w, int64_t k) {
+/* The remainder, modulo the stride, of the outputs that read tap k. */
+static int64_t remainder_of_tap(const vt_window *w, int64_t k) {
   const int64_t r = (k * w->dilation - w->low) % w->stride;
   return r < 0 ? r + w->stride : r;
 }
 
 /* 1 if every output belongs to a class. */
-static int is_covered(const classes *s, const vt_view *y) {
+static int every_output_has_a_class(const classes *s, const vt_view *y) {
   for (uint32_t i = 0; i < s->axes; i++) {
     int64_t met = 0;
     const int64_t outputs = y->dim[2 + i];
-    for (int64_t k = 0; k < s->n[i]; k++) met += remainder_of(&s->w[i], k) < outputs;
+    for (int64_t k = 0; k < s->n[i]; k++) met += remainder_of_tap(&s->w[i], k) < outputs;
     if (met < outputs && met < s->w[i].stride) return 0;
   }
   return 1;
@@ -87,33 +87,33 @@ static void init_class_conv(const vt_cpu_call *c, const classes *s, int64_t numb
                               .y_image = y->stride[0],
                               .y_channel = y->stride[1],
                               .bias_step = c->n_in > 2 ? c->in[2].stride[0] : 0};
-  for (uint32_t i = 0; i < VT_CPU_AXES - s->axes; i++) out->axis[i] = vt_cpu_axis_none();
+  for (uint32_t i = 0; i < VT_CPU_AXES - s->axes; i++) out->axis[i] = vt_cpu_axis_absent();
   for (uint32_t i = s->axes; i-- > 0; number /= s->n[i]) {
-    const int64_t first = number % s->n[i], remainder = remainder_of(&s->w[i], first);
+    const int64_t first = number % s->n[i], remainder = remainder_of_tap(&s->w[i], first);
     out->axis[VT_CPU_AXES - s->axes + i] = class_axis(c, s, i, first, remainder);
     from_w += first * w->stride[2 + i];
     from_y += remainder * y->stride[2 + i];
   }
   if (w->data != NULL) out->w = (const char *)w->data + from_w * bytes;
   if (y->data != NULL) out->y = (char *)y->data + from_y * bytes;
-  vt_cpu_conv_merge(out->axis);
+  vt_cpu_conv_join_axes(out->axis);
 }
 
 /* ---- all classes ---- */
 
-uint64_t vt_cpu_work_conv_transpose(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_conv_transpose(const vt_cpu_call *c) {
   const classes s = classes_of(c);
   uint64_t most = 0;
   vt_cpu_direct_conv one;
   for (int64_t i = 0; i < s.total; i++) {
     init_class_conv(c, &s, i, &one);
-    const uint64_t bytes = vt_cpu_direct_conv_work(c->team, &one);
+    const uint64_t bytes = vt_cpu_direct_conv_scratch_bytes(c->team, &one);
     if (bytes > most) most = bytes;
   }
   return most;
 }
 
-uint64_t vt_cpu_cache_conv_transpose(const vt_cpu_call *c) {
+uint64_t vt_cpu_cache_bytes_conv_transpose(const vt_cpu_call *c) {
   const classes s = classes_of(c);
   uint64_t bytes = 0;
   vt_cpu_direct_conv one;
@@ -121,18 +121,17 @@ uint64_t vt_cpu_cache_conv_transpose(const vt_cpu_call *c) {
     init_class_conv(c, &s, i, &one);
     bytes += vt_cpu_round_to_line(vt_cpu_direct_conv_pack_bytes(c->team, &one));
   }
-  return vt_cpu_cached_bytes(c, 1, bytes);
+  return vt_cpu_bytes_to_cache(c, 1, bytes);
 }
 
 typedef struct bias_fill {
   const vt_cpu_call *c;
   const vt_cpu_conv_type *k;
-  int64_t channels, each; /* channels: number of [N, O]; each: elements per channel */
+  int64_t channels, each; /* channels: output channels of all images; each: elements of one */
   uint64_t jobs;
 } bias_fill;
 
-/* Sets channels to +0 plus the bias. A bias is added as to any result: first +0 is stored, then the
- * sum. */
+/* Fills whole channels with +0, to which the bias is then added as to any other result. */
 static void bias_job(void *context, uint64_t job) {
   const bias_fill *f = context;
   const vt_view *y = f->c->out, *b = &f->c->in[2];
@@ -158,8 +157,8 @@ vt_status vt_cpu_run_conv_transpose(vt_cpu_call *c) {
   vt_cpu_direct_conv one;
   int stale;
   if (vt_cpu_count(c->out) == 0) return VT_OK;
-  char *panels = vt_cpu_cached(c, 1, &stale);
-  if (!is_covered(&s, c->out)) fill_with_bias(c);
+  char *panels = vt_cpu_cached_data(c, 1, &stale);
+  if (!every_output_has_a_class(&s, c->out)) fill_with_bias(c);
   for (int64_t i = 0; i < s.total; i++) {
     init_class_conv(c, &s, i, &one);
     if (panels != NULL) {

@@ -3,7 +3,8 @@
  * output channels of dy times channels of x, contracted over (n, place...). x is copied into grids
  * whose channels are contiguous, so that the elements that a tap reads at one place are contiguous
  * and no tap needs its own copy. Groups of one input and one output channel are columns next to
- * each other, all in one product:
+ * each other, all in one product. An item is what is computed at a time: the gradient of one tap,
+ * for some panels of rows (output channels) and one tile of columns (channels of x).
  *
  *   grid [n][phase][L0][L1][L2][channel]        dy, packed [panel of rows][n, place...][row] */
 #include <string.h>
@@ -17,10 +18,11 @@ typedef struct layout {
   int has_grid;  /* 0: x is gathered element by element for each block */
   int depthwise; /* 1: groups have one channel each, and all are columns of one product */
   int64_t images, groups, rows, depth,
-      channels;                   /* rows, depth: output and input channels of a group */
-  int64_t places, length, blocks; /* places of an image; length and blocks of the contraction */
+      channels; /* rows, depth: output and input channels of a group */
+  /* output places of an image; length and blocks of the contraction */
+  int64_t places, length, blocks;
   int levels;
-  int64_t panels, parts; /* panels of rows; parts into which they are split */
+  int64_t panels, parts; /* panels of rows; parts into which the panels are split */
   int64_t tile, tiles;   /* channels of a tile, a multiple of the lanes; number of tiles */
   int64_t height;        /* rows of a panel of dy */
   int64_t taps, items;
@@ -31,7 +33,7 @@ static void read_step(const vt_cpu_call *c, layout *l) {
   const vt_attr_conv_weight_grad *a = c->attrs;
   const vt_view *x = &c->in[0], *dy = &c->in[1];
   const vt_window_lists w = {.stride = &a->stride, .dilation = &a->dilation, .low = &a->low};
-  vt_cpu_conv_axes(x, &w, c->out->dim + 2, dy->dim + 2, l->axis);
+  vt_cpu_conv_read_axes(x, &w, c->out->dim + 2, dy->dim + 2, l->axis);
   l->k = vt_cpu_conv_of(c->team, x->dtype);
   l->has_grid = vt_cpu_grid_layout(l->axis, &l->grid);
   l->images = x->dim[0];
@@ -80,7 +82,7 @@ static layout layout_of(const vt_cpu_call *c) {
   return l;
 }
 
-uint64_t vt_cpu_work_conv_weight_grad(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_conv_weight_grad(const vt_cpu_call *c) {
   if (vt_cpu_count(c->out) == 0) return 0;
   const layout l = layout_of(c);
   return l.packed_bytes + l.grid_bytes + l.jobs * l.scratch_bytes;
@@ -95,8 +97,8 @@ typedef struct gradient {
   uint64_t jobs;
 } gradient;
 
-/* Packs the rows of one panel for one image: each row of places in dy becomes a column of the
- * panel's rows. */
+/* Packs one image of dy into a panel of rows: at each place, the elements of the panel's rows
+ * (output channels) become contiguous. */
 static void pack_image(const gradient *g, int64_t panel, int64_t image) {
   const layout *l = &g->l;
   const vt_view *dy = &g->c->in[1];
@@ -124,7 +126,7 @@ static void pack_job(void *context, uint64_t job) {
     pack_image(g, i / g->l.images, i % g->l.images);
 }
 
-/* Copies one element of n channels; +0 if it is outside of x. */
+/* Copies the element at position `at` of n channels of x; +0 if `at` is outside of x. */
 static void copy_channels(const gradient *g, int64_t image, int64_t channel, int64_t n,
                           const int64_t *at, char *to) {
   const layout *l = &g->l;
@@ -140,7 +142,7 @@ static void copy_channels(const gradient *g, int64_t image, int64_t channel, int
   l->k->copy(to, n, (const char *)x->data + from * l->k->bytes, 0, x->stride[1], 1, n);
 }
 
-/* Fills a line of the grid; its first element has index `base` along the last axis of x. */
+/* Fills one line of the grid, whose first element has index `base` along the last axis of x. */
 static void fill_line(const gradient *g, int64_t image, const int64_t *at, int64_t base, char *to) {
   const layout *l = &g->l;
   const vt_view *x = &g->c->in[0];
@@ -168,10 +170,10 @@ static void fill_grid_line(const gradient *g, int64_t line) {
   phase[2] = number % d->phases[2];
   phase[1] = number / d->phases[2] % d->phases[1];
   phase[0] = number / d->phases[2] / d->phases[1];
-  at[1] = vt_cpu_grid_index(&l->axis[1], phase[1], rest % d->length[1]);
-  at[0] = vt_cpu_grid_index(&l->axis[0], phase[0], rest / d->length[1] % d->length[0]);
+  at[1] = vt_cpu_grid_index_in_x(&l->axis[1], phase[1], rest % d->length[1]);
+  at[0] = vt_cpu_grid_index_in_x(&l->axis[0], phase[0], rest / d->length[1] % d->length[0]);
   char *to = g->grid + line * d->length[2] * l->channels * l->k->bytes;
-  fill_line(g, image, at, vt_cpu_grid_index(&l->axis[2], phase[2], 0), to);
+  fill_line(g, image, at, vt_cpu_grid_index_in_x(&l->axis[2], phase[2], 0), to);
 }
 
 static void grid_job(void *context, uint64_t job) {
@@ -190,8 +192,9 @@ typedef struct item {
   char *panel;
 } item;
 
-/* The offsets in the grid of the places of a block. */
-static void block_offsets(const layout *l, int64_t first, int64_t n, int64_t *at) {
+/* Stores the offsets in the grid of places first .. first + n - 1, which are counted over all
+ * images. */
+static void offsets_of_places(const layout *l, int64_t first, int64_t n, int64_t *at) {
   const int64_t length[VT_CPU_AXES] = {l->axis[0].places, l->axis[1].places, l->axis[2].places};
   for (int64_t i = 0; i < n;) {
     const int64_t image = (first + i) / l->places, place = (first + i) % l->places;
@@ -223,22 +226,23 @@ static void gather_block(const gradient *g, const item *p, int64_t first, int64_
   }
 }
 
-static const char *columns_at(const gradient *g, const item *p, int64_t first, int64_t n) {
+static const char *columns_of_block(const gradient *g, const item *p, int64_t first, int64_t n) {
   const layout *l = &g->l;
   if (!l->has_grid) {
     gather_block(g, p, first, n);
     return p->panel;
   }
-  block_offsets(l, first, n, p->at);
+  offsets_of_places(l, first, n, p->at);
   const int64_t from = vt_cpu_grid_tap_offset(&l->grid, l->axis, p->tap) * l->channels;
   return g->grid + (from + p->group * l->depth + p->channel) * l->k->bytes;
 }
 
-/* Multiplies all row panels of an item by one block. */
+/* Adds to the sums of an item the products over places first .. first + n - 1 (one block); if
+ * `fresh`, the sums start from +0. */
 static void multiply_block(const gradient *g, const item *p, int64_t first, int64_t n, int fresh) {
   const layout *l = &g->l;
   const int vectors = (int)vt_cpu_div_up(p->count, l->k->lanes);
-  const char *columns = columns_at(g, p, first, n);
+  const char *columns = columns_of_block(g, p, first, n);
   if (l->depthwise) {
     const int64_t at = first * l->height + p->channel;
     l->k->depthwise(n, g->packed + at * l->k->bytes, l->height, columns, p->at, p->sums.at, vectors,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_copy.c - copies elements between layouts: joins axes into as few and as long lines as
- * possible, and copies in tiles if one layout is the transpose of the other. */
+ * cpu_copy.c - copies elements between layouts. A path is a prepared copy: the axes, joined into
+ * as few and as long ones as possible, and a kernel. The kernel copies planes, the last two axes,
+ * and does it in tiles if one layout is the transpose of the other; a piece is a part of a plane.
+ */
 #include <string.h>
 #include "cpu_move.h"
 
@@ -26,7 +28,7 @@ static void move_axis(axes *a, uint32_t i, uint32_t at) {
   set_axis(a, at, dim, to, from);
 }
 
-static axes axes_of(const vt_view *to, const vt_view *from) {
+static axes sorted_axes(const vt_view *to, const vt_view *from) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(to->dtype);
   axes a = {0};
   for (uint32_t i = 0; i < to->rank; i++) {
@@ -79,7 +81,7 @@ static int arrange_transpose(axes *a, int64_t size) {
   return 0;
 }
 
-static void choose_copy(vt_cpu_path *p, const vt_cpu_kernels *k, axes *a) {
+static void choose_kernel(vt_cpu_path *p, const vt_cpu_kernels *k, axes *a) {
   const unsigned s = vt_cpu_size_index(p->size);
   const uint32_t last = a->n - 1;
   if (a->to[last] == p->size && a->from[last] == p->size) {
@@ -96,7 +98,7 @@ static void choose_copy(vt_cpu_path *p, const vt_cpu_kernels *k, axes *a) {
 
 vt_cpu_joint_axes vt_cpu_joint_axes_of(const vt_view *to, const vt_view *from) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(to->dtype);
-  axes a = axes_of(to, from);
+  axes a = sorted_axes(to, from);
   join_axes(&a);
   if (a.n == 0) set_axis(&a, a.n++, 1, size, size);
   return a;
@@ -109,7 +111,7 @@ vt_cpu_path vt_cpu_path_of(const vt_cpu_kernels *k, const vt_view *to, const vt_
   p.axes = vt_cpu_joint_axes_of(to, from);
   p.size = widen_element(&p.axes, small);
   p.count /= p.size / small;
-  choose_copy(&p, k, &p.axes);
+  choose_kernel(&p, k, &p.axes);
   const axes *a = &p.axes;
   const uint32_t last = a->n - 1;
   p.plane = (vt_cpu_plane){
@@ -137,7 +139,8 @@ static void copy_plane(const vt_cpu_path *path, const vt_cpu_plane *p) {
 typedef struct pieces {
   const vt_cpu_path *path;
   int64_t rows, columns;
-  /* Over the outer axes, then the pieces along the rows, then those along the columns. */
+  /* Walks over the outer axes, then over the pieces along the rows, then over those along the
+   * columns. */
   vt_cpu_walk walk;
 } pieces;
 
@@ -188,8 +191,8 @@ static void copy_job(void *context, uint64_t job) {
   copy_pieces(&own, s->to, s->from, vt_cpu_job_first(s->count, s->jobs, job + 1) - first);
 }
 
-/* Splits into pieces of about `most` elements: whole planes, some rows of them, or parts of rows.
- * Pieces are never smaller than a tile of a transpose. */
+/* Splits a path into pieces of about `most` elements: whole planes, some rows of them, or parts of
+ * rows. Pieces are never smaller than a tile of a transpose. */
 static pieces split_path(const vt_cpu_path *p, int64_t most) {
   enum { GRAIN = 64 };
   int64_t columns = p->plane.columns;
@@ -199,7 +202,7 @@ static pieces split_path(const vt_cpu_path *p, int64_t most) {
   return pieces_of(p, vt_cpu_min(rows, p->plane.rows), columns);
 }
 
-static void copy_shared(const vt_cpu_team *t, const vt_cpu_path *p, char *to, const char *from) {
+static void copy_with_team(const vt_cpu_team *t, const vt_cpu_path *p, char *to, const char *from) {
   path_jobs s = {.to = to, .from = from};
   s.jobs = vt_cpu_job_count(t, (uint64_t)p->count, p->cost);
   s.start = split_path(p, p->count / (int64_t)s.jobs + 1);
@@ -210,5 +213,5 @@ static void copy_shared(const vt_cpu_team *t, const vt_cpu_path *p, char *to, co
 
 void vt_cpu_copy(const vt_cpu_team *t, const vt_view *to, const vt_view *from) {
   const vt_cpu_path p = vt_cpu_path_of(t->kernels, to, from);
-  if (p.count > 0) copy_shared(t, &p, to->data, from->data);
+  if (p.count > 0) copy_with_team(t, &p, to->data, from->data);
 }

@@ -5,40 +5,41 @@
 
 enum { CAPACITY = 1 << 18 };
 
-/* A shape of about `most` elements; some axes have length 1. */
+/* Chooses a shape of about `most` elements, in which some axes have length 1; returns the rank. */
 static uint32_t random_shape(uint64_t *seed, int64_t most, int64_t dim[VT_MAX_RANK]) {
-  const uint32_t rank = (uint32_t)moved_below(seed, VT_MAX_RANK + 1);
+  const uint32_t rank = (uint32_t)moved_random_below(seed, VT_MAX_RANK + 1);
   for (uint32_t i = 0; i < rank; i++) {
-    const int64_t kind = moved_below(seed, 8);
-    dim[i] = kind == 0 ? 1 : kind == 1 ? most : 1 + moved_below(seed, 9);
+    const int64_t kind = moved_random_below(seed, 8);
+    dim[i] = kind == 0 ? 1 : kind == 1 ? most : 1 + moved_random_below(seed, 9);
     if (dim[i] > most) dim[i] = most;
     most /= dim[i];
   }
   return rank;
 }
 
-/* Strides for the axes in a random order, with gaps between some of them; returns the span. */
+/* Sets strides for the axes in a random order, with gaps between some of them; returns how many
+ * elements they span. */
 static int64_t random_strides(uint64_t *seed, vt_view *v) {
   uint32_t order[VT_MAX_RANK];
   int64_t stride = 1;
   for (uint32_t i = 0; i < v->rank; i++) order[i] = i;
-  for (uint32_t i = v->rank; i-- > 1 && moved_below(seed, 3) > 0;) {
-    const uint32_t k = (uint32_t)moved_below(seed, i + 1), swap = order[i];
+  for (uint32_t i = v->rank; i-- > 1 && moved_random_below(seed, 3) > 0;) {
+    const uint32_t k = (uint32_t)moved_random_below(seed, i + 1), swap = order[i];
     order[i] = order[k];
     order[k] = swap;
   }
   for (uint32_t i = v->rank; i-- > 0;) {
     v->stride[order[i]] = stride;
     stride *= v->dim[order[i]];
-    if (moved_below(seed, 6) == 0) stride += moved_below(seed, 4);
+    if (moved_random_below(seed, 6) == 0) stride += moved_random_below(seed, 4);
   }
   return stride;
 }
 
 /* Makes some axes broadcast and some reversed. */
-static void twist_strides(uint64_t *seed, vt_view *v, int64_t size) {
+static void broadcast_and_reverse_axes(uint64_t *seed, vt_view *v, int64_t size) {
   for (uint32_t i = 0; i < v->rank; i++) {
-    const int64_t kind = moved_below(seed, 8);
+    const int64_t kind = moved_random_below(seed, 8);
     if (kind == 0) v->stride[i] = 0;
     if (kind != 1) continue;
     v->data = (char *)v->data + (v->dim[i] - 1) * v->stride[i] * size;
@@ -46,7 +47,7 @@ static void twist_strides(uint64_t *seed, vt_view *v, int64_t size) {
   }
 }
 
-static void copy_slowly(const vt_view *to, const vt_view *from, size_t size) {
+static void copy_each_element(const vt_view *to, const vt_view *from, size_t size) {
   vt_cpu_walk a = vt_cpu_walk_of(to), b = vt_cpu_walk_of(from);
   for (int64_t n = vt_cpu_count(to); n > 0; n--) {
     memcpy((char *)to->data + a.at[0] * (int64_t)size,
@@ -58,31 +59,32 @@ static void copy_slowly(const vt_view *to, const vt_view *from, size_t size) {
 
 static const uint32_t types[] = {VT_DTYPE_U8, VT_DTYPE_F16, VT_DTYPE_F32, VT_DTYPE_F64};
 
-static void check_copy(const vt_cpu_team *t, uint64_t *seed, int64_t most, char *from, char *got,
-                       char *want) {
-  vt_view to = {.dtype = types[moved_below(seed, 4)]};
+static void check_random_copy(const vt_cpu_team *t, uint64_t *seed, int64_t most, char *from,
+                              char *got, char *want) {
+  vt_view to = {.dtype = types[moved_random_below(seed, 4)]};
   const int64_t size = (int64_t)vt_cpu_bytes_of(to.dtype);
   to.rank = random_shape(seed, most, to.dim);
   vt_view x = to;
   const int64_t a = random_strides(seed, &to), b = random_strides(seed, &x);
   if ((a > b ? a : b) * size > CAPACITY) return;
   x.data = from;
-  twist_strides(seed, &x, size);
+  broadcast_and_reverse_axes(seed, &x, size);
   memset(got, 0xa5, (size_t)(a * size) + 64);
   memset(want, 0xa5, (size_t)(a * size) + 64);
   to.data = want;
-  copy_slowly(&to, &x, (size_t)size);
+  copy_each_element(&to, &x, (size_t)size);
   to.data = got;
   vt_cpu_copy(t, &to, &x);
   CHECK(memcmp(got, want, (size_t)(a * size) + 64) == 0);
 }
 
 static void test_any_strides(const vt_cpu_team *t) {
-  char *from = moved_memory(CAPACITY), *got = moved_memory(CAPACITY),
-       *want = moved_memory(CAPACITY);
+  char *from = moved_alloc_poisoned(CAPACITY), *got = moved_alloc_poisoned(CAPACITY),
+       *want = moved_alloc_poisoned(CAPACITY);
   uint64_t seed = 1;
-  for (int64_t i = 0; i < CAPACITY; i++) from[i] = (char)moved_next(&seed);
-  for (int i = 0; i < 300; i++) check_copy(t, &seed, i % 10 == 0 ? 30000 : 600, from, got, want);
+  for (int64_t i = 0; i < CAPACITY; i++) from[i] = (char)moved_random(&seed);
+  for (int i = 0; i < 300; i++)
+    check_random_copy(t, &seed, i % 10 == 0 ? 30000 : 600, from, got, want);
   free(from);
   free(got);
   free(want);
@@ -91,14 +93,15 @@ static void test_any_strides(const vt_cpu_team *t) {
 /* Transposes that are large enough for several threads, with incomplete tiles at both edges. */
 static void check_transpose(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64_t columns) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(dtype), bytes = rows * columns * size;
-  char *from = moved_memory(bytes), *got = moved_memory(bytes), *want = moved_memory(bytes);
+  char *from = moved_alloc_poisoned(bytes), *got = moved_alloc_poisoned(bytes),
+       *want = moved_alloc_poisoned(bytes);
   uint64_t seed = 3;
-  for (int64_t i = 0; i < bytes; i++) from[i] = (char)moved_next(&seed);
-  vt_view to = moved_dense(dtype, 2, (int64_t[]){rows, columns}, want), x = to;
+  for (int64_t i = 0; i < bytes; i++) from[i] = (char)moved_random(&seed);
+  vt_view to = moved_dense_view(dtype, 2, (int64_t[]){rows, columns}, want), x = to;
   x.data = from;
   x.stride[0] = 1;
   x.stride[1] = rows;
-  copy_slowly(&to, &x, (size_t)size);
+  copy_each_element(&to, &x, (size_t)size);
   to.data = got;
   vt_cpu_copy(t, &to, &x);
   CHECK(memcmp(got, want, (size_t)bytes + 64) == 0);
@@ -107,7 +110,7 @@ static void check_transpose(const vt_cpu_team *t, uint32_t dtype, int64_t rows, 
   free(want);
 }
 
-static void test_planes(const vt_cpu_team *t) {
+static void test_transposes(const vt_cpu_team *t) {
   check_transpose(t, VT_DTYPE_F32, 257, 129);
   check_transpose(t, VT_DTYPE_F32, 16, 16);
   check_transpose(t, VT_DTYPE_F32, 15, 17);
@@ -118,7 +121,7 @@ static void test_planes(const vt_cpu_team *t) {
 }
 
 int main(void) {
-  moved_teams(test_any_strides);
-  moved_teams(test_planes);
+  moved_run_on_teams(test_any_strides);
+  moved_run_on_teams(test_transposes);
   TEST_DONE();
 }

@@ -6,7 +6,7 @@
 enum { CHUNK_BYTES = VT_REDUCE_CHUNK * 8 };
 
 /* With `exclusive` each sum is stored one position later, and the last sum is dropped. */
-static void sums_row(const vt_cpu_rowwise *r, int64_t line, const void *from, void *to) {
+static void cumsum_row(const vt_cpu_rowwise *r, int64_t line, const void *from, void *to) {
   _Alignas(64) char sums[CHUNK_BYTES];
   vt_cpu_running_fn *const kernel = r->call->team->kernels->reductions->running[r->dtype];
   const int exclusive = ((const vt_attr_cumsum *)r->call->attrs)->exclusive != 0;
@@ -22,7 +22,8 @@ static void sums_row(const vt_cpu_rowwise *r, int64_t line, const void *from, vo
   }
 }
 
-/* A reversed sum is the sum of the reversed row. */
+/* Views rows in reversed order, because the reversed running sum is the running sum of the reversed
+ * row. */
 static void reverse_rows(vt_cpu_rowwise *r) {
   const int64_t last = (r->n - 1) * r->size;
   if (r->n == 0) return;
@@ -35,15 +36,15 @@ static void reverse_rows(vt_cpu_rowwise *r) {
 static void init_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   const vt_attr_cumsum *a = c->attrs;
   vt_cpu_rows_init(r, c, 1u << a->axis);
-  r->row = sums_row;
+  r->row = cumsum_row;
   r->cost = 0.5;
   if (a->reverse) reverse_rows(r);
 }
 
-uint64_t vt_cpu_work_cumsum(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_cumsum(const vt_cpu_call *c) {
   vt_cpu_rowwise r;
   init_rows(&r, c);
-  return vt_cpu_rows_work(&r);
+  return vt_cpu_rows_scratch_bytes(&r);
 }
 
 vt_status vt_cpu_run_cumsum(vt_cpu_call *c) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_direct_conv.c - direct convolution, shared by the team. Weights are packed into panels of
- * rows, x is copied into grids a few images at a time. Then each job takes strips of places through
- * all blocks of the contraction, stores the results and runs the epilogue. cpu_direct_conv.h draws
- * the grid. */
+ * cpu_direct_conv.c - direct convolution, shared by the team; cpu_direct_conv.h draws the grid.
+ * Weights are packed into panels of rows. A round copies a few images of x into grids. Then each
+ * job takes strips, which are ranges of an image's positions (places, counted with the padding of
+ * the grid), through all blocks of the contraction, stores the results and runs the epilogue. */
 #include "cpu_direct_conv.h"
 #include <string.h>
 
@@ -10,13 +10,13 @@ typedef struct layout {
   const vt_cpu_conv_type *k;
   int has_grid;
   vt_cpu_grid grid;
-  int64_t length[VT_CPU_AXES]; /* positions per axis as places are counted, padding included */
+  int64_t length[VT_CPU_AXES]; /* positions per axis: places, and the padding of the grid */
   int64_t span;                /* number of all positions from the first place to the last */
   int64_t depth, blocks;       /* length of the contraction, and its blocks */
   int levels;
-  int64_t panels, parts; /* row panels; parts into which they are split if there are few strips */
-  int64_t strip, strips; /* most places of a strip, a multiple of a tile; strips of an image */
-  int64_t tiles;         /* tiles of an image */
+  int64_t panels, parts; /* row panels; parts into which panels are split if there are few strips */
+  int64_t strip, strips; /* positions of a strip, whole tiles; strips of an image */
+  int64_t tiles;         /* tiles of columns (positions) of an image */
   int64_t round;         /* images that are copied into grids at a time */
   uint64_t jobs;
   uint64_t packed_bytes, at_bytes, grid_bytes, scratch_bytes;
@@ -30,19 +30,20 @@ static int has_trivial_taps(const vt_cpu_direct_conv *s) {
   return 1;
 }
 
-static int64_t span_of(const vt_cpu_axis *a, const int64_t *length) {
+static int64_t count_positions(const vt_cpu_axis *a, const int64_t *length) {
   if (a[0].places == 0 || a[1].places == 0 || a[2].places == 0) return 0;
   return ((a[0].places - 1) * length[1] + a[1].places - 1) * length[2] + a[2].places;
 }
 
-/* Uses a grid unless the positions that are computed in vain cost more than gathering would. */
+/* Decides for a grid unless the results in its padding, which are computed in vain, cost more than
+ * gathering columns would. */
 static void choose_grid(const vt_cpu_direct_conv *s, layout *l) {
   const int64_t lanes = l->k->lanes;
   for (int i = 0; i < VT_CPU_AXES; i++) l->length[i] = s->axis[i].places;
-  l->span = span_of(s->axis, l->length);
+  l->span = count_positions(s->axis, l->length);
   l->has_grid = !has_trivial_taps(s) && vt_cpu_grid_layout(s->axis, &l->grid);
   if (!l->has_grid) return;
-  const int64_t span = span_of(s->axis, l->grid.length);
+  const int64_t span = count_positions(s->axis, l->grid.length);
   l->has_grid = vt_cpu_div_up(span, lanes) * 4 <= vt_cpu_div_up(l->span, lanes) * 5 + 4;
   if (!l->has_grid) return;
   memcpy(l->length, l->grid.length, sizeof l->length);
@@ -72,7 +73,7 @@ static void choose_strips(const vt_cpu_team *t, const vt_cpu_direct_conv *s, lay
   if (l->parts > l->panels) l->parts = l->panels > 0 ? l->panels : 1;
 }
 
-static void choose_round(const vt_cpu_direct_conv *s, layout *l) {
+static void choose_images_per_round(const vt_cpu_direct_conv *s, layout *l) {
   const int64_t image = l->has_grid ? s->groups * s->depth * l->grid.channel * l->k->bytes : 0;
   const int64_t most = 1 << 20;
   l->round = s->images;
@@ -89,7 +90,7 @@ static layout layout_of(const vt_cpu_team *t, const vt_cpu_direct_conv *s) {
   l.levels = vt_cpu_levels_needed(l.blocks);
   choose_grid(s, &l);
   choose_strips(t, s, &l);
-  choose_round(s, &l);
+  choose_images_per_round(s, &l);
   const int64_t items = l.round * s->groups * l.strips * l.parts;
   const double cost = (double)s->rows * (double)l.depth * (double)l.strip / (double)l.parts / 30;
   l.jobs = vt_cpu_job_count(t, (uint64_t)items, cost);
@@ -108,13 +109,13 @@ uint64_t vt_cpu_direct_conv_pack_bytes(const vt_cpu_team *t, const vt_cpu_direct
 }
 
 /* An empty result needs no scratch, even if x is large. */
-static int is_empty(const vt_cpu_direct_conv *s, const layout *l) {
+static int has_empty_result(const vt_cpu_direct_conv *s, const layout *l) {
   return s->images == 0 || s->groups == 0 || s->rows == 0 || l->span == 0;
 }
 
-uint64_t vt_cpu_direct_conv_work(const vt_cpu_team *t, const vt_cpu_direct_conv *s) {
+uint64_t vt_cpu_direct_conv_scratch_bytes(const vt_cpu_team *t, const vt_cpu_direct_conv *s) {
   const layout l = layout_of(t, s);
-  if (is_empty(s, &l)) return 0;
+  if (has_empty_result(s, &l)) return 0;
   return vt_cpu_round_to_line(l.packed_bytes) + l.at_bytes + l.grid_bytes +
          l.jobs * l.scratch_bytes;
 }
@@ -173,7 +174,8 @@ typedef struct conv_run {
   uint64_t grid_jobs;
 } conv_run;
 
-/* Some rows of one group and image, at positions from .. end - 1. */
+/* The part of the result that is computed at a time: some panels of rows of one group and image, at
+ * positions from .. end - 1. */
 typedef struct strip {
   int64_t image, group, from, end;
   int64_t first_panel, end_panel;
@@ -181,8 +183,8 @@ typedef struct strip {
   char *panel;
 } strip;
 
-static const char *columns_at(const conv_run *u, const strip *p, int64_t block, int64_t n,
-                              int64_t from, int64_t count) {
+static const char *columns_of_block(const conv_run *u, const strip *p, int64_t block, int64_t n,
+                                    int64_t from, int64_t count) {
   const vt_cpu_direct_conv *s = u->s;
   const int64_t channel = p->group * s->depth, bytes = u->l.k->bytes;
   if (u->l.has_grid) {
@@ -201,7 +203,7 @@ static void multiply_tile(const conv_run *u, const strip *p, int64_t block, int6
   const layout *l = &u->l;
   const int64_t left = p->end - from, count = left < l->k->columns ? left : l->k->columns;
   const int vectors = (int)vt_cpu_div_up(count, l->k->lanes);
-  const char *b = columns_at(u, p, block, n, from, count);
+  const char *b = columns_of_block(u, p, block, n, from, count);
   const int64_t *at = l->has_grid ? u->at + block * VT_CPU_BLOCK : u->at;
   for (int64_t i = p->first_panel; i < p->end_panel; i++) {
     const int64_t rows = u->s->rows - i * l->k->rows;
@@ -214,7 +216,7 @@ static void multiply_tile(const conv_run *u, const strip *p, int64_t block, int6
   }
 }
 
-/* Stores one row of the strip to its places in y, and runs the epilogue on them. */
+/* Stores one row of the strip at its places in y, and runs the epilogue on these elements. */
 static void store_row(const conv_run *u, const strip *p, int64_t row, const char *from) {
   const vt_cpu_direct_conv *s = u->s;
   const vt_cpu_axis *a = s->axis;
@@ -303,8 +305,9 @@ static void run_round(const vt_cpu_team *t, conv_run *u) {
   vt_cpu_run_jobs(t, l->jobs, strip_job, u);
 }
 
-/* The offset of each k of the contraction from the first place. */
-static void fill_offsets(const vt_cpu_direct_conv *s, const layout *l, int64_t *at) {
+/* Stores, for each k of the contraction, the offset of the elements that it reads: in the grid, or
+ * in a panel of gathered columns. */
+static void store_offsets(const vt_cpu_direct_conv *s, const layout *l, int64_t *at) {
   const int64_t taps = vt_cpu_tap_count(s->axis), n = l->has_grid ? l->depth : VT_CPU_BLOCK;
   for (int64_t i = 0; i < n; i++)
     at[i] = l->has_grid
@@ -315,13 +318,13 @@ static void fill_offsets(const vt_cpu_direct_conv *s, const layout *l, int64_t *
 void vt_cpu_direct_conv_run(const vt_cpu_team *t, const vt_cpu_direct_conv *s, void *work) {
   conv_run u = {.s = s, .l = layout_of(t, s), .packed = s->packed};
   char *at = work;
-  if (is_empty(s, &u.l)) return;
+  if (has_empty_result(s, &u.l)) return;
   if (u.packed == NULL) {
     vt_cpu_direct_conv_pack(t, s, at);
     u.packed = at;
     at += vt_cpu_round_to_line(u.l.packed_bytes);
   }
-  fill_offsets(s, &u.l, (int64_t *)(void *)at);
+  store_offsets(s, &u.l, (int64_t *)(void *)at);
   u.at = (const int64_t *)(const void *)at;
   u.grid = at + u.l.at_bytes;
   u.scratch = u.grid + u.l.grid_bytes;

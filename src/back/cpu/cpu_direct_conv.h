@@ -30,7 +30,7 @@ typedef struct vt_cpu_axis {
   int64_t out;    /* elements of y from one place to the next */
 } vt_cpu_axis;
 /* The axis of one tap and one place, in place of an axis that the tensors lack. */
-vt_cpu_axis vt_cpu_axis_none(void);
+vt_cpu_axis vt_cpu_axis_absent(void);
 
 typedef struct vt_cpu_direct_conv {
   uint32_t dtype;                      /* f32 or f64 */
@@ -46,7 +46,7 @@ typedef struct vt_cpu_direct_conv {
 } vt_cpu_direct_conv;
 
 void vt_cpu_direct_conv_run(const vt_cpu_team *t, const vt_cpu_direct_conv *s, void *work);
-uint64_t vt_cpu_direct_conv_work(const vt_cpu_team *t, const vt_cpu_direct_conv *s);
+uint64_t vt_cpu_direct_conv_scratch_bytes(const vt_cpu_team *t, const vt_cpu_direct_conv *s);
 uint64_t vt_cpu_direct_conv_pack_bytes(const vt_cpu_team *t, const vt_cpu_direct_conv *s);
 void vt_cpu_direct_conv_pack(const vt_cpu_team *t, const vt_cpu_direct_conv *s, void *out);
 
@@ -61,13 +61,14 @@ typedef struct vt_cpu_grid {
   int64_t phases[VT_CPU_AXES], length[VT_CPU_AXES];
   int64_t phase, channel; /* elements of one phase, and of a channel with all its phases */
 } vt_cpu_grid;
-/* Sets *out. Returns 0 if the grid would be too large to be worth it. */
+/* Sets *out to the layout of a grid for these axes. Returns 0 if the grid would be so large that
+ * gathering is better. */
 int vt_cpu_grid_layout(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out);
 /* Copies one channel of one image of x into the grid at `to`. */
 void vt_cpu_grid_copy_channel(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
                               const vt_cpu_conv_type *k, const char *x, char *to);
 /* The index in x of element i along one axis of a phase of the grid. */
-int64_t vt_cpu_grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i);
+int64_t vt_cpu_grid_index_in_x(const vt_cpu_axis *a, int64_t phase, int64_t i);
 /* How many of the n indices base, base + step, ... are in 0 .. dim-1; *out_first is the
  * first of them. */
 int64_t vt_cpu_count_inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_t *out_first);
@@ -80,8 +81,8 @@ int64_t vt_cpu_grid_tap_offset(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_C
 typedef struct vt_cpu_places {
   int64_t skipped, n, place[VT_CPU_AXES];
 } vt_cpu_places;
-/* The first places at or after number `from`, where `length` positions are counted along each axis,
- * and before number `end`. n is 0 if no place is left. */
+/* Finds the first places at or after position `from` and before position `end`, where `length`
+ * positions are counted along each axis. n is 0 if there are none. */
 vt_cpu_places vt_cpu_next_places(const vt_cpu_axis axis[VT_CPU_AXES], const int64_t *length,
                                  int64_t from, int64_t end);
 /* Columns to gather: for taps first .. first+n-1, counted over (channel, tap...), the elements of x

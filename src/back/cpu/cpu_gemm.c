@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_gemm.c - matrix products from panels, which cpu_gemm.h draws. A product is split into pieces
  * by rows and columns; a thread takes one piece after the other and works through it one block of k
- * at a time. A panel of a stays in the first cache while it passes over as many panels of b as fit
- * the second. The result itself holds the sum of a group of blocks; a longer k needs further sums,
- * one for each level of groups, in scratch. */
+ * at a time. An area is the part of a piece whose panels are in use: a panel of a stays in the
+ * first cache while it passes over as many panels of b as fit the second. The result itself holds
+ * the sum of a group of blocks; a longer k needs further sums, one for each level of groups. They
+ * are in scratch, for some rows of the piece at a time (a region). */
 #include "cpu_gemm.h"
 #include <stdatomic.h>
 #include <string.h>
@@ -21,7 +22,7 @@ typedef struct sizes {
   uint64_t bytes_a, bytes_b, bytes_level; /* scratch of one worker */
 } sizes;
 
-static uint64_t round_bytes(int64_t bytes) { return vt_cpu_round_to_line((uint64_t)bytes); }
+static uint64_t round_bytes_to_line(int64_t bytes) { return vt_cpu_round_to_line((uint64_t)bytes); }
 
 const vt_cpu_gemm_type *vt_cpu_gemm_of(const vt_cpu_team *t, uint32_t dtype) {
   return dtype == VT_DTYPE_F32 ? t->kernels->gemms->f32 : t->kernels->gemms->f64;
@@ -81,22 +82,22 @@ static sizes sizes_of(const vt_cpu_team *t, const vt_cpu_products *p) {
   s.block_n = (s.fresh || s.g->cached_columns * narrow < 1024 ? 2048 : 1024) / narrow;
   s.region = 4 * s.block_m;
   s.streams = p->contiguous && is_skinny(s.g, s.m);
-  if (s.streams)
-    s.block_n = vt_cpu_round_up(4096 / narrow / s.m, s.g->columns); /* fma chains stay in a cache */
+  if (s.streams) /* so few columns that the fma chains of all rows stay in a cache */
+    s.block_n = vt_cpu_round_up(4096 / narrow / s.m, s.g->columns);
   split_pieces(&s, t, p->n, p->packed);
   const int64_t rows = vt_cpu_round_up(vt_cpu_min(s.m, s.block_m), s.g->rows) + s.g->rows;
   const int64_t columns =
       vt_cpu_min(vt_cpu_round_up(s.n, s.g->columns), s.fresh ? s.g->cached_columns : s.block_n);
   const int64_t depth = vt_cpu_min(s.k, VT_CPU_BLOCK);
-  s.bytes_a = round_bytes(rows * depth * s.g->bytes);
-  s.bytes_b = round_bytes((s.streams ? s.block_n * s.m : columns * depth) * s.g->bytes);
+  s.bytes_a = round_bytes_to_line(rows * depth * s.g->bytes);
+  s.bytes_b = round_bytes_to_line((s.streams ? s.block_n * s.m : columns * depth) * s.g->bytes);
   if (s.levels > 1)
-    s.bytes_level =
-        round_bytes(vt_cpu_min(s.m, s.region) * s.block_n * s.g->bytes) * (uint64_t)(s.levels - 1);
+    s.bytes_level = round_bytes_to_line(vt_cpu_min(s.m, s.region) * s.block_n * s.g->bytes) *
+                    (uint64_t)(s.levels - 1);
   return s;
 }
 
-uint64_t vt_cpu_gemm_work(const vt_cpu_team *t, const vt_cpu_products *p) {
+uint64_t vt_cpu_gemm_scratch_bytes(const vt_cpu_team *t, const vt_cpu_products *p) {
   const sizes s = sizes_of(t, p);
   return s.workers * (s.bytes_a + s.bytes_b + s.bytes_level);
 }
@@ -114,7 +115,8 @@ typedef struct piece {
   int64_t m0, m1, n0, n1; /* rows m0 .. m1 - 1 and columns n0 .. n1 - 1 */
 } piece;
 
-/* Packed rows and columns of the piece for one block of k. */
+/* The part of a piece that is computed at a time: some rows and columns, with their panels for one
+ * block of k. */
 typedef struct area {
   const char *a, *b;      /* first panels of a and b */
   int64_t a_next, b_next; /* bytes from one panel to the next */
@@ -132,13 +134,14 @@ static char *level_address(const piece *w, int64_t level, const area *r, int64_t
   return w->level[level] + (i - r->top) * w->s->block_n * w->s->g->bytes;
 }
 
-/* Whether the block is the first one of a group. */
+/* Whether the area's block of k is the first one of a group. */
 static int begins_group(const area *r) { return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0; }
 
 /* Computes a tile of a result whose columns are not contiguous: gathers it, adds to it, writes it
  * back. */
-static void add_strided_tile(const piece *w, const area *r, vt_cpu_tile_fn *tile, const char *a,
-                             const char *b, char *c, int64_t rows, int64_t width) {
+static void multiply_strided_tile(const piece *w, const area *r, vt_cpu_tile_fn *tile,
+                                  const char *a, const char *b, char *c, int64_t rows,
+                                  int64_t width) {
   const vt_cpu_gemm_type *g = w->s->g;
   _Alignas(64) char hold[VT_CPU_MAX_ROWS * 64 * sizeof(float)];
   const int64_t strided = w->p.column;
@@ -149,17 +152,18 @@ static void add_strided_tile(const piece *w, const area *r, vt_cpu_tile_fn *tile
     g->add(c + i * w->p.row * g->bytes, strided, hold + i * g->columns * g->bytes, 1, width, 1);
 }
 
-/* The address of the sum of the current group for [i, j], and the distance to the next row. */
+/* Returns the address of element [i, j] of the current group's sums, and sets *row to the elements
+ * from one row to the next. */
 static char *sum_address(const piece *w, const area *r, int64_t i, int64_t j, int64_t *row) {
   *row = w->s->levels > 1 ? w->s->block_n : w->p.row;
   return w->s->levels > 1 ? level_address(w, 0, r, i) + (j - r->j0) * w->s->g->bytes
                           : result_address(w, i, j);
 }
 
-/* Computes one tile or several at row i and column j, before column `end`; returns how many
- * columns. */
-static int64_t add_tile(const piece *w, const area *r, int64_t i, int64_t j, int64_t end,
-                        const char *a, const char *b) {
+/* Adds one block of k to one tile at row i and column j, or to several tiles before column `end`;
+ * returns how many columns they have. */
+static int64_t multiply_tiles(const piece *w, const area *r, int64_t i, int64_t j, int64_t end,
+                              const char *a, const char *b) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t rows = vt_cpu_min(r->i1 - i, w->tile_m), width = vt_cpu_min(end - j, g->columns);
   const int64_t k = r->k1 - r->k0, panels = rows <= VT_CPU_SKINNY_ROWS ? g->panels[rows - 1] : 1;
@@ -168,7 +172,7 @@ static int64_t add_tile(const piece *w, const area *r, int64_t i, int64_t j, int
   int64_t row;
   char *c = sum_address(w, r, i, j, &row);
   if (strided) {
-    add_strided_tile(w, r, tile, a, b, c, rows, width);
+    multiply_strided_tile(w, r, tile, a, b, c, rows, width);
   } else if (panels > 1 && end - j >= panels * g->columns) {
     g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, begins_group(r));
     return panels * g->columns;
@@ -178,16 +182,17 @@ static int64_t add_tile(const piece *w, const area *r, int64_t i, int64_t j, int
   return width;
 }
 
-static void add_columns(const piece *w, const area *r, int64_t from, int64_t end) {
+static void multiply_columns(const piece *w, const area *r, int64_t from, int64_t end) {
   const int64_t columns = w->s->g->columns;
   const char *a = r->a;
   for (int64_t i = r->i0; i < r->i1; i += w->tile_m, a += r->a_next)
     for (int64_t j = from; j < end;)
-      j += add_tile(w, r, i, j, end, a, r->b + (j - r->b0) / columns * r->b_next);
+      j += multiply_tiles(w, r, i, j, end, a, r->b + (j - r->b0) / columns * r->b_next);
 }
 
-/* Reads b in place, a few rows at a time; the fma chains are in scratch. */
-static void add_stream(const piece *w, const area *r) {
+/* Adds one block of k to all rows of the area, a few rows at a time. b is read in place; the fma
+ * chains are in scratch. */
+static void multiply_area_in_place(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
   const vt_cpu_side *b = &w->p.b;
   const int64_t n = r->j1 - r->j0, row = vt_cpu_round_up(n, g->columns), bytes = g->bytes;
@@ -205,9 +210,9 @@ static void add_stream(const piece *w, const area *r) {
   }
 }
 
-/* Adds complete groups to the next level, and at the end everything that is left. Sums that start
- * at +0 are never -0, so the only sum of a level may be added to an empty one without changing a
- * bit. */
+/* Adds the sums of complete groups to the next level; after the last block of k, adds up all
+ * levels. The latter may add a sum to a level that is empty (+0), which changes no bit, because a
+ * sum that starts at +0 is never -0. */
 static void add_levels(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t done = vt_cpu_div_up(r->k1, VT_CPU_BLOCK), top = w->s->levels - 1;
@@ -243,8 +248,9 @@ static void pack_area_rows(const piece *w, area *r) {
   r->a_next = k * w->tile_m * w->s->g->bytes;
 }
 
-/* If all of b is packed, the panels of one block of k are contiguous: they are read together, and
- * gaps between them might all be the same power of two, which would defeat the cache. */
+/* Packs columns from .. end - 1 of b, or finds them if all of b is packed. Then the panels of one
+ * block of k are contiguous: they are read together, and gaps between them might all be the same
+ * power of two, which would defeat the cache. */
 static void pack_area_columns(const piece *w, area *r, int64_t from, int64_t end) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t k = r->k1 - r->k0;
@@ -259,53 +265,53 @@ static void pack_area_columns(const piece *w, area *r, int64_t from, int64_t end
   r->b = (const char *)w->p.packed + at * g->bytes;
 }
 
-static void add_area(const piece *w, area *r) {
+static void multiply_area(const piece *w, area *r) {
   const int64_t cached = w->s->g->cached_columns;
   for (int64_t j = r->j0; j < r->j1; j += cached) {
     const int64_t end = vt_cpu_min(j + cached, r->j1);
     if (w->s->fresh) pack_area_columns(w, r, j, end);
-    add_columns(w, r, j, end);
+    multiply_columns(w, r, j, end);
   }
 }
 
-static void run_rows(const piece *w, area *r, int64_t end) {
+static void run_block_of_k(const piece *w, area *r, int64_t end) {
   const int64_t high = w->s->block_m / w->tile_m * w->tile_m;
   for (int64_t i = r->top; i < end; i += high) {
     r->i0 = i;
     r->i1 = vt_cpu_min(i + high, end);
     pack_area_rows(w, r);
     if (w->s->streams) {
-      add_stream(w, r);
+      multiply_area_in_place(w, r);
     } else {
-      add_area(w, r);
+      multiply_area(w, r);
     }
     if (w->s->levels > 1) add_levels(w, r);
     if (r->k1 == w->s->k) apply_bias_and_epilogue(w, r);
   }
 }
 
-static void run_depth(const piece *w, area *r, int64_t end) {
+static void run_all_blocks(const piece *w, area *r, int64_t end) {
   r->k0 = 0;
   do {
     r->k1 = vt_cpu_min(r->k0 + VT_CPU_BLOCK, w->s->k);
     if (!w->s->streams && !w->s->fresh) pack_area_columns(w, r, r->j0, r->j1);
-    run_rows(w, r, end);
+    run_block_of_k(w, r, end);
     r->k0 = r->k1;
   } while (r->k0 < w->s->k);
 }
 
-static void run_area(const piece *w) {
+static void run_all_areas(const piece *w) {
   area r = {0};
   const int64_t high = w->s->region / w->tile_m * w->tile_m;
   for (r.j0 = w->n0; r.j0 < w->n1; r.j0 = r.j1) {
     r.j1 = vt_cpu_min(r.j0 + w->s->block_n, w->n1);
     if (w->s->levels == 1) {
       r.top = w->m0;
-      run_depth(w, &r, w->m1);
+      run_all_blocks(w, &r, w->m1);
       continue;
     }
     for (r.top = w->m0; r.top < w->m1; r.top += high)
-      run_depth(w, &r, vt_cpu_min(r.top + high, w->m1));
+      run_all_blocks(w, &r, vt_cpu_min(r.top + high, w->m1));
   }
 }
 
@@ -319,7 +325,7 @@ typedef struct gemm_run {
 } gemm_run;
 
 /* The first row or column of piece i; pieces begin at multiples of a tile. */
-static int64_t piece_border(int64_t count, int64_t tile, int64_t cuts, int64_t i) {
+static int64_t first_of_piece(int64_t count, int64_t tile, int64_t cuts, int64_t i) {
   return vt_cpu_min(
       count, tile * vt_cpu_job_first(vt_cpu_div_up(count, tile), (uint64_t)cuts, (uint64_t)i));
 }
@@ -329,13 +335,13 @@ static void run_piece(gemm_run *c, piece *w, int64_t at) {
   const int64_t each = s->cuts_m * s->cuts_n, i = at % each / s->cuts_n, j = at % s->cuts_n;
   memset(&w->p, 0, sizeof w->p);
   c->p->get(c->p->context, at / each, &w->p);
-  w->m0 = piece_border(s->m, s->g->rows, s->cuts_m, i);
-  w->m1 = piece_border(s->m, s->g->rows, s->cuts_m, i + 1);
-  w->n0 = piece_border(s->n, s->g->columns, s->cuts_n, j);
-  w->n1 = piece_border(s->n, s->g->columns, s->cuts_n, j + 1);
+  w->m0 = first_of_piece(s->m, s->g->rows, s->cuts_m, i);
+  w->m1 = first_of_piece(s->m, s->g->rows, s->cuts_m, i + 1);
+  w->n0 = first_of_piece(s->n, s->g->columns, s->cuts_n, j);
+  w->n1 = first_of_piece(s->n, s->g->columns, s->cuts_n, j + 1);
   /* All panels of a have the same height, which is as close to a full tile as possible. */
   w->tile_m = vt_cpu_div_up(w->m1 - w->m0, vt_cpu_div_up(w->m1 - w->m0, s->g->rows));
-  run_area(w);
+  run_all_areas(w);
 }
 
 static void run_pieces(void *context, uint64_t job) {

@@ -35,7 +35,7 @@ typedef struct vt_cpu_product {
   void *c;
   int64_t row, column;  /* strides of c in elements */
   int64_t first;        /* row-major index of c[0, 0] in the step's result, for the epilogue */
-  int64_t epilogue_row; /* the same for c[1, 0] less that of c[0, 0]; c[0, 1] is one further */
+  int64_t epilogue_row; /* how much larger this index is for c[1, 0]; for c[0, 1] it is 1 larger */
   const void *bias;     /* bias[j*bias_step] is added to the D of column j; NULL: no bias */
   int64_t bias_step;
 } vt_cpu_product;
@@ -54,8 +54,8 @@ typedef struct vt_cpu_products {
   int packed;             /* 1: every b is packed */
 } vt_cpu_products;
 void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work);
-/* Bytes of scratch for that call, whether b is packed or not. */
-uint64_t vt_cpu_gemm_work(const vt_cpu_team *t, const vt_cpu_products *p);
+/* Bytes of scratch that vt_cpu_gemm needs for p, whether b is packed or not. */
+uint64_t vt_cpu_gemm_scratch_bytes(const vt_cpu_team *t, const vt_cpu_products *p);
 
 /* Packs all panels of a b with n columns, to be used as `packed` later: the bytes it needs, and the
  * packing itself, with all threads of the team. */

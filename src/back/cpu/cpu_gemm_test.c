@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_gemm_test.c - matrix products against D, element by element: every instruction set of this
- * processor, several thread counts, depths around blocks and groups, incomplete tiles, operands and
- * results with any strides, packed or not, and values of all kinds. */
+ * cpu_gemm_test.c - matrix products against the sum D of docs/numerics.md, element by element:
+ * every instruction set of this processor, several thread counts, depths around blocks and groups,
+ * incomplete tiles, operands and results with any strides, packed or not, and values of all kinds.
+ * A problem says what to multiply; a setting is a problem with its matrices in memory. */
 #include <string.h>
 #include "cpu_gemm.h"
 #include "vt_num.h"
@@ -45,7 +46,7 @@ static void fill_random(void *at, uint32_t dtype, int64_t n, int any) {
   for (int64_t i = 0; i < n; i++) store_number(at, dtype, i, random_value(any));
 }
 
-static int same(const void *a, const void *b, uint32_t dtype, int64_t i, int64_t j) {
+static int same_number(const void *a, const void *b, uint32_t dtype, int64_t i, int64_t j) {
   if (dtype == F32) {
     const float x = ((const float *)a)[i], y = ((const float *)b)[j];
     return (x != x && y != y) || memcmp(&x, &y, sizeof x) == 0;
@@ -59,7 +60,7 @@ static int same(const void *a, const void *b, uint32_t dtype, int64_t i, int64_t
 typedef struct problem {
   uint32_t dtype;
   int64_t m, n, k;
-  int layout; /* of a and b: 0 row-major, 1 column-major, 2 with gaps everywhere */
+  int layout; /* layout of a and b: 0 row-major, 1 column-major, 2 with gaps everywhere */
   int packed; /* 1: b is packed beforehand */
   int gaps;   /* 1: columns of c are not contiguous */
   int contiguous, biased, any;
@@ -67,7 +68,7 @@ typedef struct problem {
 } problem;
 
 typedef struct strides {
-  int64_t row, column, each; /* in elements; `each` from one matrix to the next */
+  int64_t row, column, each; /* strides in elements; `each`: from one matrix to the next */
 } strides;
 
 static strides strides_of(int layout, int64_t rows, int64_t columns) {
@@ -175,7 +176,7 @@ static int64_t count_wrong(const setting *s) {
   for (int64_t e = 0; e < p->products * s->c.each; e++) {
     const int64_t i = e / s->c.each, r = e % s->c.each / s->c.row, c = e % s->c.each % s->c.row;
     if (c % s->c.column == 0 && c / s->c.column < p->n) {
-      n += !same(s->at_c, s->want, p->dtype, e, (i * p->m + r) * p->n + c / s->c.column);
+      n += !same_number(s->at_c, s->want, p->dtype, e, (i * p->m + r) * p->n + c / s->c.column);
     } else {
       n += memcmp(s->at_c + e * s->bytes, untouched, (size_t)s->bytes) != 0;
     }
@@ -194,7 +195,7 @@ static void run_and_compare(setting *s, const char *isa) {
                                .context = s,
                                .contiguous = p->contiguous,
                                .packed = p->packed};
-  const uint64_t bytes = vt_cpu_gemm_work(&team, &all);
+  const uint64_t bytes = vt_cpu_gemm_scratch_bytes(&team, &all);
   char *work = alloc_bytes((int64_t)bytes + 64);
   memset(work, 0xff, bytes);
   memset(work + bytes, 0x77, 64);
@@ -213,7 +214,7 @@ static void run_and_compare(setting *s, const char *isa) {
   s->packed = NULL;
 }
 
-static void try_everywhere(const problem *p) {
+static void try_on_all_teams(const problem *p) {
   static const char *const isas[] = {"scalar", "sse2", "avx2", "avx512"};
   static const uint32_t threads[] = {1, 2, 3, 7};
   static vt_pool *pools[4];
@@ -246,11 +247,11 @@ static void try_depths(void) {
                          .gaps = v == 1,
                          .any = depth[i] < 300,
                          .products = 1};
-      if (depth[i] < 4000 || v < 2 || vt_test_is_long()) try_everywhere(&p);
+      if (depth[i] < 4000 || v < 2 || vt_test_is_long()) try_on_all_teams(&p);
     }
 }
 
-/* Every height of a tile, and widths around one, two and several vectors. */
+/* Tries every height of a tile, and widths around one, two and several vectors. */
 static void try_tiles(void) {
   static const int64_t width[] = {1, 7, 8, 9, 15, 16, 17, 31, 33, 65};
   for (int64_t m = 1; m <= 16; m++)
@@ -264,7 +265,7 @@ static void try_tiles(void) {
                          .biased = m % 2 == 0,
                          .any = 1,
                          .products = 1};
-      try_everywhere(&p);
+      try_on_all_teams(&p);
     }
 }
 
@@ -280,7 +281,7 @@ static void try_shapes(void) {
       {F32, 9, 40, 2, 0, 0, 0, 0, 0, TIES, 1},  {F32, 520, 130, 260, 1, 1, 0, 0, 1, 0, 1},
       {F32, 6, 1030, 2050, 0, 1, 0, 0, 0, 0, 1}};
   const size_t n = sizeof shapes / sizeof *shapes - (vt_test_is_long() ? 0 : 1);
-  for (size_t i = 0; i < n; i++) try_everywhere(&shapes[i]);
+  for (size_t i = 0; i < n; i++) try_on_all_teams(&shapes[i]);
 }
 
 int main(void) {

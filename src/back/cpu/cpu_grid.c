@@ -8,7 +8,7 @@ const vt_cpu_conv_type *vt_cpu_conv_of(const vt_cpu_team *t, uint32_t dtype) {
   return dtype == VT_DTYPE_F32 ? t->kernels->convs->f32 : t->kernels->convs->f64;
 }
 
-vt_cpu_axis vt_cpu_axis_none(void) {
+vt_cpu_axis vt_cpu_axis_absent(void) {
   return (vt_cpu_axis){.dim = 1, .step = 1, .places = 1, .taps = 1};
 }
 
@@ -28,10 +28,10 @@ int64_t vt_cpu_gcd(int64_t a, int64_t b) {
 }
 
 /* The least offset of a tap, which is the index in x of the grid's first element. */
-static int64_t lowest_offset(const vt_cpu_axis *a) {
+static int64_t lowest_tap_offset(const vt_cpu_axis *a) {
   return a->base + (a->delta < 0 ? (a->taps - 1) * a->delta : 0);
 }
-static int64_t window_reach(const vt_cpu_axis *a) {
+static int64_t distance_of_outer_taps(const vt_cpu_axis *a) {
   return (a->taps - 1) * (a->delta < 0 ? -a->delta : a->delta);
 }
 
@@ -44,7 +44,7 @@ int vt_cpu_grid_layout(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out) {
                                                                        : a->delta);
     if (a->taps == 0 || a->places == 0) return 0;
     out->phases[i] = a->taps < cycle ? a->taps : cycle;
-    out->length[i] = a->places + window_reach(a) / a->step;
+    out->length[i] = a->places + distance_of_outer_taps(a) / a->step;
     field *= (double)a->dim;
     all *= (double)out->phases[i] * (double)out->length[i];
   }
@@ -59,7 +59,7 @@ int64_t vt_cpu_grid_tap_offset(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_C
   int64_t phase = 0, at = 0, phases = 1, length = 1;
   for (int i = VT_CPU_AXES; i-- > 0;) {
     const vt_cpu_axis *a = &axis[i];
-    const int64_t t = number % a->taps, offset = a->base + t * a->delta - lowest_offset(a);
+    const int64_t t = number % a->taps, offset = a->base + t * a->delta - lowest_tap_offset(a);
     phase += t % g->phases[i] * phases;
     at += offset / a->step * length;
     phases *= g->phases[i];
@@ -102,26 +102,26 @@ static void copy_rect(const rect *s, const vt_cpu_axis *a, const vt_cpu_conv_typ
     memset(to + i * row + end * bytes, s->outside, (size_t)((s->n - end) * bytes));
 }
 
-static void fill_rect(const rect *s, const vt_cpu_conv_type *k, char *to) {
+static void fill_rect_with_outside(const rect *s, const vt_cpu_conv_type *k, char *to) {
   for (int64_t i = 0; i < s->rows; i++)
     memset(to + i * s->to_row * k->bytes, s->outside, (size_t)(s->n * k->bytes));
 }
 
-int64_t vt_cpu_grid_index(const vt_cpu_axis *a, int64_t phase, int64_t i) {
+int64_t vt_cpu_grid_index_in_x(const vt_cpu_axis *a, int64_t phase, int64_t i) {
   const int64_t remainder = a->step == 1 ? 0 : phase * a->delta % a->step;
-  return i * a->step + remainder + lowest_offset(a);
+  return i * a->step + remainder + lowest_tap_offset(a);
 }
 
 static void copy_grid_plane(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
                             const vt_cpu_conv_type *k, const char *x, const int64_t *phase,
                             char *to) {
   const vt_cpu_axis *a = &axis[1];
-  const int64_t base = vt_cpu_grid_index(a, phase[1], 0), row = g->length[2];
+  const int64_t base = vt_cpu_grid_index_in_x(a, phase[1], 0), row = g->length[2];
   int64_t first;
   const int64_t rows = vt_cpu_count_inside(base, a->step, g->length[1], a->dim, &first);
   rect s = {.from = x + (base + first * a->step) * a->stride * k->bytes,
             .from_row = a->step * a->stride,
-            .base = vt_cpu_grid_index(&axis[2], phase[2], 0),
+            .base = vt_cpu_grid_index_in_x(&axis[2], phase[2], 0),
             .to_row = row,
             .rows = rows,
             .n = row};
@@ -136,7 +136,7 @@ static void copy_grid_phase(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_
                             char *to) {
   const int64_t plane = g->length[1] * g->length[2] * k->bytes;
   for (int64_t i = 0; i < g->length[0]; i++, to += plane) {
-    const int64_t at = vt_cpu_grid_index(&axis[0], phase[0], i);
+    const int64_t at = vt_cpu_grid_index_in_x(&axis[0], phase[0], i);
     if (at < 0 || at >= axis[0].dim) {
       memset(to, 0, (size_t)plane);
     } else {
@@ -174,7 +174,7 @@ vt_cpu_places vt_cpu_next_places(const vt_cpu_axis axis[VT_CPU_AXES], const int6
   return p;
 }
 
-/* Gathers one tap at neighbouring places, for several channels. */
+/* Gathers the elements that one tap reads at neighbouring places, for several channels. */
 static void gather_places(const vt_cpu_direct_conv *s, const vt_cpu_places *p, const int64_t *tap,
                           rect *one, char *to, const vt_cpu_conv_type *k) {
   const vt_cpu_axis *a = s->axis;
@@ -183,7 +183,7 @@ static void gather_places(const vt_cpu_direct_conv *s, const vt_cpu_places *p, c
   const char *from = one->from;
   one->n = p->n;
   if (u < 0 || u >= a[0].dim || v < 0 || v >= a[1].dim) {
-    fill_rect(one, k, to);
+    fill_rect_with_outside(one, k, to);
     return;
   }
   one->from += (u * a[0].stride + v * a[1].stride) * k->bytes;
@@ -192,7 +192,8 @@ static void gather_places(const vt_cpu_direct_conv *s, const vt_cpu_places *p, c
   one->from = from;
 }
 
-/* Gathers one tap at a time, for all channels whose tap is in the range. */
+/* Goes through the taps of one channel; each is gathered for all channels in which it is among the
+ * requested ones. */
 void vt_cpu_gather_columns(const vt_cpu_direct_conv *s, const char *x, const vt_cpu_columns *c,
                            char *to, const vt_cpu_conv_type *k) {
   const vt_cpu_axis *a = s->axis;

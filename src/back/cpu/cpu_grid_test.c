@@ -6,7 +6,7 @@
 
 /* ---- places ---- */
 
-static int64_t number_of(const vt_cpu_axis *a, const int64_t *place) {
+static int64_t number_of_place(const vt_cpu_axis *a, const int64_t *place) {
   return (place[0] * a[1].places + place[1]) * a[2].places + place[2];
 }
 
@@ -18,7 +18,7 @@ static void check_strip(const vt_cpu_axis *a, const int64_t *length, int64_t fro
     const vt_cpu_places r = vt_cpu_next_places(a, length, at, end);
     CHECK(r.n >= 0 && r.skipped >= 0);
     if (r.n <= 0) return;
-    CHECK(number_of(a, r.place) == *next);
+    CHECK(number_of_place(a, r.place) == *next);
     *next += r.n;
     at += r.skipped + r.n;
   }
@@ -35,13 +35,13 @@ static void check_strips(int64_t rows, int64_t columns, int64_t gap, int64_t str
   CHECK(next == rows * columns);
 }
 
-static void test_places(void) {
+static void test_strips_contain_places(void) {
   for (int64_t columns = 1; columns <= 9; columns++)
     for (int64_t gap = 0; gap <= 4; gap++)
       for (int64_t strip = 1; strip <= 30; strip++) check_strips(5, columns, gap, strip);
 }
 
 int main(void) {
-  test_places();
+  test_strips_contain_places();
   TEST_DONE();
 }

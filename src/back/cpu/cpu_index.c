@@ -7,9 +7,10 @@
 
 /* ---- lookups ---- */
 
-static void add_axis(vt_cpu_lookup *l, int64_t dim, int64_t row, int64_t own, int64_t index) {
+static void add_walk_axis(vt_cpu_lookup *l, int64_t dim, int64_t row_stride, int64_t x_stride,
+                          int64_t index_stride) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(l->slice.dtype);
-  vt_cpu_walk_add_axis(&l->walk, dim, row * size, own * size, index);
+  vt_cpu_walk_add_axis(&l->walk, dim, row_stride * size, x_stride * size, index_stride);
 }
 
 static void add_coordinate(vt_cpu_lookup *l, const vt_view *x, uint32_t axis) {
@@ -17,7 +18,8 @@ static void add_coordinate(vt_cpu_lookup *l, const vt_view *x, uint32_t axis) {
   l->bytes[l->depth++] = x->stride[axis] * (int64_t)vt_cpu_bytes_of(x->dtype);
 }
 
-/* x (B..., M..., axis, R...), index (B..., I...), rows (B..., M..., I..., R...). */
+/* The lookup of gather, with the shapes x (B..., M..., axis, R...), index (B..., I...) and rows
+ * (B..., M..., I..., R...). */
 static vt_cpu_lookup lookup_gather(const vt_view *x, const vt_view *index, const vt_view *rows,
                                    uint32_t axis, uint32_t batch) {
   const uint32_t inner = index->rank - batch, rest = x->rank - axis - 1;
@@ -25,14 +27,15 @@ static vt_cpu_lookup lookup_gather(const vt_view *x, const vt_view *index, const
                      .slice = vt_cpu_select_axes(x, axis + 1, rest),
                      .row = vt_cpu_select_axes(rows, axis + inner, rest)};
   for (uint32_t i = 0; i < axis; i++)
-    add_axis(&l, x->dim[i], rows->stride[i], x->stride[i], i < batch ? index->stride[i] : 0);
+    add_walk_axis(&l, x->dim[i], rows->stride[i], x->stride[i], i < batch ? index->stride[i] : 0);
   for (uint32_t i = 0; i < inner; i++)
-    add_axis(&l, index->dim[batch + i], rows->stride[axis + i], 0, index->stride[batch + i]);
+    add_walk_axis(&l, index->dim[batch + i], rows->stride[axis + i], 0, index->stride[batch + i]);
   add_coordinate(&l, x, axis);
   return l;
 }
 
-/* x (B..., D..., R...), index (B..., I..., depth), rows (B..., I..., R...). */
+/* The lookup of gather_nd and scatter_nd, with the shapes x (B..., D..., R...), index (B..., I...,
+ * depth) and rows (B..., I..., R...). */
 vt_cpu_lookup vt_cpu_lookup_nd(const vt_view *x, const vt_view *index, const vt_view *rows,
                                uint32_t batch) {
   const uint32_t lead = index->rank - 1, depth = (uint32_t)index->dim[lead];
@@ -42,18 +45,21 @@ vt_cpu_lookup vt_cpu_lookup_nd(const vt_view *x, const vt_view *index, const vt_
                      .slice = vt_cpu_select_axes(x, batch + depth, rest),
                      .row = vt_cpu_select_axes(rows, lead, rest)};
   for (uint32_t i = 0; i < lead; i++)
-    add_axis(&l, index->dim[i], rows->stride[i], i < batch ? x->stride[i] : 0, index->stride[i]);
+    add_walk_axis(&l, index->dim[i], rows->stride[i], i < batch ? x->stride[i] : 0,
+                  index->stride[i]);
   for (uint32_t i = 0; i < depth; i++) add_coordinate(&l, x, batch + i);
   return l;
 }
 
-/* index and rows have the same shape; on all axes but `axis`, x is at least as long. */
-static vt_cpu_lookup lookup_elements(const vt_view *x, const vt_view *index, const vt_view *rows,
-                                     uint32_t axis) {
+/* The lookup of gather_elements: index and rows have the same shape; on all axes but `axis`, x is
+ * at least as long. */
+static vt_cpu_lookup lookup_gather_elements(const vt_view *x, const vt_view *index,
+                                            const vt_view *rows, uint32_t axis) {
   vt_cpu_lookup l = {
       .index = index, .slice = vt_cpu_select_axes(x, 0, 0), .row = vt_cpu_select_axes(rows, 0, 0)};
   for (uint32_t i = 0; i < index->rank; i++)
-    add_axis(&l, index->dim[i], rows->stride[i], i == axis ? 0 : x->stride[i], index->stride[i]);
+    add_walk_axis(&l, index->dim[i], rows->stride[i], i == axis ? 0 : x->stride[i],
+                  index->stride[i]);
   add_coordinate(&l, x, axis);
   return l;
 }
@@ -67,7 +73,7 @@ typedef struct index_check {
   atomic_uint_fast64_t lowest; /* lowest faulty position found so far */
 } index_check;
 
-static int64_t index_at(const vt_view *index, int64_t at) {
+static int64_t read_index(const vt_view *index, int64_t at) {
   return index->dtype == VT_DTYPE_I32 ? ((const int32_t *)index->data)[at]
                                       : ((const int64_t *)index->data)[at];
 }
@@ -81,20 +87,22 @@ static void record_fault(index_check *k, uint64_t position) {
 }
 
 /* How many of n indices of a line are valid before the first that is out of range. */
-static int64_t count_valid(const vt_view *index, int64_t at, int64_t step, int64_t n,
-                           int64_t limit) {
+static int64_t count_valid_indices(const vt_view *index, int64_t at, int64_t step, int64_t n,
+                                   int64_t limit) {
   int64_t i = 0;
-  while (i < n && (uint64_t)index_at(index, at + i * step) < (uint64_t)limit) i++;
+  while (i < n && (uint64_t)read_index(index, at + i * step) < (uint64_t)limit) i++;
   return i;
 }
 
-/* The same along the last axis, where each coordinate has its own limit if there are several. */
-static int64_t count_valid_row(const vt_cpu_lookup *l, const vt_cpu_walk *w, int64_t n) {
+/* How many of the next n indices along the last axis are valid before the first that is out of
+ * range. If rows have several coordinates, this axis holds them, and each has its own limit. */
+static int64_t count_valid_in_row(const vt_cpu_lookup *l, const vt_cpu_walk *w, int64_t n) {
   const uint32_t last = w->rank - 1;
   const int64_t step = w->rank == 0 ? 0 : w->stride[0][last];
-  if (l->depth == 1) return count_valid(l->index, w->at[0], step, n, l->limit[0]);
+  if (l->depth == 1) return count_valid_indices(l->index, w->at[0], step, n, l->limit[0]);
   int64_t i = 0;
-  while (i < n && count_valid(l->index, w->at[0] + i * step, 0, 1, l->limit[w->index[last] + i]))
+  while (i < n &&
+         count_valid_indices(l->index, w->at[0] + i * step, 0, 1, l->limit[w->index[last] + i]))
     i++;
   return i;
 }
@@ -106,7 +114,7 @@ static void check_job(void *context, uint64_t job) {
   int64_t i = vt_cpu_job_first(k->count, k->jobs, job);
   vt_cpu_walk_set(&w, i);
   while (i < end) {
-    const int64_t n = vt_cpu_walk_left(&w, end - i), good = count_valid_row(k->l, &w, n);
+    const int64_t n = vt_cpu_walk_left(&w, end - i), good = count_valid_in_row(k->l, &w, n);
     if (good < n) {
       record_fault(k, (uint64_t)(i + good));
       return;
@@ -127,7 +135,7 @@ vt_status vt_cpu_lookup_check(vt_cpu_call *c, const vt_cpu_lookup *l) {
   vt_cpu_walk w = vt_cpu_walk_of(l->index);
   vt_cpu_walk_set(&w, (int64_t)lowest);
   c->position = lowest;
-  c->value = index_at(l->index, w.at[0]);
+  c->value = read_index(l->index, w.at[0]);
   return VT_RANGE;
 }
 
@@ -143,8 +151,8 @@ typedef struct gathering {
   const char *from;
 } gathering;
 
-/* Copies n rows along the last axis. Slices of 4 and 8 bytes are copied with a constant size, which
- * is faster. */
+/* Copies the slices that the next n indices name to n rows along the last axis. Slices of 4 and 8
+ * bytes are copied with a constant size, which is faster. */
 static void gather_rows(const gathering *g, const vt_cpu_walk *w, int64_t n) {
   const int64_t coordinate_stride = w->rank == 0 ? 0 : w->stride[0][w->rank - 1];
   char *to = g->to + w->at[0];
@@ -162,7 +170,7 @@ static void gather_rows(const gathering *g, const vt_cpu_walk *w, int64_t n) {
   }
 }
 
-static void rows_job(void *context, uint64_t job) {
+static void gather_job(void *context, uint64_t job) {
   const gathering *g = context;
   const int64_t end = vt_cpu_job_first(g->count, g->jobs, job + 1);
   int64_t i = vt_cpu_job_first(g->count, g->jobs, job), n = 0;
@@ -185,7 +193,7 @@ static vt_status run_gather(vt_cpu_call *c, const vt_cpu_lookup *l) {
   const int64_t bytes = g.path.count * g.path.size;
   if (g.path.copy == NULL && g.path.plane.columns == g.path.count) g.bytes = bytes;
   g.jobs = vt_cpu_job_count(c->team, (uint64_t)g.count, 3.0 + (double)bytes * 0.1);
-  vt_cpu_run_jobs(c->team, g.jobs, rows_job, &g);
+  vt_cpu_run_jobs(c->team, g.jobs, gather_job, &g);
   return VT_OK;
 }
 
@@ -209,7 +217,7 @@ vt_status vt_cpu_run_gather_nd(vt_cpu_call *c) {
 
 vt_status vt_cpu_run_gather_elements(vt_cpu_call *c) {
   const vt_attr_axis *a = c->attrs;
-  const vt_cpu_lookup l = lookup_elements(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis);
+  const vt_cpu_lookup l = lookup_gather_elements(&c->in[0], &c->in[1], c->out, (uint32_t)a->axis);
   return run_gather(c, &l);
 }
 
@@ -223,7 +231,7 @@ typedef struct nonzero_list {
   uint64_t jobs;
 } nonzero_list;
 
-/* NaN is not zero; +0 and -0 are. */
+/* Whether the element is zero: NaN is not; +0 and -0 are. */
 static int is_zero(const vt_view *x, int64_t at) {
   switch (x->dtype) {
     case VT_DTYPE_F32:
@@ -242,7 +250,7 @@ static int is_zero(const vt_view *x, int64_t at) {
   }
 }
 
-static void count_job(void *context, uint64_t job) {
+static void count_nonzero_job(void *context, uint64_t job) {
   const nonzero_list *l = context;
   const int64_t first = vt_cpu_job_first(l->count, l->jobs, job);
   int64_t n = 0;
@@ -255,7 +263,7 @@ static void count_job(void *context, uint64_t job) {
   l->before[job] = n;
 }
 
-static void list_job(void *context, uint64_t job) {
+static void list_nonzero_job(void *context, uint64_t job) {
   const nonzero_list *l = context;
   const vt_view *y = l->places;
   const int64_t first = vt_cpu_job_first(l->count, l->jobs, job);
@@ -274,19 +282,19 @@ static uint64_t nonzero_jobs(const vt_cpu_call *c) {
   return vt_cpu_job_count(c->team, (uint64_t)vt_cpu_count(&c->in[0]), 3.0);
 }
 
-uint64_t vt_cpu_work_nonzero(const vt_cpu_call *c) { return nonzero_jobs(c) * sizeof(int64_t); }
+uint64_t vt_cpu_scratch_nonzero(const vt_cpu_call *c) { return nonzero_jobs(c) * sizeof(int64_t); }
 
 vt_status vt_cpu_run_nonzero(vt_cpu_call *c) {
   static const int64_t none = -1;
   nonzero_list l = {&c->in[0], &c->out[0], c->work, vt_cpu_count(&c->in[0]), nonzero_jobs(c)};
   int64_t total = 0;
-  vt_cpu_run_jobs(c->team, l.jobs, count_job, &l);
+  vt_cpu_run_jobs(c->team, l.jobs, count_nonzero_job, &l);
   for (uint64_t j = 0; j < l.jobs; j++) {
     const int64_t n = l.before[j];
     l.before[j] = total;
     total += n;
   }
-  vt_cpu_run_jobs(c->team, l.jobs, list_job, &l);
+  vt_cpu_run_jobs(c->team, l.jobs, list_nonzero_job, &l);
   *(int64_t *)c->out[1].data = total;
   const int64_t bound = c->out->dim[0], listed = total < bound ? total : bound;
   const vt_view rest = vt_cpu_slice(&c->out[0], 0, listed, bound - listed);

@@ -4,21 +4,23 @@
  * b' = b - 128 for unsigned columns, and the zero points are shifted alike, so no difference
  * changes:
  *   sum (a' - za')(b' - zb') = sum a'b' - zb'*(sum a') - za'*(sum b') + k*za'*zb'
- * The left side fits i32 by the rules of the op, so the right side may wrap in between. */
+ * The left side fits i32 by the rules of the op, so the right side may wrap in between. A strip is
+ * one column panel with what its results need. */
 #include "cpu_int.h"
 #include <string.h>
 
-typedef struct shape { /* of the panels */
+typedef struct shape { /* sizes of the panels, and how they are split among jobs */
   const vt_cpu_ints *kernels;
   int64_t steps;                      /* groups along k */
   uint64_t row_sums, row_bytes;       /* offset of the sums in a row panel; bytes of a row panel */
-  uint64_t column_sums, column_bytes; /* the same for a column panel */
+  uint64_t column_sums, column_bytes; /* offset of the sums in a column panel; its bytes */
   int64_t row_panels, column_panels, row_parts;
   uint64_t jobs;
 } shape;
 
-/* Splits the rows too if there are not enough column panels for all threads. */
-static shape shape_of(const vt_cpu_team *t, const vt_cpu_int_products *p) {
+/* Chooses the panels; rows are split among jobs too if there are not enough column panels for all
+ * threads. */
+static shape choose_shape(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const vt_cpu_ints *k = vt_cpu_ints_of(t->kernels);
   const uint64_t step = (uint64_t)(k->group * k->bytes);
   shape s = {.kernels = k, .steps = vt_cpu_div_up(p->k, k->group), .row_parts = 1};
@@ -81,25 +83,25 @@ static void pack_columns_job(void *context, uint64_t job) {
     pack_columns(a->p, &a->s, 0, i, NULL, a->to + (uint64_t)i * a->s.column_bytes);
 }
 
-uint64_t vt_cpu_int_rows_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
-  const shape s = shape_of(t, p);
+uint64_t vt_cpu_int_packed_rows_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
+  const shape s = choose_shape(t, p);
   return (uint64_t)(p->row_sets * s.row_panels) * s.row_bytes;
 }
 
 void vt_cpu_int_rows_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, void *out) {
-  packing a = {.p = p, .s = shape_of(t, p), .to = out};
+  packing a = {.p = p, .s = choose_shape(t, p), .to = out};
   a.items = p->row_sets * a.s.row_panels;
   a.jobs = vt_cpu_job_count(t, (uint64_t)a.items, (double)p->k * a.s.kernels->rows / 2);
   vt_cpu_run_jobs(t, a.jobs, pack_rows_job, &a);
 }
 
-uint64_t vt_cpu_int_columns_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
-  const shape s = shape_of(t, p);
+uint64_t vt_cpu_int_packed_columns_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
+  const shape s = choose_shape(t, p);
   return (uint64_t)s.column_panels * s.column_bytes;
 }
 
 void vt_cpu_int_columns_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, void *out) {
-  packing a = {.p = p, .s = shape_of(t, p), .to = out};
+  packing a = {.p = p, .s = choose_shape(t, p), .to = out};
   a.items = a.s.column_panels;
   a.jobs = vt_cpu_job_count(t, (uint64_t)a.items, (double)p->k * a.s.kernels->columns / 2);
   vt_cpu_run_jobs(t, a.jobs, pack_columns_job, &a);
@@ -111,10 +113,10 @@ typedef struct product_run {
   const vt_cpu_int_products *p;
   shape s;
   const char *rows;
-  char *scratch; /* scratch of the jobs: a packed column panel, then the `scratch` of `columns` */
+  char *scratch; /* for each job: a packed column panel, then scratch for the function `columns` */
 } product_run;
 
-/* A column panel with the numbers that its results need. */
+/* A column panel with the zero point, the sum and the bias of each column. */
 typedef struct strip {
   vt_cpu_int_place at;
   const char *panel;
@@ -150,8 +152,8 @@ static void begin_strip(const product_run *u, int64_t product, int64_t panel, ch
   }
 }
 
-static void finish_row(const product_run *u, const strip *t, int64_t i, uint32_t sum,
-                       const int32_t *from) {
+static void store_result_row(const product_run *u, const strip *t, int64_t i, uint32_t sum,
+                             const int32_t *from) {
   const uint32_t shift = u->p->row_type == VT_DTYPE_I8 ? 128 : 0;
   const uint32_t zero = read_number(&t->at.za, i) + shift;
   const uint32_t each = (uint32_t)u->p->k * zero - sum, bias = read_number(&t->at.row_bias, i);
@@ -169,7 +171,8 @@ static void multiply_panel(const product_run *u, const strip *t, int64_t set, in
   uint32_t sums[VT_CPU_INT_ROWS_MAX];
   memcpy(sums, rows + u->s.row_sums, (size_t)height * sizeof *sums);
   k->tile[height - 1](u->s.steps, rows, t->panel, y);
-  for (int64_t i = 0; i < height; i++) finish_row(u, t, first + i, sums[i], y + i * k->columns);
+  for (int64_t i = 0; i < height; i++)
+    store_result_row(u, t, first + i, sums[i], y + i * k->columns);
 }
 
 static void multiply_job(void *context, uint64_t job) {
@@ -191,19 +194,19 @@ static void multiply_job(void *context, uint64_t job) {
   }
 }
 
-uint64_t vt_cpu_int_work(const vt_cpu_team *t, const vt_cpu_int_products *p) {
-  const shape s = shape_of(t, p);
-  return vt_cpu_int_rows_bytes(t, p) +
+uint64_t vt_cpu_int_scratch_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
+  const shape s = choose_shape(t, p);
+  return vt_cpu_int_packed_rows_bytes(t, p) +
          s.jobs * (s.column_bytes + vt_cpu_round_to_line(p->scratch_bytes));
 }
 
-void vt_cpu_int_run(const vt_cpu_team *t, const vt_cpu_int_products *p, void *work) {
-  product_run u = {.p = p, .s = shape_of(t, p), .rows = p->packed_rows, .scratch = work};
+void vt_cpu_int_multiply(const vt_cpu_team *t, const vt_cpu_int_products *p, void *work) {
+  product_run u = {.p = p, .s = choose_shape(t, p), .rows = p->packed_rows, .scratch = work};
   if (p->products == 0 || p->m == 0 || p->n == 0) return;
   if (u.rows == NULL) {
     vt_cpu_int_rows_pack(t, p, work);
     u.rows = work;
-    u.scratch += vt_cpu_int_rows_bytes(t, p);
+    u.scratch += vt_cpu_int_packed_rows_bytes(t, p);
   }
   vt_cpu_run_jobs(t, u.s.jobs, multiply_job, &u);
 }

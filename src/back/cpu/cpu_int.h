@@ -12,8 +12,8 @@ typedef struct vt_cpu_numbers {
   int64_t step; /* stride in elements */
 } vt_cpu_numbers;
 
-/* Where a product is stored: y[i, j] = sum over k of (a[i, k] - za[i]) * (b[k, j] - zb[j]), + bias
- * of the row or column. */
+/* Where a product is stored, with its zero points and biases: y[i, j] = sum over k of (a[i, k] -
+ * za[i]) * (b[k, j] - zb[j]), + bias of the row or column. */
 typedef struct vt_cpu_int_place {
   int32_t *y;
   int64_t row; /* elements from one row of y to the next; columns are contiguous */
@@ -36,15 +36,16 @@ typedef struct vt_cpu_int_products {
   vt_cpu_int_columns_fn *columns;
   vt_cpu_int_place_fn *place;
   const void *context;
-  const void *packed_rows, *packed_columns; /* packed before, with one row set; or NULL */
+  /* all rows, and the columns that all products share, packed beforehand; or NULL */
+  const void *packed_rows, *packed_columns;
 } vt_cpu_int_products;
-void vt_cpu_int_run(const vt_cpu_team *t, const vt_cpu_int_products *p, void *work);
-uint64_t vt_cpu_int_work(const vt_cpu_team *t, const vt_cpu_int_products *p);
+void vt_cpu_int_multiply(const vt_cpu_team *t, const vt_cpu_int_products *p, void *work);
+uint64_t vt_cpu_int_scratch_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p);
 
 /* Packs all panels of the rows, or of the columns of product 0, for later use as packed_rows or
  * packed_columns: the bytes they need, and the packing itself. */
-uint64_t vt_cpu_int_rows_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p);
+uint64_t vt_cpu_int_packed_rows_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p);
 void vt_cpu_int_rows_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, void *out);
-uint64_t vt_cpu_int_columns_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p);
+uint64_t vt_cpu_int_packed_columns_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p);
 void vt_cpu_int_columns_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, void *out);
 #endif

@@ -28,7 +28,7 @@ enum {
 #define VNNI NULL
 #endif
 
-static void list_rows(isa rows[ISAS]) {
+static void list_instruction_sets(isa rows[ISAS]) {
   const vt_cpu *cpu = vt_cpu_get();
 #define VT_ISA(name, has) rows[ISA_##name] = (isa){#name, COMPILED(name), has};
 #include "isa.def"
@@ -38,7 +38,7 @@ static void list_rows(isa rows[ISAS]) {
 const vt_cpu_kernels *vt_cpu_kernels_of(const char *name) {
   isa rows[ISAS];
   const vt_cpu_kernels *best = NULL;
-  list_rows(rows);
+  list_instruction_sets(rows);
   for (int i = 0; i < ISAS; i++)
     if (rows[i].is_present && rows[i].kernels != NULL &&
         (name == NULL || strcmp(name, rows[i].name) == 0))
@@ -48,7 +48,7 @@ const vt_cpu_kernels *vt_cpu_kernels_of(const char *name) {
 
 int vt_cpu_isa_known(const char *name) {
   isa rows[ISAS];
-  list_rows(rows);
+  list_instruction_sets(rows);
   for (int i = 0; i < ISAS; i++)
     if (strcmp(name, rows[i].name) == 0) return 1;
   return 0;
@@ -57,6 +57,6 @@ int vt_cpu_isa_known(const char *name) {
 const vt_cpu_ints *vt_cpu_ints_of(const vt_cpu_kernels *k) {
   const vt_cpu_ints *vnni = VNNI;
   isa rows[ISAS];
-  list_rows(rows);
+  list_instruction_sets(rows);
   return vnni != NULL && vt_cpu_get()->vnni && k == rows[ISA_avx512].kernels ? vnni : k->ints;
 }

@@ -19,7 +19,7 @@ typedef struct vt_cpu_levels {
 } vt_cpu_levels;
 /* The number of levels that `blocks` blocks need. */
 int vt_cpu_levels_needed(int64_t blocks);
-/* `count` levels of n numbers of `size` bytes each, stored one after the other at `at`. */
+/* Prepares `count` levels of n numbers of `size` bytes each, stored one after the other at `at`. */
 vt_cpu_levels vt_cpu_levels_init(vt_cpu_add_fn *add, int64_t size, void *at, int64_t n, int count);
 void vt_cpu_levels_clear(const vt_cpu_levels *l);
 /* Must be called after block b was added to level 0: adds complete groups to the next levels. */

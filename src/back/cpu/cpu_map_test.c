@@ -53,7 +53,7 @@ static const double special[] = {0,
                                  1e-310,
                                  3e38};
 
-static double any_value(uint64_t *seed) {
+static double random_value(uint64_t *seed) {
   const uint64_t r = next_random(seed);
   if (r % 4 == 0) return special[(r >> 8) % (sizeof special / sizeof *special)];
   if (r % 16 == 1) return vt_f64_from_bits(UINT64_C(0x7ff0000000000000) | (r >> 63 << 63));
@@ -63,7 +63,7 @@ static double any_value(uint64_t *seed) {
 
 static void fill_values(void *to, uint32_t dtype, int64_t n, uint64_t *seed) {
   for (int64_t i = 0; i < n; i++) {
-    const double x = any_value(seed);
+    const double x = random_value(seed);
     const int64_t bits = (int64_t)next_random(seed);
     const uint64_t width = vt_dtype_bytes(dtype);
     const int whole = dtype >= VT_DTYPE_I8 && dtype <= VT_DTYPE_BOOL && bits % 2 == 0;
@@ -83,7 +83,7 @@ static vt_view line_view(void *data, uint32_t dtype, int64_t n) {
 
 static buffer in[3], got, want;
 
-static int same(uint32_t dtype, int64_t n) {
+static int results_are_same(uint32_t dtype, int64_t n) {
   vt_canonical(got.b, dtype, (uint64_t)n);
   vt_canonical(want.b, dtype, (uint64_t)n);
   return memcmp(got.b, want.b, (size_t)n * vt_dtype_bytes(dtype)) == 0;
@@ -91,37 +91,41 @@ static int same(uint32_t dtype, int64_t n) {
 
 /* Runs the reference kernel on the operands in `in`; returns 0 if it does not support the types. */
 static int run_reference(uint32_t op, const void *attrs, const uint32_t *types, uint32_t n_in,
-                         uint32_t made, int64_t n) {
-  vt_view x[3], y = line_view(want.b, made, n);
+                         uint32_t result_type, int64_t n) {
+  vt_view x[3], y = line_view(want.b, result_type, n);
   for (uint32_t i = 0; i < n_in; i++) x[i] = line_view(in[i].b, types[i], n);
   vt_kernel k = {.in = x, .n_in = n_in, .n_out = 1, .out = &y, .attrs = attrs};
   return vt_op_get(op)->kernel(&k) == VT_OK;
 }
 
 static void compare_kernel(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, const char *name,
-                           uint32_t dtype, uint32_t made, int64_t n) {
+                           uint32_t dtype, uint32_t result_type, int64_t n) {
   const void *x[3] = {in[0].b, in[1].b, in[2].b};
   memset(got.b, 0xa5, sizeof got.b);
   f(got.b, x, n);
-  const int untouched = got.b[(size_t)n * vt_dtype_bytes(made)] == 0xa5;
-  const int right = same(made, n);
+  const int untouched = got.b[(size_t)n * vt_dtype_bytes(result_type)] == 0xa5;
+  const int right = results_are_same(result_type, n);
   if (!right || !untouched)
     fprintf(stderr, "%s: %s of %s to %s, %lld elements: %s\n", isa->isa, name, vt_dtype_name(dtype),
-            vt_dtype_name(made), (long long)n, right ? "writes beyond its end" : "other bits");
+            vt_dtype_name(result_type), (long long)n,
+            right ? "writes beyond its end" : "other bits");
   CHECK(right && untouched);
 }
 
-/* The same with the result in place of each operand of its size. */
+/* Compares results that the kernel writes over an operand, for each operand whose elements have the
+ * size of the result's. */
 static void compare_in_place(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, const char *name,
-                             uint32_t n_in, uint32_t made, int64_t n, const uint32_t *types) {
+                             uint32_t n_in, uint32_t result_type, int64_t n,
+                             const uint32_t *types) {
   for (uint32_t over = 0; over < n_in; over++) {
-    if (vt_dtype_bytes(types[over]) != vt_dtype_bytes(made)) continue;
+    if (vt_dtype_bytes(types[over]) != vt_dtype_bytes(result_type)) continue;
     const void *x[3] = {in[0].b, in[1].b, in[2].b};
-    memcpy(got.b, in[over].b, (size_t)n * vt_dtype_bytes(made));
+    memcpy(got.b, in[over].b, (size_t)n * vt_dtype_bytes(result_type));
     x[over] = got.b;
     f(got.b, x, n);
-    if (!same(made, n)) fprintf(stderr, "%s: %s over operand %u\n", isa->isa, name, over);
-    CHECK(same(made, n));
+    if (!results_are_same(result_type, n))
+      fprintf(stderr, "%s: %s over operand %u\n", isa->isa, name, over);
+    CHECK(results_are_same(result_type, n));
   }
 }
 
@@ -129,14 +133,15 @@ static const int64_t lengths[] = {0, 1, 2, 3, 7, 15, 16, 17, 31, 33, 63, 64, 65,
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 static void check_kernel(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, uint32_t op,
-                         const void *attrs, const uint32_t *types, uint32_t n_in, uint32_t made) {
-  uint64_t seed = op * 131 + types[0] * 17 + made;
+                         const void *attrs, const uint32_t *types, uint32_t n_in,
+                         uint32_t result_type) {
+  uint64_t seed = op * 131 + types[0] * 17 + result_type;
   for (int i = 0; i < LENGTHS; i++) {
     const int64_t n = lengths[i];
     for (uint32_t k = 0; k < n_in; k++) fill_values(in[k].b, types[k], n, &seed);
-    if (!run_reference(op, attrs, types, n_in, made, n)) continue;
-    compare_kernel(isa, f, vt_op_get(op)->name, types[n_in - 1], made, n);
-    if (i % 4 == 0) compare_in_place(isa, f, vt_op_get(op)->name, n_in, made, n, types);
+    if (!run_reference(op, attrs, types, n_in, result_type, n)) continue;
+    compare_kernel(isa, f, vt_op_get(op)->name, types[n_in - 1], result_type, n);
+    if (i % 4 == 0) compare_in_place(isa, f, vt_op_get(op)->name, n_in, result_type, n, types);
   }
 }
 
@@ -150,7 +155,7 @@ static const struct {
 #undef VT_MAP
 };
 
-static void test_rows(const vt_cpu_kernels *isa) {
+static void test_pointwise_ops(const vt_cpu_kernels *isa) {
   for (int r = 0; r < VT_MAPS; r++)
     for (uint32_t type = VT_DTYPE_F32; type <= VT_DTYPE_BF16; type++) {
       const uint32_t types[3] = {type, type, type};
@@ -161,13 +166,13 @@ static void test_rows(const vt_cpu_kernels *isa) {
     }
 }
 
-static void test_choices_and_casts(const vt_cpu_kernels *isa) {
+static void test_select_and_casts(const vt_cpu_kernels *isa) {
   for (uint32_t type = VT_DTYPE_F32; type <= VT_DTYPE_BF16; type++) {
     const uint32_t types[3] = {VT_DTYPE_BOOL, type, type};
     check_kernel(isa, isa->maps->select[type], VT_OP_select, NULL, types, 3, type);
-    for (uint32_t made = VT_DTYPE_F32; made <= VT_DTYPE_BF16; made++) {
-      const vt_attr_cast a = {.size = sizeof a, .dtype = made};
-      check_kernel(isa, isa->maps->cast[type][made], VT_OP_cast, &a, &type, 1, made);
+    for (uint32_t result_type = VT_DTYPE_F32; result_type <= VT_DTYPE_BF16; result_type++) {
+      const vt_attr_cast a = {.size = sizeof a, .dtype = result_type};
+      check_kernel(isa, isa->maps->cast[type][result_type], VT_OP_cast, &a, &type, 1, result_type);
     }
   }
 }
@@ -193,27 +198,28 @@ static const uint32_t hard[] = {
     0, 0x80000000u, 1, 0x807fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffa00001u};
 enum { HARD = sizeof hard / sizeof *hard };
 
-static void test_function(const vt_cpu_kernels *isa, int f, int64_t n) {
+static void check_function(const vt_cpu_kernels *isa, int f, int64_t n) {
   const void *x[1] = {in[0].b};
   isa->maps->of[functions[f].map][VT_DTYPE_F32](got.b, x, n);
   for (int64_t i = 0; i < n; i++)
     ((float *)(void *)want.b)[i] = functions[f].right(((const float *)(const void *)in[0].b)[i]);
-  if (!same(VT_DTYPE_F32, n)) fprintf(stderr, "%s: %s: other bits\n", isa->isa, functions[f].name);
-  CHECK(same(VT_DTYPE_F32, n));
+  if (!results_are_same(VT_DTYPE_F32, n))
+    fprintf(stderr, "%s: %s: other bits\n", isa->isa, functions[f].name);
+  CHECK(results_are_same(VT_DTYPE_F32, n));
 }
 
-/* The inputs that are hard for any function, for all functions; then bit patterns a prime number
- * apart. */
+/* Tests each function on the inputs that are hard for any of them, then on bit patterns that are a
+ * prime number apart. */
 static void test_functions(const vt_cpu_kernels *isa) {
   float *x = (float *)(void *)in[0].b;
   const uint32_t rounds = vt_test_is_long() ? 200 : 8;
   for (int f = 0; f < FUNCTIONS; f++) {
     for (int i = 0; i < HARD; i++) x[i] = vt_f32_from_bits(hard[i]);
-    test_function(isa, f, HARD);
+    check_function(isa, f, HARD);
     for (uint32_t round = 0; round < rounds; round++) {
       for (uint32_t i = 0; i < MAX_N; i++)
         x[i] = vt_f32_from_bits((round * MAX_N + i) * (round % 2 == 0 ? 107377u : 1000003u));
-      test_function(isa, f, MAX_N);
+      check_function(isa, f, MAX_N);
     }
   }
 }
@@ -226,7 +232,7 @@ static void test_exp_sub(const vt_cpu_kernels *isa) {
     fill_values(x, VT_DTYPE_F32, n, &seed);
     isa->maps->exp_sub(y, x, 3.25f, n);
     for (int64_t k = 0; k < n; k++) ((float *)(void *)want.b)[k] = vt_f32_exp(x[k] - 3.25f);
-    CHECK(same(VT_DTYPE_F32, n));
+    CHECK(results_are_same(VT_DTYPE_F32, n));
   }
 }
 
@@ -240,8 +246,8 @@ int main(void) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const vt_cpu_kernels *isa = vt_cpu_kernels_of(names[i]);
     if (isa == NULL) continue;
-    test_rows(isa);
-    test_choices_and_casts(isa);
+    test_pointwise_ops(isa);
+    test_select_and_casts(isa);
     test_functions(isa);
     test_exp_sub(isa);
   }

@@ -23,7 +23,7 @@ typedef struct matmul {
 
 /* The stride of x along leading axis i of `rank`: 0 if x lacks the axis or is broadcast along
  * it. */
-static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
+static int64_t lead_stride(const vt_view *x, uint32_t rank, uint32_t i) {
   const uint32_t missing = rank + 2 - x->rank;
   return i < missing || x->dim[i - missing] == 1 ? 0 : x->stride[i - missing];
 }
@@ -33,15 +33,15 @@ static void read_lead_axes(matmul *p, const vt_view *a, const vt_view *b, const 
   for (uint32_t i = 0; i + 2 < y->rank; i++) {
     if (y->dim[i] == 1) continue;
     p->dim[p->rank] = y->dim[i];
-    p->a_step[p->rank] = lead_step(a, y->rank - 2, i);
-    p->b_step[p->rank] = lead_step(b, y->rank - 2, i);
-    p->p_step[p->rank] = present != NULL ? lead_step(present, y->rank - 2, i) : 0;
+    p->a_step[p->rank] = lead_stride(a, y->rank - 2, i);
+    p->b_step[p->rank] = lead_stride(b, y->rank - 2, i);
+    p->p_step[p->rank] = present != NULL ? lead_stride(present, y->rank - 2, i) : 0;
     p->y_step[p->rank++] = y->stride[i];
   }
 }
 
-/* Joins leading axes with the rows while b does not change along them and a and y are
- * contiguous. */
+/* Joins leading axes with the rows as long as b does not change along them, and a and y are
+ * contiguous over axis and rows. */
 static void join_lead_axes(matmul *p) {
   while (p->rank > 0) {
     const uint32_t i = p->rank - 1;
@@ -62,8 +62,8 @@ static int64_t count_products(const matmul *p) {
   return n;
 }
 
-/* The matrices of the step before axes are joined. `present` is the third operand of matmul_masked,
- * or NULL. */
+/* Reads the matrices of the step, without joining axes. `present` is the third operand of
+ * matmul_masked, or NULL. */
 static matmul read_matrices(const vt_cpu_call *c, int64_t transpose_a, int64_t transpose_b,
                             const vt_view *present) {
   const vt_view *a = &c->in[0], *b = &c->in[1], *y = c->out;
@@ -86,7 +86,7 @@ static matmul read_matrices(const vt_cpu_call *c, int64_t transpose_a, int64_t t
   return p;
 }
 
-static matmul read_joined(const vt_cpu_call *c, int64_t transpose_a, int64_t transpose_b) {
+static matmul read_joined_matrices(const vt_cpu_call *c, int64_t transpose_a, int64_t transpose_b) {
   matmul p = read_matrices(c, transpose_a, transpose_b, NULL);
   join_lead_axes(&p);
   p.products = count_products(&p);
@@ -142,12 +142,12 @@ static uint64_t b_cache_bytes(const vt_cpu_call *c, const matmul *p) {
   int shared = 1;
   for (uint32_t i = 0; i < p->rank; i++) shared &= p->b_step[i] == 0;
   if (!shared || p->n * p->k < MIN_CACHED) return 0;
-  return vt_cpu_cached_bytes(c, 1, vt_cpu_gemm_pack_bytes(c->team, c->out->dtype, p->n, p->k));
+  return vt_cpu_bytes_to_cache(c, 1, vt_cpu_gemm_pack_bytes(c->team, c->out->dtype, p->n, p->k));
 }
 
-static void use_cached(const vt_cpu_call *c, matmul *p) {
+static void use_cached_panels(const vt_cpu_call *c, matmul *p) {
   int stale;
-  void *panels = vt_cpu_cached(c, 1, &stale);
+  void *panels = vt_cpu_cached_data(c, 1, &stale);
   const vt_cpu_side side = {.data = p->b, .across = p->b_column, .along = p->b_row};
   if (panels != NULL && stale) vt_cpu_gemm_pack(c->team, c->out->dtype, p->n, p->k, &side, panels);
   p->packed = panels;
@@ -157,33 +157,33 @@ static void use_cached(const vt_cpu_call *c, matmul *p) {
 
 static matmul read_matmul(const vt_cpu_call *c) {
   const vt_attr_matmul *a = c->attrs;
-  return read_joined(c, a->transpose_a, a->transpose_b);
+  return read_joined_matrices(c, a->transpose_a, a->transpose_b);
 }
 
-/* The larger of the scratch with a packed b and without, because there may be no memory to cache
- * b. */
+/* The larger of the scratch sizes for a packed b and for an unpacked one, because there may be no
+ * memory to cache b. */
 static uint64_t scratch_bytes(const vt_cpu_call *c, const matmul *p) {
   vt_cpu_products all = products_of(c, p);
-  const uint64_t unpacked = vt_cpu_gemm_work(c->team, &all);
+  const uint64_t unpacked = vt_cpu_gemm_scratch_bytes(c->team, &all);
   if (b_cache_bytes(c, p) == 0) return unpacked;
   all.contiguous = 0;
   all.packed = 1;
-  const uint64_t packed = vt_cpu_gemm_work(c->team, &all);
+  const uint64_t packed = vt_cpu_gemm_scratch_bytes(c->team, &all);
   return packed > unpacked ? packed : unpacked;
 }
 
 static vt_status run_products(vt_cpu_call *c, matmul *p) {
-  use_cached(c, p);
+  use_cached_panels(c, p);
   const vt_cpu_products all = products_of(c, p);
   vt_cpu_gemm(c->team, &all, c->work);
   return VT_OK;
 }
 
-uint64_t vt_cpu_work_matmul(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_matmul(const vt_cpu_call *c) {
   const matmul p = read_matmul(c);
   return scratch_bytes(c, &p);
 }
-uint64_t vt_cpu_cache_matmul(const vt_cpu_call *c) {
+uint64_t vt_cpu_cache_bytes_matmul(const vt_cpu_call *c) {
   const matmul p = read_matmul(c);
   return b_cache_bytes(c, &p);
 }
@@ -192,16 +192,16 @@ vt_status vt_cpu_run_matmul(vt_cpu_call *c) {
   return run_products(c, &p);
 }
 
-uint64_t vt_cpu_work_linear(const vt_cpu_call *c) {
-  const matmul p = read_joined(c, 0, 0);
+uint64_t vt_cpu_scratch_linear(const vt_cpu_call *c) {
+  const matmul p = read_joined_matrices(c, 0, 0);
   return scratch_bytes(c, &p);
 }
-uint64_t vt_cpu_cache_linear(const vt_cpu_call *c) {
-  const matmul p = read_joined(c, 0, 0);
+uint64_t vt_cpu_cache_bytes_linear(const vt_cpu_call *c) {
+  const matmul p = read_joined_matrices(c, 0, 0);
   return b_cache_bytes(c, &p);
 }
 vt_status vt_cpu_run_linear(vt_cpu_call *c) {
-  matmul p = read_joined(c, 0, 0);
+  matmul p = read_joined_matrices(c, 0, 0);
   if (c->n_in == 3) {
     p.bias = c->in[2].data;
     p.bias_step = c->in[2].stride[0];
@@ -230,8 +230,9 @@ static matmul read_masked(const vt_cpu_call *c) {
   return p;
 }
 
-/* At most one job per thread, because each job may need its own copy of b. */
-static uint64_t masked_jobs(const vt_cpu_call *c, const matmul *p) {
+/* The number of jobs of matmul_masked: at most one per thread, because each job may need its own
+ * copy of b. */
+static uint64_t count_masked_jobs(const vt_cpu_call *c, const matmul *p) {
   const double per_ns = 20;
   const uint64_t rows = (uint64_t)(p->products * p->m);
   const uint64_t jobs = vt_cpu_job_count(c->team, rows, 2.0 * (double)p->n * (double)p->k / per_ns);
@@ -243,9 +244,9 @@ static uint64_t b_copy_bytes(const matmul *p) {
   return p->b_column == 1 ? 0 : vt_cpu_round_to_line((uint64_t)(p->n * p->k * p->bytes));
 }
 
-uint64_t vt_cpu_work_matmul_masked(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_matmul_masked(const vt_cpu_call *c) {
   const matmul p = read_masked(c);
-  return masked_jobs(c, &p) * b_copy_bytes(&p);
+  return count_masked_jobs(c, &p) * b_copy_bytes(&p);
 }
 
 /* The start of matrix number i of each operand. */
@@ -269,7 +270,8 @@ static matrix_addresses matrix_starts(const matmul *p, int64_t i) {
 }
 
 /* Computes rows from .. end - 1 of matrix number i. */
-static void masked_rows(const masked_run *run, int64_t i, int64_t from, int64_t end, char *copy) {
+static void compute_masked_rows(const masked_run *run, int64_t i, int64_t from, int64_t end,
+                                char *copy) {
   const matmul *p = &run->p;
   const matrix_addresses at = matrix_starts(p, i);
   vt_cpu_masked m = {.b = at.b,
@@ -301,7 +303,7 @@ static void masked_job(void *context, uint64_t job) {
   for (int64_t r = vt_cpu_job_first(rows, run->jobs, job), next; r < end; r = next) {
     const int64_t i = r / m;
     next = (i + 1) * m < end ? (i + 1) * m : end;
-    masked_rows(run, i, r - i * m, next - i * m, copy);
+    compute_masked_rows(run, i, r - i * m, next - i * m, copy);
   }
 }
 
@@ -310,7 +312,7 @@ vt_status vt_cpu_run_matmul_masked(vt_cpu_call *c) {
                     .g = vt_cpu_gemm_of(c->team, c->out->dtype),
                     .epilogue = c->epilogue,
                     .work = c->work};
-  run.jobs = masked_jobs(c, &run.p);
+  run.jobs = count_masked_jobs(c, &run.p);
   if (run.p.n > 0) vt_cpu_run_jobs(c->team, run.jobs, masked_job, &run);
   return VT_OK;
 }

@@ -57,20 +57,20 @@ static vt_cpu_bytes get_columns(const void *context, int64_t i, int64_t first, i
       p->b->stride[p->b->rank - 2], step};
 }
 
-static vt_cpu_numbers operand_numbers(const vt_cpu_call *c, uint32_t i) {
+static vt_cpu_numbers numbers_of_operand(const vt_cpu_call *c, uint32_t i) {
   if (c->n_in <= i) return (vt_cpu_numbers){.data = NULL};
   return (vt_cpu_numbers){c->in[i].data, c->in[i].dtype,
                           c->in[i].rank == 0 ? 0 : c->in[i].stride[0]};
 }
 
-static void get_place(const void *context, int64_t i, vt_cpu_int_place *out) {
+static void get_result_place(const void *context, int64_t i, vt_cpu_int_place *out) {
   const product *p = context;
   const int64_t n = p->y->dim[p->y->rank - 1], m = p->y->dim[p->y->rank - 2];
   *out = (vt_cpu_int_place){.y = (int32_t *)p->y->data + i * m * n,
                             .row = n,
-                            .za = operand_numbers(p->c, 2),
-                            .zb = operand_numbers(p->c, 3),
-                            .column_bias = operand_numbers(p->c, 4)};
+                            .za = numbers_of_operand(p->c, 2),
+                            .zb = numbers_of_operand(p->c, 3),
+                            .column_bias = numbers_of_operand(p->c, 4)};
 }
 
 static void read_step(const vt_cpu_call *c, product *p, vt_cpu_int_products *out) {
@@ -93,24 +93,24 @@ static void read_step(const vt_cpu_call *c, product *p, vt_cpu_int_products *out
                                .column_type = p->b->dtype,
                                .rows = get_rows,
                                .columns = get_columns,
-                               .place = get_place,
+                               .place = get_result_place,
                                .context = p};
 }
 
-uint64_t vt_cpu_work_matmul_int(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_matmul_int(const vt_cpu_call *c) {
   product p;
   vt_cpu_int_products all;
   if (vt_cpu_count(c->out) == 0) return 0;
   read_step(c, &p, &all);
-  return vt_cpu_int_work(c->team, &all);
+  return vt_cpu_int_scratch_bytes(c->team, &all);
 }
 
-uint64_t vt_cpu_cache_matmul_int(const vt_cpu_call *c) {
+uint64_t vt_cpu_cache_bytes_matmul_int(const vt_cpu_call *c) {
   product p;
   vt_cpu_int_products all;
   read_step(c, &p, &all);
   if (c->in[1].rank != 2) return 0;
-  return vt_cpu_cached_bytes(c, 1, vt_cpu_int_columns_bytes(c->team, &all));
+  return vt_cpu_bytes_to_cache(c, 1, vt_cpu_int_packed_columns_bytes(c->team, &all));
 }
 
 vt_status vt_cpu_run_matmul_int(vt_cpu_call *c) {
@@ -119,9 +119,9 @@ vt_status vt_cpu_run_matmul_int(vt_cpu_call *c) {
   int stale;
   if (vt_cpu_count(c->out) == 0) return VT_OK;
   read_step(c, &p, &all);
-  void *panels = vt_cpu_cached(c, 1, &stale);
+  void *panels = vt_cpu_cached_data(c, 1, &stale);
   if (panels != NULL && stale) vt_cpu_int_columns_pack(c->team, &all, panels);
   all.packed_columns = panels;
-  vt_cpu_int_run(c->team, &all, c->work);
+  vt_cpu_int_multiply(c->team, &all, c->work);
   return VT_OK;
 }

@@ -10,7 +10,7 @@ vt_status vt_cpu_run_literal(vt_cpu_call *c) {
   return VT_OK;
 }
 
-/* The operand is read in the shape of the result, with stride 0 along broadcast axes. */
+/* Reads the operand in the shape of the result, with stride 0 along broadcast axes. */
 vt_status vt_cpu_run_broadcast(vt_cpu_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   const uint32_t lead = y->rank - x->rank;
@@ -32,8 +32,8 @@ vt_status vt_cpu_run_transpose(vt_cpu_call *c) {
   return VT_OK;
 }
 
-/* A step along an axis of one result is not applied: it may be so large that the product
- * overflows. */
+/* Strides are multiplied by the step of the slice, except along an axis of one result, where the
+ * step may be so large that the product overflows. */
 vt_status vt_cpu_run_slice(vt_cpu_call *c) {
   const vt_attr_slice *a = c->attrs;
   vt_view part = c->in[0];
@@ -98,8 +98,8 @@ static void reshape_job(void *context, uint64_t job) {
   }
 }
 
-/* If one of the two is dense it is viewed in the shape of the other. Plans make results dense, so
- * the third case is only there for completeness. */
+/* If x or y is dense, it is viewed in the shape of the other. Plans make results dense, so the case
+ * in which neither is dense exists only for completeness. */
 vt_status vt_cpu_run_reshape(vt_cpu_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   if (vt_cpu_is_dense(y)) {
@@ -119,7 +119,7 @@ vt_status vt_cpu_run_reshape(vt_cpu_call *c) {
 /* ---- iota ---- */
 
 /* Writes each number once, at index 0 of the other axes; the caller then repeats them. */
-static void write_numbers(const vt_view *y, uint32_t axis) {
+static void write_iota_line(const vt_view *y, uint32_t axis) {
   const int64_t n = y->dim[axis], step = y->stride[axis];
   for (int64_t i = 0; i < n; i++) {
     if (y->dtype == VT_DTYPE_I32) ((int32_t *)y->data)[i * step] = (int32_t)(uint32_t)(uint64_t)i;
@@ -134,7 +134,7 @@ vt_status vt_cpu_run_iota(vt_cpu_call *c) {
   const int64_t asked = ((const vt_attr_iota *)c->attrs)->axis;
   const uint32_t axis = (uint32_t)(asked < 0 ? asked + (int64_t)y->rank : asked);
   if (vt_cpu_count(y) == 0) return VT_OK;
-  write_numbers(y, axis);
+  write_iota_line(y, axis);
   vt_view done = *y;
   for (uint32_t i = 0; i < y->rank; i++)
     if (i != axis) done.dim[i] = 1;
@@ -166,10 +166,11 @@ vt_status vt_cpu_run_flip(vt_cpu_call *c) {
   return VT_OK;
 }
 
-/* Copies v `times` times, each copy `by` elements further along its axis `axis`. One copy with an
- * added axis does all; if v has no axis left, the first axis is walked by recursion. */
-static void repeat_view(const vt_cpu_team *t, const vt_view *v, uint32_t axis, int64_t by,
-                        int64_t times) {
+/* Copies v `times` times, each copy `by` elements further along axis `axis`. A single copy with an
+ * added axis does it; if v has as many axes as a view can have, recursion removes the first axis.
+ * */
+static void repeat_along_axis(const vt_cpu_team *t, const vt_view *v, uint32_t axis, int64_t by,
+                              int64_t times) {
   const int64_t distance = by * v->stride[axis] * (int64_t)vt_cpu_bytes_of(v->dtype);
   vt_view from = *v, to = *v;
   to.data = (char *)v->data + distance;
@@ -183,7 +184,7 @@ static void repeat_view(const vt_cpu_team *t, const vt_view *v, uint32_t axis, i
   } else {
     for (int64_t i = 0; i < v->dim[0]; i++) {
       const vt_view one = vt_cpu_drop_axis(v, 0, i);
-      repeat_view(t, &one, axis - 1, by, times);
+      repeat_along_axis(t, &one, axis - 1, by, times);
     }
   }
 }
@@ -195,7 +196,7 @@ vt_status vt_cpu_run_tile(vt_cpu_call *c) {
   memcpy(done.dim, x->dim, sizeof done.dim);
   vt_cpu_copy(c->team, &done, x);
   for (uint32_t i = y->rank; i-- > 0;) {
-    repeat_view(c->team, &done, i, x->dim[i], y->dim[i] / x->dim[i] - 1);
+    repeat_along_axis(c->team, &done, i, x->dim[i], y->dim[i] / x->dim[i] - 1);
     done.dim[i] = y->dim[i];
   }
   return VT_OK;

@@ -8,9 +8,9 @@
 
 /* ---- views of views ---- */
 
-/* Indices first .. first + n - 1 along one axis. */
+/* The part of v at indices first .. first + n - 1 along one axis. */
 vt_view vt_cpu_slice(const vt_view *v, uint32_t axis, int64_t first, int64_t n);
-/* Only the axes first .. first + n - 1, at index 0 of all others. */
+/* The part of v that has only the axes first .. first + n - 1, at index 0 of all others. */
 vt_view vt_cpu_select_axes(const vt_view *v, uint32_t first, uint32_t n);
 /* A view of `shape` in which every position is the same element. */
 vt_view vt_cpu_repeat_element(const vt_view *shape, const void *element);
@@ -33,7 +33,7 @@ void vt_cpu_walk_add_axis(vt_cpu_walk *w, int64_t dim, int64_t a, int64_t b,
 /* A walk over the positions of a view; at[0] is the offset in it, in elements. */
 vt_cpu_walk vt_cpu_walk_of(const vt_view *v);
 int64_t vt_cpu_walk_count(const vt_cpu_walk *w);
-/* Moves from the start to position n. */
+/* Moves the walk, which is at its start, to position n. */
 void vt_cpu_walk_set(vt_cpu_walk *w, int64_t n);
 /* Advances by `n` positions along the last axis, not past its end. */
 void vt_cpu_walk_advance(vt_cpu_walk *w, int64_t n);
@@ -81,7 +81,8 @@ typedef struct vt_cpu_joint_axes {
   uint32_t n;
   int64_t dim[VT_MAX_RANK], to[VT_MAX_RANK], from[VT_MAX_RANK];
 } vt_cpu_joint_axes;
-/* `from` has the shape of `to`; its strides may be 0 or negative. `data` is not used. */
+/* The joint axes of two views. `from` has the shape of `to`; its strides may be 0 or negative.
+ * `data` is not used. */
 vt_cpu_joint_axes vt_cpu_joint_axes_of(const vt_view *to, const vt_view *from);
 
 typedef struct vt_cpu_path {

@@ -5,14 +5,14 @@
 #include "cpu_rows.h"
 #include "vt_num.h"
 
-static const vt_cpu_rows *kernels_of(const vt_cpu_rowwise *r) {
+static const vt_cpu_rows *row_kernels_of(const vt_cpu_rowwise *r) {
   return &r->call->team->kernels->reductions->rows[r->dtype];
 }
 
 /* ---- gamma and beta ---- */
 
-/* The elements of operand i without gaps: in place, or copied to *scratch, which then advances.
- * NULL if the step lacks the operand. */
+/* Returns the elements of operand i (gamma or beta) without gaps: in place, or copied to *scratch,
+ * which then advances. NULL if the step lacks the operand. */
 static const void *gather_weights(const vt_cpu_call *c, uint32_t i, char **scratch) {
   if (i >= c->n_in) return NULL;
   const vt_view *v = &c->in[i];
@@ -23,7 +23,7 @@ static const void *gather_weights(const vt_cpu_call *c, uint32_t i, char **scrat
   if (a.count <= 1 || (a.n == 1 && a.x[0] == 1)) return v->data;
   char *to = *scratch;
   for (int64_t k = 0, run; k < a.count; k += run) {
-    run = vt_cpu_axes_even_count(&a, k, a.count - k);
+    run = vt_cpu_axes_count_evenly_spaced(&a, k, a.count - k);
     vt_cpu_axes_offsets(&a, k, &at, &none);
     vt_cpu_copy_line(to + k * size, size, (const char *)v->data + at * size, a.x[a.n - 1] * size,
                      size, run);
@@ -32,8 +32,9 @@ static const void *gather_weights(const vt_cpu_call *c, uint32_t i, char **scrat
   return to;
 }
 
-/* Bytes of the copies that gather_weights may make. Always asked for, because they are small. */
-static int64_t weights_bytes(const vt_cpu_call *c) {
+/* Bytes of scratch for the copies that gather_weights may make; reserved even if none is made,
+ * because they are few. */
+static int64_t weight_copies_bytes(const vt_cpu_call *c) {
   int64_t bytes = 0;
   for (uint32_t i = 1; i < c->n_in; i++)
     bytes += vt_cpu_round_up(vt_cpu_count(&c->in[i]) * (int64_t)vt_cpu_bytes_of(c->in[i].dtype),
@@ -45,10 +46,10 @@ static int64_t weights_bytes(const vt_cpu_call *c) {
 
 static void norm_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   (void)line;
-  kernels_of(r)->norm(&r->norm, x, y, NULL);
+  row_kernels_of(r)->norm(&r->norm, x, y, NULL);
 }
 
-static void view_last_axes(vt_cpu_rowwise *r, const vt_cpu_call *c) {
+static void init_last_axes_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   const vt_view *x = &c->in[0];
   const uint32_t lead = x->rank - (c->n_in > 1 ? c->in[1].rank : 1);
   vt_cpu_rows_init(r, c, ~0u << lead);
@@ -59,19 +60,19 @@ static void view_last_axes(vt_cpu_rowwise *r, const vt_cpu_call *c) {
                           .shared_by = 1};
 }
 
-/* A row is (channel of the group, spatial axes); each channel of a row has its own gamma and
- * beta. */
+/* A row of group_norm is (channels of the group, spatial axes); each channel of a row has its own
+ * gamma and beta. */
 static void group_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const int64_t channels = r->n / r->norm.shared_by, groups = r->call->in[0].dim[1] / channels;
   const int64_t skip = line % groups * channels * r->size;
   vt_cpu_norm p = r->norm;
   if (p.gamma != NULL) p.gamma = (const char *)p.gamma + skip;
   if (p.beta != NULL) p.beta = (const char *)p.beta + skip;
-  kernels_of(r)->norm(&p, x, y, NULL);
+  row_kernels_of(r)->norm(&p, x, y, NULL);
 }
 
 /* x [N, C, ...] as [N, groups][C/groups, ...]; the last axes form a row. */
-static void view_groups(vt_cpu_rowwise *r, const vt_cpu_call *c) {
+static void init_group_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   const int by_group = c->step->op == VT_OP_group_norm;
   const vt_view *x = &c->in[0], *y = c->out;
   const int64_t groups = by_group ? ((const vt_attr_groups *)c->attrs)->groups : x->dim[1];
@@ -107,11 +108,11 @@ static void update_statistic(const vt_view *to, const vt_view *old, int64_t c, d
   }
 }
 
-static double divide_as(uint32_t dtype, double a, int64_t b) {
+static double divide_in_type(uint32_t dtype, double a, int64_t b) {
   return dtype == VT_DTYPE_F64 ? a / (double)b : (double)((float)a / (float)b);
 }
 
-/* A row is a channel. */
+/* A row of batch_norm is a channel. */
 static void batch_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const vt_cpu_call *c = r->call;
   const double w = ((const vt_attr_batch_norm *)c->attrs)->momentum;
@@ -119,12 +120,12 @@ static void batch_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void
   vt_cpu_moments m;
   p.gamma = (const char *)p.gamma + line * r->size;
   p.beta = (const char *)p.beta + line * r->size;
-  kernels_of(r)->norm(&p, x, y, &m);
+  row_kernels_of(r)->norm(&p, x, y, &m);
   update_statistic(&c->out[1], &c->in[3], line, m.mean, w);
-  update_statistic(&c->out[2], &c->in[4], line, divide_as(r->dtype, m.squares, r->n - 1), w);
+  update_statistic(&c->out[2], &c->in[4], line, divide_in_type(r->dtype, m.squares, r->n - 1), w);
 }
 
-static void view_batch(vt_cpu_rowwise *r, const vt_cpu_call *c) {
+static void init_batch_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   vt_cpu_rows_init(r, c, ~2u);
   r->row = batch_row;
   r->norm = (vt_cpu_norm){.n = r->n,
@@ -140,8 +141,8 @@ static void variance_row(const vt_cpu_rowwise *r, int64_t line, const void *x, v
   const int roots = r->call->step->op == VT_OP_std;
   vt_cpu_moments m;
   (void)line;
-  kernels_of(r)->moments(x, r->n, &m);
-  const double v = divide_as(r->dtype, m.squares, left);
+  row_kernels_of(r)->moments(x, r->n, &m);
+  const double v = divide_in_type(r->dtype, m.squares, left);
   if (r->dtype == VT_DTYPE_F32) {
     *(float *)y = roots ? vt_f32_sqrt((float)v) : (float)v;
   } else {
@@ -149,7 +150,7 @@ static void variance_row(const vt_cpu_rowwise *r, int64_t line, const void *x, v
   }
 }
 
-static void view_variance(vt_cpu_rowwise *r, const vt_cpu_call *c) {
+static void init_variance_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   vt_cpu_rows_init(r, c, vt_cpu_axis_mask(&((const vt_attr_var *)c->attrs)->axes, c->in[0].rank));
   r->row = variance_row;
   r->one = 1;
@@ -161,26 +162,26 @@ static void init_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   switch (c->step->op) {
     case VT_OP_group_norm:
     case VT_OP_instance_norm:
-      view_groups(r, c);
+      init_group_rows(r, c);
       break;
     case VT_OP_batch_norm:
-      view_batch(r, c);
+      init_batch_rows(r, c);
       break;
     case VT_OP_var:
     case VT_OP_std:
-      view_variance(r, c);
+      init_variance_rows(r, c);
       break;
     default:
-      view_last_axes(r, c);
+      init_last_axes_rows(r, c);
   }
   r->cost = 0.3;
-  r->head = weights_bytes(c);
+  r->head = weight_copies_bytes(c);
 }
 
-uint64_t vt_cpu_work_norm(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_norm(const vt_cpu_call *c) {
   vt_cpu_rowwise r;
   init_rows(&r, c);
-  return vt_cpu_rows_work(&r);
+  return vt_cpu_rows_scratch_bytes(&r);
 }
 
 vt_status vt_cpu_run_norm(vt_cpu_call *c) {

@@ -30,7 +30,7 @@ typedef struct pooling {
 
 /* The extent that windows read along an axis, padding included; elements of x beyond it are not
  * read. */
-static int64_t window_reach(const pooling *p, uint32_t i) {
+static int64_t extent_of_windows(const pooling *p, uint32_t i) {
   return (p->y->dim[2 + i] - 1) * p->w[i].stride + (p->w[i].kernel - 1) * p->w[i].dilation + 1;
 }
 
@@ -38,7 +38,7 @@ static void plan_padding(pooling *p) {
   int64_t dim[VT_SPATIAL_MAX], stride = 1;
   p->inner = p->outer = vt_cpu_select_axes(p->x, 2, p->axes);
   for (uint32_t i = 0; i < p->axes; i++) {
-    dim[i] = window_reach(p, i);
+    dim[i] = extent_of_windows(p, i);
     p->is_padded |= p->w[i].low > 0 || dim[i] > p->x->dim[2 + i];
   }
   if (!p->is_padded) return;
@@ -84,14 +84,14 @@ static int init_pooling(const vt_cpu_call *c, const vt_pooling *attrs, pooling *
 }
 
 /* Bytes of `rows` and `counts`, which precede the padded planes in the scratch. */
-static uint64_t table_bytes(const pooling *p) {
+static uint64_t tap_tables_bytes(const pooling *p) {
   const uint64_t columns = (uint64_t)p->y->dim[p->axes + 1];
   return vt_cpu_round_to_line((uint64_t)p->taps * sizeof *p->rows + columns * sizeof *p->counts);
 }
 
 static uint64_t scratch_bytes(const vt_cpu_call *c, const vt_pooling *attrs) {
   pooling p = {0};
-  return init_pooling(c, attrs, &p) ? table_bytes(&p) + p.jobs * (uint64_t)p.each : 0;
+  return init_pooling(c, attrs, &p) ? tap_tables_bytes(&p) + p.jobs * (uint64_t)p.each : 0;
 }
 
 static void list_taps(const pooling *p) {
@@ -125,15 +125,17 @@ static void write_padding(const pooling *p, char *to, int64_t n, int64_t step) {
   p->team->kernels->moves->strided[vt_cpu_size_index(p->size)](&all);
 }
 
-/* The result starts with the least value of the type, and each tap is compared with it. */
-static void max_line(const pooling *p, const int64_t *at, vt_cpu_row_updates *l) {
+/* Computes a line of max_pool: results start with the least value of the type (the padding
+ * element), and each tap is compared with them. */
+static void max_pool_line(const pooling *p, const int64_t *at, vt_cpu_row_updates *l) {
   (void)at;
   write_padding(p, l->to, l->columns, l->to_step);
   p->team->kernels->moves->max[p->x->dtype](l);
 }
 
-/* S of the taps is added to +0, which does not change it. */
-static void avg_line(const pooling *p, const int64_t *at, vt_cpu_row_updates *l) {
+/* Computes a line of avg_pool: the ordered sum S of the taps is added to +0, which does not change
+ * S, and divided by the number of taps that count. */
+static void avg_pool_line(const pooling *p, const int64_t *at, vt_cpu_row_updates *l) {
   int64_t others = 1;
   for (uint32_t i = 0; i + 1 < p->axes; i++) others *= count_taps(p, i, at[i]);
   write_padding(p, l->to, l->columns, l->to_step);
@@ -191,7 +193,8 @@ static void pool_job(void *context, uint64_t job) {
   for (uint32_t i = 0; i < 2; i++)
     vt_cpu_walk_add_axis(&w, p->y->dim[i], p->y->stride[i], p->x->stride[i], 0);
   for (uint32_t i = 0; !p->is_padded && i + 1 < p->axes; i++)
-    vt_cpu_walk_add_axis(&w, p->y->dim[2 + i], 0, 0, 0); /* pool_line adds their offsets */
+    /* strides 0, because pool_line adds the offsets */
+    vt_cpu_walk_add_axis(&w, p->y->dim[2 + i], 0, 0, 0);
   vt_cpu_walk_set(&w, first);
   if (p->is_padded) {
     pool_planes(p, &w, n, p->padded + (int64_t)job * p->each);
@@ -203,7 +206,7 @@ static void pool_job(void *context, uint64_t job) {
 static vt_status run_pool(vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
   if (!init_pooling(c, attrs, p)) return VT_OK;
   p->rows = c->work;
-  p->padded = (char *)c->work + table_bytes(p);
+  p->padded = (char *)c->work + tap_tables_bytes(p);
   p->counts = (int64_t *)(void *)(p->rows + p->taps);
   list_taps(p);
   for (int64_t i = 0; i < p->y->dim[p->axes + 1]; i++) p->counts[i] = count_taps(p, p->axes - 1, i);
@@ -213,7 +216,7 @@ static vt_status run_pool(vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
 
 /* ---- handlers ---- */
 
-uint64_t vt_cpu_work_max_pool(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_max_pool(const vt_cpu_call *c) {
   const vt_pooling attrs = vt_pooling_max(c->attrs);
   return scratch_bytes(c, &attrs);
 }
@@ -224,17 +227,17 @@ vt_status vt_cpu_run_max_pool(vt_cpu_call *c) {
       [VT_DTYPE_I8] = 0x80,        [VT_DTYPE_U8] = 0,
       [VT_DTYPE_I32] = 0x80000000, [VT_DTYPE_I64] = UINT64_C(1) << 63};
   const vt_pooling attrs = vt_pooling_max(c->attrs);
-  pooling p = {.line = max_line, .padding_bits = least[c->out->dtype]};
+  pooling p = {.line = max_pool_line, .padding_bits = least[c->out->dtype]};
   return run_pool(c, &attrs, &p);
 }
 
-uint64_t vt_cpu_work_avg_pool(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_avg_pool(const vt_cpu_call *c) {
   const vt_pooling attrs = vt_pooling_avg(c->attrs);
   return scratch_bytes(c, &attrs);
 }
 
 vt_status vt_cpu_run_avg_pool(vt_cpu_call *c) {
   const vt_pooling attrs = vt_pooling_avg(c->attrs);
-  pooling p = {.line = avg_line};
+  pooling p = {.line = avg_pool_line};
   return run_pool(c, &attrs, &p);
 }

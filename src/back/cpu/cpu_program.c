@@ -26,14 +26,14 @@ enum {
   ROWS
 };
 static const vt_cpu_handler handlers[ROWS] = {
-#define vt_cpu_work_none NULL
-#define vt_cpu_cache_none NULL
+#define vt_cpu_scratch_none NULL
+#define vt_cpu_cache_bytes_none NULL
 #define VT_CPU(op, kind, work, cache, run, traits) \
-  [ROW_##op] = {#kind, vt_cpu_work_##work, vt_cpu_cache_##cache, vt_cpu_run_##run, traits},
+  [ROW_##op] = {#kind, vt_cpu_scratch_##work, vt_cpu_cache_bytes_##cache, vt_cpu_run_##run, traits},
 #include "cpu_handlers.def"
 #undef VT_CPU
-#undef vt_cpu_cache_none
-#undef vt_cpu_work_none
+#undef vt_cpu_cache_bytes_none
+#undef vt_cpu_scratch_none
 };
 
 /* For each op number: its row plus one, or 0 if the op has no handler. */
@@ -52,13 +52,13 @@ const vt_cpu_handler *vt_cpu_handler_of(uint32_t op) {
 /* ---- cached data: one cache line with the version of the operand, then what was derived from it
  * ---- */
 
-uint64_t vt_cpu_cached_bytes(const vt_cpu_call *c, uint32_t i, uint64_t bytes) {
+uint64_t vt_cpu_bytes_to_cache(const vt_cpu_call *c, uint32_t i, uint64_t bytes) {
   const uint32_t arena = c->step->in[i].arena;
   const int lasts = arena == VT_BK_ARENA_PARAMETER || arena == VT_BK_ARENA_STATE;
   return lasts ? VT_CPU_LINE + bytes : 0;
 }
 
-void *vt_cpu_cached(const vt_cpu_call *c, uint32_t i, int *out_stale) {
+void *vt_cpu_cached_data(const vt_cpu_call *c, uint32_t i, int *out_stale) {
   uint64_t *version = c->cached;
   *out_stale = 1;
   if (version == NULL || c->version[i] == 0) return NULL;
@@ -73,8 +73,8 @@ enum { MAX_VIEWS = 256 };
 
 /* Sets *out to a call without data, for planning. Returns 0 if the step has more operands than any
  * op that needs scratch. */
-static int init_shape_call(const vt_bk_device *dev, const vt_bk_step *s, vt_view views[MAX_VIEWS],
-                           vt_cpu_call *out) {
+static int init_call_without_data(const vt_bk_device *dev, const vt_bk_step *s,
+                                  vt_view views[MAX_VIEWS], vt_cpu_call *out) {
   if ((uint64_t)s->n_in + s->n_out > MAX_VIEWS) return 0;
   for (uint32_t i = 0; i < s->n_in; i++) views[i] = vt_step_view(&s->in[i]);
   for (uint32_t i = 0; i < s->n_out; i++) views[s->n_in + i] = vt_step_view(&s->out[i]);
@@ -102,20 +102,20 @@ int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s) {
   return VT_OK;
 }
 
-uint64_t vt_cpu_step_work(vt_bk_device *dev, const vt_bk_step *s) {
+uint64_t vt_cpu_step_scratch_bytes(vt_bk_device *dev, const vt_bk_step *s) {
   const vt_cpu_handler *h = vt_cpu_handler_of(s->op);
   vt_view views[MAX_VIEWS];
   vt_cpu_call call;
-  if (h == NULL || h->work == NULL || !init_shape_call(dev, s, views, &call)) return 0;
+  if (h == NULL || h->work == NULL || !init_call_without_data(dev, s, views, &call)) return 0;
   return h->work(&call);
 }
 
 /* ---- building ---- */
 
 /* How many bytes the program may cache. Cached data only saves time: without it steps recompute it
- * in every run. It may take half of the memory that remains after the arenas, which are allocated
- * later. */
-static uint64_t find_cache_budget(const vt_arenas *a) {
+ * in every run. Cached data may take half of the memory that remains after the arenas, which are
+ * allocated later. */
+static uint64_t compute_cache_budget(const vt_arenas *a) {
   const uint64_t available = vt_memory_available();
   uint64_t needed = 0;
   if (available == 0) return UINT64_MAX; /* not known */
@@ -130,7 +130,7 @@ static uint64_t find_cache_budget(const vt_arenas *a) {
  * be cached, because that reads files. */
 static void *cache_new(vt_bk_program *p, uint64_t bytes) {
   if (bytes == 0) return NULL;
-  if (!p->has_budget) p->cache_budget = find_cache_budget(&p->arenas);
+  if (!p->has_budget) p->cache_budget = compute_cache_budget(&p->arenas);
   p->has_budget = 1;
   if (bytes > p->cache_budget) return NULL;
   void *made = vt_cpu_memory_new_raw(p->dev->host, bytes);
@@ -160,7 +160,7 @@ static int32_t anchor_new(void *user, vt_launch *at) {
   vt_cpu_call call;
   if (h == NULL) return VT_UNSUPPORTED;
   at->handler = h;
-  if (h->cache != NULL && init_shape_call(p->dev, at->anchor, views, &call))
+  if (h->cache != NULL && init_call_without_data(p->dev, at->anchor, views, &call))
     at->kept = cache_new(p, h->cache(&call));
   return VT_OK;
 }
@@ -243,11 +243,12 @@ vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which) {
 
 enum { MAX_VERSIONS = 8 }; /* operands beyond this number are never cached */
 
-/* The address of scratch without bytes. Adding 0 to NULL would be undefined. */
+/* The address of the scratch of steps that need none. It is not NULL, because adding 0 to NULL
+ * would be undefined. */
 static _Alignas(VT_CPU_LINE) char empty_scratch[VT_CPU_LINE];
 
 static void record_error(vt_bk_program *p, vt_status s, uint64_t step, const vt_cpu_call *c) {
-  if (p->error.status != VT_OK) return; /* a step inside a body has already reported it */
+  if (p->error.status != VT_OK) return; /* a step inside a body has already recorded the error */
   p->error.status = (int32_t)s;
   p->error.step = step;
   p->error.position = c->position;
@@ -309,12 +310,12 @@ int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n
   if (n_buffers < p->arenas.n) return VT_INTERNAL;
   for (uint32_t i = 0; i < p->arenas.n; i++) {
     vt_cpu_buffer_header *block = vt_cpu_buffer_header_of(buffers[i]);
-    if (p->arenas.writes[i]) block->version = vt_cpu_version_new();
+    if (p->arenas.writes[i]) block->version = vt_cpu_new_content_version();
     r.base[i] = (char *)(uintptr_t)buffers[i];
     r.version[i] = p->arenas.writes[i] ? 0 : block->version;
   }
   (void)run_launches(&r, &p->steps, 1);
-  return VT_OK; /* wait reports a failure */
+  return VT_OK; /* vt_cpu_program_wait returns the error of a failed step */
 }
 
 int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out) {

@@ -16,7 +16,7 @@ static const struct {
 enum { ROWS = sizeof rows / sizeof *rows };
 
 /* No op may both have a handler and be pointwise, because its handler would never be called. */
-static void test_rows(void) {
+static void test_op_numbers_of_rows(void) {
   uint32_t found = 0;
   for (int i = 0; i < ROWS; i++) {
     const vt_cpu_handler *h = vt_cpu_handler_of(rows[i].op);
@@ -59,7 +59,7 @@ static int is_accepted(vt_bk_device *dev, uint32_t op, const void *attrs, uint64
   return vt_cpu_step_check(dev, &step) == VT_OK;
 }
 
-static void test_gaps(vt_bk_device *dev) {
+static void test_results_with_gaps(vt_bk_device *dev) {
   const vt_attr_matmul matmul = {.size = sizeof matmul};
   const vt_attr_conv conv = {.size = sizeof conv, .groups = 1};
   vt_bk_tensor y = cube_tensor();
@@ -72,7 +72,7 @@ static void test_gaps(vt_bk_device *dev) {
   CHECK(is_accepted(dev, VT_OP_conv, &conv, sizeof conv, &y));
 }
 
-static void test_unlisted(vt_bk_device *dev, const vt_fault *memory) {
+static void test_ops_without_handler(vt_bk_device *dev, const vt_fault *memory) {
   const vt_bk_tensor x = cube_tensor();
   const vt_attr_einsum einsum = {.size = sizeof einsum};
   const vt_bk_step step = {.size = sizeof step,
@@ -93,8 +93,8 @@ int main(void) {
   vt_fault memory = {0};
   const vt_bk_host host = {.size = sizeof host, .user = &memory, .resize = host_resize};
   vt_bk_device dev = {.host = &host, .team = {.kernels = vt_cpu_kernels_of(NULL), .threads = 1}};
-  test_rows();
-  test_gaps(&dev);
-  test_unlisted(&dev, &memory);
+  test_op_numbers_of_rows();
+  test_results_with_gaps(&dev);
+  test_ops_without_handler(&dev, &memory);
   TEST_DONE();
 }

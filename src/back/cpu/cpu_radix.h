@@ -11,11 +11,11 @@ typedef struct vt_cpu_record {
 /* Sorts n records, using `other` as a second buffer; returns the buffer that holds the result. Keys
  * may differ only in their lowest `bits` bits. */
 vt_cpu_record *vt_cpu_radix_sort(vt_cpu_record *r, vt_cpu_record *other, int64_t n, int bits);
-/* The same in one pass, with a table of `range` counters; all keys must be below `range`. It is
- * faster if there are about as many records as counters. Returns `other`. */
+/* Sorts n records in one pass, with a table of `range` counters; all keys must be below `range`.
+ * This is faster if there are about as many records as counters. Returns `other`. */
 vt_cpu_record *vt_cpu_counting_sort(const vt_cpu_record *r, vt_cpu_record *other, int64_t n,
                                     int64_t *table, uint64_t range);
-/* The same for words that hold a key in their upper half and a number below 2^32 in their lower
- * half. */
+/* Like vt_cpu_radix_sort, for 64-bit words that hold a key in their upper half and a number in
+ * their lower half. */
 uint64_t *vt_cpu_radix_sort_words(uint64_t *r, uint64_t *other, int64_t n, int bits);
 #endif

@@ -4,8 +4,10 @@
  *
  * The tensor is viewed as [outer, reduced, inner]. If the inner axis is contiguous, its lines are
  * reduced together; so are short lines, which are transposed first. Otherwise each line is reduced
- * by itself, and copied first if it has gaps. A long reduction with few results is split at the
- * chunks of S, and their results are then reduced in turn. */
+ * by itself, and copied first if it has gaps. S is the ordered sum of docs/numerics.md: chunks of
+ * 1024 elements, then of 1024 chunks, and so on, level by level. A long reduction with few results
+ * is split at the chunks of S, and their results are then reduced in turn. A tile is as many lines
+ * as are reduced together. */
 #include <string.h>
 #include "cpu_reduce.h"
 #include "vt_num.h"
@@ -18,7 +20,8 @@ enum { SHORT = 64 }; /* lines up to this length are too short to be reduced one 
 typedef struct op_kind {
   uint32_t op;
   vt_cpu_reduction_kind kind, above; /* `above` reduces the results of chunks */
-  int divides, roots;                /* 1: divide the result by the count; 1: then take the root */
+  /* divides: the result by the count; roots: then takes the square root */
+  int divides, roots;
 } op_kind;
 
 static const op_kind op_kinds[] = {
@@ -57,13 +60,14 @@ typedef struct reduction {
   int64_t inner_x, inner_y;   /* distance of neighbouring lines in x, of their results in y */
   vt_cpu_plane_fn *transpose; /* transposes short lines; NULL if the inner axis is contiguous */
   int64_t tile, tiles;        /* lines per tile; tiles of the inner axis */
-  int64_t chunks;             /* if not 0, the results are those of each line's chunks */
+  /* if not 0: each line is split into this number of chunks */
+  int64_t chunks;
   int64_t divisor;
 } reduction;
 
 /* The kept axis whose lines are reduced together: one along which x is contiguous or, if lines are
  * short, the longest. x->rank if no axis qualifies. */
-static uint32_t inner_axis(const vt_view *x, unsigned mask, int is_short) {
+static uint32_t choose_inner_axis(const vt_view *x, unsigned mask, int is_short) {
   uint32_t best = x->rank;
   for (uint32_t i = 0; i < x->rank; i++)
     if (!(mask >> i & 1) && x->stride[i] == 1 && x->dim[i] > 1) best = i;
@@ -74,17 +78,17 @@ static uint32_t inner_axis(const vt_view *x, unsigned mask, int is_short) {
   return best;
 }
 
-/* The kernel that copies short lines to be next to each other. The transpose needs contiguous
- * lines. */
-static vt_cpu_plane_fn *transpose_of(const reduction *f, const vt_cpu_moves *moves) {
+/* The kernel that copies short lines so that element i of all lines is contiguous. The transpose,
+ * which is faster, needs lines without gaps. */
+static vt_cpu_plane_fn *choose_transpose(const reduction *f, const vt_cpu_moves *moves) {
   const int dense = f->reduced.x[f->reduced.n - 1] == 1;
   return (dense ? moves->transpose : moves->strided)[vt_cpu_size_index(f->size)];
 }
 
-static void choose_inner(reduction *f, const vt_view *x, const vt_view *y, unsigned mask,
-                         const vt_cpu_moves *moves) {
+static void init_inner_axis(reduction *f, const vt_view *x, const vt_view *y, unsigned mask,
+                            const vt_cpu_moves *moves) {
   const int is_short = f->reduced.count <= SHORT && f->argreduce == NULL;
-  const uint32_t axis = inner_axis(x, mask, is_short);
+  const uint32_t axis = choose_inner_axis(x, mask, is_short);
   unsigned kept = ~mask;
   f->tile = f->tiles = 1;
   if (axis < x->rank) {
@@ -92,7 +96,7 @@ static void choose_inner(reduction *f, const vt_view *x, const vt_view *y, unsig
     f->inner = x->dim[axis];
     f->inner_x = x->stride[axis];
     f->inner_y = y->stride[axis];
-    f->transpose = f->inner_x == 1 ? NULL : transpose_of(f, moves);
+    f->transpose = f->inner_x == 1 ? NULL : choose_transpose(f, moves);
     f->tile = VT_REDUCE_ROW_BYTES / f->size;
     f->tiles = vt_cpu_div_up(f->inner, f->tile);
   }
@@ -107,7 +111,7 @@ static void init_view(reduction *f, const vt_view *x, const vt_view *y, unsigned
   f->x = x->data;
   f->y = y->data;
   vt_cpu_axes_select(x, NULL, mask, &f->reduced);
-  choose_inner(f, x, &kept, mask, moves);
+  init_inner_axis(f, x, &kept, mask, moves);
 }
 
 static void read_step(reduction *f, const vt_cpu_call *c) {
@@ -128,27 +132,28 @@ static void read_step(reduction *f, const vt_cpu_call *c) {
 
 /* ---- one line ---- */
 
-static int64_t chunk_power(int level) {
+static int64_t elements_of_chunk(int level) {
   int64_t n = VT_REDUCE_CHUNK;
   for (; level > 0; level--) n *= VT_REDUCE_CHUNK;
   return n;
 }
 
-/* The level at which `count` elements are one chunk. */
-static int level_of(int64_t count) {
+/* The lowest level of S at which `count` elements are one chunk; level 0 has chunks of 1024
+ * elements. */
+static int level_of_chunk(int64_t count) {
   int level = 0;
-  while ((count - 1) / chunk_power(level) > 0) level++;
+  while ((count - 1) / elements_of_chunk(level) > 0) level++;
   return level;
 }
 
-/* Elements first .. first + n - 1 of a line, at most a chunk, without gaps: in place, or copied to
- * `buffer`. */
+/* Returns elements first .. first + n - 1 of a line, at most a chunk, without gaps: in place, or
+ * copied to `buffer`. */
 static const char *contiguous_chunk(const reduction *f, const char *x, int64_t first, int64_t n,
                                     char *buffer) {
   const vt_cpu_axes *a = &f->reduced;
   int64_t at = 0, none;
   for (int64_t i = 0, run; i < n; i += run) {
-    run = vt_cpu_axes_even_count(a, first + i, n - i);
+    run = vt_cpu_axes_count_evenly_spaced(a, first + i, n - i);
     vt_cpu_axes_offsets(a, first + i, &at, &none);
     if (run == n && (a->x[a->n - 1] == 1 || n == 1)) return x + at * f->size;
     vt_cpu_copy_line(buffer + i * f->size, f->size, x + at * f->size, a->x[a->n - 1] * f->size,
@@ -164,7 +169,7 @@ static void reduce_line(const reduction *f, const char *x, int level, int64_t fi
     f->reduce->line(contiguous_chunk(f, x, first, count, buffer), count, y);
     return;
   }
-  const int64_t each = chunk_power(level - 1), n = vt_cpu_div_up(count, each);
+  const int64_t each = elements_of_chunk(level - 1), n = vt_cpu_div_up(count, each);
   for (int64_t c = 0; c < n; c++) {
     const int64_t left = count - c * each;
     reduce_line(f, x, level - 1, first + c * each, left < each ? left : each, buffer + c * f->size);
@@ -185,14 +190,15 @@ static int64_t argreduce_line(const reduction *f, const char *x, const void *ext
 
 /* ---- several lines together ---- */
 
-/* Adds a chunk of rows to the lanes, transposing the elements of short lines first. */
-static void add_rows(const reduction *f, const char *x, int64_t width, int64_t first, int64_t count,
-                     void *lanes) {
+/* Adds a chunk of rows to the lanes of S, transposing short lines first. Row i has element i of all
+ * lines. */
+static void add_rows_to_lanes(const reduction *f, const char *x, int64_t width, int64_t first,
+                              int64_t count, void *lanes) {
   _Alignas(64) char buffer[SHORT * VT_REDUCE_ROW_BYTES];
   const vt_cpu_axes *a = &f->reduced;
   const int64_t size = f->size, stride = a->x[a->n - 1];
   for (int64_t i = 0, run, at, none; i < count; i += run) {
-    run = vt_cpu_axes_even_count(a, first + i, count - i);
+    run = vt_cpu_axes_count_evenly_spaced(a, first + i, count - i);
     vt_cpu_axes_offsets(a, first + i, &at, &none);
     if (f->transpose == NULL) {
       f->reduce->rows(lanes, width, x + at * size, stride, i, run);
@@ -210,11 +216,11 @@ static void reduce_rows(const reduction *f, const char *x, int64_t width, int le
   _Alignas(64) char part[VT_REDUCE_ROW_BYTES];
   if (level == 0) {
     f->reduce->start(lanes, width, count);
-    add_rows(f, x, width, first, count, lanes);
+    add_rows_to_lanes(f, x, width, first, count, lanes);
     f->reduce->finish(lanes, width, count, y);
     return;
   }
-  const int64_t each = chunk_power(level - 1), n = vt_cpu_div_up(count, each);
+  const int64_t each = elements_of_chunk(level - 1), n = vt_cpu_div_up(count, each);
   f->above->start(lanes, width, n);
   for (int64_t c = 0; c < n; c++) {
     const int64_t left = count - c * each;
@@ -238,9 +244,9 @@ static void finish_f64(const reduction *f, double *y, int64_t n) {
   for (int64_t j = 0; j < n && f->op_kind->roots; j++) y[j] = vt_f64_sqrt(y[j]);
 }
 
-/* `all` of no truth values is the least u8 key, whose last bit is 1, so the last bit is the truth
- * value. */
-static void finish(const reduction *f, void *y, int64_t n) {
+/* Applies the op's division or root to n results. Truth values are u8 here, and `all` of nothing
+ * starts as 255, the value of the least key: so the last bit is the truth value. */
+static void finish_results(const reduction *f, void *y, int64_t n) {
   if (f->dtype == VT_DTYPE_F32) finish_f32(f, y, n);
   if (f->dtype == VT_DTYPE_F64) finish_f64(f, y, n);
   for (int64_t j = 0; j < n && f->dtype == VT_DTYPE_BOOL; j++) ((uint8_t *)y)[j] &= 1;
@@ -255,7 +261,7 @@ typedef struct reduce_jobs {
 } reduce_jobs;
 
 /* Reduces tile number `item`. */
-static void reduce_item(const reduction *f, int64_t item) {
+static void reduce_tile(const reduction *f, int64_t item) {
   _Alignas(64) char y[VT_REDUCE_ROW_BYTES];
   int64_t index[VT_REDUCE_ROW_BYTES], x_at, y_at;
   const int64_t first = item % f->tiles * f->tile, n = f->reduced.count;
@@ -264,17 +270,17 @@ static void reduce_item(const reduction *f, int64_t item) {
   const char *x = f->x + (x_at + first * f->inner_x) * f->size;
   y_at += first * f->inner_y;
   if (f->inner == 0) {
-    reduce_line(f, x, level_of(n), 0, n, y);
+    reduce_line(f, x, level_of_chunk(n), 0, n, y);
     if (f->argreduce != NULL) index[0] = argreduce_line(f, x, y);
   } else {
-    reduce_rows(f, x, width, level_of(n), 0, n, y);
+    reduce_rows(f, x, width, level_of_chunk(n), 0, n, y);
     if (f->argreduce != NULL) f->argreduce->rows(x, f->reduced.x[0], n, width, y, index);
   }
   if (f->argreduce != NULL) {
     vt_cpu_copy_line(f->y + y_at * 8, f->inner_y * 8, (const char *)index, 8, 8, width);
     return;
   }
-  finish(f, y, width);
+  finish_results(f, y, width);
   vt_cpu_copy_line(f->y + y_at * f->size, f->inner_y * f->size, y, f->size, f->size, width);
 }
 
@@ -303,45 +309,45 @@ static void reduce_job(void *context, uint64_t job) {
     if (s->f->chunks > 0) {
       reduce_chunk(s->f, i);
     } else {
-      reduce_item(s->f, i);
+      reduce_tile(s->f, i);
     }
   }
 }
 
-static int64_t items_of(const reduction *f) { return f->outer.count * f->tiles; }
+static int64_t count_tiles(const reduction *f) { return f->outer.count * f->tiles; }
 
 /* Approximate nanoseconds for a tile of lines of n elements. */
-static double cost_of(const reduction *f, int64_t n) {
+static double cost_of_tile(const reduction *f, int64_t n) {
   const double lines = f->inner == 0 ? 1.0 : (double)(f->inner < f->tile ? f->inner : f->tile);
   return 20.0 + 0.03 * (double)n * lines * (double)f->size;
 }
 
-static void reduce_run(const vt_cpu_team *t, const reduction *f) {
+static void run_reduction(const vt_cpu_team *t, const reduction *f) {
   const int64_t chunks = f->chunks > 0 ? f->chunks : 1;
   const int64_t n = f->chunks > 0 ? VT_REDUCE_CHUNK : f->reduced.count;
-  reduce_jobs s = {f, 1, items_of(f) * chunks};
-  s.jobs = vt_cpu_job_count(t, (uint64_t)s.items, cost_of(f, n));
+  reduce_jobs s = {f, 1, count_tiles(f) * chunks};
+  s.jobs = vt_cpu_job_count(t, (uint64_t)s.items, cost_of_tile(f, n));
   if (s.items > 0) vt_cpu_run_jobs(t, s.jobs, reduce_job, &s);
 }
 
 /* How many chunks to split lines into: 0 unless there are too few results to keep the team busy,
  * and enough elements. */
-static int64_t chunks_of(const vt_cpu_team *t, const reduction *f) {
-  const int64_t items = items_of(f), n = f->reduced.count;
+static int64_t choose_chunks(const vt_cpu_team *t, const reduction *f) {
+  const int64_t items = count_tiles(f), n = f->reduced.count;
   if (f->argreduce != NULL || t->threads == 1 || items == 0 || items >= 2 * (int64_t)t->threads)
     return 0;
-  if (n <= 4 * VT_REDUCE_CHUNK || (double)items * cost_of(f, n) < 20000.0) return 0;
+  if (n <= 4 * VT_REDUCE_CHUNK || (double)items * cost_of_tile(f, n) < 20000.0) return 0;
   return vt_cpu_div_up(n, VT_REDUCE_CHUNK);
 }
 
-uint64_t vt_cpu_work_reduce(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_reduce(const vt_cpu_call *c) {
   reduction f;
   read_step(&f, c);
   const int64_t lines = f.outer.count * (f.inner == 0 ? 1 : f.inner);
-  return (uint64_t)(lines * chunks_of(c->team, &f) * f.size);
+  return (uint64_t)(lines * choose_chunks(c->team, &f) * f.size);
 }
 
-/* The reduction of the chunks' results, which are stored as [outer, chunks, inner]. */
+/* The second reduction, of the chunks' results, which are stored as [outer, chunks, inner]. */
 static reduction reduction_of_chunks(const reduction *f, const reduction *parts) {
   reduction g = *f;
   const int64_t lines = f->inner == 0 ? 1 : f->inner;
@@ -362,16 +368,16 @@ static reduction reduction_of_chunks(const reduction *f, const reduction *parts)
 vt_status vt_cpu_run_reduce(vt_cpu_call *c) {
   reduction f;
   read_step(&f, c);
-  const int64_t chunks = chunks_of(c->team, &f);
+  const int64_t chunks = choose_chunks(c->team, &f);
   if (chunks == 0) {
-    reduce_run(c->team, &f);
+    run_reduction(c->team, &f);
     return VT_OK;
   }
   reduction parts = f;
   parts.chunks = chunks;
   parts.y = c->work;
-  reduce_run(c->team, &parts);
+  run_reduction(c->team, &parts);
   const reduction above = reduction_of_chunks(&f, &parts);
-  reduce_run(c->team, &above);
+  run_reduction(c->team, &above);
   return VT_OK;
 }

@@ -22,7 +22,7 @@ void vt_cpu_axes_select(const vt_view *x, const vt_view *y, unsigned mask, vt_cp
 void vt_cpu_axes_offsets(const vt_cpu_axes *a, int64_t i, int64_t *out_x, int64_t *out_y);
 /* How many elements starting at i are evenly spaced, at most `left`; their distance is the stride
  * of the last axis. */
-int64_t vt_cpu_axes_even_count(const vt_cpu_axes *a, int64_t i, int64_t left);
+int64_t vt_cpu_axes_count_evenly_spaced(const vt_cpu_axes *a, int64_t i, int64_t left);
 
 /* The axes of an attribute as a bit mask; an empty list means all axes. */
 unsigned vt_cpu_axis_mask(const vt_attr_list *axes, uint32_t rank);

@@ -30,9 +30,9 @@ static const shape empty[] = {
     {2, {0, 5}, 1}, {2, {5, 0}, 2}, {2, {5, 0}, 1}, {3, {4, 0, 3}, 6}, {1, {0}, 1},
 };
 
-static int is_arg(uint32_t op) { return op == VT_OP_argmax || op == VT_OP_argmin; }
+static int is_arg_reduction(uint32_t op) { return op == VT_OP_argmax || op == VT_OP_argmin; }
 
-static vt_attr_reduce axes_of(const shape *s, int keep) {
+static vt_attr_reduce reduce_attributes(const shape *s, int keep) {
   vt_attr_reduce a = {.size = sizeof a, .keep = keep};
   for (uint32_t i = 0; i < s->rank; i++)
     if (s->reduced >> i & 1) a.axes.v[a.axes.n++] = i;
@@ -42,23 +42,23 @@ static vt_attr_reduce axes_of(const shape *s, int keep) {
 static void check_reduction(uint32_t op, uint32_t dtype, const shape *s, reduced_layout layout,
                             int special) {
   const int keep = op != VT_OP_argmax && op != VT_OP_argmin && layout == REDUCED_TRANSPOSED;
-  const vt_attr_reduce a = axes_of(s, keep);
+  const vt_attr_reduce a = reduce_attributes(s, keep);
   const vt_attr_axis axis = {.size = sizeof axis, .axis = a.axes.n > 0 ? a.axes.v[0] : 0};
   reduced_step step = {
-      .op = op, .attrs = is_arg(op) ? (const void *)&axis : &a, .n_in = 1, .n_out = 1};
+      .op = op, .attrs = is_arg_reduction(op) ? (const void *)&axis : &a, .n_in = 1, .n_out = 1};
   int64_t dim[VT_MAX_RANK];
   uint32_t rank = 0;
   uint64_t seed = op * 1000 + dtype * 100 + (unsigned)layout * 10 + s->reduced;
-  if (is_arg(op) && a.axes.n != 1) return;
+  if (is_arg_reduction(op) && a.axes.n != 1) return;
   for (uint32_t i = 0; i < s->rank; i++) {
     if (!(s->reduced >> i & 1)) dim[rank++] = s->dim[i];
     if ((s->reduced >> i & 1) && keep) dim[rank++] = 1;
   }
   step.in[0] = reduced_view(dtype, s->rank, s->dim, layout);
-  step.out[0] = reduced_view(is_arg(op) ? VT_DTYPE_I64 : dtype, rank, dim,
+  step.out[0] = reduced_view(is_arg_reduction(op) ? VT_DTYPE_I64 : dtype, rank, dim,
                              layout == REDUCED_STRIDED ? REDUCED_STRIDED : REDUCED_DENSE);
   reduced_fill(&step.in[0], &seed, special);
-  reduced_check(&step);
+  reduced_check_step(&step);
 }
 
 static void check_layouts(uint32_t op, uint32_t dtype, const shape *s) {
@@ -84,7 +84,7 @@ static void test_reductions(void) {
   }
 }
 
-static void test_empty(void) {
+static void test_empty_tensors(void) {
   for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
     check_layouts(VT_OP_sum, VT_DTYPE_F32, &empty[i]);
     check_layouts(VT_OP_prod, VT_DTYPE_F64, &empty[i]);
@@ -94,8 +94,9 @@ static void test_empty(void) {
   }
 }
 
-/* Lines that are long enough for the team to split them at chunks, and for a third level of S. */
-static void test_long(void) {
+/* Tests lines that are so long that the team splits them at chunks, and that the ordered sum S has
+ * a third level. */
+static void test_long_lines(void) {
   const shape line = {1, {1024 * 1024 + 5000}, 1}, lines = {2, {2, 20000}, 2};
   const shape side = {2, {9000, 20}, 1}, split = {3, {70, 3, 300}, 5};
   check_reduction(VT_OP_sum, VT_DTYPE_F32, &line, REDUCED_DENSE, 0);
@@ -120,7 +121,7 @@ static void check_cumsum(uint32_t dtype, const shape *s, reduced_layout layout, 
   step.out[0] =
       reduced_view(dtype, s->rank, s->dim, layout == REDUCED_REPEATED ? REDUCED_DENSE : layout);
   reduced_fill(&step.in[0], &seed, dtype == VT_DTYPE_F64);
-  reduced_check(&step);
+  reduced_check_step(&step);
 }
 
 static void test_cumsum(void) {
@@ -136,8 +137,8 @@ static void test_cumsum(void) {
 int main(void) {
   reduced_open_teams();
   test_reductions();
-  test_empty();
-  test_long();
+  test_empty_tensors();
+  test_long_lines();
   test_cumsum();
   reduced_close_teams();
   TEST_DONE();

@@ -25,7 +25,7 @@ static vt_status run_iteration(vt_cpu_call *c, int64_t i, uint32_t carried, uint
   return VT_OK;
 }
 
-/* The arguments of the body hold the carried values between iterations. */
+/* Runs the loop. The arguments of the body hold the carried values between iterations. */
 vt_status vt_cpu_run_loop(vt_cpu_call *c) {
   const vt_attr_loop *a = c->attrs;
   const uint32_t carried = (uint32_t)a->carried, each = (uint32_t)a->each;

@@ -26,7 +26,7 @@ struct vt_cpu_rowwise {
 };
 
 /* Bytes of scratch, including `head`. */
-uint64_t vt_cpu_rows_work(const vt_cpu_rowwise *r);
+uint64_t vt_cpu_rows_scratch_bytes(const vt_cpu_rowwise *r);
 /* Computes all rows. If the host reads result 0, its NaNs are made canonical on the way. */
 void vt_cpu_rows_run(vt_cpu_call *c, const vt_cpu_rowwise *r);
 /* Sets up the rows of operand and result 0 along the axes of `mask`. */

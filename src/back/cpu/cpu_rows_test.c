@@ -3,7 +3,7 @@
 #include "far_rows_test.h"
 #include "reduced_test.h"
 
-static reduced_layout result_layout(reduced_layout layout) {
+static reduced_layout layout_of_result(reduced_layout layout) {
   return layout == REDUCED_REPEATED ? REDUCED_DENSE : layout;
 }
 
@@ -20,10 +20,10 @@ static void check_softmax(uint32_t op, const int64_t *dim, int64_t axis, reduced
     s.attrs = &over;
     s.out[0] = reduced_view(VT_DTYPE_F32, 1, &dim[1 - axis], REDUCED_DENSE);
   } else {
-    s.out[0] = reduced_view(VT_DTYPE_F32, 2, dim, result_layout(layout));
+    s.out[0] = reduced_view(VT_DTYPE_F32, 2, dim, layout_of_result(layout));
   }
   reduced_fill(&s.in[0], &seed, special);
-  reduced_check(&s);
+  reduced_check_step(&s);
 }
 
 static void test_softmax(void) {
@@ -38,7 +38,7 @@ static void test_softmax(void) {
   check_softmax(VT_OP_softmax, (int64_t[]){1, 1024 * 1024 + 3000}, 1, REDUCED_DENSE, 0);
 }
 
-static void test_far(void) {
+static void test_large_differences(void) {
   enum { N = 100 };
   for (size_t k = 0; k < 3; k++) {
     static const uint32_t ops[] = {VT_OP_softmax, VT_OP_log_softmax, VT_OP_logsumexp};
@@ -49,7 +49,7 @@ static void test_far(void) {
     s.in[0] = reduced_view(VT_DTYPE_F32, 2, (int64_t[]){FAR_ROWS, N}, REDUCED_DENSE);
     s.out[0] = reduced_view(VT_DTYPE_F32, k < 2 ? 2 : 1, (int64_t[]){FAR_ROWS, N}, REDUCED_DENSE);
     write_far_rows(s.in[0].data, N);
-    reduced_check(&s);
+    reduced_check_step(&s);
   }
 }
 
@@ -72,7 +72,7 @@ static void check_norm(const norm *n, uint32_t dtype, reduced_layout layout) {
   uint64_t seed = n->op + dtype;
   if (n->op == VT_OP_group_norm) s.attrs = &g;
   s.in[0] = reduced_view(dtype, n->rank, n->dim, layout);
-  s.out[0] = reduced_view(dtype, n->rank, n->dim, result_layout(layout));
+  s.out[0] = reduced_view(dtype, n->rank, n->dim, layout_of_result(layout));
   for (uint32_t i = 1; i < s.n_in; i++)
     s.in[i] = reduced_view(dtype, channels ? 1 : n->affine_rank,
                            channels ? &n->dim[1] : &n->dim[n->rank - n->affine_rank], layout);
@@ -83,7 +83,7 @@ static void check_norm(const norm *n, uint32_t dtype, reduced_layout layout) {
     s.out[2] = reduced_view(dtype, 1, &n->dim[1], REDUCED_STRIDED);
   }
   for (uint32_t i = 0; i < s.n_in; i++) reduced_fill(&s.in[i], &seed, 0);
-  reduced_check(&s);
+  reduced_check_step(&s);
 }
 
 static void test_norms(void) {
@@ -121,14 +121,14 @@ static void test_variance(void) {
         s.in[0] = reduced_view(dtype, 3, (int64_t[]){one, dim[1], dim[2]}, (reduced_layout)layout);
         s.out[0] = reduced_view(dtype, 1, &dim[1], REDUCED_STRIDED);
         reduced_fill(&s.in[0], &seed, 0);
-        reduced_check(&s);
+        reduced_check_step(&s);
       }
 }
 
 int main(void) {
   reduced_open_teams();
   test_softmax();
-  test_far();
+  test_large_differences();
   test_norms();
   test_variance();
   reduced_close_teams();

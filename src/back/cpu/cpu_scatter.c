@@ -7,8 +7,8 @@
 typedef struct scattering {
   const vt_cpu_lookup *l;
   const vt_cpu_team *team;
-  vt_cpu_record *rows; /* sorted by destination; a destination is key * unit bytes from the start of
-                          the result */
+  /* rows of updates, sorted by destination: key * unit bytes from the start of the result */
+  vt_cpu_record *rows;
   int64_t n, unit;
   uint64_t jobs;
   char *to;
@@ -29,11 +29,12 @@ static uint64_t count_destinations(const vt_view *y, int64_t slice, int64_t *out
   return (uint64_t)(last * size / *out_unit) + 1;
 }
 
-/* Whether to sort with one counter per destination: if at least a quarter of them would be used. */
+/* Whether to sort with one counter per destination: if there are rows for at least a quarter of the
+ * destinations. */
 static int uses_counters(uint64_t places, int64_t rows) { return places / 4 <= (uint64_t)rows; }
 
-/* Bytes for the rows, a second buffer to sort them with, and the counters. */
-uint64_t vt_cpu_work_scatter(const vt_cpu_call *c) {
+/* Bytes of scratch for the rows, a second buffer to sort them with, and the counters. */
+uint64_t vt_cpu_scratch_scatter(const vt_cpu_call *c) {
   const vt_view *y = c->out, *index = &c->in[1];
   const vt_view lead = vt_cpu_select_axes(index, 0, index->rank - 1);
   const int64_t rows = vt_cpu_count(&lead);
@@ -44,7 +45,7 @@ uint64_t vt_cpu_work_scatter(const vt_cpu_call *c) {
   return 2 * sizeof(vt_cpu_record) * (uint64_t)rows + table;
 }
 
-static void destination_job(void *context, uint64_t job) {
+static void find_destinations_job(void *context, uint64_t job) {
   const scattering *s = context;
   const int64_t end = vt_cpu_job_first(s->n, s->jobs, job + 1);
   vt_cpu_walk w = s->l->walk;
@@ -97,7 +98,7 @@ static void scatter_job(void *context, uint64_t job) {
   }
 }
 
-static int bits_of(uint64_t most) {
+static int count_bits(uint64_t most) {
   int bits = 0;
   while (bits < 64 && most >> bits != 0) bits++;
   return bits;
@@ -108,7 +109,7 @@ static void sort_rows(scattering *s, uint64_t places) {
   if (uses_counters(places, s->n)) {
     s->rows = vt_cpu_counting_sort(rows, other, s->n, (int64_t *)(void *)(other + s->n), places);
   } else {
-    s->rows = vt_cpu_radix_sort(rows, other, s->n, bits_of(places - 1));
+    s->rows = vt_cpu_radix_sort(rows, other, s->n, count_bits(places - 1));
   }
 }
 
@@ -116,14 +117,14 @@ static void scatter_rows(scattering *s, const vt_view *y) {
   const int64_t slice = vt_cpu_count(&s->l->slice);
   const uint64_t places = count_destinations(y, slice, &s->unit);
   s->jobs = vt_cpu_job_count(s->team, (uint64_t)s->n, 5.0);
-  vt_cpu_run_jobs(s->team, s->jobs, destination_job, s);
+  vt_cpu_run_jobs(s->team, s->jobs, find_destinations_job, s);
   sort_rows(s, places);
   const double bytes = (double)slice * (double)vt_cpu_bytes_of(y->dtype);
   s->jobs = vt_cpu_job_count(s->team, (uint64_t)s->n, 10.0 + bytes * 0.2);
   vt_cpu_run_jobs(s->team, s->jobs, scatter_job, s);
 }
 
-static vt_status scatter(vt_cpu_call *c, vt_cpu_scatter_fn *const *combine) {
+static vt_status run_scatter(vt_cpu_call *c, vt_cpu_scatter_fn *const *combine) {
   const vt_attr_gather_nd *a = c->attrs;
   const vt_view *y = c->out, *updates = &c->in[2];
   const vt_cpu_lookup l = vt_cpu_lookup_nd(y, &c->in[1], updates, (uint32_t)a->batch);
@@ -143,13 +144,13 @@ static vt_status scatter(vt_cpu_call *c, vt_cpu_scatter_fn *const *combine) {
   return VT_OK;
 }
 
-vt_status vt_cpu_run_scatter_nd(vt_cpu_call *c) { return scatter(c, NULL); }
+vt_status vt_cpu_run_scatter_nd(vt_cpu_call *c) { return run_scatter(c, NULL); }
 vt_status vt_cpu_run_scatter_nd_add(vt_cpu_call *c) {
-  return scatter(c, c->team->kernels->moves->sum);
+  return run_scatter(c, c->team->kernels->moves->sum);
 }
 vt_status vt_cpu_run_scatter_nd_max(vt_cpu_call *c) {
-  return scatter(c, c->team->kernels->moves->max);
+  return run_scatter(c, c->team->kernels->moves->max);
 }
 vt_status vt_cpu_run_scatter_nd_min(vt_cpu_call *c) {
-  return scatter(c, c->team->kernels->moves->min);
+  return run_scatter(c, c->team->kernels->moves->min);
 }

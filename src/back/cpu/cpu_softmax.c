@@ -4,14 +4,14 @@
 #include "cpu_rows.h"
 #include "vt_num.h"
 
-static float row_max(const vt_cpu_kernels *k, const float *x, int64_t n) {
+static float max_of_row(const vt_cpu_kernels *k, const float *x, int64_t n) {
   float m;
   k->reductions->reduce[VT_REDUCE_MAX][VT_DTYPE_F32].line(x, n, &m);
   return m;
 }
 
-/* Elements after the chunk are the next chunk or row, so they are prefetched meanwhile. Prefetching
- * an invalid address is harmless. */
+/* Computes exp(x - m) of a chunk. The elements after it are the next chunk or row, so they are
+ * prefetched meanwhile; prefetching an invalid address is harmless. */
 static void exp_chunk(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
   enum { BLOCK = 256, LINE = VT_CPU_LINE / sizeof(float) };
   for (int64_t i = 0; i < n; i += BLOCK) {
@@ -21,8 +21,8 @@ static void exp_chunk(const vt_cpu_kernels *k, const float *x, float m, int64_t 
   }
 }
 
-/* S(e) with e = exp(x - m); e is stored in y unless y is NULL. */
-static float row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
+/* The ordered sum S of e = exp(x - m) over a row; e is stored in y unless y is NULL. */
+static float sum_of_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
   float part[VT_REDUCE_CHUNK], sum;
   int64_t each = VT_REDUCE_CHUNK, count = 0;
   const vt_cpu_reduce *sum_kernel = &k->reductions->reduce[VT_REDUCE_SUM][VT_DTYPE_F32];
@@ -34,23 +34,23 @@ static float row_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n
   }
   while ((n - 1) / each >= VT_REDUCE_CHUNK) each *= VT_REDUCE_CHUNK;
   for (int64_t i = 0; i < n; i += each)
-    part[count++] = row_exp(k, x + i, m, n - i < each ? n - i : each, y == NULL ? NULL : y + i);
+    part[count++] = sum_of_exp(k, x + i, m, n - i < each ? n - i : each, y == NULL ? NULL : y + i);
   sum_kernel->line(part, count, &sum);
   return sum;
 }
 
-/* `max` ignores NaN, but a NaN in x makes the sum NaN whatever m is. A row with +inf, or with
- * nothing but -inf, also becomes NaN: x - m is then inf - inf. */
+/* The maximum m ignores NaN, but a NaN in x makes the sum NaN whatever m is. A row with +inf, or
+ * with nothing but -inf, also becomes NaN: x - m is then inf - inf. */
 static void softmax_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
   (void)line;
-  k->reductions->divide(y, r->n, row_exp(k, x, k->reductions->max(x, r->n), r->n, y));
+  k->reductions->divide(y, r->n, sum_of_exp(k, x, k->reductions->max(x, r->n), r->n, y));
 }
 
 static void log_softmax_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
-  const float m = row_max(k, x, r->n);
-  const float log_sum = vt_f32_log(row_exp(k, x, m, r->n, NULL));
+  const float m = max_of_row(k, x, r->n);
+  const float log_sum = vt_f32_log(sum_of_exp(k, x, m, r->n, NULL));
   (void)line;
   k->reductions->rows[VT_DTYPE_F32].log_softmax(x, r->n, &m, &log_sum, y);
 }
@@ -58,9 +58,9 @@ static void log_softmax_row(const vt_cpu_rowwise *r, int64_t line, const void *x
 /* If m is infinite the result is m; a NaN gives NaN either way. */
 static void logsumexp_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
-  const float m = row_max(k, x, r->n);
+  const float m = max_of_row(k, x, r->n);
   (void)line;
-  *(float *)y = m - m == 0.0f ? m + vt_f32_log(row_exp(k, x, m, r->n, NULL)) : m;
+  *(float *)y = m - m == 0.0f ? m + vt_f32_log(sum_of_exp(k, x, m, r->n, NULL)) : m;
 }
 
 static void init_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
@@ -77,10 +77,10 @@ static void init_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
                                      : logsumexp_row;
 }
 
-uint64_t vt_cpu_work_softmax(const vt_cpu_call *c) {
+uint64_t vt_cpu_scratch_softmax(const vt_cpu_call *c) {
   vt_cpu_rowwise r;
   init_rows(&r, c);
-  return vt_cpu_rows_work(&r);
+  return vt_cpu_rows_scratch_bytes(&r);
 }
 
 vt_status vt_cpu_run_softmax(vt_cpu_call *c) {

@@ -56,7 +56,7 @@ typedef struct sorting {
 } sorting;
 
 /* Whether a key of at most 32 bits and its index fit one 64-bit word. */
-static int is_short(int bits, int64_t n) { return bits <= 32 && n <= (int64_t)UINT32_MAX; }
+static int fits_one_word(int bits, int64_t n) { return bits <= 32 && n <= (int64_t)UINT32_MAX; }
 
 static void store_result(const sorting *s, const vt_cpu_walk *w, int64_t i, int64_t index) {
   const size_t size = (size_t)vt_cpu_bytes_of(s->x->dtype);
@@ -68,19 +68,19 @@ static void store_result(const sorting *s, const vt_cpu_walk *w, int64_t i, int6
          (const char *)s->x->data + from * (int64_t)size, size);
 }
 
-static uint64_t line_key(const sorting *s, const vt_cpu_walk *w, int64_t i) {
+static uint64_t key_in_line(const sorting *s, const vt_cpu_walk *w, int64_t i) {
   return key_of(s->x, w->at[0] + i * s->x->stride[s->axis]) ^ s->key_mask;
 }
 
-/* If fewer elements are wanted than a line has, the scratch may be shorter than the line. Whenever
- * the scratch is full it is sorted and only the best elements stay. Later elements that are not
- * better than the last of these are skipped; they have higher indices, so ties are decided rightly.
- */
-static void sort_short(const sorting *s, const vt_cpu_walk *w, uint64_t *words) {
+/* Sorts a line whose keys and indices fit words. If fewer elements are wanted than the line has,
+ * the scratch may be shorter than the line: whenever it is full, it is sorted and only the wanted
+ * elements stay. Later elements that do not come before the last of these are skipped; they have
+ * higher indices, so ties are decided rightly. */
+static void sort_as_words(const sorting *s, const vt_cpu_walk *w, uint64_t *words) {
   uint64_t *other = words + s->slots, limit = UINT64_MAX;
   int64_t n = 0;
   for (int64_t i = 0; i < s->n; i++) {
-    const uint64_t word = line_key(s, w, i) << 32 | (uint64_t)i;
+    const uint64_t word = key_in_line(s, w, i) << 32 | (uint64_t)i;
     if (word >= limit) continue;
     words[n++] = word;
     if (n < s->slots || i + 1 == s->n) continue;
@@ -93,13 +93,13 @@ static void sort_short(const sorting *s, const vt_cpu_walk *w, uint64_t *words) 
   for (int64_t i = 0; i < s->wanted; i++) store_result(s, w, i, (int64_t)(sorted[i] & UINT32_MAX));
 }
 
-static void sort_long(const sorting *s, const vt_cpu_walk *w, vt_cpu_record *r) {
+static void sort_as_records(const sorting *s, const vt_cpu_walk *w, vt_cpu_record *r) {
   vt_cpu_record *other = r + s->slots;
   uint64_t limit = 0;
   int is_limited = 0;
   int64_t n = 0;
   for (int64_t i = 0; i < s->n; i++) {
-    const vt_cpu_record one = {line_key(s, w, i), i};
+    const vt_cpu_record one = {key_in_line(s, w, i), i};
     if (is_limited && one.key >= limit) continue;
     r[n++] = one;
     if (n < s->slots || i + 1 == s->n) continue;
@@ -122,19 +122,19 @@ static void sort_job(void *context, uint64_t job) {
   vt_cpu_walk w = s->walk;
   vt_cpu_walk_set(&w, first);
   for (int64_t i = vt_cpu_job_first(s->count, s->jobs, job + 1) - first; i > 0; i--) {
-    if (is_short(s->bits, s->n)) {
-      sort_short(s, &w, work);
+    if (fits_one_word(s->bits, s->n)) {
+      sort_as_words(s, &w, work);
     } else {
-      sort_long(s, &w, work);
+      sort_as_records(s, &w, work);
     }
     vt_cpu_walk_advance(&w, 1);
   }
 }
 
-enum { SMALL = 512 }; /* few enough elements to sort quickly */
+enum { SMALL = 512 }; /* so few elements that sorting them is quick */
 
-/* The sort along `axis`. Each job has its own scratch, so there are at most as many jobs as
- * threads. */
+/* Prepares the sort along `axis`. Each job has its own scratch, so there are at most as many jobs
+ * as threads. */
 static sorting init_sorting(const vt_cpu_call *c, uint32_t axis, int descending) {
   const vt_view *x = &c->in[0];
   sorting s = {.x = x, .axis = axis, .n = x->dim[axis], .wanted = c->out->dim[axis], .count = 1};
@@ -144,7 +144,7 @@ static sorting init_sorting(const vt_cpu_call *c, uint32_t axis, int descending)
     if (i != axis) s.count *= x->dim[i];
   s.jobs = vt_cpu_job_count(c->team, (uint64_t)s.count, 20.0 * (double)s.n);
   if (s.jobs > c->team->threads) s.jobs = c->team->threads;
-  const uint64_t record = is_short(s.bits, s.n) ? sizeof(uint64_t) : sizeof(vt_cpu_record);
+  const uint64_t record = fits_one_word(s.bits, s.n) ? sizeof(uint64_t) : sizeof(vt_cpu_record);
   s.slots = s.wanted < s.n / 8 ? 4 * s.wanted + SMALL : s.n;
   if (s.slots > s.n) s.slots = s.n;
   s.each = 2 * record * (uint64_t)s.slots;
@@ -166,37 +166,37 @@ static vt_status sort_lines(vt_cpu_call *c, sorting *s, const vt_view *values,
   return VT_OK;
 }
 
-static sorting sort_params(const vt_cpu_call *c) {
+static sorting init_full_sort(const vt_cpu_call *c) {
   const vt_attr_sort *a = c->attrs;
   return init_sorting(c, (uint32_t)a->axis, a->descending != 0);
 }
 
-uint64_t vt_cpu_work_sort(const vt_cpu_call *c) {
-  const sorting s = sort_params(c);
+uint64_t vt_cpu_scratch_sort(const vt_cpu_call *c) {
+  const sorting s = init_full_sort(c);
   return s.jobs * s.each;
 }
 
 vt_status vt_cpu_run_sort(vt_cpu_call *c) {
-  sorting s = sort_params(c);
+  sorting s = init_full_sort(c);
   return sort_lines(c, &s, &c->out[0], &c->out[1]);
 }
 
 vt_status vt_cpu_run_argsort(vt_cpu_call *c) {
-  sorting s = sort_params(c);
+  sorting s = init_full_sort(c);
   return sort_lines(c, &s, NULL, &c->out[0]);
 }
 
-static sorting top_k_params(const vt_cpu_call *c) {
+static sorting init_top_k(const vt_cpu_call *c) {
   const vt_attr_top_k *a = c->attrs;
   return init_sorting(c, (uint32_t)a->axis, !a->least);
 }
 
-uint64_t vt_cpu_work_top_k(const vt_cpu_call *c) {
-  const sorting s = top_k_params(c);
+uint64_t vt_cpu_scratch_top_k(const vt_cpu_call *c) {
+  const sorting s = init_top_k(c);
   return s.jobs * s.each;
 }
 
 vt_status vt_cpu_run_top_k(vt_cpu_call *c) {
-  sorting s = top_k_params(c);
+  sorting s = init_top_k(c);
   return sort_lines(c, &s, &c->out[0], &c->out[1]);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cpu_walk.c - views of parts of tensors, and walks along axes. */
+ * cpu_walk.c - views of parts of tensors, and walks: a walk goes through the positions of a shape
+ * in row-major order and keeps the offset in up to three tensors, whose strides are added axis by
+ * axis. */
 #include <string.h>
 #include "cpu_move.h"
 
@@ -25,7 +27,8 @@ vt_view vt_cpu_drop_axis(const vt_view *v, uint32_t axis, int64_t i) {
   return one;
 }
 
-/* The data of an empty part is not moved, because it might then point past the end. */
+/* `data` of an empty part stays where it is, because it might otherwise point past the end of the
+ * tensor. */
 vt_view vt_cpu_slice(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
   vt_view part = *v;
   part.dim[axis] = n;
@@ -44,7 +47,7 @@ vt_view vt_cpu_select_axes(const vt_view *v, uint32_t first, uint32_t n) {
 vt_view vt_cpu_repeat_element(const vt_view *shape, const void *element) {
   vt_view v = *shape;
   memset(v.stride, 0, sizeof v.stride);
-  memcpy(&v.data, &element, sizeof element); /* `v` is only read */
+  memcpy(&v.data, &element, sizeof element); /* the element is only read through the view v */
   return v;
 }
 
@@ -84,7 +87,7 @@ int64_t vt_cpu_walk_count(const vt_cpu_walk *w) {
   return n;
 }
 
-/* Position 0 exists even if the shape is empty. */
+/* Position 0 may be set even if the shape has no elements. */
 void vt_cpu_walk_set(vt_cpu_walk *w, int64_t n) {
   for (uint32_t i = w->rank; n > 0 && i-- > 0; n /= w->dim[i]) {
     w->index[i] = n % w->dim[i];

@@ -40,6 +40,6 @@ typedef struct vt_cpu_attentions {
   /* p[j] = fma(a, b[j], p[j]) */
   void (*accumulate)(float *p, float a, const float *b, int64_t n);
   void (*divide)(float *y, const float *x, float by, int64_t n); /* y[j] = x[j] / by */
-  int (*finite)(const float *x, int64_t n);                      /* 1 if all are finite */
+  int (*finite)(const float *x, int64_t n);                      /* 1 if all n numbers are finite */
 } vt_cpu_attentions;
 #endif

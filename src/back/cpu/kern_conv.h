@@ -10,8 +10,8 @@
 typedef void vt_cpu_direct_conv_fn(int64_t k, const void *a, const void *b, const int64_t *at,
                                    void *t, int64_t row, int vectors, int first);
 
-/* The same for groups of one channel, where column j has its own weights: t[j] = (first ? +0 :
- * t[j]) + the fma chain over k of a[k*step + j] * b[at[k] + j]. */
+/* A tile of groups of one channel, where column j has its own weights: t[j] = (first ? +0 : t[j]) +
+ * the fma chain over k of a[k*step + j] * b[at[k] + j]. */
 typedef void vt_cpu_depthwise_fn(int64_t k, const void *a, int64_t step, const void *b,
                                  const int64_t *at, void *t, int vectors, int first);
 
@@ -26,8 +26,8 @@ enum { VT_CPU_DIRECT_CONV_ROWS_MAX = 8 };
 typedef struct vt_cpu_conv_type {
   int bytes, rows, lanes, columns; /* bytes of an element; rows and lanes of a tile; its columns, a
                                       multiple of `lanes` */
-  vt_cpu_direct_conv_fn *tile[VT_CPU_DIRECT_CONV_ROWS_MAX]; /* by [r - 1], r = 1 .. rows; packed
-                                                               panels always have `rows` rows */
+  /* kernels of r rows at [r - 1]; packed panels always have `rows` rows */
+  vt_cpu_direct_conv_fn *tile[VT_CPU_DIRECT_CONV_ROWS_MAX];
   vt_cpu_depthwise_fn *depthwise;
   vt_cpu_copy_rows_fn *copy;
   /* to[i*step] = from[i] + *bias, or from[i] if bias is NULL */

@@ -19,8 +19,9 @@ enum { VT_CPU_LEVELS = 20 };
 typedef void vt_cpu_tile_fn(int64_t k, const void *a, int64_t step, const void *b, void *c,
                             int64_t row, int64_t width, int first);
 
-/* The same for a skinny product and all columns of several panels, which are `next` numbers
- * apart: several fma chains run at once, which hides the latency of an fma. */
+/* Computes what vt_cpu_tile_fn computes, for a skinny product and all columns of several panels,
+ * which are `next` numbers apart: several fma chains run at once, which hides the latency of an
+ * fma. */
 typedef void vt_cpu_wide_fn(int64_t k, const void *a, int64_t step, const void *b, int64_t next,
                             void *c, int64_t row, int first);
 
@@ -44,12 +45,12 @@ enum { VT_CPU_SKINNY_ROWS = 4 }; /* most rows of the kernels for skinny products
 typedef struct vt_cpu_gemm_type {
   int64_t bytes;         /* bytes of a number */
   int64_t rows, columns; /* rows and columns of the largest tile */
-  /* Columns whose panels stay in the second cache while panels of a pass by. */
+  /* How many columns of b have panels that stay in the second cache while panels of a pass by. */
   int64_t cached_columns;
   /* Tiles by [rows - 1][1 if the width is more than half of `columns`]. */
   vt_cpu_tile_fn *tile[VT_CPU_MAX_ROWS][2];
-  /* Wide kernels by [rows - 1], each for panels[rows - 1] panels at once; if that is 1, the tile is
-   * as fast. */
+  /* Wide kernels by [rows - 1], each for panels[rows - 1] panels at once; if this number is 1, the
+   * tile is as fast. */
   vt_cpu_wide_fn *wide[VT_CPU_SKINNY_ROWS];
   int64_t panels[VT_CPU_SKINNY_ROWS];
   vt_cpu_stream_fn *stream[VT_CPU_SKINNY_ROWS]; /* by [rows - 1] */

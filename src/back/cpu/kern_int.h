@@ -14,7 +14,7 @@ typedef struct vt_cpu_bytes {
 } vt_cpu_bytes;
 
 /* Operands of the packers: `count` rows or columns of `k` numbers. XOR with `flip` brings each byte
- * into the range above. */
+ * into the range of packed rows or columns. */
 typedef struct vt_cpu_int_side {
   vt_cpu_bytes from;
   int64_t count, k;

@@ -61,7 +61,7 @@ typedef struct vt_cpu_reductions {
   vt_cpu_reduce reduce[VT_REDUCTION_KINDS][VT_CPU_TYPES];
   vt_cpu_argreduce argreduce[VT_CPU_TYPES];
   vt_cpu_running_fn *running[VT_CPU_TYPES];
-  void (*divide)(float *y, int64_t n, float sum); /* y[i] / sum in place, 0 <= y[i] <= 1 */
+  void (*divide)(float *y, int64_t n, float sum); /* divides y by sum in place; 0 <= y[i] <= 1 */
   /* The maximum of x, ignoring NaN; either zero may be returned. */
   float (*max)(const float *x, int64_t n);
   vt_cpu_rows rows[VT_CPU_TYPES]; /* by type, only f32 and f64 */

@@ -12,7 +12,7 @@ static const char *const moved_isas[] = {"scalar", "sse2", "avx2", "avx512"};
 static const unsigned moved_threads[] = {1, 2, 3, 7};
 
 /* Calls `test` with each team that this machine can run. */
-static inline void moved_teams(void (*test)(const vt_cpu_team *t)) {
+static inline void moved_run_on_teams(void (*test)(const vt_cpu_team *t)) {
   for (size_t i = 0; i < sizeof moved_isas / sizeof *moved_isas; i++)
     for (size_t k = 0; k < sizeof moved_threads / sizeof *moved_threads; k++) {
       vt_fault f = {0};
@@ -28,24 +28,25 @@ static inline void moved_teams(void (*test)(const vt_cpu_team *t)) {
     }
 }
 
-static inline uint64_t moved_next(uint64_t *seed) {
+static inline uint64_t moved_random(uint64_t *seed) {
   *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return *seed >> 24;
 }
 
-static inline int64_t moved_below(uint64_t *seed, int64_t n) {
-  return (int64_t)(moved_next(seed) % (uint64_t)n);
+static inline int64_t moved_random_below(uint64_t *seed, int64_t n) {
+  return (int64_t)(moved_random(seed) % (uint64_t)n);
 }
 
 /* Memory that the test must free, filled with a pattern so that a read of unwritten bytes shows. */
-static inline void *moved_memory(int64_t bytes) {
+static inline void *moved_alloc_poisoned(int64_t bytes) {
   void *p = malloc((size_t)bytes + 64);
   if (p == NULL) exit(2);
   memset(p, 0xa5, (size_t)bytes + 64);
   return p;
 }
 
-static inline vt_view moved_dense(uint32_t dtype, uint32_t rank, const int64_t *dim, void *data) {
+static inline vt_view moved_dense_view(uint32_t dtype, uint32_t rank, const int64_t *dim,
+                                       void *data) {
   vt_view v = {.dtype = dtype, .data = data};
   return vt_cpu_reshape_view(&v, rank, dim);
 }

@@ -35,7 +35,7 @@ static inline uint64_t reduced_random(uint64_t *seed) {
   return *seed >> 24;
 }
 
-static inline void *reduced_memory(int64_t bytes) {
+static inline void *reduced_alloc(int64_t bytes) {
   void *p = malloc((size_t)bytes + 128);
   if (p == NULL) exit(2);
   memset(p, 0xa5, (size_t)bytes + 128);
@@ -51,7 +51,7 @@ typedef enum reduced_layout {
   REDUCED_LAYOUTS
 } reduced_layout;
 
-static inline int64_t reduced_count(uint32_t rank, const int64_t *dim) {
+static inline int64_t reduced_element_count(uint32_t rank, const int64_t *dim) {
   int64_t n = 1;
   for (uint32_t i = 0; i < rank; i++) n *= dim[i];
   return n;
@@ -67,11 +67,11 @@ static inline vt_view reduced_view(uint32_t dtype, uint32_t rank, const int64_t 
     v.stride[k] = layout == REDUCED_REPEATED && k == rank - 1 ? 0 : stride;
     stride *= v.stride[k] == 0 || dim[k] == 0 ? 1 : dim[k];
   }
-  v.data = reduced_memory(stride * 8);
+  v.data = reduced_alloc(stride * 8);
   return v;
 }
 
-static inline double reduced_number(uint64_t *seed, int special) {
+static inline double reduced_random_number(uint64_t *seed, int special) {
   static const uint32_t bits[] = {0x80000000u, 0u,          0x7f800000u, 0xff800000u,
                                   0x7fc00000u, 0xffc12345u, 1u,          0x80000001u};
   if (special && reduced_random(seed) % 64 == 0)
@@ -79,12 +79,13 @@ static inline double reduced_number(uint64_t *seed, int special) {
   return ((double)(reduced_random(seed) % 2000001) - 1000000.0) / 131072.0;
 }
 
-/* Fills all elements of the operand, and the gaps between them. */
+/* Fills all elements of the operand, and the gaps between them, with random numbers; if `special`,
+ * also with infinities and NaN. */
 static inline void reduced_fill(const vt_view *v, uint64_t *seed, int special) {
   int64_t n = 1;
   for (uint32_t i = 0; i < v->rank; i++) n += (v->dim[i] > 0 ? v->dim[i] - 1 : 0) * v->stride[i];
   for (int64_t i = 0; i < n; i++) {
-    const double x = reduced_number(seed, special);
+    const double x = reduced_random_number(seed, special);
     if (v->dtype == VT_DTYPE_F32) {
       ((float *)v->data)[i] = (float)x;
     } else if (v->dtype == VT_DTYPE_F64) {
@@ -120,13 +121,13 @@ static inline void reduced_run_handler(const reduced_step *s, const vt_cpu_team 
                    .n_out = s->n_out,
                    .attrs = s->attrs};
   const uint64_t bytes = h->work == NULL ? 0 : h->work(&c);
-  char *work = reduced_memory((int64_t)bytes);
+  char *work = reduced_alloc((int64_t)bytes);
   c.work = work + (64 - (uintptr_t)work % 64) % 64;
   CHECK(h->run(&c) == VT_OK);
   free(work);
 }
 
-static inline int64_t reduced_bytes(const vt_view *v) {
+static inline int64_t reduced_span_bytes(const vt_view *v) {
   int64_t n = 1;
   for (uint32_t i = 0; i < v->rank; i++) n += (v->dim[i] - 1) * v->stride[i];
   return vt_cpu_count(v) == 0 ? 0 : n * (int64_t)vt_cpu_bytes_of(v->dtype);
@@ -134,13 +135,13 @@ static inline int64_t reduced_bytes(const vt_view *v) {
 
 /* Checks that every team writes the bits of the op's own kernel, and nothing between its elements.
  * Frees results and operands. */
-static inline void reduced_check(reduced_step *s) {
+static inline void reduced_check_step(reduced_step *s) {
   void *expected[REDUCED_RESULTS];
   vt_kernel k = {.in = s->in, .n_in = s->n_in, .out = s->out, .n_out = s->n_out, .attrs = s->attrs};
   CHECK(vt_op_get(s->op)->kernel(&k) == VT_OK);
   for (uint32_t r = 0; r < s->n_out; r++) {
-    const int64_t bytes = reduced_bytes(&s->out[r]);
-    expected[r] = reduced_memory(bytes);
+    const int64_t bytes = reduced_span_bytes(&s->out[r]);
+    expected[r] = reduced_alloc(bytes);
     vt_canonical(s->out[r].data, s->out[r].dtype,
                  (uint64_t)bytes / vt_cpu_bytes_of(s->out[r].dtype));
     memcpy(expected[r], s->out[r].data, (size_t)bytes);
@@ -148,10 +149,10 @@ static inline void reduced_check(reduced_step *s) {
   for (uint32_t i = 0; i < reduced_teams; i++) {
     int wrong = 0;
     for (uint32_t r = 0; r < s->n_out; r++)
-      memset(s->out[r].data, 0xa5, (size_t)reduced_bytes(&s->out[r]));
+      memset(s->out[r].data, 0xa5, (size_t)reduced_span_bytes(&s->out[r]));
     reduced_run_handler(s, &reduced_team[i]);
     for (uint32_t r = 0; r < s->n_out; r++) {
-      const int64_t bytes = reduced_bytes(&s->out[r]);
+      const int64_t bytes = reduced_span_bytes(&s->out[r]);
       vt_canonical(s->out[r].data, s->out[r].dtype,
                    (uint64_t)bytes / vt_cpu_bytes_of(s->out[r].dtype));
       wrong |= memcmp(s->out[r].data, expected[r], (size_t)bytes) != 0;

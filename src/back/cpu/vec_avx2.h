@@ -14,7 +14,7 @@ enum { V_REGISTERS = 16, V_N = 8, VD_N = 4 };
 typedef __m256 V;
 typedef __m256d VD;
 
-/* All bits of the first n lanes. */
+/* A mask in which all bits of the first n lanes are set. */
 static inline __m256i v_mask(int64_t n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
@@ -73,7 +73,7 @@ static inline void vd_transpose(VD x[VD_N]) {
   x[3] = _mm256_permute2f128_pd(b, d, 0x31);
 }
 
-/* f16 in memory; stores round to nearest, ties to even. */
+/* Loads and stores of f16; stores round to nearest, ties to even. */
 #define V_HAS_F16
 static inline V v_load_f16(const uint16_t *p) {
   return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));

@@ -14,7 +14,7 @@ enum { V_REGISTERS = 32, V_N = 16, VD_N = 8 };
 typedef __m512 V;
 typedef __m512d VD;
 
-/* One bit for each of the first n lanes. */
+/* A mask with a bit set for each of the first n lanes. */
 static inline __mmask16 v_mask(int64_t n) { return (__mmask16)((1u << n) - 1); }
 static inline V v_load(const float *p) { return _mm512_loadu_ps(p); }
 static inline void v_store(float *p, V a) { _mm512_storeu_ps(p, a); }
@@ -93,7 +93,7 @@ static inline void vd_transpose(VD x[VD_N]) {
   }
 }
 
-/* f16 in memory; stores round to nearest, ties to even. */
+/* Loads and stores of f16; stores round to nearest, ties to even. */
 #define V_HAS_F16
 static inline V v_load_f16(const uint16_t *p) {
   return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));

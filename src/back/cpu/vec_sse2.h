@@ -32,9 +32,9 @@ static inline void v_store_part(float *p, int64_t n, V a) {
   memcpy(p, x, (size_t)n * sizeof *p);
 }
 
-/* a*b + c of two lanes, rounded to odd: if the exact sum is not the f64 s, the result is that one
- * of the two neighbouring f64 whose last bit is 1. Adding -1 to 64 bits propagates the sign of the
- * error over both halves of its lane. */
+/* Returns a*b + c of two lanes, rounded to odd: if the exact sum is not an f64, the result is the
+ * one of the two nearest f64 whose last bit is 1. `inward` is -1 in lanes in which the rounded sum
+ * s is too large in size; added to the bits of s, it gives the next f64 towards 0. */
 static inline __m128d v_sum_to_odd(__m128d a, __m128d b, __m128d c) {
   const __m128d p = _mm_mul_pd(a, b), s = _mm_add_pd(p, c);
   const __m128d cc = _mm_sub_pd(s, p), pp = _mm_sub_pd(s, cc);

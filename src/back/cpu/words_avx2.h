@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * words_avx2.h - the vocabulary of the functions of src/num: four lanes, with AVX2 and FMA. */
+ * words_avx2.h - the vocabulary of the functions of src/num: four lanes, with AVX2 and FMA. vt_s
+ * and vt_d are vectors of f32 and f64, vt_u and vt_i of integers and masks of their width, vt_m
+ * a mask of f64 lanes, vt_f a vector of eight f32. vt_get reads a table at one index per lane;
+ * vt_root is the square root. */
 #include <immintrin.h>
 #define VT_LANES 4
 #define VT_OWN_WORDS
@@ -37,7 +40,7 @@ VT_FN vt_d vt_within(vt_d x, double lo, double hi) {
   return vt_at_most((vt_d)_mm256_max_pd(_mm256_set1_pd(lo), (__m256d)x), hi);
 }
 /* Not 0 if some lane has none of these bits set. */
-VT_FN int vt_any_without(vt_i x, int64_t bits) {
+VT_FN int vt_any_lane_without(vt_i x, int64_t bits) {
   return _mm256_movemask_pd((__m256d)((x & bits) == 0));
 }
 
@@ -59,10 +62,10 @@ VT_FN vt_f vt_f_add_shifted(vt_f x, vt_f by, int up) {
   return _mm256_castsi256_ps(
       _mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(_mm256_castps_si256(by), up)));
 }
-VT_FN int vt_f_differ(vt_f a, vt_f b) {
+VT_FN int vt_f_any_differ(vt_f a, vt_f b) {
   return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ));
 }
-VT_FN int vt_f_beyond(vt_f x, float most) { /* some |x| > most, or NaN */
+VT_FN int vt_f_any_beyond(vt_f x, float most) { /* some |x| > most, or NaN */
   const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x);
   return _mm256_movemask_ps(_mm256_cmp_ps(size, _mm256_set1_ps(most), _CMP_NLE_UQ));
 }

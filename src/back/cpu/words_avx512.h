@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * words_avx512.h - the vocabulary of the functions of src/num: eight lanes, with AVX-512. */
+ * words_avx512.h - the vocabulary of the functions of src/num: eight lanes, with AVX-512. vt_s
+ * and vt_d are vectors of f32 and f64, vt_u and vt_i of integers and masks of their width, vt_m
+ * a mask of f64 lanes, vt_f a vector of sixteen f32. vt_get reads a table at one index per lane;
+ * vt_root is the square root. */
 #include <immintrin.h>
 #define VT_LANES 8
 #define VT_OWN_WORDS
@@ -37,7 +40,7 @@ VT_FN vt_d vt_within(vt_d x, double lo, double hi) {
   return vt_at_most((vt_d)_mm512_max_pd(_mm512_set1_pd(lo), (__m512d)x), hi);
 }
 /* Not 0 if some lane has none of these bits set. */
-VT_FN int vt_any_without(vt_i x, int64_t bits) {
+VT_FN int vt_any_lane_without(vt_i x, int64_t bits) {
   return _mm512_testn_epi64_mask((__m512i)x, _mm512_set1_epi64(bits));
 }
 
@@ -61,7 +64,7 @@ VT_FN vt_f vt_f_add_shifted(vt_f x, vt_f by, unsigned up) {
   return _mm512_castsi512_ps(
       _mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(_mm512_castps_si512(by), up)));
 }
-VT_FN int vt_f_differ(vt_f a, vt_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ); }
-VT_FN int vt_f_beyond(vt_f x, float most) { /* some |x| > most, or NaN */
+VT_FN int vt_f_any_differ(vt_f a, vt_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ); }
+VT_FN int vt_f_any_beyond(vt_f x, float most) { /* some |x| > most, or NaN */
   return _mm512_cmp_ps_mask(_mm512_abs_ps(x), _mm512_set1_ps(most), _CMP_NLE_UQ);
 }

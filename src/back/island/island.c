@@ -55,14 +55,14 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   return VT_OK;
 }
 
-static void drop(slot *s) {
+static void free_slot(slot *s) {
   if (s->pages != NULL) (void)munmap(s->pages, (size_t)s->mapped);
   *s = (slot){.generation = s->generation};
 }
 
 static void device_close(vt_bk_device *dev) {
   const vt_bk_host *host = dev->host;
-  for (uint32_t i = 0; i < dev->n_slots; i++) drop(&dev->slots[i]);
+  for (uint32_t i = 0; i < dev->n_slots; i++) free_slot(&dev->slots[i]);
   if (dev->slots != NULL)
     host->resize(host->user, dev->slots, dev->n_slots * sizeof *dev->slots, 0);
   host->resize(host->user, dev, sizeof *dev, 0);
@@ -89,21 +89,23 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 
 /* ---- steps ---- */
 
-static uint32_t kind_of(const vt_bk_device *dev) { return dev->ordinal == 1 ? VT_STEPS_DENSE : 0; }
+static uint32_t steps_kind_of(const vt_bk_device *dev) {
+  return dev->ordinal == 1 ? VT_STEPS_DENSE : 0;
+}
 
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
-  return vt_steps_lists_op(op, kind_of(dev));
+  return vt_steps_lists_op(op, steps_kind_of(dev));
 }
 
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
-  const int32_t s = vt_steps_check(step, kind_of(dev));
+  const int32_t s = vt_steps_check(step, steps_kind_of(dev));
   if (s != VT_OK && vt_steps_check(step, 0) == VT_OK)
     return refuse(dev, s, "this device accepts only dense tensors");
   return s;
 }
 
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
-  *out_bytes = vt_steps_workspace(step, kind_of(dev));
+  *out_bytes = vt_steps_workspace(step, steps_kind_of(dev));
   return VT_OK;
 }
 
@@ -112,7 +114,7 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   vt_bk_program *prog = dev->host->resize(dev->host->user, NULL, 0, sizeof *prog);
   if (prog == NULL) return VT_NOMEM;
   prog->dev = dev;
-  const int32_t s = vt_steps_init(dev->host, steps, n_steps, kind_of(dev), &prog->steps);
+  const int32_t s = vt_steps_init(dev->host, steps, n_steps, steps_kind_of(dev), &prog->steps);
   if (s == VT_OK) {
     *out_prog = prog;
   } else {
@@ -134,18 +136,19 @@ static void program_free(vt_bk_program *prog) {
  * handle. */
 enum { MOST_SLOTS = 1 << 20 };
 
-static uint64_t handle_of(const vt_bk_device *dev, uint32_t i) {
+static uint64_t handle_of_slot(const vt_bk_device *dev, uint32_t i) {
   return (uint64_t)dev->slots[i].generation << 32 | (uint64_t)dev->ordinal << 24 | (i + 1);
 }
 
-static slot *slot_of(const vt_bk_device *dev, uint64_t handle) {
+static slot *slot_of_handle(const vt_bk_device *dev, uint64_t handle) {
   /* A handle whose low bits are 0 gives UINT32_MAX, which is past the end. */
   const uint32_t i = (uint32_t)(handle & 0xffffff) - 1;
-  if (i >= dev->n_slots || dev->slots[i].pages == NULL || handle_of(dev, i) != handle) return NULL;
+  if (i >= dev->n_slots || dev->slots[i].pages == NULL || handle_of_slot(dev, i) != handle)
+    return NULL;
   return &dev->slots[i];
 }
 
-static int32_t grow(vt_bk_device *dev) {
+static int32_t grow_slots(vt_bk_device *dev) {
   const vt_bk_host *host = dev->host;
   const uint32_t n = dev->n_slots == 0 ? 16 : 2 * dev->n_slots;
   if (n > MOST_SLOTS) return VT_LIMIT;
@@ -157,44 +160,44 @@ static int32_t grow(vt_bk_device *dev) {
   return VT_OK;
 }
 
-/* A slot with no generations left is not used again. */
-static int is_free(const slot *s) { return s->pages == NULL && s->generation < UINT32_MAX; }
+/* Whether the slot may get a buffer. A slot with no generations left is not used again. */
+static int is_free_slot(const slot *s) { return s->pages == NULL && s->generation < UINT32_MAX; }
 
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
   const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   const uint64_t mapped = (bytes / page + 1) * page;
   uint32_t i = 0;
   if (mapped < bytes || mapped > SIZE_MAX) return VT_NOMEM;
-  while (i < dev->n_slots && !is_free(&dev->slots[i])) i++;
-  const int32_t s = i == dev->n_slots ? grow(dev) : VT_OK;
+  while (i < dev->n_slots && !is_free_slot(&dev->slots[i])) i++;
+  const int32_t s = i == dev->n_slots ? grow_slots(dev) : VT_OK;
   if (s != VT_OK) return s;
   void *pages = mmap(NULL, (size_t)mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return VT_NOMEM;
   dev->slots[i] = (slot){pages, bytes, mapped, dev->slots[i].generation + 1};
-  *out_handle = handle_of(dev, i);
+  *out_handle = handle_of_slot(dev, i);
   return VT_OK;
 }
 
 static void buffer_free(vt_bk_device *dev, uint64_t handle) {
-  slot *s = slot_of(dev, handle);
-  if (s != NULL) drop(s);
+  slot *s = slot_of_handle(dev, handle);
+  if (s != NULL) free_slot(s);
 }
 
-static int protect(const slot *s, int how) {
+static int set_page_access(const slot *s, int how) {
   return mprotect(s->pages, (size_t)s->mapped, how) == 0;
 }
 
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
                     uint32_t to_device) {
-  const slot *s = slot_of(dev, handle);
+  const slot *s = slot_of_handle(dev, handle);
   if (s == NULL) return refuse(dev, VT_INTERNAL, "there is no such buffer");
   if (offset > s->bytes || bytes > s->bytes - offset)
     return refuse(dev, VT_INTERNAL, "a copy exceeds its buffer");
   if (bytes == 0) return VT_OK;
-  if (!protect(s, PROT_READ | PROT_WRITE))
+  if (!set_page_access(s, PROT_READ | PROT_WRITE))
     return refuse(dev, VT_NOMEM, "the buffer could not be made accessible");
   memcpy(to_device ? s->pages + offset : host, to_device ? host : s->pages + offset, (size_t)bytes);
-  return protect(s, PROT_NONE)
+  return set_page_access(s, PROT_NONE)
              ? VT_OK
              : refuse(dev, VT_INTERNAL, "the buffer could not be made inaccessible again");
 }
@@ -202,15 +205,15 @@ static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t off
 /* ---- running ---- */
 
 /* Makes the arenas of a run accessible or inaccessible, and stores their addresses in `base`. */
-static int32_t protect_all(const vt_bk_program *prog, const uint64_t *buffers, int how,
-                           char *base[VT_STEPS_ARENAS]) {
+static int32_t set_arena_access(const vt_bk_program *prog, const uint64_t *buffers, int how,
+                                char *base[VT_STEPS_ARENAS]) {
   const vt_bk_device *dev = prog->dev;
   int32_t status = VT_OK;
   for (uint32_t i = 0; i < prog->steps.n_arenas; i++) {
-    const slot *s = slot_of(dev, buffers[i]);
+    const slot *s = slot_of_handle(dev, buffers[i]);
     if (s == NULL) {
       status = refuse(dev, VT_INTERNAL, "there is no such buffer");
-    } else if (!protect(s, how)) {
+    } else if (!set_page_access(s, how)) {
       status = refuse(dev, VT_NOMEM, "a buffer could not be made accessible or inaccessible");
     } else {
       base[i] = s->pages;
@@ -223,10 +226,10 @@ static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n_buff
   char *base[VT_STEPS_ARENAS] = {NULL};
   if (n_buffers < prog->steps.n_arenas)
     return refuse(prog->dev, VT_INTERNAL, "a run has too few buffers");
-  const int32_t opened = protect_all(prog, buffers, PROT_READ | PROT_WRITE, base);
+  const int32_t opened = set_arena_access(prog, buffers, PROT_READ | PROT_WRITE, base);
   if (opened == VT_OK) vt_steps_run(&prog->steps, base);
-  const int32_t closed = protect_all(prog, buffers, PROT_NONE, base);
-  return opened != VT_OK ? opened : closed; /* wait reports a failed step */
+  const int32_t closed = set_arena_access(prog, buffers, PROT_NONE, base);
+  return opened != VT_OK ? opened : closed; /* the error of a failed step is returned by wait */
 }
 
 static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {

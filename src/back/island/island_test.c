@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * island_test.c - the backend `island` through its ABI table: only `copy` and `run` can access its
- * memory, handles of freed buffers are refused, copies stay inside their buffer, device 1 accepts
- * only dense tensors, and nothing leaks. */
+ * island_test.c - the backend `island` through its ABI table. A session (life) is a device with the
+ * program y = x + x. Only `copy` and `run` can access its memory, handles of freed buffers are
+ * refused, copies stay inside their buffer, device 1 accepts only dense tensors, and nothing leaks.
+ */
 #define _DEFAULT_SOURCE
 #include <signal.h>
 #include <string.h>
@@ -60,7 +61,7 @@ typedef struct life {
   vt_bk_step step;
 } life;
 
-static vt_bk_tensor matrix(uint32_t arena, uint64_t offset) {
+static vt_bk_tensor matrix_tensor(uint32_t arena, uint64_t offset) {
   return (vt_bk_tensor){.size = sizeof(vt_bk_tensor),
                         .dtype = VT_DTYPE_F32,
                         .rank = 2,
@@ -70,15 +71,15 @@ static vt_bk_tensor matrix(uint32_t arena, uint64_t offset) {
                         .offset = offset};
 }
 
-static int32_t begin(life *l, uint32_t ordinal) {
+static int32_t begin_session(life *l, uint32_t ordinal) {
   l->host = (vt_bk_host){.size = sizeof l->host,
                          .abi_major = VT_BK_ABI_MAJOR,
                          .user = &l->h,
                          .resize = host_resize,
                          .diag = host_diag,
                          .progress = host_progress};
-  l->in[0] = l->in[1] = matrix(FIRST, 0);
-  l->out = matrix(SECOND, 64);
+  l->in[0] = l->in[1] = matrix_tensor(FIRST, 0);
+  l->out = matrix_tensor(SECOND, 64);
   l->none.size = sizeof l->none;
   l->step = (vt_bk_step){.size = sizeof l->step,
                          .op = VT_OP_add,
@@ -96,7 +97,7 @@ static int32_t begin(life *l, uint32_t ordinal) {
   return s;
 }
 
-static void end(life *l) {
+static void end_session(life *l) {
   for (uint32_t i = 0; i < l->n_buffers; i++) l->api->buffer_free(l->dev, l->buffer[i]);
   if (l->prog != NULL) l->api->program_free(l->prog);
   if (l->dev != NULL) l->api->device_close(l->dev);
@@ -108,13 +109,13 @@ static void test_runs(void) {
     life l = {0};
     float x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {0};
     vt_bk_error e = {.size = sizeof e, .status = 99};
-    CHECK(begin(&l, ordinal) == VT_OK);
+    CHECK(begin_session(&l, ordinal) == VT_OK);
     CHECK(l.api->copy(l.dev, x, l.buffer[FIRST], 0, sizeof x, 1) == VT_OK);
     CHECK(l.api->run(l.prog, l.buffer, ARENAS) == VT_OK && l.api->wait(l.prog, &e) == VT_OK);
     CHECK(l.api->copy(l.dev, y, l.buffer[SECOND], 64, sizeof y, 0) == VT_OK);
     for (int i = 0; i < 6; i++) CHECK(y[i] == 2 * x[i]);
     CHECK(e.status == VT_OK && l.h.steps == 1);
-    end(&l);
+    end_session(&l);
   }
 }
 
@@ -123,7 +124,7 @@ static void test_strides(void) {
   life l = {0}, dense = {0};
   uint64_t n = 0;
   vt_bk_program *prog = NULL;
-  CHECK(begin(&l, 0) == VT_OK && begin(&dense, 1) == VT_OK);
+  CHECK(begin_session(&l, 0) == VT_OK && begin_session(&dense, 1) == VT_OK);
   CHECK(dense.api->step_check(dense.dev, &dense.step) == VT_OK);
   for (int i = 0; i < 3; i++) {
     vt_bk_tensor *t = i < 2 ? &dense.in[i] : &dense.out;
@@ -134,15 +135,15 @@ static void test_strides(void) {
     CHECK(dense.api->step_check(dense.dev, &dense.step) == VT_UNSUPPORTED);
     CHECK(strcmp(dense.h.reason, "this device accepts only dense tensors") == 0);
     CHECK(dense.api->program_build(dense.dev, &dense.step, 1, &prog) == VT_UNSUPPORTED);
-    *t = matrix(t->arena, t->offset);
+    *t = matrix_tensor(t->arena, t->offset);
   }
   dense.step.op = VT_OP_relu; /* a composition: refused by both, and not because of strides */
   dense.h.reason[0] = 0;
   CHECK(dense.api->step_check(dense.dev, &dense.step) == VT_UNSUPPORTED && dense.h.reason[0] == 0);
   CHECK(l.api->step_check(l.dev, &dense.step) == VT_UNSUPPORTED);
   CHECK(l.api->workspace(l.dev, &l.step, &n) == VT_OK && n == 0 && prog == NULL);
-  end(&l);
-  end(&dense);
+  end_session(&l);
+  end_session(&dense);
 }
 
 static void test_capabilities(void) {
@@ -150,7 +151,7 @@ static void test_capabilities(void) {
     life l = {0};
     vt_bk_caps caps = {.size = sizeof caps};
     vt_bk_caps early = {.size = offsetof(vt_bk_caps, memory), .memory = 77};
-    CHECK(begin(&l, i) == VT_OK && l.api->capabilities(l.dev, &caps) == VT_OK);
+    CHECK(begin_session(&l, i) == VT_OK && l.api->capabilities(l.dev, &caps) == VT_OK);
     CHECK(caps.alignment == 64 && caps.dense_only == i && caps.memory > 0);
     CHECK(strcmp(caps.fingerprint, i == 0 ? "island-1 strided" : "island-1 dense") == 0);
     CHECK(l.api->capabilities(l.dev, &early) == VT_OK && early.memory == 77);
@@ -160,7 +161,7 @@ static void test_capabilities(void) {
     }
     l.host.abi_major++;
     CHECK(vt_island_query(&l.host) == NULL);
-    end(&l);
+    end_session(&l);
   }
 }
 
@@ -180,7 +181,7 @@ static void test_handles(void) {
   static const char none[] = "there is no such buffer";
   life l = {0}, other = {0};
   uint64_t again = 0, wrong[ARENAS];
-  CHECK(begin(&l, 0) == VT_OK && begin(&other, 1) == VT_OK);
+  CHECK(begin_session(&l, 0) == VT_OK && begin_session(&other, 1) == VT_OK);
   const uint64_t gone = l.buffer[FIRST];
   expect_no_copy(&l, 0, 0, 0, none);
   expect_no_copy(&l, UINT64_MAX, 0, 0, none);
@@ -190,38 +191,40 @@ static void test_handles(void) {
   l.api->buffer_free(l.dev, gone);
   expect_no_copy(&l, gone, 0, 0, none);
   CHECK(l.api->buffer_new(l.dev, 8, &again) == VT_OK && again != gone);
-  expect_no_copy(&l, gone, 0, 0, none); /* the slot has a new buffer, which is not accessible */
-  l.api->buffer_free(l.dev, gone);      /* and is not freed by the old handle */
+  /* the slot has a new buffer, which the old handle does not reach */
+  expect_no_copy(&l, gone, 0, 0, none);
+  l.api->buffer_free(l.dev, gone); /* and the old handle does not free the new buffer */
   CHECK(l.api->copy(l.dev, wrong, again, 0, 8, 0) == VT_OK);
   memcpy(wrong, l.buffer, sizeof wrong);
   CHECK(l.api->run(l.prog, wrong, ARENAS) == VT_INTERNAL && strcmp(l.h.reason, none) == 0);
   CHECK(l.h.steps == 0);
   l.buffer[FIRST] = again;
   CHECK(l.api->run(l.prog, l.buffer, 1) == VT_INTERNAL && l.h.steps == 0);
-  end(&l);
-  end(&other);
+  end_session(&l);
+  end_session(&other);
 }
 
 static void test_bounds(void) {
   static const char leaves[] = "a copy exceeds its buffer";
   life l = {0};
   char host[88] = {0};
-  CHECK(begin(&l, 0) == VT_OK);
-  expect_no_copy(&l, l.buffer[FIRST], 81, 8, leaves); /* still inside its page */
+  CHECK(begin_session(&l, 0) == VT_OK);
+  /* beyond the buffer, but still inside its page */
+  expect_no_copy(&l, l.buffer[FIRST], 81, 8, leaves);
   expect_no_copy(&l, l.buffer[FIRST], 89, 0, leaves);
   expect_no_copy(&l, l.buffer[FIRST], 0, UINT64_MAX, leaves);
   expect_no_copy(&l, l.buffer[FIRST], UINT64_MAX, 2, leaves);
   CHECK(l.api->copy(l.dev, host, l.buffer[FIRST], 88, 0, 1) == VT_OK);
   CHECK(l.api->copy(l.dev, host, l.buffer[FIRST], 0, 88, 1) == VT_OK);
-  end(&l);
+  end_session(&l);
 }
 
-/* More buffers than the first table has slots, and reused slots. */
-static void test_many(void) {
+/* Tests more buffers than the first table has slots, and slots that are used again. */
+static void test_many_buffers(void) {
   enum { N = 100 };
   life l = {0};
   uint64_t handle[N];
-  CHECK(begin(&l, 0) == VT_OK);
+  CHECK(begin_session(&l, 0) == VT_OK);
   for (int round = 0; round < 3; round++) {
     for (uint64_t i = 0; i < N; i++) {
       CHECK(l.api->buffer_new(l.dev, 8 * (i % 2), &handle[i]) == VT_OK);
@@ -233,29 +236,29 @@ static void test_many(void) {
     }
     for (int i = 0; i < N; i++) l.api->buffer_free(l.dev, handle[i]);
   }
-  end(&l);
+  end_session(&l);
 }
 
-static void test_memory_ends(void) {
+static void test_failed_allocations(void) {
   const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 4096, (uint64_t)1 << 62};
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     life l = {.h = {.fault = {.left = left}}};
-    CHECK(begin(&l, 0) == (left == 0 ? VT_OK : VT_NOMEM));
+    CHECK(begin_session(&l, 0) == (left == 0 ? VT_OK : VT_NOMEM));
     for (size_t i = 0; left == 0 && i < sizeof sizes / sizeof *sizes; i++) {
       uint64_t handle = 7;
       CHECK(l.api->buffer_new(l.dev, sizes[i], &handle) == VT_NOMEM && handle == 7);
     }
     if (left == 0) asked = l.h.fault.asked;
-    end(&l);
+    end_session(&l);
   }
-  CHECK(asked == 5); /* device, program, steps, views, table of slots */
+  CHECK(asked == 5); /* the allocations are device, program, steps, views, table of slots */
 }
 
 /* ---- no other access ---- */
 
 /* The address of a mapping of this size without any access rights; NULL if no mapping has. */
-static const float *closed_pages(uint64_t bytes) {
+static const float *find_inaccessible_pages(uint64_t bytes) {
   FILE *maps = fopen("/proc/self/maps", "r");
   char line[600];
   const float *found = NULL;
@@ -275,44 +278,45 @@ static const float *closed_pages(uint64_t bytes) {
 }
 
 /* Whether a child process that reads at p is terminated by SIGSEGV. */
-static int look_is_caught(const volatile void *p) {
+static int read_is_caught(const volatile void *p) {
   int status = 0;
   const pid_t child = fork();
   if (child == 0) {
-    signal(SIGSEGV, SIG_DFL); /* no report of a sanitizer */
+    signal(SIGSEGV, SIG_DFL); /* otherwise a sanitizer would report the signal */
     _exit(*(const volatile char *)p == 0 ? 3 : 4);
   }
   if (child < 0 || waitpid(child, &status, 0) != child) return 0;
   return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
 }
 
-static void test_closed(void) {
+static void test_direct_access_fails(void) {
   const uint64_t bytes = PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
   life l = {0};
   float x[6] = {1, 2, 3, 4, 5, 6};
-  CHECK(begin(&l, 0) == VT_OK);
-  CHECK(closed_pages(bytes) == NULL);
+  CHECK(begin_session(&l, 0) == VT_OK);
+  CHECK(find_inaccessible_pages(bytes) == NULL);
   for (int i = 0; i < ARENAS; i++) l.api->buffer_free(l.dev, l.buffer[i]);
   CHECK(l.api->buffer_new(l.dev, bytes - 1, &l.buffer[FIRST]) == VT_OK);
-  const float *at = closed_pages(bytes); /* before another mapping can be merged with it */
+  /* found before another mapping can be merged with this one */
+  const float *at = find_inaccessible_pages(bytes);
   CHECK(at != NULL);
   if (at == NULL) exit(1);
   CHECK(l.api->buffer_new(l.dev, 88, &l.buffer[SECOND]) == VT_OK);
-  CHECK(look_is_caught(at));
-  CHECK(!look_is_caught(x) && l.buffer[FIRST] != (uint64_t)(uintptr_t)at);
+  CHECK(read_is_caught(at));
+  CHECK(!read_is_caught(x) && l.buffer[FIRST] != (uint64_t)(uintptr_t)at);
   CHECK(l.api->copy(l.dev, x, l.buffer[FIRST], 0, sizeof x, 1) == VT_OK);
-  CHECK(look_is_caught(at));
+  CHECK(read_is_caught(at));
   l.h.look = at + 4; /* accessible during the run, which shows that the address is right */
   CHECK(l.api->run(l.prog, l.buffer, ARENAS) == VT_OK && l.h.seen == 5);
-  CHECK(look_is_caught(at));
+  CHECK(read_is_caught(at));
   CHECK(l.api->copy(l.dev, x, l.buffer[FIRST], 0, sizeof x, 0) == VT_OK);
-  CHECK(look_is_caught(at));
+  CHECK(read_is_caught(at));
   l.buffer[SECOND] ^= (uint64_t)1 << 40; /* a refused run makes its arenas inaccessible again */
-  CHECK(l.api->run(l.prog, l.buffer, ARENAS) == VT_INTERNAL && look_is_caught(at));
+  CHECK(l.api->run(l.prog, l.buffer, ARENAS) == VT_INTERNAL && read_is_caught(at));
   l.buffer[SECOND] ^= (uint64_t)1 << 40;
-  l.n_buffers = 0; /* buffers that are not freed go with their device */
-  end(&l);
-  CHECK(closed_pages(bytes) == NULL);
+  l.n_buffers = 0; /* buffers that are not freed by the test are freed with their device */
+  end_session(&l);
+  CHECK(find_inaccessible_pages(bytes) == NULL);
 }
 
 int main(void) {
@@ -321,8 +325,8 @@ int main(void) {
   test_capabilities();
   test_handles();
   test_bounds();
-  test_many();
-  test_memory_ends();
-  test_closed();
+  test_many_buffers();
+  test_failed_allocations();
+  test_direct_access_fails();
   TEST_DONE();
 }

@@ -27,7 +27,7 @@ static void host_diag(void *user, int32_t status, const char *text) {
   snprintf(h->reason, sizeof h->reason, "%s", text);
 }
 
-static vt_bk_host host_of(counting_host *h) {
+static vt_bk_host make_host(counting_host *h) {
   return (vt_bk_host){.size = sizeof(vt_bk_host),
                       .abi_major = VT_BK_ABI_MAJOR,
                       .user = h,
@@ -35,9 +35,9 @@ static vt_bk_host host_of(counting_host *h) {
                       .diag = host_diag};
 }
 
-static void test_table(void) {
+static void test_function_table(void) {
   counting_host h = {0};
-  vt_bk_host host = host_of(&h);
+  vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_null_query(&host);
   CHECK(api != NULL && api->size == sizeof *api && api->abi_major == VT_BK_ABI_MAJOR);
   CHECK(strcmp(api->name, "null") == 0);
@@ -46,9 +46,9 @@ static void test_table(void) {
   CHECK(h.fault.asked == 0); /* a query allocates nothing */
 }
 
-static void test_refuses(void) {
+static void test_steps_are_refused(void) {
   counting_host h = {0};
-  const vt_bk_host host = host_of(&h);
+  const vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_null_query(&host);
   const vt_bk_step step = {.size = sizeof step, .op = 3, .n_in = 1, .n_out = 1};
   uint32_t devices = 0;
@@ -69,7 +69,7 @@ static void test_refuses(void) {
 /* capabilities writes the fields up to the size that the caller knows, and none beyond it. */
 static void test_capabilities(void) {
   counting_host h = {0};
-  const vt_bk_host host = host_of(&h);
+  const vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_null_query(&host);
   vt_bk_device *dev = NULL;
   vt_bk_caps caps = {.size = sizeof caps};
@@ -109,7 +109,7 @@ static void test_failed_allocations(void) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     counting_host h = {.fault = {.left = left}};
-    const vt_bk_host host = host_of(&h);
+    const vt_bk_host host = make_host(&h);
     CHECK(run_session(&host) == (left == 0 ? VT_OK : VT_NOMEM));
     if (left == 0) asked = h.fault.asked;
     CHECK(h.fault.live == 0);
@@ -119,7 +119,7 @@ static void test_failed_allocations(void) {
 
 static void test_huge_buffers(void) {
   counting_host h = {0};
-  const vt_bk_host host = host_of(&h);
+  const vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_null_query(&host);
   const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 7, UINT64_MAX - 8, (uint64_t)1 << 63};
   vt_bk_device *dev = NULL;
@@ -133,8 +133,8 @@ static void test_huge_buffers(void) {
 }
 
 int main(void) {
-  test_table();
-  test_refuses();
+  test_function_table();
+  test_steps_are_refused();
   test_capabilities();
   test_failed_allocations();
   test_huge_buffers();

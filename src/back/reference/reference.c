@@ -60,18 +60,20 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 
 /* ---- steps ---- */
 
-static uint32_t kind_of(const vt_bk_device *dev) { return dev->ordinal == 1 ? VT_STEPS_WHOLE : 0; }
+static uint32_t steps_kind_of(const vt_bk_device *dev) {
+  return dev->ordinal == 1 ? VT_STEPS_WHOLE : 0;
+}
 
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
-  return vt_steps_lists_op(op, kind_of(dev));
+  return vt_steps_lists_op(op, steps_kind_of(dev));
 }
 
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
-  return vt_steps_check(step, kind_of(dev));
+  return vt_steps_check(step, steps_kind_of(dev));
 }
 
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
-  *out_bytes = vt_steps_workspace(step, kind_of(dev));
+  *out_bytes = vt_steps_workspace(step, steps_kind_of(dev));
   return VT_OK;
 }
 
@@ -80,7 +82,7 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   vt_bk_program *prog = dev->host->resize(dev->host->user, NULL, 0, sizeof *prog);
   if (prog == NULL) return VT_NOMEM;
   prog->dev = dev;
-  const int32_t s = vt_steps_init(dev->host, steps, n_steps, kind_of(dev), &prog->steps);
+  const int32_t s = vt_steps_init(dev->host, steps, n_steps, steps_kind_of(dev), &prog->steps);
   if (s == VT_OK) {
     *out_prog = prog;
   } else {
@@ -99,7 +101,7 @@ static void program_free(vt_bk_program *prog) {
 
 enum { ALIGN = 64 };
 typedef struct block {
-  uint64_t size; /* of the whole allocation, whose start is `base` */
+  uint64_t size; /* bytes of the whole allocation, whose start is `base` */
   void *base;
 } block;
 
@@ -141,7 +143,7 @@ static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n_buff
   if (n_buffers < prog->steps.n_arenas) return VT_INTERNAL;
   for (uint32_t i = 0; i < prog->steps.n_arenas; i++) base[i] = (char *)(uintptr_t)buffers[i];
   vt_steps_run(&prog->steps, base);
-  return VT_OK; /* wait reports a failure */
+  return VT_OK; /* the error of a failed step is returned by wait */
 }
 
 static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {

@@ -34,7 +34,7 @@ static void host_progress(void *user, uint64_t step) {
   h->steps++;
 }
 
-static vt_bk_host host_of(counting_host *h) {
+static vt_bk_host make_host(counting_host *h) {
   return (vt_bk_host){.size = sizeof(vt_bk_host),
                       .abi_major = VT_BK_ABI_MAJOR,
                       .user = h,
@@ -46,7 +46,7 @@ static vt_bk_host host_of(counting_host *h) {
 /* ---- two steps over one arena: t = x + x at 64, y = gather(t, index) ----
  * x f32[2, 3] at 0, t at 64, index i32[2] at 128, y f32[2, 3] at 192 */
 
-static vt_bk_tensor matrix(uint64_t offset) {
+static vt_bk_tensor matrix_tensor(uint64_t offset) {
   return (vt_bk_tensor){.size = sizeof(vt_bk_tensor),
                         .dtype = VT_DTYPE_F32,
                         .rank = 2,
@@ -63,16 +63,16 @@ typedef struct two_steps {
 } two_steps;
 
 static void fill_steps(two_steps *t) {
-  *t = (two_steps){.add_in = {matrix(0), matrix(0)},
-                   .add_out = matrix(64),
-                   .gather_in = {matrix(64),
+  *t = (two_steps){.add_in = {matrix_tensor(0), matrix_tensor(0)},
+                   .add_out = matrix_tensor(64),
+                   .gather_in = {matrix_tensor(64),
                                  {.size = sizeof(vt_bk_tensor),
                                   .dtype = VT_DTYPE_I32,
                                   .rank = 1,
                                   .dim = {2},
                                   .stride = {1},
                                   .offset = 128}},
-                   .gather_out = matrix(192),
+                   .gather_out = matrix_tensor(192),
                    .none = {.size = sizeof t->none},
                    .rows = {.size = sizeof t->rows}};
   t->steps[0] = (vt_bk_step){.size = sizeof *t->steps,
@@ -101,8 +101,8 @@ typedef struct life {
   int has_buffer;
 } life;
 
-static int32_t begin(life *l, uint32_t ordinal, const two_steps *t) {
-  l->host = host_of(&l->h);
+static int32_t begin_session(life *l, uint32_t ordinal, const two_steps *t) {
+  l->host = make_host(&l->h);
   l->api = vt_reference_query(&l->host);
   int32_t s = l->api->device_open(&l->host, ordinal, &l->dev);
   if (s == VT_OK) s = l->api->program_build(l->dev, t->steps, 2, &l->prog);
@@ -111,7 +111,7 @@ static int32_t begin(life *l, uint32_t ordinal, const two_steps *t) {
   return s;
 }
 
-static void end(life *l) {
+static void end_session(life *l) {
   if (l->has_buffer) l->api->buffer_free(l->dev, l->buffer);
   if (l->prog != NULL) l->api->program_free(l->prog);
   if (l->dev != NULL) l->api->device_close(l->dev);
@@ -119,7 +119,7 @@ static void end(life *l) {
 }
 
 /* Writes x and the indices, runs, and returns the error. */
-static vt_bk_error run(life *l, int32_t first, int32_t second) {
+static vt_bk_error run_with_indices(life *l, int32_t first, int32_t second) {
   float x[6] = {1, 2, 3, 4, 5, 6};
   int32_t index[2] = {first, second};
   vt_bk_error e = {.size = sizeof e, .status = 99};
@@ -138,15 +138,16 @@ static void test_runs(void) {
   for (uint32_t ordinal = 0; ordinal < 2; ordinal++) {
     life l = {0};
     float y[6];
-    CHECK(begin(&l, ordinal, &t) == VT_OK && l.buffer % 64 == 0);
-    CHECK(run(&l, 1, 0).status == VT_OK && l.h.steps == 2);
+    CHECK(begin_session(&l, ordinal, &t) == VT_OK && l.buffer % 64 == 0);
+    CHECK(run_with_indices(&l, 1, 0).status == VT_OK && l.h.steps == 2);
     CHECK(l.api->copy(l.dev, y, l.buffer, 192, sizeof y, 0) == VT_OK);
     CHECK(memcmp(y, want, sizeof y) == 0);
-    end(&l);
+    end_session(&l);
   }
 }
 
-/* Strides are used: x is read as its own transpose, which a dense walk would get wrong. */
+/* Tests that strides are used: x is read as its own transpose, which a dense walk would get wrong.
+ * */
 static void test_strides(void) {
   static const float want[6] = {2, 6, 10, 4, 8, 12}; /* rows (1 3 5) (2 4 6), doubled */
   two_steps t;
@@ -157,36 +158,36 @@ static void test_strides(void) {
     t.add_in[i].stride[0] = 1;
     t.add_in[i].stride[1] = 2;
   }
-  CHECK(begin(&l, 0, &t) == VT_OK);
-  CHECK(run(&l, 0, 1).status == VT_OK);
+  CHECK(begin_session(&l, 0, &t) == VT_OK);
+  CHECK(run_with_indices(&l, 0, 1).status == VT_OK);
   CHECK(l.api->copy(l.dev, y, l.buffer, 192, sizeof y, 0) == VT_OK);
   CHECK(memcmp(y, want, sizeof y) == 0);
-  end(&l);
+  end_session(&l);
 }
 
 static void test_range_error(void) {
   two_steps t;
   life l = {0};
   fill_steps(&t);
-  CHECK(begin(&l, 0, &t) == VT_OK);
-  vt_bk_error e = run(&l, 0, 2);
+  CHECK(begin_session(&l, 0, &t) == VT_OK);
+  vt_bk_error e = run_with_indices(&l, 0, 2);
   CHECK(e.status == VT_RANGE && e.step == 1 && e.position == 1 && e.value == 2);
-  CHECK(l.h.steps == 1); /* the failed step is not reported as finished */
-  e = run(&l, -1, 7);    /* the lowest position is reported */
+  CHECK(l.h.steps == 1);           /* the failed step is not reported as finished */
+  e = run_with_indices(&l, -1, 7); /* the lowest position is reported */
   CHECK(e.status == VT_RANGE && e.step == 1 && e.position == 0 && e.value == -1);
-  e = run(&l, 1, 1); /* a later run starts without an error */
+  e = run_with_indices(&l, 1, 1); /* a later run starts without an error */
   CHECK(e.status == VT_OK && e.step == 0 && e.position == 0);
   vt_bk_error early = {.size = offsetof(vt_bk_error, step), .step = 55};
-  (void)run(&l, 0, 2);
+  (void)run_with_indices(&l, 0, 2);
   CHECK(l.api->wait(l.prog, &early) == VT_OK && early.status == VT_RANGE && early.step == 55);
-  end(&l);
+  end_session(&l);
 }
 
 /* ---- accepted and refused steps ---- */
 
-static void test_listed(void) {
+static void test_listed_ops(void) {
   counting_host h = {0};
-  const vt_bk_host host = host_of(&h);
+  const vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_reference_query(&host);
   vt_bk_device *dev[2] = {NULL, NULL};
   uint32_t devices = 0;
@@ -209,7 +210,7 @@ static void test_listed(void) {
 
 static void expect_accepted(const vt_bk_step *step, uint32_t ordinal) {
   counting_host h = {0};
-  const vt_bk_host host = host_of(&h);
+  const vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_reference_query(&host);
   vt_bk_device *dev = NULL;
   CHECK(api->device_open(&host, ordinal, &dev) == VT_OK);
@@ -220,7 +221,7 @@ static void expect_accepted(const vt_bk_step *step, uint32_t ordinal) {
 
 static void expect_refused(const vt_bk_step *step, uint32_t ordinal) {
   counting_host h = {0};
-  const vt_bk_host host = host_of(&h);
+  const vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_reference_query(&host);
   vt_bk_device *dev = NULL;
   vt_bk_program *prog = NULL;
@@ -231,7 +232,7 @@ static void expect_refused(const vt_bk_step *step, uint32_t ordinal) {
   CHECK(h.fault.live == 0);
 }
 
-static void test_refuses(void) {
+static void test_refused_steps(void) {
   two_steps t;
   fill_steps(&t);
   vt_bk_step s = t.steps[0];
@@ -254,10 +255,10 @@ static void test_refuses(void) {
   expect_refused(&s, 0);
 }
 
-/* Only attention needs scratch, and only on the device that runs it as a whole. */
+/* Tests that only attention needs scratch, and only on the device that runs it as a whole. */
 static void test_workspace(void) {
   counting_host h = {0};
-  const vt_bk_host host = host_of(&h);
+  const vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_reference_query(&host);
   const vt_bk_tensor heads = {.size = sizeof heads,
                               .dtype = VT_DTYPE_F32,
@@ -283,9 +284,9 @@ static void test_workspace(void) {
   CHECK(bytes[0] == 0 && bytes[1] >= 5 * sizeof(float));
 }
 
-static void test_table(void) {
+static void test_function_table(void) {
   counting_host h = {0};
-  vt_bk_host host = host_of(&h);
+  vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_reference_query(&host);
   CHECK(api != NULL && api->size == sizeof *api && strcmp(api->name, "reference") == 0);
   host.abi_major = VT_BK_ABI_MAJOR + 1;
@@ -298,11 +299,11 @@ static void test_out_of_memory(void) {
   fill_steps(&t);
   for (long left = 0; left <= asked; left++) {
     life l = {.h = {.fault = {.left = left}}};
-    CHECK(begin(&l, 0, &t) == (left == 0 ? VT_OK : VT_NOMEM));
+    CHECK(begin_session(&l, 0, &t) == (left == 0 ? VT_OK : VT_NOMEM));
     if (left == 0) asked = l.h.fault.asked;
-    end(&l);
+    end_session(&l);
   }
-  CHECK(asked == 5); /* device, program, steps, views, buffer */
+  CHECK(asked == 5); /* the allocations are device, program, steps, views, buffer */
 }
 
 static void test_huge_buffers(void) {
@@ -310,21 +311,21 @@ static void test_huge_buffers(void) {
   two_steps t;
   life l = {0};
   fill_steps(&t);
-  CHECK(begin(&l, 0, &t) == VT_OK);
+  CHECK(begin_session(&l, 0, &t) == VT_OK);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     uint64_t handle = 7;
     CHECK(l.api->buffer_new(l.dev, sizes[i], &handle) == VT_NOMEM && handle == 7);
   }
-  end(&l);
+  end_session(&l);
 }
 
 int main(void) {
-  test_table();
+  test_function_table();
   test_runs();
   test_strides();
   test_range_error();
-  test_listed();
-  test_refuses();
+  test_listed_ops();
+  test_refused_steps();
   test_workspace();
   test_out_of_memory();
   test_huge_buffers();
