@@ -136,7 +136,7 @@ static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_d
                              .note_user = o->note_user};
   if (o->cache != NULL) {
     out->cache = vt_cache_folder(o->cache, &out->cache_bytes);
-    out->note = vt_cache_note;
+    out->note = vt_cache_report;
     out->note_user = o->cache;
   }
   if (out->isa != NULL && strlen(out->isa) > VT_ISA_LONGEST)
