@@ -91,7 +91,7 @@ static const loss losses[] = {{"mse", "", formula_mse, 0, 1, 0, 0},
 
 /* The sum or mean of the elements' losses; `first` is the first dimension. */
 static double reduce_losses(int how, const double *each, int64_t n, int64_t first) {
-  const double sum = ordered_sum(case_type, each, n, 1);
+  const double sum = ordered_sum_s(case_type, each, n, 1);
   return how == SUM ? sum : over(sum, rounded((double)(how == BATCH ? first : n)));
 }
 
@@ -166,7 +166,7 @@ static void formula_row(classes *k, int64_t r) {
   const int64_t target = (int64_t)k->t.v[r];
   double *e = new_array(k->n), *dx = k->dx + r * k->n;
   for (int64_t j = 0; j < k->n; j++) e[j] = exp_of(minus(x[j], m));
-  const double sum = ordered_sum(case_type, e, k->n, 1), b = k->entropy ? log_of(sum) : 0;
+  const double sum = ordered_sum_s(case_type, e, k->n, 1), b = k->entropy ? log_of(sum) : 0;
   k->row[r] = k->entropy ? minus(b, minus(x[target], m)) : -x[target];
   for (int64_t j = 0; j < k->n; j++) {
     const double p = over(e[j], sum), share = k->a / (double)k->n;
@@ -177,7 +177,7 @@ static void formula_row(classes *k, int64_t r) {
   for (int64_t j = 0; j < k->n; j++) e[j] = minus(b, minus(x[j], m));
   if (k->a != 0)
     k->row[r] = plus(times(rounded(1 - k->a), k->row[r]),
-                     times(rounded(k->a), over(ordered_sum(case_type, e, k->n, 1), (double)k->n)));
+                     times(rounded(k->a), over(ordered_sum_s(case_type, e, k->n, 1), (double)k->n)));
   free(e);
 }
 
@@ -192,7 +192,7 @@ static double formula_rows(classes *k) {
     k->weight[r] = k->c.v == NULL ? 1 : k->c.v[(int64_t)k->t.v[r]];
     if (k->c.v != NULL) k->row[r] = times(k->weight[r], k->row[r]);
   }
-  return k->c.v == NULL ? (double)counted : ordered_sum(case_type, k->weight, k->rows, 1);
+  return k->c.v == NULL ? (double)counted : ordered_sum_s(case_type, k->weight, k->rows, 1);
 }
 
 /* Multiplies the gradients of the rows by w. For nll the gradient is -w at the target and +0
@@ -218,7 +218,7 @@ static void check_classes(const grad_case *r, classes *k) {
   k->row = new_array(k->rows);
   k->weight = new_array(k->rows);
   k->dx = new_array(k->x.n);
-  const double by = formula_rows(k), sum = ordered_sum(case_type, k->row, k->rows, 1);
+  const double by = formula_rows(k), sum = ordered_sum_s(case_type, k->row, k->rows, 1);
   const double one = k->how == SUM ? sum : over(sum, by);
   scale_gradients(k, by);
   expect_output(r, "y", k->how == NONE ? k->row : &one, k->how == NONE ? k->rows : 1);

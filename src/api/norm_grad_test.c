@@ -12,7 +12,7 @@ static void check_softmax(const grad_case *r, unsigned mask, int logarithm) {
   case_type = F32;
   for (int64_t i = 0; i < s.count; i++) {
     const int64_t *at = s.at + i * s.n;
-    const double m = x.v[set_extreme(&s, i, x.v, 0)];
+    const double m = x.v[first_extreme_of_set(&s, i, x.v, 0)];
     for (int64_t k = 0; k < s.n; k++) e[at[k]] = exp_of(minus(x.v[at[k]], m));
     const double sum = set_sum(F32, &s, i, e);
     for (int64_t k = 0; k < s.n; k++) {
@@ -110,7 +110,7 @@ static void expect_shared(const grad_case *r, const norm *n, const char *name, c
     int64_t filled = 0;
     for (int64_t i = 0; i < n->x.n; i++)
       if (i / n->period % channels == c) part[filled++] = v[i];
-    want[c] = ordered_sum(case_type, part, filled, 1);
+    want[c] = ordered_sum_s(case_type, part, filled, 1);
   }
   expect_output(r, name, want, channels);
   free(want);

@@ -12,11 +12,11 @@ typedef struct line {
 } line;
 
 static double mean_of(const line *l) {
-  return over(ordered_sum(case_type, l->x, l->n, 1), (double)l->n);
+  return over(ordered_sum_s(case_type, l->x, l->n, 1), (double)l->n);
 }
 
 static void formula_sum(line *l) {
-  l->y = ordered_sum(case_type, l->x, l->n, 1);
+  l->y = ordered_sum_s(case_type, l->x, l->n, 1);
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = l->dy;
 }
 
@@ -29,7 +29,7 @@ static void formula_extreme(line *l, int least) {
   int64_t *at = calloc((size_t)l->n + 1, sizeof *at);
   for (int64_t i = 0; i < l->n; i++) at[i] = i;
   const sets one = {1, l->n, at};
-  const int64_t first = set_extreme(&one, 0, l->x, least);
+  const int64_t first = first_extreme_of_set(&one, 0, l->x, least);
   l->y = l->x[first];
   l->dx[first] = l->dy;
   free(at);
@@ -72,7 +72,7 @@ static void formula_prod(line *l) {
 static double sum_square_of(const double *x, int64_t n) {
   double *square = new_array(n);
   for (int64_t i = 0; i < n; i++) square[i] = times(x[i], x[i]);
-  const double y = ordered_sum(case_type, square, n, 1);
+  const double y = ordered_sum_s(case_type, square, n, 1);
   free(square);
   return y;
 }
@@ -85,7 +85,7 @@ static void formula_sum_square(line *l) {
 static void formula_norm_l1(line *l) {
   double *size = new_array(l->n);
   for (int64_t i = 0; i < l->n; i++) size[i] = fabs(l->x[i]);
-  l->y = ordered_sum(case_type, size, l->n, 1);
+  l->y = ordered_sum_s(case_type, size, l->n, 1);
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = l->x[i] > 0 ? l->dy : l->x[i] < 0 ? -l->dy : 0.0;
   free(size);
 }
@@ -116,7 +116,7 @@ static void formula_logsumexp(line *l) {
   formula_max(l);
   const double m = l->y;
   for (int64_t i = 0; i < l->n; i++) e[i] = exp_of(minus(l->x[i], m));
-  const double sum = ordered_sum(F32, e, l->n, 1);
+  const double sum = ordered_sum_s(F32, e, l->n, 1);
   if (!isinf(m)) l->y = plus(m, log_of(sum));
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = times(dy, over(e[i], sum));
   free(e);
