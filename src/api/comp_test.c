@@ -21,7 +21,7 @@ typedef struct trial {
   const char *comp;    /* name of the composition */
   char text[400];      /* the model */
   int mix;             /* kind of the float inputs */
-  int64_t below;       /* integer inputs are in 0 .. below-1; if it is 0, they are random bits */
+  int64_t below;       /* integer inputs are in 0 .. below-1; random bits if `below` is 0 */
   int64_t ignore;      /* one more value that integer inputs have ... */
   unsigned ignored;    /* ... in this number of 8 elements, on average */
   int64_t bad, bad_at; /* an index out of range and its position; if `bad` is 0, there is none */

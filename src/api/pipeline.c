@@ -31,14 +31,14 @@ vt_status vt_pipeline_plan(vt_pipeline *p, const vt_pipeline_request *r, vt_diag
 
 /* ---- cached plans ---- */
 
-/* Makes *p the pipeline of a cached plan, whose reference it takes over. */
+/* Makes *p the pipeline of a cached plan and takes over the caller's reference to that plan. */
 static void set_cached(vt_pipeline *p, vt_cached_plan *k) {
   *p = (vt_pipeline){.list = k->list, .n_passes = k->list.n, .plan = k->plan, .cached = k};
   p->after[k->list.n - 1] = k->g;
 }
 
-/* Runs the passes and makes the plan, and moves both the last graph and the plan into `k`. Earlier
- * graphs are freed before anyone else can share `k`, which gets only their hashes. */
+/* Runs the passes, makes the plan, and moves the last graph and the plan into `k`. The earlier
+ * graphs are freed, because only `k` is shared with others; it gets their hashes. */
 static vt_status make_plan(vt_cached_plan *k, const vt_pipeline_request *r, vt_diag *d) {
   vt_pipeline made;
   vt_pass_options passes = *r->passes;
