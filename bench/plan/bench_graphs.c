@@ -34,7 +34,9 @@ static uint32_t add_cumsum(vt_builder *b, uint32_t x) {
 
 /* ---- blocks: transformer blocks, each with one head, two layers and its own parameters ---- */
 
-enum { BLOCK = 13, ROWS = 64, WIDTH = 64 }; /* nodes of a block; shape of the values between blocks */
+/* BLOCK: number of nodes of a transformer block. ROWS, WIDTH: shape of the values between
+ * blocks. */
+enum { BLOCK = 13, ROWS = 64, WIDTH = 64 };
 
 static uint32_t add_transformer_block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
   vt_builder *b = &gb->b;
@@ -49,7 +51,8 @@ static uint32_t add_transformer_block(vt_graph_builder *gb, uint32_t x, uint32_t
     snprintf(name, sizeof name, "h.%u.%s", number, weights[i].name);
     w[i] = add_matrix(gb, name, weights[i].rows, weights[i].columns, 1);
   }
-  const uint32_t scores = add_matmul(b, add_matmul(b, x, w[0]), add_transpose(b, add_matmul(b, x, w[1])));
+  const uint32_t scores =
+      add_matmul(b, add_matmul(b, x, w[0]), add_transpose(b, add_matmul(b, x, w[1])));
   const uint32_t seen = add_matmul(b, vt_build1(b, VT_OP_exp, scores), add_matmul(b, x, w[2]));
   x = vt_build2(b, VT_OP_add, x, add_matmul(b, seen, w[3]));
   const uint32_t up = vt_build1(b, VT_OP_tanh, add_matmul(b, x, w[4]));

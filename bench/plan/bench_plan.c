@@ -23,7 +23,8 @@ static const uint32_t sizes[SIZES] = {1000, 10000, 100000};
 
 typedef struct times {
   uint32_t nodes;
-  double passes, plan[2]; /* CPU seconds for all passes; for planning with the schedules SOURCE and MEMORY */
+  /* CPU seconds of all passes; CPU seconds of planning with the schedules SOURCE and MEMORY. */
+  double passes, plan[2];
 } times;
 
 static double cpu_seconds(void) {
@@ -93,8 +94,9 @@ static double ns_per_n_log_n(double seconds, uint32_t n) { return seconds * 1e9 
 
 static void print_row(const bench_form *f, const times *t) {
   printf("| %s | %u | %.4f | %.1f | %.4f | %.1f | %.4f | %.1f |\n", f->name, t->nodes, t->passes,
-         ns_per_n_log_n(t->passes, t->nodes), t->plan[SOURCE], ns_per_n_log_n(t->plan[SOURCE], t->nodes),
-         t->plan[MEMORY], ns_per_n_log_n(t->plan[MEMORY], t->nodes));
+         ns_per_n_log_n(t->passes, t->nodes), t->plan[SOURCE],
+         ns_per_n_log_n(t->plan[SOURCE], t->nodes), t->plan[MEMORY],
+         ns_per_n_log_n(t->plan[MEMORY], t->nodes));
   fflush(stdout);
 }
 

@@ -22,8 +22,9 @@ struct vt_cache {
   char dir[4096];  /* absolute path of the folder; "" without a folder or if the path is too long */
   void (*note)(void *user, const char *text); /* the caller's callback for problems, or NULL */
   void *note_user;
-  pthread_mutex_t lock;            /* protects the fields below */
-  vt_cached_plan *newest, *oldest; /* ends of the list of plans in memory, which is ordered by last use */
+  pthread_mutex_t lock; /* protects the fields below */
+  /* The ends of the list of plans in memory, which is ordered by last use. */
+  vt_cached_plan *newest, *oldest;
   vt_cache_counts counts;
 };
 
@@ -71,7 +72,7 @@ static void open_folder(vt_cache *c, const char *path, uint64_t limit) {
 }
 
 vt_status vt_cache_new_name_digits(const vt_cache_options *o, uint32_t digits, vt_cache **out,
-                              vt_diag *d) {
+                                   vt_diag *d) {
   vt_cache_options options = {0};
   if (o != NULL) memcpy(&options, o, o->size < sizeof options ? o->size : sizeof options);
   const int given = options.alloc != NULL && options.alloc->resize != NULL;
@@ -142,7 +143,7 @@ static void link_as_newest(vt_cache *c, vt_cached_plan *k) {
 }
 
 static vt_cached_plan *find_in_list(const vt_cache *c, const char *key, size_t n,
-                                   const vt_hash256 *hash) {
+                                    const vt_hash256 *hash) {
   vt_cached_plan *k = c->newest;
   while (k != NULL && (memcmp(&k->hash, hash, sizeof *hash) != 0 || k->n_key != n ||
                        memcmp(k->key, key, n) != 0))
@@ -208,7 +209,7 @@ static void add_to_count(vt_cache *c, uint64_t *which, uint64_t n) {
 }
 
 static void make_file_name(const vt_cache *c, const char *key, size_t n, const char *suffix,
-                      char out[VT_STORE_NAME_MAX]) {
+                           char out[VT_STORE_NAME_MAX]) {
   const vt_hash256 hash = vt_hash_bytes(key, n);
   char hex[65];
   vt_hash_hex(&hash, hex);

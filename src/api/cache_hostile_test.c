@@ -59,7 +59,7 @@ static void free_entry(entry *x) {
 }
 
 static vt_status parse_entry_file(const entry *x, const void *bytes, size_t n, vt_cached_plan **out,
-                            vt_diag *d) {
+                                  vt_diag *d) {
   const vt_target t = vt_device_target(x->dev);
   return vt_cached_plan_parse(bytes, n, x->cached->key, x->cached->n_key, &x->cached->list, &t,
                               vt_alloc_default(), out, d);
@@ -71,7 +71,8 @@ static int same_text(const vt_text *a, const vt_text *b) {
 
 /* Checks that an accepted file gives the right graph and plan, and that printing them gives the
  * bytes of the file. */
-static void check_accepted_file(const entry *x, const vt_cached_plan *k, const char *bytes, size_t n) {
+static void check_accepted_file(const entry *x, const vt_cached_plan *k, const char *bytes,
+                                size_t n) {
   vt_text graph, plan, again;
   vt_text_init(&graph, x->bytes.a);
   vt_text_init(&plan, x->bytes.a);
@@ -156,7 +157,8 @@ static void test_flipped_bits(const entry *x) {
     corrupt[i] = x->bytes.s[i];
   }
   CHECK(of_another_key == x->cached->n_key);
-  CHECK(accepted > 0 && accepted < n / 4); /* the accepted changes: in hashes of earlier graphs, in lines and in columns */
+  /* Only changes in hashes of earlier graphs, in lines and in columns are accepted. */
+  CHECK(accepted > 0 && accepted < n / 4);
   free(corrupt);
 }
 
@@ -179,7 +181,8 @@ static void test_wrong_lengths(const entry *x) {
 
 /* ---- another target ---- */
 
-static vt_status ask_for_more_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+static vt_status ask_for_more_scratch(void *self, const vt_bk_step *step, uint64_t *out,
+                                      vt_diag *d) {
   const vt_target *t = self;
   VT_TRY(t->workspace(t->self, step, out, d));
   *out += 8;
@@ -288,8 +291,8 @@ static void test_hostile_files(void) {
     CHECK(chown(only, 12345, 12345) == 0);
     expect_file_ignored(m, "belongs to another user", 0);
   }
-  CHECK(plan_with_new_cache(m, f.size - 1).ignored ==
-        2); /* two notes: the file is too large to be read, and too large to be written */
+  /* The cache gives two notes: the file is too large to be read, and too large to be written. */
+  CHECK(plan_with_new_cache(m, f.size - 1).ignored == 2);
   CHECK(strstr(notes, "more than") != NULL && strstr(notes, "larger than all") != NULL);
   vt_file_done(&f);
   folder_done();

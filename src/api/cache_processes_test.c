@@ -138,7 +138,8 @@ int main(void) {
   for (uint32_t i = 0; i < KINDS; i++) CHECK(plan_is_right(NULL, i));
   kill_random_processes();
   const pid_t toucher = start_touching_process();
-  for (uint32_t i = 0; i < PROCESSES; i++) pid[i] = start_requesting_process(1000 + i, ROUNDS * KINDS);
+  for (uint32_t i = 0; i < PROCESSES; i++)
+    pid[i] = start_requesting_process(1000 + i, ROUNDS * KINDS);
   for (uint32_t i = 0; i < PROCESSES; i++) CHECK(ends_with_success(pid[i]));
   CHECK(kill(toucher, SIGKILL) == 0);
   (void)ends_with_success(toucher);

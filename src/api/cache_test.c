@@ -148,7 +148,8 @@ static void test_what_changes_key(void) {
   vt_cache *c = new_cache(NULL, 0, 0, VT_CACHE_DIGITS);
   vt_options x = o;
   CHECK(count_misses(c, m, o) == 1 && count_misses(c, m, o) == 0);
-  CHECK(count_misses(c, lower, o) == 1); /* messages of its failing steps name another line, so its key is new */
+  /* `lower` has another key, because messages of its failing steps name other lines. */
+  CHECK(count_misses(c, lower, o) == 1);
   x.bind = three;
   CHECK(count_misses(c, m, x) == 1);
   x = o, x.schedule = "memory";
@@ -285,7 +286,8 @@ static void test_memory_limit(void) {
   vt_cache_free(c);
   c = new_cache(NULL, one * 4, 0, VT_CACHE_DIGITS);
   request_plans_of_sizes(c, m, 1, 3);
-  request_plans_of_sizes(c, m, 1, 1); /* plan 1 is used again, so that plan 2 becomes the least recently used */
+  /* Plan 1 is used again, so that plan 2 becomes the least recently used. */
+  request_plans_of_sizes(c, m, 1, 1);
   request_plans_of_sizes(c, m, 4, 5);
   CHECK(read_counts(c).bytes_memory <= one * 4 && read_counts(c).evicted_memory >= 1);
   const uint64_t misses = read_counts(c).misses;
@@ -363,7 +365,8 @@ static void test_cache_freed_first(void) {
     CHECK(vt_program_init_params(p[i], 1, NULL) == VT_OK);
     CHECK(vt_program_random_inputs(p[i], 1, NULL) == VT_OK);
     CHECK(vt_program_run(p[i], NULL) == VT_OK && vt_program_digest(p[i], digest[i], NULL) == VT_OK);
-    CHECK(vt_program_pass_text(p[i], "lower") == NULL); /* of a cached plan only the last pass has a text */
+    /* Only the last pass of a cached plan has a text. */
+    CHECK(vt_program_pass_text(p[i], "lower") == NULL);
     CHECK(vt_program_pass_text(p[i], "fuse") != NULL);
     vt_program_free(p[i]);
   }
@@ -405,8 +408,8 @@ static void test_cache_in_threads(void) {
     plans[b - 1] = plan_model(m, (vt_options){.bind = bind, .n_bind = 1}, NULL);
     expected[b - 1] = vt_planned_text(plans[b - 1]);
   }
-  vt_cache *c =
-      new_cache(folder, 60000, 30000, VT_CACHE_DIGITS); /* space for some of the six plans */
+  /* The cache has space for some of the six plans. */
+  vt_cache *c = new_cache(folder, 60000, 30000, VT_CACHE_DIGITS);
   for (uint32_t i = 0; i < 4; i++) {
     w[i] = (worker){.m = m, .c = c, .seed = i + 1, .expected = expected};
     CHECK(pthread_create(&w[i].thread, NULL, request_random_plans, &w[i]) == 0);
@@ -446,7 +449,8 @@ static void fail_allocations(const vt_model *m, int of_cache, int fresh, const c
     vt_planned_free(p);
     if (o.cache != NULL) vt_cache_free(o.cache);
     CHECK(fault.live == 0);
-    if (fault.asked >= left) requests = left + 1; /* allocation number `left` was reached, so try the next one */
+    /* Allocation number `left` was reached, so try the next one. */
+    if (fault.asked >= left) requests = left + 1;
   }
   CHECK(requests > 20);
 }

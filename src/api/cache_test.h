@@ -73,7 +73,8 @@ static inline void folder_done(void) {
   CHECK(rmdir(folder) == 0);
 }
 
-static inline vt_cache *new_cache(const char *dir, uint64_t memory, uint64_t disk, uint32_t digits) {
+static inline vt_cache *new_cache(const char *dir, uint64_t memory, uint64_t disk,
+                                  uint32_t digits) {
   const vt_cache_options o = {
       .size = sizeof o, .dir = dir, .memory_bytes = memory, .disk_bytes = disk};
   vt_cache *c = NULL;

@@ -169,7 +169,8 @@ static vt_status check_hash(span *all, vt_diag *d) {
   const vt_hash256 h = vt_hash_bytes(all->s, all->n);
   vt_hash_hex(&h, hex);
   hex[64] = '\n';
-  if (memcmp(hex, all->s + all->n, HASH_LINE) != 0) return fail_as_damaged("its checksum is wrong", d);
+  if (memcmp(hex, all->s + all->n, HASH_LINE) != 0)
+    return fail_as_damaged("its checksum is wrong", d);
   return VT_OK;
 }
 
@@ -264,11 +265,12 @@ static vt_status read_plan(span from, vt_cached_plan *k, const vt_target *t, vt_
 }
 
 static vt_status read_all_parts(const span parts[PARTS], vt_cached_plan *k, const vt_target *t,
-                            vt_diag *d) {
+                                vt_diag *d) {
   span places = parts[PLACES];
   VT_TRY(read_passes(parts[PASSES], k, d));
   VT_TRY(read_graph(parts[GRAPH], k, d));
-  if (!read_node_lines(&places, k->g) || places.n != 0) return fail_as_damaged("its places cannot be read", d);
+  if (!read_node_lines(&places, k->g) || places.n != 0)
+    return fail_as_damaged("its places cannot be read", d);
   return read_plan(parts[PLAN], k, t, d);
 }
 

@@ -24,18 +24,21 @@
 #include "vt_plan.h"
 
 typedef struct vt_cached_plan {
-  atomic_uint holders;                  /* reference count */
-  atomic_ullong bytes;                  /* bytes of this object, its key, its graph and its plan */
-  vt_alloc a;                           /* the allocator of all of these; `bytes` counts their size */
-  char *key;                            /* `n_key` bytes and a NUL */
-  size_t n_key;                         /* length of the key in bytes */
-  vt_hash256 hash;                      /* hash of the key */
-  vt_pass_list list;                    /* the passes that made the graph */
-  vt_hash256 after[VT_PASS_COUNT];      /* hash of the graph after each pass of the list */
-  vt_graph *g;                          /* the graph after the last pass; owned */
-  vt_plan *plan;                        /* the plan of `g`; owned */
-  struct vt_cached_plan *newer, *older; /* neighbours in the list of the cache, whose lock protects them */
-  uint64_t weight;                      /* the value of `bytes` when the cache added the plan to its list */
+  atomic_uint holders; /* reference count */
+  atomic_ullong bytes; /* bytes of this object, its key, its graph and its plan */
+  /* The allocator of all of these; `bytes` counts their size. */
+  vt_alloc a;
+  char *key;                       /* `n_key` bytes and a NUL */
+  size_t n_key;                    /* length of the key in bytes */
+  vt_hash256 hash;                 /* hash of the key */
+  vt_pass_list list;               /* the passes that made the graph */
+  vt_hash256 after[VT_PASS_COUNT]; /* hash of the graph after each pass of the list */
+  vt_graph *g;                     /* the graph after the last pass; owned */
+  vt_plan *plan;                   /* the plan of `g`; owned */
+  /* Neighbours in the list of the cache, whose lock protects them. */
+  struct vt_cached_plan *newer, *older;
+  /* The value of `bytes` when the cache added the plan to its list. */
+  uint64_t weight;
 } vt_cached_plan;
 
 /* A new object with one reference and neither graph nor plan; the caller creates these with the

@@ -216,7 +216,8 @@ int vt_certificate_covers(const vt_certificate *c, const vt_plugin_candidate *b,
 
 /* ---- the file ---- */
 
-static vt_status read_certificate_file(const char *path, vt_file *file, vt_certificate *c, vt_diag *d) {
+static vt_status read_certificate_file(const char *path, vt_file *file, vt_certificate *c,
+                                       vt_diag *d) {
   VT_TRY(vt_file_read(path, MAX_BYTES, vt_alloc_default(), file, d));
   const vt_status s = vt_certificate_parse((const char *)file->data, file->size, c, d);
   if (s != VT_OK) vt_file_done(file);

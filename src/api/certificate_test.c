@@ -242,7 +242,8 @@ static void test_certificate_files(void) {
   write_file(default_path, large, sizeof large);
   CHECK(!file_admits(NULL, "cannot be used"));
   CHECK(unlink(default_path) == 0 && mkfifo(default_path, 0600) == 0);
-  CHECK(!file_admits(default_path, "cannot be used")); /* opening this FIFO does not wait for a writer */
+  /* Opening this FIFO does not wait for a writer. */
+  CHECK(!file_admits(default_path, "cannot be used"));
   CHECK(unlink(default_path) == 0 && rmdir(folder) == 0);
   vt_text_done(&t);
 }

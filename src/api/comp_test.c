@@ -354,7 +354,8 @@ static void run_embedding(const char *type, const char *rows, const char *index,
 }
 
 static void test_embedding(void) {
-  run_embedding("f32", "4, 0", "i64[3]", 4, 9, 1); /* an index out of range fails even if rows have no elements */
+  /* An index out of range fails even if the rows of the table have no elements. */
+  run_embedding("f32", "4, 0", "i64[3]", 4, 9, 1);
   run_embedding("f32", "4, 2", "i32[2, 3]", 4, -1, 0);
   run_embedding("f32", "4, 2", "i32[2, 3]", 4, 4, 5);
   run_embedding("f32", "4, 2", "i64[2, 3]", 4, INT64_MIN, 3);
@@ -408,14 +409,15 @@ static void plain_attention(const trial *t, const heads *s, float scale) {
         if (!plain_query(t, s, b, h, i, scale)) return;
 }
 
+/* In the last three rows d is 6, 7 and 17; then 1 / sqrt(d) depends on the rounding of sqrt(d). */
 static const heads attentions[] = {
     {1, 1, 1, 1, 1, 1, 1},   {2, 4, 4, 5, 5, 8, 8},    {1, 6, 2, 3, 3, 4, 5},
     {2, 4, 1, 2, 2, 3, 1},   {1, 2, 2, 2, 7, 4, 4},    {1, 2, 1, 7, 2, 4, 4},
     {2, 2, 2, 3, 0, 4, 4},   {1, 2, 2, 0, 3, 4, 4},    {0, 2, 1, 3, 3, 4, 4},
     {1, 0, 1, 3, 3, 4, 4},   {1, 2, 2, 3, 3, 0, 4},    {1, 2, 2, 3, 3, 4, 0},
     {1, 1, 1, 2, 31, 8, 2},  {1, 1, 1, 33, 33, 33, 3}, {1, 2, 1, 2, 256, 4, 2},
-    {1, 1, 1, 3, 257, 4, 2}, {1, 1, 1, 2, 40, 257, 2}, /* d = 6, 7 and 17: rounding sqrt(d) changes 1 / sqrt(d) */
-    {1, 2, 2, 9, 9, 6, 3},   {1, 2, 1, 9, 9, 7, 3},    {1, 1, 1, 9, 9, 17, 3}};
+    {1, 1, 1, 3, 257, 4, 2}, {1, 1, 1, 2, 40, 257, 2}, {1, 2, 2, 9, 9, 6, 3},
+    {1, 2, 1, 9, 9, 7, 3},   {1, 1, 1, 9, 9, 17, 3}};
 
 static void test_plain_attention(const heads *s, int mix, const char *rest, float scale) {
   trial t = attention_trial(s, mix, rest);
@@ -428,7 +430,8 @@ static void test_attention(void) {
   for (size_t i = 0; i < COUNT(attentions); i++)
     for (int mix = 0; mix < MIXES; mix++) {
       const heads *s = &attentions[i];
-      const float root = (float)sqrt((double)s->d); /* sqrt(d) is rounded, and 1 / root is rounded again */
+      /* sqrt(d) is rounded, and 1 / root is rounded again. */
+      const float root = (float)sqrt((double)s->d);
       test_plain_attention(s, mix, ", causal=true", 1.0f / root);
       test_plain_attention(s, mix, ", causal=true, scale=0.3", 0.3f);
     }
@@ -442,8 +445,8 @@ static void test_attention_hides_masked(void) {
   CHECK(vt_model_parse(t.text, strlen(t.text), NULL, &m, NULL) == VT_OK);
   for (int i = 0; i < 3; i++) {
     t.in[i] = (vt_tensor){F32, 4, {1, 1, 3, 2}, malloc(6 * sizeof(float))};
-    for (int j = 0; j < 6; j++)
-      ((float *)t.in[i].data)[j] = (float)(j + 1) / 8; /* values so small that softmax makes no weight 0 */
+    for (int j = 0; j < 6; j++) /* values so small that softmax makes no weight 0 */
+      ((float *)t.in[i].data)[j] = (float)(j + 1) / 8;
   }
   t.n_in = 3;
   for (int j = 2; j < 6; j++)
@@ -476,7 +479,7 @@ static void test_all_attention(void) {
 /* ---- cross_entropy ---- */
 
 static trial entropy_trial(int mix, const char *logits, const char *targets, int64_t classes,
-                        int64_t ignore, unsigned ignored) {
+                           int64_t ignore, unsigned ignored) {
   trial t = trial_of("cross_entropy", mix,
                      "input x: f32[%s]\ninput y: %s\noutput r = cross_entropy(x, y, ignore=%lld)",
                      logits, targets, (long long)ignore);

@@ -56,7 +56,7 @@ static uint64_t distance(const reading *r, uint64_t a, uint64_t b) {
 }
 
 static vt_status check_comparable(const vt_tensor *a, const vt_tensor *b, uint64_t *out_count,
-                            vt_diag *d) {
+                                  vt_diag *d) {
   uint64_t count;
   VT_TRY(vt_tensor_bytes(a, &count, NULL, d));
   VT_TRY(vt_tensor_bytes(b, NULL, NULL, d));

@@ -26,7 +26,8 @@ static void test_f32_distances(void) {
   CHECK(distance(VT_DTYPE_F32, 0xbf800000, 0xbf800003) == 3);
   CHECK(distance(VT_DTYPE_F32, 0x00000000, 0x80000000) == 1); /* +0 and -0 are neighbours */
   CHECK(distance(VT_DTYPE_F32, 0x00000001, 0x80000001) == 3);
-  CHECK(distance(VT_DTYPE_F32, 0x7f7fffff, 0x7f800000) == 1); /* the largest number and infinity are neighbours */
+  /* The largest number and infinity are neighbours. */
+  CHECK(distance(VT_DTYPE_F32, 0x7f7fffff, 0x7f800000) == 1);
   CHECK(distance(VT_DTYPE_F32, 0x7f800000, 0xff800000) == 0xff000001u);
   CHECK(distance(VT_DTYPE_F32, 0x7fc00000, 0xff800001) == 0); /* two NaNs are equal */
   CHECK(distance(VT_DTYPE_F32, 0x7fc00000, 0x7f800000) == UINT64_MAX);
@@ -54,8 +55,8 @@ static void test_integer_distances(void) {
   CHECK(distance(VT_DTYPE_U8, 0xff, 0x00) == 255);
   CHECK(distance(VT_DTYPE_I32, 0x80000000, 0x7fffffff) == 0xffffffffu);
   CHECK(distance(VT_DTYPE_I32, 0xffffffff, 0x00000002) == 3);
-  CHECK(distance(VT_DTYPE_I32, 0x7f800001, 0x7fc00000) ==
-        0x3fffff); /* as i32, the bits of a NaN of f32 are a number */
+  /* These bits are NaNs as f32, but numbers as i32. */
+  CHECK(distance(VT_DTYPE_I32, 0x7f800001, 0x7fc00000) == 0x3fffff);
   CHECK(distance(VT_DTYPE_I64, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1) == UINT64_MAX);
   CHECK(distance(VT_DTYPE_I64, UINT64_MAX, 1) == 2);
   CHECK(distance(VT_DTYPE_BOOL, 1, 255) == 0);

@@ -24,7 +24,7 @@ static void check_digest_hex(const uint8_t digest[32], const char *want) {
 }
 
 static void check_tensor_digest(uint32_t dtype, uint32_t rank, const int64_t *dim, void *data,
-                         const char *want) {
+                                const char *want) {
   vt_tensor t = {.dtype = dtype, .rank = rank, .data = data};
   uint8_t out[32] = {0};
   vt_diag d = {.code = VT_OK};
@@ -43,22 +43,22 @@ static void test_plain_values(void) {
   int64_t i64 = -2;
   int8_t i8[8] = {0, 1, 2, 3, 4, 5, 6, 7};
   check_tensor_digest(VT_DTYPE_F32, 2, (const int64_t[]){2, 2}, f,
-               "7370fd3ca1a435109aa8a50e71801539c1f15dfd07b7f5be487399e8e07af980");
+                      "7370fd3ca1a435109aa8a50e71801539c1f15dfd07b7f5be487399e8e07af980");
   check_tensor_digest(VT_DTYPE_I32, 1, one, &i32,
-               "1bc33cdaea2b99de15b3041f23c8656f2aad87cadb47401aa96f17fd09a5d873");
+                      "1bc33cdaea2b99de15b3041f23c8656f2aad87cadb47401aa96f17fd09a5d873");
   check_tensor_digest(VT_DTYPE_I64, 1, one, &i64,
-               "98a2174b97996fb1a855b45cb0aec5d48cf851e119508f04818cd36ab3098924");
+                      "98a2174b97996fb1a855b45cb0aec5d48cf851e119508f04818cd36ab3098924");
   check_tensor_digest(VT_DTYPE_I8, 1, (const int64_t[]){8}, i8,
-               "f18805a9333a736244f3b5374ee58a62867ad1ad16cf60d07555090754e4af13");
+                      "f18805a9333a736244f3b5374ee58a62867ad1ad16cf60d07555090754e4af13");
 }
 
 /* The digests are D(1, [1], bytes(4)) for +0 and D(1, [1], bytes.fromhex("00000080")) for -0. */
 static void test_zeros_differ(void) {
   uint32_t plus = 0, minus = 0x80000000u;
   check_tensor_digest(VT_DTYPE_F32, 1, one, &plus,
-               "c0ee747d79aaf5253f16a9ac8dbce358546195f370b35fcac73a004a98f7b7e1");
+                      "c0ee747d79aaf5253f16a9ac8dbce358546195f370b35fcac73a004a98f7b7e1");
   check_tensor_digest(VT_DTYPE_F32, 1, one, &minus,
-               "4142189141136a2ad801fc957a8ee23620d1d62f544aceb8b0ce1915ce1bac45");
+                      "4142189141136a2ad801fc957a8ee23620d1d62f544aceb8b0ce1915ce1bac45");
 }
 
 /* The digests are D(1, [], bytes.fromhex("0000c07f")), D(2, [1], struct.pack("<Q", 0x7ff8 << 48)),
@@ -71,17 +71,17 @@ static void test_nan_is_one_value(void) {
   uint8_t yes[3] = {0, 1, 255};
   for (int i = 0; i < 3; i++)
     check_tensor_digest(VT_DTYPE_F32, 0, NULL, &f32[i],
-                 "5fc4e1c26552ddecd81af2863ebe17dac3f10703f63a6db5d2d348d7c271f382");
+                        "5fc4e1c26552ddecd81af2863ebe17dac3f10703f63a6db5d2d348d7c271f382");
   for (int i = 0; i < 2; i++) {
     check_tensor_digest(VT_DTYPE_F64, 1, one, &f64[i],
-                 "0bbe3074af689b973b672f456927a2da545129e1e3ecbe42b6a402e24c9037f6");
+                        "0bbe3074af689b973b672f456927a2da545129e1e3ecbe42b6a402e24c9037f6");
     check_tensor_digest(VT_DTYPE_F16, 1, one, &f16[i],
-                 "3fa6e20f20994d314a32d55c29c584b6d90d6dd2941186c6c89e955077babdcf");
+                        "3fa6e20f20994d314a32d55c29c584b6d90d6dd2941186c6c89e955077babdcf");
     check_tensor_digest(VT_DTYPE_BF16, 1, one, &bf16[i],
-                 "1282d2393ae4367b57392f5b892ebfe1ec3274cea25552d8ffb370bf097675ac");
+                        "1282d2393ae4367b57392f5b892ebfe1ec3274cea25552d8ffb370bf097675ac");
   }
   check_tensor_digest(VT_DTYPE_BOOL, 1, (const int64_t[]){3}, yes,
-               "fcd66ed3a4fc3ab17bf7d71189940cf521132569a0d092a2b6ef1f6c656e27c3");
+                      "fcd66ed3a4fc3ab17bf7d71189940cf521132569a0d092a2b6ef1f6c656e27c3");
   CHECK(f32[1] == 0xffc12345u && yes[2] == 255); /* the caller's data is unchanged */
 }
 
@@ -89,9 +89,9 @@ static void test_nan_is_one_value(void) {
  * in their shape. */
 static void test_empty_tensors(void) {
   check_tensor_digest(VT_DTYPE_F32, 2, (const int64_t[]){0, 3}, NULL,
-               "9a89cf5e069f071fa5a7699891b23bfa7a7d086f3d13d6af7ca974fc706aee30");
+                      "9a89cf5e069f071fa5a7699891b23bfa7a7d086f3d13d6af7ca974fc706aee30");
   check_tensor_digest(VT_DTYPE_F32, 2, (const int64_t[]){3, 0}, NULL,
-               "b166f97849446660fd395a968aaedaab0241072ab1ea6acb6d0a6069c71aa425");
+                      "b166f97849446660fd395a968aaedaab0241072ab1ea6acb6d0a6069c71aa425");
 }
 
 /* With x = bytes((7*i + 13*(i >> 8)) & 255 for i in range(2**21 + 5)), the digests are D(4, [n],
@@ -103,14 +103,14 @@ static void test_several_leaves(void) {
   static uint32_t f[F];
   for (uint32_t i = 0; i < N; i++) x[i] = (uint8_t)(7 * i + 13 * (i >> 8));
   check_tensor_digest(VT_DTYPE_U8, 1, (const int64_t[]){1024 * 1024}, x,
-               "14cd0a6cb1a5716fa8b0fecb59c3aadc8e4508a750f168cae7ec89c819be93a6");
+                      "14cd0a6cb1a5716fa8b0fecb59c3aadc8e4508a750f168cae7ec89c819be93a6");
   check_tensor_digest(VT_DTYPE_U8, 1, (const int64_t[]){1024 * 1024 + 1}, x,
-               "ddb26fc42658452f29f583fbc1f9ea11a04847dad64796684b1f0e1242d9c8bb");
+                      "ddb26fc42658452f29f583fbc1f9ea11a04847dad64796684b1f0e1242d9c8bb");
   check_tensor_digest(VT_DTYPE_U8, 1, (const int64_t[]){N}, x,
-               "bb1204f1e1457b29f41a32164ee7cf5a5f3f7cc3f2b74b19b011e70408fc04d6");
+                      "bb1204f1e1457b29f41a32164ee7cf5a5f3f7cc3f2b74b19b011e70408fc04d6");
   f[F - 1] = 0xff800001u;
   check_tensor_digest(VT_DTYPE_F32, 1, (const int64_t[]){F}, f,
-               "9bcb2f02ed80ed5b49591cf69967cc9bbbd92b0f85c4c9f7f65f5a67a035de50");
+                      "9bcb2f02ed80ed5b49591cf69967cc9bbbd92b0f85c4c9f7f65f5a67a035de50");
 }
 
 static void test_refused_tensors(void) {
@@ -133,7 +133,8 @@ static void test_refused_tensors(void) {
 static void test_run_digest(void) {
   const char *const names[2] = {"a", "ab"}, *const wrong[2] = {"ab", "a"},
                     *const twice[2] = {"a", "a"};
-  const char *const high[2] = {"z", "\xc3\xa4"}; /* names in ascending order, because bytes compare as unsigned */
+  /* These names are in ascending order, because bytes compare as unsigned. */
+  const char *const high[2] = {"z", "\xc3\xa4"};
   vt_hash256 digests[2] = {{{0}}, {{0}}};
   uint8_t out[32];
   for (uint8_t i = 0; i < 32; i++) digests[0].b[i] = i;

@@ -102,10 +102,10 @@ static void try_probes(report *x, const char *backend, const char *device) {
   vt_diag why = {0};
   if (vt_capability_try(&o, x->c, vt_alloc_default(), &models, &broken, &why) == VT_OK) {
     add_device_words(x,
-               models == 1   ? "model on"
-               : models != 0 ? "models on"
-                             : "no model is accepted by",
-               models, device);
+                     models == 1   ? "model on"
+                     : models != 0 ? "models on"
+                                   : "no model is accepted by",
+                     models, device);
   } else {
     snprintf(x->out, x->n, "FAILED: %s", why.text);
     x->failed = 1;

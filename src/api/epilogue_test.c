@@ -14,7 +14,8 @@ static const char model[] =
     "  output y = abs(conv(x, w, stride=[2, 2], low=[3, 3], high=[3, 3])) + 1.0\n"
     "}\n";
 
-static void digest_of_run(const vt_model *m, const char *backend, uint32_t threads, uint8_t out[32]) {
+static void digest_of_run(const vt_model *m, const char *backend, uint32_t threads,
+                          uint8_t out[32]) {
   const vt_options o = {.size = sizeof o, .backend = backend, .threads = threads};
   vt_program *p = NULL;
   CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);

@@ -114,7 +114,8 @@ static inline vt_model *model_with_gradient(grad_case *r) {
 
 /* Returns the bits of a random element of an input. */
 static inline uint64_t draw_input_bits(const grad_case *r, uint32_t dtype) {
-  static const double few[4] = {-1.5, 0.0, 0.8, 2.0}; /* 0.8 is where some losses change their formula */
+  /* 0.8 is where some losses change their formula. */
+  static const double few[4] = {-1.5, 0.0, 0.8, 2.0};
   const uint64_t pick = random_u64(&random_state);
   if (dtype != F32 && dtype != F64) {
     if (dtype == VT_DTYPE_BOOL || r->hi < r->lo) return any_bits(dtype, &random_state);

@@ -9,7 +9,8 @@
 /* The elements of a row-major array, divided into sets of equal size. */
 typedef struct sets {
   int64_t count, n; /* number of sets; elements of each set */
-  int64_t *at;      /* element indices: those of set s are at[s*n .. s*n + n - 1], in row-major order */
+  /* Element indices: those of set s are at[s*n .. s*n + n - 1], in row-major order. */
+  int64_t *at;
 } sets;
 
 /* Returns the sets of elements that a reduction over the axes in the bit set `mask` combines, in

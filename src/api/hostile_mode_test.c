@@ -108,7 +108,8 @@ static void check_right_result(const result *r) {
   CHECK(memcmp(r->halves, halves, sizeof halves) == 0);
   CHECK(memcmp(r->thirds, thirds, sizeof thirds) == 0);
   CHECK(memcmp(r->digest, expected.digest, 32) == 0 && memcmp(r->hash, expected.hash, 32) == 0);
-  CHECK(r == &expected || memcmp(r->digest, r->hash, 32) != 0); /* both were written: at least one is not zero */
+  /* The digest and the hash were written: they differ, so at least one is not zero. */
+  CHECK(r == &expected || memcmp(r->digest, r->hash, 32) != 0);
 }
 
 /* ---- modes ---- */
@@ -163,8 +164,10 @@ static void test_inputs_reveal_mode(void) {
   CHECK(!hostile_probe_is_right(probe) && hostile_probe_is_right(hostile_run_probe()));
   CHECK(third[2] != thirds[2]); /* the worst mode rounds toward zero */
 #if defined(__x86_64__)
-  CHECK(half[0] == 0 && half[1] == 0 && half[0] != halves[0]); /* subnormal results were flushed to 0 */
-  CHECK(third[0] == 0 && half[3] != halves[3]); /* the subnormal result was flushed to 0, and the NaN is not canonical */
+  /* Subnormal results were flushed to 0. */
+  CHECK(half[0] == 0 && half[1] == 0 && half[0] != halves[0]);
+  /* The subnormal result was flushed to 0, and the NaN is not canonical. */
+  CHECK(third[0] == 0 && half[3] != halves[3]);
 #endif
 }
 
@@ -182,7 +185,8 @@ static void test_callers_in_threads(void) {
   pthread_t thread[N];
   result r[N];
   memset(r, 0, sizeof r);
-  for (int i = 0; i < N; i++) CHECK(pthread_create(&thread[i], NULL, run_in_worst_mode, &r[i]) == 0);
+  for (int i = 0; i < N; i++)
+    CHECK(pthread_create(&thread[i], NULL, run_in_worst_mode, &r[i]) == 0);
   for (int i = 0; i < N; i++) {
     CHECK(pthread_join(thread[i], NULL) == 0);
     check_right_result(&r[i]);

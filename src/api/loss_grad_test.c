@@ -41,7 +41,9 @@ static void formula_huber(element *e) {
   const double d = minus(e->x, e->t), delta = rounded(e->p);
   const int near = fabs(d) <= delta;
   e->y = near ? times(0.5, times(d, d)) : times(delta, minus(fabs(d), rounded(0.5 * e->p)));
-  set_opposite_gradients(e, near ? times(d, e->w) : d > 0 ? times(delta, e->w) : -times(delta, e->w));
+  set_opposite_gradients(e, near    ? times(d, e->w)
+                            : d > 0 ? times(delta, e->w)
+                                    : -times(delta, e->w));
 }
 
 static void formula_smooth_l1(element *e) {
@@ -150,11 +152,13 @@ static void test_element_loss(const loss *f) {
 /* ---- losses of classes ---- */
 
 typedef struct classes {
-  grad_array x, t, c, dy;  /* logits, targets, class weights (c.v is NULL if there are none), incoming gradient */
+  /* Logits, targets, class weights (c.v is NULL if there are none) and the incoming gradient. */
+  grad_array x, t, c, dy;
   int64_t rows, n, ignore; /* number of rows; number of classes; the target that is ignored */
   int how, entropy;        /* `how`: the reduction; `entropy`: 1 for cross_entropy, 0 for nll */
   double a;                /* smoothing */
-  double *row, *weight, *dx; /* `row` and `weight`: loss and weight of each row; `dx`: gradient of each element */
+  /* `row` and `weight`: loss and weight of each row; `dx`: gradient of each element. */
+  double *row, *weight, *dx;
 } classes;
 
 static double greatest(const double *x, int64_t n) {
@@ -180,8 +184,9 @@ static void formula_class_row(classes *k, int64_t r) {
   }
   for (int64_t j = 0; j < k->n; j++) e[j] = minus(b, minus(x[j], m));
   if (k->a != 0)
-    k->row[r] = plus(times(rounded(1 - k->a), k->row[r]),
-                     times(rounded(k->a), over(ordered_sum_s(case_type, e, k->n, 1), (double)k->n)));
+    k->row[r] =
+        plus(times(rounded(1 - k->a), k->row[r]),
+             times(rounded(k->a), over(ordered_sum_s(case_type, e, k->n, 1), (double)k->n)));
   free(e);
 }
 

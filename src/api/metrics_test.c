@@ -22,7 +22,7 @@ static const char text[] =
 static vt_model *model;
 
 static vt_program *open_program_on(const char *backend, uint32_t measure, const char *stream,
-                           const vt_alloc *a) {
+                                   const vt_alloc *a) {
   static const vt_binding bind[] = {{"B", 5}};
   const vt_options o = {.size = sizeof o,
                         .n_bind = 1,
@@ -125,7 +125,8 @@ static void test_same_digest(void) {
                                          "cpu:0"};
   uint8_t first[32], digest[32];
   for (int i = 0; i < 20; i++) {
-    vt_program *p = open_program_on(backends[i / 4], (uint32_t)i % 2, i % 4 < 2 ? NULL : "all", NULL);
+    vt_program *p =
+        open_program_on(backends[i / 4], (uint32_t)i % 2, i % 4 < 2 ? NULL : "all", NULL);
     for (int k = 0; k < 2; k++) CHECK(vt_program_run(p, NULL) == VT_OK);
     CHECK(vt_program_digest(p, i == 0 ? first : digest, NULL) == VT_OK);
     CHECK(i == 0 || memcmp(first, digest, sizeof first) == 0);

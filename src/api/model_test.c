@@ -47,8 +47,8 @@ static void test_model_facts(void) {
   vt_model *m = parse_model(text);
   vt_port_info info = {.name = "untouched"};
   CHECK(strcmp(vt_model_name(m), "mlp") == 0);
-  CHECK(vt_model_dims(m) == 2 &&
-        vt_model_dim(m, 2) == NULL); /* H is a constant, not a symbolic dim */
+  /* H is a constant, not a symbolic dim, so there is no third dim. */
+  CHECK(vt_model_dims(m) == 2 && vt_model_dim(m, 2) == NULL);
   CHECK(strcmp(vt_model_dim(m, 0), "B") == 0 && strcmp(vt_model_dim(m, 1), "N") == 0);
   CHECK(vt_model_nodes(m) == 3 && vt_model_ports(m) == N);
   CHECK(vt_model_port(m, N, &info) == VT_RANGE && strcmp(info.name, "untouched") == 0);

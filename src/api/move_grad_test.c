@@ -206,7 +206,9 @@ static void test_gathered_rows(const char *op, int special) {
   at[5] = 3;
   set_input(&t, "x", fill_with_any_floats(x, 8), VT_DTYPE_F32);
   set_input(&t, "i", at, VT_DTYPE_I64);
-  set_input(&t, "dy0", special ? fill_with_any_floats(dy, 2 * N) : fill_with_ordinary_floats(dy, 2 * N), VT_DTYPE_F32);
+  set_input(&t, "dy0",
+            special ? fill_with_any_floats(dy, 2 * N) : fill_with_ordinary_floats(dy, 2 * N),
+            VT_DTYPE_F32);
   dy[10] = -0.0f;
   memcpy(t.in[2].data, dy, 2 * N * sizeof *dy);
   for (int64_t r = 0; r < 4; r++)
@@ -257,7 +259,8 @@ static void test_pad_gradients(void) {
   set_input(&t, "x", fill_with_any_floats(x, 60), VT_DTYPE_F32);
   set_input(&t, "v", fill_with_any_floats(x, 1), VT_DTYPE_F32);
   set_input(&t, "dy0", fill_with_ordinary_floats(dy, 25 * 44), VT_DTYPE_F32);
-  dy[3 * 44 + 1] = INFINITY; /* gradient of x[0, 0], which must not reach the gradient of the padding value */
+  /* Gradient of x[0, 0], which must not reach the gradient of the padding value. */
+  dy[3 * 44 + 1] = INFINITY;
   memcpy(t.in[2].data, dy, 25 * 44 * sizeof *dy);
   for (int64_t i = 0; i < 25 * 44; i++) {
     const int64_t r = i / 44 - 3, c = i % 44 - 1;
@@ -309,8 +312,8 @@ static void test_scatter_gradients(void) {
 
 /* At each position dy goes to the first value that equals the result: the base, then the updates in
  * order. -0 is below +0, and all NaN are one value. */
-static void test_scatter_extreme(const char *op, const float *base, const float *u, const int *first,
-                         const int *base_first) {
+static void test_scatter_extreme(const char *op, const float *base, const float *u,
+                                 const int *first, const int *base_first) {
   static const int64_t to[8] = {0, 1, 2, 3, 0, 1, 2, 3};
   char body[200];
   snprintf(body, sizeof body,

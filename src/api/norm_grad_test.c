@@ -105,7 +105,8 @@ static void formula_of_set(norm *n, int64_t i) {
 
 /* Checks the gradient of gamma or beta, which is output `name`: for each channel the ordered sum of
  * its elements of v. */
-static void expect_channel_gradient(const grad_case *r, const norm *n, const char *name, const double *v) {
+static void expect_channel_gradient(const grad_case *r, const norm *n, const char *name,
+                                    const double *v) {
   const int64_t channels = n->gamma.n, rows = channels == 0 ? 0 : n->x.n / channels;
   double *want = new_array(channels), *part = new_array(rows);
   for (int64_t c = 0; c < channels; c++) {
@@ -167,8 +168,8 @@ static const char *const operand_names[3] = {"x", "x, g", "x, g, b"};
 
 /* Runs and checks one case of layer_norm or rms_norm. The last axes, with the dimensions `set`, are
  * normalised together. */
-static void check_norm_of_last_axes(const char *name, const char *type, const char *lead, const char *set,
-                            int operands, int mix, int64_t size) {
+static void check_norm_of_last_axes(const char *name, const char *type, const char *lead,
+                                    const char *set, int operands, int mix, int64_t size) {
   grad_case r = {.mix = mix};
   norm n = {.eps = 0.1, .centred = name[0] == 'l', .period = 1};
   char lines[300], more[200] = "";
@@ -196,10 +197,10 @@ static void test_norms_of_last_axes(void) {
       for (int operands = 1; operands <= 3; operands++) {
         const char *type = mix % 2 ? "f64" : "f32";
         check_norm_of_last_axes("layer_norm", type, rows[i].lead, rows[i].set, operands, mix / 2,
-                        rows[i].size);
+                                rows[i].size);
         if (operands < 3)
           check_norm_of_last_axes("rms_norm", type, rows[i].lead, rows[i].set, operands, mix / 2,
-                          rows[i].size);
+                                  rows[i].size);
       }
   for (int mix = 0; mix < MIXES; mix++) { /* cases with several axes that are normalised together */
     check_norm_of_last_axes("layer_norm", "f32", "3, ", "4, 5", 3, mix, 20);
@@ -262,7 +263,7 @@ static void test_group_norms(void) {
 
 /* Checks output `name`, a running statistic: (1 - momentum) * old + momentum * new. */
 static void expect_running_statistic(const grad_case *r, const char *old, const char *name,
-                           const double *next, double momentum) {
+                                     const double *next, double momentum) {
   const grad_array was = get_array(r, old);
   double *want = new_array(was.n);
   for (int64_t c = 0; c < was.n; c++)

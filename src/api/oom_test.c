@@ -51,7 +51,8 @@ typedef struct job {
 
 /* ---- parsing and opening, before which nothing exists ---- */
 
-static vt_status parse_and_open(const job *j, vt_alloc a, vt_model **m, vt_program **p, vt_diag *d) {
+static vt_status parse_and_open(const job *j, vt_alloc a, vt_model **m, vt_program **p,
+                                vt_diag *d) {
   const vt_options o = {
       .size = sizeof o, .n_bind = j->n_bind, .bind = j->bind, .backend = j->backend, .alloc = &a};
   VT_TRY(vt_model_parse(j->text, strlen(j->text), &a, m, d));
@@ -198,7 +199,8 @@ static void test_unaligned_input(void) {
   fault.left = fault.asked + 1;
   check_out_of_memory(vt_program_set_input(p, "i", &odd, &d), &d, 1);
   fault.left = 0;
-  CHECK(vt_program_run(p, NULL) == VT_NAME); /* setting the input failed, so it has no value */
+  CHECK(vt_program_run(p, NULL) ==
+        VT_NAME); /* setting the input failed, so it still has no value */
   CHECK(vt_program_set_input(p, "i", &odd, NULL) == VT_OK);
   memmove(index, odd.data, 2 * sizeof *index);
   const long asked = fault.asked;

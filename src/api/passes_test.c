@@ -93,7 +93,8 @@ static const char *draw_literal(sketch *s, int type, char out[40]) {
   static const char *const real[] = {"1", "0", "-0.0", "2", "0.5", "-1.5", "inf", "nan", "1e-42"};
   static const char *const whole[] = {"1", "0", "-1", "2", "7", "-3"};
   if (type == BOOL) return pick_number(s, 2) ? "true" : "false";
-  snprintf(out, 40, "%s(%s)", type_text[type], type == I32 ? whole[pick_number(s, 6)] : real[pick_number(s, 9)]);
+  snprintf(out, 40, "%s(%s)", type_text[type],
+           type == I32 ? whole[pick_number(s, 6)] : real[pick_number(s, 9)]);
   return out;
 }
 
@@ -195,7 +196,8 @@ static void draw_unary(sketch *s, const drawn *x) {
 }
 
 static void draw_binary(sketch *s, const drawn *x) {
-  const drawn *y = pick_value(s, x->type, pick_number(s, SHAPES)), *p = pick_value(s, BOOL, x->shape);
+  const drawn *y = pick_value(s, x->type, pick_number(s, SHAPES)),
+              *p = pick_value(s, BOOL, x->shape);
   if (y == NULL) return;
   const int shape = x->shape > y->shape ? x->shape : y->shape;
   const char *a = x->name, *b = y->name;
@@ -217,7 +219,7 @@ static void draw_binary(sketch *s, const drawn *x) {
       add_statement(s, x->type, shape, "select(%s, %s, %s)",
                     pick_number(s, 3)   ? p->name
                     : pick_number(s, 2) ? "true"
-                                 : "false",
+                                        : "false",
                     a, pick_number(s, 2) && x->shape == shape ? a : b);
       break;
     default:
@@ -264,7 +266,7 @@ static void draw_loop(sketch *s, const drawn *from) {
   snprintf(carried, sizeof carried, "h%d", s->next++);
   snprintf(name, sizeof name, "v%d", s->next++);
   append_text(s, "%s, %se = loop(%s, count=%d, carried=1) (n%d, %s) {\n", name, name, start.name,
-         pick_number(s, 4), s->next, carried);
+              pick_number(s, 4), s->next, carried);
   declare_value(s, carried, start.type, start.shape);
   const drawn *out = draw_body(s, start.type, start.shape);
   const char *op = start.type == BOOL ? "and" : "maximum";
@@ -285,14 +287,15 @@ static void draw_cond(sketch *s, const drawn *x) {
   for (int branch = 0; branch < 2; branch++) {
     const drawn *out = draw_body(s, like.type, like.shape);
     append_text(s, "  give broadcast(%s, shape=[%s])\n}%s", out->name, shape_text[like.shape],
-           branch == 0 ? " else {\n" : "\n");
+                branch == 0 ? " else {\n" : "\n");
     s->n = before;
   }
   declare_value(s, name, like.type, like.shape);
 }
 
 static void draw_statement(sketch *s) {
-  const drawn x = s->value[pick_number(s, 2) ? pick_number(s, s->n) : s->n - 1 - pick_number(s, s->n < 6 ? s->n : 6)];
+  const drawn x = s->value[pick_number(s, 2) ? pick_number(s, s->n)
+                                             : s->n - 1 - pick_number(s, s->n < 6 ? s->n : 6)];
   switch (pick_number(s, 12)) {
     case 0:
     case 1:
@@ -420,7 +423,8 @@ typedef struct subject {
 } subject;
 
 /* Runs the model with these passes on one device and writes its digest; returns 0 if that fails. */
-static int run_with_passes(const subject *x, const char *passes, const char *backend, uint8_t out[32]) {
+static int run_with_passes(const subject *x, const char *passes, const char *backend,
+                           uint8_t out[32]) {
   const vt_options o = {
       .size = sizeof o, .n_bind = x->n_bind, .bind = x->bind, .backend = backend, .passes = passes};
   vt_program *p = NULL;

@@ -28,7 +28,7 @@ enum { N_FAMILIES = sizeof families / sizeof families[0] };
 static double worst; /* by how many % the peak exceeded the live bytes, at most so far */
 
 static void check_peak_at_size(const vt_model *m, const family *f, const int64_t size[2],
-                       const char *backend, const char *schedule) {
+                               const char *backend, const char *schedule) {
   const vt_binding bind[2] = {{"B", size[0]}, {f->second, size[1]}};
   const vt_options o = {.size = sizeof o,
                         .n_bind = f->second == NULL ? 1 : 2,

@@ -37,8 +37,8 @@ static void use_cached_plan(vt_pipeline *p, vt_cached_plan *k) {
   p->after[k->list.n - 1] = k->g;
 }
 
-/* Runs the passes, makes the plan, and moves the last graph and the plan into `k`. Of the earlier
- * graphs, `k` gets only the hashes; the graphs are freed before `k` is shared with other
+/* Runs the passes, makes the plan, and moves the last graph and the plan into `k`, together with
+ * the hashes of all graphs. The earlier graphs are freed before `k` is shared with other
  * threads. */
 static vt_status make_cacheable_plan(vt_cached_plan *k, const vt_pipeline_request *r, vt_diag *d) {
   vt_pipeline made;

@@ -8,12 +8,14 @@
 #include "vt_gate.h"
 
 typedef struct vt_pipeline {
-  vt_pass_list list;              /* the passes, in their order */
-  uint32_t n_passes;              /* how many of these passes have run */
-  vt_graph *after[VT_PASS_COUNT]; /* the graph after each pass; if the plan is a cached one, only the last */
-  vt_plan *plan;                  /* the plan of the last graph */
-  vt_exec *exec;                  /* the execution of the plan; NULL until vt_pipeline_open */
-  vt_cached_plan *cached;         /* owner of the plan and of the last graph; if NULL, the pipeline owns them */
+  vt_pass_list list; /* the passes, in their order */
+  uint32_t n_passes; /* how many of these passes have run */
+  /* The graph after each pass; if the plan is a cached one, only the last. */
+  vt_graph *after[VT_PASS_COUNT];
+  vt_plan *plan; /* the plan of the last graph */
+  vt_exec *exec; /* the execution of the plan; NULL until vt_pipeline_open */
+  /* Owner of the plan and of the last graph; if NULL, the pipeline owns them. */
+  vt_cached_plan *cached;
 } vt_pipeline;
 
 /* The inputs of a pipeline. */

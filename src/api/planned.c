@@ -75,13 +75,14 @@ static void add_value_lifetimes(vt_planned *p, uint32_t *lifetime_of) {
       continue;
     }
     lifetime_of[v] = p->n_lifetimes;
-    add_lifetime(p, (vt_plan_lifetime){.memory_class = b->class,
-                                       .first = b->first,
-                                       .last = b->last,
-                                       .offset = b->offset,
-                                       .bytes = b->bytes,
-                                       .name = text_of_name(p, "%s", vt_value_name(plan->g, v, name)),
-                                       .type = text_of_type(p, v)});
+    add_lifetime(p,
+                 (vt_plan_lifetime){.memory_class = b->class,
+                                    .first = b->first,
+                                    .last = b->last,
+                                    .offset = b->offset,
+                                    .bytes = b->bytes,
+                                    .name = text_of_name(p, "%s", vt_value_name(plan->g, v, name)),
+                                    .type = text_of_type(p, v)});
   }
 }
 
@@ -93,14 +94,14 @@ static void add_param_copy_lifetimes(vt_planned *p) {
   for (uint32_t i = 0; i < plan->n_transfers; i++) {
     const vt_transfer *t = &plan->transfers[i];
     if (t->class != VT_CLASS_TEMP) continue;
-    add_lifetime(p, (vt_plan_lifetime){
-                        .memory_class = t->class,
-                        .first = t->step,
-                        .last = vt_plan_group_last(plan, t->step),
-                        .offset = t->offset,
-                        .bytes = t->bytes,
-                        .name = text_of_name(p, "%s visits", vt_value_name(plan->g, t->value, name)),
-                        .type = text_of_type(p, t->value)});
+    add_lifetime(p, (vt_plan_lifetime){.memory_class = t->class,
+                                       .first = t->step,
+                                       .last = vt_plan_group_last(plan, t->step),
+                                       .offset = t->offset,
+                                       .bytes = t->bytes,
+                                       .name = text_of_name(p, "%s visits",
+                                                            vt_value_name(plan->g, t->value, name)),
+                                       .type = text_of_type(p, t->value)});
   }
 }
 
@@ -183,7 +184,8 @@ vt_status vt_planned_new(const vt_model *m, const vt_options *o, vt_planned **ou
   p->a = a;
   vt_arena_init(&p->arena, a);
   vt_fpenv saved;
-  vt_fpenv_enter(&saved); /* the pass `lower` rounds coefficients, so it needs the numerics' own mode */
+  /* The pass `lower` rounds coefficients, so it needs the numerics' own mode. */
+  vt_fpenv_enter(&saved);
   vt_status s = vt_prepare(m, &options, a, 0, &p->dev, &p->line, &p->terms, d);
   if (s == VT_OK) s = describe_plan(p, d);
   vt_fpenv_leave(&saved);

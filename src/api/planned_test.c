@@ -92,7 +92,8 @@ static uint32_t count_buffers(const ledger *l, const vt_plan_info *info) {
 }
 
 /* Makes a plan that is only inspected; returns its sums and its text. */
-static vt_plan_info make_inspected_plan(const vt_model *m, const job *j, ledger *l, char **out_text) {
+static vt_plan_info make_inspected_plan(const vt_model *m, const job *j, ledger *l,
+                                        char **out_text) {
   const vt_alloc a = {l, record_request};
   const vt_options o = options_of_job(j, &a);
   vt_plan_info info = {.size = sizeof info};
@@ -202,7 +203,8 @@ static void check_lifetimes(const job *j, const char *backend) {
     for (uint32_t k = 0; k < i; k++)
       if (vt_planned_lifetime(p, k, &b) == VT_OK) check_no_overlap(&a, &b);
   }
-  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++) /* the size of an arena is rounded up, so it may be larger */
+  /* The size of an arena is rounded up, so it may exceed the end of its last lifetime. */
+  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
     CHECK(top[c] <= arena_bytes(&info, c) && arena_bytes(&info, c) - top[c] < 256);
   vt_planned_free(p);
 }
@@ -283,15 +285,16 @@ static void test_struct_sizes(void) {
   early.size = offsetof(vt_plan_lifetime, bytes);
   CHECK(vt_planned_lifetime(p, 0, &early) == VT_OK && early.offset == whole.offset);
   CHECK(early.size == offsetof(vt_plan_lifetime, bytes) && early.last == whole.last);
-  CHECK(early.bytes == UINT64_C(0x5a5a5a5a5a5a5a5a)); /* a field beyond the caller's struct stays unchanged */
+  /* A field beyond the caller's struct stays unchanged. */
+  CHECK(early.bytes == UINT64_C(0x5a5a5a5a5a5a5a5a));
   memset(longer, 0x5a, sizeof longer);
   longer[0].size = sizeof longer; /* for a caller with the larger struct of a newer header */
   CHECK(vt_planned_lifetime(p, 0, longer) == VT_OK && longer[0].size == sizeof longer);
   CHECK(longer[0].name == whole.name && longer[1].size == 0x5a5a5a5a);
   CHECK(strcmp(vt_planned_backend(p), "reference:0") == 0);
   CHECK(vt_memory_class(VT_MEMORY_CLASSES) == NULL && vt_memory_class_on_device(99) == 0);
-  CHECK(info.transfers == 3 &&
-        info.bytes[VT_MEMORY_CLASSES - 1] == 65536); /* the parameter wpe stays in host memory */
+  /* The parameter wpe stays in host memory. */
+  CHECK(info.transfers == 3 && info.bytes[VT_MEMORY_CLASSES - 1] == 65536);
   CHECK(info.peak >= info.live);
   vt_planned_free(p);
   vt_planned_free(NULL);

@@ -5,7 +5,9 @@
 #include "volta/volta_tools.h"
 #include "wrapped_test.h"
 
-static vt_model *model; /* the model of all tests: it has a symbolic dim, constants, and the op neg, which is in no probe */
+/* The model of all tests: it has a symbolic dim, constants, and the op neg, which is in no
+ * probe. */
+static vt_model *model;
 static uint8_t expected[32];
 
 static const vt_policy falls_back = {.size = sizeof falls_back, .fallback = VT_FALLBACK_CPU};
@@ -62,7 +64,8 @@ static void test_given_policy(void) {
   vt_program *p = open_program(&o);
   const vt_policy in_force = policy_of(p);
   CHECK(memcmp(&in_force, &given, sizeof given) == 0);
-  CHECK(!vt_program_unadmitted(p)); /* admission was waived, but a built-in backend does not need that */
+  /* Admission was waived, but a built-in backend does not need that. */
+  CHECK(!vt_program_unadmitted(p));
   vt_policy part;
   memset(&part, 0x5a, sizeof part);
   part.size = offsetof(vt_policy, mixed_path);
@@ -124,9 +127,10 @@ static void test_invalid_options(void) {
 
 typedef struct fault {
   const char *backend;
-  const char *reason;   /* a part of the error message */
-  vt_status without;    /* the status if there is no fallback */
-  void (*inject)(void); /* makes `wrapped` misbehave; NULL if the name of the backend is the fault */
+  const char *reason; /* a part of the error message */
+  vt_status without;  /* the status if there is no fallback */
+  /* Makes `wrapped` misbehave; NULL if the name of the backend is the fault. */
+  void (*inject)(void);
 } fault;
 
 static void inject_no_devices(void) { wrapped.devices = 0; }
@@ -154,7 +158,8 @@ static const fault faults[] = {
     {"gpu", "does not declare correctly_rounded_math", VT_UNSUPPORTED, inject_no_functions},
     {"gpu", "does not promise the bits", VT_UNSUPPORTED, inject_not_strict},
     {"gpu", "does not serve inference", VT_UNSUPPORTED, inject_training_only},
-    {"gpu", "declares correctly_rounded_math and does not keep it", VT_BACKEND, inject_false_capability},
+    {"gpu", "declares correctly_rounded_math and does not keep it", VT_BACKEND,
+     inject_false_capability},
     {"gpu", "the program needs ", VT_NOMEM, inject_small_memory},
     {"fake", "cannot open its device", VT_BACKEND, inject_open_fails},
     {"fake", "cannot count its devices", VT_BACKEND, inject_count_fails},
@@ -205,7 +210,8 @@ static void test_fallback(void) {
     expect_failure(&faults[i]);
     expect_fallback(&faults[i]);
   }
-  const vt_options o = options_of("gpu", &falls_back); /* the device has no fault, so there is no fallback */
+  /* The device has no fault, so there is no fallback. */
+  const vt_options o = options_of("gpu", &falls_back);
   uint8_t digest[32];
   wrapped_reset();
   vt_program *p = open_program(&o);
@@ -231,15 +237,15 @@ static void test_caller_errors(void) {
     vt_diag with = {0}, without = {0}, planned = {0};
     wrapped_reset();
     const vt_status s = vt_program_new(model, &o[i], &p, &with);
-    const uint32_t opened =
-        wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN]; /* constant folding opens the reference */
+    /* The reference is opened for constant folding. */
+    const uint32_t opened = wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN];
     CHECK(s == VT_USAGE || s == VT_BIND || s == VT_BUDGET || s == VT_NAME);
     CHECK(vt_planned_new(model, &o[i], &q, &planned) == s);
     o[i].policy = NULL;
     wrapped_reset();
     CHECK(vt_program_new(model, &o[i], &p, &without) == s && p == NULL && q == NULL);
-    CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] ==
-          opened); /* no fallback opened it once more */
+    /* No fallback opened the reference once more. */
+    CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] == opened);
     CHECK(memcmp(&with, &without, sizeof with) == 0 && memcmp(&with, &planned, sizeof with) == 0);
     CHECK(with.code == s && wrapped.live == 0);
   }
@@ -270,7 +276,8 @@ static void test_failed_run(void) {
   CHECK(vt_program_init_params(p, 3, NULL) == VT_OK);
   wrapped.fails = WRAPPED_RUN;
   wrapped.status = VT_BACKEND;
-  CHECK(run_and_digest(p, digest, &d) == VT_BACKEND && strstr(d.text, "'fake:0' cannot run") != NULL);
+  CHECK(run_and_digest(p, digest, &d) == VT_BACKEND &&
+        strstr(d.text, "'fake:0' cannot run") != NULL);
   CHECK(vt_program_fallback(p) == NULL);
   vt_program_free(p);
 }
@@ -331,8 +338,8 @@ static void test_environment(void) {
   setenv("VOLTA_BACKEND", "auto", 1);
   expect_backend(NULL, "fake:0", 0, VT_FALLBACK_CPU);
   setenv("VOLTA_BACKEND", "nosuch", 1);
-  expect_backend("reference", "reference:0", 0,
-                 VT_FALLBACK_NONE); /* the option overrides the variable */
+  /* The option overrides the variable. */
+  expect_backend("reference", "reference:0", 0, VT_FALLBACK_NONE);
   setenv("VOLTA_BACKEND", "", 1);
   expect_backend(NULL, "reference:0", 0, VT_FALLBACK_NONE);
   unsetenv("VOLTA_BACKEND");

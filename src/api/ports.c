@@ -19,7 +19,8 @@ static vt_status find_port(const vt_program *p, uint32_t kind, const char *name,
                  kind == VT_PORT_INPUT ? "input" : "param", name);
 }
 
-static vt_status check_type_and_shape(const vt_program *p, uint32_t port, const vt_tensor *t, vt_diag *d) {
+static vt_status check_type_and_shape(const vt_program *p, uint32_t port, const vt_tensor *t,
+                                      vt_diag *d) {
   const vt_type *want = &p->g->values[p->g->ports[port].value].type;
   vt_type have = {.dtype = t->dtype, .rank = t->rank};
   char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
@@ -121,8 +122,8 @@ vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor *out, 
 /* ---- initialisers ---- */
 
 /* Sets one param of the program to a result of the initialisers. */
-static vt_status set_initial_param(vt_program *p, vt_pipeline *init, const vt_result *r, uint32_t port,
-                            vt_diag *d) {
+static vt_status set_initial_param(vt_program *p, vt_pipeline *init, const vt_result *r,
+                                   uint32_t port, vt_diag *d) {
   const uint64_t bytes = init->plan->buffers[r->value].bytes;
   if (bytes > SIZE_MAX - 1) return fail_out_of_memory(d);
   vt_tensor t = vt_tensor_like(&p->g->values[p->g->ports[port].value].type);

@@ -60,8 +60,8 @@ typedef struct request {
 } request;
 
 /* Runs the passes and plans, through the cache if the options have one. */
-static vt_status run_passes_and_plan(const request *r, const vt_pipeline_request *plan, vt_pipeline *line,
-                             vt_diag *d) {
+static vt_status run_passes_and_plan(const request *r, const vt_pipeline_request *plan,
+                                     vt_pipeline *line, vt_diag *d) {
   if (r->o.cache == NULL) return vt_pipeline_plan(line, plan, d);
   vt_text key;
   vt_text_init(&key, r->a);
@@ -125,8 +125,8 @@ static vt_status read_policy(const vt_policy *given, vt_policy *out, vt_diag *d)
 
 /* Collects the options for opening the device. A name of an instruction set that is too long is
  * refused, because its first characters could be the name of another one. */
-static vt_status read_device_options(const vt_options *o, const vt_policy *policy, vt_device_options *out,
-                              vt_diag *d) {
+static vt_status read_device_options(const vt_options *o, const vt_policy *policy,
+                                     vt_device_options *out, vt_diag *d) {
   *out = (vt_device_options){.admission = policy->admission,
                              .threads = o->threads,
                              .measure = o->measure,
@@ -212,7 +212,8 @@ static vt_status try_capabilities(const request *r, vt_device *dev, const vt_pip
 }
 
 /* Does all of vt_prepare on the backend r->o.backend. */
-static vt_status prepare_on_backend(const request *r, vt_device **dev, vt_pipeline *line, vt_diag *d) {
+static vt_status prepare_on_backend(const request *r, vt_device **dev, vt_pipeline *line,
+                                    vt_diag *d) {
   VT_TRY(vt_device_open_as(&r->opening, r->o.backend, r->a, dev, d));
   VT_TRY(plan_on_device(r, *dev, line, d));
   if ((r->flags & VT_PREPARE_UNTRIED) == 0) VT_TRY(try_capabilities(r, *dev, line, d));

@@ -140,7 +140,7 @@ vt_status vt_probe_set_inputs(const vt_probe *x, vt_program *p, vt_diag *d) {
 /* Creates and runs a program of the probe's model. `out_accepted` is 0 if the device does not
  * accept a step, which is always found when the program is created. */
 static vt_status run_probe_on(const vt_model *m, const vt_options *o, const vt_probe *x,
-                        int *out_accepted, vt_program **out, vt_diag *d) {
+                              int *out_accepted, vt_program **out, vt_diag *d) {
   vt_program *p = NULL;
   vt_status s = vt_program_new_flags(m, o, VT_PREPARE_UNTRIED, &p, d);
   *out_accepted = s != VT_UNSUPPORTED;
@@ -310,8 +310,8 @@ static vt_status try_gpu_cached(vt_device *dev, const vt_options *o, const vt_ca
 }
 
 /* Tries each capability in the bit set `untried`. */
-static vt_status try_each_capability(vt_device *dev, const vt_options *o, uint64_t untried, vt_alloc a,
-                          vt_diag *d) {
+static vt_status try_each_capability(vt_device *dev, const vt_options *o, uint64_t untried,
+                                     vt_alloc a, vt_diag *d) {
   const int cached = o->cache != NULL && vt_device_kind(dev) == VT_KIND_GPU;
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
     const vt_capability *c = vt_capability_at(i);

@@ -38,7 +38,8 @@ static const struct row *brief_probe(uint64_t bit) {
 }
 
 /* Tries a capability with all its probes; `out` receives how many of them the device accepted. */
-static vt_status try_all_probes(const char *backend, const vt_capability *c, uint32_t *out, vt_diag *d) {
+static vt_status try_all_probes(const char *backend, const vt_capability *c, uint32_t *out,
+                                vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   const vt_probe *broken = NULL;
   const vt_status s = vt_capability_try(&o, c, vt_alloc_default(), out, &broken, d);
@@ -251,8 +252,8 @@ static void test_narrowed_operands(void) {
   wrapped_reset();
   wrapped.narrows = 1;
   CHECK(try_all_probes("fake", capability_of(VT_BK_FLOAT64), &tried, &d) == VT_BACKEND);
-  CHECK(strstr(d.text, "and does not keep it: ") != NULL &&
-        tried == 1); /* the first probe found the fault */
+  /* The first probe found the fault. */
+  CHECK(strstr(d.text, "and does not keep it: ") != NULL && tried == 1);
   CHECK(try_before_first_use(VT_BK_FLOAT64, 0, NULL) == VT_BACKEND);
 }
 
@@ -276,7 +277,8 @@ static const struct {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-static vt_status make_and_free_program(const vt_model *m, const char *backend, const char *isa, vt_diag *d) {
+static vt_status make_and_free_program(const vt_model *m, const char *backend, const char *isa,
+                                       vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = backend, .isa = isa};
   vt_program *p = NULL;
   const vt_status s = vt_program_new(m, &o, &p, d);
@@ -296,7 +298,8 @@ static void test_false_declarations(void) {
       vt_diag d = {0};
       wrapped_reset();
       wrapped.broken_capability = models[i].bit;
-      CHECK(make_and_free_program(m, "fake", NULL, &d) == VT_BACKEND && vt_status_exit(d.code) == 5);
+      CHECK(make_and_free_program(m, "fake", NULL, &d) == VT_BACKEND &&
+            vt_status_exit(d.code) == 5);
       CHECK(strncmp(d.text, words, strlen(words)) == 0);
       if (strncmp(d.text, words, strlen(words)) != 0) fprintf(stderr, "  %s\n", d.text);
       CHECK(wrapped.calls[WRAPPED_FAKE][WRAPPED_RUN] > 0);
@@ -375,7 +378,8 @@ static void test_many_instruction_sets(void) {
       snprintf(isa, sizeof isa, "set%d", i);
       wrapped_reset();
       CHECK(make_and_free_program(m, "fake:1", isa, NULL) == VT_OK);
-      const int remembered = i < VT_PROOF_ISAS - 2; /* earlier tests used two sets: the default and avx2 */
+      /* Earlier tests already used two instruction sets: the default and avx2. */
+      const int remembered = i < VT_PROOF_ISAS - 2;
       CHECK(count_device_runs() == (round == 0 || !remembered));
     }
   vt_model_free(m);
@@ -394,7 +398,8 @@ static void test_probe_errors(void) {
       wrapped.fails = calls[i];
       wrapped.status = statuses[k];
       const vt_status s = make_and_free_program(m, "fake", NULL, &d);
-      if (statuses[k] == VT_UNSUPPORTED && calls[i] < WRAPPED_COPY) { /* the device refuses every program */
+      /* The device refuses every program. */
+      if (statuses[k] == VT_UNSUPPORTED && calls[i] < WRAPPED_COPY) {
         CHECK(s == VT_UNSUPPORTED);
         continue;
       }

@@ -101,7 +101,8 @@ vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags
   vt_arena_init(&p->arena, p->a);
   vt_arena_init(&p->label_arena, p->a);
   vt_fpenv saved;
-  vt_fpenv_enter(&saved); /* the pass `lower` rounds coefficients, so it needs the numerics' own mode */
+  /* The pass `lower` rounds coefficients, so it needs the numerics' own mode. */
+  vt_fpenv_enter(&saved);
   const vt_status s = setup_program(p, m, &options, flags, d);
   vt_fpenv_leave(&saved);
   if (s == VT_OK) {
@@ -182,7 +183,8 @@ vt_status vt_program_run(vt_program *p, vt_diag *d) {
   VT_TRY(check_all_ports_set(p, d));
   vt_program_watch(&watch, p->line.exec);
   vt_status s = vt_exec_run(p->line.exec, d);
-  vt_exec_set_progress(p->line.exec, NULL, NULL); /* the execution must not refer to `watch`, which is on this stack */
+  /* The execution must not refer to `watch`, which is on this stack. */
+  vt_exec_set_progress(p->line.exec, NULL, NULL);
   if (s == VT_OK) s = publish_outputs(p, d);
   p->allocations = atomic_load(&p->counting.requests) - requests;
   return s;

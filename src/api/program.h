@@ -25,16 +25,19 @@ struct vt_program {
   vt_device *dev;
   vt_pipeline line;
   vt_terms terms;
-  int mixed;            /* 1: an output of a program on another backend was fed to an input */
-  const vt_graph *g;    /* the graph after the last pass; this graph runs */
-  uint8_t *given;       /* for each port: 1 if it has a value */
-  uint32_t *order;      /* result indices in ascending byte order of their names */
-  vt_tensor *results;   /* outputs, in the order of `order`; their data pointers are set when the program is created */
-  uint8_t *in_place;    /* for each output: 1 if its data is the device's own memory, 0 if it is a copy */
-  uint8_t *read;        /* for each output: 1 if its data is that of the last run */
-  int published;        /* 1: the last run succeeded and its outputs may be read */
-  uint64_t allocations; /* number of allocation requests during the last run */
-  vt_arena label_arena; /* owns `labels` and `names` */
+  int mixed;         /* 1: an output of a program on another backend was fed to an input */
+  const vt_graph *g; /* the graph after the last pass; this graph runs */
+  uint8_t *given;    /* for each port: 1 if it has a value */
+  uint32_t *order;   /* result indices in ascending byte order of their names */
+  /* The outputs, in the order of `order`; their data pointers are set when the program is
+   * created. */
+  vt_tensor *results;
+  /* For each output: 1 if its data is the device's own memory, 0 if it is a copy. */
+  uint8_t *in_place;
+  uint8_t *read;         /* for each output: 1 if its data is that of the last run */
+  int published;         /* 1: the last run succeeded and its outputs may be read */
+  uint64_t allocations;  /* number of allocation requests during the last run */
+  vt_arena label_arena;  /* owns `labels` and `names` */
   vt_step_label *labels; /* for each launch: name and type; NULL until first requested */
   const char **names;    /* for each value: its name; NULL until first requested */
   /* The caller's progress callback, or NULL, and its first argument. */

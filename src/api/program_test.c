@@ -7,7 +7,8 @@
 /* ---- helpers ---- */
 
 /* Makes a program of `text`; the model is freed before the program is used. */
-static vt_status try_open_program(const char *text, const vt_options *o, vt_program **out, vt_diag *d) {
+static vt_status try_open_program(const char *text, const vt_options *o, vt_program **out,
+                                  vt_diag *d) {
   vt_model *m = NULL;
   *out = NULL;
   CHECK(vt_model_parse(text, strlen(text), NULL, &m, d) == VT_OK);
@@ -18,7 +19,8 @@ static vt_status try_open_program(const char *text, const vt_options *o, vt_prog
   return s;
 }
 
-static vt_program *open_program_on(const char *text, const char *backend, const vt_binding *b, uint32_t n) {
+static vt_program *open_program_on(const char *text, const char *backend, const vt_binding *b,
+                                   uint32_t n) {
   const vt_options o = {.size = sizeof o, .n_bind = n, .bind = b, .backend = backend};
   vt_program *p;
   vt_diag d = {0};
@@ -28,7 +30,9 @@ static vt_program *open_program_on(const char *text, const char *backend, const 
   return p;
 }
 
-static vt_program *open_program(const char *text) { return open_program_on(text, "reference", NULL, 0); }
+static vt_program *open_program(const char *text) {
+  return open_program_on(text, "reference", NULL, 0);
+}
 
 static vt_tensor make_vector(uint32_t dtype, int64_t n, void *data) {
   return (vt_tensor){.dtype = dtype, .rank = 1, .dim = {n}, .data = data};
@@ -132,8 +136,8 @@ static void test_set_and_get_params(void) {
   vt_tensor t = {0}, wrong = make_vector(VT_DTYPE_F32, 4, back);
   vt_program *p = open_program(affine);
   vt_diag d = {0};
-  CHECK(vt_program_get_param(p, "w", &t, &d) ==
-        VT_OK); /* with data NULL, the call gives the declared type and shape */
+  /* With data NULL, the call gives the declared type and shape. */
+  CHECK(vt_program_get_param(p, "w", &t, &d) == VT_OK);
   CHECK(t.dtype == VT_DTYPE_F32 && t.rank == 1 && t.dim[0] == 3 && t.data == NULL);
   t.data = back;
   CHECK(vt_program_get_param(p, "w", &t, &d) == VT_NAME && message_has(&d, "'w'"));
@@ -143,7 +147,8 @@ static void test_set_and_get_params(void) {
   CHECK(vt_program_get_param(p, "w", &t, NULL) == VT_OK && memcmp(back, w, sizeof w) == 0);
   memset(&d, 0, sizeof d);
   CHECK(vt_program_get_param(p, "w", &wrong, &d) == VT_TENSOR && message_has(&d, "f32[4]"));
-  CHECK(vt_program_get_param(p, "x", &t, NULL) == VT_NAME); /* fails because x is an input, not a param */
+  /* Fails because x is an input, not a param. */
+  CHECK(vt_program_get_param(p, "x", &t, NULL) == VT_NAME);
   CHECK(vt_program_set_param(p, "x", &t, NULL) == VT_NAME);
   CHECK(vt_program_set_param(p, "nobody", &t, NULL) == VT_NAME);
   CHECK(vt_program_set_param(p, "w", &wrong, NULL) == VT_TENSOR);
@@ -153,7 +158,7 @@ static void test_set_and_get_params(void) {
 /* ---- tensors that are refused ---- */
 
 static void expect_input_status(vt_program *p, const char *name, vt_tensor t, vt_status want,
-                         const char *text) {
+                                const char *text) {
   vt_diag d = {0};
   CHECK(vt_program_set_input(p, name, &t, &d) == want && d.code == want && message_has(&d, text));
   CHECK(vt_program_set_input(p, name, &t, NULL) == want);
@@ -169,11 +174,12 @@ static void test_refused_inputs(void) {
   expect_input_status(p, "nobody", make_vector(VT_DTYPE_F32, 3, x), VT_NAME, "'nobody'");
   expect_input_status(p, "w", make_vector(VT_DTYPE_F32, 3, x), VT_NAME, "no input 'w'");
   expect_input_status(p, "x", make_vector(VT_DTYPE_F32, 4, x), VT_TENSOR,
-               "'x' is f32[4], the model declares f32[3]");
+                      "'x' is f32[4], the model declares f32[3]");
   expect_input_status(p, "x", make_vector(VT_DTYPE_I32, 3, x), VT_TENSOR, "i32[3]");
   expect_input_status(p, "x", make_vector(0, 3, x), VT_TENSOR, "f32[3]");
   expect_input_status(p, "x", make_vector(VT_DTYPE_F32, -3, x), VT_TENSOR, "'x'");
-  expect_input_status(p, "x", make_vector(VT_DTYPE_F32, 3, NULL), VT_TENSOR, "the tensor for 'x' has no data");
+  expect_input_status(p, "x", make_vector(VT_DTYPE_F32, 3, NULL), VT_TENSOR,
+                      "the tensor for 'x' has no data");
   expect_input_status(p, "x", scalar, VT_TENSOR, "f32[]");
   expect_input_status(p, "x", matrix, VT_TENSOR, "f32[3, 1]");
   expect_input_status(p, "x", deep, VT_TENSOR, "'x'");
@@ -247,7 +253,8 @@ static void test_gather_out_of_range(void) {
 
 /* ---- options ---- */
 
-static vt_status status_of_opening(const char *backend, const vt_binding *b, uint32_t n, vt_diag *d) {
+static vt_status status_of_opening(const char *backend, const vt_binding *b, uint32_t n,
+                                   vt_diag *d) {
   const vt_options o = {.size = sizeof o, .n_bind = n, .bind = b, .backend = backend};
   vt_program *p;
   memset(d, 0, sizeof *d);
@@ -261,7 +268,8 @@ static void test_options_of_opening(void) {
   vt_diag d;
   CHECK(status_of_opening("reference", small_dims, 2, &d) == VT_OK);
   CHECK(status_of_opening("reference", small_dims, 1, &d) == VT_BIND && message_has(&d, "'T'"));
-  CHECK(status_of_opening("nobody", small_dims, 2, &d) == VT_BACKEND && message_has(&d, "'nobody'"));
+  CHECK(status_of_opening("nobody", small_dims, 2, &d) == VT_BACKEND &&
+        message_has(&d, "'nobody'"));
   CHECK(status_of_opening("reference:2", small_dims, 2, &d) == VT_BACKEND);
   CHECK(status_of_opening("null", small_dims, 2, &d) == VT_UNSUPPORTED);
   CHECK(message_has(&d, "backend 'null:0' does not run") && message_has(&d, "giving f32["));
@@ -323,8 +331,10 @@ static void test_what_digests_depend_on(void) {
   const result whole = compute_digests("reference:1", 0, 7);
   const result seed = compute_digests("reference:0", 1, 7),
                input = compute_digests("reference:0", 0, 8);
-  CHECK(same_digest(a.digest, b.digest) && same_digest(a.core, b.core) && same_digest(a.target, b.target));
-  CHECK(same_digest(a.digest, whole.digest)); /* `a` decomposed the compositions, `whole` ran each as one op */
+  CHECK(same_digest(a.digest, b.digest) && same_digest(a.core, b.core) &&
+        same_digest(a.target, b.target));
+  /* `a` decomposed the compositions, `whole` ran each as one op. */
+  CHECK(same_digest(a.digest, whole.digest));
   CHECK(!same_digest(a.core, whole.core) && !same_digest(a.target, whole.target));
   CHECK(!same_digest(a.digest, seed.digest) && !same_digest(a.digest, input.digest));
   CHECK(same_digest(a.core, seed.core));
@@ -349,8 +359,8 @@ static void test_seeded_params(void) {
   float x[128], y[128], z[128];
   vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {16, 8}, .data = x};
   CHECK(vt_program_init_params(a, 42, NULL) == VT_OK);
-  CHECK(vt_program_init_params(b, 42, NULL) ==
-        VT_OK); /* initialised params do not depend on dims or device */
+  /* Initialised params do not depend on dims or device. */
+  CHECK(vt_program_init_params(b, 42, NULL) == VT_OK);
   CHECK(vt_program_get_param(a, "wpe", &t, NULL) == VT_OK);
   t.data = y;
   CHECK(vt_program_get_param(b, "wpe", &t, NULL) == VT_OK && memcmp(x, y, sizeof x) == 0);
@@ -411,8 +421,8 @@ static void test_random_inputs(void) {
   CHECK(same_digest(a, b));
   check_uniform_floats(output_named(p, "f").data);
   check_uniform_floats(output_named(p, "g").data);
-  CHECK(memcmp(output_named(p, "f").data, output_named(p, "g").data, 4000) !=
-        0); /* each input is drawn from a random stream of its own */
+  /* Each input is drawn from a random stream of its own. */
+  CHECK(memcmp(output_named(p, "f").data, output_named(p, "g").data, 4000) != 0);
   check_uniform_integers(output_named(p, "i").data);
   const uint8_t *t = output_named(p, "t").data;
   uint32_t yes = 0;
@@ -636,7 +646,8 @@ static void test_run_info(void) {
   CHECK(info.bytes_param == 512 && info.bytes_temp == 256 && info.bytes_output == 256);
   early.bytes_input = 77;
   vt_program_info(p, &early);
-  CHECK(early.steps == 2 && early.bytes_input == 77); /* fields beyond the size that the caller set are not written */
+  /* Fields beyond the size that the caller set are not written. */
+  CHECK(early.steps == 2 && early.bytes_input == 77);
   vt_program_free(p);
 }
 
@@ -674,7 +685,8 @@ static void test_progress_callback(void) {
   run_program(p);
   CHECK(h.n > 0 && h.wrong == 0 && h.done == h.total);
   CHECK(vt_program_digest(p, digest, NULL) == VT_OK);
-  CHECK(same_digest(digest, compute_digests("reference", 0, 7).digest)); /* the callback changes no bit */
+  /* The callback changes no bit. */
+  CHECK(same_digest(digest, compute_digests("reference", 0, 7).digest));
   vt_program_free(p);
 }
 

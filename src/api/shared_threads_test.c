@@ -37,7 +37,7 @@ static vt_status set_random_input(vt_program *p, uint64_t seed, vt_diag *d) {
 /* Runs one program with every input seed and returns how many digests are wrong; if `out` is not
  * NULL, the digests are stored there instead of being compared. */
 static uint32_t count_wrong_digests(const char *backend, uint32_t first_seed, int hostile_progress,
-                            uint8_t out[SEEDS][32]) {
+                                    uint8_t out[SEEDS][32]) {
   const vt_binding b = {"B", 5};
   const vt_options o = {.size = sizeof o,
                         .n_bind = 1,
@@ -106,7 +106,8 @@ int main(void) {
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &model, NULL) == VT_OK);
   CHECK(count_wrong_digests("reference", 0, 0, expected) == 0);
   for (int i = 1; i < SEEDS; i++) CHECK(memcmp(expected[i], expected[0], 32) != 0);
-  for (int round = 0; round < 3; round++) { /* round 0: no cache; 1: a cache; 2: a cache that stores nothing */
+  /* Round 0 has no cache, round 1 a cache, round 2 a cache that stores nothing. */
+  for (int round = 0; round < 3; round++) {
     const vt_cache_options o = {.size = sizeof o, .memory_bytes = round == 2 ? 1 : 0};
     if (round > 0) CHECK(vt_cache_new(&o, &cache, NULL) == VT_OK);
     wrapped_reset();

@@ -10,7 +10,8 @@
 #include "cache.h"
 #include "wrapped_test.h"
 
-static char folder[64], notes[2048], only[512]; /* texts of all notes of one process; path of a file in the folder */
+/* Texts of all notes of one process; path of a file in the folder. */
+static char folder[64], notes[2048], only[512];
 static vt_model *model;
 
 static void append_note(void *user, const char *text) {
@@ -91,7 +92,8 @@ static void test_recorded_trial(void) {
   expect_found("fake", NULL);
   expect_found("fake:0", NULL);
   expect_found("gpu", NULL);
-  wrapped.broken_capability = VT_BK_SUBNORMALS; /* this fault is not noticed, because no trial runs */
+  /* The device is broken from here on, but that is not noticed, because no trial runs. */
+  wrapped.broken_capability = VT_BK_SUBNORMALS;
   expect_found("fake", NULL);
   wrapped_reset();
   expect_tried("fake:1", NULL);

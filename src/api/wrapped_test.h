@@ -39,20 +39,21 @@ enum {
 static struct wrapped {
   /* The next fields say how the backend `fake` behaves; the other two behave as the backend that
    * they wrap. */
-  uint64_t declares;          /* capabilities that `fake` declares */
-  uint32_t determinism;       /* level of determinism that `fake` declares */
-  uint32_t serves;            /* kinds of plans that `fake` declares to serve */
-  uint32_t devices;           /* number of devices that `fake` has */
-  uint64_t memory;            /* bytes of memory that `fake` declares; 0: as many as the reference */
+  uint64_t declares;    /* capabilities that `fake` declares */
+  uint32_t determinism; /* level of determinism that `fake` declares */
+  uint32_t serves;      /* kinds of plans that `fake` declares to serve */
+  uint32_t devices;     /* number of devices that `fake` has */
+  /* Bytes of memory that `fake` declares; 0: as many as the reference. */
+  uint64_t memory;
   uint64_t broken_capability; /* capability that `fake` declares and does not satisfy; 0: none */
   uint32_t broken_op;         /* op whose results `fake` gives with one wrong bit; 0: none */
   uint32_t refused_op;        /* op that `fake` does not accept; 0: none */
   uint32_t only_op;           /* the only op that `fake` accepts; 0: all */
-  int narrows;             /* 1: copying to `fake` rounds f64 values to f32 */
-  int fails;               /* the function of `fake` that fails, WRAPPED_*; -1: none */
-  int32_t status;          /* what the failing function returns */
-  int changes_mode;        /* 1: runs on `fake` leave the floating-point mode changed */
-  const char *fingerprint; /* the fingerprint of `fake` */
+  int narrows;                /* 1: copying to `fake` rounds f64 values to f32 */
+  int fails;                  /* the function of `fake` that fails, WRAPPED_*; -1: none */
+  int32_t status;             /* what the failing function returns */
+  int changes_mode;           /* 1: runs on `fake` leave the floating-point mode changed */
+  const char *fingerprint;    /* the fingerprint of `fake` */
   /* The next fields count what happened, in all three backends. */
   _Atomic uint32_t outside;                            /* calls that the gateway did not make */
   _Atomic uint32_t bad_modes;                          /* calls in a wrong floating-point mode */

@@ -16,8 +16,8 @@ enum { NO_VALUE = VT_CHAIN_SOURCES + VT_CHAIN_STEPS };
 /* Returns the number of the value that operand t of step i reads, or NO_VALUE if there are too many
  * sources. Places are reused, so the latest step before i that wrote this place is searched for
  * first. */
-static uint32_t number_of_operand(vt_chain *c, const vt_bk_step *const *s, uint32_t i, uint32_t sources,
-                         const vt_bk_tensor *t) {
+static uint32_t number_of_operand(vt_chain *c, const vt_bk_step *const *s, uint32_t i,
+                                  uint32_t sources, const vt_bk_tensor *t) {
   for (uint32_t k = i; k-- > 0;)
     if (vt_chain_is_same_place(t, &s[k]->out[0])) return VT_CHAIN_SOURCES + k;
   for (uint32_t k = 0; k < c->n_sources; k++)

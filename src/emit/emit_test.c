@@ -15,7 +15,7 @@ static vt_bk_tensor tensor_at(uint64_t place, uint32_t dtype, int64_t n) {
 }
 
 static vt_bk_step make_step(uint32_t op, const vt_bk_tensor *in, uint32_t n_in,
-                          const vt_bk_tensor *out) {
+                            const vt_bk_tensor *out) {
   return (vt_bk_step){
       .size = sizeof(vt_bk_step), .op = op, .n_in = n_in, .n_out = 1, .in = in, .out = out};
 }
@@ -61,7 +61,8 @@ static void test_text_of_chain(void) {
   vt_text_init(&text, vt_alloc_default());
   CHECK(vt_chain_read(steps, 5, 2, &c) == VT_OK);
   CHECK(c.n_sources == 2 && c.result == s[4].out);
-  CHECK(vt_chain_read(steps, 5, 1, &c) == VT_UNSUPPORTED); /* the chain has two sources, and only one is allowed */
+  /* The chain has two sources, and only one is allowed. */
+  CHECK(vt_chain_read(steps, 5, 1, &c) == VT_UNSUPPORTED);
   vt_emit_chain(&c, &vt_dialect_cuda, "some", &text);
   CHECK(vt_text_status(&text) == VT_OK);
   if (text.s != NULL && strcmp(text.s, expected_text) != 0) fprintf(stderr, "%s", text.s);

@@ -3,7 +3,8 @@
  * formula of its op, or one of the numbers for cast, select and where. */
 #include "vt_maps.h"
 
-/* What the columns float, integer and truth of maps.def say about formulas for their types. */
+/* The entries of the columns float, integer and truth of maps.def: is there a formula for their
+ * types? */
 enum {
   HAS_no = 0,
   HAS_yes = 1,

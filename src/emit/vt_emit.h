@@ -19,7 +19,8 @@ typedef struct vt_chain_step {
 } vt_chain_step;
 typedef struct vt_chain {
   uint32_t n_sources, n_steps;
-  const vt_bk_tensor *source[VT_CHAIN_SOURCES], *result; /* the operands from outside; the result of the last step */
+  /* The operands from outside; the result of the last step. */
+  const vt_bk_tensor *source[VT_CHAIN_SOURCES], *result;
   vt_chain_step step[VT_CHAIN_STEPS];
 } vt_chain;
 
@@ -45,9 +46,10 @@ int vt_chain_has_functions(const vt_chain *c);
 typedef struct vt_dialect {
   const char *name;
   const char *type[VT_DTYPE_BF16 + 1]; /* type names of the language, by dtype */
-  const char *plain;                   /* define at the head of the text if the chain calls no function of src/num */
-  const char *begin;                   /* opens the function; has $N $B $K */
-  const char *load;                    /* loads one source; has $T $I */
+  /* Define at the head of the text if the chain calls no function of src/num. */
+  const char *plain;
+  const char *begin;  /* opens the function; has $N $B $K */
+  const char *load;   /* loads one source; has $T $I */
   const char *open;   /* written after all loads, opens the loop; has $T of the result */
   const char *source; /* a source as an operand in a formula; has $I */
   const char *value;  /* the result of an earlier step as an operand in a formula; has $I */
@@ -55,7 +57,8 @@ typedef struct vt_dialect {
   const char *end;    /* stores the result and closes the function; has $T $I of the result, $K */
 } vt_dialect;
 extern const vt_dialect vt_dialect_cuda;
-extern const vt_dialect vt_dialect_epilogue; /* a function with only the steps; the caller writes the epilogue kernel that calls it */
+/* A function with only the steps; the caller writes the epilogue kernel that calls it. */
+extern const vt_dialect vt_dialect_epilogue;
 
 /* Appends the text of the chain to `out`; a failure is kept in the state of `out`. */
 void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_text *out);
