@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cached_plan.c - a cached plan: its reference count, the memory that it takes, and its form in a
  * file. That form lists, among others, the line and column of each node in the model's text. A span
- * is a range of the file's bytes that is still to be parsed. */
+ * is a range of the file's bytes that is still to be parsed; skip_ and parse_ functions move it
+ * past one item and return 1, or return 0 if the item is not there. */
 #include <string.h>
 #include "cached_plan.h"
 #include "vt_parse.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * certificate.c - prints and parses certificates, and compares one with a device. The last line of
  * a certificate is its seal, the digest of the text before it. The file is not trusted: the parser
- * accepts only what vt_certificate_print can write, byte for byte. */
+ * accepts only what vt_certificate_print can write, byte for byte. The skip_ functions move the
+ * cursor past one item and return 1, or return 0 if the item is not there. */
 #include "certificate.h"
 #include <stdio.h>
 #include <string.h>

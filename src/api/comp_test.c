@@ -223,7 +223,7 @@ static void free_trial(trial *t) {
 
 /* Makes a trial of a model whose body is a printf format like "input x: f32[%d]\noutput r =
  * relu(x)". */
-static trial VT_PRINTF(3, 4) trial_of(const char *comp, int mix, const char *format, ...) {
+static trial VT_PRINTF(3, 4) make_trial(const char *comp, int mix, const char *format, ...) {
   trial t = {.comp = comp, .mix = mix};
   va_list ap;
   size_t at = (size_t)snprintf(t.text, sizeof t.text, "volta 1\nmodel m {\n");
@@ -266,7 +266,7 @@ static float plain_gelu_tanh(float x) {
 
 static void test_against_plain(const char *name, float (*plain)(float)) {
   for (int mix = 0; mix < MIXES; mix++) {
-    trial t = trial_of(name, mix, "input x: f32[500]\noutput r = %s(x)", name);
+    trial t = make_trial(name, mix, "input x: f32[500]\noutput r = %s(x)", name);
     run_trial(&t);
     const float *x = t.in[0].data;
     for (int64_t i = 0; t.out.data != NULL && i < 500; i++)
@@ -304,7 +304,8 @@ static void plain_softmax(const trial *t, int64_t rows, int64_t n) {
 static void test_softmax(void) {
   for (size_t i = 0; i < COUNT(lengths); i++)
     for (int mix = 0; mix < MIXES; mix++) {
-      trial t = trial_of("softmax", mix, "input x: f32[3, %d]\noutput r = softmax(x)", lengths[i]);
+      trial t =
+          make_trial("softmax", mix, "input x: f32[3, %d]\noutput r = softmax(x)", lengths[i]);
       run_trial(&t);
       if (t.out.data != NULL) plain_softmax(&t, 3, lengths[i]);
       free_trial(&t);
@@ -331,10 +332,10 @@ static void plain_layer_norm(const trial *t, int64_t rows, int64_t n, float eps)
 static void test_layer_norm(void) {
   for (size_t i = 0; i < COUNT(lengths); i++)
     for (int mix = 0; mix < MIXES; mix++) {
-      trial t = trial_of("layer_norm", mix,
-                         "input x: f32[3, %d]\ninput y: f32[%d]\ninput z: f32[%d]\n"
-                         "output r = layer_norm(x, y, z, eps=0.1)",
-                         lengths[i], lengths[i], lengths[i]);
+      trial t = make_trial("layer_norm", mix,
+                           "input x: f32[3, %d]\ninput y: f32[%d]\ninput z: f32[%d]\n"
+                           "output r = layer_norm(x, y, z, eps=0.1)",
+                           lengths[i], lengths[i], lengths[i]);
       run_trial(&t);
       if (t.out.data != NULL) plain_layer_norm(&t, 3, lengths[i], 0.1f);
       free_trial(&t);
@@ -345,8 +346,8 @@ static void test_layer_norm(void) {
 
 static void run_embedding(const char *type, const char *rows, const char *index, int64_t below,
                           int64_t bad, int64_t bad_at) {
-  trial t = trial_of("embedding", ANY, "input x: %s[%s]\ninput y: %s\noutput r = embedding(x, y)",
-                     type, rows, index);
+  trial t = make_trial("embedding", ANY, "input x: %s[%s]\ninput y: %s\noutput r = embedding(x, y)",
+                       type, rows, index);
   t.below = below;
   t.bad = bad;
   t.bad_at = bad_at;
@@ -370,10 +371,11 @@ typedef struct heads {
 } heads;
 
 static trial attention_trial(const heads *s, int mix, const char *rest) {
-  return trial_of("attention", mix,
-                  "input x: f32[%d, %d, %d, %d]\ninput y: f32[%d, %d, %d, %d]\n"
-                  "input z: f32[%d, %d, %d, %d]\noutput r = attention(x, y, z%s)",
-                  s->b, s->h, s->tq, s->d, s->b, s->g, s->tk, s->d, s->b, s->g, s->tk, s->e, rest);
+  return make_trial("attention", mix,
+                    "input x: f32[%d, %d, %d, %d]\ninput y: f32[%d, %d, %d, %d]\n"
+                    "input z: f32[%d, %d, %d, %d]\noutput r = attention(x, y, z%s)",
+                    s->b, s->h, s->tq, s->d, s->b, s->g, s->tk, s->d, s->b, s->g, s->tk, s->e,
+                    rest);
 }
 
 /* Checks the result of query i of head h. A key that the causal mask hides is left out of the
@@ -419,7 +421,7 @@ static const heads attentions[] = {
     {1, 1, 1, 3, 257, 4, 2}, {1, 1, 1, 2, 40, 257, 2}, {1, 2, 2, 9, 9, 6, 3},
     {1, 2, 1, 9, 9, 7, 3},   {1, 1, 1, 9, 9, 17, 3}};
 
-static void test_plain_attention(const heads *s, int mix, const char *rest, float scale) {
+static void test_attention_against_plain(const heads *s, int mix, const char *rest, float scale) {
   trial t = attention_trial(s, mix, rest);
   run_trial(&t);
   if (t.out.data != NULL) plain_attention(&t, s, scale);
@@ -432,8 +434,8 @@ static void test_attention(void) {
       const heads *s = &attentions[i];
       /* sqrt(d) is rounded, and 1 / root is rounded again. */
       const float root = (float)sqrt((double)s->d);
-      test_plain_attention(s, mix, ", causal=true", 1.0f / root);
-      test_plain_attention(s, mix, ", causal=true, scale=0.3", 0.3f);
+      test_attention_against_plain(s, mix, ", causal=true", 1.0f / root);
+      test_attention_against_plain(s, mix, ", causal=true, scale=0.3", 0.3f);
     }
 }
 
@@ -480,9 +482,9 @@ static void test_all_attention(void) {
 
 static trial entropy_trial(int mix, const char *logits, const char *targets, int64_t classes,
                            int64_t ignore, unsigned ignored) {
-  trial t = trial_of("cross_entropy", mix,
-                     "input x: f32[%s]\ninput y: %s\noutput r = cross_entropy(x, y, ignore=%lld)",
-                     logits, targets, (long long)ignore);
+  trial t = make_trial("cross_entropy", mix,
+                       "input x: f32[%s]\ninput y: %s\noutput r = cross_entropy(x, y, ignore=%lld)",
+                       logits, targets, (long long)ignore);
   t.below = classes;
   t.ignore = ignore;
   t.ignored = ignored;

@@ -15,7 +15,7 @@ typedef struct sets {
 
 /* Returns the sets of elements that a reduction over the axes in the bit set `mask` combines, in
  * row-major order of the other axes. */
-static inline sets sets_over(const grad_array *x, unsigned mask) {
+static inline sets sets_over_axes(const grad_array *x, unsigned mask) {
   sets s = {.count = 1, .n = 1};
   for (uint32_t i = 0; i < x->rank; i++) *(mask >> i & 1 ? &s.n : &s.count) *= x->dim[i];
   s.at = malloc(((size_t)x->n + 1) * sizeof *s.at);
@@ -42,7 +42,7 @@ static inline sets sets_of_rows(const grad_array *x, int64_t n) {
 }
 
 /* Returns the ordered sum S of the elements of v that are in set i. */
-static inline double set_sum(uint32_t dtype, const sets *s, int64_t i, const double *v) {
+static inline double sum_of_set(uint32_t dtype, const sets *s, int64_t i, const double *v) {
   double *part = malloc(((size_t)s->n + 1) * sizeof *part);
   for (int64_t k = 0; k < s->n; k++) part[k] = v[s->at[i * s->n + k]];
   const double y = ordered_sum_s(dtype, part, s->n, 1);

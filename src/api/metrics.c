@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * metrics.c - the times, bytes and counts of a program's creation and of its last run, as the
  * gateway recorded them. They are only reported: nothing that computes reads them. A label is the
- * name and the type of a launch's first result, as text. */
+ * name and the type of a launch's first result, as text. Also the allocator that counts the
+ * requests of a program. */
 #include <string.h>
 #include "program.h"
 #include "volta/volta_tools.h"

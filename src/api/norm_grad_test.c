@@ -9,20 +9,20 @@
 
 static void check_softmax(const grad_case *r, unsigned mask, int logarithm) {
   const grad_array x = get_array(r, "x"), dy = get_array(r, "d0");
-  const sets s = sets_over(&x, mask);
+  const sets s = sets_over_axes(&x, mask);
   double *y = new_array(x.n), *dx = new_array(x.n), *e = new_array(x.n), *each = new_array(x.n);
   case_type = F32;
   for (int64_t i = 0; i < s.count; i++) {
     const int64_t *at = s.at + i * s.n;
     const double m = x.v[first_extreme_of_set(&s, i, x.v, 0)];
     for (int64_t k = 0; k < s.n; k++) e[at[k]] = exp_of(minus(x.v[at[k]], m));
-    const double sum = set_sum(F32, &s, i, e);
+    const double sum = sum_of_set(F32, &s, i, e);
     for (int64_t k = 0; k < s.n; k++) {
       const double part = over(e[at[k]], sum), log_part = minus(minus(x.v[at[k]], m), log_of(sum));
       y[at[k]] = logarithm ? log_part : part;
       each[at[k]] = logarithm ? dy.v[at[k]] : times(dy.v[at[k]], part);
     }
-    const double all = set_sum(F32, &s, i, each);
+    const double all = sum_of_set(F32, &s, i, each);
     for (int64_t k = 0; k < s.n; k++) {
       const double d = dy.v[at[k]], v = y[at[k]];
       dx[at[k]] = logarithm ? minus(d, times(exp_of(v), all)) : times(v, minus(d, all));
@@ -77,14 +77,14 @@ static void formula_of_set(norm *n, int64_t i) {
   const int64_t *at = n->s.at + i * n->s.n, size = n->s.n;
   const double count = (double)size;
   double *dev = new_array(n->x.n), *part = new_array(n->x.n), *a = new_array(n->x.n);
-  const double u = n->centred ? over(set_sum(case_type, &n->s, i, n->x.v), count) : 0;
+  const double u = n->centred ? over(sum_of_set(case_type, &n->s, i, n->x.v), count) : 0;
   for (int64_t k = 0; k < size; k++) {
     dev[at[k]] = minus(n->x.v[at[k]], u);
     part[at[k]] = times(dev[at[k]], dev[at[k]]);
     a[at[k]] = n->gamma.v == NULL ? n->dy.v[at[k]] : times(n->dy.v[at[k]], gamma_at(n, at[k]));
   }
   n->u[i] = u;
-  n->squares[i] = set_sum(case_type, &n->s, i, part);
+  n->squares[i] = sum_of_set(case_type, &n->s, i, part);
   const double r = over(1, root(plus(over(n->squares[i], count), rounded(n->eps))));
   for (int64_t k = 0; k < size; k++) {
     double y = n->h[at[k]] = times(dev[at[k]], r);
@@ -92,8 +92,8 @@ static void formula_of_set(norm *n, int64_t i) {
     if (n->gamma.v != NULL) y = times(y, gamma_at(n, at[k]));
     n->y[at[k]] = n->beta.v == NULL ? y : plus(y, beta_at(n, at[k]));
   }
-  const double level = over(set_sum(case_type, &n->s, i, a), count);
-  const double tilt = over(set_sum(case_type, &n->s, i, part), count);
+  const double level = over(sum_of_set(case_type, &n->s, i, a), count);
+  const double tilt = over(sum_of_set(case_type, &n->s, i, part), count);
   for (int64_t k = 0; k < size; k++) {
     const double flat = n->centred ? minus(a[at[k]], level) : a[at[k]];
     n->dx[at[k]] = times(minus(flat, times(n->h[at[k]], tilt)), r);
@@ -285,7 +285,7 @@ static void check_batch_norm(const char *type, const char *dims, int channels, i
            type, dims, type, channels, type, channels, type, channels, type, channels, momentum);
   run_case(&r, lines);
   read_norm_arrays(&n, &r);
-  n.s = sets_over(&n.x, ((1u << n.x.rank) - 1) & ~2u);
+  n.s = sets_over_axes(&n.x, ((1u << n.x.rank) - 1) & ~2u);
   check_norm(&n, &r);
   double *v = new_array(channels);
   for (int64_t c = 0; c < channels; c++) v[c] = over(n.squares[c], (double)(n.s.n - 1));

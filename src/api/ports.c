@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ports.c - sets the inputs and parameters of a program: to the caller's values, to the results of
- * the initialisers, which run through the pipeline, or to random values. */
+ * ports.c - sets the inputs and parameters of a program: to the caller's values, to an output of
+ * another program, to the results of the initialisers, which run through the pipeline, or to random
+ * values. A port is an input or a parameter. */
 #include <string.h>
 #include "program.h"
 #include "vt_fpenv.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * program.c - a program: creates it from a model and options, runs it, and gives its outputs, its
- * digest, its plan and the texts of its passes. */
+ * program.c - a program: creates it from a model and options, runs it while its progress goes to
+ * the caller's callback, and gives its outputs, its digest, its plan and the texts of its
+ * passes. */
 #include <stdio.h>
 #include <string.h>
 #include "digest.h"

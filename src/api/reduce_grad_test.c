@@ -132,7 +132,7 @@ typedef void formula_fn(line *l);
 static void check_all_lines(const grad_case *r, unsigned mask, formula_fn *formula) {
   const grad_array x = get_array(r, "x"), dy = get_array(r, "d0");
   case_type = x.dtype;
-  const sets s = sets_over(&x, mask);
+  const sets s = sets_over_axes(&x, mask);
   double *y = new_array(s.count), *dx = new_array(x.n), *in = new_array(s.n), *out = new_array(s.n);
   for (int64_t i = 0; i < s.count && dy.v != NULL; i++) {
     line l = {.n = s.n, .x = in, .dy = dy.v[i], .dx = out};
@@ -232,7 +232,7 @@ static void prefix_sums(const double *x, double *y, int64_t n, int exclusive, in
 }
 
 static double *cumsum_of_array(const grad_array *v, unsigned mask, int exclusive, int reverse) {
-  const sets s = sets_over(v, mask);
+  const sets s = sets_over_axes(v, mask);
   double *all = new_array(v->n), *in = new_array(s.n), *out = new_array(s.n);
   for (int64_t i = 0; i < s.count; i++) {
     for (int64_t k = 0; k < s.n; k++) in[k] = v->v[s.at[i * s.n + k]];
@@ -286,7 +286,7 @@ static void test_any_all(const char *name, int all) {
                shapes[s].axes);
       run_case(&r, lines);
       const grad_array x = get_array(&r, "x");
-      const sets o = sets_over(&x, shapes[s].mask);
+      const sets o = sets_over_axes(&x, shapes[s].mask);
       double *y = new_array(o.count);
       for (int64_t i = 0; i < o.count; i++) {
         y[i] = all;

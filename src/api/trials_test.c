@@ -92,7 +92,7 @@ static void test_recorded_trial(void) {
   expect_found("fake", NULL);
   expect_found("fake:0", NULL);
   expect_found("gpu", NULL);
-  /* The device is broken from here on, but that is not noticed, because no trial runs. */
+  /* The device now breaks what it declares, but nobody notices, because no trial runs. */
   wrapped.broken_capability = VT_BK_SUBNORMALS;
   expect_found("fake", NULL);
   wrapped_reset();

@@ -71,7 +71,7 @@ uint32_t vt_chain_widest_bytes(const vt_chain *c) {
   return (uint32_t)most;
 }
 
-int vt_chain_has_functions(const vt_chain *c) {
+int vt_chain_calls_functions(const vt_chain *c) {
   for (uint32_t i = 0; i < c->n_steps; i++)
     if (vt_map_is_function(c->step[i].map)) return 1;
   return 0;

@@ -164,7 +164,7 @@ static void emit_piece(const placeholders *w, const char *piece, vt_text *out) {
 
 void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_text *out) {
   placeholders w = {.c = c, .d = d, .name = name, .type = c->result->dtype};
-  if (!vt_chain_has_functions(c)) emit_piece(&w, d->plain, out);
+  if (!vt_chain_calls_functions(c)) emit_piece(&w, d->plain, out);
   emit_piece(&w, d->begin, out);
   for (uint32_t i = 0; i < c->n_sources; i++) {
     w.type = c->source[i]->dtype;

@@ -37,7 +37,7 @@ void vt_chain_swap_first(vt_chain *c, uint32_t i);
 /* Returns the bytes of one element of the widest type among the sources and the result. */
 uint32_t vt_chain_widest_bytes(const vt_chain *c);
 /* Returns 1 if a step calls a function of src/num (exp, tanh, ...). */
-int vt_chain_has_functions(const vt_chain *c);
+int vt_chain_calls_functions(const vt_chain *c);
 
 /* Pieces of source text with placeholders, which are replaced:
  *   $T  the type of the value that the piece is about   $I  the number of that value
