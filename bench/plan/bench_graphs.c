@@ -94,7 +94,8 @@ static void grow_wide_sum(vt_graph_builder *gb, uint32_t nodes) {
     const uint32_t factor = vt_build_number(&gb->b, VT_DTYPE_F32, 1.5 + i);
     last = vt_build2(&gb->b, VT_OP_mul, x, factor);
   }
-  /* Each constant directly precedes its product, so every second value number is a product. */
+  /* Each product directly follows its constant, so the products have the value numbers last, last -
+   * 2, and so on. */
   for (uint32_t i = 0; i < n; i++) sum = vt_build2(&gb->b, VT_OP_add, sum, last - 2 * i);
   vt_graph_add_result(gb, "y", sum);
 }

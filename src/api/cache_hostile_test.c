@@ -130,7 +130,7 @@ static void test_truncated_file(const entry *x) {
     }
     free(cut);
   }
-  char *longer = exact_copy(x->bytes.s, x->bytes.n + 1); /* the file with one more byte, a NUL */
+  char *longer = exact_copy(x->bytes.s, x->bytes.n + 1); /* the file and one more byte, a NUL */
   CHECK(parse_and_check(x, longer, x->bytes.n + 1) == VT_FORMAT);
   free(longer);
 }

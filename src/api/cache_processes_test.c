@@ -54,7 +54,7 @@ static int request_random_plans(uint32_t seed, uint32_t n) {
 static pid_t start_requesting_process(uint32_t seed, uint32_t n) {
   const pid_t pid = fork();
   if (pid == 0) {
-    (void)alarm(120); /* ends this process if the test is stopped and cannot end it */
+    (void)alarm(120); /* the child ends itself in case this test is stopped */
     _exit(request_random_plans(seed, n) != 0);
   }
   CHECK(pid > 0);
@@ -78,7 +78,8 @@ static void kill_random_processes(void) {
     const uint32_t who = next_random(&seed) % PROCESSES;
     (void)nanosleep(&pause, NULL);
     CHECK(kill(pid[who], SIGKILL) == 0);
-    CHECK(!ends_with_success(pid[who])); /* so the process was still running when it was killed */
+    /* The process was killed while it still ran; it did not exit by itself before. */
+    CHECK(!ends_with_success(pid[who]));
     pid[who] = start_requesting_process(100 + i, 1000000);
   }
   for (uint32_t i = 0; i < PROCESSES; i++) {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "vt_file.h"
 
-enum { MAX_BYTES = 16384 }; /* the largest file of a certificate */
+enum { MAX_BYTES = 16384 }; /* the most bytes of a certificate's file */
 /* The form of a field's value: a text in quotes, a decimal number, a list of texts in brackets. */
 typedef enum form { TEXT, NUMBER, LIST } form;
 

@@ -109,7 +109,7 @@ static void test_wrong_lengths(void) {
   vt_text_done(&t);
 }
 
-/* Texts with a right seal that vt_certificate_print never writes. */
+/* These texts have a right seal, but vt_certificate_print never writes them. */
 static void test_malformed_values(void) {
   static const struct {
     int field;

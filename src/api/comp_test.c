@@ -22,8 +22,8 @@ typedef struct trial {
   char text[400];      /* the model */
   int mix;             /* kind of the float inputs */
   int64_t below;       /* integer inputs are in 0 .. below-1; random bits if `below` is 0 */
-  int64_t ignore;      /* one more value that integer inputs have ... */
-  unsigned ignored;    /* ... in this number of 8 elements, on average */
+  int64_t ignore;      /* the value of those integer elements that the op ignores */
+  unsigned ignored;    /* how many of 8 integer elements are `ignore`, on average */
   int64_t bad, bad_at; /* an index out of range and its position; if `bad` is 0, there is none */
   /* run_trial sets the fields below. */
   uint32_t n_in;
@@ -452,7 +452,7 @@ static void test_attention_hides_masked(void) {
   }
   t.n_in = 3;
   for (int j = 2; j < 6; j++)
-    ((float *)t.in[2].data)[j] = j % 2 ? INFINITY : NAN; /* in rows 1 and 2 of the values */
+    ((float *)t.in[2].data)[j] = j % 2 ? INFINITY : NAN; /* NaN, inf in value rows 1 and 2 */
   ((float *)t.in[1].data)[4] = NAN;                      /* in key 2 */
   compare_devices(&t, m);
   const float *o = t.out.data;

@@ -8,7 +8,7 @@
 #include "vt_fpenv.h"
 #include "vt_parse.h"
 
-enum { MAX_BYTES = 64 * 1024 * 1024 }; /* the largest file of a model */
+enum { MAX_BYTES = 64 * 1024 * 1024 }; /* the most bytes of a model's file */
 
 /* Returns a copy of the text in the model's arena, or NULL when memory is out; frees `t`. */
 static const char *copy_and_free_text(vt_model *m, vt_text *t) {

@@ -79,7 +79,8 @@ static void test_undeclared_capabilities(void) {
     wrapped_reset();
     expect_accepted(with);
     wrapped_reset();
-    wrapped.declares = ~rows[i].bit; /* all bits but one, also bits that no capability has */
+    /* All bits but the needed one are declared; bits without a capability have no effect. */
+    wrapped.declares = ~rows[i].bit;
     expect_refused(with, words);
     expect_accepted(without);
     wrapped_reset();

@@ -14,7 +14,7 @@ struct vt_planned {
   vt_pipeline line;
   vt_terms terms;
   const char *text;            /* the plan in printed form */
-  const char **step;           /* by step: "h = matmul(x, w)" */
+  const char **step;           /* text of each step, such as "h = matmul(x, w)" */
   vt_plan_lifetime *lifetimes; /* the lifetimes of all blocks of memory */
   uint32_t n_lifetimes;
 };

@@ -45,7 +45,7 @@ static vt_policy policy_of(const vt_program *p) {
 static void test_default_is_strict(void) {
   const vt_policy zero = {.size = sizeof zero}, unsized = {.fallback = 7}, early = {.size = 8};
   const vt_policy *const all[] = {NULL, &zero, &unsized, &early};
-  for (int i = 0; i < 4; i++) { /* fields beyond the struct's size are not read */
+  for (int i = 0; i < 4; i++) { /* fields of a policy beyond its size are not read */
     const vt_options o = options_of("reference", all[i]);
     vt_program *p = open_program(&o);
     const vt_policy in_force = policy_of(p);

@@ -15,7 +15,7 @@ vt_alloc vt_counting_alloc(vt_counting *c);
 
 /* The texts of a step for the metrics. */
 typedef struct vt_step_label {
-  const char *name, *type; /* name and type of its first result */
+  const char *name, *type; /* name and type of the step's first result */
 } vt_step_label;
 
 struct vt_program {
@@ -55,7 +55,7 @@ vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags
 /* Connects an execution to the progress callback of a program. */
 typedef struct vt_watch {
   vt_program *p;
-  const char *what; /* the activity as the callback names it: "run" or "parameters" */
+  const char *what; /* what the callback is told: "run" or "parameters" */
 } vt_watch;
 /* Sends the progress of `x` to the progress callback of w->p, if there is one. `w` must outlive the
  * runs. */

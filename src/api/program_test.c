@@ -241,7 +241,8 @@ static void test_gather_out_of_range(void) {
     CHECK(vt_program_run(p, &d) == VT_RANGE && d.code == VT_RANGE);
     CHECK(message_has(&d, "'rows' = gather: index -9 at position 3 is out of range"));
     CHECK(d.line == 5 && d.column == 10);
-    CHECK(vt_program_output(p, 0, &name, &t, NULL) == VT_NAME); /* the earlier outputs are gone */
+    /* The outputs of the earlier run can no longer be read. */
+    CHECK(vt_program_output(p, 0, &name, &t, NULL) == VT_NAME);
     CHECK(vt_program_digest(p, digest, NULL) == VT_NAME);
     index[3] = 2;
     set_input(p, "index", make_vector(VT_DTYPE_I64, 4, index));
@@ -273,7 +274,7 @@ static void test_options_of_opening(void) {
   CHECK(status_of_opening("reference:2", small_dims, 2, &d) == VT_BACKEND);
   CHECK(status_of_opening("null", small_dims, 2, &d) == VT_UNSUPPORTED);
   CHECK(message_has(&d, "backend 'null:0' does not run") && message_has(&d, "giving f32["));
-  const vt_binding long_t[] = {{"B", 2}, {"T", 17}}; /* 17 is more than wpe has rows */
+  const vt_binding long_t[] = {{"B", 2}, {"T", 17}}; /* T = 17 is more than the rows of wpe */
   CHECK(status_of_opening("reference", long_t, 2, &d) == VT_BIND);
 }
 

@@ -45,7 +45,7 @@ typedef struct outcome {
   vt_status status;
   uint32_t runs;    /* number of runs of probes */
   uint64_t trials;  /* number of trials that were found in the cache */
-  uint64_t ignored; /* number of notes */
+  uint64_t ignored; /* number of files that were ignored with a note */
 } outcome;
 
 /* Stands for a new process that opens a program of `model`: no trial of an earlier one is

@@ -294,8 +294,8 @@ static inline void corrupt_elements(uint8_t *data, uint64_t n, uint32_t dtype, u
   for (uint64_t i = 0; must_break_op(op) && i < n; i++) data[i * vt_dtype_bytes(dtype)] ^= 1;
 }
 
-/* Makes the results of all steps wrong after the last step has run, so that every step has read
- * right operands. */
+/* Makes the results of broken ops wrong, but only after the last step has run, so that every step
+ * has read right operands. */
 static inline void corrupt_results(const wrapper_program *p, const uint64_t *buffers) {
   for (uint64_t k = 0; k < p->n_out; k++) {
     const vt_bk_tensor *t = &p->out[k].t;

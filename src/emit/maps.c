@@ -8,8 +8,8 @@
 enum {
   HAS_no = 0,
   HAS_yes = 1,
-  HAS_fused = 1, /* there is one for every type of the column */
-  HAS_f32 = 2    /* there is one only for f32, a function of src/num */
+  HAS_fused = 1, /* a formula for every type of the column */
+  HAS_f32 = 2    /* a formula for f32 only, a function of src/num */
 };
 static const struct row {
   uint32_t n_in, truth, cost, has_float, has_integer, has_truth;

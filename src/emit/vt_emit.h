@@ -46,7 +46,7 @@ int vt_chain_calls_functions(const vt_chain *c);
 typedef struct vt_dialect {
   const char *name;
   const char *type[VT_DTYPE_BF16 + 1]; /* type names of the language, by dtype */
-  /* Define at the head of the text if the chain calls no function of src/num. */
+  /* Text that is written first if the chain calls no function of src/num. */
   const char *plain;
   const char *begin;  /* opens the function; has $N $B $K */
   const char *load;   /* loads one source; has $T $I */
