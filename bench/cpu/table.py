@@ -21,8 +21,10 @@ RESULTS, PAGE = "bench/results", "docs/governance/performance.md"
 BEGIN, END = "<!-- results: begin -->\n", "<!-- results: end -->\n"
 ISAS = ["avx2", "avx512"]
 
-# The goals of performance: title, the library compared with, a pattern of the works, the ratio that must be reached
-# (None: it is only measured) and the ratio aimed at (None: memory speed). If several works match, the worst counts.
+# The goals of performance. A work is one benchmark, such as "sgemm 64x768x3072"; its ratio is the library's time over
+# that of Volta. Each row: title, the library compared with, a pattern of the names of works, the ratio that must be
+# reached (None: it is only measured), the ratio aimed at (None: memory speed). If several works match, the smallest
+# ratio counts.
 GOALS = [
     ("sgemm, squares of 128 to 2048", "openblas", r"sgemm (\d+)x\1x\1$", 0.95, 1.05),
     ("sgemm [64..512]x768x3072", "openblas", r"sgemm (64|128|256|512)x768x3072$", 0.95, 1.05),
@@ -35,7 +37,8 @@ GOALS = [
     ("conv2d 3x3 64->64 56x56", "PyTorch", r"conv2d ", 0.7, 1.0),
     ("GPT-2 124M, B=1, T=128", "PyTorch", r"gpt2_124m ", 0.8, 1.2),
 ]
-# Pattern of the works that arithmetic limits, not memory, so that two threads should be nearly twice as fast.
+# Pattern of the names of works whose time is limited by arithmetic, not by memory, so that two threads should be nearly
+# twice as fast as one.
 BOUND = r"sgemm ((512|1024|2048)x\d+x\d+|(64|128|256)x768x3072)$|conv2d |gpt2_124m "
 SCALE_MUST, SCALE_AIM = 1.8, 1.95  # "must" and "aim" for one thread's time over that of two
 NAMES = {"openblas": "OpenBLAS"}

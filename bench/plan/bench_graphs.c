@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * bench_graphs.c - the five forms of graphs. Few nodes are equal, so that the pass `cse` removes
- * few of them and the later passes work on graphs of nearly the stated size. */
+ * bench_graphs.c - the five forms of graphs: blocks (transformer blocks), chain (each node reads
+ * the one before), pointwise (a chain that can be fused), wide (many values alive) and drawn
+ * (random operands). Few nodes are equal, so that the pass `cse` removes few of them and the later
+ * passes work on graphs of nearly the stated size. */
 #include "bench_graphs.h"
 #include <stdio.h>
 
@@ -15,26 +17,28 @@ static uint32_t add_matrix(vt_graph_builder *gb, const char *name, int64_t rows,
   return vt_graph_add_port(gb, &p, &type);
 }
 
-static uint32_t matmul(vt_builder *b, uint32_t x, uint32_t y) {
+static uint32_t add_matmul(vt_builder *b, uint32_t x, uint32_t y) {
   return vt_build2(b, VT_OP_matmul, x, y);
 }
 
-static uint32_t transpose(vt_builder *b, uint32_t x) {
+static uint32_t add_transpose(vt_builder *b, uint32_t x) {
   const vt_attr_perm a = {.size = sizeof a, .perm = {.n = 2, .v = {1, 0}}};
   return b->node(b, VT_OP_transpose, &x, 1, &a);
 }
 
-/* An op whose result is as large as its operand and is never written in place. */
-static uint32_t cumsum(vt_builder *b, uint32_t x) {
+/* Adds the op cumsum, whose result is as large as its operand and is never written over it. */
+static uint32_t add_cumsum(vt_builder *b, uint32_t x) {
   const vt_attr_cumsum down = {.size = sizeof down, .axis = 0};
   return b->node(b, VT_OP_cumsum, &x, 1, &down);
 }
 
 /* ---- blocks: transformer blocks, each with one head, two layers and its own parameters ---- */
 
-enum { BLOCK = 13, ROWS = 64, WIDTH = 64 }; /* nodes of a block; shape of the values */
+/* BLOCK: number of nodes of a transformer block. ROWS, WIDTH: shape of the values between
+ * blocks. */
+enum { BLOCK = 13, ROWS = 64, WIDTH = 64 };
 
-static uint32_t add_block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
+static uint32_t add_transformer_block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
   vt_builder *b = &gb->b;
   static const struct {
     const char *name;
@@ -47,16 +51,17 @@ static uint32_t add_block(vt_graph_builder *gb, uint32_t x, uint32_t number) {
     snprintf(name, sizeof name, "h.%u.%s", number, weights[i].name);
     w[i] = add_matrix(gb, name, weights[i].rows, weights[i].columns, 1);
   }
-  const uint32_t scores = matmul(b, matmul(b, x, w[0]), transpose(b, matmul(b, x, w[1])));
-  const uint32_t seen = matmul(b, vt_build1(b, VT_OP_exp, scores), matmul(b, x, w[2]));
-  x = vt_build2(b, VT_OP_add, x, matmul(b, seen, w[3]));
-  const uint32_t up = vt_build1(b, VT_OP_tanh, matmul(b, x, w[4]));
-  return vt_build2(b, VT_OP_add, x, matmul(b, up, w[5]));
+  const uint32_t scores =
+      add_matmul(b, add_matmul(b, x, w[0]), add_transpose(b, add_matmul(b, x, w[1])));
+  const uint32_t seen = add_matmul(b, vt_build1(b, VT_OP_exp, scores), add_matmul(b, x, w[2]));
+  x = vt_build2(b, VT_OP_add, x, add_matmul(b, seen, w[3]));
+  const uint32_t up = vt_build1(b, VT_OP_tanh, add_matmul(b, x, w[4]));
+  return vt_build2(b, VT_OP_add, x, add_matmul(b, up, w[5]));
 }
 
-static void grow_blocks(vt_graph_builder *gb, uint32_t nodes) {
+static void grow_transformer_blocks(vt_graph_builder *gb, uint32_t nodes) {
   uint32_t x = add_matrix(gb, "x", ROWS, WIDTH, 0);
-  for (uint32_t i = 0; i < nodes / BLOCK; i++) x = add_block(gb, x, i);
+  for (uint32_t i = 0; i < nodes / BLOCK; i++) x = add_transformer_block(gb, x, i);
   vt_graph_add_result(gb, "y", x);
 }
 
@@ -66,7 +71,7 @@ static void grow_chain(vt_graph_builder *gb, uint32_t nodes) {
   static const uint32_t ops[] = {VT_OP_tanh, VT_OP_neg, VT_OP_exp};
   uint32_t x = add_matrix(gb, "x", ROWS, WIDTH, 0);
   for (uint32_t i = 0; i < nodes; i++)
-    x = i % 4 == 0 ? cumsum(&gb->b, x) : vt_build1(&gb->b, ops[i % 4 - 1], x);
+    x = i % 4 == 0 ? add_cumsum(&gb->b, x) : vt_build1(&gb->b, ops[i % 4 - 1], x);
   vt_graph_add_result(gb, "y", x);
 }
 
@@ -82,14 +87,15 @@ static void grow_pointwise(vt_graph_builder *gb, uint32_t nodes) {
 /* ---- wide: constants, their products with the input, and the sum of the products; a third each
  * ---- */
 
-static void grow_wide(vt_graph_builder *gb, uint32_t nodes) {
+static void grow_wide_sum(vt_graph_builder *gb, uint32_t nodes) {
   const uint32_t x = add_matrix(gb, "x", ROWS, WIDTH, 0), n = nodes / 3;
   uint32_t sum = x, last = x;
   for (uint32_t i = 0; i < n; i++) { /* the constants differ, so no two products are equal */
     const uint32_t factor = vt_build_number(&gb->b, VT_DTYPE_F32, 1.5 + i);
     last = vt_build2(&gb->b, VT_OP_mul, x, factor);
   }
-  /* A constant and its product have consecutive numbers. */
+  /* Each product directly follows its constant, so the products have the value numbers last, last -
+   * 2, and so on. */
   for (uint32_t i = 0; i < n; i++) sum = vt_build2(&gb->b, VT_OP_add, sum, last - 2 * i);
   vt_graph_add_result(gb, "y", sum);
 }
@@ -99,9 +105,9 @@ static void grow_wide(vt_graph_builder *gb, uint32_t nodes) {
 enum { SIZES = 4, YOUNG = 48 };
 
 typedef struct drawn {
-  uint64_t state;            /* of the random generator */
+  uint64_t state;            /* state of the random generator */
   uint32_t of[SIZES][YOUNG]; /* ring buffer of the newest values of each size */
-  uint32_t n[SIZES];         /* number of values of each size so far */
+  uint32_t n[SIZES];         /* how many values of each size were added so far */
 } drawn;
 
 /* A random number below `below`. */
@@ -110,30 +116,30 @@ static uint32_t random_below(drawn *d, uint32_t below) {
   return (uint32_t)(d->state >> 33) % below;
 }
 
-/* A random value among the newest of this size. */
+/* Returns a random value among the newest ones of this size. */
 static uint32_t pick_value(drawn *d, uint32_t size) {
   const uint32_t most = d->n[size] < YOUNG ? d->n[size] : YOUNG;
   return d->of[size][random_below(d, most)];
 }
 
-static void add_value(drawn *d, uint32_t size, uint32_t value) {
+static void remember_value(drawn *d, uint32_t size, uint32_t value) {
   d->of[size][d->n[size]++ % YOUNG] = value;
 }
 
-static void grow_drawn(vt_graph_builder *gb, uint32_t nodes) {
+static void grow_random(vt_graph_builder *gb, uint32_t nodes) {
   static const uint32_t two[] = {VT_OP_add, VT_OP_mul, VT_OP_sub, VT_OP_maximum};
   drawn d = {.state = 1};
   for (uint32_t i = 0; i < SIZES; i++) {
     char name[8];
     snprintf(name, sizeof name, "x%u", i);
-    add_value(&d, i, add_matrix(gb, name, ROWS << i, WIDTH, 0));
+    remember_value(&d, i, add_matrix(gb, name, ROWS << i, WIDTH, 0));
   }
   for (uint32_t i = 0; i < nodes; i++) {
     const uint32_t size = random_below(&d, SIZES), x = pick_value(&d, size);
     const uint32_t y = random_below(&d, 3) == 0
-                           ? cumsum(&gb->b, x)
+                           ? add_cumsum(&gb->b, x)
                            : vt_build2(&gb->b, two[random_below(&d, 4)], x, pick_value(&d, size));
-    add_value(&d, size, y);
+    remember_value(&d, size, y);
   }
   for (uint32_t i = 0; i < SIZES; i++) {
     char name[8];
@@ -143,11 +149,11 @@ static void grow_drawn(vt_graph_builder *gb, uint32_t nodes) {
 }
 
 const bench_form bench_forms[] = {
-    {"blocks", "transformer blocks with parameters of their own", grow_blocks},
+    {"blocks", "transformer blocks with parameters of their own", grow_transformer_blocks},
     {"chain", "each node reads the value before it", grow_chain},
     {"pointwise", "a chain of pointwise ops in the largest fusion groups allowed", grow_pointwise},
-    {"wide", "a third of the nodes alive at once", grow_wide},
-    {"drawn", "random operands among the 48 newest values of each of four sizes", grow_drawn},
+    {"wide", "a third of the nodes alive at once", grow_wide_sum},
+    {"drawn", "random operands among the 48 newest values of each of four sizes", grow_random},
     {NULL, NULL, NULL}};
 
 vt_graph *bench_graph_new(const bench_form *f, uint32_t nodes) {

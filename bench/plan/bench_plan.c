@@ -23,23 +23,24 @@ static const uint32_t sizes[SIZES] = {1000, 10000, 100000};
 
 typedef struct times {
   uint32_t nodes;
-  double passes, plan[2]; /* CPU seconds; `plan` by schedule, SOURCE and MEMORY */
+  /* CPU seconds of all passes; CPU seconds of planning with the schedules SOURCE and MEMORY. */
+  double passes, plan[2];
 } times;
 
-static double now(void) {
+static double cpu_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static vt_status no_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+static vt_status report_no_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
   (void)self, (void)step, (void)d;
   *out = 0;
   return VT_OK;
 }
 
-/* Prints the message and exits. */
-static void fail(const char *what, const vt_diag *d) {
+/* Prints the message and exits with 1. */
+static void fail_and_exit(const char *what, const vt_diag *d) {
   fprintf(stderr, "bench_plan: %s: %s\n", what, d->text);
   exit(1);
 }
@@ -48,40 +49,40 @@ static double time_passes(const vt_graph *g, vt_graph **out) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
   vt_graph *from = NULL;
   vt_diag d = {0};
-  const double start = now();
+  const double start = cpu_seconds();
   for (uint32_t i = 0; i < vt_pass_total(); i++) {
     vt_graph *to = NULL;
-    if (vt_pass_run(i, from != NULL ? from : g, &o, &to, &d) != VT_OK) fail("passes", &d);
+    if (vt_pass_run(i, from != NULL ? from : g, &o, &to, &d) != VT_OK) fail_and_exit("passes", &d);
     vt_graph_free(from);
     from = to;
   }
-  const double spent = now() - start;
+  const double spent = cpu_seconds() - start;
   *out = from;
   return spent;
 }
 
 static double time_plan(const vt_graph *g, uint32_t schedule) {
   const vt_plan_options o = {.schedule = schedule};
-  const vt_target t = {"bench", 0, NULL, no_scratch};
+  const vt_target t = {"bench", 0, NULL, report_no_scratch};
   vt_plan *p = NULL;
   vt_diag d = {0};
-  const double start = now();
-  if (vt_plan_build(g, &o, &t, vt_alloc_default(), &p, &d) != VT_OK) fail("planning", &d);
-  const double spent = now() - start;
+  const double start = cpu_seconds();
+  if (vt_plan_build(g, &o, &t, vt_alloc_default(), &p, &d) != VT_OK) fail_and_exit("planning", &d);
+  const double spent = cpu_seconds() - start;
   vt_plan_free(p);
   return spent;
 }
 
-static double least(double a, double b) { return a < b ? a : b; }
+static double smaller(double a, double b) { return a < b ? a : b; }
 
-static times measure(const bench_form *f, uint32_t nodes) {
+static times measure_form(const bench_form *f, uint32_t nodes) {
   vt_graph *g = bench_graph_new(f, nodes);
-  if (g == NULL) fail(f->name, &(vt_diag){.text = "the graph cannot be made"});
+  if (g == NULL) fail_and_exit(f->name, &(vt_diag){.text = "the graph cannot be made"});
   times t = {g->n_nodes, INFINITY, {INFINITY, INFINITY}};
   for (uint32_t i = 0; i < ROUNDS; i++) {
     vt_graph *made = NULL;
-    t.passes = least(t.passes, time_passes(g, &made));
-    for (uint32_t k = 0; k < 2; k++) t.plan[k] = least(t.plan[k], time_plan(made, k));
+    t.passes = smaller(t.passes, time_passes(g, &made));
+    for (uint32_t k = 0; k < 2; k++) t.plan[k] = smaller(t.plan[k], time_plan(made, k));
     vt_graph_free(made);
   }
   vt_graph_free(g);
@@ -89,12 +90,13 @@ static times measure(const bench_form *f, uint32_t nodes) {
 }
 
 /* Nanoseconds divided by n log2 n, which is constant if the time grows as n log n. */
-static double per_n_log_n(double seconds, uint32_t n) { return seconds * 1e9 / (n * log2(n)); }
+static double ns_per_n_log_n(double seconds, uint32_t n) { return seconds * 1e9 / (n * log2(n)); }
 
 static void print_row(const bench_form *f, const times *t) {
   printf("| %s | %u | %.4f | %.1f | %.4f | %.1f | %.4f | %.1f |\n", f->name, t->nodes, t->passes,
-         per_n_log_n(t->passes, t->nodes), t->plan[SOURCE], per_n_log_n(t->plan[SOURCE], t->nodes),
-         t->plan[MEMORY], per_n_log_n(t->plan[MEMORY], t->nodes));
+         ns_per_n_log_n(t->passes, t->nodes), t->plan[SOURCE],
+         ns_per_n_log_n(t->plan[SOURCE], t->nodes), t->plan[MEMORY],
+         ns_per_n_log_n(t->plan[MEMORY], t->nodes));
   fflush(stdout);
 }
 
@@ -105,21 +107,22 @@ static void print_table(void) {
       "n log n |\n|---|---|---|---|---|---|---|---|\n");
   for (const bench_form *f = bench_forms; f->name != NULL; f++)
     for (uint32_t i = 0; i < SIZES; i++) {
-      const times t = measure(f, sizes[i]);
+      const times t = measure_form(f, sizes[i]);
       print_row(f, &t);
     }
 }
 
-/* 10,000 nodes may take a quarter of a CPU second. The bound on the growth is wide, because a
- * machine may be slow; a quadratic planner would be a hundred times slower. */
-static int check_limits(void) {
+/* Planning 10,000 nodes may take a quarter of a CPU second, and the time per n log n may grow
+ * threefold from 10,000 to 100,000 nodes. This bound is wide, because a machine may be slow; a
+ * quadratic planner would take a hundred times as long for the larger graph. */
+static int check_time_limits(void) {
   const double most = 0.25, growth = 3.0;
   int bad = 0;
   for (const bench_form *f = bench_forms; f->name != NULL; f++) {
-    const times small = measure(f, 10000), large = measure(f, 100000);
+    const times small = measure_form(f, 10000), large = measure_form(f, 100000);
     for (uint32_t k = 0; k < 2; k++) {
       const double grown =
-          per_n_log_n(large.plan[k], large.nodes) / per_n_log_n(small.plan[k], small.nodes);
+          ns_per_n_log_n(large.plan[k], large.nodes) / ns_per_n_log_n(small.plan[k], small.nodes);
       const int slow = small.plan[k] > most || grown > growth;
       printf("%s, %s: %u nodes in %.3f s, %u in %.3f s, %.2f times n log n%s\n", f->name,
              k == SOURCE ? "source" : "memory", small.nodes, small.plan[k], large.nodes,
@@ -135,7 +138,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: bench_plan [--check]\n");
     return 2;
   }
-  if (argc > 1) return getenv("VOLTA_TEST_FULL") == NULL ? 77 : check_limits();
+  if (argc > 1) return getenv("VOLTA_TEST_FULL") == NULL ? 77 : check_time_limits();
   print_table();
   return 0;
 }

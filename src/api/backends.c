@@ -18,10 +18,10 @@ const char *vt_capability_about(uint32_t i) {
   return c != NULL ? c->help : NULL;
 }
 
-/* Writes the name of device `i`, counted over all backends, and returns 1; 0 past the last. A
- * backend without a device on this machine counts as one device, whose row says why it cannot be
- * opened. */
-static int find_device(uint32_t i, char *name, size_t n) {
+/* Writes the name of device `i`, where the devices of all backends are numbered one after another,
+ * and returns 1; returns 0 if there is no such device. A backend that has no device on this machine
+ * counts as one device, whose row says why it cannot be opened. */
+static int find_device_name(uint32_t i, char *name, size_t n) {
   for (uint32_t b = 0; b < vt_registry_total(); b++) {
     const char *backend;
     uint32_t devices;
@@ -39,11 +39,11 @@ static int find_device(uint32_t i, char *name, size_t n) {
 uint32_t vt_backend_count(void) {
   char name[80];
   uint32_t n = 0;
-  while (find_device(n, name, sizeof name)) n++;
+  while (find_device_name(n, name, sizeof name)) n++;
   return n;
 }
 
-static void count_ops(const vt_device *dev, vt_backend_row *row) {
+static void count_listed_ops(const vt_device *dev, vt_backend_row *row) {
   uint32_t n_prims = 0;
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const vt_op_info *op = vt_op_at(i);
@@ -54,7 +54,8 @@ static void count_ops(const vt_device *dev, vt_backend_row *row) {
   row->complete = row->prims == n_prims;
 }
 
-/* Bit i is set if the device declares capability i of vt_capability_name. */
+/* Returns a bit set: bit i says whether the device declares the capability that
+ * vt_capability_name(i) names. */
 static uint32_t capability_bits(const vt_bk_caps *caps) {
   uint32_t bits = 0;
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++)
@@ -62,7 +63,7 @@ static uint32_t capability_bits(const vt_bk_caps *caps) {
   return bits;
 }
 
-static void read_device(const vt_device *dev, vt_backend_row *row) {
+static void describe_device(const vt_device *dev, vt_backend_row *row) {
   const vt_bk_caps *caps = vt_device_caps(dev);
   row->available = 1;
   snprintf(row->name, sizeof row->name, "%s", vt_device_name(dev));
@@ -78,19 +79,19 @@ static void read_device(const vt_device *dev, vt_backend_row *row) {
   row->admission = vt_device_plugin(dev) == NULL ? VT_BACKEND_BUILT_IN
                    : vt_device_unadmitted(dev)   ? VT_BACKEND_UNADMITTED
                                                  : VT_BACKEND_ADMITTED;
-  count_ops(dev, row);
+  count_listed_ops(dev, row);
 }
 
-/* Opens the device that `o` names and fills in its row; a plug-in may be unadmitted, because the
- * device runs nothing. */
-static void fill_row(const vt_options *o, vt_backend_row *row) {
+/* Opens the device that `o` names and fills in its row. A plug-in without a certificate is opened
+ * too, because nothing runs on it. */
+static void open_and_fill_row(const vt_options *o, vt_backend_row *row) {
   const vt_policy waived = {.size = sizeof waived, .admission = VT_ADMISSION_WAIVED};
   vt_options options = *o;
   vt_device *dev = NULL;
   vt_diag why = {0};
   options.policy = &waived;
   if (vt_options_open_device(&options, vt_alloc_default(), &dev, &why) == VT_OK) {
-    read_device(dev, row);
+    describe_device(dev, row);
   } else {
     row->status = why.code;
     snprintf(row->about, sizeof row->about, "%.150s", why.text);
@@ -98,7 +99,8 @@ static void fill_row(const vt_options *o, vt_backend_row *row) {
   vt_device_close(dev);
 }
 
-/* Copies a row as far as the caller's struct goes, which may be an older, smaller one. */
+/* Copies as much of a row as fits the caller's struct, which an older header may have declared
+ * smaller. */
 static void copy_row(const vt_backend_row *row, vt_backend_row *out) {
   const uint32_t size = out->size < sizeof *row ? out->size : (uint32_t)sizeof *row;
   memcpy(out, row, size);
@@ -107,9 +109,9 @@ static void copy_row(const vt_backend_row *row, vt_backend_row *out) {
 
 vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) {
   vt_backend_row row = {.size = out->size};
-  if (!find_device(i, row.name, sizeof row.name))
+  if (!find_device_name(i, row.name, sizeof row.name))
     return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
-  fill_row(&(vt_options){.size = sizeof(vt_options), .backend = row.name}, &row);
+  open_and_fill_row(&(vt_options){.size = sizeof(vt_options), .backend = row.name}, &row);
   copy_row(&row, out);
   return VT_OK;
 }
@@ -119,6 +121,6 @@ void vt_backend_row_of(const vt_options *o, vt_backend_row *out) {
   const vt_options options = vt_options_copy(o, &a);
   vt_backend_row row = {.size = out->size};
   snprintf(row.name, sizeof row.name, "%s", options.backend != NULL ? options.backend : "");
-  fill_row(&options, &row);
+  open_and_fill_row(&options, &row);
   copy_row(&row, out);
 }

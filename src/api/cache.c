@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cache.c - the cache of plans and of passed trials of devices. The most recently used plans are in
- * memory, more of them on disk; trials are on disk only. The hash of a key only says where to look:
- * an entry is used if its whole key is equal. The lock protects the list and the counts. It is
- * never held while a file is read or written, or while the caller's `note` runs. */
+ * memory, in a list by last use; more of them are on disk; trials are on disk only. The name of a
+ * file has the first digits of its key's hash. The hash only says where to look: an entry is used
+ * if its whole key is equal. `note` is the caller's callback, which gets the texts of problems. The
+ * lock protects the list and the counts. It is never held while a file is read or written, or while
+ * `note` runs. */
 #include "cache.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -20,14 +22,15 @@ struct vt_cache {
   char dir[4096];  /* absolute path of the folder; "" without a folder or if the path is too long */
   void (*note)(void *user, const char *text); /* the caller's callback for problems, or NULL */
   void *note_user;
-  pthread_mutex_t lock;            /* protects the fields below */
-  vt_cached_plan *newest, *oldest; /* ends of the list of plans in memory, by last use */
+  pthread_mutex_t lock; /* protects the fields below */
+  /* The ends of the list of plans in memory, which is ordered by last use. */
+  vt_cached_plan *newest, *oldest;
   vt_cache_counts counts;
 };
 
 /* ---- creation ---- */
 
-void vt_cache_note(void *cache, const char *text) {
+void vt_cache_report(void *cache, const char *text) {
   vt_cache *c = cache;
   (void)pthread_mutex_lock(&c->lock);
   c->counts.ignored++;
@@ -36,21 +39,21 @@ void vt_cache_note(void *cache, const char *text) {
   if (c->note != NULL) c->note(c->note_user, text);
 }
 
-static void note_problem(vt_cache *c, const char *what, const char *name, const vt_diag *why) {
+static void report_problem(vt_cache *c, const char *what, const char *name, const vt_diag *why) {
   char text[sizeof c->counts.reason];
   (void)snprintf(text, sizeof text, "%s %.160s: %.280s", what, name, why->text);
-  vt_cache_note(c, text);
+  vt_cache_report(c, text);
 }
 
 /* Stores the absolute path of the folder. Backends open the folder by this path later, when the
  * process may have another working directory. If the path is too long, `dir` stays empty and
  * backends get no folder. */
-static void set_path(vt_cache *c, const char *path) {
+static void set_folder_path(vt_cache *c, const char *path) {
   const size_t capacity = sizeof c->dir;
   size_t n = 0;
   if (path[0] != '/') {
     if (getcwd(c->dir, capacity - 1) == NULL) {
-      c->dir[0] = 0; /* its content is undefined after a failure */
+      c->dir[0] = 0; /* getcwd leaves its content undefined on failure */
       return;
     }
     n = strlen(c->dir);
@@ -60,16 +63,16 @@ static void set_path(vt_cache *c, const char *path) {
   if (written < 0 || (size_t)written >= capacity - n) c->dir[0] = 0;
 }
 
-static void open_store(vt_cache *c, const char *path, uint64_t limit) {
+static void open_folder(vt_cache *c, const char *path, uint64_t limit) {
   vt_diag why = {0};
   if (vt_store_open(&c->store, path, limit, &why) != VT_OK)
-    note_problem(c, "no plans are cached in", path, &why);
+    report_problem(c, "no plans are cached in", path, &why);
   else
-    set_path(c, path);
+    set_folder_path(c, path);
 }
 
-vt_status vt_cache_new_digits(const vt_cache_options *o, uint32_t digits, vt_cache **out,
-                              vt_diag *d) {
+vt_status vt_cache_new_name_digits(const vt_cache_options *o, uint32_t digits, vt_cache **out,
+                                   vt_diag *d) {
   vt_cache_options options = {0};
   if (o != NULL) memcpy(&options, o, o->size < sizeof options ? o->size : sizeof options);
   const int given = options.alloc != NULL && options.alloc->resize != NULL;
@@ -87,13 +90,13 @@ vt_status vt_cache_new_digits(const vt_cache_options *o, uint32_t digits, vt_cac
   c->note_user = options.note_user;
   c->store.folder = -1;
   const uint64_t disk = options.disk_bytes != 0 ? options.disk_bytes : default_disk;
-  if (options.dir != NULL) open_store(c, options.dir, disk);
+  if (options.dir != NULL) open_folder(c, options.dir, disk);
   *out = c;
   return VT_OK;
 }
 
 vt_status vt_cache_new(const vt_cache_options *o, vt_cache **out, vt_diag *d) {
-  return vt_cache_new_digits(o, VT_CACHE_DIGITS, out, d);
+  return vt_cache_new_name_digits(o, VT_CACHE_DIGITS, out, d);
 }
 
 void vt_cache_free(vt_cache *c) {
@@ -127,20 +130,20 @@ void vt_cache_info(vt_cache *c, vt_cache_counts *out) {
 
 /* ---- plans in memory; the caller holds the lock ---- */
 
-static void unlink_plan(vt_cache *c, vt_cached_plan *k) {
+static void unlink_from_list(vt_cache *c, vt_cached_plan *k) {
   *(k->newer != NULL ? &k->newer->older : &c->newest) = k->older;
   *(k->older != NULL ? &k->older->newer : &c->oldest) = k->newer;
   k->newer = k->older = NULL;
 }
 
-static void link_newest(vt_cache *c, vt_cached_plan *k) {
+static void link_as_newest(vt_cache *c, vt_cached_plan *k) {
   k->older = c->newest;
   *(c->newest != NULL ? &c->newest->newer : &c->oldest) = k;
   c->newest = k;
 }
 
-static vt_cached_plan *find_listed(const vt_cache *c, const char *key, size_t n,
-                                   const vt_hash256 *hash) {
+static vt_cached_plan *find_in_list(const vt_cache *c, const char *key, size_t n,
+                                    const vt_hash256 *hash) {
   vt_cached_plan *k = c->newest;
   while (k != NULL && (memcmp(&k->hash, hash, sizeof *hash) != 0 || k->n_key != n ||
                        memcmp(k->key, key, n) != 0))
@@ -148,19 +151,19 @@ static vt_cached_plan *find_listed(const vt_cache *c, const char *key, size_t n,
   return k;
 }
 
-/* Adds a plan to the list, unless the list has one with its key, which happens if two threads make
- * the same plan at the same time. Returns the plans that were evicted, chained by `older`; the
- * caller releases them after unlocking. */
-static vt_cached_plan *add_plan(vt_cache *c, vt_cached_plan *k) {
+/* Adds a plan to the list in memory. If the list already has a plan with the same key, because two
+ * threads made it at the same time, nothing is added. Returns the plans that were evicted, chained
+ * by `older`; the caller releases them after unlocking. */
+static vt_cached_plan *add_to_list(vt_cache *c, vt_cached_plan *k) {
   vt_cached_plan *evicted = NULL;
-  if (find_listed(c, k->key, k->n_key, &k->hash) != NULL) return NULL;
+  if (find_in_list(c, k->key, k->n_key, &k->hash) != NULL) return NULL;
   k->weight = atomic_load(&k->bytes);
   if (k->weight > c->limit) return NULL;
-  link_newest(c, vt_cached_plan_retain(k));
+  link_as_newest(c, vt_cached_plan_retain(k));
   c->counts.bytes_memory += k->weight;
   while (c->counts.bytes_memory > c->limit) {
     vt_cached_plan *last = c->oldest;
-    unlink_plan(c, last);
+    unlink_from_list(c, last);
     c->counts.bytes_memory -= last->weight;
     c->counts.evicted_memory++;
     last->older = evicted;
@@ -173,7 +176,7 @@ static vt_cached_plan *add_plan(vt_cache *c, vt_cached_plan *k) {
 
 static void add_in_memory(vt_cache *c, vt_cached_plan *k) {
   (void)pthread_mutex_lock(&c->lock);
-  vt_cached_plan *evicted = add_plan(c, k);
+  vt_cached_plan *evicted = add_to_list(c, k);
   (void)pthread_mutex_unlock(&c->lock);
   while (evicted != NULL) {
     vt_cached_plan *next = evicted->older;
@@ -186,10 +189,10 @@ static void add_in_memory(vt_cache *c, vt_cached_plan *k) {
 static vt_cached_plan *find_in_memory(vt_cache *c, const char *key, size_t n) {
   const vt_hash256 hash = vt_hash_bytes(key, n);
   (void)pthread_mutex_lock(&c->lock);
-  vt_cached_plan *k = find_listed(c, key, n, &hash);
+  vt_cached_plan *k = find_in_list(c, key, n, &hash);
   if (k != NULL) {
-    unlink_plan(c, k);
-    link_newest(c, k);
+    unlink_from_list(c, k);
+    link_as_newest(c, k);
     vt_cached_plan_retain(k);
     c->counts.hits_memory++;
   }
@@ -205,8 +208,8 @@ static void add_to_count(vt_cache *c, uint64_t *which, uint64_t n) {
   (void)pthread_mutex_unlock(&c->lock);
 }
 
-static void name_file(const vt_cache *c, const char *key, size_t n, const char *suffix,
-                      char out[VT_STORE_NAME_MAX]) {
+static void make_file_name(const vt_cache *c, const char *key, size_t n, const char *suffix,
+                           char out[VT_STORE_NAME_MAX]) {
   const vt_hash256 hash = vt_hash_bytes(key, n);
   char hex[65];
   vt_hash_hex(&hash, hex);
@@ -222,7 +225,7 @@ static vt_status find_on_disk(vt_cache *c, const char *key, size_t n_key, const 
   vt_file f;
   int exists = 0;
   if (c->store.folder < 0) return VT_OK;
-  name_file(c, key, n_key, ".plan", name);
+  make_file_name(c, key, n_key, ".plan", name);
   vt_status s = vt_store_read(&c->store, name, c->a, &exists, &f, &why);
   if (s == VT_OK && !exists) return VT_OK;
   if (s == VT_OK) {
@@ -236,7 +239,7 @@ static vt_status find_on_disk(vt_cache *c, const char *key, size_t n_key, const 
   } else if (s == VT_NAME) {
     add_to_count(c, &c->counts.collisions, 1);
   } else {
-    note_problem(c, "the cached plan is ignored,", name, &why);
+    report_problem(c, "the cached plan is ignored,", name, &why);
   }
   return VT_OK;
 }
@@ -247,7 +250,7 @@ static void add_on_disk(vt_cache *c, const vt_cached_plan *k) {
   vt_text bytes;
   uint64_t removed = 0;
   if (c->store.folder < 0) return;
-  name_file(c, k->key, k->n_key, ".plan", name);
+  make_file_name(c, k->key, k->n_key, ".plan", name);
   vt_text_init(&bytes, c->a);
   vt_cached_plan_print(k, &bytes);
   vt_status s = vt_text_status(&bytes);
@@ -255,7 +258,7 @@ static void add_on_disk(vt_cache *c, const vt_cached_plan *k) {
   if (s == VT_OK) s = vt_store_write(&c->store, name, bytes.s, bytes.n, c->a, &removed, &why);
   vt_text_done(&bytes);
   if (s != VT_OK) {
-    note_problem(c, "the plan is not cached,", name, &why);
+    report_problem(c, "the plan is not cached,", name, &why);
     return;
   }
   add_to_count(c, &c->counts.stored, 1);
@@ -270,7 +273,7 @@ int vt_cache_has_trial(vt_cache *c, const vt_text *key) {
   vt_file f;
   int exists = 0;
   if (c->store.folder < 0) return 0;
-  name_file(c, key->s, key->n, ".trial", name);
+  make_file_name(c, key->s, key->n, ".trial", name);
   vt_status s = vt_store_read(&c->store, name, c->a, &exists, &f, &why);
   if (s == VT_OK && !exists) return 0;
   if (s == VT_OK) {
@@ -282,7 +285,7 @@ int vt_cache_has_trial(vt_cache *c, const vt_text *key) {
     vt_store_touch(&c->store, name);
     add_to_count(c, &c->counts.trials, 1);
   } else {
-    note_problem(c, "the cached trial is ignored,", name, &why);
+    report_problem(c, "the cached trial is ignored,", name, &why);
   }
   return s == VT_OK;
 }
@@ -292,9 +295,9 @@ void vt_cache_add_trial(vt_cache *c, const vt_text *key) {
   vt_diag why = {0};
   uint64_t removed = 0;
   if (c->store.folder < 0) return;
-  name_file(c, key->s, key->n, ".trial", name);
+  make_file_name(c, key->s, key->n, ".trial", name);
   if (vt_store_write(&c->store, name, key->s, key->n, c->a, &removed, &why) != VT_OK)
-    note_problem(c, "the trial is not cached,", name, &why);
+    report_problem(c, "the trial is not cached,", name, &why);
   add_to_count(c, &c->counts.evicted_disk, removed);
 }
 

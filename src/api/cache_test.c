@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cache_test.c - a cache gives the same results as no cache: plans, hashes, outputs, lines of
- * failures. Also what the key contains, forced collisions of file names, limits, threads and failed
- * allocations. */
+ * cache_test.c - a cache gives the same results as no cache: plans, hashes, outputs, and the line
+ * that the message of a failing step names. Also what the key of a plan contains, forced collisions
+ * of file names, limits, threads and failed allocations. A report is all that a program tells about
+ * itself. */
 #include <pthread.h>
 #include <time.h>
 #include "cache_test.h"
@@ -49,7 +50,7 @@ static report run_program(const vt_model *m, vt_options o, vt_cache *c) {
   return r;
 }
 
-/* Checks that both reports are equal; frees `b`. */
+/* Checks that both reports are equal; frees the texts of `b`. */
 static void compare_reports(report a, report b) {
   CHECK(a.plan != NULL && b.plan != NULL && strcmp(a.plan, b.plan) == 0);
   CHECK(a.last != NULL && b.last != NULL && strcmp(a.last, b.last) == 0 && a.last[0] != 0);
@@ -60,19 +61,19 @@ static void compare_reports(report a, report b) {
   free(b.last);
 }
 
-/* Runs the program without a cache, with an empty cache, with the plan in memory, and with the plan
- * on disk: all reports are equal. */
-static void check_run(const vt_model *m, vt_options o) {
-  vt_cache *first = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
+/* Runs the model without a cache, with an empty cache, with the plan in memory, and with the plan
+ * on disk; checks that all reports are equal. */
+static void check_cached_run(const vt_model *m, vt_options o) {
+  vt_cache *first = new_cache(folder, 0, 0, VT_CACHE_DIGITS);
   const report plain = run_program(m, o, NULL);
   compare_reports(plain, run_program(m, o, first));
   compare_reports(plain, run_program(m, o, first));
-  vt_cache_counts n = counts_of(first);
+  vt_cache_counts n = read_counts(first);
   CHECK(n.misses == 1 && n.hits_memory == 1 && n.hits_disk == 0 && n.stored == 1);
   vt_cache_free(first);
-  vt_cache *second = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
+  vt_cache *second = new_cache(folder, 0, 0, VT_CACHE_DIGITS);
   compare_reports(plain, run_program(m, o, second));
-  n = counts_of(second);
+  n = read_counts(second);
   CHECK(n.misses == 0 && n.hits_memory == 0 && n.hits_disk == 1 && n.ignored == 0);
   if (n.ignored != 0) fprintf(stderr, "%s\n", n.reason);
   vt_cache_free(second);
@@ -86,12 +87,12 @@ typedef struct example {
   int runs;     /* 1: the model is small enough to run in this test */
 } example;
 
-static void check_planned(const vt_model *m, vt_options o) {
-  vt_cache *c = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
-  CHECK(same_plan(m, o, c) && same_plan(m, o, c) && counts_of(c).hits_memory == 1);
+static void check_cached_plan(const vt_model *m, vt_options o) {
+  vt_cache *c = new_cache(folder, 0, 0, VT_CACHE_DIGITS);
+  CHECK(gives_same_plan(m, o, c) && gives_same_plan(m, o, c) && read_counts(c).hits_memory == 1);
   vt_cache_free(c);
-  c = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
-  CHECK(same_plan(m, o, c) && counts_of(c).hits_disk == 1);
+  c = new_cache(folder, 0, 0, VT_CACHE_DIGITS);
+  CHECK(gives_same_plan(m, o, c) && read_counts(c).hits_disk == 1);
   vt_cache_free(c);
 }
 
@@ -111,12 +112,12 @@ static void check_example(const example *e) {
     vt_options o = settings[i];
     o.bind = bind;
     o.n_bind = e->t != 0 ? 2 : 1;
-    (e->runs ? check_run : check_planned)(m, o);
+    (e->runs ? check_cached_run : check_cached_plan)(m, o);
   }
   vt_model_free(m);
 }
 
-static void test_examples(void) {
+static void test_cached_examples(void) {
   static const example examples[] = {
       {"examples/mlp.vt", 2, 0, 1},       {"examples/tiny_transformer.vt", 1, 4, 1},
       {"examples/lstm.vt", 1, 3, 1},      {"examples/encoder.vt", 1, 3, 1},
@@ -130,53 +131,54 @@ static void test_examples(void) {
 
 /* ---- the key of a plan ---- */
 
-/* Number of misses when this plan is requested: 1 if its key is new, else 0. */
-static uint64_t misses_of(vt_cache *c, const vt_model *m, vt_options o) {
-  const uint64_t before = counts_of(c).misses;
-  CHECK(same_plan(m, o, c));
-  return counts_of(c).misses - before;
+/* Returns the number of misses when this plan is requested: 1 if its key is new, else 0. */
+static uint64_t count_misses(vt_cache *c, const vt_model *m, vt_options o) {
+  const uint64_t before = read_counts(c).misses;
+  CHECK(gives_same_plan(m, o, c));
+  return read_counts(c).misses - before;
 }
 
-static void test_key(void) {
+static void test_what_changes_key(void) {
   static const vt_binding three[] = {{"B", 3}};
   const vt_options o = {.bind = two, .n_bind = 1};
   vt_model *m = parse_model(small_model);
   char text[sizeof small_model + 2] = "\n";
   strcat(text, small_model);
-  vt_model *lower = parse_model(text); /* the same model, one line further down in its file */
-  vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
+  vt_model *lower = parse_model(text); /* the text of `m` moved down by one line */
+  vt_cache *c = new_cache(NULL, 0, 0, VT_CACHE_DIGITS);
   vt_options x = o;
-  CHECK(misses_of(c, m, o) == 1 && misses_of(c, m, o) == 0);
-  CHECK(misses_of(c, lower, o) == 1); /* failing steps name another line */
+  CHECK(count_misses(c, m, o) == 1 && count_misses(c, m, o) == 0);
+  /* `lower` has another key, because messages of its failing steps name other lines. */
+  CHECK(count_misses(c, lower, o) == 1);
   x.bind = three;
-  CHECK(misses_of(c, m, x) == 1);
+  CHECK(count_misses(c, m, x) == 1);
   x = o, x.schedule = "memory";
-  CHECK(misses_of(c, m, x) == 1);
+  CHECK(count_misses(c, m, x) == 1);
   x = o, x.schedule = "source";
-  CHECK(misses_of(c, m, x) == 0);
+  CHECK(count_misses(c, m, x) == 0);
   x = o, x.stream = "w";
-  CHECK(misses_of(c, m, x) == 1);
+  CHECK(count_misses(c, m, x) == 1);
   x = o, x.passes = "bind,lower";
-  CHECK(misses_of(c, m, x) == 1);
+  CHECK(count_misses(c, m, x) == 1);
   x = o, x.passes = "bind,lower,dead,fold";
-  CHECK(misses_of(c, m, x) == 1);
+  CHECK(count_misses(c, m, x) == 1);
   x = o, x.passes = "bind,lower,fold,dead";
-  CHECK(misses_of(c, m, x) == 1);
+  CHECK(count_misses(c, m, x) == 1);
   x = o, x.backend = "reference:1";
-  CHECK(misses_of(c, m, x) == 1);
+  CHECK(count_misses(c, m, x) == 1);
   x = o, x.backend = "island:0";
-  CHECK(misses_of(c, m, x) == 1);
+  CHECK(count_misses(c, m, x) == 1);
   x = o, x.backend = "reference";
-  CHECK(misses_of(c, m, x) == 0);
+  CHECK(count_misses(c, m, x) == 0);
   x = o, x.memory_budget = (uint64_t)1 << 40;
-  CHECK(misses_of(c, m, x) == 0);
+  CHECK(count_misses(c, m, x) == 0);
   vt_cache_free(c);
   vt_model_free(lower);
   vt_model_free(m);
 }
 
-/* The key also contains what no two of the backends in this test differ in. */
-static void test_key_text(void) {
+/* Checks the text of the key for parts in which no two backends of this test differ. */
+static void test_key_parts(void) {
   static const char *const parts[] = {
       "\nnumerics 1\n",
       VT_VERSION,
@@ -214,49 +216,49 @@ static void test_key_text(void) {
 }
 
 /* The order of bindings and of streamed params does not change the key. */
-static void test_key_order(void) {
+static void test_key_ignores_order(void) {
   static const vt_binding xy[] = {{"X", 2}, {"Y", 3}}, yx[] = {{"Y", 3}, {"X", 2}};
   vt_model *m = parse_model(
       "volta 1\nmodel m {\n  dim X, Y\n  input a: f32[X, Y]\n  param v: f32[Y] = zeros\n"
       "  param w: f32[Y] = ones\n  output b = a * v + w\n}\n");
-  vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
-  CHECK(misses_of(c, m, (vt_options){.bind = xy, .n_bind = 2, .stream = "v,w"}) == 1);
-  CHECK(misses_of(c, m, (vt_options){.bind = yx, .n_bind = 2, .stream = "w,v"}) == 0);
+  vt_cache *c = new_cache(NULL, 0, 0, VT_CACHE_DIGITS);
+  CHECK(count_misses(c, m, (vt_options){.bind = xy, .n_bind = 2, .stream = "v,w"}) == 1);
+  CHECK(count_misses(c, m, (vt_options){.bind = yx, .n_bind = 2, .stream = "w,v"}) == 0);
   vt_cache_free(c);
   vt_model_free(m);
 }
 
-/* The budget is checked for a cached plan as for a new one. */
-static void test_budget(void) {
+/* The memory budget is checked for a cached plan as for a new one. */
+static void test_memory_budget(void) {
   vt_model *m = parse_model(small_model);
-  vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
+  vt_cache *c = new_cache(NULL, 0, 0, VT_CACHE_DIGITS);
   vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .cache = c};
   vt_planned *p = NULL;
-  CHECK(same_plan(m, o, c));
+  CHECK(gives_same_plan(m, o, c));
   o.memory_budget = 1;
   CHECK(vt_planned_new(m, &o, &p, NULL) == VT_BUDGET && p == NULL);
-  CHECK(counts_of(c).hits_memory == 1);
+  CHECK(read_counts(c).hits_memory == 1);
   o.memory_budget = 0;
   o.bind = NULL, o.n_bind = 0;
   CHECK(vt_planned_new(m, &o, &p, NULL) == VT_BIND); /* a failure is not cached */
-  CHECK(vt_planned_new(m, &o, &p, NULL) == VT_BIND && counts_of(c).misses == 3);
+  CHECK(vt_planned_new(m, &o, &p, NULL) == VT_BIND && read_counts(c).misses == 3);
   vt_cache_free(c);
   vt_model_free(m);
 }
 
 /* ---- collisions ---- */
 
-/* With names of one digit, thirty keys share sixteen files. */
-static void test_collisions(void) {
+/* With file names of one hexadecimal digit, thirty keys share sixteen files. */
+static void test_name_collisions(void) {
   vt_model *m = parse_model(small_model);
   folder_new();
   for (int round = 0; round < 3; round++) {
-    vt_cache *c = cache_of(folder, 1, 0, 1); /* nothing stays in memory */
+    vt_cache *c = new_cache(folder, 1, 0, 1); /* with a limit of 1 byte no plan stays in memory */
     for (int64_t b = 1; b <= 30; b++) {
       const vt_binding bind[] = {{"B", b}};
-      CHECK(same_plan(m, (vt_options){.bind = bind, .n_bind = 1}, c));
+      CHECK(gives_same_plan(m, (vt_options){.bind = bind, .n_bind = 1}, c));
     }
-    const vt_cache_counts n = counts_of(c);
+    const vt_cache_counts n = read_counts(c);
     CHECK(n.collisions >= 14 && n.misses >= n.collisions && n.hits_memory == 0 && n.ignored == 0);
     vt_cache_free(c);
   }
@@ -267,54 +269,56 @@ static void test_collisions(void) {
 
 /* ---- limits ---- */
 
-/* Requests the plans with B from `from` to `to`. */
-static void request_plans(vt_cache *c, const vt_model *m, int64_t from, int64_t to) {
+/* Requests one plan for each size of the dim B from `from` to `to`. */
+static void request_plans_of_sizes(vt_cache *c, const vt_model *m, int64_t from, int64_t to) {
   for (int64_t b = from; b <= to; b++) {
     const vt_binding bind[] = {{"B", b}};
-    CHECK(same_plan(m, (vt_options){.bind = bind, .n_bind = 1}, c));
+    CHECK(gives_same_plan(m, (vt_options){.bind = bind, .n_bind = 1}, c));
   }
 }
 
 static void test_memory_limit(void) {
   vt_model *m = parse_model(small_model);
-  vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
-  request_plans(c, m, 1, 1);
-  const uint64_t one = counts_of(c).bytes_memory;
+  vt_cache *c = new_cache(NULL, 0, 0, VT_CACHE_DIGITS);
+  request_plans_of_sizes(c, m, 1, 1);
+  const uint64_t one = read_counts(c).bytes_memory;
   CHECK(one > 1000);
   vt_cache_free(c);
-  c = cache_of(NULL, one * 4, 0, VT_CACHE_DIGITS);
-  request_plans(c, m, 1, 3);
-  request_plans(c, m, 1, 1); /* used again, so that plan 2 is the oldest */
-  request_plans(c, m, 4, 5);
-  CHECK(counts_of(c).bytes_memory <= one * 4 && counts_of(c).evicted_memory >= 1);
-  const uint64_t misses = counts_of(c).misses;
-  request_plans(c, m, 1, 1);
-  CHECK(counts_of(c).misses == misses);
-  request_plans(c, m, 2, 2);
-  CHECK(counts_of(c).misses == misses + 1);
+  c = new_cache(NULL, one * 4, 0, VT_CACHE_DIGITS);
+  request_plans_of_sizes(c, m, 1, 3);
+  /* Plan 1 is used again, so that plan 2 becomes the least recently used. */
+  request_plans_of_sizes(c, m, 1, 1);
+  request_plans_of_sizes(c, m, 4, 5);
+  CHECK(read_counts(c).bytes_memory <= one * 4 && read_counts(c).evicted_memory >= 1);
+  const uint64_t misses = read_counts(c).misses;
+  request_plans_of_sizes(c, m, 1, 1);
+  CHECK(read_counts(c).misses == misses);
+  request_plans_of_sizes(c, m, 2, 2);
+  CHECK(read_counts(c).misses == misses + 1);
   vt_cache_free(c);
   vt_model_free(m);
 }
 
-/* Plans are evicted by their last use, not by when they were written. */
-static void test_disk_use(void) {
+/* The disk limit evicts the plan that was used least recently, not the one that was written
+ * first. */
+static void test_disk_evicts_least_used(void) {
   static const int64_t order[] = {1, 2, 3, 1, 4, 5};
   const struct timespec tick = {0, 20000000}; /* longer than the resolution of file times */
   vt_model *m = parse_model(small_model);
   folder_new();
-  vt_cache *c = cache_of(folder, 1, 0, VT_CACHE_DIGITS);
-  request_plans(c, m, 9, 9);
-  const uint64_t one = counts_of(c).bytes_disk;
+  vt_cache *c = new_cache(folder, 1, 0, VT_CACHE_DIGITS);
+  request_plans_of_sizes(c, m, 9, 9);
+  const uint64_t one = read_counts(c).bytes_disk;
   (void)for_each_file(remove_file);
   vt_cache_free(c);
-  c = cache_of(folder, 1, one * 7 / 2, VT_CACHE_DIGITS);
+  c = new_cache(folder, 1, one * 7 / 2, VT_CACHE_DIGITS);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-    request_plans(c, m, order[i], order[i]);
+    request_plans_of_sizes(c, m, order[i], order[i]);
     (void)nanosleep(&tick, NULL);
   }
-  CHECK(counts_of(c).hits_disk == 1 && counts_of(c).evicted_disk == 2);
-  request_plans(c, m, 1, 1);
-  CHECK(counts_of(c).hits_disk == 2);
+  CHECK(read_counts(c).hits_disk == 1 && read_counts(c).evicted_disk == 2);
+  request_plans_of_sizes(c, m, 1, 1);
+  CHECK(read_counts(c).hits_disk == 2);
   vt_cache_free(c);
   folder_done();
   vt_model_free(m);
@@ -323,22 +327,22 @@ static void test_disk_use(void) {
 static void test_disk_limit(void) {
   vt_model *m = parse_model(small_model);
   folder_new();
-  vt_cache *c = cache_of(folder, 1, 0, VT_CACHE_DIGITS);
-  request_plans(c, m, 1, 1);
-  const uint64_t one = counts_of(c).bytes_disk;
+  vt_cache *c = new_cache(folder, 1, 0, VT_CACHE_DIGITS);
+  request_plans_of_sizes(c, m, 1, 1);
+  const uint64_t one = read_counts(c).bytes_disk;
   vt_cache_free(c);
-  c = cache_of(folder, 1, one * 4, VT_CACHE_DIGITS);
-  request_plans(c, m, 1, 12);
-  vt_cache_counts n = counts_of(c);
+  c = new_cache(folder, 1, one * 4, VT_CACHE_DIGITS);
+  request_plans_of_sizes(c, m, 1, 12);
+  vt_cache_counts n = read_counts(c);
   CHECK(n.bytes_disk <= one * 4 && n.evicted_disk >= 8 &&
         for_each_file(NULL) == 12 - (int)n.evicted_disk);
   CHECK(n.stored == 11 && n.hits_disk == 1);
-  request_plans(c, m, 12, 12);
-  CHECK(counts_of(c).hits_disk == 2); /* the last one was not evicted */
+  request_plans_of_sizes(c, m, 12, 12);
+  CHECK(read_counts(c).hits_disk == 2); /* the newest plan was not evicted */
   vt_cache_free(c);
-  c = cache_of(folder, 1, 100, VT_CACHE_DIGITS); /* too small for a single plan */
-  request_plans(c, m, 20, 20);
-  n = counts_of(c);
+  c = new_cache(folder, 1, 100, VT_CACHE_DIGITS); /* a disk limit too small for a single plan */
+  request_plans_of_sizes(c, m, 20, 20);
+  n = read_counts(c);
   CHECK(n.stored == 0 && n.ignored == 1 && strstr(n.reason, "larger than all") != NULL);
   vt_cache_free(c);
   folder_done();
@@ -350,7 +354,7 @@ static void test_disk_limit(void) {
 /* Programs may outlive their cache. */
 static void test_cache_freed_first(void) {
   vt_model *m = parse_model(small_model);
-  vt_cache *c = cache_of(NULL, 0, 0, VT_CACHE_DIGITS);
+  vt_cache *c = new_cache(NULL, 0, 0, VT_CACHE_DIGITS);
   const vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .cache = c};
   vt_program *p[2] = {NULL, NULL};
   uint8_t digest[2][32] = {{1}, {2}};
@@ -361,7 +365,8 @@ static void test_cache_freed_first(void) {
     CHECK(vt_program_init_params(p[i], 1, NULL) == VT_OK);
     CHECK(vt_program_random_inputs(p[i], 1, NULL) == VT_OK);
     CHECK(vt_program_run(p[i], NULL) == VT_OK && vt_program_digest(p[i], digest[i], NULL) == VT_OK);
-    CHECK(vt_program_pass_text(p[i], "lower") == NULL); /* only the last pass has a text */
+    /* Only the last pass of a cached plan has a text. */
+    CHECK(vt_program_pass_text(p[i], "lower") == NULL);
     CHECK(vt_program_pass_text(p[i], "fuse") != NULL);
     vt_program_free(p[i]);
   }
@@ -377,7 +382,7 @@ typedef struct worker {
   int wrong;
 } worker;
 
-static void *request_at_random(void *user) {
+static void *request_random_plans(void *user) {
   worker *w = user;
   for (int i = 0; i < 60; i++) {
     w->seed = w->seed * 1664525 + 1013904223;
@@ -392,7 +397,7 @@ static void *request_at_random(void *user) {
   return NULL;
 }
 
-static void test_threads(void) {
+static void test_cache_in_threads(void) {
   vt_model *m = parse_model(small_model);
   vt_planned *plans[6];
   const char *expected[6];
@@ -400,20 +405,20 @@ static void test_threads(void) {
   folder_new();
   for (int64_t b = 1; b <= 6; b++) {
     const vt_binding bind[] = {{"B", b}};
-    plans[b - 1] = plan_of(m, (vt_options){.bind = bind, .n_bind = 1}, NULL);
+    plans[b - 1] = plan_model(m, (vt_options){.bind = bind, .n_bind = 1}, NULL);
     expected[b - 1] = vt_planned_text(plans[b - 1]);
   }
-  vt_cache *c =
-      cache_of(folder, 60000, 30000, VT_CACHE_DIGITS); /* space for some of the six plans */
+  /* The cache has space for some of the six plans. */
+  vt_cache *c = new_cache(folder, 60000, 30000, VT_CACHE_DIGITS);
   for (uint32_t i = 0; i < 4; i++) {
     w[i] = (worker){.m = m, .c = c, .seed = i + 1, .expected = expected};
-    CHECK(pthread_create(&w[i].thread, NULL, request_at_random, &w[i]) == 0);
+    CHECK(pthread_create(&w[i].thread, NULL, request_random_plans, &w[i]) == 0);
   }
   for (uint32_t i = 0; i < 4; i++) {
     CHECK(pthread_join(w[i].thread, NULL) == 0);
     CHECK(w[i].wrong == 0);
   }
-  const vt_cache_counts n = counts_of(c);
+  const vt_cache_counts n = read_counts(c);
   CHECK(n.hits_memory + n.hits_disk + n.misses == 240 && n.evicted_memory > 0);
   CHECK(n.hits_memory > 0 && n.bytes_memory <= 60000);
   vt_cache_free(c);
@@ -424,8 +429,9 @@ static void test_threads(void) {
 
 /* ---- failed allocations ---- */
 
-/* Each allocation fails in turn, either the cache's or the program's: the plan is right or the
- * status is VT_NOMEM, and nothing leaks. With `fresh` the folder is emptied each time. */
+/* Lets each allocation fail in turn: with `of_cache` those of the cache, else those of the plan.
+ * The plan is right or the status is VT_NOMEM, and nothing leaks. With `fresh` the folder is
+ * emptied before each attempt. */
 static void fail_allocations(const vt_model *m, int of_cache, int fresh, const char *expected) {
   long requests = 1;
   for (long left = 1; left <= requests; left++) {
@@ -443,14 +449,15 @@ static void fail_allocations(const vt_model *m, int of_cache, int fresh, const c
     vt_planned_free(p);
     if (o.cache != NULL) vt_cache_free(o.cache);
     CHECK(fault.live == 0);
-    if (fault.asked >= left) requests = left + 1; /* there may be more requests */
+    /* Allocation number `left` was reached, so try the next one. */
+    if (fault.asked >= left) requests = left + 1;
   }
   CHECK(requests > 20);
 }
 
 static void test_failed_allocations(void) {
   vt_model *m = parse_model(small_model);
-  vt_planned *p = plan_of(m, (vt_options){.bind = two, .n_bind = 1}, NULL);
+  vt_planned *p = plan_model(m, (vt_options){.bind = two, .n_bind = 1}, NULL);
   folder_new();
   for (int k = 0; k < 4; k++) fail_allocations(m, k & 1, k >> 1, vt_planned_text(p));
   folder_done();
@@ -460,18 +467,18 @@ static void test_failed_allocations(void) {
 
 /* The path of the folder that a backend gets is absolute, so that it is valid after the process
  * changes its working directory; the limit is that of the cache. */
-static void test_folder_path(void) {
+static void test_backend_folder_path(void) {
   char start[4096];
   uint64_t limit = 0;
   folder_new();
   CHECK(getcwd(start, sizeof start) != NULL && chdir(folder) == 0);
-  vt_cache *c = cache_of("cache", 0, 12345, VT_CACHE_DIGITS);
+  vt_cache *c = new_cache("cache", 0, 12345, VT_CACHE_DIGITS);
   CHECK(chdir(start) == 0);
   const char *path = vt_cache_folder(c, &limit);
   CHECK(path != NULL && path[0] == '/' && access(path, W_OK) == 0 && limit == 12345);
   CHECK(path != NULL && strncmp(path, folder, strlen(folder)) == 0);
   vt_cache_free(c);
-  c = cache_of(folder, 0, 0, VT_CACHE_DIGITS);
+  c = new_cache(folder, 0, 0, VT_CACHE_DIGITS);
   path = vt_cache_folder(c, &limit);
   CHECK(path != NULL && strcmp(path, folder) == 0 && limit == (uint64_t)256 << 20);
   vt_cache_free(c);
@@ -480,18 +487,18 @@ static void test_folder_path(void) {
 
 int main(void) {
   unsetenv("VOLTA_BACKEND");
-  test_key();
-  test_key_text();
-  test_key_order();
-  test_budget();
-  test_collisions();
+  test_what_changes_key();
+  test_key_parts();
+  test_key_ignores_order();
+  test_memory_budget();
+  test_name_collisions();
   test_memory_limit();
   test_disk_limit();
-  test_disk_use();
+  test_disk_evicts_least_used();
   test_cache_freed_first();
-  test_threads();
+  test_cache_in_threads();
   test_failed_allocations();
-  test_folder_path();
-  test_examples();
+  test_backend_folder_path();
+  test_cached_examples();
   TEST_DONE();
 }

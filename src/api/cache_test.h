@@ -73,21 +73,22 @@ static inline void folder_done(void) {
   CHECK(rmdir(folder) == 0);
 }
 
-static inline vt_cache *cache_of(const char *dir, uint64_t memory, uint64_t disk, uint32_t digits) {
+static inline vt_cache *new_cache(const char *dir, uint64_t memory, uint64_t disk,
+                                  uint32_t digits) {
   const vt_cache_options o = {
       .size = sizeof o, .dir = dir, .memory_bytes = memory, .disk_bytes = disk};
   vt_cache *c = NULL;
-  CHECK(vt_cache_new_digits(&o, digits, &c, NULL) == VT_OK);
+  CHECK(vt_cache_new_name_digits(&o, digits, &c, NULL) == VT_OK);
   return c;
 }
 
-static inline vt_cache_counts counts_of(vt_cache *c) {
+static inline vt_cache_counts read_counts(vt_cache *c) {
   vt_cache_counts n = {.size = sizeof n};
   vt_cache_info(c, &n);
   return n;
 }
 
-static inline vt_planned *plan_of(const vt_model *m, vt_options o, vt_cache *c) {
+static inline vt_planned *plan_model(const vt_model *m, vt_options o, vt_cache *c) {
   vt_planned *p = NULL;
   vt_diag d = {0};
   o.size = sizeof o;
@@ -97,9 +98,10 @@ static inline vt_planned *plan_of(const vt_model *m, vt_options o, vt_cache *c) 
   return p;
 }
 
-/* 1 if the plan made with the cache, and perhaps found in it, equals the one made without. */
-static inline int same_plan(const vt_model *m, vt_options o, vt_cache *c) {
-  vt_planned *fresh = plan_of(m, o, NULL), *cached = plan_of(m, o, c);
+/* Returns 1 if the plan that the cache gives, whether new or cached, equals the plan that is made
+ * without a cache. */
+static inline int gives_same_plan(const vt_model *m, vt_options o, vt_cache *c) {
+  vt_planned *fresh = plan_model(m, o, NULL), *cached = plan_model(m, o, c);
   uint8_t a[2][32], b[2][32];
   if (fresh == NULL || cached == NULL) return 0;
   vt_planned_digest(fresh, a[0], a[1]);

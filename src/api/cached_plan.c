@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cached_plan.c - a cached plan: its reference count, the memory that it takes, and its form in a
- * file. */
+ * file. That form lists, among others, the line and column of each node in the model's text. A span
+ * is a range of the file's bytes that is still to be parsed; skip_ and parse_ functions move it
+ * past one item and return 1, or return 0 if the item is not there. */
 #include <string.h>
 #include "cached_plan.h"
 #include "vt_parse.h"
@@ -56,7 +58,7 @@ void vt_cached_plan_release(vt_cached_plan *k) {
 
 /* ---- printing ---- */
 
-/* The parts of a file, in their order. */
+/* The parts of a file, in the order in which they are written. */
 typedef enum part { KEY, PASSES, GRAPH, PLAN, PLACES, PARTS } part;
 static const char *const part_name[PARTS] = {
     [KEY] = "key", [PASSES] = "passes", [GRAPH] = "graph", [PLAN] = "plan", [PLACES] = "places"};
@@ -72,12 +74,12 @@ static void print_passes(const vt_cached_plan *k, vt_text *out) {
   }
 }
 
-/* Prints line and column of each node, each node before the nodes of its bodies. */
-static void print_places(const vt_graph *g, vt_text *out) {
+/* Prints the line and column of each node, each node before the nodes of its bodies. */
+static void print_node_lines(const vt_graph *g, vt_text *out) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
     vt_text_add(out, "%u %u\n", n->line, n->column);
-    for (uint32_t b = 0; b < n->n_body; b++) print_places(n->body[b], out);
+    for (uint32_t b = 0; b < n->n_body; b++) print_node_lines(n->body[b], out);
   }
 }
 
@@ -97,7 +99,7 @@ void vt_cached_plan_print(const vt_cached_plan *k, vt_text *out) {
   size[GRAPH] = body.n - size[PASSES];
   vt_plan_print(k->plan, 1, &body);
   size[PLAN] = body.n - size[PASSES] - size[GRAPH];
-  print_places(k->g, &body);
+  print_node_lines(k->g, &body);
   size[PLACES] = body.n - size[PASSES] - size[GRAPH] - size[PLAN];
   print_head(size, out);
   vt_text_add_bytes(out, k->key, k->n_key);
@@ -116,11 +118,11 @@ typedef struct span {
   size_t n;
 } span;
 
-static vt_status corrupt(const char *what, vt_diag *d) {
+static vt_status fail_as_damaged(const char *what, vt_diag *d) {
   return VT_FAIL(d, VT_FORMAT, "it is damaged: %s", what);
 }
 
-static vt_status no_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
+static vt_status fail_no_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
 static int skip_word(span *from, const char *word) {
   const size_t n = strlen(word);
@@ -129,7 +131,7 @@ static int skip_word(span *from, const char *word) {
   return 1;
 }
 
-/* A decimal number in its printed form, without leading zeros, and not above `most`. */
+/* Parses a decimal number that has no leading zeros and is at most `most`. */
 static int parse_number(span *from, uint64_t most, uint64_t *out) {
   uint64_t x = 0;
   size_t n = 0;
@@ -141,33 +143,35 @@ static int parse_number(span *from, uint64_t most, uint64_t *out) {
   return 1;
 }
 
-/* Finds the parts in `all`, the file without its hash; their lengths must add up to it exactly. */
+/* Finds the parts in `all`, the file without its last line; the lengths that it states must add up
+ * exactly. */
 static vt_status split_parts(span all, span parts[PARTS], vt_diag *d) {
-  if (!skip_word(&all, magic)) return corrupt("its first line is wrong", d);
+  if (!skip_word(&all, magic)) return fail_as_damaged("its first line is wrong", d);
   for (uint32_t i = 0; i < PARTS; i++) {
     uint64_t size;
     if (!skip_word(&all, part_name[i]) || !skip_word(&all, " ") ||
         !parse_number(&all, all.n, &size) || !skip_word(&all, "\n"))
-      return corrupt("its lengths cannot be read", d);
+      return fail_as_damaged("its lengths cannot be read", d);
     parts[i].n = (size_t)size;
   }
   for (uint32_t i = 0; i < PARTS; i++) {
-    if (parts[i].n > all.n) return corrupt("its lengths are not those of its parts", d);
+    if (parts[i].n > all.n) return fail_as_damaged("its lengths are not those of its parts", d);
     parts[i].s = all.s;
     all = (span){all.s + parts[i].n, all.n - parts[i].n};
   }
-  return all.n == 0 ? VT_OK : corrupt("its lengths are not those of its parts", d);
+  return all.n == 0 ? VT_OK : fail_as_damaged("its lengths are not those of its parts", d);
 }
 
 /* Checks the hash in the last line and cuts that line off. */
 static vt_status check_hash(span *all, vt_diag *d) {
   char hex[66];
-  if (all->n < HASH_LINE) return corrupt("it is too short", d);
+  if (all->n < HASH_LINE) return fail_as_damaged("it is too short", d);
   all->n -= HASH_LINE;
   const vt_hash256 h = vt_hash_bytes(all->s, all->n);
   vt_hash_hex(&h, hex);
   hex[64] = '\n';
-  if (memcmp(hex, all->s + all->n, HASH_LINE) != 0) return corrupt("its checksum is wrong", d);
+  if (memcmp(hex, all->s + all->n, HASH_LINE) != 0)
+    return fail_as_damaged("its checksum is wrong", d);
   return VT_OK;
 }
 
@@ -190,19 +194,19 @@ static vt_status read_passes(span from, vt_cached_plan *k, vt_diag *d) {
   for (uint32_t i = 0; i < k->list.n; i++)
     if (!skip_word(&from, vt_pass_at(k->list.at[i])->name) || !skip_word(&from, " ") ||
         !parse_hash(&from, &k->after[i]) || !skip_word(&from, "\n"))
-      return corrupt("its passes cannot be read", d);
-  return from.n == 0 ? VT_OK : corrupt("its passes cannot be read", d);
+      return fail_as_damaged("its passes cannot be read", d);
+  return from.n == 0 ? VT_OK : fail_as_damaged("its passes cannot be read", d);
 }
 
 /* Fails if the text is not the printed form of the graph that was parsed from it, because then
  * vt_cached_plan_print did not write it. */
-static vt_status check_printed(span from, const vt_graph *g, vt_alloc a, vt_diag *d) {
+static vt_status check_is_printed_form(span from, const vt_graph *g, vt_alloc a, vt_diag *d) {
   vt_text again;
   vt_text_init(&again, a);
   vt_graph_print(g, 0, &again);
-  vt_status s = vt_text_status(&again) == VT_OK ? VT_OK : no_memory(d);
+  vt_status s = vt_text_status(&again) == VT_OK ? VT_OK : fail_no_memory(d);
   if (s == VT_OK && (again.n != from.n || memcmp(again.s, from.s, from.n) != 0))
-    s = corrupt("its graph is not in the printed form", d);
+    s = fail_as_damaged("its graph is not in the printed form", d);
   vt_text_done(&again);
   return s;
 }
@@ -213,15 +217,15 @@ static vt_status read_graph(span from, vt_cached_plan *k, vt_diag *d) {
   vt_diag why = {0};
   vt_hash256 hash;
   const vt_status s = vt_parse(from.s, from.n, vt_cached_plan_alloc(k), &k->g, &why);
-  if (s == VT_NOMEM) return no_memory(d);
-  if (s != VT_OK) return corrupt("its graph cannot be read", d);
-  if (vt_graph_hash(k->g, &hash) != VT_OK) return no_memory(d);
+  if (s == VT_NOMEM) return fail_no_memory(d);
+  if (s != VT_OK) return fail_as_damaged("its graph cannot be read", d);
+  if (vt_graph_hash(k->g, &hash) != VT_OK) return fail_no_memory(d);
   if (memcmp(&hash, &k->after[k->list.n - 1], sizeof hash) != 0)
-    return corrupt("its graph does not have the stored hash", d);
-  return check_printed(from, k->g, k->a, d);
+    return fail_as_damaged("its graph does not have the stored hash", d);
+  return check_is_printed_form(from, k->g, k->a, d);
 }
 
-static int read_places(span *from, vt_graph *g) {
+static int read_node_lines(span *from, vt_graph *g) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     uint64_t line, column;
     if (!parse_number(from, UINT32_MAX, &line) || !skip_word(from, " ") ||
@@ -230,13 +234,13 @@ static int read_places(span *from, vt_graph *g) {
     g->nodes[i].line = (uint32_t)line;
     g->nodes[i].column = (uint32_t)column;
     for (uint32_t b = 0; b < g->nodes[i].n_body; b++)
-      if (!read_places(from, g->nodes[i].body[b])) return 0;
+      if (!read_node_lines(from, g->nodes[i].body[b])) return 0;
   }
   return 1;
 }
 
-/* 1 if each step has the scratch that the target asks for. Only the target knows how much a step
- * needs, so the plan's verifier cannot check it. */
+/* Returns 1 if each step has the scratch that the target asks for. Only the target knows how much a
+ * step needs, so the plan's verifier cannot check it. */
 static int scratch_is_right(const vt_plan *p, const vt_target *t) {
   for (uint32_t r = 0; r < p->n_bk_steps; r++) {
     uint64_t bytes = 0;
@@ -253,20 +257,21 @@ static int scratch_is_right(const vt_plan *p, const vt_target *t) {
 static vt_status read_plan(span from, vt_cached_plan *k, const vt_target *t, vt_diag *d) {
   vt_diag why = {0};
   const vt_status s = vt_plan_parse(k->g, from.s, from.n, vt_cached_plan_alloc(k), &k->plan, &why);
-  if (s == VT_NOMEM) return no_memory(d);
-  if (s != VT_OK) return corrupt("its plan does not fit its graph", d);
+  if (s == VT_NOMEM) return fail_no_memory(d);
+  if (s != VT_OK) return fail_as_damaged("its plan does not fit its graph", d);
   if (strcmp(k->plan->fingerprint, t->fingerprint) != 0 || k->plan->dense_only != t->dense_only ||
       !scratch_is_right(k->plan, t))
-    return corrupt("its plan is not for this target", d);
+    return fail_as_damaged("its plan is not for this target", d);
   return VT_OK;
 }
 
-static vt_status read_parts(const span parts[PARTS], vt_cached_plan *k, const vt_target *t,
-                            vt_diag *d) {
+static vt_status read_all_parts(const span parts[PARTS], vt_cached_plan *k, const vt_target *t,
+                                vt_diag *d) {
   span places = parts[PLACES];
   VT_TRY(read_passes(parts[PASSES], k, d));
   VT_TRY(read_graph(parts[GRAPH], k, d));
-  if (!read_places(&places, k->g) || places.n != 0) return corrupt("its places cannot be read", d);
+  if (!read_node_lines(&places, k->g) || places.n != 0)
+    return fail_as_damaged("its places cannot be read", d);
   return read_plan(parts[PLAN], k, t, d);
 }
 
@@ -279,8 +284,8 @@ vt_status vt_cached_plan_parse(const void *bytes, size_t n, const char *key, siz
   if (parts[KEY].n != n_key || memcmp(parts[KEY].s, key, n_key) != 0)
     return VT_FAIL(d, VT_NAME, "it is the plan of another key");
   vt_cached_plan *k = vt_cached_plan_new(key, n_key, list, a);
-  if (k == NULL) return no_memory(d);
-  const vt_status s = read_parts(parts, k, t, d);
+  if (k == NULL) return fail_no_memory(d);
+  const vt_status s = read_all_parts(parts, k, t, d);
   if (s == VT_OK) {
     *out = k;
   } else {

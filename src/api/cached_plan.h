@@ -24,36 +24,39 @@
 #include "vt_plan.h"
 
 typedef struct vt_cached_plan {
-  atomic_uint holders;                  /* reference count */
-  atomic_ullong bytes;                  /* memory of this object, its key, its graph and its plan */
-  vt_alloc a;                           /* the allocator that `bytes` counts the use of */
-  char *key;                            /* `n_key` bytes and a NUL */
-  size_t n_key;                         /* length of the key in bytes */
-  vt_hash256 hash;                      /* hash of the key */
-  vt_pass_list list;                    /* the passes that made the graph */
-  vt_hash256 after[VT_PASS_COUNT];      /* hash of the graph after each pass of the list */
-  vt_graph *g;                          /* the graph after the last pass; owned */
-  vt_plan *plan;                        /* the plan of `g`; owned */
-  struct vt_cached_plan *newer, *older; /* neighbours in a cache's list, under the cache's lock */
-  uint64_t weight;                      /* `bytes` when the cache added it to its list */
+  atomic_uint holders; /* reference count */
+  atomic_ullong bytes; /* bytes of this object, its key, its graph and its plan */
+  /* The allocator of all of these; `bytes` counts their size. */
+  vt_alloc a;
+  char *key;                       /* `n_key` bytes and a NUL */
+  size_t n_key;                    /* length of the key in bytes */
+  vt_hash256 hash;                 /* hash of the key */
+  vt_pass_list list;               /* the passes that made the graph */
+  vt_hash256 after[VT_PASS_COUNT]; /* hash of the graph after each pass of the list */
+  vt_graph *g;                     /* the graph after the last pass; owned */
+  vt_plan *plan;                   /* the plan of `g`; owned */
+  /* Neighbours in the list of the cache, whose lock protects them. */
+  struct vt_cached_plan *newer, *older;
+  /* The value of `bytes` when the cache added the plan to its list. */
+  uint64_t weight;
 } vt_cached_plan;
 
 /* A new object with one reference and neither graph nor plan; the caller creates these with the
  * allocator of vt_cached_plan_alloc. NULL when memory is out. */
 vt_cached_plan *vt_cached_plan_new(const char *key, size_t n_key, const vt_pass_list *list,
                                    vt_alloc a);
-/* An allocator that adds what it allocates to `bytes`. */
+/* Returns an allocator that uses k->a and adds what it allocates to k->bytes. */
 vt_alloc vt_cached_plan_alloc(vt_cached_plan *k);
 /* Adds a reference and returns `k`. */
 vt_cached_plan *vt_cached_plan_retain(vt_cached_plan *k);
 /* Drops a reference; the last one frees the object. `k` may be NULL. */
 void vt_cached_plan_release(vt_cached_plan *k);
 
-/* Appends the form in a file. */
+/* Appends the bytes of the plan's file to `out`. */
 void vt_cached_plan_print(const vt_cached_plan *k, vt_text *out);
-/* Parses a file that vt_cached_plan_print wrote for this key and this target. It fails with VT_NAME
- * if the file is intact and has another key, with VT_NOMEM, or with VT_FORMAT for everything else:
- * then no part of the file may be trusted. */
+/* Parses a file that vt_cached_plan_print wrote for this key and this target. Fails with VT_NAME if
+ * the file is intact and has another key, with VT_NOMEM when memory is out, and with VT_FORMAT for
+ * everything else: then no part of the file may be trusted. */
 vt_status vt_cached_plan_parse(const void *bytes, size_t n, const char *key, size_t n_key,
                                const vt_pass_list *list, const vt_target *t, vt_alloc a,
                                vt_cached_plan **out, vt_diag *d) VT_NODISCARD;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * certificate.c - prints and parses certificates, and compares one with a device. The file is not
- * trusted: the parser accepts only what vt_certificate_print can write, byte for byte. */
+ * certificate.c - prints and parses certificates, and compares one with a device. The last line of
+ * a certificate is its seal, the digest of the text before it. The file is not trusted: the parser
+ * accepts only what vt_certificate_print can write, byte for byte. The skip_ functions move the
+ * cursor past one item and return 1, or return 0 if the item is not there. */
 #include "certificate.h"
 #include <stdio.h>
 #include <string.h>
 #include "vt_file.h"
 
-enum { MAX_BYTES = 16384 }; /* of the file of a certificate */
+enum { MAX_BYTES = 16384 }; /* the most bytes of a certificate's file */
 /* The form of a field's value: a text in quotes, a decimal number, a list of texts in brackets. */
 typedef enum form { TEXT, NUMBER, LIST } form;
 
@@ -32,12 +34,12 @@ vt_hash256 vt_certificate_suite_digest(void) {
 
 /* ---- printing ---- */
 
-static int is_plain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+static int needs_no_escape(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
 
 void vt_certificate_add_text(vt_text *t, const char *text) {
   vt_text_add(t, "\"");
   for (const char *at = text; *at != 0; at++)
-    vt_text_add(t, is_plain(*at) ? "%c" : "\\u%04x", (unsigned char)*at);
+    vt_text_add(t, needs_no_escape(*at) ? "%c" : "\\u%04x", (unsigned char)*at);
   vt_text_add(t, "\"");
 }
 
@@ -53,7 +55,7 @@ void vt_certificate_add_capabilities(vt_text *t, uint64_t has) {
   vt_text_add(t, "]");
 }
 
-/* Writes the seal of the text before it: BLAKE2b-256 in hexadecimal digits. */
+/* Writes the seal of a text: its BLAKE2b-256 in hexadecimal digits. */
 static void make_seal(const char *text, size_t n, char out[65]) {
   const vt_hash256 h = vt_hash_bytes(text, n);
   vt_hash_hex(&h, out);
@@ -84,14 +86,15 @@ static int skip_word(cursor *c, const char *word) {
 
 static int is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-/* A text in quotes; the only escapes are those that vt_certificate_add_text writes. */
+/* Skips a text in quotes, in which the only escapes are those that vt_certificate_add_text
+ * writes. */
 static int skip_text(cursor *c) {
   if (!skip_word(c, "\"")) return 0;
   while (c->at < c->end && *c->at != '"') {
     if (skip_word(c, "\\u00")) {
       if (c->end - c->at < 2 || !is_hex(c->at[0]) || !is_hex(c->at[1])) return 0;
       c->at += 2;
-    } else if (is_plain(*c->at)) {
+    } else if (needs_no_escape(*c->at)) {
       c->at++;
     } else {
       return 0;
@@ -165,7 +168,7 @@ static int has_text(const vt_certificate *c, uint32_t field, const char *value) 
   return same;
 }
 
-static int has_list(const vt_certificate *c, uint32_t field, uint64_t has) {
+static int has_capabilities(const vt_certificate *c, uint32_t field, uint64_t has) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_certificate_add_capabilities(&t, has);
@@ -206,7 +209,7 @@ int vt_certificate_covers(const vt_certificate *c, const vt_plugin_candidate *b,
     mismatch = "was issued for another instruction set (VOLTA_ISA)";
   else if (b->fingerprint != NULL && !has_text(c, VT_CERTIFICATE_fingerprint, b->fingerprint))
     mismatch = "was issued for a device with another fingerprint";
-  else if (b->fingerprint != NULL && !has_list(c, VT_CERTIFICATE_capabilities, b->has))
+  else if (b->fingerprint != NULL && !has_capabilities(c, VT_CERTIFICATE_capabilities, b->has))
     mismatch = "was issued for a device that declares other capabilities";
   if (mismatch != NULL) snprintf(why, VT_WHY_BYTES, "its certificate %s", mismatch);
   return mismatch == NULL;
@@ -214,7 +217,8 @@ int vt_certificate_covers(const vt_certificate *c, const vt_plugin_candidate *b,
 
 /* ---- the file ---- */
 
-static vt_status read_file(const char *path, vt_file *file, vt_certificate *c, vt_diag *d) {
+static vt_status read_certificate_file(const char *path, vt_file *file, vt_certificate *c,
+                                       vt_diag *d) {
   VT_TRY(vt_file_read(path, MAX_BYTES, vt_alloc_default(), file, d));
   const vt_status s = vt_certificate_parse((const char *)file->data, file->size, c, d);
   if (s != VT_OK) vt_file_done(file);
@@ -234,8 +238,8 @@ int vt_certificate_admits(const void *path, const vt_plugin_candidate *b, char w
   vt_certificate c;
   vt_diag d = {0};
   vt_certificate_path(b->path, b->device, default_path);
-  const vt_status s = read_file(from != NULL ? from : default_path, &file, &c, &d);
-  if (s == VT_IO && from == NULL) return 0; /* no certificate, and no reason to add */
+  const vt_status s = read_certificate_file(from != NULL ? from : default_path, &file, &c, &d);
+  if (s == VT_IO && from == NULL) return 0; /* there is no default file; `why` stays empty */
   if (s != VT_OK) {
     snprintf(why, VT_WHY_BYTES, "its certificate cannot be used: %.120s", d.text);
     return 0;

@@ -8,7 +8,7 @@
 #include "vt_gate.h"
 #include "vt_text.h"
 
-/* Indices of the fields, in the order in which they are printed. */
+/* Numbers of the fields, in the order in which they are printed. */
 enum {
 #define VT_FIELD(key, form) VT_CERTIFICATE_##key,
 #include "certificate.def"
@@ -17,7 +17,8 @@ enum {
 };
 #define VT_CERTIFICATE_FORMAT "volta certificate 1"
 enum { VT_CERTIFICATE_PATH = 4200 }; /* bytes of a buffer for the path of a certificate */
-/* The default path of the certificate of a plug-in's device: in the plug-in's folder. */
+/* Writes the default path of the certificate of a plug-in's device, a file in the plug-in's
+ * folder. */
 void vt_certificate_path(const char *plugin, uint32_t device, char out[VT_CERTIFICATE_PATH]);
 
 /* A parsed certificate: spans of its text, by field. */
@@ -36,12 +37,12 @@ void vt_certificate_print(const vt_certificate *c, vt_text *t);
  * other text. The values point into `text`. */
 vt_status vt_certificate_parse(const char *text, size_t n, vt_certificate *out,
                                vt_diag *d) VT_NODISCARD;
-/* 1 if the certificate was issued for this device, this file content and the tests of this build;
- * otherwise 0, and `why` says what differs. */
+/* Returns 1 if the certificate was issued for this device, this file content and the tests of this
+ * build; otherwise returns 0, and `why` says what differs. */
 int vt_certificate_covers(const vt_certificate *c, const vt_plugin_candidate *b,
                           char why[VT_WHY_BYTES]);
-/* The callback vt_device_options.certified. `path` is the file of the certificate; NULL means the
- * default path next to the plug-in. */
+/* Decides whether a certificate file admits a device: the callback for vt_device_options.certified.
+ * `path` is the file; NULL means the default path next to the plug-in. */
 int vt_certificate_admits(const void *path, const vt_plugin_candidate *b, char why[VT_WHY_BYTES]);
 /* The digest of the conformance suite that is built into this library. */
 vt_hash256 vt_certificate_suite_digest(void);

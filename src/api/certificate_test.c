@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * certificate_test.c - a printed certificate parses to the same values. A certificate that was
- * changed or truncated anywhere, or was issued for something else, covers nothing. */
+ * changed or truncated anywhere, or was issued for something else than `bearer`, the device of this
+ * test, covers nothing. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,11 +12,11 @@ static const vt_hash256 content = {{1, 2, 3, 0xff}};
 
 /* ---- a right certificate ---- */
 
-/* The capabilities that the device declares. */
+/* The capabilities that the device `bearer` declares. */
 static const uint64_t declared = VT_BK_FLOAT64 | VT_BK_REGIONS;
 
-/* Values of the fields with which a certificate covers `bearer`. */
-static void right_values(vt_text value[VT_CERTIFICATE_FIELDS]) {
+/* Sets the field values with which a certificate covers the device `bearer`. */
+static void set_right_values(vt_text value[VT_CERTIFICATE_FIELDS]) {
   const vt_hash256 suite = vt_certificate_suite_digest();
   char hex[65];
   for (int i = 0; i < VT_CERTIFICATE_FIELDS; i++) {
@@ -39,12 +40,12 @@ static void right_values(vt_text value[VT_CERTIFICATE_FIELDS]) {
   vt_certificate_add_text(&value[VT_CERTIFICATE_suite], hex);
 }
 
-/* Prints a certificate with a right seal, and with `field` replaced by `other` unless it is
- * NULL. */
-static void print_with(int field, const char *other, vt_text *out) {
+/* Prints a certificate for `bearer` with a right seal. Unless `other` is NULL, it is the value of
+ * field number `field`. */
+static void print_certificate_with(int field, const char *other, vt_text *out) {
   vt_text value[VT_CERTIFICATE_FIELDS];
   vt_certificate c;
-  right_values(value);
+  set_right_values(value);
   for (int i = 0; i < VT_CERTIFICATE_FIELDS; i++) {
     c.value[i] = i == field && other != NULL ? other : value[i].s;
     c.n[i] = strlen(c.value[i]);
@@ -63,7 +64,7 @@ static void test_round_trip(void) {
   vt_certificate c;
   vt_diag d = {0};
   char why[VT_WHY_BYTES] = "";
-  print_with(0, NULL, &t);
+  print_certificate_with(0, NULL, &t);
   CHECK(vt_certificate_parse(t.s, t.n, &c, &d) == VT_OK);
   CHECK(vt_certificate_covers(&c, &bearer, why) && why[0] == 0);
   vt_text_init(&again, vt_alloc_default());
@@ -76,7 +77,7 @@ static void test_round_trip(void) {
 /* ---- wrong certificates ---- */
 
 /* Parses a copy in memory of exactly this size, so that a sanitizer finds any read past its end. */
-static vt_status parse_copy(const char *text, size_t n) {
+static vt_status parse_exact_copy(const char *text, size_t n) {
   vt_certificate c;
   char *copy = malloc(n == 0 ? 1 : n);
   if (copy == NULL) exit(77);
@@ -88,28 +89,28 @@ static vt_status parse_copy(const char *text, size_t n) {
 
 static void test_every_byte_flipped(void) {
   vt_text t;
-  print_with(0, NULL, &t);
+  print_certificate_with(0, NULL, &t);
   for (size_t i = 0; i < t.n; i++)
     for (int bit = 0; bit < 8; bit++) {
       t.s[i] = (char)(t.s[i] ^ (1 << bit));
-      CHECK(parse_copy(t.s, t.n) == VT_FORMAT);
+      CHECK(parse_exact_copy(t.s, t.n) == VT_FORMAT);
       t.s[i] = (char)(t.s[i] ^ (1 << bit));
     }
-  CHECK(parse_copy(t.s, t.n) == VT_OK);
+  CHECK(parse_exact_copy(t.s, t.n) == VT_OK);
   vt_text_done(&t);
 }
 
-static void test_every_length(void) {
+static void test_wrong_lengths(void) {
   vt_text t;
-  print_with(0, NULL, &t);
-  for (size_t n = 0; n < t.n; n++) CHECK(parse_copy(t.s, n) == VT_FORMAT);
+  print_certificate_with(0, NULL, &t);
+  for (size_t n = 0; n < t.n; n++) CHECK(parse_exact_copy(t.s, n) == VT_FORMAT);
   vt_text_add_bytes(&t, "\n", 1);
-  CHECK(parse_copy(t.s, t.n) == VT_FORMAT);
+  CHECK(parse_exact_copy(t.s, t.n) == VT_FORMAT);
   vt_text_done(&t);
 }
 
-/* Texts with a right seal that vt_certificate_print never writes. */
-static void test_malformed(void) {
+/* These texts have a right seal, but vt_certificate_print never writes them. */
+static void test_malformed_values(void) {
   static const struct {
     int field;
     const char *value;
@@ -130,13 +131,13 @@ static void test_malformed(void) {
              {VT_CERTIFICATE_rules, "1,\n  \"rules\": 2"}};
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     vt_text t;
-    print_with(row[i].field, row[i].value, &t);
-    CHECK(parse_copy(t.s, t.n) == VT_FORMAT);
+    print_certificate_with(row[i].field, row[i].value, &t);
+    CHECK(parse_exact_copy(t.s, t.n) == VT_FORMAT);
     vt_text_done(&t);
   }
   vt_text t;
-  print_with(VT_CERTIFICATE_capabilities, "[]", &t);
-  CHECK(parse_copy(t.s, t.n) == VT_OK);
+  print_certificate_with(VT_CERTIFICATE_capabilities, "[]", &t);
+  CHECK(parse_exact_copy(t.s, t.n) == VT_OK);
   vt_text_done(&t);
 }
 
@@ -145,14 +146,14 @@ static void expect_not_covered(int field, const char *value, const vt_plugin_can
   vt_text t;
   vt_certificate c;
   char why[VT_WHY_BYTES] = "";
-  print_with(field, value, &t);
+  print_certificate_with(field, value, &t);
   CHECK(vt_certificate_parse(t.s, t.n, &c, NULL) == VT_OK);
   CHECK(!vt_certificate_covers(&c, b, why) && strstr(why, words) != NULL);
   if (strstr(why, words) == NULL) fprintf(stderr, "  '%s', not '%s'\n", why, words);
   vt_text_done(&t);
 }
 
-static void test_issued_for_another(void) {
+static void test_issued_for_another_device(void) {
   expect_not_covered(VT_CERTIFICATE_format, "\"volta certificate 2\"", &bearer, "another format");
   expect_not_covered(VT_CERTIFICATE_content, "\"00\"", &bearer, "other content");
   expect_not_covered(VT_CERTIFICATE_device, "0", &bearer, "another device");
@@ -167,8 +168,8 @@ static void test_issued_for_another(void) {
   expect_not_covered(0, NULL, &next, "another device");
 }
 
-/* A certificate does not cover another instruction set, because its kernels are others. The device
- * need not be open for that. */
+/* A certificate for one instruction set does not cover another, whose kernels differ. This is known
+ * before the device is open. */
 static void test_other_isa(void) {
   vt_plugin_candidate no_isa = bearer, other = bearer, shut = bearer;
   no_isa.isa = NULL;
@@ -181,8 +182,8 @@ static void test_other_isa(void) {
   expect_not_covered(VT_CERTIFICATE_isa, "\"\"", &bearer, "another instruction set");
 }
 
-/* A device with one capability more or less is not covered. Before it is open its capabilities are
- * unknown and not compared. */
+/* A certificate does not cover a device that declares one capability more or less. Before the
+ * device is open its capabilities are unknown and are not compared. */
 static void test_other_capabilities(void) {
   vt_plugin_candidate more = bearer, less = bearer;
   vt_text t;
@@ -194,7 +195,7 @@ static void test_other_capabilities(void) {
   expect_not_covered(0, NULL, &less, "other capabilities");
   expect_not_covered(VT_CERTIFICATE_capabilities, "[]", &bearer, "other capabilities");
   less.fingerprint = NULL;
-  print_with(0, NULL, &t);
+  print_certificate_with(0, NULL, &t);
   CHECK(vt_certificate_parse(t.s, t.n, &c, NULL) == VT_OK);
   CHECK(vt_certificate_covers(&c, &less, why) && why[0] == 0);
   vt_text_done(&t);
@@ -210,8 +211,9 @@ static void write_file(const char *path, const char *bytes, size_t n) {
   if (f != NULL) CHECK(fclose(f) == 0);
 }
 
-/* Whether a certificate file admits the plug-in; if not, the reason must contain `words`. */
-static int admits(const char *path, const char *words) {
+/* Returns whether the certificate file at `path` admits the plug-in; if not, the reason must
+ * contain `words`. */
+static int file_admits(const char *path, const char *words) {
   const vt_plugin_candidate b = {plugin, 1, &content, "avx2", "foo \"1\"", declared};
   char why[VT_WHY_BYTES] = "";
   const int covers = vt_certificate_admits(path, &b, why);
@@ -221,26 +223,27 @@ static int admits(const char *path, const char *words) {
   return covers;
 }
 
-static void test_files(void) {
+static void test_certificate_files(void) {
   static char large[20000];
   vt_text t;
   snprintf(folder, sizeof folder, "/tmp/volta-certificate-XXXXXX");
   if (mkdtemp(folder) == NULL) exit(77);
   snprintf(plugin, sizeof plugin, "%s/libfoo.so", folder);
   snprintf(default_path, sizeof default_path, "%s.1.certificate.json", plugin);
-  print_with(0, NULL, &t);
-  CHECK(!admits(NULL, "")); /* without a file there is no reason to add */
-  CHECK(!admits("/nonexistent/c.json", "cannot be used: cannot open"));
-  CHECK(!admits(folder, "cannot be used"));
+  print_certificate_with(0, NULL, &t);
+  CHECK(!file_admits(NULL, "")); /* there is no certificate file, so no reason is given */
+  CHECK(!file_admits("/nonexistent/c.json", "cannot be used: cannot open"));
+  CHECK(!file_admits(folder, "cannot be used"));
   write_file(default_path, t.s, t.n);
-  CHECK(admits(NULL, "") && admits(default_path, ""));
+  CHECK(file_admits(NULL, "") && file_admits(default_path, ""));
   t.s[t.n / 2] = (char)(t.s[t.n / 2] ^ 1);
   write_file(default_path, t.s, t.n);
-  CHECK(!admits(NULL, "cannot be used"));
+  CHECK(!file_admits(NULL, "cannot be used"));
   write_file(default_path, large, sizeof large);
-  CHECK(!admits(NULL, "cannot be used"));
+  CHECK(!file_admits(NULL, "cannot be used"));
   CHECK(unlink(default_path) == 0 && mkfifo(default_path, 0600) == 0);
-  CHECK(!admits(default_path, "cannot be used")); /* and does not wait for a writer of the FIFO */
+  /* Opening this FIFO does not wait for a writer. */
+  CHECK(!file_admits(default_path, "cannot be used"));
   CHECK(unlink(default_path) == 0 && rmdir(folder) == 0);
   vt_text_done(&t);
 }
@@ -248,11 +251,11 @@ static void test_files(void) {
 int main(void) {
   test_round_trip();
   test_every_byte_flipped();
-  test_every_length();
-  test_malformed();
-  test_issued_for_another();
+  test_wrong_lengths();
+  test_malformed_values();
+  test_issued_for_another_device();
   test_other_isa();
   test_other_capabilities();
-  test_files();
+  test_certificate_files();
   TEST_DONE();
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * comp_test.c - every composition has two implementations: the ops that define it (reference:0) and
- * its own kernel (reference:1). The conformance suite (tests/cts) runs both and compares them. This
- * test compares some of them with a third implementation, plain C, and with known results.
- * comp_test NAME... runs only the named compositions. */
+ * comp_test.c - every composition has two implementations: the ops that define it (on reference:0)
+ * and its own kernel (on reference:1, where `whole` is 1). The conformance suite (tests/cts) runs
+ * both and compares them. This test compares some of them with a third implementation, the plain_
+ * functions in C, and with known results. A trial is one model with its inputs and output. S and D
+ * are the two ordered sums of docs/numerics.md. comp_test NAME... runs only the named
+ * compositions. */
 #include <stdarg.h>
 #include "op_test.h"
 #include "volta/volta_tools.h"
@@ -10,19 +12,20 @@
 enum { MOST_INPUTS = 3, F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* The kind of floats in the inputs: moderate, subnormal or nearly so, of any exponent, a few
- * special ones among moderate ones, random bits, all equal, zeros of both signs. */
+/* Kinds of float inputs. ORDINARY: moderate; TINY: subnormal or nearly so; WIDE: of any exponent;
+ * SPARSE: moderate with some special values; ANY: random bits; FLAT: all equal; ZEROS: +0 and
+ * -0. */
 enum { ORDINARY, TINY, WIDE, SPARSE, ANY, FLAT, ZEROS, MIXES };
 
 typedef struct trial {
   const char *comp;    /* name of the composition */
   char text[400];      /* the model */
   int mix;             /* kind of the float inputs */
-  int64_t below;       /* integers are in 0 .. below-1; 0: random bits */
-  int64_t ignore;      /* another value of the integers ... */
-  unsigned ignored;    /* ... which is used in this number of 8 cases */
-  int64_t bad, bad_at; /* an integer out of range and its position; bad 0: none */
-  /* Set by run_trial: */
+  int64_t below;       /* integer inputs are in 0 .. below-1; random bits if `below` is 0 */
+  int64_t ignore;      /* the value of those integer elements that the op ignores */
+  unsigned ignored;    /* how many of 8 integer elements are `ignore`, on average */
+  int64_t bad, bad_at; /* an index out of range and its position; if `bad` is 0, there is none */
+  /* run_trial sets the fields below. */
   uint32_t n_in;
   vt_tensor in[MOST_INPUTS], out;
   vt_status status;
@@ -31,7 +34,7 @@ typedef struct trial {
 
 static uint64_t state = 20240229;
 
-static void report(const trial *t, const char *what) {
+static void report_trial(const trial *t, const char *what) {
   vt_test_failed++;
   fprintf(stderr, "%s, mix %d, seed %llu: %s\n%s", t->comp, t->mix, (unsigned long long)test_seed,
           what, t->text);
@@ -79,8 +82,8 @@ static double draw_f64(int mix) {
   }
 }
 
-/* Bits of a random element. */
-static uint64_t draw_bits(const trial *t, uint32_t dtype) {
+/* Returns the bits of a random element of an input. */
+static uint64_t draw_element(const trial *t, uint32_t dtype) {
   const uint64_t r = random_u64(&state);
   if (dtype == F32) return vt_f32_bits(draw_f32(t->mix));
   if (dtype == F64) return vt_f64_bits(draw_f64(t->mix));
@@ -89,8 +92,9 @@ static uint64_t draw_bits(const trial *t, uint32_t dtype) {
   return r % (uint64_t)t->below;
 }
 
-/* A tensor with the dimensions of the port's type, as in "f32[2, 3]", without data. */
-static vt_tensor tensor_like(const vt_port_info *port) {
+/* Returns a tensor without data that has the type of the port; reads the dimensions from the text
+ * of the type, as in "f32[2, 3]". */
+static vt_tensor tensor_of_port(const vt_port_info *port) {
   vt_tensor x = {.dtype = port->dtype, .rank = port->rank};
   const char *s = strchr(port->type, '[') + 1;
   for (uint32_t i = 0; i < port->rank; i++) {
@@ -102,13 +106,13 @@ static vt_tensor tensor_like(const vt_port_info *port) {
 }
 
 static vt_tensor make_input(const trial *t, const vt_port_info *port) {
-  vt_tensor x = tensor_like(port);
+  vt_tensor x = tensor_of_port(port);
   uint64_t n = 0, bytes = 0;
   CHECK(vt_tensor_bytes(&x, &n, &bytes, NULL) == VT_OK);
   x.data = malloc((size_t)bytes + 1);
   const size_t size = vt_dtype_bytes(x.dtype);
   for (uint64_t i = 0; i < n; i++) {
-    uint64_t bits = draw_bits(t, x.dtype);
+    uint64_t bits = draw_element(t, x.dtype);
     if (t->bad != 0 && x.dtype != F32 && i == (uint64_t)t->bad_at) bits = (uint64_t)t->bad;
     memcpy((char *)x.data + i * size, &bits, size);
   }
@@ -125,42 +129,43 @@ static vt_status run_program(trial *t, vt_program *p) {
   return vt_program_run(p, &t->diag);
 }
 
-/* Device 0 must have decomposed the composition, device 1 must have kept it as one op. */
+/* Checks that reference:0 decomposed the composition (whole is 0) and that reference:1 ran it as
+ * one op (whole is 1). */
 static void check_lowering(const trial *t, const vt_program *p, int whole) {
   char call[40];
   snprintf(call, sizeof call, " = %s(", t->comp);
   const int kept = strstr(vt_program_pass_text(p, "lower"), call) != NULL;
-  if (kept != whole) report(t, whole ? "was decomposed on device 1" : "was kept on device 0");
+  if (kept != whole) report_trial(t, whole ? "was decomposed on device 1" : "was kept on device 0");
 }
 
-static vt_program *open_on(trial *t, const vt_model *m, int whole) {
+static vt_program *open_program_on(trial *t, const vt_model *m, int whole) {
   const vt_options o = {.size = sizeof o, .backend = whole ? "reference:1" : "reference:0"};
   vt_program *p = NULL;
   t->diag = (vt_diag){0};
-  if (vt_program_new(m, &o, &p, &t->diag) != VT_OK) report(t, t->diag.text);
+  if (vt_program_new(m, &o, &p, &t->diag) != VT_OK) report_trial(t, t->diag.text);
   if (p != NULL) check_lowering(t, p, whole);
   return p;
 }
 
-static vt_tensor output_of(trial *t, vt_program *p) {
+static vt_tensor first_output(trial *t, vt_program *p) {
   const char *name;
   vt_tensor out = {0};
-  if (vt_program_output(p, 0, &name, &out, &t->diag) != VT_OK) report(t, t->diag.text);
+  if (vt_program_output(p, 0, &name, &out, &t->diag) != VT_OK) report_trial(t, t->diag.text);
   return out;
 }
 
 static void compare_outputs(trial *t, vt_program *p, vt_program *q) {
-  const vt_tensor a = output_of(t, p), b = output_of(t, q);
+  const vt_tensor a = first_output(t, p), b = first_output(t, q);
   vt_compare c = {.size = sizeof c};
   uint64_t n = 0, bytes = 0;
-  if (vt_tensor_compare(&a, &b, &c, &t->diag) != VT_OK) report(t, t->diag.text);
+  if (vt_tensor_compare(&a, &b, &c, &t->diag) != VT_OK) report_trial(t, t->diag.text);
   if (c.differing != 0) {
     char what[120];
     snprintf(what, sizeof what, "%llu of %llu differ, element %llu: %llx and %llx",
              (unsigned long long)c.differing, (unsigned long long)c.compared,
              (unsigned long long)c.first, (unsigned long long)c.first_a,
              (unsigned long long)c.first_b);
-    report(t, what);
+    report_trial(t, what);
   }
   CHECK(vt_tensor_bytes(&a, &n, &bytes, NULL) == VT_OK && c.compared == n);
   t->out = a;
@@ -168,18 +173,18 @@ static void compare_outputs(trial *t, vt_program *p, vt_program *q) {
   if (bytes > 0) memcpy(t->out.data, a.data, (size_t)bytes);
 }
 
-/* Both devices must report the same index fault. */
+/* Checks that both devices report the same index fault. */
 static void compare_failures(trial *t, vt_status s, const vt_diag *d) {
   char words[80];
   snprintf(words, sizeof words, "index %lld at position %lld is out of range", (long long)t->bad,
            (long long)t->bad_at);
   if (s != t->status || s != VT_RANGE || strstr(d->text, words) == NULL ||
       strstr(t->diag.text, words) == NULL)
-    report(t, t->diag.text);
+    report_trial(t, t->diag.text);
 }
 
 static void compare_devices(trial *t, const vt_model *m) {
-  vt_program *p = open_on(t, m, 0), *q = open_on(t, m, 1);
+  vt_program *p = open_program_on(t, m, 0), *q = open_program_on(t, m, 1);
   if (p != NULL && q != NULL) {
     const vt_status s = run_program(t, p);
     const vt_diag d = t->diag;
@@ -190,7 +195,7 @@ static void compare_devices(trial *t, const vt_model *m) {
     } else if (t->bad != 0) {
       compare_failures(t, s, &d);
     } else {
-      report(t, s == VT_OK ? t->diag.text : d.text);
+      report_trial(t, s == VT_OK ? t->diag.text : d.text);
     }
   }
   vt_program_free(p);
@@ -202,7 +207,7 @@ static void run_trial(trial *t) {
   vt_port_info port;
   test_seed = state;
   if (vt_model_parse(t->text, strlen(t->text), NULL, &m, &t->diag) != VT_OK) {
-    report(t, t->diag.text);
+    report_trial(t, t->diag.text);
     return;
   }
   for (uint32_t i = 0; vt_model_port(m, i, &port) == VT_OK; i++)
@@ -216,8 +221,9 @@ static void free_trial(trial *t) {
   free(t->out.data);
 }
 
-/* A trial of a model whose body is a format like "input x: f32[%d]\noutput r = relu(x)". */
-static trial VT_PRINTF(3, 4) trial_of(const char *comp, int mix, const char *format, ...) {
+/* Makes a trial of a model whose body is a printf format like "input x: f32[%d]\noutput r =
+ * relu(x)". */
+static trial VT_PRINTF(3, 4) make_trial(const char *comp, int mix, const char *format, ...) {
   trial t = {.comp = comp, .mix = mix};
   va_list ap;
   size_t at = (size_t)snprintf(t.text, sizeof t.text, "volta 1\nmodel m {\n");
@@ -228,7 +234,7 @@ static trial VT_PRINTF(3, 4) trial_of(const char *comp, int mix, const char *for
   return t;
 }
 
-static void run_and_free(trial t) {
+static void run_and_free_trial(trial t) {
   run_trial(&t);
   free_trial(&t);
 }
@@ -242,13 +248,13 @@ static int check_element(const trial *t, int64_t i, float want) {
   char what[120];
   snprintf(what, sizeof what, "element %lld is %08x, the plain form gives %08x", (long long)i,
            (unsigned)vt_f32_bits(got), (unsigned)vt_f32_bits(want));
-  report(t, what);
+  report_trial(t, what);
   return 0;
 }
 
 /* ---- activations ---- */
 
-/* The decimal constants round to the bits of the definition. */
+/* These decimal constants round to the same floats as those in the definition of gelu. */
 static float plain_gelu(float x) {
   return (0.5f * x) * (1.0f + vt_f32_erf(x * 0.70710678118654752f));
 }
@@ -258,9 +264,9 @@ static float plain_gelu_tanh(float x) {
   return (0.5f * x) * (1.0f + vt_f32_tanh(0.7978845608028654f * (x + cubic)));
 }
 
-static void test_plain(const char *name, float (*plain)(float)) {
+static void test_against_plain(const char *name, float (*plain)(float)) {
   for (int mix = 0; mix < MIXES; mix++) {
-    trial t = trial_of(name, mix, "input x: f32[500]\noutput r = %s(x)", name);
+    trial t = make_trial(name, mix, "input x: f32[500]\noutput r = %s(x)", name);
     run_trial(&t);
     const float *x = t.in[0].data;
     for (int64_t i = 0; t.out.data != NULL && i < 500; i++)
@@ -269,8 +275,8 @@ static void test_plain(const char *name, float (*plain)(float)) {
   }
 }
 
-static void test_gelu(void) { test_plain("gelu", plain_gelu); }
-static void test_gelu_tanh(void) { test_plain("gelu_tanh", plain_gelu_tanh); }
+static void test_gelu(void) { test_against_plain("gelu", plain_gelu); }
+static void test_gelu_tanh(void) { test_against_plain("gelu_tanh", plain_gelu_tanh); }
 
 /* ---- along one axis ---- */
 
@@ -298,7 +304,8 @@ static void plain_softmax(const trial *t, int64_t rows, int64_t n) {
 static void test_softmax(void) {
   for (size_t i = 0; i < COUNT(lengths); i++)
     for (int mix = 0; mix < MIXES; mix++) {
-      trial t = trial_of("softmax", mix, "input x: f32[3, %d]\noutput r = softmax(x)", lengths[i]);
+      trial t =
+          make_trial("softmax", mix, "input x: f32[3, %d]\noutput r = softmax(x)", lengths[i]);
       run_trial(&t);
       if (t.out.data != NULL) plain_softmax(&t, 3, lengths[i]);
       free_trial(&t);
@@ -325,10 +332,10 @@ static void plain_layer_norm(const trial *t, int64_t rows, int64_t n, float eps)
 static void test_layer_norm(void) {
   for (size_t i = 0; i < COUNT(lengths); i++)
     for (int mix = 0; mix < MIXES; mix++) {
-      trial t = trial_of("layer_norm", mix,
-                         "input x: f32[3, %d]\ninput y: f32[%d]\ninput z: f32[%d]\n"
-                         "output r = layer_norm(x, y, z, eps=0.1)",
-                         lengths[i], lengths[i], lengths[i]);
+      trial t = make_trial("layer_norm", mix,
+                           "input x: f32[3, %d]\ninput y: f32[%d]\ninput z: f32[%d]\n"
+                           "output r = layer_norm(x, y, z, eps=0.1)",
+                           lengths[i], lengths[i], lengths[i]);
       run_trial(&t);
       if (t.out.data != NULL) plain_layer_norm(&t, 3, lengths[i], 0.1f);
       free_trial(&t);
@@ -339,16 +346,17 @@ static void test_layer_norm(void) {
 
 static void run_embedding(const char *type, const char *rows, const char *index, int64_t below,
                           int64_t bad, int64_t bad_at) {
-  trial t = trial_of("embedding", ANY, "input x: %s[%s]\ninput y: %s\noutput r = embedding(x, y)",
-                     type, rows, index);
+  trial t = make_trial("embedding", ANY, "input x: %s[%s]\ninput y: %s\noutput r = embedding(x, y)",
+                       type, rows, index);
   t.below = below;
   t.bad = bad;
   t.bad_at = bad_at;
-  run_and_free(t);
+  run_and_free_trial(t);
 }
 
 static void test_embedding(void) {
-  run_embedding("f32", "4, 0", "i64[3]", 4, 9, 1); /* rows are empty, and a bad index still fails */
+  /* An index out of range fails even if the rows of the table have no elements. */
+  run_embedding("f32", "4, 0", "i64[3]", 4, 9, 1);
   run_embedding("f32", "4, 2", "i32[2, 3]", 4, -1, 0);
   run_embedding("f32", "4, 2", "i32[2, 3]", 4, 4, 5);
   run_embedding("f32", "4, 2", "i64[2, 3]", 4, INT64_MIN, 3);
@@ -356,20 +364,23 @@ static void test_embedding(void) {
 
 /* ---- attention ---- */
 
-/* Sizes: batch, query heads, key heads, queries, keys, length of a key, length of a value. */
+/* Sizes: b batch, h query heads, g key heads, tq queries, tk keys, d length of a key, e length of a
+ * value. */
 typedef struct heads {
   int b, h, g, tq, tk, d, e;
 } heads;
 
-static trial attention_of(const heads *s, int mix, const char *rest) {
-  return trial_of("attention", mix,
-                  "input x: f32[%d, %d, %d, %d]\ninput y: f32[%d, %d, %d, %d]\n"
-                  "input z: f32[%d, %d, %d, %d]\noutput r = attention(x, y, z%s)",
-                  s->b, s->h, s->tq, s->d, s->b, s->g, s->tk, s->d, s->b, s->g, s->tk, s->e, rest);
+static trial attention_trial(const heads *s, int mix, const char *rest) {
+  return make_trial("attention", mix,
+                    "input x: f32[%d, %d, %d, %d]\ninput y: f32[%d, %d, %d, %d]\n"
+                    "input z: f32[%d, %d, %d, %d]\noutput r = attention(x, y, z%s)",
+                    s->b, s->h, s->tq, s->d, s->b, s->g, s->tk, s->d, s->b, s->g, s->tk, s->e,
+                    rest);
 }
 
-/* One query. A key that the mask hides is left out of the maximum, counts as +0 in S, and is
- * skipped in D. */
+/* Checks the result of query i of head h. A key that the causal mask hides is left out of the
+ * maximum of the scores, counts as +0 in the sum S of the weights, and is skipped in the sum D of
+ * the weighted values. */
 static int plain_query(const trial *t, const heads *s, int64_t b, int64_t h, int64_t i,
                        float scale) {
   const int64_t group = b * s->g + h * s->g / s->h, head = b * s->h + h;
@@ -400,18 +411,18 @@ static void plain_attention(const trial *t, const heads *s, float scale) {
         if (!plain_query(t, s, b, h, i, scale)) return;
 }
 
+/* In the last three rows d is 6, 7 and 17; then 1 / sqrt(d) depends on the rounding of sqrt(d). */
 static const heads attentions[] = {
     {1, 1, 1, 1, 1, 1, 1},   {2, 4, 4, 5, 5, 8, 8},    {1, 6, 2, 3, 3, 4, 5},
     {2, 4, 1, 2, 2, 3, 1},   {1, 2, 2, 2, 7, 4, 4},    {1, 2, 1, 7, 2, 4, 4},
     {2, 2, 2, 3, 0, 4, 4},   {1, 2, 2, 0, 3, 4, 4},    {0, 2, 1, 3, 3, 4, 4},
     {1, 0, 1, 3, 3, 4, 4},   {1, 2, 2, 3, 3, 0, 4},    {1, 2, 2, 3, 3, 4, 0},
     {1, 1, 1, 2, 31, 8, 2},  {1, 1, 1, 33, 33, 33, 3}, {1, 2, 1, 2, 256, 4, 2},
-    {1, 1, 1, 3, 257, 4, 2}, {1, 1, 1, 2, 40, 257, 2}, /* with d = 6, 7 and 17, 1 / sqrt(d) depends
-                                                          on its two roundings: */
-    {1, 2, 2, 9, 9, 6, 3},   {1, 2, 1, 9, 9, 7, 3},    {1, 1, 1, 9, 9, 17, 3}};
+    {1, 1, 1, 3, 257, 4, 2}, {1, 1, 1, 2, 40, 257, 2}, {1, 2, 2, 9, 9, 6, 3},
+    {1, 2, 1, 9, 9, 7, 3},   {1, 1, 1, 9, 9, 17, 3}};
 
-static void test_plain_attention(const heads *s, int mix, const char *rest, float scale) {
-  trial t = attention_of(s, mix, rest);
+static void test_attention_against_plain(const heads *s, int mix, const char *rest, float scale) {
+  trial t = attention_trial(s, mix, rest);
   run_trial(&t);
   if (t.out.data != NULL) plain_attention(&t, s, scale);
   free_trial(&t);
@@ -421,26 +432,27 @@ static void test_attention(void) {
   for (size_t i = 0; i < COUNT(attentions); i++)
     for (int mix = 0; mix < MIXES; mix++) {
       const heads *s = &attentions[i];
-      const float root = (float)sqrt((double)s->d); /* rounded; 1 / root is rounded again */
-      test_plain_attention(s, mix, ", causal=true", 1.0f / root);
-      test_plain_attention(s, mix, ", causal=true, scale=0.3", 0.3f);
+      /* sqrt(d) is rounded, and 1 / root is rounded again. */
+      const float root = (float)sqrt((double)s->d);
+      test_attention_against_plain(s, mix, ", causal=true", 1.0f / root);
+      test_attention_against_plain(s, mix, ", causal=true, scale=0.3", 0.3f);
     }
 }
 
 /* NaN and infinity in values and keys that the mask hides must not reach the result. */
-static void test_attention_leaks(void) {
+static void test_attention_hides_masked(void) {
   const heads s = {1, 1, 1, 3, 3, 2, 2};
-  trial t = attention_of(&s, ORDINARY, ", causal=true");
+  trial t = attention_trial(&s, ORDINARY, ", causal=true");
   vt_model *m = NULL;
   CHECK(vt_model_parse(t.text, strlen(t.text), NULL, &m, NULL) == VT_OK);
   for (int i = 0; i < 3; i++) {
     t.in[i] = (vt_tensor){F32, 4, {1, 1, 3, 2}, malloc(6 * sizeof(float))};
-    for (int j = 0; j < 6; j++)
-      ((float *)t.in[i].data)[j] = (float)(j + 1) / 8; /* so that no weight is 0 */
+    for (int j = 0; j < 6; j++) /* values so small that softmax makes no weight 0 */
+      ((float *)t.in[i].data)[j] = (float)(j + 1) / 8;
   }
   t.n_in = 3;
   for (int j = 2; j < 6; j++)
-    ((float *)t.in[2].data)[j] = j % 2 ? INFINITY : NAN; /* rows 1 and 2 of the values */
+    ((float *)t.in[2].data)[j] = j % 2 ? INFINITY : NAN; /* NaN, inf in value rows 1 and 2 */
   ((float *)t.in[1].data)[4] = NAN;                      /* in key 2 */
   compare_devices(&t, m);
   const float *o = t.out.data;
@@ -451,55 +463,55 @@ static void test_attention_leaks(void) {
 }
 
 /* A query that sees no key gives +0, not -0 and not NaN. */
-static void test_attention_keyless(void) {
+static void test_attention_without_keys(void) {
   const heads s = {1, 2, 2, 5, 2, 3, 4};
-  trial t = attention_of(&s, ANY, ", causal=true");
+  trial t = attention_trial(&s, ANY, ", causal=true");
   run_trial(&t);
   for (int h = 0; t.out.data != NULL && h < 2; h++)
     for (int i = 0; i < 3 * 4; i++) CHECK(vt_f32_bits(((float *)t.out.data)[h * 20 + i]) == 0);
   free_trial(&t);
 }
 
-static void test_attentions(void) {
+static void test_all_attention(void) {
   test_attention();
-  test_attention_leaks();
-  test_attention_keyless();
+  test_attention_hides_masked();
+  test_attention_without_keys();
 }
 
 /* ---- cross_entropy ---- */
 
-static trial entropy_of(int mix, const char *logits, const char *targets, int64_t classes,
-                        int64_t ignore, unsigned ignored) {
-  trial t = trial_of("cross_entropy", mix,
-                     "input x: f32[%s]\ninput y: %s\noutput r = cross_entropy(x, y, ignore=%lld)",
-                     logits, targets, (long long)ignore);
+static trial entropy_trial(int mix, const char *logits, const char *targets, int64_t classes,
+                           int64_t ignore, unsigned ignored) {
+  trial t = make_trial("cross_entropy", mix,
+                       "input x: f32[%s]\ninput y: %s\noutput r = cross_entropy(x, y, ignore=%lld)",
+                       logits, targets, (long long)ignore);
   t.below = classes;
   t.ignore = ignore;
   t.ignored = ignored;
   return t;
 }
 
-static void test_entropy_range(void) {
+static void test_entropy_bad_target(void) {
   static const int64_t bad[] = {-1, 7, -101, INT32_MAX, INT32_MIN};
   for (size_t i = 0; i < COUNT(bad); i++) {
-    trial t = entropy_of(ORDINARY, "2, 5, 7", "i32[2, 5]", 7, -100, 2);
+    trial t = entropy_trial(ORDINARY, "2, 5, 7", "i32[2, 5]", 7, -100, 2);
     t.bad = bad[i];
     t.bad_at = (int64_t)i * 2;
-    run_and_free(t);
+    run_and_free_trial(t);
   }
 }
 
-/* A known result: two equal logits give log 2, whichever is the target. */
-static void test_entropy_value(void) {
-  trial t = entropy_of(FLAT, "2, 2", "i32[2]", 2, -100, 0);
+/* With two equal logits the loss is log 2, whichever class is the target. */
+static void test_entropy_known_value(void) {
+  trial t = entropy_trial(FLAT, "2, 2", "i32[2]", 2, -100, 0);
   run_trial(&t);
   if (t.out.data != NULL) check_element(&t, 0, vt_f32_log(2.0f));
   free_trial(&t);
 }
 
-static void test_entropies(void) {
-  test_entropy_range();
-  test_entropy_value();
+static void test_all_entropy(void) {
+  test_entropy_bad_target();
+  test_entropy_known_value();
 }
 
 /* ---- the list of tests ---- */
@@ -512,8 +524,8 @@ static const struct {
              {"softmax", test_softmax},
              {"layer_norm", test_layer_norm},
              {"embedding", test_embedding},
-             {"attention", test_attentions},
-             {"cross_entropy", test_entropies}};
+             {"attention", test_all_attention},
+             {"cross_entropy", test_all_entropy}};
 
 static int is_selected(const char *name, int argc, char **argv) {
   for (int i = 1; i < argc; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * compare.c - compares two tensors element by element. Two elements are equal if their bits are
- * equal, if both are NaN, or if both are a true bool, as for the digest, which makes these
- * canonical. */
+ * equal, if both are NaN, or if both are a true bool; the digest treats these as equal too. The
+ * distance of two elements is counted in representable values. A reading says how the elements of a
+ * type are read. */
 #include <string.h>
 #include "volta/volta_tools.h"
 #include "vt_alloc.h"
@@ -15,7 +16,7 @@ typedef struct reading {
   uint64_t sign;     /* the sign bit; 0 for a type without one */
   uint64_t infinity; /* bits of +inf; 0 for a type that is not floating point */
   uint64_t nan;      /* the canonical NaN */
-  int is_bool;       /* 1 for bool, where every value but 0 is true */
+  int is_bool;       /* 1 if the type is bool, where every value but 0 is true */
 } reading;
 
 static reading reading_of(uint32_t dtype) {
@@ -41,20 +42,21 @@ static uint64_t bits_at(const reading *r, const void *data, uint64_t i) {
 /* The rank of a value among all values of its type: the next representable value has a rank that is
  * larger by one, and -0 is directly below +0. Signed values are shifted up by half their range, so
  * that no rank is negative. */
-static uint64_t rank_of(const reading *r, uint64_t u) {
+static uint64_t rank_of_bits(const reading *r, uint64_t u) {
   if (r->infinity == 0) return u ^ r->sign;
   return (u & r->sign) != 0 ? r->sign - 1 - (u & ~r->sign) : r->sign + u;
 }
 
-/* The number of representable values from `a` to `b`; UINT64_MAX if one of them is NaN. */
+/* Returns the number of steps from `a` to `b` through the representable values; UINT64_MAX if one
+ * of them is NaN. */
 static uint64_t distance(const reading *r, uint64_t a, uint64_t b) {
   if (r->infinity != 0 && (a == r->nan || b == r->nan)) return UINT64_MAX;
-  const uint64_t x = rank_of(r, a), y = rank_of(r, b);
+  const uint64_t x = rank_of_bits(r, a), y = rank_of_bits(r, b);
   return x > y ? x - y : y - x;
 }
 
-static vt_status check_pair(const vt_tensor *a, const vt_tensor *b, uint64_t *out_count,
-                            vt_diag *d) {
+static vt_status check_comparable(const vt_tensor *a, const vt_tensor *b, uint64_t *out_count,
+                                  vt_diag *d) {
   uint64_t count;
   VT_TRY(vt_tensor_bytes(a, &count, NULL, d));
   VT_TRY(vt_tensor_bytes(b, NULL, NULL, d));
@@ -87,13 +89,13 @@ static void compare_element(const reading *r, const vt_tensor *a, const vt_tenso
   if (far > out->largest) out->largest = far;
 }
 
-/* Pieces with equal bytes are skipped, because equal bytes are equal elements of any type. `size`
- * is set to the size of the written struct; the caller's value is not read, because no smaller
- * struct was ever published. */
+/* Pieces of the tensors with equal bytes are skipped, because equal bytes are equal elements of any
+ * type. `out->size` is set to the size of the written struct; the caller's value is not read,
+ * because no smaller struct was ever published. */
 vt_status vt_tensor_compare(const vt_tensor *a, const vt_tensor *b, vt_compare *out, vt_diag *d) {
-  enum { PIECE = 4096 }; /* elements that are compared at once */
+  enum { PIECE = 4096 }; /* elements of a piece, which are compared at once */
   vt_compare c = {.size = sizeof c};
-  VT_TRY(check_pair(a, b, &c.compared, d));
+  VT_TRY(check_comparable(a, b, &c.compared, d));
   const reading r = reading_of(a->dtype);
   const uint8_t *pa = a->data, *pb = b->data;
   for (uint64_t at = 0; at < c.compared; at += PIECE) {

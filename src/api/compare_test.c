@@ -5,13 +5,13 @@
 #include "volta/volta_tools.h"
 #include "vt_test.h"
 
-static vt_tensor tensor_of(uint32_t dtype, int64_t n, void *data) {
+static vt_tensor make_vector(uint32_t dtype, int64_t n, void *data) {
   return (vt_tensor){.dtype = dtype, .rank = 1, .dim = {n}, .data = data};
 }
 
-/* The distance between two elements, which must not depend on their order. */
+/* Returns the distance between two elements and checks that it is the same in both directions. */
 static uint64_t distance(uint32_t dtype, uint64_t x, uint64_t y) {
-  const vt_tensor a = tensor_of(dtype, 1, &x), b = tensor_of(dtype, 1, &y);
+  const vt_tensor a = make_vector(dtype, 1, &x), b = make_vector(dtype, 1, &y);
   vt_compare ab = {.size = 0}, ba = {.size = 0};
   CHECK(vt_tensor_compare(&a, &b, &ab, NULL) == VT_OK);
   CHECK(vt_tensor_compare(&b, &a, &ba, NULL) == VT_OK);
@@ -20,20 +20,21 @@ static uint64_t distance(uint32_t dtype, uint64_t x, uint64_t y) {
   return ab.largest;
 }
 
-static void test_f32(void) {
+static void test_f32_distances(void) {
   CHECK(distance(VT_DTYPE_F32, 0x3f800000, 0x3f800000) == 0);
   CHECK(distance(VT_DTYPE_F32, 0x3f800000, 0x3f800001) == 1);
   CHECK(distance(VT_DTYPE_F32, 0xbf800000, 0xbf800003) == 3);
   CHECK(distance(VT_DTYPE_F32, 0x00000000, 0x80000000) == 1); /* +0 and -0 are neighbours */
   CHECK(distance(VT_DTYPE_F32, 0x00000001, 0x80000001) == 3);
-  CHECK(distance(VT_DTYPE_F32, 0x7f7fffff, 0x7f800000) == 1); /* the largest number and infinity */
+  /* The largest number and infinity are neighbours. */
+  CHECK(distance(VT_DTYPE_F32, 0x7f7fffff, 0x7f800000) == 1);
   CHECK(distance(VT_DTYPE_F32, 0x7f800000, 0xff800000) == 0xff000001u);
-  CHECK(distance(VT_DTYPE_F32, 0x7fc00000, 0xff800001) == 0); /* every NaN is one value */
+  CHECK(distance(VT_DTYPE_F32, 0x7fc00000, 0xff800001) == 0); /* two NaNs are equal */
   CHECK(distance(VT_DTYPE_F32, 0x7fc00000, 0x7f800000) == UINT64_MAX);
   CHECK(distance(VT_DTYPE_F32, 0xffffffff, 0x00000000) == UINT64_MAX);
 }
 
-static void test_other_floats(void) {
+static void test_other_float_distances(void) {
   const uint64_t inf = UINT64_C(0x7ff0000000000000), sign = UINT64_C(1) << 63;
   CHECK(distance(VT_DTYPE_F64, 0, sign) == 1);
   CHECK(distance(VT_DTYPE_F64, inf, inf | sign) == 2 * inf + 1);
@@ -48,14 +49,14 @@ static void test_other_floats(void) {
   CHECK(distance(VT_DTYPE_BF16, 0x7f80, 0x7f81) == UINT64_MAX);
 }
 
-static void test_integers(void) {
+static void test_integer_distances(void) {
   CHECK(distance(VT_DTYPE_I8, 0x80, 0x7f) == 255);
   CHECK(distance(VT_DTYPE_I8, 0xff, 0x00) == 1);
   CHECK(distance(VT_DTYPE_U8, 0xff, 0x00) == 255);
   CHECK(distance(VT_DTYPE_I32, 0x80000000, 0x7fffffff) == 0xffffffffu);
   CHECK(distance(VT_DTYPE_I32, 0xffffffff, 0x00000002) == 3);
-  CHECK(distance(VT_DTYPE_I32, 0x7f800001, 0x7fc00000) ==
-        0x3fffff); /* bits of an f32 NaN, which are numbers in an i32 */
+  /* These bits are NaNs as f32, but numbers as i32. */
+  CHECK(distance(VT_DTYPE_I32, 0x7f800001, 0x7fc00000) == 0x3fffff);
   CHECK(distance(VT_DTYPE_I64, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1) == UINT64_MAX);
   CHECK(distance(VT_DTYPE_I64, UINT64_MAX, 1) == 2);
   CHECK(distance(VT_DTYPE_BOOL, 1, 255) == 0);
@@ -63,27 +64,27 @@ static void test_integers(void) {
 }
 
 /* The first difference and the largest one are in different pieces of 4096 elements. */
-static void test_many(void) {
+static void test_large_tensors(void) {
   enum { N = 10000 };
   static uint32_t x[N], y[N];
   for (uint32_t i = 0; i < N; i++) x[i] = y[i] = i * 2654435761u;
-  x[5] = 0x7f800001u, y[5] = 0xffffffffu; /* both are NaN */
+  x[5] = 0x7f800001u, y[5] = 0xffffffffu; /* two NaNs, which are equal */
   x[4999] = 0x40000000u, y[4999] = 0x40000002u;
   x[9999] = 0x40000000u, y[9999] = 0x3fffff00u;
-  const vt_tensor a = tensor_of(VT_DTYPE_F32, N, x), b = tensor_of(VT_DTYPE_F32, N, y);
+  const vt_tensor a = make_vector(VT_DTYPE_F32, N, x), b = make_vector(VT_DTYPE_F32, N, y);
   vt_compare c;
   CHECK(vt_tensor_compare(&a, &b, &c, NULL) == VT_OK);
   CHECK(c.compared == N && c.differing == 2 && c.largest == 256);
   CHECK(c.first == 4999 && c.first_a == 0x40000000u && c.first_b == 0x40000002u);
   CHECK(vt_tensor_compare(&a, &a, &c, NULL) == VT_OK);
   CHECK(c.compared == N && c.differing == 0 && c.largest == 0 && c.first == 0 && c.first_a == 0);
-  x[0] = 0xffc00001u; /* reported as the canonical NaN */
+  x[0] = 0xffc00001u; /* this NaN is reported as the canonical NaN */
   CHECK(vt_tensor_compare(&a, &b, &c, NULL) == VT_OK);
   CHECK(c.first == 0 && c.first_a == 0x7fc00000u && c.first_b == 0 && c.largest == UINT64_MAX);
 }
 
-static void test_empty(void) {
-  const vt_tensor a = tensor_of(VT_DTYPE_F32, 0, NULL);
+static void test_empty_tensors(void) {
+  const vt_tensor a = make_vector(VT_DTYPE_F32, 0, NULL);
   vt_compare c = {.differing = 7};
   CHECK(vt_tensor_compare(&a, &a, &c, NULL) == VT_OK && c.compared == 0 && c.differing == 0);
 }
@@ -95,26 +96,26 @@ static void expect_refused(vt_tensor a, vt_tensor b, vt_status want) {
   CHECK(d.code == want && d.text[0] != '\0' && c.compared == 77);
 }
 
-static void test_refused(void) {
+static void test_refused_pairs(void) {
   uint64_t x[2] = {0, 0};
-  const vt_tensor a = tensor_of(VT_DTYPE_F32, 2, x), row = {VT_DTYPE_F32, 2, {1, 2}, x};
+  const vt_tensor a = make_vector(VT_DTYPE_F32, 2, x), row = {VT_DTYPE_F32, 2, {1, 2}, x};
   const vt_tensor column = {VT_DTYPE_F32, 2, {2, 1}, x};
-  expect_refused(a, tensor_of(VT_DTYPE_I32, 2, x), VT_TENSOR);
-  expect_refused(a, tensor_of(VT_DTYPE_F32, 1, x), VT_TENSOR);
+  expect_refused(a, make_vector(VT_DTYPE_I32, 2, x), VT_TENSOR);
+  expect_refused(a, make_vector(VT_DTYPE_F32, 1, x), VT_TENSOR);
   expect_refused(a, row, VT_TENSOR);
   expect_refused(row, column, VT_TENSOR);
-  expect_refused(a, tensor_of(VT_DTYPE_F32, 2, NULL), VT_TENSOR);
-  expect_refused(tensor_of(VT_DTYPE_F32, 2, NULL), a, VT_TENSOR);
-  expect_refused(a, tensor_of(99, 2, x), VT_TENSOR);
-  expect_refused(tensor_of(VT_DTYPE_F32, INT64_MAX, x), a, VT_LIMIT);
+  expect_refused(a, make_vector(VT_DTYPE_F32, 2, NULL), VT_TENSOR);
+  expect_refused(make_vector(VT_DTYPE_F32, 2, NULL), a, VT_TENSOR);
+  expect_refused(a, make_vector(99, 2, x), VT_TENSOR);
+  expect_refused(make_vector(VT_DTYPE_F32, INT64_MAX, x), a, VT_LIMIT);
 }
 
 int main(void) {
-  test_f32();
-  test_other_floats();
-  test_integers();
-  test_many();
-  test_empty();
-  test_refused();
+  test_f32_distances();
+  test_other_float_distances();
+  test_integer_distances();
+  test_large_tensors();
+  test_empty_tensors();
+  test_refused_pairs();
   TEST_DONE();
 }

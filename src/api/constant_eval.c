@@ -4,7 +4,7 @@
 #include "pipeline.h"
 #include "vt_num.h"
 
-static vt_status run_constants(vt_pipeline *p, void *const *out, vt_diag *d) {
+static vt_status run_and_read_results(vt_pipeline *p, void *const *out, vt_diag *d) {
   const vt_graph *g = vt_pipeline_graph(p);
   VT_TRY(vt_exec_run(p->exec, d));
   for (uint32_t i = 0; i < g->n_results; i++) {
@@ -26,7 +26,7 @@ vt_status vt_pipeline_eval(void *user, const vt_graph *g, void *const *out, vt_d
   const vt_pipeline_request r = {g, &list, &o, NULL, dev};
   vt_status s = vt_pipeline_build(&p, &r, d);
   if (s == VT_OK) {
-    s = run_constants(&p, out, d);
+    s = run_and_read_results(&p, out, d);
     vt_pipeline_done(&p);
   }
   vt_device_close(dev);

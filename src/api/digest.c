@@ -15,8 +15,8 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "elements are hashed in the byte order of the machine");
 
-/* Bytes of a leaf, and of the buffer in which its elements become canonical. Both are a multiple of
- * the size of any element. */
+/* LEAF: bytes of a leaf. PIECE: bytes of the buffer in which elements become canonical. Both are a
+ * multiple of the size of any element. */
 enum { LEAF = 1024 * 1024, PIECE = 16 * 1024 };
 
 /* Hashes canonical copies of the elements, one piece at a time; the caller's data is not

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * doctor.c - the facts of `volta doctor` about this build and machine, and its checks: whether the
  * arithmetic is right, the reference is complete, the default backend opens, and each device
- * satisfies the capabilities that it declares. */
+ * satisfies the capabilities that it declares. An entry is one fact or one check, with its key and
+ * its value. The default device is that of a run without --backend. */
 #include <stdio.h>
 #include <string.h>
 #include "volta/volta_tools.h"
@@ -51,7 +52,7 @@ static void print_reference(char *out, size_t n) {
            ok ? "ok: the reference runs every prim" : "FAILED: the reference is incomplete");
 }
 
-/* Opens the backend that a run without --backend would open. */
+/* Writes whether the default device opens: its name, or the error. */
 static void print_default_device(char *out, size_t n) {
   const vt_options o = {.size = sizeof o};
   vt_device *dev = NULL;
@@ -76,17 +77,17 @@ static void print_fma(char *out, size_t n) {
 
 /* ---- checks of declared capabilities ---- */
 
-/* The line about one capability, which grows device by device. */
+/* The line that the doctor prints about one capability; each tried device appends words to it. */
 typedef struct report {
   const vt_capability *c;
-  char first[80]; /* name of the device that a run would take, which is tried first */
+  char first[80]; /* name of the default device, which is tried first */
   char *out;      /* the caller's buffer of `n` bytes, of which `used` are written */
   size_t n, used;
   int failed; /* 1: a device does not satisfy the capability; no further device is tried */
 } report;
 
-/* Appends "3 models on cpu:0"; without the number if `models` is 0. */
-static void add_device(report *x, const char *what, uint32_t models, const char *device) {
+/* Appends words about one device, like "3 models on cpu:0"; without the number if `models` is 0. */
+static void add_device_words(report *x, const char *what, uint32_t models, const char *device) {
   char count[24] = "";
   if (models != 0) snprintf(count, sizeof count, "%u ", models);
   if (x->used < x->n)
@@ -100,20 +101,20 @@ static void try_probes(report *x, const char *backend, const char *device) {
   uint32_t models;
   vt_diag why = {0};
   if (vt_capability_try(&o, x->c, vt_alloc_default(), &models, &broken, &why) == VT_OK) {
-    add_device(x,
-               models == 1   ? "model on"
-               : models != 0 ? "models on"
-                             : "no model is accepted by",
-               models, device);
+    add_device_words(x,
+                     models == 1   ? "model on"
+                     : models != 0 ? "models on"
+                                   : "no model is accepted by",
+                     models, device);
   } else {
     snprintf(x->out, x->n, "FAILED: %s", why.text);
     x->failed = 1;
   }
 }
 
-/* Tries the capability on one device. A device that does not open is skipped, because
- * `check.backend` and `volta backends` say why. The reference is not tried, because it defines the
- * results. */
+/* Tries the capability on one device and writes the device's name to `out_device`. A device that
+ * does not open is skipped, because `check.backend` and `volta backends` say why. The reference is
+ * not tried, because it defines the results. */
 static void check_device(report *x, const char *backend, char out_device[80]) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_device *dev = NULL;
@@ -123,11 +124,12 @@ static void check_device(report *x, const char *backend, char out_device[80]) {
   snprintf(out_device, 80, "%s", vt_device_name(dev));
   vt_device_close(dev);
   if (has && !is_reference) try_probes(x, built_in ? out_device : backend, out_device);
-  if (!has) add_device(x, "not declared by", 0, out_device);
+  if (!has) add_device_words(x, "not declared by", 0, out_device);
 }
 
-/* Tries the capability on every device of the first backend of a kind, but for the first device. */
-static void check_kind(report *x, vt_kind kind) {
+/* Tries the capability on every device of the first backend of this kind; skips the default device,
+ * which was tried before. */
+static void check_devices_of_kind(report *x, vt_kind kind) {
   const char *wanted = vt_registry_first_of_kind(kind), *name = NULL;
   char device[80];
   uint32_t devices = 0;
@@ -140,13 +142,14 @@ static void check_kind(report *x, vt_kind kind) {
   }
 }
 
-/* Tries the device that a run would take, then every CPU and GPU of this machine. */
+/* Tries capability number i on the default device, then on every other CPU and GPU device of this
+ * machine, and writes the line about it. */
 static void print_capability(uint32_t i, char *out, size_t n) {
   report x = {.c = vt_capability_at(i), .out = out, .n = n};
   snprintf(out, n, "ok: there is no device to try");
   check_device(&x, vt_environment_backend(), x.first);
-  check_kind(&x, VT_KIND_CPU);
-  check_kind(&x, VT_KIND_GPU);
+  check_devices_of_kind(&x, VT_KIND_CPU);
+  check_devices_of_kind(&x, VT_KIND_GPU);
 }
 
 /* ---- the list of facts and checks ---- */
@@ -173,16 +176,16 @@ static const char *const capabilities[] = {
 };
 enum { N_FACTS = sizeof facts / sizeof *facts, N_CHECKS = sizeof checks / sizeof *checks };
 
-static const char *check_at(uint32_t i, char *buffer, size_t n) {
+static const char *check_entry_at(uint32_t i, char *buffer, size_t n) {
   if (i >= N_CHECKS + VT_CAPABILITIES) return NULL;
   if (n > 0 && i < N_CHECKS) checks[i].print(buffer, n);
   if (n > 0 && i >= N_CHECKS) print_capability(i - N_CHECKS, buffer, n);
   return i < N_CHECKS ? checks[i].key : capabilities[i - N_CHECKS];
 }
 
-/* Key of entry `i`, and its value in `buffer` unless n is 0: first the facts of this file, then
- * those of the backends, then the checks. NULL past the end. */
-static const char *doctor_at(uint32_t i, char *buffer, size_t n) {
+/* Returns the key of entry `i` and writes its value to `buffer` unless n is 0. The order is: the
+ * facts of this file, those of the backends, the checks. Returns NULL past the last entry. */
+static const char *entry_at(uint32_t i, char *buffer, size_t n) {
   uint32_t n_backend = 0;
   if (i < N_FACTS) {
     if (n > 0) facts[i].print(buffer, n);
@@ -191,12 +194,12 @@ static const char *doctor_at(uint32_t i, char *buffer, size_t n) {
   const char *key = vt_registry_fact(i - N_FACTS, buffer, n);
   if (key != NULL) return key;
   while (vt_registry_fact(n_backend, NULL, 0) != NULL) n_backend++;
-  return check_at(i - N_FACTS - n_backend, buffer, n);
+  return check_entry_at(i - N_FACTS - n_backend, buffer, n);
 }
 
-const char *vt_doctor_key(uint32_t i) { return doctor_at(i, NULL, 0); }
+const char *vt_doctor_key(uint32_t i) { return entry_at(i, NULL, 0); }
 
 const char *vt_doctor_value(uint32_t i, char *buffer, size_t n) {
-  if (n == 0 || doctor_at(i, buffer, n) == NULL) return NULL;
+  if (n == 0 || entry_at(i, buffer, n) == NULL) return NULL;
   return buffer;
 }

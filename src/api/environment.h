@@ -6,7 +6,7 @@
 #include "volta/volta_status.h"
 
 enum {
-  VT_THREADS_MOST = 4096, /* the most threads that a program may ask for */
+  VT_THREADS_MOST = 4096, /* the most threads that a caller may ask for */
   VT_ISA_LONGEST = 15     /* the most characters in the name of an instruction set */
 };
 /* The value of VOLTA_BACKEND, or "reference" if it is unset or empty. */

@@ -14,7 +14,8 @@ static const char model[] =
     "  output y = abs(conv(x, w, stride=[2, 2], low=[3, 3], high=[3, 3])) + 1.0\n"
     "}\n";
 
-static void digest_of(const vt_model *m, const char *backend, uint32_t threads, uint8_t out[32]) {
+static void digest_of_run(const vt_model *m, const char *backend, uint32_t threads,
+                          uint8_t out[32]) {
   const vt_options o = {.size = sizeof o, .backend = backend, .threads = threads};
   vt_program *p = NULL;
   CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
@@ -25,21 +26,21 @@ static void digest_of(const vt_model *m, const char *backend, uint32_t threads, 
   vt_program_free(p);
 }
 
-static void test_epilogue(void) {
+static void test_thread_counts_agree(void) {
   vt_model *m = NULL;
   uint8_t expected[32] = {0}, digest[32];
   CHECK(vt_model_parse(model, sizeof model - 1, NULL, &m, NULL) == VT_OK);
   if (m == NULL) return;
-  digest_of(m, "reference", 1, expected);
+  digest_of_run(m, "reference", 1, expected);
   for (uint32_t threads = 1; threads <= 24; threads++) {
     memset(digest, 0, sizeof digest);
-    digest_of(m, "cpu", threads, digest);
+    digest_of_run(m, "cpu", threads, digest);
     CHECK(memcmp(digest, expected, sizeof expected) == 0);
   }
   vt_model_free(m);
 }
 
 int main(void) {
-  test_epilogue();
+  test_thread_counts_agree();
   TEST_DONE();
 }

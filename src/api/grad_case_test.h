@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * grad_case_test.h - runs a model of one op together with its gradient, which the op's gradient
- * rule writes. The model takes the text form and runs on both devices of the reference, which must
- * agree to the last bit. Tests compare its inputs and outputs with formulas on arrays. */
+ * rule writes. The model is printed and parsed again and runs on both devices of the reference,
+ * which must agree to the last bit: the first decomposes compositions, the second runs their
+ * kernels. Tests compare its inputs and outputs with formulas on arrays. A case is one such model
+ * with its inputs and outputs. */
 #ifndef VT_GRAD_TEST_H
 #define VT_GRAD_TEST_H
 #include "op_test.h"
@@ -11,8 +13,8 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 enum { MAX_PORTS = 8, F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
 
-/* Kinds of float inputs: moderate numbers, random bits, moderate numbers with a few random bits,
- * and numbers with many repetitions. */
+/* Kinds of float inputs. ORDINARY: moderate numbers; ANY: random bits; FEW: moderate numbers with
+ * some random bits; REPEATED: four numbers, many times each. */
 enum { ORDINARY, ANY, FEW, REPEATED, MIXES };
 
 /* An input or output with its data. */
@@ -24,12 +26,12 @@ typedef struct grad_port {
 typedef struct grad_case {
   char text[700];         /* the model without its gradient */
   int mix;                /* kind of the float inputs */
-  int64_t lo, hi, ignore; /* integers are in lo..hi, but every fourth is `ignore` */
+  int64_t lo, hi, ignore; /* integer inputs are in lo..hi, but every fourth is `ignore` */
   uint32_t n_in, n_out;
-  grad_port in[MAX_PORTS], out[MAX_PORTS]; /* out: of the first device */
+  grad_port in[MAX_PORTS], out[MAX_PORTS]; /* inputs; outputs of the first device */
 } grad_case;
 
-static uint64_t random_state = 99; /* of the random generator */
+static uint64_t random_state = 99; /* state of the random generator */
 
 static inline void report_case(const grad_case *r, const char *what) {
   vt_test_failed++;
@@ -43,8 +45,8 @@ static inline int is_float_value(const vt_graph *g, uint32_t value) {
   return g->values[value].type.dtype == F32 || g->values[value].type.dtype == F64;
 }
 
-/* Applies the gradient rule of the only node. Input "d0" is the gradient of its first result, and
- * output "d.x" becomes the gradient of input x. */
+/* Applies the gradient rule of the graph's only node. Input "d0" is the gradient of its first
+ * result, and output "d.x" becomes the gradient of input x. */
 static inline void add_gradient(vt_graph_builder *gb, const vt_graph *g, const uint32_t *map) {
   const vt_node *n = &g->nodes[g->n_nodes - 1];
   uint32_t in[8], out[8], d_in[8], d_out[8];
@@ -69,7 +71,7 @@ static inline void add_gradient(vt_graph_builder *gb, const vt_graph *g, const u
   }
 }
 
-/* Copies the graph, whose only node has the ports as its operands, and adds the gradient. */
+/* Copies the graph, whose only node has the graph's ports as operands, and adds the gradient. */
 static inline vt_graph *graph_with_gradient(grad_case *r, const vt_graph *g) {
   vt_graph_builder gb;
   vt_graph *made = NULL;
@@ -91,7 +93,7 @@ static inline vt_graph *graph_with_gradient(grad_case *r, const vt_graph *g) {
   return made;
 }
 
-/* The model with its gradient, which goes through the text form. */
+/* Makes the model with its gradient: the graph is printed and parsed again. */
 static inline vt_model *model_with_gradient(grad_case *r) {
   vt_graph *g = NULL, *made = NULL;
   vt_model *m = NULL;
@@ -110,9 +112,10 @@ static inline vt_model *model_with_gradient(grad_case *r) {
 
 /* ---- running ---- */
 
-/* Bits of a random element of an input. */
+/* Returns the bits of a random element of an input. */
 static inline uint64_t draw_input_bits(const grad_case *r, uint32_t dtype) {
-  static const double few[4] = {-1.5, 0.0, 0.8, 2.0}; /* 0.8 is a threshold of some losses */
+  /* 0.8 is where some losses change their formula. */
+  static const double few[4] = {-1.5, 0.0, 0.8, 2.0};
   const uint64_t pick = random_u64(&random_state);
   if (dtype != F32 && dtype != F64) {
     if (dtype == VT_DTYPE_BOOL || r->hi < r->lo) return any_bits(dtype, &random_state);
@@ -124,7 +127,7 @@ static inline uint64_t draw_input_bits(const grad_case *r, uint32_t dtype) {
   return dtype == F64 ? vt_f64_bits(few[pick % 4]) : vt_f32_bits((float)few[pick % 4]);
 }
 
-/* A random input for a port, whose dimensions are read from its type's text. */
+/* Makes a random input for a port; reads the dimensions from the text of the port's type. */
 static inline grad_port draw_input(const grad_case *r, const vt_port_info *info) {
   grad_port p = {.t = {.dtype = info->dtype, .rank = info->rank}};
   const char *s = strchr(info->type, '[') + 1;
@@ -170,7 +173,8 @@ static inline void compare_output(grad_case *r, const char *name, const vt_tenso
   }
 }
 
-/* Runs the model on one device; `second` compares the outputs with the stored ones. */
+/* Runs the model on one device and stores its outputs; with `second`, compares them with the stored
+ * ones instead. */
 static inline void run_on_device(grad_case *r, const vt_model *m, const char *backend, int second) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_program *p = NULL;
@@ -193,7 +197,8 @@ static inline void run_on_device(grad_case *r, const vt_model *m, const char *ba
   vt_program_free(p);
 }
 
-/* Runs the model with the lines "input ...\noutput ...", which has one node, on both devices. */
+/* Makes a model of the lines "input ...\noutput ...", which must have one node, and runs it on both
+ * devices. */
 static inline void run_case(grad_case *r, const char *lines) {
   vt_port_info port;
   snprintf(r->text, sizeof r->text, "volta 1\nmodel m {\n%s\n}\n", lines);
@@ -239,7 +244,8 @@ static inline grad_array array_of_port(const grad_port *p) {
   return a;
 }
 
-/* The input or output of this name as an array; v is NULL if the case has no such port. */
+/* Returns the input or output of this name as an array; its v is NULL if the case has no such
+ * port. */
 static inline grad_array get_array(const grad_case *r, const char *name) {
   for (uint32_t i = 0; i < r->n_in; i++)
     if (strcmp(r->in[i].name, name) == 0) return array_of_port(&r->in[i]);
@@ -269,8 +275,9 @@ static inline double round_to_type(uint32_t dtype, double x) {
   return dtype == F32 ? (double)(float)x : x;
 }
 
-/* The ordered sum S of n numbers of the type: x[0], x[step], x[2 * step], ... */
-static inline double ordered_sum(uint32_t dtype, const double *x, int64_t n, int64_t step) {
+/* Returns the ordered sum S of docs/numerics.md of n numbers of the type: x[0], x[step], x[2 *
+ * step], ... */
+static inline double ordered_sum_s(uint32_t dtype, const double *x, int64_t n, int64_t step) {
   double *wide = malloc(((size_t)n + 1) * sizeof *wide), y;
   float *narrow = malloc(((size_t)n + 1) * sizeof *narrow);
   for (int64_t i = 0; i < n; i++) wide[i] = x[i * step];

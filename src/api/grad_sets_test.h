@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * grad_sets_test.h - for tests that compute reductions, norms and losses by their formulas: the
- * sets of elements that are reduced together, and arithmetic that rounds to the type of the test
- * case. */
+ * sets of elements that are reduced together, and arithmetic (plus, minus, times, over, root) that
+ * rounds each result to the type of the test case. */
 #ifndef VT_SETS_TEST_H
 #define VT_SETS_TEST_H
 #include "grad_case_test.h"
@@ -9,11 +9,13 @@
 /* The elements of a row-major array, divided into sets of equal size. */
 typedef struct sets {
   int64_t count, n; /* number of sets; elements of each set */
-  int64_t *at;      /* indices: set s has at[s*n .. s*n + n - 1], in row-major order */
+  /* Element indices: those of set s are at[s*n .. s*n + n - 1], in row-major order. */
+  int64_t *at;
 } sets;
 
-/* The sets that a reduction over the axes in `mask` sums, in row-major order of the other axes. */
-static inline sets sets_over(const grad_array *x, unsigned mask) {
+/* Returns the sets of elements that a reduction over the axes in the bit set `mask` combines, in
+ * row-major order of the other axes. */
+static inline sets sets_over_axes(const grad_array *x, unsigned mask) {
   sets s = {.count = 1, .n = 1};
   for (uint32_t i = 0; i < x->rank; i++) *(mask >> i & 1 ? &s.n : &s.count) *= x->dim[i];
   s.at = malloc(((size_t)x->n + 1) * sizeof *s.at);
@@ -31,7 +33,7 @@ static inline sets sets_over(const grad_array *x, unsigned mask) {
   return s;
 }
 
-/* Sets of n consecutive elements each. */
+/* Returns sets of n consecutive elements each. */
 static inline sets sets_of_rows(const grad_array *x, int64_t n) {
   sets s = {.count = n == 0 ? 0 : x->n / n, .n = n};
   s.at = malloc(((size_t)x->n + 1) * sizeof *s.at);
@@ -39,16 +41,17 @@ static inline sets sets_of_rows(const grad_array *x, int64_t n) {
   return s;
 }
 
-/* The ordered sum S over set i of v. */
-static inline double set_sum(uint32_t dtype, const sets *s, int64_t i, const double *v) {
+/* Returns the ordered sum S of the elements of v that are in set i. */
+static inline double sum_of_set(uint32_t dtype, const sets *s, int64_t i, const double *v) {
   double *part = malloc(((size_t)s->n + 1) * sizeof *part);
   for (int64_t k = 0; k < s->n; k++) part[k] = v[s->at[i * s->n + k]];
-  const double y = ordered_sum(dtype, part, s->n, 1);
+  const double y = ordered_sum_s(dtype, part, s->n, 1);
   free(part);
   return y;
 }
 
-/* The type that the current test case computes in. Each function below rounds once to it. */
+/* The type that the current test case computes in. Each function from `rounded` to `root` rounds
+ * its result to it once. */
 static uint32_t case_type;
 static inline double rounded(double x) { return round_to_type(case_type, x); }
 static inline double plus(double a, double b) { return rounded(a + b); }
@@ -56,16 +59,17 @@ static inline double minus(double a, double b) { return rounded(a - b); }
 static inline double times(double a, double b) { return rounded(a * b); }
 static inline double over(double a, double b) { return rounded(a / b); }
 static inline double root(double a) { return rounded(sqrt(a)); }
-/* In f32 whatever the type is, because functions exist in f32 only. */
+/* exp_of and log_of round to f32 whatever the type is, because these functions exist in f32
+ * only. */
 static inline double exp_of(double a) { return (double)vt_f32_exp((float)a); }
 static inline double log_of(double a) { return (double)vt_f32_log((float)a); }
 
 /* An array of n zeros; the caller frees it. */
 static inline double *new_array(int64_t n) { return calloc((size_t)n + 1, sizeof(double)); }
 
-/* Index of the first maximum of a set, or of its first minimum with `least`. A NaN wins both, and
- * +0 is above -0. */
-static inline int64_t set_extreme(const sets *s, int64_t i, const double *v, int least) {
+/* Returns the index of the first maximum of set i, or with `least` of its first minimum. If the set
+ * has a NaN, it is the first NaN; +0 is above -0. */
+static inline int64_t first_extreme_of_set(const sets *s, int64_t i, const double *v, int least) {
   int64_t best = s->at[i * s->n];
   for (int64_t k = 1; k < s->n; k++) {
     const int64_t at = s->at[i * s->n + k];

@@ -18,7 +18,7 @@ static const char text[] =
 /* ---- an allocator that records its peak ---- */
 
 typedef struct meter {
-  size_t live, peak; /* bytes allocated now, and at most so far */
+  size_t live, peak; /* bytes that are allocated now; the most so far */
 } meter;
 
 static void *meter_resize(void *user, void *p, size_t old_size, size_t new_size) {
@@ -49,7 +49,7 @@ static vt_status open_and_run(const char *backend, int64_t n, meter *m, vt_diag 
   return s;
 }
 
-static void expect_refused(const char *backend, int64_t n) {
+static void expect_too_large(const char *backend, int64_t n) {
   meter m;
   vt_diag d;
   char needs[200];
@@ -75,12 +75,12 @@ int main(void) {
   }
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &made, &d) == VT_OK);
   model = made;
-  for (int i = 0; i < 2; i++) expect_refused(backends[i], (int64_t)1 << 40); /* needs 8 TiB */
+  for (int i = 0; i < 2; i++) expect_too_large(backends[i], (int64_t)1 << 40); /* needs 8 TiB */
   CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
   limit.rlim_cur = process_size() + 256 * mib;
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
   for (int i = 0; i < 2; i++) {
-    expect_refused(backends[i], 64 * (int64_t)mib); /* needs 512 MiB */
+    expect_too_large(backends[i], 64 * (int64_t)mib); /* needs 512 MiB */
     CHECK(open_and_run(backends[i], (int64_t)mib, &m, &d) == VT_OK);
   }
   vt_model_free(made);

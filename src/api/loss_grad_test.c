@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * loss_grad_test.c - both implementations of each loss and of its gradient, compared with formulas
- * on arrays. */
+ * on arrays. The two implementations are those of reference:0, which decomposes the op, and
+ * reference:1, which runs its own kernel. A formula_ function computes what the op defines, in
+ * plain C. Losses of classes are cross_entropy and nll, whose target is a class number; all others
+ * are losses of elements. */
 #include "grad_sets_test.h"
 
 enum { NONE, SUM, MEAN, BATCH, REDUCTIONS };
@@ -11,13 +14,13 @@ static const char *const reductions[REDUCTIONS] = {"none", "sum", "mean", "batch
 typedef struct element {
   double x, t;      /* operands: prediction and target */
   double p;         /* the attribute delta or beta, in f64 */
-  double w;         /* gradient of the loss of this element */
+  double w;         /* the incoming gradient of this element's loss */
   double y, dx, dt; /* results: the loss, and the gradients of x and t */
 } element;
-/* Computes the results of one element. */
+/* Computes the results y, dx and dt of one element. */
 typedef void formula_fn(element *e);
 
-static void set_gradients(element *e, double dx) {
+static void set_opposite_gradients(element *e, double dx) {
   e->dx = dx;
   e->dt = -dx;
 }
@@ -25,27 +28,29 @@ static void set_gradients(element *e, double dx) {
 static void formula_mse(element *e) {
   const double d = minus(e->x, e->t);
   e->y = times(d, d);
-  set_gradients(e, times(times(2, d), e->w));
+  set_opposite_gradients(e, times(times(2, d), e->w));
 }
 
 static void formula_l1(element *e) {
   const double d = minus(e->x, e->t);
   e->y = fabs(d);
-  set_gradients(e, d > 0 ? e->w : d < 0 ? -e->w : 0.0);
+  set_opposite_gradients(e, d > 0 ? e->w : d < 0 ? -e->w : 0.0);
 }
 
 static void formula_huber(element *e) {
   const double d = minus(e->x, e->t), delta = rounded(e->p);
   const int near = fabs(d) <= delta;
   e->y = near ? times(0.5, times(d, d)) : times(delta, minus(fabs(d), rounded(0.5 * e->p)));
-  set_gradients(e, near ? times(d, e->w) : d > 0 ? times(delta, e->w) : -times(delta, e->w));
+  set_opposite_gradients(e, near    ? times(d, e->w)
+                            : d > 0 ? times(delta, e->w)
+                                    : -times(delta, e->w));
 }
 
 static void formula_smooth_l1(element *e) {
   const double d = minus(e->x, e->t), beta = rounded(e->p);
   const int near = fabs(d) < beta;
   e->y = near ? over(times(0.5, times(d, d)), beta) : minus(fabs(d), rounded(0.5 * e->p));
-  set_gradients(e, near ? times(over(d, beta), e->w) : d > 0 ? e->w : d < 0 ? -e->w : 0.0);
+  set_opposite_gradients(e, near ? times(over(d, beta), e->w) : d > 0 ? e->w : d < 0 ? -e->w : 0.0);
 }
 
 static void formula_kl_div(element *e) {
@@ -54,17 +59,17 @@ static void formula_kl_div(element *e) {
 }
 
 static double log1p_of(double a) { return (double)vt_f32_log1p((float)a); }
-static double most(double a, double b) { return (double)vt_f32_max((float)a, (float)b); }
+static double larger(double a, double b) { return (double)vt_f32_max((float)a, (float)b); }
 
 static void formula_bce(element *e) {
-  const double no = most(log1p_of(-e->x), -100), yes = most(log_of(e->x), -100);
+  const double no = larger(log1p_of(-e->x), -100), yes = larger(log_of(e->x), -100);
   e->y = minus(times(minus(e->t, 1), no), times(e->t, yes));
   e->dx = over(times(e->w, minus(e->x, e->t)),
-               most(times(minus(1, e->x), e->x), (double)vt_f32_from_bits(0x2b8cbccc)));
+               larger(times(minus(1, e->x), e->x), (double)vt_f32_from_bits(0x2b8cbccc)));
 }
 
 static void formula_bce_with_logits(element *e) {
-  const double line = minus(most(e->x, 0), times(e->x, e->t));
+  const double line = minus(larger(e->x, 0), times(e->x, e->t));
   e->y = plus(line, log1p_of(exp_of(-fabs(e->x))));
   e->dx = times(minus((double)vt_f32_sigmoid((float)e->x), e->t), e->w);
 }
@@ -89,13 +94,14 @@ static const loss losses[] = {{"mse", "", formula_mse, 0, 1, 0, 0},
                               {"bce", "", formula_bce, 1, 0, 0, 0},
                               {"bce_with_logits", "", formula_bce_with_logits, 1, 0, 0, 0}};
 
-/* The sum or mean of the elements' losses; `first` is the first dimension. */
+/* Returns the sum or the mean of the losses of all elements; for BATCH the sum is divided by
+ * `first`, the size of the first dimension. */
 static double reduce_losses(int how, const double *each, int64_t n, int64_t first) {
-  const double sum = ordered_sum(case_type, each, n, 1);
+  const double sum = ordered_sum_s(case_type, each, n, 1);
   return how == SUM ? sum : over(sum, rounded((double)(how == BATCH ? first : n)));
 }
 
-static void check_loss(const grad_case *r, const loss *f, int how) {
+static void check_element_loss(const grad_case *r, const loss *f, int how) {
   const grad_array x = get_array(r, "x"), t = get_array(r, "t"), dy = get_array(r, "d0");
   double *y = new_array(x.n), *dx = new_array(x.n), *dt = new_array(x.n);
   case_type = x.dtype;
@@ -125,7 +131,7 @@ static void check_loss(const grad_case *r, const loss *f, int how) {
   free(dt);
 }
 
-static void test_loss(const loss *f) {
+static void test_element_loss(const loss *f) {
   static const char *const shapes[] = {"7", "", "0", "3, 4", "2, 0, 3", "33, 32", "2, 2, 257"};
   char lines[200];
   for (size_t s = 0; s < COUNT(shapes); s++)
@@ -138,7 +144,7 @@ static void test_loss(const loss *f) {
                  "input x: %s[%s]\ninput t: %s[%s]\noutput y = %s(x, t, reduction=%s%s)", type,
                  shapes[s], type, shapes[s], f->name, reductions[how], f->rest);
         run_case(&r, lines);
-        check_loss(&r, f, how);
+        check_element_loss(&r, f, how);
         free_case(&r);
       }
 }
@@ -146,11 +152,13 @@ static void test_loss(const loss *f) {
 /* ---- losses of classes ---- */
 
 typedef struct classes {
-  grad_array x, t, c, dy;  /* logits, targets, class weights (v NULL: none), gradient of the loss */
-  int64_t rows, n, ignore; /* number of rows and classes; the target that is ignored */
-  int how, entropy;        /* reduction; 1: cross_entropy, 0: nll */
+  /* Logits, targets, class weights (c.v is NULL if there are none) and the incoming gradient. */
+  grad_array x, t, c, dy;
+  int64_t rows, n, ignore; /* number of rows; number of classes; the target that is ignored */
+  int how, entropy;        /* `how`: the reduction; `entropy`: 1 for cross_entropy, 0 for nll */
   double a;                /* smoothing */
-  double *row, *weight, *dx; /* by row: loss and weight; by element: gradient */
+  /* `row` and `weight`: loss and weight of each row; `dx`: gradient of each element. */
+  double *row, *weight, *dx;
 } classes;
 
 static double greatest(const double *x, int64_t n) {
@@ -160,13 +168,13 @@ static double greatest(const double *x, int64_t n) {
   return m;
 }
 
-/* The loss of a row, and in dx its gradient for w = 1. */
-static void formula_row(classes *k, int64_t r) {
+/* Computes the loss of row r and, in k->dx, its gradient for an incoming gradient of 1. */
+static void formula_class_row(classes *k, int64_t r) {
   const double *x = k->x.v + r * k->n, m = greatest(x, k->n);
   const int64_t target = (int64_t)k->t.v[r];
   double *e = new_array(k->n), *dx = k->dx + r * k->n;
   for (int64_t j = 0; j < k->n; j++) e[j] = exp_of(minus(x[j], m));
-  const double sum = ordered_sum(case_type, e, k->n, 1), b = k->entropy ? log_of(sum) : 0;
+  const double sum = ordered_sum_s(case_type, e, k->n, 1), b = k->entropy ? log_of(sum) : 0;
   k->row[r] = k->entropy ? minus(b, minus(x[target], m)) : -x[target];
   for (int64_t j = 0; j < k->n; j++) {
     const double p = over(e[j], sum), share = k->a / (double)k->n;
@@ -176,28 +184,30 @@ static void formula_row(classes *k, int64_t r) {
   }
   for (int64_t j = 0; j < k->n; j++) e[j] = minus(b, minus(x[j], m));
   if (k->a != 0)
-    k->row[r] = plus(times(rounded(1 - k->a), k->row[r]),
-                     times(rounded(k->a), over(ordered_sum(case_type, e, k->n, 1), (double)k->n)));
+    k->row[r] =
+        plus(times(rounded(1 - k->a), k->row[r]),
+             times(rounded(k->a), over(ordered_sum_s(case_type, e, k->n, 1), (double)k->n)));
   free(e);
 }
 
-/* All rows; returns the sum of the weights, or the number of rows if there are no weights. */
-static double formula_rows(classes *k) {
+/* Computes the losses of all rows; returns the sum of the weights, or the number of counted rows if
+ * there are no weights. */
+static double formula_all_rows(classes *k) {
   int64_t counted = 0;
   for (int64_t r = 0; r < k->rows; r++) {
     const int ignored = (int64_t)k->t.v[r] == k->ignore;
-    if (ignored) continue; /* its loss and gradient are +0 */
+    if (ignored) continue; /* the loss and the gradient of an ignored row stay +0 */
     counted++;
-    formula_row(k, r);
+    formula_class_row(k, r);
     k->weight[r] = k->c.v == NULL ? 1 : k->c.v[(int64_t)k->t.v[r]];
     if (k->c.v != NULL) k->row[r] = times(k->weight[r], k->row[r]);
   }
-  return k->c.v == NULL ? (double)counted : ordered_sum(case_type, k->weight, k->rows, 1);
+  return k->c.v == NULL ? (double)counted : ordered_sum_s(case_type, k->weight, k->rows, 1);
 }
 
-/* Multiplies the gradients of the rows by w. For nll the gradient is -w at the target and +0
- * elsewhere, even if w is NaN. */
-static void scale_gradients(classes *k, double by) {
+/* Multiplies the gradient of each row by its incoming gradient w, which the reduction MEAN divides
+ * by `by`. For nll the result is -w at the target and +0 elsewhere, even if w is NaN. */
+static void scale_row_gradients(classes *k, double by) {
   for (int64_t r = 0; r < k->rows; r++) {
     double w = k->dy.v[k->how == NONE ? r : 0], *dx = k->dx + r * k->n;
     if ((int64_t)k->t.v[r] == k->ignore) continue;
@@ -207,7 +217,7 @@ static void scale_gradients(classes *k, double by) {
   }
 }
 
-static void check_classes(const grad_case *r, classes *k) {
+static void check_class_loss(const grad_case *r, classes *k) {
   k->x = get_array(r, "x");
   k->t = get_array(r, "t");
   k->c = get_array(r, "c");
@@ -218,9 +228,9 @@ static void check_classes(const grad_case *r, classes *k) {
   k->row = new_array(k->rows);
   k->weight = new_array(k->rows);
   k->dx = new_array(k->x.n);
-  const double by = formula_rows(k), sum = ordered_sum(case_type, k->row, k->rows, 1);
+  const double by = formula_all_rows(k), sum = ordered_sum_s(case_type, k->row, k->rows, 1);
   const double one = k->how == SUM ? sum : over(sum, by);
-  scale_gradients(k, by);
+  scale_row_gradients(k, by);
   expect_output(r, "y", k->how == NONE ? k->row : &one, k->how == NONE ? k->rows : 1);
   expect_output(r, "d.x", k->dx, k->x.n);
   free(k->x.v);
@@ -232,7 +242,7 @@ static void check_classes(const grad_case *r, classes *k) {
   free(k->dx);
 }
 
-static void test_classes(int entropy, int weighted, double smoothing) {
+static void test_class_loss(int entropy, int weighted, double smoothing) {
   static const struct {
     const char *rows, *index;
     int64_t n;
@@ -256,18 +266,18 @@ static void test_classes(int entropy, int weighted, double smoothing) {
                  entropy ? "cross_entropy" : "nll", weighted ? ", c" : "", (int)ignore,
                  reductions[how], smoothing != 0 ? rest : "");
         run_case(&r, lines);
-        check_classes(&r, &k);
+        check_class_loss(&r, &k);
         free_case(&r);
       }
 }
 
 int main(void) {
-  for (size_t i = 0; i < COUNT(losses); i++) test_loss(&losses[i]);
-  test_classes(1, 0, 0);
-  test_classes(1, 1, 0);
-  test_classes(1, 0, 0.1);
-  test_classes(1, 0, 1);
-  test_classes(0, 0, 0);
-  test_classes(0, 1, 0);
+  for (size_t i = 0; i < COUNT(losses); i++) test_element_loss(&losses[i]);
+  test_class_loss(1, 0, 0);
+  test_class_loss(1, 1, 0);
+  test_class_loss(1, 0, 0.1);
+  test_class_loss(1, 0, 1);
+  test_class_loss(0, 0, 0);
+  test_class_loss(0, 1, 0);
   TEST_DONE();
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * metrics.c - the times, bytes and counts of a program's creation and of its last run, as the
- * gateway recorded them. They are only reported: nothing that computes reads them. */
+ * gateway recorded them. They are only reported: nothing that computes reads them. A label is the
+ * name and the type of a launch's first result, as text. Also the allocator that counts the
+ * requests of a program. */
 #include <string.h>
 #include "program.h"
 #include "volta/volta_tools.h"
@@ -17,8 +19,8 @@ vt_alloc vt_counting_alloc(vt_counting *c) {
 
 /* ---- the last run ---- */
 
-/* The cost of all steps together. */
-static vt_cost total_cost(const vt_program *p) {
+/* Returns the sum of the costs of all launches. */
+static vt_cost total_cost_of_launches(const vt_program *p) {
   vt_cost sum = {0};
   for (uint32_t i = 0; i < p->line.plan->n_bk_steps; i++) {
     const vt_cost c = vt_exec_cost(p->line.exec, i);
@@ -30,7 +32,7 @@ static vt_cost total_cost(const vt_program *p) {
 void vt_program_info(const vt_program *p, vt_run_info *out) {
   const vt_plan *plan = p->line.plan;
   const vt_exec_counts c = vt_exec_get_counts(p->line.exec);
-  const vt_cost cost = total_cost(p);
+  const vt_cost cost = total_cost_of_launches(p);
   const vt_run_info info = {
       .size = out->size,
       .steps = plan->n_steps,
@@ -55,35 +57,35 @@ void vt_program_info(const vt_program *p, vt_run_info *out) {
 
 /* ---- labels ---- */
 
-/* A copy of the text in the label arena, or NULL when memory is out; frees `t`. */
-static const char *move_text(vt_program *p, vt_text *t) {
+/* Returns a copy of the text in the arena of the labels, or NULL when memory is out; frees `t`. */
+static const char *copy_and_free_text(vt_program *p, vt_text *t) {
   const char *s = vt_text_status(t) == VT_OK ? vt_arena_string(&p->label_arena, t->s, t->n) : NULL;
   vt_text_done(t);
   return s;
 }
 
-static const char *type_text(vt_program *p, uint32_t value) {
+static const char *type_text_of_value(vt_program *p, uint32_t value) {
   vt_text t;
   vt_text_init(&t, p->a);
   vt_type_print(&p->g->dims, &p->g->values[value].type, &t);
-  return move_text(p, &t);
+  return copy_and_free_text(p, &t);
 }
 
-static const char *name_text(vt_program *p, uint32_t value) {
+static const char *name_text_of_value(vt_program *p, uint32_t value) {
   char buffer[16];
   const char *name = vt_value_name(p->g, value, buffer);
   return name != buffer ? name : vt_arena_string(&p->label_arena, name, strlen(name));
 }
 
-/* Fills both arrays; 0 when memory is out. */
+/* Fills the labels of all launches and the names of all values; returns 0 when memory is out. */
 static int fill_labels(vt_program *p, vt_step_label *labels, const char **names) {
   const vt_plan *plan = p->line.plan;
   if (labels == NULL || names == NULL) return 0;
   for (uint32_t v = 0; v < p->g->n_values; v++)
-    if ((names[v] = name_text(p, v)) == NULL) return 0;
+    if ((names[v] = name_text_of_value(p, v)) == NULL) return 0;
   for (uint32_t i = 0; i < plan->n_bk_steps; i++) {
     const uint32_t value = p->g->nodes[plan->bk_step_node[i]].first_out;
-    labels[i] = (vt_step_label){names[value], type_text(p, value)};
+    labels[i] = (vt_step_label){names[value], type_text_of_value(p, value)};
     if (labels[i].type == NULL) return 0;
   }
   return 1;
@@ -108,9 +110,10 @@ static vt_status make_labels(vt_program *p, vt_diag *d) {
 
 uint32_t vt_program_steps(const vt_program *p) { return p->line.plan->n_bk_steps; }
 
-/* 1 if launch `run` of the plan makes the dense copy of a view, 0 if it is a step of the graph. */
-static uint32_t is_dense_copy(const vt_plan *p, uint32_t run) {
-  return p->dense[p->g->nodes[p->bk_step_node[run]].first_out] != VT_NO_OFFSET;
+/* Returns 1 if launch number `launch` makes the dense copy of a view, 0 if it is a step of the
+ * graph. */
+static uint32_t is_dense_copy(const vt_plan *p, uint32_t launch) {
+  return p->dense[p->g->nodes[p->bk_step_node[launch]].first_out] != VT_NO_OFFSET;
 }
 
 vt_status vt_program_step(vt_program *p, uint32_t i, vt_step_info *out, vt_diag *d) {

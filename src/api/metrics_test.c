@@ -6,7 +6,8 @@
 #include "process_test.h"
 #include "volta/volta_tools.h"
 
-/* The transposed w is a view with strides, so a backend that takes no strides gets a dense copy. */
+/* Transposing w makes a view with strides. A backend that takes no strides gets a dense copy of
+ * it. */
 static const char text[] =
     "volta 1\n"
     "model m {\n"
@@ -20,8 +21,8 @@ static const char text[] =
 
 static vt_model *model;
 
-static vt_program *open_on(const char *backend, uint32_t measure, const char *stream,
-                           const vt_alloc *a) {
+static vt_program *open_program_on(const char *backend, uint32_t measure, const char *stream,
+                                   const vt_alloc *a) {
   static const vt_binding bind[] = {{"B", 5}};
   const vt_options o = {.size = sizeof o,
                         .n_bind = 1,
@@ -38,7 +39,7 @@ static vt_program *open_on(const char *backend, uint32_t measure, const char *st
   return p;
 }
 
-static vt_run_info info_of(const vt_program *p) {
+static vt_run_info read_run_info(const vt_program *p) {
   vt_run_info r = {.size = sizeof r};
   vt_program_info(p, &r);
   return r;
@@ -58,8 +59,8 @@ static void expect_step(vt_program *p, uint32_t i, const char *name, const char 
             (unsigned long long)s.flops);
 }
 
-static void test_steps(void) {
-  vt_program *p = open_on("reference:0", 1, NULL, NULL);
+static void test_step_metrics(void) {
+  vt_program *p = open_program_on("reference:0", 1, NULL, NULL);
   vt_step_info s = {.size = sizeof s};
   vt_diag d = {0};
   CHECK(vt_program_step(p, 0, &s, NULL) == VT_OK && s.begin_ns == 0 && s.end_ns == 0);
@@ -71,12 +72,12 @@ static void test_steps(void) {
   CHECK(vt_program_step(p, vt_program_steps(p), &s, &d) == VT_NAME && d.code == VT_NAME);
   vt_step_info early = {.size = offsetof(vt_step_info, flops), .flops = 77};
   CHECK(vt_program_step(p, 0, &early, NULL) == VT_OK && early.flops == 77);
-  CHECK(info_of(p).timed == vt_program_steps(p));
+  CHECK(read_run_info(p).timed == vt_program_steps(p));
   vt_program_free(p);
 }
 
-static void test_dense_copy(void) {
-  vt_program *p = open_on("island:1", 1, NULL, NULL);
+static void test_dense_copy_is_reported(void) {
+  vt_program *p = open_program_on("island:1", 1, NULL, NULL);
   vt_step_info s = {.size = sizeof s};
   uint32_t copies = 0;
   CHECK(vt_program_run(p, NULL) == VT_OK);
@@ -84,23 +85,23 @@ static void test_dense_copy(void) {
     CHECK(s.begin_ns != 0);
     copies += s.dense_copy;
   }
-  CHECK(copies == 1 && vt_program_steps(p) == info_of(p).steps + 1);
+  CHECK(copies == 1 && vt_program_steps(p) == read_run_info(p).steps + 1);
   expect_step(p, 0, "_0", "transpose", "f32[6, 8]", 0, 1);
   vt_program_free(p);
 }
 
 /* ---- the run ---- */
 
-static void test_run(void) {
-  vt_program *p = open_on("island:0", 1, "w", NULL);
-  CHECK(info_of(p).runs == 0);
+static void test_run_counts(void) {
+  vt_program *p = open_program_on("island:0", 1, "w", NULL);
+  CHECK(read_run_info(p).runs == 0);
   for (uint64_t i = 1; i <= 3; i++) {
     uint8_t digest[32];
     CHECK(vt_program_run(p, NULL) == VT_OK);
-    CHECK(info_of(p).copies_from_device == 0); /* no output was read yet */
+    CHECK(read_run_info(p).copies_from_device == 0); /* no output was read yet */
     for (int k = 0; k < 2; k++)
-      CHECK(vt_program_digest(p, digest, NULL) == VT_OK); /* copied once */
-    const vt_run_info r = info_of(p);
+      CHECK(vt_program_digest(p, digest, NULL) == VT_OK); /* only the first digest copies outputs */
+    const vt_run_info r = read_run_info(p);
     CHECK(r.runs == i && r.allocations == 0);
     CHECK(r.flops == 2 * 40 * 6 + 40 + 40 + 40);
     CHECK(r.to_device == (i == 1 ? 120 : 0) + 192); /* x is copied once, w in each run */
@@ -124,7 +125,8 @@ static void test_same_digest(void) {
                                          "cpu:0"};
   uint8_t first[32], digest[32];
   for (int i = 0; i < 20; i++) {
-    vt_program *p = open_on(backends[i / 4], (uint32_t)i % 2, i % 4 < 2 ? NULL : "all", NULL);
+    vt_program *p =
+        open_program_on(backends[i / 4], (uint32_t)i % 2, i % 4 < 2 ? NULL : "all", NULL);
     for (int k = 0; k < 2; k++) CHECK(vt_program_run(p, NULL) == VT_OK);
     CHECK(vt_program_digest(p, i == 0 ? first : digest, NULL) == VT_OK);
     CHECK(i == 0 || memcmp(first, digest, sizeof first) == 0);
@@ -140,10 +142,10 @@ static int has_phase(const vt_program *p, const char *name, vt_phase_info *out) 
   return 0;
 }
 
-static void test_phases(void) {
+static void test_phases_in_order(void) {
   static const char *const names[] = {"device", "bind", "lower", "canonical", "fold", "cse",
                                       "dead",   "fuse", "plan",  "check",     "open"};
-  vt_program *p = open_on("reference:0", 0, NULL, NULL);
+  vt_program *p = open_program_on("reference:0", 0, NULL, NULL);
   vt_phase_info all = {.size = sizeof all}, one = {.size = sizeof one};
   uint64_t last = 0;
   CHECK(has_phase(p, "program", &all) && has_phase(p, "parameters", &one));
@@ -159,12 +161,12 @@ static void test_phases(void) {
 
 /* ---- memory ---- */
 
-/* Names are made when they are first requested. If an allocation fails then, the status is
- * VT_NOMEM, and a later request succeeds. */
-static void test_names_without_memory(void) {
+/* The names of steps and copies are made when they are first requested. If an allocation fails
+ * then, the status is VT_NOMEM, and a later request succeeds. */
+static void test_names_out_of_memory(void) {
   vt_fault fault = {0};
   const vt_alloc a = vt_fault_alloc(&fault);
-  vt_program *p = open_on("reference:0", 1, NULL, &a);
+  vt_program *p = open_program_on("reference:0", 1, NULL, &a);
   vt_step_info s = {.size = sizeof s};
   vt_copy_info c = {.size = sizeof c};
   long failed = 0;
@@ -195,7 +197,7 @@ static void count_progress(void *user, const char *what, uint64_t done, uint64_t
 
 /* Sets the input before each run, as a server does; vt_program_set_input may allocate a buffer,
  * which it frees before it returns. */
-static void run_often(const char *backend, uint32_t measure, int runs) {
+static void run_many_times(const char *backend, uint32_t measure, int runs) {
   static const vt_binding bind[] = {{"B", 5}};
   static float x[30];
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {5, 6}, .data = x};
@@ -223,10 +225,11 @@ static void run_often(const char *backend, uint32_t measure, int runs) {
     requests = fault.asked;
     live = i == 0 ? fault.live : live;
     CHECK(vt_program_run(p, NULL) == VT_OK);
-    CHECK(fault.asked == requests && fault.live == live && info_of(p).allocations == 0);
+    CHECK(fault.asked == requests && fault.live == live && read_run_info(p).allocations == 0);
   }
-  CHECK(info_of(p).runs == (uint64_t)runs && (heard > 0) == (measure != 0));
-  /* The C library may take 64 KiB once. A sanitizer does not return freed memory. */
+  CHECK(read_run_info(p).runs == (uint64_t)runs && (heard > 0) == (measure != 0));
+  /* The C library may take 64 KiB once. Not checked with a sanitizer, which does not return freed
+   * memory. */
   CHECK(SANITIZED || process_resident() <= before + 64 * 1024);
   vt_program_free(p);
   CHECK(fault.live == 0);
@@ -236,19 +239,19 @@ static void test_many_runs(void) {
   static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1",
                                          "cpu:0"};
   for (int i = 0; i < 5; i++)
-    for (uint32_t measure = 0; measure < 2; measure++) run_often(backends[i], measure, 2000);
+    for (uint32_t measure = 0; measure < 2; measure++) run_many_times(backends[i], measure, 2000);
 }
 
 int main(void) {
   unsetenv("VOLTA_BACKEND");
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &model, NULL) == VT_OK);
   if (model == NULL) return 1;
-  test_steps();
-  test_dense_copy();
-  test_run();
+  test_step_metrics();
+  test_dense_copy_is_reported();
+  test_run_counts();
   test_same_digest();
-  test_phases();
-  test_names_without_memory();
+  test_phases_in_order();
+  test_names_out_of_memory();
   test_many_runs();
   vt_model_free(model);
   TEST_DONE();

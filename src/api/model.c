@@ -8,17 +8,18 @@
 #include "vt_fpenv.h"
 #include "vt_parse.h"
 
-enum { MAX_BYTES = 64 * 1024 * 1024 }; /* of a model's file */
+enum { MAX_BYTES = 64 * 1024 * 1024 }; /* the most bytes of a model's file */
 
-/* A copy of the text in the model's arena, or NULL when memory is out; frees `t`. */
-static const char *move_text(vt_model *m, vt_text *t) {
+/* Returns a copy of the text in the model's arena, or NULL when memory is out; frees `t`. */
+static const char *copy_and_free_text(vt_model *m, vt_text *t) {
   const char *s = t->n == 0 ? "" : vt_arena_string(&m->arena, t->s, t->n);
   if (vt_text_status(t) != VT_OK) s = NULL;
   vt_text_done(t);
   return s;
 }
 
-/* Adds the description of a port, or of an output if `port` is NULL; 0 when memory is out. */
+/* Adds the description of an input or param, or of an output if `port` is NULL; returns 0 when
+ * memory is out. */
 static int add_port_info(vt_model *m, uint32_t kind, const char *name, uint32_t value,
                          const vt_port *port) {
   vt_port_info *info = &m->ports[m->n_ports++];
@@ -27,10 +28,10 @@ static int add_port_info(vt_model *m, uint32_t kind, const char *name, uint32_t 
   *info = (vt_port_info){.kind = kind, .dtype = type->dtype, .rank = type->rank, .name = name};
   vt_text_init(&t, m->a);
   vt_type_print(&m->g->dims, type, &t);
-  info->type = move_text(m, &t);
+  info->type = copy_and_free_text(m, &t);
   vt_text_init(&t, m->a);
   if (port != NULL) vt_port_print_suffix(m->g, port, &t);
-  info->extra = move_text(m, &t);
+  info->extra = copy_and_free_text(m, &t);
   return info->type != NULL && info->extra != NULL;
 }
 
@@ -40,7 +41,7 @@ static vt_status describe_graph(vt_model *m, vt_diag *d) {
   vt_text t;
   vt_text_init(&t, m->a);
   vt_graph_print(g, 0, &t);
-  m->text = move_text(m, &t);
+  m->text = copy_and_free_text(m, &t);
   m->ports = VT_NEW_N(&m->arena, vt_port_info, (size_t)g->n_ports + g->n_results);
   int ok = m->text != NULL && m->ports != NULL && vt_graph_hash(g, &m->hash) == VT_OK;
   for (uint32_t i = 0; ok && i < g->n_ports; i++)
@@ -50,9 +51,9 @@ static vt_status describe_graph(vt_model *m, vt_diag *d) {
   return ok ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
-static vt_status parse_text(vt_model *m, const char *text, size_t n, vt_diag *d) {
+static vt_status parse_model_text(vt_model *m, const char *text, size_t n, vt_diag *d) {
   vt_fpenv saved;
-  vt_fpenv_enter(&saved); /* parsing rounds literals */
+  vt_fpenv_enter(&saved); /* parsing rounds literals, so it needs the numerics' own mode */
   vt_status s = vt_parse(text, n, m->a, &m->g, d);
   if (s == VT_OK) s = describe_graph(m, d);
   vt_fpenv_leave(&saved);
@@ -66,7 +67,7 @@ vt_status vt_model_parse(const char *text, size_t n, const vt_alloc *alloc, vt_m
   if (m == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   m->a = a;
   vt_arena_init(&m->arena, a);
-  const vt_status s = parse_text(m, text, n, d);
+  const vt_status s = parse_model_text(m, text, n, d);
   if (s == VT_OK) {
     *out_model = m;
   } else {

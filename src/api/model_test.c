@@ -26,11 +26,11 @@ static vt_model *parse_model(const char *s) {
   vt_diag d = {0};
   CHECK(vt_model_parse(s, strlen(s), NULL, &m, &d) == VT_OK && d.code == VT_OK);
   if (m == NULL) fprintf(stderr, "  %s\n", d.text);
-  if (m == NULL) exit(1); /* no later check makes sense */
+  if (m == NULL) exit(1); /* the rest of the test needs the model */
   return m;
 }
 
-static void test_facts(void) {
+static void test_model_facts(void) {
   static const struct {
     uint32_t kind, dtype, rank;
     const char *name, *type, *extra;
@@ -47,8 +47,8 @@ static void test_facts(void) {
   vt_model *m = parse_model(text);
   vt_port_info info = {.name = "untouched"};
   CHECK(strcmp(vt_model_name(m), "mlp") == 0);
-  CHECK(vt_model_dims(m) == 2 &&
-        vt_model_dim(m, 2) == NULL); /* H is a constant, not a symbolic dim */
+  /* H is a constant, not a symbolic dim, so there is no third dim. */
+  CHECK(vt_model_dims(m) == 2 && vt_model_dim(m, 2) == NULL);
   CHECK(strcmp(vt_model_dim(m, 0), "B") == 0 && strcmp(vt_model_dim(m, 1), "N") == 0);
   CHECK(vt_model_nodes(m) == 3 && vt_model_ports(m) == N);
   CHECK(vt_model_port(m, N, &info) == VT_RANGE && strcmp(info.name, "untouched") == 0);
@@ -86,8 +86,8 @@ static void test_text_and_hash(void) {
   vt_model_free(other);
 }
 
-/* Exactly n bytes are read; bytes after them do not belong to the model. */
-static void test_length(void) {
+/* vt_model_parse reads exactly n bytes; bytes after them do not belong to the model. */
+static void test_text_length(void) {
   const size_t n = strlen(text);
   char *exact = malloc(n);
   vt_model *m = NULL;
@@ -102,7 +102,7 @@ static void test_length(void) {
   free(exact);
 }
 
-static void test_errors(void) {
+static void test_parse_errors(void) {
   static const struct {
     const char *text;
     vt_status status;
@@ -125,7 +125,7 @@ static void test_errors(void) {
   }
 }
 
-static void test_read(void) {
+static void test_model_file(void) {
   char path[] = "/tmp/volta_model_test_XXXXXX";
   const int fd = mkstemp(path);
   vt_model *m = NULL;
@@ -151,7 +151,7 @@ typedef struct worker {
   vt_status status;
 } worker;
 
-static vt_status run_program(worker *w) {
+static vt_status run_own_program(worker *w) {
   const vt_binding bind[] = {{"B", 5}, {"N", 2}};
   const vt_options o = {.size = sizeof o, .n_bind = 2, .bind = bind, .backend = "reference"};
   vt_program *p = NULL;
@@ -164,20 +164,20 @@ static vt_status run_program(worker *w) {
   return s;
 }
 
-static void *compute_often(void *context) {
+static void *run_programs(void *context) {
   worker *w = context;
-  for (int i = 0; i < 10 && w->status == VT_OK; i++) w->status = run_program(w);
+  for (int i = 0; i < 10 && w->status == VT_OK; i++) w->status = run_own_program(w);
   return NULL;
 }
 
-static void test_threads(void) {
+static void test_shared_by_threads(void) {
   enum { N = 4 };
   pthread_t thread[N];
   worker w[N];
   vt_model *m = parse_model(text);
   for (int i = 0; i < N; i++) {
     w[i] = (worker){.m = m};
-    CHECK(pthread_create(&thread[i], NULL, compute_often, &w[i]) == 0);
+    CHECK(pthread_create(&thread[i], NULL, run_programs, &w[i]) == 0);
   }
   for (int i = 0; i < N; i++) {
     CHECK(pthread_join(thread[i], NULL) == 0 && w[i].status == VT_OK);
@@ -188,11 +188,11 @@ static void test_threads(void) {
 
 int main(void) {
   unsetenv("VOLTA_BACKEND");
-  test_facts();
+  test_model_facts();
   test_text_and_hash();
-  test_length();
-  test_errors();
-  test_read();
-  test_threads();
+  test_text_length();
+  test_parse_errors();
+  test_model_file();
+  test_shared_by_threads();
   TEST_DONE();
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * move_grad_test.c - gradients of ops that move, index or sort elements, compared bit by bit. The
  * gradient rule of the last op of a model writes a graph. It runs on both devices of the reference,
- * and its results are compared with formulas on arrays. dy has zeros of both signs, infinities and
- * NaN, so that a rule which multiplies instead of selecting is noticed. */
+ * and its results are compared with formulas on arrays. dy is the incoming gradient; it has zeros
+ * of both signs, infinities and NaN, so that a rule which multiplies instead of selecting is
+ * noticed. A trial is one such model; S is the ordered sum of docs/numerics.md. */
 #include "op_test.h"
 #include "volta/volta_tools.h"
 #include "vt_graph.h"
@@ -17,7 +18,7 @@ typedef struct trial {
   vt_tensor in[INPUTS]; /* inputs that were set, and their names */
   char name[INPUTS][8];
   uint32_t n_in;
-  float *d[RESULTS]; /* gradient with respect to operand i, or NULL */
+  float *d[RESULTS]; /* gradient of operand i on reference:0, or NULL */
 } trial;
 
 static uint64_t state = 77;
@@ -26,8 +27,8 @@ static uint64_t state = 77;
 
 static int is_float(const vt_type *t) { return t->dtype == VT_DTYPE_F32; }
 
-/* Copies the ports and nodes of the model, adds an input dy per result of the last op, and applies
- * the op's gradient rule. */
+/* Copies the ports and nodes of the model, adds an input dy0, dy1, ... for each result of the last
+ * op, and applies the gradient rule of that op. */
 static void write_gradient(const vt_graph *g, vt_graph_builder *gb) {
   uint32_t map[64], in[8], out[8], dy[8], d_in[8];
   const vt_node *last = &g->nodes[g->n_nodes - 1];
@@ -92,7 +93,7 @@ static void differentiate(trial *t) {
 
 /* ---- running ---- */
 
-static trial trial_of(const char *body) {
+static trial make_trial(const char *body) {
   trial t = {.n_in = 0};
   vt_diag d = {0};
   test_seed = state;
@@ -105,7 +106,8 @@ static trial trial_of(const char *body) {
   return t;
 }
 
-/* Sets the input of this name to a copy of `data`, as many elements as the input's type has. */
+/* Sets the input of this name to a copy of `data`, which has as many elements as the input's
+ * type. */
 static void set_input(trial *t, const char *name, const void *data, uint32_t dtype) {
   vt_port_info port;
   vt_tensor *x = &t->in[t->n_in];
@@ -128,7 +130,7 @@ static void set_input(trial *t, const char *name, const void *data, uint32_t dty
   complain(name, "no such input");
 }
 
-static void run_on(trial *t, const char *backend, float *d[RESULTS]) {
+static void run_on_device(trial *t, const char *backend, float *d[RESULTS]) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_program *p = NULL;
   vt_diag why = {0};
@@ -150,12 +152,12 @@ static void run_on(trial *t, const char *backend, float *d[RESULTS]) {
   vt_program_free(p);
 }
 
-static void run_trial(trial *t) { run_on(t, "reference:0", t->d); }
+static void run_trial(trial *t) { run_on_device(t, "reference:0", t->d); }
 
 /* Checks the gradient of an operand on both devices against `want`. */
 static void expect_gradient(trial *t, uint32_t operand, const float *want, int64_t n) {
   float *other[RESULTS] = {0};
-  run_on(t, "reference:1", other);
+  run_on_device(t, "reference:1", other);
   if (t->d[operand] == NULL || other[operand] == NULL) complain(t->text, "no such gradient");
   for (int64_t i = 0; t->d[operand] != NULL && other[operand] != NULL && i < n; i++) {
     const float got = t->d[operand][i];
@@ -177,12 +179,12 @@ static void free_trial(trial *t) {
   vt_model_free(t->model);
 }
 
-static const float *fill_special(float *x, int64_t n) {
+static const float *fill_with_any_floats(float *x, int64_t n) {
   for (int64_t i = 0; i < n; i++) x[i] = any_f32(&state);
   return x;
 }
 
-static const float *fill_finite(float *x, int64_t n) {
+static const float *fill_with_ordinary_floats(float *x, int64_t n) {
   for (int64_t i = 0; i < n; i++) x[i] = ordinary_f32(&state);
   return x;
 }
@@ -192,18 +194,21 @@ static int64_t at[MOST]; /* indices */
 
 /* ---- gradients that are sums ---- */
 
-/* gather and embedding: result p is row at[p] of x, so dx[r] is the sum over p with at[p] == r. */
-static void test_rows(const char *op, int special) {
+/* For gather and embedding: result p is row at[p] of x, so dx[r] is the sum over p with at[p] ==
+ * r. */
+static void test_gathered_rows(const char *op, int special) {
   enum { N = 1100 };
   char body[200];
   snprintf(body, sizeof body, "input x: f32[4, 2]\ninput i: i64[1100] in 0..3\noutput y = %s(x, i)",
            op);
-  trial t = trial_of(body);
+  trial t = make_trial(body);
   for (int64_t p = 0; p < N; p++) at[p] = p % 9 == 0 ? 0 : 2;
   at[5] = 3;
-  set_input(&t, "x", fill_special(x, 8), VT_DTYPE_F32);
+  set_input(&t, "x", fill_with_any_floats(x, 8), VT_DTYPE_F32);
   set_input(&t, "i", at, VT_DTYPE_I64);
-  set_input(&t, "dy0", special ? fill_special(dy, 2 * N) : fill_finite(dy, 2 * N), VT_DTYPE_F32);
+  set_input(&t, "dy0",
+            special ? fill_with_any_floats(dy, 2 * N) : fill_with_ordinary_floats(dy, 2 * N),
+            VT_DTYPE_F32);
   dy[10] = -0.0f;
   memcpy(t.in[2].data, dy, 2 * N * sizeof *dy);
   for (int64_t r = 0; r < 4; r++)
@@ -218,10 +223,10 @@ static void test_rows(const char *op, int special) {
   free_trial(&t);
 }
 
-static void test_broadcast(void) {
-  trial t = trial_of("input x: f32[2, 1]\noutput y = broadcast(x, shape=[30, 2, 37])");
-  set_input(&t, "x", fill_special(x, 2), VT_DTYPE_F32);
-  set_input(&t, "dy0", fill_finite(dy, 2220), VT_DTYPE_F32);
+static void test_broadcast_gradient(void) {
+  trial t = make_trial("input x: f32[2, 1]\noutput y = broadcast(x, shape=[30, 2, 37])");
+  set_input(&t, "x", fill_with_any_floats(x, 2), VT_DTYPE_F32);
+  set_input(&t, "dy0", fill_with_ordinary_floats(dy, 2220), VT_DTYPE_F32);
   for (int64_t i = 0; i < 2; i++) {
     for (int64_t n = 0; n < 1110; n++) list[n] = dy[n / 37 * 74 + i * 37 + n % 37];
     want[i] = s_f32(list, 1110);
@@ -231,11 +236,11 @@ static void test_broadcast(void) {
   free_trial(&t);
 }
 
-/* The repeats of both axes are summed as one axis. */
-static void test_tile(void) {
-  trial t = trial_of("input x: f32[2, 3]\noutput y = tile(x, repeats=[11, 13])");
-  set_input(&t, "x", fill_special(x, 6), VT_DTYPE_F32);
-  set_input(&t, "dy0", fill_finite(dy, 858), VT_DTYPE_F32);
+/* Each element of x is repeated along both axes; its gradient sums all repeats as one axis. */
+static void test_tile_gradient(void) {
+  trial t = make_trial("input x: f32[2, 3]\noutput y = tile(x, repeats=[11, 13])");
+  set_input(&t, "x", fill_with_any_floats(x, 6), VT_DTYPE_F32);
+  set_input(&t, "dy0", fill_with_ordinary_floats(dy, 858), VT_DTYPE_F32);
   for (int64_t i = 0; i < 6; i++) {
     for (int64_t n = 0; n < 143; n++) list[n] = dy[(n / 13 * 2 + i / 3) * 39 + n % 13 * 3 + i % 3];
     want[i] = s_f32(list, 143);
@@ -245,15 +250,17 @@ static void test_tile(void) {
   free_trial(&t);
 }
 
-/* The padding value gets S over all of dy, in which the elements that belong to x are +0. */
-static void test_pad(void) {
-  trial t = trial_of(
+/* The gradient of the padding value is the sum S of all of dy, in which the elements that belong to
+ * x are replaced by +0. */
+static void test_pad_gradients(void) {
+  trial t = make_trial(
       "input x: f32[20, 3]\ninput v: f32[]\n"
       "output y = pad(x, v, low=[3, 1], high=[2, 40])");
-  set_input(&t, "x", fill_special(x, 60), VT_DTYPE_F32);
-  set_input(&t, "v", fill_special(x, 1), VT_DTYPE_F32);
-  set_input(&t, "dy0", fill_finite(dy, 25 * 44), VT_DTYPE_F32);
-  dy[3 * 44 + 1] = INFINITY; /* belongs to x[0, 0] and must not reach the padding value */
+  set_input(&t, "x", fill_with_any_floats(x, 60), VT_DTYPE_F32);
+  set_input(&t, "v", fill_with_any_floats(x, 1), VT_DTYPE_F32);
+  set_input(&t, "dy0", fill_with_ordinary_floats(dy, 25 * 44), VT_DTYPE_F32);
+  /* Gradient of x[0, 0], which must not reach the gradient of the padding value. */
+  dy[3 * 44 + 1] = INFINITY;
   memcpy(t.in[2].data, dy, 25 * 44 * sizeof *dy);
   for (int64_t i = 0; i < 25 * 44; i++) {
     const int64_t r = i / 44 - 3, c = i % 44 - 1;
@@ -270,12 +277,12 @@ static void test_pad(void) {
 
 /* ---- selections ---- */
 
-static void test_slice(void) {
-  trial t = trial_of(
+static void test_slice_gradient(void) {
+  trial t = make_trial(
       "input x: f32[9, 7]\n"
       "output y = slice(x, start=[1, 2], stop=[9, 6], step=[3, 1])");
-  set_input(&t, "x", fill_special(x, 63), VT_DTYPE_F32);
-  set_input(&t, "dy0", fill_special(dy, 12), VT_DTYPE_F32);
+  set_input(&t, "x", fill_with_any_floats(x, 63), VT_DTYPE_F32);
+  set_input(&t, "dy0", fill_with_any_floats(dy, 12), VT_DTYPE_F32);
   memset(want, 0, sizeof want);
   for (int64_t i = 0; i < 12; i++) want[(1 + i / 4 * 3) * 7 + 2 + i % 4] = dy[i];
   run_trial(&t);
@@ -283,17 +290,18 @@ static void test_slice(void) {
   free_trial(&t);
 }
 
-/* The last update of a position gets the gradient; the base and earlier updates get +0. */
-static void test_scatter(void) {
+/* At each position the last update gets the gradient; the base, where it is overwritten, and
+ * earlier updates get +0. */
+static void test_scatter_gradients(void) {
   static const int64_t to[6] = {2, 0, 2, 4, 0, 2};
   static const int last[6] = {0, 0, 0, 1, 1, 1};
-  trial t = trial_of(
+  trial t = make_trial(
       "input x: f32[5]\ninput i: i64[6] in 0..4\ninput u: f32[6]\n"
       "output y = scatter(x, i, u)");
-  set_input(&t, "x", fill_special(x, 5), VT_DTYPE_F32);
+  set_input(&t, "x", fill_with_any_floats(x, 5), VT_DTYPE_F32);
   set_input(&t, "i", to, VT_DTYPE_I64);
-  set_input(&t, "u", fill_special(x, 6), VT_DTYPE_F32);
-  set_input(&t, "dy0", fill_special(dy, 5), VT_DTYPE_F32);
+  set_input(&t, "u", fill_with_any_floats(x, 6), VT_DTYPE_F32);
+  set_input(&t, "dy0", fill_with_any_floats(dy, 5), VT_DTYPE_F32);
   run_trial(&t);
   for (int64_t i = 0; i < 5; i++) want[i] = i == 1 || i == 3 ? dy[i] : 0.0f;
   expect_gradient(&t, 0, want, 5);
@@ -302,19 +310,19 @@ static void test_scatter(void) {
   free_trial(&t);
 }
 
-/* dy goes to the first of the base and the updates that equals the result. -0 is below +0, and all
- * NaN are one value. */
-static void test_extreme(const char *op, const float *base, const float *u, const int *first,
-                         const int *base_first) {
+/* At each position dy goes to the first value that equals the result: the base, then the updates in
+ * order. -0 is below +0, and all NaN are one value. */
+static void test_scatter_extreme(const char *op, const float *base, const float *u,
+                                 const int *first, const int *base_first) {
   static const int64_t to[8] = {0, 1, 2, 3, 0, 1, 2, 3};
   char body[200];
   snprintf(body, sizeof body,
            "input x: f32[5]\ninput i: i64[8] in 0..4\ninput u: f32[8]\noutput y = %s(x, i, u)", op);
-  trial t = trial_of(body);
+  trial t = make_trial(body);
   set_input(&t, "x", base, VT_DTYPE_F32);
   set_input(&t, "i", to, VT_DTYPE_I64);
   set_input(&t, "u", u, VT_DTYPE_F32);
-  set_input(&t, "dy0", fill_finite(dy, 5), VT_DTYPE_F32);
+  set_input(&t, "dy0", fill_with_ordinary_floats(dy, 5), VT_DTYPE_F32);
   run_trial(&t);
   for (int64_t i = 0; i < 5; i++) want[i] = base_first[i] ? dy[i] : 0.0f;
   expect_gradient(&t, 0, want, 5);
@@ -323,30 +331,30 @@ static void test_extreme(const char *op, const float *base, const float *u, cons
   free_trial(&t);
 }
 
-static void test_extremes(void) {
+static void test_scatter_max_and_min(void) {
   static const float base[5] = {-0.0f, 1.0f, NAN, 2.0f, 3.0f};
   static const float u[8] = {0.0f, NAN, NAN, 5.0f, 0.0f, NAN, 7.0f, 5.0f};
   static const int first[8] = {1, 1, 0, 1, 0, 0, 0, 0}, base_first[5] = {0, 0, 1, 0, 1};
-  test_extreme("scatter_max", base, u, first, base_first);
+  test_scatter_extreme("scatter_max", base, u, first, base_first);
   static const float low[5] = {0.0f, 1.0f, 4.0f, NAN, 3.0f};
   static const float v[8] = {-0.0f, 1.0f, NAN, 5.0f, -0.0f, 1.0f, NAN, -INFINITY};
   static const int least[8] = {1, 0, 1, 0, 0, 0, 0, 0}, base_least[5] = {0, 1, 0, 1, 1};
-  test_extreme("scatter_min", low, v, least, base_least);
+  test_scatter_extreme("scatter_min", low, v, least, base_least);
 }
 
-static void test_sort(void) {
+static void test_sort_and_top_k_gradients(void) {
   static const float given[6] = {1.0f, NAN, -0.0f, 1.0f, 0.0f, -INFINITY};
   static const int64_t up[6] = {5, 2, 4, 0, 3, 1}, down[3] = {1, 0, 3};
-  trial t = trial_of("input x: f32[6]\nv, i = sort(x)\noutput v");
+  trial t = make_trial("input x: f32[6]\nv, i = sort(x)\noutput v");
   set_input(&t, "x", given, VT_DTYPE_F32);
-  set_input(&t, "dy0", fill_special(dy, 6), VT_DTYPE_F32);
+  set_input(&t, "dy0", fill_with_any_floats(dy, 6), VT_DTYPE_F32);
   for (int64_t i = 0; i < 6; i++) want[up[i]] = dy[i];
   run_trial(&t);
   expect_gradient(&t, 0, want, 6);
   free_trial(&t);
-  trial k = trial_of("input x: f32[6]\nv, i = top_k(x, k=3)\noutput v");
+  trial k = make_trial("input x: f32[6]\nv, i = top_k(x, k=3)\noutput v");
   set_input(&k, "x", given, VT_DTYPE_F32);
-  set_input(&k, "dy0", fill_special(dy, 3), VT_DTYPE_F32);
+  set_input(&k, "dy0", fill_with_any_floats(dy, 3), VT_DTYPE_F32);
   memset(want, 0, sizeof want);
   for (int64_t i = 0; i < 3; i++) want[down[i]] = dy[i];
   run_trial(&k);
@@ -354,16 +362,16 @@ static void test_sort(void) {
   free_trial(&k);
 }
 
-/* The gradient draws the same mask again, from the same seed, step and stream. */
-static void test_dropout(void) {
+/* The gradient of dropout draws the same mask again, from the same seed, step and stream. */
+static void test_dropout_gradient(void) {
   static const int64_t seed = 99, step = 3;
-  trial t = trial_of(
+  trial t = make_trial(
       "input x: f32[300]\ninput s: i64[]\ninput t: i64[]\n"
       "output y = dropout(x, s, t, p=0.3, stream=7)");
-  set_input(&t, "x", fill_special(x, 300), VT_DTYPE_F32);
+  set_input(&t, "x", fill_with_any_floats(x, 300), VT_DTYPE_F32);
   set_input(&t, "s", &seed, VT_DTYPE_I64);
   set_input(&t, "t", &step, VT_DTYPE_I64);
-  set_input(&t, "dy0", fill_special(dy, 300), VT_DTYPE_F32);
+  set_input(&t, "dy0", fill_with_any_floats(dy, 300), VT_DTYPE_F32);
   for (int64_t i = 0; i < 300; i++) {
     uint32_t words[4];
     vt_philox(99, 7, 3, (uint64_t)i / 4, words);
@@ -374,19 +382,20 @@ static void test_dropout(void) {
   free_trial(&t);
 }
 
-/* Axis i of the result is axis perm[i] of x. Every axis moves, and all have different lengths. */
-static void test_transpose(void) {
-  trial t = trial_of("input x: f32[2, 3, 4]\noutput y = transpose(x, perm=[1, 2, 0])");
-  set_input(&t, "x", fill_special(x, 24), VT_DTYPE_F32);
-  set_input(&t, "dy0", fill_special(dy, 24), VT_DTYPE_F32);
+/* Axis i of the result of transpose is axis perm[i] of x. Every axis moves, and all have different
+ * lengths. */
+static void test_transpose_gradient(void) {
+  trial t = make_trial("input x: f32[2, 3, 4]\noutput y = transpose(x, perm=[1, 2, 0])");
+  set_input(&t, "x", fill_with_any_floats(x, 24), VT_DTYPE_F32);
+  set_input(&t, "dy0", fill_with_any_floats(dy, 24), VT_DTYPE_F32);
   for (int64_t i = 0; i < 24; i++) want[i] = dy[i / 4 % 3 * 8 + i % 4 * 2 + i / 12];
   run_trial(&t);
   expect_gradient(&t, 0, want, 24);
   free_trial(&t);
 }
 
-/* The gradient of a reordered or masked tensor moves each element of dy back, bit for bit. */
-static void test_reordered(void) {
+/* Ops that reorder or mask x: the gradient moves each element of dy back, bit for bit. */
+static void test_reordering_gradients(void) {
   static const struct {
     const char *call;
     int64_t back[6]; /* index in dy of dx[i]; -1 if dx[i] is +0 */
@@ -398,9 +407,9 @@ static void test_reordered(void) {
   for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
     char body[100];
     snprintf(body, sizeof body, "input x: f32[2, 3]\noutput y = %s", rows[r].call);
-    trial t = trial_of(body);
-    set_input(&t, "x", fill_special(x, 6), VT_DTYPE_F32);
-    set_input(&t, "dy0", fill_special(dy, 6), VT_DTYPE_F32);
+    trial t = make_trial(body);
+    set_input(&t, "x", fill_with_any_floats(x, 6), VT_DTYPE_F32);
+    set_input(&t, "dy0", fill_with_any_floats(dy, 6), VT_DTYPE_F32);
     for (int64_t i = 0; i < 6; i++) want[i] = rows[r].back[i] < 0 ? 0.0f : dy[rows[r].back[i]];
     run_trial(&t);
     expect_gradient(&t, 0, want, 6);
@@ -410,18 +419,18 @@ static void test_reordered(void) {
 
 int main(void) {
   for (int special = 0; special < 2; special++) {
-    test_rows("gather", special);
-    test_rows("embedding", special);
+    test_gathered_rows("gather", special);
+    test_gathered_rows("embedding", special);
   }
-  test_broadcast();
-  test_tile();
-  test_pad();
-  test_slice();
-  test_scatter();
-  test_extremes();
-  test_sort();
-  test_dropout();
-  test_transpose();
-  test_reordered();
+  test_broadcast_gradient();
+  test_tile_gradient();
+  test_pad_gradients();
+  test_slice_gradient();
+  test_scatter_gradients();
+  test_scatter_max_and_min();
+  test_sort_and_top_k_gradients();
+  test_dropout_gradient();
+  test_transpose_gradient();
+  test_reordering_gradients();
   TEST_DONE();
 }

@@ -8,7 +8,7 @@
 
 typedef struct row {
   uint64_t bit;                     /* the capability */
-  const char *op;                   /* op that the refusal names */
+  const char *op;                   /* name of the op in the message of the refusal */
   const char *inputs, *y;           /* a model that needs the capability */
   const char *other_inputs, *other; /* a model that does not need it */
 } row;
@@ -28,7 +28,7 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* Makes a program, or only a plan, of the model on `fake`. */
+/* Makes a program of the model on `fake`, or only a plan if `planned`. */
 static vt_status plan_or_open(const vt_model *m, int planned, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = "fake"};
   vt_program *p = NULL;
@@ -60,30 +60,31 @@ static void expect_accepted(const vt_model *m) {
   }
 }
 
-static const char *name_of(uint64_t bit) {
+static const char *capability_name_of(uint64_t bit) {
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++)
     if (vt_capability_at(i)->bit == bit) return vt_capability_at(i)->name;
   return "?";
 }
 
-static void test_capabilities(void) {
+static void test_undeclared_capabilities(void) {
   uint64_t seen = 0;
   for (size_t i = 0; i < ROWS; i++) {
     char names[2][80];
     const char *words[2] = {names[0], names[1]};
     vt_model *with = model_of_expression(rows[i].inputs, rows[i].y);
     vt_model *without = model_of_expression(rows[i].other_inputs, rows[i].other);
-    snprintf(names[0], sizeof names[0], "it does not declare %s", name_of(rows[i].bit));
+    snprintf(names[0], sizeof names[0], "it does not declare %s", capability_name_of(rows[i].bit));
     snprintf(names[1], sizeof names[1], "backend 'fake:0' does not run 'y' = %s giving ",
              rows[i].op);
     wrapped_reset();
     expect_accepted(with);
     wrapped_reset();
-    wrapped.declares = ~rows[i].bit; /* the unknown bits have no effect */
+    /* All bits but the needed one are declared; bits without a capability have no effect. */
+    wrapped.declares = ~rows[i].bit;
     expect_refused(with, words);
     expect_accepted(without);
     wrapped_reset();
-    wrapped.declares = 0; /* as a plug-in of an ABI that had no such field */
+    wrapped.declares = 0; /* as a plug-in that was built before the field existed */
     vt_diag d = {0};
     CHECK(plan_or_open(with, 0, &d) == VT_UNSUPPORTED);
     vt_model_free(with);
@@ -94,8 +95,9 @@ static void test_capabilities(void) {
   CHECK(vt_capability_at(VT_CAPABILITIES) == NULL);
 }
 
-/* A plan needs what its bodies need, and the refusal names the op in the body. */
-static void test_bodies(void) {
+/* A plan needs the capabilities that the bodies of its loops need, and the refusal names the op in
+ * the body. */
+static void test_needs_of_bodies(void) {
   const char *words[2] = {"it does not declare correctly_rounded_math", "= exp giving f32[9]"};
   vt_model *m =
       model_of_expression("x: f32[9]\n input u: f32[3, 9]",
@@ -107,8 +109,9 @@ static void test_bodies(void) {
   vt_model_free(m);
 }
 
-/* A composition that a backend runs as one op needs what its kernel may use: sums and functions. */
-static void test_composition(void) {
+/* A composition that a backend runs as one op needs the capabilities for what its kernel may use:
+ * sums and functions. */
+static void test_needs_of_composition(void) {
   const vt_options o = {.size = sizeof o, .backend = "reference:1"};
   vt_model *m = model_of_expression("x: f32[4, 9]", "softmax(x)");
   vt_program *p = NULL;
@@ -124,7 +127,7 @@ static void test_composition(void) {
 
 /* ---- the device as a whole ---- */
 
-static void test_device(void) {
+static void test_promises_of_device(void) {
   vt_model *m = model_of_expression("x: f32[4]", "x + x");
   const char *words[2] = {"does not promise the bits of the reference", "'fake:0'"};
   for (uint32_t level = 0; level < 4; level++) {
@@ -148,7 +151,7 @@ static void test_device(void) {
 }
 
 /* A plan that has gradients or state is a training plan. */
-static void test_training(void) {
+static void test_training_plan(void) {
   static const uint32_t classes[2] = {VT_CLASS_GRAD, VT_CLASS_STATE};
   for (int served = 0; served < 2; served++)
     for (int c = 0; c < 2; c++) {
@@ -173,7 +176,7 @@ static void test_training(void) {
 
 /* A device checks each step once, when the plan is made, and not again when the program is made of
  * the plan. The next device that is opened checks it again. */
-static void test_checked_once(void) {
+static void test_plan_checked_once(void) {
   const vt_policy policy = {.size = sizeof policy, .capabilities = VT_CAPABILITIES_BELIEVED};
   const vt_options o = {.size = sizeof o, .backend = "fake", .policy = &policy};
   vt_model *m = model_of_expression("x: f32[4, 9]", "softmax(x + 1)");
@@ -192,12 +195,12 @@ static void test_checked_once(void) {
 int main(void) {
   unsetenv("VOLTA_BACKEND");
   unsetenv("VOLTA_THREADS");
-  test_capabilities();
-  test_bodies();
-  test_composition();
-  test_device();
-  test_training();
-  test_checked_once();
+  test_undeclared_capabilities();
+  test_needs_of_bodies();
+  test_needs_of_composition();
+  test_promises_of_device();
+  test_training_plan();
+  test_plan_checked_once();
   CHECK(wrapped.live == 0 && wrapped.outside == 0 && wrapped.bad_modes == 0);
   TEST_DONE();
 }

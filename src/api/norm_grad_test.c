@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  * norm_grad_test.c - both implementations of softmax, log_softmax and the norms, and of their
- * gradients, compared with formulas on arrays. */
+ * gradients, compared with formulas on arrays. The two implementations are those of reference:0,
+ * which decomposes the op, and reference:1, which runs its own kernel. A channel is the elements
+ * that share one gamma and one beta. */
 #include "grad_sets_test.h"
 
 /* ---- softmax and log_softmax ---- */
 
 static void check_softmax(const grad_case *r, unsigned mask, int logarithm) {
   const grad_array x = get_array(r, "x"), dy = get_array(r, "d0");
-  const sets s = sets_over(&x, mask);
+  const sets s = sets_over_axes(&x, mask);
   double *y = new_array(x.n), *dx = new_array(x.n), *e = new_array(x.n), *each = new_array(x.n);
   case_type = F32;
   for (int64_t i = 0; i < s.count; i++) {
     const int64_t *at = s.at + i * s.n;
-    const double m = x.v[set_extreme(&s, i, x.v, 0)];
+    const double m = x.v[first_extreme_of_set(&s, i, x.v, 0)];
     for (int64_t k = 0; k < s.n; k++) e[at[k]] = exp_of(minus(x.v[at[k]], m));
-    const double sum = set_sum(F32, &s, i, e);
+    const double sum = sum_of_set(F32, &s, i, e);
     for (int64_t k = 0; k < s.n; k++) {
       const double part = over(e[at[k]], sum), log_part = minus(minus(x.v[at[k]], m), log_of(sum));
       y[at[k]] = logarithm ? log_part : part;
       each[at[k]] = logarithm ? dy.v[at[k]] : times(dy.v[at[k]], part);
     }
-    const double all = set_sum(F32, &s, i, each);
+    const double all = sum_of_set(F32, &s, i, each);
     for (int64_t k = 0; k < s.n; k++) {
       const double d = dy.v[at[k]], v = y[at[k]];
       dx[at[k]] = logarithm ? minus(d, times(exp_of(v), all)) : times(v, minus(d, all));
@@ -59,30 +61,30 @@ static void test_softmax(int logarithm) {
 
 typedef struct norm {
   grad_array x, gamma, beta, dy;
-  sets s;         /* elements that are reduced together */
-  int64_t period; /* element i of x has gamma (i / period) % length of gamma */
+  sets s;         /* the sets of elements that are normalised together */
+  int64_t period; /* element i of x is multiplied by gamma number (i / period) % length of gamma */
   double eps;
-  int centred;         /* 1: the mean is subtracted; 0 for rms_norm */
-  double *y, *h, *dx;  /* by element: result, normalised x, gradient of x */
-  double *u, *squares; /* by set: mean, sum of squared deviations */
+  int centred;         /* 1: the mean is subtracted first; 0 for rms_norm */
+  double *y, *h, *dx;  /* of each element: result, normalised x, gradient of x */
+  double *u, *squares; /* of each set: mean, sum of squared deviations */
 } norm;
 
 static double gamma_at(const norm *n, int64_t i) { return n->gamma.v[i / n->period % n->gamma.n]; }
 static double beta_at(const norm *n, int64_t i) { return n->beta.v[i / n->period % n->beta.n]; }
 
-/* Result and gradient of the elements of set i. */
-static void formula_set(norm *n, int64_t i) {
+/* Computes the results and the gradients of the elements of set i. */
+static void formula_of_set(norm *n, int64_t i) {
   const int64_t *at = n->s.at + i * n->s.n, size = n->s.n;
   const double count = (double)size;
   double *dev = new_array(n->x.n), *part = new_array(n->x.n), *a = new_array(n->x.n);
-  const double u = n->centred ? over(set_sum(case_type, &n->s, i, n->x.v), count) : 0;
+  const double u = n->centred ? over(sum_of_set(case_type, &n->s, i, n->x.v), count) : 0;
   for (int64_t k = 0; k < size; k++) {
     dev[at[k]] = minus(n->x.v[at[k]], u);
     part[at[k]] = times(dev[at[k]], dev[at[k]]);
     a[at[k]] = n->gamma.v == NULL ? n->dy.v[at[k]] : times(n->dy.v[at[k]], gamma_at(n, at[k]));
   }
   n->u[i] = u;
-  n->squares[i] = set_sum(case_type, &n->s, i, part);
+  n->squares[i] = sum_of_set(case_type, &n->s, i, part);
   const double r = over(1, root(plus(over(n->squares[i], count), rounded(n->eps))));
   for (int64_t k = 0; k < size; k++) {
     double y = n->h[at[k]] = times(dev[at[k]], r);
@@ -90,8 +92,8 @@ static void formula_set(norm *n, int64_t i) {
     if (n->gamma.v != NULL) y = times(y, gamma_at(n, at[k]));
     n->y[at[k]] = n->beta.v == NULL ? y : plus(y, beta_at(n, at[k]));
   }
-  const double level = over(set_sum(case_type, &n->s, i, a), count);
-  const double tilt = over(set_sum(case_type, &n->s, i, part), count);
+  const double level = over(sum_of_set(case_type, &n->s, i, a), count);
+  const double tilt = over(sum_of_set(case_type, &n->s, i, part), count);
   for (int64_t k = 0; k < size; k++) {
     const double flat = n->centred ? minus(a[at[k]], level) : a[at[k]];
     n->dx[at[k]] = times(minus(flat, times(n->h[at[k]], tilt)), r);
@@ -101,31 +103,32 @@ static void formula_set(norm *n, int64_t i) {
   free(a);
 }
 
-/* Expects the gradient of gamma or beta: for each channel the ordered sum of v over its
- * elements. */
-static void expect_shared(const grad_case *r, const norm *n, const char *name, const double *v) {
+/* Checks the gradient of gamma or beta, which is output `name`: for each channel the ordered sum of
+ * its elements of v. */
+static void expect_channel_gradient(const grad_case *r, const norm *n, const char *name,
+                                    const double *v) {
   const int64_t channels = n->gamma.n, rows = channels == 0 ? 0 : n->x.n / channels;
   double *want = new_array(channels), *part = new_array(rows);
   for (int64_t c = 0; c < channels; c++) {
     int64_t filled = 0;
     for (int64_t i = 0; i < n->x.n; i++)
       if (i / n->period % channels == c) part[filled++] = v[i];
-    want[c] = ordered_sum(case_type, part, filled, 1);
+    want[c] = ordered_sum_s(case_type, part, filled, 1);
   }
   expect_output(r, name, want, channels);
   free(want);
   free(part);
 }
 
-static void check_affine(const grad_case *r, const norm *n) {
+static void check_gamma_and_beta_gradients(const grad_case *r, const norm *n) {
   double *each = new_array(n->x.n);
   for (int64_t i = 0; i < n->x.n; i++) each[i] = times(n->dy.v[i], n->h[i]);
-  if (n->gamma.v != NULL) expect_shared(r, n, "d.g", each);
-  if (n->beta.v != NULL) expect_shared(r, n, "d.b", n->dy.v);
+  if (n->gamma.v != NULL) expect_channel_gradient(r, n, "d.g", each);
+  if (n->beta.v != NULL) expect_channel_gradient(r, n, "d.b", n->dy.v);
   free(each);
 }
 
-static void norm_begin(norm *n, const grad_case *r) {
+static void read_norm_arrays(norm *n, const grad_case *r) {
   n->x = get_array(r, "x");
   n->gamma = get_array(r, "g");
   n->beta = get_array(r, "b");
@@ -136,7 +139,7 @@ static void norm_begin(norm *n, const grad_case *r) {
   n->dx = new_array(n->x.n);
 }
 
-static void norm_end(const norm *n) {
+static void free_norm_arrays(const norm *n) {
   free(n->x.v);
   free(n->gamma.v);
   free(n->beta.v);
@@ -149,23 +152,24 @@ static void norm_end(const norm *n) {
   free(n->squares);
 }
 
-/* Computes the formula and checks all outputs. */
+/* Computes the formula for all sets and checks all outputs. */
 static void check_norm(norm *n, const grad_case *r) {
   n->u = new_array(n->s.count);
   n->squares = new_array(n->s.count);
-  for (int64_t i = 0; i < n->s.count && n->x.n > 0; i++) formula_set(n, i);
+  for (int64_t i = 0; i < n->s.count && n->x.n > 0; i++) formula_of_set(n, i);
   expect_output(r, "y", n->y, n->x.n);
   expect_output(r, "d.x", n->dx, n->x.n);
-  check_affine(r, n);
+  check_gamma_and_beta_gradients(r, n);
 }
 
 /* ---- layer_norm and rms_norm ---- */
 
 static const char *const operand_names[3] = {"x", "x, g", "x, g, b"};
 
-/* One case of layer_norm or rms_norm, over the last axes with dimensions `set`. */
-static void check_last_norm(const char *name, const char *type, const char *lead, const char *set,
-                            int operands, int mix, int64_t size) {
+/* Runs and checks one case of layer_norm or rms_norm. The last axes, with the dimensions `set`, are
+ * normalised together. */
+static void check_norm_of_last_axes(const char *name, const char *type, const char *lead,
+                                    const char *set, int operands, int mix, int64_t size) {
   grad_case r = {.mix = mix};
   norm n = {.eps = 0.1, .centred = name[0] == 'l', .period = 1};
   char lines[300], more[200] = "";
@@ -175,14 +179,14 @@ static void check_last_norm(const char *name, const char *type, const char *lead
   snprintf(lines, sizeof lines, "input x: %s[%s%s]\n%soutput y = %s(%s, eps=0.1)", type, lead, set,
            more, name, operand_names[operands - 1]);
   run_case(&r, lines);
-  norm_begin(&n, &r);
+  read_norm_arrays(&n, &r);
   n.s = sets_of_rows(&n.x, size);
   check_norm(&n, &r);
-  norm_end(&n);
+  free_norm_arrays(&n);
   free_case(&r);
 }
 
-static void test_last_axes(void) {
+static void test_norms_of_last_axes(void) {
   static const struct {
     const char *lead, *set;
     int64_t size;
@@ -192,22 +196,22 @@ static void test_last_axes(void) {
     for (int mix = 0; mix < 2 * MIXES; mix++)
       for (int operands = 1; operands <= 3; operands++) {
         const char *type = mix % 2 ? "f64" : "f32";
-        check_last_norm("layer_norm", type, rows[i].lead, rows[i].set, operands, mix / 2,
-                        rows[i].size);
+        check_norm_of_last_axes("layer_norm", type, rows[i].lead, rows[i].set, operands, mix / 2,
+                                rows[i].size);
         if (operands < 3)
-          check_last_norm("rms_norm", type, rows[i].lead, rows[i].set, operands, mix / 2,
-                          rows[i].size);
+          check_norm_of_last_axes("rms_norm", type, rows[i].lead, rows[i].set, operands, mix / 2,
+                                  rows[i].size);
       }
-  for (int mix = 0; mix < MIXES; mix++) { /* several axes are normalised as one */
-    check_last_norm("layer_norm", "f32", "3, ", "4, 5", 3, mix, 20);
-    check_last_norm("layer_norm", "f64", "", "2, 3, 4", 3, mix, 24);
-    check_last_norm("layer_norm", "f32", "2, 1, ", "2, 1, 33", 2, mix, 66);
+  for (int mix = 0; mix < MIXES; mix++) { /* cases with several axes that are normalised together */
+    check_norm_of_last_axes("layer_norm", "f32", "3, ", "4, 5", 3, mix, 20);
+    check_norm_of_last_axes("layer_norm", "f64", "", "2, 3, 4", 3, mix, 24);
+    check_norm_of_last_axes("layer_norm", "f32", "2, 1, ", "2, 1, 33", 2, mix, 66);
   }
 }
 
 /* ---- group_norm and instance_norm ---- */
 
-/* One case of group_norm or instance_norm. */
+/* Runs and checks one case of group_norm or instance_norm. */
 static void check_group_norm(const char *call, const char *type, const char *dims, int channels,
                              int operands, int mix, int groups, int64_t spatial) {
   grad_case r = {.mix = mix};
@@ -221,14 +225,14 @@ static void check_group_norm(const char *call, const char *type, const char *dim
   snprintf(lines, sizeof lines, "input x: %s[%s]\n%soutput y = %s(%s, %seps=0.1)", type, dims, more,
            call, operand_names[operands - 1], rest);
   run_case(&r, lines);
-  norm_begin(&n, &r);
+  read_norm_arrays(&n, &r);
   n.s = sets_of_rows(&n.x, channels == 0 ? 0 : channels / groups * spatial);
   check_norm(&n, &r);
-  norm_end(&n);
+  free_norm_arrays(&n);
   free_case(&r);
 }
 
-static void test_groups(void) {
+static void test_group_norms(void) {
   static const struct {
     const char *dims;
     int channels, groups;
@@ -257,9 +261,9 @@ static void test_groups(void) {
 
 /* ---- batch_norm ---- */
 
-/* Expects a running statistic: (1 - momentum) * old + momentum * new. */
-static void expect_running(const grad_case *r, const char *old, const char *name,
-                           const double *next, double momentum) {
+/* Checks output `name`, a running statistic: (1 - momentum) * old + momentum * new. */
+static void expect_running_statistic(const grad_case *r, const char *old, const char *name,
+                                     const double *next, double momentum) {
   const grad_array was = get_array(r, old);
   double *want = new_array(was.n);
   for (int64_t c = 0; c < was.n; c++)
@@ -269,7 +273,7 @@ static void expect_running(const grad_case *r, const char *old, const char *name
   free(want);
 }
 
-/* One case of batch_norm. */
+/* Runs and checks one case of batch_norm. */
 static void check_batch_norm(const char *type, const char *dims, int channels, int64_t spatial,
                              double momentum, int mix) {
   grad_case r = {.mix = mix};
@@ -280,20 +284,20 @@ static void check_batch_norm(const char *type, const char *dims, int channels, i
            "y, s, t = batch_norm(x, g, b, m, v, momentum=%g)\noutput y\noutput s\noutput t",
            type, dims, type, channels, type, channels, type, channels, type, channels, momentum);
   run_case(&r, lines);
-  norm_begin(&n, &r);
-  n.s = sets_over(&n.x, ((1u << n.x.rank) - 1) & ~2u);
+  read_norm_arrays(&n, &r);
+  n.s = sets_over_axes(&n.x, ((1u << n.x.rank) - 1) & ~2u);
   check_norm(&n, &r);
   double *v = new_array(channels);
   for (int64_t c = 0; c < channels; c++) v[c] = over(n.squares[c], (double)(n.s.n - 1));
-  expect_running(&r, "m", "s", n.u, momentum);
-  expect_running(&r, "v", "t", v, momentum);
+  expect_running_statistic(&r, "m", "s", n.u, momentum);
+  expect_running_statistic(&r, "v", "t", v, momentum);
   CHECK(get_array(&r, "d.m").v == NULL && get_array(&r, "d.v").v == NULL);
   free(v);
-  norm_end(&n);
+  free_norm_arrays(&n);
   free_case(&r);
 }
 
-/* One case of batch_norm_inference. */
+/* Runs and checks one case of batch_norm_inference. */
 static void check_batch_norm_inference(const char *type, const char *dims, int channels,
                                        int64_t spatial, int mix) {
   grad_case r = {.mix = mix};
@@ -304,7 +308,7 @@ static void check_batch_norm_inference(const char *type, const char *dims, int c
            "output y = batch_norm_inference(x, g, b, m, v, eps=0.1)",
            type, dims, type, channels, type, channels, type, channels, type, channels);
   run_case(&r, lines);
-  norm_begin(&n, &r);
+  read_norm_arrays(&n, &r);
   const grad_array mean = get_array(&r, "m"), var = get_array(&r, "v");
   for (int64_t i = 0; i < n.x.n; i++) {
     const int64_t c = i / spatial % channels;
@@ -315,14 +319,14 @@ static void check_batch_norm_inference(const char *type, const char *dims, int c
   }
   expect_output(&r, "y", n.y, n.x.n);
   expect_output(&r, "d.x", n.dx, n.x.n);
-  check_affine(&r, &n);
+  check_gamma_and_beta_gradients(&r, &n);
   free(mean.v);
   free(var.v);
-  norm_end(&n);
+  free_norm_arrays(&n);
   free_case(&r);
 }
 
-static void test_batch(void) {
+static void test_batch_norms(void) {
   static const struct {
     const char *dims;
     int channels;
@@ -342,8 +346,8 @@ static void test_batch(void) {
 int main(void) {
   test_softmax(0);
   test_softmax(1);
-  test_last_axes();
-  test_groups();
-  test_batch();
+  test_norms_of_last_axes();
+  test_group_norms();
+  test_batch_norms();
   TEST_DONE();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * oom_test.c - lets each allocation fail in turn, from the parser to the digest. Each time the
  * status is VT_NOMEM with a message, nothing leaks, and objects that existed before still give
- * right bits. */
+ * right bits. A job is a model with the backend that it runs on. The fail_ functions return how
+ * many allocations they let fail. */
 #include <string.h>
 #include "vt_test.h"
 
@@ -50,14 +51,15 @@ typedef struct job {
 
 /* ---- parsing and opening, before which nothing exists ---- */
 
-static vt_status open_all(const job *j, vt_alloc a, vt_model **m, vt_program **p, vt_diag *d) {
+static vt_status parse_and_open(const job *j, vt_alloc a, vt_model **m, vt_program **p,
+                                vt_diag *d) {
   const vt_options o = {
       .size = sizeof o, .n_bind = j->n_bind, .bind = j->bind, .backend = j->backend, .alloc = &a};
   VT_TRY(vt_model_parse(j->text, strlen(j->text), &a, m, d));
   return vt_program_new(*m, &o, p, d);
 }
 
-static void check_failure(vt_status s, const vt_diag *d, long left) {
+static void check_out_of_memory(vt_status s, const vt_diag *d, long left) {
   const int right = s == VT_NOMEM && d->code == VT_NOMEM && d->text[0] != 0;
   CHECK(right);
   if (!right)
@@ -66,7 +68,7 @@ static void check_failure(vt_status s, const vt_diag *d, long left) {
 }
 
 /* Lets each allocation of the parser fail in turn; returns their number. */
-static long fail_parsing(const job *j) {
+static long fail_parser_allocations(const job *j) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     vt_fault fault = {.left = left};
@@ -75,7 +77,7 @@ static long fail_parsing(const job *j) {
     vt_diag d = {0};
     const vt_status s = vt_model_parse(j->text, strlen(j->text), &a, &m, &d);
     if (left == 0) asked = fault.asked;
-    if (left > 0) check_failure(s, &d, left);
+    if (left > 0) check_out_of_memory(s, &d, left);
     CHECK((s == VT_OK) == (left == 0) && (m == NULL) == (left > 0));
     vt_model_free(m);
     CHECK(fault.live == 0);
@@ -84,24 +86,24 @@ static long fail_parsing(const job *j) {
 }
 
 /* Lets each allocation of parsing and opening fail in turn; returns their number. */
-static long fail_opening(const job *j) {
+static long fail_opening_allocations(const job *j) {
   vt_fault fault = {0};
   vt_model *m = NULL;
   vt_program *p = NULL;
   vt_diag d = {0};
-  CHECK(open_all(j, vt_fault_alloc(&fault), &m, &p, &d) == VT_OK);
+  CHECK(parse_and_open(j, vt_fault_alloc(&fault), &m, &p, &d) == VT_OK);
   if (p == NULL) fprintf(stderr, "  %s\n", d.text);
   const long asked = fault.asked;
   vt_program_free(p);
   vt_model_free(m);
   CHECK(fault.live == 0);
-  const long parsing = fail_parsing(j);
+  const long parsing = fail_parser_allocations(j);
   for (long left = parsing + 1; left <= asked; left++) {
     fault = (vt_fault){.left = left};
     m = NULL;
     p = NULL;
     memset(&d, 0, sizeof d);
-    check_failure(open_all(j, vt_fault_alloc(&fault), &m, &p, &d), &d, left);
+    check_out_of_memory(parse_and_open(j, vt_fault_alloc(&fault), &m, &p, &d), &d, left);
     CHECK(p == NULL);
     vt_model_free(m);
     CHECK(fault.live == 0);
@@ -122,7 +124,7 @@ static vt_status call_digest(vt_program *p, vt_diag *d) { return vt_program_dige
 typedef vt_status call_fn(vt_program *p, vt_diag *d);
 
 /* Lets each allocation of a call fail in turn, then lets the call succeed; returns their number. */
-static long fail_call(call_fn *call, vt_program *p, vt_fault *fault) {
+static long fail_call_allocations(call_fn *call, vt_program *p, vt_fault *fault) {
   long failed = 0;
   for (long k = 1;; k++) {
     vt_diag d = {0};
@@ -132,38 +134,38 @@ static long fail_call(call_fn *call, vt_program *p, vt_fault *fault) {
     const int reached = fault->asked >= fault->left;
     fault->left = 0;
     CHECK(fault->live == before);
-    if (!reached) { /* the call has fewer than k allocations and succeeded */
+    if (!reached) { /* the call succeeded with fewer than k allocations */
       CHECK(s == VT_OK && d.code == VT_OK);
       return failed;
     }
-    check_failure(s, &d, k);
+    check_out_of_memory(s, &d, k);
     failed++;
   }
 }
 
-static void fail_calls(const job *j, uint8_t out[32]) {
+static void fail_all_calls(const job *j, uint8_t out[32]) {
   vt_fault fault = {0};
   vt_model *m = NULL;
   vt_program *p = NULL;
   vt_diag d = {0};
-  CHECK(open_all(j, vt_fault_alloc(&fault), &m, &p, &d) == VT_OK);
+  CHECK(parse_and_open(j, vt_fault_alloc(&fault), &m, &p, &d) == VT_OK);
   if (p == NULL) exit(1);
-  CHECK(fail_call(call_init, p, &fault) > 0);
-  CHECK(fail_call(call_random, p, &fault) > 0);
-  CHECK(fail_call(call_run, p, &fault) == 0); /* a run allocates nothing */
-  CHECK(fail_call(call_digest, p, &fault) > 0);
+  CHECK(fail_call_allocations(call_init, p, &fault) > 0);
+  CHECK(fail_call_allocations(call_random, p, &fault) > 0);
+  CHECK(fail_call_allocations(call_run, p, &fault) == 0); /* a run allocates nothing */
+  CHECK(fail_call_allocations(call_digest, p, &fault) > 0);
   memcpy(out, digest, sizeof digest);
   vt_program_free(p);
   vt_model_free(m);
   CHECK(fault.live == 0);
 }
 
-/* The digest without failures, with the C library's allocator. */
+/* Runs the model with the C library's allocator and writes the right digest. */
 static void run_without_failures(const job *j, uint8_t out[32]) {
   vt_model *m = NULL;
   vt_program *p = NULL;
   vt_diag d = {0};
-  CHECK(open_all(j, (vt_alloc){0}, &m, &p, &d) == VT_OK);
+  CHECK(parse_and_open(j, (vt_alloc){0}, &m, &p, &d) == VT_OK);
   if (p == NULL) exit(1);
   CHECK(call_init(p, &d) == VT_OK && call_random(p, &d) == VT_OK && call_run(p, &d) == VT_OK);
   CHECK(vt_program_digest(p, out, &d) == VT_OK);
@@ -171,18 +173,18 @@ static void run_without_failures(const job *j, uint8_t out[32]) {
   vt_model_free(m);
 }
 
-static void check_job(const job *j) {
+static void check_all_failures(const job *j) {
   uint8_t expected[32], failing[32];
-  const long asked = fail_opening(j);
+  const long asked = fail_opening_allocations(j);
   run_without_failures(j, expected);
-  fail_calls(j, failing);
+  fail_all_calls(j, failing);
   CHECK(asked > 20 && memcmp(expected, failing, sizeof expected) == 0);
 }
 
 /* ---- vt_program_set_input ---- */
 
-/* Only unaligned data is copied, so only then may an allocation fail. */
-static void test_set_input(void) {
+/* vt_program_set_input copies only unaligned data, so only then may an allocation fail. */
+static void test_unaligned_input(void) {
   const job j = {tiny, "reference", tiny_dims, 1};
   vt_fault fault = {0};
   vt_model *m = NULL;
@@ -190,14 +192,14 @@ static void test_set_input(void) {
   vt_diag d = {0};
   int32_t index[3] = {1, 3, 0};
   const vt_tensor t = {.dtype = VT_DTYPE_I32, .rank = 1, .dim = {2}, .data = index};
-  vt_tensor odd = t; /* at an odd address, so it is copied */
+  vt_tensor odd = t; /* the same data at an odd address, so it is copied */
   odd.data = memmove((char *)index + 1, index, 2 * sizeof *index);
-  CHECK(open_all(&j, vt_fault_alloc(&fault), &m, &p, &d) == VT_OK);
+  CHECK(parse_and_open(&j, vt_fault_alloc(&fault), &m, &p, &d) == VT_OK);
   if (p == NULL) exit(1);
   fault.left = fault.asked + 1;
-  check_failure(vt_program_set_input(p, "i", &odd, &d), &d, 1);
+  check_out_of_memory(vt_program_set_input(p, "i", &odd, &d), &d, 1);
   fault.left = 0;
-  CHECK(vt_program_run(p, NULL) == VT_NAME); /* the input has no value yet */
+  CHECK(vt_program_run(p, NULL) == VT_NAME); /* the input has no value */
   CHECK(vt_program_set_input(p, "i", &odd, NULL) == VT_OK);
   memmove(index, odd.data, 2 * sizeof *index);
   const long asked = fault.asked;
@@ -209,10 +211,10 @@ static void test_set_input(void) {
 
 int main(void) {
   unsetenv("VOLTA_BACKEND");
-  check_job(&(job){tiny, "reference:0", tiny_dims, 1});
-  check_job(&(job){tiny, "reference:1", tiny_dims, 1});
-  check_job(&(job){large, "reference:0", large_dims, 2});
-  if (vt_test_is_long()) check_job(&(job){large, "reference:1", large_dims, 2});
-  test_set_input();
+  check_all_failures(&(job){tiny, "reference:0", tiny_dims, 1});
+  check_all_failures(&(job){tiny, "reference:1", tiny_dims, 1});
+  check_all_failures(&(job){large, "reference:0", large_dims, 2});
+  if (vt_test_is_long()) check_all_failures(&(job){large, "reference:1", large_dims, 2});
+  test_unaligned_input();
   TEST_DONE();
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * passes_test.c - no bit depends on which passes run. Models are generated at random, with several
- * types and shapes, loops, conditions, common subexpressions, dead values, constants, and
- * operations that are identities or nearly so; their inputs have -0, NaN, infinities and
- * subnormals. Each model runs with all passes, with each pass left out, and with the passes in
+ * passes_test.c - no bit depends on which passes run. Models are generated at random by the draw_
+ * functions, with several types and shapes, loops, conditions, common subexpressions, dead values,
+ * constants, and operations that are identities or nearly so; their inputs have -0, NaN, infinities
+ * and subnormals. Each model runs with all passes, with each pass left out, and with the passes in
  * other orders, on both devices of the reference, and must give one digest. The examples must too.
+ * A sketch is a model that is being generated; a subject is a model with its expected digest.
  * passes_test SEED runs only the model of that seed. */
 #include <math.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ static const char *const shape_text[SHAPES] = {"", "3", "2, 3"};
 enum { F32, F64, I32, BOOL, TYPES };
 static const char *const type_text[TYPES] = {"f32", "f64", "i32", "bool"};
 
-/* A value of the model. */
+/* A value of the generated model. */
 typedef struct drawn {
   char name[12];
   int type, shape; /* indices of type_text and shape_text */
@@ -30,17 +31,17 @@ typedef struct sketch {
   char text[MOST_TEXT]; /* the model so far, of which `used` bytes are written */
   size_t used;
   drawn value[MOST_VALUES]; /* values that the next statement may read */
-  int n;                    /* number of them */
-  int next;                 /* number for the next new name */
+  int n;                    /* number of these values */
+  int next;                 /* number in the next new name: v0, v1, ... */
   int depth;                /* number of bodies around the next statement */
-  char last[400];           /* an earlier expression, which may be written once more */
+  char last[400];           /* an earlier expression, which may be repeated for the pass cse */
   int last_type, last_shape;
-  uint64_t state; /* of the random generator */
+  uint64_t state; /* state of the random generator */
 } sketch;
 
-static int pick(sketch *s, int n) { return (int)(random_u64(&s->state) >> 33) % n; }
+static int pick_number(sketch *s, int n) { return (int)(random_u64(&s->state) >> 33) % n; }
 
-static void append(sketch *s, const char *fmt, ...) {
+static void append_text(sketch *s, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
   const int n = vsnprintf(s->text + s->used, MOST_TEXT - s->used, fmt, ap);
@@ -49,10 +50,11 @@ static void append(sketch *s, const char *fmt, ...) {
   if (s->used >= MOST_TEXT) exit(1);
 }
 
-/* A random value of this type that has this shape or one that broadcasts to it, or NULL. */
+/* Returns a random value of this type whose shape is `shape` or broadcasts to it, or NULL if there
+ * is none. */
 static const drawn *pick_value(sketch *s, int type, int shape) {
   for (int tries = 0; tries < 200; tries++) {
-    const drawn *v = &s->value[pick(s, s->n)];
+    const drawn *v = &s->value[pick_number(s, s->n)];
     if (v->type == type && (tries > 100 ? v->shape <= shape : v->shape == shape)) return v;
   }
   for (int i = s->n; i-- > 0;)
@@ -61,7 +63,7 @@ static const drawn *pick_value(sketch *s, int type, int shape) {
 }
 
 /* Adds a value that later statements may read. */
-static void declare(sketch *s, const char *name, int type, int shape) {
+static void declare_value(sketch *s, const char *name, int type, int shape) {
   if (s->n == MOST_VALUES) return;
   drawn *v = &s->value[s->n++];
   snprintf(v->name, sizeof v->name, "%s", name);
@@ -77,63 +79,64 @@ static void add_statement(sketch *s, int type, int shape, const char *fmt, ...) 
   vsnprintf(right, sizeof right, fmt, ap);
   va_end(ap);
   snprintf(name, sizeof name, "v%d", s->next++);
-  append(s, "%s = %s\n", name, right);
-  declare(s, name, type, shape);
-  if (s->depth == 0 && pick(s, 2)) {
+  append_text(s, "%s = %s\n", name, right);
+  declare_value(s, name, type, shape);
+  if (s->depth == 0 && pick_number(s, 2)) {
     memcpy(s->last, right, sizeof right);
     s->last_type = type;
     s->last_shape = shape;
   }
 }
 
-/* A random literal with its type. */
-static const char *literal(sketch *s, int type, char out[40]) {
+/* Returns a random literal with its type, as text. */
+static const char *draw_literal(sketch *s, int type, char out[40]) {
   static const char *const real[] = {"1", "0", "-0.0", "2", "0.5", "-1.5", "inf", "nan", "1e-42"};
   static const char *const whole[] = {"1", "0", "-1", "2", "7", "-3"};
-  if (type == BOOL) return pick(s, 2) ? "true" : "false";
-  snprintf(out, 40, "%s(%s)", type_text[type], type == I32 ? whole[pick(s, 6)] : real[pick(s, 9)]);
+  if (type == BOOL) return pick_number(s, 2) ? "true" : "false";
+  snprintf(out, 40, "%s(%s)", type_text[type],
+           type == I32 ? whole[pick_number(s, 6)] : real[pick_number(s, 9)]);
   return out;
 }
 
 static void draw_constant(sketch *s) {
   char a[40], b[40];
-  const int type = pick(s, 3), shape = pick(s, SHAPES);
-  const char *x = literal(s, type, a), *y = literal(s, type, b);
-  switch (pick(s, 6)) {
+  const int type = pick_number(s, 3), shape = pick_number(s, SHAPES);
+  const char *x = draw_literal(s, type, a), *y = draw_literal(s, type, b);
+  switch (pick_number(s, 6)) {
     case 0:
       add_statement(s, type, SCALAR, "%s", x);
       break;
     case 1:
-      add_statement(s, type, SCALAR, "%s %c %s", x, "+-*/"[pick(s, 4)], y);
+      add_statement(s, type, SCALAR, "%s %c %s", x, "+-*/"[pick_number(s, 4)], y);
       break;
     case 2:
       add_statement(s, type, shape, "broadcast(%s, shape=[%s])", x, shape_text[shape]);
       break;
     case 3:
-      add_statement(s, F32, ROW, "cast(iota(shape=[3]) / %d, dtype=f32)", 1 + pick(s, 3));
+      add_statement(s, F32, ROW, "cast(iota(shape=[3]) / %d, dtype=f32)", 1 + pick_number(s, 3));
       break;
     case 4:
       add_statement(s, F32, shape, "random_%s(i64(%d), i64(0), shape=[%s])",
-                    pick(s, 2) ? "uniform" : "normal", pick(s, 3), shape_text[shape]);
+                    pick_number(s, 2) ? "uniform" : "normal", pick_number(s, 3), shape_text[shape]);
       break;
     default:
       add_statement(s, type, TABLE, "broadcast(%s, shape=[2, 3]) - broadcast(%s, shape=[3])", x, y);
   }
 }
 
-/* An operation that is an identity, or that only looks like one. */
+/* Adds an operation that is an identity, or that only looks like one. */
 static void draw_identity(sketch *s, const drawn *x) {
   static const char *const any[] = {"%s * %s(1)", "%s(1) * %s", "%s / %s(1)", "%s - %s(0)",
                                     "%s + %s(0)", "%s(0) - %s", "%s * %s(0)"};
   const char *t = type_text[x->type];
-  const int which = pick(s, 3) ? pick(s, 7) : 4, swapped = which == 1 || which == 5;
+  const int which = pick_number(s, 3) ? pick_number(s, 7) : 4, swapped = which == 1 || which == 5;
   char text[80];
   if (x->type == BOOL) {
     static const char *const bits[] = {"not(not(%s))", "and(%s, true)", "or(%s, false)",
                                        "and(false, %s)", "xor(%s, false)"};
-    snprintf(text, sizeof text, bits[pick(s, 5)], x->name);
-  } else if (x->type != I32 && pick(s, 3) == 0) {
-    snprintf(text, sizeof text, pick(s, 2) ? "%s + %s(-0.0)" : "%s - %s(-0.0)", x->name, t);
+    snprintf(text, sizeof text, bits[pick_number(s, 5)], x->name);
+  } else if (x->type != I32 && pick_number(s, 3) == 0) {
+    snprintf(text, sizeof text, pick_number(s, 2) ? "%s + %s(-0.0)" : "%s - %s(-0.0)", x->name, t);
   } else {
     snprintf(text, sizeof text, any[which], swapped ? t : x->name, swapped ? x->name : t);
   }
@@ -145,7 +148,7 @@ static void draw_identity(sketch *s, const drawn *x) {
   "reshape(transpose(transpose(reshape(%s, shape=[3, 1, 2]), perm=[1, 2, 0])" \
   ", perm=[1, 0, 2]), shape=[2, 3])"
 
-static void draw_move(sketch *s, const drawn *x) {
+static void draw_data_movement(sketch *s, const drawn *x) {
   static const char *const table[] = {
       "reshape(reshape(%s, shape=[6]), shape=[2, 3])",
       "transpose(transpose(%s, perm=[1, 0]), perm=[1, 0])",
@@ -157,20 +160,20 @@ static void draw_move(sketch *s, const drawn *x) {
       "flip(%s, axes=[1])",
       TRANSPOSED_TWICE,
   };
-  /* Results of two equations that have the same operands. */
+  /* Orders of axes in the results of two equations with the same operands. */
   static const char *const order[] = {"abc", "acb", "bca", "cba"};
   const drawn *row = pick_value(s, x->type, ROW);
-  if (x->shape == TABLE && x->type <= F64 && pick(s, 4) == 0) {
-    const int first = pick(s, 4);
+  if (x->shape == TABLE && x->type <= F64 && pick_number(s, 4) == 0) {
+    const int first = pick_number(s, 4);
     for (int k = 0; k < 2; k++)
       add_statement(s, x->type, TABLE,
                     "reshape(einsum(%s, reshape(%s, shape=[1, 2, 3]), equation=\"bc, abc -> %s\"), "
                     "shape=[2, 3])",
                     x->name, x->name, order[(first + k) % 4]);
   } else if (x->shape == TABLE && row != NULL) {
-    add_statement(s, x->type, TABLE, table[pick(s, 9)], x->name, row->name);
+    add_statement(s, x->type, TABLE, table[pick_number(s, 9)], x->name, row->name);
   } else {
-    const int shape = x->shape + pick(s, SHAPES - x->shape);
+    const int shape = x->shape + pick_number(s, SHAPES - x->shape);
     add_statement(s, x->type, shape, "broadcast(broadcast(%s, shape=[%s]), shape=[%s])", x->name,
                   shape_text[x->shape], shape_text[shape]);
   }
@@ -181,11 +184,11 @@ static void draw_unary(sketch *s, const drawn *x) {
                                     "gelu", "silu", "softplus", "square", "sqrt", "neg"};
   static const char *const f64[] = {"neg", "abs", "sqrt", "square"};
   static const char *const i32[] = {"neg", "abs", "not", "sign"};
-  const char *f = x->type == F32    ? f32[pick(s, 12)]
-                  : x->type == F64  ? f64[pick(s, 4)]
+  const char *f = x->type == F32    ? f32[pick_number(s, 12)]
+                  : x->type == F64  ? f64[pick_number(s, 4)]
                   : x->type == BOOL ? "not"
-                                    : i32[pick(s, 4)];
-  if (pick(s, 4) == 0 && x->type != BOOL) {
+                                    : i32[pick_number(s, 4)];
+  if (pick_number(s, 4) == 0 && x->type != BOOL) {
     add_statement(s, x->type, x->shape, "neg(neg(%s))", x->name);
   } else {
     add_statement(s, x->type, x->shape, "%s(%s)", f, x->name);
@@ -193,52 +196,53 @@ static void draw_unary(sketch *s, const drawn *x) {
 }
 
 static void draw_binary(sketch *s, const drawn *x) {
-  const drawn *y = pick_value(s, x->type, pick(s, SHAPES)), *p = pick_value(s, BOOL, x->shape);
+  const drawn *y = pick_value(s, x->type, pick_number(s, SHAPES)),
+              *p = pick_value(s, BOOL, x->shape);
   if (y == NULL) return;
   const int shape = x->shape > y->shape ? x->shape : y->shape;
   const char *a = x->name, *b = y->name;
   if (x->type == BOOL) {
-    add_statement(s, BOOL, shape, "%s(%s, %s)", pick(s, 2) ? "and" : "or", a,
-                  pick(s, 4) == 0 && x->shape == shape ? a : b);
+    add_statement(s, BOOL, shape, "%s(%s, %s)", pick_number(s, 2) ? "and" : "or", a,
+                  pick_number(s, 4) == 0 && x->shape == shape ? a : b);
     return;
   }
-  switch (pick(s, 5)) {
+  switch (pick_number(s, 5)) {
     case 0:
-      add_statement(s, x->type, shape, "%s(%s, %s)", pick(s, 2) ? "maximum" : "minimum", a,
-                    pick(s, 2) && x->shape == shape ? a : b);
+      add_statement(s, x->type, shape, "%s(%s, %s)", pick_number(s, 2) ? "maximum" : "minimum", a,
+                    pick_number(s, 2) && x->shape == shape ? a : b);
       break;
     case 1:
-      add_statement(s, BOOL, shape, "%s %s %s", a, pick(s, 2) ? "<" : "==", b);
+      add_statement(s, BOOL, shape, "%s %s %s", a, pick_number(s, 2) ? "<" : "==", b);
       break;
     case 2:
       if (p == NULL) break;
       add_statement(s, x->type, shape, "select(%s, %s, %s)",
-                    pick(s, 3)   ? p->name
-                    : pick(s, 2) ? "true"
-                                 : "false",
-                    a, pick(s, 2) && x->shape == shape ? a : b);
+                    pick_number(s, 3)   ? p->name
+                    : pick_number(s, 2) ? "true"
+                                        : "false",
+                    a, pick_number(s, 2) && x->shape == shape ? a : b);
       break;
     default:
-      add_statement(s, x->type, shape, "%s %c %s", a, "+-*/"[pick(s, 4)], b);
+      add_statement(s, x->type, shape, "%s %c %s", a, "+-*/"[pick_number(s, 4)], b);
   }
 }
 
 /* Adds a reduction, a matrix product, a composition, a cast or an op with several results. */
-static void draw_other(sketch *s, const drawn *x) {
+static void draw_other_op(sketch *s, const drawn *x) {
   static const char *const f32[] = {"matmul(%s, w)", "softmax(%s)", "layer_norm(%s)",
                                     "linear(%s, w, b)"};
-  const int to = pick(s, 3), which = pick(s, 4);
-  if (pick(s, 3) == 0 && x->type != BOOL) {
+  const int to = pick_number(s, 3), which = pick_number(s, 4);
+  if (pick_number(s, 3) == 0 && x->type != BOOL) {
     add_statement(s, to, x->shape, "cast(%s, dtype=%s)", x->name, type_text[to]);
   } else if (x->type == F32 && x->shape == TABLE) {
     add_statement(s, F32, TABLE, f32[which], x->name);
   } else if (x->shape == TABLE && x->type != BOOL) {
-    add_statement(s, x->type, ROW, "%s(%s, axes=[0])", pick(s, 2) ? "sum" : "max", x->name);
+    add_statement(s, x->type, ROW, "%s(%s, axes=[0])", pick_number(s, 2) ? "sum" : "max", x->name);
   } else if (x->shape == ROW && x->type == F32) {
     char name[12];
     snprintf(name, sizeof name, "v%d", s->next++);
-    append(s, "%s, _ = sort(%s)\n", name, x->name);
-    declare(s, name, F32, ROW);
+    append_text(s, "%s, _ = sort(%s)\n", name, x->name);
+    declare_value(s, name, F32, ROW);
   } else if (x->type == BOOL) {
     add_statement(s, BOOL, SCALAR, "any(%s)", x->name);
   }
@@ -250,7 +254,7 @@ static void draw_statement(sketch *s);
  * may also read values from outside the body. */
 static const drawn *draw_body(sketch *s, int type, int shape) {
   s->depth++;
-  for (int i = 2 + pick(s, 5); i > 0; i--) draw_statement(s);
+  for (int i = 2 + pick_number(s, 5); i > 0; i--) draw_statement(s);
   s->depth--;
   return pick_value(s, type, shape);
 }
@@ -261,14 +265,14 @@ static void draw_loop(sketch *s, const drawn *from) {
   char carried[12], name[12];
   snprintf(carried, sizeof carried, "h%d", s->next++);
   snprintf(name, sizeof name, "v%d", s->next++);
-  append(s, "%s, %se = loop(%s, count=%d, carried=1) (n%d, %s) {\n", name, name, start.name,
-         pick(s, 4), s->next, carried);
-  declare(s, carried, start.type, start.shape);
+  append_text(s, "%s, %se = loop(%s, count=%d, carried=1) (n%d, %s) {\n", name, name, start.name,
+              pick_number(s, 4), s->next, carried);
+  declare_value(s, carried, start.type, start.shape);
   const drawn *out = draw_body(s, start.type, start.shape);
   const char *op = start.type == BOOL ? "and" : "maximum";
-  append(s, "  give %s(%s, %s), %s\n}\n", op, carried, out->name, out->name);
+  append_text(s, "  give %s(%s, %s), %s\n}\n", op, carried, out->name, out->name);
   s->n = before;
-  declare(s, name, start.type, start.shape);
+  declare_value(s, name, start.type, start.shape);
 }
 
 static void draw_cond(sketch *s, const drawn *x) {
@@ -279,29 +283,30 @@ static void draw_cond(sketch *s, const drawn *x) {
   if (p == NULL) return;
   snprintf(which, sizeof which, "%s", p->name);
   snprintf(name, sizeof name, "v%d", s->next++);
-  append(s, "%s = cond(%s) {\n", name, which);
+  append_text(s, "%s = cond(%s) {\n", name, which);
   for (int branch = 0; branch < 2; branch++) {
     const drawn *out = draw_body(s, like.type, like.shape);
-    append(s, "  give broadcast(%s, shape=[%s])\n}%s", out->name, shape_text[like.shape],
-           branch == 0 ? " else {\n" : "\n");
+    append_text(s, "  give broadcast(%s, shape=[%s])\n}%s", out->name, shape_text[like.shape],
+                branch == 0 ? " else {\n" : "\n");
     s->n = before;
   }
-  declare(s, name, like.type, like.shape);
+  declare_value(s, name, like.type, like.shape);
 }
 
 static void draw_statement(sketch *s) {
-  const drawn x = s->value[pick(s, 2) ? pick(s, s->n) : s->n - 1 - pick(s, s->n < 6 ? s->n : 6)];
-  switch (pick(s, 12)) {
+  const drawn x = s->value[pick_number(s, 2) ? pick_number(s, s->n)
+                                             : s->n - 1 - pick_number(s, s->n < 6 ? s->n : 6)];
+  switch (pick_number(s, 12)) {
     case 0:
     case 1:
       draw_constant(s);
       break;
     case 2:
-    case 3: /* half of them on the inputs, which have the special values */
-      draw_identity(s, pick(s, 2) && s->depth == 0 ? &s->value[pick(s, 9)] : &x);
+    case 3: /* half of these read an input, because inputs have the special values */
+      draw_identity(s, pick_number(s, 2) && s->depth == 0 ? &s->value[pick_number(s, 9)] : &x);
       break;
     case 4:
-      draw_move(s, &x);
+      draw_data_movement(s, &x);
       break;
     case 5:
     case 6:
@@ -312,14 +317,14 @@ static void draw_statement(sketch *s) {
       draw_binary(s, &x);
       break;
     case 9:
-      draw_other(s, &x);
+      draw_other_op(s, &x);
       break;
     case 10:
       if (s->last[0] != 0) add_statement(s, s->last_type, s->last_shape, "%s", s->last);
       break;
     default:
       if (s->depth >= 2) break;
-      if (pick(s, 2)) {
+      if (pick_number(s, 2)) {
         draw_loop(s, &x);
       } else {
         draw_cond(s, &x);
@@ -342,23 +347,23 @@ static void draw_model(sketch *s, uint64_t seed) {
                {"l", "input l: i32[] in -9..9", I32, SCALAR}};
   memset(s, 0, sizeof *s);
   s->state = seed;
-  append(s, "volta 1\nmodel m {\nparam w: f32[3, 3] = uniform\nparam b: f32[3] = ones\n");
+  append_text(s, "volta 1\nmodel m {\nparam w: f32[3, 3] = uniform\nparam b: f32[3] = ones\n");
   for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
-    append(s, "%s\n", ports[i].text);
-    declare(s, ports[i].name, ports[i].type, ports[i].shape);
+    append_text(s, "%s\n", ports[i].text);
+    declare_value(s, ports[i].name, ports[i].type, ports[i].shape);
   }
-  for (int i = 15 + pick(s, 40); i > 0; i--) draw_statement(s);
-  append(s, "output last = %s\n", s->value[s->n - 1].name);
+  for (int i = 15 + pick_number(s, 40); i > 0; i--) draw_statement(s);
+  append_text(s, "output last = %s\n", s->value[s->n - 1].name);
   for (int i = 0; i < s->n; i++)
-    if (pick(s, 2)) append(s, "output o%d = %s\n", i, s->value[i].name);
-  append(s, "}\n");
+    if (pick_number(s, 2)) append_text(s, "output o%d = %s\n", i, s->value[i].name);
+  append_text(s, "}\n");
 }
 
 /* ---- running a model ---- */
 
-/* Sets an input to random values, many of them values that a wrong identity or constant folding
- * would treat wrongly. */
-static void set_input(vt_program *p, const vt_port_info *port, uint64_t *state) {
+/* Sets an input to random values, many of them such that a wrong identity or wrong constant folding
+ * would change them. */
+static void set_special_input(vt_program *p, const vt_port_info *port, uint64_t *state) {
   static const float edge[] = {-0.0f, 0.0f, 1e-42f, -1e-42f, INFINITY, -INFINITY, NAN, 1, -1};
   vt_tensor t = {.dtype = port->dtype, .rank = port->rank, .dim = {2, 3}};
   char bytes[64];
@@ -381,12 +386,12 @@ static void set_input(vt_program *p, const vt_port_info *port, uint64_t *state) 
   CHECK(vt_program_set_input(p, port->name, &t, &d) == VT_OK);
 }
 
-static vt_status set_inputs(const vt_model *m, vt_program *p, uint64_t seed, vt_diag *d) {
+static vt_status set_all_inputs(const vt_model *m, vt_program *p, uint64_t seed, vt_diag *d) {
   uint64_t state = seed;
   for (uint32_t i = 0; seed != 0 && i < vt_model_ports(m); i++) {
     vt_port_info port;
     if (vt_model_port(m, i, &port) == VT_OK && port.kind == VT_PORT_INPUT)
-      set_input(p, &port, &state);
+      set_special_input(p, &port, &state);
   }
   return seed != 0 ? VT_OK : vt_program_random_inputs(p, 7, d);
 }
@@ -417,15 +422,16 @@ typedef struct subject {
   uint8_t digest[32]; /* the expected digest */
 } subject;
 
-/* Runs the model with these passes; 0 if that fails. */
-static int run_with(const subject *x, const char *passes, const char *backend, uint8_t out[32]) {
+/* Runs the model with these passes on one device and writes its digest; returns 0 if that fails. */
+static int run_with_passes(const subject *x, const char *passes, const char *backend,
+                           uint8_t out[32]) {
   const vt_options o = {
       .size = sizeof o, .n_bind = x->n_bind, .bind = x->bind, .backend = backend, .passes = passes};
   vt_program *p = NULL;
   vt_diag d = {0};
   vt_status s = vt_program_new(x->m, &o, &p, &d);
   if (s == VT_OK) s = vt_program_init_params(p, 3, &d);
-  if (s == VT_OK) s = set_inputs(x->m, p, x->seed, &d);
+  if (s == VT_OK) s = set_all_inputs(x->m, p, x->seed, &d);
   if (s == VT_OK) s = vt_program_run(p, &d);
   if (s == VT_OK) s = vt_program_digest(p, out, &d);
   if (s == VT_OK && passes == NULL) check_pass_texts(p);
@@ -434,40 +440,41 @@ static int run_with(const subject *x, const char *passes, const char *backend, u
   return s == VT_OK;
 }
 
-/* 1 if both devices give the expected digest with these passes. Without `lower` only reference:1
- * runs, which has kernels for compositions. */
+/* Returns 1 if both devices give the expected digest with these passes. Without the pass `lower`
+ * only reference:1 runs, which has kernels for compositions. */
 static int gives_expected(const subject *x, const char *passes) {
   uint8_t digest[32];
   int same = 1;
   for (int i = passes == NULL || strstr(passes, "lower") != NULL ? 0 : 1; i < 2; i++) {
     const char *backend = i == 0 ? "reference:0" : "reference:1";
-    same &= run_with(x, passes, backend, digest) && memcmp(digest, x->digest, 32) == 0;
+    same &= run_with_passes(x, passes, backend, digest) && memcmp(digest, x->digest, 32) == 0;
     if (!same) fprintf(stderr, "  %s: other bits with %s on %s\n", x->what, passes, backend);
   }
   return same;
 }
 
-/* Writes "bind" and the other passes in the order `at`, without the pass `left_out`. */
-static void write_list(char *out, size_t capacity, const uint32_t *at, uint32_t left_out) {
+/* Writes a list of passes: "bind", then the others in the order `at`, without the pass
+ * `left_out`. */
+static void write_pass_list(char *out, size_t capacity, const uint32_t *at, uint32_t left_out) {
   size_t used = (size_t)snprintf(out, capacity, "bind");
   for (uint32_t i = 0; i < VT_PASS_COUNT; i++)
     if (at[i] != VT_PASS_bind && at[i] != left_out)
       used += (size_t)snprintf(out + used, capacity - used, ",%s", vt_pass_at(at[i])->name);
 }
 
-static int check_each_left_out(const subject *x) {
+static int check_each_pass_left_out(const subject *x) {
   uint32_t at[VT_PASS_COUNT];
   char list[200];
   int same = 1;
   for (uint32_t i = 0; i < VT_PASS_COUNT; i++) at[i] = i;
   for (uint32_t i = 1; i < VT_PASS_COUNT; i++) {
-    write_list(list, sizeof list, at, i);
+    write_pass_list(list, sizeof list, at, i);
     same &= gives_expected(x, list);
   }
   return same & gives_expected(x, NULL);
 }
 
-static int check_orders(const subject *x, uint64_t *state) {
+static int check_pass_orders(const subject *x, uint64_t *state) {
   uint32_t at[VT_PASS_COUNT];
   char list[200];
   int same = 1;
@@ -478,7 +485,7 @@ static int check_orders(const subject *x, uint64_t *state) {
       at[i] = at[j];
       at[j] = swapped;
     }
-    write_list(list, sizeof list, at, k % 5 == 0 ? VT_PASS_lower : VT_PASS_bind);
+    write_pass_list(list, sizeof list, at, k % 5 == 0 ? VT_PASS_lower : VT_PASS_bind);
     same &= gives_expected(x, list);
   }
   return same;
@@ -486,7 +493,7 @@ static int check_orders(const subject *x, uint64_t *state) {
 
 /* ---- models ---- */
 
-static int test_generated(uint64_t seed) {
+static int test_generated_model(uint64_t seed) {
   static sketch s;
   char what[40];
   vt_model *m = NULL;
@@ -498,8 +505,8 @@ static int test_generated(uint64_t seed) {
   if (status != VT_OK) return 0;
   subject x = {.m = m, .what = what, .seed = seed};
   uint64_t state = seed;
-  int same = run_with(&x, "bind,lower", "reference:0", x.digest);
-  same = same && check_each_left_out(&x) && check_orders(&x, &state);
+  int same = run_with_passes(&x, "bind,lower", "reference:0", x.digest);
+  same = same && check_each_pass_left_out(&x) && check_pass_orders(&x, &state);
   if (!same) fprintf(stderr, "%s", s.text);
   vt_model_free(m);
   return same;
@@ -511,7 +518,7 @@ static void test_example(const char *path, uint32_t n_bind, const vt_binding *bi
   CHECK(vt_model_read(path, NULL, &m, &d) == VT_OK);
   if (m == NULL) return;
   subject x = {.m = m, .n_bind = n_bind, .bind = bind, .what = path};
-  CHECK(run_with(&x, "bind,lower", "reference:0", x.digest) && check_each_left_out(&x));
+  CHECK(run_with_passes(&x, "bind,lower", "reference:0", x.digest) && check_each_pass_left_out(&x));
   vt_model_free(m);
 }
 
@@ -529,8 +536,8 @@ static void test_examples(void) {
 int main(int argc, char **argv) {
   const uint64_t only = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
   const uint64_t n = is_long_form() ? (SANITIZED ? 40 : 400) : (SANITIZED ? 4 : 12);
-  for (uint64_t seed = 1; only == 0 && seed <= n; seed++) CHECK(test_generated(seed));
-  if (only != 0) CHECK(test_generated(only));
+  for (uint64_t seed = 1; only == 0 && seed <= n; seed++) CHECK(test_generated_model(seed));
+  if (only != 0) CHECK(test_generated_model(only));
   if (only == 0) test_examples();
   TEST_DONE();
 }

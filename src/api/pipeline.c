@@ -31,15 +31,16 @@ vt_status vt_pipeline_plan(vt_pipeline *p, const vt_pipeline_request *r, vt_diag
 
 /* ---- cached plans ---- */
 
-/* Makes *p the pipeline of a cached plan, whose reference it takes over. */
-static void set_cached(vt_pipeline *p, vt_cached_plan *k) {
+/* Makes *p the pipeline of a cached plan and takes over the caller's reference to that plan. */
+static void use_cached_plan(vt_pipeline *p, vt_cached_plan *k) {
   *p = (vt_pipeline){.list = k->list, .n_passes = k->list.n, .plan = k->plan, .cached = k};
   p->after[k->list.n - 1] = k->g;
 }
 
-/* Runs the passes and makes the plan, and moves both the last graph and the plan into `k`. Earlier
- * graphs are freed before anyone else can share `k`, which gets only their hashes. */
-static vt_status make_plan(vt_cached_plan *k, const vt_pipeline_request *r, vt_diag *d) {
+/* Runs the passes, makes the plan, and moves the last graph and the plan into `k`, together with
+ * the hashes of all graphs. The earlier graphs are freed before `k` is shared with other
+ * threads. */
+static vt_status make_cacheable_plan(vt_cached_plan *k, const vt_pipeline_request *r, vt_diag *d) {
   vt_pipeline made;
   vt_pass_options passes = *r->passes;
   vt_pipeline_request request = *r;
@@ -70,14 +71,14 @@ vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_pipeline_request *r, 
   if (k == NULL) {
     k = vt_cached_plan_new(key->s, key->n, r->list, vt_cache_alloc(cache));
     if (k == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-    const vt_status s = make_plan(k, r, d);
+    const vt_status s = make_cacheable_plan(k, r, d);
     if (s != VT_OK) {
       vt_cached_plan_release(k);
       return s;
     }
     vt_cache_add_plan(cache, k);
   }
-  set_cached(p, k);
+  use_cached_plan(p, k);
   return VT_OK;
 }
 

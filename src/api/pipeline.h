@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pipeline.h - the only path from a graph to something that runs: passes, plan, execution. The
- * model itself, the graph of its initialisers and the constants of constant folding all take it.
- * Private to the api. */
+ * pipeline.h - the only path from a graph to something that runs: passes, then a plan, then an
+ * execution of the plan on a device. The model itself, the graph of its initialisers and the
+ * constants of constant folding all take it. Private to the api. */
 #ifndef VT_PIPELINE_H
 #define VT_PIPELINE_H
 #include "cached_plan.h"
 #include "vt_gate.h"
 
 typedef struct vt_pipeline {
-  vt_pass_list list;              /* the passes, in their order */
-  uint32_t n_passes;              /* how many of them have run */
-  vt_graph *after[VT_PASS_COUNT]; /* the graph after each pass; NULL before the last if cached */
-  vt_plan *plan;                  /* the plan of the last graph */
-  vt_exec *exec;                  /* the execution of the plan; NULL until vt_pipeline_open */
-  vt_cached_plan *cached;         /* owner of the plan and the last graph; NULL: this pipeline */
+  vt_pass_list list; /* the passes, in their order */
+  uint32_t n_passes; /* how many of these passes have run */
+  /* The graph after each pass; if the plan is a cached one, only the last. */
+  vt_graph *after[VT_PASS_COUNT];
+  vt_plan *plan; /* the plan of the last graph */
+  vt_exec *exec; /* the execution of the plan; NULL until vt_pipeline_open */
+  /* Owner of the plan and of the last graph; if NULL, the pipeline owns them. */
+  vt_cached_plan *cached;
 } vt_pipeline;
 
 /* The inputs of a pipeline. */
 typedef struct vt_pipeline_request {
   const vt_graph *g;             /* the graph before the passes */
   const vt_pass_list *list;      /* the passes to run */
-  const vt_pass_options *passes; /* their options; also the allocator of everything that is made */
+  const vt_pass_options *passes; /* options of the passes; their allocator makes everything */
   const vt_plan_options *plan;   /* options of the planner; NULL: the default */
   vt_device *dev;                /* the device to plan for */
 } vt_pipeline_request;
@@ -28,13 +30,15 @@ typedef struct vt_pipeline_request {
 /* Runs the passes and makes the plan. The device is queried; no memory is taken on it. On failure
  * everything is freed and *p is zero. */
 vt_status vt_pipeline_plan(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
-/* Does the same with a cache: the plan of `key` is looked up there, and if it is missing it is made
- * and added. `r->passes->alloc` is ignored, because a cached plan uses the cache's allocator. */
+/* Does the same as vt_pipeline_plan with a cache: the plan of `key` is looked up there, and if it
+ * is missing it is made and added. `r->passes->alloc` is ignored, because a cached plan uses the
+ * cache's allocator. */
 vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_pipeline_request *r, vt_cache *cache,
                                   const vt_text *key, vt_diag *d) VT_NODISCARD;
-/* Makes the execution of a planned pipeline, which takes all memory that it needs. */
+/* Makes the execution of the pipeline's plan on a device. This allocates all memory that runs
+ * need. */
 vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *d) VT_NODISCARD;
-/* Plans, then opens with the same allocator. */
+/* Calls vt_pipeline_plan, then vt_pipeline_open with the same allocator. */
 vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
 void vt_pipeline_done(vt_pipeline *p);
 /* The graph after the last pass, which is planned and run. */

@@ -12,13 +12,15 @@ static const char sources[] =
 #include "plan_sources.inc"
     ;
 
-/* The head of a key of kind `what`: "plan" or "trial". */
-static void add_library(vt_text *out, const char *what) {
+/* Appends the head of a key, which names this build of the library. `what` is the kind of the key:
+ * "plan" or "trial". */
+static void add_head(vt_text *out, const char *what) {
   vt_text_add(out, "volta %s key 1\nnumerics %u\nversion %s\nsources %s\n", what,
               VT_NUMERICS_VERSION, vt_version(), sources);
 }
 
-/* "what length:name", so that no character of a name can be taken for the end of it. */
+/* Appends "what length:name". With its length, no character of a name can be taken for the end of
+ * it. */
 static void add_name(vt_text *out, const char *what, const char *name, size_t n) {
   vt_text_add(out, "%s %zu:", what, n);
   vt_text_add_bytes(out, name, n);
@@ -26,14 +28,14 @@ static void add_name(vt_text *out, const char *what, const char *name, size_t n)
 
 /* ---- options; names are sorted, because their order does not matter ---- */
 
-static int by_binding(const void *a, const void *b, const void *context) {
+static int compare_bindings(const void *a, const void *b, const void *context) {
   const vt_binding *x = a, *y = b;
   (void)context;
   const int order = strcmp(x->name, y->name);
   return order != 0 ? order : (x->value > y->value) - (x->value < y->value);
 }
 
-static int by_text(const void *a, const void *b, const void *context) {
+static int compare_texts(const void *a, const void *b, const void *context) {
   (void)context;
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -42,7 +44,7 @@ static vt_status add_bindings(const vt_pass_options *o, vt_arena *scratch, vt_te
   if (o->n_bind == 0) return VT_OK;
   vt_binding *sorted = vt_arena_copy(scratch, o->bind, o->n_bind * sizeof *sorted);
   if (sorted == NULL) return VT_NOMEM;
-  VT_TRY(vt_sort(sorted, o->n_bind, sizeof *sorted, by_binding, NULL, scratch->a));
+  VT_TRY(vt_sort(sorted, o->n_bind, sizeof *sorted, compare_bindings, NULL, scratch->a));
   for (uint32_t i = 0; i < o->n_bind; i++) {
     add_name(out, "bind", sorted[i].name, strlen(sorted[i].name));
     vt_text_add(out, " %lld\n", (long long)sorted[i].value);
@@ -54,7 +56,7 @@ static vt_status add_streamed(const vt_plan_options *o, vt_arena *scratch, vt_te
   if (o->n_stream == 0) return VT_OK;
   const char **sorted = vt_arena_copy(scratch, o->stream, o->n_stream * sizeof *sorted);
   if (sorted == NULL) return VT_NOMEM;
-  VT_TRY(vt_sort(sorted, o->n_stream, sizeof *sorted, by_text, NULL, scratch->a));
+  VT_TRY(vt_sort(sorted, o->n_stream, sizeof *sorted, compare_texts, NULL, scratch->a));
   for (uint32_t i = 0; i < o->n_stream; i++) {
     add_name(out, "stream", sorted[i], strlen(sorted[i]));
     vt_text_add(out, "\n");
@@ -77,7 +79,8 @@ static vt_status add_options(const vt_pass_list *list, const vt_pass_options *pa
 
 /* ---- the target ---- */
 
-/* The number of the device is left out: devices with the same fingerprint get the same plans. */
+/* Appends the target. The number of the device is left out: devices with the same fingerprint get
+ * the same plans. */
 static void add_target(vt_device *dev, vt_text *out) {
   const vt_target t = vt_device_target(dev);
   const char *name = vt_device_name(dev);
@@ -93,22 +96,23 @@ static void add_target(vt_device *dev, vt_text *out) {
 
 /* ---- the model ---- */
 
-/* Line and column of each node in the model's file, which messages of failing steps name. */
-static void add_places(const vt_graph *g, vt_text *out) {
+/* Appends line and column of each node in the model's file, because messages of failing steps name
+ * them. */
+static void add_node_lines(const vt_graph *g, vt_text *out) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const vt_node *n = &g->nodes[i];
     vt_text_add(out, " %u:%u", n->line, n->column);
-    for (uint32_t b = 0; b < n->n_body; b++) add_places(n->body[b], out);
+    for (uint32_t b = 0; b < n->n_body; b++) add_node_lines(n->body[b], out);
   }
 }
 
 vt_status vt_plan_key(const vt_model *m, const vt_pass_list *list, const vt_pass_options *passes,
                       const vt_plan_options *plan, vt_device *dev, vt_text *out, vt_diag *d) {
-  add_library(out, "plan");
+  add_head(out, "plan");
   vt_status s = add_options(list, passes, plan, out);
   add_target(dev, out);
   vt_text_add(out, "places");
-  add_places(m->g, out);
+  add_node_lines(m->g, out);
   vt_text_add(out, "\nmodel\n%s", m->text);
   if (s == VT_OK) s = vt_text_status(out);
   return s == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -116,8 +120,8 @@ vt_status vt_plan_key(const vt_model *m, const vt_pass_list *list, const vt_pass
 
 /* ---- trials ---- */
 
-/* The facts that the device's backend reports about this build and machine. */
-static void add_facts(const char *device, vt_text *out) {
+/* Appends the facts that the device's backend reports about this build and machine. */
+static void add_backend_facts(const char *device, vt_text *out) {
   const size_t n = strcspn(device, ":");
   const char *key;
   char value[600];
@@ -132,13 +136,13 @@ static void add_facts(const char *device, vt_text *out) {
 vt_status vt_trial_key(const vt_device *dev, const vt_capability *c, vt_text *out) {
   const vt_bk_caps *caps = vt_device_caps(dev);
   const char *name = vt_device_name(dev), *isa = vt_device_isa(dev);
-  add_library(out, "trial");
+  add_head(out, "trial");
   add_name(out, "device", name, strlen(name));
   add_name(out, "\nabout", caps->about, strlen(caps->about));
   add_name(out, "\nfingerprint", caps->fingerprint, strlen(caps->fingerprint));
   add_name(out, "\nisa", isa, strlen(isa));
   vt_text_add(out, "\nhas %llx\n", (unsigned long long)caps->has);
-  add_facts(name, out);
+  add_backend_facts(name, out);
   vt_text_add(out, "capability %s\n", c->name);
   return vt_text_status(out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * planned.c - a plan that is inspected and not run: its text, its sums, its steps as text, and the
- * lifetimes of all memory in it for pictures. */
+ * planned.c - a plan that is inspected and not run: its text, its sums, its steps as text, and its
+ * lifetimes, from which pictures are drawn. A lifetime is a block of memory with the steps during
+ * which it is in use. */
 #include <string.h>
 #include "prepare.h"
 #include "vt_fpenv.h"
@@ -13,8 +14,8 @@ struct vt_planned {
   vt_pipeline line;
   vt_terms terms;
   const char *text;            /* the plan in printed form */
-  const char **step;           /* by step: "h = matmul(x, w)" */
-  vt_plan_lifetime *lifetimes; /* blocks of memory with the steps between which they are in use */
+  const char **step;           /* text of each step, such as "h = matmul(x, w)" */
+  vt_plan_lifetime *lifetimes; /* the lifetimes of all blocks of memory */
   uint32_t n_lifetimes;
 };
 _Static_assert((int)VT_MEMORY_CLASSES == (int)VT_CLASS_COUNT, "the api names every class");
@@ -25,44 +26,44 @@ uint32_t vt_memory_class_arena(uint32_t i) { return vt_class_arena(i); }
 
 /* ---- texts and lifetimes ---- */
 
-/* A copy of the text in the arena, or NULL when memory is out; frees `t`. */
-static const char *move_text(vt_planned *p, vt_text *t) {
+/* Returns a copy of the text in the arena, or NULL when memory is out; frees `t`. */
+static const char *copy_and_free_text(vt_planned *p, vt_text *t) {
   const char *s = vt_text_status(t) == VT_OK ? vt_arena_string(&p->arena, t->s, t->n) : NULL;
   vt_text_done(t);
   return s;
 }
 
-static const char *step_text(vt_planned *p, uint32_t i) {
+static const char *text_of_step(vt_planned *p, uint32_t i) {
   vt_text t;
   vt_text_init(&t, p->a);
   vt_plan_print_step(p->line.plan, i, &t);
-  return move_text(p, &t);
+  return copy_and_free_text(p, &t);
 }
 
-static const char *type_text(vt_planned *p, uint32_t value) {
+static const char *text_of_type(vt_planned *p, uint32_t value) {
   const vt_graph *g = p->line.plan->g;
   vt_text t;
   vt_text_init(&t, p->a);
   vt_type_print(&g->dims, &g->values[value].type, &t);
-  return move_text(p, &t);
+  return copy_and_free_text(p, &t);
 }
 
-/* The name in the printf format `form`, which has one %s. */
-static const char *label_text(vt_planned *p, const char *form, const char *name) {
+/* Returns `name` in the printf format `form`, which has one %s. */
+static const char *text_of_name(vt_planned *p, const char *form, const char *name) {
   vt_text t;
   vt_text_init(&t, p->a);
   vt_text_add(&t, form, name);
-  return move_text(p, &t);
+  return copy_and_free_text(p, &t);
 }
 
-/* Adds a lifetime unless it has no bytes. */
+/* Adds a lifetime to the list unless its block has no bytes. */
 static void add_lifetime(vt_planned *p, vt_plan_lifetime s) {
   if (s.bytes > 0) p->lifetimes[p->n_lifetimes++] = s;
 }
 
-/* Adds one lifetime for a value together with the values written over it; it ends with the last of
- * these. `lifetime_of` is scratch with an entry per value. */
-static void add_values(vt_planned *p, uint32_t *lifetime_of) {
+/* Adds one lifetime for each value and the values that are written over it; it ends with the last
+ * of these. `lifetime_of` is scratch with an entry per value. */
+static void add_value_lifetimes(vt_planned *p, uint32_t *lifetime_of) {
   const vt_plan *plan = p->line.plan;
   char name[16];
   for (uint32_t v = 0; v < plan->n_buffers; v++) {
@@ -74,37 +75,39 @@ static void add_values(vt_planned *p, uint32_t *lifetime_of) {
       continue;
     }
     lifetime_of[v] = p->n_lifetimes;
-    add_lifetime(p, (vt_plan_lifetime){.memory_class = b->class,
-                                       .first = b->first,
-                                       .last = b->last,
-                                       .offset = b->offset,
-                                       .bytes = b->bytes,
-                                       .name = label_text(p, "%s", vt_value_name(plan->g, v, name)),
-                                       .type = type_text(p, v)});
+    add_lifetime(p,
+                 (vt_plan_lifetime){.memory_class = b->class,
+                                    .first = b->first,
+                                    .last = b->last,
+                                    .offset = b->offset,
+                                    .bytes = b->bytes,
+                                    .name = text_of_name(p, "%s", vt_value_name(plan->g, v, name)),
+                                    .type = text_of_type(p, v)});
   }
 }
 
-/* Adds the copies of parameters that stay in host memory. A copy is in place until the last step of
- * the group that it is made for. */
-static void add_param_copies(vt_planned *p) {
+/* Adds the lifetimes of the copies of parameters that stay in host memory. A copy is on the device
+ * until the last step of the group that it is made for. */
+static void add_param_copy_lifetimes(vt_planned *p) {
   const vt_plan *plan = p->line.plan;
   char name[16];
   for (uint32_t i = 0; i < plan->n_transfers; i++) {
     const vt_transfer *t = &plan->transfers[i];
     if (t->class != VT_CLASS_TEMP) continue;
-    add_lifetime(p, (vt_plan_lifetime){
-                        .memory_class = t->class,
-                        .first = t->step,
-                        .last = vt_plan_group_last(plan, t->step),
-                        .offset = t->offset,
-                        .bytes = t->bytes,
-                        .name = label_text(p, "%s visits", vt_value_name(plan->g, t->value, name)),
-                        .type = type_text(p, t->value)});
+    add_lifetime(p, (vt_plan_lifetime){.memory_class = t->class,
+                                       .first = t->step,
+                                       .last = vt_plan_group_last(plan, t->step),
+                                       .offset = t->offset,
+                                       .bytes = t->bytes,
+                                       .name = text_of_name(p, "%s visits",
+                                                            vt_value_name(plan->g, t->value, name)),
+                                       .type = text_of_type(p, t->value)});
   }
 }
 
-/* Adds the dense copies of views. `first` and `last` are scratch with an entry per value. */
-static void add_dense_copies(vt_planned *p, uint32_t *first, uint32_t *last) {
+/* Adds the lifetimes of the dense copies of views. `first` and `last` are scratch with an entry per
+ * value. */
+static void add_dense_copy_lifetimes(vt_planned *p, uint32_t *first, uint32_t *last) {
   const vt_plan *plan = p->line.plan;
   char name[16];
   vt_plan_copy_lifetimes(plan, first, last);
@@ -119,15 +122,15 @@ static void add_dense_copies(vt_planned *p, uint32_t *first, uint32_t *last) {
                               .last = last[v],
                               .offset = plan->dense[v],
                               .bytes = bytes,
-                              .name = label_text(p, "%s dense", vt_value_name(plan->g, v, name)),
-                              .type = type_text(p, v)});
+                              .name = text_of_name(p, "%s dense", vt_value_name(plan->g, v, name)),
+                              .type = text_of_type(p, v)});
   }
 }
 
-/* Adds for each step the memory of its bodies and its scratch. A step may be several launches,
- * first the dense copies that it reads; their scratch has the same offset, and the largest
- * counts. */
-static void add_step_memory(vt_planned *p) {
+/* Adds the lifetimes of each step's bodies and of its scratch. A step may be several launches:
+ * those that make the dense copies that it reads, then its own. Their scratch has the same offset,
+ * so the largest of them counts. */
+static void add_step_lifetimes(vt_planned *p) {
   const vt_plan *plan = p->line.plan;
   vt_plan_lifetime scratch = {.memory_class = VT_CLASS_WORK, .name = "scratch", .type = ""};
   for (uint32_t r = 0, step = 0; r < plan->n_bk_steps; r++) {
@@ -162,13 +165,13 @@ static vt_status describe_plan(vt_planned *p, vt_diag *d) {
   vt_text t;
   vt_text_init(&t, p->a);
   vt_plan_print(plan, 1, &t);
-  p->text = move_text(p, &t);
+  p->text = copy_and_free_text(p, &t);
   if (vt_arena_status(&p->arena) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  for (uint32_t i = 0; i < plan->n_steps; i++) p->step[i] = step_text(p, i);
-  add_values(p, scratch_a);
-  add_param_copies(p);
-  add_dense_copies(p, scratch_a, scratch_b);
-  add_step_memory(p);
+  for (uint32_t i = 0; i < plan->n_steps; i++) p->step[i] = text_of_step(p, i);
+  add_value_lifetimes(p, scratch_a);
+  add_param_copy_lifetimes(p);
+  add_dense_copy_lifetimes(p, scratch_a, scratch_b);
+  add_step_lifetimes(p);
   if (p->text != NULL && vt_arena_status(&p->arena) == VT_OK) return VT_OK;
   return VT_FAIL(d, VT_NOMEM, "out of memory");
 }
@@ -181,7 +184,8 @@ vt_status vt_planned_new(const vt_model *m, const vt_options *o, vt_planned **ou
   p->a = a;
   vt_arena_init(&p->arena, a);
   vt_fpenv saved;
-  vt_fpenv_enter(&saved); /* the pass `lower` rounds coefficients */
+  /* The pass `lower` rounds coefficients, so it needs the numerics' own mode. */
+  vt_fpenv_enter(&saved);
   vt_status s = vt_prepare(m, &options, a, 0, &p->dev, &p->line, &p->terms, d);
   if (s == VT_OK) s = describe_plan(p, d);
   vt_fpenv_leave(&saved);

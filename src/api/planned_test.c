@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * planned_test.c - the plan of vt_planned_new is the plan that runs, to the byte. An allocator that
  * records every request shows that the buffers of a program are as large as the memory classes of
- * the plan, and that a run allocates nothing. With VOLTA_TEST_FULL also for GPT-2. */
+ * the plan, and that a run allocates nothing. With VOLTA_TEST_FULL also for GPT-2. A job is an
+ * example model with its options; a lifetime is a block of memory with the steps that use it. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 enum { MOST_REQUESTS = 1 << 20 };
 typedef struct ledger {
-  size_t *size; /* bytes of each request, in order; 0 for a release */
+  size_t *size; /* bytes of each request, in order; a release is recorded as 0 */
   uint32_t n;   /* number of requests */
   long live;    /* blocks that are not released yet */
 } ledger;
@@ -27,7 +28,7 @@ static void *record_request(void *user, void *p, size_t old_size, size_t new_siz
   return NULL;
 }
 
-static uint64_t largest(const ledger *l) {
+static uint64_t largest_request(const ledger *l) {
   uint64_t most = 0;
   for (uint32_t i = 0; i < l->n; i++)
     if (l->size[i] > most) most = l->size[i];
@@ -42,7 +43,7 @@ typedef struct job {
   vt_binding bind[2];
 } job;
 
-static vt_options options(const job *j, const vt_alloc *a) {
+static vt_options options_of_job(const job *j, const vt_alloc *a) {
   return (vt_options){.size = sizeof(vt_options),
                       .n_bind = j->n_bind,
                       .bind = j->bind,
@@ -52,11 +53,11 @@ static vt_options options(const job *j, const vt_alloc *a) {
                       .stream = j->stream};
 }
 
-static void check_ok(vt_status s, const vt_diag *d, const char *what) {
+static void exit_unless_ok(vt_status s, const vt_diag *d, const char *what) {
   CHECK(s == VT_OK);
   if (s == VT_OK) return;
   fprintf(stderr, "  %s: %s\n", what, d->text);
-  exit(1); /* no later check makes sense */
+  exit(1); /* the rest of the test needs what failed here */
 }
 
 /* ---- buffers ---- */
@@ -64,7 +65,8 @@ static void check_ok(vt_status s, const vt_diag *d, const char *what) {
 /* Bytes that the reference adds to each buffer: its size and start, and space to align it. */
 enum { HEADER = 16 + 64 };
 
-/* Bytes of an arena: those of all classes in it; 0 for a class that is in the arena of another. */
+/* Returns the bytes of arena number `arena`, a sum over the memory classes in it; 0 if the class of
+ * that number is in the arena of another class. */
 static uint64_t arena_bytes(const vt_plan_info *info, uint32_t arena) {
   uint64_t bytes = 0;
   for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
@@ -72,8 +74,8 @@ static uint64_t arena_bytes(const vt_plan_info *info, uint32_t arena) {
   return bytes;
 }
 
-/* How often the requests are, in sequence, the arenas on the device and then those in host
- * memory. */
+/* Returns how often the recorded requests have, one after the other, the sizes of the arenas on the
+ * device and then of those in host memory. */
 static uint32_t count_buffers(const ledger *l, const vt_plan_info *info) {
   uint64_t want[VT_MEMORY_CLASSES];
   uint32_t n = 0, found = 0;
@@ -89,14 +91,15 @@ static uint32_t count_buffers(const ledger *l, const vt_plan_info *info) {
   return found;
 }
 
-/* The sums and the text of a plan that is only inspected. */
-static vt_plan_info inspect_plan(const vt_model *m, const job *j, ledger *l, char **out_text) {
+/* Makes a plan that is only inspected; returns its sums and its text. */
+static vt_plan_info make_inspected_plan(const vt_model *m, const job *j, ledger *l,
+                                        char **out_text) {
   const vt_alloc a = {l, record_request};
-  const vt_options o = options(j, &a);
+  const vt_options o = options_of_job(j, &a);
   vt_plan_info info = {.size = sizeof info};
   vt_planned *p = NULL;
   vt_diag d = {0};
-  check_ok(vt_planned_new(m, &o, &p, &d), &d, "planning");
+  exit_unless_ok(vt_planned_new(m, &o, &p, &d), &d, "planning");
   vt_planned_info(p, &info);
   const size_t n = strlen(vt_planned_text(p)) + 1;
   *out_text = malloc(n);
@@ -107,43 +110,43 @@ static vt_plan_info inspect_plan(const vt_model *m, const job *j, ledger *l, cha
   return info;
 }
 
-static void run_twice(vt_program *p, ledger *l) {
+static void check_runs_allocate_nothing(vt_program *p, ledger *l) {
   vt_diag d = {0};
-  check_ok(vt_program_init_params(p, 0, &d), &d, "parameters");
-  check_ok(vt_program_random_inputs(p, 7, &d), &d, "inputs");
+  exit_unless_ok(vt_program_init_params(p, 0, &d), &d, "parameters");
+  exit_unless_ok(vt_program_random_inputs(p, 7, &d), &d, "inputs");
   l->n = 0;
-  check_ok(vt_program_run(p, &d), &d, "the first run");
-  check_ok(vt_program_run(p, &d), &d, "the second run");
-  CHECK(l->n == 0); /* nothing was allocated or released */
+  exit_unless_ok(vt_program_run(p, &d), &d, "the first run");
+  exit_unless_ok(vt_program_run(p, &d), &d, "the second run");
+  CHECK(l->n == 0); /* the two runs allocated and released nothing */
 }
 
-static void check_job(const job *j, ledger *l) {
+static void check_plan_and_buffers(const job *j, ledger *l) {
   const vt_alloc a = {l, record_request};
   vt_model *m = NULL;
   vt_program *p = NULL;
   char *text = NULL;
   vt_diag d = {0};
   vt_run_info cost = {.size = sizeof cost};
-  check_ok(vt_model_read(j->path, NULL, &m, &d), &d, j->path);
+  exit_unless_ok(vt_model_read(j->path, NULL, &m, &d), &d, j->path);
   *l = (ledger){.size = l->size};
-  const vt_plan_info info = inspect_plan(m, j, l, &text);
-  CHECK(count_buffers(l, &info) == 0); /* without a program, none of the buffers is allocated */
-  CHECK(info.peak < UINT64_C(1) << 26 || largest(l) < info.peak / 8);
+  const vt_plan_info info = make_inspected_plan(m, j, l, &text);
+  CHECK(count_buffers(l, &info) == 0); /* no program exists, so none of its buffers is allocated */
+  CHECK(info.peak < UINT64_C(1) << 26 || largest_request(l) < info.peak / 8);
   *l = (ledger){.size = l->size};
-  const vt_options o = options(j, &a);
-  check_ok(vt_program_new(m, &o, &p, &d), &d, "opening");
+  const vt_options o = options_of_job(j, &a);
+  exit_unless_ok(vt_program_new(m, &o, &p, &d), &d, "opening");
   CHECK(count_buffers(l, &info) == 1);
   CHECK(strcmp(text, vt_program_plan(p)) == 0);
   vt_program_info(p, &cost);
   CHECK(cost.bytes_input + cost.bytes_param + cost.bytes_temp + cost.bytes_output == info.peak);
-  run_twice(p, l);
+  check_runs_allocate_nothing(p, l);
   vt_program_free(p);
   CHECK(l->live == 0);
   vt_model_free(m);
   free(text);
 }
 
-static void test_buffers(ledger *l) {
+static void test_buffer_sizes(ledger *l) {
   static const job jobs[] = {
       {"examples/mlp.vt", NULL, NULL, 1, {{"B", 3}}},
       {"examples/mlp.vt", "all", "memory", 1, {{"B", 3}}},
@@ -152,26 +155,26 @@ static void test_buffers(ledger *l) {
       {"examples/tiny_transformer.vt", NULL, NULL, 2, {{"B", 1}, {"T", 16}}},
       {"examples/tiny_transformer.vt", "wpe,head.weight", "memory", 2, {{"B", 2}, {"T", 3}}}};
   static const job gpt2 = {"examples/gpt2_124m.vt", NULL, NULL, 2, {{"B", 1}, {"T", 16}}};
-  for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) check_job(&jobs[i], l);
-  if (getenv("VOLTA_TEST_FULL") != NULL) check_job(&gpt2, l);
+  for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) check_plan_and_buffers(&jobs[i], l);
+  if (getenv("VOLTA_TEST_FULL") != NULL) check_plan_and_buffers(&gpt2, l);
 }
 
 /* ---- lifetimes, steps and sums ---- */
 
-static vt_planned *plan_on(const job *j, const char *backend) {
-  vt_options o = options(j, NULL);
+static vt_planned *plan_job_on(const job *j, const char *backend) {
+  vt_options o = options_of_job(j, NULL);
   vt_model *m = NULL;
   vt_planned *p = NULL;
   vt_diag d = {0};
   o.backend = backend;
-  check_ok(vt_model_read(j->path, NULL, &m, &d), &d, j->path);
-  check_ok(vt_planned_new(m, &o, &p, &d), &d, "planning");
-  vt_model_free(m); /* the plan does not need it any longer */
+  exit_unless_ok(vt_model_read(j->path, NULL, &m, &d), &d, j->path);
+  exit_unless_ok(vt_planned_new(m, &o, &p, &d), &d, "planning");
+  vt_model_free(m); /* the plan does not need its model any longer */
   return p;
 }
 
-/* Two lifetimes of one arena that share a step must not overlap in memory. */
-static void check_pair(const vt_plan_lifetime *a, const vt_plan_lifetime *b) {
+/* Checks that two lifetimes of one arena that share a step do not overlap in memory. */
+static void check_no_overlap(const vt_plan_lifetime *a, const vt_plan_lifetime *b) {
   const int together =
       vt_memory_class_arena(a->memory_class) == vt_memory_class_arena(b->memory_class) &&
       a->first <= b->last && b->first <= a->last;
@@ -182,9 +185,10 @@ static void check_pair(const vt_plan_lifetime *a, const vt_plan_lifetime *b) {
 static const job transformer = {
     "examples/tiny_transformer.vt", "wpe", NULL, 2, {{"B", 2}, {"T", 16}}};
 
-/* Each lifetime is inside its arena, and any two that share a step are disjoint. */
+/* Checks that each lifetime is inside its arena, and that any two that share a step are disjoint in
+ * memory. */
 static void check_lifetimes(const job *j, const char *backend) {
-  vt_planned *p = plan_on(j, backend);
+  vt_planned *p = plan_job_on(j, backend);
   vt_plan_info info = {.size = sizeof info};
   const uint32_t n = vt_planned_lifetimes(p);
   uint64_t top[VT_MEMORY_CLASSES] = {0};
@@ -197,14 +201,15 @@ static void check_lifetimes(const job *j, const char *backend) {
     uint64_t *end = &top[vt_memory_class_arena(a.memory_class)];
     if (a.offset + a.bytes > *end) *end = a.offset + a.bytes;
     for (uint32_t k = 0; k < i; k++)
-      if (vt_planned_lifetime(p, k, &b) == VT_OK) check_pair(&a, &b);
+      if (vt_planned_lifetime(p, k, &b) == VT_OK) check_no_overlap(&a, &b);
   }
-  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++) /* an arena is aligned, so it may be larger */
+  /* The size of an arena is rounded up, so it may exceed the end of its last lifetime. */
+  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
     CHECK(top[c] <= arena_bytes(&info, c) && arena_bytes(&info, c) - top[c] < 256);
   vt_planned_free(p);
 }
 
-/* Plans with parameters copied from host memory, with scratch, and with bodies. */
+/* Checks plans with parameters copied from host memory, with scratch, and with bodies. */
 static void test_lifetimes(void) {
   static const job images = {"examples/cnn.vt", NULL, NULL, 1, {{"B", 2}}};
   static const job cells = {"examples/lstm.vt", "all", "memory", 2, {{"B", 8}, {"T", 16}}};
@@ -214,7 +219,7 @@ static void test_lifetimes(void) {
   check_lifetimes(&cells, "reference:0");
 }
 
-/* The most bytes alive at one step, computed from the lifetimes. */
+/* Returns the most bytes in use at one step, computed from the lifetimes. */
 static uint64_t max_live_bytes(const vt_planned *p, uint32_t steps) {
   uint64_t most = 0;
   for (uint32_t i = 0; i < steps; i++) {
@@ -229,8 +234,8 @@ static uint64_t max_live_bytes(const vt_planned *p, uint32_t steps) {
 }
 
 /* On a target that takes no strides, the lifetimes include the dense copies of views. */
-static void test_dense_copies(void) {
-  vt_planned *p = plan_on(&transformer, "island:1");
+static void test_dense_copy_lifetimes(void) {
+  vt_planned *p = plan_job_on(&transformer, "island:1");
   vt_plan_info info = {.size = sizeof info};
   vt_plan_lifetime s = {.size = sizeof s};
   uint32_t n = 0;
@@ -246,63 +251,64 @@ static void test_dense_copies(void) {
   vt_planned_free(p);
 }
 
-static void check_live(const job *j, const char *backend) {
-  vt_planned *p = plan_on(j, backend);
+static void check_live_bytes(const job *j, const char *backend) {
+  vt_planned *p = plan_job_on(j, backend);
   vt_plan_info info = {.size = sizeof info};
   vt_planned_info(p, &info);
   CHECK(max_live_bytes(p, info.steps) == info.live);
   vt_planned_free(p);
 }
 
-/* The sum `live` is the maximum over the steps. At that step the encoder has dense copies, and the
- * transformer a parameter copied for a whole group. */
-static void test_live(void) {
+/* The plan's sum `live` is the most bytes in use at one step. At that step the encoder has dense
+ * copies, and the transformer has a parameter copied for a whole group. */
+static void test_live_bytes(void) {
   static const job encoder = {"examples/encoder.vt", NULL, NULL, 2, {{"B", 2}, {"T", 16}}};
   static const job streamed = {
       "examples/tiny_transformer.vt", "all", NULL, 2, {{"B", 2}, {"T", 16}}};
-  check_live(&encoder, "reference:0");
-  check_live(&encoder, "island:1");
-  check_live(&streamed, "reference:0");
-  check_live(&streamed, "island:1");
+  check_live_bytes(&encoder, "reference:0");
+  check_live_bytes(&encoder, "island:1");
+  check_live_bytes(&streamed, "reference:0");
+  check_live_bytes(&streamed, "island:1");
 }
 
 static void test_struct_sizes(void) {
-  vt_planned *p = plan_on(&transformer, "reference:0");
+  vt_planned *p = plan_job_on(&transformer, "reference:0");
   vt_plan_info info = {.size = sizeof info}, part = {.size = 12, .steps = 99};
   vt_plan_lifetime s = {.size = 5}, whole = {.size = sizeof whole}, early, longer[2];
   vt_planned_info(p, &info);
   CHECK(vt_planned_step(p, info.steps) == NULL && vt_planned_step(p, info.steps - 1) != NULL);
   CHECK(vt_planned_lifetime(p, vt_planned_lifetimes(p), &s) == VT_NAME && s.size == 5);
-  vt_planned_info(p, &part); /* the struct of an older header */
+  vt_planned_info(p, &part); /* for a caller with the smaller struct of an older header */
   CHECK(part.nodes == info.nodes && part.steps == info.steps && part.views == 0);
   CHECK(vt_planned_lifetime(p, 0, &whole) == VT_OK && whole.size == sizeof whole);
   memset(&early, 0x5a, sizeof early);
   early.size = offsetof(vt_plan_lifetime, bytes);
   CHECK(vt_planned_lifetime(p, 0, &early) == VT_OK && early.offset == whole.offset);
   CHECK(early.size == offsetof(vt_plan_lifetime, bytes) && early.last == whole.last);
-  CHECK(early.bytes == UINT64_C(0x5a5a5a5a5a5a5a5a)); /* beyond the caller's struct */
+  /* A field beyond the caller's struct stays unchanged. */
+  CHECK(early.bytes == UINT64_C(0x5a5a5a5a5a5a5a5a));
   memset(longer, 0x5a, sizeof longer);
-  longer[0].size = sizeof longer; /* the struct of a newer header */
+  longer[0].size = sizeof longer; /* for a caller with the larger struct of a newer header */
   CHECK(vt_planned_lifetime(p, 0, longer) == VT_OK && longer[0].size == sizeof longer);
   CHECK(longer[0].name == whole.name && longer[1].size == 0x5a5a5a5a);
   CHECK(strcmp(vt_planned_backend(p), "reference:0") == 0);
   CHECK(vt_memory_class(VT_MEMORY_CLASSES) == NULL && vt_memory_class_on_device(99) == 0);
-  CHECK(info.transfers == 3 &&
-        info.bytes[VT_MEMORY_CLASSES - 1] == 65536); /* wpe stays in host memory */
+  /* The parameter wpe stays in host memory. */
+  CHECK(info.transfers == 3 && info.bytes[VT_MEMORY_CLASSES - 1] == 65536);
   CHECK(info.peak >= info.live);
   vt_planned_free(p);
   vt_planned_free(NULL);
 }
 
-static void test_budget(void) {
+static void test_memory_budget(void) {
   job j = {"examples/mlp.vt", NULL, NULL, 1, {{"B", 3}}};
-  vt_options o = options(&j, NULL);
+  vt_options o = options_of_job(&j, NULL);
   vt_plan_info info = {.size = sizeof info};
   vt_model *m = NULL;
   vt_planned *p = NULL, *none = NULL;
   vt_diag d = {0};
-  check_ok(vt_model_read(j.path, NULL, &m, &d), &d, j.path);
-  check_ok(vt_planned_new(m, &o, &p, &d), &d, "planning");
+  exit_unless_ok(vt_model_read(j.path, NULL, &m, &d), &d, j.path);
+  exit_unless_ok(vt_planned_new(m, &o, &p, &d), &d, "planning");
   vt_planned_info(p, &info);
   vt_planned_free(p);
   o.memory_budget = info.peak - 1;
@@ -316,12 +322,12 @@ static void test_budget(void) {
 int main(void) {
   ledger l = {.size = malloc(MOST_REQUESTS * sizeof *l.size)};
   if (l.size == NULL) return 1;
-  test_buffers(&l);
+  test_buffer_sizes(&l);
   test_lifetimes();
-  test_dense_copies();
-  test_live();
+  test_dense_copy_lifetimes();
+  test_live_bytes();
   test_struct_sizes();
-  test_budget();
+  test_memory_budget();
   free(l.size);
   TEST_DONE();
 }

@@ -5,7 +5,9 @@
 #include "volta/volta_tools.h"
 #include "wrapped_test.h"
 
-static vt_model *model; /* has a symbolic dim, constants, and the op neg, which is in no probe */
+/* The model of all tests: it has a symbolic dim, constants, and the op neg, which is in no
+ * probe. */
+static vt_model *model;
 static uint8_t expected[32];
 
 static const vt_policy falls_back = {.size = sizeof falls_back, .fallback = VT_FALLBACK_CPU};
@@ -16,14 +18,14 @@ static vt_options options_of(const char *backend, const vt_policy *policy) {
       .size = sizeof(vt_options), .n_bind = 1, .bind = &four, .backend = backend, .policy = policy};
 }
 
-static vt_status run(vt_program *p, uint8_t digest[32], vt_diag *d) {
+static vt_status run_and_digest(vt_program *p, uint8_t digest[32], vt_diag *d) {
   VT_TRY(vt_program_init_params(p, 3, d));
   VT_TRY(vt_program_random_inputs(p, 4, d));
   VT_TRY(vt_program_run(p, d));
   return vt_program_digest(p, digest, d);
 }
 
-static vt_program *open_with(const vt_options *o) {
+static vt_program *open_program(const vt_options *o) {
   vt_program *p = NULL;
   vt_diag d = {0};
   CHECK(vt_program_new(model, o, &p, &d) == VT_OK && d.code == VT_OK);
@@ -43,9 +45,9 @@ static vt_policy policy_of(const vt_program *p) {
 static void test_default_is_strict(void) {
   const vt_policy zero = {.size = sizeof zero}, unsized = {.fallback = 7}, early = {.size = 8};
   const vt_policy *const all[] = {NULL, &zero, &unsized, &early};
-  for (int i = 0; i < 4; i++) { /* fields beyond the struct's size are not read */
+  for (int i = 0; i < 4; i++) { /* fields of a policy beyond its size are not read */
     const vt_options o = options_of("reference", all[i]);
-    vt_program *p = open_with(&o);
+    vt_program *p = open_program(&o);
     const vt_policy in_force = policy_of(p);
     CHECK(memcmp(&in_force, &zero, sizeof zero) == 0 && vt_program_fallback(p) == NULL);
     CHECK(!vt_program_mixed(p) && !vt_program_unadmitted(p));
@@ -59,10 +61,11 @@ static void test_given_policy(void) {
                            .mixed_path = VT_MIXED_PATH_ALLOWED,
                            .admission = VT_ADMISSION_WAIVED};
   const vt_options o = options_of("reference", &given);
-  vt_program *p = open_with(&o);
+  vt_program *p = open_program(&o);
   const vt_policy in_force = policy_of(p);
   CHECK(memcmp(&in_force, &given, sizeof given) == 0);
-  CHECK(!vt_program_unadmitted(p)); /* the waiver was not needed */
+  /* Admission was waived, but a built-in backend does not need that. */
+  CHECK(!vt_program_unadmitted(p));
   vt_policy part;
   memset(&part, 0x5a, sizeof part);
   part.size = offsetof(vt_policy, mixed_path);
@@ -71,8 +74,8 @@ static void test_given_policy(void) {
   vt_program_free(p);
 }
 
-/* Every function that takes options refuses them, before it opens a device. */
-static void expect_refused(const vt_options *o, vt_status want, const char *words) {
+/* Checks that every function that takes options refuses these, before it opens a device. */
+static void expect_options_refused(const vt_options *o, vt_status want, const char *words) {
   vt_program *p = NULL;
   vt_planned *q = NULL;
   int lists = 7;
@@ -109,60 +112,62 @@ static void test_invalid_options(void) {
     policy.size = sizeof policy;
     const vt_options o = options_of("reference", &policy);
     wrapped_reset();
-    expect_refused(&o, rows[i].want, rows[i].words);
+    expect_options_refused(&o, rows[i].want, rows[i].words);
   }
   vt_options o = options_of("reference", NULL);
   wrapped_reset();
   o.threads = 4097;
-  expect_refused(&o, VT_USAGE, "1 to 4096 threads, not 4097");
+  expect_options_refused(&o, VT_USAGE, "1 to 4096 threads, not 4097");
   o.threads = 0;
   o.isa = "avx512_and_then_some";
-  expect_refused(&o, VT_USAGE, "no instruction set 'avx512_and_then_some'");
+  expect_options_refused(&o, VT_USAGE, "no instruction set 'avx512_and_then_some'");
 }
 
 /* ---- faults of a device, which a fallback hides ---- */
 
 typedef struct fault {
   const char *backend;
-  const char *reason;   /* part of the message */
-  vt_status without;    /* status without a fallback */
-  void (*inject)(void); /* makes `wrapped` misbehave; NULL: the name alone is the fault */
+  const char *reason; /* a part of the error message */
+  vt_status without;  /* the status if there is no fallback */
+  /* Makes `wrapped` misbehave; NULL if the name of the backend is the fault. */
+  void (*inject)(void);
 } fault;
 
-static void no_devices(void) { wrapped.devices = 0; }
-static void no_neg(void) { wrapped.refused_op = VT_OP_neg; }
-static void no_functions(void) { wrapped.declares = ~VT_BK_ROUNDED_MATH; }
-static void not_strict(void) { wrapped.determinism = 0; }
-static void trains_only(void) { wrapped.serves = VT_BK_TRAINING; }
-static void lies(void) { wrapped.broken_capability = VT_BK_ROUNDED_MATH; }
-static void is_small(void) { wrapped.memory = 1; }
-/* Makes the function `call` of the device fail. */
-static void fail_function(int call, int32_t status) {
+static void inject_no_devices(void) { wrapped.devices = 0; }
+static void inject_no_neg(void) { wrapped.refused_op = VT_OP_neg; }
+static void inject_no_functions(void) { wrapped.declares = ~VT_BK_ROUNDED_MATH; }
+static void inject_not_strict(void) { wrapped.determinism = 0; }
+static void inject_training_only(void) { wrapped.serves = VT_BK_TRAINING; }
+static void inject_false_capability(void) { wrapped.broken_capability = VT_BK_ROUNDED_MATH; }
+static void inject_small_memory(void) { wrapped.memory = 1; }
+/* Makes the device's function `call` fail with `status`. */
+static void make_function_fail(int call, int32_t status) {
   wrapped.fails = call;
   wrapped.status = status;
 }
-static void does_not_open(void) { fail_function(WRAPPED_OPEN, VT_BACKEND); }
-static void does_not_count(void) { fail_function(WRAPPED_COUNT, VT_BACKEND); }
-static void has_no_room(void) { fail_function(WRAPPED_NEW, VT_NOMEM); }
-static void does_not_run(void) { fail_function(WRAPPED_RUN, VT_BACKEND); }
+static void inject_open_fails(void) { make_function_fail(WRAPPED_OPEN, VT_BACKEND); }
+static void inject_count_fails(void) { make_function_fail(WRAPPED_COUNT, VT_BACKEND); }
+static void inject_no_buffers(void) { make_function_fail(WRAPPED_NEW, VT_NOMEM); }
+static void inject_run_fails(void) { make_function_fail(WRAPPED_RUN, VT_BACKEND); }
 
 static const fault faults[] = {
     {"fake:9", "'fake' has 2 devices, there is no number 9", VT_BACKEND, NULL},
     {"./nosuch.so", "plug-in './nosuch.so' is refused", VT_BACKEND, NULL},
-    {"gpu", "no GPU that a backend of this build can use", VT_BACKEND, no_devices},
-    {"gpu", "'fake:0' does not run 'y' = neg", VT_UNSUPPORTED, no_neg},
-    {"gpu", "does not declare correctly_rounded_math", VT_UNSUPPORTED, no_functions},
-    {"gpu", "does not promise the bits", VT_UNSUPPORTED, not_strict},
-    {"gpu", "does not serve inference", VT_UNSUPPORTED, trains_only},
-    {"gpu", "declares correctly_rounded_math and does not keep it", VT_BACKEND, lies},
-    {"gpu", "the program needs ", VT_NOMEM, is_small},
-    {"fake", "cannot open its device", VT_BACKEND, does_not_open},
-    {"fake", "cannot count its devices", VT_BACKEND, does_not_count},
-    {"fake", "has no ", VT_NOMEM, has_no_room},
-    {"fake", "trying ", VT_BACKEND, does_not_run},
+    {"gpu", "no GPU that a backend of this build can use", VT_BACKEND, inject_no_devices},
+    {"gpu", "'fake:0' does not run 'y' = neg", VT_UNSUPPORTED, inject_no_neg},
+    {"gpu", "does not declare correctly_rounded_math", VT_UNSUPPORTED, inject_no_functions},
+    {"gpu", "does not promise the bits", VT_UNSUPPORTED, inject_not_strict},
+    {"gpu", "does not serve inference", VT_UNSUPPORTED, inject_training_only},
+    {"gpu", "declares correctly_rounded_math and does not keep it", VT_BACKEND,
+     inject_false_capability},
+    {"gpu", "the program needs ", VT_NOMEM, inject_small_memory},
+    {"fake", "cannot open its device", VT_BACKEND, inject_open_fails},
+    {"fake", "cannot count its devices", VT_BACKEND, inject_count_fails},
+    {"fake", "has no ", VT_NOMEM, inject_no_buffers},
+    {"fake", "trying ", VT_BACKEND, inject_run_fails},
 };
 
-static void inject(const fault *f) {
+static void inject_fault(const fault *f) {
   wrapped_reset();
   wrapped_forget_trials();
   if (f->inject != NULL) f->inject();
@@ -171,19 +176,19 @@ static void inject(const fault *f) {
 static void expect_fallback(const fault *f) {
   const vt_options o = options_of(f->backend, &falls_back);
   uint8_t digest[32];
-  inject(f);
-  vt_program *p = open_with(&o);
+  inject_fault(f);
+  vt_program *p = open_program(&o);
   const char *why = vt_program_fallback(p);
   CHECK(why != NULL && strstr(why, f->reason) != NULL);
   if (why == NULL || strstr(why, f->reason) == NULL) fprintf(stderr, "  %s\n", why);
   CHECK(strcmp(vt_program_backend(p), "reference:0") == 0);
   CHECK(policy_of(p).fallback == VT_FALLBACK_CPU);
-  CHECK(run(p, digest, NULL) == VT_OK && memcmp(digest, expected, 32) == 0);
+  CHECK(run_and_digest(p, digest, NULL) == VT_OK && memcmp(digest, expected, 32) == 0);
   CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_neg] == 0); /* nothing of the model ran on the device */
   vt_program_free(p);
   CHECK(wrapped.live == 0 && wrapped.outside == 0);
   vt_planned *q = NULL;
-  inject(f);
+  inject_fault(f);
   CHECK(vt_planned_new(model, &o, &q, NULL) == VT_OK);
   if (q == NULL) exit(1);
   CHECK(vt_planned_fallback(q) != NULL && strcmp(vt_planned_backend(q), "reference:0") == 0);
@@ -194,7 +199,7 @@ static void expect_failure(const fault *f) {
   const vt_options o = options_of(f->backend, NULL);
   vt_program *p = NULL;
   vt_diag d = {0};
-  inject(f);
+  inject_fault(f);
   CHECK(vt_program_new(model, &o, &p, &d) == f->without && p == NULL);
   CHECK(strstr(d.text, f->reason) != NULL && wrapped.live == 0);
   if (strstr(d.text, f->reason) == NULL) fprintf(stderr, "  %s\n", d.text);
@@ -205,17 +210,18 @@ static void test_fallback(void) {
     expect_failure(&faults[i]);
     expect_fallback(&faults[i]);
   }
-  const vt_options o = options_of("gpu", &falls_back); /* without a fault there is no fallback */
+  /* The device has no fault, so there is no fallback. */
+  const vt_options o = options_of("gpu", &falls_back);
   uint8_t digest[32];
   wrapped_reset();
-  vt_program *p = open_with(&o);
+  vt_program *p = open_program(&o);
   CHECK(vt_program_fallback(p) == NULL && strcmp(vt_program_backend(p), "fake:0") == 0);
-  CHECK(run(p, digest, NULL) == VT_OK && memcmp(digest, expected, 32) == 0);
+  CHECK(run_and_digest(p, digest, NULL) == VT_OK && memcmp(digest, expected, 32) == 0);
   vt_program_free(p);
 }
 
-/* Errors of the caller, which the CPU would have too, are reported as without a fallback. */
-static void test_no_fallback(void) {
+/* Errors of the caller, which the CPU would report too, cause no fallback. */
+static void test_caller_errors(void) {
   const vt_binding unknown = {"Q", 4};
   vt_options o[6];
   for (int i = 0; i < 6; i++) o[i] = options_of("gpu", &falls_back);
@@ -231,22 +237,22 @@ static void test_no_fallback(void) {
     vt_diag with = {0}, without = {0}, planned = {0};
     wrapped_reset();
     const vt_status s = vt_program_new(model, &o[i], &p, &with);
-    const uint32_t opened =
-        wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN]; /* constant folding opens it */
+    /* The reference is opened for constant folding. */
+    const uint32_t opened = wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN];
     CHECK(s == VT_USAGE || s == VT_BIND || s == VT_BUDGET || s == VT_NAME);
     CHECK(vt_planned_new(model, &o[i], &q, &planned) == s);
     o[i].policy = NULL;
     wrapped_reset();
     CHECK(vt_program_new(model, &o[i], &p, &without) == s && p == NULL && q == NULL);
-    CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] ==
-          opened); /* no fallback opened the CPU */
+    /* No fallback opened the reference once more. */
+    CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] == opened);
     CHECK(memcmp(&with, &without, sizeof with) == 0 && memcmp(&with, &planned, sizeof with) == 0);
     CHECK(with.code == s && wrapped.live == 0);
   }
 }
 
 /* A misspelt backend is an error under any policy. */
-static void test_misspelt(void) {
+static void test_misspelt_backend(void) {
   static const char *const names[] = {"nosuch", "referense", "gpus", "gp", "auto:1", "fake:x", ""};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const vt_options o = options_of(names[i], &falls_back);
@@ -260,17 +266,18 @@ static void test_misspelt(void) {
   }
 }
 
-/* A run that fails is not repeated on another backend. */
-static void test_no_fallback_in_run(void) {
+/* A run that fails on the device is not repeated on the CPU. */
+static void test_failed_run(void) {
   const vt_options o = options_of("gpu", &falls_back);
   uint8_t digest[32];
   vt_diag d = {0};
   wrapped_reset();
-  vt_program *p = open_with(&o);
+  vt_program *p = open_program(&o);
   CHECK(vt_program_init_params(p, 3, NULL) == VT_OK);
   wrapped.fails = WRAPPED_RUN;
   wrapped.status = VT_BACKEND;
-  CHECK(run(p, digest, &d) == VT_BACKEND && strstr(d.text, "'fake:0' cannot run") != NULL);
+  CHECK(run_and_digest(p, digest, &d) == VT_BACKEND &&
+        strstr(d.text, "'fake:0' cannot run") != NULL);
   CHECK(vt_program_fallback(p) == NULL);
   vt_program_free(p);
 }
@@ -304,14 +311,14 @@ static void test_out_of_memory(void) {
 static void expect_backend(const char *backend, const char *opened, int fell, uint32_t fallback) {
   const vt_options o = options_of(backend, NULL);
   uint8_t digest[32];
-  vt_program *p = open_with(&o);
+  vt_program *p = open_program(&o);
   CHECK(strcmp(vt_program_backend(p), opened) == 0 && (vt_program_fallback(p) != NULL) == fell);
   CHECK(policy_of(p).fallback == fallback);
-  CHECK(run(p, digest, NULL) == VT_OK && memcmp(digest, expected, 32) == 0);
+  CHECK(run_and_digest(p, digest, NULL) == VT_OK && memcmp(digest, expected, 32) == 0);
   vt_program_free(p);
 }
 
-static void test_auto(void) {
+static void test_backend_auto(void) {
   wrapped_reset();
   expect_backend("auto", "fake:0", 0, VT_FALLBACK_CPU);
   wrapped.devices = 0; /* "auto" does not need a GPU, so this is no fallback */
@@ -331,19 +338,19 @@ static void test_environment(void) {
   setenv("VOLTA_BACKEND", "auto", 1);
   expect_backend(NULL, "fake:0", 0, VT_FALLBACK_CPU);
   setenv("VOLTA_BACKEND", "nosuch", 1);
-  expect_backend("reference", "reference:0", 0,
-                 VT_FALLBACK_NONE); /* the option overrides the variable */
+  /* The option overrides the variable. */
+  expect_backend("reference", "reference:0", 0, VT_FALLBACK_NONE);
   setenv("VOLTA_BACKEND", "", 1);
   expect_backend(NULL, "reference:0", 0, VT_FALLBACK_NONE);
   unsetenv("VOLTA_BACKEND");
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     setenv("VOLTA_THREADS", bad[i], 1);
     wrapped_reset();
-    expect_refused(&o, VT_USAGE, "VOLTA_THREADS is a number from 1 to 4096, not '");
+    expect_options_refused(&o, VT_USAGE, "VOLTA_THREADS is a number from 1 to 4096, not '");
   }
   vt_options threads = options_of("reference", NULL);
-  threads.threads = 2; /* then the variable is not read */
-  vt_program_free(open_with(&threads));
+  threads.threads = 2; /* the option is set, so the variable is not read */
+  vt_program_free(open_program(&threads));
   setenv("VOLTA_THREADS", "4096", 1);
   expect_backend("reference", "reference:0", 0, VT_FALLBACK_NONE);
   unsetenv("VOLTA_THREADS");
@@ -351,20 +358,20 @@ static void test_environment(void) {
 
 /* ---- cached plans ---- */
 
-static void target_of(const vt_options *o, uint8_t out[32]) {
+static void target_digest_of(const vt_options *o, uint8_t out[32]) {
   uint8_t core[32];
-  vt_program *p = open_with(o);
+  vt_program *p = open_program(o);
   vt_program_plan_digest(p, core, out);
   vt_program_free(p);
 }
 
 /* A cached plan of one backend is never used for another, whichever was cached first. */
-static void test_cache(void) {
+static void test_cached_plan_per_backend(void) {
   uint8_t on_fake[32], on_reference[32], again[32];
   vt_options o = options_of("fake", NULL), reference = options_of("reference", NULL);
   wrapped_reset();
-  target_of(&o, on_fake);
-  target_of(&reference, on_reference);
+  target_digest_of(&o, on_fake);
+  target_digest_of(&reference, on_reference);
   CHECK(memcmp(on_fake, on_reference, 32) != 0);
   o.policy = &falls_back;
   for (int first = 0; first < 2; first++) {
@@ -374,7 +381,7 @@ static void test_cache(void) {
       wrapped_reset();
       wrapped_forget_trials();
       wrapped.broken_capability = falls ? VT_BK_ROUNDED_MATH : 0;
-      target_of(&o, again);
+      target_digest_of(&o, again);
       CHECK(memcmp(again, falls ? on_reference : on_fake, 32) == 0);
     }
     vt_cache_free(o.cache);
@@ -391,20 +398,20 @@ int main(void) {
   wrapped_reset();
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &model, NULL) == VT_OK);
   const vt_options o = options_of("reference", NULL);
-  vt_program *p = open_with(&o);
-  CHECK(run(p, expected, NULL) == VT_OK);
+  vt_program *p = open_program(&o);
+  CHECK(run_and_digest(p, expected, NULL) == VT_OK);
   vt_program_free(p);
   test_default_is_strict();
   test_given_policy();
   test_invalid_options();
   test_fallback();
-  test_no_fallback();
-  test_misspelt();
-  test_no_fallback_in_run();
+  test_caller_errors();
+  test_misspelt_backend();
+  test_failed_run();
   test_out_of_memory();
-  test_auto();
+  test_backend_auto();
   test_environment();
-  test_cache();
+  test_cached_plan_per_backend();
   vt_model_free(model);
   TEST_DONE();
 }

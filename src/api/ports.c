@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ports.c - sets the inputs and parameters of a program: to the caller's values, to the results of
- * the initialisers, which run through the pipeline, or to random values. */
+ * ports.c - sets the inputs and parameters of a program: to the caller's values, to an output of
+ * another program, to the results of the initialisers, which run through the pipeline, or to random
+ * values. A port is an input or a parameter. */
 #include <string.h>
 #include "program.h"
 #include "vt_fpenv.h"
 #include "vt_num.h"
 
-static vt_status out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
+static vt_status fail_out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
 static vt_status find_port(const vt_program *p, uint32_t kind, const char *name, uint32_t *out,
                            vt_diag *d) {
@@ -19,7 +20,8 @@ static vt_status find_port(const vt_program *p, uint32_t kind, const char *name,
                  kind == VT_PORT_INPUT ? "input" : "param", name);
 }
 
-static vt_status check_shape(const vt_program *p, uint32_t port, const vt_tensor *t, vt_diag *d) {
+static vt_status check_type_and_shape(const vt_program *p, uint32_t port, const vt_tensor *t,
+                                      vt_diag *d) {
   const vt_type *want = &p->g->values[p->g->ports[port].value].type;
   vt_type have = {.dtype = t->dtype, .rank = t->rank};
   char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
@@ -48,7 +50,7 @@ static vt_status check_range(const vt_program *p, uint32_t port, const void *dat
   return VT_OK;
 }
 
-/* Sets the port to `n` aligned elements whose NaNs are canonical. */
+/* Sets the port to `n` elements, which must be aligned and have no NaN but the canonical one. */
 static vt_status write_canonical(vt_program *p, uint32_t port, const void *data, uint64_t n,
                                  vt_diag *d) {
   VT_TRY(check_range(p, port, data, n, d));
@@ -57,19 +59,20 @@ static vt_status write_canonical(vt_program *p, uint32_t port, const void *data,
   return VT_OK;
 }
 
-/* The caller's data is copied only if it is unaligned or has a NaN that must become canonical. */
+/* The caller's data is copied only if it is unaligned or has an element that must become
+ * canonical. */
 vt_status vt_program_write(vt_program *p, uint32_t port, const vt_tensor *t, vt_diag *d) {
   uint64_t count, bytes;
-  VT_TRY(check_shape(p, port, t, d));
+  VT_TRY(check_type_and_shape(p, port, t, d));
   VT_TRY(vt_tensor_bytes(t, &count, &bytes, d));
   if (bytes > 0 && t->data == NULL)
     return VT_FAIL(d, VT_TENSOR, "the tensor for '%s' has no data", p->g->ports[port].name);
   const int aligned = (uintptr_t)t->data % vt_dtype_bytes(t->dtype) == 0;
   if (bytes > 0 && aligned && vt_is_canonical(t->data, t->dtype, count))
     return write_canonical(p, port, t->data, count, d);
-  if (bytes > SIZE_MAX - 1) return out_of_memory(d);
+  if (bytes > SIZE_MAX - 1) return fail_out_of_memory(d);
   void *copy = vt_alloc_new(p->a, (size_t)bytes + 1);
-  if (copy == NULL) return out_of_memory(d);
+  if (copy == NULL) return fail_out_of_memory(d);
   if (bytes > 0) memcpy(copy, t->data, (size_t)bytes);
   vt_canonical(copy, t->dtype, count);
   const vt_status s = write_canonical(p, port, copy, count, d);
@@ -113,20 +116,20 @@ vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor *out, 
     return VT_OK;
   }
   if (!p->given[port]) return VT_FAIL(d, VT_NAME, "the param '%s' has no value", name);
-  VT_TRY(check_shape(p, port, out, d));
+  VT_TRY(check_type_and_shape(p, port, out, d));
   return vt_exec_read(p->line.exec, value, out->data, d);
 }
 
 /* ---- initialisers ---- */
 
 /* Sets one param of the program to a result of the initialisers. */
-static vt_status copy_param(vt_program *p, vt_pipeline *init, const vt_result *r, uint32_t port,
-                            vt_diag *d) {
+static vt_status set_initial_param(vt_program *p, vt_pipeline *init, const vt_result *r,
+                                   uint32_t port, vt_diag *d) {
   const uint64_t bytes = init->plan->buffers[r->value].bytes;
-  if (bytes > SIZE_MAX - 1) return out_of_memory(d);
+  if (bytes > SIZE_MAX - 1) return fail_out_of_memory(d);
   vt_tensor t = vt_tensor_like(&p->g->values[p->g->ports[port].value].type);
   t.data = vt_alloc_new(p->a, (size_t)bytes + 1);
-  if (t.data == NULL) return out_of_memory(d);
+  if (t.data == NULL) return fail_out_of_memory(d);
   vt_status s = vt_exec_read(init->exec, r->value, t.data, d);
   if (s == VT_OK) s = vt_program_write(p, port, &t, d);
   vt_alloc_free(p->a, t.data, (size_t)bytes + 1);
@@ -143,12 +146,12 @@ static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t see
   vt_watch watch = {p, "parameters"};
   vt_program_watch(&watch, init->exec);
   VT_TRY(vt_exec_run(init->exec, d));
-  uint32_t port = 0; /* the results are in the order of the params */
+  uint32_t port = 0; /* the results of the initialisers are in the order of the params */
   for (uint32_t i = 0; i < g->n_results; i++, port++) {
     while (port < p->g->n_ports && p->g->ports[port].kind != VT_PORT_PARAM) port++;
     if (port == p->g->n_ports || strcmp(p->g->ports[port].name, g->results[i].name) != 0)
       return VT_FAIL(d, VT_INTERNAL, "the initialisers are not in the order of the params");
-    VT_TRY(copy_param(p, init, &g->results[i], port, d));
+    VT_TRY(set_initial_param(p, init, &g->results[i], port, d));
   }
   return VT_OK;
 }
@@ -181,7 +184,7 @@ vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
 
 /* ---- random inputs ---- */
 
-/* Uniform numbers in [-1, 1). */
+/* Draws uniform floats in [-1, 1). */
 static void draw_floats(vt_tensor *t, uint64_t n, uint64_t seed, uint32_t stream) {
   uint32_t words[4];
   for (uint64_t i = 0; i < n; i++) {
@@ -191,7 +194,8 @@ static void draw_floats(vt_tensor *t, uint64_t n, uint64_t seed, uint32_t stream
   }
 }
 
-/* Integers lo + floor(word * count / 2^32), which is exact in 64 bits because count <= 2^32. */
+/* Draws integers lo + floor(word * count / 2^32) from 32-bit random words. The product is exact in
+ * 64 bits because count <= 2^32. */
 static void draw_integers(vt_tensor *t, uint64_t n, uint64_t seed, uint32_t stream, int64_t lo,
                           uint64_t count) {
   uint32_t words[4];
@@ -228,13 +232,13 @@ static vt_status draw_elements(const vt_port *x, vt_tensor *t, uint64_t n, uint6
   return VT_OK;
 }
 
-static vt_status draw_port(vt_program *p, uint32_t port, uint64_t seed, vt_diag *d) {
+static vt_status set_random_port(vt_program *p, uint32_t port, uint64_t seed, vt_diag *d) {
   vt_tensor t = vt_tensor_like(&p->g->values[p->g->ports[port].value].type);
   uint64_t count, bytes;
   VT_TRY(vt_tensor_bytes(&t, &count, &bytes, d));
-  if (bytes > SIZE_MAX - 1) return out_of_memory(d);
+  if (bytes > SIZE_MAX - 1) return fail_out_of_memory(d);
   t.data = vt_alloc_new(p->a, (size_t)bytes + 1);
-  if (t.data == NULL) return out_of_memory(d);
+  if (t.data == NULL) return fail_out_of_memory(d);
   vt_status s = draw_elements(&p->g->ports[port], &t, count, seed, d);
   if (s == VT_OK) s = vt_program_write(p, port, &t, d);
   vt_alloc_free(p->a, t.data, (size_t)bytes + 1);
@@ -246,7 +250,7 @@ vt_status vt_program_random_inputs(vt_program *p, uint64_t seed, vt_diag *d) {
   vt_status s = VT_OK;
   vt_fpenv_enter(&saved);
   for (uint32_t i = 0; s == VT_OK && i < p->g->n_ports; i++)
-    if (p->g->ports[i].kind == VT_PORT_INPUT && !p->given[i]) s = draw_port(p, i, seed, d);
+    if (p->g->ports[i].kind == VT_PORT_INPUT && !p->given[i]) s = set_random_port(p, i, seed, d);
   vt_fpenv_leave(&saved);
   return s;
 }

@@ -27,7 +27,8 @@ static vt_status parse_schedule(const char *name, uint32_t *out, vt_diag *d) {
   return VT_FAIL(d, VT_USAGE, "there is no schedule '%.60s'; there are: source, memory", name);
 }
 
-/* Parses "a,b" into names, and "all" into the name "*", which means all params. */
+/* Parses the list of params to stream: "a,b" into names, and "all" into the name "*", which means
+ * all params. */
 static vt_status parse_stream(const char *list, vt_arena *scratch, vt_plan_options *out,
                               vt_diag *d) {
   const char **names = VT_NEW_N(scratch, const char *, list == NULL ? 0 : strlen(list) + 1);
@@ -53,14 +54,14 @@ static vt_status parse_stream(const char *list, vt_arena *scratch, vt_plan_optio
 typedef struct request {
   const vt_model *m;
   vt_options o;
-  vt_device_options opening; /* how the device is opened */
+  vt_device_options opening; /* options for opening the device */
   vt_alloc a;
   int flags; /* VT_PREPARE_* */
 } request;
 
 /* Runs the passes and plans, through the cache if the options have one. */
-static vt_status plan_passes(const request *r, const vt_pipeline_request *plan, vt_pipeline *line,
-                             vt_diag *d) {
+static vt_status run_passes_and_plan(const request *r, const vt_pipeline_request *plan,
+                                     vt_pipeline *line, vt_diag *d) {
   if (r->o.cache == NULL) return vt_pipeline_plan(line, plan, d);
   vt_text key;
   vt_text_init(&key, r->a);
@@ -86,7 +87,7 @@ static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line,
   VT_TRY(parse_schedule(r->o.schedule, &options.schedule, d));
   VT_TRY(parse_stream(r->o.stream, scratch, &options, d));
   const vt_pipeline_request plan = {r->m->g, &list, &passes, &options, dev};
-  const vt_status s = plan_passes(r, &plan, line, d);
+  const vt_status s = run_passes_and_plan(r, &plan, line, d);
   return s == VT_LIMIT ? vt_pass_blame_bindings(&passes, s, d) : s;
 }
 
@@ -103,7 +104,7 @@ static vt_status check_budget(const vt_options *o, const vt_pipeline *line, vt_d
 
 /* ---- policy ---- */
 
-/* Copies and checks the policy; NULL is the strict one. */
+/* Copies and checks the caller's policy; if `given` is NULL, the copy is the strict policy. */
 static vt_status read_policy(const vt_policy *given, vt_policy *out, vt_diag *d) {
   vt_policy p = {0};
   if (given != NULL) memcpy(&p, given, given->size < sizeof p ? given->size : sizeof p);
@@ -122,10 +123,10 @@ static vt_status read_policy(const vt_policy *given, vt_policy *out, vt_diag *d)
   return VT_OK;
 }
 
-/* Collects how the device is opened. A name of an instruction set that is too long is refused,
- * because cut off it could be another name. */
-static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_device_options *out,
-                              vt_diag *d) {
+/* Collects the options for opening the device. A name of an instruction set that is too long is
+ * refused, because its first characters could be the name of another one. */
+static vt_status read_device_options(const vt_options *o, const vt_policy *policy,
+                                     vt_device_options *out, vt_diag *d) {
   *out = (vt_device_options){.admission = policy->admission,
                              .threads = o->threads,
                              .measure = o->measure,
@@ -136,7 +137,7 @@ static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_d
                              .note_user = o->note_user};
   if (o->cache != NULL) {
     out->cache = vt_cache_folder(o->cache, &out->cache_bytes);
-    out->note = vt_cache_note;
+    out->note = vt_cache_report;
     out->note_user = o->cache;
   }
   if (out->isa != NULL && strlen(out->isa) > VT_ISA_LONGEST)
@@ -149,15 +150,15 @@ static vt_status read_opening(const vt_options *o, const vt_policy *policy, vt_d
 
 /* ---- the device ---- */
 
-/* The backend as the options or the environment name it. */
+/* Returns the backend that the options name or, if they name none, the environment. */
 static const char *requested_name(const vt_options *o) {
   return o->backend != NULL ? o->backend : vt_environment_backend();
 }
 
 static int is_auto(const vt_options *o) { return strcmp(requested_name(o), "auto") == 0; }
 
-/* The requested backend, where "auto" means the first GPU of this machine, or the CPU if it has no
- * GPU. The CPU is no fallback then, so no reason is reported. */
+/* Returns the requested backend, where "auto" means the first GPU of this machine, or the CPU if
+ * there is no GPU. Choosing the CPU for "auto" is no fallback, so no reason is reported. */
 static const char *backend_name(const vt_options *o) {
   if (!is_auto(o)) return requested_name(o);
   const char *gpu = vt_registry_first_of_kind(VT_KIND_GPU);
@@ -168,7 +169,7 @@ vt_status vt_options_open_device(const vt_options *o, vt_alloc a, vt_device **de
   vt_policy policy;
   vt_device_options opening;
   VT_TRY(read_policy(o->policy, &policy, d));
-  VT_TRY(read_opening(o, &policy, &opening, d));
+  VT_TRY(read_device_options(o, &policy, &opening, d));
   return vt_device_open_as(&opening, backend_name(o), a, dev, d);
 }
 
@@ -211,27 +212,28 @@ static vt_status try_capabilities(const request *r, vt_device *dev, const vt_pip
 }
 
 /* Does all of vt_prepare on the backend r->o.backend. */
-static vt_status prepare_on(const request *r, vt_device **dev, vt_pipeline *line, vt_diag *d) {
+static vt_status prepare_on_backend(const request *r, vt_device **dev, vt_pipeline *line,
+                                    vt_diag *d) {
   VT_TRY(vt_device_open_as(&r->opening, r->o.backend, r->a, dev, d));
   VT_TRY(plan_on_device(r, *dev, line, d));
   if ((r->flags & VT_PREPARE_UNTRIED) == 0) VT_TRY(try_capabilities(r, *dev, line, d));
   return (r->flags & VT_PREPARE_OPEN) != 0 ? vt_pipeline_open(line, *dev, r->a, d) : VT_OK;
 }
 
-/* 1 if another device may succeed: this one is missing, cannot run the plan, or is out of memory. A
- * misspelt name is an error of the caller, so it gives 0. */
+/* Returns 1 if another device may succeed: this one is missing, cannot run the plan, or is out of
+ * memory. Returns 0 for a misspelt name, which is an error of the caller. */
 static int is_device_fault(vt_status s, const char *backend) {
   if (!vt_registry_knows_name(backend)) return 0;
   return s == VT_BACKEND || s == VT_ABI || s == VT_UNSUPPORTED || s == VT_NOMEM;
 }
 
-/* Gives up the first device and prepares on the CPU. */
-static vt_status fall_back(request *r, vt_device **dev, vt_pipeline *line, vt_diag *d) {
+/* Closes the first device and prepares on the CPU. */
+static vt_status fall_back_to_cpu(request *r, vt_device **dev, vt_pipeline *line, vt_diag *d) {
   vt_pipeline_done(line);
   vt_device_close(*dev);
   *dev = NULL;
   r->o.backend = vt_registry_first_of_kind(VT_KIND_CPU);
-  return prepare_on(r, dev, line, d);
+  return prepare_on_backend(r, dev, line, d);
 }
 
 vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int flags, vt_device **dev,
@@ -242,18 +244,19 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int fla
   request r = {.m = m, .o = *o, .a = a, .flags = flags};
   vt_diag why = {0};
   VT_TRY(read_policy(o->policy, &terms->policy, d));
-  VT_TRY(read_opening(o, &terms->policy, &r.opening, d));
+  VT_TRY(read_device_options(o, &terms->policy, &r.opening, d));
   if (is_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;
   r.o.backend = backend_name(o);
   if (terms->policy.capabilities == VT_CAPABILITIES_BELIEVED) r.flags |= VT_PREPARE_UNTRIED;
-  vt_status s = prepare_on(&r, dev, line, &why);
+  vt_status s = prepare_on_backend(&r, dev, line, &why);
   if (terms->policy.fallback != VT_FALLBACK_NONE && is_device_fault(s, r.o.backend)) {
     snprintf(terms->fallback, sizeof terms->fallback, "%s", why.text);
     why = (vt_diag){0};
-    s = fall_back(&r, dev, line, &why);
+    s = fall_back_to_cpu(&r, dev, line, &why);
   }
   if (s != VT_OK && d != NULL && d->code == VT_OK) *d = why;
-  /* From now on notes go to the caller, because the cache may be freed before the program. */
+  /* From now on the device's notes, texts of problems, go to the caller, because the cache may be
+   * freed before the program. */
   if (s == VT_OK) vt_device_set_note(*dev, o->note, o->note_user);
   return s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * probes.c - tries whether a device satisfies the capabilities that it declares. A probe is a small
- * model that runs on the device and on the reference, and every bit must agree. Before the first
- * use of a capability only its brief probe runs; `volta doctor` and `volta admit` run all of its
- * probes. */
+ * model that runs on the device and on the reference, and every bit must agree. A trial runs the
+ * probes of one capability on one device. Before the first use of a capability it runs only the
+ * brief probe; `volta doctor` and `volta admit` run all probes of a capability. */
 #include "probes.h"
 #include <string.h>
 #include "cache.h"
@@ -13,7 +13,7 @@
 
 /* The kind of values that the inputs of a probe get. */
 typedef enum values {
-  UNIFORM, /* as --random-inputs draws them */
+  UNIFORM, /* as the flag --random-inputs draws them */
   TINY,    /* subnormal floats */
   BITS,    /* floats of random bits */
   BYTES,   /* integers of random bits */
@@ -22,7 +22,7 @@ typedef enum values {
 } values;
 
 struct vt_probe {
-  uint64_t capability; /* bit of the capability that it tries */
+  uint64_t capability; /* bit of the capability that the probe tries */
   values values;
   int brief;              /* 1: the brief probe, which runs before the first use */
   const char *inputs, *y; /* declarations of inputs; output expressions, separated by ';' */
@@ -43,7 +43,8 @@ static const vt_probe probes[] = {
 };
 enum { N_PROBES = sizeof probes / sizeof *probes, SEED = 20 };
 
-/* Bits of hard arguments of functions, and of hard pairs (x, y) of pow. */
+/* Bits of hard arguments, with results close to a midpoint: x for functions, pairs (x, y) for
+ * pow. */
 static const uint32_t hard[] = {
 #define VT_HARD(name, x, want) x,
 #include "hard.def"
@@ -67,44 +68,44 @@ typedef struct trial {
 
 /* ---- inputs ---- */
 
-/* Mask of the sign and fraction bits in 32-bit word `k` of the data: one f32, two elements of 16
- * bits, or half an f64, whose high word is the odd one. */
-static uint32_t fraction_of(uint32_t dtype, uint32_t k) {
+/* Returns the mask of the sign and fraction bits in 32-bit word `k` of an input. A word is one f32,
+ * two elements of 16 bits, or half an f64, whose high half is the word with odd `k`. */
+static uint32_t sign_and_fraction_mask(uint32_t dtype, uint32_t k) {
   if (dtype == VT_DTYPE_F32) return UINT32_C(0x807fffff);
   if (dtype == VT_DTYPE_F16) return UINT32_C(0x83ff83ff);
   if (dtype == VT_DTYPE_BF16) return UINT32_C(0x807f807f);
   return k % 2 == 1 ? UINT32_C(0x800fffff) : UINT32_MAX;
 }
 
-/* Bits of an exponent from -7 to 8, chosen by the exponent bits of `word`. */
-static uint32_t exponent_of(uint32_t word, uint32_t dtype) {
+/* Returns the bits of an exponent from -7 to 8, chosen by the exponent bits of `word`. */
+static uint32_t small_exponent(uint32_t word, uint32_t dtype) {
   return dtype == VT_DTYPE_F64 ? (0x3f8 + (word >> 20 & 15)) << 20
                                : (0x78 + (word >> 23 & 15)) << 23;
 }
 
 /* Turns a word of random bits into one of the kind `how`: exponent 0 for TINY, small for FULL. */
-static uint32_t shape_word(uint32_t word, uint32_t dtype, uint32_t k, values how) {
-  const uint32_t fraction = word & fraction_of(dtype, k);
+static uint32_t word_of_kind(uint32_t word, uint32_t dtype, uint32_t k, values how) {
+  const uint32_t fraction = word & sign_and_fraction_mask(dtype, k);
   if (how == TINY) return fraction;
   if (how == FULL && (dtype == VT_DTYPE_F32 || k % 2 == 1))
-    return fraction | exponent_of(word, dtype);
+    return fraction | small_exponent(word, dtype);
   return word;
 }
 
-/* Bits of element `i` of input number `input`: 0 is the argument of all functions, 1 and 2 are the
- * arguments of pow. */
+/* Returns the bits of element `i` of input number `input` for HARD. Input 0 is the argument of all
+ * functions; 1 and 2 are the arguments of pow. */
 static uint32_t hard_word(uint32_t input, uint64_t i) {
   return input == 0 ? hard[i % N_HARD] : hard_pow[i % N_HARD_POW][input - 1];
 }
 
-/* Four words of data, from word 4 * at of the input. */
+/* Draws four words of input number `input`, of which the first is word number 4 * at. */
 static void draw_words(uint32_t words[4], uint64_t at, uint32_t dtype, uint32_t input, values how) {
   if (how != HARD) vt_philox(SEED, input, 0, at, words);
   for (uint32_t k = 0; k < 4; k++)
-    words[k] = how == HARD ? hard_word(input, 4 * at + k) : shape_word(words[k], dtype, k, how);
+    words[k] = how == HARD ? hard_word(input, 4 * at + k) : word_of_kind(words[k], dtype, k, how);
 }
 
-static void fill_data(void *data, uint64_t bytes, uint32_t dtype, uint32_t input, values how) {
+static void fill_input(void *data, uint64_t bytes, uint32_t dtype, uint32_t input, values how) {
   uint32_t words[4];
   for (uint64_t i = 0; i < bytes; i += sizeof words) {
     const uint64_t n = bytes - i < sizeof words ? bytes - i : sizeof words;
@@ -115,14 +116,14 @@ static void fill_data(void *data, uint64_t bytes, uint32_t dtype, uint32_t input
 
 /* Sets input `i` to values from a random stream of its own, because with two equal inputs every
  * difference would be 0 and every quotient 1. */
-static vt_status set_port(vt_program *p, uint32_t i, values how, vt_diag *d) {
+static vt_status set_probe_input(vt_program *p, uint32_t i, values how, vt_diag *d) {
   const vt_port *port = &p->g->ports[i];
   vt_tensor t = vt_tensor_like(&p->g->values[port->value].type);
   uint64_t count, bytes;
   VT_TRY(vt_tensor_bytes(&t, &count, &bytes, d));
   t.data = vt_alloc_new(p->a, (size_t)bytes);
   if (t.data == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  fill_data(t.data, bytes, t.dtype, i, how);
+  fill_input(t.data, bytes, t.dtype, i, how);
   const vt_status s = vt_program_set_input(p, port->name, &t, d);
   vt_alloc_free(p->a, t.data, (size_t)bytes);
   return s;
@@ -130,16 +131,16 @@ static vt_status set_port(vt_program *p, uint32_t i, values how, vt_diag *d) {
 
 vt_status vt_probe_set_inputs(const vt_probe *x, vt_program *p, vt_diag *d) {
   if (x->values == UNIFORM) return vt_program_random_inputs(p, SEED, d);
-  for (uint32_t i = 0; i < p->g->n_ports; i++) VT_TRY(set_port(p, i, x->values, d));
+  for (uint32_t i = 0; i < p->g->n_ports; i++) VT_TRY(set_probe_input(p, i, x->values, d));
   return VT_OK;
 }
 
 /* ---- one probe on a device and on the reference ---- */
 
-/* Creates and runs a program of the probe. `out_accepted` is 0 if the device does not accept a
- * step, which is always found when the program is created. */
-static vt_status run_on(const vt_model *m, const vt_options *o, const vt_probe *x,
-                        int *out_accepted, vt_program **out, vt_diag *d) {
+/* Creates and runs a program of the probe's model. `out_accepted` is 0 if the device does not
+ * accept a step, which is always found when the program is created. */
+static vt_status run_probe_on(const vt_model *m, const vt_options *o, const vt_probe *x,
+                              int *out_accepted, vt_program **out, vt_diag *d) {
   vt_program *p = NULL;
   vt_status s = vt_program_new_flags(m, o, VT_PREPARE_UNTRIED, &p, d);
   *out_accepted = s != VT_UNSUPPORTED;
@@ -153,15 +154,16 @@ static vt_status run_on(const vt_model *m, const vt_options *o, const vt_probe *
   return s;
 }
 
-/* Fails if the program runs on another backend than the trial is about: a plug-in's file may have
- * been replaced since it was opened. */
+/* Fails if the program runs on another backend than `dev`: a plug-in's file may have been replaced
+ * since `dev` was opened. */
 static vt_status check_same_backend(const vt_program *p, const vt_device *dev, vt_diag *d) {
   if (dev == NULL || vt_device_same_backend(p->dev, dev)) return VT_OK;
   return VT_FAIL(d, VT_BACKEND, "backend '%s' was replaced while it was tried",
                  vt_device_name(dev));
 }
 
-/* Points *out to expression `k` of the outputs and returns its length; 0 past the last. */
+/* Points *out to the probe's output expression number `k` and returns its length; returns 0 if
+ * there is none. */
 static size_t find_expression(const vt_probe *x, uint32_t k, const char **out) {
   const char *at = x->y;
   while (k-- > 0 && at != NULL) {
@@ -172,8 +174,8 @@ static size_t find_expression(const vt_probe *x, uint32_t k, const char **out) {
   return at != NULL ? strcspn(at, ";") : 0;
 }
 
-/* Compares output `k` of two programs. Outputs are in the order of their names y00, y01, ..., so it
- * is the value of expression `k`. */
+/* Compares output `k` of the programs on the device and on the reference. Outputs are in the order
+ * of their names y00, y01, ..., so output `k` is the value of expression `k`. */
 static vt_status compare_output(const vt_probe *x, uint32_t k, const vt_capability *c,
                                 vt_program *p, vt_program *q, vt_diag *d) {
   vt_compare v = {.size = sizeof v};
@@ -193,7 +195,7 @@ static vt_status compare_output(const vt_probe *x, uint32_t k, const vt_capabili
                  (unsigned long long)v.first_b);
 }
 
-static vt_status compare_runs(trial *t, const vt_model *m, vt_diag *d) {
+static vt_status compare_with_reference(trial *t, const vt_model *m, vt_diag *d) {
   const vt_options reference = {.size = sizeof reference,
                                 .backend = "reference:0",
                                 .passes = "bind,lower",
@@ -201,14 +203,14 @@ static vt_status compare_runs(trial *t, const vt_model *m, vt_diag *d) {
   vt_program *p = NULL, *q = NULL;
   int accepted;
   vt_diag why = {0};
-  vt_status s = run_on(m, &t->o, t->probe, &accepted, &p, &why);
-  if (!accepted) return VT_OK; /* the device does not claim to run this model */
+  vt_status s = run_probe_on(m, &t->o, t->probe, &accepted, &p, &why);
+  if (!accepted) return VT_OK; /* the device refuses the model, which is no fault */
   if (s != VT_OK)
     return VT_FAIL(d, s == VT_NOMEM ? VT_NOMEM : VT_BACKEND, "trying %s of '%.60s' fails: %.300s",
                    t->c->name, t->o.backend, why.text);
   t->models++;
   s = check_same_backend(p, t->dev, d);
-  if (s == VT_OK) s = run_on(m, &reference, t->probe, &accepted, &q, d);
+  if (s == VT_OK) s = run_probe_on(m, &reference, t->probe, &accepted, &q, d);
   for (uint32_t k = 0; s == VT_OK && k < vt_program_outputs(p); k++)
     s = compare_output(t->probe, k, t->c, p, q, d);
   vt_program_free(p);
@@ -234,7 +236,7 @@ vt_status vt_probe_model(const vt_probe *x, const vt_alloc *a, vt_model **out, v
 static vt_status run_probe(trial *t, vt_diag *d) {
   vt_model *m = NULL;
   VT_TRY(vt_probe_model(t->probe, t->o.alloc, &m, d));
-  const vt_status s = compare_runs(t, m, d);
+  const vt_status s = compare_with_reference(t, m, d);
   vt_model_free(m);
   return s;
 }
@@ -251,9 +253,9 @@ static vt_status run_probes(trial *t, int brief, vt_diag *d) {
   return VT_OK;
 }
 
-/* Runs the probes of the trial. If all of them run, the brief one runs last, because the message of
- * a failed probe of one op says more. If the device does not accept the brief probe of a brief
- * trial, the others run instead. */
+/* Runs all probes of the capability if t->all, else only the brief one; if the device does not
+ * accept the brief one, runs the others instead. Of all probes the brief one runs last, because the
+ * message of a failed probe of a single op says more. */
 static vt_status run_trial(trial *t, const vt_options *o, vt_alloc a, vt_diag *d) {
   const vt_policy policy = {.size = sizeof policy, .admission = VT_ADMISSION_WAIVED};
   t->o = (vt_options){.size = sizeof t->o,
@@ -276,9 +278,9 @@ vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_allo
   return s;
 }
 
-/* Runs the trial. If it passes, the capability is proven in this process, unless the device
- * accepted no probe. A plug-in that no certificate covers gets all probes, because admission has
- * not run them on it. */
+/* Runs a trial of the capability on `dev`. If it passes, the capability is proven in this process,
+ * unless the device accepted no probe. A plug-in that no certificate covers gets all probes,
+ * because admission has not run them on it. */
 static vt_status try_device(vt_device *dev, const vt_options *o, const vt_capability *c, vt_alloc a,
                             vt_diag *d) {
   trial t = {.dev = dev, .c = c, .all = vt_device_unadmitted(dev)};
@@ -287,8 +289,8 @@ static vt_status try_device(vt_device *dev, const vt_options *o, const vt_capabi
   return VT_OK;
 }
 
-/* As try_device, but a trial that the cache knows to have passed is not repeated, because it takes
- * long to load the kernels of a GPU. */
+/* Does the same as try_device for a GPU, but does not repeat a trial that passed according to the
+ * cache, because it takes long to load the kernels of a GPU. */
 static vt_status try_gpu_cached(vt_device *dev, const vt_options *o, const vt_capability *c,
                                 vt_alloc a, vt_diag *d) {
   vt_text key;
@@ -308,8 +310,8 @@ static vt_status try_gpu_cached(vt_device *dev, const vt_options *o, const vt_ca
 }
 
 /* Tries each capability in the bit set `untried`. */
-static vt_status try_each(vt_device *dev, const vt_options *o, uint64_t untried, vt_alloc a,
-                          vt_diag *d) {
+static vt_status try_each_capability(vt_device *dev, const vt_options *o, uint64_t untried,
+                                     vt_alloc a, vt_diag *d) {
   const int cached = o->cache != NULL && vt_device_kind(dev) == VT_KIND_GPU;
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
     const vt_capability *c = vt_capability_at(i);
@@ -318,15 +320,15 @@ static vt_status try_each(vt_device *dev, const vt_options *o, uint64_t untried,
   return VT_OK;
 }
 
-/* The trials open the device again by its name. The hold makes that name mean the plug-in's content
- * that `dev` was opened with, even if the file changes meanwhile. */
+/* The trials open the device again by its name. The hold makes sure that this opens the plug-in's
+ * file content that `dev` was opened with, even if the file changes meanwhile. */
 vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t needs, vt_alloc a,
                               vt_diag *d) {
   const uint64_t untried = needs & vt_device_caps(dev)->has & ~vt_device_proven_caps(dev);
   vt_hold *hold = NULL;
   if (untried == 0) return VT_OK;
   VT_TRY(vt_device_hold_plugin(dev, o->backend, &hold, d));
-  const vt_status s = try_each(dev, o, untried, a, d);
+  const vt_status s = try_each_capability(dev, o, untried, a, d);
   vt_hold_release(hold);
   return s;
 }

@@ -5,15 +5,15 @@
 #define VT_PROBES_H
 #include "prepare.h"
 
-/* The outputs of the probe of rounded functions: each function of functions.def applied to x, then
- * pow(a, b), separated by ';'. */
+/* The output expressions of the probe of rounded functions, separated by ';': each function of
+ * functions.def applied to x, then pow(a, b). */
 extern const char vt_probe_functions[];
 
-/* Tries each capability that is in `needs`, that `dev` declares and that this process has not tried
- * yet. The device is opened again as `o` says. Only the brief probe of a capability runs, unless
- * the device does not accept it or is a plug-in without a certificate: then all its probes run. A
- * passed trial of a GPU is recorded in `o->cache` and is not repeated. VT_BACKEND names the
- * capability that the device declares and does not satisfy. */
+/* Tries each capability that is in the bit set `needs`, that `dev` declares and that this process
+ * has not tried yet. The device is opened again with the options `o`. Only the brief probe of a
+ * capability runs, unless the device does not accept it or is a plug-in without a certificate: then
+ * all its probes run. A passed trial of a GPU is recorded in `o->cache` and is not repeated. The
+ * error VT_BACKEND names a capability that the device declares and does not satisfy. */
 vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t needs, vt_alloc a,
                               vt_diag *d) VT_NODISCARD;
 /* A probe: one row of probes.def. */

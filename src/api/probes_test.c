@@ -37,8 +37,9 @@ static const struct row *brief_probe(uint64_t bit) {
   return &rows[i];
 }
 
-/* Tries a capability with all its probes. */
-static vt_status try_on(const char *backend, const vt_capability *c, uint32_t *out, vt_diag *d) {
+/* Tries a capability with all its probes; `out` receives how many of them the device accepted. */
+static vt_status try_all_probes(const char *backend, const vt_capability *c, uint32_t *out,
+                                vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   const vt_probe *broken = NULL;
   const vt_status s = vt_capability_try(&o, c, vt_alloc_default(), out, &broken, d);
@@ -48,7 +49,7 @@ static vt_status try_on(const char *backend, const vt_capability *c, uint32_t *o
 
 /* ---- every probe runs, and finds a fault ---- */
 
-static void test_all_run(void) {
+static void test_all_probes_run(void) {
   static const char *const backends[] = {"island:0", "island:1", "reference:1", "fake"};
   uint32_t all = 0;
   wrapped_reset();
@@ -57,7 +58,7 @@ static void test_all_run(void) {
     for (size_t b = 0; b < sizeof backends / sizeof *backends; b++) {
       uint32_t models = 0;
       vt_diag d = {0};
-      CHECK(try_on(backends[b], c, &models, &d) == VT_OK && models == count_probes(c->bit));
+      CHECK(try_all_probes(backends[b], c, &models, &d) == VT_OK && models == count_probes(c->bit));
       if (d.text[0] != 0) fprintf(stderr, "  %s\n", d.text);
     }
     uint32_t brief = 0;
@@ -68,8 +69,8 @@ static void test_all_run(void) {
   CHECK(all == ROWS); /* no probe has an unknown capability */
 }
 
-/* The op that computes the result of an expression in the lowered model. */
-static uint32_t op_of(const char *inputs, const char *y) {
+/* Returns the op that computes the result of an expression in the lowered model. */
+static uint32_t op_of_expression(const char *inputs, const char *y) {
   const vt_options o = {.size = sizeof o, .backend = "reference", .passes = "bind,lower"};
   vt_model *m = model_of_expression(inputs, y);
   vt_program *p = NULL;
@@ -81,7 +82,7 @@ static uint32_t op_of(const char *inputs, const char *y) {
   return op;
 }
 
-/* Copies the next expression of `*at` and moves past it; 0 past the last. */
+/* Copies the expression at `*at` to `out` and moves `*at` behind it; returns 0 if there is none. */
 static int next_expression(const char **at, char out[200]) {
   *at += strspn(*at, "; ");
   const size_t n = strcspn(*at, ";");
@@ -97,7 +98,7 @@ static const vt_capability *capability_of(uint64_t bit) {
   return vt_capability_at(i);
 }
 
-/* If one bit of one op is wrong, the probes of its capability find it. */
+/* If one bit of the results of an op is wrong, the probes of its capability find it. */
 static void test_probes_find_faults(void) {
   for (size_t i = 0; i < ROWS; i++) {
     const vt_capability *c = capability_of(rows[i].bit);
@@ -105,17 +106,17 @@ static void test_probes_find_faults(void) {
     vt_diag d = {0};
     if (rows[i].brief) continue;
     wrapped_reset();
-    wrapped.broken_op = op_of(rows[i].inputs, rows[i].y);
-    CHECK(try_on("fake", c, &models, &d) == VT_BACKEND);
+    wrapped.broken_op = op_of_expression(rows[i].inputs, rows[i].y);
+    CHECK(try_all_probes("fake", c, &models, &d) == VT_BACKEND);
     CHECK(strstr(d.text, "backend 'fake:0' declares ") != NULL && strstr(d.text, c->name) != NULL);
     CHECK(strstr(d.text, "and does not keep it: ") != NULL && strstr(d.text, " at [") != NULL);
     if (d.text[0] == 0) fprintf(stderr, "  %s\n", rows[i].y);
   }
 }
 
-/* Tries a capability as before its first use, on a device that was not tried yet: with the brief
- * probe, or with all probes if no certificate covers the device. */
-static vt_status try_first(uint64_t bit, int unadmitted, vt_diag *d) {
+/* Tries a capability the way it is tried before its first use, on a device that was not tried yet:
+ * with the brief probe, or with all probes if the device is unadmitted. */
+static vt_status try_before_first_use(uint64_t bit, int unadmitted, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = "fake"};
   vt_device *dev = NULL;
   wrapped_forget_trials();
@@ -128,20 +129,20 @@ static vt_status try_first(uint64_t bit, int unadmitted, vt_diag *d) {
   return s;
 }
 
-/* The op of the expression that the message of a failed trial names. */
-static uint32_t named_op(const struct row *r, const vt_diag *d) {
+/* Returns the op of the expression that the message of a failed trial names. */
+static uint32_t op_in_message(const struct row *r, const vt_diag *d) {
   const char *at = r->y, *named = strstr(d->text, "does not keep it: ");
   char y[200], words[80];
   while (named != NULL && next_expression(&at, y)) {
     snprintf(words, sizeof words, "does not keep it: %.*s", (int)strcspn(y, "\n"), y);
-    if (strncmp(named, words, strlen(words)) == 0) return op_of(r->inputs, y);
+    if (strncmp(named, words, strlen(words)) == 0) return op_of_expression(r->inputs, y);
   }
   return 0;
 }
 
 /* A fault in any op of a brief probe is found before the first use, and the message names the
  * op. */
-static void test_brief_finds_faults(void) {
+static void test_brief_probes_find_faults(void) {
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
     const struct row *r = brief_probe(vt_capability_at(i)->bit);
     const char *at = r->y;
@@ -149,18 +150,19 @@ static void test_brief_finds_faults(void) {
     while (next_expression(&at, y)) {
       vt_diag d = {0};
       wrapped_reset();
-      CHECK(try_first(r->bit, 0, &d) == VT_OK);
-      wrapped.broken_op = op_of(r->inputs, y);
-      CHECK(try_first(r->bit, 0, &d) == VT_BACKEND);
+      CHECK(try_before_first_use(r->bit, 0, &d) == VT_OK);
+      wrapped.broken_op = op_of_expression(r->inputs, y);
+      CHECK(try_before_first_use(r->bit, 0, &d) == VT_BACKEND);
       CHECK(strstr(d.text, vt_capability_at(i)->name) != NULL);
-      CHECK(named_op(r, &d) == wrapped.broken_op);
-      if (named_op(r, &d) != wrapped.broken_op) fprintf(stderr, "  %s: %s\n", y, d.text);
+      CHECK(op_in_message(r, &d) == wrapped.broken_op);
+      if (op_in_message(r, &d) != wrapped.broken_op) fprintf(stderr, "  %s: %s\n", y, d.text);
     }
   }
 }
 
-/* The probe of functions uses the arguments of hard.def, where a nearly right function fails. */
-static void test_hard_inputs(void) {
+/* The probe of rounded functions uses the arguments of hard.def, where a nearly right function
+ * fails. */
+static void test_hard_arguments(void) {
   static const uint32_t exps[] = {
 #define VT_HARD(name, x, want) VT_OP_##name == VT_OP_exp ? want : 0,
 #include "hard.def"
@@ -175,7 +177,7 @@ static void test_hard_inputs(void) {
     vt_diag d = {0};
     wrapped_reset();
     wrapped.broken_op = cases[i].op;
-    CHECK(try_first(VT_BK_ROUNDED_MATH, 0, &d) == VT_BACKEND);
+    CHECK(try_before_first_use(VT_BK_ROUNDED_MATH, 0, &d) == VT_BACKEND);
     snprintf(words, sizeof words, "at [0], the reference %08x", cases[i].want);
     CHECK(strstr(d.text, words) != NULL);
   }
@@ -191,18 +193,18 @@ static void test_ops_not_in_brief(void) {
     vt_diag d = {0};
     if (rows[i].brief) continue;
     wrapped_reset();
-    wrapped.broken_op = op_of(rows[i].inputs, rows[i].y);
+    wrapped.broken_op = op_of_expression(rows[i].inputs, rows[i].y);
     for (size_t k = 0; k < sizeof not_in_brief / sizeof *not_in_brief; k++)
       found_later |= wrapped.broken_op == not_in_brief[k];
-    CHECK(try_first(rows[i].bit, 0, &d) == (found_later ? VT_OK : VT_BACKEND));
+    CHECK(try_before_first_use(rows[i].bit, 0, &d) == (found_later ? VT_OK : VT_BACKEND));
     if ((d.text[0] == 0) != found_later) fprintf(stderr, "  %s: '%s'\n", rows[i].y, d.text);
-    CHECK(try_first(rows[i].bit, 1, NULL) == VT_BACKEND);
-    CHECK(try_on("fake", capability_of(rows[i].bit), &models, NULL) == VT_BACKEND);
+    CHECK(try_before_first_use(rows[i].bit, 1, NULL) == VT_BACKEND);
+    CHECK(try_all_probes("fake", capability_of(rows[i].bit), &models, NULL) == VT_BACKEND);
   }
 }
 
-/* The value of the doctor's check of a capability. */
-static void read_doctor(const char *name, char out[512]) {
+/* Reads the value of the doctor's check of a capability. */
+static void read_doctor_check(const char *name, char out[512]) {
   char key[80];
   uint32_t i = 0;
   snprintf(key, sizeof key, "check.%s", name);
@@ -212,47 +214,47 @@ static void read_doctor(const char *name, char out[512]) {
 
 /* The doctor's check says how many probes each device ran, or names the one that failed. It runs
  * all probes, so it finds a fault in conv. */
-static void test_doctor(void) {
+static void test_doctor_checks(void) {
   char value[512], want[200];
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
     const vt_capability *c = vt_capability_at(i);
     const uint32_t n = count_probes(c->bit);
     wrapped_reset();
-    read_doctor(c->name, value);
+    read_doctor_check(c->name, value);
     snprintf(want, sizeof want, "ok: %u models on fake:0, %u models on fake:1", n, n);
     CHECK(strcmp(value, want) == 0);
     wrapped.broken_op = VT_OP_conv;
-    read_doctor(c->name, value);
+    read_doctor_check(c->name, value);
     snprintf(want, sizeof want, "FAILED: backend 'fake:0' declares %s and does not keep it: conv(",
              c->name);
     const int has_conv = c->bit == VT_BK_DETERMINISTIC_REDUCTIONS;
     CHECK(strncmp(value, has_conv ? want : "ok: ", strlen(has_conv ? want : "ok: ")) == 0);
     wrapped_reset();
     wrapped.declares = ~c->bit;
-    read_doctor(c->name, value);
+    read_doctor_check(c->name, value);
     CHECK(strcmp(value, "ok: not declared by fake:0, not declared by fake:1") == 0);
     wrapped.declares = UINT64_MAX;
     wrapped.only_op = VT_OP_neg;
-    read_doctor(c->name, value);
+    read_doctor_check(c->name, value);
     CHECK(strcmp(value, "ok: no model is accepted by fake:0, no model is accepted by fake:1") == 0);
     wrapped_reset();
     wrapped.fails = WRAPPED_OPEN;
     wrapped.status = VT_BACKEND;
-    read_doctor(c->name, value);
+    read_doctor_check(c->name, value);
     CHECK(strcmp(value, "ok: there is no device to try") == 0);
   }
 }
 
 /* The probes notice a device that rounds f64 operands to f32 when they are copied to it. */
-static void test_narrow_operands(void) {
+static void test_narrowed_operands(void) {
   uint32_t tried = 0;
   vt_diag d = {0};
   wrapped_reset();
   wrapped.narrows = 1;
-  CHECK(try_on("fake", capability_of(VT_BK_FLOAT64), &tried, &d) == VT_BACKEND);
-  CHECK(strstr(d.text, "and does not keep it: ") != NULL &&
-        tried == 1); /* the first probe found it */
-  CHECK(try_first(VT_BK_FLOAT64, 0, NULL) == VT_BACKEND);
+  CHECK(try_all_probes("fake", capability_of(VT_BK_FLOAT64), &tried, &d) == VT_BACKEND);
+  /* The first probe found the fault. */
+  CHECK(strstr(d.text, "and does not keep it: ") != NULL && tried == 1);
+  CHECK(try_before_first_use(VT_BK_FLOAT64, 0, NULL) == VT_BACKEND);
 }
 
 /* ---- before the first use ---- */
@@ -275,7 +277,8 @@ static const struct {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-static vt_status make_program(const vt_model *m, const char *backend, const char *isa, vt_diag *d) {
+static vt_status make_and_free_program(const vt_model *m, const char *backend, const char *isa,
+                                       vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = backend, .isa = isa};
   vt_program *p = NULL;
   const vt_status s = vt_program_new(m, &o, &p, d);
@@ -291,11 +294,12 @@ static void test_false_declarations(void) {
     snprintf(words, sizeof words, "backend 'fake:0' declares %s and does not keep it: ",
              capability_of(models[i].bit)->name);
     wrapped_forget_trials();
-    for (int again = 0; again < 3; again++) { /* a failed trial is repeated */
+    for (int again = 0; again < 3; again++) { /* a failed trial is repeated at the next use */
       vt_diag d = {0};
       wrapped_reset();
       wrapped.broken_capability = models[i].bit;
-      CHECK(make_program(m, "fake", NULL, &d) == VT_BACKEND && vt_status_exit(d.code) == 5);
+      CHECK(make_and_free_program(m, "fake", NULL, &d) == VT_BACKEND &&
+            vt_status_exit(d.code) == 5);
       CHECK(strncmp(d.text, words, strlen(words)) == 0);
       if (strncmp(d.text, words, strlen(words)) != 0) fprintf(stderr, "  %s\n", d.text);
       CHECK(wrapped.calls[WRAPPED_FAKE][WRAPPED_RUN] > 0);
@@ -303,48 +307,48 @@ static void test_false_declarations(void) {
     }
     vt_diag d = {0};
     wrapped_reset();
-    CHECK(make_program(m, "fake", NULL, &d) == VT_OK && d.text[0] == 0);
+    CHECK(make_and_free_program(m, "fake", NULL, &d) == VT_OK && d.text[0] == 0);
     vt_model_free(m);
   }
 }
 
-static uint32_t runs(void) { return wrapped.calls[WRAPPED_FAKE][WRAPPED_RUN]; }
+static uint32_t count_device_runs(void) { return wrapped.calls[WRAPPED_FAKE][WRAPPED_RUN]; }
 
-/* A trial runs one model, once for each device and each instruction set. Capabilities that the
- * model does not need are not tried. */
-static void test_tried_once(void) {
+/* A trial before the first use runs one model, once for each device and each instruction set.
+ * Capabilities that the model does not need are not tried. */
+static void test_capability_tried_once(void) {
   vt_model *m = model_of_expression("x: f32[4]", "neg(x + x)"),
            *more = model_of_expression("x: f32[4]", "neg(exp(x))");
   wrapped_reset();
   wrapped_forget_trials();
-  CHECK(make_program(m, "fake:0", NULL, NULL) == VT_OK && runs() == 1);
+  CHECK(make_and_free_program(m, "fake:0", NULL, NULL) == VT_OK && count_device_runs() == 1);
   CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_exp] == 0);
-  CHECK(make_program(m, "fake:0", NULL, NULL) == VT_OK && runs() == 1);
-  CHECK(make_program(m, "gpu", NULL, NULL) == VT_OK && runs() == 1);
-  CHECK(make_program(m, "fake:1", NULL, NULL) == VT_OK && runs() == 2);
-  CHECK(make_program(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3);
-  CHECK(make_program(m, "fake:1", "avx2", NULL) == VT_OK && runs() == 3);
-  CHECK(make_program(more, "fake:0", NULL, NULL) == VT_OK);
-  CHECK(runs() == 4 && wrapped.ran[WRAPPED_FAKE][VT_OP_exp] > 0);
-  wrapped_reset(); /* the reference is not tried */
-  CHECK(make_program(more, "reference:0", NULL, NULL) == VT_OK);
-  CHECK(make_program(more, "reference:1", NULL, NULL) == VT_OK);
+  CHECK(make_and_free_program(m, "fake:0", NULL, NULL) == VT_OK && count_device_runs() == 1);
+  CHECK(make_and_free_program(m, "gpu", NULL, NULL) == VT_OK && count_device_runs() == 1);
+  CHECK(make_and_free_program(m, "fake:1", NULL, NULL) == VT_OK && count_device_runs() == 2);
+  CHECK(make_and_free_program(m, "fake:1", "avx2", NULL) == VT_OK && count_device_runs() == 3);
+  CHECK(make_and_free_program(m, "fake:1", "avx2", NULL) == VT_OK && count_device_runs() == 3);
+  CHECK(make_and_free_program(more, "fake:0", NULL, NULL) == VT_OK);
+  CHECK(count_device_runs() == 4 && wrapped.ran[WRAPPED_FAKE][VT_OP_exp] > 0);
+  wrapped_reset(); /* from here: the reference is not tried */
+  CHECK(make_and_free_program(more, "reference:0", NULL, NULL) == VT_OK);
+  CHECK(make_and_free_program(more, "reference:1", NULL, NULL) == VT_OK);
   CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_RUN] == 0);
   vt_model_free(m);
   vt_model_free(more);
 }
 
-/* All probes run if no certificate covers the device. If it does not accept the brief probe, all
- * others that it accepts run. */
-static void test_all_probes(void) {
+/* All probes of a capability run if no certificate covers the device. If the device does not accept
+ * the brief probe, all others that it accepts run. */
+static void test_when_all_probes_run(void) {
   const uint32_t all = count_probes(VT_BK_SUBNORMALS);
   wrapped_reset();
-  CHECK(try_first(VT_BK_SUBNORMALS, 1, NULL) == VT_OK && runs() == all);
+  CHECK(try_before_first_use(VT_BK_SUBNORMALS, 1, NULL) == VT_OK && count_device_runs() == all);
   wrapped_reset();
   wrapped.refused_op = VT_OP_tanh;
-  CHECK(try_first(VT_BK_SUBNORMALS, 0, NULL) == VT_OK && runs() == all - 2);
+  CHECK(try_before_first_use(VT_BK_SUBNORMALS, 0, NULL) == VT_OK && count_device_runs() == all - 2);
   wrapped.broken_op = VT_OP_sqrt;
-  CHECK(try_first(VT_BK_SUBNORMALS, 0, NULL) == VT_BACKEND);
+  CHECK(try_before_first_use(VT_BK_SUBNORMALS, 0, NULL) == VT_BACKEND);
 }
 
 /* If a device accepts no probe, the capability is not proven: it is tried again when a later model
@@ -356,32 +360,33 @@ static void test_untried_is_unproven(void) {
   wrapped_reset();
   wrapped_forget_trials();
   wrapped.only_op = VT_OP_neg;
-  CHECK(make_program(least, "fake", NULL, NULL) == VT_OK && runs() == 0);
+  CHECK(make_and_free_program(least, "fake", NULL, NULL) == VT_OK && count_device_runs() == 0);
   wrapped.only_op = 0;
   wrapped.broken_capability = VT_BK_SUBNORMALS;
-  CHECK(make_program(more, "fake", NULL, &d) == VT_BACKEND);
+  CHECK(make_and_free_program(more, "fake", NULL, &d) == VT_BACKEND);
   CHECK(strstr(d.text, "declares preserves_subnormals and does not keep it") != NULL);
   vt_model_free(least);
   vt_model_free(more);
 }
 
 /* The process remembers trials of a few instruction sets; others are tried every time. */
-static void test_many_isas(void) {
+static void test_many_instruction_sets(void) {
   vt_model *m = model_of_expression("x: f32[4]", "neg(x + x)");
   for (int round = 0; round < 2; round++)
     for (int i = 0; i < 2 * VT_PROOF_ISAS; i++) {
       char isa[16];
       snprintf(isa, sizeof isa, "set%d", i);
       wrapped_reset();
-      CHECK(make_program(m, "fake:1", isa, NULL) == VT_OK);
-      const int remembered = i < VT_PROOF_ISAS - 2; /* earlier tests used two: none and avx2 */
-      CHECK(runs() == (round == 0 || !remembered));
+      CHECK(make_and_free_program(m, "fake:1", isa, NULL) == VT_OK);
+      /* Earlier tests already used two instruction sets: the default and avx2. */
+      const int remembered = i < VT_PROOF_ISAS - 2;
+      CHECK(count_device_runs() == (round == 0 || !remembered));
     }
   vt_model_free(m);
 }
 
 /* If a probe cannot run, the device is refused, whatever the error is. */
-static void test_errors(void) {
+static void test_probe_errors(void) {
   static const int calls[] = {WRAPPED_BUILD, WRAPPED_NEW, WRAPPED_COPY, WRAPPED_RUN, WRAPPED_WAIT};
   static const int32_t statuses[] = {VT_BACKEND, VT_NOMEM, VT_LIMIT, 9999, VT_UNSUPPORTED};
   vt_model *m = model_of_expression("x: f32[4]", "neg(x + x)");
@@ -392,8 +397,9 @@ static void test_errors(void) {
       wrapped_forget_trials();
       wrapped.fails = calls[i];
       wrapped.status = statuses[k];
-      const vt_status s = make_program(m, "fake", NULL, &d);
-      if (statuses[k] == VT_UNSUPPORTED && calls[i] < WRAPPED_COPY) { /* it refuses every program */
+      const vt_status s = make_and_free_program(m, "fake", NULL, &d);
+      /* The device refuses every program. */
+      if (statuses[k] == VT_UNSUPPORTED && calls[i] < WRAPPED_COPY) {
         CHECK(s == VT_UNSUPPORTED);
         continue;
       }
@@ -405,7 +411,7 @@ static void test_errors(void) {
   wrapped_forget_trials();
   wrapped.changes_mode = 1;
   vt_diag d = {0};
-  CHECK(make_program(m, "fake", NULL, &d) == VT_BACKEND);
+  CHECK(make_and_free_program(m, "fake", NULL, &d) == VT_BACKEND);
   CHECK(strstr(d.text, "leaves another floating-point mode behind") != NULL);
   vt_model_free(m);
 }
@@ -417,7 +423,7 @@ typedef struct task {
   vt_status status;
 } task;
 
-static void *first_use(void *context) {
+static void *use_device_first(void *context) {
   task *t = context;
   const vt_options o = {.size = sizeof o, .backend = "fake"};
   vt_program *p = NULL;
@@ -428,7 +434,7 @@ static void *first_use(void *context) {
   return NULL;
 }
 
-static void test_threads(void) {
+static void test_first_use_in_threads(void) {
   enum { N = 4 };
   vt_model *m = model_of_expression("x: f32[4]", "neg(exp(x) + sum(x, axes=[0]))");
   for (int broken = 0; broken < 2; broken++) {
@@ -439,7 +445,7 @@ static void test_threads(void) {
     wrapped.broken_capability = broken ? VT_BK_ROUNDED_MATH : 0;
     for (int i = 0; i < N; i++) {
       tasks[i] = (task){.m = m};
-      CHECK(pthread_create(&thread[i], NULL, first_use, &tasks[i]) == 0);
+      CHECK(pthread_create(&thread[i], NULL, use_device_first, &tasks[i]) == 0);
     }
     for (int i = 0; i < N; i++) {
       CHECK(pthread_join(thread[i], NULL) == 0);
@@ -455,19 +461,19 @@ int main(void) {
   unsetenv("VOLTA_BACKEND");
   unsetenv("VOLTA_THREADS");
   unsetenv("VOLTA_ISA");
-  test_all_run();
+  test_all_probes_run();
   test_probes_find_faults();
-  test_brief_finds_faults();
-  test_hard_inputs();
+  test_brief_probes_find_faults();
+  test_hard_arguments();
   test_ops_not_in_brief();
-  test_doctor();
-  test_narrow_operands();
+  test_doctor_checks();
+  test_narrowed_operands();
   test_false_declarations();
-  test_tried_once();
-  test_all_probes();
+  test_capability_tried_once();
+  test_when_all_probes_run();
   test_untried_is_unproven();
-  test_many_isas();
-  test_errors();
-  test_threads();
+  test_many_instruction_sets();
+  test_probe_errors();
+  test_first_use_in_threads();
   TEST_DONE();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * program.c - a program: creates it from a model and options, runs it, and gives its outputs, its
- * digest, its plan and the texts of its passes. */
+ * program.c - a program: creates it from a model and options, runs it while its progress goes to
+ * the caller's callback, and gives its outputs, its digest, its plan and the texts of its
+ * passes. */
 #include <stdio.h>
 #include <string.h>
 #include "digest.h"
@@ -9,7 +10,7 @@
 #include "vt_num.h"
 #include "vt_sort.h"
 
-static vt_status out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
+static vt_status fail_out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
 vt_tensor vt_tensor_like(const vt_type *t) {
   vt_tensor x = {.dtype = t->dtype, .rank = t->rank};
@@ -19,14 +20,14 @@ vt_tensor vt_tensor_like(const vt_type *t) {
 
 /* ---- creation ---- */
 
-static int by_name(const void *a, const void *b, const void *context) {
+static int compare_names(const void *a, const void *b, const void *context) {
   const vt_graph *g = context;
   return strcmp(g->results[*(const uint32_t *)a].name, g->results[*(const uint32_t *)b].name);
 }
 
-/* 1 if the result shares no byte with another result. Otherwise its NaNs must not be made canonical
- * in place, because the other result may read the same bytes as another type. */
-static int has_own_bytes(const vt_program *p, uint32_t result) {
+/* Returns 1 if the result shares no byte with another result. If it does, its NaNs must not be made
+ * canonical in place, because the other result may read the same bytes as another type. */
+static int shares_no_bytes(const vt_program *p, uint32_t result) {
   const vt_buffer *all = p->line.plan->buffers, *b = &all[p->g->results[result].value];
   for (uint32_t i = 0; i < p->g->n_results; i++) {
     const vt_buffer *other = &all[p->g->results[i].value];
@@ -37,17 +38,17 @@ static int has_own_bytes(const vt_program *p, uint32_t result) {
   return 1;
 }
 
-/* Sets up output `i`: its data is the device's memory if the host may read it there, or else a
- * buffer that read_result copies into. */
+/* Sets up output `i`: its data is the device's memory if the host may read that, or else a buffer
+ * that read_result copies into. */
 static vt_status setup_output(vt_program *p, uint32_t i, vt_diag *d) {
   const uint32_t value = p->g->results[p->order[i]].value;
   p->results[i] = vt_tensor_like(&p->g->values[value].type);
-  if (has_own_bytes(p, p->order[i]))
+  if (shares_no_bytes(p, p->order[i]))
     p->results[i].data = vt_exec_result_address(p->line.exec, value);
   p->in_place[i] = p->results[i].data != NULL;
   if (p->in_place[i]) return VT_OK;
   p->results[i].data = vt_arena_array(&p->arena, (size_t)p->line.plan->buffers[value].bytes, 1);
-  return p->results[i].data != NULL ? VT_OK : out_of_memory(d);
+  return p->results[i].data != NULL ? VT_OK : fail_out_of_memory(d);
 }
 
 /* Sets up all outputs. All buffers are allocated when the program is created, so that runs allocate
@@ -59,17 +60,17 @@ static vt_status setup_outputs(vt_program *p, vt_diag *d) {
   p->results = VT_NEW_N(&p->arena, vt_tensor, g->n_results);
   p->in_place = VT_NEW_N(&p->arena, uint8_t, g->n_results);
   p->read = VT_NEW_N(&p->arena, uint8_t, g->n_results);
-  if (vt_arena_status(&p->arena) != VT_OK) return out_of_memory(d);
+  if (vt_arena_status(&p->arena) != VT_OK) return fail_out_of_memory(d);
   for (uint32_t i = 0; i < g->n_results; i++) p->order[i] = i;
-  if (vt_sort(p->order, g->n_results, sizeof *p->order, by_name, g, p->a) != VT_OK)
-    return out_of_memory(d);
+  if (vt_sort(p->order, g->n_results, sizeof *p->order, compare_names, g, p->a) != VT_OK)
+    return fail_out_of_memory(d);
   for (uint32_t i = 0; i < g->n_results; i++) VT_TRY(setup_output(p, i, d));
   return VT_OK;
 }
 
 static vt_status setup_texts(vt_program *p, vt_diag *d) {
   p->texts = VT_NEW_N(&p->arena, vt_text, (size_t)p->line.n_passes + 1);
-  if (p->texts == NULL) return out_of_memory(d);
+  if (p->texts == NULL) return fail_out_of_memory(d);
   for (uint32_t i = 0; i <= p->line.n_passes; i++) vt_text_init(&p->texts[i], p->a);
   return VT_OK;
 }
@@ -93,7 +94,7 @@ vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags
   vt_alloc a;
   const vt_options options = vt_options_copy(o, &a);
   vt_program *p = vt_alloc_new(a, sizeof *p);
-  if (p == NULL) return out_of_memory(d);
+  if (p == NULL) return fail_out_of_memory(d);
   p->counting.inner = a;
   p->a = vt_counting_alloc(&p->counting);
   p->progress = options.progress;
@@ -101,7 +102,8 @@ vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags
   vt_arena_init(&p->arena, p->a);
   vt_arena_init(&p->label_arena, p->a);
   vt_fpenv saved;
-  vt_fpenv_enter(&saved); /* the pass `lower` rounds coefficients */
+  /* The pass `lower` rounds coefficients, so it needs the numerics' own mode. */
+  vt_fpenv_enter(&saved);
   const vt_status s = setup_program(p, m, &options, flags, d);
   vt_fpenv_leave(&saved);
   if (s == VT_OK) {
@@ -135,8 +137,8 @@ void vt_program_watch(vt_watch *w, vt_exec *x) {
   if (w->p->progress != NULL) vt_exec_set_progress(x, report_progress, w);
 }
 
-/* Fails if a port has no value. */
-static vt_status check_given(const vt_program *p, vt_diag *d) {
+/* Fails if an input or a param has no value. */
+static vt_status check_all_ports_set(const vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->g->n_ports; i++) {
     const vt_port *port = &p->g->ports[i];
     if (p->given[i]) continue;
@@ -151,8 +153,8 @@ static vt_status check_given(const vt_program *p, vt_diag *d) {
   return VT_OK;
 }
 
-/* Gets output `i` of the last run: copies it from the device unless it is in place, and makes its
- * NaNs canonical. */
+/* Gets output `i` of the last run: copies it from the device unless the host reads it there, and
+ * makes its NaNs canonical. */
 static vt_status read_result(vt_program *p, uint32_t i, vt_diag *d) {
   const uint32_t value = p->g->results[p->order[i]].value;
   uint64_t count, bytes;
@@ -179,10 +181,11 @@ vt_status vt_program_run(vt_program *p, vt_diag *d) {
   vt_watch watch = {p, "run"};
   const unsigned long long requests = atomic_load(&p->counting.requests);
   p->published = 0;
-  VT_TRY(check_given(p, d));
+  VT_TRY(check_all_ports_set(p, d));
   vt_program_watch(&watch, p->line.exec);
   vt_status s = vt_exec_run(p->line.exec, d);
-  vt_exec_set_progress(p->line.exec, NULL, NULL); /* because `watch` is on this stack */
+  /* The execution must not refer to `watch`, which is on this stack. */
+  vt_exec_set_progress(p->line.exec, NULL, NULL);
   if (s == VT_OK) s = publish_outputs(p, d);
   p->allocations = atomic_load(&p->counting.requests) - requests;
   return s;
@@ -209,7 +212,7 @@ vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) {
   vt_arena_init(&scratch, p->a);
   const char **names = VT_NEW_N(&scratch, const char *, n);
   vt_hash256 *digests = VT_NEW_N(&scratch, vt_hash256, n);
-  vt_status s = names == NULL || digests == NULL ? out_of_memory(d) : VT_OK;
+  vt_status s = names == NULL || digests == NULL ? fail_out_of_memory(d) : VT_OK;
   for (uint32_t i = 0; s == VT_OK && i < n; i++) {
     vt_tensor t;
     s = vt_program_output(p, i, &names[i], &t, d);
@@ -223,7 +226,7 @@ vt_status vt_program_digest(vt_program *p, uint8_t out[32], vt_diag *d) {
 
 /* ---- queries ---- */
 
-/* The printed text, or NULL if memory ran out while it was printed. */
+/* Returns the printed text, or NULL if memory ran out while it was printed. */
 static const char *text_or_null(const vt_text *t) {
   return vt_text_status(t) == VT_OK ? t->s : NULL;
 }
@@ -266,7 +269,7 @@ const char *vt_program_pass(const vt_program *p, uint32_t i) {
   return i < p->line.n_passes ? vt_pass_at(p->line.list.at[i])->name : NULL;
 }
 
-/* Index of a pass in the pipeline, or n_passes if it did not run. */
+/* Returns the index of a pass in the pipeline, or n_passes if the pass did not run. */
 static uint32_t find_pass(const vt_program *p, const char *pass) {
   uint32_t i = 0;
   while (i < p->line.n_passes && strcmp(vt_program_pass(p, i), pass) != 0) i++;

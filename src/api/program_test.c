@@ -7,30 +7,34 @@
 /* ---- helpers ---- */
 
 /* Makes a program of `text`; the model is freed before the program is used. */
-static vt_status try_open(const char *text, const vt_options *o, vt_program **out, vt_diag *d) {
+static vt_status try_open_program(const char *text, const vt_options *o, vt_program **out,
+                                  vt_diag *d) {
   vt_model *m = NULL;
   *out = NULL;
   CHECK(vt_model_parse(text, strlen(text), NULL, &m, d) == VT_OK);
   if (m == NULL) fprintf(stderr, "  %s\n", d->text);
-  if (m == NULL) exit(1); /* no later check makes sense */
+  if (m == NULL) exit(1); /* the rest of the test needs the model */
   const vt_status s = vt_program_new(m, o, out, d);
   vt_model_free(m);
   return s;
 }
 
-static vt_program *open_on(const char *text, const char *backend, const vt_binding *b, uint32_t n) {
+static vt_program *open_program_on(const char *text, const char *backend, const vt_binding *b,
+                                   uint32_t n) {
   const vt_options o = {.size = sizeof o, .n_bind = n, .bind = b, .backend = backend};
   vt_program *p;
   vt_diag d = {0};
-  CHECK(try_open(text, &o, &p, &d) == VT_OK);
+  CHECK(try_open_program(text, &o, &p, &d) == VT_OK);
   if (p == NULL) fprintf(stderr, "  %s\n", d.text);
   if (p == NULL) exit(1);
   return p;
 }
 
-static vt_program *open_text(const char *text) { return open_on(text, "reference", NULL, 0); }
+static vt_program *open_program(const char *text) {
+  return open_program_on(text, "reference", NULL, 0);
+}
 
-static vt_tensor vector(uint32_t dtype, int64_t n, void *data) {
+static vt_tensor make_vector(uint32_t dtype, int64_t n, void *data) {
   return (vt_tensor){.dtype = dtype, .rank = 1, .dim = {n}, .data = data};
 }
 
@@ -59,7 +63,7 @@ static vt_tensor output_named(vt_program *p, const char *name) {
   exit(1);
 }
 
-/* 1 if the message contains `text`. */
+/* Returns 1 if the message contains `text`. */
 static int message_has(const vt_diag *d, const char *text) {
   if (strstr(d->text, text) != NULL) return 1;
   fprintf(stderr, "  '%s' has no '%s'\n", d->text, text);
@@ -106,34 +110,34 @@ static const char pick[] =
 
 /* ---- from text to numbers ---- */
 
-static void test_affine(void) {
+static void test_affine_model(void) {
   float x[3] = {1, -2, 0.25f}, w[3] = {2, 3, 4};
   const float by_init[3] = {1.5f, 0, 1.125f}, by_hand[3] = {3, -5, 2};
-  vt_program *p = open_text(affine);
+  vt_program *p = open_program(affine);
   CHECK(strcmp(vt_program_backend(p), "reference:0") == 0 && vt_program_outputs(p) == 1);
   CHECK(strstr(vt_program_device(p), "scalar reference") != NULL);
   CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
-  set_input(p, "x", vector(VT_DTYPE_F32, 3, x));
-  memset(x, 0, sizeof x); /* the program copied it */
+  set_input(p, "x", make_vector(VT_DTYPE_F32, 3, x));
+  memset(x, 0, sizeof x); /* the program has its own copy of x */
   run_program(p);
   const vt_tensor y = output_named(p, "y");
   CHECK(y.dtype == VT_DTYPE_F32 && y.rank == 1 && y.dim[0] == 3);
   CHECK(memcmp(y.data, by_init, sizeof by_init) == 0);
-  vt_tensor t = vector(VT_DTYPE_F32, 3, w);
+  vt_tensor t = make_vector(VT_DTYPE_F32, 3, w);
   CHECK(vt_program_set_param(p, "w", &t, NULL) == VT_OK);
-  run_program(p); /* the input keeps its value */
+  run_program(p); /* the input x has kept its value */
   CHECK(memcmp(output_named(p, "y").data, by_hand, sizeof by_hand) == 0);
   vt_program_free(p);
   vt_program_free(NULL);
 }
 
-static void test_params(void) {
+static void test_set_and_get_params(void) {
   float w[3] = {2, 3, 4}, back[3] = {0};
-  vt_tensor t = {0}, wrong = vector(VT_DTYPE_F32, 4, back);
-  vt_program *p = open_text(affine);
+  vt_tensor t = {0}, wrong = make_vector(VT_DTYPE_F32, 4, back);
+  vt_program *p = open_program(affine);
   vt_diag d = {0};
-  CHECK(vt_program_get_param(p, "w", &t, &d) ==
-        VT_OK); /* with data NULL it gives the declared shape */
+  /* With data NULL, the call gives the declared type and shape. */
+  CHECK(vt_program_get_param(p, "w", &t, &d) == VT_OK);
   CHECK(t.dtype == VT_DTYPE_F32 && t.rank == 1 && t.dim[0] == 3 && t.data == NULL);
   t.data = back;
   CHECK(vt_program_get_param(p, "w", &t, &d) == VT_NAME && message_has(&d, "'w'"));
@@ -143,7 +147,8 @@ static void test_params(void) {
   CHECK(vt_program_get_param(p, "w", &t, NULL) == VT_OK && memcmp(back, w, sizeof w) == 0);
   memset(&d, 0, sizeof d);
   CHECK(vt_program_get_param(p, "w", &wrong, &d) == VT_TENSOR && message_has(&d, "f32[4]"));
-  CHECK(vt_program_get_param(p, "x", &t, NULL) == VT_NAME); /* x is an input */
+  /* Fails because x is an input, not a param. */
+  CHECK(vt_program_get_param(p, "x", &t, NULL) == VT_NAME);
   CHECK(vt_program_set_param(p, "x", &t, NULL) == VT_NAME);
   CHECK(vt_program_set_param(p, "nobody", &t, NULL) == VT_NAME);
   CHECK(vt_program_set_param(p, "w", &wrong, NULL) == VT_TENSOR);
@@ -152,54 +157,55 @@ static void test_params(void) {
 
 /* ---- tensors that are refused ---- */
 
-static void expect_input(vt_program *p, const char *name, vt_tensor t, vt_status want,
-                         const char *text) {
+static void expect_input_status(vt_program *p, const char *name, vt_tensor t, vt_status want,
+                                const char *text) {
   vt_diag d = {0};
   CHECK(vt_program_set_input(p, name, &t, &d) == want && d.code == want && message_has(&d, text));
   CHECK(vt_program_set_input(p, name, &t, NULL) == want);
 }
 
-static void test_inputs(void) {
+static void test_refused_inputs(void) {
   float x[4] = {1, 2, 3, 4};
-  vt_program *p = open_text(affine);
+  vt_program *p = open_program(affine);
   const vt_tensor scalar = {.dtype = VT_DTYPE_F32, .data = x};
   const vt_tensor matrix = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {3, 1}, .data = x};
   const vt_tensor deep = {.dtype = VT_DTYPE_F32, .rank = 9, .data = x};
   const vt_tensor deepest = {.dtype = VT_DTYPE_F32, .rank = UINT32_MAX, .data = x};
-  expect_input(p, "nobody", vector(VT_DTYPE_F32, 3, x), VT_NAME, "'nobody'");
-  expect_input(p, "w", vector(VT_DTYPE_F32, 3, x), VT_NAME, "no input 'w'");
-  expect_input(p, "x", vector(VT_DTYPE_F32, 4, x), VT_TENSOR,
-               "'x' is f32[4], the model declares f32[3]");
-  expect_input(p, "x", vector(VT_DTYPE_I32, 3, x), VT_TENSOR, "i32[3]");
-  expect_input(p, "x", vector(0, 3, x), VT_TENSOR, "f32[3]");
-  expect_input(p, "x", vector(VT_DTYPE_F32, -3, x), VT_TENSOR, "'x'");
-  expect_input(p, "x", vector(VT_DTYPE_F32, 3, NULL), VT_TENSOR, "the tensor for 'x' has no data");
-  expect_input(p, "x", scalar, VT_TENSOR, "f32[]");
-  expect_input(p, "x", matrix, VT_TENSOR, "f32[3, 1]");
-  expect_input(p, "x", deep, VT_TENSOR, "'x'");
-  expect_input(p, "x", deepest, VT_TENSOR, "'x'");
+  expect_input_status(p, "nobody", make_vector(VT_DTYPE_F32, 3, x), VT_NAME, "'nobody'");
+  expect_input_status(p, "w", make_vector(VT_DTYPE_F32, 3, x), VT_NAME, "no input 'w'");
+  expect_input_status(p, "x", make_vector(VT_DTYPE_F32, 4, x), VT_TENSOR,
+                      "'x' is f32[4], the model declares f32[3]");
+  expect_input_status(p, "x", make_vector(VT_DTYPE_I32, 3, x), VT_TENSOR, "i32[3]");
+  expect_input_status(p, "x", make_vector(0, 3, x), VT_TENSOR, "f32[3]");
+  expect_input_status(p, "x", make_vector(VT_DTYPE_F32, -3, x), VT_TENSOR, "'x'");
+  expect_input_status(p, "x", make_vector(VT_DTYPE_F32, 3, NULL), VT_TENSOR,
+                      "the tensor for 'x' has no data");
+  expect_input_status(p, "x", scalar, VT_TENSOR, "f32[]");
+  expect_input_status(p, "x", matrix, VT_TENSOR, "f32[3, 1]");
+  expect_input_status(p, "x", deep, VT_TENSOR, "'x'");
+  expect_input_status(p, "x", deepest, VT_TENSOR, "'x'");
   vt_program_free(p);
 }
 
 static void test_declared_range(void) {
   int32_t good[10] = {0, 10, 5, 5, 5, 5, 5, 5, 5, 0}, bad[10] = {0};
-  vt_program *p = open_on(small, "reference", small_dims, 2);
+  vt_program *p = open_program_on(small, "reference", small_dims, 2);
   vt_tensor t = {.dtype = VT_DTYPE_I32, .rank = 2, .dim = {2, 5}, .data = good};
   CHECK(vt_program_set_input(p, "tokens", &t, NULL) == VT_OK);
   t.data = bad;
   bad[7] = 11;
-  expect_input(p, "tokens", t, VT_RANGE, "'tokens' holds 11 at position 7, outside 0..10");
-  bad[3] = -1; /* the message names the first one */
-  expect_input(p, "tokens", t, VT_RANGE, "'tokens' holds -1 at position 3, outside 0..10");
+  expect_input_status(p, "tokens", t, VT_RANGE, "'tokens' holds 11 at position 7, outside 0..10");
+  bad[3] = -1; /* the message names the first bad element */
+  expect_input_status(p, "tokens", t, VT_RANGE, "'tokens' holds -1 at position 3, outside 0..10");
   vt_program_free(p);
 }
 
 static void test_missing_values(void) {
   float x[3] = {0};
   const char *name = "untouched";
-  vt_tensor t = vector(VT_DTYPE_F32, 3, x);
+  vt_tensor t = make_vector(VT_DTYPE_F32, 3, x);
   uint8_t digest[32];
-  vt_program *p = open_text(affine);
+  vt_program *p = open_program(affine);
   vt_diag d = {0};
   CHECK(vt_program_run(p, &d) == VT_NAME && message_has(&d, "the input 'x' has no value"));
   CHECK(strstr(d.hint, "--in x=") != NULL);
@@ -220,25 +226,26 @@ static void test_gather_out_of_range(void) {
   const float want[8] = {6, 7, 2, 3, 4, 5, 6, 7};
   const vt_tensor rows = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {3, 2}, .data = table};
   for (int backend = 0; backend < 2; backend++) {
-    vt_program *p = open_on(pick, backend ? "reference:1" : "reference:0", NULL, 0);
+    vt_program *p = open_program_on(pick, backend ? "reference:1" : "reference:0", NULL, 0);
     vt_diag d = {0};
     const char *name;
     vt_tensor t;
     uint8_t digest[32];
     index[3] = 2;
     set_input(p, "table", rows);
-    set_input(p, "index", vector(VT_DTYPE_I64, 4, index));
+    set_input(p, "index", make_vector(VT_DTYPE_I64, 4, index));
     run_program(p);
     CHECK(memcmp(output_named(p, "y").data, want, sizeof want) == 0);
     index[3] = -9;
-    set_input(p, "index", vector(VT_DTYPE_I64, 4, index));
+    set_input(p, "index", make_vector(VT_DTYPE_I64, 4, index));
     CHECK(vt_program_run(p, &d) == VT_RANGE && d.code == VT_RANGE);
     CHECK(message_has(&d, "'rows' = gather: index -9 at position 3 is out of range"));
     CHECK(d.line == 5 && d.column == 10);
-    CHECK(vt_program_output(p, 0, &name, &t, NULL) == VT_NAME); /* the earlier outputs are gone */
+    /* The outputs of the earlier run can no longer be read. */
+    CHECK(vt_program_output(p, 0, &name, &t, NULL) == VT_NAME);
     CHECK(vt_program_digest(p, digest, NULL) == VT_NAME);
     index[3] = 2;
-    set_input(p, "index", vector(VT_DTYPE_I64, 4, index));
+    set_input(p, "index", make_vector(VT_DTYPE_I64, 4, index));
     run_program(p);
     CHECK(memcmp(output_named(p, "y").data, want, sizeof want) == 0);
     vt_program_free(p);
@@ -247,52 +254,54 @@ static void test_gather_out_of_range(void) {
 
 /* ---- options ---- */
 
-static vt_status open_status(const char *backend, const vt_binding *b, uint32_t n, vt_diag *d) {
+static vt_status status_of_opening(const char *backend, const vt_binding *b, uint32_t n,
+                                   vt_diag *d) {
   const vt_options o = {.size = sizeof o, .n_bind = n, .bind = b, .backend = backend};
   vt_program *p;
   memset(d, 0, sizeof *d);
-  const vt_status s = try_open(small, &o, &p, d);
+  const vt_status s = try_open_program(small, &o, &p, d);
   CHECK((s == VT_OK) == (p != NULL) && d->code == s && (s == VT_OK) == (d->text[0] == 0));
   vt_program_free(p);
   return s;
 }
 
-static void test_options(void) {
+static void test_options_of_opening(void) {
   vt_diag d;
-  CHECK(open_status("reference", small_dims, 2, &d) == VT_OK);
-  CHECK(open_status("reference", small_dims, 1, &d) == VT_BIND && message_has(&d, "'T'"));
-  CHECK(open_status("nobody", small_dims, 2, &d) == VT_BACKEND && message_has(&d, "'nobody'"));
-  CHECK(open_status("reference:2", small_dims, 2, &d) == VT_BACKEND);
-  CHECK(open_status("null", small_dims, 2, &d) == VT_UNSUPPORTED);
+  CHECK(status_of_opening("reference", small_dims, 2, &d) == VT_OK);
+  CHECK(status_of_opening("reference", small_dims, 1, &d) == VT_BIND && message_has(&d, "'T'"));
+  CHECK(status_of_opening("nobody", small_dims, 2, &d) == VT_BACKEND &&
+        message_has(&d, "'nobody'"));
+  CHECK(status_of_opening("reference:2", small_dims, 2, &d) == VT_BACKEND);
+  CHECK(status_of_opening("null", small_dims, 2, &d) == VT_UNSUPPORTED);
   CHECK(message_has(&d, "backend 'null:0' does not run") && message_has(&d, "giving f32["));
-  const vt_binding long_t[] = {{"B", 2}, {"T", 17}}; /* longer than wpe */
-  CHECK(open_status("reference", long_t, 2, &d) == VT_BIND);
+  const vt_binding long_t[] = {{"B", 2}, {"T", 17}}; /* T = 17 is more than the rows of wpe */
+  CHECK(status_of_opening("reference", long_t, 2, &d) == VT_BIND);
 }
 
-/* Fields beyond the size that the caller set are not read. */
+/* Fields of vt_options beyond the size that the caller set are not read. */
 static void test_option_sizes(void) {
   vt_options o = {.size = offsetof(vt_options, backend), .backend = "nobody"};
   vt_program *p;
   vt_diag d = {0};
-  CHECK(try_open(affine, &o, &p, &d) == VT_OK);
+  CHECK(try_open_program(affine, &o, &p, &d) == VT_OK);
   vt_program_free(p);
   o.size = sizeof o;
-  CHECK(try_open(affine, &o, &p, &d) == VT_BACKEND && p == NULL);
+  CHECK(try_open_program(affine, &o, &p, &d) == VT_BACKEND && p == NULL);
   memset(&d, 0, sizeof d);
-  CHECK(try_open(affine, NULL, &p, &d) == VT_OK);
+  CHECK(try_open_program(affine, NULL, &p, &d) == VT_OK);
   vt_program_free(p);
 }
 
-static void test_environment(void) {
+static void test_backend_variable(void) {
   CHECK(setenv("VOLTA_BACKEND", "reference:1", 1) == 0);
-  vt_program *p = open_on(affine, NULL, NULL, 0);
+  vt_program *p = open_program_on(affine, NULL, NULL, 0);
   CHECK(strcmp(vt_program_backend(p), "reference:1") == 0);
   vt_program_free(p);
-  p = open_on(affine, "reference:0", NULL, 0); /* the option overrides the variable */
+  p = open_program_on(affine, "reference:0", NULL, 0); /* the option overrides the variable */
   CHECK(strcmp(vt_program_backend(p), "reference:0") == 0);
   vt_program_free(p);
   CHECK(setenv("VOLTA_BACKEND", "", 1) == 0);
-  p = open_on(affine, NULL, NULL, 0);
+  p = open_program_on(affine, NULL, NULL, 0);
   CHECK(strcmp(vt_program_backend(p), "reference:0") == 0);
   vt_program_free(p);
   CHECK(unsetenv("VOLTA_BACKEND") == 0);
@@ -306,7 +315,7 @@ typedef struct result {
 
 static result compute_digests(const char *backend, uint64_t seed, uint64_t input_seed) {
   result r;
-  vt_program *p = open_on(small, backend, small_dims, 2);
+  vt_program *p = open_program_on(small, backend, small_dims, 2);
   CHECK(vt_program_init_params(p, seed, NULL) == VT_OK);
   CHECK(vt_program_random_inputs(p, input_seed, NULL) == VT_OK);
   run_program(p);
@@ -316,41 +325,43 @@ static result compute_digests(const char *backend, uint64_t seed, uint64_t input
   return r;
 }
 
-static int same(const uint8_t a[32], const uint8_t b[32]) { return memcmp(a, b, 32) == 0; }
+static int same_digest(const uint8_t a[32], const uint8_t b[32]) { return memcmp(a, b, 32) == 0; }
 
-static void test_digests(void) {
+static void test_what_digests_depend_on(void) {
   const result a = compute_digests("reference:0", 0, 7), b = compute_digests("reference:0", 0, 7);
   const result whole = compute_digests("reference:1", 0, 7);
   const result seed = compute_digests("reference:0", 1, 7),
                input = compute_digests("reference:0", 0, 8);
-  CHECK(same(a.digest, b.digest) && same(a.core, b.core) && same(a.target, b.target));
-  CHECK(same(a.digest, whole.digest)); /* compositions decomposed, and as one op each */
-  CHECK(!same(a.core, whole.core) && !same(a.target, whole.target));
-  CHECK(!same(a.digest, seed.digest) && !same(a.digest, input.digest));
-  CHECK(same(a.core, seed.core));
+  CHECK(same_digest(a.digest, b.digest) && same_digest(a.core, b.core) &&
+        same_digest(a.target, b.target));
+  /* `a` decomposed the compositions, `whole` ran each as one op. */
+  CHECK(same_digest(a.digest, whole.digest));
+  CHECK(!same_digest(a.core, whole.core) && !same_digest(a.target, whole.target));
+  CHECK(!same_digest(a.digest, seed.digest) && !same_digest(a.digest, input.digest));
+  CHECK(same_digest(a.core, seed.core));
 }
 
-/* A second run gives the same digest. */
-static void test_run_again(void) {
+/* A second run of a program gives the same digest. */
+static void test_second_run(void) {
   uint8_t first[32], second[32];
-  vt_program *p = open_on(small, "reference:1", small_dims, 2);
+  vt_program *p = open_program_on(small, "reference:1", small_dims, 2);
   CHECK(vt_program_init_params(p, 3, NULL) == VT_OK);
   CHECK(vt_program_random_inputs(p, 3, NULL) == VT_OK);
   run_program(p);
   CHECK(vt_program_digest(p, first, NULL) == VT_OK);
   run_program(p);
-  CHECK(vt_program_digest(p, second, NULL) == VT_OK && same(first, second));
+  CHECK(vt_program_digest(p, second, NULL) == VT_OK && same_digest(first, second));
   vt_program_free(p);
 }
 
 static void test_seeded_params(void) {
-  vt_program *a = open_on(small, "reference:0", small_dims, 2);
-  vt_program *b = open_on(small, "reference:1", (vt_binding[]){{"B", 1}, {"T", 3}}, 2);
+  vt_program *a = open_program_on(small, "reference:0", small_dims, 2);
+  vt_program *b = open_program_on(small, "reference:1", (vt_binding[]){{"B", 1}, {"T", 3}}, 2);
   float x[128], y[128], z[128];
   vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {16, 8}, .data = x};
   CHECK(vt_program_init_params(a, 42, NULL) == VT_OK);
-  CHECK(vt_program_init_params(b, 42, NULL) ==
-        VT_OK); /* the params do not depend on dims or device */
+  /* Initialised params do not depend on dims or device. */
+  CHECK(vt_program_init_params(b, 42, NULL) == VT_OK);
   CHECK(vt_program_get_param(a, "wpe", &t, NULL) == VT_OK);
   t.data = y;
   CHECK(vt_program_get_param(b, "wpe", &t, NULL) == VT_OK && memcmp(x, y, sizeof x) == 0);
@@ -380,7 +391,7 @@ static const char drawn[] =
     "  output t\n"
     "}\n";
 
-static void check_floats(const float *x) {
+static void check_uniform_floats(const float *x) {
   uint32_t negative = 0, beyond = 0;
   for (int i = 0; i < 1000; i++) {
     negative += x[i] < 0;
@@ -389,7 +400,7 @@ static void check_floats(const float *x) {
   CHECK(beyond == 0 && negative > 400 && negative < 600);
 }
 
-static void check_integers(const int8_t *x) {
+static void check_uniform_integers(const int8_t *x) {
   uint32_t count[8] = {0}, beyond = 0;
   for (int i = 0; i < 1000; i++) {
     const int k = x[i] + 3;
@@ -401,19 +412,19 @@ static void check_integers(const int8_t *x) {
 }
 
 static void test_random_inputs(void) {
-  vt_program *p = open_text(drawn), *q = open_text(drawn);
+  vt_program *p = open_program(drawn), *q = open_program(drawn);
   uint8_t a[32], b[32];
   CHECK(vt_program_random_inputs(p, 9, NULL) == VT_OK);
   CHECK(vt_program_random_inputs(q, 9, NULL) == VT_OK);
   run_program(p);
   run_program(q);
   CHECK(vt_program_digest(p, a, NULL) == VT_OK && vt_program_digest(q, b, NULL) == VT_OK);
-  CHECK(same(a, b));
-  check_floats(output_named(p, "f").data);
-  check_floats(output_named(p, "g").data);
-  CHECK(memcmp(output_named(p, "f").data, output_named(p, "g").data, 4000) !=
-        0); /* each name has its own stream */
-  check_integers(output_named(p, "i").data);
+  CHECK(same_digest(a, b));
+  check_uniform_floats(output_named(p, "f").data);
+  check_uniform_floats(output_named(p, "g").data);
+  /* Each input is drawn from a random stream of its own. */
+  CHECK(memcmp(output_named(p, "f").data, output_named(p, "g").data, 4000) != 0);
+  check_uniform_integers(output_named(p, "i").data);
   const uint8_t *t = output_named(p, "t").data;
   uint32_t yes = 0;
   for (int i = 0; i < 1000; i++) yes += t[i];
@@ -422,28 +433,28 @@ static void test_random_inputs(void) {
   vt_program_free(q);
 }
 
-/* Inputs that have a value keep it. */
-static void test_random_inputs_keep(void) {
+/* vt_program_random_inputs does not change inputs that have a value. */
+static void test_random_inputs_skip_set_ones(void) {
   float given[1000];
-  vt_program *p = open_text(drawn);
+  vt_program *p = open_program(drawn);
   for (int i = 0; i < 1000; i++) given[i] = (float)i;
-  set_input(p, "f", vector(VT_DTYPE_F32, 1000, given));
+  set_input(p, "f", make_vector(VT_DTYPE_F32, 1000, given));
   CHECK(vt_program_random_inputs(p, 9, NULL) == VT_OK);
   run_program(p);
   CHECK(memcmp(output_named(p, "f").data, given, sizeof given) == 0);
-  check_floats(output_named(p, "g").data);
+  check_uniform_floats(output_named(p, "g").data);
   vt_program_free(p);
 }
 
 static void test_random_inputs_need_a_range(void) {
-  vt_program *p = open_text(pick);
+  vt_program *p = open_program(pick);
   vt_diag d = {0};
   int64_t index[4] = {0};
   CHECK(vt_program_random_inputs(p, 1, &d) == VT_USAGE && message_has(&d, "'index'"));
-  set_input(p, "index", vector(VT_DTYPE_I64, 4, index));
+  set_input(p, "index", make_vector(VT_DTYPE_I64, 4, index));
   CHECK(vt_program_random_inputs(p, 1, NULL) == VT_OK);
   vt_program_free(p);
-  p = open_text("volta 1\nmodel wide {\n  input i: i64[2] in 0..4294967296\n  output i\n}\n");
+  p = open_program("volta 1\nmodel wide {\n  input i: i64[2] in 0..4294967296\n  output i\n}\n");
   memset(&d, 0, sizeof d);
   CHECK(vt_program_random_inputs(p, 1, &d) == VT_USAGE && message_has(&d, "0..4294967296"));
   vt_program_free(p);
@@ -468,8 +479,8 @@ static void test_output_order(void) {
       "}\n";
   static const float values[] = {5, 6, 4, 7, 3, 2, 1};
   float x = 0;
-  vt_program *p = open_text(text);
-  set_input(p, "x", vector(VT_DTYPE_F32, 1, &x));
+  vt_program *p = open_program(text);
+  set_input(p, "x", make_vector(VT_DTYPE_F32, 1, &x));
   run_program(p);
   CHECK(vt_program_outputs(p) == 7);
   for (uint32_t i = 0; i < 7; i++) {
@@ -482,7 +493,7 @@ static void test_output_order(void) {
 }
 
 /* A model without ops, whose outputs are inputs and params, one of them under two names. */
-static void test_output_is_input(void) {
+static void test_outputs_that_are_ports(void) {
   static const char text[] =
       "volta 1\n"
       "model ports {\n"
@@ -496,9 +507,9 @@ static void test_output_is_input(void) {
   for (int i = 0; i < 3; i++) {
     int32_t x[2] = {3, -4};
     float w[2] = {1.5f, 1.5f};
-    vt_tensor t = vector(VT_DTYPE_F32, 2, w);
-    vt_program *p = open_on(text, backends[i], NULL, 0);
-    set_input(p, "x", vector(VT_DTYPE_I32, 2, x));
+    vt_tensor t = make_vector(VT_DTYPE_F32, 2, w);
+    vt_program *p = open_program_on(text, backends[i], NULL, 0);
+    set_input(p, "x", make_vector(VT_DTYPE_I32, 2, x));
     CHECK(vt_program_set_param(p, "w", &t, NULL) == VT_OK);
     run_program(p);
     CHECK(memcmp(output_named(p, "x").data, x, sizeof x) == 0);
@@ -508,11 +519,11 @@ static void test_output_is_input(void) {
   }
 }
 
-static void test_empty(void) {
+static void test_batch_of_0(void) {
   static const vt_binding none[] = {{"B", 0}, {"T", 4}};
   uint8_t digest[2][32];
   for (int i = 0; i < 2; i++) {
-    vt_program *p = open_on(small, i ? "reference:1" : "reference:0", none, 2);
+    vt_program *p = open_program_on(small, i ? "reference:1" : "reference:0", none, 2);
     CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
     CHECK(vt_program_random_inputs(p, 0, NULL) == VT_OK);
     run_program(p);
@@ -521,12 +532,12 @@ static void test_empty(void) {
     CHECK(vt_program_digest(p, digest[i], NULL) == VT_OK);
     vt_program_free(p);
   }
-  CHECK(same(digest[0], digest[1]));
+  CHECK(same_digest(digest[0], digest[1]));
 }
 
 /* ---- NaN is one value ---- */
 
-/* Inputs: each NaN becomes the canonical one, and each true bool becomes 1. */
+/* When an input is set, each NaN becomes the canonical one, and each true bool becomes 1. */
 static void test_nan_in_inputs(void) {
   static const char text[] =
       "volta 1\n"
@@ -550,12 +561,12 @@ static void test_nan_in_inputs(void) {
   const uint64_t want_b[2] = {0x7ff8000000000000, 0x7ff8000000000000};
   const uint16_t want_c[2] = {0x7e00, 0x7e00}, want_e[2] = {0x7fc0, 0x7fc0};
   const uint8_t want_f[3] = {0, 1, 1};
-  vt_program *p = open_text(text);
-  set_input(p, "a", vector(VT_DTYPE_F32, 4, a));
-  set_input(p, "b", vector(VT_DTYPE_F64, 2, b));
-  set_input(p, "c", vector(VT_DTYPE_F16, 2, c));
-  set_input(p, "d", vector(VT_DTYPE_BF16, 2, e));
-  set_input(p, "e", vector(VT_DTYPE_BOOL, 3, f));
+  vt_program *p = open_program(text);
+  set_input(p, "a", make_vector(VT_DTYPE_F32, 4, a));
+  set_input(p, "b", make_vector(VT_DTYPE_F64, 2, b));
+  set_input(p, "c", make_vector(VT_DTYPE_F16, 2, c));
+  set_input(p, "d", make_vector(VT_DTYPE_BF16, 2, e));
+  set_input(p, "e", make_vector(VT_DTYPE_BOOL, 3, f));
   CHECK(a[0] == 0xffc12345 && f[2] == 2); /* the caller's data is unchanged */
   run_program(p);
   CHECK(memcmp(output_named(p, "a").data, want_a, sizeof want_a) == 0);
@@ -570,15 +581,16 @@ static void test_nan_in_inputs(void) {
 static void test_nan_in_params(void) {
   uint32_t w[3] = {0xffc12345, 0x7f800001, 0x40000000}, back[3] = {0};
   const uint32_t want[3] = {0x7fc00000, 0x7fc00000, 0x40000000};
-  vt_program *p = open_text(affine);
-  vt_tensor t = vector(VT_DTYPE_F32, 3, w);
+  vt_program *p = open_program(affine);
+  vt_tensor t = make_vector(VT_DTYPE_F32, 3, w);
   CHECK(vt_program_set_param(p, "w", &t, NULL) == VT_OK);
   t.data = back;
   CHECK(vt_program_get_param(p, "w", &t, NULL) == VT_OK && memcmp(back, want, sizeof want) == 0);
   vt_program_free(p);
 }
 
-/* NaNs that ops make: the processor's NaN may have a sign bit, an output's NaN never has one. */
+/* The NaN that an op makes may have a sign bit, as the processor gives it; the NaN of an output
+ * never has one. */
 static void test_nan_from_ops(void) {
   static const char text[] =
       "volta 1\n"
@@ -591,9 +603,9 @@ static void test_nan_from_ops(void) {
       "}\n";
   float x[2] = {0, 5};
   uint32_t bits[2], w[2];
-  vt_program *p = open_text(text);
-  vt_tensor t = vector(VT_DTYPE_F32, 2, w);
-  set_input(p, "x", vector(VT_DTYPE_F32, 2, x));
+  vt_program *p = open_program(text);
+  vt_tensor t = make_vector(VT_DTYPE_F32, 2, w);
+  set_input(p, "x", make_vector(VT_DTYPE_F32, 2, x));
   CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
   CHECK(vt_program_get_param(p, "w", &t, NULL) == VT_OK);
   CHECK(w[0] == 0x7fc00000 && w[1] == 0x7fc00000);
@@ -609,9 +621,9 @@ static void test_nan_from_ops(void) {
 
 /* ---- texts, metrics, progress ---- */
 
-static void test_texts(void) {
-  vt_program *p = open_on(small, "reference:0", small_dims, 2);
-  vt_program *q = open_on(small, "reference:1", small_dims, 2);
+static void test_pass_and_plan_texts(void) {
+  vt_program *p = open_program_on(small, "reference:0", small_dims, 2);
+  vt_program *q = open_program_on(small, "reference:1", small_dims, 2);
   CHECK(strstr(vt_program_pass_text(p, "bind"), "softmax(") != NULL);
   CHECK(strstr(vt_program_pass_text(p, "bind"), "input tokens: i32[2, 5] in 0..10\n") != NULL);
   CHECK(strstr(vt_program_pass_text(p, "lower"), "softmax(") == NULL);
@@ -623,23 +635,24 @@ static void test_texts(void) {
   vt_program_free(q);
 }
 
-static void test_info(void) {
+static void test_run_info(void) {
   float x[3] = {0};
-  vt_program *p = open_text(affine);
+  vt_program *p = open_program(affine);
   vt_run_info info = {.size = sizeof info}, early = {.size = offsetof(vt_run_info, wall_ns)};
   CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
-  set_input(p, "x", vector(VT_DTYPE_F32, 3, x));
+  set_input(p, "x", make_vector(VT_DTYPE_F32, 3, x));
   run_program(p);
   vt_program_info(p, &info);
   CHECK(info.size == sizeof info && info.steps == 2 && info.bytes_input == 256);
   CHECK(info.bytes_param == 512 && info.bytes_temp == 256 && info.bytes_output == 256);
   early.bytes_input = 77;
   vt_program_info(p, &early);
-  CHECK(early.steps == 2 && early.bytes_input == 77); /* fields beyond the caller's size stay */
+  /* Fields beyond the size that the caller set are not written. */
+  CHECK(early.steps == 2 && early.bytes_input == 77);
   vt_program_free(p);
 }
 
-/* The calls of the progress callback. */
+/* Records the calls of the progress callback. */
 typedef struct progress {
   uint64_t n, done, total; /* number of calls; arguments of the last one */
   const char *what;        /* the expected activity; NULL: no call is expected */
@@ -654,7 +667,7 @@ static void record_progress(void *user, const char *what, uint64_t done, uint64_
   h->total = total;
 }
 
-static void test_progress(void) {
+static void test_progress_callback(void) {
   progress h = {.what = "parameters"};
   const vt_options o = {.size = sizeof o,
                         .n_bind = 2,
@@ -665,7 +678,7 @@ static void test_progress(void) {
   vt_program *p;
   vt_diag d = {0};
   uint8_t digest[32];
-  CHECK(try_open(small, &o, &p, &d) == VT_OK && h.n == 0);
+  CHECK(try_open_program(small, &o, &p, &d) == VT_OK && h.n == 0);
   CHECK(vt_program_init_params(p, 0, NULL) == VT_OK);
   CHECK(h.n > 0 && h.wrong == 0 && h.done == h.total);
   CHECK(vt_program_random_inputs(p, 7, NULL) == VT_OK);
@@ -673,35 +686,36 @@ static void test_progress(void) {
   run_program(p);
   CHECK(h.n > 0 && h.wrong == 0 && h.done == h.total);
   CHECK(vt_program_digest(p, digest, NULL) == VT_OK);
-  CHECK(same(digest, compute_digests("reference", 0, 7).digest)); /* the callback changes no bit */
+  /* The callback changes no bit. */
+  CHECK(same_digest(digest, compute_digests("reference", 0, 7).digest));
   vt_program_free(p);
 }
 
 int main(void) {
   unsetenv("VOLTA_BACKEND");
-  test_affine();
-  test_params();
-  test_inputs();
+  test_affine_model();
+  test_set_and_get_params();
+  test_refused_inputs();
   test_declared_range();
   test_missing_values();
   test_gather_out_of_range();
-  test_options();
+  test_options_of_opening();
   test_option_sizes();
-  test_environment();
-  test_digests();
-  test_run_again();
+  test_backend_variable();
+  test_what_digests_depend_on();
+  test_second_run();
   test_seeded_params();
   test_random_inputs();
-  test_random_inputs_keep();
+  test_random_inputs_skip_set_ones();
   test_random_inputs_need_a_range();
   test_output_order();
-  test_output_is_input();
-  test_empty();
+  test_outputs_that_are_ports();
+  test_batch_of_0();
   test_nan_in_inputs();
   test_nan_in_params();
   test_nan_from_ops();
-  test_texts();
-  test_info();
-  test_progress();
+  test_pass_and_plan_texts();
+  test_run_info();
+  test_progress_callback();
   TEST_DONE();
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * reduce_grad_test.c - both implementations of the reductions and of their gradients, compared
- * with formulas on arrays. */
+ * reduce_grad_test.c - both implementations of the reductions and of their gradients, compared with
+ * formulas on arrays. The two implementations are those of reference:0, which decomposes the op,
+ * and reference:1, which runs its own kernel. A line is one set of elements that are reduced
+ * together, with its result and gradients; a formula_ function computes these in plain C. */
 #include "grad_sets_test.h"
 
 /* ---- formulas for one set: y from x, and dx from dy ---- */
@@ -12,11 +14,11 @@ typedef struct line {
 } line;
 
 static double mean_of(const line *l) {
-  return over(ordered_sum(case_type, l->x, l->n, 1), (double)l->n);
+  return over(ordered_sum_s(case_type, l->x, l->n, 1), (double)l->n);
 }
 
 static void formula_sum(line *l) {
-  l->y = ordered_sum(case_type, l->x, l->n, 1);
+  l->y = ordered_sum_s(case_type, l->x, l->n, 1);
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = l->dy;
 }
 
@@ -25,20 +27,21 @@ static void formula_mean(line *l) {
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = over(l->dy, (double)l->n);
 }
 
-static void formula_extreme(line *l, int least) {
+static void formula_max_or_min(line *l, int least) {
   int64_t *at = calloc((size_t)l->n + 1, sizeof *at);
   for (int64_t i = 0; i < l->n; i++) at[i] = i;
   const sets one = {1, l->n, at};
-  const int64_t first = set_extreme(&one, 0, l->x, least);
+  const int64_t first = first_extreme_of_set(&one, 0, l->x, least);
   l->y = l->x[first];
   l->dx[first] = l->dy;
   free(at);
 }
 
-static void formula_max(line *l) { formula_extreme(l, 0); }
-static void formula_min(line *l) { formula_extreme(l, 1); }
+static void formula_max(line *l) { formula_max_or_min(l, 0); }
+static void formula_min(line *l) { formula_max_or_min(l, 1); }
 
-/* The product in the order of the sum S, with multiplications; chunks of 1024, recursively. */
+/* Returns the product of n numbers of x, multiplied in the order in which the sum S adds: each
+ * chunk of 1024 gives one product, and these are multiplied in the same way. */
 static double product_of(const double *x, int64_t n) {
   if (n > 1024) {
     const int64_t chunks = (n + 1023) / 1024;
@@ -69,54 +72,54 @@ static void formula_prod(line *l) {
   free(right);
 }
 
-static double sum_square_of(const double *x, int64_t n) {
+static double sum_of_squares(const double *x, int64_t n) {
   double *square = new_array(n);
   for (int64_t i = 0; i < n; i++) square[i] = times(x[i], x[i]);
-  const double y = ordered_sum(case_type, square, n, 1);
+  const double y = ordered_sum_s(case_type, square, n, 1);
   free(square);
   return y;
 }
 
 static void formula_sum_square(line *l) {
-  l->y = sum_square_of(l->x, l->n);
+  l->y = sum_of_squares(l->x, l->n);
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = times(times(2, l->x[i]), l->dy);
 }
 
 static void formula_norm_l1(line *l) {
   double *size = new_array(l->n);
   for (int64_t i = 0; i < l->n; i++) size[i] = fabs(l->x[i]);
-  l->y = ordered_sum(case_type, size, l->n, 1);
+  l->y = ordered_sum_s(case_type, size, l->n, 1);
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = l->x[i] > 0 ? l->dy : l->x[i] < 0 ? -l->dy : 0.0;
   free(size);
 }
 
 static void formula_norm_l2(line *l) {
-  l->y = root(sum_square_of(l->x, l->n));
+  l->y = root(sum_of_squares(l->x, l->n));
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = l->y == 0 ? 0.0 : over(times(l->x[i], l->dy), l->y);
 }
 
-static int64_t correction; /* attribute of var and std in the current case */
+static int64_t correction; /* the attribute `correction` of var and std in the current case */
 
-static void formula_spread(line *l, int is_std) {
+static void formula_var_or_std(line *l, int is_std) {
   double *dev = new_array(l->n);
   const double u = mean_of(l), by = (double)(l->n - correction);
   for (int64_t i = 0; i < l->n; i++) dev[i] = minus(l->x[i], u);
-  l->y = over(sum_square_of(dev, l->n), by);
+  l->y = over(sum_of_squares(dev, l->n), by);
   if (is_std) l->y = root(l->y);
   const double top = is_std ? over(l->dy, l->y) : times(2, l->dy);
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = times(dev[i], over(top, by));
   free(dev);
 }
 
-static void formula_var(line *l) { formula_spread(l, 0); }
-static void formula_std(line *l) { formula_spread(l, 1); }
+static void formula_var(line *l) { formula_var_or_std(l, 0); }
+static void formula_std(line *l) { formula_var_or_std(l, 1); }
 
 static void formula_logsumexp(line *l) {
   double *e = new_array(l->n), dy = l->dy;
   formula_max(l);
   const double m = l->y;
   for (int64_t i = 0; i < l->n; i++) e[i] = exp_of(minus(l->x[i], m));
-  const double sum = ordered_sum(F32, e, l->n, 1);
+  const double sum = ordered_sum_s(F32, e, l->n, 1);
   if (!isinf(m)) l->y = plus(m, log_of(sum));
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = times(dy, over(e[i], sum));
   free(e);
@@ -126,10 +129,10 @@ static void formula_logsumexp(line *l) {
 
 typedef void formula_fn(line *l);
 
-static void check_sets(const grad_case *r, unsigned mask, formula_fn *formula) {
+static void check_all_lines(const grad_case *r, unsigned mask, formula_fn *formula) {
   const grad_array x = get_array(r, "x"), dy = get_array(r, "d0");
   case_type = x.dtype;
-  const sets s = sets_over(&x, mask);
+  const sets s = sets_over_axes(&x, mask);
   double *y = new_array(s.count), *dx = new_array(x.n), *in = new_array(s.n), *out = new_array(s.n);
   for (int64_t i = 0; i < s.count && dy.v != NULL; i++) {
     line l = {.n = s.n, .x = in, .dy = dy.v[i], .dx = out};
@@ -155,7 +158,7 @@ static void check_sets(const grad_case *r, unsigned mask, formula_fn *formula) {
 static const struct {
   const char *dims, *axes;
   unsigned mask; /* bit i: axis i is reduced */
-  int empty;     /* 1: an axis that is reduced has no elements */
+  int empty;     /* 1: the reduced axes together have no elements */
 } shapes[] = {{"", "", 0, 0},
               {"1", "", 1, 0},
               {"7", "", 1, 0},
@@ -174,7 +177,7 @@ static const struct {
 typedef struct reduction {
   const char *name, *rest; /* the op; its attributes as text */
   formula_fn *formula;
-  int f32_only, not_empty; /* 1: no f64 form; 1: no empty sets */
+  int f32_only, not_empty; /* 1: the op has no f64 form; 1: it takes no line without elements */
   int64_t correction;
 } reduction;
 
@@ -203,14 +206,15 @@ static void test_reduction(const reduction *f) {
       snprintf(lines, sizeof lines, "input x: %s[%s]\noutput y = %s(x%s%s)", type, shapes[s].dims,
                f->name, shapes[s].axes, f->rest);
       run_case(&r, lines);
-      check_sets(&r, shapes[s].mask, f->formula);
+      check_all_lines(&r, shapes[s].mask, f->formula);
       free_case(&r);
     }
 }
 
 /* ---- cumsum ---- */
 
-/* The prefix sums of one line, in the order that docs/numerics.md defines for cumsum. */
+/* Computes the prefix sums y of the n numbers x, in the order that docs/numerics.md defines for
+ * cumsum. */
 static void prefix_sums(const double *x, double *y, int64_t n, int exclusive, int reverse) {
   double a = 0, b = 0, z = 0, carry = 0, last = 0;
   for (int64_t k = 0; k < n; k++) {
@@ -227,8 +231,8 @@ static void prefix_sums(const double *x, double *y, int64_t n, int exclusive, in
   }
 }
 
-static double *cumsum_of(const grad_array *v, unsigned mask, int exclusive, int reverse) {
-  const sets s = sets_over(v, mask);
+static double *cumsum_of_array(const grad_array *v, unsigned mask, int exclusive, int reverse) {
+  const sets s = sets_over_axes(v, mask);
   double *all = new_array(v->n), *in = new_array(s.n), *out = new_array(s.n);
   for (int64_t i = 0; i < s.count; i++) {
     for (int64_t k = 0; k < s.n; k++) in[k] = v->v[s.at[i * s.n + k]];
@@ -259,8 +263,8 @@ static void test_cumsum(void) {
         run_case(&r, lines);
         const grad_array x = get_array(&r, "x"), dy = get_array(&r, "d0");
         case_type = x.dtype;
-        double *y = cumsum_of(&x, 1u << lines_of[s].axis, flags & 1, flags & 2);
-        double *dx = cumsum_of(&dy, 1u << lines_of[s].axis, flags & 1, !(flags & 2));
+        double *y = cumsum_of_array(&x, 1u << lines_of[s].axis, flags & 1, flags & 2);
+        double *dx = cumsum_of_array(&dy, 1u << lines_of[s].axis, flags & 1, !(flags & 2));
         expect_output(&r, "y", y, x.n);
         expect_output(&r, "d.x", dx, x.n);
         free(x.v);
@@ -282,7 +286,7 @@ static void test_any_all(const char *name, int all) {
                shapes[s].axes);
       run_case(&r, lines);
       const grad_array x = get_array(&r, "x");
-      const sets o = sets_over(&x, shapes[s].mask);
+      const sets o = sets_over_axes(&x, shapes[s].mask);
       double *y = new_array(o.count);
       for (int64_t i = 0; i < o.count; i++) {
         y[i] = all;

@@ -12,12 +12,12 @@ enum { MOST = 64 };
 typedef struct outcome {
   vt_status status;
   vt_diag diag;
-  uint32_t n;          /* number of elements in `whole` */
+  uint32_t n;          /* number of elements in `whole`; 0 if the output is not i64 */
   int64_t whole[MOST]; /* elements of the first output, if it is i64 */
   uint8_t digest[32];
 } outcome;
 
-static void read_first(vt_program *p, outcome *o) {
+static void read_first_output(vt_program *p, outcome *o) {
   const char *name;
   vt_tensor t = {0};
   uint64_t count = 0, bytes = 0;
@@ -28,7 +28,7 @@ static void read_first(vt_program *p, outcome *o) {
   if (bytes > 0) memcpy(o->whole, t.data, (size_t)bytes);
 }
 
-static outcome run_on(const char *body, const char *backend) {
+static outcome run_on_device(const char *body, const char *backend) {
   static char text[4000];
   outcome o = {0};
   vt_model *m = NULL;
@@ -41,7 +41,7 @@ static outcome run_on(const char *body, const char *backend) {
   if (o.status == VT_OK) o.status = vt_program_random_inputs(p, 5, &o.diag);
   if (o.status == VT_OK) o.status = vt_program_run(p, &o.diag);
   if (o.status == VT_OK) {
-    read_first(p, &o);
+    read_first_output(p, &o);
     CHECK(vt_program_digest(p, o.digest, &o.diag) == VT_OK);
   }
   vt_program_free(p);
@@ -49,15 +49,15 @@ static outcome run_on(const char *body, const char *backend) {
   return o;
 }
 
-static outcome run_model(const char *body) {
-  const outcome a = run_on(body, "reference:0"), b = run_on(body, "reference:1");
+static outcome run_on_both_devices(const char *body) {
+  const outcome a = run_on_device(body, "reference:0"), b = run_on_device(body, "reference:1");
   if (a.status != VT_OK) fprintf(stderr, "  %s\n", a.diag.text);
   CHECK(a.status == b.status && memcmp(a.digest, b.digest, sizeof a.digest) == 0);
   return a;
 }
 
 static void expect_elements(const char *body, uint32_t n, const int64_t *want) {
-  const outcome o = run_model(body);
+  const outcome o = run_on_both_devices(body);
   CHECK(o.status == VT_OK && o.n == n && memcmp(o.whole, want, n * sizeof *want) == 0);
   for (uint32_t i = 0; i < o.n && i < n; i++)
     if (o.whole[i] != want[i])
@@ -70,8 +70,8 @@ static void expect_elements(const char *body, uint32_t n, const int64_t *want) {
     expect_elements(body, sizeof want_ / sizeof *want_, want_); \
   } while (0)
 
-static void test_loop(void) {
-  /* A sum of the loop index, carried and collected. */
+static void test_loops(void) {
+  /* The sum of the loop index is carried, and its value in each iteration is collected. */
   EXPECT("_, y = loop(i64(0), count=5, carried=1) (i, s) {\n s = s + i\n give s, s\n}\noutput y", 0,
          1, 3, 6, 10);
   /* Two carried values are exchanged: both are read before either is written. */
@@ -83,13 +83,14 @@ static void test_loop(void) {
       "_, b, f = loop(i64(0), i64(1), count=8, carried=2) (i, a, b) {\n give b, a + b, a\n}\n"
       "output f",
       0, 1, 1, 2, 3, 5, 8, 13);
-  /* A body reads elements of an operand and a captured value, and gives one value three times. */
+  /* The body reads an element of an operand and a captured value, and gives one value three
+   * times. */
   EXPECT(
       "x = iota(shape=[4], axis=0) * 10\nk = i64(3)\n"
       "s, y, z = loop(i64(0), x, count=4, carried=1, each=1) (i, s, e) {\n t = s + e * k\n"
       " give t, t, t\n}\noutput r = y + z - s",
       -180, -120, 0, 180);
-  /* Without iterations the initial value comes out, and the collected result is empty. */
+  /* With 0 iterations the loop gives the initial value, and the collected result is empty. */
   EXPECT(
       "s, y = loop(i64(7), count=0, carried=1) (i, s) {\n give s + 1, s\n}\n"
       "output r = concat(reshape(s, shape=[1]), y, axis=0)",
@@ -98,7 +99,7 @@ static void test_loop(void) {
   EXPECT("y = loop(count=3) (i) {\n give i * i\n}\noutput y", 0, 1, 4);
 }
 
-static void test_nested(void) {
+static void test_nested_bodies(void) {
   EXPECT(
       "y = loop(count=3) (i) {\n"
       " s = loop(i64(0), count=4, carried=1) (j, t) {\n  give t + i * j\n }\n give s\n}\noutput y",
@@ -109,8 +110,8 @@ static void test_nested(void) {
       100, 101, -2, -3);
 }
 
-/* The branch that is not taken does not run: its index would be out of range. */
-static void test_cond(void) {
+/* The branch of a cond that is not taken does not run: its index would be out of range. */
+static void test_untaken_branch(void) {
   const char *model =
       "x = iota(shape=[3], axis=0)\nfar = i64(9)\n"
       "y = cond(%s) {\n give gather(x, far, axis=0)\n} else {\n give sum(x)\n}\noutput y";
@@ -118,13 +119,14 @@ static void test_cond(void) {
   snprintf(text, sizeof text, model, "false");
   EXPECT(text, 3);
   snprintf(text, sizeof text, model, "true");
-  const outcome o = run_on(text, "reference:0");
+  const outcome o = run_on_device(text, "reference:0");
   CHECK(o.status == VT_RANGE && strstr(o.diag.text, "gather: index 9 at position 0") != NULL);
-  CHECK(o.diag.line == 6); /* line of the node in the body */
+  CHECK(o.diag.line == 6); /* the line of the failing node in the body */
 }
 
-/* A loop gives the bits of its unrolled steps, also with parameters and compositions. */
-static void test_unrolled(void) {
+/* A loop gives the same bits as its steps written one after another, also with parameters and
+ * compositions. */
+static void test_unrolled_loop(void) {
   const char *head =
       "input x: f32[3, 2, 5]\nparam w: f32[5, 4] = he_normal(stream=1)\n"
       "param u: f32[4, 4] = he_normal(stream=2)\nparam h0: f32[2, 4] = normal(std=1.0, stream=3)\n";
@@ -142,7 +144,7 @@ static void test_unrolled(void) {
                          i, i + 1, i, i);
   snprintf(plain + at, sizeof plain - at,
            "output h\noutput y = reshape(concat(n0, n1, n2, axis=0), shape=[3, 2, 4])");
-  const outcome a = run_model(looped), b = run_model(plain);
+  const outcome a = run_on_both_devices(looped), b = run_on_both_devices(plain);
   CHECK(a.status == VT_OK && b.status == VT_OK);
   CHECK(memcmp(a.digest, b.digest, sizeof a.digest) == 0);
 }
@@ -171,10 +173,10 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_loop();
-  test_nested();
-  test_cond();
-  test_unrolled();
+  test_loops();
+  test_nested_bodies();
+  test_untaken_branch();
+  test_unrolled_loop();
   test_out_of_memory();
   TEST_DONE();
 }

@@ -6,7 +6,7 @@
 #include "vt_test.h"
 #include "volta/volta_tools.h"
 
-/* A model whose empty output has the same address as another output. */
+/* A model with an empty output, which has the same address as another output. */
 static const char few[] =
     "volta 1\n"
     "model few {\n"
@@ -41,7 +41,7 @@ static const char text[] =
     "}\n";
 enum { N = 70 };
 
-static vt_program *open_on(const char *model, const char *backend) {
+static vt_program *open_program_on(const char *model, const char *backend) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_model *m = NULL;
   vt_program *p = NULL;
@@ -52,8 +52,9 @@ static vt_program *open_on(const char *model, const char *backend) {
   return p;
 }
 
-/* Runs with zeros and negative numbers, which give NaNs whose sign depends on the processor. */
-static void run_with(vt_program *p, float first) {
+/* Runs with an input of zeros and negative numbers, for which ops give NaNs whose sign depends on
+ * the processor. */
+static void run_with_nans(vt_program *p, float first) {
   float x[N];
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 1, .dim = {N}, .data = x};
   for (int i = 0; i < N; i++) x[i] = i % 3 == 0 ? 0 : first - (float)i;
@@ -61,8 +62,8 @@ static void run_with(vt_program *p, float first) {
   CHECK(vt_program_run(p, NULL) == VT_OK);
 }
 
-/* Compares bytes, because vt_tensor_compare treats all NaNs as equal. */
-static void check_same(vt_program *p, vt_program *q) {
+/* Compares the bytes of all outputs, because vt_tensor_compare treats all NaNs as equal. */
+static void check_same_outputs(vt_program *p, vt_program *q) {
   const char *a, *b;
   vt_tensor x, y;
   CHECK(vt_program_outputs(p) == vt_program_outputs(q));
@@ -75,7 +76,8 @@ static void check_same(vt_program *p, vt_program *q) {
   }
 }
 
-/* Overwrites the data of output i. No other output may change, and the next run renews it. */
+/* Overwrites the data of output i. The caller checks that no other output changes and that the next
+ * run renews this one. */
 static void overwrite_output(vt_program *p, uint32_t i) {
   const char *name;
   vt_tensor t;
@@ -85,16 +87,16 @@ static void overwrite_output(vt_program *p, uint32_t i) {
   if (bytes > 0) memset(t.data, 0x5a, (size_t)bytes);
 }
 
-static void test_backend(const char *model, const char *backend) {
-  vt_program *reference = open_on(model, "reference"), *p = open_on(model, backend);
+static void test_outputs_on_backend(const char *model, const char *backend) {
+  vt_program *reference = open_program_on(model, "reference"), *p = open_program_on(model, backend);
   for (int run = 0; p != NULL && reference != NULL && run < 3; run++) {
-    run_with(reference, (float)(run + 20));
-    run_with(p, (float)(run + 20));
-    check_same(reference, p);
+    run_with_nans(reference, (float)(run + 20));
+    run_with_nans(p, (float)(run + 20));
+    check_same_outputs(reference, p);
     for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
       overwrite_output(reference, i);
       overwrite_output(p, i);
-      check_same(reference, p);
+      check_same_outputs(reference, p);
     }
     vt_run_info info = {.size = sizeof info};
     vt_program_info(p, &info);
@@ -105,8 +107,8 @@ static void test_backend(const char *model, const char *backend) {
 }
 
 int main(void) {
-  test_backend(few, "cpu");
-  test_backend(text, "island:0"); /* its outputs are always copies */
-  test_backend(text, "cpu");
+  test_outputs_on_backend(few, "cpu");
+  test_outputs_on_backend(text, "island:0"); /* all outputs on this device are copies */
+  test_outputs_on_backend(text, "cpu");
   TEST_DONE();
 }

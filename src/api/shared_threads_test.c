@@ -14,9 +14,9 @@ enum { BACKENDS = sizeof backends / sizeof *backends };
 static vt_model *model;
 static vt_cache *cache;
 static uint8_t expected[SEEDS][32];
-static _Atomic uint32_t reports; /* calls of the progress callback */
+static _Atomic uint32_t reports; /* number of calls of the progress callback */
 
-static void change_mode(void *user, const char *what, uint64_t done, uint64_t total) {
+static void change_mode_in_callback(void *user, const char *what, uint64_t done, uint64_t total) {
   (void)user, (void)what, (void)done, (void)total;
   reports++;
   hostile_write_words(hostile_worst_words());
@@ -28,23 +28,23 @@ static vt_status set_random_input(vt_program *p, uint64_t seed, vt_diag *d) {
   for (int i = 0; i < 40; i++) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     const int32_t whole = (int32_t)(state >> 44) - (1 << 19);
-    data[i] = (float)whole; /* exact, so that no rounding mode changes it */
+    data[i] = (float)whole; /* an exact conversion, so that no rounding mode changes it */
   }
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {5, 8}, .data = data};
   return vt_program_set_input(p, "x", &t, d);
 }
 
-/* Runs one program with every seed and returns how many digests are wrong; with `out` they are
- * stored there instead of being compared. */
-static uint32_t count_wrong(const char *backend, uint32_t first_seed, int hostile_progress,
-                            uint8_t out[SEEDS][32]) {
+/* Runs one program with every input seed and returns how many digests are wrong; if `out` is not
+ * NULL, the digests are stored there instead of being compared. */
+static uint32_t count_wrong_digests(const char *backend, uint32_t first_seed, int hostile_progress,
+                                    uint8_t out[SEEDS][32]) {
   const vt_binding b = {"B", 5};
   const vt_options o = {.size = sizeof o,
                         .n_bind = 1,
                         .bind = &b,
                         .backend = backend,
                         .cache = cache,
-                        .progress = hostile_progress ? change_mode : NULL};
+                        .progress = hostile_progress ? change_mode_in_callback : NULL};
   vt_program *p = NULL;
   vt_diag d = {0};
   uint32_t wrong = 0;
@@ -67,16 +67,16 @@ static uint32_t count_wrong(const char *backend, uint32_t first_seed, int hostil
 typedef struct task {
   uint32_t number; /* index of the thread */
   uint32_t wrong;  /* wrong digests and failures */
-  uint32_t lost;   /* programs after which the thread's mode was another */
+  uint32_t lost;   /* number of programs after which the thread's mode was another */
 } task;
 
-static void *run_task(void *context) {
+static void *run_on_all_backends(void *context) {
   task *t = context;
   const hostile_words mine = t->number % 2 ? hostile_worst_words() : hostile_read_words();
   hostile_write_words(mine);
   for (uint32_t i = 0; i < BACKENDS; i++) {
     const char *backend = backends[(t->number + i) % BACKENDS];
-    t->wrong += count_wrong(backend, t->number, t->number % 3 == 0, NULL);
+    t->wrong += count_wrong_digests(backend, t->number, t->number % 3 == 0, NULL);
     t->lost += !hostile_words_equal(hostile_read_words(), mine);
   }
   return NULL;
@@ -87,7 +87,7 @@ static void run_threads(void) {
   task tasks[THREADS];
   for (uint32_t i = 0; i < THREADS; i++) {
     tasks[i] = (task){.number = i};
-    CHECK(pthread_create(&thread[i], NULL, run_task, &tasks[i]) == 0);
+    CHECK(pthread_create(&thread[i], NULL, run_on_all_backends, &tasks[i]) == 0);
   }
   for (uint32_t i = 0; i < THREADS; i++) {
     CHECK(pthread_join(thread[i], NULL) == 0);
@@ -104,13 +104,14 @@ int main(void) {
   unsetenv("VOLTA_THREADS");
   wrapped_reset();
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &model, NULL) == VT_OK);
-  CHECK(count_wrong("reference", 0, 0, expected) == 0);
+  CHECK(count_wrong_digests("reference", 0, 0, expected) == 0);
   for (int i = 1; i < SEEDS; i++) CHECK(memcmp(expected[i], expected[0], 32) != 0);
-  for (int round = 0; round < 3; round++) { /* no cache; a cache; one that stores nothing */
+  /* Round 0 has no cache, round 1 a cache, round 2 a cache that stores nothing. */
+  for (int round = 0; round < 3; round++) {
     const vt_cache_options o = {.size = sizeof o, .memory_bytes = round == 2 ? 1 : 0};
     if (round > 0) CHECK(vt_cache_new(&o, &cache, NULL) == VT_OK);
     wrapped_reset();
-    wrapped_forget_trials(); /* so that the first uses run in several threads at once */
+    wrapped_forget_trials(); /* so that several threads try capabilities at the same time */
     reports = 0;
     run_threads();
     CHECK(wrapped.outside == 0 && wrapped.bad_modes == 0 && wrapped.live == 0 && reports > 0);

@@ -10,8 +10,8 @@
 
 uint32_t vt_op_count(void) { return vt_op_total(); }
 
-/* Prints "softmax(x, axis=-1)": operands, then attributes with their defaults. A required attribute
- * has no default, so only its name is printed. */
+/* Prints a call of the op with its operands, then its attributes with their defaults: "softmax(x,
+ * axis=-1)". A required attribute has no default, so only its name is printed. */
 static void print_signature(const vt_op_info *op, vt_text *t) {
   vt_arena none;
   vt_dims dims;
@@ -23,7 +23,7 @@ static void print_signature(const vt_op_info *op, vt_text *t) {
     vt_attr_field field = op->attrs->fields[i];
     const vt_attr_field *f = &field;
     const vt_attr_group single = {op->attrs->name, op->attrs->size, op->attrs->defaults, 1, f};
-    field.late = 0; /* so that vt_attr_print prints its default as well */
+    field.late = 0; /* else vt_attr_print would leave out this default */
     vt_text_add(t, "%s", i == 0 ? "" : ", ");
     if (f->required) {
       vt_text_add(t, "%s", f->name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * wrapped_test.h - for tests: a registry whose backends are wrappers of this library's backends. A
- * wrapper counts every call, notes calls that the gateway did not make, and misbehaves on request:
+ * wrapper counts every call, and calls that the gateway did not make; `fake` misbehaves on request.
+ * The wrapper_ functions are the functions of the backend ABI; each calls the wrapped backend's.
  *   reference  CPU   wrapper of the reference
  *   island     TEST  wrapper of island
  *   fake       GPU   wrapper of the reference that misbehaves as the variable `wrapped` says
@@ -14,8 +15,8 @@
 #include "registry.h"
 #include "vt_test.h"
 
-enum { WRAPPED_ROWS = 3, WRAPPED_OPS = 2048 }; /* number of backends; bound of op numbers */
-/* The functions of the backend ABI, for counting calls and choosing the one that fails. */
+enum { WRAPPED_ROWS = 3, WRAPPED_OPS = 2048 }; /* number of backends; upper bound of op numbers */
+/* The functions of the backend ABI, as indices of their counts and of the one that fails. */
 enum {
   WRAPPED_QUERY,
   WRAPPED_COUNT,
@@ -36,22 +37,24 @@ enum {
 };
 
 static struct wrapped {
-  /* How `fake` behaves; the other two behave as the backend that they wrap. */
-  uint64_t declares;          /* capabilities that it declares */
-  uint32_t determinism;       /* level of determinism that it declares */
-  uint32_t serves;            /* kinds of plans that it declares to serve */
-  uint32_t devices;           /* number of devices that it has */
-  uint64_t memory;            /* bytes of memory that it declares; 0: as many as the reference */
-  uint64_t broken_capability; /* capability that it declares and does not satisfy; 0: none */
-  uint32_t broken_op;         /* op whose results are wrong in one bit; 0: none */
-  uint32_t refused_op;        /* op that it does not accept; 0: none */
-  uint32_t only_op;           /* the only op that it accepts; 0: all */
-  int narrows;             /* 1: f64 values are rounded to f32 when they are copied to the device */
-  int fails;               /* the function that fails with `status`, WRAPPED_*; -1: none */
-  int32_t status;          /* what the failing function returns */
-  int changes_mode;        /* 1: runs leave the floating-point mode changed */
-  const char *fingerprint; /* its fingerprint */
-  /* What happened, in all three backends. */
+  /* The next fields say how the backend `fake` behaves; the other two behave as the backend that
+   * they wrap. */
+  uint64_t declares;    /* capabilities that `fake` declares */
+  uint32_t determinism; /* level of determinism that `fake` declares */
+  uint32_t serves;      /* kinds of plans that `fake` declares to serve */
+  uint32_t devices;     /* number of devices that `fake` has */
+  /* Bytes of memory that `fake` declares; 0: as many as the reference. */
+  uint64_t memory;
+  uint64_t broken_capability; /* capability that `fake` declares and does not satisfy; 0: none */
+  uint32_t broken_op;         /* op whose results `fake` gives with one wrong bit; 0: none */
+  uint32_t refused_op;        /* op that `fake` does not accept; 0: none */
+  uint32_t only_op;           /* the only op that `fake` accepts; 0: all */
+  int narrows;                /* 1: copying to `fake` rounds f64 values to f32 */
+  int fails;                  /* the function of `fake` that fails, WRAPPED_*; -1: none */
+  int32_t status;             /* what the failing function returns */
+  int changes_mode;           /* 1: runs on `fake` leave the floating-point mode changed */
+  const char *fingerprint;    /* the fingerprint of `fake` */
+  /* The next fields count what happened, in all three backends. */
   _Atomic uint32_t outside;                            /* calls that the gateway did not make */
   _Atomic uint32_t bad_modes;                          /* calls in a wrong floating-point mode */
   _Atomic uint32_t calls[WRAPPED_ROWS][WRAPPED_CALLS]; /* calls of each function */
@@ -75,7 +78,7 @@ static inline void wrapped_reset(void) {
 typedef struct wrapper_device {
   int row; /* row of the registry */
   const vt_bk_host *host;
-  const vt_bk_api *api; /* table of the wrapped backend */
+  const vt_bk_api *api; /* table of functions of the wrapped backend */
   vt_bk_device *dev;    /* its device */
 } wrapper_device;
 
@@ -93,7 +96,8 @@ typedef struct wrapper_program {
   wrapper_result *out; /* results of all steps */
 } wrapper_program;
 
-/* Counts a call of function `call`; returns the status to fail with, or VT_OK. */
+/* Counts a call of a wrapper's function; returns the status that the function must fail with, or
+ * VT_OK. */
 static inline int32_t count_call(int row, int call) {
   wrapped.outside += !vt_gate_inside();
   wrapped.bad_modes += !hostile_words_equal(hostile_read_words(), hostile_numerics_words());
@@ -105,14 +109,14 @@ static inline int32_t count_call(int row, int call) {
 
 vt_backend_query_fn vt_reference_query, vt_island_query;
 
-static inline const vt_bk_api *wrapped_table(int row, const vt_bk_host *host) {
+static inline const vt_bk_api *functions_of_wrapped(int row, const vt_bk_host *host) {
   return row == WRAPPED_ISLAND ? vt_island_query(host) : vt_reference_query(host);
 }
 
 static inline int32_t wrapper_count(int row, const vt_bk_host *host, uint32_t *out) {
   const int32_t s = count_call(row, WRAPPED_COUNT);
   if (s != VT_OK) return s;
-  if (row != WRAPPED_FAKE) return wrapped_table(row, host)->device_count(host, out);
+  if (row != WRAPPED_FAKE) return functions_of_wrapped(row, host)->device_count(host, out);
   *out = wrapped.devices;
   return VT_OK;
 }
@@ -123,7 +127,7 @@ static inline int32_t wrapper_open(int row, const vt_bk_host *host, uint32_t ord
   if (noted != VT_OK) return noted;
   wrapper_device *dev = host->resize(host->user, NULL, 0, sizeof *dev);
   if (dev == NULL) return VT_NOMEM;
-  *dev = (wrapper_device){.row = row, .host = host, .api = wrapped_table(row, host)};
+  *dev = (wrapper_device){.row = row, .host = host, .api = functions_of_wrapped(row, host)};
   const int32_t s = dev->api->device_open(host, row == WRAPPED_FAKE ? 0 : ordinal, &dev->dev);
   if (s != VT_OK) {
     host->resize(host->user, dev, sizeof *dev, 0);
@@ -228,7 +232,7 @@ static inline void wrapper_drop(vt_bk_device *handle, uint64_t buffer) {
   dev->api->buffer_free(dev->dev, buffer);
   wrapped.live--;
 }
-/* Copies to the device values that were rounded to f32; all values of the model must be f64. */
+/* Copies values to the device, rounded to f32; all values of the model must be f64. */
 static inline int32_t copy_narrowed(wrapper_device *dev, const void *host, uint64_t buffer,
                                     uint64_t offset, uint64_t bytes) {
   double *data = malloc((size_t)bytes + 1);
@@ -251,8 +255,8 @@ static inline int32_t wrapper_copy(vt_bk_device *handle, void *host, uint64_t bu
 
 /* ---- wrong results ---- */
 
-/* 1 if results of this op must be wrong in the last bit. */
-static inline int is_broken_op(uint32_t op) {
+/* Returns 1 if the last bit of this op's results must be wrong. */
+static inline int must_break_op(uint32_t op) {
   const vt_op_info *x = vt_op_get(op);
   switch (wrapped.broken_capability) {
     case VT_BK_INT8_EXACT:
@@ -287,11 +291,11 @@ static inline void corrupt_elements(uint8_t *data, uint64_t n, uint32_t dtype, u
     if ((x & 0x7f800000) == 0) x &= 0x80000000;
     memcpy(data + 4 * i, &x, 4);
   }
-  for (uint64_t i = 0; is_broken_op(op) && i < n; i++) data[i * vt_dtype_bytes(dtype)] ^= 1;
+  for (uint64_t i = 0; must_break_op(op) && i < n; i++) data[i * vt_dtype_bytes(dtype)] ^= 1;
 }
 
-/* Makes the results of all steps wrong after the last step has run, so that every step read right
- * operands. */
+/* Makes the results of broken ops wrong, but only after the last step has run, so that every step
+ * has read right operands. */
 static inline void corrupt_results(const wrapper_program *p, const uint64_t *buffers) {
   for (uint64_t k = 0; k < p->n_out; k++) {
     const vt_bk_tensor *t = &p->out[k].t;
@@ -376,12 +380,12 @@ const vt_registry_row *vt_registry_row_at(uint32_t i) {
   return i < WRAPPED_ROWS ? &wrapped_rows[i] : NULL;
 }
 
-/* Forgets which capabilities of which devices were tried in this process. */
+/* Makes this process forget which capabilities of which devices it tried. */
 static inline void wrapped_forget_trials(void) { memset(wrapped_proofs, 0, sizeof wrapped_proofs); }
 
 /* ---- models ---- */
 
-/* A model with these declarations of inputs and the one output y. */
+/* Returns a model with these declarations of inputs and with one output, the expression `y`. */
 static inline vt_model *model_of_expression(const char *inputs, const char *y) {
   char text[1200];
   vt_model *m = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * chain.c - reads a chain of pointwise steps and numbers its values. A value is identified by its
- * place in memory, since a step names its operands by place. */
+ * place (arena and offset) with type, shape and strides, since a step names its operands so. A
+ * source is a value that no step of the chain computes. */
 #include <string.h>
 #include "vt_emit.h"
 
@@ -12,11 +13,11 @@ int vt_chain_is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
 
 enum { NO_VALUE = VT_CHAIN_SOURCES + VT_CHAIN_STEPS };
 
-/* The number of the value that operand t of step i reads, or NO_VALUE if there are too many
- * sources. Places are reused, so the latest step before i that wrote the place is searched for
+/* Returns the number of the value that operand t of step i reads, or NO_VALUE if there are too many
+ * sources. Places are reused, so the latest step before i that wrote this place is searched for
  * first. */
-static uint32_t value_of(vt_chain *c, const vt_bk_step *const *s, uint32_t i, uint32_t sources,
-                         const vt_bk_tensor *t) {
+static uint32_t number_of_operand(vt_chain *c, const vt_bk_step *const *s, uint32_t i,
+                                  uint32_t sources, const vt_bk_tensor *t) {
   for (uint32_t k = i; k-- > 0;)
     if (vt_chain_is_same_place(t, &s[k]->out[0])) return VT_CHAIN_SOURCES + k;
   for (uint32_t k = 0; k < c->n_sources; k++)
@@ -34,7 +35,7 @@ static int32_t read_step(vt_chain *c, const vt_bk_step *const *s, uint32_t i, ui
       .map = map, .type = s[i]->in[s[i]->n_in - 1].dtype, .made = s[i]->out[0].dtype};
   if (!vt_map_has_formula(map, to->type)) return VT_UNSUPPORTED;
   for (; to->n_in < s[i]->n_in; to->n_in++) {
-    to->in[to->n_in] = value_of(c, s, i, sources, &s[i]->in[to->n_in]);
+    to->in[to->n_in] = number_of_operand(c, s, i, sources, &s[i]->in[to->n_in]);
     if (to->in[to->n_in] == NO_VALUE) return VT_UNSUPPORTED;
   }
   return VT_OK;
@@ -70,7 +71,7 @@ uint32_t vt_chain_widest_bytes(const vt_chain *c) {
   return (uint32_t)most;
 }
 
-int vt_chain_has_functions(const vt_chain *c) {
+int vt_chain_calls_functions(const vt_chain *c) {
   for (uint32_t i = 0; i < c->n_steps; i++)
     if (vt_map_is_function(c->step[i].map)) return 1;
   return 0;

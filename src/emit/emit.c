@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * emit.c - writes the source text of a chain: takes the pieces of a dialect and replaces their
- * placeholders ($T, $I, ...). */
+ * emit.c - writes the source text of a chain: takes the text pieces of a dialect, which is a table
+ * of them for one language, and replaces their placeholders ($T, $I, ...). */
 #include <stdio.h>
 #include <string.h>
 #include "vt_emit.h"
 
 /* ---- the dialects ---- */
 
-/* Pieces that both CUDA dialects share. */
+/* The text pieces that both CUDA dialects share. */
 #define CUDA_TYPES                                                                         \
   {                                                                                        \
     [VT_DTYPE_F32] = "float", [VT_DTYPE_F64] = "double", [VT_DTYPE_I8] = "int8_t",         \
@@ -75,7 +75,7 @@ typedef struct placeholders {
   const vt_dialect *d;
   const char *name;
   uint32_t type, number;
-  const vt_chain_step *step; /* step whose formula replaces $F; NULL if the piece has no $F */
+  const vt_chain_step *step; /* the step whose formula replaces $F; NULL if the piece has no $F */
 } placeholders;
 
 static void emit_piece(const placeholders *w, const char *piece, vt_text *out);
@@ -88,7 +88,7 @@ static void emit_operand(const placeholders *w, uint32_t value, vt_text *out) {
   emit_piece(&one, made ? w->d->value : w->d->source, out);
 }
 
-/* The first n arguments of a formula, "a, b, 0": operands that the op lacks are written as 0. */
+/* Writes the first n arguments of a formula, as in "a, b, 0": a missing operand is written as 0. */
 static void emit_operands(const placeholders *w, uint32_t n, vt_text *out) {
   for (uint32_t k = 0; k < n; k++) {
     if (k > 0) vt_text_add(out, ", ");
@@ -99,7 +99,7 @@ static void emit_operands(const placeholders *w, uint32_t n, vt_text *out) {
   }
 }
 
-static void emit_choice(const placeholders *w, vt_text *out) {
+static void emit_conditional(const placeholders *w, vt_text *out) {
   emit_operand(w, w->step->in[0], out);
   vt_text_add(out, " ? ");
   emit_operand(w, w->step->in[1], out);
@@ -111,7 +111,7 @@ static void emit_formula(const placeholders *w, vt_text *out) {
   const vt_chain_step *s = w->step;
   const char *type = vt_dtype_name(s->type);
   if (s->map == VT_MAP_choice) {
-    emit_choice(w, out);
+    emit_conditional(w, out);
   } else if (s->map == VT_MAP_cast) {
     vt_text_add(out, "cast_%s_%s(", type, vt_dtype_name(s->made));
     emit_operands(w, 1, out);
@@ -164,7 +164,7 @@ static void emit_piece(const placeholders *w, const char *piece, vt_text *out) {
 
 void vt_emit_chain(const vt_chain *c, const vt_dialect *d, const char *name, vt_text *out) {
   placeholders w = {.c = c, .d = d, .name = name, .type = c->result->dtype};
-  if (!vt_chain_has_functions(c)) emit_piece(&w, d->plain, out);
+  if (!vt_chain_calls_functions(c)) emit_piece(&w, d->plain, out);
   emit_piece(&w, d->begin, out);
   for (uint32_t i = 0; i < c->n_sources; i++) {
     w.type = c->source[i]->dtype;

@@ -5,7 +5,7 @@
 #include "vt_emit.h"
 #include "vt_test.h"
 
-static vt_bk_tensor tensor_of(uint64_t place, uint32_t dtype, int64_t n) {
+static vt_bk_tensor tensor_at(uint64_t place, uint32_t dtype, int64_t n) {
   return (vt_bk_tensor){.size = sizeof(vt_bk_tensor),
                         .dtype = dtype,
                         .rank = 1,
@@ -14,8 +14,8 @@ static vt_bk_tensor tensor_of(uint64_t place, uint32_t dtype, int64_t n) {
                         .offset = place};
 }
 
-static vt_bk_step step_of(uint32_t op, const vt_bk_tensor *in, uint32_t n_in,
-                          const vt_bk_tensor *out) {
+static vt_bk_step make_step(uint32_t op, const vt_bk_tensor *in, uint32_t n_in,
+                            const vt_bk_tensor *out) {
   return (vt_bk_step){
       .size = sizeof(vt_bk_step), .op = op, .n_in = n_in, .n_out = 1, .in = in, .out = out};
 }
@@ -47,21 +47,22 @@ static const char expected_text[] =
     "};\n\n"
     "VT_KERNEL(some, vt_gpu_fused, VT_FUSED_THREADS) { vt_fused_run<vt_fused_steps>(a); }\n";
 
-static void test_text(void) {
-  const vt_bk_tensor x = tensor_of(X, VT_DTYPE_F32, 9), w = tensor_of(W, VT_DTYPE_F32, 1),
-                     v = tensor_of(V, VT_DTYPE_F32, 9), t = tensor_of(T, VT_DTYPE_BOOL, 9),
-                     y = tensor_of(Y, VT_DTYPE_BF16, 9);
+static void test_text_of_chain(void) {
+  const vt_bk_tensor x = tensor_at(X, VT_DTYPE_F32, 9), w = tensor_at(W, VT_DTYPE_F32, 1),
+                     v = tensor_at(V, VT_DTYPE_F32, 9), t = tensor_at(T, VT_DTYPE_BOOL, 9),
+                     y = tensor_at(Y, VT_DTYPE_BF16, 9);
   const vt_bk_tensor add[2] = {x, w}, lt[2] = {v, x}, select[3] = {t, v, w};
-  const vt_bk_step s[] = {step_of(VT_OP_add, add, 2, &v), step_of(VT_OP_neg, &v, 1, &v),
-                          step_of(VT_OP_lt, lt, 2, &t), step_of(VT_OP_select, select, 3, &v),
-                          step_of(VT_OP_cast, &v, 1, &y)};
+  const vt_bk_step s[] = {make_step(VT_OP_add, add, 2, &v), make_step(VT_OP_neg, &v, 1, &v),
+                          make_step(VT_OP_lt, lt, 2, &t), make_step(VT_OP_select, select, 3, &v),
+                          make_step(VT_OP_cast, &v, 1, &y)};
   const vt_bk_step *const steps[] = {&s[0], &s[1], &s[2], &s[3], &s[4]};
   vt_chain c;
   vt_text text;
   vt_text_init(&text, vt_alloc_default());
   CHECK(vt_chain_read(steps, 5, 2, &c) == VT_OK);
   CHECK(c.n_sources == 2 && c.result == s[4].out);
-  CHECK(vt_chain_read(steps, 5, 1, &c) == VT_UNSUPPORTED); /* it has two sources */
+  /* The chain has two sources, and only one is allowed. */
+  CHECK(vt_chain_read(steps, 5, 1, &c) == VT_UNSUPPORTED);
   vt_emit_chain(&c, &vt_dialect_cuda, "some", &text);
   CHECK(vt_text_status(&text) == VT_OK);
   if (text.s != NULL && strcmp(text.s, expected_text) != 0) fprintf(stderr, "%s", text.s);
@@ -71,11 +72,11 @@ static void test_text(void) {
 
 /* ---- lists of steps that are not chains ---- */
 
-static void test_refused(void) {
-  const vt_bk_tensor h = tensor_of(X, VT_DTYPE_BF16, 9), y = tensor_of(Y, VT_DTYPE_BF16, 9),
-                     d = tensor_of(X, VT_DTYPE_F64, 9), e = tensor_of(Y, VT_DTYPE_F64, 9);
-  const vt_bk_step halves = step_of(VT_OP_neg, &h, 1, &y), wide = step_of(VT_OP_exp, &d, 1, &e),
-                   sum = step_of(VT_OP_sum, &d, 1, &e);
+static void test_refused_chains(void) {
+  const vt_bk_tensor h = tensor_at(X, VT_DTYPE_BF16, 9), y = tensor_at(Y, VT_DTYPE_BF16, 9),
+                     d = tensor_at(X, VT_DTYPE_F64, 9), e = tensor_at(Y, VT_DTYPE_F64, 9);
+  const vt_bk_step halves = make_step(VT_OP_neg, &h, 1, &y), wide = make_step(VT_OP_exp, &d, 1, &e),
+                   sum = make_step(VT_OP_sum, &d, 1, &e);
   const vt_bk_step *const steps[] = {&halves, &wide, &sum};
   vt_chain c;
   for (uint32_t i = 0; i < 3; i++) CHECK(vt_chain_read(&steps[i], 1, 4, &c) == VT_UNSUPPORTED);
@@ -84,7 +85,7 @@ static void test_refused(void) {
 }
 
 int main(void) {
-  test_text();
-  test_refused();
+  test_text_of_chain();
+  test_refused_chains();
   TEST_DONE();
 }

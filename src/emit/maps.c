@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * maps.c - decides whether a step is pointwise, and which row of maps.def it uses. */
+ * maps.c - decides whether a step is pointwise, and which map it uses: the row of maps.def with the
+ * formula of its op, or one of the numbers for cast, select and where. */
 #include "vt_maps.h"
 
-/* The types for which a column of maps.def says that there is a formula. */
+/* The entries of the columns float, integer and truth of maps.def: is there a formula for their
+ * types? */
 enum {
   HAS_no = 0,
   HAS_yes = 1,
-  HAS_fused = 1, /* for every type of the column */
-  HAS_f32 = 2    /* only for f32, by a function of src/num */
+  HAS_fused = 1, /* a formula for every type of the column */
+  HAS_f32 = 2    /* a formula for f32 only, a function of src/num */
 };
 static const struct row {
   uint32_t n_in, truth, cost, has_float, has_integer, has_truth;
@@ -45,7 +47,7 @@ int vt_map_has_formula(uint32_t map, uint32_t dtype) {
   }
 }
 
-/* For each op number: the row of maps.def plus one, or 0 if the op is not pointwise. */
+/* For each op number: its map plus one, or 0 if the op is not pointwise. */
 static const uint8_t map_of[] = {
 #define VT_MAP(op, n, result, f, i, t, cost) [VT_OP_##op] = VT_MAP_##op + 1,
 #include "maps.def"
@@ -75,8 +77,8 @@ static int broadcasts_to(const vt_bk_tensor *x, const vt_bk_tensor *y) {
 
 static int is_known_type(uint32_t dtype) { return dtype >= VT_DTYPE_F32 && dtype <= VT_DTYPE_BF16; }
 
-/* Whether the operands `from` and later all have the type of the last operand. */
-static int have_same_type(const vt_bk_step *s, uint32_t from) {
+/* Returns 1 if the operands from number `from` on all have the type of the last operand. */
+static int share_last_type(const vt_bk_step *s, uint32_t from) {
   for (uint32_t i = from; i < s->n_in; i++)
     if (s->in[i].dtype != s->in[s->n_in - 1].dtype) return 0;
   return 1;
@@ -87,8 +89,8 @@ static int has_valid_types(const vt_bk_step *s, uint32_t row) {
   if (!is_known_type(type) || !is_known_type(made)) return 0;
   if (row == VT_MAP_cast) return s->n_in == 1;
   if (row == VT_MAP_choice)
-    return s->n_in == 3 && s->in[0].dtype == VT_DTYPE_BOOL && have_same_type(s, 1) && made == type;
-  return s->n_in == rows[row].n_in && have_same_type(s, 0) &&
+    return s->n_in == 3 && s->in[0].dtype == VT_DTYPE_BOOL && share_last_type(s, 1) && made == type;
+  return s->n_in == rows[row].n_in && share_last_type(s, 0) &&
          made == (rows[row].truth ? VT_DTYPE_BOOL : type);
 }
 
