@@ -16,16 +16,16 @@ typedef struct tally {
 typedef struct counter {
   vt_builder b;
   tally *all;
-  struct counter
-      *outer;      /* the counter of the graph around this body; NULL for the composition itself */
+  /* the counter of the graph around this body; NULL for the composition itself */
+  struct counter *outer;
   uint32_t n, cap; /* number of values so far, and capacity of `type` */
   vt_type *type;   /* type of each value */
   uint64_t flops;  /* arithmetic operations of the nodes so far */
   uint32_t n_in;   /* number of arguments of the graph; they are its first values */
   uint32_t n_body; /* number of bodies that were closed and belong to the next node */
   vt_body_type body[VT_MAX_BODIES];
-  uint64_t
-      body_flops[VT_MAX_BODIES]; /* arithmetic operations of each of these bodies, executed once */
+  /* arithmetic operations of each of these bodies, executed once */
+  uint64_t body_flops[VT_MAX_BODIES];
 } counter;
 
 static uint32_t record_failure(const counter *c, vt_status s) {

@@ -48,8 +48,8 @@ static int same_poly(const vt_poly *a, const vt_poly *b) {
 static vt_status intern(vt_dims *t, const vt_poly *p, int64_t *out, vt_diag *d) {
   if (is_constant(p)) {
     const int64_t value = p->n == 0 ? 0 : p->term[0].coef;
-    if (value > MAX_NUMBER ||
-        value < -MAX_NUMBER) /* a constant below -MAX_NUMBER would be read as a handle */
+    /* a constant below -MAX_NUMBER would be read as a handle */
+    if (value > MAX_NUMBER || value < -MAX_NUMBER)
       return VT_FAIL(d, VT_LIMIT, "a dimension overflows");
     *out = value;
     return VT_OK;

@@ -9,11 +9,10 @@
 enum {
   VT_EQUATION_OPERANDS = 8,
   VT_EQUATION_LETTERS = 52,
-  VT_EQUATION_LABELS =
-      VT_EQUATION_LETTERS +
-      VT_MAX_RANK, /* the number of labels: letters, and axes that `...` stands for */
-  VT_EQUATION_REPEATED =
-      255 /* stands instead of a label for an axis of length 1 that is broadcast */
+  /* the number of labels: letters, and axes that `...` stands for */
+  VT_EQUATION_LABELS = VT_EQUATION_LETTERS + VT_MAX_RANK,
+  /* stands instead of a label for an axis of length 1 that is broadcast */
+  VT_EQUATION_REPEATED = 255
 };
 
 typedef struct vt_equation {

@@ -294,10 +294,8 @@ void vt_launch_place_views(const vt_launch *at, char *const *base,
 }
 
 void vt_launch_report_progress(const vt_launch *at, const vt_bk_host *host) {
-  const uint64_t steps =
-      at->chain != NULL
-          ? at->n
-          : 1; /* a loop or cond reports one step; the steps of its bodies are not reported */
+  /* a loop or cond reports one step; the steps of its bodies are not reported */
+  const uint64_t steps = at->chain != NULL ? at->n : 1;
   if (!VT_BK_HAS(host, vt_bk_host, progress)) return;
   for (uint64_t i = 0; i < steps; i++) host->progress(host->user, at->first + i);
 }

@@ -82,10 +82,8 @@ uint32_t lower_celu(const vt_lowering *l) {
   return select_by(b, above, x, scaled(b, vt_build1(b, VT_OP_expm1, part), alpha));
 }
 
-enum {
-  SELU_SCALE = 0x3f867d5f,
-  SELU_BOTH = 0x3fe10966
-}; /* bits of two f32: the scale of selu, and scale * alpha */
+/* bits of two f32: the scale of selu, and scale * alpha */
+enum { SELU_SCALE = 0x3f867d5f, SELU_BOTH = 0x3fe10966 };
 
 uint32_t lower_selu(const vt_lowering *l) {
   vt_builder *b = l->b;

@@ -60,8 +60,8 @@ vt_status shape_adaptive_max_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
 typedef struct tap_map {
   uint32_t axes, dtype;
   int64_t n, c, in[VT_SPATIAL_MAX], out[VT_SPATIAL_MAX];
-  int64_t length, positions,
-      taps; /* number of elements of a plane of x, of windows, and of taps of the largest window */
+  /* number of elements of a plane of x, of windows, and of taps of the largest window */
+  int64_t length, positions, taps;
   uint32_t index; /* a value i64 [positions, taps]: the element that each tap reads; `length`, which
                      is padding, for a tap past the end of its window */
   uint32_t count; /* a value i64 [positions, 1]: the number of taps of each window */
@@ -126,9 +126,8 @@ static int init_tap_map(vt_builder *b, uint32_t x, const void *attrs, tap_map *o
   f.length = vt_count_elements(f.in, f.axes);
   f.positions = vt_count_elements(f.out, f.axes);
   f.taps = vt_count_elements(window, f.axes);
-  if (f.taps == 0)
-    f.taps =
-        1; /* argmax and max refuse an axis of length 0: give it one tap, which reads padding */
+  /* argmax and max refuse an axis of length 0: give it one tap, which reads padding */
+  if (f.taps == 0) f.taps = 1;
   build_tap_index(b, &f);
   *out = f;
   return 1;
@@ -213,8 +212,8 @@ void grad_adaptive_max_pool(const vt_gradient *g) {
   const uint32_t w = gather_windows(b, &f, g->in[0], vt_pooling_least_value(b, f.dtype));
   const uint32_t tap = vt_build_reshape(b, b->node(b, VT_OP_argmax, &w, 1, &last), 2, rows);
   uint32_t in[3] = {f.index, vt_build_transpose(b, tap, swap, 2), VT_NO_VALUE};
-  const uint32_t found =
-      b->node(b, VT_OP_gather, in, 2, &within); /* element of the maximum: [positions, planes] */
+  /* element of the maximum: [positions, planes] */
+  const uint32_t found = b->node(b, VT_OP_gather, in, 2, &within);
   in[1] = vt_build_transpose(b, found, swap, 2);
   in[0] = vt_build_broadcast(b, vt_build_scalar_like(b, g->d_out[0], 0.0), 2, flat);
   in[2] = vt_build_reshape(b, g->d_out[0], 2, rows);

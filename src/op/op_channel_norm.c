@@ -49,9 +49,9 @@ static unsigned all_but_channels(uint32_t rank) { return ((1u << rank) - 1) & ~2
 static vt_status check_has_variance(const vt_rule *r, vt_diag *d) {
   const vt_type *x = &r->in[0];
   char tx[VT_TYPE_TEXT];
+  /* a symbolic length is checked again once it is bound */
   for (uint32_t i = 0; i < x->rank; i++)
-    if (i != 1 && x->dim[i] != 1)
-      return VT_OK; /* a symbolic length is checked again once it is bound */
+    if (i != 1 && x->dim[i] != 1) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "%s has one element for each channel: it has no variance",
                  vt_type_text(r->dims, x, tx));
 }

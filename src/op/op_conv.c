@@ -410,8 +410,8 @@ vt_status kernel_conv_weight_grad(vt_kernel *k) {
   const vt_view *x = &k->in[0], *dy = &k->in[1], *y = k->out;
   const field f = field_of(x, &l, y->dim + 2);
   const int64_t outputs = dy->dim[1] / a->groups; /* output channels per group */
-  const vt_view one =
-      vt_view_drop_axis(dy, 1); /* dy without its axis of channels: [N, positions...] */
+  /* dy without its axis of channels: [N, positions...] */
+  const vt_view one = vt_view_drop_axis(dy, 1);
   const int64_t length = vt_view_count(&one);
   char *from_dy = k->work, *from_x = from_dy + length * f.size;
   int64_t met = 0;
@@ -623,8 +623,8 @@ static int64_t optional_number(const vt_kernel *k, uint32_t operand, int64_t o) 
 static int64_t int_dot(const vt_kernel *k, const field *f, const int64_t *index, int64_t first) {
   const vt_view *x = &k->in[0], *w = &k->in[1];
   const int64_t o = index[1], zx = optional_number(k, 2, 0), zw = optional_number(k, 3, o);
-  vt_view row =
-      vt_view_drop_axis(w, 0); /* the weight of one output channel: [C/groups, kernel...] */
+  /* the weight of one output channel: [C/groups, kernel...] */
+  vt_view row = vt_view_drop_axis(w, 0);
   int64_t sum = 0, at = 0;
   vt_walk t;
   vt_walk_init(&t, row.rank, row.dim);

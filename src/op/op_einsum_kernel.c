@@ -14,8 +14,8 @@ enum { CHAIN = 256, GROUP = 8, LEVELS = 21 };
 typedef struct running { /* the state of a contraction D after some of its products */
   uint32_t dtype;
   int64_t chained; /* number of products in the current fma chain */
-  double chain,
-      total[LEVELS]; /* sum of the current chain; sum of the current group of each level */
+  /* sum of the current chain; sum of the current group of each level */
+  double chain, total[LEVELS];
   int32_t n[LEVELS]; /* how many numbers were added to the current group of each level */
 } running;
 

@@ -150,8 +150,8 @@ static vt_walk walk_three(const vt_view *y, const vt_view *a, const vt_view *b) 
 vt_status kernel_prelu(vt_kernel *k) {
   const vt_view *x = &k->in[0], *y = k->out;
   vt_view s = k->in[1];
-  if (s.rank == 1 &&
-      x->rank > 1) { /* adds to the slope the axes of x after the channels, with length 1 */
+  /* adds to the slope the axes of x after the channels, with length 1 */
+  if (s.rank == 1 && x->rank > 1) {
     s.rank = x->rank - 1;
     for (uint32_t i = 1; i < s.rank; i++) s.dim[i] = 1;
   }

@@ -301,8 +301,8 @@ vt_status kernel_slice(vt_kernel *k) {
 vt_status kernel_pad(vt_kernel *k) {
   const vt_attr_pad *a = k->attrs;
   vt_view middle = *k->out;
-  vt_view_copy(k->out,
-               &k->in[1]); /* fill the result with the padding value, then copy x to its part */
+  /* fill the result with the padding value, then copy x to its part */
+  vt_view_copy(k->out, &k->in[1]);
   if (vt_view_count(&k->in[0]) == 0) return VT_OK;
   for (uint32_t i = 0; i < middle.rank; i++)
     middle = vt_view_slice(&middle, i, a->low.v[i], k->in[0].dim[i]);
@@ -346,8 +346,8 @@ vt_status vt_check_indices(vt_kernel *k, int64_t limit) {
 static vt_status run_gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
-  const uint32_t inner =
-      index->rank - batch; /* number of axes of the result that come from the index */
+  /* number of axes of the result that come from the index */
+  const uint32_t inner = index->rank - batch;
   VT_TRY(vt_check_indices(k, x->dim[axis]));
   vt_walk w;
   vt_walk_init(&w, y->rank, y->dim);

@@ -189,8 +189,8 @@ typedef struct element_gradient { /* computes the gradient of one element of x f
   const sweep *s;
   const vt_pooling *p;
   const vt_view *dy;
-  int64_t base,
-      flat; /* offset of the plane in dy; row-major position of the element in its plane */
+  /* offset of the plane in dy; row-major position of the element in its plane */
+  int64_t base, flat;
   const int64_t *best; /* position of the maximum of each window of the plane; NULL for avg_pool,
                           where every window that has a tap on the element adds to its gradient */
 } element_gradient;

@@ -53,10 +53,9 @@ vt_status shape_random_integer(const vt_rule *r, vt_type *out, vt_diag *d) {
   return random_shape(VT_DTYPE_I64, &a->shape, a->stream, out, d);
 }
 
-enum {
-  MOST_SHUFFLED_BITS = 38
-}; /* the limit 2^38: the decomposition draws four words for each number, and a dimension is at most
-      2^40 */
+/* the limit 2^38: the decomposition draws four words for each number, and a dimension is at most
+ * 2^40 */
+enum { MOST_SHUFFLED_BITS = 38 };
 vt_status shape_shuffle(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_shuffle *a = r->attrs;
   if (!vt_dim_is_symbolic(a->n) && (a->n < 0 || a->n > INT64_C(1) << MOST_SHUFFLED_BITS))

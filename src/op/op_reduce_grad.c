@@ -43,8 +43,8 @@ void grad_cumsum(const vt_gradient *g) {
 
 typedef struct lines {
   vt_type x; /* the type of x */
-  vt_attr_perm
-      perm; /* the permutation of the axes of x that puts the reduced axes next to each other */
+  /* the permutation of the axes of x that puts the reduced axes next to each other */
+  vt_attr_perm perm;
   uint32_t n_kept;
   int64_t kept[VT_MAX_RANK], n; /* dimensions of the kept axes; length of a line, the merged axis */
 } lines;

@@ -284,8 +284,8 @@ vt_status kernel_nonzero(vt_kernel *k) {
   vt_walk_init(&w, x->rank, x->dim);
   vt_walk_view(&w, x);
   for (int64_t n = 0; n < w.count; n++, vt_walk_next(&w)) {
-    uint8_t is =
-        0; /* whether the element is not 0, by a cast to bool: a NaN is not 0, and both zeros are */
+    /* whether the element is not 0, by a cast to bool: a NaN is not 0, and both zeros are */
+    uint8_t is = 0;
     vt_cast((const char *)x->data + w.at[0] * size, 1, x->dtype, &is, 1, VT_DTYPE_BOOL, 1);
     if (is && count < bound)
       for (uint32_t i = 0; i < x->rank; i++)

@@ -263,9 +263,8 @@ static void logsumexp_f32(vt_walk w, const float *x, float *y) {
   vt_sum_f32_init(&s);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&again))
     vt_sum_f32_add(&s, vt_f32_exp(x[again.at[0]] - m));
-  *y = m - m == 0.0f
-           ? m + vt_f32_log(vt_sum_f32_done(&s))
-           : m; /* m - m is 0 unless m is infinite or NaN; for a NaN both branches give NaN */
+  /* m - m is 0 unless m is infinite or NaN; for a NaN both branches give NaN */
+  *y = m - m == 0.0f ? m + vt_f32_log(vt_sum_f32_done(&s)) : m;
 }
 
 vt_status kernel_logsumexp(vt_kernel *k) {

@@ -51,8 +51,8 @@ vt_recurrent vt_recurrent_read_values(vt_builder *b, vt_cell cell, const void *a
 /* The values of one time step, or if p, h and s are sequences, of all steps at once. */
 typedef struct vt_cell_step {
   uint32_t gate[4]; /* gates after their activation: i f g o of an lstm, r z n of a gru */
-  uint32_t
-      q_n; /* for a gru without reset_before: q of gate n, the part that comes from the state */
+  /* for a gru without reset_before: q of gate n, the part that comes from the state */
+  uint32_t q_n;
   uint32_t bend;    /* tanh(s') for an lstm; r*h for a gru with reset_before */
   uint32_t next[2]; /* the new states h' and s' */
 } vt_cell_step;

@@ -36,8 +36,8 @@ typedef struct vt_attr_field {
 typedef struct vt_attr_group {
   const char *name;
   size_t size;
-  const void
-      *defaults; /* a struct of the group, in which `size` and every optional field are set */
+  /* a struct of the group, in which `size` and every optional field are set */
+  const void *defaults;
   uint32_t n_fields;
   const vt_attr_field *fields;
 } vt_attr_group;

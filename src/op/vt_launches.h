@@ -34,8 +34,8 @@ typedef struct vt_launches {
   uint64_t n, cap; /* number of launches, and capacity of the array */
 } vt_launches;
 struct vt_launch {
-  const vt_bk_step
-      *anchor; /* the anchor, a step that a handler runs; NULL if there is only a chain */
+  /* the anchor, a step that a handler runs; NULL if there is only a chain */
+  const vt_bk_step *anchor;
   void *chain; /* the chain of pointwise steps, built by the backend; NULL if there is only the
                   anchor */
   const vt_launch_handler *handler; /* handler of the anchor; NULL if the backend sets none */
