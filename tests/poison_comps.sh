@@ -57,16 +57,16 @@ fault attention lower op_attention.c scale_of 's|1.0f / vt_f32_sqrt((float)d)|(f
 fault attention lower op_attention.c scale_of 's|: a->scale|: a->scale * (1 + 0x1p-23)|'
 fault attention kernel op_attention.c kernel_attention 's|1.0f / root|(float)(1.0 / vt_f64_sqrt((double)q->dim[3]))|'
 fault attention kernel op_attention.c kernel_attention 's|= (float)a->scale|= (float)(a->scale * (1 + 0x1p-23))|'
-fault attention kernel op_attention.c look 's/j <= p/j < p/' quick
+fault attention kernel op_attention.c find_seen_keys 's/j <= p/j < p/' quick
 fault cross_entropy lower op_loss.c reduce_rows 's/reduction == VT_WORD_sum ? sum/reduction != VT_WORD_sum ? sum/' quick
 fault cross_entropy kernel op_loss.c row_loss 's/- (x\[r->target \* r->stride\] - m)/+ m - x[r->target * r->stride]/'
 fault einsum lower op_einsum.c contract 's/(of_f | of_g) \& ~kept/of_f \& of_g \& ~kept/'
 fault einsum kernel op_einsum_kernel.c running_carry 's/< GROUP/< GROUP + 1/'
 fault linear_int lower op_quant.c lower_linear_int 's/plus(/minus(/'
-fault linear_int kernel op_quant.c weighted 's/zx \* sum_w +/zx * sum_w -/'
-fault adaptive_avg_pool lower op_adaptive.c edges 's/+ f->out\[i\] - 1)/+ f->out[i])/'
+fault linear_int kernel op_quant.c linear_int_element 's/zx \* sum_w +/zx * sum_w -/'
+fault adaptive_avg_pool lower op_adaptive.c build_window_edges 's/+ f->out\[i\] - 1)/+ f->out[i])/'
 fault adaptive_avg_pool kernel op_adaptive.c window_at 's/(next % out != 0)/(next % out > 1)/'
-fault adaptive_max_pool lower op_adaptive.c lower_adaptive_max_pool 's/vt_pooling_least_value(b, f.dtype)/vt_build_like(b, l->in[0], 0.0)/'
+fault adaptive_max_pool lower op_adaptive.c lower_adaptive_max_pool 's/vt_pooling_least_value(b, f.dtype)/vt_build_scalar_like(b, l->in[0], 0.0)/'
 fault adaptive_max_pool kernel op_adaptive.c kernel_adaptive_max_pool 's/if (vt_view_is_above/if (j > 0 \&\& vt_view_is_above/;s/int64_t best = base;/int64_t best = base + 0 * size; t.count -= t.count > 2;/'
 fault diag lower op_arrange.c diagonal_positions 's/n + 1)/n)/'
 fault diag kernel op_arrange.c diagonal_view 's/k < 0 ? 0 : 1/k < 0 ? 1 : 0/'

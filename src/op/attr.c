@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * attr.c - the groups of attrs.def as tables of fields, and the functions that loop over the
- * fields. */
+ * fields. A word is one of the names of words.def, stored as its number. */
 #include <string.h>
 #include "vt_attr.h"
 #include "vt_decimal.h"
 #include "vt_num.h"
 #include "vt_op.h"
 
-/* The defaults: one constant struct per group. The default of a list is empty. */
+/* The default attributes: one constant struct for each group. The default of a list is empty. */
 #define VT_SET_FLAG(field, value) .field = (value),
 #define VT_SET_INT(field, value) .field = (value),
 #define VT_SET_REAL(field, value) .field = (value),
@@ -146,8 +146,8 @@ static void print_field(const vt_attr_field *f, const char *place, const vt_dims
   }
 }
 
-/* Whether a field is not printed because it is late and has its default. Late fields are 8
- * bytes. */
+/* Whether attributes are printed without field f: it is late (added after the first release of its
+ * group) and has its default. Every late field is 8 bytes long. */
 static int is_left_out(const vt_attr_group *g, const vt_attr_field *f, const void *attrs) {
   return f->late && memcmp((const char *)attrs + f->offset, (const char *)g->defaults + f->offset,
                            sizeof(int64_t)) == 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * build.c - short ways to write nodes through a vt_builder. */
+ * build.c - short ways to write nodes through a vt_builder. Each function returns the id of the
+ * first result of the node that it writes. */
 #include <string.h>
 #include "vt_builder.h"
 #include "vt_num.h"
@@ -21,8 +22,8 @@ uint32_t vt_build_bits(vt_builder *b, uint32_t dtype, uint64_t bits) {
   return b->node(b, VT_OP_literal, NULL, 0, &a);
 }
 
-/* A literal of `dtype` from a value of type `from`; the cast is the only rounding. The bits are
- * zero-extended to u64. */
+/* Writes a scalar literal of `dtype`. *value has the type `from` and is cast to `dtype`, the only
+ * rounding; the bits of the result are zero-extended to u64. */
 static uint32_t build_literal_from(vt_builder *b, uint32_t dtype, const void *value,
                                    uint32_t from) {
   uint64_t bits = 0;
@@ -63,7 +64,7 @@ uint32_t vt_build_cast(vt_builder *b, uint32_t x, uint32_t dtype) {
   return b->node(b, VT_OP_cast, &x, 1, &a);
 }
 
-uint32_t vt_build_like(vt_builder *b, uint32_t x, double value) {
+uint32_t vt_build_scalar_like(vt_builder *b, uint32_t x, double value) {
   const vt_type *t = b->type(b, x);
   return t == NULL ? VT_NO_VALUE : vt_build_number(b, t->dtype, value);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * build_move.c - short ways to write the nodes of movement: slices, iotas, checked indices. */
+ * build_move.c - short ways to write the nodes of movement: slices, iotas, checked indices. Each
+ * function whose name starts with vt_build returns the id of the result of the node that it
+ * writes; vt_build_read_type only reads the type of a value. */
 #include <string.h>
 #include "op_move.h"
 
@@ -52,13 +54,14 @@ uint32_t vt_build_positions(vt_builder *b, const vt_type *like) {
   return vt_build_reshape(b, line, like->rank, like->dim);
 }
 
-/* Gathering from 0 .. limit-1 by the index gives the index itself and checks it on the way. */
+/* Gathers from the numbers 0 .. limit-1 at `index`. The result equals the index, and the gather
+ * fails if an element of the index is out of range. */
 uint32_t vt_build_checked_index(vt_builder *b, uint32_t index, int64_t limit) {
   return vt_build2(b, VT_OP_gather, vt_build_iota(b, 1, 0, limit), index);
 }
 
-uint32_t vt_build_element_positions(vt_builder *b, const vt_type *x, uint32_t index,
-                                    uint32_t axis) {
+uint32_t vt_build_gathered_positions(vt_builder *b, const vt_type *x, uint32_t index,
+                                     uint32_t axis) {
   vt_type t;
   if (!vt_build_read_type(b, index, &t)) return VT_NO_VALUE;
   uint32_t at = vt_build_checked_index(b, index, x->dim[axis]);

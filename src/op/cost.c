@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cost.c - the operations and bytes of a step by costs.def: by the definition of the op,
- * independent of the kernels of a backend, so that they are the same for all backends. */
+ * independent of the kernels of a backend, so that they are the same for all backends. flops_X
+ * is the rule X of the column `flops` of costs.def, chosen_bytes the rule `chosen` of the column
+ * `reads`. */
 #include "cost.h"
 #include <string.h>
 #include "vt_window.h"
@@ -22,7 +24,7 @@ void vt_cost_add(vt_cost *sum, const vt_cost *c) {
   sum->bytes_written = vt_cost_sum(sum->bytes_written, c->bytes_written);
 }
 
-/* The product of the dimensions of the axes `first` and above. */
+/* The product of the dimensions from axis `first` to the last axis. */
 static uint64_t elements_from(const vt_type *t, uint32_t first) {
   uint64_t n = 1;
   for (uint32_t i = first; i < t->rank; i++) n = vt_cost_times(n, (uint64_t)t->dim[i]);
@@ -61,8 +63,8 @@ static uint64_t flops_sorting(const vt_cost_site *s) {
   return vt_cost_times(elements(&s->in[0]), rounds);
 }
 
-/* The operations of a contraction: two for each of `depth` products of each element of the result,
- * and `bias` more per element. */
+/* The operations of a contraction: two for each product, of which each element of the result sums
+ * `depth`, and `bias` more for each element of the result. */
 static uint64_t contraction_flops(const vt_cost_site *s, uint64_t depth, uint64_t bias) {
   const uint64_t each = vt_cost_sum(vt_cost_times(2, depth), bias);
   return vt_cost_times(elements(&s->out[0]), each);
@@ -78,7 +80,7 @@ static uint64_t flops_product_int(const vt_cost_site *s) {
   return contraction_flops(s, (uint64_t)s->in[0].dim[s->in[0].rank - 1], 0);
 }
 
-/* Whether a convolution has a bias, which is the last operand that the op can have. */
+/* 1 if a convolution has a bias, otherwise 0. The bias is the last operand that the op can have. */
 static uint64_t has_bias(const vt_cost_site *s) { return s->n_in == s->op->max_in; }
 
 static uint64_t flops_conv(const vt_cost_site *s) {
@@ -90,9 +92,9 @@ static uint64_t flops_conv_weights(const vt_cost_site *s) {
   return contraction_flops(s, vt_cost_times((uint64_t)dy->dim[0], elements_from(dy, 2)), 0);
 }
 
-/* The number of pairs of an output in 0 .. n-1 and a tap along one axis for which output + low -
- * tap*dilation is a multiple of the stride. Taps that are equal modulo the stride pair with the
- * same outputs. */
+/* Counts, along one axis, the pairs of an output (0 .. n-1) and a tap for which output + low -
+ * tap*dilation is a multiple of the stride: the pairs that have a product. Taps that are equal
+ * modulo the stride pair with the same outputs. */
 static uint64_t count_pairs_along(const vt_window *w, int64_t n) {
   uint64_t pairs = 0;
   for (int64_t tap = 0; tap < w->stride && tap < w->kernel; tap++) {
@@ -152,7 +154,8 @@ uint64_t vt_cost_iterations(const vt_op_info *op, const void *attrs) {
 
 /* ---- bytes ---- */
 
-/* The number of distinct elements in memory: an axis of stride 0 repeats elements and adds none. */
+/* The number of elements that a tensor has in memory: an axis of stride 0 repeats elements and adds
+ * none. */
 static uint64_t stored_elements(const vt_bk_tensor *t) {
   uint64_t n = 1;
   for (uint32_t i = 0; i < t->rank; i++)
@@ -225,7 +228,7 @@ static vt_status body_cost(const vt_bk_body *body, vt_alloc a, vt_cost *out, vt_
   return VT_OK;
 }
 
-static uint64_t greater(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t greater_of(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* The cost of a loop or cond is that of its bodies: the step itself moves no bytes. */
 static vt_status region_cost(const vt_bk_step *step, vt_alloc a, vt_cost *out, vt_diag *d) {
@@ -233,9 +236,10 @@ static vt_status region_cost(const vt_bk_step *step, vt_alloc a, vt_cost *out, v
   for (uint32_t k = 0; k < step->n_body; k++) {
     vt_cost one = {0};
     VT_TRY(body_cost(&step->body[k], a, &one, d));
-    out->flops = greater(out->flops, vt_cost_times(iterations, one.flops));
-    out->bytes_read = greater(out->bytes_read, vt_cost_times(iterations, one.bytes_read));
-    out->bytes_written = greater(out->bytes_written, vt_cost_times(iterations, one.bytes_written));
+    out->flops = greater_of(out->flops, vt_cost_times(iterations, one.flops));
+    out->bytes_read = greater_of(out->bytes_read, vt_cost_times(iterations, one.bytes_read));
+    out->bytes_written =
+        greater_of(out->bytes_written, vt_cost_times(iterations, one.bytes_written));
   }
   return VT_OK;
 }

@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cost_composed.c - the operations of a composition that a backend runs by a kernel of its own: a
- * builder decomposes it to prims and adds up their operations instead of writing a graph. */
+ * cost_composed.c - the operations of a composition that a backend runs by a kernel of its own:
+ * a builder decomposes it to prims and adds up their operations instead of writing a graph. That
+ * builder is a counter; each body gets one of its own, and all of them share a tally. */
 #include <string.h>
 #include "cost.h"
 #include "vt_builder.h"
 
-/* State that all builders of one composition share. */
+/* The state that the counters of one composition share. */
 typedef struct tally {
   vt_arena arena;
   vt_dims dims;
-  vt_status status; /* the first failure */
+  vt_status status; /* the status of the first failure, or VT_OK */
 } tally;
 
 typedef struct counter {
   vt_builder b;
   tally *all;
-  struct counter *outer; /* the counter whose node has this body; NULL for the composition itself */
-  uint32_t n, cap;       /* values, and the capacity of `type` */
-  vt_type *type;         /* types of the values */
-  uint64_t flops;        /* operations so far */
-  uint32_t n_in;         /* number of arguments; they are the first values */
-  uint32_t n_body;       /* bodies that were closed and belong to the next node */
+  /* the counter of the graph around this body; NULL for the composition itself */
+  struct counter *outer;
+  uint32_t n, cap; /* number of values so far, and capacity of `type` */
+  vt_type *type;   /* type of each value */
+  uint64_t flops;  /* arithmetic operations of the nodes so far */
+  uint32_t n_in;   /* number of arguments of the graph; they are its first values */
+  uint32_t n_body; /* number of bodies that were closed and belong to the next node */
   vt_body_type body[VT_MAX_BODIES];
-  uint64_t body_flops[VT_MAX_BODIES]; /* operations of each, run once */
+  /* arithmetic operations of each of these bodies, executed once */
+  uint64_t body_flops[VT_MAX_BODIES];
 } counter;
 
 static uint32_t record_failure(const counter *c, vt_status s) {
@@ -150,6 +153,6 @@ vt_status vt_cost_composed(const vt_cost_site *s, vt_alloc a, uint64_t *out, vt_
   vt_arena_done(&all.arena);
   if (status == VT_NOMEM) return VT_FAIL(d, VT_NOMEM, "out of memory");
   if (status != VT_OK)
-    *out = 0; /* a cost that cannot be computed must not keep the op from running */
+    *out = 0; /* the cost is unknown and counts as 0, so that the op can still run */
   return VT_OK;
 }

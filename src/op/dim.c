@@ -48,7 +48,8 @@ static int same_poly(const vt_poly *a, const vt_poly *b) {
 static vt_status intern(vt_dims *t, const vt_poly *p, int64_t *out, vt_diag *d) {
   if (is_constant(p)) {
     const int64_t value = p->n == 0 ? 0 : p->term[0].coef;
-    if (value > MAX_NUMBER || value < -MAX_NUMBER) /* smaller constants would be read as handles */
+    /* a constant below -MAX_NUMBER would be read as a handle */
+    if (value > MAX_NUMBER || value < -MAX_NUMBER)
       return VT_FAIL(d, VT_LIMIT, "a dimension overflows");
     *out = value;
     return VT_OK;
@@ -66,7 +67,8 @@ static vt_status intern(vt_dims *t, const vt_poly *p, int64_t *out, vt_diag *d) 
   return VT_OK;
 }
 
-/* Adds a term to p, keeping the order of the terms; drops the term if its coefficient becomes 0. */
+/* Adds a term to the sum p and keeps the terms of p in order; removes the term if its coefficient
+ * becomes 0. */
 static vt_status add_term(vt_poly *p, const vt_term *term, vt_diag *d) {
   uint32_t i = 0;
   while (i < p->n && memcmp(p->term[i].power, term->power, sizeof term->power) > 0) i++;

@@ -40,8 +40,9 @@ uint64_t vt_dtype_bytes(uint32_t dtype) {
   return r != NULL ? r->bytes : 0;
 }
 
-/* The limit applies to the product of all nonzero dimensions. Thus the strides of an empty tensor
- * can be computed, and the result does not depend on the order of the dimensions. */
+/* The size limit applies to the product of all nonzero dimensions. Thus the strides of an empty
+ * tensor can be computed, and whether a tensor is refused does not depend on the order of its
+ * dimensions. */
 vt_status vt_tensor_bytes(const vt_tensor *t, uint64_t *out_count, uint64_t *out_bytes,
                           vt_diag *d) {
   const uint64_t size = vt_dtype_bytes(t->dtype);

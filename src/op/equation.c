@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * equation.c - parses the equation of an einsum (letters, `...`, commas and one arrow) and gives
- * every axis of the operands a label and a length. */
+ * every axis of the operands a label and a length. The text of an operand or of the result
+ * between two commas is a term. `own` is the number of axes that the `...` of one term stands
+ * for, `most` the greatest such number. */
 #include "equation.h"
 #include <string.h>
 
-/* The text of one operand or of the result, between two commas. */
+/* The text of one operand or of the result, for example ij in ij,jk->ik. */
 typedef struct term {
   uint32_t n;
   uint8_t letter[VT_MAX_RANK];
@@ -12,7 +14,7 @@ typedef struct term {
 } term;
 
 typedef struct terms {
-  uint32_t n; /* number of operands; t[n] is the result */
+  uint32_t n; /* number of operands; t[n] is the term of the result */
   term t[VT_EQUATION_OPERANDS + 1];
 } terms;
 
@@ -94,8 +96,8 @@ static vt_status count_dots(const vt_rule *r, const terms *t, uint32_t i, uint32
   return VT_OK;
 }
 
-/* Labels the axes of term i: a letter is its own label; the `own` axes of its `...` are aligned at
- * the last of the `most` axes that any `...` stands for. */
+/* Gives every axis of term i a label. A letter is its own label. The axes of `...` have `most`
+ * labels, of which those of this term get the last `own`, so that they are aligned at the end. */
 static void label_axes(const term *t, uint32_t own, uint32_t most, vt_equation *q, uint32_t i) {
   uint32_t rank = 0;
   for (uint32_t k = 0; k <= t->n; k++) {
@@ -112,8 +114,8 @@ static void append_label(vt_equation *q, uint32_t label, uint64_t *seen) {
   *seen |= (uint64_t)1 << label;
 }
 
-/* Orders the labels by their first appearance; the axes of `...` all take the position of the first
- * `...`. */
+/* Orders the labels by their first appearance in the equation. The axes of `...` follow each other
+ * at the place of the first `...`. */
 static void order_labels(const terms *t, uint32_t most, vt_equation *q) {
   uint64_t seen = 0;
   for (uint32_t i = 0; i < t->n; i++)
@@ -126,7 +128,8 @@ static void order_labels(const terms *t, uint32_t most, vt_equation *q) {
 
 /* ---- lengths ---- */
 
-/* Records the length of the label of one axis, or checks it against the length that is known. */
+/* Records the length of a label when its first axis is seen, and checks the lengths of its other
+ * axes against it. */
 static vt_status match_length(const vt_rule *r, vt_equation *q, uint32_t i, uint32_t axis,
                               uint64_t *known, vt_diag *d) {
   char text[VT_TYPE_TEXT];

@@ -51,8 +51,9 @@ uint32_t init_uniform(const vt_init_args *a) {
   return uniform_between(a, u->low, u->high, u->stream);
 }
 
-/* The fan_in of a parameter: the attribute, or if that is 0 from the shape, [in, out] for rank 2
- * and [out, in, kernel...] above. A vector has its length as both fans. Never below 1. */
+/* The fan_in of a parameter: its attribute, or if that is 0 a number from the shape, which is [in,
+ * out] for rank 2 and [out, in, kernel...] for higher ranks. For a vector, fan_in and fan_out are
+ * its length. The result is at least 1. */
 static double fan_in(const vt_init_args *a) {
   const vt_type *t = a->type;
   double n = 1;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * launches.c - builds launches from a list of steps: finds and checks groups, prepares the views of
- * each anchor, builds a list of launches for each body. It does not depend on the backend. */
+ * launches.c - builds launches from a list of steps: finds and checks groups, prepares the views
+ * of each anchor, builds a list of launches for each body. It does not depend on the backend. A
+ * launch is an anchor (one step), a chain of pointwise steps, or both; a place is an offset in
+ * an arena. */
 #include "vt_launches.h"
 #include <string.h>
 #include "vt_layout.h"
@@ -153,8 +155,8 @@ static int32_t build_single(const vt_launch_callbacks *how, const vt_bk_step *s,
                                : build_anchor(how, s, number, at);
 }
 
-/* The length of the group that starts at s, if it can run as one launch; otherwise 1. A group has
- * at most one anchor, and only steps without a group may be between its members. */
+/* The number of steps of the group that starts at step s, if it can run as one launch; otherwise 1.
+ * A group has at most one anchor, and only steps without a group may be between its members. */
 enum { MOST_MEMBERS = 64 };
 static uint32_t group_length(const vt_launch_callbacks *how, const vt_bk_step *s, uint64_t n) {
   uint32_t length = 1, anchors = !how->pointwise(s->op);
@@ -166,9 +168,9 @@ static uint32_t group_length(const vt_launch_callbacks *how, const vt_bk_step *s
   return next < n && s[next].group == s->group ? 1 : length;
 }
 
-/* Whether a member before the anchor wrote its value to the place of the anchor's result. Places
- * are used again inside a group; a chain tells values apart by their places, and the anchor is not
- * part of the chain. */
+/* Whether a member of the group before the anchor has its result at the place of the anchor's
+ * result. The group is then not one launch: a chain tells values apart by their places, and would
+ * confuse these two, because the anchor is not part of it. */
 static int is_anchor_place_reused(const vt_bk_step *s, uint32_t anchor) {
   const vt_bk_tensor *y = &s[anchor].out[0];
   for (uint32_t i = 0; i < anchor; i++)
@@ -177,8 +179,8 @@ static int is_anchor_place_reused(const vt_bk_step *s, uint32_t anchor) {
 }
 
 /* Builds one launch from the n members of a group: the anchor first, then the pointwise steps as
- * its epilogue. The anchor reads none of their results. VT_UNSUPPORTED if they cannot run as one
- * launch. */
+ * its epilogue. In a group the anchor reads no result of a pointwise step. VT_UNSUPPORTED if the
+ * members cannot run as one launch. */
 static int32_t build_group(const vt_launch_callbacks *how, const vt_bk_step *s, uint32_t n,
                            uint64_t number, vt_launch *at) {
   const vt_bk_step *members[MOST_MEMBERS] = {NULL};
@@ -196,17 +198,17 @@ static int32_t build_group(const vt_launch_callbacks *how, const vt_bk_step *s, 
   return status;
 }
 
-/* Whether an earlier step of the group of step i has been launched on its own. A group runs either
- * as one launch or step by step: once its first member ran alone, so do the others, because their
- * values are only in place in that order. */
+/* Whether an earlier step of the group of step i has a launch of its own. A group is either one
+ * launch or a launch for each step: once its first step has one of its own, so have the others,
+ * because their values are only in place in the order of the steps. */
 static int is_group_begun(const vt_bk_step *steps, uint64_t i) {
   uint64_t k = i;
   while (k > 0 && steps[i].group != 0 && steps[k - 1].group == 0) k--;
   return k > 0 && steps[i].group != 0 && steps[k - 1].group == steps[i].group;
 }
 
-/* Builds the launch that starts with step i; *out_used is the number of steps in it. Members of a
- * group have no bodies, so each counts as one step. */
+/* Builds the launch that starts with step i; *out_used is the number of entries of `steps` in it.
+ * The steps of a group have no bodies, so each counts as one step. */
 static int32_t build_next(const vt_launch_callbacks *how, const vt_bk_step *steps, uint64_t i,
                           uint64_t end, uint64_t number, vt_launch *at, uint64_t *out_used) {
   const vt_bk_step *s = &steps[i];
@@ -292,7 +294,8 @@ void vt_launch_place_views(const vt_launch *at, char *const *base,
 }
 
 void vt_launch_report_progress(const vt_launch *at, const vt_bk_host *host) {
-  const uint64_t steps = at->chain != NULL ? at->n : 1; /* steps of a body are not reported */
+  /* a loop or cond reports one step; the steps of its bodies are not reported */
+  const uint64_t steps = at->chain != NULL ? at->n : 1;
   if (!VT_BK_HAS(host, vt_bk_host, progress)) return;
   for (uint64_t i = 0; i < steps; i++) host->progress(host->user, at->first + i);
 }

@@ -36,8 +36,8 @@ typedef struct vt_view_rule {
   vt_layout *to;         /* layout of the result, written if it is a view */
 } vt_view_rule;
 
-/* Row-major order determines which element goes where, so only dense elements keep their
- * positions. */
+/* A reshape keeps the row-major order of the elements. Its result is therefore only a view if the
+ * operand is dense. */
 static int view_reshape(const vt_view_rule *r) {
   if (!vt_layout_is_dense(r->x, r->from)) return 0;
   vt_layout_dense(r->y, r->to);
@@ -52,7 +52,7 @@ static int view_transpose(const vt_view_rule *r) {
   return 1;
 }
 
-/* A repeated axis has stride 0. */
+/* An axis along which the operand is repeated gets stride 0. */
 static int view_broadcast(const vt_view_rule *r) {
   const uint32_t new_axes = r->y->rank - r->x->rank;
   *r->to = (vt_layout){.first = r->from->first};

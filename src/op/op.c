@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op.c - the rows of ops.def, by ascending number, and of inits.def as tables. A row that names a
- * missing function does not link, one with the wrong signature does not compile. */
+ * op.c - the rows of ops.def, by ascending number, and of inits.def as tables. A row that names
+ * a missing function does not link, one with the wrong signature does not compile. The form of
+ * an op is its role in a fusion group, its needs are the capabilities that it asks of a backend. */
 #include <string.h>
 #include "op_rows.h"
 #include "vt_builder.h"
@@ -130,8 +131,9 @@ static vt_status check_dims(const vt_op_info *op, const vt_type *type, vt_diag *
   return VT_OK;
 }
 
-/* A shape rule writes the types of its results; the first type left at 0 ends them. One more type
- * than the op can have is zeroed as well, so that a rule that writes too many is noticed. */
+/* A shape rule writes the types of its results; the first type that is still 0 marks their end. One
+ * type more than the op can have is zeroed too, so that a rule that writes too many types is
+ * noticed. */
 vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, uint32_t *out_n,
                       vt_diag *d) {
   vt_type type[VT_MAX_RESULTS + 1];

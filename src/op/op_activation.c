@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_activation.c - relu, and the compositions of one operand that use elementary functions: silu,
- * gelu, elu, softplus and others; only relu accepts f64. Each is written twice: as ops (the
- * definition) and as one C function (the second implementation); the two share no constants. The
- * gradient is a rule of its own. */
+ * op_activation.c - relu, and the compositions of one operand that use elementary functions:
+ * silu, gelu, elu, softplus and others; only relu accepts f64. Each is written twice: as ops
+ * (the definition) and as one C function (the second implementation); the two share no
+ * constants. The gradient is a rule of its own. In formulas dy is the gradient of the result y,
+ * dx that of the operand x. */
 #include "formula.h"
 #include "op_rows.h"
 #include "vt_num.h"
 
 /* ---- attributes ---- */
 
-/* A coefficient must be finite once it is rounded to f32. */
+/* Whether a coefficient is finite after it is rounded to f32. */
 static int is_finite_f32(double x) { return x >= -0x1.fffffep127 && x <= 0x1.fffffep127; }
 
 vt_status shape_elu(const vt_rule *r, vt_type *out, vt_diag *d) {
@@ -18,7 +19,7 @@ vt_status shape_elu(const vt_rule *r, vt_type *out, vt_diag *d) {
   return shape_same(r, out, d);
 }
 
-/* x is divided by alpha, so alpha must not be 0 or subnormal in f32. */
+/* celu divides x by alpha, so alpha must not be 0 or subnormal in f32. */
 vt_status shape_celu(const vt_rule *r, vt_type *out, vt_diag *d) {
   const double alpha = ((const vt_attr_alpha *)r->attrs)->alpha;
   if (alpha > -0x1p-126 && alpha < 0x1p-126)
@@ -29,7 +30,7 @@ vt_status shape_celu(const vt_rule *r, vt_type *out, vt_diag *d) {
 /* ---- as ops: constants are given by their bits ---- */
 
 uint32_t lower_relu(const vt_lowering *l) {
-  return vt_build2(l->b, VT_OP_maximum, l->in[0], vt_build_like(l->b, l->in[0], 0.0));
+  return vt_build2(l->b, VT_OP_maximum, l->in[0], vt_build_scalar_like(l->b, l->in[0], 0.0));
 }
 
 uint32_t lower_silu(const vt_lowering *l) {
@@ -37,7 +38,7 @@ uint32_t lower_silu(const vt_lowering *l) {
 }
 
 /* (0.5*x) * (1 + inner) */
-static uint32_t half_times(vt_builder *b, uint32_t x, uint32_t inner) {
+static uint32_t half_x_times_one_plus(vt_builder *b, uint32_t x, uint32_t inner) {
   const uint32_t half = vt_build2(b, VT_OP_mul, vt_build_number(b, VT_DTYPE_F32, 0.5), x);
   const uint32_t one = vt_build2(b, VT_OP_add, vt_build_number(b, VT_DTYPE_F32, 1.0), inner);
   return vt_build2(b, VT_OP_mul, half, one);
@@ -47,7 +48,7 @@ uint32_t lower_gelu(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t x = l->in[0];
   const uint32_t root = vt_build_bits(b, VT_DTYPE_F32, 0x3f3504f3u); /* sqrt(1/2) */
-  return half_times(b, x, vt_build1(b, VT_OP_erf, vt_build2(b, VT_OP_mul, x, root)));
+  return half_x_times_one_plus(b, x, vt_build1(b, VT_OP_erf, vt_build2(b, VT_OP_mul, x, root)));
 }
 
 /* tanh(sqrt(2/pi) * (x + 0.044715*((x*x)*x))) */
@@ -61,7 +62,7 @@ static uint32_t tanh_of_cubic(vt_builder *b, uint32_t x) {
 }
 
 uint32_t lower_gelu_tanh(const vt_lowering *l) {
-  return half_times(l->b, l->in[0], tanh_of_cubic(l->b, l->in[0]));
+  return half_x_times_one_plus(l->b, l->in[0], tanh_of_cubic(l->b, l->in[0]));
 }
 
 /* x > 0 ? x : alpha*expm1(x) */
@@ -69,7 +70,7 @@ uint32_t lower_elu(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t x = l->in[0], above = is_positive(b, x);
   const double alpha = ((const vt_attr_alpha *)l->attrs)->alpha;
-  return choose(b, above, x, scaled(b, vt_build1(b, VT_OP_expm1, x), alpha));
+  return select_by(b, above, x, scaled(b, vt_build1(b, VT_OP_expm1, x), alpha));
 }
 
 /* x > 0 ? x : alpha*expm1(x/alpha) */
@@ -77,17 +78,18 @@ uint32_t lower_celu(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t x = l->in[0], above = is_positive(b, x);
   const double alpha = ((const vt_attr_alpha *)l->attrs)->alpha;
-  const uint32_t part = over(b, x, vt_build_like(b, x, alpha));
-  return choose(b, above, x, scaled(b, vt_build1(b, VT_OP_expm1, part), alpha));
+  const uint32_t part = over(b, x, vt_build_scalar_like(b, x, alpha));
+  return select_by(b, above, x, scaled(b, vt_build1(b, VT_OP_expm1, part), alpha));
 }
 
-enum { SELU_SCALE = 0x3f867d5f, SELU_BOTH = 0x3fe10966 }; /* the scale of selu, and scale * alpha */
+/* bits of two f32: the scale of selu, and scale * alpha */
+enum { SELU_SCALE = 0x3f867d5f, SELU_BOTH = 0x3fe10966 };
 
 uint32_t lower_selu(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t x = l->in[0], above = is_positive(b, x);
   const uint32_t straight = scaled_bits(b, x, SELU_SCALE);
-  return choose(b, above, straight, scaled_bits(b, vt_build1(b, VT_OP_expm1, x), SELU_BOTH));
+  return select_by(b, above, straight, scaled_bits(b, vt_build1(b, VT_OP_expm1, x), SELU_BOTH));
 }
 
 /* log1p(exp(-(abs x))) */
@@ -119,7 +121,7 @@ uint32_t lower_tanhshrink(const vt_lowering *l) {
 /* ---- gradients ---- */
 
 void grad_relu(const vt_gradient *g) {
-  g->d_in[0] = or_zero(g->b, is_positive(g->b, g->in[0]), g->d_out[0]);
+  g->d_in[0] = value_or_zero(g->b, is_positive(g->b, g->in[0]), g->d_out[0]);
 }
 
 /* s*(1 + x*(1 - s)), s = sigmoid(x) */
@@ -128,7 +130,7 @@ uint32_t vt_silu_slope(vt_builder *b, uint32_t x) {
   return times(b, s, one_plus(b, times(b, x, one_minus(b, s))));
 }
 
-/* (0.5*(1 + erf(x*c))) + x*(exp(-(0.5*(x*x))) * 1/sqrt(2 pi)) */
+/* The derivative (0.5*(1 + erf(x*c))) + x*(exp(-(0.5*(x*x))) * 1/sqrt(2 pi)), c = 1/sqrt(2) */
 uint32_t vt_gelu_slope(vt_builder *b, uint32_t x) {
   const uint32_t area = vt_build1(b, VT_OP_erf, scaled_bits(b, x, 0x3f3504f3u));
   const uint32_t half = scaled(b, one_plus(b, area), 0.5);
@@ -145,7 +147,8 @@ void grad_gelu(const vt_gradient *g) {
   g->d_in[0] = times(g->b, g->d_out[0], vt_gelu_slope(g->b, g->in[0]));
 }
 
-/* k = sqrt(2/pi) * (1 + 0.134145*(x*x)); dy*((0.5*(1 + t)) + ((0.5*x)*(1 - t*t))*k) */
+/* dx = dy*((0.5*(1 + t)) + ((0.5*x)*(1 - t*t))*k) with t = tanh_of_cubic(x), k = sqrt(2/pi) * (1 +
+ * 0.134145*(x*x)) */
 void grad_gelu_tanh(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t x = g->in[0], t = tanh_of_cubic(b, x);
@@ -156,31 +159,31 @@ void grad_gelu_tanh(const vt_gradient *g) {
   g->d_in[0] = times(b, g->d_out[0], plus(b, left, right));
 }
 
-/* x > 0 ? dy : dy*(y + alpha) */
+/* dx = x > 0 ? dy : dy*(y + alpha) */
 void grad_elu(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t dy = g->d_out[0], y = g->out[0], above = is_positive(b, g->in[0]);
   const double alpha = ((const vt_attr_alpha *)g->attrs)->alpha;
-  const uint32_t slope = plus(b, y, vt_build_like(b, y, alpha));
-  g->d_in[0] = choose(b, above, dy, times(b, dy, slope));
+  const uint32_t slope = plus(b, y, vt_build_scalar_like(b, y, alpha));
+  g->d_in[0] = select_by(b, above, dy, times(b, dy, slope));
 }
 
-/* x > 0 ? dy : dy*exp(x/alpha) */
+/* dx = x > 0 ? dy : dy*exp(x/alpha) */
 void grad_celu(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t x = g->in[0], dy = g->d_out[0], above = is_positive(b, x);
   const double alpha = ((const vt_attr_alpha *)g->attrs)->alpha;
-  const uint32_t part = over(b, x, vt_build_like(b, x, alpha));
-  g->d_in[0] = choose(b, above, dy, times(b, dy, vt_build1(b, VT_OP_exp, part)));
+  const uint32_t part = over(b, x, vt_build_scalar_like(b, x, alpha));
+  g->d_in[0] = select_by(b, above, dy, times(b, dy, vt_build1(b, VT_OP_exp, part)));
 }
 
-/* x > 0 ? scale*dy : dy*(y + scale*alpha) */
+/* dx = x > 0 ? scale*dy : dy*(y + scale*alpha) */
 void grad_selu(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t dy = g->d_out[0], above = is_positive(b, g->in[0]);
   const uint32_t straight = scaled_bits(b, dy, SELU_SCALE);
   const uint32_t slope = plus(b, g->out[0], vt_build_bits(b, VT_DTYPE_F32, SELU_BOTH));
-  g->d_in[0] = choose(b, above, straight, times(b, dy, slope));
+  g->d_in[0] = select_by(b, above, straight, times(b, dy, slope));
 }
 
 void grad_softplus(const vt_gradient *g) {
@@ -192,7 +195,7 @@ void grad_log_sigmoid(const vt_gradient *g) {
   g->d_in[0] = times(g->b, g->d_out[0], s);
 }
 
-/* t = tanh(softplus(x)); s = sigmoid(x); dy*(t + (x*s)*(1 - t*t)) */
+/* dx = dy*(t + (x*s)*(1 - t*t)) with t = tanh(softplus(x)), s = sigmoid(x) */
 void grad_mish(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t x = g->in[0], t = vt_build1(b, VT_OP_tanh, build_softplus(b, x));
@@ -269,7 +272,8 @@ vt_status kernel_log_sigmoid(vt_kernel *k) { return map(k, log_sigmoid); }
 vt_status kernel_mish(vt_kernel *k) { return map(k, mish); }
 vt_status kernel_tanhshrink(vt_kernel *k) { return map(k, tanhshrink); }
 
-/* x > 0 ? x : alpha*expm1(x), or if `divided` alpha*expm1(x/alpha). */
+/* The kernel of elu, x > 0 ? x : alpha*expm1(x), or if `divided` of celu, x > 0 ? x :
+ * alpha*expm1(x/alpha). */
 static vt_status map_elu(const vt_kernel *k, int divided) {
   const float alpha = (float)((const vt_attr_alpha *)k->attrs)->alpha;
   vt_walk w = walk_result_and_x(k);

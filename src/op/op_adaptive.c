@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_adaptive.c - adaptive pools, whose attribute is the number of windows. Window p of O along an
- * axis of length I is floor(p*I/O) .. ceil((p+1)*I/O) - 1, so windows differ in size and may
- * overlap. As ops: each window is gathered along a new axis, in row-major order and padded at its
- * end to the size of the largest window, and that axis is reduced. */
+ * op_adaptive.c - adaptive pools, whose attribute is the number of windows. Window p of O along
+ * an axis of length I is floor(p*I/O) .. ceil((p+1)*I/O) - 1, so windows differ in size and may
+ * overlap. As ops: each window is gathered along a new axis, in row-major order and padded at
+ * its end to the size of the largest window, and that axis is reduced. The elements of a window
+ * are its taps; the spatial elements of one channel are a plane; a position is the place of a
+ * window in the result. A field called a value holds the id of a graph value. */
 #include <string.h>
 #include "op_float.h"
 #include "op_move.h"
@@ -14,8 +16,8 @@ static const vt_attr_list *sizes_of(const void *attrs) {
   return &((const vt_attr_adaptive *)attrs)->to;
 }
 
-/* Checks that (p + 1)*I + O fits i64. */
-static vt_status check_product(int64_t in, int64_t out, vt_diag *d) {
+/* Checks that (p + 1)*I + O fits i64 for every window p. */
+static vt_status check_product_fits(int64_t in, int64_t out, vt_diag *d) {
   int64_t all;
   if (vt_dim_is_symbolic(in) || vt_dim_is_symbolic(out)) return VT_OK;
   if (vt_i64_mul(in + 1, out, &all) && all < INT64_MAX / 2) return VT_OK;
@@ -35,7 +37,7 @@ vt_status shape_adaptive_avg_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
     const int64_t size = vt_window_entry(to, i, 1);
     if (!vt_dim_is_symbolic(size) && (size < 0 || size > VT_DIM_MAX))
       return VT_FAIL(d, VT_VERIFY, "to=%lld: expected 0..2^40", (long long)size);
-    VT_TRY(check_product(r->in[0].dim[2 + i], size, d));
+    VT_TRY(check_product_fits(r->in[0].dim[2 + i], size, d));
     out->dim[2 + i] = size;
   }
   return VT_OK;
@@ -53,25 +55,29 @@ vt_status shape_adaptive_max_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-/* The elements that the windows of one plane read. Values are i64 [positions, taps] or [positions,
- * 1]. */
+/* Which element of a plane of x each tap of each window reads, for a pool from `in` to `out`
+ * elements along each axis. */
 typedef struct tap_map {
   uint32_t axes, dtype;
   int64_t n, c, in[VT_SPATIAL_MAX], out[VT_SPATIAL_MAX];
-  int64_t length, positions, taps; /* size of a plane of x, of the result, of the largest window */
-  uint32_t index; /* value: the element that each tap reads; `length` past the end of its window */
-  uint32_t count; /* value: the number of taps of each window */
+  /* number of elements of a plane of x, of windows, and of taps of the largest window */
+  int64_t length, positions, taps;
+  uint32_t index; /* a value i64 [positions, taps]: the element that each tap reads; `length`, which
+                     is padding, for a tap past the end of its window */
+  uint32_t count; /* a value i64 [positions, 1]: the number of taps of each window */
 } tap_map;
 
 static uint32_t build_i64(vt_builder *b, int64_t x) { return vt_build_int(b, VT_DTYPE_I64, x); }
 
-/* op(x, y) with y as an i64 literal. */
+/* Writes op(x, y), where y is an i64 literal. */
 static uint32_t build_i64_op(vt_builder *b, uint32_t op, uint32_t x, int64_t y) {
   return vt_build2(b, op, x, build_i64(b, y));
 }
 
-/* Two values [positions, 1]: the first element of each window along axis i, and its length. */
-static void edges(vt_builder *b, const tap_map *f, uint32_t i, uint32_t *first, uint32_t *length) {
+/* Writes two values i64 [positions, 1] for axis i: the first element of each window and its
+ * length. */
+static void build_window_edges(vt_builder *b, const tap_map *f, uint32_t i, uint32_t *first,
+                               uint32_t *length) {
   const int64_t inner = vt_count_elements(f->out + i + 1, f->axes - i - 1);
   uint32_t p = vt_build_iota(b, 2, 0, f->positions);
   p = build_i64_op(b, VT_OP_mod, build_i64_op(b, VT_OP_div, p, inner), f->out[i]);
@@ -88,7 +94,7 @@ static void build_tap_index(vt_builder *b, tap_map *f) {
   f->count = VT_NO_VALUE;
   const uint32_t tap = rest;
   for (uint32_t i = f->axes; i-- > 0;) {
-    edges(b, f, i, &first, &length);
+    build_window_edges(b, f, i, &first, &length);
     uint32_t at = vt_build2(b, VT_OP_add, first, vt_build2(b, VT_OP_mod, rest, length));
     at = build_i64_op(b, VT_OP_mul, at, vt_count_elements(f->in + i + 1, f->axes - i - 1));
     flat = flat == VT_NO_VALUE ? at : vt_build2(b, VT_OP_add, flat, at);
@@ -99,7 +105,8 @@ static void build_tap_index(vt_builder *b, tap_map *f) {
   f->index = vt_build3(b, VT_OP_select, inside, flat, build_i64(b, f->length));
 }
 
-/* The largest window along an axis: I/O elements if that is whole, otherwise up to two more. */
+/* A bound for the longest window along an axis: I/O elements if that is a whole number, otherwise
+ * up to two more. */
 static int64_t longest_window(int64_t in, int64_t out) {
   if (out == 0) return 0;
   const int64_t most = in % out == 0 ? in / out : in / out + 2;
@@ -119,13 +126,15 @@ static int init_tap_map(vt_builder *b, uint32_t x, const void *attrs, tap_map *o
   f.length = vt_count_elements(f.in, f.axes);
   f.positions = vt_count_elements(f.out, f.axes);
   f.taps = vt_count_elements(window, f.axes);
-  if (f.taps == 0) f.taps = 1; /* an empty axis is not reduced: there is one tap, past the end */
+  /* argmax and max refuse an axis of length 0: give it one tap, which reads padding */
+  if (f.taps == 0) f.taps = 1;
   build_tap_index(b, &f);
   *out = f;
   return 1;
 }
 
-/* The windows of x as [n, c, positions, taps], with `fill` past the end of each window. */
+/* The taps of all windows of x as [n, c, positions, taps], with `fill` for the taps past the end of
+ * a window. */
 static uint32_t gather_windows(vt_builder *b, const tap_map *f, uint32_t x, uint32_t fill) {
   const vt_attr_pad one = {.size = sizeof one, .low = {.n = 3}, .high = {3, {0, 0, 1}}};
   const vt_attr_gather along = {.size = sizeof along, .axis = 2};
@@ -136,14 +145,15 @@ static uint32_t gather_windows(vt_builder *b, const tap_map *f, uint32_t x, uint
 }
 
 /* Reshapes x to [n, c, spatial...]. */
-static uint32_t to_spatial(vt_builder *b, const tap_map *f, uint32_t x, const int64_t *spatial) {
+static uint32_t reshape_to_spatial(vt_builder *b, const tap_map *f, uint32_t x,
+                                   const int64_t *spatial) {
   int64_t dim[2 + VT_SPATIAL_MAX] = {f->n, f->c};
   memcpy(dim + 2, spatial, f->axes * sizeof *dim);
   return vt_build_reshape(b, x, f->axes + 2, dim);
 }
 
-/* The number of elements of each window in the type of x: [1, 1, positions]. */
-static uint32_t window_counts(vt_builder *b, const tap_map *f) {
+/* The number of taps of each window in the type of x: [1, 1, positions]. */
+static uint32_t taps_per_window(vt_builder *b, const tap_map *f) {
   const int64_t dim[3] = {1, 1, f->positions};
   return vt_build_cast(b, vt_build_reshape(b, f->count, 3, dim), f->dtype);
 }
@@ -152,9 +162,9 @@ uint32_t lower_adaptive_avg_pool(const vt_lowering *l) {
   vt_builder *b = l->b;
   tap_map f;
   if (!init_tap_map(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const uint32_t w = gather_windows(b, &f, l->in[0], vt_build_like(b, l->in[0], 0.0));
+  const uint32_t w = gather_windows(b, &f, l->in[0], vt_build_scalar_like(b, l->in[0], 0.0));
   const uint32_t sum = vt_build_reduce(b, VT_OP_sum, w, 3, 0);
-  return to_spatial(b, &f, vt_build2(b, VT_OP_div, sum, window_counts(b, &f)), f.out);
+  return reshape_to_spatial(b, &f, vt_build2(b, VT_OP_div, sum, taps_per_window(b, &f)), f.out);
 }
 
 uint32_t lower_adaptive_max_pool(const vt_lowering *l) {
@@ -162,12 +172,13 @@ uint32_t lower_adaptive_max_pool(const vt_lowering *l) {
   tap_map f;
   if (!init_tap_map(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   const uint32_t w = gather_windows(b, &f, l->in[0], vt_pooling_least_value(b, f.dtype));
-  return to_spatial(b, &f, vt_build_reduce(b, VT_OP_max, w, 3, 0), f.out);
+  return reshape_to_spatial(b, &f, vt_build_reduce(b, VT_OP_max, w, 3, 0), f.out);
 }
 
 /* ---- gradients: scatter_add adds the contributions to an element, windows ascending ---- */
 
-/* Every window passes dy/count to all its taps; the element past the end of x is cut off. */
+/* Every window passes dy/count to all its taps. Taps that are padding go to one element past the
+ * end of x, which is cut off. */
 void grad_adaptive_avg_pool(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_gather along = {.size = sizeof along, .axis = 2};
@@ -178,16 +189,17 @@ void grad_adaptive_avg_pool(const vt_gradient *g) {
   const int64_t all[4] = {f.n, f.c, f.positions, f.taps}, line[3] = {f.n, f.c, total};
   const int64_t flat[3] = {f.n, f.c, f.length + 1};
   const uint32_t dy = vt_build_reshape(b, g->d_out[0], 3, row);
-  const uint32_t q = vt_build2(b, VT_OP_div, dy, window_counts(b, &f));
+  const uint32_t q = vt_build2(b, VT_OP_div, dy, taps_per_window(b, &f));
   const uint32_t each = vt_build_broadcast(b, vt_build_reshape(b, q, 4, column), 4, all);
-  uint32_t in[3] = {vt_build_broadcast(b, vt_build_like(b, q, 0.0), 3, flat)};
+  uint32_t in[3] = {vt_build_broadcast(b, vt_build_scalar_like(b, q, 0.0), 3, flat)};
   in[1] = vt_build_reshape(b, f.index, 1, &total);
   in[2] = vt_build_reshape(b, each, 3, line);
   const uint32_t dx = b->node(b, VT_OP_scatter_add, in, 3, &along);
-  g->d_in[0] = to_spatial(b, &f, vt_build_slice(b, dx, 2, 0, f.length), f.in);
+  g->d_in[0] = reshape_to_spatial(b, &f, vt_build_slice(b, dx, 2, 0, f.length), f.in);
 }
 
-/* dy of a window goes to the first tap that holds the maximum, which is never one past the end. */
+/* dy of a window goes to its first tap that holds the maximum. That tap is never padding, which
+ * comes last and holds the least value. */
 void grad_adaptive_max_pool(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_axis last = {.size = sizeof last, .axis = 3};
@@ -200,16 +212,18 @@ void grad_adaptive_max_pool(const vt_gradient *g) {
   const uint32_t w = gather_windows(b, &f, g->in[0], vt_pooling_least_value(b, f.dtype));
   const uint32_t tap = vt_build_reshape(b, b->node(b, VT_OP_argmax, &w, 1, &last), 2, rows);
   uint32_t in[3] = {f.index, vt_build_transpose(b, tap, swap, 2), VT_NO_VALUE};
-  const uint32_t found = b->node(b, VT_OP_gather, in, 2, &within); /* shape [positions, planes] */
+  /* element of the maximum: [positions, planes] */
+  const uint32_t found = b->node(b, VT_OP_gather, in, 2, &within);
   in[1] = vt_build_transpose(b, found, swap, 2);
-  in[0] = vt_build_broadcast(b, vt_build_like(b, g->d_out[0], 0.0), 2, flat);
+  in[0] = vt_build_broadcast(b, vt_build_scalar_like(b, g->d_out[0], 0.0), 2, flat);
   in[2] = vt_build_reshape(b, g->d_out[0], 2, rows);
-  g->d_in[0] = to_spatial(b, &f, b->node(b, VT_OP_scatter_add, in, 3, &within), f.in);
+  g->d_in[0] = reshape_to_spatial(b, &f, b->node(b, VT_OP_scatter_add, in, 3, &within), f.in);
 }
 
 /* ---- second implementation: one window at a time ---- */
 
-typedef struct window { /* the window of one position, over the spatial axes */
+typedef struct window { /* the window of one result: first element and length along each spatial
+                           axis */
   int64_t start[VT_SPATIAL_MAX], size[VT_SPATIAL_MAX];
 } window;
 
@@ -223,7 +237,8 @@ static window window_at(const vt_view *x, const vt_view *y, const int64_t *p) {
   return w;
 }
 
-/* Starts a walk over one window; returns the position in x where the plane's window starts. */
+/* Starts a walk over the elements of window w in the plane that `at` is in; returns the offset in x
+ * of the window's first element. */
 static int64_t walk_window(const vt_view *x, const vt_walk *at, const window *w, vt_walk *out) {
   vt_view spatial = vt_view_drop_axis(x, 0);
   spatial = vt_view_drop_axis(&spatial, 0);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_arrange.c - movement compositions of the prims of op_move.c: tile, flip, roll, triu, tril,
- * diag. */
+ * diag. Each composition is written twice: as ops (the definition) and as a kernel (the second
+ * implementation). In formulas dy is the gradient of the result, dx that of x, and S the ordered
+ * sum of docs/numerics.md. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -22,15 +24,16 @@ vt_status shape_tile(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* Whether the result is empty: an axis of x or a repeat is 0. The other axes may then have any
- * length. */
+/* Whether the result of a tile is empty: an axis of x has length 0 or is repeated 0 times. The
+ * other axes may then have any length. */
 static int is_tile_empty(const vt_type *x, const vt_attr_list *repeats) {
   int empty = 0;
   for (uint32_t i = 0; i < x->rank; i++) empty |= x->dim[i] == 0 || repeats->v[i] == 0;
   return empty;
 }
 
-/* Tiles one axis after the other by a gather at the indices i mod d. */
+/* Repeats x along one axis after the other, by a gather at the indices i mod d, where d is the
+ * length of the axis in x. */
 uint32_t lower_tile(const vt_lowering *l) {
   const vt_attr_list *repeats = &((const vt_attr_tile *)l->attrs)->repeats;
   vt_builder *b = l->b;
@@ -68,21 +71,21 @@ vt_status kernel_tile(vt_kernel *k) {
   return VT_OK;
 }
 
-/* S over all repeats, as one axis. dy has the axes (r0, d0, r1, d1, ...) of repeats and lengths.
- * The repeats of one axis after the other are moved behind the repeats that are already in front,
- * so that a transpose of four axes is enough. */
+/* dx is S over all repeats of an element, as one axis. dy has the axes (r0, d0, r1, d1, ...): the
+ * repeats and the length of each axis of x. The loop moves the axes of repeats to the front, each
+ * directly behind those that are in front already, so that every transpose has only four axes. */
 void grad_tile(const vt_gradient *g) {
   const vt_attr_list *repeats = &((const vt_attr_tile *)g->attrs)->repeats;
   static const uint32_t forward[4] = {0, 2, 1, 3};
   vt_builder *b = g->b;
   vt_type x;
   if (!vt_build_read_type(b, g->in[0], &x)) return;
-  if (is_tile_empty(&x, repeats)) { /* an empty sum is +0 */
+  if (is_tile_empty(&x, repeats)) { /* x or the result is empty, and an empty sum is +0 */
     g->d_in[0] = vt_build_full(b, x.dtype, 0.0, &x);
     return;
   }
   uint32_t dy = g->d_out[0];
-  int64_t front = 1; /* product of the repeats that are already in front */
+  int64_t front = 1; /* product of the axes of repeats that are in front already */
   for (uint32_t i = 0; i < x.rank; i++) {
     if (repeats->v[i] == 1) continue;
     const int64_t behind = vt_count_elements(x.dim + i, x.rank - i);
@@ -145,7 +148,7 @@ uint32_t lower_flip(const vt_lowering *l) {
   return y;
 }
 
-/* Second implementation: a view with negative strides. */
+/* Second implementation: copies x through a view with negative strides. */
 vt_status kernel_flip(vt_kernel *k) {
   const unsigned mask = axes_mask(&((const vt_attr_axes *)k->attrs)->axes, k->out->rank);
   vt_view flipped = k->in[0];
@@ -165,7 +168,7 @@ void grad_flip(const vt_gradient *g) {
 
 /* ---- roll: y[i] = x[(i - shift) mod d] ---- */
 
-/* The shift modulo d, in 0 .. d-1; 0 if d is 0. */
+/* The shift modulo the length d of the axis, in 0 .. d-1; 0 if d is 0. */
 static int64_t shift_within(int64_t shift, int64_t d) {
   if (d == 0) return 0;
   return shift % d < 0 ? shift % d + d : shift % d;
@@ -230,7 +233,8 @@ vt_status shape_diagonal(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* Selects x where compare(j - i, k) holds. Neither j - i nor k can overflow. */
+/* Keeps x[i, j] where compare(j - i, k) holds and writes +0 elsewhere. Neither j - i nor k can
+ * overflow. */
 static uint32_t lower_triangle(const vt_lowering *l, uint32_t compare) {
   vt_builder *b = l->b;
   vt_type x;
@@ -239,13 +243,14 @@ static uint32_t lower_triangle(const vt_lowering *l, uint32_t compare) {
   const uint32_t i = vt_build_iota(b, 2, 0, x.dim[x.rank - 2]);
   const uint32_t k = vt_build_int(b, VT_DTYPE_I64, ((const vt_attr_diagonal *)l->attrs)->k);
   const uint32_t kept = vt_build2(b, compare, vt_build2(b, VT_OP_sub, j, i), k);
-  return vt_build3(b, VT_OP_select, kept, l->in[0], vt_build_like(b, l->in[0], 0.0));
+  return vt_build3(b, VT_OP_select, kept, l->in[0], vt_build_scalar_like(b, l->in[0], 0.0));
 }
 
 uint32_t lower_triu(const vt_lowering *l) { return lower_triangle(l, VT_OP_ge); }
 uint32_t lower_tril(const vt_lowering *l) { return lower_triangle(l, VT_OP_le); }
 
-/* Second implementation: +0 has all bits 0 in every type. */
+/* Second implementation of triu (`upper`) and tril: copies the elements of the triangle and fills
+ * the others with zero bytes, which are +0 in every type. */
 static vt_status copy_triangle(vt_kernel *k, int upper) {
   const int64_t diagonal = ((const vt_attr_diagonal *)k->attrs)->k;
   const int64_t size = (int64_t)vt_dtype_bytes(k->out->dtype);
@@ -281,7 +286,8 @@ void grad_tril(const vt_gradient *g) {
 
 static int64_t diagonal_offset(const void *attrs) { return ((const vt_attr_diagonal *)attrs)->k; }
 
-/* Checks the size of a matrix, which is reshaped to one axis in the decomposition. */
+/* Checks that a matrix has at most 2^40 elements, because the decomposition reshapes it to one
+ * axis. */
 static vt_status check_matrix_size(const vt_rule *r, const vt_type *matrix, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   int64_t all;
@@ -325,7 +331,8 @@ vt_status shape_diag(const vt_rule *r, vt_type *out, vt_diag *d) {
   return check_matrix_size(r, out, d);
 }
 
-/* The row-major positions of the diagonal in a matrix with n columns: [length]. */
+/* The row-major positions of diagonal k in a matrix with n columns, as a vector of `length`
+ * elements. */
 static uint32_t diagonal_positions(vt_builder *b, int64_t length, int64_t n, int64_t k) {
   const uint32_t count = vt_build_iota(b, 1, 0, length);
   const uint32_t step = vt_build_int(b, VT_DTYPE_I64, n + 1);
@@ -333,7 +340,7 @@ static uint32_t diagonal_positions(vt_builder *b, int64_t length, int64_t n, int
   return vt_build2(b, VT_OP_add, at, vt_build_int(b, VT_DTYPE_I64, k < 0 ? -k * n : k));
 }
 
-/* A matrix with `x` on its diagonal and +0 elsewhere. */
+/* A matrix with x on its diagonal k and +0 elsewhere. */
 static uint32_t build_on_diagonal(vt_builder *b, uint32_t x, const vt_type *matrix, int64_t k) {
   vt_type t;
   if (!vt_build_read_type(b, x, &t)) return VT_NO_VALUE;
@@ -355,7 +362,8 @@ uint32_t lower_diag(const vt_lowering *l) {
   return vt_build2(l->b, VT_OP_gather, line, diagonal_positions(l->b, y.dim[0], x.dim[1], k));
 }
 
-/* Second implementation: the diagonal as a view whose stride advances along both axes. */
+/* Diagonal k of a matrix as a view, for the second implementation: its stride is that of a row and
+ * of a column together. */
 static vt_view diagonal_view(const vt_view *matrix, int64_t length, int64_t k) {
   vt_view v = vt_view_slice(matrix, k < 0 ? 0 : 1, k < 0 ? -k : k, length);
   v.rank = 1;

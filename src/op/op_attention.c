@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_attention.c - attention: q (B,H,Tq,d), k (B,G,Tk,d), v (B,G,Tk,e) -> (B,H,Tq,e). Head h reads
- * key head floor(h*G/H). With `causal`, query i sees keys 0 .. i + (L - Tq), where L is the number
- * of keys. A key that a query may not see is absent: it keeps its position in S and D, counts as +0
- * in S, and its product with v is not formed, whatever v holds. The result of a query without keys
- * is +0.
- *
- * The optional operands are told apart by their types: a mask is bool, a bias f32, lengths are
+ * op_attention.c - attention: q (B,H,Tq,d), k (B,G,Tk,d), v (B,G,Tk,e) -> (B,H,Tq,e). Head h
+ * reads key head floor(h*G/H). With `causal`, query i sees keys 0 .. i + (L - Tq), where L is
+ * the number of keys. A key that a query may not see is absent: it keeps its position in S and D
+ * (the ordered sum and the contraction of docs/numerics.md), counts as +0 in S, and its product
+ * with v is not formed, whatever v holds. The result of a query without keys is +0. The optional
+ * operands (the extras) are told apart by their types: a mask is bool, a bias f32, lengths are
  * integers. */
 #include "formula.h"
 #include "op_rows.h"
@@ -13,11 +12,11 @@
 
 /* ---- the optional operands ---- */
 
-typedef struct extras { /* index of each optional operand; 0 if it is missing */
+typedef struct extras { /* operand index of each extra; 0 if the node does not have it */
   uint32_t mask, bias, length;
 } extras;
 
-/* Finds the optional operands, which are in the order mask, bias, length. *stray is the index of
+/* Finds the extras by their types; they are in the order mask, bias, length. *stray is the index of
  * the first operand that does not fit, or n if all fit. */
 static extras find_extras(const uint32_t *dtype, uint32_t n, uint32_t *stray) {
   extras x = {0, 0, 0};
@@ -57,8 +56,8 @@ vt_status check_attention(const vt_rule *r, vt_diag *d) {
 
 /* ---- shape ---- */
 
-/* Whether both numbers of heads are known. If one is symbolic, it is only certain that they divide
- * if they are the same. */
+/* Whether the numbers of heads of q and k are both known. If one of them is symbolic, that of k is
+ * only sure to divide that of q if the two are the same. */
 static int heads_known(const vt_type *q, const vt_type *k) {
   return !vt_dim_is_symbolic(q->dim[1]) && !vt_dim_is_symbolic(k->dim[1]);
 }
@@ -122,19 +121,20 @@ vt_status shape_attention(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-typedef struct scores { /* values that the decomposition and the gradient share, in (B,G,R,Tq,Tk)
-                           with R = H/G */
+typedef struct scores { /* ids of the graph values that decomposition and gradient share; scores
+                           have the shape (B,G,R,Tq,Tk) with R = H/G */
   vt_builder *b;
   const vt_attr_attention *a;
   int64_t batch, heads, groups, queries, keys, depth, width;
   uint32_t q, k, v;       /* values of shapes (B,G,R,Tq,d), (B,G,1,Tk,d), (B,G,1,Tk,e) */
-  uint32_t present, bias; /* values that broadcast to the scores, or VT_NO_VALUE */
-  uint32_t scale, e, sum; /* e: exp(score - max); sum: S(e) */
+  uint32_t present, bias; /* `present` (bool: the query sees the key) and bias; both broadcast to
+                             the scores, or are VT_NO_VALUE */
+  uint32_t scale, e, sum; /* e: exp(score - maximum of the query); sum: S(e) */
   int may_be_empty;       /* 1 if some query may have no key */
 } scores;
 
-/* Reshapes x to (B,G,R,T,d) for queries and (B,G,1,T,d) for keys, so that the group axis
- * broadcasts. */
+/* Reshapes x to (B,G,R,T,d) if x is q and to (B,G,1,T,d) if x is k or v, so that the heads of a
+ * group read the same keys by a broadcast. */
 static uint32_t split_heads(vt_builder *b, uint32_t x, int64_t groups) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
@@ -142,8 +142,8 @@ static uint32_t split_heads(vt_builder *b, uint32_t x, int64_t groups) {
   return vt_build_reshape(b, x, 5, dim);
 }
 
-/* The same reshape for a mask or bias, whose axes may be missing or 1; with `rows` it is broadcast
- * to all Tq and Tk. */
+/* Reshapes a mask or bias in the same way to five axes; its own axes may be missing or have length
+ * 1. With `rows` it is also broadcast to all queries and keys. */
 static uint32_t split_extra_heads(const scores *s, uint32_t x, int rows) {
   const vt_type *t = s->b->type(s->b, x);
   int64_t dim[4] = {1, 1, 1, 1};
@@ -170,8 +170,8 @@ static uint32_t and_masks(vt_builder *b, uint32_t x, uint32_t y) {
   return x == VT_NO_VALUE ? y : y == VT_NO_VALUE ? x : vt_build2(b, VT_OP_and, x, y);
 }
 
-/* The mask that `causal` and `window` give: key j against p = i + (L - Tq). `length` is
- * (B,1,1,1,1), or VT_NO_VALUE. */
+/* Writes the mask for `causal` and `window`, which compares key j with p = i + (L - Tq), the last
+ * key that causal query i sees. `length` is (B,1,1,1,1), or VT_NO_VALUE if L is Tk. */
 static uint32_t mask_by_position(const scores *s, uint32_t length) {
   vt_builder *b = s->b;
   uint32_t shift, present = VT_NO_VALUE;
@@ -207,7 +207,7 @@ static uint32_t key_mask(const scores *s, const uint32_t *in, extras x) {
   return present;
 }
 
-/* x times y, or with a mask only the products that are present. */
+/* The product of x and y. If `present` is a mask, only the products that it marks are formed. */
 static uint32_t masked_product(vt_builder *b, uint32_t x, uint32_t y, uint32_t present,
                                int transpose) {
   const vt_attr_matmul a = {.size = sizeof a, .transpose_b = transpose, .order = VT_ORDER_FMA256};
@@ -216,7 +216,8 @@ static uint32_t masked_product(vt_builder *b, uint32_t x, uint32_t y, uint32_t p
   return b->node(b, VT_OP_matmul_masked, in, 3, &a);
 }
 
-/* Sets s->e and its sum from the scores; absent keys are selected away, never multiplied by 0. */
+/* Sets s->e and s->sum from the scores. A select makes e of an absent key +0; a product with 0
+ * would not if the score is NaN. */
 static void exp_and_sum(scores *s, uint32_t score) {
   vt_builder *b = s->b;
   const uint32_t zero = vt_build_number(b, VT_DTYPE_F32, 0.0);
@@ -229,7 +230,8 @@ static void exp_and_sum(scores *s, uint32_t score) {
   s->sum = vt_build_reduce(b, VT_OP_sum, s->e, 4, 1);
 }
 
-/* The scale, by default 1 / sqrt(f32(d)), each operation rounded once. */
+/* The scale of the scores: the attribute, by default 1 / sqrt(f32(d)), each operation rounded
+ * once. */
 static uint32_t scale_of(vt_builder *b, const vt_attr_attention *a, int64_t d) {
   const float usual = 1.0f / vt_f32_sqrt((float)d);
   return vt_build_number(b, VT_DTYPE_F32, a->scale == 0.0 ? (double)usual : a->scale);
@@ -243,7 +245,7 @@ static int read_sizes(scores *s, const uint32_t *in) {
   return 1;
 }
 
-/* Writes the nodes from the operands to s->e and s->sum; there must be at least one key. */
+/* Writes the nodes from the operands up to s->e and s->sum. There must be at least one key. */
 static void build_scores(scores *s, const uint32_t *in, uint32_t n) {
   vt_builder *b = s->b;
   const extras x = extras_of_values(b, in, n);
@@ -269,7 +271,7 @@ uint32_t lower_attention(const vt_lowering *l) {
     return vt_build_broadcast(b, zero, 4, dim); /* there are no keys, so every result is +0 */
   build_scores(&s, l->in, l->n_in);
   uint32_t o = vt_build2(b, VT_OP_div, masked_product(b, s.e, s.v, s.present, 0), s.sum);
-  if (s.may_be_empty) /* only a query without keys has the sum 0 */
+  if (s.may_be_empty) /* the sum of e is 0 only for a query without keys */
     o = vt_build3(b, VT_OP_select, vt_build2(b, VT_OP_eq, s.sum, zero), zero, o);
   return vt_build_reshape(b, o, 4, dim);
 }
@@ -283,8 +285,8 @@ static uint32_t zeros_like(vt_builder *b, uint32_t x) {
   return vt_build_broadcast(b, vt_build_number(b, to.dtype, 0.0), to.rank, to.dim);
 }
 
-/* The mask with the heads of a group and the queries merged into one axis, keys first:
- * (B,G,Tk,R*Tq). */
+/* The mask s->present for products along the queries: the heads of a group and the queries become
+ * one axis, and the keys come before it: (B,G,Tk,R*Tq). */
 static uint32_t mask_by_keys(const scores *s) {
   const vt_type *t = s->b->type(s->b, s->present);
   if (s->present == VT_NO_VALUE || t == NULL) return VT_NO_VALUE;
@@ -298,7 +300,8 @@ static uint32_t mask_by_keys(const scores *s) {
   return s->b->node(s->b, VT_OP_transpose, &four, 1, &swap_last);
 }
 
-/* D(x, y) over (head in the group, query): x (B,G,R,Tq,Tk), y (B,G,R,Tq,c) -> (B,G,Tk,c). */
+/* The contraction D of x (B,G,R,Tq,Tk) and y (B,G,R,Tq,c) over (head in the group, query):
+ * (B,G,Tk,c). */
 static uint32_t contract_queries(const scores *s, uint32_t x, uint32_t y, uint32_t mask,
                                  int64_t c) {
   vt_builder *b = s->b;
@@ -316,7 +319,7 @@ static void grad_bias(const vt_gradient *g, const scores *s, uint32_t slope) {
   const extras x = extras_of_values(s->b, g->in, g->n_in);
   const int64_t dim[4] = {s->batch, s->heads, s->queries, s->keys};
   if (x.bias == 0) return;
-  if (s->present != VT_NO_VALUE) slope = or_zero(s->b, s->present, slope);
+  if (s->present != VT_NO_VALUE) slope = value_or_zero(s->b, s->present, slope);
   g->d_in[x.bias] = vt_build_sum_to(s->b, vt_build_reshape(s->b, slope, 4, dim), g->in[x.bias]);
 }
 
@@ -326,7 +329,8 @@ static void grad_without_keys(const vt_gradient *g) {
   if (x.bias != 0) g->d_in[x.bias] = zeros_like(g->b, g->in[x.bias]);
 }
 
-/* r = 1/l; p = e*r; delta = S(do*o); dp = D(do, v); g = p*(dp - delta); ds = g*scale */
+/* With l = S(e), o the result and do its gradient: r = 1/l; p = e*r; delta = S(do*o); dp = D(do,
+ * v); g = p*(dp - delta); ds = g*scale is the gradient of the product of q and k. */
 void grad_attention(const vt_gradient *g) {
   vt_builder *b = g->b;
   scores s = {.b = b, .a = g->attrs};
@@ -355,25 +359,25 @@ void grad_attention(const vt_gradient *g) {
 
 /* ---- second implementation: one query at a time, its weights in scratch ---- */
 
-uint64_t work_attention(const vt_view *in, uint32_t n_in) {
+uint64_t scratch_attention(const vt_view *in, uint32_t n_in) {
   return n_in < 3 ? 0 : (uint64_t)in[1].dim[2] * (sizeof(float) + 1);
 }
 
 typedef struct query {
   const float *q, *k, *v;
-  float *o, *e;  /* scratch: one weight per key */
-  uint8_t *seen; /* scratch: 1 for each key that the query sees */
-  int64_t keys;  /* number of keys, Tk */
-  int64_t d, qs, kd, kt, vd,
-      vt; /* strides of q, k and v along the width (qs, kd, vd) and along the keys (kt, vt) */
-  int64_t width, os; /* width of v; stride of o */
-  const float *bias; /* the bias along the keys, or NULL */
-  int64_t bs;        /* stride of the bias */
+  float *o, *e;                  /* o: the result; e: scratch, one weight per key */
+  uint8_t *seen;                 /* scratch: 1 for each key that the query sees */
+  int64_t keys;                  /* number of keys, Tk */
+  int64_t d, qs, kd, kt, vd, vt; /* strides of q, k and v along the width of a head (qs, kd, vd),
+                                    and of k and v along the keys (kt, vt) */
+  int64_t width, os;             /* width of a row of v; stride of o */
+  const float *bias;             /* the bias of this query for key 0, or NULL */
+  int64_t bs;                    /* stride of the bias along the keys */
   float scale;
 } query;
 
-/* Writes the scores of the keys that are seen into e and returns the greatest; *any is 0 if no key
- * is seen. */
+/* Writes the scores of the keys that the query sees into e and returns the greatest. *any is set to
+ * 0 if the query sees no key. */
 static float score_keys(const query *x, int *any) {
   float m = 0;
   *any = 0;
@@ -420,8 +424,9 @@ static int64_t broadcast_offset(const vt_view *v, const int64_t at[3], int64_t *
   return place;
 }
 
-/* Sets seen[j] for every key j of the query at[] = [b, h, i]. */
-static void look(const vt_kernel *k, extras x, const int64_t at[3], uint8_t *seen) {
+/* Sets seen[j] to 1 for every key j that query i of head h of batch member b sees, otherwise to 0;
+ * at[] = [b, h, i]. */
+static void find_seen_keys(const vt_kernel *k, extras x, const int64_t at[3], uint8_t *seen) {
   const vt_attr_attention *a = k->attrs;
   const int64_t keys = k->in[1].dim[2], queries = k->in[0].dim[2];
   const vt_view *lengths = &k->in[x.length], *mask = &k->in[x.mask];
@@ -458,7 +463,7 @@ static void attend_query_at(const vt_kernel *k, extras more, query *x, const int
   if (more.bias != 0)
     x->bias =
         (const float *)k->in[more.bias].data + broadcast_offset(&k->in[more.bias], at, &x->bs);
-  look(k, more, at, x->seen);
+  find_seen_keys(k, more, at, x->seen);
   attend_query(x);
 }
 
@@ -477,7 +482,8 @@ vt_status kernel_attention(vt_kernel *k) {
              .os = k->out->stride[3],
              .scale = (float)a->scale};
   x.seen = x.keys == 0 ? NULL : (uint8_t *)(x.e + x.keys);
-  if (a->scale == 0.0) { /* the default, computed independently of the decomposition */
+  if (a->scale == 0.0) { /* the attribute is not set: 1 / sqrt(d), computed independently of the
+                            decomposition */
     const float root = vt_f32_sqrt((float)q->dim[3]);
     x.scale = 1.0f / root;
   }

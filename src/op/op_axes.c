@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_axes.c - ops that add, remove, merge or split axes: stack, split, squeeze, unsqueeze, flatten.
- * An axis of the result may be negative, counted from the result's end, so these ops resolve it
- * themselves. */
+ * op_axes.c - compositions that add, remove, merge or split axes: stack, split, squeeze,
+ * unsqueeze, flatten. Each is written twice: as ops (the definition) and as a kernel (the second
+ * implementation). An axis of the result may be negative, counted from the result's end, so
+ * these ops resolve it themselves. */
 #include <string.h>
 #include "op_move.h"
 
@@ -27,7 +28,7 @@ vt_status shape_stack(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-enum { MOST_STACKED = 4096 }; /* the most operands that a node can have */
+enum { MOST_STACKED = 4096 }; /* the greatest number of operands that a node can have */
 uint32_t lower_stack(const vt_lowering *l) {
   vt_attr_axis along = {.size = sizeof along};
   uint32_t in[MOST_STACKED], axis = 0;
@@ -42,7 +43,7 @@ uint32_t lower_stack(const vt_lowering *l) {
   return l->b->node(l->b, VT_OP_concat, in, l->n_in, &along);
 }
 
-/* Second implementation: each operand into its slice of the result. */
+/* Second implementation: copies each operand into its slice of the result. */
 vt_status kernel_stack(vt_kernel *k) {
   uint32_t axis = 0;
   (void)vt_axis_resolve(((const vt_attr_stack *)k->attrs)->axis, k->out->rank, &axis);
@@ -132,7 +133,8 @@ uint32_t lower_split(const vt_lowering *l) {
   return l->out[0];
 }
 
-/* Second implementation: the lengths are taken from the results. */
+/* Second implementation: copies slices of x to the results. The shapes of the results give the
+ * lengths of the slices. */
 vt_status kernel_split(vt_kernel *k) {
   const uint32_t axis = (uint32_t)((const vt_attr_split *)k->attrs)->axis;
   int64_t at = 0;
@@ -147,7 +149,8 @@ vt_status kernel_split(vt_kernel *k) {
   return VT_OK;
 }
 
-/* The first result gradient that exists. The missing ones become +0 of its type. */
+/* The gradient of the first result that has a gradient. grad_split puts +0 of its type for every
+ * result without a gradient. */
 static uint32_t first_gradient(const vt_gradient *g) {
   uint32_t i = 0;
   while (g->d_out[i] == VT_NO_VALUE) i++;
@@ -171,7 +174,7 @@ void grad_split(const vt_gradient *g) {
 
 /* ---- squeeze: without axes of length 1 ---- */
 
-/* The axes to remove, as a mask; an empty list means all axes of length 1. */
+/* The axes that squeeze removes, as a bit mask; an empty list means all axes of length 1. */
 static unsigned squeezed_mask(const vt_attr_list *axes, uint32_t rank, const int64_t *dim) {
   unsigned mask = 0;
   for (int64_t i = 0; i < axes->n; i++) mask |= 1u << axes->v[i];
@@ -211,7 +214,7 @@ uint32_t lower_squeeze(const vt_lowering *l) {
   return vt_build_reshape(l->b, l->in[0], rank, dim);
 }
 
-/* Second implementation: a view of x that lacks the axes. */
+/* Second implementation: copies x, seen without the removed axes, to the result. */
 vt_status kernel_squeeze(vt_kernel *k) {
   const vt_view *x = &k->in[0];
   const vt_attr_list *axes = &((const vt_attr_axes *)k->attrs)->axes;
@@ -222,7 +225,8 @@ vt_status kernel_squeeze(vt_kernel *k) {
 
 /* ---- unsqueeze: with axes of length 1 ---- */
 
-/* The positions of the new axes in the result, as a mask; the 0 bits are the axes of x. */
+/* The positions of the new axes in the result of unsqueeze, as a bit mask; the 0 bits are the axes
+ * of x. */
 static vt_status unsqueezed_mask(const vt_attr_list *axes, uint32_t rank, unsigned *out,
                                  vt_diag *d) {
   unsigned mask = 0;
@@ -266,7 +270,7 @@ uint32_t lower_unsqueeze(const vt_lowering *l) {
   return vt_build_reshape(l->b, l->in[0], rank, dim);
 }
 
-/* Second implementation: a view of the result that lacks the axes. */
+/* Second implementation: copies x into the result, seen without its new axes. */
 vt_status kernel_unsqueeze(vt_kernel *k) {
   unsigned mask = 0;
   VT_TRY(unsqueezed_mask(&((const vt_attr_unsqueeze *)k->attrs)->axes, k->in[0].rank, &mask, NULL));
@@ -306,7 +310,8 @@ uint32_t lower_flatten(const vt_lowering *l) {
   return vt_build_reshape(l->b, l->in[0], y.rank, y.dim);
 }
 
-/* Second implementation: the position along the merged axis is computed from the coordinates. */
+/* Second implementation: copies element by element; the index along the merged axis is computed
+ * from the indices along the axes of x. */
 vt_status kernel_flatten(vt_kernel *k) {
   const vt_attr_flatten *a = k->attrs;
   const vt_view *x = &k->in[0], *y = k->out;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_blocks.c - depth_to_space and space_to_depth, which move channels into blocks of pixels and
- * back. Both only move elements, and each is the gradient of the other. */
+ * back. Both only move elements, and each is the gradient of the other. The tensor with more
+ * pixels is called wide, the one with more channels deep. */
 #include <string.h>
 #include "op_rows.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_channel_norm.c - norms of x [N, C, ...] with one gamma and beta per channel: group_norm,
  * instance_norm, batch_norm in training and in inference. Each is written twice: as ops (the
- * definition) and as a kernel that computes one index set after the other. */
+ * definition) and as a kernel that computes one index set (the elements that are normalised
+ * together) after the other. In formulas S is the ordered sum of docs/numerics.md, h the
+ * normalised x before gamma and beta, r = 1/sqrt(variance + eps), dy the gradient of the result. */
 #include "op_norm.h"
 #include "vt_num.h"
 
@@ -40,14 +42,16 @@ vt_status shape_instance_norm(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* The axes over which the statistics of a channel are computed, as a mask: all but axis 1. */
+/* The axes over which the mean and variance of a channel are computed, as a bit mask: all but axis
+ * 1. */
 static unsigned all_but_channels(uint32_t rank) { return ((1u << rank) - 1) & ~2u; }
 
 static vt_status check_has_variance(const vt_rule *r, vt_diag *d) {
   const vt_type *x = &r->in[0];
   char tx[VT_TYPE_TEXT];
+  /* a symbolic length is checked again once it is bound */
   for (uint32_t i = 0; i < x->rank; i++)
-    if (i != 1 && x->dim[i] != 1) return VT_OK; /* symbols are checked again once they are bound */
+    if (i != 1 && x->dim[i] != 1) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "%s has one element for each channel: it has no variance",
                  vt_type_text(r->dims, x, tx));
 }
@@ -72,25 +76,25 @@ vt_status shape_batch_norm_inference(const vt_rule *r, vt_type *out, vt_diag *d)
 
 /* ---- as ops ---- */
 
-/* Reshapes v, one number per channel, so that it runs along axis 1 of x. */
+/* Reshapes v, which has one number per channel, so that it broadcasts along axis 1 of x. */
 static uint32_t align_with_channels(vt_builder *b, uint32_t v, uint32_t x) {
   const vt_type *t = b->type(b, x);
-  return t == NULL ? VT_NO_VALUE : vt_build_keep_axes(b, v, x, all_but_channels(t->rank));
+  return t == NULL ? VT_NO_VALUE : vt_build_restore_axes(b, v, x, all_but_channels(t->rank));
 }
 
-/* (y * gamma) + beta, for the operands that are given */
+/* (y * gamma) + beta, without the operand gamma or beta if the node does not have it */
 static uint32_t apply_affine(vt_builder *b, uint32_t y, const uint32_t *in, uint32_t n_in) {
   if (n_in > 1) y = vt_build2(b, VT_OP_mul, y, align_with_channels(b, in[1], in[0]));
   return n_in > 2 ? vt_build2(b, VT_OP_add, y, align_with_channels(b, in[2], in[0])) : y;
 }
 
-/* x reshaped to [N, G, M], so that each index set of a group_norm or instance_norm is one line of
- * the last axis. An empty x stays as it is, because there is nothing to reduce. */
+/* Reshapes x to [N, G, M], so that each index set of a group_norm or instance_norm is one line of
+ * the last axis. An empty x keeps its shape, because there is nothing to reduce. */
 static uint32_t reshape_by_groups(vt_builder *b, uint32_t x, int64_t groups) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
-  const int64_t all = vt_axes_count(t->rank, t->dim, ~1u);
-  if (vt_axes_count(t->rank, t->dim, ~0u) == 0) return x;
+  const int64_t all = vt_axes_element_count(t->rank, t->dim, ~1u);
+  if (vt_axes_element_count(t->rank, t->dim, ~0u) == 0) return x;
   return vt_build_reshape(b, x, 3, (const int64_t[3]){t->dim[0], groups, all / groups});
 }
 
@@ -125,11 +129,11 @@ uint32_t lower_instance_norm(const vt_lowering *l) {
   return x == NULL ? VT_NO_VALUE : lower_norm_of_groups(l, x->dim[1], eps);
 }
 
-/* (keep*old) + (weight*next), with next reshaped like old */
+/* ((1 - momentum)*old) + (momentum*next), with next reshaped like old */
 static uint32_t build_running_average(vt_builder *b, uint32_t old, uint32_t next, double momentum) {
   const uint32_t flat = reshape_like(b, next, old);
-  const uint32_t keep = vt_build_like(b, old, 1.0 - momentum);
-  const uint32_t weight = vt_build_like(b, old, momentum);
+  const uint32_t keep = vt_build_scalar_like(b, old, 1.0 - momentum);
+  const uint32_t weight = vt_build_scalar_like(b, old, momentum);
   const uint32_t kept = vt_build2(b, VT_OP_mul, keep, old);
   return vt_build2(b, VT_OP_add, kept, vt_build2(b, VT_OP_mul, weight, flat));
 }
@@ -141,7 +145,7 @@ uint32_t lower_batch_norm(const vt_lowering *l) {
   if (t == NULL) return VT_NO_VALUE;
   const uint32_t dtype = t->dtype;
   const unsigned mask = all_but_channels(t->rank);
-  const int64_t n = vt_axes_count(t->rank, t->dim, mask);
+  const int64_t n = vt_axes_element_count(t->rank, t->dim, mask);
   const vt_norm_parts p = vt_build_norm(b, l->in[0], mask, a->eps, 1);
   const uint32_t v = vt_build2(b, VT_OP_div, p.squares, vt_build_int(b, dtype, n - 1));
   l->out[1] = build_running_average(b, l->in[3], p.u, a->momentum);
@@ -149,7 +153,8 @@ uint32_t lower_batch_norm(const vt_lowering *l) {
   return apply_affine(b, vt_build2(b, VT_OP_mul, p.d, p.r), l->in, 3);
 }
 
-typedef struct stored_norm { /* values of the norm with the stored statistics: h = (x - mean)*r */
+typedef struct stored_norm { /* graph values of batch_norm_inference, which uses the running mean
+                                and variance: h = (x - mean)*r */
   uint32_t h, r;
 } stored_norm;
 
@@ -157,9 +162,9 @@ static stored_norm build_stored(vt_builder *b, const uint32_t *in, double eps) {
   const uint32_t mean = align_with_channels(b, in[3], in[0]),
                  var = align_with_channels(b, in[4], in[0]);
   const uint32_t dev = vt_build2(b, VT_OP_sub, in[0], mean);
-  const uint32_t shifted = vt_build2(b, VT_OP_add, var, vt_build_like(b, var, eps));
+  const uint32_t shifted = vt_build2(b, VT_OP_add, var, vt_build_scalar_like(b, var, eps));
   const uint32_t root = vt_build1(b, VT_OP_sqrt, shifted);
-  stored_norm s = {.r = vt_build2(b, VT_OP_div, vt_build_like(b, var, 1.0), root)};
+  stored_norm s = {.r = vt_build2(b, VT_OP_div, vt_build_scalar_like(b, var, 1.0), root)};
   s.h = vt_build2(b, VT_OP_mul, dev, s.r);
   return s;
 }
@@ -171,7 +176,7 @@ uint32_t lower_batch_norm_inference(const vt_lowering *l) {
 
 /* ---- gradients ---- */
 
-/* S of `each` over all axes but that of the channels, in the shape of `like`. */
+/* S(each) for each channel, over all axes but axis 1, in the shape of `like`. */
 static uint32_t sum_over_channel(vt_builder *b, uint32_t each, uint32_t like) {
   const vt_type *t = b->type(b, each);
   if (t == NULL) return VT_NO_VALUE;
@@ -186,7 +191,7 @@ static void grad_affine(const vt_gradient *g, uint32_t h) {
   if (g->n_in > 2) g->d_in[2] = sum_over_channel(b, g->d_out[0], g->in[2]);
 }
 
-/* dy*gamma, or dy if there is no gamma */
+/* dy*gamma, or dy if the node has no gamma */
 static uint32_t times_gamma(const vt_gradient *g) {
   if (g->n_in < 2) return g->d_out[0];
   const uint32_t gamma = align_with_channels(g->b, g->in[1], g->in[0]);
@@ -214,7 +219,7 @@ void grad_instance_norm(const vt_gradient *g) {
   if (x != NULL) grad_norm_of_groups(g, x->dim[1], ((const vt_attr_norm *)g->attrs)->eps);
 }
 
-/* The running statistics get no gradient. */
+/* The operands running mean and running variance get no gradient. */
 void grad_batch_norm(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_type *t = b->type(b, g->in[0]);
@@ -238,8 +243,9 @@ void grad_batch_norm_inference(const vt_gradient *g) {
 
 /* ---- second implementation: one index set after the other ---- */
 
-/* Starts a walk over y and x along the axes of `mask`; `channels` is the length of axis 1 in it.
- * The n_affine operands gamma and beta advance along axis 1. */
+/* Starts a walk over one index set of y and x: the axes of `mask`, with `channels` as the length of
+ * axis 1. The walk also visits the first n_affine of the operands gamma and beta, which advance
+ * along axis 1 only. */
 static vt_walk walk_of_set(const vt_kernel *k, unsigned mask, int64_t channels, uint32_t n_affine) {
   const vt_view *x = &k->in[0];
   int64_t dim[VT_MAX_RANK];
@@ -263,7 +269,7 @@ static const char *element_at(const vt_view *v, int64_t at) {
   return (const char *)v->data + at * (int64_t)vt_dtype_bytes(v->dtype);
 }
 
-/* Computes the index set whose first element is channel c of sample n. */
+/* Normalises the index set whose first element is channel c of sample n. */
 static void norm_one_set(const vt_kernel *k, vt_norm_set *s, int64_t n, int64_t c) {
   const vt_view *x = &k->in[0], *y = k->out;
   s->x = element_at(x, n * x->stride[0] + c * x->stride[1]);
@@ -294,7 +300,7 @@ vt_status kernel_instance_norm(vt_kernel *k) {
   return norm_all_groups(k, 1, ((const vt_attr_norm *)k->attrs)->eps);
 }
 
-/* Stores element c of a running statistic: (1 - w)*old + w*next. */
+/* Stores element c of the running mean or variance: (1 - w)*old + w*next. */
 static void store_running_average(const vt_view *to, const vt_view *old, int64_t c, double next,
                                   double w) {
   if (to->dtype == VT_DTYPE_F32) {
@@ -325,8 +331,8 @@ vt_status kernel_batch_norm(vt_kernel *k) {
   return VT_OK;
 }
 
-/* Channel c of batch_norm_inference; the walk w visits y and x. All other operands are one number
- * per channel. */
+/* Computes channel c of batch_norm_inference. The walk w visits the elements of y and x; every
+ * other operand has one number per channel. */
 static void run_inference_f32(const vt_kernel *k, vt_walk w, int64_t c, float eps) {
   const vt_view *x = &k->in[0], *y = k->out;
   float v[5] = {0};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_check.c - verify rules: the element types that an op accepts. Types are never promoted. */
+ * op_check.c - verify rules: the element types that an op accepts. Types are never promoted.
+ * check_bits accepts integers and bool, check_number f32, f64 and integers, check_compute all
+ * types but storage types, check_masked two floats and a bool mask, check_seed two scalars i64. */
 #include "op_rows.h"
 
 enum { F = 1, I = 2, B = 4, S = 8 }; /* the classes of dtypes.def, as bits */
@@ -56,8 +58,8 @@ vt_status check_float(const vt_rule *r, vt_diag *d) { return check_classes(r, F,
 vt_status check_integer(const vt_rule *r, vt_diag *d) {
   return check_classes(r, I, "an integer", d);
 }
-vt_check_fn check_bool; /* used by reductions to bool; declared in this file so that it compiles if
-                           no row names it */
+vt_check_fn check_bool; /* declared in this file too, because only reductions to bool name it:
+                           without such a row the table does not declare it */
 vt_status check_bool(const vt_rule *r, vt_diag *d) { return check_classes(r, B, "bool", d); }
 vt_status check_bits(const vt_rule *r, vt_diag *d) {
   return check_classes(r, I | B, "an integer or bool", d);

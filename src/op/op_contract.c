@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_contract.c - matmul, matmul with a mask of products that are absent, and linear. Every element
- * of the result is one contraction D over k; leading axes broadcast. */
+ * op_contract.c - matmul, matmul with a mask of products that are absent (not formed), and
+ * linear. Every element of the result is one contraction D (docs/numerics.md) over k. The
+ * leading axes, called batch axes, broadcast. In the gradients, `full` is the type of the
+ * result, `over` a bit mask of batch axes along which an operand was repeated: its gradient sums
+ * over them. da, db and dw are the gradients of a, b and w. */
 #include "op_rows.h"
 #include "vt_num.h"
 
@@ -13,13 +16,14 @@ static vt_status need_rank(const vt_rule *r, uint32_t i, uint32_t rank, vt_diag 
                  vt_type_text(r->dims, &r->in[i], text), rank);
 }
 
-/* Rows and columns of the last two axes, after the transpose. */
+/* Number of rows and columns of a matrix, the last two axes, after the transpose that `transposed`
+ * asks for. */
 static void matrix_dims(const vt_type *t, int64_t transposed, int64_t *rows, int64_t *columns) {
   *rows = t->dim[t->rank - (transposed ? 1 : 2)];
   *columns = t->dim[t->rank - (transposed ? 2 : 1)];
 }
 
-/* Broadcasts the leading axes of the first n operands. */
+/* Broadcasts the batch axes of the first n operands. */
 static vt_status batch_dims(const vt_rule *r, uint32_t n, vt_type *out, vt_diag *d) {
   vt_type lead[3];
   for (uint32_t i = 0; i < n; i++) {
@@ -83,7 +87,8 @@ vt_status shape_linear(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- kernels ---- */
 
-typedef struct matrix { /* strides of the last two axes of a view, transposed or not */
+typedef struct matrix { /* strides of the rows and columns of a view's matrices, swapped if it is
+                           transposed */
   int64_t row, column;
 } matrix;
 
@@ -98,8 +103,8 @@ static vt_view leading_axes(const vt_view *v) {
   return lead;
 }
 
-/* Multiplies row by row: y[m, :] = a[m, :] b, each element a D of its own. `ta` and `tb`: the
- * operand is transposed. */
+/* Multiplies row by row: y[m, :] = a[m, :] b, where each element is a D of its own. `ta` and `tb`
+ * tell whether a and b are transposed. */
 static void multiply_matrices(const vt_kernel *k, const vt_view *mask, int64_t ta, int64_t tb) {
   const vt_view *y = k->out, *a = &k->in[0], *b = &k->in[1];
   const matrix my = matrix_of(y, 0), ma = matrix_of(a, ta), mb = matrix_of(b, tb);
@@ -149,7 +154,7 @@ uint32_t lower_linear(const vt_lowering *l) {
   return l->n_in == 2 ? y : vt_build2(l->b, VT_OP_add, y, l->in[2]);
 }
 
-/* Second implementation: element by element, with one dot product each. */
+/* Second implementation of linear: one dot product for each element. */
 vt_status kernel_linear(vt_kernel *k) {
   const vt_view *y = k->out, *x = &k->in[0], *w = &k->in[1], *b = k->n_in == 3 ? &k->in[2] : NULL;
   const int64_t depth = w->dim[0];
@@ -181,18 +186,19 @@ vt_status kernel_linear(vt_kernel *k) {
  * axes are contracted together with its rows or columns as one axis, the batch axes outermost.
  * ---- */
 
-typedef struct side { /* a factor [rows, contracted], or transposed [contracted, rows] */
+typedef struct side { /* an operand of a contraction: a value [rows, contracted], or if transposed
+                         [contracted, rows] */
   uint32_t value;
   int transposed;
 } side;
 
-/* The length of batch axis i of `full` in `x`; 1 if x lacks it. */
+/* The length that x has along batch axis i of `full`; 1 if x does not have the axis. */
 static int64_t batch_dim(const vt_type *x, const vt_type *full, uint32_t i) {
   const uint32_t missing = full->rank - x->rank;
   return i < missing ? 1 : x->dim[i - missing];
 }
 
-/* The batch axes of `full` along which `x` was repeated, as bits. */
+/* The batch axes of `full` along which x was repeated, as a bit mask. */
 static uint32_t repeated_axes(const vt_type *x, const vt_type *full) {
   uint32_t axes = 0;
   for (uint32_t i = 0; i + 2 < full->rank; i++)
@@ -206,7 +212,7 @@ static uint32_t transpose_axes(vt_builder *b, uint32_t x, uint32_t rank, const u
   return b->node(b, VT_OP_transpose, &x, 1, &a);
 }
 
-/* x with all batch axes of `full`, repeated along those in `over`. */
+/* Reshapes x to have all batch axes of `full`, and broadcasts it along those in `over`. */
 static uint32_t broadcast_batch(vt_builder *b, uint32_t x, const vt_type *full, uint32_t over) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
@@ -219,7 +225,7 @@ static uint32_t broadcast_batch(vt_builder *b, uint32_t x, const vt_type *full, 
   return vt_build_broadcast(b, x, to.rank, to.dim);
 }
 
-/* s with the batch axes in `over` merged into the contracted axis: [other batch axes..., rows,
+/* Moves the batch axes in `over` into the contracted axis of s: [other batch axes..., rows,
  * (over..., contracted)]. */
 static uint32_t merge_axes(vt_builder *b, side s, const vt_type *full, uint32_t over) {
   const uint32_t x = broadcast_batch(b, s.value, full, over), rank = full->rank;
@@ -239,7 +245,8 @@ static uint32_t merge_axes(vt_builder *b, side s, const vt_type *full, uint32_t 
   return vt_build_reshape(b, transpose_axes(b, x, rank, perm), to.rank, to.dim);
 }
 
-/* The contraction of the rows of x with the rows of y. `present` is a mask for x, or no_mask. */
+/* Contracts every row of x with every row of y, along the contracted axis and the axes in `over`.
+ * `present` is the mask for x, or no_mask. */
 static uint32_t contract_sides(vt_builder *b, side x, side y, side present, const vt_type *full,
                                uint32_t over) {
   vt_attr_matmul a = {.size = sizeof a,
@@ -297,7 +304,8 @@ static uint32_t transpose_last(vt_builder *b, uint32_t x) {
   return transpose_axes(b, x, rank, perm);
 }
 
-/* Drops from the mask the batch axes in `over`, which have length 1 in it and are contracted. */
+/* Removes the batch axes in `over` from the mask. The mask has length 1 along them, and the
+ * contraction sums over them. */
 static uint32_t drop_mask_axes(vt_builder *b, uint32_t present, const vt_type *full,
                                uint32_t over) {
   const vt_type *t = b->type(b, present);
@@ -310,8 +318,8 @@ static uint32_t drop_mask_axes(vt_builder *b, uint32_t present, const vt_type *f
   return vt_build_reshape(b, present, to.rank, to.dim);
 }
 
-/* The mask [other batch axes..., k, m, (over..., n)] from a mask [batch..., m, k] that differs
- * along `over`. */
+/* Reorders a mask [batch..., m, k] that differs along `over` to [other batch axes..., k, m,
+ * (over..., n)], repeated n times: the mask of masked_left_for_each_k. */
 static uint32_t mask_for_each_k(vt_builder *b, uint32_t present, const vt_type *full, uint32_t over,
                                 int64_t n) {
   const uint32_t x = broadcast_batch(b, present, full, over), rank = full->rank;
@@ -334,7 +342,8 @@ static uint32_t mask_for_each_k(vt_builder *b, uint32_t present, const vt_type *
   return vt_build_reshape(b, spread, to.rank, to.dim);
 }
 
-/* da[m, k] if the mask differs along the axes that are contracted: a masked product for each k. */
+/* da[m, k] if the mask differs along the axes in `over`. The sum over these axes then has another
+ * mask for each k, so it is one masked product for each k. */
 static uint32_t masked_left_for_each_k(const vt_gradient *g, side of_b, const vt_type *full,
                                        uint32_t over) {
   vt_builder *b = g->b;
@@ -352,7 +361,7 @@ static uint32_t masked_left_for_each_k(const vt_gradient *g, side of_b, const vt
   in[1] = vt_build_reshape(b, in[1], columns.rank, columns.dim);
   in[2] = mask_for_each_k(b, g->in[2], full, over, full->dim[full->rank - 1]);
   const uint32_t y =
-      b->node(b, VT_OP_matmul_masked, in, 3, NULL); /* shape [other batch axes..., k, m, 1] */
+      b->node(b, VT_OP_matmul_masked, in, 3, NULL); /* [other batch axes..., k, m, 1] */
   const vt_type *made = b->type(b, y);
   if (made == NULL) return VT_NO_VALUE;
   const vt_type flat = *made;
@@ -370,13 +379,13 @@ static uint32_t grad_masked_left(const vt_gradient *g, const vt_type *full, uint
   } else {
     const uint32_t sum = contract_sides(b, by_m, of_b, no_mask, full, over);
     const uint32_t present = drop_mask_axes(b, g->in[2], full, over);
-    da = vt_build3(b, VT_OP_select, present, sum, vt_build_like(b, sum, 0.0));
+    da = vt_build3(b, VT_OP_select, present, sum, vt_build_scalar_like(b, sum, 0.0));
   }
   if (a->transpose_a) da = transpose_last(b, da);
   return reshape_like(b, da, g->in[0]);
 }
 
-/* A product that is absent is absent from both gradients. */
+/* A product that is absent in the result adds nothing to da and db either. */
 void grad_matmul_masked(const vt_gradient *g) {
   const vt_attr_matmul *a = g->attrs;
   vt_builder *b = g->b;
@@ -393,7 +402,7 @@ void grad_matmul_masked(const vt_gradient *g) {
   g->d_in[1] = reshape_like(b, db, g->in[1]);
 }
 
-/* dw contracts all leading axes of x as one axis. */
+/* dw is contracted over all leading axes of x, as one axis. */
 void grad_linear(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_matmul with_w = {.size = sizeof with_w, .transpose_b = 1, .order = VT_ORDER_FMA256};

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_conv.c - convolutions over one to three spatial axes: conv, conv_transpose, the gradient of
- * their weights, and conv_int. Every float result is one contraction D. Its operands are gathered
- * into scratch in the order of D, padding as +0, so that the kernels read like the definition. */
+ * their weights, and conv_int. Every float result is one contraction D (docs/numerics.md). Its
+ * operands are gathered into scratch in the order of D, padding as +0, so that the kernels read
+ * like the definition. A patch is the elements of x that one output position reads; k is the
+ * position of a tap within the kernel, c a channel of x, o a channel of the result, dy the
+ * gradient of the result. */
 #include <string.h>
 #include "op_rows.h"
 #include "vt_num.h"
@@ -36,7 +39,8 @@ static vt_status check_order(int64_t order, vt_diag *d) {
   return VT_FAIL(d, VT_VERIFY, "order %lld of a contraction does not exist", (long long)order);
 }
 
-/* The channels on `axis` of an operand divided by the number of groups. */
+/* The channels of each group: the length of `axis` of an operand divided by the number of
+ * groups. */
 static vt_status channels_per_group(const vt_rule *r, uint32_t operand, uint32_t axis,
                                     int64_t groups, int64_t *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
@@ -47,7 +51,7 @@ static vt_status channels_per_group(const vt_rule *r, uint32_t operand, uint32_t
                  vt_type_text(r->dims, &r->in[operand], text), (long long)groups);
 }
 
-/* Checks the windows, and that x and w have the same spatial axes. */
+/* Checks the attributes of the window, and that x and w have the same number of spatial axes. */
 static vt_status check_pair(const vt_rule *r, const vt_window_lists *l, vt_diag *d) {
   char x[VT_TYPE_TEXT], w[VT_TYPE_TEXT];
   VT_TRY(vt_window_check_rank(r, 0, d));
@@ -99,7 +103,8 @@ vt_status shape_conv(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* The length of axis i of the result: (I-1)*stride - low - high + extent + extra. */
+/* The length of spatial axis i of the result of conv_transpose: (I-1)*stride - low - high + extent
+ * + extra, where I is the length in x and extent that of the kernel. */
 static vt_status transposed_count(const vt_rule *r, uint32_t i, const vt_window *w, int64_t extra,
                                   int64_t *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
@@ -133,9 +138,9 @@ vt_status shape_conv_transpose(const vt_rule *r, vt_type *out, vt_diag *d) {
   return check_bias(r, 2, out->dim[1], d);
 }
 
-/* Checks that the position of x under the last element of dy stays within i64, with room for the
- * additions to it; no other rule limits the size of dy. */
-static vt_status check_reach(const vt_rule *r, uint32_t i, const vt_window *w, vt_diag *d) {
+/* Checks that the position of x that the last element of dy reads is far enough below 2^63: no
+ * other rule limits the size of dy. */
+static vt_status check_last_position(const vt_rule *r, uint32_t i, const vt_window *w, vt_diag *d) {
   const int64_t most = INT64_C(1) << 62, n = r->in[1].dim[2 + i];
   char text[VT_TYPE_TEXT];
   int64_t last;
@@ -145,7 +150,7 @@ static vt_status check_reach(const vt_rule *r, uint32_t i, const vt_window *w, v
                  vt_type_text(r->dims, &r->in[1], text), (long long)w->stride);
 }
 
-/* x and dy may have any spatial sizes: positions outside of x take part as +0. */
+/* x and dy may have any spatial sizes: a position of dy that reads outside x multiplies +0. */
 vt_status shape_conv_weight_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_conv_weight_grad *a = r->attrs;
   const vt_window_lists l = weight_lists(a);
@@ -163,7 +168,7 @@ vt_status shape_conv_weight_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
   VT_TRY(vt_window_check(&l, kernel, axes, d));
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window w = vt_window_axis(&l, i, kernel[i], 1);
-    VT_TRY(check_reach(r, i, &w, d));
+    VT_TRY(check_last_position(r, i, &w, d));
   }
   VT_TRY(channels_per_group(r, 1, 1, a->groups, &unused, d));
   *out = (vt_type){.dtype = r->in[0].dtype, .rank = axes + 2, .dim = {r->in[1].dim[1]}};
@@ -174,8 +179,8 @@ vt_status shape_conv_weight_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- the input elements of an output ---- */
 
-/* Sizes and strides of the spatial axes of an input [N, C, spatial...], and the window along each
- * axis. */
+/* The spatial axes of an input [N, C, spatial...]: their lengths, their strides and the window
+ * along each. */
 typedef struct field {
   uint32_t axes, size; /* size: bytes per element */
   vt_window w[VT_SPATIAL_MAX];
@@ -192,8 +197,8 @@ static field field_of(const vt_view *x, const vt_window_lists *l, const int64_t 
   return f;
 }
 
-/* Whether tap k of output position p reads the input and not padding; *out_at is its offset in a
- * channel, in elements. */
+/* Whether tap k of output position p reads an element of the input, not padding; *out_at is the
+ * offset of the element in its channel. */
 static int locate_input(const field *f, const int64_t *p, const int64_t *k, int64_t *out_at) {
   int64_t at = 0;
   for (uint32_t i = 0; i < f->axes; i++) {
@@ -205,8 +210,8 @@ static int locate_input(const field *f, const int64_t *p, const int64_t *k, int6
   return 1;
 }
 
-/* Whether output position j of a transposed convolution has a product with tap k at all; only then
- * the tap is numbered in D. *out_inside says whether that product reads the input or padding. */
+/* Whether tap k has a product at output position j of a transposed convolution; a tap without a
+ * product has no index in D. *out_inside tells whether the product reads the input or padding. */
 static int locate_transposed_input(const field *f, const int64_t *j, const int64_t *k,
                                    int *out_inside, int64_t *out_at) {
   int64_t at = 0;
@@ -222,7 +227,8 @@ static int locate_transposed_input(const field *f, const int64_t *j, const int64
   return 1;
 }
 
-/* Copies element `at` of `from`, or if it is not inside +0, whose bits are 0 in every type. */
+/* Copies element `at` of `from`, or writes +0 if it is not inside the input. All bits of +0 are 0
+ * in every type. */
 static void copy_or_zero(char *to, const char *from, int inside, int64_t at, uint32_t size) {
   if (!inside) {
     memset(to, 0, size);
@@ -252,7 +258,7 @@ static void pack_view(const vt_view *v, char *to) {
     copy_or_zero(to + i * (int64_t)size, v->data, 1, w.at[0], size);
 }
 
-/* Adds b[o] with one addition, if there is a bias. */
+/* Adds the bias b[o] to each element of channel o of the result, if the node has a bias. */
 static void add_bias(const vt_kernel *k) {
   if (k->n_in < 3) return;
   const vt_view *y = k->out;
@@ -271,16 +277,16 @@ static void add_bias(const vt_kernel *k) {
 
 /* ---- conv ---- */
 
-/* Scratch for the packed weight and the patch of one output position. Scratch is never 0 bytes, so
- * that there is a pointer to count from. */
-uint64_t work_conv(const vt_view *in, uint32_t n_in) {
+/* The scratch bytes for the packed weight and the patch of one output position; never 0, so that
+ * the kernel gets a pointer. */
+uint64_t scratch_conv(const vt_view *in, uint32_t n_in) {
   if (n_in < 2) return 0;
   const int64_t row = in[1].dim[1] * count_taps(in[1].dim + 2, in[1].rank - 2);
   return (uint64_t)(in[1].dim[0] + 1) * (uint64_t)row * vt_dtype_bytes(in[1].dtype) + 1;
 }
 
-/* Copies the elements of x that output position p reads in channels first .. first+depth-1, in the
- * order (c, k...). */
+/* Copies the patch of output position p in channels first .. first+depth-1, in the order (c,
+ * k...). */
 static void gather_patch(const field *f, const vt_view *x, int64_t n, int64_t first, int64_t depth,
                          const int64_t *p, const int64_t *kernel, char *to) {
   int64_t at = 0;
@@ -294,8 +300,8 @@ static void gather_patch(const field *f, const vt_view *x, int64_t n, int64_t fi
   }
 }
 
-/* All output channels of a group at one position: each is a D of the same patch with one row of the
- * weight. */
+/* Computes all output channels of a group at one position: each is the contraction D of the same
+ * patch with one row of the weight. */
 static void dot_group(const vt_view *y, int64_t at, int64_t outputs, const void *a,
                       const char *rows, int64_t length) {
   if (y->dtype == VT_DTYPE_F32) {
@@ -315,7 +321,7 @@ vt_status kernel_conv(vt_kernel *k) {
   const field f = field_of(x, &l, kernel);
   const int64_t length = depth * count_taps(kernel, f.axes), row = length * (int64_t)f.size;
   char *rows = k->work, *met = rows + w->dim[0] * row;
-  vt_view where = vt_view_drop_axis(y, 1); /* y without its channels: [N, positions...] */
+  vt_view where = vt_view_drop_axis(y, 1); /* y without its axis of channels: [N, positions...] */
   if (vt_view_count(y) == 0) return VT_OK;
   pack_view(w, rows);
   vt_walk at;
@@ -333,8 +339,8 @@ vt_status kernel_conv(vt_kernel *k) {
 
 /* ---- conv_transpose ---- */
 
-/* Scratch for both operands of the longest contraction. */
-uint64_t work_conv_transpose(const vt_view *in, uint32_t n_in) {
+/* The scratch bytes for both operands of the longest contraction of conv_transpose. */
+uint64_t scratch_conv_transpose(const vt_view *in, uint32_t n_in) {
   if (n_in < 2) return 0;
   const int64_t most = in[1].dim[0] * count_taps(in[1].dim + 2, in[1].rank - 2);
   return 2 * (uint64_t)most * vt_dtype_bytes(in[1].dtype) + 1;
@@ -348,8 +354,8 @@ static void dot_contiguous(const vt_view *y, int64_t at, const void *a, const vo
   }
 }
 
-/* Gathers the operands of one output [n, o, j...]: x and w of the numbered taps in the order (c,
- * k...); returns their number. */
+/* Gathers the operands a (from x) and b (from w) of the contraction for one output [n, o, j...], in
+ * the order (c, k...) of the taps that have a product; returns the number of products. */
 static int64_t gather_transposed_taps(const field *f, const vt_view *x, const vt_view *w,
                                       const int64_t *index, int64_t groups, char *a, char *b) {
   const int64_t depth = w->dim[0] / groups, first = index[1] / w->dim[1] * depth;
@@ -390,9 +396,9 @@ vt_status kernel_conv_transpose(vt_kernel *k) {
 
 /* ---- conv_weight_grad ---- */
 
-/* Scratch for one channel of dy over (n, positions...), and for the elements of x that it
+/* The scratch bytes for one channel of dy over (n, positions...) and for the elements of x that it
  * multiplies. */
-uint64_t work_conv_weight_grad(const vt_view *in, uint32_t n_in) {
+uint64_t scratch_conv_weight_grad(const vt_view *in, uint32_t n_in) {
   if (n_in < 2) return 0;
   const int64_t length = in[1].dim[0] * count_taps(in[1].dim + 2, in[1].rank - 2);
   return 2 * (uint64_t)length * vt_dtype_bytes(in[1].dtype) + 1;
@@ -404,7 +410,8 @@ vt_status kernel_conv_weight_grad(vt_kernel *k) {
   const vt_view *x = &k->in[0], *dy = &k->in[1], *y = k->out;
   const field f = field_of(x, &l, y->dim + 2);
   const int64_t outputs = dy->dim[1] / a->groups; /* output channels per group */
-  const vt_view one = vt_view_drop_axis(dy, 1);   /* dy without its channels: [N, positions...] */
+  /* dy without its axis of channels: [N, positions...] */
+  const vt_view one = vt_view_drop_axis(dy, 1);
   const int64_t length = vt_view_count(&one);
   char *from_dy = k->work, *from_x = from_dy + length * f.size;
   int64_t met = 0;
@@ -427,7 +434,8 @@ vt_status kernel_conv_weight_grad(vt_kernel *k) {
 
 /* ---- gradients ---- */
 
-/* The slice 0 .. dim-1 of every axis, with the dimensions of `want`; x itself if it has them. */
+/* Cuts x to the dimensions of `want`, from index 0 along every axis; returns x itself if it has
+ * these dimensions. */
 static uint32_t slice_to(vt_builder *b, uint32_t x, const vt_type *want) {
   const vt_type *have = b->type(b, x);
   if (have == NULL || vt_type_equal(have, want)) return x;
@@ -436,7 +444,8 @@ static uint32_t slice_to(vt_builder *b, uint32_t x, const vt_type *want) {
   return b->node(b, VT_OP_slice, &x, 1, &a);
 }
 
-/* conv(x, w) with the number of positions that `want` has, by a `high` that is large enough. */
+/* Writes conv(x, w) with as many positions as `want` has: pads x by a `high` that is large enough
+ * and cuts the result. */
 static uint32_t build_conv_sized(vt_builder *b, uint32_t x, uint32_t w, const vt_attr_conv *like,
                                  const vt_type *want) {
   const vt_type *tx = b->type(b, x), *tw = b->type(b, w);
@@ -453,7 +462,7 @@ static uint32_t build_conv_sized(vt_builder *b, uint32_t x, uint32_t w, const vt
   return slice_to(b, b->node(b, VT_OP_conv, in, 2, &a), want);
 }
 
-/* conv_transpose(dy, w) with the spatial sizes of `want`. */
+/* Writes conv_transpose(dy, w) with the spatial sizes of `want`. */
 static uint32_t build_transposed_sized(vt_builder *b, uint32_t dy, uint32_t w,
                                        const vt_attr_conv *like, const vt_type *want) {
   const vt_type *ty = b->type(b, dy), *tw = b->type(b, w);
@@ -478,8 +487,7 @@ static uint32_t build_transposed_sized(vt_builder *b, uint32_t dy, uint32_t w,
   return b->node(b, VT_OP_conv_transpose, in, 2, &a);
 }
 
-/* The weight gradient [O, C/groups, kernel...] from the input x of a convolution and the gradient
- * dy of its result. */
+/* Writes the weight gradient [O, C/groups, kernel...] from the input x of a convolution and dy. */
 static uint32_t build_weight_gradient(vt_builder *b, uint32_t x, uint32_t dy,
                                       const vt_attr_conv *like, const vt_type *w) {
   const uint32_t in[2] = {x, dy};
@@ -494,7 +502,7 @@ static uint32_t build_weight_gradient(vt_builder *b, uint32_t x, uint32_t dy,
   return b->node(b, VT_OP_conv_weight_grad, in, 2, &a);
 }
 
-/* The bias gradient: S of dy over (n, positions...). */
+/* Writes the bias gradient: for each channel the ordered sum of dy over (n, positions...). */
 static uint32_t build_bias_gradient(vt_builder *b, uint32_t dy, uint32_t rank) {
   vt_attr_reduce a = {.size = sizeof a, .axes = {.n = rank - 1}};
   for (uint32_t i = 1; i < rank - 1; i++) a.axes.v[i] = i + 1;
@@ -545,8 +553,8 @@ void grad_conv_weight_grad(const vt_gradient *g) {
 
 static int is_byte(uint32_t dtype) { return dtype == VT_DTYPE_I8 || dtype == VT_DTYPE_U8; }
 
-/* Checks the types: x and w in eight bits, their zero points in the same types, and a bias of
- * i32. */
+/* Checks the types of conv_int: x and w are i8 or u8, each zero point has the type of x or w, and a
+ * bias is i32. */
 vt_status check_conv_int(const vt_rule *r, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   for (uint32_t i = 0; i < r->n_in; i++) {
@@ -564,14 +572,15 @@ vt_status check_conv_int(const vt_rule *r, vt_diag *d) {
   return VT_OK;
 }
 
-/* The largest number of products whose sum fits i32 for all values of the operands. */
+/* The largest number of products of 8-bit integers whose sum fits i32, whatever the operands
+ * hold. */
 static int64_t max_exact_products(const vt_rule *r) {
   const int u = (r->in[0].dtype == VT_DTYPE_U8) + (r->in[1].dtype == VT_DTYPE_U8);
   if (r->n_in > 2) return 33025;
   return u == 0 ? 131071 : u == 1 ? 65793 : 33025;
 }
 
-static vt_status check_length(const vt_rule *r, vt_diag *d) {
+static vt_status check_product_count(const vt_rule *r, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   int64_t n = r->in[1].dim[1];
   if (vt_dim_is_symbolic(n)) return VT_OK; /* checked again once it is bound */
@@ -587,7 +596,7 @@ vt_status shape_conv_int(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_window_lists l = int_lists(a);
   char text[VT_TYPE_TEXT];
   VT_TRY(conv_shape(r, &l, a->groups, out, d));
-  VT_TRY(check_length(r, d));
+  VT_TRY(check_product_count(r, d));
   if (r->n_in > 2 && r->in[2].rank != 0)
     return VT_FAIL(d, VT_VERIFY, "the zero point of x is %s, expected a scalar",
                    vt_type_text(r->dims, &r->in[2], text));
@@ -601,20 +610,21 @@ vt_status shape_conv_int(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* Entry o of an optional operand, which is a scalar or one number per output channel; 0 if it is
- * missing. */
+/* Element o of an optional operand that is a scalar or has one number per output channel; 0 if the
+ * node does not have the operand. */
 static int64_t optional_number(const vt_kernel *k, uint32_t operand, int64_t o) {
   if (k->n_in <= operand) return 0;
   const vt_view *v = &k->in[operand];
   return vt_load_int(v->data, v->dtype, v->rank == 0 || v->dim[0] == 1 ? 0 : o * v->stride[0]);
 }
 
-/* One result without its bias. Padding holds the zero point of x, so its products are 0 and are
- * skipped. */
+/* One element of the result without its bias. Padding holds the zero point of x, so its products
+ * are 0 and are left out. */
 static int64_t int_dot(const vt_kernel *k, const field *f, const int64_t *index, int64_t first) {
   const vt_view *x = &k->in[0], *w = &k->in[1];
   const int64_t o = index[1], zx = optional_number(k, 2, 0), zw = optional_number(k, 3, o);
-  vt_view row = vt_view_drop_axis(w, 0); /* one filter: [C/groups, kernel...] */
+  /* the weight of one output channel: [C/groups, kernel...] */
+  vt_view row = vt_view_drop_axis(w, 0);
   int64_t sum = 0, at = 0;
   vt_walk t;
   vt_walk_init(&t, row.rank, row.dim);
@@ -641,7 +651,7 @@ vt_status kernel_conv_int(vt_kernel *k) {
     const int64_t o = at.index[1];
     const int64_t sum = int_dot(k, &f, at.index, o / outputs * w->dim[1]);
     vt_store_int(y->data, VT_DTYPE_I32, at.at[0],
-                 sum + optional_number(k, 4, o)); /* the addition of the bias wraps in i32 */
+                 sum + optional_number(k, 4, o)); /* the sum with the bias wraps in i32 */
   }
   return VT_OK;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_distance.c - losses that compare x and t element by element (mse, l1, huber, smooth_l1,
- * kl_div), and the reduction of all losses of elements. Each is written twice: as ops (the
- * definition) and as a function of one element. */
+ * op_distance.c - losses that compare the prediction x and the target t element by element (mse,
+ * l1, huber, smooth_l1, kl_div), and the reduction of all losses of elements. Each is written
+ * twice: as ops (the definition) and as a function of one element. In formulas d = x - t, and w
+ * is the gradient of the result divided by the divisor of the reduction; the formula of a
+ * gradient is that of x. */
 #include "op_loss.h"
 
 /* ---- shapes ---- */
@@ -59,10 +61,11 @@ vt_status shape_smooth_l1(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-/* The divisor of a sum over elements of this type: their number, or for batch the first
- * dimension. */
+/* The divisor of a sum of losses over a tensor of type t: the number of elements, or for the
+ * reduction `batch` the first dimension. */
 static uint32_t build_divisor(vt_builder *b, const vt_type *t, int64_t reduction) {
-  const int64_t n = reduction == VT_WORD_batch ? t->dim[0] : vt_axes_count(t->rank, t->dim, ~0u);
+  const int64_t n =
+      reduction == VT_WORD_batch ? t->dim[0] : vt_axes_element_count(t->rank, t->dim, ~0u);
   return vt_build_int(b, t->dtype, n);
 }
 
@@ -93,19 +96,19 @@ uint32_t lower_l1(const vt_lowering *l) {
 /* 0.5*(d*d) */
 static uint32_t half_square(vt_builder *b, uint32_t d) {
   const uint32_t square = vt_build2(b, VT_OP_mul, d, d);
-  return vt_build2(b, VT_OP_mul, vt_build_like(b, d, 0.5), square);
+  return vt_build2(b, VT_OP_mul, vt_build_scalar_like(b, d, 0.5), square);
 }
 
-/* (abs d) - 0.5*edge, the product rounded once */
+/* size - 0.5*edge, where size is abs d; the product is rounded once */
 static uint32_t minus_half_edge(vt_builder *b, uint32_t size, double edge) {
-  return vt_build2(b, VT_OP_sub, size, vt_build_like(b, size, 0.5 * edge));
+  return vt_build2(b, VT_OP_sub, size, vt_build_scalar_like(b, size, 0.5 * edge));
 }
 
 uint32_t lower_huber(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_huber *a = l->attrs;
   const uint32_t d = build_difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
-  const uint32_t delta = vt_build_like(b, d, a->delta), near = half_square(b, d);
+  const uint32_t delta = vt_build_scalar_like(b, d, a->delta), near = half_square(b, d);
   const uint32_t far = vt_build2(b, VT_OP_mul, delta, minus_half_edge(b, size, a->delta));
   const uint32_t close = vt_build2(b, VT_OP_le, size, delta);
   return vt_build_reduced_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
@@ -115,7 +118,7 @@ uint32_t lower_smooth_l1(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_smooth_l1 *a = l->attrs;
   const uint32_t d = build_difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
-  const uint32_t beta = vt_build_like(b, d, a->beta);
+  const uint32_t beta = vt_build_scalar_like(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_div, half_square(b, d), beta);
   const uint32_t far = minus_half_edge(b, size, a->beta),
                  close = vt_build2(b, VT_OP_lt, size, beta);
@@ -125,7 +128,7 @@ uint32_t lower_smooth_l1(const vt_lowering *l) {
 /* t == 0 ? +0 : t*(log(t) - x) */
 uint32_t lower_kl_div(const vt_lowering *l) {
   vt_builder *b = l->b;
-  const uint32_t t = l->in[1], zero = vt_build_like(b, t, 0.0);
+  const uint32_t t = l->in[1], zero = vt_build_scalar_like(b, t, 0.0);
   const uint32_t gap = vt_build2(b, VT_OP_sub, vt_build1(b, VT_OP_log, t), l->in[0]);
   const uint32_t part = vt_build2(b, VT_OP_mul, t, gap);
   const uint32_t absent = vt_build2(b, VT_OP_eq, t, zero);
@@ -142,7 +145,7 @@ uint32_t vt_build_loss_weight(const vt_gradient *g, int64_t reduction) {
   return vt_build2(g->b, VT_OP_div, g->d_out[0], build_divisor(g->b, &type, reduction));
 }
 
-/* Sets the gradients of x and t; that of t is the negative. */
+/* Sets the gradient of x to dx and that of t to -dx. */
 static void set_both_gradients(const vt_gradient *g, uint32_t dx) {
   g->d_in[0] = dx;
   g->d_in[1] = vt_build1(g->b, VT_OP_neg, dx);
@@ -152,7 +155,7 @@ static void set_both_gradients(const vt_gradient *g, uint32_t dx) {
 void grad_mse(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t d = build_difference(b, g->in);
-  const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_like(b, d, 2.0), d);
+  const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_scalar_like(b, d, 2.0), d);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
   set_both_gradients(g, vt_build2(b, VT_OP_mul, twice, w));
 }
@@ -161,7 +164,7 @@ void grad_mse(const vt_gradient *g) {
 void grad_l1(const vt_gradient *g) {
   const uint32_t d = build_difference(g->b, g->in);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
-  set_both_gradients(g, vt_build_signed(g->b, d, w));
+  set_both_gradients(g, vt_build_with_sign_of(g->b, d, w));
 }
 
 /* abs d <= delta ? d*w : d > 0 ? delta*w : -(delta*w) */
@@ -169,9 +172,10 @@ void grad_huber(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_huber *a = g->attrs;
   const uint32_t d = build_difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
-  const uint32_t delta = vt_build_like(b, d, a->delta), most = vt_build2(b, VT_OP_mul, delta, w);
+  const uint32_t delta = vt_build_scalar_like(b, d, a->delta),
+                 most = vt_build2(b, VT_OP_mul, delta, w);
   const uint32_t close = vt_build2(b, VT_OP_le, vt_build1(b, VT_OP_abs, d), delta);
-  const uint32_t above = vt_build2(b, VT_OP_gt, d, vt_build_like(b, d, 0.0));
+  const uint32_t above = vt_build2(b, VT_OP_gt, d, vt_build_scalar_like(b, d, 0.0));
   const uint32_t far = vt_build3(b, VT_OP_select, above, most, vt_build1(b, VT_OP_neg, most));
   const uint32_t near = vt_build2(b, VT_OP_mul, d, w);
   set_both_gradients(g, vt_build3(b, VT_OP_select, close, near, far));
@@ -182,16 +186,16 @@ void grad_smooth_l1(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_smooth_l1 *a = g->attrs;
   const uint32_t d = build_difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
-  const uint32_t beta = vt_build_like(b, d, a->beta);
+  const uint32_t beta = vt_build_scalar_like(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_div, d, beta), w);
   const uint32_t close = vt_build2(b, VT_OP_lt, vt_build1(b, VT_OP_abs, d), beta);
-  set_both_gradients(g, vt_build3(b, VT_OP_select, close, near, vt_build_signed(b, d, w)));
+  set_both_gradients(g, vt_build3(b, VT_OP_select, close, near, vt_build_with_sign_of(b, d, w)));
 }
 
 /* t == 0 ? +0 : -(t*w) */
 void grad_kl_div(const vt_gradient *g) {
   vt_builder *b = g->b;
-  const uint32_t t = g->in[1], zero = vt_build_like(b, t, 0.0);
+  const uint32_t t = g->in[1], zero = vt_build_scalar_like(b, t, 0.0);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
   const uint32_t part = vt_build1(b, VT_OP_neg, vt_build2(b, VT_OP_mul, t, w));
   const uint32_t absent = vt_build2(b, VT_OP_eq, t, zero);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_einsum.c - einsum as ops: repeated labels of an operand are gathered from its diagonal, two
- * operands at a time are contracted by one matmul [batch, rows, summed] x [batch, columns, summed],
- * and movement ops do the rest. */
+ * operands at a time are contracted by one matmul [batch, rows, summed] x [batch, columns,
+ * summed], and movement ops do the rest. A factor is a graph value with one axis for each of its
+ * labels. S is the ordered sum and D the contraction of docs/numerics.md. */
 #include "equation.h"
 #include "op_move.h"
 
 /* ---- the shape ---- */
 
-/* Checks that the intermediate result after each operand has at most VT_MAX_RANK axes. */
+/* Checks that no intermediate result, after the contraction of operands 0 .. i, has more than
+ * VT_MAX_RANK axes. */
 static vt_status check_intermediates(const vt_equation *q, vt_diag *d) {
   uint64_t now = q->has[0];
   uint8_t label[VT_EQUATION_LABELS];
@@ -39,7 +41,7 @@ vt_status shape_einsum(const vt_rule *r, vt_type *out, vt_diag *d) {
 /* ---- factors: values with one axis for each of their labels ---- */
 
 typedef struct factor {
-  uint32_t value, n;          /* n: number of axes */
+  uint32_t value, n;          /* id of the graph value; number of its axes */
   uint8_t label[VT_MAX_RANK]; /* label of each axis, all different */
 } factor;
 
@@ -61,7 +63,8 @@ static int64_t product_of_lengths(const vt_equation *q, const uint8_t *label, ui
   return vt_count_elements(dim, n);
 }
 
-/* The row-major positions of the diagonal of operand i, as i64 in the shape of the labels of f. */
+/* The row-major positions of the elements of operand i on its diagonal, as i64 in the shape of
+ * factor f. */
 static uint32_t diagonal_index(vt_builder *b, const vt_equation *q, uint32_t i, const vt_type *x,
                                const factor *f) {
   vt_type to = {.dtype = VT_DTYPE_I64, .rank = f->n};
@@ -79,7 +82,8 @@ static uint32_t diagonal_index(vt_builder *b, const vt_equation *q, uint32_t i, 
   return sum;
 }
 
-/* Writes the labels of operand i, each once; returns whether one of them occurs twice. */
+/* Writes each label of operand i once to out->label; returns whether a label occurs twice in the
+ * operand. */
 static int distinct_labels(const vt_equation *q, uint32_t i, factor *out) {
   int twice = 0;
   out->n = 0;
@@ -117,7 +121,7 @@ static factor operand_factor(vt_builder *b, const vt_equation *q, uint32_t i, ui
   return f;
 }
 
-/* The inverse of operand_factor, for gradients: f in the shape of the operand, +0 off the
+/* Undoes operand_factor, for gradients: returns f in the shape of operand i, with +0 off the
  * diagonal. */
 static uint32_t back_to_operand(vt_builder *b, const vt_equation *q, uint32_t i, uint32_t like,
                                 const factor *f) {
@@ -134,7 +138,7 @@ static uint32_t back_to_operand(vt_builder *b, const vt_equation *q, uint32_t i,
   return vt_build_reshape(b, y, t.rank, t.dim);
 }
 
-/* f with its axes in the order of `label`, repeated along labels that it does not have. */
+/* Returns f with its axes in the order of `label`, broadcast along labels that f does not have. */
 static factor reorder_axes(vt_builder *b, const vt_equation *q, const factor *f,
                            const uint8_t *label, uint32_t n) {
   uint32_t perm[VT_MAX_RANK] = {0}, own = 0;
@@ -159,7 +163,7 @@ typedef struct axes { /* a list of labels, outermost first */
   uint8_t label[VT_EQUATION_LABELS];
 } axes;
 
-typedef struct product { /* the roles of the labels of two factors */
+typedef struct product { /* the roles that labels have in the product of two factors */
   axes batch, rows, columns, summed;
 } product;
 
@@ -169,7 +173,7 @@ static axes list_labels(const vt_equation *q, uint64_t mask) {
   return a;
 }
 
-/* A factor as [batch, rows, summed], repeated along summed labels that it does not have. */
+/* Returns f as [batch, rows, summed], broadcast along summed labels that f does not have. */
 static uint32_t to_matrix(vt_builder *b, const vt_equation *q, const factor *f, const product *p,
                           const axes *rows) {
   uint32_t perm[VT_MAX_RANK] = {0}, n = 0;
@@ -197,7 +201,7 @@ static uint32_t to_matrix(vt_builder *b, const vt_equation *q, const factor *f, 
   return vt_build_reshape(b, x, 3, dim);
 }
 
-/* The contraction of f and g: D over the labels that are not in `kept`, in the order of the
+/* Contracts f and g: D over the labels that are not in the bit set `kept`, in the order of the
  * equation, the first one outermost. */
 static factor contract(vt_builder *b, const vt_equation *q, const factor *f, const factor *g,
                        uint64_t kept) {
@@ -256,16 +260,16 @@ uint32_t lower_einsum(const vt_lowering *l) {
 
 /* ---- gradients ---- */
 
-/* The gradient of factor f: D over the labels of dy and `other` that f does not have; repeated
- * along labels that only f has. */
+/* The gradient of factor f, which was contracted with `other` to a result with gradient dy: D over
+ * the labels of dy and `other` that f does not have, broadcast along labels that only f has. */
 static factor factor_gradient(vt_builder *b, const vt_equation *q, const factor *dy,
                               const factor *other, const factor *f) {
   const factor d = contract(b, q, dy, other, labels_of(f));
   return reorder_axes(b, q, &d, f->label, f->n);
 }
 
-/* Goes through the contractions from the last to the first. Their intermediate results are computed
- * again. */
+/* Goes through the contractions from the last to the first; the nodes of their intermediate results
+ * are written again. */
 void grad_einsum(const vt_gradient *g) {
   vt_builder *b = g->b;
   vt_equation q;

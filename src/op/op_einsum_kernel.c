@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_einsum_kernel.c - einsum one element of the result at a time, as loops over labels: the second
- * implementation of op_einsum.c. It stores no intermediate results, but computes them again
- * whenever they are read. */
+ * op_einsum_kernel.c - einsum one element of the result at a time, as loops over labels: the
+ * second implementation of op_einsum.c. It stores no intermediate results, but computes them
+ * again whenever they are read. The contraction D of docs/numerics.md sums fma chains of 256
+ * products; the chains are added in groups of 8 at level 0, the sums of groups in groups of 8 at
+ * level 1, and so on. */
 #include "equation.h"
 #include "op_float.h"
 #include "op_move.h"
@@ -9,11 +11,12 @@
 /* ---- D, fed one product at a time ---- */
 
 enum { CHAIN = 256, GROUP = 8, LEVELS = 21 };
-typedef struct running { /* the state of a D that is not complete */
+typedef struct running { /* the state of a contraction D after some of its products */
   uint32_t dtype;
-  int64_t chained;             /* products in the current chain of fused multiply-adds */
-  double chain, total[LEVELS]; /* the chain so far; the sum of each level's current group */
-  int32_t n[LEVELS];           /* numbers in that group */
+  int64_t chained; /* number of products in the current fma chain */
+  /* sum of the current chain; sum of the current group of each level */
+  double chain, total[LEVELS];
+  int32_t n[LEVELS]; /* how many numbers were added to the current group of each level */
 } running;
 
 static double add_in_type(uint32_t dtype, double a, double b) {
@@ -22,9 +25,9 @@ static double add_in_type(uint32_t dtype, double a, double b) {
 
 static void running_init(running *r, uint32_t dtype) { *r = (running){.dtype = dtype}; }
 
-/* Adds x at level 0. A full group is passed to the next level at once. D would only pass it on when
- * the next number arrives; the difference is an addition to +0, which changes nothing, because no
- * total is -0. */
+/* Adds x, the sum of a chain, to the group of level 0. The sum of a full group is added to the next
+ * level at once. By its definition D adds it only when the next number arrives; the difference is
+ * an addition of +0, which changes nothing, because no sum is -0. */
 static void running_carry(running *r, double x) {
   for (int level = 0; level < LEVELS; level++) {
     r->total[level] = add_in_type(r->dtype, r->total[level], x);
@@ -66,7 +69,8 @@ typedef struct nest {
     uint32_t n;
     uint8_t label[VT_EQUATION_LABELS];
     int64_t count;
-  } step[VT_EQUATION_OPERANDS]; /* labels that are summed when operand i is contracted */
+  } step[VT_EQUATION_OPERANDS]; /* loops over the labels that are summed when operand i is
+                                   contracted */
 } nest;
 
 static struct loops loops_of(const vt_equation *q, uint64_t mask) {
@@ -78,7 +82,8 @@ static struct loops loops_of(const vt_equation *q, uint64_t mask) {
   return l;
 }
 
-/* Advances the labels of l to the next index tuple; after the last one all are 0 again. */
+/* Advances the indices of the labels of l to the next tuple; after the last tuple all are 0
+ * again. */
 static void loops_next(nest *n, const struct loops *l) {
   for (uint32_t i = l->n; i-- > 0;) {
     if (++n->index[l->label[i]] < n->q.dim[l->label[i]]) return;
@@ -97,7 +102,8 @@ static double operand_element(const nest *n, uint32_t i) {
   return vt_float_load(x, at);
 }
 
-/* The contraction of operands 0 .. i at the current indices. */
+/* The value of the contraction of operands 0 .. i at the current indices of the labels that
+ * remain. */
 static double contraction_of(nest *n, uint32_t i) {
   if (i == 0) return operand_element(n, 0);
   const struct loops *l = &n->step[i];
@@ -134,7 +140,7 @@ vt_status kernel_einsum(vt_kernel *k) {
   const vt_rule r = {.in = types, .n_in = k->n_in, .attrs = k->attrs};
   VT_TRY(vt_equation_read(&r, &n.q, NULL));
   uint64_t now = n.q.has[0];
-  n.step[0] = loops_of(&n.q, now & ~n.q.has[n.q.n]); /* used if there is only one operand */
+  n.step[0] = loops_of(&n.q, now & ~n.q.has[n.q.n]); /* only used if the einsum has one operand */
   for (uint32_t i = 1; i < n.q.n; i++) {
     const uint64_t kept = vt_equation_remaining_labels(&n.q, i);
     now |= n.q.has[i];

@@ -2,7 +2,9 @@
  * op_elementwise.c - ops that compute an element of the result from one element of each operand:
  * shape rules, kernels and gradients. A kernel is one loop over three scalar functions: for f32,
  * for f64, and for integers as int64_t, which wrap to their width when stored. A multiply and an
- * add are never contracted unless the graph says fma. */
+ * add are never contracted unless the graph says fma. In formulas y is the result and dy its
+ * gradient; da and db are the gradients of operands a and b. The one order is the total order of
+ * numbers: -0 < +0, and NaN is the greatest. */
 #include "formula.h"
 #include "op_rows.h"
 #include "vt_num.h"
@@ -15,16 +17,16 @@ vt_status shape_same(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* Broadcasts axis k of x and y, counted from the end. */
-static vt_status join_dims(const vt_rule *r, const vt_type *x, const vt_type *y, uint32_t k,
-                           int64_t *out, vt_diag *d) {
+/* Broadcasts axis k of x and y, counted from the last axis, which is 1. */
+static vt_status broadcast_dim(const vt_rule *r, const vt_type *x, const vt_type *y, uint32_t k,
+                               int64_t *out, vt_diag *d) {
   const int64_t a = x->dim[x->rank - k], b = y->dim[y->rank - k];
   if (a == b || b == 1) {
     *out = a;
   } else if (a == 1) {
     *out = b;
   } else if (vt_dim_is_symbolic(a) && !vt_dim_is_symbolic(b)) {
-    *out = b; /* the value of the symbol must be b or 1, which is checked when it is bound */
+    *out = b; /* once it is bound, a must be b or 1, which is checked then */
   } else if (vt_dim_is_symbolic(b) && !vt_dim_is_symbolic(a)) {
     *out = a;
   } else {
@@ -43,7 +45,7 @@ vt_status vt_broadcast_shapes(const vt_rule *r, const vt_type *in, uint32_t n, v
     vt_type wide = joined.rank >= x->rank ? joined : *x;
     const uint32_t common = joined.rank < x->rank ? joined.rank : x->rank;
     for (uint32_t k = 1; k <= common; k++)
-      VT_TRY(join_dims(r, &joined, x, k, &wide.dim[wide.rank - k], d));
+      VT_TRY(broadcast_dim(r, &joined, x, k, &wide.dim[wide.rank - k], d));
     joined = wide;
   }
   *out = joined;
@@ -81,7 +83,8 @@ vt_status shape_cast(const vt_rule *r, vt_type *out, vt_diag *d) {
 typedef float f32_fn(float a, float b, float c);
 typedef double f64_fn(double a, double b, double c);
 typedef int64_t int_fn(int64_t a, int64_t b, int64_t c);
-typedef struct ew { /* the functions of one op; NULL for types that it does not accept */
+typedef struct ew { /* the scalar functions of one op, `whole` for integers; NULL for types that the
+                       op does not accept */
   f32_fn *f32;
   f64_fn *f64;
   int_fn *whole;
@@ -124,8 +127,8 @@ static vt_status run_elementwise(const vt_kernel *k, const ew *f) {
 
 static int64_t int_abs(int64_t a) { return a < 0 ? vt_i64_wrap_sub(0, a) : a; }
 
-/* Shifts. Narrow integers are sign-extended to 64 bits, and bits above their width are cut off when
- * stored, so only shifts by more than 63 bits need a rule of their own. */
+/* The shifts get narrow integers sign-extended to 64 bits, and the store cuts off bits above their
+ * width. Only shifts by more than 63 bits therefore need a rule of their own. */
 static int64_t int_shl(int64_t a, int64_t n) {
   return n < 0 || n > 63 ? 0 : (int64_t)((uint64_t)a << n);
 }
@@ -136,7 +139,7 @@ static int64_t int_shr(int64_t a, int64_t n) {
 
 static float abs_f32(float a) { return vt_f32_from_bits(vt_f32_bits(a) & 0x7fffffffu); }
 static double abs_f64(double a) { return vt_f64_from_bits(vt_f64_bits(a) & 0x7fffffffffffffffu); }
-/* A result with the sign of x, because the sign of a zero may have been lost. */
+/* Gives `result` the sign of x: the computation of a zero may have lost it. */
 static float with_sign_f32(float result, float x) {
   return vt_f32_bits(x) >> 31 ? -result : result;
 }
@@ -144,8 +147,8 @@ static double with_sign_f64(double result, double x) {
   return vt_f64_bits(x) >> 63 ? -result : result;
 }
 
-/* Numbers of 2^23 (f32) or 2^52 (f64) and above are whole; a NaN is returned as well, because it is
- * not below. */
+/* Returns numbers of at least 2^23 (f32) or 2^52 (f64) in size as they are, because they are whole,
+ * and also a NaN, for which the comparison is false. */
 static float trunc_f32(float x) {
   const float size = abs_f32(x);
   return size < 0x1p23f ? with_sign_f32((float)(int32_t)size, x) : x;
@@ -154,7 +157,8 @@ static double trunc_f64(double x) {
   const double size = abs_f64(x);
   return size < 0x1p52 ? with_sign_f64((double)(int64_t)size, x) : x;
 }
-/* Adding 2^23 or 2^52 rounds to a whole number, ties to even; the subtraction is exact. */
+/* The addition of 2^23 or 2^52 rounds to a whole number, ties to even; the subtraction after it is
+ * exact. */
 static float round_f32(float x) {
   const float size = abs_f32(x);
   return size < 0x1p23f ? with_sign_f32((size + 0x1p23f) - 0x1p23f, x) : x;
@@ -163,8 +167,7 @@ static double round_f64(double x) {
   const double size = abs_f64(x);
   return size < 0x1p52 ? with_sign_f64((size + 0x1p52) - 0x1p52, x) : x;
 }
-/* floor and ceil step from the truncated number only if x is not whole, and then no zero loses its
- * sign. */
+/* floor and ceil subtract or add 1 only if x is not whole; a zero is whole and keeps its sign. */
 static float floor_f32(float x) { return trunc_f32(x) > x ? trunc_f32(x) - 1.0f : trunc_f32(x); }
 static double floor_f64(double x) { return trunc_f64(x) > x ? trunc_f64(x) - 1.0 : trunc_f64(x); }
 static float ceil_f32(float x) { return trunc_f32(x) < x ? trunc_f32(x) + 1.0f : trunc_f32(x); }
@@ -253,8 +256,8 @@ EW_INT(xor, a ^ b)
 INT(not_truth, a == 0)
 INT(not_bits, ~a)
 
-/* A bool is 0 or 1. The other bitwise kernels preserve that; only `not` needs a function of its own
- * for bool. */
+/* The kernel of `not`. A bool is 0 or 1: the other bitwise ops keep it so, but the complement of a
+ * bool needs a function of its own. */
 vt_status kernel_not(vt_kernel *k) {
   static const ew truth = {NULL, NULL, not_truth_whole}, bits = {NULL, NULL, not_bits_whole};
   return run_elementwise(k, k->in[0].dtype == VT_DTYPE_BOOL ? &truth : &bits);
@@ -374,14 +377,15 @@ void grad_abs(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t x = g->in[0], dy = g->d_out[0];
   const uint32_t above = is_positive(b, x), below = compared(b, VT_OP_lt, x, 0.0);
-  const uint32_t other = or_zero(b, below, negative(b, dy));
-  g->d_in[0] = choose(b, above, dy, other);
+  const uint32_t other = value_or_zero(b, below, negative(b, dy));
+  g->d_in[0] = select_by(b, above, dy, other);
 }
 
-/* Whether x is the result y in the one order, also if both are NaN. If both are zeros, the
- * reciprocals tell the sign; other equal numbers have equal reciprocals. */
+/* Whether operand x of maximum or minimum equals the result y in the one order. A NaN equals every
+ * NaN, and the result is NaN if x is. Zeros of different signs are told apart by their reciprocals;
+ * other equal numbers have equal reciprocals. */
 static uint32_t holds_result(vt_builder *b, uint32_t x, uint32_t y) {
-  const uint32_t one = vt_build_like(b, x, 1.0);
+  const uint32_t one = vt_build_scalar_like(b, x, 1.0);
   const uint32_t over_x = over(b, one, x), over_y = over(b, one, y);
   const uint32_t same_sign = vt_build2(b, VT_OP_eq, over_x, over_y);
   const uint32_t same = vt_build2(b, VT_OP_and, vt_build2(b, VT_OP_eq, x, y), same_sign);
@@ -391,19 +395,20 @@ static uint32_t holds_result(vt_builder *b, uint32_t x, uint32_t y) {
 static void grad_extremum(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t dy = g->d_out[0], first = holds_result(b, g->in[0], g->out[0]);
-  g->d_in[0] = vt_build_sum_to(b, or_zero(b, first, dy), g->in[0]);
-  g->d_in[1] = vt_build_sum_to(b, zero_or(b, first, dy), g->in[1]);
+  g->d_in[0] = vt_build_sum_to(b, value_or_zero(b, first, dy), g->in[0]);
+  g->d_in[1] = vt_build_sum_to(b, zero_or_value(b, first, dy), g->in[1]);
 }
 
 void grad_maximum(const vt_gradient *g) { grad_extremum(g); }
 void grad_minimum(const vt_gradient *g) { grad_extremum(g); }
 
-/* The gradient of a storage type is f32, so +0 has the type of dy and not that of the operand. */
+/* The +0 has the type of dy, not that of the operand: the gradient of a storage type (f16, bf16) is
+ * f32. */
 void grad_select(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t which = g->in[0], dy = g->d_out[0];
-  g->d_in[1] = vt_build_sum_to(b, or_zero(b, which, dy), g->in[1]);
-  g->d_in[2] = vt_build_sum_to(b, zero_or(b, which, dy), g->in[2]);
+  g->d_in[1] = vt_build_sum_to(b, value_or_zero(b, which, dy), g->in[1]);
+  g->d_in[2] = vt_build_sum_to(b, zero_or_value(b, which, dy), g->in[2]);
 }
 
 static int is_floating(uint32_t dtype) {
@@ -427,13 +432,13 @@ void grad_pow(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t base = g->in[0], power = g->in[1], y = g->out[0], dy = g->d_out[0];
   const uint32_t none = compared(b, VT_OP_eq, power, 0.0);
-  const uint32_t less = minus(b, power, vt_build_like(b, power, 1.0));
+  const uint32_t less = minus(b, power, vt_build_scalar_like(b, power, 1.0));
   const uint32_t lower = times(b, power, vt_build2(b, VT_OP_pow, base, less));
-  g->d_in[0] = vt_build_sum_to(b, zero_or(b, none, times(b, dy, lower)), base);
+  g->d_in[0] = vt_build_sum_to(b, zero_or_value(b, none, times(b, dy, lower)), base);
   const uint32_t at_zero = compared(b, VT_OP_eq, base, 0.0);
   const uint32_t flat = vt_build2(b, VT_OP_and, at_zero, is_positive(b, power));
   const uint32_t log_y = times(b, y, vt_build1(b, VT_OP_log, base));
-  g->d_in[1] = vt_build_sum_to(b, zero_or(b, flat, times(b, dy, log_y)), power);
+  g->d_in[1] = vt_build_sum_to(b, zero_or_value(b, flat, times(b, dy, log_y)), power);
 }
 
 /* ---- gradients of functions: x the operand, y the result ---- */
@@ -446,12 +451,14 @@ void grad_pow(const vt_gradient *g) {
     g->d_in[0] = formula;                                         \
   }
 
-static uint32_t apply(vt_builder *b, uint32_t op, uint32_t x) { return vt_build1(b, op, x); }
+static uint32_t build_unary(vt_builder *b, uint32_t op, uint32_t x) { return vt_build1(b, op, x); }
 static uint32_t build_square(vt_builder *b, uint32_t x) { return times(b, x, x); }
 /* x + 1 and x - 1 */
-static uint32_t plus_one(vt_builder *b, uint32_t x) { return plus(b, x, vt_build_like(b, x, 1.0)); }
-static uint32_t less_one(vt_builder *b, uint32_t x) {
-  return minus(b, x, vt_build_like(b, x, 1.0));
+static uint32_t plus_one(vt_builder *b, uint32_t x) {
+  return plus(b, x, vt_build_scalar_like(b, x, 1.0));
+}
+static uint32_t minus_one(vt_builder *b, uint32_t x) {
+  return minus(b, x, vt_build_scalar_like(b, x, 1.0));
 }
 /* (1 - x)*(1 + x) and (x - 1)*(x + 1) */
 static uint32_t one_minus_square(vt_builder *b, uint32_t x) {
@@ -459,7 +466,7 @@ static uint32_t one_minus_square(vt_builder *b, uint32_t x) {
   return times(b, left, one_plus(b, x));
 }
 static uint32_t square_minus_one(vt_builder *b, uint32_t x) {
-  const uint32_t left = less_one(b, x);
+  const uint32_t left = minus_one(b, x);
   return times(b, left, plus_one(b, x));
 }
 /* (-0.5*dy) * ((y*y)*y) */
@@ -472,9 +479,9 @@ static uint32_t sigmoid_gradient(vt_builder *b, uint32_t dy, uint32_t y) {
   const uint32_t left = times(b, dy, y);
   return times(b, left, one_minus(b, y));
 }
-/* 2/sqrt(pi) * exp(-(x*x)) */
+/* The derivative of erf: 2/sqrt(pi) * exp(-(x*x)) */
 static uint32_t erf_slope(vt_builder *b, uint32_t x) {
-  return scaled_bits(b, apply(b, VT_OP_exp, negative(b, build_square(b, x))), 0x3f906ebbu);
+  return scaled_bits(b, build_unary(b, VT_OP_exp, negative(b, build_square(b, x))), 0x3f906ebbu);
 }
 
 GRADIENT(sqrt, over(b, scaled(b, dy, 0.5), y))
@@ -486,14 +493,14 @@ GRADIENT(log, over(b, dy, x))
 GRADIENT(log2, scaled_bits(b, over(b, dy, x), 0x3fb8aa3bu))  /* 1 / log 2 */
 GRADIENT(log10, scaled_bits(b, over(b, dy, x), 0x3ede5bd9u)) /* 1 / log 10 */
 GRADIENT(log1p, over(b, dy, one_plus(b, x)))
-GRADIENT(sin, times(b, dy, apply(b, VT_OP_cos, x)))
-GRADIENT(cos, negative(b, times(b, dy, apply(b, VT_OP_sin, x))))
+GRADIENT(sin, times(b, dy, build_unary(b, VT_OP_cos, x)))
+GRADIENT(cos, negative(b, times(b, dy, build_unary(b, VT_OP_sin, x))))
 GRADIENT(tan, times(b, dy, one_plus(b, build_square(b, y))))
 GRADIENT(asin, over(b, dy, square_root(b, one_minus_square(b, x))))
 GRADIENT(acos, negative(b, over(b, dy, square_root(b, one_minus_square(b, x)))))
 GRADIENT(atan, over(b, dy, one_plus(b, build_square(b, x))))
-GRADIENT(sinh, times(b, dy, apply(b, VT_OP_cosh, x)))
-GRADIENT(cosh, times(b, dy, apply(b, VT_OP_sinh, x)))
+GRADIENT(sinh, times(b, dy, build_unary(b, VT_OP_cosh, x)))
+GRADIENT(cosh, times(b, dy, build_unary(b, VT_OP_sinh, x)))
 GRADIENT(tanh, times(b, dy, one_minus(b, build_square(b, y))))
 GRADIENT(asinh, over(b, dy, square_root(b, plus_one(b, build_square(b, x)))))
 GRADIENT(acosh, over(b, dy, square_root(b, square_minus_one(b, x))))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_float.h - helpers for kernels of f32 and f64 alike. A number of either type is carried as a
- * double, which holds an f32 exactly, and every operation is done in the type itself. */
+ * double, which holds an f32 exactly, and every operation is done in the type itself. S is the
+ * ordered sum of docs/numerics.md. */
 #ifndef VT_OP_FLOAT_H
 #define VT_OP_FLOAT_H
 #include "vt_num.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_gates.c - compositions in which one operand scales or selects another: prelu, glu, swiglu,
  * geglu, where. Each is written as ops (the definition) and as a function of one element (the
- * second implementation). */
+ * second implementation). In formulas dy is the gradient of the result, dx, da and db those of
+ * operands x, a and b. */
 #include <string.h>
 #include "formula.h"
 #include "op_rows.h"
@@ -9,7 +10,8 @@
 
 /* ---- shapes ---- */
 
-/* The type of the slope aligned with x: a slope of rank 1 runs along axis 1, the channels. */
+/* The type of the operand slope of prelu, aligned with x for broadcasting: a slope of rank 1 runs
+ * along axis 1, the channels. */
 static vt_type align_slope_type(const vt_type *x, const vt_type *slope) {
   vt_type t = *slope;
   if (slope->rank != 1 || x->rank < 3) return t;
@@ -61,10 +63,10 @@ static uint32_t align_slope(vt_builder *b, uint32_t x, uint32_t slope) {
 uint32_t lower_prelu(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t x = l->in[0], slope = align_slope(b, x, l->in[1]), above = is_positive(b, x);
-  return choose(b, above, x, times(b, slope, x));
+  return select_by(b, above, x, times(b, slope, x));
 }
 
-/* The first or second half (which = 0 or 1) of x along an axis. */
+/* Writes the first (which = 0) or second (which = 1) half of x along an axis. */
 static uint32_t slice_half(vt_builder *b, uint32_t x, uint32_t axis, int64_t which) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
@@ -82,7 +84,7 @@ uint32_t lower_glu(const vt_lowering *l) {
   return times(l->b, first, vt_build1(l->b, VT_OP_sigmoid, slice_half(l->b, l->in[0], axis, 1)));
 }
 
-/* f(a) * b */
+/* y = f(a) * b, where `op` is f */
 static uint32_t lower_gate(const vt_lowering *l, uint32_t op) {
   return times(l->b, vt_build1(l->b, op, l->in[0]), l->in[1]);
 }
@@ -95,20 +97,21 @@ uint32_t lower_where(const vt_lowering *l) {
 
 /* ---- gradients; where uses that of select ---- */
 
-/* x > 0 ? dy : slope*dy; for the slope x > 0 ? +0 : dy*x, summed to its shape */
+/* dx = x > 0 ? dy : slope*dy; the gradient of the slope is x > 0 ? +0 : dy*x, summed to its
+ * shape */
 void grad_prelu(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t x = g->in[0], dy = g->d_out[0], slope = align_slope(b, x, g->in[1]);
   const uint32_t above = is_positive(b, x);
-  g->d_in[0] = choose(b, above, dy, times(b, slope, dy));
-  const uint32_t sum = vt_build_sum_to(b, zero_or(b, above, times(b, dy, x)), slope);
+  g->d_in[0] = select_by(b, above, dy, times(b, slope, dy));
+  const uint32_t sum = vt_build_sum_to(b, zero_or_value(b, above, times(b, dy, x)), slope);
   const vt_type *t = b->type(b, g->in[1]);
   if (t == NULL) return;
   const vt_type to = *t;
   g->d_in[1] = slope == g->in[1] ? sum : vt_build_reshape(b, sum, to.rank, to.dim);
 }
 
-/* s = sigmoid(b); da = dy*s; db = ((dy*a)*s)*(1 - s) */
+/* With s = sigmoid(b): da = dy*s; db = ((dy*a)*s)*(1 - s) */
 void grad_glu(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_axis *a = g->attrs;
@@ -122,7 +125,8 @@ void grad_glu(const vt_gradient *g) {
   g->d_in[0] = b->node(b, VT_OP_concat, half, 2, a);
 }
 
-/* db = dy*f(a); da = (dy*b)*f'(a) */
+/* The gradient of y = f(a)*b, where `op` is f and `slope` is f'(a): db = dy*f(a); da =
+ * (dy*b)*f'(a) */
 static void grad_gate(const vt_gradient *g, uint32_t op, uint32_t slope) {
   vt_builder *b = g->b;
   const uint32_t dy = g->d_out[0];
@@ -146,7 +150,8 @@ static vt_walk walk_three(const vt_view *y, const vt_view *a, const vt_view *b) 
 vt_status kernel_prelu(vt_kernel *k) {
   const vt_view *x = &k->in[0], *y = k->out;
   vt_view s = k->in[1];
-  if (s.rank == 1 && x->rank > 1) { /* axes after the channel, all of length 1 */
+  /* adds to the slope the axes of x after the channels, with length 1 */
+  if (s.rank == 1 && x->rank > 1) {
     s.rank = x->rank - 1;
     for (uint32_t i = 1; i < s.rank; i++) s.dim[i] = 1;
   }

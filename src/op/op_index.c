@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_index.c - gathers of elements by several coordinates (gather_nd) or with one coordinate
- * replaced (gather_elements), and one_hot. gather itself is in op_move.c. */
+ * replaced (gather_elements), and one_hot; gather itself is in op_move.c. A composition is
+ * written as ops (the definition) and as a kernel (the second implementation). The last axis of
+ * the index of gather_nd holds coordinates: one of its lines is a row. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -14,7 +16,7 @@ vt_status check_index(const vt_rule *r, vt_diag *d) {
                  vt_type_text(r->dims, &r->in[0], type));
 }
 
-/* The number of coordinates in a row of the index. It determines the rank of the result, so it must
+/* The number of coordinates in a row of the index. The rank of the result depends on it, so it must
  * not be symbolic. */
 static vt_status coordinate_count(const vt_rule *r, uint32_t batch, uint32_t *out, vt_diag *d) {
   const vt_type *x = &r->in[0], *index = &r->in[1];
@@ -54,8 +56,8 @@ vt_status shape_gather_nd(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* Along the other axes the index may be shorter than x. Symbolic lengths are checked again once
- * they are bound. */
+/* The index has as many axes as x, and along axes other than `axis` it may be shorter than x.
+ * Symbolic lengths are checked again once they are bound. */
 vt_status shape_gather_elements(const vt_rule *r, vt_type *out, vt_diag *d) {
   const int64_t axis = ((const vt_attr_axis *)r->attrs)->axis;
   const vt_type *x = &r->in[0], *index = &r->in[1];
@@ -106,8 +108,8 @@ vt_status vt_check_coordinates(vt_kernel *k, uint32_t batch) {
   return VT_OK;
 }
 
-/* The slice of x that a row of coordinates selects: its batch axes and `depth` axes after them are
- * fixed. */
+/* The slice of x that one row of coordinates selects. The coordinates fix `depth` axes of x after
+ * its batch axes, and the batch axes are fixed by the position of the row. */
 static vt_view slice_at_row(const vt_view *x, uint32_t batch, const vt_walk *row,
                             const vt_view *index, int64_t at) {
   const uint32_t depth = (uint32_t)index->dim[index->rank - 1];
@@ -155,11 +157,12 @@ uint32_t lower_gather_elements(const vt_lowering *l) {
   vt_type x;
   if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const int64_t count = vt_count_elements(x.dim, x.rank);
-  const uint32_t at = vt_build_element_positions(l->b, &x, l->in[1], axis);
+  const uint32_t at = vt_build_gathered_positions(l->b, &x, l->in[1], axis);
   return vt_build2(l->b, VT_OP_gather, vt_build_reshape(l->b, l->in[0], 1, &count), at);
 }
 
-/* Second implementation: result and index are walked together. */
+/* Second implementation: one walk goes over the result and the index together and copies element by
+ * element. */
 vt_status kernel_gather_elements(vt_kernel *k) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
@@ -201,7 +204,8 @@ uint32_t lower_one_hot(const vt_lowering *l) {
   return vt_build3(b, VT_OP_select, hot, on, off);
 }
 
-/* Second implementation: `off` everywhere, then `on` in one element of each row. */
+/* Second implementation: fills the result with `off`, then writes `on` to one element of each
+ * row. */
 vt_status kernel_one_hot(vt_kernel *k) {
   const vt_attr_one_hot *a = k->attrs;
   const vt_view *index = &k->in[0], *y = k->out;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_loss.c - losses over classes, cross_entropy and nll: x (..., V) and targets (...) give one
- * number, or with reduction none one number per row. A row whose target equals `ignore` is absent:
- * it keeps its position in S as +0 and is not counted. */
+ * number, or with reduction none one number per row (the V classes of one target). A row whose
+ * target equals `ignore` is absent: it keeps its position in S (the ordered sum) as +0 and is
+ * not counted. Each loss is written twice: as ops (the definition) and row by row (the second
+ * implementation). In the gradients p is the softmax of the row. The fields of `classes` that
+ * hold ids of graph values are so marked. */
 #include "op_loss.h"
 
 /* ---- shapes ---- */
@@ -45,11 +48,12 @@ vt_status shape_nll(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 typedef struct classes {
   vt_builder *b;
-  uint32_t x, dtype, axis; /* values x and its dtype; the axis of the classes */
+  uint32_t x, dtype, axis; /* id of the value x; dtype of x; axis of the classes */
   int64_t n;               /* number of classes */
-  uint32_t ignored;        /* value: bool per row */
-  uint32_t target;         /* value: target of each row, 0 where the row is ignored */
-  uint32_t weight;         /* value: weight of the target class of each row, or VT_NO_VALUE */
+  uint32_t ignored;        /* id of a value: for each row a bool, whether it is absent */
+  uint32_t target;         /* id of a value: the target of each row, 0 if the row is absent */
+  uint32_t weight; /* id of a value: the weight of each row's target class; VT_NO_VALUE without the
+                      operand */
 } classes;
 
 static int read_classes(classes *c, vt_builder *b, const uint32_t *in, uint32_t n_in,
@@ -71,20 +75,20 @@ static uint32_t pick_target(const classes *c, uint32_t x) {
   return c->b->node(c->b, VT_OP_gather, in, 2, &pick);
 }
 
-/* +0 where a row is ignored */
+/* Replaces by +0 what `row` holds for absent rows. */
 static uint32_t zero_ignored(const classes *c, uint32_t row) {
   return vt_build3(c->b, VT_OP_select, c->ignored, vt_build_number(c->b, c->dtype, 0.0), row);
 }
 
-/* The number of rows that are not ignored, as a float. */
+/* The number of rows that are not absent, as a float. */
 static uint32_t count_rows(vt_builder *b, uint32_t ignored, uint32_t dtype) {
   const uint32_t zero = vt_build_int(b, VT_DTYPE_I64, 0), one = vt_build_int(b, VT_DTYPE_I64, 1);
   const uint32_t each = vt_build3(b, VT_OP_select, ignored, zero, one);
   return vt_build_cast(b, vt_build1(b, VT_OP_sum, each), dtype);
 }
 
-/* The divisor of S(rows) in a mean: the number of rows that are not ignored, or the sum of their
- * weights. */
+/* The divisor of the sum of all rows for the reduction mean: the number of rows that are not
+ * absent, or the sum of their weights. */
 static uint32_t mean_divisor(const classes *c) {
   if (c->weight == VT_NO_VALUE) return count_rows(c->b, c->ignored, c->dtype);
   return vt_build1(c->b, VT_OP_sum, zero_ignored(c, c->weight));
@@ -104,7 +108,7 @@ static uint32_t smooth_rows(const classes *c, uint32_t plain, uint32_t shifted, 
                             double a) {
   vt_builder *b = c->b;
   const uint32_t every =
-      vt_build2(b, VT_OP_sub, vt_build_keep_axes(b, log_sum, c->x, 1u << c->axis), shifted);
+      vt_build2(b, VT_OP_sub, vt_build_restore_axes(b, log_sum, c->x, 1u << c->axis), shifted);
   const uint32_t sum = vt_build_reduce(b, VT_OP_sum, every, c->axis, 0);
   const uint32_t mean = vt_build2(b, VT_OP_div, sum, vt_build_int(b, c->dtype, c->n));
   const uint32_t share = vt_build2(b, VT_OP_mul, vt_build_number(b, c->dtype, a), mean);
@@ -136,12 +140,13 @@ uint32_t lower_nll(const vt_lowering *l) {
 
 /* ---- gradients ---- */
 
-/* Reshapes a value per row so that it broadcasts along the axis of the classes. */
+/* Reshapes a value with one number per row so that it broadcasts along the axis of the classes. */
 static uint32_t align_with_classes(const classes *c, uint32_t row) {
-  return vt_build_keep_axes(c->b, row, c->x, 1u << c->axis);
+  return vt_build_restore_axes(c->b, row, c->x, 1u << c->axis);
 }
 
-/* The factor of the gradient of a row: one number, or one per row. */
+/* The factor of the gradient of a row: dy, times its weight, divided by the divisor of a mean. It
+ * is one number for all rows, or one per row. */
 static uint32_t row_weight(const classes *c, uint32_t dy, int64_t reduction) {
   vt_builder *b = c->b;
   uint32_t w = dy;
@@ -150,7 +155,7 @@ static uint32_t row_weight(const classes *c, uint32_t dy, int64_t reduction) {
   return reduction == VT_WORD_none || c->weight != VT_NO_VALUE ? align_with_classes(c, w) : w;
 }
 
-/* Whether class j is the target of its row. */
+/* Writes a bool for each class of each row: whether it is the target of the row. */
 static uint32_t is_target(const classes *c) {
   vt_builder *b = c->b;
   const vt_type *t = b->type(b, c->target);
@@ -160,16 +165,18 @@ static uint32_t is_target(const classes *c) {
   return vt_build2(b, VT_OP_eq, each, align_with_classes(c, c->target));
 }
 
-/* which ? p - 1 : p, or with smoothing p - q, where q is the smoothed target */
+/* The gradient of a row's loss by x: p - 1 at the target and p elsewhere; with smoothing p - q,
+ * where q is the smoothed target. */
 static uint32_t row_slope(const classes *c, uint32_t p, double a) {
   vt_builder *b = c->b;
   const uint32_t which = is_target(c);
   if (a == 0.0) {
-    const uint32_t less = vt_build2(b, VT_OP_sub, p, vt_build_like(b, p, 1.0));
+    const uint32_t less = vt_build2(b, VT_OP_sub, p, vt_build_scalar_like(b, p, 1.0));
     return vt_build3(b, VT_OP_select, which, less, p);
   }
   const double share = a / (double)c->n;
-  const uint32_t hit = vt_build_like(b, p, (1.0 - a) + share), miss = vt_build_like(b, p, share);
+  const uint32_t hit = vt_build_scalar_like(b, p, (1.0 - a) + share),
+                 miss = vt_build_scalar_like(b, p, share);
   return vt_build2(b, VT_OP_sub, p, vt_build3(b, VT_OP_select, which, hit, miss));
 }
 
@@ -184,10 +191,10 @@ void grad_cross_entropy(const vt_gradient *g) {
   const uint32_t slope = row_slope(&c, p, a->smoothing);
   const uint32_t w = row_weight(&c, g->d_out[0], a->reduction);
   const uint32_t dx = vt_build2(b, VT_OP_mul, slope, w), absent = align_with_classes(&c, c.ignored);
-  g->d_in[0] = vt_build3(b, VT_OP_select, absent, vt_build_like(b, dx, 0.0), dx);
+  g->d_in[0] = vt_build3(b, VT_OP_select, absent, vt_build_scalar_like(b, dx, 0.0), dx);
 }
 
-/* -w at the target, +0 elsewhere */
+/* dx = -row_weight at the target of a row that is not absent, +0 elsewhere */
 void grad_nll(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_nll *a = g->attrs;
@@ -196,15 +203,15 @@ void grad_nll(const vt_gradient *g) {
   const uint32_t less = vt_build1(b, VT_OP_neg, row_weight(&c, g->d_out[0], a->reduction));
   const uint32_t present = vt_build1(b, VT_OP_not, align_with_classes(&c, c.ignored));
   const uint32_t here = vt_build2(b, VT_OP_and, present, is_target(&c));
-  g->d_in[0] = vt_build3(b, VT_OP_select, here, less, vt_build_like(b, less, 0.0));
+  g->d_in[0] = vt_build3(b, VT_OP_select, here, less, vt_build_scalar_like(b, less, 0.0));
 }
 
 /* ---- second implementation: row by row ---- */
 
-/* A row of classes. A number of f32 is exact in a double. */
+/* A row of classes. Its numbers are passed as doubles, which hold an f32 exactly. */
 typedef struct class_row {
   const vt_kernel *k;
-  int64_t at, stride, n, target; /* at: offset of the first class in x */
+  int64_t at, stride, n, target; /* at: offset in x of the first class; n: number of classes */
 } class_row;
 
 static double number_at(const vt_view *v, int64_t at) {
@@ -233,7 +240,7 @@ static double row_nll(const class_row *r) {
   return -number_at(&r->k->in[0], r->at + r->target * r->stride);
 }
 
-/* The sum S in the type of the loss. */
+/* An ordered sum S in f32, or in f64 if `wide`. */
 typedef struct total {
   int wide;
   vt_sum_f32 narrow_sum;
@@ -266,14 +273,15 @@ static void store_number(const vt_view *y, int64_t at, double x) {
   }
 }
 
-typedef struct class_loss { /* the state of a kernel over its rows */
+typedef struct class_loss { /* the state of a kernel that goes over all rows */
   vt_kernel *k;
   double (*row)(const class_row *);
   int64_t ignore, reduction, counted;
   total rows, weights;
 } class_loss;
 
-/* Adds one row. A product of two f32 is exact in a double, so it is rounded only once, to f32. */
+/* Adds the loss of one row to the sums. The product of two f32 is exact in a double and rounded
+ * only once, to f32. */
 static void add_row(class_loss *c, const class_row *r, int64_t out_at) {
   const vt_kernel *k = c->k;
   const int absent = r->target == c->ignore;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_move.c - the prims that copy elements without computing. literal and iota create them, the
- * others choose where they come from: each is one strided copy of a view. Their gradients are
- * movements too. */
+ * others select the elements of x that the result gets: each is one strided copy of a view.
+ * Their gradients are movements too; dy is the gradient of the result, S the ordered sum of
+ * docs/numerics.md. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -46,7 +47,7 @@ vt_status shape_iota(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status count_of(vt_dims *dims, const vt_type *t, int64_t *out, vt_diag *d) {
+static vt_status symbolic_element_count(vt_dims *dims, const vt_type *t, int64_t *out, vt_diag *d) {
   int64_t n = 1;
   for (uint32_t i = 0; i < t->rank; i++) VT_TRY(vt_dim_mul(dims, n, t->dim[i], &n, d));
   *out = n;
@@ -58,8 +59,8 @@ vt_status shape_reshape(const vt_rule *r, vt_type *out, vt_diag *d) {
   int64_t before, after;
   out->dtype = r->in[0].dtype;
   VT_TRY(shape_from_list(&((const vt_attr_shape *)r->attrs)->shape, out, d));
-  VT_TRY(count_of(r->dims, &r->in[0], &before, d));
-  VT_TRY(count_of(r->dims, out, &after, d));
+  VT_TRY(symbolic_element_count(r->dims, &r->in[0], &before, d));
+  VT_TRY(symbolic_element_count(r->dims, out, &after, d));
   if (before == after) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "%s does not have as many elements as %s",
                  vt_type_text(r->dims, &r->in[0], x), vt_type_text(r->dims, out, y));
@@ -234,7 +235,8 @@ vt_view vt_view_pick_axes(const vt_view *v, unsigned mask) {
 vt_status kernel_literal(vt_kernel *k) {
   const vt_attr_literal *a = k->attrs;
   memcpy(k->out->data, &a->bits,
-         vt_dtype_bytes(k->out->dtype)); /* little-endian, as on every supported machine */
+         vt_dtype_bytes(k->out->dtype)); /* the low bytes of the u64 come first: every supported
+                                            machine is little-endian */
   return VT_OK;
 }
 
@@ -254,7 +256,8 @@ vt_status kernel_iota(vt_kernel *k) {
 vt_status kernel_reshape(vt_kernel *k) {
   const vt_view *x = &k->in[0], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(y->dtype);
-  vt_walk from, to; /* two walks over different shapes with the same number of elements */
+  vt_walk from, to; /* `from` walks over x and `to` over the result, whose shapes differ but have
+                       equally many elements */
   vt_walk_init(&from, x->rank, x->dim);
   vt_walk_view(&from, x);
   vt_walk_init(&to, y->rank, y->dim);
@@ -287,7 +290,8 @@ vt_status kernel_slice(vt_kernel *k) {
   if (vt_view_count(k->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < part.rank; i++) {
     part = vt_view_slice(&part, i, a->start.v[i], k->out->dim[i]);
-    if (k->out->dim[i] > 1) /* a stride that is never used may overflow when multiplied */
+    if (k->out->dim[i] > 1) /* with one element the stride is not used, and its product with the
+                               step could overflow */
       part.stride[i] *= a->step.n == 0 ? 1 : a->step.v[i];
   }
   vt_view_copy(k->out, &part);
@@ -297,7 +301,8 @@ vt_status kernel_slice(vt_kernel *k) {
 vt_status kernel_pad(vt_kernel *k) {
   const vt_attr_pad *a = k->attrs;
   vt_view middle = *k->out;
-  vt_view_copy(k->out, &k->in[1]); /* fill everything with the scalar, then copy x over its part */
+  /* fill the result with the padding value, then copy x to its part */
+  vt_view_copy(k->out, &k->in[1]);
   if (vt_view_count(&k->in[0]) == 0) return VT_OK;
   for (uint32_t i = 0; i < middle.rank; i++)
     middle = vt_view_slice(&middle, i, a->low.v[i], k->in[0].dim[i]);
@@ -319,8 +324,8 @@ vt_status kernel_concat(vt_kernel *k) {
   return VT_OK;
 }
 
-/* All indices are checked before anything is moved; the error names the first bad one in row-major
- * order. */
+/* All indices are checked before any element is moved. The error names the first index in row-major
+ * order that is out of range. */
 vt_status vt_check_indices(vt_kernel *k, int64_t limit) {
   const vt_view *index = &k->in[1];
   vt_walk w;
@@ -336,12 +341,13 @@ vt_status vt_check_indices(vt_kernel *k, int64_t limit) {
   return VT_OK;
 }
 
-/* Gathers along `axis`. The axes of the result are those of x before `axis`, those of the index
- * after its batch axes, and those of x after `axis`. */
+/* Gathers from x along `axis`. The axes of the result are those of x before `axis`, those of the
+ * index after its batch axes, and those of x after `axis`. */
 static vt_status run_gather(vt_kernel *k, uint32_t axis, uint32_t batch) {
   const vt_view *x = &k->in[0], *index = &k->in[1], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
-  const uint32_t inner = index->rank - batch; /* axes of the result that come from the index */
+  /* number of axes of the result that come from the index */
+  const uint32_t inner = index->rank - batch;
   VT_TRY(vt_check_indices(k, x->dim[axis]));
   vt_walk w;
   vt_walk_init(&w, y->rank, y->dim);
@@ -369,7 +375,7 @@ uint32_t lower_embedding(const vt_lowering *l) {
   return vt_build2(l->b, VT_OP_gather, l->in[0], l->in[1]);
 }
 
-/* Second implementation: one row at a time. */
+/* Second implementation of embedding: copies one row of the table at a time. */
 vt_status kernel_embedding(vt_kernel *k) {
   const vt_view *table = &k->in[0], *index = &k->in[1];
   const int64_t size = (int64_t)vt_dtype_bytes(table->dtype), width = table->dim[1];
@@ -391,7 +397,7 @@ vt_status kernel_embedding(vt_kernel *k) {
 
 /* ---- gradients ---- */
 
-/* Also the gradient of squeeze, unsqueeze and flatten. */
+/* Reshapes dy to the shape of x; squeeze, unsqueeze and flatten use this gradient too. */
 void grad_reshape(const vt_gradient *g) {
   vt_type x;
   if (vt_build_read_type(g->b, g->in[0], &x))
@@ -409,7 +415,8 @@ void grad_broadcast(const vt_gradient *g) {
   g->d_in[0] = vt_build_sum_to(g->b, g->d_out[0], g->in[0]);
 }
 
-/* dy spread along one axis of length `dim`, to positions start, start + step, ...; +0 elsewhere. */
+/* Writes the elements of dy along one axis, whose length becomes `dim`, to positions start, start +
+ * step, ..., and +0 elsewhere. */
 static uint32_t spread_by_step(vt_builder *b, uint32_t dy, uint32_t axis, int64_t dim,
                                int64_t start, int64_t step) {
   vt_type t;
@@ -423,7 +430,8 @@ static uint32_t spread_by_step(vt_builder *b, uint32_t dy, uint32_t axis, int64_
   return b->node(b, VT_OP_scatter, in, 3, &a);
 }
 
-/* Axes with step 1 are padded all at once, the others are spread. */
+/* dx is dy with +0 for the elements that were not sliced: along axes with step 1 one pad adds them,
+ * along the others spread_by_step. */
 void grad_slice(const vt_gradient *g) {
   const vt_attr_slice *a = g->attrs;
   uint32_t dy = g->d_out[0];
@@ -440,11 +448,12 @@ void grad_slice(const vt_gradient *g) {
     pad.low.v[i] = a->start.v[i];
     pad.high.v[i] = x.dim[i] - a->start.v[i] - y.dim[i];
   }
-  const uint32_t in[2] = {dy, vt_build_like(g->b, dy, 0.0)};
+  const uint32_t in[2] = {dy, vt_build_scalar_like(g->b, dy, 0.0)};
   g->d_in[0] = g->b->node(g->b, VT_OP_pad, in, 2, &pad);
 }
 
-/* x gets its part of dy. The padding value gets S over all of dy in which that part is absent. */
+/* dx is the part of dy at the elements of x. The gradient of the padding value is S over all of dy,
+ * with +0 for the part of x. */
 void grad_pad(const vt_gradient *g) {
   const vt_attr_pad *a = g->attrs;
   vt_builder *b = g->b;
@@ -457,7 +466,7 @@ void grad_pad(const vt_gradient *g) {
   mask[0] = vt_build_full(b, VT_DTYPE_BOOL, 1.0, &x);
   mask[1] = vt_build_number(b, VT_DTYPE_BOOL, 0.0);
   const uint32_t inside = b->node(b, VT_OP_pad, mask, 2, a);
-  const uint32_t zero = vt_build_like(b, g->d_out[0], 0.0);
+  const uint32_t zero = vt_build_scalar_like(b, g->d_out[0], 0.0);
   const uint32_t rest = vt_build3(b, VT_OP_select, inside, zero, g->d_out[0]);
   g->d_in[1] = vt_build1(b, VT_OP_sum, rest);
 }
@@ -473,7 +482,8 @@ void grad_concat(const vt_gradient *g) {
   }
 }
 
-/* An element that was read several times gets S of its dy, in ascending position. */
+/* The gradient of an element that was read several times is S of the dy of all reads, in ascending
+ * position. */
 void grad_gather(const vt_gradient *g) {
   vt_type x, y;
   if (!vt_build_read_type(g->b, g->in[0], &x) || !vt_build_read_type(g->b, g->d_out[0], &y)) return;

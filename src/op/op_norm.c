@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_norm.c - softmax and log_softmax along one axis, layer_norm and rms_norm over the last axes.
- * Each is written twice: as ops (the definition) and row by row (the second implementation). */
+ * op_norm.c - softmax and log_softmax along one axis, layer_norm and rms_norm over the last
+ * axes. Each is written twice: as ops (the definition) and row by row (the second
+ * implementation). The index set of a norm is the elements that are normalised together, also
+ * called a row. S is the ordered sum of docs/numerics.md, dy the gradient of the result y, dx
+ * that of x. */
 #include "op_norm.h"
 #include "vt_num.h"
 
@@ -13,7 +16,8 @@ static vt_status refuse_operand(const vt_rule *r, uint32_t i, const char *expect
                  vt_type_text(r->dims, &r->in[0], tx));
 }
 
-/* The number of last axes that form one index set: the rank of gamma, or 1. */
+/* The number of last axes of x that form one index set: the rank of gamma, or 1 if the node has no
+ * gamma. */
 static uint32_t set_rank(uint32_t n_in, const vt_type *in) { return n_in > 1 ? in[1].rank : 1; }
 
 static vt_status check_last_axes(const vt_rule *r, uint32_t rank, const char *expected,
@@ -73,7 +77,7 @@ vt_norm_parts vt_build_norm(vt_builder *b, uint32_t x, unsigned mask, double eps
   const vt_type *t = b->type(b, x);
   if (t == NULL) return (vt_norm_parts){VT_NO_VALUE, VT_NO_VALUE, VT_NO_VALUE, VT_NO_VALUE};
   const uint32_t dtype = t->dtype;
-  const int64_t n = vt_axes_count(t->rank, t->dim, mask);
+  const int64_t n = vt_axes_element_count(t->rank, t->dim, mask);
   if (centred) {
     p.u = vt_build_mean(b, x, mask);
     p.d = vt_build2(b, VT_OP_sub, x, p.u);
@@ -86,7 +90,8 @@ vt_norm_parts vt_build_norm(vt_builder *b, uint32_t x, unsigned mask, double eps
   return p;
 }
 
-/* The axes of one index set of a layer_norm or rms_norm as a mask; 0 if an earlier node failed. */
+/* The axes of one index set of a layer_norm or rms_norm as a bit mask; 0 if an earlier node
+ * failed. */
 static unsigned last_axes(const vt_builder *b, const uint32_t *in, uint32_t n_in) {
   const vt_type *x = b->type(b, in[0]), *gamma = n_in > 1 ? b->type(b, in[1]) : NULL;
   if (x == NULL || (n_in > 1 && gamma == NULL)) return 0;
@@ -94,7 +99,7 @@ static unsigned last_axes(const vt_builder *b, const uint32_t *in, uint32_t n_in
   return ((1u << x->rank) - 1) & ~((1u << lead) - 1);
 }
 
-/* layer_norm, or rms_norm if not `centred`. */
+/* Writes a layer_norm if `centred`, otherwise an rms_norm. */
 static uint32_t lower_last_axes(const vt_lowering *l, int centred) {
   vt_builder *b = l->b;
   const double eps = ((const vt_attr_norm *)l->attrs)->eps;
@@ -137,15 +142,15 @@ uint32_t vt_build_norm_gradient(vt_builder *b, const vt_norm_parts *p, uint32_t 
   return vt_build2(b, VT_OP_mul, flat, p->r);
 }
 
-/* S over all rows in the shape of `one` row. All rows become one axis, which exists even if x has
- * no axes but those of a row. */
+/* S of `each` over all rows of x, in the shape of `one`, which is one row. The axes before those of
+ * a row are merged into one axis to sum over, of length 1 if x has no such axes. */
 static uint32_t sum_over_rows(vt_builder *b, uint32_t each, uint32_t one) {
   const vt_type *x = b->type(b, each), *t = b->type(b, one);
   if (x == NULL || t == NULL) return VT_NO_VALUE;
   const vt_type like = *t;
   const unsigned lead = (1u << (x->rank - like.rank)) - 1;
-  const int64_t dim[2] = {vt_axes_count(x->rank, x->dim, lead),
-                          vt_axes_count(like.rank, like.dim, ~0u)};
+  const int64_t dim[2] = {vt_axes_element_count(x->rank, x->dim, lead),
+                          vt_axes_element_count(like.rank, like.dim, ~0u)};
   const uint32_t rows = vt_build_reshape(b, each, 2, dim);
   return vt_build_reshape(b, vt_build_reduce(b, VT_OP_sum, rows, 0, 0), like.rank, like.dim);
 }
@@ -170,7 +175,7 @@ void grad_rms_norm(const vt_gradient *g) { grad_last_axes(g, 0); }
 
 /* ---- row by row ---- */
 
-typedef struct row { /* a line of n elements; xs and ys are the strides of x and y */
+typedef struct row { /* n elements along the axis; xs and ys are their strides in x and y */
   const float *x;
   float *y;
   int64_t n, xs, ys;
@@ -217,7 +222,7 @@ static vt_status run_rows(const vt_kernel *k, void (*f)(const row *)) {
 vt_status kernel_softmax(vt_kernel *k) { return run_rows(k, softmax_row); }
 vt_status kernel_log_softmax(vt_kernel *k) { return run_rows(k, log_softmax_row); }
 
-/* The code of the norms is the same for f32 and f64, so it is included twice. */
+/* norm.inc has the code of the norms for one type; it is included for f32 and for f64. */
 #define T float
 #define SUM vt_sum_f32
 #define SUM_(verb) vt_sum_f32_##verb
@@ -244,7 +249,7 @@ void vt_norm_set_run(vt_norm_set *s, uint32_t dtype) {
   }
 }
 
-/* The view of the axes `first` and above, at index 0 of the others. */
+/* The view of v with the axes `first` and later, at index 0 of the axes before them. */
 static vt_view axes_from(const vt_view *v, uint32_t first) {
   vt_view t = *v;
   for (uint32_t i = 0; i < first; i++) t = vt_view_drop_axis(&t, 0);

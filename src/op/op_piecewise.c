@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_piecewise.c - compositions of one operand that need no elementary function: clamp, leaky_relu,
- * the hard and shrinking activations, softsign, square, reciprocal, and the tests is_nan, is_inf,
- * is_finite. They accept f32 and f64 and are written as ops and as C functions. */
+ * op_piecewise.c - compositions of one operand that need no elementary function: clamp,
+ * leaky_relu, the hard and shrinking activations, softsign, square, reciprocal, and the tests
+ * is_nan, is_inf, is_finite. They accept f32 and f64 and are written as ops and as C functions.
+ * dy is the gradient of the result. */
 #include "formula.h"
 #include "op_rows.h"
 #include "vt_num.h"
@@ -16,8 +17,8 @@ static vt_status check_finite(const vt_rule *r, const char *name, double x, vt_d
                  vt_dtype_name(r->in[0].dtype));
 }
 
-/* Checks that a bound is not NaN. An infinite bound has no effect; if lo > hi, every result is
- * hi. */
+/* Checks that a bound of clamp is not NaN. An infinite bound has no effect; if lo > hi, every
+ * result is hi. */
 static vt_status check_not_nan(const char *name, double x, vt_diag *d) {
   return x == x ? VT_OK : VT_FAIL(d, VT_VERIFY, "%s is not a number", name);
 }
@@ -85,26 +86,26 @@ uint32_t lower_relu6(const vt_lowering *l) {
 uint32_t lower_leaky_relu(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t x = l->in[0], above = is_positive(b, x);
-  return choose(b, above, x, scaled(b, x, ((const vt_attr_slope *)l->attrs)->slope));
+  return select_by(b, above, x, scaled(b, x, ((const vt_attr_slope *)l->attrs)->slope));
 }
 
 /* (alpha*x) + beta */
 static uint32_t build_ramp(vt_builder *b, uint32_t x, const vt_attr_hardsigmoid *a) {
   const uint32_t part = scaled(b, x, a->alpha);
-  return plus(b, part, vt_build_like(b, x, a->beta));
+  return plus(b, part, vt_build_scalar_like(b, x, a->beta));
 }
 
 uint32_t lower_hardsigmoid(const vt_lowering *l) {
   return at_most(l->b, at_least(l->b, build_ramp(l->b, l->in[0], l->attrs), 0.0), 1.0);
 }
 
-/* x/6, its coefficient as f32 */
+/* x * f32(1/6) */
 static uint32_t build_sixth(vt_builder *b, uint32_t x) { return scaled_bits(b, x, 0x3e2aaaabu); }
 
 uint32_t lower_hardswish(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t part = build_sixth(b, l->in[0]);
-  const uint32_t q = plus(b, part, vt_build_like(b, part, 0.5));
+  const uint32_t q = plus(b, part, vt_build_scalar_like(b, part, 0.5));
   return times(b, l->in[0], at_most(b, at_least(b, q, 0.0), 1.0));
 }
 
@@ -114,45 +115,45 @@ static uint32_t is_shrunk(vt_builder *b, uint32_t x, double l) {
 
 uint32_t lower_hardshrink(const vt_lowering *l) {
   const double bound = ((const vt_attr_shrink *)l->attrs)->l;
-  return zero_or(l->b, is_shrunk(l->b, l->in[0], bound), l->in[0]);
+  return zero_or_value(l->b, is_shrunk(l->b, l->in[0], bound), l->in[0]);
 }
 
 uint32_t lower_softshrink(const vt_lowering *l) {
   vt_builder *b = l->b;
   const double bound = ((const vt_attr_shrink *)l->attrs)->l;
-  const uint32_t x = l->in[0], by = vt_build_like(b, x, bound);
+  const uint32_t x = l->in[0], by = vt_build_scalar_like(b, x, bound);
   const uint32_t above = vt_build2(b, VT_OP_gt, x, by), less = minus(b, x, by);
-  const uint32_t outer = choose(b, above, less, plus(b, x, by));
-  return zero_or(b, is_shrunk(b, x, bound), outer);
+  const uint32_t outer = select_by(b, above, less, plus(b, x, by));
+  return zero_or_value(b, is_shrunk(b, x, bound), outer);
 }
 
 uint32_t lower_threshold(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_threshold *a = l->attrs;
   const uint32_t below = compared(b, VT_OP_le, l->in[0], a->l);
-  return choose(b, below, vt_build_like(b, l->in[0], a->value), l->in[0]);
+  return select_by(b, below, vt_build_scalar_like(b, l->in[0], a->value), l->in[0]);
 }
 
 /* 1 + abs x */
-static uint32_t one_plus_size(vt_builder *b, uint32_t x) {
+static uint32_t one_plus_abs(vt_builder *b, uint32_t x) {
   return one_plus(b, vt_build1(b, VT_OP_abs, x));
 }
 
 uint32_t lower_softsign(const vt_lowering *l) {
-  return over(l->b, l->in[0], one_plus_size(l->b, l->in[0]));
+  return over(l->b, l->in[0], one_plus_abs(l->b, l->in[0]));
 }
 
 uint32_t lower_square(const vt_lowering *l) { return times(l->b, l->in[0], l->in[0]); }
 
 uint32_t lower_reciprocal(const vt_lowering *l) {
-  return over(l->b, vt_build_like(l->b, l->in[0], 1.0), l->in[0]);
+  return over(l->b, vt_build_scalar_like(l->b, l->in[0], 1.0), l->in[0]);
 }
 
 uint32_t lower_is_nan(const vt_lowering *l) {
   return vt_build2(l->b, VT_OP_ne, l->in[0], l->in[0]);
 }
 
-/* abs x compared with inf by op; a NaN is neither equal nor below. */
+/* Compares abs x with infinity by `op`, eq or lt; for a NaN both are false. */
 static uint32_t compare_size_to_infinity(const vt_lowering *l, uint32_t op) {
   return compared(l->b, op, vt_build1(l->b, VT_OP_abs, l->in[0]), vt_f64_from_bits(0x7ffull << 52));
 }
@@ -162,7 +163,7 @@ uint32_t lower_is_finite(const vt_lowering *l) { return compare_size_to_infinity
 /* ---- gradients ---- */
 
 static void grad_within(const vt_gradient *g, uint32_t op, double lo, uint32_t op_hi, double hi) {
-  g->d_in[0] = or_zero(g->b, within(g->b, g->in[0], op, lo, op_hi, hi), g->d_out[0]);
+  g->d_in[0] = value_or_zero(g->b, within(g->b, g->in[0], op, lo, op_hi, hi), g->d_out[0]);
 }
 
 void grad_clamp(const vt_gradient *g) {
@@ -181,42 +182,42 @@ void grad_leaky_relu(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t dy = g->d_out[0], above = is_positive(b, g->in[0]);
   const double slope = ((const vt_attr_slope *)g->attrs)->slope;
-  g->d_in[0] = choose(b, above, dy, scaled(b, dy, slope));
+  g->d_in[0] = select_by(b, above, dy, scaled(b, dy, slope));
 }
 
-/* q = (alpha*x) + beta; 0 < q and q < 1 ? alpha*dy : +0 */
+/* With q = (alpha*x) + beta: dx = 0 < q and q < 1 ? alpha*dy : +0 */
 void grad_hardsigmoid(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_hardsigmoid *a = g->attrs;
   const uint32_t rises = within(b, build_ramp(b, g->in[0], a), VT_OP_gt, 0.0, VT_OP_lt, 1.0);
-  g->d_in[0] = or_zero(b, rises, scaled(b, g->d_out[0], a->alpha));
+  g->d_in[0] = value_or_zero(b, rises, scaled(b, g->d_out[0], a->alpha));
 }
 
 /* a = x/6; q = a + 0.5; q <= 0 ? +0 : q >= 1 ? dy : dy*(q + a) */
 void grad_hardswish(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t dy = g->d_out[0], part = build_sixth(b, g->in[0]);
-  const uint32_t q = plus(b, part, vt_build_like(b, part, 0.5));
+  const uint32_t q = plus(b, part, vt_build_scalar_like(b, part, 0.5));
   const uint32_t below = compared(b, VT_OP_le, q, 0.0), above = compared(b, VT_OP_ge, q, 1.0);
-  const uint32_t inner = choose(b, above, dy, times(b, dy, plus(b, q, part)));
-  g->d_in[0] = zero_or(b, below, inner);
+  const uint32_t inner = select_by(b, above, dy, times(b, dy, plus(b, q, part)));
+  g->d_in[0] = zero_or_value(b, below, inner);
 }
 
 static void grad_shrink(const vt_gradient *g) {
   const double bound = ((const vt_attr_shrink *)g->attrs)->l;
-  g->d_in[0] = zero_or(g->b, is_shrunk(g->b, g->in[0], bound), g->d_out[0]);
+  g->d_in[0] = zero_or_value(g->b, is_shrunk(g->b, g->in[0], bound), g->d_out[0]);
 }
 void grad_hardshrink(const vt_gradient *g) { grad_shrink(g); }
 void grad_softshrink(const vt_gradient *g) { grad_shrink(g); }
 
 void grad_threshold(const vt_gradient *g) {
   const double bound = ((const vt_attr_threshold *)g->attrs)->l;
-  g->d_in[0] = zero_or(g->b, compared(g->b, VT_OP_le, g->in[0], bound), g->d_out[0]);
+  g->d_in[0] = zero_or_value(g->b, compared(g->b, VT_OP_le, g->in[0], bound), g->d_out[0]);
 }
 
 /* q = 1 + abs x; dy/(q*q) */
 void grad_softsign(const vt_gradient *g) {
-  const uint32_t q = one_plus_size(g->b, g->in[0]);
+  const uint32_t q = one_plus_abs(g->b, g->in[0]);
   g->d_in[0] = over(g->b, g->d_out[0], times(g->b, q, q));
 }
 
@@ -279,7 +280,8 @@ vt_status kernel_hardsigmoid(vt_kernel *k) {
   return map(k, hardsigmoid_f32, hardsigmoid_f64, a->alpha, a->beta);
 }
 
-/* hardswish accepts only f32, because its coefficient is an f32 number. */
+/* The kernel of hardswish has no f64 form, because the coefficient 1/6 is defined as an f32
+ * number. */
 static float hardswish(float x, float p, float q) { return x * hardsigmoid_f32(x, p, q); }
 vt_status kernel_hardswish(vt_kernel *k) {
   map_f32(k, hardswish, 1.0f / 6.0f, 0.5f);
@@ -305,7 +307,7 @@ vt_status kernel_reciprocal(vt_kernel *k) { return map(k, reciprocal_f32, recipr
 
 /* ---- tests: the bits without the sign are compared with those of infinity ---- */
 
-/* -1 for a finite number, 0 for an infinity, 1 for a NaN. */
+/* Returns -1 for a finite number, 0 for an infinity, 1 for a NaN. */
 static int compare_to_infinity(const vt_view *x, int64_t at) {
   uint64_t bits, infinity;
   if (x->dtype == VT_DTYPE_F32) {
@@ -318,7 +320,7 @@ static int compare_to_infinity(const vt_view *x, int64_t at) {
   return (bits > infinity) - (bits < infinity);
 }
 
-static vt_status test_elements(const vt_kernel *k, int answer) {
+static vt_status classify_elements(const vt_kernel *k, int answer) {
   vt_walk w;
   vt_walk_init(&w, k->out->rank, k->out->dim);
   vt_walk_view(&w, k->out);
@@ -328,6 +330,6 @@ static vt_status test_elements(const vt_kernel *k, int answer) {
   return VT_OK;
 }
 
-vt_status kernel_is_nan(vt_kernel *k) { return test_elements(k, 1); }
-vt_status kernel_is_inf(vt_kernel *k) { return test_elements(k, 0); }
-vt_status kernel_is_finite(vt_kernel *k) { return test_elements(k, -1); }
+vt_status kernel_is_nan(vt_kernel *k) { return classify_elements(k, 1); }
+vt_status kernel_is_inf(vt_kernel *k) { return classify_elements(k, 0); }
+vt_status kernel_is_finite(vt_kernel *k) { return classify_elements(k, -1); }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_pool.c - pools over one to three spatial axes and their gradients. As ops a pool pads x,
- * gathers its windows along a new axis and reduces that axis; the kernels of op_pool_kernels.c walk
- * each window instead. */
+ * gathers its windows along a new axis and reduces that axis; the kernels of op_pool_kernels.c
+ * walk each window instead. A tap is an element of a window, on x or on padding; a position is
+ * the place of a window in the result; a plane is the spatial elements of one channel. dy is the
+ * gradient of the result. */
 #include <string.h>
 #include "op_move.h"
 #include "op_pool.h"
@@ -9,23 +11,24 @@
 
 /* ---- shapes ---- */
 
-/* The length of an axis with its padding, extended to the end of the last window, which with `ceil`
- * can be beyond `high`. */
+/* The length of an axis of x with its padding, and at least up to the end of the last window, which
+ * with `ceil` can be beyond the padding `high`. */
 static int64_t padded_length(const vt_window *w, int64_t in, int64_t out) {
   const int64_t least = in + w->low + w->high;
   const int64_t reach = (out - 1) * w->stride + vt_window_extent(w);
   return reach > least ? reach : least;
 }
 
-/* Multiplies a count that becomes a dimension of the decomposition, at most 2^40. A factor of 0 is
- * skipped, so that the limit does not depend on the order of the factors. */
+/* Multiplies a count that becomes a dimension of the decomposition, and fails beyond 2^40. A factor
+ * of 0 is skipped, so that the result does not depend on the order of the factors. */
 static vt_status multiply_limited(int64_t *count, int64_t by, const char *what, vt_diag *d) {
   if (vt_i64_mul(*count, by > 0 ? by : 1, count) && *count <= VT_DIM_MAX) return VT_OK;
   return VT_FAIL(d, VT_LIMIT, "the pool has more than 2^40 %s", what);
 }
 
 /* Checks that the tensors of the decomposition (padded x, windows with their taps) are within the
- * limits. A kernel that does not need them must not accept more. */
+ * limits of tensors. The kernels need no such tensors, but must not accept more than the
+ * definition. */
 static vt_status check_decomposition(const vt_type *x, const vt_pooling *p, const vt_type *y,
                                      vt_diag *d) {
   int64_t planes = 1, padded = 1, taps = 1;
@@ -68,17 +71,18 @@ static vt_status pool_shape(const vt_rule *r, const vt_pooling *p, vt_type *out,
   return check_decomposition(&r->in[0], p, out, d);
 }
 
-/* Whether a window along one axis contains an element. If it starts before the axis, its first tap
- * at or after 0 must be inside; with a dilation larger than the axis it may step over it. */
+/* Whether a window along one axis of x has a tap on an element. If the window starts before the
+ * axis, its first tap at or after 0 must be on the axis: with a dilation larger than the axis, the
+ * taps may step over it. */
 static int has_element(const vt_window *w, int64_t start, int64_t length) {
   if (start >= 0) return start < length;
   const int64_t first = (start % w->dilation + w->dilation) % w->dilation;
   return start + vt_window_extent(w) - 1 >= first && first < length;
 }
 
-/* Checks that every window along an axis contains an element. The starts of windows ascend, so only
- * windows that start before the axis are checked one by one, and only if the dilation can step over
- * the axis. */
+/* Checks that every window along an axis has a tap on an element. The starts of windows ascend: the
+ * first and the last window are checked, and the other windows that start before the axis one by
+ * one, but only if the dilation can step over the axis. */
 static vt_status check_no_empty_window(const vt_rule *r, uint32_t i, const vt_window *w,
                                        int64_t count, vt_diag *d) {
   enum { MOST = 1 << 20 };
@@ -180,8 +184,8 @@ vt_status shape_global_max_pool(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-/* The sizes of a pool whose dimensions are known: in is that of x, padded with padding, out that of
- * the result. */
+/* The sizes of a pool whose dimensions are known. Along each spatial axis, `in` is the length of x,
+ * `padded` that of x with padding, `out` that of the result. */
 typedef struct pool_sizes {
   uint32_t axes, dtype;
   vt_window w[VT_SPATIAL_MAX];
@@ -199,8 +203,8 @@ static pool_sizes pool_sizes_of(const vt_pooling *p, const vt_type *x, const vt_
   return f;
 }
 
-/* x padded with `value` along its spatial axes: `low` before, and up to the padded sizes after.
- * `whole`: x has its own low and high padding already. */
+/* Pads x with `value` along its spatial axes up to the sizes f->padded: `low` before the elements,
+ * the rest after them. With `whole`, x has its `low` and `high` padding already. */
 static uint32_t pad_spatial(vt_builder *b, const pool_sizes *f, uint32_t x, uint32_t value,
                             int whole) {
   const uint32_t in[2] = {x, value};
@@ -215,7 +219,7 @@ static uint32_t pad_spatial(vt_builder *b, const pool_sizes *f, uint32_t x, uint
   return any ? b->node(b, VT_OP_pad, in, 2, &a) : x;
 }
 
-/* The numbers 0 .. n-1 along axis `axis` of `rank` axes, times `step`. */
+/* Writes the numbers 0 .. n-1, each times `step`, along axis `axis` of `rank` axes. */
 static uint32_t build_scaled_iota(vt_builder *b, uint32_t rank, uint32_t axis, int64_t n,
                                   int64_t step) {
   vt_attr_iota a = {.size = sizeof a, .shape = {.n = rank}, .axis = axis, .dtype = VT_DTYPE_I64};
@@ -224,15 +228,15 @@ static uint32_t build_scaled_iota(vt_builder *b, uint32_t rank, uint32_t axis, i
   return vt_build2(b, VT_OP_mul, count, vt_build_int(b, VT_DTYPE_I64, step));
 }
 
-/* A wrapping product. A stride is longer than the padded axis only if there is one window, a
- * dilation only if there is one tap or no window. Then it is multiplied by 0 at most, and may
- * wrap. */
+/* A product that may wrap. It only wraps if a stride or dilation is longer than the padded axis;
+ * then there is only one window, or one tap or no window, and the product is only multiplied by
+ * 0. */
 static int64_t wrapping_product(int64_t a, int64_t b) {
   return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-/* The row-major position in the padded spatial axes that each tap reads: [positions, taps]. */
-static uint32_t tap_index(vt_builder *b, const pool_sizes *f) {
+/* The element of a padded plane that each tap reads, as a row-major position: [positions, taps]. */
+static uint32_t build_tap_index(vt_builder *b, const pool_sizes *f) {
   const uint32_t rank = 2 * f->axes;
   int64_t kernel[VT_SPATIAL_MAX];
   uint32_t sum = VT_NO_VALUE;
@@ -250,7 +254,7 @@ static uint32_t tap_index(vt_builder *b, const pool_sizes *f) {
   return vt_build_reshape(b, sum, 2, dim);
 }
 
-/* The windows of a padded x: [n, c, positions, taps]. */
+/* Writes the taps of all windows of a padded x: [n, c, positions, taps]. */
 static uint32_t gather_windows(vt_builder *b, const pool_sizes *f, uint32_t padded, uint32_t index,
                                int64_t n, int64_t c) {
   const int64_t dim[3] = {n, c, vt_count_elements(f->padded, f->axes)};
@@ -259,8 +263,8 @@ static uint32_t gather_windows(vt_builder *b, const pool_sizes *f, uint32_t padd
   return b->node(b, VT_OP_gather, in, 2, &a);
 }
 
-/* Reshapes x to [n, c, positions...]. */
-static uint32_t to_positions(vt_builder *b, const pool_sizes *f, uint32_t x) {
+/* Reshapes x to [n, c, positions...], the shape of the result. */
+static uint32_t reshape_to_positions(vt_builder *b, const pool_sizes *f, uint32_t x) {
   int64_t dim[2 + VT_SPATIAL_MAX] = {f->n, f->c};
   memcpy(dim + 2, f->out, f->axes * sizeof *dim);
   return vt_build_reshape(b, x, f->axes + 2, dim);
@@ -274,8 +278,8 @@ uint32_t vt_pooling_least_value(vt_builder *b, uint32_t dtype) {
   return vt_build_bits(b, dtype, bits[dtype]);
 }
 
-/* Whether a tensor with these spatial sizes is empty. Then no windows are formed, whose number and
- * padding may be large. */
+/* Whether a tensor with these spatial sizes is empty. The decomposition then writes zeros and forms
+ * no windows, because their number and padding may be large. */
 static int is_empty(const pool_sizes *f, const int64_t *spatial) {
   int empty = f->n == 0 || f->c == 0;
   for (uint32_t i = 0; i < f->axes; i++) empty |= spatial[i] == 0;
@@ -306,13 +310,13 @@ uint32_t lower_max_pool(const vt_lowering *l) {
   if (!max_pool_sizes(l->b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   if (is_empty(&f, f.out)) return build_zeros(l->b, &f, f.dtype, f.out);
   const uint32_t padded = pad_spatial(l->b, &f, l->in[0], vt_pooling_least_value(l->b, f.dtype), 0);
-  const uint32_t w = gather_windows(l->b, &f, padded, tap_index(l->b, &f), f.n, f.c);
-  return to_positions(l->b, &f, vt_build_reduce(l->b, VT_OP_max, w, 3, 0));
+  const uint32_t w = gather_windows(l->b, &f, padded, build_tap_index(l->b, &f), f.n, f.c);
+  return reshape_to_positions(l->b, &f, vt_build_reduce(l->b, VT_OP_max, w, 3, 0));
 }
 
-/* 1 for a tap on x, 0 for one on padding: [1, 1, positions, taps]. With `whole` padding counts as
- * x, and only taps beyond it are 0. */
-static uint32_t tap_presence(vt_builder *b, const pool_sizes *f, uint32_t index, int whole) {
+/* Writes for each tap 1 if it is on x and 0 if it is on padding: [1, 1, positions, taps]. With
+ * `whole`, the padding `low` and `high` counts as x, and only taps beyond it are 0. */
+static uint32_t build_tap_presence(vt_builder *b, const pool_sizes *f, uint32_t index, int whole) {
   int64_t dim[2 + VT_SPATIAL_MAX] = {1, 1};
   for (uint32_t i = 0; i < f->axes; i++)
     dim[2 + i] = f->in[i] + (whole ? f->w[i].low + f->w[i].high : 0);
@@ -321,12 +325,12 @@ static uint32_t tap_presence(vt_builder *b, const pool_sizes *f, uint32_t index,
   return gather_windows(b, f, padded, index, 1, 1);
 }
 
-/* The row-major index in the spatial axes of x of a tap number; `tap` is [n, c, positions...]. */
+/* Turns the number of a tap in its window into the row-major index of its element in a plane of x;
+ * `tap` is [n, c, positions...]. */
 static uint32_t tap_to_index(vt_builder *b, const pool_sizes *f, uint32_t tap) {
   uint32_t flat = VT_NO_VALUE;
   int64_t inner = 1;
-  for (uint32_t i = f->axes;
-       i-- > 0;) { /* from the last axis, which is the innermost, to the first */
+  for (uint32_t i = f->axes; i-- > 0;) { /* the last axis is the innermost in the number of a tap */
     const int64_t step = vt_count_elements(f->in + i + 1, f->axes - i - 1);
     const vt_window *w = &f->w[i];
     uint32_t k = vt_build2(b, VT_OP_div, tap, vt_build_int(b, VT_DTYPE_I64, inner));
@@ -342,27 +346,30 @@ static uint32_t tap_to_index(vt_builder *b, const pool_sizes *f, uint32_t tap) {
   return flat;
 }
 
-/* Padding holds the least value. It can only be the first tap with the maximum if the maximum is
- * the least value; then every element holds it, and the first tap that is present is the answer. */
+/* argmax over padded windows, in which padding holds the least value of the type. A tap on padding
+ * can only be the first with the maximum if the maximum is the least value. All elements of the
+ * window hold it then, and the answer is the first tap that is on x. */
 uint32_t lower_max_pool_index(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_axis last = {.size = sizeof last, .axis = 3};
   pool_sizes f;
   if (!max_pool_sizes(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   if (is_empty(&f, f.out)) return build_zeros(b, &f, VT_DTYPE_I64, f.out);
-  const uint32_t least = vt_pooling_least_value(b, f.dtype), index = tap_index(b, &f);
+  const uint32_t least = vt_pooling_least_value(b, f.dtype), index = build_tap_index(b, &f);
   const uint32_t w = gather_windows(b, &f, pad_spatial(b, &f, l->in[0], least, 0), index, f.n, f.c);
-  const uint32_t there = tap_presence(b, &f, index, 0);
+  const uint32_t there = build_tap_presence(b, &f, index, 0);
   const uint32_t first = b->node(b, VT_OP_argmax, &there, 1, &last);
   const uint32_t best = b->node(b, VT_OP_argmax, &w, 1, &last);
   const uint32_t lowest = vt_build2(b, VT_OP_eq, vt_build_reduce(b, VT_OP_max, w, 3, 0), least);
-  return tap_to_index(b, &f, to_positions(b, &f, vt_build3(b, VT_OP_select, lowest, first, best)));
+  return tap_to_index(b, &f,
+                      reshape_to_positions(b, &f, vt_build3(b, VT_OP_select, lowest, first, best)));
 }
 
-/* The number of elements of each window in the type of x: [1, 1, positions]. */
-static uint32_t window_counts(vt_builder *b, const pool_sizes *f, uint32_t index,
-                              int count_padding) {
-  const uint32_t there = tap_presence(b, f, index, count_padding);
+/* The number of taps of each window that count in an average, in the type of x: [1, 1,
+ * positions]. */
+static uint32_t taps_per_window(vt_builder *b, const pool_sizes *f, uint32_t index,
+                                int count_padding) {
+  const uint32_t there = build_tap_presence(b, f, index, count_padding);
   return vt_build_cast(b, vt_build_reduce(b, VT_OP_sum, there, 3, 0), f->dtype);
 }
 
@@ -377,12 +384,12 @@ uint32_t lower_avg_pool(const vt_lowering *l) {
   if (shape_avg_pool(&r, &y, NULL) != VT_OK) return VT_NO_VALUE;
   const pool_sizes f = pool_sizes_of(&p, &tx, &y);
   if (is_empty(&f, f.out)) return build_zeros(b, &f, f.dtype, f.out);
-  const uint32_t index = tap_index(b, &f);
-  const uint32_t padded = pad_spatial(b, &f, l->in[0], vt_build_like(b, l->in[0], 0.0), 0);
+  const uint32_t index = build_tap_index(b, &f);
+  const uint32_t padded = pad_spatial(b, &f, l->in[0], vt_build_scalar_like(b, l->in[0], 0.0), 0);
   const uint32_t sum =
       vt_build_reduce(b, VT_OP_sum, gather_windows(b, &f, padded, index, f.n, f.c), 3, 0);
-  return to_positions(b, &f,
-                      vt_build2(b, VT_OP_div, sum, window_counts(b, &f, index, p.count_padding)));
+  return reshape_to_positions(
+      b, &f, vt_build2(b, VT_OP_div, sum, taps_per_window(b, &f, index, p.count_padding)));
 }
 
 static uint32_t reduce_spatial(const vt_lowering *l, uint32_t op) {
@@ -398,11 +405,12 @@ uint32_t lower_global_avg_pool(const vt_lowering *l) { return reduce_spatial(l, 
 
 /* ---- gradients as ops: scatter_add adds the contributions to an element ---- */
 
-/* S(updates) at the positions of `index` along `axis` in a tensor of zeros of shape `dim`. */
+/* Writes a tensor of zeros of shape `dim` and adds the updates to it, by scatter_add at the
+ * positions of `index` along `axis`. */
 static uint32_t scatter_to_zeros(vt_builder *b, uint32_t index, uint32_t updates, uint32_t rank,
                                  const int64_t *dim, uint32_t axis, uint32_t batch) {
   const vt_attr_gather a = {.size = sizeof a, .axis = axis, .batch = batch};
-  const uint32_t zeros = vt_build_broadcast(b, vt_build_like(b, updates, 0.0), rank, dim);
+  const uint32_t zeros = vt_build_broadcast(b, vt_build_scalar_like(b, updates, 0.0), rank, dim);
   const uint32_t in[3] = {zeros, index, updates};
   return b->node(b, VT_OP_scatter_add, in, 3, &a);
 }
@@ -421,7 +429,7 @@ uint32_t lower_max_pool_grad(const vt_lowering *l) {
   return vt_build_reshape(b, scatter_to_zeros(b, index, dy, 2, flat, 1, 1), f.axes + 2, dim);
 }
 
-/* Removes the padding of the spatial axes. */
+/* Removes the padding of the spatial axes from a padded plane. */
 static uint32_t remove_padding(vt_builder *b, const pool_sizes *f, uint32_t padded) {
   const uint32_t rank = f->axes + 2;
   int64_t dim[2 + VT_SPATIAL_MAX] = {f->n, f->c};
@@ -436,7 +444,7 @@ static uint32_t remove_padding(vt_builder *b, const pool_sizes *f, uint32_t padd
   return b->node(b, VT_OP_slice, &shaped, 1, &a);
 }
 
-/* Every window passes dy/count to all its taps; the part on padding is cut off. */
+/* Every window passes dy/count to all its taps; what goes to padding is cut off. */
 uint32_t lower_avg_pool_grad(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_avg_pool_grad *a = l->attrs;
@@ -448,7 +456,7 @@ uint32_t lower_avg_pool_grad(const vt_lowering *l) {
   memcpy(x.dim + 2, a->from.v, (x.rank - 2) * sizeof *x.dim);
   const pool_sizes f = pool_sizes_of(&p, &x, &y);
   if (is_empty(&f, f.in) || is_empty(&f, f.out)) return build_zeros(b, &f, f.dtype, f.in);
-  const uint32_t index = tap_index(b, &f);
+  const uint32_t index = build_tap_index(b, &f);
   const vt_type *ti = b->type(b, index);
   if (ti == NULL) return VT_NO_VALUE;
   const int64_t n_out = ti->dim[0], n_taps = ti->dim[1], total = n_out * n_taps;
@@ -457,7 +465,7 @@ uint32_t lower_avg_pool_grad(const vt_lowering *l) {
                 flat[3] = {f.n, f.c, vt_count_elements(f.padded, f.axes)};
   const int64_t divisor[4] = {1, 1, n_out, 1};
   const uint32_t count =
-      vt_build_reshape(b, window_counts(b, &f, index, p.count_padding), 4, divisor);
+      vt_build_reshape(b, taps_per_window(b, &f, index, p.count_padding), 4, divisor);
   const uint32_t q = vt_build2(b, VT_OP_div, vt_build_reshape(b, l->in[0], 4, column), count);
   const uint32_t updates = vt_build_reshape(b, vt_build_broadcast(b, q, 4, all), 3, line);
   const uint32_t places = vt_build_reshape(b, index, 1, &total);
@@ -471,7 +479,8 @@ void grad_max_pool(const vt_gradient *g) {
   g->d_in[0] = g->b->node(g->b, VT_OP_max_pool_grad, in, 2, g->attrs);
 }
 
-/* max_pool_grad moves elements of dy, so its gradient gathers them from the same positions. */
+/* The gradient of max_pool_grad by its operand dy. max_pool_grad moves elements of dy to positions
+ * in x, so its gradient gathers from the same positions. */
 void grad_max_pool_grad(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_gather along = {.size = sizeof along, .axis = 1, .batch = 1};
@@ -482,7 +491,7 @@ void grad_max_pool_grad(const vt_gradient *g) {
   const uint32_t where = b->node(b, VT_OP_max_pool_index, g->in, 1, g->attrs);
   uint32_t in[2] = {vt_build_reshape(b, g->d_out[0], 2, flat), VT_NO_VALUE};
   in[1] = vt_build_reshape(b, where, 2, rows);
-  g->d_in[1] = to_positions(b, &f, b->node(b, VT_OP_gather, in, 2, &along));
+  g->d_in[1] = reshape_to_positions(b, &f, b->node(b, VT_OP_gather, in, 2, &along));
 }
 
 void grad_avg_pool(const vt_gradient *g) {
@@ -515,7 +524,8 @@ void grad_avg_pool_grad(const vt_gradient *g) {
   g->d_in[0] = g->b->node(g->b, VT_OP_avg_pool, g->d_out, 1, &forward);
 }
 
-/* A max_pool over all spatial axes as one axis, with a single window of its length. */
+/* dx is that of a max_pool over all spatial axes merged into one axis, with one window of the
+ * length of this axis. */
 void grad_global_max_pool(const vt_gradient *g) {
   const vt_type *t = g->b->type(g->b, g->in[0]);
   if (t == NULL) return;
@@ -529,7 +539,7 @@ void grad_global_max_pool(const vt_gradient *g) {
   g->d_in[0] = vt_build_reshape(g->b, dx, x.rank, x.dim);
 }
 
-/* dy/n, then broadcast */
+/* dx = dy/n, broadcast to the shape of x, where n is the number of elements of a plane */
 void grad_global_avg_pool(const vt_gradient *g) {
   const vt_type *t = g->b->type(g->b, g->in[0]);
   if (t == NULL) return;

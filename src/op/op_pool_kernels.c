@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_pool_kernels.c - kernels of pools and their gradients, one window or one element at a time:
- * the second implementation of op_pool.c. */
+ * the second implementation of op_pool.c. A tap is an element of a window, on x or on padding; a
+ * plane is the spatial elements of one channel; dx and dy are the gradients of x and of the
+ * result. The one order is the total order of numbers: -0 < +0, and NaN is the greatest. */
 #include <string.h>
 #include "op_float.h"
 #include "op_pool.h"
@@ -8,7 +10,8 @@
 
 /* ---- windows over the spatial axes of a view ---- */
 
-typedef struct sweep { /* the windows of a pool, and dim and stride of x, per spatial axis */
+typedef struct sweep { /* the windows of a pool, and the lengths and strides of x, for each spatial
+                          axis */
   uint32_t axes;
   vt_window w[VT_SPATIAL_MAX];
   int64_t kernel[VT_SPATIAL_MAX], dim[VT_SPATIAL_MAX], stride[VT_SPATIAL_MAX];
@@ -25,7 +28,8 @@ static sweep sweep_of(const vt_pooling *p, const vt_view *x) {
   return s;
 }
 
-/* Whether tap k of window p is on x; *at is its offset in memory, *flat its row-major position. */
+/* Whether tap k of window p is on x. *at is the offset of its element in a plane in memory, *flat
+ * the row-major position in the plane. */
 static int locate_tap(const sweep *s, const int64_t *p, const int64_t *k, int64_t *at,
                       int64_t *flat) {
   *at = *flat = 0;
@@ -38,8 +42,8 @@ static int locate_tap(const sweep *s, const int64_t *p, const int64_t *k, int64_
   return 1;
 }
 
-/* The number of taps of window p that count: those on x, or with count_padding those on x and its
- * padding. */
+/* The number of taps of window p that count in an average: those on x, or with count_padding those
+ * on x and on its padding. */
 static int64_t count_taps(const sweep *s, const vt_pooling *pool, const int64_t *p) {
   int64_t all = 1;
   for (uint32_t i = 0; i < s->axes; i++) {
@@ -62,7 +66,7 @@ static int64_t plane_offset(const vt_view *v, int64_t n, int64_t c) {
 
 /* ---- max ---- */
 
-/* Whether element a is above element b in the one order, in which NaN is highest. */
+/* Whether the element at offset a is above the one at offset b in the one order. */
 static int is_above(const vt_view *x, int64_t a, int64_t b) {
   if (x->dtype == VT_DTYPE_F32)
     return vt_f32_above(((const float *)x->data)[a], ((const float *)x->data)[b]);
@@ -71,8 +75,8 @@ static int is_above(const vt_view *x, int64_t a, int64_t b) {
   return vt_load_int(x->data, x->dtype, a) > vt_load_int(x->data, x->dtype, b);
 }
 
-/* The offset of the first element of window p that holds its maximum, and in *out_flat its
- * row-major position. Every window contains an element. */
+/* The offset in x of the first element of window p that holds the maximum of the window; *out_flat
+ * is its row-major position in the plane. Every window contains an element. */
 static int64_t find_maximum(const sweep *s, const vt_view *x, int64_t base, const int64_t *p,
                             int64_t *out_flat) {
   int64_t best = base, at, flat;
@@ -137,7 +141,7 @@ vt_status kernel_avg_pool(vt_kernel *k) {
     vt_float_sum_init(&sum, x->dtype);
     vt_walk_init(&t, s.axes, s.kernel);
     for (int64_t j = 0; j < t.count;
-         j++, vt_walk_next(&t)) /* an absent tap keeps its position in S */
+         j++, vt_walk_next(&t)) /* a tap on padding keeps its position in the ordered sum */
       vt_float_sum_add(&sum, locate_tap(&s, w.index + 2, t.index, &at, &flat)
                                  ? vt_float_load(x, base + at)
                                  : 0.0);
@@ -150,8 +154,8 @@ vt_status kernel_avg_pool(vt_kernel *k) {
 
 /* ---- gradients: each element of x adds up the windows that contain it, in ascending order ---- */
 
-/* The windows first .. first+n-1 of each axis whose extent includes element e: they start at or
- * before it and end at or after it. */
+/* The windows first .. first+n-1 of each axis whose extent, from first to last tap, includes
+ * element e: they start at or before e and end at or after it. */
 typedef struct span {
   int64_t first[VT_SPATIAL_MAX], n[VT_SPATIAL_MAX];
 } span;
@@ -172,20 +176,23 @@ static span windows_around(const sweep *s, const int64_t *e, const int64_t *wind
   return r;
 }
 
-/* Whether window p contains element e: with a dilation it may reach over e without a tap on it. */
+/* Whether window p, whose extent includes element e, has a tap on e: with a dilation, e may be
+ * between two taps. */
 static int window_contains(const sweep *s, const int64_t *p, const int64_t *e) {
   for (uint32_t i = 0; i < s->axes; i++)
     if ((e[i] + s->w[i].low - p[i] * s->w[i].stride) % s->w[i].dilation != 0) return 0;
   return 1;
 }
 
-typedef struct element_gradient { /* the gradient of one element of dx, from one plane of dy */
+typedef struct element_gradient { /* computes the gradient of one element of x from one plane of dy
+                                   */
   const sweep *s;
   const vt_pooling *p;
   const vt_view *dy;
-  int64_t base, flat;  /* offset of the plane in dy; row-major position of the element */
-  const int64_t *best; /* position of the maximum of each window; NULL for avg_pool, where every
-                          window that contains the element counts */
+  /* offset of the plane in dy; row-major position of the element in its plane */
+  int64_t base, flat;
+  const int64_t *best; /* position of the maximum of each window of the plane; NULL for avg_pool,
+                          where every window that has a tap on the element adds to its gradient */
 } element_gradient;
 
 static double sum_of_windows(const element_gradient *a, const int64_t *e) {
@@ -211,7 +218,7 @@ static double sum_of_windows(const element_gradient *a, const int64_t *e) {
   return vt_float_sum_done(&sum);
 }
 
-/* Computes plane [n, c] of dx. */
+/* Computes all elements of plane [n, c] of dx, whose offset is `base`. */
 static void fill_plane(element_gradient *a, const vt_view *dx, int64_t base) {
   vt_walk e;
   vt_view spatial = vt_view_drop_axis(dx, 0);
@@ -236,11 +243,12 @@ vt_status kernel_avg_pool_grad(vt_kernel *k) {
   return VT_OK;
 }
 
-/* Scratch for the position of the maximum of each window of a plane. */
-uint64_t work_max_pool_grad(const vt_view *in, uint32_t n_in) {
+/* The scratch bytes for the position of the maximum of each window of a plane. */
+uint64_t scratch_max_pool_grad(const vt_view *in, uint32_t n_in) {
   uint64_t n = n_in < 2 ? 0 : sizeof(int64_t);
   for (uint32_t i = 2; n_in >= 2 && i < in[1].rank; i++) n *= (uint64_t)in[1].dim[i];
-  return n + 1; /* never 0, because best != NULL tells the two gradients apart */
+  return n + 1; /* one byte or more even for an empty plane, because best != NULL tells
+                   max_pool_grad from avg_pool_grad */
 }
 
 vt_status kernel_max_pool_grad(vt_kernel *k) {

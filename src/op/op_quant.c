@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_quant.c - quantization to eight bits (quantize, dequantize and variants), and products of i8
- * and u8, which are exact in i32. A scale and a zero point are one number, or one for each index
- * along `axis`. */
+ * op_quant.c - quantization to eight bits (quantize, dequantize and variants), and products of
+ * i8 and u8, which are exact in i32. A scale and a zero point are one number, or one for each
+ * index along `axis`. A level is the whole number round(x/scale) + zero point before it is
+ * clamped to eight bits. A composition is written as ops (the definition) and as a kernel (the
+ * second implementation). */
 #include "formula.h"
 #include "op_rows.h"
 #include "vt_num.h"
@@ -48,14 +50,15 @@ vt_status check_requantize(const vt_rule *r, vt_diag *d) {
 
 /* ---- shapes ---- */
 
-/* The axis of the attributes. It is resolved in this file, because it may be given for a scalar,
- * which has no axis and needs none. */
+/* The axis of the attributes as 0 .. rank-1. This file resolves it, because it may be given for a
+ * scalar, which has no axis and needs none. */
 static int64_t axis_of(const void *attrs, uint32_t rank) {
   const int64_t axis = ((const vt_attr_quant *)attrs)->axis;
   return axis < 0 && axis >= -(int64_t)rank ? axis + (int64_t)rank : axis;
 }
 
-/* Checks that operand i is one number, or one for each index along the axis. */
+/* Checks that operand i, a scale or zero point, is one number, or one for each index along the
+ * axis. */
 static vt_status check_along_axis(const vt_rule *r, uint32_t i, int64_t axis, vt_diag *d) {
   const vt_type *x = &r->in[0], *t = &r->in[i];
   if (t->rank == 0) return VT_OK;
@@ -97,7 +100,8 @@ vt_status shape_dynamic_quantize(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-/* Reshapes s, one number for each index along an axis of x, so that it broadcasts to x. */
+/* Reshapes s, a scale or zero point with one number for each index along an axis of x, so that it
+ * broadcasts to x. */
 static uint32_t align_to_axis(vt_builder *b, uint32_t s, uint32_t x, const void *attrs) {
   const vt_type *t = b->type(b, s), *tx = b->type(b, x);
   int64_t dim[VT_MAX_RANK];
@@ -109,7 +113,7 @@ static uint32_t align_to_axis(vt_builder *b, uint32_t s, uint32_t x, const void 
   return rank == 1 ? s : vt_build_reshape(b, s, rank, dim);
 }
 
-/* round(x/scale) + f32(zp), before it is clamped */
+/* The levels round(x/scale) + f32(zero point), before they are clamped. */
 static uint32_t build_levels(vt_builder *b, uint32_t x, uint32_t scale, uint32_t zero) {
   const uint32_t level = vt_build1(b, VT_OP_round, over(b, x, scale));
   return plus(b, level, vt_build_cast(b, zero, VT_DTYPE_F32));
@@ -173,7 +177,8 @@ uint32_t lower_dynamic_quantize(const vt_lowering *l) {
   return build_quantized(b, l->in[0], scale, l->out[2]);
 }
 
-/* Straight-through: dy where the level is within the range of the type, +0 elsewhere. */
+/* The straight-through gradient: dy where the level is within the range of the type, +0
+ * elsewhere. */
 void grad_fake_quantize(const vt_gradient *g) {
   vt_builder *b = g->b;
   const int is_signed = dtype_of(b, g->in[2]) == VT_DTYPE_I8;
@@ -182,14 +187,14 @@ void grad_fake_quantize(const vt_gradient *g) {
       build_levels(b, g->in[0], scale, align_to_axis(b, g->in[2], g->in[0], g->attrs));
   const uint32_t inside =
       within(b, level, VT_OP_ge, is_signed ? -128.0 : 0.0, VT_OP_le, is_signed ? 127.0 : 255.0);
-  g->d_in[0] = or_zero(b, inside, g->d_out[0]);
+  g->d_in[0] = value_or_zero(b, inside, g->d_out[0]);
 }
 
 /* ---- second implementation: element by element ---- */
 
-/* x rounded to the nearest whole number, ties to even. */
+/* Rounds x to the nearest whole number, ties to even. */
 static float round_to_even(float x) {
-  const float big = 8388608.0f; /* 2^23: at or above it every f32 is whole */
+  const float big = 8388608.0f; /* 2^23: every f32 of at least this size is whole */
   if (!(x > -big && x < big)) return x;
   const int64_t down = (int64_t)x - (x < (float)(int64_t)x ? 1 : 0);
   const float part = x - (float)down;
@@ -202,10 +207,8 @@ static int64_t clamp_to_byte(float level, uint32_t dtype) {
   const int64_t hi = dtype == VT_DTYPE_I8 ? INT8_MAX : UINT8_MAX;
   if (level != level) return 0;
   if (level <= (float)lo) return lo;
-  return level >= (float)hi
-             ? hi
-             : (int64_t)
-                   level; /* the cast truncates; a level that came from a finite scale is whole */
+  return level >= (float)hi ? hi : (int64_t)level; /* the cast truncates, but a level that came from
+                                                      a finite scale is whole */
 }
 
 static float quantized_level(float x, float scale, int64_t zero) {
@@ -219,7 +222,8 @@ static float dequantized_number(int64_t q, int64_t zero, float scale) {
   return (float)off * scale;
 }
 
-/* v broadcast to the shape of x: one number, or its numbers along the axis. */
+/* The scale or zero point v, broadcast to the shape of x: one number, or its numbers along the
+ * axis. */
 static vt_view broadcast_along(const vt_view *v, const vt_view *x, int64_t axis) {
   vt_view s = *x;
   s.dtype = v->dtype, s.data = v->data;
@@ -320,7 +324,8 @@ vt_status check_matmul_int(const vt_rule *r, vt_diag *d) {
   return VT_OK;
 }
 
-/* The largest number of products whose sum fits i32 for all values of the operands. */
+/* The largest number of products of 8-bit integers whose sum fits i32, whatever the operands
+ * hold. */
 static int64_t max_exact_products(const vt_rule *r) {
   const uint32_t a = r->in[0].dtype, b = r->in[1].dtype;
   if (r->n_in > 2 || (a == VT_DTYPE_U8 && b == VT_DTYPE_U8)) return 33025;
@@ -364,7 +369,7 @@ static int32_t int_dot(const factors *f, int64_t m, int64_t n, int64_t zb) {
     const int64_t pb = f->at_b + k * b->stride[b->rank - 2] + n * b->stride[b->rank - 1];
     sum += (load_whole(a, pa) - f->za) * (load_whole(b, pb) - zb);
   }
-  return (int32_t)sum; /* it fits, because the shape rule limits the number of products */
+  return (int32_t)sum; /* the sum fits i32, because the shape rule limits the number of products */
 }
 
 vt_status kernel_matmul_int(vt_kernel *k) {
@@ -414,9 +419,10 @@ uint32_t lower_linear_int(const vt_lowering *l) {
   return l->n_in == 5 ? plus(l->b, y, l->in[4]) : y;
 }
 
-/* Second implementation: the zero points are taken out of the sum, which gives the same integer:
- * sum (x - zx)(w - zw) = sum x*w - zw*(sum x) - zx*(sum w) + k*zx*zw. */
-static int64_t weighted(const vt_kernel *k, int64_t row, int64_t j) {
+/* Second implementation of linear_int, one element without its bias. The zero points are multiplied
+ * out, which gives the same integer: sum (x - zx)(w - zw) = sum x*w - zw*(sum x) - zx*(sum w) +
+ * k*zx*zw. */
+static int64_t linear_int_element(const vt_kernel *k, int64_t row, int64_t j) {
   const vt_view *x = &k->in[0], *w = &k->in[1];
   const int64_t depth = w->dim[0], zx = k->n_in > 2 ? load_whole(&k->in[2], 0) : 0;
   const int64_t at = k->n_in > 3 && k->in[3].rank == 1 ? j * k->in[3].stride[0] : 0;
@@ -442,7 +448,7 @@ vt_status kernel_linear_int(vt_kernel *k) {
     for (int64_t j = 0; j < y->dim[y->rank - 1]; j++) {
       const int64_t bias = k->n_in == 5 ? load_whole(&k->in[4], j * k->in[4].stride[0]) : 0;
       vt_store_int(y->data, VT_DTYPE_I32, rows.at[0] + j * y->stride[y->rank - 1],
-                   weighted(k, rows.at[1], j) + bias);
+                   linear_int_element(k, rows.at[1], j) + bias);
     }
   return VT_OK;
 }

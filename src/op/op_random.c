@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_random.c - numbers drawn by Philox, each a function of seed, stream, step and its row-major
- * index, and ops that use them: bernoulli, dropout, categorical, shuffle. */
+ * index, and ops that use them: bernoulli, dropout, categorical, shuffle. Philox returns blocks
+ * of four 32-bit words; block i holds the words of indices 4i .. 4i+3. A composition is written
+ * as ops (the definition) and as a kernel (the second implementation). */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -51,7 +53,9 @@ vt_status shape_random_integer(const vt_rule *r, vt_type *out, vt_diag *d) {
   return random_shape(VT_DTYPE_I64, &a->shape, a->stream, out, d);
 }
 
-enum { MOST_SHUFFLED_BITS = 38 }; /* four words are drawn for each number */
+/* the limit 2^38: the decomposition draws four words for each number, and a dimension is at most
+ * 2^40 */
+enum { MOST_SHUFFLED_BITS = 38 };
 vt_status shape_shuffle(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_shuffle *a = r->attrs;
   if (!vt_dim_is_symbolic(a->n) && (a->n < 0 || a->n > INT64_C(1) << MOST_SHUFFLED_BITS))
@@ -60,7 +64,8 @@ vt_status shape_shuffle(const vt_rule *r, vt_type *out, vt_diag *d) {
   return random_shape(VT_DTYPE_I64, &shape, a->stream, out, d);
 }
 
-/* Checks the types of x, seed and step; one number is drawn for each element of x. */
+/* Checks the operands x, seed and step of an op that draws one number for each element of x: f32,
+ * and two scalars i64. */
 vt_status check_drawn(const vt_rule *r, vt_diag *d) {
   char type[VT_TYPE_TEXT];
   if (r->in[0].dtype != VT_DTYPE_F32)
@@ -110,7 +115,7 @@ vt_status shape_categorical(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- drawing ---- */
 
-/* The Philox words of one tensor: words[] is block number `block` of four words. */
+/* The source of the words of one tensor: words[] is a copy of block number `block`. */
 typedef struct source {
   uint64_t seed, block;
   uint32_t stream, step, words[4];
@@ -155,7 +160,8 @@ vt_status kernel_random_bits(vt_kernel *k) {
   return VT_OK;
 }
 
-/* Draws `op` with the given shape, for a decomposition; seed[] = {seed, step}. */
+/* Writes `op`, an op that draws numbers, with the given shape, for a decomposition; seed[] = {seed,
+ * step}. */
 static uint32_t build_draw(const vt_lowering *l, uint32_t op, const uint32_t *seed, uint32_t rank,
                            const int64_t *dim, int64_t stream) {
   vt_attr_random a = {.size = sizeof a, .shape = {.n = rank}, .stream = stream};
@@ -191,8 +197,9 @@ vt_status kernel_uniform(vt_kernel *k) {
 
 /* ---- random_integer: low + floor(word * count / 2^32), count up to 2^32 ---- */
 
-/* The product may need 64 bits, so it is formed from the halves of the word: with word = a*2^16 + b
- * it is (a*count + b*count/2^16) / 2^16, each quotient rounded down. */
+/* low + floor(word * count / 2^32). The product may need 64 bits without a sign, so it is formed
+ * from the halves of the word: with word = a*2^16 + b it is (a*count + b*count/2^16) / 2^16, each
+ * quotient rounded down. */
 uint32_t lower_random_integer(const vt_lowering *l) {
   const vt_attr_random_integer *a = l->attrs;
   vt_builder *b = l->b;
@@ -273,7 +280,7 @@ vt_status kernel_dropout(vt_kernel *k) {
   return VT_OK;
 }
 
-/* dropout of dy with the same seed, which drops the same elements. */
+/* dx is the dropout of dy with the same seed and step, which drops the same elements. */
 void grad_dropout(const vt_gradient *g) {
   const uint32_t in[3] = {g->d_out[0], g->in[1], g->in[2]};
   g->d_in[0] = g->b->node(g->b, VT_OP_dropout, in, 3, g->attrs);
@@ -305,8 +312,8 @@ uint32_t lower_categorical(const vt_lowering *l) {
   return vt_build_slice(l->b, sorted + 1, (uint32_t)a->axis, 0, a->k);
 }
 
-/* Scratch for the perturbed logits of one line. */
-uint64_t work_categorical(const vt_view *in, uint32_t n_in) {
+/* The scratch bytes for the perturbed logits of the longest line. */
+uint64_t scratch_categorical(const vt_view *in, uint32_t n_in) {
   int64_t longest = 0;
   (void)n_in;
   for (uint32_t i = 0; i < in[0].rank; i++)
@@ -325,7 +332,7 @@ static float perturb_logit(float x, uint32_t word) {
   return x - vt_f32_log(-vt_f32_log(v));
 }
 
-/* Second implementation: line by line, each number drawn by itself. */
+/* Second implementation of categorical: line by line, with the words drawn one by one. */
 vt_status kernel_categorical(vt_kernel *k) {
   const vt_attr_categorical *a = k->attrs;
   const uint32_t axis = (uint32_t)a->axis;
@@ -342,7 +349,7 @@ vt_status kernel_categorical(vt_kernel *k) {
   vt_walk_view(&w, &others);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     const int64_t first = i / inner * inner * n +
-                          i % inner; /* row-major index of the first element of the line in x */
+                          i % inner; /* row-major index in x of the first element of the line */
     for (int64_t j = 0; j < n; j++)
       numbers[j] = perturb_logit(((const float *)x->data)[w.at[1] + j * x->stride[axis]],
                                  draw_word(&s, (uint64_t)(first + j * inner)));
@@ -354,8 +361,8 @@ vt_status kernel_categorical(vt_kernel *k) {
 
 /* ---- shuffle: 0 .. n-1 sorted by (word 0 of block i, word 1 of block i, i) ---- */
 
-/* The sort key is one i64 made of both words, whose signed order is the unsigned order of the
- * pair. */
+/* The sort key of a number is one i64 made of two words of its block, such that the signed order of
+ * the keys is the unsigned order of the pairs of words. */
 uint32_t lower_shuffle(const vt_lowering *l) {
   const vt_attr_shuffle *a = l->attrs;
   vt_builder *b = l->b;

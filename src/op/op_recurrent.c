@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_recurrent.c - rnn, lstm and gru over a sequence: type rules, the decomposition into a loop,
- * and the nodes that the gradient shares with it. */
+ * and the nodes that the gradient shares with it. recurrent.h lists the operands x, w, u, b, c,
+ * h, s and lengths. In one time step p = linear(x, w, b) is the part of all gates that comes
+ * from the input and q = linear(h, u, c) the part that comes from the state; p and q hold one
+ * gate after the other along their columns. */
 #include "recurrent.h"
 #include <string.h>
 
@@ -66,13 +69,14 @@ vt_status check_recurrent(const vt_rule *r, vt_diag *d) {
   return VT_OK;
 }
 
-typedef struct expected { /* the sizes that the operands must have */
+typedef struct expected { /* what the shapes of the operands are checked against */
   const vt_rule *r;
   const vt_recurrent *c;
   int64_t batch, hidden;
 } expected;
 
-/* Checks that operand i is [(2,) first, second], or without `two` [(2,) second]. */
+/* Checks that operand i has the shape [first, second], or without `two` [second], after an axis of
+ * length 2 if there are two directions. */
 static vt_status check_shape(const expected *w, uint32_t i, int two, int64_t first, int64_t second,
                              const char *what, vt_diag *d) {
   const vt_type *t = &w->r->in[i];
@@ -218,8 +222,8 @@ static uint32_t build_gate(vt_builder *b, const vt_recurrent *r, uint32_t op, ui
   return vt_build1(b, op, plus(b, left, gate_columns(b, q, r, i)));
 }
 
-typedef struct step_input { /* values that one time step reads */
-  uint32_t p, q;            /* linear(x, w, b) and linear(h, u, c) */
+typedef struct step_input { /* ids of the values that one time step reads */
+  uint32_t p, q;            /* p = linear(x, w, b), q = linear(h, u, c) */
   const uint32_t *state;    /* h, s */
   uint32_t u, c;
 } step_input;
@@ -310,8 +314,8 @@ int vt_direction_read(vt_direction *d, vt_builder *b, const vt_recurrent *r, con
   return 1;
 }
 
-/* Writes the operands of the loop: the carried states, then p, u, and c and the lengths if they
- * exist; returns their number. */
+/* Lists the operands of the loop in in[]: the initial states, which the loop carries, then p, u,
+ * and c and the lengths if the node has them; returns their number. */
 static uint32_t loop_operands(const vt_direction *d, uint32_t p, uint32_t *in) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < d->r->states; i++) in[n++] = d->start[i];
@@ -348,8 +352,8 @@ void vt_recurrent_loop(const vt_direction *d, uint32_t p, int states, uint32_t o
   if (d->length != VT_NO_VALUE) {
     const uint32_t active = vt_build2(k, VT_OP_lt, time, at);
     for (uint32_t i = 0; i < n_states; i++)
-      step.next[i] = choose(k, active, step.next[i], state[i]);
-    if (!states) y = or_zero(k, active, y);
+      step.next[i] = select_by(k, active, step.next[i], state[i]);
+    if (!states) y = value_or_zero(k, active, y);
   }
   for (uint32_t i = 0; i < n_states; i++) returned[n_out++] = step.next[i];
   if (!states) returned[n_out++] = y;

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_recurrent_grad.c - gradients of rnn, lstm and gru. The loop of the decomposition computes the
- * states again, then the gates of all steps are computed at once, and a second loop goes from the
- * last step to the first. It carries dh and ds, and the gradients of weights and biases, which are
- * summed in this order. A missing gradient counts as -0, which changes no sum. */
+ * op_recurrent_grad.c - gradients of rnn, lstm and gru. The loop of the decomposition computes
+ * the states again, then the gates of all steps are computed at once, and a second loop, the
+ * backward loop, goes from the last step to the first. It carries dh and ds, the gradients of
+ * the states h and s, and dw, du, db and dc, those of weights and biases, which are summed in
+ * this order. A missing gradient counts as -0, which changes no sum. A slope is a gradient. D is
+ * the contraction of docs/numerics.md; recurrent.h lists the operands. */
 #include "recurrent.h"
 
-enum { MOST = 24 }; /* the most operands of the backward loop */
+enum { MOST = 24 }; /* the greatest number of operands of the backward loop */
 
-/* The sequences that the backward loop reads, one element per step, by name; inside the loop the
- * elements of one step. A missing sequence is VT_NO_VALUE. */
+/* Ids of the sequences that the backward loop reads, one element per step; in the body of the loop,
+ * of the elements of one step. VT_NO_VALUE stands for a sequence that the cell does not have. */
 typedef struct sequences {
   uint32_t gate[4], q_n, bend, h, s, next, x, dy;
 } sequences;
 
 typedef struct walk_back {
   const vt_direction *d;
-  vt_builder *b;         /* builder of the body */
-  uint32_t time, active; /* active: bool [B, 1], whether a member has this step, or VT_NO_VALUE */
+  vt_builder *b;         /* builder of the body of the backward loop */
+  uint32_t time, active; /* active: bool [B, 1], whether this step is within the length of a batch
+                            member; VT_NO_VALUE if the node has no lengths */
   uint32_t u, dh, ds;
-  sequences at;    /* the elements of this step */
+  sequences at;    /* the elements of the sequences for this step */
   uint32_t dp, dq; /* gradients of p = linear(x, w, b) and q = linear(h, u, c) */
 } walk_back;
 
@@ -28,7 +31,7 @@ static uint32_t build_filled(vt_builder *b, double value, uint32_t rank, const i
   return vt_build_broadcast(b, vt_build_number(b, VT_DTYPE_F32, value), rank, dim);
 }
 
-/* x times w transposed: D over the columns of w. */
+/* x times the transpose of w: D over the columns of w. */
 static uint32_t times_transposed(vt_builder *b, uint32_t x, uint32_t w) {
   const vt_attr_matmul a = {.size = sizeof a, .transpose_b = 1, .order = VT_ORDER_FMA256};
   const uint32_t in[2] = {x, w};
@@ -48,7 +51,7 @@ static uint32_t join_gates(vt_builder *b, const uint32_t *x, uint32_t n) {
 
 /* ---- one step back: each function computes dh and ds of the step before ---- */
 
-static void back_lstm(walk_back *w, uint32_t *dh, uint32_t *ds) {
+static void step_back_lstm(walk_back *w, uint32_t *dh, uint32_t *ds) {
   vt_builder *b = w->b;
   const uint32_t *g = w->at.gate, i = g[0], f = g[1], c = g[2], o = g[3];
   const uint32_t out = times(b, w->dh, o);
@@ -69,7 +72,7 @@ static uint32_t gate_columns(const walk_back *w, uint32_t x, uint32_t from, uint
   return vt_recurrent_slice(w->b, x, 1, from * h, to * h);
 }
 
-static void back_gru(walk_back *w, uint32_t *dh) {
+static void step_back_gru(walk_back *w, uint32_t *dh) {
   vt_builder *b = w->b;
   const uint32_t r = w->at.gate[0], z = w->at.gate[1], n = w->at.gate[2];
   const uint32_t fresh = times(b, w->dh, one_minus(b, z));
@@ -93,10 +96,11 @@ static void back_gru(walk_back *w, uint32_t *dh) {
   *dh = plus(b, kept, times_transposed(b, w->dq, w->u));
 }
 
-static void back_rnn(walk_back *w, uint32_t *dh) {
+static void step_back_rnn(walk_back *w, uint32_t *dh) {
   vt_builder *b = w->b;
   const uint32_t h = w->at.next;
-  w->dp = w->d->r->relu ? or_zero(b, is_positive(b, h), w->dh) : times(b, w->dh, tanh_slope(b, h));
+  w->dp = w->d->r->relu ? value_or_zero(b, is_positive(b, h), w->dh)
+                        : times(b, w->dh, tanh_slope(b, h));
   w->dq = w->dp;
   *dh = times_transposed(b, w->dq, w->u);
 }
@@ -114,7 +118,7 @@ static uint32_t weight_slope(const walk_back *w, uint32_t x, uint32_t dp, int64_
 }
 
 static uint32_t bias_slope(const walk_back *w, uint32_t dp) {
-  if (w->active != VT_NO_VALUE) dp = or_zero(w->b, w->active, dp);
+  if (w->active != VT_NO_VALUE) dp = value_or_zero(w->b, w->active, dp);
   return vt_build_reduce(w->b, VT_OP_sum, dp, 0, 0);
 }
 
@@ -135,8 +139,8 @@ static uint32_t *sequence_at(sequences *s, uint32_t i) {
   return i < sizeof all / sizeof *all ? all[i] : NULL;
 }
 
-/* The states before every step, from the first state and the states after every step, in the order
- * of time. */
+/* The states before every step, in the order of time: the first state, joined with the states after
+ * every step but the last. */
 static uint32_t states_before(const vt_direction *d, uint32_t first, uint32_t after) {
   vt_builder *b = d->b;
   const int64_t one[3] = {1, d->batch, d->hidden};
@@ -167,7 +171,7 @@ static sequences build_sequences(const vt_direction *d, uint32_t dy) {
 
 /* ---- the loop back ---- */
 
-typedef struct slopes { /* gradients of the operands of one direction */
+typedef struct slopes { /* gradients of the operands for one direction */
   uint32_t x, w, u, b, c, start[2];
 } slopes;
 
@@ -183,7 +187,8 @@ static uint32_t last_state_slope(const vt_gradient *g, const vt_direction *d, ui
   return d->r->both ? vt_recurrent_pick_direction(d->b, g->d_out[1 + i], which) : g->d_out[1 + i];
 }
 
-/* Writes the carried operands: dh, (ds), dw, du, (db, dc); returns their number. */
+/* Lists in in[] the first operands of the backward loop, the initial values of what it carries: dh,
+ * (ds), dw, du, (db, dc); returns their number. */
 static uint32_t carried_operands(const vt_gradient *g, const vt_direction *d, uint32_t which,
                                  uint32_t *in) {
   const int64_t wide = d->hidden * d->r->gates;
@@ -211,16 +216,16 @@ static void step_back(walk_back *w, uint32_t *dh, uint32_t *ds) {
   if (w->at.dy != VT_NO_VALUE) w->dh = plus(w->b, w->at.dy, w->dh);
   *ds = VT_NO_VALUE;
   if (w->d->r->cell == VT_CELL_LSTM) {
-    back_lstm(w, dh, ds);
+    step_back_lstm(w, dh, ds);
   } else if (w->d->r->cell == VT_CELL_GRU) {
-    back_gru(w, dh);
+    step_back_gru(w, dh);
   } else {
-    back_rnn(w, dh);
+    step_back_rnn(w, dh);
   }
 }
 
-/* Writes the body; returns the number of its results. The carried values are its first arguments
- * after the index. */
+/* Writes the body of the backward loop; returns the number of its results. The carried values are
+ * its first arguments after the index. */
 static uint32_t write_body(walk_back *w, uint32_t carried, uint32_t *returned) {
   const vt_direction *d = w->d;
   vt_builder *b = w->b;
@@ -231,8 +236,8 @@ static uint32_t write_body(walk_back *w, uint32_t carried, uint32_t *returned) {
   w->ds = ds_next;
   step_back(w, &dh, &ds);
   if (w->active != VT_NO_VALUE) {
-    dh = choose(b, w->active, dh, dh_next);
-    if (states == 2) ds = choose(b, w->active, ds, ds_next);
+    dh = select_by(b, w->active, dh, dh_next);
+    if (states == 2) ds = select_by(b, w->active, ds, ds_next);
   }
   returned[n++] = dh;
   if (states == 2) returned[n++] = ds;
@@ -246,7 +251,7 @@ static uint32_t write_body(walk_back *w, uint32_t carried, uint32_t *returned) {
   return n;
 }
 
-/* Writes the backward loop; returns its first result. */
+/* Writes the backward loop; returns the id of its first result. */
 static uint32_t build_loop_back(const vt_direction *d, sequences *s, uint32_t *in,
                                 uint32_t carried) {
   uint32_t n = carried, returned[8];
@@ -271,7 +276,7 @@ static uint32_t build_loop_back(const vt_direction *d, sequences *s, uint32_t *i
   return d->b->node(d->b, VT_OP_loop, in, n, &a);
 }
 
-/* dx = D(dp, w), +0 for steps that a member of the batch does not have. */
+/* dx = D(dp, w), and +0 for steps beyond the length of a batch member. */
 static uint32_t input_slope(const vt_direction *d, uint32_t dp) {
   vt_builder *b = d->b;
   const uint32_t dx = times_transposed(b, dp, d->w);
@@ -281,15 +286,16 @@ static uint32_t input_slope(const vt_direction *d, uint32_t dp) {
       .size = sizeof a, .shape = {.n = 3, .v = {d->steps, 1, 1}}, .dtype = VT_DTYPE_I64};
   const uint32_t t = b->node(b, VT_OP_iota, NULL, 0, &a);
   const uint32_t active = vt_build2(b, VT_OP_lt, t, vt_build_reshape(b, d->length, 3, third));
-  return or_zero(b, active, dx);
+  return value_or_zero(b, active, dx);
 }
 
-/* The gradient of a first state. For a member without any step it is +0, unless the last state has
- * a gradient. */
-static uint32_t start_slope(const vt_gradient *g, const vt_direction *d, uint32_t i, uint32_t v) {
+/* The gradient of initial state i, from v, which the backward loop returned. For a batch member of
+ * length 0 it is +0, unless the last state has a gradient, which then passes through. */
+static uint32_t initial_state_slope(const vt_gradient *g, const vt_direction *d, uint32_t i,
+                                    uint32_t v) {
   if (d->length == VT_NO_VALUE || g->d_out[1 + i] != VT_NO_VALUE) return v;
   const uint32_t any = compared(d->b, VT_OP_gt, d->length, 0.0);
-  return or_zero(d->b, any, v);
+  return value_or_zero(d->b, any, v);
 }
 
 static slopes slopes_without_steps(const vt_gradient *g, const vt_direction *d, uint32_t which) {
@@ -317,7 +323,7 @@ static slopes slopes_of_direction(const vt_gradient *g, const vt_direction *d, u
   slopes out = {.w = v + states, .u = v + states + 1, .b = v + states + 2, .c = v + states + 3};
   const uint32_t dp = v + carried;
   out.x = input_slope(d, d->backwards ? dp : vt_recurrent_reverse(d->b, dp));
-  for (uint32_t i = 0; i < states; i++) out.start[i] = start_slope(g, d, i, v + i);
+  for (uint32_t i = 0; i < states; i++) out.start[i] = initial_state_slope(g, d, i, v + i);
   return out;
 }
 

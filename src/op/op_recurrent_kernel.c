@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_recurrent_kernel.c - kernels of rnn, lstm and gru, the second implementation: one member of
- * the batch after the other, with its states in scratch. */
+ * the batch after the other, with its states in scratch. A member is one sequence of the batch;
+ * recurrent.h lists the operands x, w, u, b, c, h, s and lengths. */
 #include "recurrent.h"
 #include "vt_num.h"
 
-typedef struct line { /* a vector whose elements are `stride` apart */
+typedef struct line { /* a vector; `stride` is the distance between its elements */
   const float *at;
   int64_t stride;
 } line;
@@ -14,12 +15,13 @@ typedef struct cell_run {
   int64_t width, hidden;
   const float *w, *u;
   int64_t w_row, w_column, u_row, u_column; /* strides */
-  line b, c;                   /* the biases; their `at` is NULL if the node has no biases */
-  line x;                      /* the input of this step */
-  float *h, *next, *s, *reset; /* scratch: states h, h' and s, and r or r*h of a gru */
+  line b, c;                   /* the biases b and c; `at` is NULL if the node has no biases */
+  line x;                      /* the row of x for this step */
+  float *h, *next, *s, *reset; /* scratch: the states h, h' (after the step) and s; for a gru also
+                                  r, or r*h with reset_before */
 } cell_run;
 
-uint64_t work_recurrent(const vt_view *in, uint32_t n_in) {
+uint64_t scratch_recurrent(const vt_view *in, uint32_t n_in) {
   return n_in < 3 ? 0 : (uint64_t)in[2].dim[in[2].rank - 2] * 4 * sizeof(float);
 }
 
@@ -86,7 +88,8 @@ static void cell_step(const cell_run *k) {
 
 /* ---- operands and results ---- */
 
-/* The part of an operand for one direction: its first axis of length 2 is removed. */
+/* The part of an operand for direction `which`. If the node has both directions, the first axis, of
+ * length 2, selects the direction. */
 static vt_view direction_view(const vt_view *v, const vt_recurrent *r, int64_t which) {
   if (!r->both) return *v;
   vt_view one = vt_view_drop_axis(v, 0);
@@ -94,7 +97,8 @@ static vt_view direction_view(const vt_view *v, const vt_recurrent *r, int64_t w
   return one;
 }
 
-/* State i (0: h, 1: s) of member b before the first step; +0 if none is given. */
+/* Loads the initial state i (0: h, 1: s) of batch member b into `to`; +0 if the node has no initial
+ * states. */
 static void load_state(const vt_kernel *k, const cell_run *c, int64_t which, int64_t b, uint32_t i,
                        float *to) {
   const vt_recurrent *r = c->r;

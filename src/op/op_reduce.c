@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_reduce.c - sum, prod, max, min, argmax, argmin, cumsum, and mean. Several reduced axes are one
- * axis in row-major order; the order S of a float sum depends only on the length of that axis. */
+ * op_reduce.c - sum, prod, max, min, argmax, argmin, cumsum, and mean. Several reduced axes are
+ * one axis in row-major order; the order S of a float sum depends only on the length of that
+ * axis. A line is the elements along one axis. The one order is the total order of numbers: -0 <
+ * +0, and NaN is the greatest. */
 #include "op_reduction.h"
 #include "vt_num.h"
 
@@ -66,7 +68,7 @@ vt_status shape_cumsum(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- kernels ---- */
 
-/* A line of n elements; xs and ys are the strides of x and y. */
+/* A line of n elements of x and of the result y; xs and ys are their strides. */
 typedef struct line {
   const void *x;
   void *y;
@@ -104,8 +106,8 @@ vt_status kernel_sum(vt_kernel *k) {
   return vt_reduce_run(k, axes_of(k), &f);
 }
 
-/* max and min start with the first element, because they have no neutral one. Their order of
- * reduction does not show in the result, because the one order is total. */
+/* max and min start with the first element, because they have no neutral element. The order in
+ * which elements are compared does not change the result, because the one order is total. */
 static void reduce_extreme_f32(vt_walk w, const float *x, float *y, float (*pick)(float, float)) {
   *y = x[0];
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) *y = pick(*y, x[w.at[0]]);
@@ -155,7 +157,7 @@ vt_status kernel_min(vt_kernel *k) {
   return vt_reduce_run(k, axes_of(k), &f);
 }
 
-/* Whether element p is above element q in the one order, in which NaN is highest. */
+/* Whether the element at offset p is above the one at offset q in the one order. */
 static int is_above(const vt_view *x, int64_t p, int64_t q) {
   if (x->dtype == VT_DTYPE_F32)
     return vt_f32_above(((const float *)x->data)[p], ((const float *)x->data)[q]);
@@ -170,14 +172,17 @@ static int is_nan(const vt_view *x, int64_t p) {
   return 0;
 }
 
-/* Whether element p is better than q for a minimum: a NaN, otherwise the lesser. */
+/* Whether the element at offset p beats the one at q in a minimum: it is a NaN and the other is
+ * not, or it is less. */
 static int is_below(const vt_view *x, int64_t p, int64_t q) {
   if (is_nan(x, p) || is_nan(x, q)) return is_nan(x, p) && !is_nan(x, q);
   return is_above(x, q, p);
 }
 
-/* Writes the first index along the axis than which no other is better. */
-static vt_status run_arg(const vt_kernel *k, int (*better)(const vt_view *, int64_t, int64_t)) {
+/* Writes for each line the first index whose element is not beaten by another one; `better` tells
+ * whether one element beats another. */
+static vt_status run_arg_reduction(const vt_kernel *k,
+                                   int (*better)(const vt_view *, int64_t, int64_t)) {
   const vt_view *x = &k->in[0];
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
   const vt_view kept = vt_view_drop_axis(x, axis);
@@ -194,8 +199,8 @@ static vt_status run_arg(const vt_kernel *k, int (*better)(const vt_view *, int6
   return VT_OK;
 }
 
-vt_status kernel_argmax(vt_kernel *k) { return run_arg(k, is_above); }
-vt_status kernel_argmin(vt_kernel *k) { return run_arg(k, is_below); }
+vt_status kernel_argmax(vt_kernel *k) { return run_arg_reduction(k, is_above); }
+vt_status kernel_argmin(vt_kernel *k) { return run_arg_reduction(k, is_below); }
 
 /* ---- prod and cumsum: the code is the same for f32 and f64 ---- */
 
@@ -231,8 +236,8 @@ static void cumsum_whole(const line *l, uint32_t dtype) {
   }
 }
 
-/* The line at these offsets; with `reverse` it starts at its last element and has negative
- * strides. */
+/* The line that starts at offsets x_at and y_at; with the attribute `reverse` it starts at the last
+ * element and has negative strides. */
 static line line_at(const vt_kernel *k, int64_t x_at, int64_t y_at) {
   const vt_attr_cumsum *a = k->attrs;
   const vt_view *x = &k->in[0], *y = k->out;
@@ -278,7 +283,7 @@ uint32_t lower_mean(const vt_lowering *l) {
   const uint32_t dtype = x->dtype;
   unsigned mask = 0;
   if (vt_axes_mask(&a->axes, x->rank, &mask, NULL) != VT_OK) return VT_NO_VALUE;
-  const int64_t count = vt_axes_count(x->rank, x->dim, mask);
+  const int64_t count = vt_axes_element_count(x->rank, x->dim, mask);
   const uint32_t sum = l->b->node(l->b, VT_OP_sum, l->in, 1, a);
   return vt_build2(l->b, VT_OP_div, sum, vt_build_int(l->b, dtype, count));
 }

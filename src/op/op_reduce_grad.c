@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_reduce_grad.c - gradients of the ops of op_reduce.c. */
+ * op_reduce_grad.c - gradients of the ops of op_reduce.c. dy is the gradient of the result, dx
+ * that of x. A line is the elements that are reduced to one result; the other axes are kept. */
 #include "op_reduction.h"
 
-/* Reads the axes of a node with the attributes `reduce` as a mask; returns 0 if an earlier node
- * failed. */
-static int read_mask(const vt_gradient *g, unsigned *mask) {
+/* Reads the axes of a node with attributes of the group `reduce` as a bit mask; returns 0 if an
+ * earlier node failed. */
+static int read_axes_mask(const vt_gradient *g, unsigned *mask) {
   const vt_type *x = g->b->type(g->b, g->in[0]);
   const vt_attr_reduce *a = g->attrs;
   return x != NULL && vt_axes_mask(&a->axes, x->rank, mask, NULL) == VT_OK;
 }
 
-/* dy broadcast to the shape of x */
+/* dx = dy, broadcast to the shape of x */
 void grad_sum_over(const vt_gradient *g) {
   unsigned mask;
-  if (!read_mask(g, &mask)) return;
-  const uint32_t dy = vt_build_keep_axes(g->b, g->d_out[0], g->in[0], mask);
+  if (!read_axes_mask(g, &mask)) return;
+  const uint32_t dy = vt_build_restore_axes(g->b, g->d_out[0], g->in[0], mask);
   g->d_in[0] = vt_build_broadcast_like(g->b, dy, g->in[0]);
 }
 
-/* dy/n, then broadcast */
+/* dx = dy/n, broadcast to the shape of x, where n is the number of elements of a line */
 void grad_mean(const vt_gradient *g) {
   vt_builder *b = g->b;
   unsigned mask;
-  if (!read_mask(g, &mask)) return;
+  if (!read_axes_mask(g, &mask)) return;
   const vt_type *x = b->type(b, g->in[0]);
   const uint32_t dtype = x->dtype;
-  const int64_t n = vt_axes_count(x->rank, x->dim, mask);
-  const uint32_t dy = vt_build_keep_axes(b, g->d_out[0], g->in[0], mask);
+  const int64_t n = vt_axes_element_count(x->rank, x->dim, mask);
+  const uint32_t dy = vt_build_restore_axes(b, g->d_out[0], g->in[0], mask);
   const uint32_t part = vt_build2(b, VT_OP_div, dy, vt_build_int(b, dtype, n));
   g->d_in[0] = vt_build_broadcast_like(b, part, g->in[0]);
 }
 
-/* The running sum of dy in the opposite direction. */
+/* dx is the cumsum of dy in the opposite direction. */
 void grad_cumsum(const vt_gradient *g) {
   vt_attr_cumsum a = *(const vt_attr_cumsum *)g->attrs;
   a.reverse = !a.reverse;
@@ -41,10 +42,11 @@ void grad_cumsum(const vt_gradient *g) {
 /* ---- lines: the reduced axes merged into one axis, before or after the others ---- */
 
 typedef struct lines {
-  vt_type x;         /* the original type */
-  vt_attr_perm perm; /* the permutation that moves the reduced axes together */
+  vt_type x; /* the type of x */
+  /* the permutation of the axes of x that puts the reduced axes next to each other */
+  vt_attr_perm perm;
   uint32_t n_kept;
-  int64_t kept[VT_MAX_RANK], n; /* dimensions of the other axes; length of the merged axis */
+  int64_t kept[VT_MAX_RANK], n; /* dimensions of the kept axes; length of a line, the merged axis */
 } lines;
 
 static lines lines_of(const vt_type *x, unsigned mask, int first) {
@@ -54,7 +56,7 @@ static lines lines_of(const vt_type *x, unsigned mask, int first) {
       if ((int)(mask >> i & 1) == (pass == 0 ? first : !first)) l.perm.perm.v[l.perm.perm.n++] = i;
   for (uint32_t i = 0; i < x->rank; i++)
     if (!(mask >> i & 1)) l.kept[l.n_kept++] = x->dim[i];
-  l.n = vt_axes_count(x->rank, x->dim, mask);
+  l.n = vt_axes_element_count(x->rank, x->dim, mask);
   return l;
 }
 
@@ -88,15 +90,15 @@ static uint32_t build_iota(vt_builder *b, int64_t n) {
 static void grad_extreme(const vt_gradient *g, uint32_t arg) {
   vt_builder *b = g->b;
   unsigned mask;
-  if (!read_mask(g, &mask)) return;
+  if (!read_axes_mask(g, &mask)) return;
   const lines l = lines_of(b->type(b, g->in[0]), mask, 0);
   const vt_attr_axis last = {.size = sizeof last, .axis = l.n_kept};
   const uint32_t flat = to_lines(b, &l, g->in[0], 0);
-  const uint32_t held = vt_build_keep_axes(b, b->node(b, arg, &flat, 1, &last), g->in[0], mask);
-  const uint32_t place = vt_build_keep_axes(b, build_iota(b, l.n), g->in[0], ~mask);
+  const uint32_t held = vt_build_restore_axes(b, b->node(b, arg, &flat, 1, &last), g->in[0], mask);
+  const uint32_t place = vt_build_restore_axes(b, build_iota(b, l.n), g->in[0], ~mask);
   const uint32_t here = vt_build2(b, VT_OP_eq, place, held);
-  const uint32_t dy = vt_build_keep_axes(b, g->d_out[0], g->in[0], mask);
-  g->d_in[0] = vt_build3(b, VT_OP_select, here, dy, vt_build_like(b, dy, 0.0));
+  const uint32_t dy = vt_build_restore_axes(b, g->d_out[0], g->in[0], mask);
+  g->d_in[0] = vt_build3(b, VT_OP_select, here, dy, vt_build_scalar_like(b, dy, 0.0));
 }
 
 void grad_max(const vt_gradient *g) { grad_extreme(g, VT_OP_argmax); }
@@ -104,7 +106,7 @@ void grad_min(const vt_gradient *g) { grad_extreme(g, VT_OP_argmin); }
 
 /* ---- prod: dx[i] = dy*(l[i]*r[i]), the products of the elements before and after i ---- */
 
-/* y[i] = x[n - 1 - i] along the first axis */
+/* Reverses x along its first axis, of length n. */
 static uint32_t reverse_first_axis(vt_builder *b, uint32_t x, int64_t n) {
   const vt_attr_gather a = {.size = sizeof a};
   const uint32_t last = vt_build_int(b, VT_DTYPE_I64, n - 1);
@@ -112,8 +114,9 @@ static uint32_t reverse_first_axis(vt_builder *b, uint32_t x, int64_t n) {
   return b->node(b, VT_OP_gather, in, 2, &a);
 }
 
-/* Writes one loop that computes both products for every line: l[] goes up the line, r[] goes up the
- * reversed line. Returns the value l; the value r has the next id. */
+/* Writes one loop over the lines x, which are its first axis. It returns at each i the product of
+ * the elements before i as the value l, and the same of the reversed lines as the value r. Returns
+ * the id of l; that of r is the next. */
 static uint32_t running_products(vt_builder *b, const lines *l, uint32_t x) {
   const vt_attr_loop a = {.size = sizeof a, .count = l->n, .carried = 2, .each = 2};
   vt_type one = {.dtype = l->x.dtype, .rank = l->n_kept};
@@ -134,9 +137,9 @@ static uint32_t running_products(vt_builder *b, const lines *l, uint32_t x) {
 void grad_prod(const vt_gradient *g) {
   vt_builder *b = g->b;
   unsigned mask;
-  if (!read_mask(g, &mask)) return;
+  if (!read_axes_mask(g, &mask)) return;
   const lines l = lines_of(b->type(b, g->in[0]), mask, 1);
-  if (vt_axes_count(l.x.rank, l.x.dim, ~0u) == 0) {
+  if (vt_axes_element_count(l.x.rank, l.x.dim, ~0u) == 0) {
     g->d_in[0] = vt_build_broadcast_like(b, vt_build_number(b, l.x.dtype, 0.0), g->in[0]);
     return;
   }

@@ -17,7 +17,7 @@ vt_status vt_axes_mask(const vt_attr_list *axes, uint32_t rank, unsigned *out, v
   return VT_OK;
 }
 
-int64_t vt_axes_count(uint32_t rank, const int64_t *dim, unsigned mask) {
+int64_t vt_axes_element_count(uint32_t rank, const int64_t *dim, unsigned mask) {
   int64_t count = 1;
   for (uint32_t i = 0; i < rank; i++)
     if ((mask >> i & 1) && dim[i] == 0) return 0;
@@ -39,12 +39,12 @@ uint32_t vt_build_mean(vt_builder *b, uint32_t x, unsigned mask) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const uint32_t dtype = t->dtype;
-  const int64_t n = vt_axes_count(t->rank, t->dim, mask);
+  const int64_t n = vt_axes_element_count(t->rank, t->dim, mask);
   const uint32_t sum = vt_build_reduce_over(b, VT_OP_sum, x, mask);
   return vt_build2(b, VT_OP_div, sum, vt_build_int(b, dtype, n));
 }
 
-uint32_t vt_build_keep_axes(vt_builder *b, uint32_t y, uint32_t x, unsigned mask) {
+uint32_t vt_build_restore_axes(vt_builder *b, uint32_t y, uint32_t x, unsigned mask) {
   const vt_type *tx = b->type(b, x), *ty = b->type(b, y);
   if (tx == NULL || ty == NULL) return VT_NO_VALUE;
   vt_type kept = *tx;
@@ -61,8 +61,8 @@ uint32_t vt_build_broadcast_like(vt_builder *b, uint32_t y, uint32_t x) {
   return vt_build_broadcast(b, y, to.rank, to.dim);
 }
 
-uint32_t vt_build_signed(vt_builder *b, uint32_t which, uint32_t y) {
-  const uint32_t zero = vt_build_like(b, which, 0.0);
+uint32_t vt_build_with_sign_of(vt_builder *b, uint32_t which, uint32_t y) {
+  const uint32_t zero = vt_build_scalar_like(b, which, 0.0);
   const uint32_t above = vt_build2(b, VT_OP_gt, which, zero);
   const uint32_t below = vt_build2(b, VT_OP_lt, which, zero);
   const uint32_t other = vt_build3(b, VT_OP_select, below, vt_build1(b, VT_OP_neg, y), zero);
@@ -71,8 +71,8 @@ uint32_t vt_build_signed(vt_builder *b, uint32_t which, uint32_t y) {
 
 /* ---- kernels ---- */
 
-/* The views of two nested loops over x: `kept` and `out` are walked together along the axes that
- * stay, `inner` along the reduced axes. */
+/* The views for two nested loops over x: the outer one goes over `kept` and `out`, x and the result
+ * along the axes that stay; the inner one over `inner`, x along the reduced axes. */
 typedef struct split {
   vt_view kept, inner, out;
 } split;
@@ -86,7 +86,8 @@ static split split_axes(const vt_kernel *k, unsigned mask) {
     part->dim[part->rank] = x->dim[i];
     part->stride[part->rank++] = x->stride[i];
   }
-  if (s.out.rank == x->rank) /* with keep=true the axes of length 1 are not walked */
+  if (s.out.rank == x->rank) /* with keep=true the result has the reduced axes with length 1; they
+                                are removed from the view */
     for (uint32_t i = x->rank; i-- > 0;)
       if (mask >> i & 1) s.out = vt_view_drop_axis(&s.out, i);
   return s;

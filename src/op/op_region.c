@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_region.c - ops with bodies: loop, whose trip count is known once dimensions are bound, and
  * cond, whose predicate is read when it runs. A body is closed: every value that it uses from
- * outside is an operand. */
+ * outside is an operand. A loop carries its first operands from one iteration to the next, and
+ * reads one element per iteration from each of the next operands, the sequences. */
 #include <string.h>
 #include "op_rows.h"
 
@@ -17,7 +18,8 @@ static vt_status read_loop_counts(const vt_rule *r, uint32_t *carried, uint32_t 
   return VT_OK;
 }
 
-/* The type of one element along the first axis, whose length must be the trip count. */
+/* The type of one element of operand i, a sequence: the operand without its first axis, whose
+ * length must be the trip count. */
 static vt_status element_type(const vt_rule *r, uint32_t i, vt_type *out, vt_diag *d) {
   const vt_attr_loop *a = r->attrs;
   const vt_type *x = &r->in[i];
@@ -30,8 +32,8 @@ static vt_status element_type(const vt_rule *r, uint32_t i, vt_type *out, vt_dia
   return VT_OK;
 }
 
-/* The arguments of a loop body: the index, the carried values, an element of each sequence, the
- * other operands. */
+/* The types of the arguments of a loop body: the index, the carried values, one element of each
+ * sequence, the other operands. */
 static vt_status loop_arguments(const vt_rule *r, vt_type *out, uint32_t *out_n, vt_diag *d) {
   uint32_t carried, each;
   VT_TRY(read_loop_counts(r, &carried, &each, d));
@@ -77,8 +79,8 @@ void vt_op_body_add_operands(const vt_op_info *op, void *attrs, uint32_t body, u
   if (op->number == VT_OP_cond && body == 0) ((vt_attr_cond *)attrs)->first += n;
 }
 
-/* Other operands are only read, so they stay where they are. A carried value is updated in the
- * memory of its result. */
+/* A body only reads the operands that are neither carried nor sequences, so they are not copied. A
+ * carried value is updated in the memory of the result that it becomes. */
 vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uint32_t arg,
                               uint32_t *out_index) {
   if (op == VT_OP_cond) {
@@ -95,7 +97,7 @@ vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uin
 
 /* ---- rules ---- */
 
-/* All types are accepted: the ops of the body check theirs. */
+/* Accepts all types, because the ops of the bodies check theirs. */
 vt_status check_regions(const vt_rule *r, vt_diag *d) {
   for (uint32_t i = 0; i < r->n_in; i++)
     if (vt_dtype_name(r->in[i].dtype) == NULL)
@@ -187,14 +189,15 @@ static void copy_elements(const vt_view *to, const vt_view *from) {
            (const char *)from->data + (size_t)w.at[1] * size, size);
 }
 
-/* The view of element i along the first axis. */
+/* The view of element i of a sequence, whose elements are along its first axis. */
 static vt_view element_view(const vt_view *v, int64_t i) {
   vt_view one = vt_view_drop_axis(v, 0);
   one.data = (char *)v->data + i * v->stride[0] * (int64_t)vt_dtype_bytes(v->dtype);
   return one;
 }
 
-/* Runs the body once. Its results never alias its arguments, so they may be copied one by one. */
+/* Executes the body of a loop once, for index i. The results of the body never alias its arguments,
+ * so they may be copied one by one. */
 static vt_status run_iteration(vt_kernel *k, int64_t i, uint32_t carried, uint32_t each) {
   const vt_kernel_body *b = &k->body[0];
   *(int64_t *)b->in[0].data = i;
@@ -211,7 +214,7 @@ static vt_status run_iteration(vt_kernel *k, int64_t i, uint32_t carried, uint32
   return VT_OK;
 }
 
-/* Between iterations the carried values are in the arguments of the body. */
+/* Between iterations, the arguments of the body hold the carried values. */
 vt_status kernel_loop(vt_kernel *k) {
   const vt_attr_loop *a = k->attrs;
   const uint32_t carried = (uint32_t)a->carried, each = (uint32_t)a->each;

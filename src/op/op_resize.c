@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_resize.c - resize and its gradient as ops. Each axis is resized by itself: source positions
- * and weights are computed in f64 from an iota, then elements are gathered, multiplied and
- * added. */
+ * op_resize.c - resize and its gradient as ops. Each axis is resized by itself, from I to O
+ * elements: source positions and weights are computed in f64 from an iota, then elements are
+ * gathered, multiplied and added. The elements of x that a result reads along an axis are its
+ * taps; a tap with weight 0 is absent. dy is the gradient of the result, dx that of x. */
 #include <string.h>
 #include "op_resize.h"
 #include "op_rows.h"
@@ -35,8 +36,8 @@ static vt_status check_resize_type(const vt_rule *r, const vt_resizing *z, vt_di
                  vt_type_text(r->dims, &r->in[0], text));
 }
 
-/* The length floor(I * scale), a product of f64. A symbolic length can only be multiplied by a
- * whole scale. */
+/* The length floor(I * scale) of a resized axis, a product of f64. A symbolic length I can only be
+ * multiplied by a whole scale. */
 static vt_status scaled_length(const vt_rule *r, uint32_t axis, int64_t length, double scale,
                                int64_t *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
@@ -56,8 +57,8 @@ static vt_status scaled_length(const vt_rule *r, uint32_t axis, int64_t length, 
   return VT_OK;
 }
 
-/* Checks an axis that is resized from I to O elements: I must not be 0 unless O is, and i * (I-1)
- * must be exact in f64. */
+/* Checks an axis that is resized from I to O elements: I is only 0 if O is, and with align_corners
+ * the products i * (I-1) are exact in f64. */
 static vt_status check_sizes(const vt_rule *r, const vt_resizing *z, uint32_t axis, int64_t in,
                              int64_t out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
@@ -130,7 +131,7 @@ typedef struct axis { /* an axis that is resized from `in` to `out` elements */
 static uint32_t build_f64(vt_builder *b, double x) { return vt_build_number(b, VT_DTYPE_F64, x); }
 static uint32_t build_i64(vt_builder *b, int64_t x) { return vt_build_int(b, VT_DTYPE_I64, x); }
 
-/* The source coordinate c of every result: f64[out]. */
+/* Writes the source coordinate c of every result along an axis: f64[out]. */
 static uint32_t build_coordinates(vt_builder *b, const axis *x) {
   const int64_t one = 1, by = x->z.coordinates;
   const vt_attr_iota a = {
@@ -149,8 +150,8 @@ static uint32_t build_coordinates(vt_builder *b, const axis *x) {
   return vt_build2(b, VT_OP_sub, scaled, build_f64(b, 0.5));
 }
 
-/* floor(c), or with `up` ceil(c), as i64: a cast truncates, and the difference is corrected by
- * 1. */
+/* Writes floor(c), or with `up` ceil(c), as i64. A cast truncates; a comparison with c then
+ * corrects the number by 1 if needed. */
 static uint32_t build_whole(vt_builder *b, uint32_t c, int up) {
   const uint32_t t = vt_build_cast(b, c, VT_DTYPE_I64);
   const uint32_t back = vt_build_cast(b, t, VT_DTYPE_F64);
@@ -159,7 +160,7 @@ static uint32_t build_whole(vt_builder *b, uint32_t c, int up) {
   return vt_build2(b, up ? VT_OP_add : VT_OP_sub, t, off);
 }
 
-/* x clamped to 0 .. most, which are of the type of x. */
+/* Writes x clamped to 0 .. most, two literals of the type of x. */
 static uint32_t build_clamp(vt_builder *b, uint32_t x, uint32_t dtype, int64_t most) {
   const uint32_t least = vt_build_int(b, dtype, 0), top = vt_build_int(b, dtype, most);
   return vt_build2(b, VT_OP_minimum, vt_build2(b, VT_OP_maximum, x, least), top);
@@ -189,8 +190,8 @@ static uint32_t far_weight(vt_builder *b, uint32_t t, double a) {
   return vt_build2(b, VT_OP_sub, v, build_f64(b, 4 * a));
 }
 
-/* The taps of each result: index i64[out] and weight f32[out] for each tap; nearest has no
- * weights. */
+/* The taps of each result along an axis: for each tap the values index i64[out] and weight
+ * f32[out]; the mode nearest has no weights. */
 enum { MOST_TAPS = 4 };
 typedef struct tap_set {
   uint32_t n, index[MOST_TAPS], weight[MOST_TAPS];
@@ -241,7 +242,8 @@ static uint32_t build_present(vt_builder *b, uint32_t weight) {
   return vt_build2(b, VT_OP_ne, weight, vt_build_number(b, VT_DTYPE_F32, 0.0));
 }
 
-/* Reshapes a vector to [n, 1, ...], so that it runs along axis i of `rank`. */
+/* Reshapes a vector of n elements to [n, 1, ...], so that it runs along axis i of a tensor of
+ * `rank` axes. */
 static uint32_t align_to_axis(vt_builder *b, uint32_t v, uint32_t i, uint32_t rank, int64_t n) {
   int64_t dim[VT_MAX_RANK] = {n};
   for (uint32_t k = 1; k < rank - i; k++) dim[k] = 1;
@@ -261,8 +263,7 @@ static uint32_t resize_axis(vt_builder *b, uint32_t x, uint32_t i, const axis *z
     if (z->z.mode == VT_WORD_nearest) return read;
     const uint32_t w = align_to_axis(b, r.weight[k], i, rank, z->out), there = build_present(b, w);
     const uint32_t term = vt_build2(b, VT_OP_mul, w, read);
-    if (k ==
-        0) { /* a tap with weight 0 is absent: the sum starts with the first tap that is present */
+    if (k == 0) { /* the first tap: the sum starts with the first tap that is not absent */
       y = vt_build3(b, VT_OP_select, there, term, vt_build_number(b, VT_DTYPE_F32, 0.0));
       any = there;
       continue;
@@ -274,7 +275,7 @@ static uint32_t resize_axis(vt_builder *b, uint32_t x, uint32_t i, const axis *z
   return y;
 }
 
-/* The last axis is resized first. */
+/* Resizes one axis after the other, the last axis first. */
 uint32_t lower_resize(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_type *t = b->type(b, l->in[0]);
@@ -293,8 +294,9 @@ uint32_t lower_resize(const vt_lowering *l) {
 
 /* ---- its gradient ---- */
 
-/* The updates of tap k as [before, out, 1, after] and their destinations [out, 1]. An absent tap
- * goes to one element beyond the end, which is cut off. */
+/* What tap k adds to dx, as updates [before, out, 1, after] (the axes before and after axis i are
+ * merged) at destinations [out, 1]. An absent tap goes to an element beyond the end, which is cut
+ * off. */
 static void tap_updates(vt_builder *b, const tap_set *r, const axis *z, uint32_t dy, uint32_t k,
                         uint32_t *out_index, uint32_t *out_update) {
   const int64_t column[2] = {z->out, 1}, wide[4] = {1, z->out, 1, 1};
@@ -326,7 +328,7 @@ static uint32_t resize_axis_back(vt_builder *b, uint32_t dy, uint32_t i, const a
                      middle = {.size = sizeof middle, .axis = 2};
   const vt_attr_gather to = {.size = sizeof to, .axis = 1};
   uint32_t in[3];
-  in[0] = vt_build_broadcast(b, vt_build_like(b, dy, 0.0), 3, padded);
+  in[0] = vt_build_broadcast(b, vt_build_scalar_like(b, dy, 0.0), 3, padded);
   in[1] = vt_build_reshape(b, b->node(b, VT_OP_concat, index, r.n, &columns), 1, &taps);
   in[2] = vt_build_reshape(b, b->node(b, VT_OP_concat, update, r.n, &middle), 3, line);
   const uint32_t sums = b->node(b, VT_OP_scatter_add, in, 3, &to);
@@ -335,7 +337,7 @@ static uint32_t resize_axis_back(vt_builder *b, uint32_t dy, uint32_t i, const a
   return vt_build_reshape(b, b->node(b, VT_OP_slice, &sums, 1, &cut), want.rank, want.dim);
 }
 
-/* The first axis first: the opposite order of resize. */
+/* Goes through the axes from first to last, the opposite order of resize. */
 uint32_t lower_resize_grad(const vt_lowering *l) {
   const vt_attr_resize_grad *a = l->attrs;
   const vt_type *t = l->b->type(l->b, l->in[0]);

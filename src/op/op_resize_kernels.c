@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_resize_kernels.c - resize and its gradient one element at a time: the second implementation of
- * op_resize.c. The taps of an element along an axis are computed whenever they are needed, so
- * nothing is stored between the axes. */
+ * op_resize_kernels.c - resize and its gradient one element at a time: the second implementation
+ * of op_resize.c. The elements of x that a result reads along an axis are its taps; a tap with
+ * weight 0 is absent. The taps of an element along an axis are computed whenever they are
+ * needed, so nothing is stored between the axes. dx and dy are the gradients of x and of the
+ * result. */
 #include <string.h>
 #include "op_float.h"
 #include "op_resize.h"
@@ -14,8 +16,8 @@ typedef struct line { /* an axis that is resized from n elements to m */
   const vt_resizing *z;
 } line;
 
-typedef struct taps { /* the taps that are present, ascending; least .. most is the range of all
-                         taps */
+typedef struct taps { /* at[]: the taps that are not absent, ascending; least .. most: the range of
+                         all taps */
   int count;
   int64_t at[4], least, most;
   float weight[4];
@@ -60,7 +62,7 @@ static int64_t nearest_tap(const line *l, double c) {
 
 static void add_tap(const line *l, taps *r, int64_t at, double weight) {
   const float w = (float)weight;
-  if (w == 0.0f) return; /* a tap with weight 0 is absent */
+  if (w == 0.0f) return; /* the tap is absent */
   r->at[r->count] = clamp_index(at, l->n - 1);
   r->weight[r->count++] = w;
 }
@@ -101,7 +103,7 @@ static taps taps_of(const line *l, int64_t i) {
 /* ---- resize ---- */
 
 typedef struct resizer {
-  const vt_view *x, *y; /* the operand and the result of resize; for the gradient dx and dy */
+  const vt_view *x, *y; /* the operand and the result of resize; for its gradient dx and dy */
   vt_resizing z;
 } resizer;
 
@@ -109,8 +111,8 @@ static line line_of(const resizer *s, uint32_t axis) {
   return (line){s->x->dim[axis], s->y->dim[axis], &s->z};
 }
 
-/* The f32 result at `index`, resized along `axis` and the axes after it; `at` is the offset from
- * the axes before it. The last axis is the innermost, because it is resized first. */
+/* The element at `index` of x resized along `axis` and the axes after it. `at` is the offset in x
+ * from the axes before it. The recursion ends with the last axis, because it is resized first. */
 static float resized_at(const resizer *s, uint32_t axis, const int64_t *index, int64_t at) {
   if (axis == s->x->rank) return ((const float *)s->x->data)[at];
   const line l = line_of(s, axis);
@@ -154,8 +156,9 @@ vt_status kernel_resize(vt_kernel *k) {
 
 /* ---- its gradient ---- */
 
-/* The first result whose range of taps, absent ones included, reaches element e. These ranges
- * ascend with the results; the taps that are present need not. */
+/* The first result whose range of taps, absent taps included, ends at or after element e. The
+ * ranges ascend with the results, but the taps that are not absent need not, so the search uses the
+ * ranges. */
 static int64_t first_result(const line *l, int64_t e) {
   int64_t lo = 0, hi = l->m;
   while (lo < hi) {
@@ -169,8 +172,9 @@ static int64_t first_result(const line *l, int64_t e) {
   return lo;
 }
 
-/* The gradient of element index[axis], S over the results that read it; `at` is the offset in dy.
- * The first axis is the innermost, because its gradient is computed first. */
+/* The gradient of element index[axis] along `axis`: the ordered sum over the results that read it;
+ * `at` is the offset in dy from the axes after it. The recursion ends with the first axis, because
+ * its gradient is computed first. */
 static double gradient_at(const resizer *s, uint32_t axis, const int64_t *index, int64_t at) {
   if (axis == 1) return vt_float_load(s->y, at);
   const line l = line_of(s, axis);

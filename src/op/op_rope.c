@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_rope.c - rotary positions: pairs of elements of the last axis are rotated by an angle that
  * grows with the position. Positions are integers that broadcast to x without its last axis. The
- * first `width` elements of that axis are rotated (0: all), the others copied. */
+ * first `width` elements of that axis are rotated (0: all), the others copied. x0 and x1 are the
+ * first and second elements of all pairs, c and s the cosine and sine of their angles. x is seen
+ * as [rows, columns], a row being one line of its last axis. */
 #include "formula.h"
 #include "op_rows.h"
 #include "vt_num.h"
@@ -49,15 +51,15 @@ vt_status shape_rope(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-typedef struct rotation { /* values of a rotation, all as [rows, columns] */
+typedef struct rotation { /* what the decomposition and the gradient share; ids of values c and s */
   vt_builder *b;
   int64_t rows, length, half;
   int interleaved;
   vt_type type;  /* type of x */
-  uint32_t c, s; /* cosine and sine of the angle: [rows, half] */
+  uint32_t c, s; /* values: cosine and sine of the angle, [rows, half] */
 } rotation;
 
-/* The frequencies f = 1 / pow(base, f32(2j) / f32(d)). */
+/* Writes the frequency of each pair j: f = 1 / pow(base, f32(2j) / f32(d)). */
 static uint32_t build_frequencies(vt_builder *b, double base, int64_t half) {
   const vt_attr_iota a = {.size = sizeof a, .shape = {.n = 1, .v = {half}}, .dtype = VT_DTYPE_I64};
   const uint32_t j = b->node(b, VT_OP_iota, NULL, 0, &a);
@@ -69,7 +71,7 @@ static uint32_t build_frequencies(vt_builder *b, double base, int64_t half) {
   return over(b, vt_build_number(b, VT_DTYPE_F32, 1.0), power);
 }
 
-/* op, cos or sin, of the angle for every row of x: [rows, half]. */
+/* Writes `op` (cos or sin) of the angles, broadcast to every row of x: [rows, half]. */
 static uint32_t for_all_rows(const rotation *t, uint32_t op, uint32_t angle) {
   const int64_t flat[2] = {t->rows, t->half};
   vt_type wide = t->type;
@@ -110,7 +112,8 @@ static uint32_t concat(vt_builder *b, uint32_t x, uint32_t y, int64_t axis) {
   return b->node(b, VT_OP_concat, in, 2, &a);
 }
 
-/* Joins the rotated pairs y0 and y1 and the elements after them, in the shape of x. */
+/* Joins y0 and y1, the first and second elements of the rotated pairs, and the elements of x after
+ * the pairs, in the shape of x. */
 static uint32_t join_pairs(const rotation *t, uint32_t x, uint32_t y0, uint32_t y1) {
   const int64_t thin[3] = {t->rows, t->half, 1}, flat[2] = {t->rows, 2 * t->half};
   uint32_t y;
@@ -126,7 +129,8 @@ static uint32_t join_pairs(const rotation *t, uint32_t x, uint32_t y0, uint32_t 
   return vt_build_reshape(t->b, y, t->type.rank, t->type.dim);
 }
 
-/* The rotation (x0*c) - (x1*s), (x1*c) + (x0*s); with `back` by the opposite angle. */
+/* Writes x with its pairs rotated, (x0*c) - (x1*s) and (x1*c) + (x0*s), or with `back` rotated by
+ * the opposite angle. */
 static uint32_t build_rotated(const rotation *t, uint32_t x, int back) {
   const int64_t flat[2] = {t->rows, t->length}, h = t->half, skip = t->interleaved;
   vt_builder *b = t->b;

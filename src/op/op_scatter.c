@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_scatter.c - scatters write rows of updates to the destinations that an index names: the rules
- * of the whole family, and the prims whose index holds coordinates. Several updates of one
- * destination are combined in ascending row-major position, whatever the order of the computation.
+ * op_scatter.c - scatters write rows of updates to the destinations that an index names: the
+ * rules of the whole family, and the prims whose index holds coordinates. Several updates of one
+ * destination are combined in ascending row-major position, whatever the order of the
+ * computation. A row is the elements of the updates along the axes R, for one line of
+ * coordinates.
  *
  *     base (B..., D..., R...), index (B..., I..., depth), updates (B..., I..., R...) */
 #include <string.h>
@@ -24,7 +26,8 @@ vt_status check_scatter_number(const vt_rule *r, vt_diag *d) {
   return check_scatter(r, d);
 }
 
-/* The updates must have the type that the corresponding gather would return. */
+/* Checks that the updates have the type that the gather with the same index, whose shape rule is
+ * `gathered`, would return. */
 static vt_status scatter_shape(const vt_rule *r, vt_shape_fn *gathered, vt_type *out, vt_diag *d) {
   char updates[VT_TYPE_TEXT], expected[VT_TYPE_TEXT];
   vt_type want = {0};
@@ -51,12 +54,13 @@ vt_status shape_scatter_elements(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- rows by destination ---- */
 
-typedef struct row { /* a row of updates: offset of its destination, and its own offset */
+typedef struct row { /* a row of updates: the offset of its destination in the result and its own
+                        offset in the updates */
   int64_t to, from;
 } row;
 
-/* Scratch for the rows and as many again, which the sort needs. */
-uint64_t work_scatter_nd(const vt_view *in, uint32_t n_in) {
+/* The scratch bytes for all rows twice, because the sort merges from one array into another. */
+uint64_t scratch_scatter_nd(const vt_view *in, uint32_t n_in) {
   (void)n_in;
   if (vt_view_count(&in[2]) == 0) return 0;
   const vt_view rows = vt_view_drop_axis(&in[1], in[1].rank - 1);
@@ -83,8 +87,8 @@ static int64_t find_rows(const vt_kernel *k, uint32_t batch, row *rows) {
   return w.count;
 }
 
-/* Sorts the rows by destination: merges runs of 1, 2, 4, ... rows between two arrays. Rows with
- * equal destinations stay in order. Returns the array that holds the result. */
+/* Sorts the rows by destination: merges sorted ranges of 1, 2, 4, ... rows between two arrays. Rows
+ * with equal destinations keep their order. Returns the array that holds the result. */
 static row *sort_rows(row *rows, row *other, int64_t n) {
   for (int64_t run = 1; run < n; run *= 2) {
     for (int64_t lo = 0; lo < n; lo += 2 * run) {
@@ -128,7 +132,8 @@ static void combine_sum(uint32_t dtype, void *y, const void *u, const row *r, in
   }
 }
 
-typedef struct extreme { /* the maximum or the minimum of two values in the one order */
+typedef struct extreme { /* the functions for the maximum or the minimum of two numbers; NaN is
+                            above all numbers, -0 below +0 */
   float (*f32)(float, float);
   double (*f64)(double, double);
   int greatest;
@@ -161,8 +166,7 @@ static void combine_min(uint32_t dtype, void *y, const void *u, const row *r, in
 
 /* ---- the prims ---- */
 
-/* Combines the rows r[0 .. n-1], which all have the same destination: each of their elements has a
- * destination of its own. */
+/* Combines the rows r[0 .. n-1], which all have the same destination, element by element. */
 static void combine_rows(const vt_kernel *k, vt_walk inner, const row *r, int64_t n,
                          combine_fn *combine) {
   const uint32_t dtype = k->out->dtype;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_scatter_axis.c - scatters along one axis: `scatter`, the opposite of gather, and
- * `scatter_elements`, the opposite of gather_elements. Both are defined by scatter_nd. Their
- * kernels follow a chain of updates for each destination instead of sorting. */
+ * `scatter_elements`, the opposite of gather_elements. As ops (the definition) both use
+ * scatter_nd. Their kernels (the second implementation) follow a chain, a linked list of the
+ * updates of one destination, instead of sorting. A column is the set of elements whose
+ * coordinates differ only along the axes of the index. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -12,10 +14,12 @@
 
 typedef struct axis_order {
   vt_type base, index, updates;
-  uint32_t axis, batch, inner; /* inner: number of axes of the index after the batch axes */
+  uint32_t axis, batch, inner; /* inner: number of axes of the index after its batch axes */
   uint32_t to[VT_MAX_RANK],
-      back[VT_MAX_RANK]; /* base with its axis behind the batch axes: permutation and inverse */
-  uint32_t from[VT_MAX_RANK]; /* permutation of updates that moves I... behind the batch axes */
+      back[VT_MAX_RANK]; /* to: permutation of base that moves its axis directly behind the batch
+                            axes; back: its inverse */
+  uint32_t from[VT_MAX_RANK]; /* permutation of updates that moves the axes I... directly behind the
+                                 batch axes */
 } axis_order;
 
 static void order_axes(axis_order *p) {
@@ -45,7 +49,7 @@ static int read_scatter(const vt_lowering *l, axis_order *p) {
   return 1;
 }
 
-static uint32_t lower_axis(const vt_lowering *l, uint32_t op) {
+static uint32_t lower_scatter_along_axis(const vt_lowering *l, uint32_t op) {
   const vt_attr_gather_nd by_batch = {.size = sizeof by_batch, .batch = 1};
   vt_builder *b = l->b;
   axis_order p;
@@ -65,14 +69,22 @@ static uint32_t lower_axis(const vt_lowering *l, uint32_t op) {
   return vt_build_transpose(b, vt_build_reshape(b, y, p.base.rank, moved), p.back, p.base.rank);
 }
 
-uint32_t lower_scatter(const vt_lowering *l) { return lower_axis(l, VT_OP_scatter_nd); }
-uint32_t lower_scatter_add(const vt_lowering *l) { return lower_axis(l, VT_OP_scatter_nd_add); }
-uint32_t lower_scatter_max(const vt_lowering *l) { return lower_axis(l, VT_OP_scatter_nd_max); }
-uint32_t lower_scatter_min(const vt_lowering *l) { return lower_axis(l, VT_OP_scatter_nd_min); }
+uint32_t lower_scatter(const vt_lowering *l) {
+  return lower_scatter_along_axis(l, VT_OP_scatter_nd);
+}
+uint32_t lower_scatter_add(const vt_lowering *l) {
+  return lower_scatter_along_axis(l, VT_OP_scatter_nd_add);
+}
+uint32_t lower_scatter_max(const vt_lowering *l) {
+  return lower_scatter_along_axis(l, VT_OP_scatter_nd_max);
+}
+uint32_t lower_scatter_min(const vt_lowering *l) {
+  return lower_scatter_along_axis(l, VT_OP_scatter_nd_min);
+}
 
 /* ---- scatter_elements as ops: base is flattened, and each update has a position in it ---- */
 
-static uint32_t lower_elements(const vt_lowering *l, uint32_t op) {
+static uint32_t lower_scatter_of_elements(const vt_lowering *l, uint32_t op) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)l->attrs)->axis;
   vt_builder *b = l->b;
   vt_type base, index;
@@ -80,7 +92,7 @@ static uint32_t lower_elements(const vt_lowering *l, uint32_t op) {
     return VT_NO_VALUE;
   const int64_t all = vt_count_elements(base.dim, base.rank),
                 n = vt_count_elements(index.dim, index.rank);
-  const uint32_t at = vt_build_element_positions(b, &base, l->in[1], axis);
+  const uint32_t at = vt_build_gathered_positions(b, &base, l->in[1], axis);
   const uint32_t line = vt_build_reshape(b, l->in[0], 1, &all);
   const uint32_t places = vt_build_reshape(b, at, 2, (int64_t[]){n, 1});
   const uint32_t y = vt_build3(b, op, line, places, vt_build_reshape(b, l->in[2], 1, &n));
@@ -88,16 +100,16 @@ static uint32_t lower_elements(const vt_lowering *l, uint32_t op) {
 }
 
 uint32_t lower_scatter_elements(const vt_lowering *l) {
-  return lower_elements(l, VT_OP_scatter_nd);
+  return lower_scatter_of_elements(l, VT_OP_scatter_nd);
 }
 uint32_t lower_scatter_elements_add(const vt_lowering *l) {
-  return lower_elements(l, VT_OP_scatter_nd_add);
+  return lower_scatter_of_elements(l, VT_OP_scatter_nd_add);
 }
 uint32_t lower_scatter_elements_max(const vt_lowering *l) {
-  return lower_elements(l, VT_OP_scatter_nd_max);
+  return lower_scatter_of_elements(l, VT_OP_scatter_nd_max);
 }
 uint32_t lower_scatter_elements_min(const vt_lowering *l) {
-  return lower_elements(l, VT_OP_scatter_nd_min);
+  return lower_scatter_of_elements(l, VT_OP_scatter_nd_min);
 }
 
 /* ---- second implementation ----
@@ -107,15 +119,15 @@ uint32_t lower_scatter_elements_min(const vt_lowering *l) {
 
 typedef enum mode { LAST, SUM, GREATEST, LEAST } mode;
 typedef struct columns {
-  vt_view y, u,
-      index; /* views of result, updates and index along the axes that enumerate the columns */
-  vt_view own_u, own_index; /* views along the axes of one column */
-  int64_t length, stride;   /* length and stride of a column of the result */
+  vt_view y, u, index; /* the result, the updates and the index, seen along the axes that enumerate
+                          the columns */
+  vt_view own_u, own_index; /* updates and index, seen along the axes of one column */
+  int64_t length, stride;   /* length and stride of a column in the result */
   int64_t *head, *next;
 } columns;
 
-/* Scratch for head[] of the longest axis and next[] of the whole index. */
-uint64_t work_scatter(const vt_view *in, uint32_t n_in) {
+/* The scratch bytes for head[] of the longest axis and next[] of the whole index. */
+uint64_t scratch_scatter(const vt_view *in, uint32_t n_in) {
   uint64_t n = (uint64_t)vt_view_count(&in[1]);
   int64_t longest = 0;
   (void)n_in;
@@ -132,14 +144,16 @@ static void link_chains(const columns *c, int64_t at) {
   for (int64_t i = 0; i < c->length; i++) c->head[i] = -1;
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
     c->next[i] = vt_load_int(index->data, index->dtype, at + w.at[0]);
-  for (int64_t i = w.count; i-- > 0;) { /* from the last to the first, so that chains ascend */
+  for (int64_t i = w.count; i-- > 0;) { /* each update is put in front of its chain, so chains
+                                           ascend if the updates are taken from last to first */
     const int64_t to = c->next[i];
     c->next[i] = c->head[to];
     c->head[to] = i;
   }
 }
 
-/* The offset of element i, in row-major order, of a column of updates. */
+/* The offset of element i of a column of updates; i counts the elements of the column in row-major
+ * order. */
 static int64_t update_offset(const columns *c, int64_t i) {
   int64_t at = 0;
   for (uint32_t k = c->own_u.rank; k-- > 0; i /= c->own_u.dim[k])
@@ -214,10 +228,10 @@ static void scatter_columns(const columns *c, mode m) {
   }
 }
 
-/* Scatters along `axis`. `own` and `index_own` are masks of the axes of updates and of the index
- * that belong to one column; index_kept is the index without those axes. */
-static vt_status scatter_by(vt_kernel *k, uint32_t axis, unsigned own, unsigned index_own,
-                            const vt_view *index_kept, mode m) {
+/* Scatters along `axis`. `own` and `index_own` are bit masks of the axes of the updates and of the
+ * index that belong to one column; index_kept is the index without its axes index_own. */
+static vt_status scatter_along_axis(vt_kernel *k, uint32_t axis, unsigned own, unsigned index_own,
+                                    const vt_view *index_kept, mode m) {
   const vt_view *y = k->out, *u = &k->in[2];
   VT_TRY(vt_check_indices(k, k->in[0].dim[axis]));
   vt_view_copy(y, &k->in[0]);
@@ -236,8 +250,8 @@ static vt_status scatter_by(vt_kernel *k, uint32_t axis, unsigned own, unsigned 
   return VT_OK;
 }
 
-/* The index shares only the batch axes with the columns; along the others it is repeated, with
- * stride 0. */
+/* Scatters for the op scatter. Its index differs between columns only along the batch axes; along
+ * the other axes that enumerate columns it is repeated, with stride 0. */
 static vt_status run_scatter_axis(vt_kernel *k, mode m) {
   const vt_attr_gather *a = k->attrs;
   const uint32_t axis = (uint32_t)a->axis, batch = (uint32_t)a->batch;
@@ -247,13 +261,13 @@ static vt_status run_scatter_axis(vt_kernel *k, mode m) {
     kept.dim[kept.rank] = 1;
     kept.stride[kept.rank] = 0;
   }
-  return scatter_by(k, axis, ((1u << inner) - 1) << axis, ~0u << batch, &kept, m);
+  return scatter_along_axis(k, axis, ((1u << inner) - 1) << axis, ~0u << batch, &kept, m);
 }
 
 static vt_status run_scatter_elements(vt_kernel *k, mode m) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)k->attrs)->axis;
   const vt_view kept = vt_view_drop_axis(&k->in[1], axis);
-  return scatter_by(k, axis, 1u << axis, 1u << axis, &kept, m);
+  return scatter_along_axis(k, axis, 1u << axis, 1u << axis, &kept, m);
 }
 
 vt_status kernel_scatter(vt_kernel *k) { return run_scatter_axis(k, LAST); }

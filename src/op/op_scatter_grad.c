@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * op_scatter_grad.c - gradients of the scatters. The three families (along an axis, of elements, by
- * coordinates) differ only in the ops that read and write at the positions of the index. */
+ * op_scatter_grad.c - gradients of the scatters. The three families (along an axis, of elements,
+ * by coordinates) differ only in the ops that read and write at the positions of the index. dy
+ * is the gradient of the result. The number of an update is its row-major position in the
+ * updates. */
 #include "op_move.h"
 
 typedef struct family {
@@ -27,8 +29,8 @@ static uint32_t build_zeros(const vt_gradient *g, const vt_type *like) {
   return vt_build_full(g->b, dy.dtype, 0.0, like);
 }
 
-/* dy goes to the update that was written last: the number of every update is scattered too, and
- * shows which one it is. */
+/* dy of a destination goes to the update that was written last. To find it, the numbers of the
+ * updates are scattered in the same way: the number that arrives is that of the last update. */
 static void grad_last_update(const vt_gradient *g, const family *w) {
   vt_builder *b = g->b;
   vt_type base, updates;
@@ -47,10 +49,10 @@ static void grad_sum(const vt_gradient *g, const family *w) {
   g->d_in[2] = gather_at(g, w, g->d_out[0]);
 }
 
-/* Whether x is y in the one order: both NaN, or equal with the same sign of a zero, which 1/x
- * shows. */
+/* Whether x and y are the same number: both NaN, or equal and not zeros of different signs, which
+ * the signs of 1/x and 1/y tell apart. */
 static uint32_t is_same_number(vt_builder *b, uint32_t x, uint32_t y) {
-  const uint32_t one = vt_build_like(b, x, 1.0);
+  const uint32_t one = vt_build_scalar_like(b, x, 1.0);
   const uint32_t p = vt_build2(b, VT_OP_div, one, x), q = vt_build2(b, VT_OP_div, one, y);
   const uint32_t same = vt_build2(b, VT_OP_eq, x, y);
   const uint32_t equal = vt_build2(b, VT_OP_and, same, vt_build2(b, VT_OP_eq, p, q));
@@ -59,8 +61,8 @@ static uint32_t is_same_number(vt_builder *b, uint32_t x, uint32_t y) {
   return vt_build2(b, VT_OP_or, equal, nan);
 }
 
-/* The number of each update that holds the result if base does not; for the others a number above
- * all. */
+/* Writes for each update its number if it equals the result and base does not, otherwise a number
+ * above all numbers of updates. */
 static uint32_t holder_numbers(const vt_gradient *g, const family *w, uint32_t base_holds,
                                const vt_type *updates) {
   vt_builder *b = g->b;
@@ -72,13 +74,13 @@ static uint32_t holder_numbers(const vt_gradient *g, const family *w, uint32_t b
   return vt_build3(b, VT_OP_select, counts, number, vt_build_int(b, VT_DTYPE_I64, n));
 }
 
-/* dy goes to the first value that holds the result: base, then the updates in ascending
- * position. */
+/* dy of a destination goes to the first operand that equals the result (the maximum or minimum):
+ * base, otherwise the first such update. */
 static void grad_extreme(const vt_gradient *g, const family *w) {
   vt_builder *b = g->b;
   vt_type base, updates;
   if (!vt_build_read_type(b, g->in[0], &base) || !vt_build_read_type(b, g->in[2], &updates)) return;
-  const uint32_t zero = vt_build_like(b, g->d_out[0], 0.0);
+  const uint32_t zero = vt_build_scalar_like(b, g->d_out[0], 0.0);
   const uint32_t base_holds = is_same_number(b, g->in[0], g->out[0]);
   g->d_in[0] = vt_build3(b, VT_OP_select, base_holds, g->d_out[0], zero);
   const uint32_t number = holder_numbers(g, w, base_holds, &updates);

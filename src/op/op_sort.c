@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_sort.c - sorting in the one order along an axis: sort, argsort, top_k; and nonzero, which
- * lists positions. Equal values keep their order, so every result is determined. */
+ * lists positions. Equal values keep their order, so every result is determined. The one order
+ * is the total order of numbers: -0 < +0, and NaN is the greatest. A line is the elements along
+ * the axis. dy is the gradient of the sorted values. */
 #include <string.h>
 #include "op_move.h"
 #include "vt_num.h"
@@ -55,7 +57,7 @@ vt_status shape_nonzero(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- lines of a tensor ---- */
 
-typedef struct line { /* the elements along an axis; `at` is the offset of the first one */
+typedef struct line { /* one line of x; `at` is the offset of its first element */
   const vt_view *x;
   int64_t at, stride, n;
   int descending;
@@ -69,7 +71,8 @@ int vt_view_is_above(const vt_view *x, int64_t p, int64_t q) {
   return vt_load_int(x->data, x->dtype, p) > vt_load_int(x->data, x->dtype, q);
 }
 
-/* Whether element i must come before element j; if they are equal, neither must. */
+/* Whether element i of a line must come before element j. If they are equal, neither must come
+ * before the other. */
 static int precedes(const line *l, int64_t i, int64_t j) {
   const int64_t p = l->at + i * l->stride, q = l->at + j * l->stride;
   return l->descending ? vt_view_is_above(l->x, p, q) : vt_view_is_above(l->x, q, p);
@@ -79,7 +82,8 @@ static line line_of(const vt_view *x, int64_t axis, int descending) {
   return (line){.x = x, .stride = x->stride[axis], .n = x->dim[axis], .descending = descending};
 }
 
-/* Starts a walk over the axes other than `axis`: operand 0, then the first n_out results. */
+/* Starts a walk over all lines, along the axes other than `axis`; its views are operand 0 and the
+ * first n_out results. */
 static vt_walk walk_other_axes(const vt_kernel *k, uint32_t axis, uint32_t n_out) {
   const vt_view x = vt_view_drop_axis(&k->in[0], axis);
   vt_walk w;
@@ -94,7 +98,7 @@ static vt_walk walk_other_axes(const vt_kernel *k, uint32_t axis, uint32_t n_out
 
 /* ---- sort: runs of 1, 2, 4, ... merged between two arrays of indices ---- */
 
-uint64_t work_sort(const vt_view *in, uint32_t n_in) {
+uint64_t scratch_sort(const vt_view *in, uint32_t n_in) {
   int64_t longest = 0;
   (void)n_in;
   for (uint32_t i = 0; i < in[0].rank; i++)
@@ -113,7 +117,8 @@ static void merge_runs(const line *l, const int64_t *from, int64_t *to, int64_t 
   }
 }
 
-/* Sorts the indices of a line; `work` holds two lines of indices. Returns the sorted one. */
+/* Sorts the indices 0 .. n-1 of a line by their elements. `work` is scratch for two lists of n
+ * indices; returns the list that is sorted. */
 static const int64_t *sort_line(const line *l, int64_t *work) {
   int64_t *from = work, *to = work + l->n;
   for (int64_t i = 0; i < l->n; i++) from[i] = i;
@@ -145,7 +150,7 @@ vt_status kernel_sort(vt_kernel *k) {
   return VT_OK;
 }
 
-/* Writes dy of each value to the position from which the value came. */
+/* Sets dx: writes dy of each sorted value to the position that the value had in x. */
 static void scatter_values_back(const vt_gradient *g, int64_t axis) {
   const vt_attr_axis a = {.size = sizeof a, .axis = axis};
   vt_type x, y;
@@ -172,7 +177,7 @@ typedef struct heap {
   int64_t *at, stride, n;
 } heap;
 
-/* Puts `item` into the free top of the heap and moves it down. */
+/* Puts `item` at the top of the heap, whose item was removed, and moves it down to its place. */
 static void sink_item(const heap *h, int64_t item) {
   int64_t i = 0;
   for (int64_t child = 1; child < h->n; child = 2 * i + 1) {
@@ -205,15 +210,15 @@ void vt_rank_best(vt_before_fn *before, const void *context, int64_t n, int64_t 
       sink_item(&h, i);
     }
   }
-  while (h.n >
-         1) { /* the last of the order goes to the end, which then is no longer part of the heap */
+  while (h.n > 1) { /* the item that ranks last moves from the top to the end, which then is no
+                       longer part of the heap */
     const int64_t last = at[0], item = at[--h.n * stride];
     sink_item(&h, item);
     at[h.n * stride] = last;
   }
 }
 
-/* The order of precedes, with the index as the tie breaker. */
+/* The order of `precedes`; of two equal elements the one with the lower index comes first. */
 static int is_ranked_before(const void *context, int64_t i, int64_t j) {
   const line *l = context;
   return precedes(l, i, j) || (i < j && !precedes(l, j, i));
@@ -226,7 +231,7 @@ uint32_t lower_argsort(const vt_lowering *l) {
   return values == VT_NO_VALUE ? VT_NO_VALUE : values + 1;
 }
 
-/* Second implementation: a heap in the result itself. */
+/* Second implementation of argsort: the result itself holds the heap of indices. */
 vt_status kernel_argsort(vt_kernel *k) {
   const vt_attr_sort *a = k->attrs;
   line l = line_of(&k->in[0], a->axis, a->descending != 0);
@@ -250,7 +255,8 @@ uint32_t lower_top_k(const vt_lowering *l) {
   return vt_build_slice(l->b, sorted, axis, 0, a->k);
 }
 
-/* Second implementation: the k best so far in a heap, never a whole line. */
+/* Second implementation of top_k: a heap of the k indices that rank first so far; a whole line is
+ * never stored. */
 vt_status kernel_top_k(vt_kernel *k) {
   const vt_attr_top_k *a = k->attrs;
   const vt_view *x = &k->in[0], *values = &k->out[0], *indices = &k->out[1];
@@ -278,7 +284,8 @@ vt_status kernel_nonzero(vt_kernel *k) {
   vt_walk_init(&w, x->rank, x->dim);
   vt_walk_view(&w, x);
   for (int64_t n = 0; n < w.count; n++, vt_walk_next(&w)) {
-    uint8_t is = 0; /* a cast to bool: NaN is not 0, both zeros are */
+    /* whether the element is not 0, by a cast to bool: a NaN is not 0, and both zeros are */
+    uint8_t is = 0;
     vt_cast((const char *)x->data + w.at[0] * size, 1, x->dtype, &is, 1, VT_DTYPE_BOOL, 1);
     if (is && count < bound)
       for (uint32_t i = 0; i < x->rank; i++)

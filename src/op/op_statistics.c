@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_statistics.c - compositions that reduce: sum_square, norm_l1, norm_l2, var, std, logsumexp,
- * any, all. Each is written twice: as ops (the definition) and line by line. */
+ * any, all. Each is written twice: as ops (the definition) and line by line; a line is the
+ * elements that are reduced to one result. S is the ordered sum of docs/numerics.md, n the
+ * length of a line, m its maximum, d = x - S(x)/n, dy the gradient of the result y; the formula
+ * of a gradient is that of x. */
 #include "op_reduction.h"
 #include "vt_num.h"
 
@@ -19,7 +22,7 @@ vt_status shape_var(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-/* y, in which the reduced axes have length 1; they are removed unless `keep` is set. */
+/* Removes the reduced axes, which have length 1, from y, unless `keep` is set. */
 static uint32_t drop_axes(vt_builder *b, uint32_t y, unsigned mask, int64_t keep) {
   const vt_type *t = b->type(b, y);
   int64_t dim[VT_MAX_RANK];
@@ -51,12 +54,12 @@ static uint32_t build_deviation(vt_builder *b, uint32_t x, unsigned mask) {
   return vt_build2(b, VT_OP_sub, x, vt_build_mean(b, x, mask));
 }
 
-/* The divisor of a variance: n - correction. */
+/* The divisor of a variance: n - correction, as a literal of the type of x. */
 static uint32_t build_degrees_of_freedom(vt_builder *b, uint32_t x, unsigned mask,
                                          int64_t correction) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
-  return vt_build_int(b, t->dtype, vt_axes_count(t->rank, t->dim, mask) - correction);
+  return vt_build_int(b, t->dtype, vt_axes_element_count(t->rank, t->dim, mask) - correction);
 }
 
 uint32_t lower_var(const vt_lowering *l) {
@@ -73,7 +76,7 @@ uint32_t lower_var(const vt_lowering *l) {
 
 uint32_t lower_std(const vt_lowering *l) { return vt_build1(l->b, VT_OP_sqrt, lower_var(l)); }
 
-/* m + log(S(exp(x - m))), m itself when m is infinite */
+/* m + log(S(exp(x - m))), or m itself if m is infinite */
 uint32_t lower_logsumexp(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_reduce *a = l->attrs;
@@ -90,7 +93,7 @@ uint32_t lower_logsumexp(const vt_lowering *l) {
   return drop_axes(b, vt_build3(b, VT_OP_select, infinite, m, y), mask, a->keep);
 }
 
-/* The number of elements of x that are true; a sum of bools cannot overflow an i64. */
+/* The number of true elements of each line of x; a sum of bools cannot overflow an i64. */
 static uint32_t count_true(const vt_lowering *l, uint32_t x) {
   const uint32_t whole = vt_build_cast(l->b, x, VT_DTYPE_I64);
   return l->b->node(l->b, VT_OP_sum, &whole, 1, l->attrs);
@@ -108,13 +111,13 @@ uint32_t lower_all(const vt_lowering *l) {
 
 /* ---- gradients ---- */
 
-/* Reads the axes as a mask, and dy with these axes as axes of length 1; returns 0 if an earlier
- * node failed. */
+/* Reads the reduced axes as a bit mask, and dy reshaped to have these axes with length 1; returns 0
+ * if an earlier node failed. */
 static int read_slope(const vt_gradient *g, const vt_attr_list *axes, uint32_t *dy,
                       unsigned *mask) {
   const vt_type *x = g->b->type(g->b, g->in[0]);
   if (x == NULL || vt_axes_mask(axes, x->rank, mask, NULL) != VT_OK) return 0;
-  *dy = vt_build_keep_axes(g->b, g->d_out[0], g->in[0], *mask);
+  *dy = vt_build_restore_axes(g->b, g->d_out[0], g->in[0], *mask);
   return 1;
 }
 
@@ -128,7 +131,7 @@ void grad_sum_square(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
   if (!read_reduce_slope(g, &dy, &mask)) return;
-  const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_like(b, g->in[0], 2.0), g->in[0]);
+  const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_scalar_like(b, g->in[0], 2.0), g->in[0]);
   g->d_in[0] = vt_build2(b, VT_OP_mul, twice, dy);
 }
 
@@ -136,7 +139,7 @@ void grad_sum_square(const vt_gradient *g) {
 void grad_norm_l1(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
-  if (read_reduce_slope(g, &dy, &mask)) g->d_in[0] = vt_build_signed(g->b, g->in[0], dy);
+  if (read_reduce_slope(g, &dy, &mask)) g->d_in[0] = vt_build_with_sign_of(g->b, g->in[0], dy);
 }
 
 /* y == 0 ? +0 : (x*dy)/y */
@@ -145,8 +148,8 @@ void grad_norm_l2(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
   if (!read_reduce_slope(g, &dy, &mask)) return;
-  const uint32_t y = vt_build_keep_axes(b, g->out[0], g->in[0], mask);
-  const uint32_t zero = vt_build_like(b, y, 0.0);
+  const uint32_t y = vt_build_restore_axes(b, g->out[0], g->in[0], mask);
+  const uint32_t zero = vt_build_scalar_like(b, y, 0.0);
   const uint32_t none_there = vt_build2(b, VT_OP_eq, y, zero);
   const uint32_t scaled = vt_build2(b, VT_OP_mul, g->in[0], dy);
   const uint32_t part = vt_build2(b, VT_OP_div, scaled, y);
@@ -166,7 +169,7 @@ void grad_var(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
   if (!read_slope(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
-  const uint32_t twice = vt_build2(g->b, VT_OP_mul, vt_build_like(g->b, dy, 2.0), dy);
+  const uint32_t twice = vt_build2(g->b, VT_OP_mul, vt_build_scalar_like(g->b, dy, 2.0), dy);
   grad_variance(g, twice, mask);
 }
 
@@ -174,7 +177,7 @@ void grad_std(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
   if (!read_slope(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
-  const uint32_t y = vt_build_keep_axes(g->b, g->out[0], g->in[0], mask);
+  const uint32_t y = vt_build_restore_axes(g->b, g->out[0], g->in[0], mask);
   grad_variance(g, vt_build2(g->b, VT_OP_div, dy, y), mask);
 }
 
@@ -232,7 +235,8 @@ vt_status kernel_norm_l2(vt_kernel *k) {
   return vt_reduce_run(k, axes_of(k), &f);
 }
 
-/* var, or with `root` std: the sums of squares first, then each of them is divided. */
+/* The kernel of var, or with `root` of std: first all sums of squared deviations, then each of them
+ * is divided by n - correction. */
 static vt_status run_variance(const vt_kernel *k, int root) {
   static const vt_reduction f = {squared_deviations_f32, squared_deviations_f64, NULL};
   const vt_attr_var *a = k->attrs;
@@ -259,7 +263,8 @@ static void logsumexp_f32(vt_walk w, const float *x, float *y) {
   vt_sum_f32_init(&s);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&again))
     vt_sum_f32_add(&s, vt_f32_exp(x[again.at[0]] - m));
-  *y = m - m == 0.0f ? m + vt_f32_log(vt_sum_f32_done(&s)) : m; /* a NaN gives NaN in both cases */
+  /* m - m is 0 unless m is infinite or NaN; for a NaN both branches give NaN */
+  *y = m - m == 0.0f ? m + vt_f32_log(vt_sum_f32_done(&s)) : m;
 }
 
 vt_status kernel_logsumexp(vt_kernel *k) {
@@ -267,8 +272,8 @@ vt_status kernel_logsumexp(vt_kernel *k) {
   return vt_reduce_run(k, axes_of(k), &f);
 }
 
-/* Whether some element is `sought`. */
-static int64_t contains(vt_walk w, const void *x, int64_t sought) {
+/* Whether some element of a line of bools is `sought`, 0 or 1. */
+static int64_t line_contains(vt_walk w, const void *x, int64_t sought) {
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
     if (((const uint8_t *)x)[w.at[0]] == sought) return 1;
   return 0;
@@ -276,12 +281,12 @@ static int64_t contains(vt_walk w, const void *x, int64_t sought) {
 
 static int64_t any_of(vt_walk w, const void *x, uint32_t dtype) {
   (void)dtype;
-  return contains(w, x, 1);
+  return line_contains(w, x, 1);
 }
 
 static int64_t all_of(vt_walk w, const void *x, uint32_t dtype) {
   (void)dtype;
-  return !contains(w, x, 0);
+  return !line_contains(w, x, 0);
 }
 
 vt_status kernel_any(vt_kernel *k) {

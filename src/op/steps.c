@@ -6,12 +6,13 @@
 #include <string.h>
 #include "vt_layout.h"
 
-struct vt_bound_step { /* a step with its kernel looked up */
+struct vt_bound_step { /* a step, bound to its kernel */
   const vt_bk_step *step;
   const vt_op_info *op;
   uint32_t first_view; /* index of its views: operands, results, then the arguments and results of
                           its bodies */
-  uint32_t n_inner;    /* number of steps of its bodies; they are stored directly after it */
+  uint32_t n_inner; /* number of steps of its bodies, at all depths; they are stored directly after
+                       the step */
 };
 
 /* ---- steps that are accepted ---- */
@@ -56,8 +57,8 @@ int vt_step_is_well_formed(const vt_bk_step *step) {
          step->attrs_size == op->attrs->size;
 }
 
-/* The kernels accept every type and layout that the verifier accepts. A group is only a hint: its
- * steps run one after the other. */
+/* The kernels accept every type and layout that the verifier accepts. That a step belongs to a
+ * group is only a hint: its kernel runs by itself. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind) {
   if (!vt_step_is_well_formed(step) || !vt_steps_lists_op(step->op, kind)) return VT_UNSUPPORTED;
   return (kind & VT_STEPS_DENSE) == 0 || step_is_dense(step) ? VT_OK : VT_UNSUPPORTED;
@@ -94,7 +95,7 @@ static void count_tensors(vt_steps *p, const vt_bk_tensor *t, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) count_arena(p, t[i].arena);
 }
 
-/* Counts the steps, views and arenas of a list, bodies included; returns 0 if a step is not
+/* Counts the steps, views and arenas of a list, bodies included, into p; returns 0 if a step is not
  * supported. */
 static int count_list(vt_steps *p, const vt_bk_step *steps, uint64_t n, uint32_t kind) {
   for (uint64_t i = 0; i < n; i++) {
@@ -158,7 +159,8 @@ void vt_steps_done(vt_steps *p) {
 
 /* ---- running ---- */
 
-/* The state of one run: the arena addresses and the current step. */
+/* The state that a kernel with bodies needs to run them: the arena addresses and the step of the
+ * kernel. */
 typedef struct runner {
   vt_steps *p;
   char *const *base;
@@ -171,8 +173,8 @@ static void place_views(const runner *r, vt_view *v, const vt_bk_tensor *t, uint
 
 static vt_status run_steps(vt_steps *p, char *const *base, uint64_t first, uint64_t n, int top);
 
-/* Runs body `which` of the current step. The steps of body 0 are stored after their step, those of
- * body 1 after those of body 0. */
+/* Runs body `which` of the current step. The steps of body 0 are stored directly after the step,
+ * those of body 1 after those of body 0. */
 static vt_status run_body(vt_kernel *k, uint32_t which) {
   const runner *r = k->runner;
   const vt_bound_step *b = &r->p->steps[r->at];
@@ -212,7 +214,8 @@ static vt_status run_step(vt_steps *p, char *const *base, uint64_t at, vt_kernel
   return b->op->kernel(k);
 }
 
-/* Records the first error. A failure inside a body has been recorded before the one of its step. */
+/* Records the first error of a run. If a step fails because its body failed, the error of the body
+ * is recorded already. */
 static void record_error(vt_steps *p, vt_status s, uint64_t step, const vt_kernel *k) {
   if (p->error.status != VT_OK) return;
   p->error.status = (int32_t)s;

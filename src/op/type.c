@@ -29,8 +29,8 @@ int vt_type_equal(const vt_type *a, const vt_type *b) {
 }
 
 vt_status vt_type_size(const vt_type *t, uint64_t *out_count, uint64_t *out_bytes, vt_diag *d) {
-  uint64_t count = 1, bytes; /* lengths of 0 are skipped, because the strides of an empty tensor are
-                                such products too */
+  uint64_t count = 1, bytes; /* lengths of 0 are left out of the product, because the strides of an
+                                empty tensor must not overflow either */
   int empty = 0;
   for (uint32_t i = 0; i < t->rank; i++) {
     empty |= t->dim[i] == 0;

@@ -27,14 +27,17 @@ typedef struct vt_attr_field {
   const char *name;
   vt_attr_kind kind;
   uint32_t required;
-  uint32_t late; /* a field added after the first release: not printed if it has its default */
-  size_t offset; /* byte offset of the field: an int64_t, double, vt_attr_list or vt_attr_text */
+  uint32_t late; /* 1 if the field was added after the first release of its group: it is not printed
+                    if it has its default */
+  size_t offset; /* byte offset of the field in the group's struct; the field is an int64_t, double,
+                    vt_attr_list or vt_attr_text */
 } vt_attr_field;
 
 typedef struct vt_attr_group {
   const char *name;
   size_t size;
-  const void *defaults; /* a struct of the group: `size` and every optional field are set */
+  /* a struct of the group, in which `size` and every optional field are set */
+  const void *defaults;
   uint32_t n_fields;
   const vt_attr_field *fields;
 } vt_attr_group;
@@ -45,26 +48,26 @@ typedef struct vt_attr_group {
 #undef VT_ATTRS
 #undef VT_NOTHING
 
-/* The word of a number and the number of a word, by words.def; NULL and -1 if there is no such
- * word. */
+/* The word that has a number, and the number of a word, by words.def; NULL and -1 if there is no
+ * such word. */
 const char *vt_word_text(int64_t number);
 int64_t vt_word_find(const char *text);
 
-/* A pointer to field `f` inside `attrs`, a struct of its group. */
+/* Return a pointer to field `f` inside `attrs`, a struct of its group. */
 int64_t *vt_attr_int(void *attrs, const vt_attr_field *f);
 double *vt_attr_real(void *attrs, const vt_attr_field *f);
 vt_attr_list *vt_attr_ints(void *attrs, const vt_attr_field *f);
 vt_attr_text *vt_attr_string(void *attrs, const vt_attr_field *f);
 const vt_attr_field *vt_attr_find(const vt_attr_group *g, const char *name);
 
-/* Appends "axis=1, keep=true": every field in table order, in the text form's syntax. A BITS field
- * prints as a hexadecimal pattern, because its value needs the dtype of the group; a literal as
- * text is what vt_literal_print appends. */
+/* Appends every field in table order in the syntax of the text form: "axis=1, keep=true". A BITS
+ * field is appended as a hexadecimal bit pattern, because its value would need the dtype;
+ * vt_literal_print appends a literal as a value. */
 void vt_attr_print(const vt_attr_group *g, const void *attrs, const vt_dims *dims, vt_text *out);
 /* Appends the value of a literal as text: "0.5", "-3", "true". */
 void vt_literal_print(uint32_t dtype, uint64_t bits, vt_text *out);
-/* Copies `attrs` into `ar` with every dimension replaced by its value; value[i] is that of symbol
- * i. */
+/* Copies `attrs` into the arena `ar` and replaces every dimension by its value; value[i] is the
+ * value of symbol i. */
 vt_status vt_attr_bind(const vt_attr_group *g, const void *attrs, const vt_dims *dims,
                        const int64_t *value, vt_arena *ar, void **out, vt_diag *d) VT_NODISCARD;
 #endif

@@ -11,8 +11,8 @@
 struct vt_builder {
   void *self;
   vt_dims *dims;
-  /* Appends a node and returns the id of its first result; further results have the ids that
-   * follow. `attrs` is copied; NULL means the defaults of the group. */
+  /* Appends a node and returns the id of its first result; further results have the next ids.
+   * `attrs` is copied; NULL means the defaults of the op's attributes. */
   uint32_t (*node)(vt_builder *b, uint32_t op, const uint32_t *in, uint32_t n_in,
                    const void *attrs);
   /* The type of a value, valid until the next node is added; NULL for VT_NO_VALUE. */
@@ -25,23 +25,23 @@ struct vt_builder {
   void (*close)(vt_builder *body, const uint32_t *out, uint32_t n);
 };
 
-/* A node of one result with default attributes and one, two or three operands. */
+/* Append a node that has one result, default attributes and one, two or three operands. */
 uint32_t vt_build1(vt_builder *b, uint32_t op, uint32_t x);
 uint32_t vt_build2(vt_builder *b, uint32_t op, uint32_t x, uint32_t y);
 uint32_t vt_build3(vt_builder *b, uint32_t op, uint32_t x, uint32_t y, uint32_t z);
-/* A scalar literal: x rounded once to `dtype`, or the bit pattern itself. */
+/* Append a scalar literal of `dtype`: the number x, rounded once, or a bit pattern. */
 uint32_t vt_build_number(vt_builder *b, uint32_t dtype, double x);
 uint32_t vt_build_int(vt_builder *b, uint32_t dtype, int64_t x);
 uint32_t vt_build_bits(vt_builder *b, uint32_t dtype, uint64_t bits);
-/* `op`, a reduction, over one axis; `keep`: the axis stays, with length 1. */
+/* Appends the reduction `op` of x over one axis. If `keep`, the axis stays, with length 1. */
 uint32_t vt_build_reduce(vt_builder *b, uint32_t op, uint32_t x, uint32_t axis, int keep);
 uint32_t vt_build_reshape(vt_builder *b, uint32_t x, uint32_t rank, const int64_t *dim);
 uint32_t vt_build_broadcast(vt_builder *b, uint32_t x, uint32_t rank, const int64_t *dim);
-/* The gradient of a broadcast: `dy` summed over the axes along which an operand of the shape of `x`
- * was repeated, these as one axis in row-major order, in the shape of x. An axis of length 1 in
- * both was not repeated. */
+/* Appends the gradient of a broadcast of x, given `dy`, that of its result: dy summed over the axes
+ * along which x was repeated, merged into one axis in row-major order, in the shape of x. An axis
+ * of length 1 in both was not repeated. */
 uint32_t vt_build_sum_to(vt_builder *b, uint32_t dy, uint32_t x);
-/* `value` as a scalar literal of the dtype of `x`. */
-uint32_t vt_build_like(vt_builder *b, uint32_t x, double value);
+/* Appends `value` as a scalar literal of the dtype of x. */
+uint32_t vt_build_scalar_like(vt_builder *b, uint32_t x, double value);
 uint32_t vt_build_cast(vt_builder *b, uint32_t x, uint32_t dtype);
 #endif

@@ -13,11 +13,12 @@
 enum { VT_MAX_SYMBOLS = 8, VT_MAX_TERMS = 12 };
 #define VT_DIM_MAX ((int64_t)1 << 40) /* the largest constant dimension accepted anywhere */
 
-typedef struct vt_term { /* coef * product over s of symbol[s]^power[s] */
+typedef struct vt_term { /* a term: coef * the product of symbol[s]^power[s] over all symbols s */
   int64_t coef;
   uint8_t power[VT_MAX_SYMBOLS];
 } vt_term;
-typedef struct vt_poly { /* a sum of terms in descending order of powers, none with coefficient 0 */
+typedef struct vt_poly { /* a polynomial: the sum of its terms, in descending order of powers, none
+                            with coefficient 0 */
   uint32_t n;
   vt_term term[VT_MAX_TERMS];
 } vt_poly;
@@ -40,14 +41,15 @@ void vt_dims_copy(vt_dims *t, const vt_dims *from, vt_arena *arena);
 vt_status vt_dim_declare(vt_dims *t, const char *name, int64_t *out, vt_diag *d) VT_NODISCARD;
 int vt_dim_find(const vt_dims *t, const char *name, int64_t *out);
 
-/* Exact arithmetic; an overflow or more than VT_MAX_TERMS terms is VT_LIMIT. */
+/* Exact arithmetic on dimensions; VT_LIMIT if a coefficient overflows or the result has more than
+ * VT_MAX_TERMS terms. */
 vt_status vt_dim_add(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d) VT_NODISCARD;
 vt_status vt_dim_sub(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d) VT_NODISCARD;
 vt_status vt_dim_mul(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d) VT_NODISCARD;
 /* a / b, where b is a constant > 0; VT_VERIFY unless b divides every coefficient of a. */
 vt_status vt_dim_div(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d) VT_NODISCARD;
 
-/* The value of `dim` if symbol i has value[i]; VT_BIND if it overflows. */
+/* The value of `dim` with value[i] for symbol i; VT_BIND if it overflows. */
 vt_status vt_dim_bind(const vt_dims *t, const int64_t *value, int64_t dim, int64_t *out,
                       vt_diag *d) VT_NODISCARD;
 /* Appends "B*T + 1" or "16". */

@@ -8,17 +8,18 @@
 typedef struct vt_layout {
   int64_t
       stride[VT_MAX_RANK]; /* strides in elements, never negative; entries beyond the rank are 0 */
-  uint64_t first;          /* offset of the first element, in elements */
+  uint64_t first;          /* offset of the first element in the memory, in elements */
 } vt_layout;
 
-/* The row-major strides without gaps; an axis of length 0 counts as one of length 1. */
+/* Sets *out to the row-major strides without gaps; an axis of length 0 counts as one of length
+ * 1. */
 void vt_layout_dense(const vt_type *t, vt_layout *out);
 int vt_layout_is_dense(const vt_type *t, const vt_layout *l);
-/* Bytes from the first element to the end of the last one; 0 for an empty tensor. */
+/* The number of bytes from the first element to the end of the last one; 0 for an empty tensor. */
 uint64_t vt_layout_span(const vt_type *t, const vt_layout *l);
-/* Whether the result of op, which has the type `out`, is a view of its operand `x` in layout `l`:
- * 1, and the layout of the result in *made, or 0 if elements must be copied. Every dimension must
- * be bound. */
+/* Whether the result of `op`, which has the type `out`, can be a view of its operand of type `x` in
+ * layout `l`. Returns 1 and the layout of the result in *made, or 0 if elements must be copied.
+ * Every dimension must be bound. */
 int vt_op_result_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *l,
                       const vt_type *out, vt_layout *made);
 #endif

@@ -12,24 +12,26 @@ typedef struct vt_builder vt_builder;
 
 typedef struct vt_type {
   uint32_t dtype, rank;
-  int64_t dim[VT_MAX_RANK]; /* entries beyond the rank are 0 */
+  int64_t dim[VT_MAX_RANK]; /* entries at and beyond the rank are 0 */
 } vt_type;
 
 /* Appends "f32[B, 16]". */
 void vt_type_print(const vt_dims *dims, const vt_type *t, vt_text *out);
-/* Writes the same into a fixed buffer, for diagnostics, and returns `out`. */
+/* vt_type_text writes the text of a type into a fixed buffer, for diagnostics, and returns
+ * `out`. */
 enum { VT_TYPE_TEXT = 160 };
 const char *vt_type_text(const vt_dims *dims, const vt_type *t, char out[VT_TYPE_TEXT]);
 int vt_type_equal(const vt_type *a, const vt_type *b);
-/* Elements and bytes of a type whose dimensions are bound; VT_LIMIT beyond 2^48 bytes. */
+/* The number of elements and bytes of a type whose dimensions are bound; VT_LIMIT beyond 2^48
+ * bytes. */
 vt_status vt_type_size(const vt_type *t, uint64_t *out_count, uint64_t *out_bytes,
                        vt_diag *d) VT_NODISCARD;
 
 /* ---- arguments of the functions that a row names ---- */
 
-/* The check and the shape rule of an op get the operand types and the attributes of a node that is
- * to be built. Symbolic dimensions are compared by handle; conditions on their values are checked
- * again once they are bound. */
+/* vt_rule is what the check and the shape rule of an op get: the operand types and the attributes
+ * of a node that is to be built. Symbolic dimensions are compared by handle; conditions on their
+ * values are checked again once they are bound. */
 enum { VT_MAX_RESULTS = 64, VT_MAX_BODIES = 2 };
 typedef struct vt_body_type { /* the argument and result types of a body */
   uint32_t n_in, n_out;
@@ -65,7 +67,7 @@ typedef uint32_t vt_lower_fn(const vt_lowering *l);
  * before the call. The rule is only called once every dimension is bound and some d_out exists. */
 typedef struct vt_gradient {
   vt_builder *b;
-  const uint32_t *in, *out; /* values: the operands and the results of the node */
+  const uint32_t *in, *out; /* ids of the operands and of the results of the node */
   uint32_t n_in, n_out;
   const void *attrs;
   const uint32_t *d_out;
@@ -91,14 +93,16 @@ struct vt_kernel {
   uint32_t n_in, n_out, n_body;
   const vt_view *out;
   const vt_kernel_body *body;
-  void *runner; /* private data of the runner, for `run` of a body */
+  void *runner; /* private data of the function `run` of the bodies */
   const void *attrs;
-  void *work;        /* scratch, 64-byte aligned, as large as the row's `work` asks for; or NULL */
-  uint64_t position; /* with VT_RANGE: row-major position of the index that is out of range */
-  int64_t value;     /* the value of that index */
+  void *work;        /* scratch, 64-byte aligned, of as many bytes as the function `work` of the row
+                        returns; or NULL */
+  uint64_t position; /* set if the kernel returns VT_RANGE: row-major position of the element of the
+                        index that is out of range */
+  int64_t value;     /* set with `position`: the value of the element that is out of range */
 };
-/* A reference kernel computes `out` from `in`. An index out of range is VT_RANGE, with its position
- * and value. */
+/* A reference kernel computes `out` from `in`. If an element of an index is out of range, it
+ * returns VT_RANGE and sets `position` and `value`. */
 typedef vt_status vt_kernel_fn(vt_kernel *k);
 /* Returns the scratch bytes of a kernel for these operands, whose `data` may be NULL. */
 typedef uint64_t vt_work_fn(const vt_view *in, uint32_t n_in);
@@ -126,7 +130,7 @@ typedef enum vt_needs {
 /* The role that an op can have in a fusion group. ops.def explains each. */
 typedef enum vt_form { VT_FORM_NONE, VT_FORM_POINTWISE, VT_FORM_ANCHOR } vt_form;
 
-/* The columns of a row as text, verbatim, for listings. */
+/* The columns of a row of ops.def as text, verbatim, for listings. */
 typedef struct vt_op_words {
   const char *attrs, *verify, *shape, *lower, *kernel, *work;
 } vt_op_words;
@@ -134,7 +138,7 @@ typedef struct vt_op_words {
 typedef struct vt_op_info { /* a row of ops.def */
   const char *name;
   uint32_t number, prim;   /* prim: 0 for a composition */
-  uint32_t min_in, max_in; /* number of operands; VT_OP_ANY_IN as the most: any number */
+  uint32_t min_in, max_in; /* least and greatest number of operands; VT_OP_ANY_IN: no upper limit */
   const char *operands;    /* names of the operands: "x, w, b?" */
   const char *results;     /* names of the results: "y", "values, indices", "y..." */
   const vt_attr_group *attrs;
@@ -156,10 +160,11 @@ enum { VT_OP_ANY_IN = 99 };
 
 uint32_t vt_op_total(void);
 const vt_op_info *vt_op_at(uint32_t i);         /* the rows by ascending op number */
-const vt_op_info *vt_op_get(uint32_t number);   /* NULL if no op has the number */
-const vt_op_info *vt_op_find(const char *name); /* NULL if no op has the name */
-/* Checks the arity, the operand types and the attributes of a node and infers its result types.
- * `out` holds VT_MAX_RESULTS types. The verifier knows no more about an op than this. */
+const vt_op_info *vt_op_get(uint32_t number);   /* returns NULL if no op has the number */
+const vt_op_info *vt_op_find(const char *name); /* returns NULL if no op has the name */
+/* Checks the number of operands, their types and the attributes of a node and infers its result
+ * types. `out` holds VT_MAX_RESULTS types. The verifier checks nothing else that is specific to an
+ * op. */
 vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, uint32_t *out_n,
                       vt_diag *d) VT_NODISCARD;
 /* The number of bodies of a node of this op, and the argument types of one of them. `out` holds
@@ -168,9 +173,9 @@ enum { VT_MAX_REGION_ARGS = 256 };
 uint32_t vt_op_body_count(const vt_op_info *op);
 vt_status vt_op_body_argument_types(const vt_op_info *op, const vt_rule *r, uint32_t body,
                                     vt_type *out, uint32_t *out_n, vt_diag *d) VT_NODISCARD;
-/* The operand list while bodies are parsed. vt_op_body_operands_end is the index one past the last
- * operand that belongs to the body; vt_op_body_add_operands updates the attributes after n more
- * operands were added to the body. */
+/* How the text form parses the operands of an op with bodies: vt_op_body_operands_end is the index
+ * one past the last operand that belongs to body `body`; vt_op_body_add_operands updates the
+ * attributes after n more operands were added to the body. */
 uint32_t vt_op_body_operands_end(const vt_op_info *op, const void *attrs, uint32_t n_in,
                                  uint32_t body);
 void vt_op_body_add_operands(const vt_op_info *op, void *attrs, uint32_t body, uint32_t n);
@@ -181,7 +186,7 @@ vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uin
                               uint32_t *out_index);
 /* The number of results of a node of this op; 0 if it depends on attributes or bodies. */
 uint32_t vt_op_result_count(const vt_op_info *op);
-/* The names that the table uses, for listings. */
+/* The names of numerics and needs as ops.def writes them, for listings. */
 const char *vt_numerics_name(vt_numerics numerics);
 const char *vt_needs_name(vt_needs needs);
 /* The role of an op in a fusion group; VT_FORM_NONE if no op has the number. */
@@ -205,7 +210,7 @@ int vt_cost_has_row(uint32_t number);
 /* ---- initialisers ---- */
 typedef struct vt_init_args {
   vt_builder *b;
-  const vt_type *type; /* of the parameter; every dimension is bound */
+  const vt_type *type; /* type of the parameter; every dimension is bound */
   const void *attrs;
   uint32_t seed, step; /* values of type i64[]: the seed and the step of the random numbers */
 } vt_init_args;

@@ -7,36 +7,36 @@
 #include "volta/volta_backend.h"
 #include "vt_op.h"
 
-/* The steps that a backend accepts, as flags. With no flag set: prims over strided tensors. */
+/* Which steps a backend accepts, as flags. Without a flag it accepts prims over strided tensors. */
 enum {
-  VT_STEPS_WHOLE = 1, /* also compositions, by their own kernels */
-  VT_STEPS_DENSE = 2, /* only dense tensors (row-major, without gaps) */
+  VT_STEPS_WHOLE = 1, /* it also accepts compositions, which have kernels of their own */
+  VT_STEPS_DENSE = 2, /* it accepts only dense tensors (row-major, without gaps) */
 };
-enum { VT_STEPS_ARENAS = 16 }; /* the most arenas that a list of steps may use */
-/* The guarantees that these kernels give, as capabilities that a device over them may declare. */
+enum { VT_STEPS_ARENAS = 16 }; /* the greatest number of arenas that a list of steps may use */
+/* The capabilities that a device may declare if it runs these kernels. */
 #define VT_STEPS_HAS                                                          \
   (VT_BK_FLOAT64 | VT_BK_INT8_EXACT | VT_BK_ATOMIC_OPS | VT_BK_ROUNDED_MATH | \
    VT_BK_DETERMINISTIC_REDUCTIONS | VT_BK_SUBNORMALS | VT_BK_REGIONS)
 
-/* The view of a tensor of a step; its `data` is NULL until the tensor is placed in an arena. */
+/* The view of a tensor of a step; its `data` is NULL until an arena has an address. */
 vt_view vt_step_view(const vt_bk_tensor *t);
 /* Whether a step is well formed: it has the number of bodies and results and the attribute size
  * that its op requires. */
 int vt_step_is_well_formed(const vt_bk_step *step);
 
-/* Whether a backend with these flags lists the op at all: it is a prim, or VT_STEPS_WHOLE is set.
- */
+/* Whether a backend with the flags `kind` accepts the op at all: the op is a prim, or
+ * VT_STEPS_WHOLE is set. */
 int32_t vt_steps_lists_op(uint32_t op, uint32_t kind);
-/* VT_OK if the step can be run, otherwise VT_UNSUPPORTED. Steps of bodies are not looked at: each
- * is checked by a call of its own. */
+/* VT_OK if the step can be run, otherwise VT_UNSUPPORTED. The steps of its bodies are not checked:
+ * each is checked by a call of its own. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind);
-/* Bytes of scratch that the kernel of the step needs. */
+/* How many bytes of scratch the kernel of the step needs. */
 uint64_t vt_steps_workspace(const vt_bk_step *step, uint32_t kind);
 
 typedef struct vt_bound_step vt_bound_step;
 typedef struct vt_steps {
   const vt_bk_host *host;
-  uint64_t n_steps, n_views;     /* entries of `steps` and `views`, bodies included */
+  uint64_t n_steps, n_views;     /* number of entries of `steps` and `views`, bodies included */
   uint64_t cap_steps, cap_views; /* their capacities */
   vt_bound_step *steps;
   vt_view *views; /* the tensors of all steps; each run sets their `data` */
@@ -52,6 +52,7 @@ void vt_steps_done(vt_steps *p);
 /* Runs all steps; base[i] is the address of arena i, for at least n_arenas arenas. A failure is
  * stored in `error`. */
 void vt_steps_run(vt_steps *p, char *const *base);
-/* Copies `error`, at most out->size bytes of it: the struct may be larger than the caller knows. */
+/* Copies `error` into *out, but at most out->size bytes: the struct of this version may be larger
+ * than the one that the caller knows. */
 void vt_steps_error(const vt_steps *p, vt_bk_error *out);
 #endif

@@ -13,7 +13,7 @@ void vt_walk_init(vt_walk *w, uint32_t rank, const int64_t *dim) {
   }
 }
 
-/* An axis of length 1, or one that the view does not have, gets stride 0. */
+/* An axis that has length 1 in the view, or that the view does not have, gets stride 0. */
 void vt_walk_view(vt_walk *w, const vt_view *v) {
   int64_t *stride = w->stride[w->n_views++];
   const uint32_t lead = w->rank - v->rank;

@@ -65,9 +65,9 @@ static vt_status constant_part(const vt_dims *dims, int64_t dim, int64_t *out, v
 /* The remainder of x divided by `by`, in 0 .. by-1. */
 static int64_t remainder_of(int64_t x, int64_t by) { return (x % by + by) % by; }
 
-/* span / stride, rounded down, or up with `up`. A symbol times a multiple of the stride leaves no
- * remainder, so only the constant part is rounded. With any other coefficient the quotient is not a
- * polynomial. */
+/* Computes span / stride, rounded down, or up if `up`. A symbol times a multiple of the stride
+ * leaves no remainder, so only the constant part of the span is rounded. With any other coefficient
+ * of a symbol the quotient is not a polynomial, which is an error. */
 static vt_status divide_rounded(const vt_rule *r, uint32_t i, int64_t span, int64_t stride, int up,
                                 int64_t *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
@@ -92,7 +92,8 @@ vt_status vt_window_count(const vt_rule *r, uint32_t i, const vt_window *w, int 
   if (!vt_dim_is_symbolic(steps) && steps < -1)
     return VT_FAIL(d, VT_VERIFY, "a kernel of %lld does not fit axis %u of %s",
                    (long long)vt_window_extent(w), i + 2, vt_type_text(r->dims, &r->in[0], text));
-  /* The start of the last window minus (I + low). */
+  /* How far the last window starts beyond I + low, where I is the length of the axis; negative if
+   * it starts before. */
   const int64_t over = slack - w->low + remainder_of(-constant, w->stride);
   if (ceil && over >= 0 && (vt_dim_is_symbolic(steps) || steps >= 0))
     VT_TRY(vt_dim_sub(r->dims, steps, 1, &steps, d));

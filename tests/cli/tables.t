@@ -75,7 +75,7 @@ shape: shape_sort
 gradient: grad_sort
 decomposition: none
 kernel: kernel_sort
-work: work_sort
+work: scratch_sort
 name: mean
 operands: x
 attributes: reduce
