@@ -77,7 +77,8 @@ static void test_known_values(void) {
       {"1.4e-45", 1, 0x369ff868bf4d956a},
       {"340282356779733661637539395458142568448", 0x7f800000,
        0x47effffff0000000}, /* the midpoint between the largest f32 and 2^128 */
-      {"3.40282356779733661637e38", 0x7f7fffff, 0x47effffff0000000}, /* just below that midpoint */
+      /* just below the midpoint between the largest f32 and 2^128 */
+      {"3.40282356779733661637e38", 0x7f7fffff, 0x47effffff0000000},
       {"1.7976931348623158e308", 0x7f800000, 0x7fefffffffffffff},
       {"1.7976931348623159e308", 0x7f800000, 0x7ff0000000000000},
   };
@@ -88,9 +89,9 @@ static void test_known_values(void) {
   }
 }
 
-/* Rounding to f64 first would give the midpoint of two f32 for all texts of a group, and then the
- * same f32. */
-static void test_one_rounding(void) {
+/* Groups of texts that must give different f32. Rounded to f64 first, all texts of a group would
+ * become one midpoint between two f32, and then the same f32. */
+static void test_text_is_rounded_once(void) {
   CHECK(read32("1.00000017881393432617187499") == 0x3f800001);
   CHECK(read32("1.000000178813934326171875") == 0x3f800002); /* the midpoint rounds to even */
   CHECK(read32("1.00000017881393432617187501") == 0x3f800002);
@@ -102,7 +103,7 @@ static void test_one_rounding(void) {
   CHECK(read32("0x1.000000ffffffffffffffffffffffffffffp0") == 0x3f800000);
 }
 
-static void test_hexadecimal(void) {
+static void test_hexadecimal_texts(void) {
   CHECK(read64("0x1.8p-3") == bits64(0.1875) && read64("-0X1.8P+1") == bits64(-3.0));
   CHECK(read64("0xff") == bits64(255.0) && read64("0x0.0000000001p40") == bits64(1.0));
   CHECK(read64("0x1p-1074") == 1 && read64("0x1p-1075") == 0);
@@ -134,7 +135,7 @@ static void test_invalid_texts(void) {
   CHECK(vt_decimal_f64("12345", 2, &d) && d == 12); /* bytes beyond n are not read */
 }
 
-static void test_integers(void) {
+static void test_integer_texts(void) {
   static const struct {
     const char *s;
     int ok;
@@ -180,7 +181,7 @@ static void random_decimal(char *s, int max_digits, int max_exponent) {
   sprintf(s, "e%d", e);
 }
 
-static void compare_random(int cases, int max_digits, int max_exponent) {
+static void compare_random_decimals(int cases, int max_digits, int max_exponent) {
   static char s[2048];
   int wrong = 0;
   for (int i = 0; i < cases; i++) {
@@ -192,10 +193,10 @@ static void compare_random(int cases, int max_digits, int max_exponent) {
 }
 
 static void test_random_decimals(void) {
-  compare_random(RANDOM_CASES * 6 / 10, 20, 50);
-  compare_random(RANDOM_CASES * 3 / 10, 40, 340);
-  compare_random(RANDOM_CASES / 10, 120, 400);
-  compare_random(2000, 1200, 1500);
+  compare_random_decimals(RANDOM_CASES * 6 / 10, 20, 50);
+  compare_random_decimals(RANDOM_CASES * 3 / 10, 40, 340);
+  compare_random_decimals(RANDOM_CASES / 10, 120, 400);
+  compare_random_decimals(2000, 1200, 1500);
 }
 
 /* Modifies a decimal "digits e exponent": how == 1 makes it slightly larger by a 1 far behind all
@@ -219,15 +220,16 @@ static void nudge_decimal(char *s, int how) {
   memcpy(e, suffix, strlen(suffix) + 1);
 }
 
-/* Decimals at and close to the exact midpoints between neighbours, for which the last digit decides
- * the rounding. */
-static void test_midpoints(void) {
+/* Decimals at and close to the exact midpoints between neighbouring floats, where the last digit
+ * decides the rounding. */
+static void test_decimals_near_midpoints(void) {
   static char s[4096];
   int wrong = 0;
   for (int i = 0; i < 20000; i++) {
     const uint32_t u = (uint32_t)next_random() % 0x7f7fffffu;
     const double middle = ((double)float32(u) + (double)float32(u + 1)) / 2;
-    sprintf(s, "%.170e", middle); /* exact: at most 113 digits are nonzero */
+    /* "%.170e" prints the midpoint exactly: at most 113 of its digits are nonzero */
+    sprintf(s, "%.170e", middle);
     nudge_decimal(s, i % 3);
     wrong += !agrees_with_libc(s);
   }
@@ -243,7 +245,7 @@ static void test_midpoints(void) {
 
 /* More digits than the parser keeps, before and after the point, with exponents that bring the
  * value back into range. */
-static void test_very_long(void) {
+static void test_very_long_decimals(void) {
   enum { N = 100000 };
   static char s[N + 64];
   memset(s, '0', N);
@@ -264,14 +266,14 @@ static void test_very_long(void) {
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-static int prints64(double x, const char *want) {
+static int f64_prints_as(double x, const char *want) {
   char s[VT_DECIMAL_MAX];
   vt_decimal_print_f64(x, s);
   if (strcmp(s, want) != 0) fprintf(stderr, "  %s, not %s\n", s, want);
   return strcmp(s, want) == 0;
 }
 
-static int prints32(float x, const char *want) {
+static int f32_prints_as(float x, const char *want) {
   char s[VT_DECIMAL_MAX];
   vt_decimal_print_f32(x, s);
   if (strcmp(s, want) != 0) fprintf(stderr, "  %s, not %s\n", s, want);
@@ -304,27 +306,27 @@ static void test_notation(void) {
               {2.2250738585072014e-308, "2.2250738585072014e-308"},
               {-1.7976931348623157e308, "-1.7976931348623157e+308"}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    CHECK(prints64(rows[i].x, rows[i].want));
-  CHECK(prints32(0.1f, "0.1"));
-  CHECK(prints32(FLT_MAX, "3.4028235e+38"));
-  CHECK(prints32(float32(1), "1e-45"));
-  CHECK(prints32(16777216.0f, "16777216.0"));
-  CHECK(prints32(float32(0xff800000), "-inf"));
-  CHECK(prints32(float32(0xffc12345), "nan"));
-  CHECK(prints64(float64(0x7ff0000000000000), "inf"));
-  CHECK(prints64(float64(0xfff0000000000001), "nan"));
+    CHECK(f64_prints_as(rows[i].x, rows[i].want));
+  CHECK(f32_prints_as(0.1f, "0.1"));
+  CHECK(f32_prints_as(FLT_MAX, "3.4028235e+38"));
+  CHECK(f32_prints_as(float32(1), "1e-45"));
+  CHECK(f32_prints_as(16777216.0f, "16777216.0"));
+  CHECK(f32_prints_as(float32(0xff800000), "-inf"));
+  CHECK(f32_prints_as(float32(0xffc12345), "nan"));
+  CHECK(f64_prints_as(float64(0x7ff0000000000000), "inf"));
+  CHECK(f64_prints_as(float64(0xfff0000000000001), "nan"));
 }
 
 static int is_nan32(uint32_t u) { return (u & 0x7fffffffu) > 0x7f800000u; }
 static int is_nan64(uint64_t u) { return (u & INT64_MAX) > 0x7ff0000000000000u; }
 
-static int round_trip32(uint32_t u) {
+static int survives_round_trip32(uint32_t u) {
   char s[VT_DECIMAL_MAX];
   vt_decimal_print_f32(float32(u), s);
   return read32(s) == (is_nan32(u) ? 0x7fc00000u : u);
 }
 
-static int round_trip64(uint64_t u) {
+static int survives_round_trip64(uint64_t u) {
   char s[VT_DECIMAL_MAX];
   vt_decimal_print_f64(float64(u), s);
   return read64(s) == (is_nan64(u) ? 0x7ff8000000000000u : u);
@@ -332,14 +334,14 @@ static int round_trip64(uint64_t u) {
 
 static void test_round_trips(void) {
   long wrong = 0;
-  for (uint64_t u = 0; u <= UINT32_MAX; u += 9973) wrong += !round_trip32((uint32_t)u);
+  for (uint64_t u = 0; u <= UINT32_MAX; u += 9973) wrong += !survives_round_trip32((uint32_t)u);
   for (uint32_t e = 0; e < 256; e++) /* values around every power of two */
-    for (uint32_t i = 0; i < 6; i++) wrong += !round_trip32((e << 23) + i - 3);
+    for (uint32_t i = 0; i < 6; i++) wrong += !survives_round_trip32((e << 23) + i - 3);
   for (uint64_t e = 0; e < 2048; e++)
-    for (uint64_t i = 0; i < 6; i++) wrong += !round_trip64((e << 52) + i - 3);
+    for (uint64_t i = 0; i < 6; i++) wrong += !survives_round_trip64((e << 52) + i - 3);
   for (int i = 0; i < RANDOM_CASES; i++) {
-    wrong += !round_trip32((uint32_t)next_random());
-    wrong += !round_trip64(next_random());
+    wrong += !survives_round_trip32((uint32_t)next_random());
+    wrong += !survives_round_trip64(next_random());
   }
   CHECK(wrong == 0);
 }
@@ -359,13 +361,15 @@ static int significant_digits(const char *s) {
 /* No shorter decimal reads back: the C library's nearest decimal with one digit less must read as
  * another value. For powers of two this proves less, because another decimal of that length might
  * read back. */
-static void test_shortest(void) {
+static void test_output_is_shortest(void) {
   int wrong = 0;
   for (int i = 0; i < 100000; i++) {
     char s[VT_DECIMAL_MAX], less[64];
     uint64_t u = next_random() & INT64_MAX;
     if (i % 2)
-      u &= ~(uint64_t)0 << (next_random() % 50 + 2); /* values with few bits have few digits */
+      u &= ~(uint64_t)0
+           << (next_random() % 50 +
+               2); /* clears low bits, because values with few bits have short decimals */
     if (u == 0 || u >= 0x7ff0000000000000u) continue;
     vt_decimal_print_f64(float64(u), s);
     const int n = significant_digits(s);
@@ -384,7 +388,8 @@ static void test_hostile_environment(void) {
   const hostile_words before = hostile_read_words();
   long wrong = 0;
   hostile_write_words(hostile_worst_words());
-  for (uint64_t u = 1; u <= UINT32_MAX - 70000; u += 69997) wrong += !round_trip32((uint32_t)u);
+  for (uint64_t u = 1; u <= UINT32_MAX - 70000; u += 69997)
+    wrong += !survives_round_trip32((uint32_t)u);
   wrong += read32("0.1") != 0x3dcccccd;
   wrong += read64("5e-324") != 1;
   wrong += read32("1e-45") != 1;
@@ -405,16 +410,16 @@ static void test_locale(void) {
 
 int main(void) {
   test_known_values();
-  test_one_rounding();
-  test_hexadecimal();
+  test_text_is_rounded_once();
+  test_hexadecimal_texts();
   test_invalid_texts();
-  test_integers();
+  test_integer_texts();
   test_random_decimals();
-  test_midpoints();
-  test_very_long();
+  test_decimals_near_midpoints();
+  test_very_long_decimals();
   test_notation();
   test_round_trips();
-  test_shortest();
+  test_output_is_shortest();
   test_hostile_environment();
   test_locale();
   TEST_DONE();

@@ -28,11 +28,12 @@ struct vt_pool {
   atomic_uint sleepers;       /* workers that are asleep on `wake`, or about to sleep */
   atomic_int stop;            /* 1 when the pool is closing */
   atomic_int is_waiting;      /* 1 while the caller sleeps on `idle`, or is about to */
-  /* The batch: written before `left`; read only by threads that hold a claimed job. */
+  /* The fields of the batch: written before `left`; read only by threads that hold a claimed job.
+   */
   vt_job_fn *fn;
   void *context;
   uint64_t n;
-  atomic_uint_fast64_t left, done; /* jobs not yet claimed; jobs finished */
+  atomic_uint_fast64_t left, done; /* jobs that nobody has claimed yet; jobs that are finished */
   pthread_t workers[];
 };
 

@@ -140,7 +140,7 @@ static size_t bounded_length(const char *s) {
 unsigned vt_text_distance(const char *a, const char *b) {
   const size_t na = bounded_length(a), nb = bounded_length(b);
   if (na > DISTANCE_NAME || nb > DISTANCE_NAME) return DISTANCE_FAR;
-  unsigned row[DISTANCE_NAME + 1]; /* edit distances from a[0..i) to each b[0..j) */
+  unsigned row[DISTANCE_NAME + 1]; /* row[j]: the edit distance from a[0..i) to b[0..j) */
   for (size_t j = 0; j <= nb; j++) row[j] = (unsigned)j;
   for (size_t i = 1; i <= na; i++) {
     unsigned diagonal = row[0];
