@@ -36,7 +36,7 @@ static void test_known_f32(void) {
       {FLT_MAX, 1.0f, 0x1p103f, INFINITY},
       {0x1p-100f, -0x1p-100f, 0.0f, -0.0f},
       {0x1p-100f, -0x1p-100f, -0.0f, -0.0f},
-      {0x1p-75f, 0x1p-75f, 0.0f, 0.0f}, /* half of the smallest subnormal: a tie */
+      {0x1p-75f, 0x1p-75f, 0.0f, 0.0f}, /* the product is half of the smallest subnormal: a tie */
       {0x1p-75f, 0x1p-75f, 0x1p-149f, 0x1p-148f},
       {0x1p-75f, -0x1p-75f, 0x1p-149f, 0.0f},
       {0x1.8p-75f, 0x1p-75f, 0.0f, 0x1p-149f},
@@ -57,8 +57,8 @@ static void test_known_f32(void) {
 static void test_known_f64(void) {
   /* a*b = mid + 2^-53: a tie */
   const double a = 1.0 + 0x1p-26, b = 1.0 + 0x1p-27, mid = 1.0 + 0x1p-26 + 0x1p-27;
-  /* (2^51 - 2^26 + 1) * (2^51 + 2^26 + 1) = 2^102 + 1, here scaled to 1 + 2^-102: next to a power
-   * of two, with the bit that decides a tie as far away as possible */
+  /* f and g are 2^51 - 2^26 + 1 and 2^51 + 2^26 + 1, both divided by 2^51. Their product is 1 +
+   * 2^-102: next to a power of two, with the bit that decides a tie as far away as possible. */
   const double f = 1.0 - 0x1p-25 + 0x1p-51, g = 1.0 + 0x1p-25 + 0x1p-51;
   const struct {
     double a, b, c, want;
@@ -99,7 +99,7 @@ static void test_known_f64(void) {
 }
 
 /* All triples from a list of values at the ends and the borders of the format, with both signs. */
-static void test_edges(void) {
+static void test_edge_triples(void) {
   static const float e32[] = {0.0f,
                               FLT_TRUE_MIN,
                               3 * FLT_TRUE_MIN,
@@ -157,8 +157,8 @@ static void test_edges(void) {
   CHECK(bad == 0);
 }
 
-/* Random patterns, and c close to -a*b, where leading bits cancel. */
-static void test_random(void) {
+/* Random patterns, and triples with c close to -a*b, where leading bits cancel. */
+static void test_random_triples(void) {
   enum { MILLION = 1000000 };
   uint64_t seed = 1;
   int bad = 0;
@@ -179,8 +179,9 @@ static void test_random(void) {
   CHECK(bad == 0);
 }
 
-/* c from 2^300 above to 2^300 below the product, so that every length of shift occurs. */
-static void test_shifts(void) {
+/* The addend c is from 2^300 times to 2^-300 times the product, so that every length of shift
+ * occurs. */
+static void test_all_shifts_of_addend(void) {
   int bad = 0;
   for (int k = -300; k <= 300; k++)
     for (int odd = 0; odd < 4; odd++)
@@ -196,8 +197,8 @@ static void test_shifts(void) {
 int main(void) {
   test_known_f32();
   test_known_f64();
-  test_edges();
-  test_shifts();
-  test_random();
+  test_edge_triples();
+  test_all_shifts_of_addend();
+  test_random_triples();
   TEST_DONE();
 }
