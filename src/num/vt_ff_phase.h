@@ -19,7 +19,7 @@ typedef struct vt_ff {
   vt_s hi, lo;
 } vt_ff;
 
-/* A result and a mask: all ones in the lanes where the result is known to be correctly rounded. */
+/* A result y and a mask `sure`, all ones in the lanes where y is known to be correctly rounded. */
 typedef struct vt_ff_phase {
   vt_s y;
   vt_u sure;
