@@ -130,7 +130,7 @@ static void lanes_test_mixed_inputs(uint64_t *seed) {
 }
 
 static void lanes_test_random_inputs(uint64_t *seed) {
-  const int rounds = lanes_cases(1000000) / VT_LANES;
+  const int rounds = lanes_case_count(1000000) / VT_LANES;
   for (int f = 0; f < N_FUNCTIONS; f++) {
     int bad = 0;
     for (int i = 0; i < rounds && bad < 5; i++) {
@@ -146,7 +146,7 @@ static void lanes_test_random_inputs(uint64_t *seed) {
 /* Tests each pair of hard.def and each pair of special values in every lane, then random pairs. */
 static void lanes_test_pow(uint64_t *seed) {
   const int rows = sizeof lanes_pow_rows / sizeof *lanes_pow_rows;
-  const int rounds = lanes_cases(1000000) / VT_LANES;
+  const int rounds = lanes_case_count(1000000) / VT_LANES;
   float x[VT_LANES], y[VT_LANES];
   int bad = 0;
   for (int i = 0; i < rows + SPECIALS * SPECIALS; i++)
