@@ -124,7 +124,7 @@ static void test_overflow_is_sticky(void) {
 }
 
 /* An array cannot grow beyond the range of its 32-bit counter. */
-static void test_grow_overflow(void) {
+static void test_grow_beyond_32_bits(void) {
   vt_arena ar;
   vt_arena_init(&ar, (vt_alloc){NULL, NULL});
   char one = 0;
@@ -134,7 +134,7 @@ static void test_grow_overflow(void) {
   vt_arena_done(&ar);
 }
 
-static vt_status build_arena(vt_alloc a) {
+static vt_status allocate_from_arena(vt_alloc a) {
   vt_arena ar;
   vt_arena_init(&ar, a);
   uint32_t *v = NULL, cap = 0;
@@ -155,7 +155,7 @@ static void test_every_allocation_failure(void) {
   long fails = 0;
   for (long k = 1;; k++) {
     vt_fault f = {.left = k};
-    const vt_status s = build_arena(vt_fault_alloc(&f));
+    const vt_status s = allocate_from_arena(vt_fault_alloc(&f));
     CHECK(f.live == 0);
     if (s == VT_OK) break;
     CHECK(s == VT_NOMEM && f.asked == k); /* after a failure the allocator is not called again */
@@ -171,7 +171,7 @@ int main(void) {
   test_copies_and_strings();
   test_grow_keeps_items();
   test_overflow_is_sticky();
-  test_grow_overflow();
+  test_grow_beyond_32_bits();
   test_every_allocation_failure();
   TEST_DONE();
 }

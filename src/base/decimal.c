@@ -62,7 +62,7 @@ static unsigned leading_zeros32(uint32_t v) {
   return n;
 }
 
-static int big_bits(const big *x) {
+static int big_bit_length(const big *x) {
   return x->n == 0 ? 0 : (int)(32 * x->n - leading_zeros32(x->w[x->n - 1]));
 }
 
@@ -158,7 +158,7 @@ static uint64_t round_scaled(big *d, int e, int rest, const format *f) {
   else
     big_mul_pow5(&den, (unsigned)-e);
   /* with this shift the quotient has 63 or 64 bits */
-  const int shift = big_bits(&den) + 63 - big_bits(d);
+  const int shift = big_bit_length(&den) + 63 - big_bit_length(d);
   if (shift >= 0)
     big_shift_left(d, (unsigned)shift);
   else
@@ -391,7 +391,7 @@ static int floor_log10_pow2(int x) {
   return (int)(t >= 0 ? t / unit : -((-t + unit - 1) / unit));
 }
 
-static decimal first_digits(uint64_t m, int q) {
+static decimal first_decimal_digits(uint64_t m, int q) {
   int high = 63;
   while (m >> high == 0) high--;
   decimal x = {.k = floor_log10_pow2(high + q)}; /* k is the exponent, or one too small */
@@ -442,7 +442,7 @@ static decimal shortest_decimal(uint64_t bits, const format *f, int *out_n) {
   const int exponent = (int)(bits >> (f->precision - 1));
   const uint64_t hidden = (uint64_t)1 << (f->precision - 1), fraction = bits & (hidden - 1);
   const uint64_t m = exponent != 0 ? fraction | hidden : fraction;
-  const decimal x = first_digits(m, f->min_exponent + (exponent != 0 ? exponent - 1 : 0));
+  const decimal x = first_decimal_digits(m, f->min_exponent + (exponent != 0 ? exponent - 1 : 0));
   int low = 1, high = f->digits;
   decimal best = round_to_digits(x, high, 0), candidate;
   while (low < high) {
@@ -458,7 +458,7 @@ static decimal shortest_decimal(uint64_t bits, const format *f, int *out_n) {
   return best;
 }
 
-static char *append(char *out, const char *s, int n) {
+static char *append_bytes(char *out, const char *s, int n) {
   memcpy(out, s, (size_t)n);
   return out + n;
 }
@@ -485,17 +485,17 @@ static void format_digits(const char *d, int n, int k, char *out) {
   if (k < -4 || k > 15) {
     *out++ = d[0];
     if (n > 1) *out++ = '.';
-    out = append_exponent(append(out, d + 1, n - 1), k);
+    out = append_exponent(append_bytes(out, d + 1, n - 1), k);
   } else if (k < 0) {
-    out = append_repeated(append(out, "0.", 2), '0', -k - 1);
-    out = append(out, d, n);
+    out = append_repeated(append_bytes(out, "0.", 2), '0', -k - 1);
+    out = append_bytes(out, d, n);
   } else if (n <= k + 1) {
-    out = append_repeated(append(out, d, n), '0', k + 1 - n);
-    out = append(out, ".0", 2);
+    out = append_repeated(append_bytes(out, d, n), '0', k + 1 - n);
+    out = append_bytes(out, ".0", 2);
   } else {
-    out = append(out, d, k + 1);
+    out = append_bytes(out, d, k + 1);
     *out++ = '.';
-    out = append(out, d + k + 1, n - k - 1);
+    out = append_bytes(out, d + k + 1, n - k - 1);
   }
   *out = 0;
 }

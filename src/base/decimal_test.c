@@ -41,18 +41,18 @@ static double float64(uint64_t u) {
 }
 
 /* Read `s` as f32 and as f64; a refused text gives a pattern that no text gives. */
-static uint32_t read32(const char *s) {
+static uint32_t read_f32_bits(const char *s) {
   float x;
   return vt_decimal_f32(s, strlen(s), &x) ? bits32(x) : 0xffffffffu;
 }
-static uint64_t read64(const char *s) {
+static uint64_t read_f64_bits(const char *s) {
   double x;
   return vt_decimal_f64(s, strlen(s), &x) ? bits64(x) : UINT64_MAX;
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static void test_known_values(void) {
+static void test_known_texts(void) {
   static const struct {
     const char *s;
     uint32_t f;
@@ -83,7 +83,8 @@ static void test_known_values(void) {
       {"1.7976931348623159e308", 0x7f800000, 0x7ff0000000000000},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    const int right = read32(rows[i].s) == rows[i].f && read64(rows[i].s) == rows[i].d;
+    const int right =
+        read_f32_bits(rows[i].s) == rows[i].f && read_f64_bits(rows[i].s) == rows[i].d;
     CHECK(right);
     if (!right) fprintf(stderr, "  %s\n", rows[i].s);
   }
@@ -92,29 +93,33 @@ static void test_known_values(void) {
 /* Groups of texts that must give different f32. Rounded to f64 first, all texts of a group would
  * become one midpoint between two f32, and then the same f32. */
 static void test_text_is_rounded_once(void) {
-  CHECK(read32("1.00000017881393432617187499") == 0x3f800001);
-  CHECK(read32("1.000000178813934326171875") == 0x3f800002); /* the midpoint rounds to even */
-  CHECK(read32("1.00000017881393432617187501") == 0x3f800002);
-  CHECK(read32("1.00000005960464477539062499") == 0x3f800000);
-  CHECK(read32("1.000000059604644775390625") == 0x3f800000);
-  CHECK(read32("1.00000005960464477539062501") == 0x3f800001);
-  CHECK(read32("0x1.000003p0") == 0x3f800002 && read32("0x1.000001p0") == 0x3f800000);
-  CHECK(read32("0x1.0000010000000000000000000000000001p0") == 0x3f800001);
-  CHECK(read32("0x1.000000ffffffffffffffffffffffffffffp0") == 0x3f800000);
+  CHECK(read_f32_bits("1.00000017881393432617187499") == 0x3f800001);
+  CHECK(read_f32_bits("1.000000178813934326171875") ==
+        0x3f800002); /* the midpoint rounds to even */
+  CHECK(read_f32_bits("1.00000017881393432617187501") == 0x3f800002);
+  CHECK(read_f32_bits("1.00000005960464477539062499") == 0x3f800000);
+  CHECK(read_f32_bits("1.000000059604644775390625") == 0x3f800000);
+  CHECK(read_f32_bits("1.00000005960464477539062501") == 0x3f800001);
+  CHECK(read_f32_bits("0x1.000003p0") == 0x3f800002 && read_f32_bits("0x1.000001p0") == 0x3f800000);
+  CHECK(read_f32_bits("0x1.0000010000000000000000000000000001p0") == 0x3f800001);
+  CHECK(read_f32_bits("0x1.000000ffffffffffffffffffffffffffffp0") == 0x3f800000);
 }
 
 static void test_hexadecimal_texts(void) {
-  CHECK(read64("0x1.8p-3") == bits64(0.1875) && read64("-0X1.8P+1") == bits64(-3.0));
-  CHECK(read64("0xff") == bits64(255.0) && read64("0x0.0000000001p40") == bits64(1.0));
-  CHECK(read64("0x1p-1074") == 1 && read64("0x1p-1075") == 0);
-  CHECK(read64("0x1.0000000000000000001p-1075") == 1);
-  CHECK(read64("0x1.fffffffffffff8p1023") == 0x7ff0000000000000);
-  CHECK(read64("0x1.fffffffffffff7p1023") == 0x7fefffffffffffff);
-  CHECK(read64("0x0p99999999999999999999") == 0);
-  CHECK(read32("0x1p-149") == 1 && read32("0x1p-150") == 0 && read32("0x1.8p-150") == 1);
-  CHECK(read32("0x1.ffffffp127") == 0x7f800000 && read32("0x1.fffffep127") == 0x7f7fffff);
-  CHECK(read32("0x.8p0") == 0xffffffffu && read32("0x1.p0") == 0xffffffffu);
-  CHECK(read32("0x") == 0xffffffffu && read32("0x1p") == 0xffffffffu);
+  CHECK(read_f64_bits("0x1.8p-3") == bits64(0.1875) && read_f64_bits("-0X1.8P+1") == bits64(-3.0));
+  CHECK(read_f64_bits("0xff") == bits64(255.0) &&
+        read_f64_bits("0x0.0000000001p40") == bits64(1.0));
+  CHECK(read_f64_bits("0x1p-1074") == 1 && read_f64_bits("0x1p-1075") == 0);
+  CHECK(read_f64_bits("0x1.0000000000000000001p-1075") == 1);
+  CHECK(read_f64_bits("0x1.fffffffffffff8p1023") == 0x7ff0000000000000);
+  CHECK(read_f64_bits("0x1.fffffffffffff7p1023") == 0x7fefffffffffffff);
+  CHECK(read_f64_bits("0x0p99999999999999999999") == 0);
+  CHECK(read_f32_bits("0x1p-149") == 1 && read_f32_bits("0x1p-150") == 0 &&
+        read_f32_bits("0x1.8p-150") == 1);
+  CHECK(read_f32_bits("0x1.ffffffp127") == 0x7f800000 &&
+        read_f32_bits("0x1.fffffep127") == 0x7f7fffff);
+  CHECK(read_f32_bits("0x.8p0") == 0xffffffffu && read_f32_bits("0x1.p0") == 0xffffffffu);
+  CHECK(read_f32_bits("0x") == 0xffffffffu && read_f32_bits("0x1p") == 0xffffffffu);
 }
 
 static void test_invalid_texts(void) {
@@ -165,7 +170,7 @@ static void test_integer_texts(void) {
 }
 
 static int agrees_with_libc(const char *s) {
-  return read32(s) == bits32(strtof(s, NULL)) && read64(s) == bits64(strtod(s, NULL));
+  return read_f32_bits(s) == bits32(strtof(s, NULL)) && read_f64_bits(s) == bits64(strtod(s, NULL));
 }
 
 static void random_decimal(char *s, int max_digits, int max_exponent) {
@@ -251,17 +256,17 @@ static void test_very_long_decimals(void) {
   memset(s, '0', N);
   s[0] = '1';
   sprintf(s + N, "e-%d", N - 1);
-  CHECK(read64(s) == bits64(1.0) && read32(s) == bits32(1.0f));
+  CHECK(read_f64_bits(s) == bits64(1.0) && read_f32_bits(s) == bits32(1.0f));
   s[N - 1] = '1';
-  CHECK(read64(s) == bits64(1.0));
+  CHECK(read_f64_bits(s) == bits64(1.0));
   memset(s, '0', N);
   s[1] = '.';
   s[N - 1] = '1';
   sprintf(s + N, "e%d", N - 2);
-  CHECK(read64(s) == bits64(1.0) && read32(s) == bits32(1.0f));
+  CHECK(read_f64_bits(s) == bits64(1.0) && read_f32_bits(s) == bits32(1.0f));
   memset(s, '9', N);
   sprintf(s + N, "e-%d", N);
-  CHECK(read64(s) == bits64(1.0) && read32(s) == bits32(1.0f));
+  CHECK(read_f64_bits(s) == bits64(1.0) && read_f32_bits(s) == bits32(1.0f));
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -280,7 +285,7 @@ static int f32_prints_as(float x, const char *want) {
   return strcmp(s, want) == 0;
 }
 
-static void test_notation(void) {
+static void test_output_notation(void) {
   static const struct {
     double x;
     const char *want;
@@ -323,13 +328,13 @@ static int is_nan64(uint64_t u) { return (u & INT64_MAX) > 0x7ff0000000000000u; 
 static int survives_round_trip32(uint32_t u) {
   char s[VT_DECIMAL_MAX];
   vt_decimal_print_f32(float32(u), s);
-  return read32(s) == (is_nan32(u) ? 0x7fc00000u : u);
+  return read_f32_bits(s) == (is_nan32(u) ? 0x7fc00000u : u);
 }
 
 static int survives_round_trip64(uint64_t u) {
   char s[VT_DECIMAL_MAX];
   vt_decimal_print_f64(float64(u), s);
-  return read64(s) == (is_nan64(u) ? 0x7ff8000000000000u : u);
+  return read_f64_bits(s) == (is_nan64(u) ? 0x7ff8000000000000u : u);
 }
 
 static void test_round_trips(void) {
@@ -390,26 +395,27 @@ static void test_hostile_environment(void) {
   hostile_write_words(hostile_worst_words());
   for (uint64_t u = 1; u <= UINT32_MAX - 70000; u += 69997)
     wrong += !survives_round_trip32((uint32_t)u);
-  wrong += read32("0.1") != 0x3dcccccd;
-  wrong += read64("5e-324") != 1;
-  wrong += read32("1e-45") != 1;
+  wrong += read_f32_bits("0.1") != 0x3dcccccd;
+  wrong += read_f64_bits("5e-324") != 1;
+  wrong += read_f32_bits("1e-45") != 1;
   hostile_write_words(before);
   CHECK(wrong == 0);
 }
 
 /* A locale with a decimal comma, if one is installed, changes nothing. */
-static void test_locale(void) {
+static void test_locale_with_decimal_comma(void) {
   static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
   char s[VT_DECIMAL_MAX];
   for (size_t i = 0; i < sizeof comma / sizeof comma[0]; i++)
     if (setlocale(LC_ALL, comma[i]) != NULL) break;
   vt_decimal_print_f64(1.5, s);
-  CHECK(strcmp(s, "1.5") == 0 && read64("1.5") == bits64(1.5) && read64("1,5") == UINT64_MAX);
+  CHECK(strcmp(s, "1.5") == 0 && read_f64_bits("1.5") == bits64(1.5) &&
+        read_f64_bits("1,5") == UINT64_MAX);
   (void)setlocale(LC_ALL, "C");
 }
 
 int main(void) {
-  test_known_values();
+  test_known_texts();
   test_text_is_rounded_once();
   test_hexadecimal_texts();
   test_invalid_texts();
@@ -417,10 +423,10 @@ int main(void) {
   test_random_decimals();
   test_decimals_near_midpoints();
   test_very_long_decimals();
-  test_notation();
+  test_output_notation();
   test_round_trips();
   test_output_is_shortest();
   test_hostile_environment();
-  test_locale();
+  test_locale_with_decimal_comma();
   TEST_DONE();
 }

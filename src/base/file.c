@@ -23,8 +23,8 @@ static vt_status system_failed(const char *what, const char *path, int error, vt
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static vt_status read_state(int fd, const char *path, vt_file_state *out, int *out_regular,
-                            vt_diag *d) {
+static vt_status read_file_state(int fd, const char *path, vt_file_state *out, int *out_regular,
+                                 vt_diag *d) {
   struct stat st;
   if (fstat(fd, &st) != 0) return system_failed("read", path, errno, d);
   *out = (vt_file_state){.written = {(int64_t)st.st_mtim.tv_sec, (int64_t)st.st_mtim.tv_nsec},
@@ -50,7 +50,7 @@ static vt_status check_state_unchanged(int fd, const char *path, const vt_file_s
                                        vt_diag *d) {
   vt_file_state now = {.size = 0};
   int regular = 0;
-  VT_TRY(read_state(fd, path, &now, &regular, d));
+  VT_TRY(read_file_state(fd, path, &now, &regular, d));
   return same_state(before, &now) ? VT_OK : VT_FAIL(d, VT_IO, "%s changed while it was read", path);
 }
 
@@ -61,7 +61,7 @@ static vt_status check_file_size(int fd, const char *path, uint64_t limit, vt_fi
                                  vt_diag *d) {
   int regular = 0;
   vt_file_state s = {.size = 0};
-  VT_TRY(read_state(fd, path, &s, &regular, d));
+  VT_TRY(read_file_state(fd, path, &s, &regular, d));
   if (!regular) return VT_FAIL(d, VT_IO, "%s is not a regular file", path);
   if (s.size > limit || s.size > SIZE_MAX / 2)
     return VT_FAIL(d, VT_LIMIT, "%s has %llu bytes, more than the %llu accepted here", path,

@@ -54,7 +54,9 @@ static int read_number_after(const char *path, const char *key, uint64_t *out) {
   return 0;
 }
 
-static uint64_t remaining(uint64_t limit, uint64_t used) { return limit > used ? limit - used : 0; }
+static uint64_t remaining_below_limit(uint64_t limit, uint64_t used) {
+  return limit > used ? limit - used : 0;
+}
 
 static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -86,7 +88,7 @@ static uint64_t group_remaining(const group_files *v, const char *folder) {
   if (!read_number(path, &used)) return UINT64_MAX;
   (void)snprintf(path, sizeof path, "%s/memory.stat", folder);
   if (!read_number_after(path, v->cache, &cache)) cache = 0;
-  return remaining(limit, remaining(used, cache));
+  return remaining_below_limit(limit, remaining_below_limit(used, cache));
 }
 
 /* Returns the minimum over the group of this process and all its parents. In a container the path
@@ -130,7 +132,7 @@ static uint64_t address_space_remaining(void) {
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
       !read_number("/proc/self/statm", &pages))
     return UINT64_MAX;
-  return remaining((uint64_t)limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE));
+  return remaining_below_limit((uint64_t)limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
 uint64_t vt_memory_available(void) {

@@ -114,7 +114,7 @@ static int start_workers(vt_pool *p, unsigned n) {
   return p->n_workers == n;
 }
 
-static int init_sync(vt_pool *p) {
+static int init_lock_and_conditions(vt_pool *p) {
   if (pthread_mutex_init(&p->lock, NULL) != 0) return 0;
   if (pthread_cond_init(&p->wake, NULL) != 0) goto no_wake;
   if (pthread_cond_init(&p->idle, NULL) != 0) goto no_idle;
@@ -146,7 +146,7 @@ vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) {
   p->a = a;
   p->bytes = bytes;
   p->spins = threads <= vt_cpu_get()->cores ? SPINS : 0;
-  if (!init_sync(p)) {
+  if (!init_lock_and_conditions(p)) {
     vt_alloc_free(a, p, bytes);
     return VT_FAIL(d, VT_NOMEM, "the system has no resources for a lock");
   }

@@ -131,7 +131,7 @@ static void add_number(void *context, uint64_t job) {
   atomic_fetch_add((atomic_ullong *)context, job + 1);
 }
 
-/* Tiny jobs, so that the threads contend for the counter of unclaimed jobs. */
+/* Tiny jobs make the threads contend for the counter of unclaimed jobs. */
 static void test_tiny_jobs(void) {
   const uint64_t n = 500000;
   atomic_ullong total;

@@ -16,7 +16,7 @@ static void write_file(const char *text, size_t n) {
   CHECK(f != NULL && fwrite(text, 1, n, f) == n && fclose(f) == 0);
 }
 
-static int same_hash(const vt_hash256 *a, const void *p, size_t n) {
+static int is_hash_of(const vt_hash256 *a, const void *p, size_t n) {
   const vt_hash256 b = vt_hash_bytes(p, n);
   return memcmp(a->b, b.b, sizeof b.b) == 0;
 }
@@ -27,7 +27,7 @@ static void test_sealed_bytes_cannot_change(void) {
   write_file("first", 5);
   CHECK(vt_sealed_read(path, 100, &s, NULL) == VT_OK);
   write_file("other content", 13);
-  CHECK(s.size == 5 && s.fd >= 10 && same_hash(&s.hash, "first", 5));
+  CHECK(s.size == 5 && s.fd >= 10 && is_hash_of(&s.hash, "first", 5));
   CHECK((fcntl(s.fd, F_GETFD) & FD_CLOEXEC) != 0);
   CHECK(pwrite(s.fd, "x", 1, 0) == -1 && errno == EPERM);
   CHECK(ftruncate(s.fd, 0) == -1 && errno == EPERM);
@@ -49,7 +49,7 @@ static void test_large_file(void) {
   write_file(p, n);
   CHECK(vt_sealed_read(path, n, &a, NULL) == VT_OK &&
         vt_sealed_bytes(p, n, "x", &b, NULL) == VT_OK);
-  CHECK(a.size == n && b.size == n && same_hash(&a.hash, p, n) && same_hash(&b.hash, p, n));
+  CHECK(a.size == n && b.size == n && is_hash_of(&a.hash, p, n) && is_hash_of(&b.hash, p, n));
   vt_sealed_close(&a);
   vt_sealed_close(&b);
   free(p);

@@ -92,7 +92,7 @@ static void test_pieces_are_added_whole(void) {
   }
 }
 
-static vt_status build_text(vt_alloc a) {
+static vt_status add_several_texts(vt_alloc a) {
   vt_text t;
   vt_text_init(&t, a);
   for (int i = 0; i < 2000; i++) vt_text_add(&t, "line %d\n", i);
@@ -105,7 +105,7 @@ static void test_every_allocation_failure(void) {
   long fails = 0;
   for (long k = 1;; k++) {
     vt_fault f = {.left = k};
-    const vt_status s = build_text(vt_fault_alloc(&f));
+    const vt_status s = add_several_texts(vt_fault_alloc(&f));
     CHECK(f.live == 0);
     if (s == VT_OK) break;
     CHECK(s == VT_NOMEM && f.asked == k);

@@ -12,7 +12,7 @@ enum { BLOCK = 64 };
 
 /* Returns whether a block contains a NaN. The test subtracts each pattern from that of infinity and
  * uses the sign, because that takes fewer vector instructions than a comparison. */
-static uint32_t any_nan_f32(const unsigned char *p) {
+static uint32_t block_has_nan_f32(const unsigned char *p) {
   uint32_t any = 0;
   for (int i = 0; i < BLOCK; i++) {
     uint32_t u;
@@ -22,7 +22,7 @@ static uint32_t any_nan_f32(const unsigned char *p) {
   return any >> 31;
 }
 
-static uint64_t any_nan_f64(const unsigned char *p) {
+static uint64_t block_has_nan_f64(const unsigned char *p) {
   uint64_t any = 0;
   for (int i = 0; i < BLOCK; i++) {
     uint64_t u;
@@ -52,13 +52,13 @@ static void canonicalize_each_f64(unsigned char *p, uint64_t n) {
 
 static void canonicalize_f32(unsigned char *p, uint64_t n) {
   for (; n >= BLOCK; n -= BLOCK, p += 4 * BLOCK)
-    if (any_nan_f32(p)) canonicalize_each_f32(p, BLOCK);
+    if (block_has_nan_f32(p)) canonicalize_each_f32(p, BLOCK);
   canonicalize_each_f32(p, n);
 }
 
 static void canonicalize_f64(unsigned char *p, uint64_t n) {
   for (; n >= BLOCK; n -= BLOCK, p += 8 * BLOCK)
-    if (any_nan_f64(p)) canonicalize_each_f64(p, BLOCK);
+    if (block_has_nan_f64(p)) canonicalize_each_f64(p, BLOCK);
   canonicalize_each_f64(p, n);
 }
 
@@ -100,13 +100,14 @@ void vt_canonical(void *data, uint32_t dtype, uint64_t n) {
 /* ---- checking without changing ---- */
 
 static int block_has_no_nan(const unsigned char *p, uint32_t dtype) {
-  if (dtype == VT_DTYPE_F32) return !any_nan_f32(p);
-  return dtype == VT_DTYPE_F64 && !any_nan_f64(p);
+  if (dtype == VT_DTYPE_F32) return !block_has_nan_f32(p);
+  return dtype == VT_DTYPE_F64 && !block_has_nan_f64(p);
 }
 
 /* Returns whether n elements, at most a block, are canonical, by making a copy canonical and
  * comparing. */
-static int is_unchanged(const unsigned char *p, uint32_t dtype, uint64_t n, uint64_t bytes) {
+static int are_elements_canonical(const unsigned char *p, uint32_t dtype, uint64_t n,
+                                  uint64_t bytes) {
   unsigned char copy[8 * BLOCK];
   memcpy(copy, p, n * bytes);
   vt_canonical(copy, dtype, n);
@@ -126,6 +127,6 @@ int vt_is_canonical(const void *data, uint32_t dtype, uint64_t n) {
   const uint64_t bytes = element_bytes(dtype);
   if (bytes == 0) return 1;
   for (; n >= BLOCK; n -= BLOCK, p += BLOCK * bytes)
-    if (!block_has_no_nan(p, dtype) && !is_unchanged(p, dtype, BLOCK, bytes)) return 0;
-  return n == 0 || is_unchanged(p, dtype, n, bytes);
+    if (!block_has_no_nan(p, dtype) && !are_elements_canonical(p, dtype, BLOCK, bytes)) return 0;
+  return n == 0 || are_elements_canonical(p, dtype, n, bytes);
 }

@@ -120,7 +120,7 @@ static unsigned char source[BATCH * 8], result[BATCH * 8];
 static int n_source;
 
 /* Casts the collected sources to every type and compares the results with the rules. */
-static void check_sources(uint32_t from) {
+static void check_casts_of_sources(uint32_t from) {
   for (uint32_t to = FIRST; to <= LAST; to++) {
     int bad = 0;
     memset(result, 0xa5, sizeof result);
@@ -140,7 +140,7 @@ static void check_sources(uint32_t from) {
 
 static void add_source(uint32_t from, uint64_t u) {
   memcpy(source + (size_t)n_source * kinds[from].bytes, &u, kinds[from].bytes);
-  if (++n_source == BATCH) check_sources(from);
+  if (++n_source == BATCH) check_casts_of_sources(from);
 }
 
 /* Adds a number and its neighbours, with both signs. */
@@ -229,7 +229,7 @@ int main(void) {
     if (from == VT_DTYPE_I32)
       for (uint32_t i = 0; i < 1u << 18; i++)
         add_source(from, i * 16411), add_source(from, 0x80000000u - 131072 + i);
-    check_sources(from);
+    check_casts_of_sources(from);
   }
   TEST_DONE();
 }

@@ -243,7 +243,7 @@ static void test_nan_is_canonical(void) {
 
 /* 0 and 1 survive all 81 pairs of types, with strides and with more elements than the internal
  * batch. */
-static void test_all_pairs(void) {
+static void test_all_type_pairs(void) {
   enum { N = 600, S = 2, D = 3 };
   static uint64_t src[N * S], dst[N * D], back[N];
   uint8_t want[N], got[N];
@@ -285,7 +285,7 @@ int main(void) {
   test_range_ends_to_float();
   test_double_rounding();
   test_nan_is_canonical();
-  test_all_pairs();
+  test_all_type_pairs();
   test_gaps_of_strides_are_untouched();
   TEST_DONE();
 }

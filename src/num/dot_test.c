@@ -100,7 +100,7 @@ static void fill_operands(int n, uint64_t seed) {
 
 static void fill_short_operands(uint64_t seed) { fill_operands(EVERY, seed); }
 
-static void test_lengths(int64_t step) {
+static void test_lengths_by_step(int64_t step) {
   int bad = 0;
   for (int64_t n = 0; n <= EVERY; n += step) bad += !check_length(n);
   CHECK(bad == 0);
@@ -147,7 +147,7 @@ static void test_rows_equal_products(void) {
       }
 }
 
-static void test_strides(void) {
+static void test_strided_products(void) {
   const int64_t n = 700;
   for (int t = 0; t < 2 && tables[t] != NULL; t++) {
     const float want = restated_d_f32(a32 + 2 * n, -2, b32, 3, NULL, n);
@@ -240,14 +240,14 @@ static void test_cancelling_chains(void) {
   fill_short_operands(7);
   for (int i = 1; i < EVERY; i += 3)
     a32[i] = a32[i - 1], b32[i] = -b32[i - 1], a64[i] = a64[i - 1], b64[i] = -b64[i - 1];
-  test_lengths(5);
+  test_lengths_by_step(5);
   for (int i = 0; i < EVERY; i++) {
     const int down = i % 128, scale = -60 - (down < 64 ? down : 127 - down) / 2;
     a32[i] = ldexpf(ordinary_f32(&seed), scale), b32[i] = ldexpf(ordinary_f32(&seed), scale);
     a64[i] = ldexp(ordinary_f64(&seed), scale - 460),
     b64[i] = ldexp(ordinary_f64(&seed), scale - 460);
   }
-  test_lengths(3);
+  test_lengths_by_step(3);
 }
 
 static void set_product(int at, float a, float b) {
@@ -276,22 +276,17 @@ static void test_infinities_and_nan(void) {
     a32[i] = ordinary_f32(&seed) * 0x1p-70f, b32[i] = ordinary_f32(&seed) * 0x1p-74f;
     a64[i] = ordinary_f64(&seed) * 0x1p-530, b64[i] = ordinary_f64(&seed) * 0x1p-535;
   }
-  test_lengths(7);
+  test_lengths_by_step(7);
 }
 
-static void test_every_length(void) { test_lengths(1); }
+static void test_every_length(void) { test_lengths_by_step(1); }
 
 /* The tests, in this order up to the first that fails: the later ones take longer and say less. */
-static void (*const tests[])(void) = {test_known_results,
-                                      test_every_length,
-                                      test_long_contractions,
-                                      test_rows_equal_products,
-                                      test_strides,
-                                      test_trailing_zeros,
-                                      test_infinities_and_nan,
-                                      test_subnormal_products,
-                                      test_minus_zero_blocks,
-                                      test_cancelling_chains};
+static void (*const tests[])(void) = {test_known_results,      test_every_length,
+                                      test_long_contractions,  test_rows_equal_products,
+                                      test_strided_products,   test_trailing_zeros,
+                                      test_infinities_and_nan, test_subnormal_products,
+                                      test_minus_zero_blocks,  test_cancelling_chains};
 
 int main(void) {
   if (vt_dot_best_kernels() == &vt_dot_fma) tables[1] = &vt_dot_fma;

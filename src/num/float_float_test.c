@@ -92,7 +92,7 @@ static void test_zeros_and_nan(const function *f) {
   CHECK(f->from > 0 || f->float_float(zero).sure != 0);
 }
 
-static void test_function(unsigned f) {
+static void test_one_function(unsigned f) {
   test_zeros_and_nan(&functions[f]);
   test_common_inputs_decided(&functions[f], 7 * f + 1);
   test_random_inputs(&functions[f], 7 * f + 2);
@@ -103,7 +103,7 @@ static int test_argument(const char *argument, uint32_t *results, const vt_file 
   unsigned long slice;
   for (unsigned f = 0; f < N_SHORTS; f++)
     if (parse_slice_argument(argument, functions[f].name, &slice) && slice < 256) {
-      test_function(f);
+      test_one_function(f);
       test_slice(functions[f].name, functions[f].two_phase, (unsigned)slice, results, digests);
       return 1;
     }
@@ -119,7 +119,7 @@ int main(int argc, char **argv) {
   if (results == NULL || !read_digests(&digests)) return 1;
   vt_fpenv_enter(&saved);
   for (int i = 1; i < argc; i++) CHECK(test_argument(argv[i], results, &digests));
-  for (unsigned f = 0; argc == 1 && f < N_SHORTS; f++) test_function(f);
+  for (unsigned f = 0; argc == 1 && f < N_SHORTS; f++) test_one_function(f);
   if (argc == 1) test_slices(results, &digests);
   vt_fpenv_leave(&saved);
   vt_file_done(&digests);

@@ -54,7 +54,7 @@ static void check_array_with_one_pattern(uint32_t dtype, uint64_t n, uint64_t at
   CHECK(memcmp(have, want, sizeof have) == 0);
 }
 
-static void check_type(uint32_t dtype) {
+static void check_arrays_of_type(uint32_t dtype) {
   static const uint64_t lengths[] = {0, 1, 63, 64, 65, 127, 128, 129, 192, MAX_LENGTH};
   for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
     for (uint64_t at = 0; at <= lengths[l]; at++)
@@ -63,7 +63,7 @@ static void check_type(uint32_t dtype) {
 }
 
 int main(void) {
-  check_type(VT_DTYPE_F32);
-  check_type(VT_DTYPE_F64);
+  check_arrays_of_type(VT_DTYPE_F32);
+  check_arrays_of_type(VT_DTYPE_F64);
   TEST_DONE();
 }

@@ -64,7 +64,8 @@ static void test_normal_numbers(void) {
   CHECK(same_f32(vt_philox_normal(ends, 2), -0.0f) && same_f32(vt_philox_normal(ends, 3), 0.0f));
 }
 
-/* Every bit of key and counter changes all four words, and nothing else does. */
+/* Every single bit of key and counter changes all four words; the same key and counter give the
+ * same words again. */
 static void test_every_bit_of_key_and_counter(void) {
   uint32_t base[4], other[4];
   vt_philox(5, 6, 7, 8, base);

@@ -5,9 +5,10 @@
  * and of one vt_words*.h. They use no library, no errno and no state. So the same text compiles as
  * scalar C (vt_words.h), over vector types (vt_words_vector.h) and as device code
  * (vt_words_cuda.h); num_all.inc includes all of it. Values that differ between lanes are selected
- * by masks (vt_m: 0 or -1 in each lane); a loop or a branch depends only on values that are equal
- * in all lanes. A core function (fn_*.inc) takes an f32 value as vt_d and returns a vt_d that
- * rounds to the correctly rounded f32; the caller converts it to f32. */
+ * by masks (vt_m: 0 or -1 in each lane) or by margins (integers that are negative where a condition
+ * holds); a loop or a branch depends only on values that are equal in all lanes. A core function
+ * (fn_*.inc) takes an f32 value as vt_d and returns a vt_d that rounds to the correctly rounded
+ * f32; the caller converts it to f32. */
 #ifndef VT_CORE_H
 #define VT_CORE_H
 #ifndef VT_WORDS_H /* the includer may have included the vocabulary for another width */

@@ -148,7 +148,7 @@ static void set_erf_terms(void) {
 
 /* Computes the constants. Must be called once before any estimator, with MPFR's widest exponents.
  */
-static void estimate_init(void) {
+static void estimate_init_constants(void) {
   mpfr_t t, s;
   mpfr_inits2(600, t, s, (mpfr_ptr)0);
   set_logarithm_constants(t, s);

@@ -333,7 +333,7 @@ static int is_wanted(const char *name) {
 }
 
 /* Makes parts of the chosen functions; returns 0 if a name is unknown. */
-static unsigned chosen_parts(part parts[N_FUNCTIONS]) {
+static unsigned make_chosen_parts(part parts[N_FUNCTIONS]) {
   unsigned n = 0;
   for (unsigned i = 0; i < N_FUNCTIONS; i++)
     if (is_wanted(functions[i].name))
@@ -374,13 +374,13 @@ int main(int argc, char **argv) {
   char *text = NULL;
   opt =
       (options){.state = "exhaustive.state", .to = SLICES, .jobs = cores > 0 ? (unsigned)cores : 1};
-  const unsigned n = parse_arguments(argc, argv) ? chosen_parts(parts) : 0;
+  const unsigned n = parse_arguments(argc, argv) ? make_chosen_parts(parts) : 0;
   if (n == 0) return print_usage();
   if (opt.digests != NULL && !can_write_digests(n)) return 2;
   if (opt.against != NULL && (text = read_text(opt.against)) == NULL) return 1;
   crew *c = crew_new(opt.state, ledger_mode(), opt.fresh || plants_a_fault());
   if (c == NULL || sodium_init() < 0) return 1; /* sodium_init selects the fastest hash function */
-  estimate_init();
+  estimate_init_constants();
   for (unsigned i = 0; i < n; i++) crew_add_units(c, &parts[i], opt.from, opt.to);
   int good = crew_run(c, opt.jobs);
   good &= print_report(c, parts, n, text);

@@ -117,7 +117,7 @@ static void end_unit(pair_run *r) { mpfr_clears(r->x, r->y, r->result, r->wide, 
 
 /* ---- special ---- */
 
-static unsigned special_values(float *out) {
+static unsigned list_special_values(float *out) {
   static const float whole[] = {0, 1, 2, 3, 4, 5, 7, 8, 10, 16, 100, 127, 128, 129, 149, 150, 151};
   static const float others[] = {0.5f, 1.5f, 2.5f, 0.25f, 0.75f, 1.25f, 33.33f, 1e10f, 1e-10f};
   static const uint32_t edges[] = {0x00000001, 0x00000003, 0x007fffff, 0x00800000, 0x3f7fffff,
@@ -137,7 +137,7 @@ static unsigned special_values(float *out) {
 static void check_special(const part *p, unsigned unit, outcome *out) {
   float v[512];
   pair_run r;
-  const unsigned n = special_values(v);
+  const unsigned n = list_special_values(v);
   (void)p;
   begin_unit(&r, unit, out);
   for (unsigned i = 0; i < n; i++)
@@ -328,7 +328,7 @@ static void check_random(const part *p, unsigned unit, outcome *out) {
 
 /* ---- parts and report ---- */
 
-static unsigned all_parts(part parts[N_PARTS]) {
+static unsigned make_all_parts(part parts[N_PARTS]) {
   static const float exponents[SWEEPS] = {-1, -0.5f, 0.5f, 1, 1.5f, 2, 3};
   static const char *const names[SWEEPS] = {"y=-1",  "y=-0.5", "y=0.5", "y=1",
                                             "y=1.5", "y=2",    "y=3"};
@@ -432,14 +432,14 @@ int main(int argc, char **argv) {
   opt.pairs_log2 = 30;
   opt.jobs = cores > 0 ? (unsigned)cores : 1;
   if (!parse_arguments(argc, argv)) return print_usage();
-  const unsigned n = all_parts(parts);
+  const unsigned n = make_all_parts(parts);
   for (unsigned i = 0; i < n; i++) found += (unsigned)is_wanted(parts[i].name);
   if (found < opt.n_part) return print_usage();
   /* runs with planted faults never continue an earlier run */
   const int planted = opt.plant || opt.plant_estimate;
   crew *c = crew_new(opt.state, planted ? "pow_planted" : "pow", opt.fresh || planted);
   if (c == NULL) return 1;
-  estimate_init();
+  estimate_init_constants();
   for (unsigned i = 0; i < n; i++)
     if (is_wanted(parts[i].name)) crew_add_units(c, &parts[i], 0, parts[i].units);
   int good = crew_run(c, opt.jobs);
