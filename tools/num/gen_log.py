@@ -93,7 +93,7 @@ def main():
     print("/* SPDX-License-Identifier: Apache-2.0")
     print(" * fn_log_tables.inc - tables and constants of fn_log.inc. Written by gen_log.py; do not edit.")
     print(f" * |m*c - 1| is at most 2^-7 * {float(reach * 128):.6f} over all cells. */")
-    print(f"#define VT_LOG_FIRST INT64_C({FIRST:#x}) /* the bits of {float(of_bits(FIRST))}, where the first cell begins */")
+    print(f"#define VT_LOG_FIRST INT64_C({FIRST:#x}) /* bits of {float(of_bits(FIRST))}: the first cell's start */")
     for name, base in ("LN2", mp.e), ("LOG10_2", mpf(10)):
         hi, lo = split(log(2) / log(base))
         word(f"VT_{name}_HI", hi)
