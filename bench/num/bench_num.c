@@ -42,7 +42,7 @@ static function functions[] = {
 #undef BENCH_ONE
 #undef BENCH_TWO
 };
-enum { /* index of a function in the table */
+enum { /* AT_name is the index of a function in `functions` */
 #define BENCH_ONE(name, library, sleef) AT_##name,
 #define BENCH_TWO(name, library, sleef) AT_##name,
 #include "bench_num.def"
@@ -111,29 +111,31 @@ static void call_on_all_inputs(const function *f, int implementation) {
     for (int i = 0; i < INPUTS; i++) out[i] = two(x[i], y[i]);
 }
 
-/* Percentage of results that are not correctly rounded. */
-static double percent_off(int implementation) {
+/* Returns the percentage of an implementation's results that are not correctly rounded. */
+static double percent_misrounded(int implementation) {
   int off = 0;
   for (int i = 0; i < INPUTS; i++)
     off += vt_f32_bits(result[implementation][i]) != vt_f32_bits(result[OURS][i]);
   return 100.0 * off / INPUTS;
 }
 
-static int by_size(const void *a, const void *b) {
+static int compare_ticks(const void *a, const void *b) {
   const uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
   return (p > q) - (p < q);
 }
 
 typedef struct cost {
-  double least, median; /* ticks per element; 0 if there is no such function */
-  double off;           /* percentage of results that are not correctly rounded */
+  /* least and median cost of all rounds, in ticks per input; 0 if the function is not implemented
+   */
+  double least, median;
+  double off; /* percentage of results that are not correctly rounded */
 } cost;
 
 static void measure_row(const row *r, cost out[IMPLEMENTATIONS]) {
   static uint64_t spent[IMPLEMENTATIONS][ROUNDS];
   const function *f = r->f;
   draw_inputs(r);
-  for (int round = -2; round < ROUNDS; round++) /* two rounds to warm up */
+  for (int round = -2; round < ROUNDS; round++) /* two rounds warm up and are not counted */
     for (int implementation = 0; implementation < IMPLEMENTATIONS; implementation++) {
       if (!is_implemented(f, implementation)) continue;
       const uint64_t start = ticks();
@@ -143,10 +145,10 @@ static void measure_row(const row *r, cost out[IMPLEMENTATIONS]) {
   memset(out, 0, IMPLEMENTATIONS * sizeof *out);
   for (int implementation = 0; implementation < IMPLEMENTATIONS; implementation++) {
     if (!is_implemented(f, implementation)) continue;
-    qsort(spent[implementation], ROUNDS, sizeof spent[implementation][0], by_size);
+    qsort(spent[implementation], ROUNDS, sizeof spent[implementation][0], compare_ticks);
     out[implementation].least = (double)spent[implementation][0] / INPUTS;
     out[implementation].median = (double)spent[implementation][ROUNDS / 2] / INPUTS;
-    out[implementation].off = percent_off(implementation);
+    out[implementation].off = percent_misrounded(implementation);
   }
 }
 

@@ -51,8 +51,8 @@ int vt_size_add(uint64_t a, uint64_t b, uint64_t *out) {
   return 1;
 }
 
-/* Multiplies the magnitudes as unsigned numbers. The limit depends on the sign of the result,
- * because INT64_MIN has a magnitude one larger than INT64_MAX. */
+/* Multiplies the magnitudes of a and b as unsigned numbers. The largest product that fits depends
+ * on its sign, because INT64_MIN has a magnitude one larger than INT64_MAX. */
 int vt_i64_mul(int64_t a, int64_t b, int64_t *out) {
   const uint64_t ua = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
   const uint64_t ub = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;

@@ -10,8 +10,9 @@ static int all_zero(const unsigned char *p, size_t n) {
   return 1;
 }
 
-static void test_new_is_zeroed(vt_alloc a) {
-  for (int round = 0; round < 3; round++) { /* reused memory is dirty and must be zeroed again */
+static void test_new_memory_is_zeroed(vt_alloc a) {
+  /* reused memory is dirty, so vt_alloc_new must zero it again */
+  for (int round = 0; round < 3; round++) {
     unsigned char *p = vt_alloc_new(a, 1000);
     CHECK(p != NULL && all_zero(p, 1000));
     if (p != NULL) memset(p, 0xa5, 1000);
@@ -24,16 +25,16 @@ static void test_new_is_zeroed(vt_alloc a) {
   vt_alloc_free(a, NULL, 0);
 }
 
-static void test_failure_is_null(void) {
+static void test_failed_allocation_is_null(void) {
   vt_fault f = {.left = 1};
   CHECK(vt_alloc_new(vt_fault_alloc(&f), 8) == NULL);
   CHECK(f.asked == 1 && f.live == 0);
 }
 
-/* An allocator that records the sizes it is called with: the old size must equal the size that was
- * requested. */
+/* An allocator that records the two sizes of its last call. When memory is freed, the old size must
+ * be the size that was requested for it. */
 static size_t seen_old, seen_new;
-static void *spy_resize(void *user, void *p, size_t old_size, size_t new_size) {
+static void *recording_resize(void *user, void *p, size_t old_size, size_t new_size) {
   (void)user;
   seen_old = old_size;
   seen_new = new_size;
@@ -42,18 +43,18 @@ static void *spy_resize(void *user, void *p, size_t old_size, size_t new_size) {
   return NULL;
 }
 
-static void test_allocator_gets_sizes(void) {
-  const vt_alloc a = {NULL, spy_resize};
+static void test_allocator_gets_right_sizes(void) {
+  const vt_alloc a = {NULL, recording_resize};
   void *p = vt_alloc_new(a, 24);
   CHECK(seen_old == 0 && seen_new == 24);
   vt_alloc_free(a, p, 24);
   CHECK(seen_old == 24 && seen_new == 0);
   p = vt_alloc_new(a, 0);
-  CHECK(seen_new != 0); /* a size of 0 would mean "free" */
+  CHECK(seen_new != 0); /* the allocator is never asked for 0 bytes, which would mean "free" */
   vt_alloc_free(a, p, 0);
 }
 
-static void test_unsigned_sizes(void) {
+static void test_unsigned_arithmetic(void) {
   uint64_t u = 7;
   CHECK(vt_size_mul(0, UINT64_MAX, &u) && u == 0);
   CHECK(vt_size_mul(UINT64_MAX, 0, &u) && u == 0);
@@ -68,8 +69,9 @@ static void test_unsigned_sizes(void) {
   CHECK(!vt_size_add(UINT64_MAX, 1, &u) && !vt_size_add(1, UINT64_MAX, &u) && u == 7);
 }
 
-/* Compares with the compiler's overflow checks for every pair from a list of edges. */
-static void test_signed_sizes(void) {
+/* Compares vt_i64_mul and vt_i64_add with the compiler's overflow checks, for every pair from a
+ * list of numbers near 0 and near both ends of int64_t. */
+static void test_signed_arithmetic(void) {
   static const int64_t edge[] = {
       INT64_MIN,  INT64_MIN + 1, INT64_MIN / 2, -4294967296,   -3,       -2, -1, 0, 1, 2, 3,
       4294967296, INT64_MAX / 2, INT64_MAX / 3, INT64_MAX - 1, INT64_MAX};
@@ -87,13 +89,14 @@ static void test_signed_sizes(void) {
 
 int main(void) {
   vt_fault f = {0};
-  test_new_is_zeroed(vt_fault_alloc(&f));
+  test_new_memory_is_zeroed(vt_fault_alloc(&f));
   CHECK(f.live == 0);
-  test_new_is_zeroed(vt_alloc_default());
-  test_new_is_zeroed((vt_alloc){NULL, NULL}); /* an empty vt_alloc means the default allocator */
-  test_failure_is_null();
-  test_allocator_gets_sizes();
-  test_unsigned_sizes();
-  test_signed_sizes();
+  test_new_memory_is_zeroed(vt_alloc_default());
+  test_new_memory_is_zeroed(
+      (vt_alloc){NULL, NULL}); /* an empty vt_alloc means the default allocator */
+  test_failed_allocation_is_null();
+  test_allocator_gets_right_sizes();
+  test_unsigned_arithmetic();
+  test_signed_arithmetic();
   TEST_DONE();
 }

@@ -22,7 +22,7 @@ enum { ALIGN = 16, BLOCK_MIN = 4 * 1024, BLOCK_MAX = 1024 * 1024 };
 
 struct vt_block {
   _Alignas(ALIGN) struct vt_block *next;
-  size_t size, used; /* payload bytes: capacity, and allocated so far */
+  size_t size, used; /* bytes after the header: all of them, and those already allocated */
 };
 
 void vt_arena_init(vt_arena *ar, vt_alloc a) { *ar = (vt_arena){.a = a}; }
@@ -37,7 +37,7 @@ void vt_arena_done(vt_arena *ar) {
 
 vt_status vt_arena_status(const vt_arena *ar) { return ar->failed ? VT_NOMEM : VT_OK; }
 
-static void *set_failed(vt_arena *ar) {
+static void *mark_as_failed(vt_arena *ar) {
   ar->failed = 1;
   return NULL;
 }
@@ -74,32 +74,32 @@ static size_t aligned_bytes(size_t n, size_t size) {
 
 /* Allocates uninitialised memory from the arena. Only vt_arena_array zeroes it, and only the bytes
  * that were asked for. */
-static void *allocate(vt_arena *ar, size_t n, size_t size) {
+static void *allocate_uninitialised(vt_arena *ar, size_t n, size_t size) {
   if (ar->failed) return NULL;
   const size_t want = aligned_bytes(n, size);
-  if (want == 0) return set_failed(ar);
+  if (want == 0) return mark_as_failed(ar);
   struct vt_block *b = ar->head;
   if (b == NULL || b->size - b->used < want) b = add_block(ar, want);
-  if (b == NULL) return set_failed(ar);
+  if (b == NULL) return mark_as_failed(ar);
   void *p = (char *)(b + 1) + b->used;
   b->used += want;
   return p;
 }
 
 void *vt_arena_array(vt_arena *ar, size_t n, size_t size) {
-  void *p = allocate(ar, n, size);
+  void *p = allocate_uninitialised(ar, n, size);
   return p != NULL ? memset(p, 0, n * size) : NULL;
 }
 
 void *vt_arena_copy(vt_arena *ar, const void *p, size_t bytes) {
-  void *q = allocate(ar, bytes, 1);
+  void *q = allocate_uninitialised(ar, bytes, 1);
   if (q != NULL && bytes != 0) memcpy(q, p, bytes);
   return q;
 }
 
 char *vt_arena_string(vt_arena *ar, const char *s, size_t n) {
-  if (n == SIZE_MAX) return set_failed(ar);
-  char *q = allocate(ar, n + 1, 1);
+  if (n == SIZE_MAX) return mark_as_failed(ar);
+  char *q = allocate_uninitialised(ar, n + 1, 1);
   if (q == NULL) return NULL;
   if (n != 0) memcpy(q, s, n);
   q[n] = 0;
@@ -109,7 +109,7 @@ char *vt_arena_string(vt_arena *ar, const char *s, size_t n) {
 void *vt_arena_grow(vt_arena *ar, void *array, uint32_t n, uint32_t *cap, size_t size) {
   if (ar->failed) return NULL;
   if (n < *cap) return array;
-  if (n > UINT32_MAX / 2) return set_failed(ar);
+  if (n > UINT32_MAX / 2) return mark_as_failed(ar);
   const uint32_t wider = n < 4 ? 8 : n * 2;
   void *q = vt_arena_array(ar, wider, size);
   if (q == NULL) return NULL;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "vt_test.h"
 
-static int all_bytes(const unsigned char *p, size_t n, unsigned char v) {
+static int all_bytes_are(const unsigned char *p, size_t n, unsigned char v) {
   for (size_t i = 0; i < n; i++)
     if (p[i] != v) return 0;
   return 1;
@@ -25,11 +25,11 @@ static void test_pieces_do_not_overlap(void) {
     size[i] = i % 50 == 49 ? i * 5000 : i * 37 % 700;
     piece[i] = vt_arena_array(&ar, size[i], 1);
     CHECK(piece[i] != NULL && (uintptr_t)piece[i] % 16 == 0);
-    CHECK(all_bytes(piece[i], size[i], 0));
+    CHECK(all_bytes_are(piece[i], size[i], 0));
     memset(piece[i], (int)(i % 255 + 1), size[i]);
   }
   for (size_t i = 0; i < N; i++) {
-    CHECK(all_bytes(piece[i], size[i], (unsigned char)(i % 255 + 1)));
+    CHECK(all_bytes_are(piece[i], size[i], (unsigned char)(i % 255 + 1)));
     CHECK(i == 0 || piece[i] != piece[i - 1]); /* pointers are unique even for zero bytes */
   }
   CHECK(vt_arena_status(&ar) == VT_OK);
@@ -37,8 +37,8 @@ static void test_pieces_do_not_overlap(void) {
   CHECK(f.live == 0);
 }
 
-/* An allocator whose memory is never zero: pieces must be zeroed even so. */
-static void *dirty_resize(void *user, void *p, size_t old_size, size_t new_size) {
+/* An allocator whose memory is never zero: the arena must zero what it returns all the same. */
+static void *resize_with_dirty_memory(void *user, void *p, size_t old_size, size_t new_size) {
   (void)user;
   (void)old_size;
   free(p);
@@ -46,34 +46,34 @@ static void *dirty_resize(void *user, void *p, size_t old_size, size_t new_size)
   return q != NULL ? memset(q, 0xa5, new_size) : NULL;
 }
 
-static void test_zeroed(void) {
+static void test_memory_is_zeroed(void) {
   vt_arena ar;
-  vt_arena_init(&ar, (vt_alloc){.resize = dirty_resize});
+  vt_arena_init(&ar, (vt_alloc){.resize = resize_with_dirty_memory});
   for (size_t n = 0; n < 300; n++) {
     const unsigned char *p = vt_arena_array(&ar, n * n, 1);
-    CHECK(p != NULL && all_bytes(p, n * n, 0));
+    CHECK(p != NULL && all_bytes_are(p, n * n, 0));
   }
   CHECK(strcmp(vt_arena_string(&ar, "abc", 3), "abc") == 0);
   vt_arena_done(&ar);
 }
 
-/* A small arena takes one small block, a large arena few blocks, and a big piece does not waste the
- * rest of the current block. */
+/* A small arena takes one small block, and a large arena few blocks. A request larger than a block
+ * does not waste the rest of the current block. */
 static void test_block_sizes(void) {
   vt_fault f = {0};
   vt_arena ar;
   vt_arena_init(&ar, vt_fault_alloc(&f));
   CHECK(vt_arena_array(&ar, 10, 1) != NULL && f.live == 1);
   CHECK(vt_arena_array(&ar, 10u << 20, 1) != NULL && f.live == 2);
-  /* It fits into the first block, which is still in use. */
+  /* The 3000 bytes fit into the rest of the first block, which is still in use. */
   CHECK(vt_arena_array(&ar, 3000, 1) != NULL && f.live == 2);
   for (int i = 0; i < 16384; i++) (void)vt_arena_array(&ar, 1024, 1);
-  CHECK(f.live < 32); /* blocks for 16 MiB */
+  CHECK(f.live < 32); /* the 16 MiB take fewer than 32 blocks */
   vt_arena_done(&ar);
   CHECK(f.live == 0);
 }
 
-static void test_copies(void) {
+static void test_copies_and_strings(void) {
   vt_arena ar;
   vt_arena_init(&ar, (vt_alloc){NULL, NULL});
   CHECK(strcmp(vt_arena_string(&ar, "abcdef", 3), "abc") == 0);
@@ -110,7 +110,7 @@ static void test_overflow_is_sticky(void) {
   vt_arena_init(&ar, vt_fault_alloc(&f));
   void *before = vt_arena_array(&ar, 8, 8);
   CHECK(before != NULL && vt_arena_status(&ar) == VT_OK);
-  /* Would be 8 bytes if the overflow went unnoticed. */
+  /* The size in bytes would wrap to 8 if the overflow went unnoticed. */
   CHECK(vt_arena_array(&ar, SIZE_MAX / 8 + 2, 8) == NULL);
   CHECK(vt_arena_status(&ar) == VT_NOMEM);
   CHECK(vt_arena_array(&ar, 1, 1) == NULL && vt_arena_copy(&ar, "x", 1) == NULL);
@@ -124,7 +124,7 @@ static void test_overflow_is_sticky(void) {
 }
 
 /* An array cannot grow beyond the range of its 32-bit counter. */
-static void test_grow_overflow(void) {
+static void test_grow_beyond_32_bits(void) {
   vt_arena ar;
   vt_arena_init(&ar, (vt_alloc){NULL, NULL});
   char one = 0;
@@ -134,7 +134,7 @@ static void test_grow_overflow(void) {
   vt_arena_done(&ar);
 }
 
-static vt_status build_arena(vt_alloc a) {
+static vt_status allocate_from_arena(vt_alloc a) {
   vt_arena ar;
   vt_arena_init(&ar, a);
   uint32_t *v = NULL, cap = 0;
@@ -155,7 +155,7 @@ static void test_every_allocation_failure(void) {
   long fails = 0;
   for (long k = 1;; k++) {
     vt_fault f = {.left = k};
-    const vt_status s = build_arena(vt_fault_alloc(&f));
+    const vt_status s = allocate_from_arena(vt_fault_alloc(&f));
     CHECK(f.live == 0);
     if (s == VT_OK) break;
     CHECK(s == VT_NOMEM && f.asked == k); /* after a failure the allocator is not called again */
@@ -165,13 +165,13 @@ static void test_every_allocation_failure(void) {
 }
 
 int main(void) {
-  test_zeroed();
+  test_memory_is_zeroed();
   test_pieces_do_not_overlap();
   test_block_sizes();
-  test_copies();
+  test_copies_and_strings();
   test_grow_keeps_items();
   test_overflow_is_sticky();
-  test_grow_overflow();
+  test_grow_beyond_32_bits();
   test_every_allocation_failure();
   TEST_DONE();
 }

@@ -26,7 +26,7 @@ enum {
   LEAF7_EBX_AVX512DQ = 1 << 17,
   LEAF7_EBX_AVX512BW = 1 << 30,
   LEAF7_ECX_VNNI = 1 << 11,
-  XCR0_YMM = 0x06, /* the state of xmm and of the upper halves of ymm */
+  XCR0_YMM = 0x06, /* bits of XCR0: the system saves xmm and the upper halves of ymm */
   XCR0_ZMM = 0xe6  /* and also the mask registers, the upper halves of zmm0..15, and zmm16..31 */
 };
 static const unsigned LEAF7_EBX_AVX512VL = 1u << 31; /* bit 31 does not fit an enumerator */
@@ -100,7 +100,7 @@ void vt_cpu_list_features(char *out, size_t n) {
   size_t used = 0;
   if (n != 0) out[0] = 0;
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-    const size_t needed = strlen(all[i].name) + 2; /* a blank and the 0 */
+    const size_t needed = strlen(all[i].name) + 2; /* the name, a blank and the terminating 0 */
     if (!all[i].usable || used + needed > n) continue;
     used += (size_t)snprintf(out + used, n - used, "%s%s", used != 0 ? " " : "", all[i].name);
   }

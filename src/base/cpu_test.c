@@ -9,7 +9,7 @@
 #include "vt_cpu.h"
 #include "vt_test.h"
 
-static void test_consistent(void) {
+static void test_features_are_consistent(void) {
   const vt_cpu *c = vt_cpu_get();
   CHECK(c == vt_cpu_get());
   CHECK(c->cores >= 1);
@@ -20,7 +20,7 @@ static void test_consistent(void) {
 
 /* A child process that may run on one processor only must count one, however many the machine has.
  * This test runs before this process detects its own features. */
-static void test_affinity(void) {
+static void test_cores_respect_affinity(void) {
   int status = 1;
   const pid_t child = fork();
   if (child == 0) {
@@ -42,7 +42,7 @@ static int has_word(const char *text, const char *word) {
   return 0;
 }
 
-static void test_description(void) {
+static void test_feature_list(void) {
   const vt_cpu *c = vt_cpu_get();
   char text[64], small[64];
   vt_cpu_list_features(text, sizeof text);
@@ -51,7 +51,7 @@ static void test_description(void) {
   CHECK(has_word(text, "avx2") == c->avx2 && has_word(text, "avx512") == c->avx512);
   CHECK(has_word(text, "vnni") == c->vnni && has_word(text, "neon") == c->neon);
   for (size_t n = 0; n < sizeof small;
-       n++) { /* features are never cut in half, and nothing is written past the end */
+       n++) { /* names of features are never cut in half, and nothing is written past the end */
     memset(small, '#', sizeof small);
     vt_cpu_list_features(small, n);
     for (size_t i = n; i < sizeof small; i++) CHECK(small[i] == '#');
@@ -60,8 +60,9 @@ static void test_description(void) {
   }
 }
 
-/* The kernel lists a feature only if it also saves the registers, which is our rule too. */
-static void test_kernel_agrees(void) {
+/* The kernel, like our detection, lists a feature only if it saves the registers of that feature.
+ */
+static void test_features_agree_with_kernel(void) {
   static char line[16384];
   FILE *f = fopen("/proc/cpuinfo", "r");
   if (f == NULL) return;
@@ -80,9 +81,9 @@ static void test_kernel_agrees(void) {
 }
 
 int main(void) {
-  test_affinity(); /* must run before the features are detected */
-  test_consistent();
-  test_description();
-  test_kernel_agrees();
+  test_cores_respect_affinity(); /* must run before the features are detected */
+  test_features_are_consistent();
+  test_feature_list();
+  test_features_agree_with_kernel();
   TEST_DONE();
 }

@@ -62,7 +62,7 @@ static unsigned leading_zeros32(uint32_t v) {
   return n;
 }
 
-static int big_bits(const big *x) {
+static int big_bit_length(const big *x) {
   return x->n == 0 ? 0 : (int)(32 * x->n - leading_zeros32(x->w[x->n - 1]));
 }
 
@@ -157,7 +157,8 @@ static uint64_t round_scaled(big *d, int e, int rest, const format *f) {
     big_mul_pow5(d, (unsigned)e);
   else
     big_mul_pow5(&den, (unsigned)-e);
-  const int shift = big_bits(&den) + 63 - big_bits(d); /* so that the quotient has 63 or 64 bits */
+  /* with this shift the quotient has 63 or 64 bits */
+  const int shift = big_bit_length(&den) + 63 - big_bit_length(d);
   if (shift >= 0)
     big_shift_left(d, (unsigned)shift);
   else
@@ -169,9 +170,10 @@ static uint64_t round_scaled(big *d, int e, int rest, const format *f) {
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* Digits kept of a number in base 10 or 16. A midpoint between two f64 has at most 768 significant
- * decimal digits, so beyond 800 digits it only matters whether all others are zero. Sixteen
- * hexadecimal digits have at least 61 bits, so the same holds for them. */
+/* How many leading digits of a number are kept, in base 10 and in base 16. A midpoint between two
+ * f64 has at most 768 significant decimal digits, so beyond 800 digits it only matters whether all
+ * others are zero. The same holds beyond sixteen hexadecimal digits, which have at least 61 bits.
+ */
 enum { DIGITS_10 = 800, DIGITS_16 = 16 };
 typedef struct digits {
   uint8_t digit[DIGITS_10];
@@ -203,7 +205,7 @@ static int parse_sign(cursor *c) {
 }
 
 /* Returns whether the rest of the text is exactly `word`. */
-static int rest_is(const cursor *c, const char *word) {
+static int rest_equals(const cursor *c, const char *word) {
   const size_t n = strlen(word);
   return (size_t)(c->end - c->p) == n && memcmp(c->p, word, n) == 0;
 }
@@ -245,8 +247,8 @@ static int parse_mantissa(cursor *c, int base, digits *x) {
   return !parse_char(c, '.') || parse_digits(c, base, 1, x);
 }
 
-/* Parses an optional exponent up to the end of the text. The number saturates far beyond any
- * exponent that digits in a text could bring back into range. */
+/* Parses an optional exponent up to the end of the text. A huge exponent saturates at a number so
+ * far out that no digits of a text could bring the value back into range. */
 static int parse_exponent(cursor *c, char letter, int64_t *out) {
   int64_t e = 0;
   *out = 0;
@@ -295,19 +297,19 @@ static int parse_decimal(cursor *c, const format *f, uint64_t *out) {
 
 /* Parses a number without its sign and gives the bits of its magnitude. */
 static int parse_magnitude(cursor *c, const format *f, uint64_t *out) {
-  if (rest_is(c, "inf")) return *out = f->infinity, 1;
+  if (rest_equals(c, "inf")) return *out = f->infinity, 1;
   cursor hex = *c;
   if (parse_char(&hex, '0') && parse_letter(&hex, 'x')) return parse_hex(&hex, f, out);
   return parse_decimal(c, f, out);
 }
 
 /* A sign before "nan" is accepted and ignored, because there is only one NaN. */
-static int parse_bits(const char *s, size_t n, const format *f, int sign_bit, uint64_t *out) {
+static int parse_float_bits(const char *s, size_t n, const format *f, int sign_bit, uint64_t *out) {
   if (n == 0) return 0;
   cursor c = {s, s + n};
   uint64_t bits = 0;
   const int negative = parse_sign(&c);
-  if (rest_is(&c, "nan")) {
+  if (rest_equals(&c, "nan")) {
     *out = f->infinity | (uint64_t)1 << (f->precision - 2);
     return 1;
   }
@@ -318,14 +320,14 @@ static int parse_bits(const char *s, size_t n, const format *f, int sign_bit, ui
 
 int vt_decimal_f64(const char *s, size_t n, double *out) {
   uint64_t bits;
-  if (!parse_bits(s, n, &binary64, 63, &bits)) return 0;
+  if (!parse_float_bits(s, n, &binary64, 63, &bits)) return 0;
   memcpy(out, &bits, sizeof bits);
   return 1;
 }
 
 int vt_decimal_f32(const char *s, size_t n, float *out) {
   uint64_t bits;
-  if (!parse_bits(s, n, &binary32, 31, &bits)) return 0;
+  if (!parse_float_bits(s, n, &binary32, 31, &bits)) return 0;
   const uint32_t narrow = (uint32_t)bits;
   memcpy(out, &narrow, sizeof narrow);
   return 1;
@@ -352,8 +354,8 @@ int vt_decimal_i64(const char *s, size_t n, int64_t *out) {
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-/* The value m * 2^q as d.dddd... * 10^k: its first 18 digits as an integer, the exponent k, and
- * whether a digit after them is not zero. */
+/* The value m * 2^q in the form d.dddd... * 10^k: its first 18 digits as an integer, the exponent
+ * k, and whether a digit after them is not zero. */
 enum { FIRST_DIGITS = 18 };
 typedef struct decimal {
   uint64_t digits;
@@ -389,10 +391,10 @@ static int floor_log10_pow2(int x) {
   return (int)(t >= 0 ? t / unit : -((-t + unit - 1) / unit));
 }
 
-static decimal first_digits(uint64_t m, int q) {
+static decimal first_decimal_digits(uint64_t m, int q) {
   int high = 63;
   while (m >> high == 0) high--;
-  decimal x = {.k = floor_log10_pow2(high + q)}; /* exact, or one too small */
+  decimal x = {.k = floor_log10_pow2(high + q)}; /* k is the exponent, or one too small */
   x.digits = scaled_digits(m, q, x.k, &x.rest);
   if (x.digits < pow10_u64(FIRST_DIGITS)) return x;
   x.k++;
@@ -421,10 +423,11 @@ static int reads_back(decimal x, int n, uint64_t bits, const format *f) {
   return round_scaled(&d, x.k - (n - 1), 0, f) == bits;
 }
 
-/* Returns whether a decimal of `n` digits reads back, and which. If any does, the nearest one does,
- * with one exception. Above a power of two, values are twice as far apart as below it, so the next
- * decimal upwards may read back when the nearest decimal is below the value and does not. */
-static int try_digits(decimal x, int n, uint64_t bits, const format *f, decimal *out) {
+/* Returns whether some decimal of `n` digits reads back as `bits`, and writes this decimal to *out.
+ * If any decimal does, the one nearest to x does, with one exception: above a power of two, values
+ * are twice as far apart as below it, so the next decimal upwards may read back when the nearest
+ * decimal is below x and does not. */
+static int try_digit_count(decimal x, int n, uint64_t bits, const format *f, decimal *out) {
   const uint64_t fraction = bits & (((uint64_t)1 << (f->precision - 1)) - 1);
   *out = round_to_digits(x, n, 0);
   if (reads_back(*out, n, bits, f)) return 1;
@@ -433,18 +436,18 @@ static int try_digits(decimal x, int n, uint64_t bits, const format *f, decimal 
   return reads_back(*out, n, bits, f);
 }
 
-/* Finds the shortest decimal that reads back, by bisection: a decimal of n digits is also one of n
- * + 1 digits, so every larger number of digits works as well. */
+/* Finds the shortest decimal that reads back as `bits`, by bisection over the number of digits: a
+ * decimal of n digits is also one of n + 1 digits, so if n digits suffice, n + 1 do as well. */
 static decimal shortest_decimal(uint64_t bits, const format *f, int *out_n) {
   const int exponent = (int)(bits >> (f->precision - 1));
   const uint64_t hidden = (uint64_t)1 << (f->precision - 1), fraction = bits & (hidden - 1);
   const uint64_t m = exponent != 0 ? fraction | hidden : fraction;
-  const decimal x = first_digits(m, f->min_exponent + (exponent != 0 ? exponent - 1 : 0));
+  const decimal x = first_decimal_digits(m, f->min_exponent + (exponent != 0 ? exponent - 1 : 0));
   int low = 1, high = f->digits;
   decimal best = round_to_digits(x, high, 0), candidate;
   while (low < high) {
     const int middle = (low + high) / 2;
-    if (try_digits(x, middle, bits, f, &candidate)) {
+    if (try_digit_count(x, middle, bits, f, &candidate)) {
       best = candidate;
       high = middle;
     } else {
@@ -455,7 +458,7 @@ static decimal shortest_decimal(uint64_t bits, const format *f, int *out_n) {
   return best;
 }
 
-static char *append(char *out, const char *s, int n) {
+static char *append_bytes(char *out, const char *s, int n) {
   memcpy(out, s, (size_t)n);
   return out + n;
 }
@@ -482,22 +485,23 @@ static void format_digits(const char *d, int n, int k, char *out) {
   if (k < -4 || k > 15) {
     *out++ = d[0];
     if (n > 1) *out++ = '.';
-    out = append_exponent(append(out, d + 1, n - 1), k);
+    out = append_exponent(append_bytes(out, d + 1, n - 1), k);
   } else if (k < 0) {
-    out = append_repeated(append(out, "0.", 2), '0', -k - 1);
-    out = append(out, d, n);
+    out = append_repeated(append_bytes(out, "0.", 2), '0', -k - 1);
+    out = append_bytes(out, d, n);
   } else if (n <= k + 1) {
-    out = append_repeated(append(out, d, n), '0', k + 1 - n);
-    out = append(out, ".0", 2);
+    out = append_repeated(append_bytes(out, d, n), '0', k + 1 - n);
+    out = append_bytes(out, ".0", 2);
   } else {
-    out = append(out, d, k + 1);
+    out = append_bytes(out, d, k + 1);
     *out++ = '.';
-    out = append(out, d + k + 1, n - k - 1);
+    out = append_bytes(out, d + k + 1, n - k - 1);
   }
   *out = 0;
 }
 
-static void print_bits(uint64_t bits, int negative, const format *f, char out[VT_DECIMAL_MAX]) {
+static void print_float_bits(uint64_t bits, int negative, const format *f,
+                             char out[VT_DECIMAL_MAX]) {
   if (bits > f->infinity) {
     memcpy(out, "nan", 4);
     return;
@@ -519,11 +523,11 @@ static void print_bits(uint64_t bits, int negative, const format *f, char out[VT
 void vt_decimal_print_f64(double x, char out[VT_DECIMAL_MAX]) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
-  print_bits(bits & INT64_MAX, (int)(bits >> 63), &binary64, out);
+  print_float_bits(bits & INT64_MAX, (int)(bits >> 63), &binary64, out);
 }
 
 void vt_decimal_print_f32(float x, char out[VT_DECIMAL_MAX]) {
   uint32_t bits;
   memcpy(&bits, &x, sizeof bits);
-  print_bits(bits & INT32_MAX, (int)(bits >> 31), &binary32, out);
+  print_float_bits(bits & INT32_MAX, (int)(bits >> 31), &binary32, out);
 }

@@ -41,18 +41,18 @@ static double float64(uint64_t u) {
 }
 
 /* Read `s` as f32 and as f64; a refused text gives a pattern that no text gives. */
-static uint32_t read32(const char *s) {
+static uint32_t read_f32_bits(const char *s) {
   float x;
   return vt_decimal_f32(s, strlen(s), &x) ? bits32(x) : 0xffffffffu;
 }
-static uint64_t read64(const char *s) {
+static uint64_t read_f64_bits(const char *s) {
   double x;
   return vt_decimal_f64(s, strlen(s), &x) ? bits64(x) : UINT64_MAX;
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static void test_known_values(void) {
+static void test_known_texts(void) {
   static const struct {
     const char *s;
     uint32_t f;
@@ -77,43 +77,49 @@ static void test_known_values(void) {
       {"1.4e-45", 1, 0x369ff868bf4d956a},
       {"340282356779733661637539395458142568448", 0x7f800000,
        0x47effffff0000000}, /* the midpoint between the largest f32 and 2^128 */
-      {"3.40282356779733661637e38", 0x7f7fffff, 0x47effffff0000000}, /* just below that midpoint */
+      /* just below the midpoint between the largest f32 and 2^128 */
+      {"3.40282356779733661637e38", 0x7f7fffff, 0x47effffff0000000},
       {"1.7976931348623158e308", 0x7f800000, 0x7fefffffffffffff},
       {"1.7976931348623159e308", 0x7f800000, 0x7ff0000000000000},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    const int right = read32(rows[i].s) == rows[i].f && read64(rows[i].s) == rows[i].d;
+    const int right =
+        read_f32_bits(rows[i].s) == rows[i].f && read_f64_bits(rows[i].s) == rows[i].d;
     CHECK(right);
     if (!right) fprintf(stderr, "  %s\n", rows[i].s);
   }
 }
 
-/* Rounding to f64 first would give the midpoint of two f32 for all texts of a group, and then the
- * same f32. */
-static void test_one_rounding(void) {
-  CHECK(read32("1.00000017881393432617187499") == 0x3f800001);
-  CHECK(read32("1.000000178813934326171875") == 0x3f800002); /* the midpoint rounds to even */
-  CHECK(read32("1.00000017881393432617187501") == 0x3f800002);
-  CHECK(read32("1.00000005960464477539062499") == 0x3f800000);
-  CHECK(read32("1.000000059604644775390625") == 0x3f800000);
-  CHECK(read32("1.00000005960464477539062501") == 0x3f800001);
-  CHECK(read32("0x1.000003p0") == 0x3f800002 && read32("0x1.000001p0") == 0x3f800000);
-  CHECK(read32("0x1.0000010000000000000000000000000001p0") == 0x3f800001);
-  CHECK(read32("0x1.000000ffffffffffffffffffffffffffffp0") == 0x3f800000);
+/* Groups of texts that must give different f32. Rounded to f64 first, all texts of a group would
+ * become one midpoint between two f32, and then the same f32. */
+static void test_text_is_rounded_once(void) {
+  CHECK(read_f32_bits("1.00000017881393432617187499") == 0x3f800001);
+  CHECK(read_f32_bits("1.000000178813934326171875") ==
+        0x3f800002); /* the midpoint rounds to even */
+  CHECK(read_f32_bits("1.00000017881393432617187501") == 0x3f800002);
+  CHECK(read_f32_bits("1.00000005960464477539062499") == 0x3f800000);
+  CHECK(read_f32_bits("1.000000059604644775390625") == 0x3f800000);
+  CHECK(read_f32_bits("1.00000005960464477539062501") == 0x3f800001);
+  CHECK(read_f32_bits("0x1.000003p0") == 0x3f800002 && read_f32_bits("0x1.000001p0") == 0x3f800000);
+  CHECK(read_f32_bits("0x1.0000010000000000000000000000000001p0") == 0x3f800001);
+  CHECK(read_f32_bits("0x1.000000ffffffffffffffffffffffffffffp0") == 0x3f800000);
 }
 
-static void test_hexadecimal(void) {
-  CHECK(read64("0x1.8p-3") == bits64(0.1875) && read64("-0X1.8P+1") == bits64(-3.0));
-  CHECK(read64("0xff") == bits64(255.0) && read64("0x0.0000000001p40") == bits64(1.0));
-  CHECK(read64("0x1p-1074") == 1 && read64("0x1p-1075") == 0);
-  CHECK(read64("0x1.0000000000000000001p-1075") == 1);
-  CHECK(read64("0x1.fffffffffffff8p1023") == 0x7ff0000000000000);
-  CHECK(read64("0x1.fffffffffffff7p1023") == 0x7fefffffffffffff);
-  CHECK(read64("0x0p99999999999999999999") == 0);
-  CHECK(read32("0x1p-149") == 1 && read32("0x1p-150") == 0 && read32("0x1.8p-150") == 1);
-  CHECK(read32("0x1.ffffffp127") == 0x7f800000 && read32("0x1.fffffep127") == 0x7f7fffff);
-  CHECK(read32("0x.8p0") == 0xffffffffu && read32("0x1.p0") == 0xffffffffu);
-  CHECK(read32("0x") == 0xffffffffu && read32("0x1p") == 0xffffffffu);
+static void test_hexadecimal_texts(void) {
+  CHECK(read_f64_bits("0x1.8p-3") == bits64(0.1875) && read_f64_bits("-0X1.8P+1") == bits64(-3.0));
+  CHECK(read_f64_bits("0xff") == bits64(255.0) &&
+        read_f64_bits("0x0.0000000001p40") == bits64(1.0));
+  CHECK(read_f64_bits("0x1p-1074") == 1 && read_f64_bits("0x1p-1075") == 0);
+  CHECK(read_f64_bits("0x1.0000000000000000001p-1075") == 1);
+  CHECK(read_f64_bits("0x1.fffffffffffff8p1023") == 0x7ff0000000000000);
+  CHECK(read_f64_bits("0x1.fffffffffffff7p1023") == 0x7fefffffffffffff);
+  CHECK(read_f64_bits("0x0p99999999999999999999") == 0);
+  CHECK(read_f32_bits("0x1p-149") == 1 && read_f32_bits("0x1p-150") == 0 &&
+        read_f32_bits("0x1.8p-150") == 1);
+  CHECK(read_f32_bits("0x1.ffffffp127") == 0x7f800000 &&
+        read_f32_bits("0x1.fffffep127") == 0x7f7fffff);
+  CHECK(read_f32_bits("0x.8p0") == 0xffffffffu && read_f32_bits("0x1.p0") == 0xffffffffu);
+  CHECK(read_f32_bits("0x") == 0xffffffffu && read_f32_bits("0x1p") == 0xffffffffu);
 }
 
 static void test_invalid_texts(void) {
@@ -134,7 +140,7 @@ static void test_invalid_texts(void) {
   CHECK(vt_decimal_f64("12345", 2, &d) && d == 12); /* bytes beyond n are not read */
 }
 
-static void test_integers(void) {
+static void test_integer_texts(void) {
   static const struct {
     const char *s;
     int ok;
@@ -164,7 +170,7 @@ static void test_integers(void) {
 }
 
 static int agrees_with_libc(const char *s) {
-  return read32(s) == bits32(strtof(s, NULL)) && read64(s) == bits64(strtod(s, NULL));
+  return read_f32_bits(s) == bits32(strtof(s, NULL)) && read_f64_bits(s) == bits64(strtod(s, NULL));
 }
 
 static void random_decimal(char *s, int max_digits, int max_exponent) {
@@ -180,7 +186,7 @@ static void random_decimal(char *s, int max_digits, int max_exponent) {
   sprintf(s, "e%d", e);
 }
 
-static void compare_random(int cases, int max_digits, int max_exponent) {
+static void compare_random_decimals(int cases, int max_digits, int max_exponent) {
   static char s[2048];
   int wrong = 0;
   for (int i = 0; i < cases; i++) {
@@ -192,10 +198,10 @@ static void compare_random(int cases, int max_digits, int max_exponent) {
 }
 
 static void test_random_decimals(void) {
-  compare_random(RANDOM_CASES * 6 / 10, 20, 50);
-  compare_random(RANDOM_CASES * 3 / 10, 40, 340);
-  compare_random(RANDOM_CASES / 10, 120, 400);
-  compare_random(2000, 1200, 1500);
+  compare_random_decimals(RANDOM_CASES * 6 / 10, 20, 50);
+  compare_random_decimals(RANDOM_CASES * 3 / 10, 40, 340);
+  compare_random_decimals(RANDOM_CASES / 10, 120, 400);
+  compare_random_decimals(2000, 1200, 1500);
 }
 
 /* Modifies a decimal "digits e exponent": how == 1 makes it slightly larger by a 1 far behind all
@@ -219,15 +225,16 @@ static void nudge_decimal(char *s, int how) {
   memcpy(e, suffix, strlen(suffix) + 1);
 }
 
-/* Decimals at and close to the exact midpoints between neighbours, for which the last digit decides
- * the rounding. */
-static void test_midpoints(void) {
+/* Decimals at and close to the exact midpoints between neighbouring floats, where the last digit
+ * decides the rounding. */
+static void test_decimals_near_midpoints(void) {
   static char s[4096];
   int wrong = 0;
   for (int i = 0; i < 20000; i++) {
     const uint32_t u = (uint32_t)next_random() % 0x7f7fffffu;
     const double middle = ((double)float32(u) + (double)float32(u + 1)) / 2;
-    sprintf(s, "%.170e", middle); /* exact: at most 113 digits are nonzero */
+    /* "%.170e" prints the midpoint exactly: at most 113 of its digits are nonzero */
+    sprintf(s, "%.170e", middle);
     nudge_decimal(s, i % 3);
     wrong += !agrees_with_libc(s);
   }
@@ -243,42 +250,42 @@ static void test_midpoints(void) {
 
 /* More digits than the parser keeps, before and after the point, with exponents that bring the
  * value back into range. */
-static void test_very_long(void) {
+static void test_very_long_decimals(void) {
   enum { N = 100000 };
   static char s[N + 64];
   memset(s, '0', N);
   s[0] = '1';
   sprintf(s + N, "e-%d", N - 1);
-  CHECK(read64(s) == bits64(1.0) && read32(s) == bits32(1.0f));
+  CHECK(read_f64_bits(s) == bits64(1.0) && read_f32_bits(s) == bits32(1.0f));
   s[N - 1] = '1';
-  CHECK(read64(s) == bits64(1.0));
+  CHECK(read_f64_bits(s) == bits64(1.0));
   memset(s, '0', N);
   s[1] = '.';
   s[N - 1] = '1';
   sprintf(s + N, "e%d", N - 2);
-  CHECK(read64(s) == bits64(1.0) && read32(s) == bits32(1.0f));
+  CHECK(read_f64_bits(s) == bits64(1.0) && read_f32_bits(s) == bits32(1.0f));
   memset(s, '9', N);
   sprintf(s + N, "e-%d", N);
-  CHECK(read64(s) == bits64(1.0) && read32(s) == bits32(1.0f));
+  CHECK(read_f64_bits(s) == bits64(1.0) && read_f32_bits(s) == bits32(1.0f));
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-static int prints64(double x, const char *want) {
+static int f64_prints_as(double x, const char *want) {
   char s[VT_DECIMAL_MAX];
   vt_decimal_print_f64(x, s);
   if (strcmp(s, want) != 0) fprintf(stderr, "  %s, not %s\n", s, want);
   return strcmp(s, want) == 0;
 }
 
-static int prints32(float x, const char *want) {
+static int f32_prints_as(float x, const char *want) {
   char s[VT_DECIMAL_MAX];
   vt_decimal_print_f32(x, s);
   if (strcmp(s, want) != 0) fprintf(stderr, "  %s, not %s\n", s, want);
   return strcmp(s, want) == 0;
 }
 
-static void test_notation(void) {
+static void test_output_notation(void) {
   static const struct {
     double x;
     const char *want;
@@ -304,42 +311,42 @@ static void test_notation(void) {
               {2.2250738585072014e-308, "2.2250738585072014e-308"},
               {-1.7976931348623157e308, "-1.7976931348623157e+308"}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    CHECK(prints64(rows[i].x, rows[i].want));
-  CHECK(prints32(0.1f, "0.1"));
-  CHECK(prints32(FLT_MAX, "3.4028235e+38"));
-  CHECK(prints32(float32(1), "1e-45"));
-  CHECK(prints32(16777216.0f, "16777216.0"));
-  CHECK(prints32(float32(0xff800000), "-inf"));
-  CHECK(prints32(float32(0xffc12345), "nan"));
-  CHECK(prints64(float64(0x7ff0000000000000), "inf"));
-  CHECK(prints64(float64(0xfff0000000000001), "nan"));
+    CHECK(f64_prints_as(rows[i].x, rows[i].want));
+  CHECK(f32_prints_as(0.1f, "0.1"));
+  CHECK(f32_prints_as(FLT_MAX, "3.4028235e+38"));
+  CHECK(f32_prints_as(float32(1), "1e-45"));
+  CHECK(f32_prints_as(16777216.0f, "16777216.0"));
+  CHECK(f32_prints_as(float32(0xff800000), "-inf"));
+  CHECK(f32_prints_as(float32(0xffc12345), "nan"));
+  CHECK(f64_prints_as(float64(0x7ff0000000000000), "inf"));
+  CHECK(f64_prints_as(float64(0xfff0000000000001), "nan"));
 }
 
 static int is_nan32(uint32_t u) { return (u & 0x7fffffffu) > 0x7f800000u; }
 static int is_nan64(uint64_t u) { return (u & INT64_MAX) > 0x7ff0000000000000u; }
 
-static int round_trip32(uint32_t u) {
+static int survives_round_trip32(uint32_t u) {
   char s[VT_DECIMAL_MAX];
   vt_decimal_print_f32(float32(u), s);
-  return read32(s) == (is_nan32(u) ? 0x7fc00000u : u);
+  return read_f32_bits(s) == (is_nan32(u) ? 0x7fc00000u : u);
 }
 
-static int round_trip64(uint64_t u) {
+static int survives_round_trip64(uint64_t u) {
   char s[VT_DECIMAL_MAX];
   vt_decimal_print_f64(float64(u), s);
-  return read64(s) == (is_nan64(u) ? 0x7ff8000000000000u : u);
+  return read_f64_bits(s) == (is_nan64(u) ? 0x7ff8000000000000u : u);
 }
 
 static void test_round_trips(void) {
   long wrong = 0;
-  for (uint64_t u = 0; u <= UINT32_MAX; u += 9973) wrong += !round_trip32((uint32_t)u);
+  for (uint64_t u = 0; u <= UINT32_MAX; u += 9973) wrong += !survives_round_trip32((uint32_t)u);
   for (uint32_t e = 0; e < 256; e++) /* values around every power of two */
-    for (uint32_t i = 0; i < 6; i++) wrong += !round_trip32((e << 23) + i - 3);
+    for (uint32_t i = 0; i < 6; i++) wrong += !survives_round_trip32((e << 23) + i - 3);
   for (uint64_t e = 0; e < 2048; e++)
-    for (uint64_t i = 0; i < 6; i++) wrong += !round_trip64((e << 52) + i - 3);
+    for (uint64_t i = 0; i < 6; i++) wrong += !survives_round_trip64((e << 52) + i - 3);
   for (int i = 0; i < RANDOM_CASES; i++) {
-    wrong += !round_trip32((uint32_t)next_random());
-    wrong += !round_trip64(next_random());
+    wrong += !survives_round_trip32((uint32_t)next_random());
+    wrong += !survives_round_trip64(next_random());
   }
   CHECK(wrong == 0);
 }
@@ -359,13 +366,15 @@ static int significant_digits(const char *s) {
 /* No shorter decimal reads back: the C library's nearest decimal with one digit less must read as
  * another value. For powers of two this proves less, because another decimal of that length might
  * read back. */
-static void test_shortest(void) {
+static void test_output_is_shortest(void) {
   int wrong = 0;
   for (int i = 0; i < 100000; i++) {
     char s[VT_DECIMAL_MAX], less[64];
     uint64_t u = next_random() & INT64_MAX;
     if (i % 2)
-      u &= ~(uint64_t)0 << (next_random() % 50 + 2); /* values with few bits have few digits */
+      u &= ~(uint64_t)0
+           << (next_random() % 50 +
+               2); /* clears low bits, because values with few bits have short decimals */
     if (u == 0 || u >= 0x7ff0000000000000u) continue;
     vt_decimal_print_f64(float64(u), s);
     const int n = significant_digits(s);
@@ -384,38 +393,40 @@ static void test_hostile_environment(void) {
   const hostile_words before = hostile_read_words();
   long wrong = 0;
   hostile_write_words(hostile_worst_words());
-  for (uint64_t u = 1; u <= UINT32_MAX - 70000; u += 69997) wrong += !round_trip32((uint32_t)u);
-  wrong += read32("0.1") != 0x3dcccccd;
-  wrong += read64("5e-324") != 1;
-  wrong += read32("1e-45") != 1;
+  for (uint64_t u = 1; u <= UINT32_MAX - 70000; u += 69997)
+    wrong += !survives_round_trip32((uint32_t)u);
+  wrong += read_f32_bits("0.1") != 0x3dcccccd;
+  wrong += read_f64_bits("5e-324") != 1;
+  wrong += read_f32_bits("1e-45") != 1;
   hostile_write_words(before);
   CHECK(wrong == 0);
 }
 
 /* A locale with a decimal comma, if one is installed, changes nothing. */
-static void test_locale(void) {
+static void test_locale_with_decimal_comma(void) {
   static const char *const comma[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
   char s[VT_DECIMAL_MAX];
   for (size_t i = 0; i < sizeof comma / sizeof comma[0]; i++)
     if (setlocale(LC_ALL, comma[i]) != NULL) break;
   vt_decimal_print_f64(1.5, s);
-  CHECK(strcmp(s, "1.5") == 0 && read64("1.5") == bits64(1.5) && read64("1,5") == UINT64_MAX);
+  CHECK(strcmp(s, "1.5") == 0 && read_f64_bits("1.5") == bits64(1.5) &&
+        read_f64_bits("1,5") == UINT64_MAX);
   (void)setlocale(LC_ALL, "C");
 }
 
 int main(void) {
-  test_known_values();
-  test_one_rounding();
-  test_hexadecimal();
+  test_known_texts();
+  test_text_is_rounded_once();
+  test_hexadecimal_texts();
   test_invalid_texts();
-  test_integers();
+  test_integer_texts();
   test_random_decimals();
-  test_midpoints();
-  test_very_long();
-  test_notation();
+  test_decimals_near_midpoints();
+  test_very_long_decimals();
+  test_output_notation();
   test_round_trips();
-  test_shortest();
+  test_output_is_shortest();
   test_hostile_environment();
-  test_locale();
+  test_locale_with_decimal_comma();
   TEST_DONE();
 }

@@ -23,8 +23,8 @@ static vt_status system_failed(const char *what, const char *path, int error, vt
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static vt_status read_state(int fd, const char *path, vt_file_state *out, int *out_regular,
-                            vt_diag *d) {
+static vt_status read_file_state(int fd, const char *path, vt_file_state *out, int *out_regular,
+                                 vt_diag *d) {
   struct stat st;
   if (fstat(fd, &st) != 0) return system_failed("read", path, errno, d);
   *out = (vt_file_state){.written = {(int64_t)st.st_mtim.tv_sec, (int64_t)st.st_mtim.tv_nsec},
@@ -37,29 +37,31 @@ static vt_status read_state(int fd, const char *path, vt_file_state *out, int *o
 }
 
 /* Returns whether two states show the same content. The time of change (ctime) reveals a file that
- * was written to and whose time of writing was then set back. But it also moves when a name of the
- * file goes away, as when another file is renamed onto it; the descriptor then still has the whole
- * old file. So if the number of links differs, the time of change is ignored. */
+ * was written to and whose time of writing was then set back. But ctime also changes when a name of
+ * the file goes away, for instance when another file is renamed onto that name; the open descriptor
+ * then still has the whole old file. So if the number of links differs, ctime is ignored. */
 static int same_state(const vt_file_state *a, const vt_file_state *b) {
   if (a->size != b->size || memcmp(a->node, b->node, sizeof a->node) != 0) return 0;
   if (memcmp(a->written, b->written, sizeof a->written) != 0) return 0;
   return a->links != b->links || memcmp(a->changed, b->changed, sizeof a->changed) == 0;
 }
 
-static vt_status check_state(int fd, const char *path, const vt_file_state *before, vt_diag *d) {
+static vt_status check_state_unchanged(int fd, const char *path, const vt_file_state *before,
+                                       vt_diag *d) {
   vt_file_state now = {.size = 0};
   int regular = 0;
-  VT_TRY(read_state(fd, path, &now, &regular, d));
+  VT_TRY(read_file_state(fd, path, &now, &regular, d));
   return same_state(before, &now) ? VT_OK : VT_FAIL(d, VT_IO, "%s changed while it was read", path);
 }
 
 /* Checks that the file is regular and within the limit. A file larger than half of the address
- * space exceeds any limit; the terminating 0 needs one more byte. */
-static vt_status check_size(int fd, const char *path, uint64_t limit, vt_file_state *out,
-                            vt_diag *d) {
+ * space is over any limit, so that the size plus one byte, for the terminating 0, cannot overflow.
+ */
+static vt_status check_file_size(int fd, const char *path, uint64_t limit, vt_file_state *out,
+                                 vt_diag *d) {
   int regular = 0;
   vt_file_state s = {.size = 0};
-  VT_TRY(read_state(fd, path, &s, &regular, d));
+  VT_TRY(read_file_state(fd, path, &s, &regular, d));
   if (!regular) return VT_FAIL(d, VT_IO, "%s is not a regular file", path);
   if (s.size > limit || s.size > SIZE_MAX / 2)
     return VT_FAIL(d, VT_LIMIT, "%s has %llu bytes, more than the %llu accepted here", path,
@@ -86,24 +88,24 @@ static vt_status read_up_to(int fd, const char *path, uint8_t *p, size_t n, size
 /* Reads a file whose memory was allocated for the size in `before`. If the file has another size by
  * now, or was written to, the bytes may be a mixture of old and new content, so this fails. Reading
  * one byte more than the size, into the place of the terminating 0, detects a file that grew. */
-static vt_status read_unchanged(int fd, const char *path, const vt_file_state *before, uint8_t *p,
-                                vt_diag *d) {
+static vt_status read_if_unchanged(int fd, const char *path, const vt_file_state *before,
+                                   uint8_t *p, vt_diag *d) {
   const size_t size = (size_t)before->size;
   size_t got = 0;
   VT_TRY(read_up_to(fd, path, p, size + 1, &got, d));
   if (got != size) return VT_FAIL(d, VT_IO, "%s changed its size while it was read", path);
   p[size] = 0;
-  return check_state(fd, path, before, d);
+  return check_state_unchanged(fd, path, before, d);
 }
 
 vt_status vt_file_read_fd(int fd, const char *path, uint64_t limit, vt_alloc a, vt_file *out,
                           vt_diag *d) {
   vt_file_state before = {.size = 0};
-  VT_TRY(check_size(fd, path, limit, &before, d));
+  VT_TRY(check_file_size(fd, path, limit, &before, d));
   const size_t size = (size_t)before.size;
   uint8_t *data = vt_alloc_new(a, size + 1);
   if (data == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the %zu bytes of %s", size, path);
-  const vt_status s = read_unchanged(fd, path, &before, data, d);
+  const vt_status s = read_if_unchanged(fd, path, &before, data, d);
   if (s != VT_OK) {
     vt_alloc_free(a, data, size + 1);
     return s;
@@ -117,7 +119,7 @@ vt_status vt_file_read(const char *path, uint64_t limit, vt_alloc a, vt_file *ou
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_failed("open", path, errno, d);
   const vt_status s = vt_file_read_fd(fd, path, limit, a, out, d);
-  (void)close(fd); /* an error cannot lose data, because nothing was written */
+  (void)close(fd); /* an error of close cannot lose data, because nothing was written */
   return s;
 }
 
@@ -144,7 +146,7 @@ vt_source vt_source_from_memory(const void *p, size_t n) {
 vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
   vt_source s = {.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (s.fd < 0) return system_failed("open", path, errno, d);
-  const vt_status status = check_size(s.fd, path, limit, &s.state, d);
+  const vt_status status = check_file_size(s.fd, path, limit, &s.state, d);
   if (status != VT_OK) {
     (void)close(s.fd);
     return status;
@@ -180,15 +182,16 @@ vt_status vt_source_read(const vt_source *s, uint64_t at, void *to, size_t n, vt
 }
 
 vt_status vt_source_check_unchanged(const vt_source *s, vt_diag *d) {
-  return s->bytes != NULL ? VT_OK : check_state(s->fd, s->path, &s->state, d);
+  return s->bytes != NULL ? VT_OK : check_state_unchanged(s->fd, s->path, &s->state, d);
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
 enum { TEMP_TRIES = 100 };
 
-/* Refuses to replace a device or a fifo by a file: nobody who names one wants that. */
-static vt_status check_target(const char *path, int *out_exists, mode_t *out_mode, vt_diag *d) {
+/* Refuses a target that is a device or a fifo: a file must not replace it. */
+static vt_status check_target_is_file(const char *path, int *out_exists, mode_t *out_mode,
+                                      vt_diag *d) {
   struct stat st;
   *out_exists = 0;
   if (path[0] == 0) return VT_FAIL(d, VT_IO, "cannot write a file without a name");
@@ -223,8 +226,8 @@ static int format_temp_name(vt_file_writer *w) {
 }
 
 /* Creates the temporary file. O_EXCL refuses an existing file or link, which belongs to somebody
- * else; it may be a leftover of a killed process with the same number, so the next name is tried.
- */
+ * else; it may be the leftover of a killed process that had the same process id, so the next name
+ * is tried. */
 static vt_status open_temp(vt_file_writer *w, unsigned mode, vt_diag *d) {
   int error = EEXIST;
   for (int i = 0; i < TEMP_TRIES && error == EEXIST; i++) {
@@ -255,7 +258,7 @@ vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) {
   mode_t mode = 0666;
   if (strlen(path) >= sizeof w->path)
     return VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", path);
-  VT_TRY(check_target(path, &exists, &mode, d));
+  VT_TRY(check_target_is_file(path, &exists, &mode, d));
   VT_TRY(resolve_target(path, exists, w, d));
   VT_TRY(open_temp(w, mode, d));
   /* the new file gets the permissions of the file that it replaces */

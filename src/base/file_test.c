@@ -16,7 +16,7 @@
 static char folder[256];
 
 /* Returns "folder/name" in one of four buffers that are used in turn. */
-static const char *in_folder(const char *name) {
+static const char *path_in_folder(const char *name) {
   static char path[4][512];
   static int next;
   next = (next + 1) % 4;
@@ -54,27 +54,28 @@ static int file_holds(const char *path, const void *p, size_t n) {
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static void test_peek(void) {
+static void test_peek_reads_the_start(void) {
   char got[8];
   size_t n = 99;
   vt_diag d = {0};
-  CHECK(write_all(in_folder("peek"), "abcdef", 6, &d) == VT_OK);
+  CHECK(write_all(path_in_folder("peek"), "abcdef", 6, &d) == VT_OK);
   memset(got, '.', sizeof got);
-  CHECK(vt_file_peek(in_folder("peek"), got, 4, &n, &d) == VT_OK && n == 4);
+  CHECK(vt_file_peek(path_in_folder("peek"), got, 4, &n, &d) == VT_OK && n == 4);
   CHECK(memcmp(got, "abcd....", 8) == 0);
-  CHECK(vt_file_peek(in_folder("peek"), got, 8, &n, &d) == VT_OK && n == 6);
+  CHECK(vt_file_peek(path_in_folder("peek"), got, 8, &n, &d) == VT_OK && n == 6);
   CHECK(memcmp(got, "abcdef..", 8) == 0);
-  if (access("/proc/self/statm", R_OK) == 0) /* a file whose size is 0 although it has content */
+  /* reads a file whose size is 0 although it has content */
+  if (access("/proc/self/statm", R_OK) == 0)
     CHECK(vt_file_peek("/proc/self/statm", got, 8, &n, &d) == VT_OK && n > 0);
   n = 99;
-  CHECK(vt_file_peek(in_folder("none"), got, 8, &n, &d) == VT_IO && n == 99);
+  CHECK(vt_file_peek(path_in_folder("none"), got, 8, &n, &d) == VT_IO && n == 99);
   CHECK(strstr(d.text, "none") != NULL);
   d = (vt_diag){0};
   CHECK(vt_file_peek(folder, got, 8, &n, &d) == VT_IO && n == 99);
-  CHECK(unlink(in_folder("peek")) == 0);
+  CHECK(unlink(path_in_folder("peek")) == 0);
 }
 
-static vt_status read_status(const char *path, uint64_t limit, vt_diag *d) {
+static vt_status status_of_read(const char *path, uint64_t limit, vt_diag *d) {
   vt_fault f = {0};
   vt_file file = {.size = 4711};
   *d = (vt_diag){0};
@@ -87,22 +88,22 @@ static vt_status read_status(const char *path, uint64_t limit, vt_diag *d) {
   return s;
 }
 
-static void test_limits(void) {
+static void test_size_limits(void) {
   vt_diag d = {0};
-  const char *path = in_folder("ten");
+  const char *path = path_in_folder("ten");
   CHECK(write_all(path, "0123456789", 10, &d) == VT_OK);
-  CHECK(read_status(path, 10, &d) == VT_OK);
-  CHECK(read_status(path, 9, &d) == VT_LIMIT && strstr(d.text, path) != NULL);
-  CHECK(read_status(path, UINT64_MAX, &d) == VT_OK);
-  const char *empty = in_folder("empty");
+  CHECK(status_of_read(path, 10, &d) == VT_OK);
+  CHECK(status_of_read(path, 9, &d) == VT_LIMIT && strstr(d.text, path) != NULL);
+  CHECK(status_of_read(path, UINT64_MAX, &d) == VT_OK);
+  const char *empty = path_in_folder("empty");
   CHECK(write_all(empty, "", 0, &d) == VT_OK);
-  CHECK(read_status(empty, 0, &d) == VT_OK && file_holds(empty, "", 0));
+  CHECK(status_of_read(empty, 0, &d) == VT_OK && file_holds(empty, "", 0));
 }
 
 /* A huge file is refused before memory is allocated. */
-static void test_sparse_giant(void) {
+static void test_sparse_giant_is_refused(void) {
   vt_diag d = {0};
-  const char *path = in_folder("giant");
+  const char *path = path_in_folder("giant");
   const int fd = open(path, O_CREAT | O_WRONLY, 0600);
   const int made = fd >= 0 && ftruncate(fd, (off_t)1 << 40) == 0;
   if (fd >= 0) close(fd);
@@ -115,19 +116,19 @@ static void test_sparse_giant(void) {
   (void)unlink(path);
 }
 
-static void test_not_regular(void) {
+static void test_irregular_files_are_refused(void) {
   vt_diag d;
-  const char *fifo = in_folder("fifo");
+  const char *fifo = path_in_folder("fifo");
   CHECK(mkfifo(fifo, 0600) == 0);
-  alarm(20); /* a hang becomes a failure instead of blocking the tests */
-  CHECK(read_status(fifo, 100, &d) == VT_IO && strstr(d.text, "regular") != NULL);
+  alarm(20); /* a call that hangs makes the test fail instead of blocking all tests */
+  CHECK(status_of_read(fifo, 100, &d) == VT_IO && strstr(d.text, "regular") != NULL);
   alarm(0);
   CHECK(unlink(fifo) == 0);
-  CHECK(read_status(folder, 100, &d) == VT_IO);
-  CHECK(read_status("/dev/zero", 100, &d) == VT_IO);
-  CHECK(read_status(in_folder("absent"), 100, &d) == VT_IO);
+  CHECK(status_of_read(folder, 100, &d) == VT_IO);
+  CHECK(status_of_read("/dev/zero", 100, &d) == VT_IO);
+  CHECK(status_of_read(path_in_folder("absent"), 100, &d) == VT_IO);
   CHECK(strstr(d.text, "absent") != NULL && strstr(d.text, "No such file") != NULL);
-  CHECK(read_status("", 100, &d) == VT_IO);
+  CHECK(status_of_read("", 100, &d) == VT_IO);
 }
 
 /* Kernel files with a wrong size (procfs reports 0 and has more, sysfs reports a page and has less)
@@ -138,13 +139,13 @@ static void test_size_that_changes(void) {
   for (int i = 0; i < 2; i++) {
     vt_diag d;
     if (access(lying[i], R_OK) != 0) continue;
-    CHECK(read_status(lying[i], 1u << 20, &d) == VT_IO);
+    CHECK(status_of_read(lying[i], 1u << 20, &d) == VT_IO);
     CHECK(strstr(d.text, "changed its size") != NULL);
   }
 }
 
-/* A change that the allocator below makes to the file. WRITE_AND_HIDE also sets the time of writing
- * back. */
+/* A change that change_and_resize makes to the file. WRITE_AND_HIDE writes to the file and then
+ * sets its time of writing back. */
 typedef enum change { WRITE, WRITE_AND_HIDE, REPLACE, LEAVE } change;
 typedef struct changer {
   change what;
@@ -173,18 +174,18 @@ static void *change_and_resize(void *user, void *p, size_t old_size, size_t new_
 
 /* A file written to in place with the same size is refused, even if its time of writing was set
  * back. A file replaced by a rename, as our writers do, is read as it was when opened. */
-static void test_same_size(void) {
+static void test_changes_of_same_size(void) {
   static const vt_status want[] = {VT_IO, VT_IO, VT_OK, VT_OK};
   char path[512], other[512];
-  snprintf(path, sizeof path, "%s", in_folder("same"));
-  snprintf(other, sizeof other, "%s", in_folder("other"));
+  snprintf(path, sizeof path, "%s", path_in_folder("same"));
+  snprintf(other, sizeof other, "%s", path_in_folder("other"));
   for (change what = WRITE; what <= LEAVE; what++) {
     changer m = {what, path, other};
     vt_file f = {.data = NULL};
     vt_diag d = {0};
     CHECK(write_all(path, "old", 3, &d) == VT_OK && write_all(other, "new", 3, &d) == VT_OK);
     CHECK(utimensat(AT_FDCWD, path, long_ago, 0) == 0);
-    /* File times have a coarse resolution. */
+    /* Waits, because file times have a coarse resolution. */
     nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
     const vt_status s =
         vt_file_read(path, 100, (vt_alloc){.user = &m, .resize = change_and_resize}, &f, &d);
@@ -196,20 +197,20 @@ static void test_same_size(void) {
   CHECK(unlink(path) == 0 && unlink(other) == 0);
 }
 
-static void test_no_memory(void) {
+static void test_read_without_memory(void) {
   vt_diag d = {0};
   vt_file file;
   vt_fault f = {.left = 1};
-  const char *path = in_folder("ten");
+  const char *path = path_in_folder("ten");
   CHECK(vt_file_read(path, 100, vt_fault_alloc(&f), &file, &d) == VT_NOMEM);
   CHECK(f.live == 0 && f.asked == 1);
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-static void test_round_trip(void) {
+static void test_written_file_reads_back(void) {
   vt_diag d = {0};
-  const char *path = in_folder("big");
+  const char *path = path_in_folder("big");
   enum { N = 3000001 };
   unsigned char *p = malloc(N);
   for (size_t i = 0; i < N; i++) p[i] = (unsigned char)(i * 7 + i / 251);
@@ -221,10 +222,10 @@ static void test_round_trip(void) {
 
 /* Until commit the file has the old content, after it the new content, and no temporary file
  * remains. */
-static void test_replace(void) {
+static void test_replace_on_commit(void) {
   vt_diag d = {0};
   vt_file_writer w;
-  const char *path = in_folder("target");
+  const char *path = path_in_folder("target");
   CHECK(write_all(path, "old", 3, &d) == VT_OK);
   const int before = count_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
@@ -232,15 +233,15 @@ static void test_replace(void) {
   CHECK(file_holds(path, "old", 3) && count_entries() == before + 1);
   CHECK(vt_file_commit(&w, &d) == VT_OK);
   CHECK(file_holds(path, "newer", 5) && count_entries() == before);
-  vt_file_abort(&w); /* does nothing after commit */
+  vt_file_abort(&w); /* abort does nothing after commit */
   CHECK(file_holds(path, "newer", 5));
   CHECK(vt_file_write(&w, "x", 1, &d) == VT_INTERNAL && d.code == VT_INTERNAL);
 }
 
-static void test_abort(void) {
+static void test_abort_keeps_old_file(void) {
   vt_diag d = {0};
   vt_file_writer w;
-  const char *path = in_folder("aborted");
+  const char *path = path_in_folder("aborted");
   const int before = count_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(vt_file_write(&w, "half", 4, &d) == VT_OK);
@@ -254,7 +255,7 @@ static void test_abort(void) {
 static void test_two_writers(void) {
   vt_diag d = {0};
   vt_file_writer a, b;
-  const char *path = in_folder("shared");
+  const char *path = path_in_folder("shared");
   CHECK(vt_file_create(path, &a, &d) == VT_OK && vt_file_create(path, &b, &d) == VT_OK);
   CHECK(strcmp(a.temp, b.temp) != 0);
   CHECK(vt_file_write(&a, "first", 5, &d) == VT_OK && vt_file_write(&b, "2nd", 3, &d) == VT_OK);
@@ -262,39 +263,40 @@ static void test_two_writers(void) {
   CHECK(vt_file_commit(&b, &d) == VT_OK && file_holds(path, "2nd", 3));
 }
 
-static void create_fails(const char *path, vt_status want) {
+static void expect_create_fails(const char *path, vt_status want) {
   vt_diag d = {0};
   vt_file_writer w;
   const int before = count_entries();
-  /* As an earlier use may have left it: an open descriptor and the name of a file. */
+  /* The writer begins with what an earlier use may have left in it: an open descriptor and the name
+   * of a file. */
   memset(&w, 0, sizeof w);
   w.fd = dup(1);
-  (void)snprintf(w.temp, sizeof w.temp, "%s", in_folder("ten"));
+  (void)snprintf(w.temp, sizeof w.temp, "%s", path_in_folder("ten"));
   const int innocent = w.fd;
   CHECK(vt_file_create(path, &w, &d) == want && d.code == want && d.text[0] != 0);
   CHECK(w.temp[0] == 0 && w.fd == -1);
-  vt_file_abort(&w); /* must neither close that descriptor nor remove that file */
+  vt_file_abort(&w); /* must neither close the descriptor nor remove the file that were left in w */
   CHECK(count_entries() == before && close(innocent) == 0);
 }
 
 static void test_refused_targets(void) {
   static char longer[5000];
   memset(longer, 'x', sizeof longer - 1);
-  create_fails(longer, VT_LIMIT);
-  /* Short enough for our buffer, but the last part of the path is too long for the system. */
+  expect_create_fails(longer, VT_LIMIT);
+  /* The path is short enough for our buffer, but its last part is too long for the system. */
   longer[4090] = 0;
-  create_fails(longer, VT_IO);
+  expect_create_fails(longer, VT_IO);
   for (int i = 0; i < 4090; i += 2) longer[i] = '.', longer[i + 1] = '/';
-  /* ./././f: the temporary name does not fit into the buffer. */
+  /* The path is ./././f: it fits into the buffer, but the temporary name does not. */
   longer[4088] = 'f', longer[4089] = 0;
-  create_fails(longer, VT_LIMIT);
-  create_fails("", VT_IO);
-  create_fails("/dev/null", VT_IO);
-  create_fails(folder, VT_IO);
-  create_fails(in_folder("no/such/folder"), VT_IO);
-  const char *fifo = in_folder("pipe");
+  expect_create_fails(longer, VT_LIMIT);
+  expect_create_fails("", VT_IO);
+  expect_create_fails("/dev/null", VT_IO);
+  expect_create_fails(folder, VT_IO);
+  expect_create_fails(path_in_folder("no/such/folder"), VT_IO);
+  const char *fifo = path_in_folder("pipe");
   CHECK(mkfifo(fifo, 0600) == 0);
-  create_fails(fifo, VT_IO);
+  expect_create_fails(fifo, VT_IO);
   struct stat st;
   CHECK(stat(fifo, &st) == 0 && S_ISFIFO(st.st_mode)); /* the fifo was not replaced */
   CHECK(unlink(fifo) == 0);
@@ -306,7 +308,7 @@ static void test_write_fails(void) {
   vt_diag d = {0};
   vt_file_writer w;
   static char block[100000];
-  const char *path = in_folder("cut");
+  const char *path = path_in_folder("cut");
   CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
   small = before;
   small.rlim_cur = 65536;
@@ -322,7 +324,7 @@ static void test_write_fails(void) {
 static void on_alarm(int signal_number) { (void)signal_number; }
 
 /* Reads the pipe slowly in the child; returns 0 if all n bytes arrive in order. */
-static int check_received(int fd, size_t n) {
+static int check_received_in_order(int fd, size_t n) {
   const struct timespec pause = {0, 2000000};
   static unsigned char block[65536];
   size_t at = 0;
@@ -343,12 +345,12 @@ static void test_interrupted_writes(void) {
   vt_diag d = {0};
   vt_file_writer w;
   for (size_t i = 0; i < N; i++) p[i] = (unsigned char)(i * 11 + i / 1000);
-  CHECK(vt_file_create(in_folder("slow"), &w, &d) == VT_OK && pipe(ends) == 0);
+  CHECK(vt_file_create(path_in_folder("slow"), &w, &d) == VT_OK && pipe(ends) == 0);
   CHECK(dup2(ends[1], w.fd) == w.fd && close(ends[1]) == 0);
   const pid_t child = fork();
   if (child == 0) {
     (void)close(w.fd);
-    _exit(check_received(ends[0], N));
+    _exit(check_received_in_order(ends[0], N));
   }
   (void)close(ends[0]);
   const struct sigaction act = {.sa_handler = on_alarm};
@@ -365,7 +367,7 @@ static void test_interrupted_writes(void) {
 static void test_commit_fails(void) {
   vt_diag d = {0};
   vt_file_writer w;
-  const char *path = in_folder("late");
+  const char *path = path_in_folder("late");
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(mkdir(path, 0700) == 0);
   CHECK(vt_file_write(&w, "x", 1, &d) == VT_OK);
@@ -374,10 +376,10 @@ static void test_commit_fails(void) {
   CHECK(rmdir(path) == 0);
 }
 
-static void test_mode(void) {
+static void test_permissions_are_kept(void) {
   vt_diag d = {0};
   struct stat st;
-  const char *path = in_folder("mode");
+  const char *path = path_in_folder("mode");
   const mode_t before = umask(027);
   CHECK(write_all(path, "x", 1, &d) == VT_OK);
   (void)umask(before);
@@ -388,10 +390,10 @@ static void test_mode(void) {
 }
 
 /* If the target is a link, the file behind it is replaced; a dangling link is replaced itself. */
-static void test_links(void) {
+static void test_symbolic_links(void) {
   vt_diag d = {0};
   struct stat st;
-  const char *file = in_folder("behind"), *link = in_folder("link");
+  const char *file = path_in_folder("behind"), *link = path_in_folder("link");
   CHECK(write_all(file, "old", 3, &d) == VT_OK && symlink("behind", link) == 0);
   CHECK(write_all(link, "new", 3, &d) == VT_OK);
   CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && file_holds(file, "new", 3));
@@ -402,11 +404,11 @@ static void test_links(void) {
 
 /* ---- reading in parts ---------------------------------------------------------------------- */
 
-static void test_source(void) {
+static void test_source_reads_ranges(void) {
   vt_diag d = {0};
   vt_source s;
   char got[8] = {0};
-  const char *path = in_folder("ten");
+  const char *path = path_in_folder("ten");
   CHECK(vt_source_open(path, 10, &s, &d) == VT_OK && s.size == 10);
   CHECK(vt_source_read(&s, 3, got, 4, &d) == VT_OK && memcmp(got, "3456", 4) == 0);
   CHECK(vt_source_read(&s, 10, got, 0, &d) == VT_OK);
@@ -423,9 +425,9 @@ static void test_source(void) {
 }
 
 /* Reading fails when the file shrinks or is written to in place while it is open. */
-static void test_source_changes(void) {
+static void test_changed_source_is_refused(void) {
   static char block[8192];
-  const char *path = in_folder("moving");
+  const char *path = path_in_folder("moving");
   vt_diag d = {0};
   vt_source s;
   CHECK(write_all(path, block, sizeof block, &d) == VT_OK);
@@ -444,31 +446,33 @@ static void test_source_changes(void) {
 
 /* vt_file_create_in: an existing link of that name is replaced itself, and the file has the
  * requested permissions. */
-static void test_create_in(void) {
+static void test_create_in_folder(void) {
   static const char *const bad[] = {"", "a/b", "/etc/x"};
   vt_file_writer w;
   struct stat st;
   const mode_t old = umask(0);
   const int fd = open(folder, O_RDONLY | O_DIRECTORY);
-  CHECK(fd >= 0 && write_all(in_folder("target"), "old", 3, NULL) == VT_OK);
-  CHECK(symlink("target", in_folder("link")) == 0);
+  CHECK(fd >= 0 && write_all(path_in_folder("target"), "old", 3, NULL) == VT_OK);
+  CHECK(symlink("target", path_in_folder("link")) == 0);
   CHECK(vt_file_create_in(fd, "link", 0600, &w, NULL) == VT_OK);
   CHECK(vt_file_write(&w, "new", 3, NULL) == VT_OK && vt_file_commit(&w, NULL) == VT_OK);
-  CHECK(lstat(in_folder("link"), &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600);
-  CHECK(stat(in_folder("target"), &st) == 0 && st.st_size == 3);
+  CHECK(lstat(path_in_folder("link"), &st) == 0 && S_ISREG(st.st_mode) &&
+        (st.st_mode & 0777) == 0600);
+  CHECK(stat(path_in_folder("target"), &st) == 0 && st.st_size == 3);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     CHECK(vt_file_create_in(fd, bad[i], 0600, &w, NULL) == VT_IO);
-    vt_file_abort(&w); /* does nothing, because no file was created */
+    vt_file_abort(&w); /* abort does nothing, because no file was created */
   }
   CHECK(vt_file_create_in(fd, "gone", 0600, &w, NULL) == VT_OK);
-  vt_file_abort(&w); /* removes the temporary file; remove_folder checks that none is left */
-  CHECK(close(fd) == 0 && unlink(in_folder("link")) == 0);
+  vt_file_abort(&w); /* abort removes the temporary file; remove_folder checks that none is left */
+  CHECK(close(fd) == 0 && unlink(path_in_folder("link")) == 0);
   (void)umask(old);
 }
 
 static void remove_folder(void) {
   static const char *const names[] = {"ten", "empty", "target", "shared", "mode"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) (void)unlink(in_folder(names[i]));
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    (void)unlink(path_in_folder(names[i]));
   CHECK(rmdir(folder) == 0); /* fails if a temporary file was left behind */
 }
 
@@ -477,26 +481,26 @@ int main(void) {
   (void)snprintf(folder, sizeof folder, "%.200s/volta-file-test-XXXXXX",
                  root != NULL ? root : "/tmp");
   if (mkdtemp(folder) == NULL) return fprintf(stderr, "file_test: SKIPPED: no folder\n"), 77;
-  test_peek();
-  test_limits();
-  test_sparse_giant();
-  test_not_regular();
+  test_peek_reads_the_start();
+  test_size_limits();
+  test_sparse_giant_is_refused();
+  test_irregular_files_are_refused();
   test_size_that_changes();
-  test_same_size();
-  test_no_memory();
-  test_round_trip();
-  test_replace();
-  test_abort();
+  test_changes_of_same_size();
+  test_read_without_memory();
+  test_written_file_reads_back();
+  test_replace_on_commit();
+  test_abort_keeps_old_file();
   test_two_writers();
   test_refused_targets();
   test_write_fails();
   test_interrupted_writes();
   test_commit_fails();
-  test_mode();
-  test_links();
-  test_source();
-  test_source_changes();
-  test_create_in();
+  test_permissions_are_kept();
+  test_symbolic_links();
+  test_source_reads_ranges();
+  test_changed_source_is_refused();
+  test_create_in_folder();
   remove_folder();
   TEST_DONE();
 }

@@ -9,29 +9,29 @@
 /* Each unit has its own control word: SSE computes f32 and f64, the x87 computes long double. */
 enum { MXCSR_NUMERICS = 0x1f80, X87_NUMERICS = 0x037f };
 
-static uint16_t x87_get(void) {
+static uint16_t x87_get_control_word(void) {
   uint16_t word;
   __asm__ volatile("fnstcw %0" : "=m"(word));
   return word;
 }
 
-static void x87_set(uint16_t word) { __asm__ volatile("fldcw %0" : : "m"(word)); }
+static void x87_set_control_word(uint16_t word) { __asm__ volatile("fldcw %0" : : "m"(word)); }
 
 void vt_fpenv_enter(vt_fpenv *saved) {
   saved->control = _mm_getcsr();
-  saved->legacy = x87_get();
+  saved->legacy = x87_get_control_word();
   _mm_setcsr(MXCSR_NUMERICS);
-  x87_set(X87_NUMERICS);
+  x87_set_control_word(X87_NUMERICS);
 }
 
 void vt_fpenv_leave(const vt_fpenv *saved) {
   _mm_setcsr((unsigned)saved->control);
-  x87_set((uint16_t)saved->legacy);
+  x87_set_control_word((uint16_t)saved->legacy);
 }
 
 int vt_fpenv_is_active(void) {
   const unsigned flags = 0x3f;
-  return (_mm_getcsr() & ~flags) == MXCSR_NUMERICS && x87_get() == X87_NUMERICS;
+  return (_mm_getcsr() & ~flags) == MXCSR_NUMERICS && x87_get_control_word() == X87_NUMERICS;
 }
 
 #elif defined(__aarch64__)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "vt_test.h"
 
-static int hex_is(vt_hash256 h, const char *want) {
+static int hash_prints_as(vt_hash256 h, const char *want) {
   char hex[65];
   vt_hash_hex(&h, hex);
   return strcmp(hex, want) == 0;
@@ -14,16 +14,16 @@ static int hex_is(vt_hash256 h, const char *want) {
 static void test_known_digests(void) {
   uint8_t v[1280];
   for (size_t i = 0; i < sizeof v; i++) v[i] = (uint8_t)i;
-  CHECK(hex_is(vt_hash_bytes(NULL, 0),
-               "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8"));
-  CHECK(hex_is(vt_hash_bytes("abc", 3),
-               "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319"));
-  CHECK(hex_is(vt_hash_bytes(v, sizeof v),
-               "82628cbfc9689e234b0923a531f4578fe2e7138a03e2f81ed6cde97517336650"));
+  CHECK(hash_prints_as(vt_hash_bytes(NULL, 0),
+                       "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8"));
+  CHECK(hash_prints_as(vt_hash_bytes("abc", 3),
+                       "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319"));
+  CHECK(hash_prints_as(vt_hash_bytes(v, sizeof v),
+                       "82628cbfc9689e234b0923a531f4578fe2e7138a03e2f81ed6cde97517336650"));
 }
 
 /* Adding the bytes in pieces of any length gives the digest of the whole. */
-static void test_streaming(void) {
+static void test_streaming_equals_one_call(void) {
   uint8_t v[1000];
   for (size_t i = 0; i < sizeof v; i++) v[i] = (uint8_t)(i * 31);
   const vt_hash256 want = vt_hash_bytes(v, sizeof v);
@@ -51,7 +51,7 @@ static void test_integers_are_little_endian(void) {
 
 /* The hash depends on the characters only, not on their address, and its low bits spread well over
  * names that count upwards, as names in files do. */
-static void test_names(void) {
+static void test_name_hashes_spread(void) {
   enum { SLOTS = 1 << 12 };
   static uint8_t used[SLOTS];
   char a[16], b[32];
@@ -68,8 +68,8 @@ static void test_names(void) {
 
 int main(void) {
   test_known_digests();
-  test_names();
-  test_streaming();
+  test_name_hashes_spread();
+  test_streaming_equals_one_call();
   test_integers_are_little_endian();
   TEST_DONE();
 }

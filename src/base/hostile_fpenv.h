@@ -25,13 +25,14 @@ static inline void hostile_write_words(hostile_words w) {
   _mm_setcsr(w.control);
   __asm__ volatile("fldcw %0" : : "m"(x87));
 }
-/* FTZ, round toward zero, all exceptions masked, DAZ; the x87 with single precision, toward zero */
+/* SSE: flush to zero, denormals are zero, round toward zero, all exceptions masked. x87: single
+ * precision, round toward zero. */
 static inline hostile_words hostile_worst_words(void) { return (hostile_words){0xffc0u, 0x0c7fu}; }
 static inline hostile_words hostile_numerics_words(void) {
   return (hostile_words){0x1f80u, 0x037fu};
 }
 static inline void hostile_clear_flags(void) { _mm_setcsr(_mm_getcsr() & 0xffc0u); }
-static inline int hostile_is_inexact(void) { return (_mm_getcsr() & 0x20u) != 0; }
+static inline int hostile_inexact_is_raised(void) { return (_mm_getcsr() & 0x20u) != 0; }
 #elif defined(__aarch64__)
 static inline hostile_words hostile_read_words(void) {
   uint64_t fpcr;
@@ -41,13 +42,13 @@ static inline hostile_words hostile_read_words(void) {
 static inline void hostile_write_words(hostile_words w) {
   __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)w.control));
 }
-/* FZ and round toward zero */
+/* flush to zero, and round toward zero */
 static inline hostile_words hostile_worst_words(void) { return (hostile_words){0x01c00000u, 0}; }
 static inline hostile_words hostile_numerics_words(void) { return (hostile_words){0, 0}; }
 static inline void hostile_clear_flags(void) {
   __asm__ volatile("msr fpsr, %0" : : "r"((uint64_t)0));
 }
-static inline int hostile_is_inexact(void) {
+static inline int hostile_inexact_is_raised(void) {
   uint64_t fpsr;
   __asm__ volatile("mrs %0, fpsr" : "=r"(fpsr));
   return (fpsr & 0x10u) != 0;
@@ -65,7 +66,7 @@ static inline hostile_words hostile_numerics_words(void) {
   return (hostile_words){(uint32_t)FE_TONEAREST, 0};
 }
 static inline void hostile_clear_flags(void) { (void)feclearexcept(FE_ALL_EXCEPT); }
-static inline int hostile_is_inexact(void) { return fetestexcept(FE_INEXACT) != 0; }
+static inline int hostile_inexact_is_raised(void) { return fetestexcept(FE_INEXACT) != 0; }
 #endif
 
 static inline int hostile_words_equal(hostile_words a, hostile_words b) {

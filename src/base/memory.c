@@ -13,7 +13,7 @@ enum { MAX_TEXT = 16384, MAX_PATH_BYTES = 1024 };
 
 /* ---- reading ---- */
 
-static int read_text(const char *path, char out[MAX_TEXT]) {
+static int read_file_text(const char *path, char out[MAX_TEXT]) {
   size_t n;
   if (vt_file_peek(path, out, MAX_TEXT - 1, &n, NULL) != VT_OK) return 0;
   out[n] = 0;
@@ -36,7 +36,7 @@ static int parse_number(const char *s, uint64_t *out) {
 
 static int read_number(const char *path, uint64_t *out) {
   char text[MAX_TEXT];
-  return read_text(path, text) && parse_number(text, out);
+  return read_file_text(path, text) && parse_number(text, out);
 }
 
 static const char *next_line(const char *s) {
@@ -48,13 +48,15 @@ static const char *next_line(const char *s) {
 static int read_number_after(const char *path, const char *key, uint64_t *out) {
   char text[MAX_TEXT];
   const size_t n = strlen(key);
-  if (!read_text(path, text)) return 0;
+  if (!read_file_text(path, text)) return 0;
   for (const char *line = text; line != NULL; line = next_line(line))
     if (strncmp(line, key, n) == 0 && parse_number(line + n, out)) return 1;
   return 0;
 }
 
-static uint64_t remaining(uint64_t limit, uint64_t used) { return limit > used ? limit - used : 0; }
+static uint64_t remaining_below_limit(uint64_t limit, uint64_t used) {
+  return limit > used ? limit - used : 0;
+}
 
 static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -86,7 +88,7 @@ static uint64_t group_remaining(const group_files *v, const char *folder) {
   if (!read_number(path, &used)) return UINT64_MAX;
   (void)snprintf(path, sizeof path, "%s/memory.stat", folder);
   if (!read_number_after(path, v->cache, &cache)) cache = 0;
-  return remaining(limit, remaining(used, cache));
+  return remaining_below_limit(limit, remaining_below_limit(used, cache));
 }
 
 /* Returns the minimum over the group of this process and all its parents. In a container the path
@@ -97,7 +99,7 @@ static uint64_t groups_remaining(const char *root, const group_files *v) {
   const char *at;
   uint64_t left = UINT64_MAX;
   (void)snprintf(folder, sizeof folder, "%s/proc/self/cgroup", root);
-  if (!read_text(folder, text) || (at = strstr(text, v->mark)) == NULL) return left;
+  if (!read_file_text(folder, text) || (at = strstr(text, v->mark)) == NULL) return left;
   at += strlen(v->mark);
   const int n = (int)strcspn(at, "\n");
   const int all = snprintf(folder, sizeof folder, "%s%s%.*s", root, v->top, n, at);
@@ -124,16 +126,16 @@ uint64_t vt_memory_available_under(const char *root) {
   return left;
 }
 
-static uint64_t addresses_remaining(void) {
+static uint64_t address_space_remaining(void) {
   struct rlimit limit;
   uint64_t pages;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
       !read_number("/proc/self/statm", &pages))
     return UINT64_MAX;
-  return remaining((uint64_t)limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE));
+  return remaining_below_limit((uint64_t)limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
 uint64_t vt_memory_available(void) {
-  const uint64_t left = min_u64(vt_memory_available_under(""), addresses_remaining());
+  const uint64_t left = min_u64(vt_memory_available_under(""), address_space_remaining());
   return left == UINT64_MAX ? 0 : left == 0 ? 1 : left;
 }

@@ -64,13 +64,14 @@ static void test_control_groups(void) {
   CHECK(vt_memory_available_under(root) == UINT64_MAX - 500);
   write_file("sys/fs/cgroup/a/b/memory.max", "10000\n");
   CHECK(vt_memory_available_under(root) == 9500);
-  write_file("sys/fs/cgroup/a/memory.max", "9000\n"); /* a parent group with a smaller remainder */
+  write_file("sys/fs/cgroup/a/memory.max", "9000\n"); /* a parent group that has less memory left */
   write_file("sys/fs/cgroup/a/memory.current", "8000\n");
   CHECK(vt_memory_available_under(root) == 1000);
   write_file("sys/fs/cgroup/a/memory.stat",
              "anon 7000\nfile 900\nxinactive_file 5\ninactive_file 600\n");
-  CHECK(vt_memory_available_under(root) == 1600);          /* the file cache can be reclaimed */
-  write_file("sys/fs/cgroup/a/memory.current", "12000\n"); /* more in use than the limit allows */
+  CHECK(vt_memory_available_under(root) == 1600); /* the file cache can be reclaimed */
+  /* the group uses more than its limit allows */
+  write_file("sys/fs/cgroup/a/memory.current", "12000\n");
   CHECK(vt_memory_available_under(root) == 0);
   write_file("proc/meminfo", "MemAvailable: 1 kB\n");
   write_file("sys/fs/cgroup/a/memory.current", "0\n");
@@ -108,7 +109,8 @@ static void test_address_space_limit(void) {
   const uint64_t mib = (uint64_t)1 << 20, before = vt_memory_available(), size = process_size();
   struct rlimit limit, old;
   CHECK(getrlimit(RLIMIT_AS, &old) == 0);
-  if (size == 0 || old.rlim_cur != RLIM_INFINITY) return; /* not Linux, or limited already */
+  /* this is not Linux, or the address space is limited already */
+  if (size == 0 || old.rlim_cur != RLIM_INFINITY) return;
   CHECK(before > 0);
   limit = (struct rlimit){size + 96 * mib, old.rlim_max};
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);

@@ -28,11 +28,12 @@ struct vt_pool {
   atomic_uint sleepers;       /* workers that are asleep on `wake`, or about to sleep */
   atomic_int stop;            /* 1 when the pool is closing */
   atomic_int is_waiting;      /* 1 while the caller sleeps on `idle`, or is about to */
-  /* The batch: written before `left`; read only by threads that hold a claimed job. */
+  /* The fields of the batch: written before `left`; read only by threads that hold a claimed job.
+   */
   vt_job_fn *fn;
   void *context;
   uint64_t n;
-  atomic_uint_fast64_t left, done; /* jobs not yet claimed; jobs finished */
+  atomic_uint_fast64_t left, done; /* jobs that nobody has claimed yet; jobs that are finished */
   pthread_t workers[];
 };
 
@@ -113,7 +114,7 @@ static int start_workers(vt_pool *p, unsigned n) {
   return p->n_workers == n;
 }
 
-static int init_sync(vt_pool *p) {
+static int init_lock_and_conditions(vt_pool *p) {
   if (pthread_mutex_init(&p->lock, NULL) != 0) return 0;
   if (pthread_cond_init(&p->wake, NULL) != 0) goto no_wake;
   if (pthread_cond_init(&p->idle, NULL) != 0) goto no_idle;
@@ -145,7 +146,7 @@ vt_status vt_pool_new(unsigned threads, vt_alloc a, vt_pool **out, vt_diag *d) {
   p->a = a;
   p->bytes = bytes;
   p->spins = threads <= vt_cpu_get()->cores ? SPINS : 0;
-  if (!init_sync(p)) {
+  if (!init_lock_and_conditions(p)) {
     vt_alloc_free(a, p, bytes);
     return VT_FAIL(d, VT_NOMEM, "the system has no resources for a lock");
   }

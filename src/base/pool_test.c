@@ -44,7 +44,7 @@ static void compute_job(void *context, uint64_t job) {
   w->times[job]++;
 }
 
-static int each_done_once(const job_results *w, uint64_t n) {
+static int each_job_done_once(const job_results *w, uint64_t n) {
   for (uint64_t i = 0; i < MAX_JOBS; i++)
     if (w->times[i] != (i < n)) return 0;
   return 1;
@@ -62,7 +62,7 @@ static void test_results_do_not_depend_on_threads(void) {
       memset(&got, 0, sizeof got);
       for (uint64_t i = 0; i < jobs[j]; i++) compute_job(&want, i);
       vt_pool_run(p, jobs[j], compute_job, &got);
-      CHECK(each_done_once(&got, jobs[j]));
+      CHECK(each_job_done_once(&got, jobs[j]));
       CHECK(memcmp(got.result, want.result, sizeof want.result) == 0);
     }
     vt_pool_free(p);
@@ -80,7 +80,7 @@ static void test_many_batches(void) {
     const uint64_t n = (uint64_t)(round % 9);
     memset(w.times, 0, sizeof w.times);
     vt_pool_run(p, n, compute_job, &w);
-    wrong += !each_done_once(&w, n);
+    wrong += !each_job_done_once(&w, n);
   }
   CHECK(wrong == 0);
   vt_pool_free(p);
@@ -102,7 +102,7 @@ static void test_pauses_between_batches(void) {
       (void)nanosleep(&pause, NULL);
       memset(w.times, 0, sizeof w.times);
       vt_pool_run(p, n, compute_job, &w);
-      wrong += !each_done_once(&w, n);
+      wrong += !each_job_done_once(&w, n);
     }
     CHECK(wrong == 0);
     vt_pool_free(p);
@@ -120,7 +120,7 @@ static void test_free_at_any_time(void) {
     vt_pool *p = new_pool(3, &f);
     memset(w.times, 0, sizeof w.times);
     if (i % 3 > 0) vt_pool_run(p, (uint64_t)i, compute_job, &w);
-    CHECK(each_done_once(&w, i % 3 > 0 ? (uint64_t)i : 0));
+    CHECK(each_job_done_once(&w, i % 3 > 0 ? (uint64_t)i : 0));
     (void)nanosleep(&pause, NULL);
     vt_pool_free(p);
   }
@@ -131,8 +131,8 @@ static void add_number(void *context, uint64_t job) {
   atomic_fetch_add((atomic_ullong *)context, job + 1);
 }
 
-/* Tiny jobs, so that the threads contend for the counter of unclaimed jobs. */
-static void test_contention(void) {
+/* Tiny jobs make the threads contend for the counter of unclaimed jobs. */
+static void test_tiny_jobs(void) {
   const uint64_t n = 500000;
   atomic_ullong total;
   vt_fault f = {0};
@@ -168,7 +168,7 @@ static void record_thread(void *context, uint64_t job) {
 }
 
 /* The pool is created and used by a thread in the worst environment, which new threads inherit. */
-static void test_hostile_caller(void) {
+static void test_caller_in_hostile_environment(void) {
   static thread_records c;
   const hostile_words before = hostile_read_words();
   vt_fault f = {0};
@@ -197,7 +197,7 @@ typedef struct late {
   int done[THREADS];
 } late;
 
-static void finish_late(void *context, uint64_t job) {
+static void finish_job_late(void *context, uint64_t job) {
   late *l = context;
   const struct timespec pause = {0, 30000000};
   atomic_fetch_add(&l->present, 1);
@@ -207,19 +207,19 @@ static void finish_late(void *context, uint64_t job) {
 }
 
 /* vt_pool_run does not return while a worker still executes a job. */
-static void test_waits_for_the_last(void) {
+static void test_run_waits_for_the_last_job(void) {
   static late l;
   vt_fault f = {0};
   l.caller = pthread_self();
   vt_pool *p = new_pool(THREADS, &f);
-  vt_pool_run(p, THREADS, finish_late, &l);
+  vt_pool_run(p, THREADS, finish_job_late, &l);
   for (int i = 0; i < THREADS; i++) CHECK(l.done[i]);
   vt_pool_free(p);
 }
 
 /* A single job, and any job of a pool of one, run on the caller's thread, but inside the
  * environment of the numerics. */
-static void test_hostile_caller_alone(void) {
+static void test_single_job_of_hostile_caller(void) {
   static thread_records c;
   const hostile_words before = hostile_read_words();
   vt_fault f = {0};
@@ -253,11 +253,12 @@ static void test_idle_workers_sleep(void) {
   const struct timespec pause = {0, 200000000};
   const int64_t start = cpu_ns();
   (void)nanosleep(&pause, NULL);
-  CHECK(cpu_ns() - start < 100000000); /* seven spinning workers would use far more */
+  /* seven workers that spin would use far more processor time */
+  CHECK(cpu_ns() - start < 100000000);
   vt_pool_free(p);
 }
 
-static void test_creation_fails(void) {
+static void test_pool_creation_fails(void) {
   vt_pool *p = NULL;
   vt_diag d = {0};
   vt_fault f = {.left = 1};
@@ -289,7 +290,7 @@ static int threads_allowed(int n) {
 
 /* Runs in a child process without privileges that may start few threads. Returns 0 if creating the
  * pool failed cleanly, 77 if this system does not refuse threads. */
-static int create_without_threads(void) {
+static int create_pool_without_threads(void) {
   const struct rlimit few = {4, 4};
   vt_fault f = {0};
   vt_pool *p = NULL;
@@ -302,11 +303,12 @@ static int create_without_threads(void) {
   return s == VT_NOMEM && p == NULL && f.live == 0 ? 0 : 1;
 }
 
-static void test_no_more_threads(void) {
+static void test_thread_creation_fails(void) {
   int status = 0;
   const pid_t child = fork();
   CHECK(child >= 0);
-  if (child == 0) _exit(create_without_threads()); /* _exit: exit handlers belong to the parent */
+  /* _exit, because exit handlers belong to the parent process */
+  if (child == 0) _exit(create_pool_without_threads());
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   CHECK(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
@@ -314,16 +316,16 @@ static void test_no_more_threads(void) {
 }
 
 int main(void) {
-  test_no_more_threads(); /* first, while this process still has a single thread */
+  test_thread_creation_fails(); /* runs first, while this process still has a single thread */
   test_results_do_not_depend_on_threads();
   test_many_batches();
   test_pauses_between_batches();
   test_free_at_any_time();
-  test_contention();
-  test_hostile_caller();
-  test_hostile_caller_alone();
-  test_waits_for_the_last();
+  test_tiny_jobs();
+  test_caller_in_hostile_environment();
+  test_single_job_of_hostile_caller();
+  test_run_waits_for_the_last_job();
   test_idle_workers_sleep();
-  test_creation_fails();
+  test_pool_creation_fails();
   TEST_DONE();
 }

@@ -33,7 +33,7 @@ static int create_memory_file(const char *name) {
   return fd >= 0 || errno != EINVAL ? fd : memfd_create(shown, flags);
 }
 
-static vt_status create_file(const char *name, int *out, vt_diag *d) {
+static vt_status create_memory_file_or_fail(const char *name, int *out, vt_diag *d) {
   const int low = create_memory_file(name);
   if (low < 0) return system_failed("cannot make a file in memory", d);
   const int fd = fcntl(low, F_DUPFD_CLOEXEC, FIRST_FD);
@@ -100,7 +100,7 @@ static vt_status seal_copy(int from, const char *path, uint64_t limit, vt_sealed
   if (fstat(from, &st) != 0) return system_failed("cannot look at it", d);
   if (S_ISDIR(st.st_mode)) return VT_FAIL(d, VT_IO, "it is a folder");
   if (!S_ISREG(st.st_mode)) return VT_FAIL(d, VT_IO, "it is not a regular file");
-  VT_TRY(create_file(base_name(path), &fd, d));
+  VT_TRY(create_memory_file_or_fail(base_name(path), &fd, d));
   vt_status s = copy_content(from, fd, limit, d);
   if (s == VT_OK) s = seal_and_hash(fd, out, d);
   if (s != VT_OK) close(fd);
@@ -117,7 +117,7 @@ vt_status vt_sealed_read(const char *path, uint64_t limit, vt_sealed *out, vt_di
 
 vt_status vt_sealed_bytes(const void *p, size_t n, const char *name, vt_sealed *out, vt_diag *d) {
   int fd = -1;
-  VT_TRY(create_file(name, &fd, d));
+  VT_TRY(create_memory_file_or_fail(name, &fd, d));
   vt_status s = write_all(fd, p, n, d);
   if (s == VT_OK) s = seal_and_hash(fd, out, d);
   if (s != VT_OK) close(fd);

@@ -16,18 +16,18 @@ static void write_file(const char *text, size_t n) {
   CHECK(f != NULL && fwrite(text, 1, n, f) == n && fclose(f) == 0);
 }
 
-static int same_hash(const vt_hash256 *a, const void *p, size_t n) {
+static int is_hash_of(const vt_hash256 *a, const void *p, size_t n) {
   const vt_hash256 b = vt_hash_bytes(p, n);
   return memcmp(a->b, b.b, sizeof b.b) == 0;
 }
 
-static void test_cannot_change(void) {
+static void test_sealed_bytes_cannot_change(void) {
   vt_sealed s;
   char through[VT_SEALED_PATH], read_back[16] = "";
   write_file("first", 5);
   CHECK(vt_sealed_read(path, 100, &s, NULL) == VT_OK);
   write_file("other content", 13);
-  CHECK(s.size == 5 && s.fd >= 10 && same_hash(&s.hash, "first", 5));
+  CHECK(s.size == 5 && s.fd >= 10 && is_hash_of(&s.hash, "first", 5));
   CHECK((fcntl(s.fd, F_GETFD) & FD_CLOEXEC) != 0);
   CHECK(pwrite(s.fd, "x", 1, 0) == -1 && errno == EPERM);
   CHECK(ftruncate(s.fd, 0) == -1 && errno == EPERM);
@@ -40,7 +40,7 @@ static void test_cannot_change(void) {
   vt_sealed_close(&s);
 }
 
-static void test_large(void) {
+static void test_large_file(void) {
   const size_t n = 1000003;
   char *p = malloc(n);
   vt_sealed a, b;
@@ -49,13 +49,13 @@ static void test_large(void) {
   write_file(p, n);
   CHECK(vt_sealed_read(path, n, &a, NULL) == VT_OK &&
         vt_sealed_bytes(p, n, "x", &b, NULL) == VT_OK);
-  CHECK(a.size == n && b.size == n && same_hash(&a.hash, p, n) && same_hash(&b.hash, p, n));
+  CHECK(a.size == n && b.size == n && is_hash_of(&a.hash, p, n) && is_hash_of(&b.hash, p, n));
   vt_sealed_close(&a);
   vt_sealed_close(&b);
   free(p);
 }
 
-static vt_status refused_status(const char *what, uint64_t limit, const char *want) {
+static vt_status status_of_refused_file(const char *what, uint64_t limit, const char *want) {
   vt_diag d = {0};
   vt_sealed s = {.fd = 77};
   const vt_status status = vt_sealed_read(what, limit, &s, &d);
@@ -63,24 +63,24 @@ static vt_status refused_status(const char *what, uint64_t limit, const char *wa
   return status;
 }
 
-static void test_refused(void) {
+static void test_refused_files(void) {
   char fifo[100];
   write_file("12345", 5);
-  CHECK(refused_status(path, 4, "larger than 4 bytes") == VT_LIMIT);
-  CHECK(refused_status(folder, 4, "a folder") == VT_IO);
-  CHECK(refused_status("/dev/null", 4, "not a regular file") == VT_IO);
-  CHECK(refused_status("/nonexistent/x", 4, "No such file") == VT_IO);
+  CHECK(status_of_refused_file(path, 4, "larger than 4 bytes") == VT_LIMIT);
+  CHECK(status_of_refused_file(folder, 4, "a folder") == VT_IO);
+  CHECK(status_of_refused_file("/dev/null", 4, "not a regular file") == VT_IO);
+  CHECK(status_of_refused_file("/nonexistent/x", 4, "No such file") == VT_IO);
   snprintf(fifo, sizeof fifo, "%s/fifo", folder);
-  CHECK(mkfifo(fifo, 0600) == 0 && refused_status(fifo, 4, "not a regular file") == VT_IO);
+  CHECK(mkfifo(fifo, 0600) == 0 && status_of_refused_file(fifo, 4, "not a regular file") == VT_IO);
   unlink(fifo);
 }
 
 int main(void) {
   if (mkdtemp(folder) == NULL) return 1;
   snprintf(path, sizeof path, "%s/file", folder);
-  test_cannot_change();
-  test_large();
-  test_refused();
+  test_sealed_bytes_cannot_change();
+  test_large_file();
+  test_refused_files();
   unlink(path);
   rmdir(folder);
   TEST_DONE();

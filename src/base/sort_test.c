@@ -10,7 +10,7 @@ typedef struct item {
   char pad[5]; /* an odd size, so that the sort cannot rely on whole words */
 } item;
 
-static int by_key(const void *a, const void *b, const void *context) {
+static int compare_keys(const void *a, const void *b, const void *context) {
   const uint32_t ka = ((const item *)a)->key, kb = ((const item *)b)->key;
   const int sign = *(const int *)context;
   return ka < kb ? -sign : ka > kb ? sign : 0;
@@ -38,7 +38,7 @@ static int is_sorted(const item *v, size_t n, uint32_t keys, uint32_t seed, int 
     if (v[i].position >= n || seen[v[i].position]++) return 0;
     if (memcmp(&v[i], &original[v[i].position], sizeof v[i]) != 0) return 0;
     if (i == 0) continue;
-    const int order = by_key(&v[i - 1], &v[i], &sign);
+    const int order = compare_keys(&v[i - 1], &v[i], &sign);
     if (order > 0 || (order == 0 && v[i - 1].position > v[i].position)) return 0;
   }
   return 1;
@@ -53,34 +53,34 @@ static void test_sorted_and_stable(void) {
       const int sign = n % 2 != 0 ? 1 : -1;
       const uint32_t start = seed;
       fill_random(v, n, keys, &seed);
-      CHECK(vt_sort(v, n, sizeof v[0], by_key, &sign, vt_fault_alloc(&f)) == VT_OK);
+      CHECK(vt_sort(v, n, sizeof v[0], compare_keys, &sign, vt_fault_alloc(&f)) == VT_OK);
       CHECK(is_sorted(v, n, keys, start, sign));
     }
   CHECK(f.live == 0 && f.asked > 0);
 }
 
-static void test_nothing_to_do_takes_nothing(void) {
+static void test_short_array_takes_no_memory(void) {
   vt_fault f = {.left = 1};
   item one = {.key = 1};
   const int sign = 1;
-  CHECK(vt_sort(&one, 1, sizeof one, by_key, &sign, vt_fault_alloc(&f)) == VT_OK);
-  CHECK(vt_sort(NULL, 0, sizeof one, by_key, &sign, vt_fault_alloc(&f)) == VT_OK);
+  CHECK(vt_sort(&one, 1, sizeof one, compare_keys, &sign, vt_fault_alloc(&f)) == VT_OK);
+  CHECK(vt_sort(NULL, 0, sizeof one, compare_keys, &sign, vt_fault_alloc(&f)) == VT_OK);
   CHECK(f.asked == 0);
 }
 
-static void test_failure_leaves_the_items(void) {
+static void test_failure_leaves_items_unchanged(void) {
   item v[3] = {{.key = 3}, {.key = 2}, {.key = 1}};
   const int sign = 1;
   vt_fault f = {.left = 1};
-  CHECK(vt_sort(v, 3, sizeof v[0], by_key, &sign, vt_fault_alloc(&f)) == VT_NOMEM);
+  CHECK(vt_sort(v, 3, sizeof v[0], compare_keys, &sign, vt_fault_alloc(&f)) == VT_NOMEM);
   CHECK(v[0].key == 3 && v[1].key == 2 && v[2].key == 1 && f.live == 0);
-  CHECK(vt_sort(v, SIZE_MAX / 2, sizeof v[0], by_key, &sign, vt_fault_alloc(&f)) == VT_LIMIT);
+  CHECK(vt_sort(v, SIZE_MAX / 2, sizeof v[0], compare_keys, &sign, vt_fault_alloc(&f)) == VT_LIMIT);
   CHECK(f.asked == 1); /* the size was refused before the allocator was called */
 }
 
 int main(void) {
   test_sorted_and_stable();
-  test_nothing_to_do_takes_nothing();
-  test_failure_leaves_the_items();
+  test_short_array_takes_no_memory();
+  test_failure_leaves_items_unchanged();
   TEST_DONE();
 }

@@ -9,7 +9,7 @@
 
 typedef struct row {
   int value, exit;
-  const char *name; /* the name in capitals, as in the table */
+  const char *name; /* the status name in capitals, as in the table */
   const char *text, *help;
 } row;
 

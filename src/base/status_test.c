@@ -5,7 +5,7 @@
 #include <string.h>
 #include "vt_test.h"
 
-static void test_known_rows(void) {
+static void test_known_statuses(void) {
   CHECK(strcmp(vt_status_name(VT_OK), "ok") == 0);
   CHECK(strcmp(vt_status_name(VT_VERIFY), "verify") == 0);
   CHECK(strcmp(vt_status_name(VT_INTERRUPTED), "interrupted") == 0);
@@ -40,7 +40,7 @@ static void test_every_row_is_found(void) {
   CHECK(rows == VT_BUDGET + 1); /* the numbers have no gaps and end at VT_BUDGET */
 }
 
-static void test_unknown(void) {
+static void test_unknown_statuses(void) {
   const vt_status none = (vt_status)4711;
   CHECK(strcmp(vt_status_text(none), "unknown status") == 0);
   CHECK(vt_status_name(none) != NULL && vt_status_help(none) != NULL);
@@ -77,25 +77,25 @@ static void test_text_is_one_bounded_line(void) {
   CHECK(strncmp(d.text, "x  x", 4) == 0);
 }
 
-static vt_status try_status(vt_status inner, int *reached) {
+static vt_status return_by_vt_try(vt_status inner, int *reached) {
   *reached = 0;
   VT_TRY(inner);
   *reached = 1;
   return VT_OK;
 }
 
-static void test_try_propagates(void) {
+static void test_vt_try_propagates_failure(void) {
   int reached;
-  CHECK(try_status(VT_LIMIT, &reached) == VT_LIMIT && !reached);
-  CHECK(try_status(VT_OK, &reached) == VT_OK && reached);
+  CHECK(return_by_vt_try(VT_LIMIT, &reached) == VT_LIMIT && !reached);
+  CHECK(return_by_vt_try(VT_OK, &reached) == VT_OK && reached);
 }
 
 int main(void) {
-  test_known_rows();
+  test_known_statuses();
   test_every_row_is_found();
-  test_unknown();
+  test_unknown_statuses();
   test_first_failure_wins();
   test_text_is_one_bounded_line();
-  test_try_propagates();
+  test_vt_try_propagates_failure();
   TEST_DONE();
 }

@@ -116,7 +116,7 @@ typedef struct item {
   char name[VT_STORE_NAME_MAX];
   uint64_t bytes;
   struct timespec used; /* time of the last use */
-  int finished;         /* 0 for a temporary file that was never renamed */
+  int finished;         /* 1 after the rename to its final name; 0 for a temporary file */
 } item;
 typedef struct listing {
   vt_arena arena;

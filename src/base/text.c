@@ -75,7 +75,7 @@ static void add_signed(vt_text *t, int64_t x) {
 /* Formats %s, %u, %llu and %lld, the conversions that printers of graphs and plans use most,
  * without vsnprintf. Returns 0 at any other conversion; a part of the text may have been added by
  * then. */
-static int add_common(vt_text *t, const char *fmt, va_list ap) {
+static int add_common_conversions(vt_text *t, const char *fmt, va_list ap) {
   for (;;) {
     const char *percent = strchr(fmt, '%');
     vt_text_add_bytes(t, fmt, percent != NULL ? (size_t)(percent - fmt) : strlen(fmt));
@@ -102,7 +102,8 @@ static int add_common(vt_text *t, const char *fmt, va_list ap) {
 }
 
 /* Adds all of the formatted text, or nothing if memory runs out. Printing a plan adds tens of
- * thousands of short pieces, and vsnprintf would dominate its time; so add_common is tried first.
+ * thousands of short pieces, and vsnprintf would dominate its time; so add_common_conversions is
+ * tried first.
  */
 void vt_text_add(vt_text *t, const char *fmt, ...) {
   const size_t start = t->n;
@@ -110,7 +111,7 @@ void vt_text_add(vt_text *t, const char *fmt, ...) {
   if (t->failed) return;
   va_start(ap, fmt);
   va_copy(again, ap);
-  if (!add_common(t, fmt, ap) && !t->failed) {
+  if (!add_common_conversions(t, fmt, ap) && !t->failed) {
     t->n = start;
     add_printf(t, fmt, again);
   }
@@ -140,7 +141,7 @@ static size_t bounded_length(const char *s) {
 unsigned vt_text_distance(const char *a, const char *b) {
   const size_t na = bounded_length(a), nb = bounded_length(b);
   if (na > DISTANCE_NAME || nb > DISTANCE_NAME) return DISTANCE_FAR;
-  unsigned row[DISTANCE_NAME + 1]; /* edit distances from a[0..i) to each b[0..j) */
+  unsigned row[DISTANCE_NAME + 1]; /* row[j]: the edit distance from a[0..i) to b[0..j) */
   for (size_t j = 0; j <= nb; j++) row[j] = (unsigned)j;
   for (size_t i = 1; i <= na; i++) {
     unsigned diagonal = row[0];

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "vt_test.h"
 
-static void test_growth(void) {
+static void test_capacity_grows(void) {
   vt_fault f = {0};
   vt_text t;
   vt_text_init(&t, vt_fault_alloc(&f));
@@ -14,12 +14,12 @@ static void test_growth(void) {
   CHECK(t.n == 10 * 5 + 90 * 6 + 900 * 7 && strlen(t.s) == t.n);
   CHECK(strncmp(t.s, "0,ab;1,ab;", 10) == 0);
   CHECK(strcmp(t.s + t.n - 14, "998,ab;999,ab;") == 0);
-  CHECK(f.asked < 12); /* the capacity doubles */
+  CHECK(f.asked < 12); /* few allocations suffice, because the capacity doubles */
   vt_text_done(&t);
   CHECK(f.live == 0 && t.s == NULL && t.n == 0);
 }
 
-static void test_bytes(void) {
+static void test_add_bytes(void) {
   vt_text t;
   vt_text_init(&t, (vt_alloc){NULL, NULL});
   vt_text_add_bytes(&t, "a\0b", 3);
@@ -30,7 +30,7 @@ static void test_bytes(void) {
   vt_text_done(&t);
   vt_text_init(&t, (vt_alloc){NULL, NULL});
   vt_text_add(&t, "%s", "");
-  CHECK(t.s != NULL && t.s[0] == 0 && t.n == 0); /* an empty string, not NULL */
+  CHECK(t.s != NULL && t.s[0] == 0 && t.n == 0); /* the text is an empty string, not NULL */
   vt_text_done(&t);
   vt_text zero = {{NULL, NULL}, NULL, 0, 0, 0};
   vt_text_add(&zero, "%d", 5);
@@ -38,8 +38,8 @@ static void test_bytes(void) {
   vt_text_done(&zero);
 }
 
-/* Every length around the capacities, so that the terminating 0 is always inside the buffer. */
-static void test_every_length(void) {
+/* Tests every length around the capacities: the terminating 0 must always be inside the buffer. */
+static void test_terminating_zero_fits(void) {
   char want[300];
   memset(want, 'q', sizeof want);
   for (int n = 0; n < 300; n++) {
@@ -76,8 +76,8 @@ static void test_formats(void) {
   CHECK(memcmp(digits, "18446744073709551615", 20) == 0);
 }
 
-/* A piece that does not fit completely leaves no part behind. */
-static void test_all_or_nothing(void) {
+/* If memory runs out while a piece of text is added, no part of the piece stays in the text. */
+static void test_pieces_are_added_whole(void) {
   char wide[200];
   memset(wide, 'w', sizeof wide);
   wide[sizeof wide - 1] = 0;
@@ -92,7 +92,7 @@ static void test_all_or_nothing(void) {
   }
 }
 
-static vt_status build_text(vt_alloc a) {
+static vt_status add_several_texts(vt_alloc a) {
   vt_text t;
   vt_text_init(&t, a);
   for (int i = 0; i < 2000; i++) vt_text_add(&t, "line %d\n", i);
@@ -105,7 +105,7 @@ static void test_every_allocation_failure(void) {
   long fails = 0;
   for (long k = 1;; k++) {
     vt_fault f = {.left = k};
-    const vt_status s = build_text(vt_fault_alloc(&f));
+    const vt_status s = add_several_texts(vt_fault_alloc(&f));
     CHECK(f.live == 0);
     if (s == VT_OK) break;
     CHECK(s == VT_NOMEM && f.asked == k);
@@ -120,7 +120,8 @@ static void test_too_long_is_refused(void) {
   vt_text_init(&t, vt_fault_alloc(&f));
   vt_text_add(&t, "kept");
   const long asked = f.asked;
-  vt_text_add_bytes(&t, "x", SIZE_MAX - 2); /* never read: the size is refused first */
+  /* the bytes are never read, because the size is refused first */
+  vt_text_add_bytes(&t, "x", SIZE_MAX - 2);
   CHECK(vt_text_status(&t) == VT_NOMEM && f.asked == asked);
   CHECK(strcmp(t.s, "kept") == 0);
   vt_text_add(&t, "more");
@@ -147,15 +148,16 @@ static void test_edit_distance(void) {
   a[64] = b[64] = 0;
   CHECK(vt_text_distance(a, b) == 0);
   a[64] = b[64] = 'x', a[65] = b[65] = 0;
-  CHECK(vt_text_distance(a, b) == 99); /* equal, but longer than the function compares */
+  /* the names are equal, but longer than the function compares */
+  CHECK(vt_text_distance(a, b) == 99);
 }
 
 int main(void) {
-  test_growth();
-  test_bytes();
-  test_every_length();
+  test_capacity_grows();
+  test_add_bytes();
+  test_terminating_zero_fits();
   test_formats();
-  test_all_or_nothing();
+  test_pieces_are_added_whole();
   test_every_allocation_failure();
   test_too_long_is_refused();
   test_edit_distance();

@@ -32,8 +32,8 @@ vt_status vt_file_peek(const char *path, void *to, size_t n, size_t *out_n,
 /* The state of a file that reveals a later change. */
 typedef struct vt_file_state {
   int64_t written[2]; /* time of the last write to the content: seconds, nanoseconds */
-  int64_t changed[2]; /* time of the last change of content or attributes: the same units */
-  int64_t node[2];    /* device and inode number */
+  int64_t changed[2]; /* time of the last change of content or attributes: seconds, nanoseconds */
+  int64_t node[2];    /* device number and inode number */
   uint64_t size;      /* bytes */
   uint64_t links;     /* number of names of the file */
 } vt_file_state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * canonical.c - canonical.inc over arrays, for one lane of C11. It copies each element by memcpy,
- * so that data may have any alignment, and writes only elements that change. NaN is rare, so most
- * of the time goes into checking that a block of 64 elements contains no NaN. */
+ * canonical.c - the functions of canonical.inc, compiled as scalar C11 and applied to arrays. It
+ * copies each element by memcpy, so that data may have any alignment, and writes only elements that
+ * change. NaN is rare, so most of the time goes into checking that a block of 64 elements contains
+ * no NaN. */
 #include <string.h>
 #include "volta/volta_ops.h"
 #include "vt_num.h"
@@ -9,9 +10,9 @@
 
 enum { BLOCK = 64 };
 
-/* Returns whether a block contains a NaN. The test uses the sign of a difference, because that
- * takes fewer vector instructions than a comparison. */
-static uint32_t any_nan_f32(const unsigned char *p) {
+/* Returns whether a block contains a NaN. The test subtracts each pattern from that of infinity and
+ * uses the sign, because that takes fewer vector instructions than a comparison. */
+static uint32_t block_has_nan_f32(const unsigned char *p) {
   uint32_t any = 0;
   for (int i = 0; i < BLOCK; i++) {
     uint32_t u;
@@ -21,7 +22,7 @@ static uint32_t any_nan_f32(const unsigned char *p) {
   return any >> 31;
 }
 
-static uint64_t any_nan_f64(const unsigned char *p) {
+static uint64_t block_has_nan_f64(const unsigned char *p) {
   uint64_t any = 0;
   for (int i = 0; i < BLOCK; i++) {
     uint64_t u;
@@ -31,7 +32,7 @@ static uint64_t any_nan_f64(const unsigned char *p) {
   return any >> 63;
 }
 
-static void rewrite_f32(unsigned char *p, uint64_t n) {
+static void canonicalize_each_f32(unsigned char *p, uint64_t n) {
   for (uint64_t i = 0; i < n; i++, p += 4) {
     uint32_t u;
     memcpy(&u, p, sizeof u);
@@ -40,7 +41,7 @@ static void rewrite_f32(unsigned char *p, uint64_t n) {
   }
 }
 
-static void rewrite_f64(unsigned char *p, uint64_t n) {
+static void canonicalize_each_f64(unsigned char *p, uint64_t n) {
   for (uint64_t i = 0; i < n; i++, p += 8) {
     uint64_t u;
     memcpy(&u, p, sizeof u);
@@ -51,14 +52,14 @@ static void rewrite_f64(unsigned char *p, uint64_t n) {
 
 static void canonicalize_f32(unsigned char *p, uint64_t n) {
   for (; n >= BLOCK; n -= BLOCK, p += 4 * BLOCK)
-    if (any_nan_f32(p)) rewrite_f32(p, BLOCK);
-  rewrite_f32(p, n);
+    if (block_has_nan_f32(p)) canonicalize_each_f32(p, BLOCK);
+  canonicalize_each_f32(p, n);
 }
 
 static void canonicalize_f64(unsigned char *p, uint64_t n) {
   for (; n >= BLOCK; n -= BLOCK, p += 8 * BLOCK)
-    if (any_nan_f64(p)) rewrite_f64(p, BLOCK);
-  rewrite_f64(p, n);
+    if (block_has_nan_f64(p)) canonicalize_each_f64(p, BLOCK);
+  canonicalize_each_f64(p, n);
 }
 
 static void canonicalize_16(unsigned char *p, uint64_t n, uint32_t (*canonical)(uint32_t u)) {
@@ -92,20 +93,21 @@ void vt_canonical(void *data, uint32_t dtype, uint64_t n) {
       canonicalize_bool(data, n);
       break;
     default:
-      break; /* every pattern of an integer is canonical */
+      break; /* integers: every pattern is canonical */
   }
 }
 
 /* ---- checking without changing ---- */
 
-static int has_no_nan(const unsigned char *p, uint32_t dtype) {
-  if (dtype == VT_DTYPE_F32) return !any_nan_f32(p);
-  return dtype == VT_DTYPE_F64 && !any_nan_f64(p);
+static int block_has_no_nan(const unsigned char *p, uint32_t dtype) {
+  if (dtype == VT_DTYPE_F32) return !block_has_nan_f32(p);
+  return dtype == VT_DTYPE_F64 && !block_has_nan_f64(p);
 }
 
 /* Returns whether n elements, at most a block, are canonical, by making a copy canonical and
  * comparing. */
-static int is_unchanged(const unsigned char *p, uint32_t dtype, uint64_t n, uint64_t bytes) {
+static int are_elements_canonical(const unsigned char *p, uint32_t dtype, uint64_t n,
+                                  uint64_t bytes) {
   unsigned char copy[8 * BLOCK];
   memcpy(copy, p, n * bytes);
   vt_canonical(copy, dtype, n);
@@ -125,6 +127,6 @@ int vt_is_canonical(const void *data, uint32_t dtype, uint64_t n) {
   const uint64_t bytes = element_bytes(dtype);
   if (bytes == 0) return 1;
   for (; n >= BLOCK; n -= BLOCK, p += BLOCK * bytes)
-    if (!has_no_nan(p, dtype) && !is_unchanged(p, dtype, BLOCK, bytes)) return 0;
-  return n == 0 || is_unchanged(p, dtype, n, bytes);
+    if (!block_has_no_nan(p, dtype) && !are_elements_canonical(p, dtype, BLOCK, bytes)) return 0;
+  return n == 0 || are_elements_canonical(p, dtype, n, bytes);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cast.c - conversions between arrays of the element types, for one lane of C11: the steps load,
+ * cast.c - conversions between arrays of the element types, compiled as scalar C11: the steps load,
  * cross and store of cast.inc, each as a loop over a batch of elements. */
 #include <stddef.h>
 #include "volta/volta_ops.h"
@@ -23,8 +23,8 @@ float vt_bf16_to_f32(uint16_t h) { return vt_load_bf16(h); }
 
 enum { BATCH = 256 };
 typedef struct batch {
-  double f[BATCH];  /* elements that are floating, before or after crossing */
-  int64_t i[BATCH]; /* elements that are integers */
+  double f[BATCH];  /* the elements that are floating, before or after crossing */
+  int64_t i[BATCH]; /* the elements that are integers, before or after crossing */
 } batch;
 
 /* Loads element first + k of the source, which has stride `s`, as element k of the batch: floating
@@ -142,11 +142,11 @@ static void store_batch(void *dst, int64_t s, uint32_t to, int64_t first, int n,
   }
 }
 
-static int is_known(uint32_t dtype) { return dtype >= VT_DTYPE_F32 && dtype <= VT_DTYPE_BF16; }
+static int is_known_type(uint32_t dtype) { return dtype >= VT_DTYPE_F32 && dtype <= VT_DTYPE_BF16; }
 
 void vt_cast(const void *src, int64_t src_stride, uint32_t from, void *dst, int64_t dst_stride,
              uint32_t to, uint64_t n) {
-  if (!is_known(from) || !is_known(to)) return;
+  if (!is_known_type(from) || !is_known_type(to)) return;
   batch b;
   for (uint64_t at = 0; at < n; at += BATCH) {
     const int count = n - at < BATCH ? (int)(n - at) : BATCH;

@@ -49,7 +49,7 @@ static void init_values16(void) {
 
 /* The nearest 16-bit value, found by bisection: ties go to the even pattern, and infinity counts as
  * the value after the largest finite one. */
-static uint64_t nearest16(long double v, int is_bf16) {
+static uint64_t nearest_16_bit_pattern(long double v, int is_bf16) {
   const int infinity = is_bf16 ? 0x7f80 : 0x7c00;
   const double *value = values16[is_bf16];
   const long double a = fabsl(v);
@@ -70,7 +70,7 @@ static uint64_t nearest16(long double v, int is_bf16) {
 
 static uint64_t load_pattern(const void *p, size_t bytes) {
   uint64_t u = 0;
-  memcpy(&u, p, bytes); /* little-endian, as files and digests require */
+  memcpy(&u, p, bytes); /* patterns are little-endian, as in files and digests */
   return u;
 }
 
@@ -94,11 +94,11 @@ static int64_t integer_value(uint64_t u, uint32_t from) {
 static uint64_t round_to_float(long double v, uint32_t to) {
   if (to == VT_DTYPE_F32) return v != v ? 0x7fc00000u : vt_f32_bits((float)v);
   if (to == VT_DTYPE_F64) return v != v ? UINT64_C(0x7ff8000000000000) : vt_f64_bits((double)v);
-  return nearest16(v, to == VT_DTYPE_BF16);
+  return nearest_16_bit_pattern(v, to == VT_DTYPE_BF16);
 }
 
 /* Truncates towards zero and saturates; NaN gives 0. */
-static int64_t truncated(long double v, const kind *to) {
+static int64_t truncated_and_saturated(long double v, const kind *to) {
   if (v != v) return 0;
   if (v <= (long double)to->lo) return to->lo;
   if (v >= (long double)to->hi) return to->hi;
@@ -110,8 +110,8 @@ static uint64_t expected_pattern(uint64_t u, uint32_t from, uint32_t to) {
   const long double v = floating ? real_value(u, from) : (long double)integer_value(u, from);
   if (to == VT_DTYPE_BOOL) return v != 0; /* NaN gives true */
   if (kinds[to].is_float) return round_to_float(v, to);
-  const int64_t i = floating ? truncated(v, &kinds[to]) : integer_value(u, from);
-  return load_pattern(&i, kinds[to].bytes); /* the low bytes: integers wrap */
+  const int64_t i = floating ? truncated_and_saturated(v, &kinds[to]) : integer_value(u, from);
+  return load_pattern(&i, kinds[to].bytes); /* the result is the low bytes, because integers wrap */
 }
 
 /* ---- the sources ---- */
@@ -120,7 +120,7 @@ static unsigned char source[BATCH * 8], result[BATCH * 8];
 static int n_source;
 
 /* Casts the collected sources to every type and compares the results with the rules. */
-static void check_sources(uint32_t from) {
+static void check_casts_of_sources(uint32_t from) {
   for (uint32_t to = FIRST; to <= LAST; to++) {
     int bad = 0;
     memset(result, 0xa5, sizeof result);
@@ -140,11 +140,11 @@ static void check_sources(uint32_t from) {
 
 static void add_source(uint32_t from, uint64_t u) {
   memcpy(source + (size_t)n_source * kinds[from].bytes, &u, kinds[from].bytes);
-  if (++n_source == BATCH) check_sources(from);
+  if (++n_source == BATCH) check_casts_of_sources(from);
 }
 
 /* Adds a number and its neighbours, with both signs. */
-static void add_near(uint32_t from, double v) {
+static void add_number_and_neighbours(uint32_t from, double v) {
   for (int step = -2; step <= 2; step++)
     if (from == VT_DTYPE_F32) {
       const uint32_t u = vt_f32_bits((float)v) + (uint32_t)step;
@@ -157,17 +157,19 @@ static void add_near(uint32_t from, double v) {
 
 /* Adds all values of the 16-bit formats and the midpoints between them, where a cast through f32
  * would round twice; also powers of two and their neighbours, where the ranges of integers end. */
-static void add_ties(uint32_t from) {
+static void add_ties_of_16_bits(uint32_t from) {
   for (int f = 0; f < 2; f++)
     for (int h = 0; h + 1 < (f == 1 ? 0x7f80 : 0x7c00); h++) {
-      add_near(from, (values16[f][h] + values16[f][h + 1]) / 2);
-      if (h % 8 == 0) add_near(from, values16[f][h]);
+      add_number_and_neighbours(from, (values16[f][h] + values16[f][h + 1]) / 2);
+      if (h % 8 == 0) add_number_and_neighbours(from, values16[f][h]);
     }
-  for (int e = -150; e <= 128; e++) add_near(from, ldexp(1.0, e));
-  add_near(from, 65520.0);    /* the smallest value that becomes infinite as f16 */
-  add_near(from, 0x1.ffp127); /* the smallest value that becomes infinite as bf16 */
+  for (int e = -150; e <= 128; e++) add_number_and_neighbours(from, ldexp(1.0, e));
+  add_number_and_neighbours(from, 65520.0); /* the smallest value that becomes infinite as f16 */
+  add_number_and_neighbours(from,
+                            0x1.ffp127); /* the smallest value that becomes infinite as bf16 */
   if (from == VT_DTYPE_F64)
-    add_near(from, 0x1.ffffffp127); /* the smallest f64 that becomes infinite as f32 */
+    add_number_and_neighbours(from,
+                              0x1.ffffffp127); /* the smallest f64 that becomes infinite as f32 */
 }
 
 /* Adds midpoints between two f32, and the f64 next to them. */
@@ -175,7 +177,7 @@ static void add_f32_ties(uint64_t *seed) {
   for (int i = 0; i < 200000; i++) {
     const uint32_t u = (uint32_t)random_u64(seed) % 0x7f7fffffu;
     const double lo = (double)vt_f32_from_bits(u), hi = (double)vt_f32_from_bits(u + 1);
-    add_near(VT_DTYPE_F64, (lo + hi) / 2);
+    add_number_and_neighbours(VT_DTYPE_F64, (lo + hi) / 2);
   }
 }
 
@@ -195,7 +197,7 @@ static void add_i64_ties(uint64_t *seed) {
       }
 }
 
-static void add_i64(uint64_t *seed) {
+static void add_i64_sources(uint64_t *seed) {
   add_i64_ties(seed);
   for (int e = 0; e < 64; e++)
     for (int step = -3; step <= 3; step++) {
@@ -209,7 +211,7 @@ static void add_i64(uint64_t *seed) {
   }
 }
 
-static void add_random(uint32_t from, uint64_t *seed, int n) {
+static void add_random_patterns(uint32_t from, uint64_t *seed, int n) {
   for (int i = 0; i < n; i++) add_source(from, random_u64(seed));
 }
 
@@ -221,13 +223,13 @@ int main(void) {
       for (uint32_t u = 0; u < (kinds[from].bytes == 1 ? 256u : 65536u); u++) add_source(from, u);
     if (from == VT_DTYPE_F32)
       for (uint32_t i = 0; i < 1u << 20; i++) add_source(from, i * 4099);
-    if (from == VT_DTYPE_F32 || from == VT_DTYPE_F64) add_ties(from);
-    if (from == VT_DTYPE_F64) add_f32_ties(&seed), add_random(from, &seed, 200000);
-    if (from == VT_DTYPE_I64) add_i64(&seed);
+    if (from == VT_DTYPE_F32 || from == VT_DTYPE_F64) add_ties_of_16_bits(from);
+    if (from == VT_DTYPE_F64) add_f32_ties(&seed), add_random_patterns(from, &seed, 200000);
+    if (from == VT_DTYPE_I64) add_i64_sources(&seed);
     if (from == VT_DTYPE_I32)
       for (uint32_t i = 0; i < 1u << 18; i++)
         add_source(from, i * 16411), add_source(from, 0x80000000u - 131072 + i);
-    check_sources(from);
+    check_casts_of_sources(from);
   }
   TEST_DONE();
 }

@@ -16,7 +16,7 @@ static double value_of_pattern(uint16_t h, int mant, int bias) {
   return h & 0x8000 ? -magnitude : magnitude;
 }
 
-static void test_widening(void) {
+static void test_16_bits_to_f32(void) {
   int bad = 0;
   for (uint32_t u = 0; u <= 0xffff; u++) {
     const uint16_t h = (uint16_t)u;
@@ -43,7 +43,7 @@ static void test_widening(void) {
 /* For each two neighbours h and h + 1: the values themselves, their midpoint (ties to even), and
  * the f64 on either side of it. The neighbour of the largest finite value is infinity, which counts
  * as the next power of two. */
-static void test_narrowing(int mant, int bias, uint16_t infinity, uint16_t (*narrow)(double)) {
+static void test_f64_to_16_bits(int mant, int bias, uint16_t infinity, uint16_t (*narrow)(double)) {
   int bad = 0;
   for (uint16_t sign = 0;; sign = 0x8000) {
     for (uint16_t h = 0; h < infinity; h++) {
@@ -65,7 +65,7 @@ static void test_narrowing(int mant, int bias, uint16_t infinity, uint16_t (*nar
 
 /* ---- one value, cast from one type to another ---- */
 
-static void cast_one(const void *src, uint32_t from, void *dst, uint32_t to) {
+static void cast_one_element(const void *src, uint32_t from, void *dst, uint32_t to) {
   vt_cast(src, 1, from, dst, 1, to, 1);
 }
 
@@ -76,16 +76,16 @@ static int64_t f64_to_int(double x, uint32_t to) {
   int64_t i64;
   switch (to) {
     case VT_DTYPE_I8:
-      cast_one(&x, VT_DTYPE_F64, &i8, to);
+      cast_one_element(&x, VT_DTYPE_F64, &i8, to);
       return i8;
     case VT_DTYPE_I32:
-      cast_one(&x, VT_DTYPE_F64, &i32, to);
+      cast_one_element(&x, VT_DTYPE_F64, &i32, to);
       return i32;
     case VT_DTYPE_I64:
-      cast_one(&x, VT_DTYPE_F64, &i64, to);
+      cast_one_element(&x, VT_DTYPE_F64, &i64, to);
       return i64;
     default: /* the two types of one unsigned byte: u8 and bool */
-      cast_one(&x, VT_DTYPE_F64, &u8, to);
+      cast_one_element(&x, VT_DTYPE_F64, &u8, to);
       return u8;
   }
 }
@@ -147,11 +147,11 @@ static void test_int_to_int(void) {
   vt_cast(wide, 1, VT_DTYPE_I64, u8, 1, VT_DTYPE_U8, N);
   vt_cast(wide, 1, VT_DTYPE_I64, i32, 1, VT_DTYPE_I32, N);
   vt_cast(wide, 1, VT_DTYPE_I64, truth, 1, VT_DTYPE_BOOL, N);
-  for (int k = 0; k < N; k++) { /* congruent modulo the width, and within the range */
+  for (int k = 0; k < N; k++) { /* the result is congruent to the source modulo 2^8, 2^8 or 2^32 */
     CHECK(((uint64_t)i8[k] - (uint64_t)wide[k]) % 256 == 0);
     CHECK(((uint64_t)u8[k] - (uint64_t)wide[k]) % 256 == 0);
     CHECK(((uint64_t)i32[k] - (uint64_t)wide[k]) % (UINT64_C(1) << 32) == 0);
-    CHECK(truth[k] == (wide[k] != 0)); /* 256 is true, though its last byte is 0 */
+    CHECK(truth[k] == (wide[k] != 0)); /* 256 is true, although its last byte is 0 */
   }
   const uint8_t truths[3] = {0, 1, 7}; /* any byte but 0 is true, and true becomes 1 */
   float f[3];
@@ -162,8 +162,9 @@ static void test_int_to_int(void) {
   CHECK(h[0] == 0 && h[1] == 0x3c00 && h[2] == 0x3c00);
 }
 
-/* Integers that need two roundings if a cast goes through f64: v = (2^mant + odd) places of 2^up,
- * plus half a place, plus -1, 0 or 1. f64 cannot hold the last, so it would leave a tie. */
+/* Integers that need two roundings if a cast goes through f64. With 2^up as one place, v = (2^mant
+ * + odd) places plus half a place, which is a tie of the narrow type, plus -1, 0 or 1. f64 cannot
+ * hold the -1 or 1 and would leave the tie. */
 static void test_int_to_narrow_float(int mant, uint32_t to) {
   int bad = 0;
   for (int up = 1; up + mant < 63; up++)
@@ -173,12 +174,13 @@ static void test_int_to_narrow_float(int mant, uint32_t to) {
           const int64_t place = INT64_C(1) << up, lo = ((INT64_C(1) << mant) + odd) * place;
           const int64_t v = sign * (lo + place / 2 + beyond);
           if (up == 1 && beyond != 0)
-            continue; /* with up == 1 half a place is 1, so nothing is between */
+            /* with up == 1 half a place is 1, and the integers next to the tie are no new cases */
+            continue;
           const int goes_up = beyond > 0 || (beyond == 0 && odd % 2 == 1);
           const float want = (float)sign * ldexpf((float)((1 << mant) + odd + goes_up), up);
           float f;
           uint16_t h;
-          cast_one(&v, VT_DTYPE_I64, to == VT_DTYPE_F32 ? (void *)&f : (void *)&h, to);
+          cast_one_element(&v, VT_DTYPE_I64, to == VT_DTYPE_F32 ? (void *)&f : (void *)&h, to);
           if (to == VT_DTYPE_BF16) f = vt_bf16_to_f32(h);
           if (to == VT_DTYPE_F16) f = vt_f16_to_f32(h);
           const float limit = 65504.0f;
@@ -188,7 +190,7 @@ static void test_int_to_narrow_float(int mant, uint32_t to) {
   CHECK(bad == 0);
 }
 
-static void test_int_to_float_ends(void) {
+static void test_range_ends_to_float(void) {
   const int64_t v[] = {INT64_MAX, INT64_MIN, (INT64_C(1) << 53) + 1, 65519, 65520, -1, 0};
   double d[7];
   float f[7];
@@ -207,12 +209,13 @@ static void test_double_rounding(void) {
   CHECK(vt_f16_from_f64(x) == 0x3c01);
   CHECK(vt_bf16_from_f64(y) == 0x3f81);
   uint16_t h, b;
-  cast_one(&x, VT_DTYPE_F64, &h, VT_DTYPE_F16);
-  cast_one(&y, VT_DTYPE_F64, &b, VT_DTYPE_BF16);
+  cast_one_element(&x, VT_DTYPE_F64, &h, VT_DTYPE_F16);
+  cast_one_element(&y, VT_DTYPE_F64, &b, VT_DTYPE_BF16);
   CHECK(h == 0x3c01 && b == 0x3f81);
-  const double z = 1.0 + 0x1p-24 + 0x1p-52; /* from f64 to f32: rounds up, not to even */
+  /* z is just above a tie of f32: it rounds up, not to even */
+  const double z = 1.0 + 0x1p-24 + 0x1p-52;
   float f;
-  cast_one(&z, VT_DTYPE_F64, &f, VT_DTYPE_F32);
+  cast_one_element(&z, VT_DTYPE_F64, &f, VT_DTYPE_F32);
   CHECK(f == 1.0f + 0x1p-23f);
 }
 
@@ -229,10 +232,10 @@ static void test_nan_is_canonical(void) {
     float f32;
     double f64;
     uint16_t f16, bf16;
-    cast_one(nan[i].src, nan[i].from, &f32, VT_DTYPE_F32);
-    cast_one(nan[i].src, nan[i].from, &f64, VT_DTYPE_F64);
-    cast_one(nan[i].src, nan[i].from, &f16, VT_DTYPE_F16);
-    cast_one(nan[i].src, nan[i].from, &bf16, VT_DTYPE_BF16);
+    cast_one_element(nan[i].src, nan[i].from, &f32, VT_DTYPE_F32);
+    cast_one_element(nan[i].src, nan[i].from, &f64, VT_DTYPE_F64);
+    cast_one_element(nan[i].src, nan[i].from, &f16, VT_DTYPE_F16);
+    cast_one_element(nan[i].src, nan[i].from, &bf16, VT_DTYPE_BF16);
     CHECK(vt_f32_bits(f32) == 0x7fc00000u && vt_f64_bits(f64) == UINT64_C(0x7ff8000000000000));
     CHECK(f16 == 0x7e00 && bf16 == 0x7fc0);
   }
@@ -240,7 +243,7 @@ static void test_nan_is_canonical(void) {
 
 /* 0 and 1 survive all 81 pairs of types, with strides and with more elements than the internal
  * batch. */
-static void test_all_pairs(void) {
+static void test_all_type_pairs(void) {
   enum { N = 600, S = 2, D = 3 };
   static uint64_t src[N * S], dst[N * D], back[N];
   uint8_t want[N], got[N];
@@ -262,7 +265,7 @@ static void test_all_pairs(void) {
   CHECK(untouched == 7);
 }
 
-static void test_gaps_are_untouched(void) {
+static void test_gaps_of_strides_are_untouched(void) {
   const float src[3] = {1.0f, 2.0f, 3.0f};
   int32_t dst[6] = {-1, -1, -1, -1, -1, -1};
   vt_cast(src + 2, -1, VT_DTYPE_F32, dst, 2, VT_DTYPE_I32, 3);
@@ -271,18 +274,18 @@ static void test_gaps_are_untouched(void) {
 }
 
 int main(void) {
-  test_widening();
-  test_narrowing(10, 15, 0x7c00, vt_f16_from_f64);
-  test_narrowing(7, 127, 0x7f80, vt_bf16_from_f64);
+  test_16_bits_to_f32();
+  test_f64_to_16_bits(10, 15, 0x7c00, vt_f16_from_f64);
+  test_f64_to_16_bits(7, 127, 0x7f80, vt_bf16_from_f64);
   test_float_to_int();
   test_int_to_int();
   test_int_to_narrow_float(23, VT_DTYPE_F32);
   test_int_to_narrow_float(7, VT_DTYPE_BF16);
   test_int_to_narrow_float(10, VT_DTYPE_F16);
-  test_int_to_float_ends();
+  test_range_ends_to_float();
   test_double_rounding();
   test_nan_is_canonical();
-  test_all_pairs();
-  test_gaps_are_untouched();
+  test_all_type_pairs();
+  test_gaps_of_strides_are_untouched();
   TEST_DONE();
 }

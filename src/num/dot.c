@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * dot.c - the public functions of the contraction D. They choose a table of kernels; the choice
- * affects the speed only, because both tables give the same bits. */
+ * dot.c - the public functions of the contraction D, a sum of products in the order of dot.inc.
+ * They choose a table of kernels; the choice affects the speed only, because both tables give the
+ * same bits. */
 #include "vt_cpu.h"
 #include "vt_dot.h"
 #include "vt_num.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * dot_long_test.c - the kernels equal the definition of D for up to 2^31 products. Nearly all
- * operands are zeros, which the system provides without memory (anonymous pages that are only
- * read); the others are at the borders of blocks and of groups of blocks, at the end, and at random
- * positions. */
+ * dot_long_test.c - the kernels equal the definition of the contraction D (dot.inc: chains of fma
+ * over blocks of 256 products, added in groups of 8) for up to 2^31 products. Nearly all operands
+ * are zeros, which the system provides without memory (anonymous pages that are only read); the
+ * others are at the borders of blocks and of groups of blocks, at the end, and at random positions.
+ */
 #define _DEFAULT_SOURCE /* defines MAP_ANONYMOUS and MAP_NORESERVE */
 #include <math.h>
 #include <string.h>
@@ -21,8 +22,8 @@ static int compare_positions(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Powers of two at which groups of 8, 64, ... blocks begin, and 2^30 and 2^31; and offsets from
- * them. */
+/* The tested lengths are 2^power + offset. At the powers below 2^30 groups of 8, 64, ... blocks
+ * begin. */
 static const int powers[] = {11, 14, 17, 20, 23, 26, 29, 30, 31};
 static const int64_t offsets[] = {-257, -256, -1, 0, 1, 255, 256, 1023, 2048};
 enum { POWERS = sizeof powers / sizeof *powers, N_OFFSETS = sizeof offsets / sizeof *offsets };
@@ -32,7 +33,7 @@ static void choose_positions(void) {
   int n = 0;
   for (int i = 0; i < POWERS; i++)
     for (int k = 0; k < N_OFFSETS; k++) positions[n++] = (INT64_C(1) << powers[i]) + offsets[k];
-  for (; n < 1500; n++) /* several in the same block */
+  for (; n < 1500; n++) /* positions of which several are in the same block */
     positions[n] = (int64_t)(random_u64(&seed) >> 33 & 0x7ffffff8) | (n & 7);
   for (; n < N_NONZERO; n++) positions[n] = (int64_t)(random_u64(&seed) % (1 << 20));
   qsort(positions, N_NONZERO, sizeof *positions, compare_positions);
@@ -64,7 +65,7 @@ typedef struct limits {
   const char *why;
 } limits;
 
-static limits test_limits(void) {
+static limits limits_of_this_run(void) {
   const limits slow = {23, 23, SANITIZED ? "sanitized" : "no fma here"};
   const limits ordinary = {26, 26, "left to the full form"},
                full = {31, 30, "too many memory pages"};
@@ -85,7 +86,7 @@ static void print_limits(limits to) {
 int main(void) {
   choose_positions();
   fastest = vt_dot_best_kernels();
-  const limits to = test_limits();
+  const limits to = limits_of_this_run();
   const int f32 = test_f32(to.f32), f64 = test_f64(to.f64);
   if (f32 && f64) print_limits(to);
   if (!f32) puts("SKIPPED: no address space for the operands of f32");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * float_float_test.c - the functions with a float-float phase. Compares one slice of 2^24 inputs of
- * each function (in the short form of the test of every fourth) with exhaustive.digests; a hash of
- * the sources chooses the slice. Compares random inputs of every class with the scalar functions.
- * Checks that the float-float phase decides common inputs.
+ * float_float_test.c - the functions with a float-float phase (vt_ff_phase.h), which decides most
+ * inputs. Compares one slice of 2^24 inputs of each function (in the short form of the test of
+ * every fourth) with exhaustive.digests; a hash of the sources chooses the slice. Compares random
+ * inputs of every class with the scalar functions. Checks that the float-float phase decides common
+ * inputs.
  *
  *   float_float_test [NAME:SLICE]...    only these functions, and these slices of them */
 #include "slice_test.h"
@@ -33,8 +34,8 @@ enum { N_SHORTS = sizeof functions / sizeof *functions };
 
 /* ---- slices ---- */
 
-/* Returns one of the slices from 2^-9 to 2^7, where the float-float phase decides; negative ones
- * too if the function is defined there. */
+/* Returns one of the slices with |x| from 2^-9 to 2^7, where the float-float phase decides most
+ * inputs; also a negative slice if the function is defined there. */
 static unsigned common_slice(const function *f, unsigned chosen) {
   const unsigned negative = f->from < 0 ? chosen / 8 % 2 : 0;
   return negative << 7 | (0x3b + chosen % 8);
@@ -49,8 +50,8 @@ static void test_slices(uint32_t *results, const vt_file *digests) {
 
 /* ---- random inputs ---- */
 
-/* Returns a random common input: uniformly distributed numbers if the range has both signs,
- * uniformly distributed patterns if not. */
+/* Returns a random common input: numbers of both signs are uniformly distributed over the range; of
+ * a range with one sign, the patterns are uniformly distributed. */
 static float common_input(const function *f, uint64_t *state) {
   const uint64_t r = random_u64(state);
   const double u = (double)(r >> 11) * 0x1p-53;
@@ -59,7 +60,7 @@ static float common_input(const function *f, uint64_t *state) {
   return vt_f32_from_bits(first + (uint32_t)(r % (last - first + 1)));
 }
 
-static void test_random(const function *f, uint64_t seed) {
+static void test_random_inputs(const function *f, uint64_t seed) {
   uint64_t state = seed;
   unsigned wrong = 0;
   for (int i = 0; i < TRIES; i++) {
@@ -83,7 +84,7 @@ static void test_common_inputs_decided(const function *f, uint64_t seed) {
 
 /* Zeros are decided by the float-float phase if they are in the range, and keep their sign; NaN is
  * never decided. */
-static void test_edges(const function *f) {
+static void test_zeros_and_nan(const function *f) {
   const float zero = 0.0f, nan = vt_f32_from_bits(0x7fc00000u);
   CHECK(same_f32(f->two_phase(zero), f->expected(zero)) &&
         same_f32(f->two_phase(-zero), f->expected(-zero)));
@@ -91,10 +92,10 @@ static void test_edges(const function *f) {
   CHECK(f->from > 0 || f->float_float(zero).sure != 0);
 }
 
-static void test_function(unsigned f) {
-  test_edges(&functions[f]);
+static void test_one_function(unsigned f) {
+  test_zeros_and_nan(&functions[f]);
   test_common_inputs_decided(&functions[f], 7 * f + 1);
-  test_random(&functions[f], 7 * f + 2);
+  test_random_inputs(&functions[f], 7 * f + 2);
 }
 
 /* Tests one argument NAME:SLICE; returns 0 if there is no such function or slice. */
@@ -102,7 +103,7 @@ static int test_argument(const char *argument, uint32_t *results, const vt_file 
   unsigned long slice;
   for (unsigned f = 0; f < N_SHORTS; f++)
     if (parse_slice_argument(argument, functions[f].name, &slice) && slice < 256) {
-      test_function(f);
+      test_one_function(f);
       test_slice(functions[f].name, functions[f].two_phase, (unsigned)slice, results, digests);
       return 1;
     }
@@ -118,7 +119,7 @@ int main(int argc, char **argv) {
   if (results == NULL || !read_digests(&digests)) return 1;
   vt_fpenv_enter(&saved);
   for (int i = 1; i < argc; i++) CHECK(test_argument(argv[i], results, &digests));
-  for (unsigned f = 0; argc == 1 && f < N_SHORTS; f++) test_function(f);
+  for (unsigned f = 0; argc == 1 && f < N_SHORTS; f++) test_one_function(f);
   if (argc == 1) test_slices(results, &digests);
   vt_fpenv_leave(&saved);
   vt_file_done(&digests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fma.c - the fused multiply-add for one lane of C11: in software (fma.inc), or by the processor's
- * instruction if it has one. Both give the same bits. */
+ * fma.c - the fused multiply-add, compiled as scalar C11: in software (fma.inc), or by the
+ * processor's instruction if it has one. Both give the same bits. */
 #include "vt_dot.h"
 #include "vt_num.h"
 #include "fma.inc"

@@ -5,14 +5,14 @@
 #include <math.h>
 #include "num_test.h"
 
-static int agree_f32(float a, float b, float c) {
+static int implementations_agree_f32(float a, float b, float c) {
   const float want = fmaf(a, b, c), soft = vt_f32_fma_soft(a, b, c), here = vt_f32_fma(a, b, c);
   const int ok = same_f32(soft, want) && same_f32(here, want);
   if (!ok) fprintf(stderr, "fma(%a, %a, %a): want %a soft %a here %a\n", a, b, c, want, soft, here);
   return ok;
 }
 
-static int agree_f64(double a, double b, double c) {
+static int implementations_agree_f64(double a, double b, double c) {
   const double want = fma(a, b, c), soft = vt_f64_fma_soft(a, b, c), here = vt_f64_fma(a, b, c);
   const int ok = same_f64(soft, want) && same_f64(here, want);
   if (!ok) fprintf(stderr, "fma(%a, %a, %a): want %a soft %a here %a\n", a, b, c, want, soft, here);
@@ -36,7 +36,7 @@ static void test_known_f32(void) {
       {FLT_MAX, 1.0f, 0x1p103f, INFINITY},
       {0x1p-100f, -0x1p-100f, 0.0f, -0.0f},
       {0x1p-100f, -0x1p-100f, -0.0f, -0.0f},
-      {0x1p-75f, 0x1p-75f, 0.0f, 0.0f}, /* half of the smallest subnormal: a tie */
+      {0x1p-75f, 0x1p-75f, 0.0f, 0.0f}, /* the product is half of the smallest subnormal: a tie */
       {0x1p-75f, 0x1p-75f, 0x1p-149f, 0x1p-148f},
       {0x1p-75f, -0x1p-75f, 0x1p-149f, 0.0f},
       {0x1.8p-75f, 0x1p-75f, 0.0f, 0x1p-149f},
@@ -57,8 +57,8 @@ static void test_known_f32(void) {
 static void test_known_f64(void) {
   /* a*b = mid + 2^-53: a tie */
   const double a = 1.0 + 0x1p-26, b = 1.0 + 0x1p-27, mid = 1.0 + 0x1p-26 + 0x1p-27;
-  /* (2^51 - 2^26 + 1) * (2^51 + 2^26 + 1) = 2^102 + 1, here scaled to 1 + 2^-102: next to a power
-   * of two, with the bit that decides a tie as far away as possible */
+  /* f and g are 2^51 - 2^26 + 1 and 2^51 + 2^26 + 1, both divided by 2^51. Their product is 1 +
+   * 2^-102: next to a power of two, with the bit that decides a tie as far away as possible. */
   const double f = 1.0 - 0x1p-25 + 0x1p-51, g = 1.0 + 0x1p-25 + 0x1p-51;
   const struct {
     double a, b, c, want;
@@ -99,7 +99,7 @@ static void test_known_f64(void) {
 }
 
 /* All triples from a list of values at the ends and the borders of the format, with both signs. */
-static void test_edges(void) {
+static void test_edge_triples(void) {
   static const float e32[] = {0.0f,
                               FLT_TRUE_MIN,
                               3 * FLT_TRUE_MIN,
@@ -151,44 +151,49 @@ static void test_edges(void) {
     for (int j = 0; j < 2 * N; j++)
       for (int k = 0; k < 2 * N; k++) {
         const int si = i % 2 ? -1 : 1, sj = j % 2 ? -1 : 1, sk = k % 2 ? -1 : 1;
-        bad += !agree_f32((float)si * e32[i / 2], (float)sj * e32[j / 2], (float)sk * e32[k / 2]);
-        bad += !agree_f64(si * e64[i / 2], sj * e64[j / 2], sk * e64[k / 2]);
+        bad += !implementations_agree_f32((float)si * e32[i / 2], (float)sj * e32[j / 2],
+                                          (float)sk * e32[k / 2]);
+        bad += !implementations_agree_f64(si * e64[i / 2], sj * e64[j / 2], sk * e64[k / 2]);
       }
   CHECK(bad == 0);
 }
 
-/* Random patterns, and c close to -a*b, where leading bits cancel. */
-static void test_random(void) {
+/* Random patterns, and triples with c close to -a*b, where leading bits cancel. */
+static void test_random_triples(void) {
   enum { MILLION = 1000000 };
   uint64_t seed = 1;
   int bad = 0;
   for (int i = 0; i < MILLION && bad < 10; i++) {
     const float a = any_f32(&seed), b = any_f32(&seed), c = any_f32(&seed);
-    bad += !agree_f32(a, b, c);
+    bad += !implementations_agree_f32(a, b, c);
     const uint32_t near = vt_f32_bits(-(a * b)) + (uint32_t)(random_u64(&seed) % 5) - 2;
-    bad += !agree_f32(a, b, vt_f32_from_bits(near));
-    bad += !agree_f32(ordinary_f32(&seed), ordinary_f32(&seed), ordinary_f32(&seed));
+    bad += !implementations_agree_f32(a, b, vt_f32_from_bits(near));
+    bad +=
+        !implementations_agree_f32(ordinary_f32(&seed), ordinary_f32(&seed), ordinary_f32(&seed));
   }
   for (int i = 0; i < MILLION && bad < 10; i++) {
     const double a = any_f64(&seed), b = any_f64(&seed), c = any_f64(&seed);
-    bad += !agree_f64(a, b, c);
+    bad += !implementations_agree_f64(a, b, c);
     const uint64_t near = vt_f64_bits(-(a * b)) + random_u64(&seed) % 5 - 2;
-    bad += !agree_f64(a, b, vt_f64_from_bits(near));
-    bad += !agree_f64(ordinary_f64(&seed), ordinary_f64(&seed), ordinary_f64(&seed));
+    bad += !implementations_agree_f64(a, b, vt_f64_from_bits(near));
+    bad +=
+        !implementations_agree_f64(ordinary_f64(&seed), ordinary_f64(&seed), ordinary_f64(&seed));
   }
   CHECK(bad == 0);
 }
 
-/* c from 2^300 above to 2^300 below the product, so that every length of shift occurs. */
-static void test_shifts(void) {
+/* The addend c is from 2^300 times to 2^-300 times the product, so that every length of shift
+ * occurs. */
+static void test_all_shifts_of_addend(void) {
   int bad = 0;
   for (int k = -300; k <= 300; k++)
     for (int odd = 0; odd < 4; odd++)
       for (int sign = -1; sign <= 1; sign += 2) {
         const double a = 1.0 + odd * 0x1p-52, b = 1.0 + (odd / 2) * 0x1p-30;
-        bad += !agree_f64(a, b, sign * ldexp(1.0 + odd * 0x1p-52, k));
-        bad += !agree_f32((float)b, 1.0f + (float)odd * 0x1p-23f,
-                          (float)sign * ldexpf(1.0f + (float)odd * 0x1p-23f, k / 2));
+        bad += !implementations_agree_f64(a, b, sign * ldexp(1.0 + odd * 0x1p-52, k));
+        bad +=
+            !implementations_agree_f32((float)b, 1.0f + (float)odd * 0x1p-23f,
+                                       (float)sign * ldexpf(1.0f + (float)odd * 0x1p-23f, k / 2));
       }
   CHECK(bad == 0);
 }
@@ -196,8 +201,8 @@ static void test_shifts(void) {
 int main(void) {
   test_known_f32();
   test_known_f64();
-  test_edges();
-  test_shifts();
-  test_random();
+  test_edge_triples();
+  test_all_shifts_of_addend();
+  test_random_triples();
   TEST_DONE();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * functions.c - the correctly rounded functions (fn_all.inc) for one lane of C11. On all 2^32
+ * functions.c - the correctly rounded functions (fn_all.inc), compiled as scalar C11. On all 2^32
  * inputs the result is the real value rounded to nearest even (tests/exhaustive;
  * src/num/exhaustive.digests). */
 #include "vt_num.h"

@@ -48,7 +48,7 @@ static void test_special_values(void) {
     for (int k = 0; k < N; k++) CHECK(gives_expected(row[i].name, row[i].f, at[k], row[i].want[k]));
 }
 
-static void test_root(void) {
+static void test_square_root(void) {
   static const struct {
     float x, want;
   } row[] = {{-0.0f, -0.0f},
@@ -65,7 +65,7 @@ static void test_root(void) {
 }
 
 /* Every NaN pattern, also signalling, gives NaN; but pow(1, NaN) and pow(NaN, 0) are 1. */
-static void test_nan(void) {
+static void test_nan_inputs(void) {
   static unary *const f[] = {
       vt_f32_sqrt,
 #define VT_FUNCTION(name, estimate, oracle) vt_f32_##name,
@@ -87,7 +87,7 @@ static void test_nan(void) {
 
 /* ---- hard.def ---- */
 
-static void test_rows(void) {
+static void test_table_rows(void) {
   static const struct {
     const char *name;
     unary *f;
@@ -102,7 +102,7 @@ static void test_rows(void) {
     if (is_chosen(row[i].name)) CHECK(gives_expected(row[i].name, row[i].f, row[i].x, row[i].want));
 }
 
-static void test_strides(void) {
+static void test_digests_over_all_patterns(void) {
   static const struct {
     const char *name;
     unary *f;
@@ -126,7 +126,7 @@ static void test_strides(void) {
 
 /* ---- pow ---- */
 
-static void test_pow_rows(void) {
+static void test_pow_table_rows(void) {
   static const struct {
     uint32_t x, y, want;
   } row[] = {
@@ -236,7 +236,7 @@ static void test_pow_special(void) {
       {inf, inf, inf},
       {inf, -inf, 0.0f},
       {-1.0f, 0.5f, nan32},
-      {-1.0f, FLT_MAX, 1.0f}, /* every f32 of this size is even */
+      {-1.0f, FLT_MAX, 1.0f}, /* every f32 of the size of FLT_MAX is an even integer */
       {-1.0f, 0x1.fffffep23f, -1.0f},
       {-tiny, 1.0f, -tiny},
       {tiny, -1.0f, inf},
@@ -273,7 +273,7 @@ static int sigmoid_is_nearest(float x) {
   return fabs((double)y - d) < fabs((double)in - d) && fabs((double)y - d) <= fabs((double)out - d);
 }
 
-static void test_sigmoid(void) {
+static void test_sigmoid_near_zero(void) {
   int bad = 0;
   for (int k = 1; k <= 8192; k++)
     for (int step = -1; step <= 1; step++) {
@@ -294,7 +294,7 @@ static void test_sigmoid(void) {
  * m below and above the result r must satisfy m_below^2 * x < 1 < m_above^2 * x, compared in
  * integers: r in (1/2, 1] is R * 2^-24, a midpoint is (2R +- 1) * 2^-25, and M^2 * X is compared
  * with 2^72. */
-static void test_rsqrt(void) {
+static void test_rsqrt_by_definition(void) {
   __extension__ typedef unsigned __int128 u128;
   const u128 one = (u128)1 << 72;
   int bad = 0;
@@ -317,20 +317,20 @@ static void test_rsqrt(void) {
 int main(int argc, char **argv) {
   (void)argc;
   chosen = argv + 1;
-  test_rows();
-  test_strides();
+  test_table_rows();
+  test_digests_over_all_patterns();
   if (is_chosen("pow")) {
-    test_pow_rows();
+    test_pow_table_rows();
     test_pow_random();
     test_pow_exact();
   }
   if (*chosen == NULL) {
     test_special_values();
-    test_root();
-    test_nan();
+    test_square_root();
+    test_nan_inputs();
     test_pow_special();
-    test_sigmoid();
-    test_rsqrt();
+    test_sigmoid_near_zero();
+    test_rsqrt_by_definition();
   }
   TEST_DONE();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * integer.c - integer arithmetic (integer.inc) for one lane of C11. */
+ * integer.c - integer arithmetic (integer.inc), compiled as scalar C11. */
 #include "vt_num.h"
 #include "integer.inc"
 

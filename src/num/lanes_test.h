@@ -38,8 +38,8 @@ static const lanes_function lanes_functions[N_FUNCTIONS] = {
 #undef VT_FUNCTION
 };
 
-/* The inputs of edges.def and hard.def with the number of their function, and inputs that are
- * special for all functions. */
+/* The rows of edges.def and hard.def: the number of a function and an input of it. After them,
+ * inputs that are special for all functions. */
 static const struct {
   int function;
   uint32_t x;
@@ -61,7 +61,7 @@ static const uint32_t lanes_special[] = {
     0x7f7fffffu, 0xff7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffa00001u, 0x4b800000u};
 enum { SPECIALS = sizeof lanes_special / sizeof *lanes_special };
 
-static int lanes_agree(const lanes_function *f, const float *x) {
+static int lanes_equal_scalar(const lanes_function *f, const float *x) {
   float y[VT_LANES];
   int ok = 1;
   f->lanes(x, y);
@@ -74,7 +74,7 @@ static int lanes_agree(const lanes_function *f, const float *x) {
   return ok;
 }
 
-static int lanes_agree_pow(const float *x, const float *y) {
+static int lanes_equal_scalar_pow(const float *x, const float *y) {
   float z[VT_LANES];
   int ok = 1;
   lanes_pow(x, y, z);
@@ -89,29 +89,30 @@ static int lanes_agree_pow(const float *x, const float *y) {
 
 /* Tests one input in every lane in turn, with ordinary numbers in the other lanes, and in all lanes
  * at once. */
-static int agrees_in_every_lane(const lanes_function *f, uint32_t u, uint64_t *seed) {
+static int every_lane_equals_scalar(const lanes_function *f, uint32_t u, uint64_t *seed) {
   float x[VT_LANES];
   int ok = 1;
   for (int at = 0; at <= VT_LANES; at++) {
     for (int k = 0; k < VT_LANES; k++)
       x[k] = k == at || at == VT_LANES ? vt_f32_from_bits(u) : ordinary_f32(seed);
-    ok &= lanes_agree(f, x);
+    ok &= lanes_equal_scalar(f, x);
   }
   return ok;
 }
 
-static void lanes_test_rows(uint64_t *seed) {
+static void lanes_test_table_rows(uint64_t *seed) {
   int bad = 0;
   for (size_t i = 0; i < sizeof lanes_rows / sizeof *lanes_rows; i++)
-    bad += !agrees_in_every_lane(&lanes_functions[lanes_rows[i].function], lanes_rows[i].x, seed);
+    bad +=
+        !every_lane_equals_scalar(&lanes_functions[lanes_rows[i].function], lanes_rows[i].x, seed);
   for (int f = 0; f < N_FUNCTIONS; f++)
     for (int i = 0; i < SPECIALS; i++)
-      bad += !agrees_in_every_lane(&lanes_functions[f], lanes_special[i], seed);
+      bad += !every_lane_equals_scalar(&lanes_functions[f], lanes_special[i], seed);
   CHECK(bad == 0);
 }
 
 /* Vectors that mix hard, special and ordinary inputs. */
-static void lanes_test_mixed(uint64_t *seed) {
+static void lanes_test_mixed_inputs(uint64_t *seed) {
   int bad = 0;
   for (int f = 0; f < N_FUNCTIONS; f++)
     for (int i = 0; i < 2000; i++) {
@@ -123,29 +124,29 @@ static void lanes_test_mixed(uint64_t *seed) {
                : r % 3 == 1 ? vt_f32_from_bits(lanes_rows[row].x)
                             : ordinary_f32(seed);
       }
-      bad += !lanes_agree(&lanes_functions[f], x);
+      bad += !lanes_equal_scalar(&lanes_functions[f], x);
     }
   CHECK(bad == 0);
 }
 
-static void lanes_test_random(uint64_t *seed) {
-  const int rounds = lanes_cases(1000000) / VT_LANES;
+static void lanes_test_random_inputs(uint64_t *seed) {
+  const int rounds = lanes_case_count(1000000) / VT_LANES;
   for (int f = 0; f < N_FUNCTIONS; f++) {
     int bad = 0;
     for (int i = 0; i < rounds && bad < 5; i++) {
       float x[VT_LANES];
       for (int k = 0; k < VT_LANES; k++)
         x[k] = i % 2 != 0 ? any_f32(seed) : vt_f32_from_bits((uint32_t)random_u64(seed));
-      bad += !lanes_agree(&lanes_functions[f], x);
+      bad += !lanes_equal_scalar(&lanes_functions[f], x);
     }
     CHECK(bad == 0);
   }
 }
 
-/* Each pair of hard.def, and each pair of special values, in every lane; then random pairs. */
+/* Tests each pair of hard.def and each pair of special values in every lane, then random pairs. */
 static void lanes_test_pow(uint64_t *seed) {
   const int rows = sizeof lanes_pow_rows / sizeof *lanes_pow_rows;
-  const int rounds = lanes_cases(1000000) / VT_LANES;
+  const int rounds = lanes_case_count(1000000) / VT_LANES;
   float x[VT_LANES], y[VT_LANES];
   int bad = 0;
   for (int i = 0; i < rows + SPECIALS * SPECIALS; i++)
@@ -156,27 +157,27 @@ static void lanes_test_pow(uint64_t *seed) {
           vt_f32_from_bits(special < 0 ? lanes_pow_rows[i].x : lanes_special[special / SPECIALS]);
       y[at] =
           vt_f32_from_bits(special < 0 ? lanes_pow_rows[i].y : lanes_special[special % SPECIALS]);
-      bad += !lanes_agree_pow(x, y);
+      bad += !lanes_equal_scalar_pow(x, y);
     }
   for (int i = 0; i < rounds && bad < 5; i++) {
     for (int k = 0; k < VT_LANES; k++) {
       random_pow_pair(seed, &x[k], &y[k]);
       if ((i + k) % 5 == 0) x[k] = any_f32(seed), y[k] = any_f32(seed);
     }
-    bad += !lanes_agree_pow(x, y);
+    bad += !lanes_equal_scalar_pow(x, y);
   }
   CHECK(bad == 0);
 }
 
-/* Not inlined into main, which must check the processor first. */
+/* Not inlined into main, because main must check first that the processor has the instructions. */
 static __attribute__((noinline)) void lanes_test_all(void) {
   uint64_t seed = 11;
-  lanes_test_rows(&seed);
-  lanes_test_mixed(&seed);
-  lanes_test_random(&seed);
+  lanes_test_table_rows(&seed);
+  lanes_test_mixed_inputs(&seed);
+  lanes_test_random_inputs(&seed);
   lanes_test_pow(&seed);
   if (vt_test_failed == 0)
-    lanes_test_texts(); /* only then: a wrong primitive may make a division trap */
+    lanes_test_texts(); /* runs last, because a wrong primitive may make a division trap */
 }
 
 int main(void) {

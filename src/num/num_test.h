@@ -30,7 +30,7 @@ enum {
   N_FUNCTIONS
 };
 
-/* Adds a result to a digest of hard.def: results in order, all NaN equal. */
+/* Adds a result to a digest as in hard.def: results in order, all NaN equal. */
 static inline uint64_t digest_add_result(uint64_t h, float y) {
   h = (h ^ (y != y ? 0x7fc00000u : vt_f32_bits(y))) * UINT64_C(0x9e3779b97f4a7c15);
   return h ^ h >> 29;

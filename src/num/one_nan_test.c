@@ -26,7 +26,7 @@ static uint64_t edge_pattern(uint32_t dtype, uint32_t i) {
   return dtype == VT_DTYPE_F32 ? edges_f32[i] : edges_f64[i];
 }
 
-/* The canonical form of a pattern, computed from the pattern only. */
+/* The canonical form of a pattern, computed from patterns only: what is above infinity is a NaN. */
 static uint64_t canonical_pattern(uint32_t dtype, uint64_t u) {
   const uint64_t inf = edge_pattern(dtype, 4), sign = edge_pattern(dtype, 1);
   return (u & ~sign) > inf ? edge_pattern(dtype, 8) : u;
@@ -38,7 +38,8 @@ static void store_pattern(unsigned char *p, uint64_t bytes, uint64_t u) {
 
 /* Tests an array of n ones in which element `at` is u; the bytes before and after it must not
  * change. */
-static void check_array(uint32_t dtype, uint64_t n, uint64_t at, uint64_t u, uint32_t shift) {
+static void check_array_with_one_pattern(uint32_t dtype, uint64_t n, uint64_t at, uint64_t u,
+                                         uint32_t shift) {
   unsigned char have[8 * MAX_LENGTH + 16], want[8 * MAX_LENGTH + 16];
   const uint64_t bytes = (dtype == VT_DTYPE_F32 ? 4 : 8);
   memset(have, 0xa5, sizeof have);
@@ -53,16 +54,16 @@ static void check_array(uint32_t dtype, uint64_t n, uint64_t at, uint64_t u, uin
   CHECK(memcmp(have, want, sizeof have) == 0);
 }
 
-static void check_type(uint32_t dtype) {
+static void check_arrays_of_type(uint32_t dtype) {
   static const uint64_t lengths[] = {0, 1, 63, 64, 65, 127, 128, 129, 192, MAX_LENGTH};
   for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
     for (uint64_t at = 0; at <= lengths[l]; at++)
       for (uint32_t e = 0; e < EDGES; e++)
-        check_array(dtype, lengths[l], at, edge_pattern(dtype, e), e % 3);
+        check_array_with_one_pattern(dtype, lengths[l], at, edge_pattern(dtype, e), e % 3);
 }
 
 int main(void) {
-  check_type(VT_DTYPE_F32);
-  check_type(VT_DTYPE_F64);
+  check_arrays_of_type(VT_DTYPE_F32);
+  check_arrays_of_type(VT_DTYPE_F64);
   TEST_DONE();
 }

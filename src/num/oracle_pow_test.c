@@ -17,7 +17,7 @@ static int agrees_with_mpfr(float x, float y, mpfr_t z, mpfr_t e) {
   return same_f32(ours, expected);
 }
 
-static void test_special(mpfr_t z, mpfr_t e) {
+static void test_special_pairs(mpfr_t z, mpfr_t e) {
   static const float at[] = {
       0.0f, 0x1p-149f,       0x1p-127f, 0x1p-24f,       0.5f,    1.0f - 0x1p-24f, 1.0f,     1.5f,
       2.0f, 1.0f + 0x1p-23f, 3.0f,      0x1p23f + 1.0f, 0x1p24f, 0x1.fffffep127f, INFINITY, NAN};
@@ -28,7 +28,7 @@ static void test_special(mpfr_t z, mpfr_t e) {
                              k % 2 != 0 ? -at[k / 2] : at[k / 2], z, e));
 }
 
-static void test_rows(mpfr_t z, mpfr_t e) {
+static void test_table_rows(mpfr_t z, mpfr_t e) {
   static const struct {
     uint32_t x, y, want;
   } row[] = {
@@ -43,7 +43,7 @@ static void test_rows(mpfr_t z, mpfr_t e) {
 
 /* Random pairs. Most have a finite result; the others are x near 1 with a large y, integer y, and
  * any patterns. */
-static void test_random(mpfr_t z, mpfr_t e) {
+static void test_random_pairs(mpfr_t z, mpfr_t e) {
   enum { MILLION = 1000000 };
   const uint64_t seed = 200;
   uint64_t state = seed;
@@ -67,9 +67,9 @@ int main(void) {
   mpfr_set_emin(-148);
   mpfr_set_emax(128);
   mpfr_inits2(24, z, e, (mpfr_ptr)0);
-  test_special(z, e);
-  test_rows(z, e);
-  test_random(z, e);
+  test_special_pairs(z, e);
+  test_table_rows(z, e);
+  test_random_pairs(z, e);
   mpfr_clears(z, e, (mpfr_ptr)0);
   mpfr_free_cache();
   TEST_DONE();

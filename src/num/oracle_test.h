@@ -27,7 +27,7 @@ static int is_of_family(const char *name, int family) {
 }
 
 /* Each function is in exactly one family, and each word of the families is a function. */
-static void test_families(void) {
+static void test_each_function_has_a_family(void) {
   int words = 0;
   for (int f = 0; f < N_FAMILIES; f++)
     for (const char *p = families[f]; p[1] != 0; p = strchr(p + 1, ' ')) words++;
@@ -89,7 +89,7 @@ static int agrees_with_mpfr(const tested_function *f, float x, mpfr_t y) {
 
 /* The expected results in the tables are still those of MPFR, which also has the special values of
  * IEEE 754. */
-static void test_rows(const tested_function *f, mpfr_t y) {
+static void test_table_rows(const tested_function *f, mpfr_t y) {
   static const struct {
     const char *name;
     uint32_t x, want;
@@ -112,7 +112,7 @@ static void test_rows(const tested_function *f, mpfr_t y) {
 
 /* Random inputs. Half of them are any pattern; the others have exponents between 2^-30 and 2^9,
  * where most functions have neither reached their limit nor become the identity. */
-static void test_random(const tested_function *f, uint64_t seed, mpfr_t y) {
+static void test_random_inputs(const tested_function *f, uint64_t seed, mpfr_t y) {
   enum { MILLION = 1000000 };
   uint64_t state = seed;
   int bad = 0;
@@ -127,12 +127,12 @@ static void test_random(const tested_function *f, uint64_t seed, mpfr_t y) {
 
 int main(void) {
   mpfr_t y;
-  test_families();
+  test_each_function_has_a_family();
   init_for_f32(y);
   for (unsigned i = 0; i < N_FUNCTIONS; i++)
     if (is_of_family(tested_functions[i].name, TESTED_FAMILY)) {
-      test_rows(&tested_functions[i], y);
-      test_random(&tested_functions[i], 100 + i, y);
+      test_table_rows(&tested_functions[i], y);
+      test_random_inputs(&tested_functions[i], 100 + i, y);
     }
   clear_mpfr(y);
   TEST_DONE();
@@ -140,7 +140,7 @@ int main(void) {
 
 #else
 int main(void) {
-  test_families();
+  test_each_function_has_a_family();
   puts("SKIPPED: built without MPFR (libmpfr-dev)");
   return vt_test_failed != 0 ? 1 : 77;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * order.c - bit patterns of numbers and the order of values (order.inc), for one lane of C11. */
+ * order.c - bit patterns of numbers and the order of values (order.inc), compiled as scalar C11. */
 #include "vt_num.h"
 #include "order.inc"
 

@@ -17,7 +17,7 @@ static const double ascending64[] = {-INFINITY,     -DBL_MAX, -1.0,    -DBL_MIN,
 enum { N = sizeof ascending / sizeof ascending[0] };
 _Static_assert(N == sizeof ascending64 / sizeof ascending64[0], "one walk for both lists");
 
-static void test_pairs(void) {
+static void test_order_of_all_pairs(void) {
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
       const int hi = i > j ? i : j, lo = i > j ? j : i;
@@ -32,7 +32,7 @@ static void test_pairs(void) {
 
 /* Neighbouring patterns from 0 to infinity, at a stride: they ascend for positive numbers and
  * descend for negative ones. */
-static void test_neighbours(void) {
+static void test_order_of_neighbours(void) {
   int bad = 0;
   for (uint32_t u = 0; u + 4099 <= 0x7f800000u; u += 4099) {
     const float a = vt_f32_from_bits(u), b = vt_f32_from_bits(u + 1);
@@ -42,7 +42,7 @@ static void test_neighbours(void) {
     bad += !vt_f32_above(-a, -b) || vt_f32_above(-b, -a) || !vt_f32_above(a, -a);
     bad += !same_f32(vt_f32_max(-b, -a), -a) || !same_f32(vt_f32_min(-b, -a), -b);
     bad += !same_f32(vt_f32_max(b, a), b) || !same_f32(vt_f32_min(b, a), a);
-    /* max(x, 0) is relu */
+    /* max(a, 0), which is relu */
     bad += !same_f32(vt_f32_max(-a, 0.0f), 0.0f) || !same_f32(vt_f32_max(a, 0.0f), a);
     bad += !vt_f64_above(d, c) || vt_f64_above(c, d) || !vt_f64_above(-c, -d);
   }
@@ -50,7 +50,7 @@ static void test_neighbours(void) {
 }
 
 /* On all classes of numbers, max and min are symmetric and agree with the order. */
-static void test_random_pairs(void) {
+static void test_max_and_min_of_random_pairs(void) {
   uint64_t seed = 52;
   int bad = 0;
   for (int i = 0; i < 300000; i++) {
@@ -63,7 +63,8 @@ static void test_random_pairs(void) {
     bad += !same_f32(vt_f32_min(a, b), vt_f32_min(b, a));
     bad += !same_f64(vt_f64_max(c, d), vt_f64_max(d, c)) || isnan(vt_f64_max(c, d)) != nan64;
     bad += !same_f64(vt_f64_min(c, d), vt_f64_min(d, c)) || isnan(vt_f64_min(c, d)) != nan64;
-    bad += vt_f32_above(a, b) + vt_f32_above(b, a) + same_f32(a, b) != 1; /* exactly one is true */
+    /* exactly one of a > b, b > a and a == b is true */
+    bad += vt_f32_above(a, b) + vt_f32_above(b, a) + same_f32(a, b) != 1;
     bad += vt_f64_above(c, d) + vt_f64_above(d, c) + same_f64(c, d) != 1;
     bad += !nan && a != b && vt_f32_above(a, b) != (a > b);
     bad += !nan64 && c != d && vt_f64_above(c, d) != (c > d);
@@ -71,7 +72,7 @@ static void test_random_pairs(void) {
   CHECK(bad == 0);
 }
 
-static void test_nan(void) {
+static void test_order_of_nan(void) {
   static const uint32_t pattern[] = {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0xff800001u,
                                      UINT32_MAX};
   for (int p = 0; p < 5; p++) {
@@ -90,7 +91,7 @@ static void test_nan(void) {
   }
 }
 
-static void test_bits(void) {
+static void test_bits_round_trip(void) {
   CHECK(vt_f32_bits(1.0f) == 0x3f800000u && vt_f32_bits(-0.0f) == 0x80000000u);
   CHECK(vt_f64_bits(1.0) == UINT64_C(0x3ff0000000000000));
   CHECK(vt_f32_from_bits(0x40c90fdbu) == 0x1.921fb6p+2f);
@@ -111,14 +112,14 @@ static void test_canonical_16(uint32_t dtype, uint16_t infinity, uint16_t nan) {
   CHECK(bad == 0);
 }
 
-static void test_canonical(void) {
+static void test_canonical_patterns(void) {
   uint32_t u[] = {0x7f800001u, 0xffc00000u, UINT32_MAX, 0x7f800000u, 0xff800000u, 0x80000000u, 1};
   const uint32_t want[] = {
       0x7fc00000u, 0x7fc00000u, 0x7fc00000u, 0x7f800000u, 0xff800000u, 0x80000000u, 1};
   uint64_t v[] = {UINT64_C(0x7ff0000000000001), UINT64_MAX, UINT64_C(0xfff0000000000000), 1};
   const uint64_t want64[] = {UINT64_C(0x7ff8000000000000), UINT64_C(0x7ff8000000000000),
                              UINT64_C(0xfff0000000000000), 1};
-  unsigned char bytes[1 + sizeof u]; /* the array at an odd address */
+  unsigned char bytes[1 + sizeof u]; /* the array is copied to an odd address */
   memcpy(bytes + 1, u, sizeof u);
   vt_canonical(bytes + 1, VT_DTYPE_F32, 7);
   CHECK(memcmp(bytes + 1, want, sizeof u) == 0);
@@ -135,13 +136,13 @@ static void test_canonical(void) {
 }
 
 int main(void) {
-  test_pairs();
-  test_neighbours();
-  test_random_pairs();
-  test_nan();
-  test_bits();
+  test_order_of_all_pairs();
+  test_order_of_neighbours();
+  test_max_and_min_of_random_pairs();
+  test_order_of_nan();
+  test_bits_round_trip();
   test_canonical_16(VT_DTYPE_F16, 0x7c00, 0x7e00);
   test_canonical_16(VT_DTYPE_BF16, 0x7f80, 0x7fc0);
-  test_canonical();
+  test_canonical_patterns();
   TEST_DONE();
 }

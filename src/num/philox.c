@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * philox.c - random numbers (philox.inc) for one lane of C11. */
+ * philox.c - random numbers (philox.inc), compiled as scalar C11. */
 #include "vt_num.h"
 #include "vt_core.h"
 

@@ -36,7 +36,7 @@ static void test_known_answers(void) {
   }
 }
 
-static void test_uniform(void) {
+static void test_uniform_numbers(void) {
   const uint32_t words[4] = {0, UINT32_MAX, 0x80000000u, 0x000001ffu};
   CHECK(same_f32(vt_philox_uniform(words, 0), 0.0f));
   /* The largest uniform number is below 1. */
@@ -49,7 +49,7 @@ static void test_uniform(void) {
 
 /* The first eight normal numbers of seed 0, stream 0, step 0, computed once in high precision with
  * a rounding to f32 after every operation. */
-static void test_normal(void) {
+static void test_normal_numbers(void) {
   static const uint32_t want[8] = {0x3f7dbb34u, 0xbf6cb6adu, 0xbf1e1ba1u, 0xbef6d1acu,
                                    0xbe1d534eu, 0x3e392a6cu, 0x3f54ec98u, 0x3e4a2d9au};
   for (uint64_t i = 0; i < 8; i++) {
@@ -57,14 +57,16 @@ static void test_normal(void) {
     vt_philox(0, 0, 0, i / 4, words);
     CHECK(vt_f32_bits(vt_philox_normal(words, i)) == want[i]);
   }
-  const uint32_t ends[4] = {0, 0, UINT32_MAX, UINT32_MAX}; /* the smallest u, then the largest */
+  /* words that give the smallest u, then the largest */
+  const uint32_t ends[4] = {0, 0, UINT32_MAX, UINT32_MAX};
   CHECK(isfinite(vt_philox_normal(ends, 0)) && vt_philox_normal(ends, 0) > 5.0f);
   /* u = 1: the radius is sqrt(-2 * +0) = -0, and the angle is just below a full circle. */
   CHECK(same_f32(vt_philox_normal(ends, 2), -0.0f) && same_f32(vt_philox_normal(ends, 3), 0.0f));
 }
 
-/* Every bit of key and counter changes all four words, and nothing else does. */
-static void test_every_bit_counts(void) {
+/* Every single bit of key and counter changes all four words; the same key and counter give the
+ * same words again. */
+static void test_every_bit_of_key_and_counter(void) {
   uint32_t base[4], other[4];
   vt_philox(5, 6, 7, 8, base);
   for (int bit = 0; bit < 192; bit++) {
@@ -79,8 +81,9 @@ static void test_every_bit_counts(void) {
   for (int k = 0; k < 4; k++) CHECK(other[k] == base[k]);
 }
 
-/* The numbers, recomputed from the words by their definition with the public functions. */
-static void test_restated(void) {
+/* Compares the uniform and normal numbers with their definition, recomputed from the words by
+ * public functions. */
+static void test_numbers_by_definition(void) {
   uint64_t seed = 53;
   for (int i = 0; i < 100000; i++) {
     const uint64_t key = random_u64(&seed), at = random_u64(&seed);
@@ -96,9 +99,9 @@ static void test_restated(void) {
   }
 }
 
-/* Mean, variance and correlation: a test not of the generator but of the mapping, because a swapped
- * word or a wrong pair would show. */
-static void test_moments(void) {
+/* Mean, variance and correlation of the normal numbers. They test not the generator but how words
+ * become numbers: a swapped word or a wrong pair would show. */
+static void test_moments_of_normal_numbers(void) {
   enum { N = 1 << 18 };
   double sum = 0, squares = 0, pairs = 0, last = 0;
   for (uint64_t i = 0; i < N; i++) {
@@ -126,10 +129,10 @@ static int print_draws(char **argv) {
 int main(int argc, char **argv) {
   if (argc == 6) return print_draws(argv);
   test_known_answers();
-  test_every_bit_counts();
-  test_restated();
-  test_uniform();
-  test_normal();
-  test_moments();
+  test_every_bit_of_key_and_counter();
+  test_numbers_by_definition();
+  test_uniform_numbers();
+  test_normal_numbers();
+  test_moments_of_normal_numbers();
   TEST_DONE();
 }

@@ -2,9 +2,10 @@
  * selftest.c - checks that this object code, in this floating-point environment, keeps the rules of
  * the numerics. A compiler flag that changes results may reach a build unnoticed, and a host
  * program may have set the processor to flush subnormals. Each check is a short computation that
- * has one bit pattern under the rule and another one if the rule is broken. Inputs are volatile, so
- * that the compiler emits code for them instead of computing the result itself. This file depends
- * on no other source file, so that it can be compiled and linked separately. */
+ * has one bit pattern under the rule and another one if the rule is broken; its function returns 1
+ * if the rule is broken and is named after that. Inputs are volatile, so that the compiler emits
+ * code for them instead of computing the result itself. This file depends on no other source file,
+ * so that it can be compiled and linked separately. */
 #include <float.h>
 #include <stddef.h>
 #include "vt_num.h"
@@ -13,7 +14,7 @@ _Static_assert(FLT_EVAL_METHOD == 0, "f32 and f64 must be computed without exces
 _Static_assert(FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53, "float and double must be IEEE 754's");
 
 /* (1 + h)^2 - (1 + 2h): the square rounds to 1 + 2h, unless it is contracted into an fma. */
-static int contracts(void) {
+static int contracts_to_fma(void) {
   volatile float a = 1.0f + 0x1p-12f, b = -(1.0f + 0x1p-11f);
   volatile double c = 1.0 + 0x1p-27, d = -(1.0 + 0x1p-26);
   const float x = a, y = b;
@@ -26,7 +27,7 @@ static int contracts(void) {
 /* (1 + tiny) - 1 is 0 in the order written, and tiny in another order. Likewise a sum that a
  * compiler might split over lanes: 2^24 + 1 + 1 + ... loses each 1, and -2^24 at the end leaves 0.
  */
-static int reassociates(void) {
+static int reassociates_sums(void) {
   volatile float a = 1.0f, b = 0x1p-30f;
   volatile double c = 1.0, d = 0x1p-60;
   volatile float element[8] = {0x1p24f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, -0x1p24f};
@@ -84,8 +85,8 @@ static int flushes_subnormal_results(void) {
   return x + x != FLT_MIN || z + z != DBL_MIN;
 }
 
-/* Rounding to nearest, ties to even, on both sides of zero: 1 + 1/2 place becomes 1, 1 + 1 1/2
- * places become 1 + 2 places, and 1 + 3/4 place becomes 1 + 1 place. */
+/* Rounding to nearest, ties to even, on both sides of zero. In units of the last place of 1: 1 +
+ * 1/2 becomes 1, 1 + 1 1/2 becomes 1 + 2, and 1 + 3/4 becomes 1 + 1. */
 static int rounds_wrongly(void) {
   volatile float one = 1.0f, half = 0x1p-24f, more = 0x1.8p-24f, odd = 1.0f + 0x1p-23f;
   volatile double one64 = 1.0, half64 = 0x1p-53, more64 = 0x1.8p-53, odd64 = 1.0 + 0x1p-52;
@@ -107,8 +108,8 @@ const char *vt_num_self_test(void) {
       {rounds_wrongly, "does not round to nearest even"},
       {ignores_subnormal_inputs, "takes subnormal operands for zero"},
       {flushes_subnormal_results, "flushes subnormal results to zero"},
-      {contracts, "contracts a*b+c"},
-      {reassociates, "reassociates sums"},
+      {contracts_to_fma, "contracts a*b+c"},
+      {reassociates_sums, "reassociates sums"},
       {divides_by_multiplying, "replaces a division by a multiplication"},
       {loses_signs_of_zero, "loses the sign of zero"},
       {loses_nan, "assumes that there is no NaN"},

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-static int mentions(const char *text, const char *word) {
+static int text_mentions(const char *text, const char *word) {
   return text != NULL && strstr(text, word) != NULL;
 }
 
@@ -18,7 +18,7 @@ static void test_rounding_modes(void) {
     CHECK(fesetround(mode[i]) == 0);
     const char *text = vt_num_self_test();
     fesetround(FE_TONEAREST);
-    CHECK(mentions(text, "nearest"));
+    CHECK(text_mentions(text, "nearest"));
   }
 }
 
@@ -31,8 +31,8 @@ static void test_subnormals(void) {
   _mm_setcsr(saved | DAZ);
   const char *ignore = vt_num_self_test();
   _mm_setcsr(saved);
-  CHECK(mentions(flush, "flushes"));
-  CHECK(mentions(ignore, "operands"));
+  CHECK(text_mentions(flush, "flushes"));
+  CHECK(text_mentions(ignore, "operands"));
 #endif
 }
 

@@ -12,7 +12,7 @@
 enum { SLICE = 1 << 24, SOURCES = 128, SOURCE_NAME = 64, SOURCE_LIMIT = 1 << 20 };
 
 /* Returns whether a file of src/num may affect a result: a C source that is not a test. */
-static inline int is_source(const char *name) {
+static inline int is_source_of_results(const char *name) {
   const char *end = strrchr(name, '.');
   const int c = end != NULL && (strcmp(end, ".c") == 0 || strcmp(end, ".h") == 0 ||
                                 strcmp(end, ".inc") == 0 || strcmp(end, ".def") == 0);
@@ -23,12 +23,12 @@ static inline int order_by_name(const void *a, const void *b) { return strcmp(a,
 
 /* Writes the names of the sources, sorted because a folder lists them in any order; returns their
  * number. */
-static inline size_t list_sources(char names[SOURCES][SOURCE_NAME]) {
+static inline size_t list_source_names(char names[SOURCES][SOURCE_NAME]) {
   size_t n = 0;
   DIR *folder = opendir("src/num");
   CHECK(folder != NULL);
   for (struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
-    if (!is_source(e->d_name)) continue;
+    if (!is_source_of_results(e->d_name)) continue;
     CHECK(n < SOURCES && strlen(e->d_name) < SOURCE_NAME);
     if (n < SOURCES && strlen(e->d_name) < SOURCE_NAME) strcpy(names[n++], e->d_name);
   }
@@ -40,7 +40,7 @@ static inline size_t list_sources(char names[SOURCES][SOURCE_NAME]) {
 /* Returns a number below 256 that changes whenever a source changes. */
 static inline unsigned choose_slice(void) {
   static char names[SOURCES][SOURCE_NAME];
-  const size_t n = list_sources(names);
+  const size_t n = list_source_names(names);
   vt_hasher h;
   vt_hash_init(&h);
   for (size_t i = 0; i < n; i++) {

@@ -27,7 +27,7 @@ static void choose_positions(int64_t limit) {
   int n = 0;
   for (int i = 0; i < AROUND; i++)
     for (int k = 0; k < N_OFFSETS; k++) positions[n++] = around[i] + offsets[k];
-  for (int k = 1; n < 1000; k++) /* both sides of borders of 2^10, 2^20 and 2^25 elements */
+  for (int k = 1; n < 1000; k++) /* positions on both sides of multiples of 2^10, 2^20 and 2^25 */
     positions[n++] = ((int64_t)(k % 97) << (k % 3 == 0 ? 10 : k % 3 == 1 ? 20 : 25)) + k % 2;
   for (; n < 2000; n++) positions[n] = (int64_t)(random_u64(&seed) % (uint64_t)limit);
   for (; n < N_NONZERO; n++)
@@ -49,10 +49,11 @@ static void choose_positions(int64_t limit) {
 #define STATE vt_sum_f64
 #define NAME(x) x##_f64
 #define SUM(verb) vt_sum_f64_##verb
-#define BACKGROUND -0.0 /* no lane is ever -0, so adding this changes nothing */
+/* the zeros between are -0: no lane of a sum is ever -0, so adding -0 changes nothing */
+#define BACKGROUND -0.0
 #include "sum_long_test.inc"
 
-/* f64 has the same code as f32, so only the long form tests it as far as f32. */
+/* f64 has the same code as f32, so the short form tests it for small lengths only. */
 int main(void) {
   choose_positions((INT64_C(1) << 31) + 2048);
   const int n32 = SANITIZED ? 2 : AROUND, n64 = is_long_form() ? n32 : 2;

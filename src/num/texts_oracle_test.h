@@ -53,7 +53,8 @@ ORACLE(sub) { return UNUSED(c), (uint64_t)vt_i64_wrap_sub((int64_t)a, (int64_t)b
 ORACLE(mul) { return UNUSED(c), (uint64_t)vt_i64_wrap_mul((int64_t)a, (int64_t)b); }
 ORACLE(div) { return UNUSED(c), (uint64_t)vt_i64_div((int64_t)a, (int64_t)b); }
 ORACLE(mod) { return UNUSED(c), (uint64_t)vt_i64_mod((int64_t)a, (int64_t)b); }
-/* A product with 2^b, and a quotient by 2^b rounded down. */
+/* shl is the product with 2^b, and shr the quotient by 2^b rounded down; b above 63 as in
+ * integer.inc. */
 ORACLE(shl) { return UNUSED(c), b > 63 ? 0 : a << b; }
 ORACLE(shr) {
   const uint64_t minus = a >> 63 != 0 ? UINT64_MAX : 0;
@@ -62,7 +63,7 @@ ORACLE(shr) {
 
 static inline uint64_t oracle_canonical(uint64_t a, uint32_t dtype, size_t size) {
   uint64_t y = 0;
-  memcpy(&y, &a, size); /* the low bytes come first */
+  memcpy(&y, &a, size); /* copies the low bytes of a, which come first */
   vt_canonical(&y, dtype, 1);
   return y;
 }

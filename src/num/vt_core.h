@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * vt_core.h - the language in which the numerics are written once for every width. The source files
- * *.inc of this folder use C operators on lanes (+ - * / on vt_d and vt_s, integer operators on
- * vt_i, vt_w and vt_u) and the vocabulary: the primitives of this file and of one vt_words*.h. They
- * use no library, no errno and no state. So the same text compiles as scalar C (vt_words.h), over
- * vector types (vt_words_vector.h) and as device code (vt_words_cuda.h); num_all.inc includes all
- * of it. Values that differ between lanes are selected by masks; a loop or a branch depends only on
- * values that are equal in all lanes. A core function (fn_*.inc) takes an f32 value as vt_d and
- * returns a vt_d that rounds to the correctly rounded f32; the caller converts it to f32. */
+ * *.inc of this folder use C operators on lanes (+ - * / on the floating lanes vt_d, f64, and vt_s,
+ * f32; integer operators on vt_i, vt_w and vt_u) and the vocabulary: the primitives of this file
+ * and of one vt_words*.h. They use no library, no errno and no state. So the same text compiles as
+ * scalar C (vt_words.h), over vector types (vt_words_vector.h) and as device code
+ * (vt_words_cuda.h); num_all.inc includes all of it. Values that differ between lanes are selected
+ * by masks (vt_m: 0 or -1 in each lane) or by margins (integers that are negative where a condition
+ * holds); a loop or a branch depends only on values that are equal in all lanes. A core function
+ * (fn_*.inc) takes an f32 value as vt_d and returns a vt_d that rounds to the correctly rounded
+ * f32; the caller converts it to f32. */
 #ifndef VT_CORE_H
 #define VT_CORE_H
 #ifndef VT_WORDS_H /* the includer may have included the vocabulary for another width */
@@ -22,7 +24,8 @@ VT_FN vt_i vt_to_int(vt_d x) { return vt_bits_of(x + VT_MAGIC) - vt_bits_of(vt_n
 /* 2^n for -1022 <= n <= 1023. */
 VT_FN vt_d vt_power_of_2(vt_i n) { return vt_of_bits((n + 1023) << 52); }
 
-/* A constant in unsigned lanes; selection of unsigned lanes. */
+/* vt_word gives the constant c in every unsigned lane; vt_sel_w gives a where m is set and b
+ * elsewhere. */
 VT_FN vt_w vt_word(uint64_t c) { return (vt_w)vt_int((int64_t)c); }
 VT_FN vt_w vt_sel_w(vt_m m, vt_w a, vt_w b) { return (vt_w)vt_sel_i(m, (vt_i)a, (vt_i)b); }
 /* m / 2^by rounded to the nearest integer, ties to even; m < 2^62, 1 <= by <= 63. */
@@ -39,29 +42,29 @@ VT_FN vt_d vt_high_26_bits(vt_d x) { return vt_of_bits(vt_bits_of(x) & vt_int(-0
  * less than a mask; the union of conditions is the bitwise or of their margins, and >> 63 turns a
  * margin into a mask. */
 
-/* A margin: a is 0, infinite or NaN. The sign bit of a must be clear. */
+/* A margin, which is negative if a is 0, infinite or NaN. The sign bit of a must be clear. */
 VT_FN vt_i vt_special_margin(vt_d a) {
   const vt_i u = vt_bits_of(a);
   return (u - vt_int(1)) | (vt_int(INT64_C(0x7fefffffffffffff)) - u);
 }
-/* A mask: x is 0, negative, infinite or NaN. */
+/* A mask, set where x is 0, negative, infinite or NaN. */
 VT_FN vt_m vt_not_positive(vt_d x) { return (vt_special_margin(vt_abs(x)) | vt_bits_of(x)) >> 63; }
 
-/* A margin: y is so close to a midpoint between two f32 that the f32 nearest to the exact value is
- * undecided. The exact value is within `units` units in the last place of y, and the f32 changes at
- * an f64 whose last 29 bits are 2^28. Every function has a quick phase, and this test decides
- * whether its result suffices, as it does for all but about units/2^28 of all results. A relative
- * error of 2^-n is below 2^(53-n) units. Subnormal f32 have other midpoints: if the result may be
- * subnormal, use vt_near_any_midpoint. */
+/* A margin, which is negative if y is so close to a midpoint between two f32 that the f32 nearest
+ * to the exact value is undecided. The exact value is within `units` units in the last place of y,
+ * and the f32 changes at an f64 whose last 29 bits are 2^28. Every function has a quick phase, and
+ * this test decides whether its result suffices, as it does for all but about units/2^28 of all
+ * results. A relative error of 2^-n is below 2^(53-n) units. Subnormal f32 have other midpoints: if
+ * the result may be subnormal, use vt_near_any_midpoint. */
 VT_FN vt_i vt_midpoint_margin(vt_d y, int64_t units) {
-  /* Added, because a subtraction would overflow for y = -0. */
+  /* 2^28 is added, because subtracting it would overflow for y = -0. */
   const vt_i from = vt_bits_of(y) + vt_int(units + 0x10000000);
   return (from & vt_int(0x1fffffff)) - vt_int(2 * units + 1);
 }
 VT_FN vt_m vt_near_midpoint(vt_d y, int64_t units) { return vt_midpoint_margin(y, units) >> 63; }
-/* A mask: y, known to `units` units in its last place, is close to a midpoint between any two f32,
- * subnormal or not. All such midpoints have zeros in their last 28 bits, but so have all f32; so
- * results close to an f32 count as undecided as well. */
+/* A mask, set where y, known to `units` units in its last place, is close to a midpoint between any
+ * two f32, subnormal or not. All such midpoints have zeros in their last 28 bits, but so have all
+ * f32; so results close to an f32 count as undecided as well. */
 VT_FN vt_m vt_near_any_midpoint(vt_d y, int64_t units) {
   const vt_i from = vt_bits_of(y) + vt_int(units);
   return ((from & vt_int(0xfffffff)) - vt_int(2 * units + 1)) >> 63;
@@ -109,7 +112,7 @@ VT_FN vt_dd vt_dd_quotient(vt_dd n, vt_dd d) {
  * finite numbers. */
 VT_FN vt_d vt_round_to_odd(vt_dd x) {
   const vt_dd s = vt_fast_two_sum(x.hi, x.lo);
-  /* Without the sign, so that size - 1 cannot overflow. */
+  /* The pattern of |s.hi|: without the sign, size - 1 cannot overflow. */
   const vt_i size = vt_bits_of(vt_abs(s.hi));
   /* If the lost part s.lo has the sign of s.hi, the exact magnitude is above |s.hi|. */
   const vt_m outward = vt_lt(vt_num(0), s.lo * vt_sign_of(vt_num(1), s.hi));

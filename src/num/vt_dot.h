@@ -15,8 +15,8 @@ enum { VT_DOT_BLOCK = 256, VT_DOT_GROUP = 8, VT_DOT_LEVELS = 20 };
 enum { VT_FMA_NEVER, VT_FMA_IF_CPU_HAS, VT_FMA_ALWAYS };
 
 typedef struct vt_dot_kernels {
-  /* One of VT_FMA_*; data and not a function, because calling into that object could already
-   * execute an instruction that this processor lacks. */
+  /* One of VT_FMA_*. It is data and not a function, because a function of an object file compiled
+   * for another processor could already contain an instruction that this processor lacks. */
   int usable;
   float (*fma_f32)(float a, float b, float c);
   double (*fma_f64)(double a, double b, double c);

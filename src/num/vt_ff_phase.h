@@ -19,7 +19,7 @@ typedef struct vt_ff {
   vt_s hi, lo;
 } vt_ff;
 
-/* A result and a mask: all ones in the lanes where the result is known to be correctly rounded. */
+/* A result y and a mask `sure`, all ones in the lanes where y is known to be correctly rounded. */
 typedef struct vt_ff_phase {
   vt_s y;
   vt_u sure;
@@ -27,7 +27,8 @@ typedef struct vt_ff_phase {
 
 VT_FN vt_s vt_s_abs(vt_s x) { return vt_s_of_bits(vt_s_bits_of(x) & 0x7fffffffu); }
 VT_FN vt_s
-vt_s_sign_of(vt_s x, vt_s like) { /* x with the sign of `like`; the sign bit of x must be clear */
+/* x with the sign of `like`; the sign bit of x must be clear. */
+vt_s_sign_of(vt_s x, vt_s like) {
   return vt_s_of_bits(vt_s_bits_of(x) | (vt_s_bits_of(like) & 0x80000000u));
 }
 /* min(x, limit) and max(x, limit); NaN stays NaN. */
@@ -56,26 +57,26 @@ VT_FN vt_ff fs_two_product(vt_s a, vt_s b) {
   const vt_ff t = {p, vt_s_fma(a, b, -p)};
   return t;
 }
-/* n / d to 2^-44.2: the quotient q of the high parts, plus the remainder n - q*d divided by d.hi. q
- * is within two roundings, 2^-23, so the remainder is below 2^-22 of n. Its three roundings, the
- * rounding of the last product and the error of `inverse` add up to 2^-44.2. */
+/* n / d with a relative error of 2^-44.2: q, the quotient of the high parts, plus the remainder n -
+ * q*d divided by d.hi. q has two roundings, so it is within 2^-23 of n.hi / d.hi, and the remainder
+ * is below 2^-22 of n. The three roundings of the remainder, the rounding of the last product and
+ * the error of `inverse` add up to 2^-44.2 of the result. */
 VT_FN vt_ff fs_quotient(vt_ff n, vt_ff d) {
   const vt_s inverse = 1.0f / d.hi, q = n.hi * inverse;
   const vt_s rest = vt_s_fma(-q, d.hi, n.hi) + vt_s_fma(-q, d.lo, n.lo);
   return fs_fast_two_sum(q, rest * inverse);
 }
 
-/* The rounding test: is the f32 nearest to x decided, if x has an absolute error below e? |lo| is
- * below 2^-22 of |hi|, so computing lo - e and lo + e rounds by less than 2^-46 of hi, and e must
- * exceed the error of x by that. Rounding is monotonic: if both ends of the interval round to one
- * f32, so does every value inside. NaN never passes. */
+/* The rounding test: the f32 nearest to the exact value is decided if x - e and x + e round to the
+ * same f32, because rounding is monotonic. e must exceed the absolute error of x by 2^-46 of hi,
+ * the roundings of lo - e and lo + e: |lo| is below 2^-22 of |hi|. NaN never passes. */
 VT_FN vt_ff_phase fs_round_test_within(vt_ff x, vt_s e) {
   const vt_s y = x.hi + (x.lo - e);
   const vt_ff_phase r = {y, vt_s_eq(y, x.hi + (x.lo + e))};
   return r;
 }
-/* The rounding test for an error relative to hi. hi * error must not underflow, unless the exact
- * value is hi within less than a quarter of its last place. */
+/* The rounding test, given the error relative to hi. hi * error must not underflow, unless the
+ * exact value differs from hi by less than a quarter of hi's last place. */
 VT_FN vt_ff_phase fs_round_test(vt_ff x, float error) {
   return fs_round_test_within(x, vt_s_abs(x.hi) * error);
 }

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * vt_words.h - the vocabulary of src/num for one lane, in C11: the types of lanes and the
  * primitives on them. vt_words_vector.h and vt_words_cuda.h have the same primitives; vt_core.h
- * says what uses them. */
+ * says what uses them.
+ * vt_d and vt_s are lanes of f64 and f32; vt_i, vt_w and vt_u integer lanes (64 bits, 64 unsigned,
+ * 32 unsigned); vt_m and vt_u also masks, in which a lane is 0 or all ones. vt_s_NAME, vt_w_NAME,
+ * ... work on that type, vt_NAME on vt_d. num and int give a constant in every lane, get a table
+ * entry for each lane, bits_of and of_bits bit patterns; sel(m, a, b) is a where the mask m is set
+ * and b elsewhere; any tells whether m is set in any lane; root is the square root. */
 #ifndef VT_WORDS_H
 #define VT_WORDS_H
 #include <stdint.h>
@@ -9,8 +14,10 @@
 #include "vt_num.h"
 
 #define VT_FN static inline
-#define VT_RARE_FN static __attribute__((noinline))             /* rare code is not inlined */
-#define VT_PART_FN static inline __attribute__((always_inline)) /* the callee sees constants */
+/* code for rare cases, which is not inlined */
+#define VT_RARE_FN static __attribute__((noinline))
+/* always inlined, so that the compiler sees constant arguments */
+#define VT_PART_FN static inline __attribute__((always_inline))
 #define VT_TABLE static const
 
 typedef double vt_d;  /* lanes of f64 */
@@ -33,20 +40,17 @@ VT_FN vt_m vt_lt(vt_d a, vt_d b) { return -(vt_m)(a < b); }
 VT_FN vt_m vt_le(vt_d a, vt_d b) { return -(vt_m)(a <= b); }
 VT_FN vt_m vt_eq(vt_d a, vt_d b) { return -(vt_m)(a == b); }
 VT_FN vt_m vt_not(vt_m m) { return ~m; }
-VT_FN int vt_any(vt_m m) {
-  return m != 0;
-} /* 1 if m is set in any lane: lets the caller skip a slow branch */
+/* Returns 1 if m is set in any lane, so that callers can skip a slow branch. */
+VT_FN int vt_any(vt_m m) { return m != 0; }
 
-VT_FN vt_d vt_sel(vt_m m, vt_d a, vt_d b) {
-  return m ? a : b;
-} /* a in the lanes where m is set, b elsewhere */
+/* Returns a in the lanes where m is set, and b elsewhere. */
+VT_FN vt_d vt_sel(vt_m m, vt_d a, vt_d b) { return m ? a : b; }
 VT_FN vt_i vt_sel_i(vt_m m, vt_i a, vt_i b) { return m ? a : b; }
 VT_FN vt_d vt_num(double c) { return c; } /* the same number in every lane */
 VT_FN vt_i vt_int(int64_t c) { return c; }
 VT_FN vt_d vt_get(const double *table, vt_i i) { return table[i]; }
-VT_FN vt_d vt_root(vt_d x) {
-  return __builtin_sqrt(x);
-} /* square root, correctly rounded by IEEE 754 */
+/* The square root, correctly rounded by IEEE 754. */
+VT_FN vt_d vt_root(vt_d x) { return __builtin_sqrt(x); }
 VT_FN vt_d vt_abs(vt_d x) { return vt_of_bits(vt_bits_of(x) & INT64_MAX); }
 /* x with the sign of `like`; the sign bit of x must be clear. */
 VT_FN vt_d vt_sign_of(vt_d x, vt_d like) {
@@ -59,10 +63,9 @@ __extension__ typedef unsigned __int128 vt_w_product;
 
 VT_FN vt_m vt_i_eq(vt_i a, vt_i b) { return -(vt_m)(a == b); }
 VT_FN vt_m vt_w_lt(vt_w a, vt_w b) { return -(vt_m)(a < b); }
-VT_FN vt_w vt_w_times_high(vt_w a, vt_w b) { return (vt_w)((vt_w_product)a * b >> 64); }
-VT_FN vt_i vt_w_zeros(vt_w x) {
-  return __builtin_clzll(x);
-} /* number of leading zeros; x is not 0 */
+VT_FN vt_w vt_w_product_high(vt_w a, vt_w b) { return (vt_w)((vt_w_product)a * b >> 64); }
+/* The number of leading zeros; x is not 0. */
+VT_FN vt_i vt_w_leading_zeros(vt_w x) { return __builtin_clzll(x); }
 VT_FN vt_i vt_truncate(vt_d x) { return (vt_i)x; } /* rounds towards 0; |x| < 2^63 */
 VT_FN vt_d vt_of_int(vt_i n) { return (vt_d)n; }   /* rounds to nearest even */
 
@@ -80,9 +83,10 @@ VT_FN vt_s vt_s_of_bits(vt_u u) {
   memcpy(&x, &u, sizeof x);
   return x;
 }
-/* a*b + c, rounded once. Without the instruction the product is computed exactly in f64. Its f64
- * sum with c is on the same side of every midpoint between two f32 as the exact sum, unless it is
- * itself a midpoint; then, and for results that may be subnormal, the software fma decides. */
+/* a*b + c, rounded once. Without an fma instruction the product of vt_s_fma is computed exactly in
+ * f64. Its f64 sum with c is on the same side of every midpoint between two f32 as the exact sum,
+ * unless it is itself a midpoint; then, and for results that may be subnormal, the software fma
+ * decides. */
 #ifdef __FMA__
 VT_FN vt_s vt_s_fma(vt_s a, vt_s b, vt_s c) { return __builtin_fmaf(a, b, c); }
 VT_FN vt_d vt_fma(vt_d a, vt_d b, vt_d c) { return __builtin_fma(a, b, c); }
@@ -108,14 +112,13 @@ VT_FN vt_s vt_s_narrow(vt_d x) { return (vt_s)x; } /* rounds to nearest even */
 VT_FN vt_u vt_u_num(uint32_t c) { return c; }
 VT_FN vt_u vt_u_lt(vt_u a, vt_u b) { return 0u - (vt_u)(a < b); }
 VT_FN vt_u vt_u_sel(vt_u m, vt_u a, vt_u b) { return m ? a : b; }
-VT_FN vt_s vt_s_of_int(vt_u n) {
-  return (vt_s)(int32_t)n;
-} /* converts an integer n < 2^31, exactly or to nearest even */
+/* Converts an integer n < 2^31, exactly or rounded to nearest even. */
+VT_FN vt_s vt_s_of_int(vt_u n) { return (vt_s)(int32_t)n; }
 VT_FN vt_w vt_u_widen(vt_u x) { return x; }        /* zero-extended */
 VT_FN vt_u vt_u_narrow(vt_w x) { return (vt_u)x; } /* truncates to the low half */
 
 /* ---- lanes in memory, `stride` elements apart ---- */
-enum { VT_WIDTH = 1 }; /* number of lanes of a REAL */
+enum { VT_WIDTH = 1 }; /* number of lanes of a vt_d or vt_s */
 VT_FN vt_s vt_s_load(const float *p, int64_t stride) { return (void)stride, *p; }
 VT_FN vt_d vt_load(const double *p, int64_t stride) { return (void)stride, *p; }
 VT_FN void vt_s_store(float *p, int64_t stride, vt_s x) { (void)stride, *p = x; }

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * vt_words_cuda.h - the vocabulary of src/num (vt_words.h) as device code: one lane per thread.
- * Must be compiled with -fmad=false, so that + - * stay separate operations rounded to nearest. */
+ * Must be compiled with -fmad=false, so that + - * stay separate operations rounded to nearest.
+ * vt_d and vt_s are lanes of f64 and f32; vt_i, vt_w and vt_u integer lanes (64 bits, 64 unsigned,
+ * 32 unsigned); vt_m and vt_u also masks, in which a lane is 0 or all ones. vt_s_NAME, vt_w_NAME,
+ * ... work on that type, vt_NAME on vt_d. num and int give a constant in every lane, get a table
+ * entry for each lane, bits_of and of_bits bit patterns; sel(m, a, b) is a where the mask m is set
+ * and b elsewhere; any tells whether m is set in any lane; root is the square root. */
 #ifndef VT_WORDS_H
 #define VT_WORDS_H
 #include <stdint.h>
 #include "vt_num.h"
 
 #define VT_FN static __device__ __forceinline__
-#define VT_RARE_FN static __device__ __noinline__ /* rare code is not inlined */
+#define VT_RARE_FN static __device__ __noinline__ /* code for rare cases, which is not inlined */
 #define VT_PART_FN VT_FN
 #define VT_TABLE static __device__ const
 
@@ -37,8 +42,8 @@ typedef uint64_t vt_w;
 
 VT_FN vt_m vt_i_eq(vt_i a, vt_i b) { return -(vt_m)(a == b); }
 VT_FN vt_m vt_w_lt(vt_w a, vt_w b) { return -(vt_m)(a < b); }
-VT_FN vt_w vt_w_times_high(vt_w a, vt_w b) { return __umul64hi(a, b); }
-VT_FN vt_i vt_w_zeros(vt_w x) { return __clzll((long long)x); }
+VT_FN vt_w vt_w_product_high(vt_w a, vt_w b) { return __umul64hi(a, b); }
+VT_FN vt_i vt_w_leading_zeros(vt_w x) { return __clzll((long long)x); }
 VT_FN vt_i vt_truncate(vt_d x) { return __double2ll_rz(x); }
 VT_FN vt_d vt_of_int(vt_i n) { return __ll2double_rn(n); }
 VT_FN vt_d vt_fma(vt_d a, vt_d b, vt_d c) { return __fma_rn(a, b, c); }

@@ -3,7 +3,12 @@
  * clang: VT_LANES lanes of f64 or of f32. Primitives for which the compilers have no vector
  * operator (table lookup, square root, fma, high half of a product, leading zeros) loop over the
  * lanes. Without an fma instruction the software fma of fma.inc is used (VT_FMA_IS_SOFT). An
- * includer that targets one instruction set may define some primitives itself (VT_OWN_WORDS). */
+ * includer that targets one instruction set may define some primitives itself (VT_OWN_WORDS).
+ * vt_d and vt_s are lanes of f64 and f32; vt_i, vt_w and vt_u integer lanes (64 bits, 64 unsigned,
+ * 32 unsigned); vt_m and vt_u also masks, in which a lane is 0 or all ones. vt_s_NAME, vt_w_NAME,
+ * ... work on that type, vt_NAME on vt_d. num and int give a constant in every lane, get a table
+ * entry for each lane, bits_of and of_bits bit patterns; sel(m, a, b) is a where the mask m is set
+ * and b elsewhere; any tells whether m is set in any lane; root is the square root. */
 #ifndef VT_WORDS_H
 #define VT_WORDS_H
 #include <stdint.h>
@@ -11,8 +16,10 @@
 #include "vt_num.h"
 
 #define VT_FN static inline
-#define VT_RARE_FN static __attribute__((noinline))             /* rare code is not inlined */
-#define VT_PART_FN static inline __attribute__((always_inline)) /* the callee sees constants */
+/* code for rare cases, which is not inlined */
+#define VT_RARE_FN static __attribute__((noinline))
+/* always inlined, so that the compiler sees constant arguments */
+#define VT_PART_FN static inline __attribute__((always_inline))
 #define VT_TABLE static const
 #ifndef VT_LANES
 #define VT_LANES 4
@@ -30,7 +37,8 @@ VT_FN vt_m vt_eq(vt_d a, vt_d b) { return (vt_m)(a == b); }
 VT_FN vt_m vt_not(vt_m m) { return ~m; }
 VT_FN vt_i vt_sel_i(vt_m m, vt_i a, vt_i b) { return (a & m) | (b & ~m); }
 VT_FN vt_d vt_sel(vt_m m, vt_d a, vt_d b) { return (vt_d)vt_sel_i(m, (vt_i)a, (vt_i)b); }
-VT_FN vt_d vt_num(double c) { return c - (vt_d){0}; } /* c - (+0) is c for every c, -0 included */
+/* number minus vector gives a vector; c - (+0) is c for every c, also for -0 */
+VT_FN vt_d vt_num(double c) { return c - (vt_d){0}; }
 VT_FN vt_i vt_int(int64_t c) { return c - (vt_i){0}; }
 VT_FN vt_d vt_abs(vt_d x) { return (vt_d)((vt_i)x & INT64_MAX); }
 VT_FN vt_d vt_sign_of(vt_d x, vt_d like) { return (vt_d)((vt_i)x | ((vt_i)like & INT64_MIN)); }
@@ -41,11 +49,11 @@ __extension__ typedef unsigned __int128 vt_w_product;
 
 VT_FN vt_m vt_i_eq(vt_i a, vt_i b) { return (vt_m)(a == b); }
 VT_FN vt_m vt_w_lt(vt_w a, vt_w b) { return (vt_m)(a < b); }
-VT_FN vt_w vt_w_times_high(vt_w a, vt_w b) {
+VT_FN vt_w vt_w_product_high(vt_w a, vt_w b) {
   for (int k = 0; k < VT_LANES; k++) a[k] = (uint64_t)((vt_w_product)a[k] * b[k] >> 64);
   return a;
 }
-VT_FN vt_i vt_w_zeros(vt_w x) {
+VT_FN vt_i vt_w_leading_zeros(vt_w x) {
   vt_i n;
   for (int k = 0; k < VT_LANES; k++) n[k] = __builtin_clzll(x[k]);
   return n;

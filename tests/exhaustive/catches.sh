@@ -49,7 +49,7 @@ done
 run "$check_pow" --part random --pairs 20 --plant-estimate && fail "pow: a wrong estimate was passed"
 grep -q 'the estimate is beyond its bound\|the estimate decides' "$state/out" || fail "pow: the message does not name the estimate"
 
-# Runs with planted faults do not continue earlier runs.
+# Runs with planted faults never continue an earlier run.
 again planted "$check" --func log --slices 63..63 --plant "$seed" && fail "a planted bit was passed"
 again planted "$check" --func log --slices 63..63 --plant "$((seed + 1))" && fail "a second seed was passed"
 says '^1 of 1 units' "a planted run continued an earlier one"
@@ -75,8 +75,8 @@ run "$check_pow" --part random --pairs 21 || fail "pow: right pairs were not pas
 again "s$runs" "$check_pow" --part random --pairs 20 || fail "pow: half of the pairs were not passed"
 says '^pow, random: 1048576 pairs, 0 mismatches' "pow: pairs that were not requested were counted"
 
-# A killed run: a single worker checks the slices in order, beginning with slice 60, so that it leaves
-# the first few.
+# A killed run: a single worker checks the slices in order, beginning with slice 60, so that the ledger has the first
+# few slices when the run is killed.
 ledger=$state/killed/log.checked
 "$check" --func log --slices 60..255 --jobs 1 --state "$state/killed" >"$state/out" 2>&1 &
 killed=$!
@@ -109,7 +109,7 @@ sed -i '1s/^./x/' "$ledger"
 again s1 "$check" --func log --slices 63..63 || fail "the ledger of another build was not replaced"
 says 'of another build' "a ledger of another build was believed"
 
-# Files that cannot be read, and a file of digests that would hold only some of the digests.
+# The checkers refuse files that they cannot read, and refuse to write a file with only some of the digests.
 run "$check" --func log --slices 63..63 --against "$state/none" && fail "digests that are not there were passed"
 says 'cannot read .*/none: ' "an unreadable file was not named"
 echo old >"$state/some.digests"

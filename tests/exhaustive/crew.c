@@ -24,7 +24,7 @@ typedef struct task {
 
 struct crew {
   const char *state; /* folder of the ledgers */
-  const char *mode;  /* suffix of the ledgers' names */
+  const char *mode;  /* suffix of the ledgers' file names */
   int fresh;         /* 1: ledgers of earlier runs are discarded */
   char build[65];    /* hash of this program, in hexadecimal */
   task *tasks;       /* units to check */
@@ -34,7 +34,7 @@ struct crew {
   pthread_mutex_t lock;   /* held while a ledger or stderr is written */
 };
 
-void outcome_note(outcome *o, const char *format, ...) {
+void outcome_set_message(outcome *o, const char *format, ...) {
   va_list list;
   if (o->message[0] != 0) return;
   va_start(list, format);
@@ -44,11 +44,11 @@ void outcome_note(outcome *o, const char *format, ...) {
 
 /* ---- the ledger ---- */
 
-static void ledger_path(const crew *c, const part *p, char out[PATH_BYTES]) {
+static void format_ledger_path(const crew *c, const part *p, char out[PATH_BYTES]) {
   snprintf(out, PATH_BYTES, "%s/%s.%s", c->state, p->name, c->mode);
 }
 
-static void text_checksum(const char *text, size_t n, char out[CHECKSUM_DIGITS + 1]) {
+static void compute_checksum(const char *text, size_t n, char out[CHECKSUM_DIGITS + 1]) {
   char hex[65];
   const vt_hash256 h = vt_hash_bytes(text, n);
   vt_hash_hex(&h, hex);
@@ -63,7 +63,7 @@ static int format_line(unsigned unit, const outcome *o, char line[LINE_BYTES]) {
                          (unsigned long long)o->inputs, (unsigned long long)o->mismatches,
                          (unsigned long long)o->by_mpfr, (unsigned long long)o->milliseconds,
                          o->worst, o->digest[0] == 0 ? "-" : o->digest);
-  text_checksum(line, (size_t)n, check);
+  compute_checksum(line, (size_t)n, check);
   return n + snprintf(line + n, LINE_BYTES - (size_t)n, " %s\n", check);
 }
 
@@ -73,7 +73,7 @@ static int parse_line(const char *line, unsigned *unit, outcome *o) {
   char check[CHECKSUM_DIGITS + 1];
   const size_t n = strlen(line);
   if (n < CHECKSUM_DIGITS + 2 || line[n - 1] != '\n') return 0;
-  text_checksum(line, n - CHECKSUM_DIGITS - 2, check);
+  compute_checksum(line, n - CHECKSUM_DIGITS - 2, check);
   if (strncmp(line + n - CHECKSUM_DIGITS - 1, check, CHECKSUM_DIGITS) != 0) return 0;
   if (sscanf(line, "%u %llu %llu %llu %llu %la %32s", unit, &inputs, &mismatches, &by_mpfr,
              &milliseconds, &o->worst, o->digest) != 7)
@@ -98,7 +98,7 @@ static void add_to_ledger(ledger *l, unsigned unit, const outcome *o) {
 }
 
 /* Reads the first line; returns 1 if it names this build. */
-static int read_head(const crew *c, FILE *file) {
+static int read_first_line(const crew *c, FILE *file) {
   char line[LINE_BYTES];
   return fgets(line, sizeof line, file) != NULL && strncmp(line, c->build, 64) == 0 &&
          line[64] == '\n';
@@ -109,10 +109,10 @@ void crew_read_ledger(const crew *c, const part *p, unsigned from, unsigned to, 
   unsigned unit;
   outcome o;
   memset(out, 0, sizeof *out);
-  ledger_path(c, p, path);
+  format_ledger_path(c, p, path);
   FILE *file = fopen(path, "r");
   if (file == NULL) return;
-  if (read_head(c, file))
+  if (read_first_line(c, file))
     while (fgets(line, sizeof line, file) != NULL)
       if (parse_line(line, &unit, &o) && unit >= from && unit < to) add_to_ledger(out, unit, &o);
   fclose(file);
@@ -122,9 +122,9 @@ void crew_read_ledger(const crew *c, const part *p, unsigned from, unsigned to, 
  * complete line. Otherwise it is started anew, or a newline is added. */
 static int repair_ledger(const crew *c, const part *p) {
   char path[PATH_BYTES];
-  ledger_path(c, p, path);
+  format_ledger_path(c, p, path);
   FILE *file = c->fresh ? NULL : fopen(path, "r+");
-  const int good = file != NULL && read_head(c, file);
+  const int good = file != NULL && read_first_line(c, file);
   if (file != NULL && !good) {
     fprintf(stderr, "%s: of another build, started afresh\n", path);
     fclose(file);
@@ -139,10 +139,10 @@ static int repair_ledger(const crew *c, const part *p) {
   return fclose(file) == 0;
 }
 
-static int write_line(const crew *c, const task *t, const outcome *o) {
+static int write_outcome_line(const crew *c, const task *t, const outcome *o) {
   char path[PATH_BYTES], line[LINE_BYTES];
   const size_t n = (size_t)format_line(t->unit, o, line);
-  ledger_path(c, t->p, path);
+  format_ledger_path(c, t->p, path);
   FILE *file = fopen(path, "a");
   if (file == NULL) return 0;
   const size_t written = fwrite(line, 1, n, file);
@@ -227,7 +227,7 @@ static void record_outcome(crew *c, const task *t, const outcome *o) {
     fprintf(stderr, "\r%s: unit %u: %llu mismatches; %s\n", t->p->name, t->unit,
             (unsigned long long)o->mismatches, o->message);
   if (o->broken) c->broken = 1;
-  if (!o->broken && !write_line(c, t, o)) {
+  if (!o->broken && !write_outcome_line(c, t, o)) {
     fprintf(stderr, "\r%s: the ledger of %s cannot be written\n", c->state, t->p->name);
     c->broken = 1;
   }

@@ -25,17 +25,20 @@ typedef struct outcome {
 
 typedef struct part part;
 struct part {
-  const char *name;                                          /* name of the ledger */
-  unsigned units;                                            /* number of units */
-  void (*check)(const part *p, unsigned unit, outcome *out); /* *out is zeroed before */
-  const void *what;                                          /* data for the function `check` */
+  const char *name; /* name of the ledger */
+  unsigned units;   /* number of units */
+  /* checks one unit; *out is zeroed before the call */
+  void (*check)(const part *p, unsigned unit, outcome *out);
+  const void *what; /* data for the function `check` */
 };
 
 typedef struct ledger {
-  unsigned done;                             /* requested units that have a line */
-  uint8_t has[MAX_UNITS];                    /* 1 for each unit that has a line */
+  /* number of requested units that have a line in the ledger */
+  unsigned done;
+  uint8_t has[MAX_UNITS];                    /* 1 for each unit that has a line in the ledger */
   char digest[MAX_UNITS][DIGEST_DIGITS + 1]; /* digests of the units' results */
-  outcome sum;                               /* sums over these units; worst is the maximum */
+  /* sums over the units that have a line; worst is the maximum of these */
+  outcome sum;
 } ledger;
 
 typedef struct crew crew;
@@ -54,5 +57,5 @@ int crew_run(crew *c, unsigned jobs);
 void crew_read_ledger(const crew *c, const part *p, unsigned from, unsigned to, ledger *out);
 
 /* Sets the message of an outcome; later messages are ignored. */
-void outcome_note(outcome *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void outcome_set_message(outcome *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #endif

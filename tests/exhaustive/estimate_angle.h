@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * estimate_angle.h - estimates of sin, cos, tan, asin, acos and atan: argument reduction in
- * integers, and Taylor series. estimate_base.h has the contract and the notation of the proofs. */
+ * integers, and Taylor series. estimate_base.h has the contract and the notation of the proofs. In
+ * the proofs u is 2^-53, and "within n u" means: with a relative error of at most n u. */
 #ifndef ESTIMATE_ANGLE_H
 #define ESTIMATE_ANGLE_H
 #include "estimate_base.h"
@@ -28,10 +29,10 @@ static inline wide_uint two_over_pi_from(int k) {
 /* Reduces x. For |x| <= 0.785 r is x itself. Otherwise x = M 2^e, M an integer of 24 bits, -24 <= e
  * <= 104, and x 2/pi is needed modulo 4. Bits of 2/pi worth 2^-k with k <= e - 2 give multiples of
  * 4. The next 128 bits begin at k = e - 1: P = M W modulo 2^128 is x 2/pi modulo 4 in units of
- * 2^-126; the bits after them make an error of M < 2^24 units: 2^-102. The integer nearest to P is
- * the quadrant, and the rest f, exact until it is converted, has the size of r 2/pi. If |f| < 2^-40
- * there is no estimate (r = 0); otherwise the 2^-102 are 2^-62 of f. The conversion, pi/2 and the
- * product: 3 u. */
+ * 2^-126; the bits after them make an error of M < 2^24 units, that is, of 2^-102. The integer
+ * nearest to P is the quadrant, and the rest f, exact until it is converted, has the size of r
+ * 2/pi. If |f| < 2^-40 there is no estimate (r = 0); otherwise that error is 2^-62 of f. The
+ * conversion, the constant pi/2 and the product add 3 u. */
 static inline angle reduce_angle(double x) {
   if (magnitude(x) <= 0.785) return (angle){0, x};
   const uint64_t u = bits_of(x);
@@ -44,11 +45,11 @@ static inline angle reduce_angle(double x) {
   return x > 0 ? (angle){(unsigned)quadrant, r} : (angle){(4 - (unsigned)quadrant) & 3, -r};
 }
 
-/* Taylor series of sin r and cos r for r as above. z = r^2 <= 0.617, within u for the given r.
- * Horner's 18 u and z's 8 u are multiplied by sinh r/sin r <= 1.23 and cosh r/cos r <= 1.88: 32 u
- * and 49 u. The remainders are below 0.617^9/19! and 0.617^9/18!, 0.03 u. The 4 u of r are
- * multiplied by at most one (r cot r <= 1, r tan r < 0.8), and the product of the sine adds one
- * rounding: within 40 u and 55 u. */
+/* Taylor series of sin r and cos r for the reduced argument r of struct angle. z = r^2 <= 0.617,
+ * within u for the given r. Horner's 18 u and z's 8 u are multiplied by sinh r/sin r <= 1.23 and
+ * cosh r/cos r <= 1.88: 32 u and 49 u. The remainders are below 0.617^9/19! and 0.617^9/18!, 0.03
+ * u. The 4 u of r are multiplied by at most one (r cot r <= 1, r tan r < 0.8), and the product of
+ * the sine adds one rounding: within 40 u and 55 u. */
 static inline double sin_taylor(double r) {
   static const double c[] = {1.0,
                              -1.0 / 6,
@@ -74,7 +75,7 @@ static inline double cos_taylor(double r) {
   return horner(c, 1, 8, r * r);
 }
 
-/* The sine of an angle within 55 u, or 0 for no estimate. */
+/* The sine of an angle, within 55 u, or 0 if there is no estimate. */
 static inline double sine_of(angle a) {
   if (a.r == 0) return 0;
   const double size = (a.quadrant & 1) != 0 ? cos_taylor(a.r) : sin_taylor(a.r);
@@ -86,7 +87,7 @@ static inline double estimate_cos(double x) {
   const angle a = reduce_angle(x);
   return sine_of((angle){a.quadrant + 1, a.r});
 }
-/* tan x within 100 u, or 0 for no estimate. */
+/* tan x within 100 u, or 0 if there is no estimate. */
 static inline double estimate_tan(double x) {
   const angle a = reduce_angle(x);
   if (a.r == 0) return 0;

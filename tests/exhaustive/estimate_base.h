@@ -89,13 +89,13 @@ static inline double horner(const double *c, int stride, int n, double z) {
 
 /* ---- constants, by MPFR ---- */
 
-static void set_logarithms(mpfr_t t, mpfr_t s) {
+static void set_logarithm_constants(mpfr_t t, mpfr_t s) {
   mpfr_const_log2(t, MPFR_RNDN);
   constants.ln2 = mpfr_get_d(t, MPFR_RNDN);
   mpfr_mul_2ui(s, t, 32, MPFR_RNDN);
   mpfr_rint(s, s, MPFR_RNDN);
   mpfr_div_2ui(s, s, 32, MPFR_RNDN);
-  constants.ln2_high = mpfr_get_d(s, MPFR_RNDN); /* exact, because it has 32 bits */
+  constants.ln2_high = mpfr_get_d(s, MPFR_RNDN); /* ln2_high is exact, because it has 32 bits */
   mpfr_sub(s, t, s, MPFR_RNDN);
   constants.ln2_low = mpfr_get_d(s, MPFR_RNDN);
   mpfr_ui_div(s, 1, t, MPFR_RNDN);
@@ -105,7 +105,7 @@ static void set_logarithms(mpfr_t t, mpfr_t s) {
   constants.log10e = mpfr_get_d(s, MPFR_RNDN);
 }
 
-static void set_angles(mpfr_t t, mpfr_t s) {
+static void set_angle_constants(mpfr_t t, mpfr_t s) {
   mpfr_const_pi(t, MPFR_RNDN);
   constants.pi = mpfr_get_d(t, MPFR_RNDN);
   constants.half_pi = 0.5 * constants.pi;
@@ -148,11 +148,11 @@ static void set_erf_terms(void) {
 
 /* Computes the constants. Must be called once before any estimator, with MPFR's widest exponents.
  */
-static void estimate_init(void) {
+static void estimate_init_constants(void) {
   mpfr_t t, s;
   mpfr_inits2(600, t, s, (mpfr_ptr)0);
-  set_logarithms(t, s);
-  set_angles(t, s);
+  set_logarithm_constants(t, s);
+  set_angle_constants(t, s);
   set_erf_terms();
   mpfr_clears(t, s, (mpfr_ptr)0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * estimate_exp.h - estimates of exp, exp2, expm1, sinh, cosh, tanh, sigmoid and erf by Taylor
- * series. estimate_base.h has the contract and the notation of the proofs. */
+ * series. estimate_base.h has the contract and the notation of the proofs. In the proofs u is
+ * 2^-53, and "within n u" means: with a relative error of at most n u. */
 #ifndef ESTIMATE_EXP_H
 #define ESTIMATE_EXP_H
 #include "estimate_base.h"

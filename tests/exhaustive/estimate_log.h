@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * estimate_log.h - estimates of log, log2, log10, log1p, asinh, acosh, atanh and rsqrt by the
  * series of the inverse hyperbolic tangent. estimate_base.h has the contract and the notation of
- * the proofs. */
+ * the proofs. In the proofs u is 2^-53, and "within n u" means: with a relative error of at most n
+ * u. */
 #ifndef ESTIMATE_LOG_H
 #define ESTIMATE_LOG_H
 #include "estimate_base.h"
@@ -42,7 +43,7 @@ static inline double log1p_of(double t) {
   return log_of(1 + t);
 }
 
-/* log x within 11 u; log 1 = 0 means no estimate. */
+/* log x within 11 u. log 1 gives 0, which means no estimate. */
 static inline double estimate_log(double x) { return x < 0 ? ESTIMATE_NAN : log_of(x); }
 /* log2 x and log10 x within 13 u: two more roundings, of the constant and the product. */
 static inline double estimate_log2(double x) { return constants.log2e * estimate_log(x); }

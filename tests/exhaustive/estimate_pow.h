@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * estimate_pow.h - an estimate of x^y as e^(y log x) in f64. The contract is that of
- * estimate_base.h with the bound POW_BOUND = 2^-42. */
+ * estimate_base.h with the bound POW_BOUND = 2^-42. In the proofs u is 2^-53, and "within n u"
+ * means: with a relative error of at most n u. */
 #ifndef ESTIMATE_POW_H
 #define ESTIMATE_POW_H
 #include "estimate_exp.h"

@@ -38,7 +38,8 @@ enum { PLANTED_INPUTS = 1 << 20 };
 
 static inline int is_special(float x) { return (f32_bits(x) << 1) - 1 >= 0xff000000u - 1; }
 
-/* NaN gives NaN; MPFR decides zeros and infinities. */
+/* The estimate for an x that is NaN, 0 or infinite: NaN gives NaN; for zeros and infinities there
+ * is none, so that MPFR decides. */
 static inline double estimate_special(float x) { return x != x ? ESTIMATE_NAN : 0; }
 
 /* Estimates a block. Always inlined, so that each function gets a loop of its own with its
@@ -60,7 +61,7 @@ static inline __attribute__((always_inline)) void estimate_block(double (*estima
 typedef struct function {
   const char *name;
   float (*ours)(float x);
-  void (*estimates)(const float *x, double *out); /* estimates of a block of inputs */
+  void (*estimates)(const float *x, double *out); /* estimates the results for a block of inputs */
   int (*oracle)(mpfr_t y);
 } function;
 static const function functions[] = {
@@ -80,7 +81,7 @@ typedef struct options {
 } options;
 static options opt;
 
-static int is_planted(void) { return opt.plant || opt.plant_estimate; }
+static int plants_a_fault(void) { return opt.plant || opt.plant_estimate; }
 
 /* ---- one slice ---- */
 
@@ -130,7 +131,7 @@ static void measure_estimate(slice_run *r, float x, double estimate) {
   set_widest_exponents();
   mpfr_set_flt(r->wide, x, MPFR_RNDN);
   r->f->oracle(r->wide);
-  note_error(r->out, error_of_estimate(estimate, r->wide), ESTIMATE_BOUND, where);
+  record_estimate_error(r->out, error_of_estimate(estimate, r->wide), ESTIMATE_BOUND, where);
   set_f32_exponents();
 }
 
@@ -141,12 +142,12 @@ static void check_with_mpfr(slice_run *r, unsigned i, int decided, float estimat
   if (!decided) r->out->by_mpfr++;
   if (decided && !same_bits(right, estimated)) {
     r->out->broken = 1;
-    outcome_note(r->out, "the estimate decides %08x wrongly", f32_bits(r->x[i]));
+    outcome_set_message(r->out, "the estimate decides %08x wrongly", f32_bits(r->x[i]));
   }
   if (same_bits(r->ours[i], right)) return;
   r->out->mismatches++;
-  outcome_note(r->out, "the first at %08x: %08x, expected %08x", f32_bits(r->x[i]),
-               f32_bits(r->ours[i]), f32_bits(right));
+  outcome_set_message(r->out, "the first at %08x: %08x, expected %08x", f32_bits(r->x[i]),
+                      f32_bits(r->ours[i]), f32_bits(right));
 }
 
 static void check_block(slice_run *r, uint32_t first) {
@@ -171,7 +172,7 @@ static void add_to_digest(vt_hasher *h, const float *y) {
 }
 
 static void check_slice(const part *p, unsigned unit, outcome *out) {
-  const uint32_t inputs = is_planted() ? PLANTED_INPUTS : SLICE;
+  const uint32_t inputs = plants_a_fault() ? PLANTED_INPUTS : SLICE;
   slice_run r = {.f = p->what, .slice = unit, .out = out};
   char hex[65];
   vt_hasher h;
@@ -193,14 +194,14 @@ static void check_slice(const part *p, unsigned unit, outcome *out) {
 
 /* ---- reports ---- */
 
-static int print_row(const part *p, const ledger *l) {
+static int print_table_row(const part *p, const ledger *l) {
   printf("| `%s` | %llu | %llu | %llu | %llu |\n", p->name, (unsigned long long)l->sum.inputs,
          (unsigned long long)l->sum.mismatches, (unsigned long long)l->sum.by_mpfr,
          (unsigned long long)(l->sum.milliseconds + 500) / 1000);
   return l->sum.mismatches == 0;
 }
 
-static int print_line(const part *p, const ledger *l) {
+static int print_report_line(const part *p, const ledger *l) {
   printf("%s %llu inputs, %llu mismatches, %llu decided by MPFR, %llu s of processor time", p->name,
          (unsigned long long)l->sum.inputs, (unsigned long long)l->sum.mismatches,
          (unsigned long long)l->sum.by_mpfr,
@@ -287,7 +288,7 @@ static char *read_text(const char *path) {
 
 /* ---- arguments ---- */
 
-static int usage(void) {
+static int print_usage(void) {
   fputs(
       "usage: exhaustive [--func NAME]... [--slices A..B] [--jobs N] [--state DIR] [--fresh]\n"
       "                  [--table] [--digests FILE | --against FILE] [--plant SEED] "
@@ -332,7 +333,7 @@ static int is_wanted(const char *name) {
 }
 
 /* Makes parts of the chosen functions; returns 0 if a name is unknown. */
-static unsigned chosen_parts(part parts[N_FUNCTIONS]) {
+static unsigned make_chosen_parts(part parts[N_FUNCTIONS]) {
   unsigned n = 0;
   for (unsigned i = 0; i < N_FUNCTIONS; i++)
     if (is_wanted(functions[i].name))
@@ -342,7 +343,7 @@ static unsigned chosen_parts(part parts[N_FUNCTIONS]) {
 
 /* A file of digests may only be written with all functions and slices, checked against MPFR. */
 static int can_write_digests(unsigned n) {
-  if (n == N_FUNCTIONS && opt.to - opt.from == SLICES && opt.against == NULL && !is_planted())
+  if (n == N_FUNCTIONS && opt.to - opt.from == SLICES && opt.against == NULL && !plants_a_fault())
     return 1;
   fputs("exhaustive: --digests is for all functions and slices, checked\n", stderr);
   return 0;
@@ -355,14 +356,15 @@ static int print_report(const crew *c, const part *parts, unsigned n, const char
     crew_read_ledger(c, &parts[i], opt.from, opt.to, l);
     good &= l->done == opt.to - opt.from;
     if (text != NULL) good &= print_comparison(&parts[i], l, text);
-    if (text == NULL) good &= opt.table ? print_row(&parts[i], l) : print_line(&parts[i], l);
+    if (text == NULL)
+      good &= opt.table ? print_table_row(&parts[i], l) : print_report_line(&parts[i], l);
   }
   free(l);
   return good;
 }
 
 static const char *ledger_mode(void) {
-  if (is_planted()) return "planted";
+  if (plants_a_fault()) return "planted";
   return opt.against != NULL ? "computed" : "checked";
 }
 
@@ -372,13 +374,13 @@ int main(int argc, char **argv) {
   char *text = NULL;
   opt =
       (options){.state = "exhaustive.state", .to = SLICES, .jobs = cores > 0 ? (unsigned)cores : 1};
-  const unsigned n = parse_arguments(argc, argv) ? chosen_parts(parts) : 0;
-  if (n == 0) return usage();
+  const unsigned n = parse_arguments(argc, argv) ? make_chosen_parts(parts) : 0;
+  if (n == 0) return print_usage();
   if (opt.digests != NULL && !can_write_digests(n)) return 2;
   if (opt.against != NULL && (text = read_text(opt.against)) == NULL) return 1;
-  crew *c = crew_new(opt.state, ledger_mode(), opt.fresh || is_planted());
+  crew *c = crew_new(opt.state, ledger_mode(), opt.fresh || plants_a_fault());
   if (c == NULL || sodium_init() < 0) return 1; /* sodium_init selects the fastest hash function */
-  estimate_init();
+  estimate_init_constants();
   for (unsigned i = 0; i < n; i++) crew_add_units(c, &parts[i], opt.from, opt.to);
   int good = crew_run(c, opt.jobs);
   good &= print_report(c, parts, n, text);

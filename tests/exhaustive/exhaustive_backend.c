@@ -35,7 +35,7 @@ typedef struct options {
   int plant;
 } options;
 
-static _Noreturn void fail_with(const char *what, const char *why) {
+static _Noreturn void exit_with_error(const char *what, const char *why) {
   fprintf(stderr, "exhaustive_backend: %s: %s\n", what, why);
   exit(2);
 }
@@ -83,8 +83,8 @@ static void check_slice(function_check *w, worker *at, unsigned slice) {
   vt_diag d = {0};
   char hex[65];
   const char *want = stored_digest(w, slice);
-  if (want == NULL) fail_with(w->name, "no digest is stored");
-  if (compute_slice(w, at, slice, hex, &d) != VT_OK) fail_with(w->name, d.text);
+  if (want == NULL) exit_with_error(w->name, "no digest is stored");
+  if (compute_slice(w, at, slice, hex, &d) != VT_OK) exit_with_error(w->name, d.text);
   w->differs[slice] = strncmp(hex, want, 32) != 0;
 }
 
@@ -96,8 +96,8 @@ static void check_slices(void *context, uint64_t job) {
   worker at = {.x = malloc(sizeof(uint32_t) * SLICE)};
   vt_diag d = {0};
   (void)job;
-  if (at.x == NULL) fail_with(w->name, "out of memory");
-  if (vt_program_new(w->m, &how, &at.p, &d) != VT_OK) fail_with(w->name, d.text);
+  if (at.x == NULL) exit_with_error(w->name, "out of memory");
+  if (vt_program_new(w->m, &how, &at.p, &d) != VT_OK) exit_with_error(w->name, d.text);
   for (unsigned i; (i = atomic_fetch_add(&w->next, 1)) <= w->o->to;)
     if (i % w->o->parts == w->o->part - 1) check_slice(w, &at, i);
   vt_program_free(at.p);
@@ -120,7 +120,8 @@ static unsigned check_function(function_check *w, vt_pool *pool) {
   const int length =
       snprintf(text, sizeof text, "volta 1\nmodel f {\n  input x: f32[%d]\n  output y = %s(x)\n}\n",
                SLICE, w->name);
-  if (vt_model_parse(text, (size_t)length, NULL, &w->m, &d) != VT_OK) fail_with(w->name, d.text);
+  if (vt_model_parse(text, (size_t)length, NULL, &w->m, &d) != VT_OK)
+    exit_with_error(w->name, d.text);
   memset(w->differs, 0, sizeof w->differs);
   atomic_store(&w->next, w->o->from);
   vt_pool_run(pool, w->o->jobs, check_slices, w);
@@ -154,7 +155,7 @@ static void parse_option(options *o, const char *word, const char *value) {
   else if (strcmp(word, "--part") == 0 && sscanf(value, "%u/%u", &o->part, &o->parts) == 2)
     return;
   else
-    fail_with(word, "not an option, or not a value of it");
+    exit_with_error(word, "not an option, or not a value of it");
 }
 
 static void read_options(int argc, char **argv, options *o) {
@@ -166,18 +167,18 @@ static void read_options(int argc, char **argv, options *o) {
       o->plant = 1;
       continue;
     }
-    if (i + 1 == argc) fail_with(argv[i], "takes a value");
+    if (i + 1 == argc) exit_with_error(argv[i], "takes a value");
     parse_option(o, argv[i], argv[i + 1]);
     i++;
   }
-  if (o->against == NULL) fail_with("--against FILE", "is missing");
-  if (o->to >= SLICES || o->from > o->to) fail_with("--slices", "takes A..B, from 0 to 255");
-  if (o->jobs < 1 || o->jobs > 256) fail_with("--jobs", "takes a number from 1 to 256");
-  if (o->part < 1 || o->part > o->parts) fail_with("--part", "takes I/N, I from 1 to N");
+  if (o->against == NULL) exit_with_error("--against FILE", "is missing");
+  if (o->to >= SLICES || o->from > o->to) exit_with_error("--slices", "takes A..B, from 0 to 255");
+  if (o->jobs < 1 || o->jobs > 256) exit_with_error("--jobs", "takes a number from 1 to 256");
+  if (o->part < 1 || o->part > o->parts) exit_with_error("--part", "takes I/N, I from 1 to N");
   for (unsigned i = 0; i < o->n_func; i++) {
     unsigned k = 0;
     while (k < FUNCTIONS && strcmp(functions[k], o->func[i]) != 0) k++;
-    if (k == FUNCTIONS) fail_with(o->func[i], "there is no such function");
+    if (k == FUNCTIONS) exit_with_error(o->func[i], "there is no such function");
   }
 }
 
@@ -190,7 +191,7 @@ int main(int argc, char **argv) {
   read_options(argc, argv, &o);
   if (vt_file_read(o.against, 1 << 20, vt_alloc_default(), &w.digests, &d) != VT_OK ||
       vt_pool_new(o.jobs, vt_alloc_default(), &pool, &d) != VT_OK)
-    fail_with(o.against, d.text);
+    exit_with_error(o.against, d.text);
   for (unsigned i = 0; i < FUNCTIONS; i++) {
     w.name = functions[i];
     if (!is_wanted(&o, w.name)) continue;

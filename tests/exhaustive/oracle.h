@@ -26,7 +26,8 @@ static inline float f32_from_bits(uint32_t u) {
   return x;
 }
 
-/* Set MPFR's range of exponents, which is a state of the thread: that of f32, and the widest. */
+/* The two functions set MPFR's range of exponents, which belongs to the thread: to that of f32, and
+ * to the widest. */
 static inline void set_f32_exponents(void) {
   mpfr_set_emin(-148);
   mpfr_set_emax(128);
@@ -60,10 +61,11 @@ static inline int above_exponent(mpfr_t x, mpfr_exp_t e) {
 /* Returns the relative error of the estimate v, given the value `exact` with WIDE_BITS bits;
  * returns 1 if v breaks the contract of estimate_base.h in another way. `exact` is overwritten. */
 static inline double error_of_estimate(double v, mpfr_t exact) {
-  if (v == 0) return 0; /* 0 means no estimate */
+  if (v == 0) return 0; /* v == 0 means that there is no estimate */
   if (v != v || mpfr_nan_p(exact)) return v != v && mpfr_nan_p(exact) ? 0 : 1;
   if ((mpfr_signbit(exact) != 0) != (v < 0)) return 1;
-  /* A value beyond MPFR's own exponents has become infinite or 0. */
+  /* If |v| >= 2^160, the exact value must have this size too; beyond MPFR's own exponents it has
+   * become infinite. */
   if (magnitude(v) >= 0x1p160) return mpfr_inf_p(exact) || above_exponent(exact, 160) ? 0 : 1;
   if (magnitude(v) <= 0x1p-160) return mpfr_number_p(exact) && !above_exponent(exact, -160) ? 0 : 1;
   if (!mpfr_regular_p(exact)) return 1;
@@ -73,10 +75,11 @@ static inline double error_of_estimate(double v, mpfr_t exact) {
 }
 
 /* Records the error of a sampled estimate; an error beyond the bound ends the run. */
-static inline void note_error(outcome *o, double error, double bound, const char *where) {
+static inline void record_estimate_error(outcome *o, double error, double bound,
+                                         const char *where) {
   if (error > o->worst) o->worst = error;
   if (error <= bound || o->broken) return;
   o->broken = 1;
-  outcome_note(o, "the estimate is beyond its bound at %s", where);
+  outcome_set_message(o, "the estimate is beyond its bound at %s", where);
 }
 #endif

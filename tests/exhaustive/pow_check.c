@@ -52,8 +52,9 @@ static uint64_t mix_bits(uint64_t z) { /* mixes z into a pseudo-random number: s
 
 static int is_ordinary(float x) { return (f32_bits(x) << 1) - 1 < 0xff000000u - 1; }
 
-static double estimate(float x, float y) {
-  if (!is_ordinary(x) || !is_ordinary(y)) return 0; /* zeros, infinities, NaN: MPFR decides */
+static double estimate_pair(float x, float y) {
+  /* no estimate for zeros, infinities and NaN, so that MPFR decides */
+  if (!is_ordinary(x) || !is_ordinary(y)) return 0;
   const double v = estimate_pow((double)x, (double)y);
   return opt.plant_estimate ? v * (1 + 4 * POW_BOUND) : v;
 }
@@ -64,7 +65,8 @@ static float mpfr_result(pair_run *r, float x, float y) {
   return rounded_to_f32(r->result, mpfr_pow(r->result, r->x, r->y, MPFR_RNDN));
 }
 
-/* Compares the estimate with MPFR; returns whether x^y has at most WIDE_BITS bits. */
+/* Compares the estimate of x^y with MPFR; returns whether the exact x^y has at most WIDE_BITS bits.
+ */
 static int measure_estimate(pair_run *r, float x, float y) {
   char where[32];
   snprintf(where, sizeof where, "%08x %08x", f32_bits(x), f32_bits(y));
@@ -72,8 +74,8 @@ static int measure_estimate(pair_run *r, float x, float y) {
   mpfr_set_flt(r->x, x, MPFR_RNDN);
   mpfr_set_flt(r->y, y, MPFR_RNDN);
   const int inexact = mpfr_pow(r->wide, r->x, r->y, MPFR_RNDN);
-  const double v = estimate(x, y);
-  note_error(r->out, error_of_estimate(v, r->wide), POW_BOUND, where);
+  const double v = estimate_pair(x, y);
+  record_estimate_error(r->out, error_of_estimate(v, r->wide), POW_BOUND, where);
   set_f32_exponents();
   return inexact == 0;
 }
@@ -84,12 +86,12 @@ static void check_with_mpfr(pair_run *r, float x, float y, float ours, int decid
   if (!decided) r->out->by_mpfr++;
   if (decided && !same_bits(right, estimated)) {
     r->out->broken = 1;
-    outcome_note(r->out, "the estimate decides %08x %08x wrongly", f32_bits(x), f32_bits(y));
+    outcome_set_message(r->out, "the estimate decides %08x %08x wrongly", f32_bits(x), f32_bits(y));
   }
   if (same_bits(ours, right)) return;
   r->out->mismatches++;
-  outcome_note(r->out, "the first at %08x %08x: %08x, expected %08x", f32_bits(x), f32_bits(y),
-               f32_bits(ours), f32_bits(right));
+  outcome_set_message(r->out, "the first at %08x %08x: %08x, expected %08x", f32_bits(x),
+                      f32_bits(y), f32_bits(ours), f32_bits(right));
 }
 
 static void check_pair(pair_run *r, float x, float y, int ask) {
@@ -98,7 +100,7 @@ static void check_pair(pair_run *r, float x, float y, int ask) {
     ours = ours != ours
                ? 0
                : f32_from_bits(f32_bits(ours) ^ UINT32_C(1) << (mix_bits(r->planted) & 31));
-  const int decided = estimate_decides(estimate(x, y), POW_BOUND, &estimated);
+  const int decided = estimate_decides(estimate_pair(x, y), POW_BOUND, &estimated);
   if (!decided || ask || !same_bits(ours, estimated))
     check_with_mpfr(r, x, y, ours, decided, estimated);
   r->out->inputs++;
@@ -115,7 +117,7 @@ static void end_unit(pair_run *r) { mpfr_clears(r->x, r->y, r->result, r->wide, 
 
 /* ---- special ---- */
 
-static unsigned special_values(float *out) {
+static unsigned list_special_values(float *out) {
   static const float whole[] = {0, 1, 2, 3, 4, 5, 7, 8, 10, 16, 100, 127, 128, 129, 149, 150, 151};
   static const float others[] = {0.5f, 1.5f, 2.5f, 0.25f, 0.75f, 1.25f, 33.33f, 1e10f, 1e-10f};
   static const uint32_t edges[] = {0x00000001, 0x00000003, 0x007fffff, 0x00800000, 0x3f7fffff,
@@ -135,7 +137,7 @@ static unsigned special_values(float *out) {
 static void check_special(const part *p, unsigned unit, outcome *out) {
   float v[512];
   pair_run r;
-  const unsigned n = special_values(v);
+  const unsigned n = list_special_values(v);
   (void)p;
   begin_unit(&r, unit, out);
   for (unsigned i = 0; i < n; i++)
@@ -160,11 +162,11 @@ static void check_neighbours(pair_run *r, float x, float y) {
   check_pair(r, -f32_from_bits(u + 1), y, 0);
   if (measure_estimate(r, x, y) || r->out->broken) return;
   r->out->broken = 1;
-  outcome_note(r->out, "%08x %08x should be exact", u, w);
+  outcome_set_message(r->out, "%08x %08x should be exact", u, w);
 }
 
 /* base^n if it is below the limit, otherwise 0. */
-static uint64_t small_power(uint64_t base, unsigned n, uint64_t limit) {
+static uint64_t power_below_limit(uint64_t base, unsigned n, uint64_t limit) {
   uint64_t product = 1;
   while (n-- > 0)
     if ((product *= base) >= limit) return 0;
@@ -176,15 +178,15 @@ static uint64_t small_power(uint64_t base, unsigned n, uint64_t limit) {
  * that these are all). n = 1 with j = 0 is the sweep y=1. */
 static void check_powers(pair_run *r, int e, unsigned j, unsigned n) {
   for (uint64_t s = 3;; s += 2) {
-    const uint64_t base = small_power(s, 1u << j, 1 << 24);
-    if (base == 0 || small_power(s, n, 1 << 25) == 0) return;
+    const uint64_t base = power_below_limit(s, 1u << j, 1 << 24);
+    if (base == 0 || power_below_limit(s, n, 1 << 25) == 0) return;
     const double x = (double)base * power_of_two(e);
     if (x < 0x1p128) check_neighbours(r, (float)x, (float)n / (float)(1 << j));
   }
 }
 
 /* Checks x = 2^e with y = k/e, for which x^y = 2^k if y is an f32, and with the f32 next to y. Also
- * with y in sixteenths. */
+ * checks x with y in sixteenths. */
 static void check_powers_of_two(pair_run *r, int e) {
   const float x = (float)power_of_two(e);
   for (int k = -152; k <= 130 && e != 0; k++) {
@@ -228,13 +230,13 @@ typedef struct source {
 } source;
 
 static uint64_t draw_bits(source *s) { return mix_bits(s->state++); }
-static double draw_unit(source *s) {
+static double draw_from_0_to_1(source *s) {
   return (double)(draw_bits(s) >> 11) * 0x1p-53;
 } /* uniform in [0, 1) */
 
 /* 2^-t with t in [0, 26), linear in each binade. */
 static double draw_scale(source *s) {
-  return power_of_two(-(int)(draw_bits(s) % 26) - 1) * (1 + draw_unit(s));
+  return power_of_two(-(int)(draw_bits(s) % 26) - 1) * (1 + draw_from_0_to_1(s));
 }
 
 static float draw_x(source *s) {
@@ -258,21 +260,22 @@ static float draw_x(source *s) {
 static double draw_exponent(source *s) {
   switch (draw_bits(s) % 10) {
     case 0:
-      return -126 - 24 * draw_unit(s); /* powers that are subnormal */
+      return -126 - 24 * draw_from_0_to_1(s); /* powers that are subnormal */
     case 1:
-      return (draw_unit(s) - 0.5) * 4;
+      return (draw_from_0_to_1(s) - 0.5) * 4;
     case 2:
       return draw_scale(s); /* powers next to 1 */
     case 3:
       return -draw_scale(s);
     case 4:
-      return 127.5 + draw_unit(s); /* powers near overflow; below, near underflow */
+      /* powers near overflow; the next line draws powers near underflow */
+      return 127.5 + draw_from_0_to_1(s);
     case 5:
-      return -148.5 - 3 * draw_unit(s);
+      return -148.5 - 3 * draw_from_0_to_1(s);
     case 6:
-      return (draw_unit(s) - 0.5) * 0x1p26 * draw_scale(s); /* powers beyond the range */
+      return (draw_from_0_to_1(s) - 0.5) * 0x1p26 * draw_scale(s); /* powers beyond the range */
     default:
-      return draw_unit(s) * 278 - 150;
+      return draw_from_0_to_1(s) * 278 - 150;
   }
 }
 
@@ -289,8 +292,8 @@ static float draw_y(source *s, float x) {
   return magnitude(y) < 0x1p127 ? (float)y : 1.5f;
 }
 
-/* The integer nearest to y, but a small random integer instead of 0. */
-static float as_integer(source *s, float y) {
+/* Returns the integer nearest to y, but a small random integer instead of 0. */
+static float nearest_nonzero_integer(source *s, float y) {
   if (magnitude((double)y) >= 0x1p23) return y;
   const float whole = (float)nearest_integer((double)y);
   return whole != 0 ? whole : (float)(int)(draw_bits(s) % 40) - 20.0f;
@@ -306,7 +309,7 @@ static void draw_pair(source *s, float *x, float *y) {
     *y = f32_from_bits((uint32_t)draw_bits(s));
   }
   if (kind < 8 && kind > 4) *x = -*x;
-  if (kind < 8 && kind > 5) *y = as_integer(s, *y);
+  if (kind < 8 && kind > 5) *y = nearest_nonzero_integer(s, *y);
 }
 
 static void check_random(const part *p, unsigned unit, outcome *out) {
@@ -325,7 +328,7 @@ static void check_random(const part *p, unsigned unit, outcome *out) {
 
 /* ---- parts and report ---- */
 
-static unsigned all_parts(part parts[N_PARTS]) {
+static unsigned make_all_parts(part parts[N_PARTS]) {
   static const float exponents[SWEEPS] = {-1, -0.5f, 0.5f, 1, 1.5f, 2, 3};
   static const char *const names[SWEEPS] = {"y=-1",  "y=-0.5", "y=0.5", "y=1",
                                             "y=1.5", "y=2",    "y=3"};
@@ -383,7 +386,7 @@ static int print_report(const crew *c, const part *parts, unsigned n) {
 
 /* ---- arguments ---- */
 
-static int usage(void) {
+static int print_usage(void) {
   fputs(
       "usage: exhaustive_pow [--part NAME]... [--pairs LOG2] [--short] [--jobs N] [--state DIR]\n"
       "                      [--fresh] [--table] [--plant SEED] [--plant-estimate]\n"
@@ -428,14 +431,15 @@ int main(int argc, char **argv) {
   opt.state = "exhaustive.state";
   opt.pairs_log2 = 30;
   opt.jobs = cores > 0 ? (unsigned)cores : 1;
-  if (!parse_arguments(argc, argv)) return usage();
-  const unsigned n = all_parts(parts);
+  if (!parse_arguments(argc, argv)) return print_usage();
+  const unsigned n = make_all_parts(parts);
   for (unsigned i = 0; i < n; i++) found += (unsigned)is_wanted(parts[i].name);
-  if (found < opt.n_part) return usage();
-  const int planted = opt.plant || opt.plant_estimate; /* such runs never continue an earlier one */
+  if (found < opt.n_part) return print_usage();
+  /* runs with planted faults never continue an earlier run */
+  const int planted = opt.plant || opt.plant_estimate;
   crew *c = crew_new(opt.state, planted ? "pow_planted" : "pow", opt.fresh || planted);
   if (c == NULL) return 1;
-  estimate_init();
+  estimate_init_constants();
   for (unsigned i = 0; i < n; i++)
     if (is_wanted(parts[i].name)) crew_add_units(c, &parts[i], 0, parts[i].units);
   int good = crew_run(c, opt.jobs);

@@ -60,7 +60,8 @@ typedef struct function {
   const char *name;
   int (*mpfr_function)(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t round);
   double (*estimate)(double x);
-  /* 1 if odd or even: only positive inputs are searched, and the rows have inputs of both signs. */
+  /* 1 if the function is odd or even: only positive inputs are searched, and the rows have inputs
+   * of both signs. */
   int symmetric;
 } function;
 #define ROW(name, symmetric) \
@@ -87,7 +88,8 @@ static const function functions[] = {
     ROW(atanh, 1),
     ROW(erf, 1),
     {"sigmoid", sigmoid_by_mpfr, sigmoid, 0},
-    {"rsqrt", mpfr_rec_sqrt, rsqrt, 0}, /* -0 is left out: MPFR has a rule of its own for it */
+    /* for rsqrt the input -0 is left out: MPFR has a rule of its own for it */
+    {"rsqrt", mpfr_rec_sqrt, rsqrt, 0},
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -136,13 +138,13 @@ static uint32_t mpfr_pattern(const function *f, uint32_t u) {
 /* ---- distance from a midpoint ---- */
 
 /* The exponent of the last place of the f32 nearest to y. */
-static int last_place(double y) {
+static int exponent_of_last_place(double y) {
   const int e = ilogb(y) - 23;
   return e > -149 ? e : -149;
 }
 
 /* The distance of an f64 from the nearest midpoint between two f32, in places of f32. */
-static double distance_f64(double y) {
+static double distance_of_f64_to_midpoint(double y) {
   const double a = fabs(y);
   if (a >= 0x1p-126 && a < 0x1p128) {
     uint64_t u;
@@ -155,12 +157,12 @@ static double distance_f64(double y) {
   return fabs(places - floor(places) - 0.5);
 }
 
-static double distance(const function *f, uint32_t u) {
+static double distance_to_midpoint(const function *f, uint32_t u) {
   mpfr_t y;
   mpfr_init2(y, PRECISION);
   mpfr_set_flt(y, from_bits(u), MPFR_RNDN);
   f->mpfr_function(y, y, MPFR_RNDN);
-  mpfr_mul_2si(y, y, -last_place(f->estimate((double)from_bits(u))), MPFR_RNDN);
+  mpfr_mul_2si(y, y, -exponent_of_last_place(f->estimate((double)from_bits(u))), MPFR_RNDN);
   mpfr_frac(y, y, MPFR_RNDN);
   mpfr_abs(y, y, MPFR_RNDN);
   mpfr_sub_d(y, y, 0.5, MPFR_RNDN);
@@ -196,7 +198,7 @@ static int order_by_distance(const void *a, const void *b) {
 
 /* ---- the rows of the functions of one argument ---- */
 
-static void print_row(const char *kind, const function *f, uint32_t u) {
+static void print_table_row(const char *kind, const function *f, uint32_t u) {
   printf("%s(%s, 0x%08xu, 0x%08xu)\n", kind, f->name, u, mpfr_pattern(f, u));
 }
 
@@ -211,9 +213,9 @@ static int result_kind(const function *f, double y) {
 }
 
 static void print_edge(const function *f, uint32_t u, uint32_t last_printed) {
-  if (u - 1 != last_printed) print_row("VT_EDGE", f, u - 1);
-  print_row("VT_EDGE", f, u);
-  if (f->symmetric) print_row("VT_EDGE", f, u ^ 0x80000000u);
+  if (u - 1 != last_printed) print_table_row("VT_EDGE", f, u - 1);
+  print_table_row("VT_EDGE", f, u);
+  if (f->symmetric) print_table_row("VT_EDGE", f, u ^ 0x80000000u);
 }
 
 /* Collects the candidates among the patterns of one sign, and prints the edges that it passes.
@@ -229,13 +231,13 @@ static void find_candidates(const function *f, uint32_t sign, list *found) {
       printed = u;
     }
     last = kind;
-    if (distance_f64(y) < 0x1p-20) append_candidate(found, u);
+    if (distance_of_f64_to_midpoint(y) < 0x1p-20) append_candidate(found, u);
   }
 }
 
 /* Returns whether candidate i is new: 4^k x is as hard for rsqrt as x, so of equal significands the
  * first is enough. */
-static int is_new(const list *found, size_t i) {
+static int is_new_candidate(const list *found, size_t i) {
   for (size_t k = i; k-- > 0 && i - k < 1000;)
     if ((found->at[k].u & 0x7fffff) == (found->at[i].u & 0x7fffff)) return 0;
   return found->at[i].distance > 0;
@@ -246,15 +248,16 @@ static void print_hard(const function *f) {
   int real = 0, easy = 0;
   find_candidates(f, 0, &found);
   if (!f->symmetric) find_candidates(f, 0x80000000u, &found);
-  for (size_t i = 0; i < found.n; i++) found.at[i].distance = distance(f, found.at[i].u);
+  for (size_t i = 0; i < found.n; i++)
+    found.at[i].distance = distance_to_midpoint(f, found.at[i].u);
   qsort(found.at, found.n, sizeof *found.at, order_by_distance);
   for (size_t i = 0; i < found.n && (real < REAL || easy < EASY); i++) {
     const uint32_t u = found.at[i].u, other = f->symmetric && i % 2 != 0 ? 0x80000000u : 0;
     const int small = fabsf(from_bits(u)) < 0x1p-10f;
-    if (!is_new(&found, i) || (small ? easy == EASY : real == REAL)) continue;
+    if (!is_new_candidate(&found, i) || (small ? easy == EASY : real == REAL)) continue;
     if (small) easy++;
     if (!small) real++;
-    print_row("VT_HARD", f, u ^ other);
+    print_table_row("VT_HARD", f, u ^ other);
   }
   fprintf(stderr, "%s: %zu candidates\n", f->name, found.n);
   free(found.at);
@@ -269,8 +272,8 @@ static void print_angles(const function *f) {
                                 0x5f800000u, 0x6f79be45u, 0x7f000000u, 0x7f7fffffu};
   for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
     for (uint32_t near = at[i] - 1; near <= at[i] + 1; near++)
-      if (near < 0x7f800000u) print_row("VT_EDGE", f, near);
-    print_row("VT_EDGE", f, at[i] | 0x80000000u);
+      if (near < 0x7f800000u) print_table_row("VT_EDGE", f, near);
+    print_table_row("VT_EDGE", f, at[i] | 0x80000000u);
   }
 }
 
@@ -318,7 +321,7 @@ static void random_pair(uint64_t *state, float *x, float *y) {
   *y = from_bits((uint32_t)(r >> 54) << 31 | d << 23 | ((uint32_t)(r >> 23) & 0x7fffff));
 }
 
-static int set_pow(mpfr_t z, float x, float y) {
+static int compute_pow_by_mpfr(mpfr_t z, float x, float y) {
   mpfr_t e;
   mpfr_init2(e, 24);
   mpfr_set_flt(e, y, MPFR_RNDN);
@@ -332,16 +335,16 @@ static uint32_t mpfr_pow_pattern(float x, float y) {
   mpfr_t z;
   mpfr_init2(z, 24);
   round_as_f32();
-  const float r = finish_rounding(z, set_pow(z, x, y));
+  const float r = finish_rounding(z, compute_pow_by_mpfr(z, x, y));
   mpfr_clear(z);
   return pattern_of(r);
 }
 
-static double distance_pow(float x, float y) {
+static double pow_distance_to_midpoint(float x, float y) {
   mpfr_t z;
   mpfr_init2(z, PRECISION);
-  set_pow(z, x, y);
-  mpfr_mul_2si(z, z, -last_place(pow((double)x, (double)y)), MPFR_RNDN);
+  compute_pow_by_mpfr(z, x, y);
+  mpfr_mul_2si(z, z, -exponent_of_last_place(pow((double)x, (double)y)), MPFR_RNDN);
   mpfr_frac(z, z, MPFR_RNDN);
   mpfr_sub_d(z, z, 0.5, MPFR_RNDN);
   const double d = fabs(mpfr_get_d(z, MPFR_RNDN));
@@ -361,11 +364,12 @@ static void print_pow(void) {
   float x, y;
   for (uint32_t i = 0; i < 1u << 29; i++) {
     numbered_pair(i, &x, &y);
-    if (distance_f64(pow((double)x, (double)y)) < 0x1p-20) append_candidate(&found, i);
+    if (distance_of_f64_to_midpoint(pow((double)x, (double)y)) < 0x1p-20)
+      append_candidate(&found, i);
   }
   for (size_t i = 0; i < found.n; i++) {
     numbered_pair(found.at[i].u, &x, &y);
-    found.at[i].distance = distance_pow(x, y);
+    found.at[i].distance = pow_distance_to_midpoint(x, y);
   }
   qsort(found.at, found.n, sizeof *found.at, order_by_distance);
   for (size_t i = 0; i < found.n && i < ROWS; i++) {

@@ -56,5 +56,5 @@ for row in rows:
     print("    " + ", ".join(hexf(v) for v in row) + ",")
 print("};")
 p, error = asin_polynomial(6)
-print(f"/* P(z) for (asin(s)/s - 1) / z, z = s^2 <= 1/4; the error of z P(z) is below 2^{error:.1f}. */")
+print(f"/* Coefficients of P in asin s = s + s z P(z), z = s^2 <= 1/4; the error of z P(z) is below 2^{error:.1f}. */")
 print(f"VT_TABLE double vt_arc_p[{len(p)}] = {{{', '.join(hexf(c) for c in p)}}};")

@@ -128,7 +128,8 @@ def error_function():
     h, rows = mpf(1) / 64, []
     for j in range(128):
         c = mpf(j) / 32
-        # erf' = k*e^(-t^2); d[n+1] = -(2/(n+1)) * (c*d[n] + d[n-1]) for its series about c.
+        # The Taylor coefficients d[n] of erf at c follow from erf' = k*e^(-t^2): d[n+1] = -(2/(n+1)) * (c*d[n] +
+        # d[n-1]).
         d = [2 / sqrt(pi) * exp(-c * c)]
         for n in range(5):
             d.append(-mpf(2) / (n + 1) * (c * d[n] + (d[n - 1] if n > 0 else 0)))

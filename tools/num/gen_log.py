@@ -93,7 +93,7 @@ def main():
     print("/* SPDX-License-Identifier: Apache-2.0")
     print(" * fn_log_tables.inc - tables and constants of fn_log.inc. Written by gen_log.py; do not edit.")
     print(f" * |m*c - 1| is at most 2^-7 * {float(reach * 128):.6f} over all cells. */")
-    print(f"#define VT_LOG_FIRST INT64_C({FIRST:#x}) /* the bits of {float(of_bits(FIRST))} */")
+    print(f"#define VT_LOG_FIRST INT64_C({FIRST:#x}) /* bits of {float(of_bits(FIRST))}: the first cell's start */")
     for name, base in ("LN2", mp.e), ("LOG10_2", mpf(10)):
         hi, lo = split(log(2) / log(base))
         word(f"VT_{name}_HI", hi)
@@ -109,14 +109,14 @@ def main():
         columns += zip(*(split(-log(q) / log(base)) for q in c))
     print("/* One row per cell: c, then -log(c), -log2(c), -log10(c) as high and low part, and a 0. */")
     table("vt_log_table", [v for row in zip(*columns) for v in row + (mpf(0),)])
-    print("/* (log(1 + r) - r) / r^2 for the accurate phase (vt_log_p) and the quick phase (vt_log_q). */")
+    print("/* P in log(1 + r) = r + r^2 * P(r): vt_log_p for the accurate, vt_log_q for the quick phase. */")
     for name, degree in ("vt_log_p", 6), ("vt_log_q", 3):
         q, p_error = polynomial(name, "(log1p(x) - x) / x^2", degree, f"-{hexa(reach)}", hexa(reach))
     print("/* vt_log_q divided by log(2) and by log(10). */")
     for name, base in ("vt_log2_q", 2), ("vt_log10_q", 10):
         table(name, [v / log(mpf(base)) for v in q])
     error = max(quick_error(c, base, p_error) for base in (mp.e, mpf(2), mpf(10)))
-    print(f"/* In the quick phase, the relative error for e = 0 is at most 2^{float(log(error, 2)):.2f}. */")
+    print(f"/* The quick phase of a logarithm has a relative error, for e = 0, of at most 2^{float(log(error, 2)):.2f}. */")
 
 
 main()
