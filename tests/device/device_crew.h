@@ -21,11 +21,11 @@ struct work {
 };
 
 /* Opens a slot for each core, with a thread each later. Returns NULL or an error message. */
-const char *crew_open(void);
-void crew_close(void);
-unsigned crew_size(void);
-fd_slot *crew_slot(void); /* the first slot, for single-threaded work */
+const char *crew_open_slots(void);
+void crew_close_slots(void);
+unsigned crew_slot_count(void);
+fd_slot *crew_first_slot(void); /* the first slot, for single-threaded work */
 /* Computes and checks all slices of w. Returns NULL or an error message. */
-const char *crew_run(work *w);
-double crew_now(void); /* monotonic time in seconds */
+const char *crew_check_slices(work *w);
+double crew_seconds(void); /* monotonic time in seconds */
 #endif

@@ -11,7 +11,7 @@
 #include "texts_test.inc"
 #include "texts_oracle_test.h"
 
-static uint64_t result(const fd_slot *s, size_t i) {
+static uint64_t result_bits(const fd_slot *s, size_t i) {
   uint64_t y;
   memcpy(&y, (const char *)s->host + i * sizeof y, sizeof y);
   return y;
@@ -37,7 +37,7 @@ static unsigned long long compare_text(const work *w, const fd_slot *s, unsigned
   unsigned long long bad = 0;
   for (uint64_t i = 0; i < TD_SLICE; i++) {
     const case3 x = case_of(texts[w->item].kind, (uint64_t)slice * TD_SLICE + i);
-    bad += result(s, i) != texts[w->item].expected(x.a, x.b, x.c);
+    bad += result_bits(s, i) != texts[w->item].expected(x.a, x.b, x.c);
   }
   return bad;
 }
@@ -46,18 +46,20 @@ static unsigned long long compare_text(const work *w, const fd_slot *s, unsigned
 
 enum { CAST_TYPES = VT_CAST_BF16, CAST_SLICES = 4 * CAST_TYPES };
 
-static uint32_t cast_to(unsigned slice) { return slice % CAST_TYPES + 1; }
-static uint64_t cast_first(unsigned slice) { return (uint64_t)(slice / CAST_TYPES) * TD_SLICE; }
+static uint32_t cast_type_to(unsigned slice) { return slice % CAST_TYPES + 1; }
+static uint64_t cast_first_number(unsigned slice) {
+  return (uint64_t)(slice / CAST_TYPES) * TD_SLICE;
+}
 
 static const char *compute_cast(const work *w, fd_slot *s, unsigned slice) {
-  return td_compute_casts(s, (uint32_t)w->item, cast_to(slice), cast_first(slice));
+  return td_compute_casts(s, (uint32_t)w->item, cast_type_to(slice), cast_first_number(slice));
 }
 static unsigned long long compare_casts(const work *w, const fd_slot *s, unsigned slice) {
   const uint32_t from = (uint32_t)w->item;
   unsigned long long bad = 0;
   for (uint64_t i = 0; i < TD_SLICE; i++) {
-    const uint64_t x = text_cast_source(cast_first(slice) + i, from);
-    bad += result(s, i) != oracle_cast(x, from, cast_to(slice));
+    const uint64_t x = text_cast_source(cast_first_number(slice) + i, from);
+    bad += result_bits(s, i) != oracle_cast(x, from, cast_type_to(slice));
   }
   return bad;
 }
@@ -76,7 +78,7 @@ static unsigned long long compare_randoms(const work *w, const fd_slot *s, unsig
   unsigned long long bad = 0;
   (void)w;
   for (uint64_t i = 0; i < TD_SLICE; i++)
-    bad += result(s, i) != oracle_random(case_i64(i), seed_of(slice), variant_of(slice));
+    bad += result_bits(s, i) != oracle_random(case_i64(i), seed_of(slice), variant_of(slice));
   return bad;
 }
 
@@ -87,11 +89,11 @@ enum { LENGTHS = 130, LONG_SUM = 1024 * 1024 + 1100, COMPARED_LONG = 8 };
 static int64_t sum_length(unsigned slice) {
   return slice < LENGTHS ? case_length(slice) : LONG_SUM;
 }
-static uint64_t sum_first(unsigned slice) { return (uint64_t)slice * TD_LISTS; }
+static uint64_t sum_first_list(unsigned slice) { return (uint64_t)slice * TD_LISTS; }
 
 static const char *compute_sum(const work *w, fd_slot *s, unsigned slice) {
-  return w->item == 0 ? td_compute_sums_f32(s, sum_first(slice), sum_length(slice))
-                      : td_compute_sums_f64(s, sum_first(slice), sum_length(slice));
+  return w->item == 0 ? td_compute_sums_f32(s, sum_first_list(slice), sum_length(slice))
+                      : td_compute_sums_f64(s, sum_first_list(slice), sum_length(slice));
 }
 static uint64_t reference_sum(int item, uint64_t list, int64_t n) {
   vt_sum_f32 s;
@@ -107,7 +109,8 @@ static unsigned long long compare_sums(const work *w, const fd_slot *s, unsigned
   const size_t lists = slice < LENGTHS ? TD_LISTS : COMPARED_LONG;
   unsigned long long bad = 0;
   for (size_t i = 0; i < lists; i++)
-    bad += result(s, i) != reference_sum(w->item, sum_first(slice) + i, sum_length(slice));
+    bad +=
+        result_bits(s, i) != reference_sum(w->item, sum_first_list(slice) + i, sum_length(slice));
   return bad;
 }
 
@@ -118,13 +121,14 @@ static const int64_t dot_lengths[] = {0,   1,   2,    7,    255,  256,  257,  51
 enum { DOT_LENGTHS = sizeof dot_lengths / sizeof *dot_lengths, DOT_SLICES = 4 * 2 * DOT_LENGTHS };
 
 static int64_t dot_length(unsigned slice) { return dot_lengths[slice % DOT_LENGTHS]; }
-static int dot_holes(unsigned slice) { return slice / DOT_LENGTHS % 2 != 0; }
-static uint64_t dot_first(unsigned slice) { return (uint64_t)slice * 1001; }
+static int dot_has_holes(unsigned slice) { return slice / DOT_LENGTHS % 2 != 0; }
+static uint64_t dot_first_list(unsigned slice) { return (uint64_t)slice * 1001; }
 
 static const char *compute_dot(const work *w, fd_slot *s, unsigned slice) {
-  return w->item == 0
-             ? td_compute_dots_f32(s, dot_first(slice), dot_length(slice), dot_holes(slice))
-             : td_compute_dots_f64(s, dot_first(slice), dot_length(slice), dot_holes(slice));
+  return w->item == 0 ? td_compute_dots_f32(s, dot_first_list(slice), dot_length(slice),
+                                            dot_has_holes(slice))
+                      : td_compute_dots_f64(s, dot_first_list(slice), dot_length(slice),
+                                            dot_has_holes(slice));
 }
 
 /* Operands of one dot product, and which products are present. */
@@ -148,13 +152,13 @@ static uint64_t reference_dot(column *c, int item, uint64_t first, uint64_t list
                    : f64_to_pattern(vt_dot_f64(c->a64, 1, c->b64, 1, present, 1, n));
 }
 static unsigned long long compare_dots(const work *w, const fd_slot *s, unsigned slice) {
-  const uint64_t first = dot_first(slice);
+  const uint64_t first = dot_first_list(slice);
   unsigned long long bad = 0;
   column *c = malloc(sizeof *c);
   if (c == NULL) return 1;
   for (size_t i = 0; i < TD_LISTS; i++)
-    bad += result(s, i) !=
-           reference_dot(c, w->item, first, first + 1 + i, dot_length(slice), dot_holes(slice));
+    bad += result_bits(s, i) !=
+           reference_dot(c, w->item, first, first + 1 + i, dot_length(slice), dot_has_holes(slice));
   free(c);
   return bad;
 }
@@ -162,14 +166,14 @@ static unsigned long long compare_dots(const work *w, const fd_slot *s, unsigned
 /* ---- reports ---- */
 
 static int report(const char *name, work *w, unsigned long long results) {
-  const double start = crew_now();
-  const char *error = crew_run(w);
+  const double start = crew_seconds();
+  const char *error = crew_check_slices(w);
   if (error != NULL) {
     fprintf(stderr, "%s: %s\n", name, error);
     return 1;
   }
   printf("%-16s %llu results, %llu differ (%.1f s)\n", name, results, (unsigned long long)w->bad,
-         crew_now() - start);
+         crew_seconds() - start);
   fflush(stdout);
   return w->bad != 0;
 }

@@ -404,7 +404,7 @@ struct Grid {
 uint64_t common_factor(uint64_t a, uint64_t b) { return b == 0 ? a : common_factor(b, a % b); }
 
 /* The number of the block that runs as the i-th. */
-uint64_t block_of(const Grid &g, uint64_t i) {
+uint64_t shuffled_block(const Grid &g, uint64_t i) {
   if (g.rules.order == Order::forward) return i;
   if (g.rules.order == Order::reverse) return g.total - 1 - i;
   return (uint64_t)((unsigned __int128)i * g.step % g.total);
@@ -414,7 +414,7 @@ void run_blocks(Grid *g) {
   for (;;) {
     const uint64_t i = g->next++;
     if (i >= g->total) return;
-    const uint64_t b = block_of(*g, i), x = g->launch.blocks.x, y = g->launch.blocks.y;
+    const uint64_t b = shuffled_block(*g, i), x = g->launch.blocks.x, y = g->launch.blocks.y;
     const uint3 at = {(unsigned)(b % x), (unsigned)(b / x % y), (unsigned)(b / x / y)};
     Outcome o = engine.run_block(g->launch, g->args, g->rules, at, g->failed);
     if (o.error == RAN) continue;

@@ -21,7 +21,7 @@ struct test_args {
   int mode;
 };
 
-static unsigned this_thread() {
+static unsigned linear_thread() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
@@ -103,7 +103,7 @@ VT_KERNEL(async_copies, test_args, 32) {
 
 VT_KERNEL(all_indices, test_args, 24) {
   const uint64_t block = blockIdx.x + gridDim.x * (blockIdx.y + (uint64_t)gridDim.y * blockIdx.z);
-  const uint64_t i = block * blockDim.x * blockDim.y * blockDim.z + this_thread();
+  const uint64_t i = block * blockDim.x * blockDim.y * blockDim.z + linear_thread();
   a.wide[i] += i;
   atomicAdd(a.count, 1u);
   atomicMax(a.count + 1, (unsigned)i);
@@ -126,10 +126,10 @@ enum Wrong {
   CASTS_TOO_MUCH,
   WRONGS
 };
-static int deeper(volatile char *above, int n) {
+static int recurse(volatile char *above, int n) {
   volatile char here[256] = {0};
   here[0] = (char)(above[0] + n);
-  return n == 0 ? here[0] : deeper(here, n - 1) + here[0];
+  return n == 0 ? here[0] : recurse(here, n - 1) + here[0];
 }
 VT_KERNEL(is_wrong, test_args, 64) {
   __shared__ float four[4];
@@ -145,7 +145,7 @@ VT_KERNEL(is_wrong, test_args, 64) {
   if (a.mode == NOT_ALIGNED) *(float4 *)(a.out + 1) = make_float4(1, 2, 3, 4);
   if (a.mode == NOT_ALIGNED_AHEAD) vt_async_copy_16(s, a.in + 1, true);
   if (a.mode == NOWHERE) a.out[(int64_t)1 << 43] = four[t % 4];
-  if (a.mode == TOO_DEEP) a.count[0] = (unsigned)deeper(top, 100000);
+  if (a.mode == TOO_DEEP) a.count[0] = (unsigned)recurse(top, 100000);
   if (a.mode == SHIFTS_TOO_FAR) a.count[0] = 1u << (unsigned)a.n;
   if (a.mode == CASTS_TOO_MUCH) a.count[0] = (unsigned)(int)(a.in[0] + 1e20f);
 }
@@ -193,7 +193,7 @@ static void test_barriers(Order order) {
   }
 }
 
-static void test_warps(Order order) {
+static void test_warp_operations(Order order) {
   std::vector<uint64_t> wide(64 * 8);
   std::vector<float> out(128, -1);
   test_args a = {nullptr, out.data(), wide.data(), nullptr, 0, 0};
@@ -221,7 +221,7 @@ static void test_async_copies(Order order) {
   }
 }
 
-static void test_grids(Order order, unsigned workers) {
+static void test_grid_indices(Order order, unsigned workers) {
   const uint64_t total = 3 * 5 * 2 * 4 * 3 * 2;
   std::vector<uint64_t> wide(total);
   unsigned count[3] = {0, 0, 0};
@@ -234,7 +234,7 @@ static void test_grids(Order order, unsigned workers) {
   if (workers == 1 && order == Order::reverse) CHECK(count[2] == 0);
 }
 
-static Outcome run_barriers(Order order, bool cooperative, int mode, float *out) {
+static Outcome run_block_barriers(Order order, bool cooperative, int mode, float *out) {
   std::vector<uint64_t> wide(2 * 7 * 64);
   unsigned count = 0;
   const test_args a = {nullptr, out, wide.data(), &count, 5, mode};
@@ -246,18 +246,18 @@ static Outcome run_barriers(Order order, bool cooperative, int mode, float *out)
 }
 static void test_block_barriers(Order order) {
   std::vector<float> out(7 * 64);
-  CHECK(run_barriers(order, true, 0, out.data()).error == fake::RAN);
+  CHECK(run_block_barriers(order, true, 0, out.data()).error == fake::RAN);
   for (unsigned i = 0; i < out.size(); i++) CHECK(out[i] == 5 * ((i / 64 + 1) % 7));
 }
 static void test_wrong_barriers(Order order) {
   std::vector<float> out(7 * 64);
-  const Outcome alone = run_barriers(order, false, 0, out.data());
+  const Outcome alone = run_block_barriers(order, false, 0, out.data());
   CHECK(alone.error == fake::LAUNCH_FAILED);
   CHECK(alone.text.find("waits for a block that may not be resident") != std::string::npos);
-  CHECK(run_barriers(order, true, 1, out.data()).error == fake::ILLEGAL_ADDRESS);
+  CHECK(run_block_barriers(order, true, 1, out.data()).error == fake::ILLEGAL_ADDRESS);
 }
 
-static void test_wrong(Order order) {
+static void test_wrong_kernels(Order order) {
   static const struct {
     int error;
     const char *text;
@@ -285,7 +285,7 @@ static void test_wrong(Order order) {
 }
 
 /* A missing barrier shows in some orders of threads. */
-static void test_orders() {
+static void test_missing_barrier() {
   int wrong[3] = {0, 0, 0};
   for (int i = 0; i < 3; i++) {
     float out[64];
@@ -299,17 +299,17 @@ static void test_orders() {
 int main() {
   for (Order order : orders) {
     test_barriers(order);
-    test_warps(order);
+    test_warp_operations(order);
     test_async_copies(order);
-    test_grids(order, 1);
-    test_grids(order, 4);
+    test_grid_indices(order, 1);
+    test_grid_indices(order, 4);
     test_block_barriers(order);
 #if !FAKE_WATCHED /* a sanitizer would end the process */
-    test_wrong(order);
+    test_wrong_kernels(order);
     test_wrong_barriers(order);
 #endif
   }
-  test_orders();
+  test_missing_barrier();
   CHECK(fake::find_kernel("nothing of this name") == nullptr);
   TEST_DONE();
 }

@@ -10,9 +10,9 @@
 
 static uint32_t table_t[32];
 static float table_low[32];
-static uint32_t entry_of(unsigned, uint32_t, int lane) { return table_t[lane & 31]; }
-static float entry_of(unsigned, float, int lane) { return table_low[lane & 31]; }
-#define __shfl_sync entry_of
+static uint32_t table_entry(unsigned, uint32_t, int lane) { return table_t[lane & 31]; }
+static float table_entry(unsigned, float, int lane) { return table_low[lane & 31]; }
+#define __shfl_sync table_entry
 #include "gpu_exp.cuh"
 #undef __shfl_sync
 

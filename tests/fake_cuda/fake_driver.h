@@ -113,7 +113,7 @@ int issue(void *stream, Work work, bool now);
  * call that a capture does not allow. */
 bool is_recording();
 int refuse_recording();
-int finish_all(); /* executes the queued work of every stream */
+int execute_all_queued(); /* executes the queued work of every stream */
 
 }  // namespace fake
 #endif

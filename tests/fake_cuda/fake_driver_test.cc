@@ -20,7 +20,7 @@ struct add_args {
   float by;
 };
 VT_KERNEL(add_to_all, add_args, 128) {
-  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_grid_stride()) a.x[i] += a.by;
+  for (int64_t i = vt_gpu_first_item(); i < a.n; i += vt_gpu_grid_stride()) a.x[i] += a.by;
 }
 VT_KERNEL(never_ends, add_args, 64) {
   if (threadIdx.x == 0) __syncwarp(3u);
@@ -36,7 +36,7 @@ static void set_variable(const char *name, const char *value) {
   fake_cuda_reset();
 }
 
-static void open_all() {
+static void open_device_and_stream() {
   CHECK(fake_cuInit(0) == fake::OK);
   CHECK(fake_cuDevicePrimaryCtxRetain(&context, 0) == fake::OK);
   CHECK(fake_cuCtxPushCurrent(context) == fake::OK);
@@ -44,7 +44,7 @@ static void open_all() {
   CHECK(fake_cuModuleLoadData(&module, "an image") == fake::OK);
   CHECK(fake_cuModuleGetFunction(&function, module, "add_to_all") == fake::OK);
 }
-static void close_all() {
+static void close_device_and_stream() {
   CHECK(fake_cuModuleUnload(module) == fake::OK);
   CHECK(fake_cuStreamDestroy(stream) == fake::OK);
   CHECK(fake_cuCtxPopCurrent(nullptr) == fake::OK);
@@ -101,7 +101,7 @@ static void test_memory() {
   uint64_t x = 0;
   size_t free_bytes = 0, all = 0;
   set_variable("FAKE_CUDA_MEMORY", "1M");
-  open_all();
+  open_device_and_stream();
   CHECK(fake_cuMemAlloc(&x, (1 << 20) + 1) == fake::OUT_OF_MEMORY);
   CHECK(fake_cuMemAlloc(&x, 1000) == fake::OK && x % 256 == 0);
   CHECK(fake_cuMemGetInfo(&free_bytes, &all) == fake::OK);
@@ -122,13 +122,13 @@ static void test_memory() {
   CHECK(std::string(text).find("outside of an allocation") != std::string::npos);
 #endif
   set_variable("FAKE_CUDA_MEMORY", nullptr);
-  close_all();
+  close_device_and_stream();
 }
 
 static void test_launches() {
   uint64_t x = 0;
   void *other = nullptr;
-  open_all();
+  open_device_and_stream();
   CHECK(fake_cuMemAlloc(&x, 4000) == fake::OK);
   CHECK(fake_cuMemsetD8Async(x, 0, 4000, stream) == fake::OK);
   CHECK(fake_cuModuleGetFunction(&other, module, "nothing") == fake::NOT_FOUND);
@@ -154,13 +154,13 @@ static void test_launches() {
   CHECK(std::string(text).find("kernel never_ends, block (0,0,0): it hangs") == 0);
   fake_cuda_reset();
   CHECK(fake_cuMemFree(x) == fake::OK);
-  close_all();
+  close_device_and_stream();
 }
 
 static void test_recording(bool late) {
   uint64_t x = 0, y = 0;
   void *graph = nullptr, *exec = nullptr, *event = nullptr;
-  open_all();
+  open_device_and_stream();
   CHECK(fake_cuMemAlloc(&x, 400) == fake::OK && fake_cuEventCreate(&event, 0) == fake::OK);
   CHECK(fake_cuMemsetD8Async(x, 0, 400, stream) == fake::OK);
   CHECK(fake_cuStreamBeginCapture(stream, 1) == fake::OK);
@@ -186,13 +186,13 @@ static void test_recording(bool late) {
     CHECK(fake_cuStreamEndCapture(stream, &graph) == fake::CAPTURE_INVALIDATED && graph == nullptr);
   }
   CHECK(fake_cuEventDestroy(event) == fake::OK && fake_cuMemFree(x) == fake::OK);
-  close_all();
+  close_device_and_stream();
 }
 
 static void test_events() {
   void *a = nullptr, *b = nullptr;
   float time = -1;
-  open_all();
+  open_device_and_stream();
   CHECK(fake_cuEventCreate(&a, 0) == fake::OK && fake_cuEventCreate(&b, 0) == fake::OK);
   CHECK(fake_cuEventElapsedTime(&time, a, b) == fake::NOT_READY);
   CHECK(fake_cuEventRecord(a, stream) == fake::OK && fake_cuEventRecord(b, stream) == fake::OK);
@@ -200,14 +200,14 @@ static void test_events() {
   CHECK(fake_cuEventElapsedTime(&time, a, b) == fake::OK && time >= 0 && time < 1000);
   CHECK(fake_cuEventDestroy(a) == fake::OK && fake_cuEventDestroy(b) == fake::OK);
   CHECK(fake_cuEventRecord(a, stream) == fake::INVALID_HANDLE);
-  close_all();
+  close_device_and_stream();
 }
 
 /* A copy from pinned memory reads it when the copy executes, which may be after it was issued. */
-static void test_late() {
+static void test_late_copies() {
   uint64_t x = 0;
   void *pinned = nullptr;
-  open_all();
+  open_device_and_stream();
   CHECK(fake_cuMemAlloc(&x, 4) == fake::OK && fake_cuMemHostAlloc(&pinned, 4, 0) == fake::OK);
   float *from = static_cast<float *>(pinned), plain = 3;
   *from = 1;
@@ -218,13 +218,13 @@ static void test_late() {
   plain = 4;
   CHECK(read_first(x) == 3);
   CHECK(fake_cuMemFreeHost(pinned) == fake::OK && fake_cuMemFree(x) == fake::OK);
-  close_all();
+  close_device_and_stream();
 }
 
-static void test_faults() {
+static void test_kernel_faults() {
   uint64_t x = 0, y = 0;
   set_variable("FAKE_CUDA_FAIL", "cuMemAlloc:2=2,cuLaunchKernel:1=700");
-  open_all();
+  open_device_and_stream();
   CHECK(fake_cuMemAlloc(&x, 400) == fake::OK && fake_cuMemAlloc(&y, 400) == fake::OUT_OF_MEMORY);
   CHECK(fake_cuMemAlloc(&y, 400) == fake::OK && fake_cuMemFree(y) == fake::OK);
   CHECK(launch(function, x, 100, 1, 128) == fake::ILLEGAL_ADDRESS);
@@ -232,7 +232,7 @@ static void test_faults() {
   CHECK(fake_cuMemFree(x) == fake::ILLEGAL_ADDRESS); /* the memory is freed nevertheless */
   set_variable("FAKE_CUDA_FAIL", nullptr);
   CHECK(fake_cuMemFree(x) == fake::INVALID_VALUE);
-  close_all();
+  close_device_and_stream();
 }
 
 static void test_log() {
@@ -240,7 +240,7 @@ static void test_log() {
   const int file = mkstemp(path);
   CHECK(file >= 0);
   set_variable("FAKE_CUDA_LOG", path);
-  open_all();
+  open_device_and_stream();
   CHECK(launch(function, 0, 0, 3, 128) == fake::OK);
   set_variable("FAKE_CUDA_LOG", nullptr);
   FILE *f = fopen(path, "r");
@@ -253,7 +253,7 @@ static void test_log() {
   if (f != nullptr) fclose(f);
   close(file);
   unlink(path);
-  close_all();
+  close_device_and_stream();
 }
 
 int main() {
@@ -263,10 +263,10 @@ int main() {
   test_launches();
   test_recording(false);
   test_events();
-  test_faults();
+  test_kernel_faults();
   test_log();
   set_variable("FAKE_CUDA_STREAMS", "late");
   test_recording(true);
-  test_late();
+  test_late_copies();
   TEST_DONE();
 }

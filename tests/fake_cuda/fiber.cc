@@ -40,7 +40,7 @@ static thread_local Start starting;
 
 static void enter_fiber() {
   const Start s = starting;
-  fiber_arrived();
+  fiber_finish_switch();
   s.entry(s.user);
   abort(); /* an entry must not return */
 }
@@ -168,7 +168,7 @@ static void *new_stack(char *top) {
 #endif
 
 #ifdef FAKE_SWITCH_LIBC
-static void swap(Place &from, Place &to) {
+static void switch_stacks(Place &from, Place &to) {
   ucontext_t own;
   /* the scheduler's context, valid until this call returns */
   if (from.at == nullptr) from.at = &own;
@@ -177,7 +177,7 @@ static void swap(Place &from, Place &to) {
   if (kept == &own) from.at = nullptr;
 }
 #else
-static void swap(Place &from, Place &to) { fake_fiber_swap(&from.at, to.at); }
+static void switch_stacks(Place &from, Place &to) { fake_fiber_swap(&from.at, to.at); }
 #endif
 
 void Fiber::begin(Entry *entry, void *user) {
@@ -205,7 +205,7 @@ void Fiber::begin(Entry *entry, void *user) {
 /* the context switched away from; its stack is learnt on arrival */
 static thread_local Place *came_from;
 
-void fiber_arrived() {
+void fiber_finish_switch() {
   const void *bottom = nullptr;
   size_t bytes = 0;
   __sanitizer_finish_switch_fiber(nullptr, &bottom, &bytes);
@@ -217,7 +217,7 @@ void fiber_switch(Place &from, Place &to, bool last) {
   void *save = nullptr;
   came_from = &from;
   __sanitizer_start_switch_fiber(last ? nullptr : &save, to.bottom, to.bytes);
-  swap(from, to);
+  switch_stacks(from, to);
   const void *bottom = nullptr;
   size_t bytes = 0;
   __sanitizer_finish_switch_fiber(save, &bottom, &bytes);
@@ -225,8 +225,8 @@ void fiber_switch(Place &from, Place &to, bool last) {
   came_from->bytes = bytes;
 }
 #else
-void fiber_arrived() {}
-void fiber_switch(Place &from, Place &to, bool) { swap(from, to); }
+void fiber_finish_switch() {}
+void fiber_switch(Place &from, Place &to, bool) { switch_stacks(from, to); }
 #endif
 
 }  // namespace fake

@@ -56,7 +56,7 @@ class Fiber {
  * resumed. */
 void fiber_switch(Place &from, Place &to, bool last);
 /* An entry must call this first. */
-void fiber_arrived();
+void fiber_finish_switch();
 
 }  // namespace fake
 #endif

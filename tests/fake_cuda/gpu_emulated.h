@@ -241,7 +241,7 @@ VT_GPU_FN void vt_load_8_once(const float *from, float *v) {
   v[0] = f.x;
   v[1] = f.y;
 }
-VT_GPU_FN void vt_async_in_order() {}
+VT_GPU_FN void vt_async_compiler_barrier() {}
 VT_GPU_FN void vt_async_close_group() { vt_gpu_async_close_group(); }
 template <int N>
 VT_GPU_FN void vt_async_wait() {
@@ -254,7 +254,8 @@ VT_GPU_FN void vt_async_wait() {
 
 /* Each lane's operands are stored where the whole warp can read them until the next warp barrier.
  */
-VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+VT_GPU_FN void vt_warp_multiply_int8(int32_t (&c)[4], const uint32_t (&a)[4],
+                                     const uint32_t (&b)[2]) {
   struct brought {
     uint32_t a[4], b[2];
   };

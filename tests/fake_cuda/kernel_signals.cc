@@ -20,7 +20,7 @@ struct sigaction before[2];
 
 /* Runs on its own stack, because the thread's stack may have overflowed. It is left by a context
  * switch, so the signal must not be blocked meanwhile (SA_NODEFER). */
-void caught(int number, siginfo_t *info, void *) {
+void on_signal(int number, siginfo_t *info, void *) {
   if (!is_in_kernel()) {
     sigaction(number, &before[number == SIGBUS], nullptr);
     return; /* the access is repeated and reaches the previous handler */
@@ -37,7 +37,7 @@ void caught(int number, siginfo_t *info, void *) {
 
 void catch_signals() {
   struct sigaction action = {};
-  action.sa_sigaction = caught;
+  action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   sigaction(SIGSEGV, &action, &before[0]);

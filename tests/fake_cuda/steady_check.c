@@ -179,7 +179,7 @@ static void set_sign(vt_program *p, float sign) {
 /* Exit statuses for what neither a run nor reading its results may do. */
 enum { LOADS = 1, RECORDS = 4 }; /* 2 is the exit status of `check_status` */
 
-static int violations_of_run(vt_program *p, int branched, const char *log) {
+static int find_violations_of_run(vt_program *p, int branched, const char *log) {
   vt_diag d = {0};
   uint8_t digest[32];
   start_log(log);
@@ -191,7 +191,7 @@ static int violations_of_run(vt_program *p, int branched, const char *log) {
 }
 
 /* Called in a child process that has loaded nothing yet. */
-static int violations_of(const vt_model *m, int branched, const char *log) {
+static int find_violations(const vt_model *m, int branched, const char *log) {
   const vt_binding bind[] = {{"B", BATCH}, {"T", STEPS}};
   const vt_options o = {
       .size = sizeof o, .backend = "cuda", .n_bind = vt_model_dims(m), .bind = bind};
@@ -201,9 +201,9 @@ static int violations_of(const vt_model *m, int branched, const char *log) {
   check_status(vt_program_init_params(p, 0, &d), &d);
   if (branched) set_sign(p, 1);
   check_status(vt_program_random_inputs(p, 7, &d), &d);
-  int found = violations_of_run(p, branched, log);
+  int found = find_violations_of_run(p, branched, log);
   if (branched) set_sign(p, -1);
-  if (branched) found |= violations_of_run(p, branched, log);
+  if (branched) found |= find_violations_of_run(p, branched, log);
   vt_program_free(p);
   return found;
 }
@@ -214,7 +214,7 @@ static unsigned check_loads(const char *path, const char *log) {
     int status = 0;
     vt_model *m = read_model(path, model_files[i]);
     const pid_t child = fork();
-    if (child == 0) _exit(violations_of(m, model_files[i] == NULL, log));
+    if (child == 0) _exit(find_violations(m, model_files[i] == NULL, log));
     if (child < 0 || waitpid(child, &status, 0) != child) exit(2);
     vt_model_free(m);
     const int found = WIFEXITED(status) ? WEXITSTATUS(status) : 2;

@@ -88,7 +88,7 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   return made;
 }
 
-static uint64_t memory_free(const vt_bk_device *dev) {
+static uint64_t available_memory(const vt_bk_device *dev) {
   size_t available = 0, total = 0;
   if (vt_cuda_card_enter(dev->card) != VT_CU_SUCCESS) return 0;
   if (vt_cuda_card_driver(dev->card)->cuMemGetInfo(&available, &total) != VT_CU_SUCCESS)
@@ -108,12 +108,12 @@ static const uint64_t capability_bits =
     VT_BK_SUBNORMALS |               /* subnormals are not flushed (cuda_options.h) */
     VT_BK_REGIONS;                   /* cuda_region.c */
 
-static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
+static int32_t report_capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,
                            .alignment = VT_CUDA_ALIGNMENT,
                            .about = dev->about,
                            .fingerprint = dev->fingerprint,
-                           .memory = memory_free(dev),
+                           .memory = available_memory(dev),
                            .has = capability_bits,
                            .determinism = VT_BK_DETERMINISM_STRICT,
                            .serves = VT_BK_INFERENCE};
@@ -123,13 +123,13 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 
 /* ---- steps ---- */
 
-static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
+static int32_t is_op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
   return vt_cuda_is_pointwise(op) || vt_cuda_handler_of(op) != NULL;
 }
 
-static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
-  *out_bytes = vt_cuda_step_work(dev, step);
+static int32_t step_workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
+  *out_bytes = vt_cuda_step_scratch(dev, step);
   return VT_OK;
 }
 
@@ -140,10 +140,10 @@ const vt_bk_api *vt_cuda_query(const vt_bk_host *host) {
                                 .device_count = device_count,
                                 .device_open = device_open,
                                 .device_close = device_close,
-                                .capabilities = capabilities,
-                                .op_listed = op_listed,
+                                .report_capabilities = report_capabilities,
+                                .is_op_listed = is_op_listed,
                                 .step_check = vt_cuda_step_check,
-                                .workspace = workspace,
+                                .step_workspace = step_workspace,
                                 .program_build = vt_cuda_program_build,
                                 .program_free = vt_cuda_program_free,
                                 .buffer_new = vt_cuda_buffer_new,

@@ -193,7 +193,7 @@ const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* NULL if the op has no
 /* Issues the steps of the region's body number `which`, from its inputs to its outputs. */
 vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
 
-/* vt_cuda_work_none is declared but never defined: the table of handlers has NULL for it. */
+/* vt_cuda_scratch_none is declared but never defined: the table of handlers has NULL for it. */
 #define VT_CUDA(op, work, run)          \
   vt_cuda_bytes_fn vt_cuda_work_##work; \
   vt_cuda_run_fn vt_cuda_run_##run;
@@ -244,7 +244,8 @@ static inline uint64_t vt_cuda_align_up(uint64_t bytes) {
 enum { VT_CUDA_RESERVED_SHARED = 1024 };
 /* How many thread blocks with `shared` bytes of shared memory are resident on a multiprocessor: at
  * least 1, at most `most`. */
-static inline int64_t vt_cuda_resident(const vt_cuda_traits *t, uint32_t shared, int64_t most) {
+static inline int64_t vt_cuda_resident_blocks(const vt_cuda_traits *t, uint32_t shared,
+                                              int64_t most) {
   const int64_t room =
       ((int64_t)t->shared + VT_CUDA_RESERVED_SHARED) / ((int64_t)shared + VT_CUDA_RESERVED_SHARED);
   return vt_cuda_max(1, vt_cuda_min(most, room));
@@ -259,7 +260,7 @@ vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, u
 /* ---- programs ---- */
 
 int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s);
-uint64_t vt_cuda_step_work(vt_bk_device *dev, const vt_bk_step *s);
+uint64_t vt_cuda_step_scratch(vt_bk_device *dev, const vt_bk_step *s);
 int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                               vt_bk_program **out);
 void vt_cuda_program_free(vt_bk_program *p);

@@ -16,7 +16,7 @@ static inline vt_gpu_limits vt_cuda_limits(const vt_cuda_call *c) {
  * y. */
 int vt_cuda_bundle_fits(const vt_cuda_call *c, const vt_cuda_lines *l);
 /* Bytes of scratch for the exchange buffers of teams of thread blocks. */
-uint64_t vt_cuda_bundle_bytes(const vt_cuda_call *c, const vt_cuda_lines *l);
+uint64_t vt_cuda_bundle_scratch(const vt_cuda_call *c, const vt_cuda_lines *l);
 
 typedef struct vt_cuda_bundle_kernels {
   uint32_t bundle, shortest;

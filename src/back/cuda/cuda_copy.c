@@ -21,7 +21,7 @@ vt_view vt_cuda_view_at(const vt_view *v, uint32_t axis, int64_t i) {
 /* ---- pieces ---- */
 
 /* 1 if operand k begins at an even element and has even strides on all axes but the last. */
-static int is_even(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_t bytes) {
+static int is_even_placed(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_t bytes) {
   int paired = (uintptr_t)data % (2 * bytes) == 0;
   for (uint32_t i = 0; i + 1 < w->rank; i++) paired = paired && w->stride[k][i] % 2 == 0;
   return paired;
@@ -33,7 +33,7 @@ uint32_t vt_cuda_merge_pieces(vt_gpu_walk *w, uint32_t n, const void *const *dat
   for (uint32_t k = 0; side_by_side && k < n; k++) side_by_side = w->stride[k][last] == 1;
   while (side_by_side && bytes < 16 && w->dim[last] % 2 == 0) {
     for (uint32_t k = 0; k < n; k++)
-      if (!is_even(w, k, data[k], bytes)) return bytes;
+      if (!is_even_placed(w, k, data[k], bytes)) return bytes;
     bytes *= 2;
     w->dim[last] /= 2;
     w->n /= 2;
@@ -47,7 +47,7 @@ uint32_t vt_cuda_merge_pieces(vt_gpu_walk *w, uint32_t n, const void *const *dat
 
 enum { LEAST_EXTENT = 8 }; /* fewest rows and columns: less would leave most of a tile empty */
 
-static int long_axis(const vt_gpu_walk *w, uint32_t k) {
+static int find_contiguous_axis(const vt_gpu_walk *w, uint32_t k) {
   for (uint32_t i = w->rank; i-- > 0;)
     if (w->stride[k][i] == 1 && w->dim[i] >= LEAST_EXTENT) return (int)i;
   return -1;
@@ -69,7 +69,7 @@ static vt_gpu_walk without_axes(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
 static int find_transpose(const vt_gpu_copy *a, vt_gpu_transpose *out) {
   const vt_gpu_walk *w = &a->walk;
   if (w->n == 0) return 0;
-  const int column = long_axis(w, 0), row = long_axis(w, 1);
+  const int column = find_contiguous_axis(w, 0), row = find_contiguous_axis(w, 1);
   if (column < 0 || row < 0 || column == row) return 0;
   *out = (vt_gpu_transpose){.to = a->to,
                             .from = a->from,

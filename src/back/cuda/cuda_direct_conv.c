@@ -4,13 +4,13 @@
 
 /* ---- sizes ---- */
 
-static vt_gpu_direct_conv_axis no_axis(void) {
+static vt_gpu_direct_conv_axis unused_axis(void) {
   return (vt_gpu_direct_conv_axis){.dim = 1, .places = 1, .taps = 1, .outputs = 1};
 }
 
 static int64_t absolute(int64_t v) { return v < 0 ? -v : v; }
 
-int64_t vt_cuda_direct_conv_total(const vt_gpu_direct_conv *s) {
+int64_t vt_cuda_direct_conv_output_count(const vt_gpu_direct_conv *s) {
   int64_t n = s->images * s->rows * s->groups;
   for (int i = 0; i < VT_GPU_AXES; i++) n *= s->axis[i].places * vt_cuda_max(s->axis[i].classes, 1);
   return n;
@@ -25,7 +25,7 @@ static int add_bounded(int64_t *sum, int64_t a, int64_t n) {
   return 1;
 }
 
-static int is_small(const vt_gpu_direct_conv *s) {
+static int fits_31_bits(const vt_gpu_direct_conv *s) {
   int64_t x = 0, w = 0, y = 0, all = 1, k = 1;
   int fits = s->depth <= INT32_MAX;
   fits &= add_bounded(&x, s->x_image, s->images) && add_bounded(&x, s->x_group, s->groups) &&
@@ -54,10 +54,10 @@ static int is_small(const vt_gpu_direct_conv *s) {
   return fits && k * s->depth <= INT32_MAX;
 }
 
-static void set_length(vt_gpu_direct_conv *s) {
+static void set_length_and_small(vt_gpu_direct_conv *s) {
   s->length = s->depth;
   for (int i = 0; i < VT_GPU_AXES; i++) s->length *= s->axis[i].taps;
-  s->small = (uint32_t)is_small(s);
+  s->small = (uint32_t)fits_31_bits(s);
 }
 
 static const void *bias_of(const vt_cuda_call *c, vt_gpu_direct_conv *s) {
@@ -68,7 +68,7 @@ static const void *bias_of(const vt_cuda_call *c, vt_gpu_direct_conv *s) {
 
 /* ---- conv ---- */
 
-static int is_plain(const vt_gpu_direct_conv_axis *a) {
+static int is_single_tap(const vt_gpu_direct_conv_axis *a) {
   return a->taps == 1 && a->step == 1 && a->base == 0 && a->places == a->dim;
 }
 
@@ -76,11 +76,11 @@ static int is_plain(const vt_gpu_direct_conv_axis *a) {
 static void merge_axes(vt_gpu_direct_conv_axis axis[VT_GPU_AXES]) {
   for (int i = VT_GPU_AXES - 1; i-- > 0;) {
     vt_gpu_direct_conv_axis *a = &axis[i], *b = &axis[VT_GPU_AXES - 1];
-    if (!is_plain(a) || !is_plain(b)) return;
+    if (!is_single_tap(a) || !is_single_tap(b)) return;
     if (a->dim != 1 && (a->stride != b->stride * b->dim || a->out != b->out * b->dim)) return;
     b->dim *= a->dim;
     b->places = b->dim;
-    *a = no_axis();
+    *a = unused_axis();
   }
 }
 
@@ -104,7 +104,7 @@ vt_gpu_direct_conv vt_cuda_direct_conv(const vt_cuda_call *c, const vt_window_li
                           .y_image = y->stride[0],
                           .y_group = w->dim[0] / groups * y->stride[1],
                           .y_row = y->stride[1]};
-  for (uint32_t i = 0; i < missing; i++) s.axis[i] = no_axis();
+  for (uint32_t i = 0; i < missing; i++) s.axis[i] = unused_axis();
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window v = vt_window_axis(l, i, w->dim[2 + i], 1);
     s.axis[missing + i] = (vt_gpu_direct_conv_axis){.dim = x->dim[2 + i],
@@ -118,7 +118,7 @@ vt_gpu_direct_conv vt_cuda_direct_conv(const vt_cuda_call *c, const vt_window_li
                                                     .out = y->stride[2 + i]};
   }
   merge_axes(s.axis);
-  set_length(&s);
+  set_length_and_small(&s);
   return s;
 }
 
@@ -197,13 +197,13 @@ vt_gpu_direct_conv vt_cuda_direct_conv_transpose(const vt_cuda_call *c) {
                           .y_group = w->dim[1] * y->stride[1],
                           .y_row = y->stride[1]};
   s.bias = bias_of(c, &s);
-  for (uint32_t i = 0; i < missing; i++) s.axis[i] = no_axis();
+  for (uint32_t i = 0; i < missing; i++) s.axis[i] = unused_axis();
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window v = vt_window_axis(&l, i, w->dim[2 + i], 1);
     s.axis[missing + i] = v.stride == 1 ? axis_of_stride_1(x, w, y, 2 + i, &v)
                                         : axis_with_classes(x, w, y, 2 + i, &v);
   }
-  set_length(&s);
+  set_length_and_small(&s);
   return s;
 }
 
@@ -247,7 +247,7 @@ vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
                           .y_image = y->stride[1],
                           .y_group = rows * y->stride[0],
                           .y_row = y->stride[0]};
-  for (uint32_t i = 0; i < missing; i++) s.axis[i] = no_axis();
+  for (uint32_t i = 0; i < missing; i++) s.axis[i] = unused_axis();
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window v = vt_window_axis(&l, i, y->dim[2 + i], 1);
     s.axis[missing + i] = (vt_gpu_direct_conv_axis){.dim = x->dim[2 + i],
@@ -260,6 +260,6 @@ vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
                                                     .weight = dy->stride[2 + i],
                                                     .out = y->stride[2 + i]};
   }
-  set_length(&s);
+  set_length_and_small(&s);
   return s;
 }

@@ -17,5 +17,5 @@ vt_gpu_direct_conv vt_cuda_direct_conv_transpose(const vt_cuda_call *c);
 int vt_cuda_direct_conv_is_covered(const vt_gpu_direct_conv *s);
 vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c);
 /* How many numbers the outputs take: all classes count as if they were as large as the largest. */
-int64_t vt_cuda_direct_conv_total(const vt_gpu_direct_conv *s);
+int64_t vt_cuda_direct_conv_output_count(const vt_gpu_direct_conv *s);
 #endif

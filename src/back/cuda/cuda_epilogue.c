@@ -65,7 +65,7 @@ int vt_cuda_product_kernel_at(uint32_t i, uint32_t *kernel, uint32_t *dtype) {
   return 1;
 }
 
-void vt_cuda_epilogue_write(const void *what, const char *name, vt_text *out) {
+void vt_cuda_epilogue_write_text(const void *what, const char *name, vt_text *out) {
   const vt_cuda_epilogue_kernel *k = what;
   const product_kernel *e = product_kernel_of(k->kernel);
   vt_emit_chain(k->chain, &vt_dialect_epilogue, name, out);
@@ -75,25 +75,25 @@ void vt_cuda_epilogue_write(const void *what, const char *name, vt_text *out) {
 
 /* ---- products ---- */
 
-static int product_of(const vt_cuda_call *c, vt_cuda_product *out) {
+static int describe_product(const vt_cuda_call *c, vt_cuda_product *out) {
   switch (c->step->op) {
     case VT_OP_matmul:
-      return vt_cuda_product_matmul(c, out);
+      return vt_cuda_product_of_matmul(c, out);
     case VT_OP_linear:
-      return vt_cuda_product_linear(c, out);
+      return vt_cuda_product_of_linear(c, out);
     case VT_OP_conv:
-      return vt_cuda_product_conv(c, out);
+      return vt_cuda_product_of_conv(c, out);
     default:
       return 0;
   }
 }
 
-static uint32_t kernel_of(const vt_cuda_call *c, const vt_cuda_product *p) {
+static uint32_t result_kernel_of(const vt_cuda_call *c, const vt_cuda_product *p) {
   return p->tiled ? vt_cuda_conv_kernel(c, &p->v)
                   : vt_cuda_gemm_kernel(c->traits, c->out->dtype, &p->v.g);
 }
 
-static int is_worth_it(const vt_cuda_call *c) {
+static int is_large_enough(const vt_cuda_call *c) {
   int64_t bytes = vt_cuda_count(c->out) * vt_cuda_bytes_of(c->out->dtype);
   for (uint32_t i = 0; i < c->n_in; i++)
     bytes += vt_cuda_count(&c->in[i]) * vt_cuda_bytes_of(c->in[i].dtype);
@@ -104,7 +104,7 @@ static int is_worth_it(const vt_cuda_call *c) {
  * while it stores results, so it takes only a few cheap steps; a kernel of its own has more threads
  * for expensive ones. Skinny products finish before a second kernel would start, and sums of slices
  * have enough threads, so they take any chain. */
-static int runs_epilogue(uint32_t kernel, const vt_chain *chain) {
+static int should_run_epilogue(uint32_t kernel, const vt_chain *chain) {
   const product_kernel *e = product_kernel_of(kernel);
   if (e == NULL || e->any_chain) return e != NULL;
   int cheap = chain->n_steps <= MAX_STEPS;
@@ -118,7 +118,7 @@ static int runs_epilogue(uint32_t kernel, const vt_chain *chain) {
 
 /* ---- operands ---- */
 
-static int is_shape_of(const vt_bk_tensor *t, const vt_view *y) {
+static int has_shape_of(const vt_bk_tensor *t, const vt_view *y) {
   return t->rank == y->rank && memcmp(t->dim, y->dim, y->rank * sizeof *y->dim) == 0;
 }
 
@@ -140,7 +140,7 @@ static int find_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_v
   vt_cuda_call as = *c;
   vt_cuda_product q;
   as.out = v;
-  if (!product_of(&as, &q) || q.tiled != p->tiled) return 0;
+  if (!describe_product(&as, &q) || q.tiled != p->tiled) return 0;
   const vt_gpu_gemm *g = &q.v.g, *want = &p->v.g;
   if (g->rank != want->rank || g->m != want->m || g->n != want->n) return 0;
   *out = (vt_gpu_epilogue_side){.row = g->y_row, .column = g->y_column};
@@ -205,10 +205,11 @@ static void transpose_sides(vt_cuda_epilogue *t) {
 
 static int plan_epilogue(const vt_cuda_call *c, vt_chain *chain, vt_cuda_epilogue *t) {
   vt_cuda_product p;
-  if (!is_worth_it(c) || !product_of(c, &p) || !is_shape_of(chain->result, c->out)) return 0;
+  if (!is_large_enough(c) || !describe_product(c, &p) || !has_shape_of(chain->result, c->out))
+    return 0;
   if (!make_product_first(chain, c->step->out) || !find_sides(c, &p, chain, t)) return 0;
-  t->kernel = kernel_of(c, &p);
-  if (!runs_epilogue(t->kernel, chain)) return 0;
+  t->kernel = result_kernel_of(c, &p);
+  if (!should_run_epilogue(t->kernel, chain)) return 0;
   t->group = 16 / vt_cuda_bytes_of(c->out->dtype);
   t->columns = p.v.g.n;
   t->rank = p.v.g.rank;
@@ -232,12 +233,12 @@ int32_t vt_cuda_epilogue_new(vt_bk_device *dev, const vt_launch *at, vt_cuda_epi
   vt_cuda_epilogue t = {0};
   vt_chain chain;
   *out = NULL;
-  if (vt_cuda_chain_read(at->chain, VT_GPU_EPILOGUE_SOURCES, &chain) != VT_OK) return VT_OK;
+  if (vt_cuda_chain_describe(at->chain, VT_GPU_EPILOGUE_SOURCES, &chain) != VT_OK) return VT_OK;
   if (!plan_epilogue(&c, &chain, &t)) return VT_OK;
   const vt_cuda_epilogue_kernel kernel = {.chain = &chain, .kernel = t.kernel};
   const vt_cuda_source source = {
       .prefix = "epilogue",
-      .write = vt_cuda_epilogue_write,
+      .write = vt_cuda_epilogue_write_text,
       .what = &kernel,
       .otherwise = "the steps after a product run as a kernel of their own"};
   const int32_t status = vt_cuda_generated_get(dev, &source, &t.function);
@@ -255,7 +256,8 @@ void vt_cuda_epilogue_free(vt_bk_device *dev, vt_cuda_epilogue *epilogue) {
 /* ---- running ---- */
 
 /* Returns 1 if every group of results is contiguous and aligned in this side. */
-static uint32_t is_wide(const vt_gpu_epilogue_side *s, const vt_cuda_epilogue *t, uint32_t dtype) {
+static uint32_t allows_wide_access(const vt_gpu_epilogue_side *s, const vt_cuda_epilogue *t,
+                                   uint32_t dtype) {
   const int64_t group = t->group, bytes = group * (int64_t)vt_cuda_bytes_of(dtype);
   int fits = s->column == 1 && s->row % group == 0 && t->columns % group == 0;
   for (uint32_t i = 0; i < t->rank; i++) fits = fits && s->step[i] % group == 0;
@@ -266,7 +268,7 @@ static vt_gpu_epilogue epilogue_args(const vt_cuda_epilogue *t, char *const *bas
   vt_gpu_epilogue args = t->args;
   for (uint32_t i = 0; i < t->n; i++) {
     args.side[i].data = base[t->tensor[i]->arena] + t->tensor[i]->offset;
-    args.side[i].wide = is_wide(&args.side[i], t, t->tensor[i]->dtype);
+    args.side[i].wide = allows_wide_access(&args.side[i], t, t->tensor[i]->dtype);
   }
   return args;
 }

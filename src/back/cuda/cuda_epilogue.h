@@ -25,7 +25,7 @@ typedef struct vt_cuda_epilogue_kernel {
   const vt_chain *chain;
   uint32_t kernel;
 } vt_cuda_epilogue_kernel;
-void vt_cuda_epilogue_write(const void *what, const char *name, vt_text *out);
+void vt_cuda_epilogue_write_text(const void *what, const char *name, vt_text *out);
 
 /* Issues a kernel that stores results of a product; args is a vt_gpu_gemm or vt_gpu_conv of `bytes`
  * bytes. If the call has an epilogue that was generated for this kernel, issues that kernel instead
@@ -39,7 +39,7 @@ typedef struct vt_cuda_product {
   vt_gpu_conv v;
   int tiled;
 } vt_cuda_product;
-int vt_cuda_product_matmul(const vt_cuda_call *c, vt_cuda_product *out);
-int vt_cuda_product_linear(const vt_cuda_call *c, vt_cuda_product *out);
-int vt_cuda_product_conv(const vt_cuda_call *c, vt_cuda_product *out);
+int vt_cuda_product_of_matmul(const vt_cuda_call *c, vt_cuda_product *out);
+int vt_cuda_product_of_linear(const vt_cuda_call *c, vt_cuda_product *out);
+int vt_cuda_product_of_conv(const vt_cuda_call *c, vt_cuda_product *out);
 #endif

@@ -255,8 +255,9 @@ static uint32_t expected_epilogues(const product *p, epilogue_fn *epilogue) {
 
 /* Runs and compares one case. Two of the three runs launch kernels; the third replays the graph. */
 static void try_group(device *d, const product *p, epilogue_fn *epilogue, const char *how) {
-  const uint32_t epilogues = log_lines("cuLaunchKernel epilogue_"),
-                 chains = log_lines("cuLaunchKernel fused_") + log_lines("cuLaunchKernel map_");
+  const uint32_t epilogues = count_log_lines("cuLaunchKernel epilogue_"),
+                 chains = count_log_lines("cuLaunchKernel fused_") +
+                          count_log_lines("cuLaunchKernel map_");
   static group s;
   s = (group){0};
   d->used = 0;
@@ -267,10 +268,10 @@ static void try_group(device *d, const product *p, epilogue_fn *epilogue, const 
   const int64_t bad = differing(d->want, d->host, d->used, s.out[s.n - 1].dtype);
   if (bad != 0) fprintf(stderr, "%s, %s: %lld differ\n", p->name, how, (long long)bad);
   CHECK(bad == 0);
-  if (!is_logged()) return;
-  const uint32_t now = log_lines("cuLaunchKernel epilogue_") - epilogues;
+  if (!driver_is_logged()) return;
+  const uint32_t now = count_log_lines("cuLaunchKernel epilogue_") - epilogues;
   const uint32_t then =
-      log_lines("cuLaunchKernel fused_") + log_lines("cuLaunchKernel map_") - chains;
+      count_log_lines("cuLaunchKernel fused_") + count_log_lines("cuLaunchKernel map_") - chains;
   if (now != 2 * expected_epilogues(p, epilogue))
     fprintf(stderr, "%s, %s: %u kernels with an epilogue\n", p->name, how, now);
   CHECK(now == 2 * expected_epilogues(p, epilogue));
@@ -324,19 +325,19 @@ static const struct {
                {"split", "masked"},     {"three", "masked"},  {"late band", "masked"},
                {"conv cut", "residual"}};
 
-static int is_tried(const char *name, const char *epilogue) {
+static int is_in_short_test(const char *name, const char *epilogue) {
   int found = vt_test_is_long();
   for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
     found |= strcmp(shorter[i].product, name) == 0 && strcmp(shorter[i].epilogue, epilogue) == 0;
   return found;
 }
 
-static void try_all(device *d) {
+static void try_all_groups(device *d) {
   for (size_t p = 0; p < PRODUCTS; p++)
     for (size_t f = 0; f < EPILOGUES; f++) {
       /* gelu is for f32 only */
       const int has = products[p].dtype == F32 || epilogue_list[f].epilogue != add_rounded;
-      if (has && is_tried(products[p].name, epilogue_list[f].name))
+      if (has && is_in_short_test(products[p].name, epilogue_list[f].name))
         try_group(d, &products[p], epilogue_list[f].epilogue, epilogue_list[f].name);
     }
 }
@@ -347,7 +348,7 @@ int main(void) {
   setenv("FAKE_NVRTC", "compile", 1);
   log_begin();
   if (!device_begin(&d, &env)) return 77;
-  try_all(&d);
+  try_all_groups(&d);
   vt_fpenv_leave(&env);
   device_end(&d);
   TEST_DONE();

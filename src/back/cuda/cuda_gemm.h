@@ -36,8 +36,8 @@ uint32_t vt_cuda_gemm_sum_kernel(uint32_t dtype);
  */
 int vt_cuda_gemm_variant(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,
                          vt_cuda_variant *out);
-uint64_t vt_cuda_gemm_variant_work(uint32_t dtype, const vt_gpu_gemm *g,
-                                   const vt_cuda_variant *variant);
+uint64_t vt_cuda_gemm_variant_scratch(uint32_t dtype, const vt_gpu_gemm *g,
+                                      const vt_cuda_variant *variant);
 vt_status vt_cuda_gemm_run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
                                    const vt_cuda_variant *variant);
 #endif

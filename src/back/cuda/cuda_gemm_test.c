@@ -58,7 +58,7 @@ static vt_status run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm 
 }
 
 static void try_variant(trial *s, const vt_gpu_gemm *g, const vt_cuda_variant *how) {
-  const uint64_t bytes = vt_cuda_gemm_variant_work(s->out->dtype, g, how);
+  const uint64_t bytes = vt_cuda_gemm_variant_scratch(s->out->dtype, g, how);
   vt_cuda_call c = {.dev = device, .traits = vt_cuda_card_traits(device->card)};
   uint64_t work = 0;
   CHECK(api->buffer_new(device, bytes + 1, &work) == VT_OK);

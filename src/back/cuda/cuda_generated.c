@@ -44,24 +44,24 @@ static void set_note(request *m, const char *what, const vt_diag *why) {
 
 /* ---- the key of a cubin: a hash of everything that it depends on ---- */
 
-static void add_text(vt_hasher *h, const char *text) {
+static void hash_text(vt_hasher *h, const char *text) {
   vt_hash_add_u64(h, strlen(text));
   vt_hash_add(h, text, strlen(text));
 }
 
-static vt_hash256 key_of(const char *text, const vt_nvrtc *n, const vt_nvrtc_options *o) {
+static vt_hash256 cache_key_of(const char *text, const vt_nvrtc *n, const vt_nvrtc_options *o) {
   vt_hasher h;
   vt_hash_init(&h);
   vt_hash_add_u32(&h, (uint32_t)n->major);
   vt_hash_add_u32(&h, (uint32_t)n->minor);
   vt_hash_add_u32(&h, (uint32_t)o->n);
   /* one of the words is the architecture */
-  for (int i = 0; i < o->n; i++) add_text(&h, o->word[i]);
+  for (int i = 0; i < o->n; i++) hash_text(&h, o->word[i]);
   for (uint32_t i = 0; i < vt_cuda_texts_count; i++) {
-    add_text(&h, vt_cuda_texts[i].name);
-    add_text(&h, vt_cuda_texts[i].text);
+    hash_text(&h, vt_cuda_texts[i].name);
+    hash_text(&h, vt_cuda_texts[i].text);
   }
-  add_text(&h, text);
+  hash_text(&h, text);
   return vt_hash_done(&h);
 }
 
@@ -99,8 +99,8 @@ static void store_in_cache(request *m, const vt_text *cubin) {
     set_note(m, "a kernel is not cached", &why);
 }
 
-static vt_status compile(request *m, const vt_nvrtc *n, const vt_nvrtc_options *o,
-                         void **function) {
+static vt_status compile_text(request *m, const vt_nvrtc *n, const vt_nvrtc_options *o,
+                              void **function) {
   vt_diag why = {0};
   vt_text cubin;
   vt_text_init(&cubin, m->a);
@@ -119,9 +119,9 @@ static vt_status find_or_compile(request *m, void **function) {
   /* not reported here: `volta doctor` does */
   if (vt_nvrtc_get(&n, NULL) != VT_OK) return VT_BACKEND;
   vt_nvrtc_options_init(&o, t->major * 10 + t->minor, VT_NVRTC_CUBIN);
-  m->key = key_of(m->text, n, &o);
+  m->key = cache_key_of(m->text, n, &o);
   if (m->cache.folder != NULL && load_cached(m, function) == VT_OK) return VT_OK;
-  return compile(m, n, &o, function);
+  return compile_text(m, n, &o, function);
 }
 
 /* ---- the list of entries ---- */

@@ -4,7 +4,7 @@
 #include "cuda_chain.h"
 #include "cuda_walk.h"
 
-static uint32_t group_of(const vt_view *const *v, uint32_t n) {
+static uint32_t group_size_of(const vt_view *const *v, uint32_t n) {
   uint32_t bytes = 1;
   for (uint32_t k = 0; k < n; k++)
     if (vt_cuda_bytes_of(v[k]->dtype) > bytes) bytes = vt_cuda_bytes_of(v[k]->dtype);
@@ -34,7 +34,7 @@ static int can_group(const vt_gpu_fused_walk *w, const vt_view *const *v, uint32
 
 static void use_groups(vt_gpu_fused *m, const vt_view *const *v, uint32_t n) {
   vt_gpu_fused_walk *w = &m->walk;
-  const uint32_t group = group_of(v, n);
+  const uint32_t group = group_size_of(v, n);
   if (!can_group(w, v, n, group)) return;
   const uint32_t last = w->rank - 1;
   m->grouped = 1;

@@ -59,7 +59,7 @@ static uint32_t merge_pieces(vt_gpu_gather *a, uint32_t bytes) {
   return joined;
 }
 
-static vt_status gather(vt_cuda_call *c, const gather_views *g) {
+static vt_status launch_gather(vt_cuda_call *c, const gather_views *g) {
   const vt_view *const all[3] = {c->out, &g->x, &g->index};
   VT_TRY(vt_cuda_lookup_check(c, &g->lookup));
   if (vt_cuda_count(&c->in[0]) == 0) return VT_OK; /* every index is out of range */
@@ -82,7 +82,7 @@ static vt_status gather_along(vt_cuda_call *c, uint32_t axis, uint32_t batch) {
   for (uint32_t i = 0; i < inner; i++) g.index.stride[axis + i] = index->stride[batch + i];
   for (uint32_t i = axis + 1; i < x->rank; i++) g.x.stride[inner + i - 1] = x->stride[i];
   vt_cuda_lookup_axis(&g.lookup, x->dim[axis], x->stride[axis]);
-  return gather(c, &g);
+  return launch_gather(c, &g);
 }
 
 vt_status vt_cuda_run_gather(vt_cuda_call *c) {
@@ -106,7 +106,7 @@ vt_status vt_cuda_run_gather_nd(vt_cuda_call *c) {
     g.x.stride[lead + i - batch - depth] = x->stride[i];
   for (uint32_t i = batch; i < batch + depth; i++)
     vt_cuda_lookup_axis(&g.lookup, x->dim[i], x->stride[i]);
-  return gather(c, &g);
+  return launch_gather(c, &g);
 }
 
 /* index and result have the same shape; x is at least as long on all axes other than `axis`. */
@@ -119,7 +119,7 @@ vt_status vt_cuda_run_gather_elements(vt_cuda_call *c) {
     if (i != axis) g.x.stride[i] = x->stride[i];
   }
   vt_cuda_lookup_axis(&g.lookup, x->dim[axis], x->stride[axis]);
-  return gather(c, &g);
+  return launch_gather(c, &g);
 }
 
 /* ---- nonzero: blocks count, prefix sums of counts give each block its first row ---- */
@@ -128,12 +128,12 @@ static int64_t nonzero_blocks(const vt_cuda_call *c) {
   return vt_cuda_ceil_div(vt_cuda_count(&c->in[0]), VT_GPU_LISTED);
 }
 
-uint64_t vt_cuda_work_nonzero(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_nonzero(const vt_cuda_call *c) {
   return (uint64_t)nonzero_blocks(c) * sizeof(int64_t);
 }
 
 /* Bits that make an element nonzero: all bits of an integer, all but the sign of a float. */
-static uint64_t mask_of(uint32_t dtype) {
+static uint64_t nonzero_mask_of(uint32_t dtype) {
   const int is_float = dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64 || dtype == VT_DTYPE_F16 ||
                        dtype == VT_DTYPE_BF16;
   const uint64_t all = UINT64_MAX >> (64 - 8 * vt_cuda_bytes_of(dtype));
@@ -147,7 +147,7 @@ vt_status vt_cuda_run_nonzero(vt_cuda_call *c) {
                       .before = c->work,
                       .total = c->out[1].data,
                       .places = y->data,
-                      .mask = mask_of(x->dtype),
+                      .mask = nonzero_mask_of(x->dtype),
                       .bound = y->dim[0],
                       .row = y->stride[0],
                       .column = y->stride[1],

@@ -33,7 +33,7 @@ static void test_gather(uint32_t dtype, layout x, layout index, layout out) {
   compare(&s, "along the last axis");
 }
 
-static void test_gather_others(uint32_t dtype, layout x, layout index, layout out) {
+static void test_gather_nd_and_elements(uint32_t dtype, layout x, layout index, layout out) {
   const vt_attr_gather_nd nd = {.size = sizeof nd, .batch = 1};
   trial s = TRIAL(gather_nd, nd);
   add_operand(&s, dtype, DIMS(2, 6, 7, 16), x);
@@ -55,7 +55,7 @@ static void test_gather_others(uint32_t dtype, layout x, layout index, layout ou
 }
 
 /* Index faults: the lowest faulty position is reported, with its value. */
-static void test_faults(void) {
+static void test_index_faults(void) {
   static const int64_t wrong[] = {7, -1, INT32_MAX, INT32_MIN};
   const vt_attr_gather_nd nd = {.size = sizeof nd};
   const vt_attr_gather along = {.size = sizeof along};
@@ -132,7 +132,7 @@ static void test_scatters(void) {
 }
 
 /* Most rows alternate between a few positions, so that some positions have many chunks. */
-static void test_scatter_long(void) {
+static void test_scatter_of_many_chunks(void) {
   enum { ROWS = 9000 };
   const vt_attr_gather_nd a = {.size = sizeof a};
   trial s = TRIAL(scatter_nd_add, a);
@@ -192,7 +192,7 @@ static void test_top_k(uint32_t dtype, int64_t n, int64_t k, int64_t lines) {
   }
 }
 
-static void test_heads(void) {
+static void test_top_k_by_heads(void) {
   test_top_k(VT_DTYPE_F32, 50, 7, 4);
   test_top_k(VT_DTYPE_F32, 6000, 5, 3);
   test_top_k(VT_DTYPE_I8, 6000, 300, 2);
@@ -231,7 +231,7 @@ static void test_nonzeros(void) {
 
 /* ---- random numbers ---- */
 
-static void test_random(uint32_t op, int64_t n, layout w) {
+static void test_random_numbers(uint32_t op, int64_t n, layout w) {
   const vt_attr_random a = {.size = sizeof a, .shape = {.n = 2, .v = {3, n}}, .stream = 0x80000009};
   trial s = TRIAL(random_bits, a);
   s.op = op;
@@ -245,19 +245,19 @@ int main(void) {
   if (!placed_begin()) return 77;
   for (int w = DENSE; w < LAYOUTS; w++) {
     test_gather(w % 2 ? VT_DTYPE_F32 : VT_DTYPE_F16, (layout)w, (layout)((w + 2) % LAYOUTS), DENSE);
-    test_gather_others(w % 2 ? VT_DTYPE_U8 : VT_DTYPE_F64, (layout)w, (layout)((w + 1) % LAYOUTS),
-                       w == SPREAD ? SPREAD : DENSE);
+    test_gather_nd_and_elements(w % 2 ? VT_DTYPE_U8 : VT_DTYPE_F64, (layout)w,
+                                (layout)((w + 1) % LAYOUTS), w == SPREAD ? SPREAD : DENSE);
   }
-  test_faults();
+  test_index_faults();
   test_scatters();
-  test_scatter_long();
+  test_scatter_of_many_chunks();
   test_sorts();
-  test_heads();
+  test_top_k_by_heads();
   test_nonzeros();
   for (int64_t n = 1; n < 2000; n += n < 5 ? 1 : 497) {
-    test_random(VT_OP_random_bits, n, n % 2 ? DENSE : TRANSPOSED);
-    test_random(VT_OP_random_uniform, n, n % 2 ? TRANSPOSED : DENSE);
-    test_random(VT_OP_random_normal, n, n % 2 ? DENSE : SPREAD);
+    test_random_numbers(VT_OP_random_bits, n, n % 2 ? DENSE : TRANSPOSED);
+    test_random_numbers(VT_OP_random_uniform, n, n % 2 ? TRANSPOSED : DENSE);
+    test_random_numbers(VT_OP_random_normal, n, n % 2 ? DENSE : SPREAD);
   }
   placed_end();
   TEST_DONE();

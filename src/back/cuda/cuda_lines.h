@@ -38,6 +38,6 @@ typedef struct vt_cuda_reduction {
   vt_cuda_lines at; /* operand 0: x, 1: y */
 } vt_cuda_reduction;
 /* Bytes of scratch for reducing `lines` lines of n elements. */
-uint64_t vt_cuda_reduce_bytes(int64_t lines, int64_t n, uint32_t dtype);
+uint64_t vt_cuda_reduce_scratch(int64_t lines, int64_t n, uint32_t dtype);
 vt_status vt_cuda_reduce(vt_cuda_call *c, const vt_cuda_reduction *f, void *work);
 #endif

@@ -71,16 +71,16 @@ static vt_gpu_gemm linear_of(const vt_cuda_call *c) {
   return g;
 }
 
-int vt_cuda_product_matmul(const vt_cuda_call *c, vt_cuda_product *out) {
+int vt_cuda_product_of_matmul(const vt_cuda_call *c, vt_cuda_product *out) {
   *out = (vt_cuda_product){.v.g = matmul_of(c)};
   return 1;
 }
-int vt_cuda_product_linear(const vt_cuda_call *c, vt_cuda_product *out) {
+int vt_cuda_product_of_linear(const vt_cuda_call *c, vt_cuda_product *out) {
   *out = (vt_cuda_product){.v.g = linear_of(c)};
   return 1;
 }
 
-uint64_t vt_cuda_work_matmul(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_matmul(const vt_cuda_call *c) {
   const vt_gpu_gemm g = matmul_of(c);
   return vt_cuda_gemm_scratch(c, c->out->dtype, &g);
 }
@@ -89,7 +89,7 @@ vt_status vt_cuda_run_matmul(vt_cuda_call *c) {
   return vt_cuda_gemm_run(c, c->out->dtype, &g);
 }
 
-uint64_t vt_cuda_work_linear(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_linear(const vt_cuda_call *c) {
   const vt_gpu_gemm g = linear_of(c);
   return vt_cuda_gemm_scratch(c, c->out->dtype, &g);
 }

@@ -96,7 +96,7 @@ static void test_flip(uint32_t dtype, layout in, layout out) {
   compare(&s, "reversed");
 }
 
-static void test_moves(uint32_t dtype, layout in, layout out) {
+static void test_all_moves(uint32_t dtype, layout in, layout out) {
   test_transpose(dtype, in, out);
   test_slice(dtype, in, out);
   test_concat(dtype, in, out);
@@ -107,7 +107,7 @@ static void test_moves(uint32_t dtype, layout in, layout out) {
   test_flip(dtype, in, out);
 }
 
-static void test_generators(void) {
+static void test_iota_and_literal(void) {
   static const uint32_t numbers[] = {VT_DTYPE_I32, VT_DTYPE_I64, VT_DTYPE_F32, VT_DTYPE_F64};
   for (int i = 0; i < 12; i++) {
     const vt_attr_iota a = {.size = sizeof a,
@@ -128,7 +128,7 @@ static void test_generators(void) {
 }
 
 /* An empty tensor, and one with eight axes. */
-static void test_extremes(void) {
+static void test_empty_and_eight_axes(void) {
   const vt_attr_perm nothing = {.size = sizeof nothing, .perm = {.n = 3, .v = {2, 0, 1}}};
   trial s = TRIAL(transpose, nothing);
   add_operand(&s, VT_DTYPE_F32, DIMS(4, 0, 3), DENSE);
@@ -185,12 +185,12 @@ static void store_nans(char *x, uint32_t dtype) {
   }
 }
 
-static void run(transposer *c) {
+static void run_transposer(transposer *c) {
   vt_bk_error error = {.size = sizeof error};
   CHECK(api->run(c->p, buffers, 2) == VT_OK && api->wait(c->p, &error) == VT_OK);
 }
 
-static void test_canonical(uint32_t dtype) {
+static void test_results_have_canonical_nans(uint32_t dtype) {
   static char seen[ARENA];
   memset(arena, 0xff, sizeof arena); /* bytes around the tensors are NaN patterns too */
   transposer c;
@@ -203,7 +203,7 @@ static void test_canonical(uint32_t dtype) {
   vt_canonical(expected + from, dtype, N);
   for (int i = 0; i < 4; i++) { /* issued, recorded, replayed */
     CHECK(api->copy(device, arena, buffers[0], 0, used, 1) == VT_OK);
-    run(&c);
+    run_transposer(&c);
     CHECK(api->copy(device, seen, buffers[0], from + bytes / 2, bytes / 4, 0) == VT_OK);
     CHECK(memcmp(seen, expected + from + bytes / 2, (size_t)(bytes / 4)) == 0);
     for (int again = 0; again < 2; again++) {
@@ -215,7 +215,7 @@ static void test_canonical(uint32_t dtype) {
 }
 
 /* Two programs with adjacent results; one program is freed before the results are read. */
-static void test_freed(int which) {
+static void test_neighbour_of_freed_program(int which) {
   static char seen[ARENA];
   transposer c[2];
   transposer_new(&c[0], VT_DTYPE_F32, 0);
@@ -223,8 +223,8 @@ static void test_freed(int which) {
   const uint64_t used = c[1].s.used;
   for (int i = 0; i < 2; i++) store_nans(arena + c[i].s.in->offset, VT_DTYPE_F32);
   CHECK(api->copy(device, arena, buffers[0], 0, used, 1) == VT_OK);
-  run(&c[0]);
-  run(&c[1]);
+  run_transposer(&c[0]);
+  run_transposer(&c[1]);
   api->program_free(c[which].p);
   CHECK(api->copy(device, seen, buffers[0], 0, used, 0) == VT_OK);
   for (int i = 0; i < N; i++) {
@@ -239,18 +239,19 @@ int main(void) {
   if (!placed_begin()) return 77;
   for (size_t i = 0; i < TYPES; i++)
     for (int w = DENSE; w < LAYOUTS; w++) {
-      test_moves(types[i], (layout)w, DENSE);
+      test_all_moves(types[i], (layout)w, DENSE);
       if (w != REPEATED && (i == 2 || w == LATE))
-        test_moves(types[i], w == LATE ? LATE : DENSE, (layout)w);
+        test_all_moves(types[i], w == LATE ? LATE : DENSE, (layout)w);
     }
-  test_moves(VT_DTYPE_F32, SPREAD, TRANSPOSED);
-  test_generators();
-  test_extremes();
+  test_all_moves(VT_DTYPE_F32, SPREAD, TRANSPOSED);
+  test_iota_and_literal();
+  test_empty_and_eight_axes();
   CHECK(api->buffer_new(device, 256, &buffers[1]) == VT_OK);
   static const uint32_t floats[] = {VT_DTYPE_F32, VT_DTYPE_F64, VT_DTYPE_F16, VT_DTYPE_BF16};
-  for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) test_canonical(floats[i]);
-  test_freed(0);
-  test_freed(1);
+  for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+    test_results_have_canonical_nans(floats[i]);
+  test_neighbour_of_freed_program(0);
+  test_neighbour_of_freed_program(1);
   api->buffer_free(device, buffers[1]);
   placed_end();
   TEST_DONE();

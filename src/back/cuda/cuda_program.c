@@ -47,11 +47,11 @@ enum {
   ROWS
 };
 static const vt_cuda_handler handlers[ROWS] = {
-#define vt_cuda_work_none NULL
+#define vt_cuda_scratch_none NULL
 #define VT_CUDA(op, work, run) [ROW_##op] = {vt_cuda_work_##work, vt_cuda_run_##run},
 #include "cuda_handlers.def"
 #undef VT_CUDA
-#undef vt_cuda_work_none
+#undef vt_cuda_scratch_none
 };
 
 /* Row of each op number, plus one; 0 if the op has no handler. */
@@ -73,8 +73,8 @@ enum { MOST_VIEWS = 256 };
 
 /* Makes a call without data; returns 0 if the step has more operands than any op that needs
  * scratch. */
-static int shape_call(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
-                      vt_cuda_call *out) {
+static int call_without_data(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
+                             vt_cuda_call *out) {
   if ((uint64_t)s->n_in + s->n_out > MOST_VIEWS) return 0;
   for (uint32_t i = 0; i < s->n_in; i++) views[i] = vt_step_view(&s->in[i]);
   for (uint32_t i = 0; i < s->n_out; i++) views[s->n_in + i] = vt_step_view(&s->out[i]);
@@ -97,11 +97,11 @@ int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s) {
   return takes ? VT_OK : VT_UNSUPPORTED;
 }
 
-uint64_t vt_cuda_step_work(vt_bk_device *dev, const vt_bk_step *s) {
+uint64_t vt_cuda_step_scratch(vt_bk_device *dev, const vt_bk_step *s) {
   const vt_cuda_handler *h = vt_cuda_handler_of(s->op);
   vt_view views[MOST_VIEWS];
   vt_cuda_call call;
-  if (h == NULL || h->work == NULL || !shape_call(dev, s, views, &call)) return 0;
+  if (h == NULL || h->work == NULL || !call_without_data(dev, s, views, &call)) return 0;
   return h->work(&call);
 }
 
@@ -140,19 +140,19 @@ static vt_launch_callbacks launch_functions(vt_bk_program *p) {
                                .anchor_free = anchor_free};
 }
 
-static const vt_cu *driver(const vt_bk_program *p) { return vt_cuda_card_driver(p->dev->card); }
+static const vt_cu *driver_of(const vt_bk_program *p) { return vt_cuda_card_driver(p->dev->card); }
 
 static int clear_fault(vt_bk_program *p) {
-  return driver(p)->cuMemsetD8Async((uint64_t)(uintptr_t)p->fault, 0xff, sizeof *p->fault,
-                                    p->dev->stream);
+  return driver_of(p)->cuMemsetD8Async((uint64_t)(uintptr_t)p->fault, 0xff, sizeof *p->fault,
+                                       p->dev->stream);
 }
 
 static int32_t new_fault_record(vt_bk_program *p) {
   uint64_t at = 0;
   void *seen = NULL;
-  int e = driver(p)->cuMemAlloc(&at, sizeof *p->fault);
+  int e = driver_of(p)->cuMemAlloc(&at, sizeof *p->fault);
   p->fault = (vt_gpu_fault *)(uintptr_t)at;
-  if (e == VT_CU_SUCCESS) e = driver(p)->cuMemHostAlloc(&seen, sizeof *p->seen, 0);
+  if (e == VT_CU_SUCCESS) e = driver_of(p)->cuMemHostAlloc(&seen, sizeof *p->seen, 0);
   p->seen = seen;
   if (e == VT_CU_SUCCESS) e = clear_fault(p);
   return vt_cuda_driver_status(p->dev, e, "allocate memory for a program");
@@ -171,7 +171,7 @@ static int32_t new_time_marks(vt_bk_program *p) {
   p->end = vt_cuda_memory_new(host, p->n_times, sizeof *p->end);
   if (p->time_marks == NULL || p->begin == NULL || p->end == NULL) return VT_NOMEM;
   for (uint64_t i = 0; i <= p->steps.n && e == VT_CU_SUCCESS; i++)
-    e = driver(p)->cuEventCreate(&p->time_marks[i], 0);
+    e = driver_of(p)->cuEventCreate(&p->time_marks[i], 0);
   return vt_cuda_driver_status(p->dev, e, "create an event");
 }
 
@@ -205,7 +205,7 @@ int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64
 }
 
 static void free_on_card(vt_bk_program *p) {
-  const vt_cu *cu = driver(p);
+  const vt_cu *cu = driver_of(p);
   (void)cu->cuStreamSynchronize(p->dev->stream);
   if (p->graph != NULL) (void)cu->cuGraphExecDestroy(p->graph);
   for (uint64_t i = 0; p->time_marks != NULL && i <= p->steps.n; i++)
@@ -242,7 +242,7 @@ typedef struct runner {
   int rehearsal;
 } runner;
 
-static vt_cuda_call call_of(runner *r) {
+static vt_cuda_call empty_call_of(runner *r) {
   vt_bk_program *p = r->p;
   return (vt_cuda_call){.dev = p->dev,
                         .traits = vt_cuda_card_traits(p->dev->card),
@@ -253,12 +253,12 @@ static vt_cuda_call call_of(runner *r) {
                         .waits = &p->waits};
 }
 
-static vt_status run_list(runner *r, const vt_launches *l, int top);
+static vt_status run_launches(runner *r, const vt_launches *l, int top);
 
 vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which) {
   runner *r = c->runner;
   const vt_launch *at = r->at;
-  const vt_status s = run_list(r, &at->bodies[which], 0);
+  const vt_status s = run_launches(r, &at->bodies[which], 0);
   r->at = at;
   return s;
 }
@@ -267,7 +267,7 @@ vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which) {
 static vt_status run_anchor(runner *r, const vt_launch *at, int *epilogue_done) {
   const vt_bk_step *s = at->anchor;
   vt_launch_body body[VT_MAX_BODIES];
-  vt_cuda_call c = call_of(r);
+  vt_cuda_call c = empty_call_of(r);
   vt_launch_place_views(at, r->p->base, body);
   r->at = at;
   c.step = s;
@@ -290,32 +290,32 @@ static vt_status run_launch(runner *r, const vt_launch *at) {
   int epilogue_done = 0;
   if (at->anchor != NULL) VT_TRY(run_anchor(r, at, &epilogue_done));
   if (at->chain == NULL || epilogue_done) return VT_OK;
-  vt_cuda_call c = call_of(r);
+  vt_cuda_call c = empty_call_of(r);
   c.number = at->first;
   return vt_cuda_chain_run(at->chain, &c, r->p->base);
 }
 
-static vt_status record_mark(vt_bk_program *p, uint64_t i) {
+static vt_status record_time_mark(vt_bk_program *p, uint64_t i) {
   if (p->time_marks == NULL) return VT_OK;
-  const int e = driver(p)->cuEventRecord(p->time_marks[i], p->dev->stream);
+  const int e = driver_of(p)->cuEventRecord(p->time_marks[i], p->dev->stream);
   return (vt_status)vt_cuda_driver_status(p->dev, e, "record an event");
 }
 
-static vt_status run_list(runner *r, const vt_launches *l, int top) {
+static vt_status run_launches(runner *r, const vt_launches *l, int top) {
   for (uint64_t i = 0; i < l->n; i++) {
     VT_TRY(run_launch(r, &l->launches[i]));
-    if (top) VT_TRY(record_mark(r->p, i + 1));
+    if (top) VT_TRY(record_time_mark(r->p, i + 1));
   }
   return VT_OK;
 }
 
 static vt_status issue_steps(vt_bk_program *p) {
   runner r = {.p = p};
-  VT_TRY(record_mark(p, 0));
-  VT_TRY(run_list(&r, &p->steps, 1));
+  VT_TRY(record_time_mark(p, 0));
+  VT_TRY(run_launches(&r, &p->steps, 1));
   if (!p->faults) return VT_OK;
-  const int e = driver(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
-                                             sizeof *p->seen, p->dev->stream);
+  const int e = driver_of(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
+                                                sizeof *p->seen, p->dev->stream);
   return (vt_status)vt_cuda_driver_status(p->dev, e, "copy the fault record");
 }
 
@@ -324,12 +324,12 @@ static vt_status issue_steps(vt_bk_program *p) {
 static vt_status rehearse(vt_bk_program *p) {
   runner r = {.p = p, .rehearsal = 1};
   for (uint64_t i = 0; i < VT_CUDA_ARENAS; i++) p->base[i] = (char *)(uintptr_t)((i + 1) << 48);
-  return run_list(&r, &p->steps, 0);
+  return run_launches(&r, &p->steps, 0);
 }
 
 /* ---- results that the host reads ---- */
 
-static int canonical_kernel(uint32_t dtype) {
+static int canonical_nan_kernel_of(uint32_t dtype) {
   switch (dtype) {
     case VT_DTYPE_F32:
       return VT_GPU_fix_nan_f32;
@@ -343,10 +343,10 @@ static int canonical_kernel(uint32_t dtype) {
   }
 }
 
-static vt_status write_canonical(vt_bk_program *p, const result *r, int rehearsal) {
+static vt_status write_canonical_nans(vt_bk_program *p, const result *r, int rehearsal) {
   runner no_body = {.p = p, .rehearsal = rehearsal};
-  vt_cuda_call c = call_of(&no_body);
-  const int kernel = canonical_kernel(r->dtype);
+  vt_cuda_call c = empty_call_of(&no_body);
+  const int kernel = canonical_nan_kernel_of(r->dtype);
   const vt_gpu_canonical args = {.data = p->base[r->arena] + r->offset,
                                  .n = r->count,
                                  .infinity = r->dtype == VT_DTYPE_F16 ? 0x7c00u : 0x7f80u};
@@ -363,7 +363,7 @@ vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t at, uint64_t
       const uint64_t from = (uint64_t)(uintptr_t)p->base[r->arena] + r->offset;
       const uint64_t end = from + (uint64_t)r->count * (uint64_t)vt_cuda_bytes_of(r->dtype);
       if (r->canonical || from >= at + bytes || end <= at) continue;
-      VT_TRY(write_canonical(p, r, 0));
+      VT_TRY(write_canonical_nans(p, r, 0));
       r->canonical = 1;
     }
   return VT_OK;
@@ -374,7 +374,7 @@ static int32_t load_canonical_kernels(vt_bk_program *p) {
   int32_t s = vt_cuda_enter(p->dev);
   if (s != VT_OK) return s;
   for (uint64_t i = 0; i < p->n_results && s == VT_OK; i++)
-    s = (int32_t)write_canonical(p, &p->results[i], 1);
+    s = (int32_t)write_canonical_nans(p, &p->results[i], 1);
   vt_cuda_card_leave(p->dev->card);
   return s;
 }
@@ -404,8 +404,8 @@ int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, u
 
 /* ---- recording ---- */
 
-static vt_status make_graph(vt_bk_program *p, void *recorded) {
-  const int e = driver(p)->cuGraphInstantiateWithFlags(&p->graph, recorded, 0);
+static vt_status instantiate_graph(vt_bk_program *p, void *recorded) {
+  const int e = driver_of(p)->cuGraphInstantiateWithFlags(&p->graph, recorded, 0);
   if (e != VT_CU_SUCCESS) p->graph = NULL;
   return (vt_status)vt_cuda_driver_status(p->dev, e, "instantiate a graph");
 }
@@ -413,7 +413,7 @@ static vt_status make_graph(vt_bk_program *p, void *recorded) {
 /* Records a run as a graph. Recording executes nothing, so after a failure the run can still be
  * issued. The capture must be ended in any case. */
 static vt_status record_graph(vt_bk_program *p) {
-  const vt_cu *cu = driver(p);
+  const vt_cu *cu = driver_of(p);
   void *recorded = NULL;
   int e = cu->cuStreamBeginCapture(p->dev->stream, VT_CU_CAPTURE_THREAD_LOCAL);
   if (e != VT_CU_SUCCESS)
@@ -421,20 +421,20 @@ static vt_status record_graph(vt_bk_program *p) {
   vt_status s = issue_steps(p);
   e = cu->cuStreamEndCapture(p->dev->stream, &recorded);
   if (s == VT_OK) s = (vt_status)vt_cuda_driver_status(p->dev, e, "end a graph capture");
-  if (s == VT_OK) s = make_graph(p, recorded);
+  if (s == VT_OK) s = instantiate_graph(p, recorded);
   if (recorded != NULL) (void)cu->cuGraphDestroy(recorded);
   return s;
 }
 
 static vt_status replay_graph(vt_bk_program *p) {
-  const int e = driver(p)->cuGraphLaunch(p->graph, p->dev->stream);
+  const int e = driver_of(p)->cuGraphLaunch(p->graph, p->dev->stream);
   return (vt_status)vt_cuda_driver_status(p->dev, e, "launch a graph");
 }
 
 /* ---- running ---- */
 
 /* Sets the addresses of the arenas; returns 1 if they are those of the last successful run. */
-static int place_arenas(vt_bk_program *p, const uint64_t *buffers) {
+static int set_arena_addresses(vt_bk_program *p, const uint64_t *buffers) {
   int same = p->ready;
   for (uint32_t i = 0; i < p->arenas.n; i++) {
     char *at = (char *)(uintptr_t)buffers[i];
@@ -454,13 +454,13 @@ static vt_status run_recorded(vt_bk_program *p) {
 }
 
 static vt_status run_program(vt_bk_program *p, const uint64_t *buffers) {
-  const int same = place_arenas(p, buffers);
+  const int same = set_arena_addresses(p, buffers);
   const int records = !p->waits && p->time_marks == NULL && !p->unrecorded;
   p->error = (vt_bk_error){.size = sizeof p->error};
   for (uint64_t i = 0; i < p->n_results; i++) p->results[i].canonical = 0;
   if (!same && p->graph != NULL) {
-    (void)driver(p)->cuStreamSynchronize(p->dev->stream);
-    (void)driver(p)->cuGraphExecDestroy(p->graph);
+    (void)driver_of(p)->cuStreamSynchronize(p->dev->stream);
+    (void)driver_of(p)->cuGraphExecDestroy(p->graph);
     p->graph = NULL;
   }
   const vt_status s = same && records ? run_recorded(p) : issue_steps(p);
@@ -496,7 +496,7 @@ static int read_fault(vt_bk_program *p) {
 int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
   const int32_t entered = vt_cuda_enter(p->dev);
   if (entered != VT_OK) return entered;
-  int e = driver(p)->cuStreamSynchronize(p->dev->stream);
+  int e = driver_of(p)->cuStreamSynchronize(p->dev->stream);
   if (e == VT_CU_SUCCESS)
     e = read_fault(p);
   else
@@ -509,9 +509,9 @@ int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
 
 /* ---- times ---- */
 
-static uint64_t time_of(const vt_bk_program *p, uint64_t i) {
+static uint64_t launch_time(const vt_bk_program *p, uint64_t i) {
   float ms = 0;
-  if (driver(p)->cuEventElapsedTime(&ms, p->time_marks[0], p->time_marks[i]) != VT_CU_SUCCESS ||
+  if (driver_of(p)->cuEventElapsedTime(&ms, p->time_marks[0], p->time_marks[i]) != VT_CU_SUCCESS ||
       ms < 0)
     ms = 0;
   return (uint64_t)((double)ms * 1e6);
@@ -524,7 +524,7 @@ int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out) {
     uint64_t step = 0, before = 0;
     for (uint64_t i = 0; i < p->steps.n; i++) {
       const vt_launch *at = &p->steps.launches[i];
-      const uint64_t after = time_of(p, i + 1), n = at->chain != NULL ? at->n : 1;
+      const uint64_t after = launch_time(p, i + 1), n = at->chain != NULL ? at->n : 1;
       for (uint64_t k = 0; k < n; k++, step++) {
         p->begin[step] = k == 0 ? before : after;
         p->end[step] = after;

@@ -22,8 +22,8 @@ vt_cuda_rows_variant vt_cuda_rows_choose(const vt_cuda_call *c, const vt_cuda_li
 /* Chooses between PARTS and BUNDLE for lines of any type. */
 vt_cuda_rows_variant vt_cuda_rows_choose_any(const vt_cuda_call *c, const vt_cuda_lines *l);
 /* Bytes of scratch that the variant needs. */
-uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rows_variant how,
-                            const vt_cuda_lines *l);
+uint64_t vt_cuda_rows_scratch(const vt_cuda_call *c, vt_cuda_rows_variant how,
+                              const vt_cuda_lines *l);
 /* Issues the kernel of the variant. `warps` has the kernels for 8, 16, 24 and 32 elements per lane.
  */
 #define VT_CUDA_WARPS(name)                                                      \

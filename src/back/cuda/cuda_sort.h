@@ -15,7 +15,7 @@ typedef struct vt_cuda_records {
 /* 1 if keys of `bits` bits with numbers below n need records of two words. */
 int vt_cuda_records_wide(int bits, int64_t n);
 /* Bytes of scratch: the records, then the buffers of the sort. */
-uint64_t vt_cuda_records_bytes(const vt_cuda_records *r);
+uint64_t vt_cuda_records_scratch(const vt_cuda_records *r);
 /* Sorts the records at the start of `work`; *out is set to where the sorted records are. */
 vt_status vt_cuda_records_sort(vt_cuda_call *c, const vt_cuda_records *r, void *work, void **out);
 

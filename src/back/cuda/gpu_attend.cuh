@@ -56,13 +56,13 @@ VT_GPU_FN float attend_score(const vt_gpu_attention &a, float d, const float *bi
 
 /* ---- weights ---- */
 
-VT_GPU_FN float attend_absent() { return __uint_as_float(ATTEND_ABSENT); }
+VT_GPU_FN float attend_absent_weight() { return __uint_as_float(ATTEND_ABSENT); }
 VT_GPU_FN bool attend_is_absent(float e) { return __float_as_uint(e) == ATTEND_ABSENT; }
 
 /* Maximum that may ignore NaN: the exp of a NaN score is NaN whatever the maximum is, so the sum
  * and the row are NaN anyway. */
-VT_GPU_FN float attend_greater(float a, float b) { return max(a, b); }
-VT_GPU_FN float attend_lowest() { return __uint_as_float(0xff800000u); }
+VT_GPU_FN float attend_max_score(float a, float b) { return max(a, b); }
+VT_GPU_FN float attend_minus_infinity() { return __uint_as_float(0xff800000u); }
 
 /* ---- sums ---- */
 
@@ -77,7 +77,7 @@ VT_GPU_FN float attend_sum_lanes(float s) {
 template <int HALF>
 VT_GPU_FN float attend_max_lanes(float m) {
   VT_UNROLL
-  for (int h = HALF; h > 0; h /= 2) m = attend_greater(m, __shfl_xor_sync(ATTEND_ALL, m, h));
+  for (int h = HALF; h > 0; h /= 2) m = attend_max_score(m, __shfl_xor_sync(ATTEND_ALL, m, h));
   return m;
 }
 
@@ -101,7 +101,7 @@ VT_GPU_FN void attend_levels_add(attend_levels &x, int64_t block, float p) {
     x.t[i] = whole ? 0.0f : x.t[i];
   }
 }
-VT_GPU_FN float attend_levels_end(const attend_levels &x) {
+VT_GPU_FN float attend_levels_sum(const attend_levels &x) {
   float sum = x.t[0];
   VT_UNROLL
   for (int i = 1; i < VT_ATTEND_LEVELS; i++) sum = x.t[i] + sum;

@@ -44,12 +44,12 @@ struct vt_band {
 template <class End>
 VT_GPU_FN void vt_band_along(const vt_gpu_gemm &g, const End &end) {
   typedef vt_band::ring ring;
-  const vt_skinny_block h = vt_skinny_place<true, VT_STREAM_T>(g);
+  const vt_skinny_block h = vt_skinny_place_block<true, VT_STREAM_T>(g);
   float *x = vt_shared<float>(), p[vt_band::R][vt_band::C] = {};
   vt_band s;
   s.place_thread();
-  vt_stream_rows<VT_GPU_SKINNY, vt_band::PITCH>(g, vt_skinny_a(g, h), x);
-  s.r.begin(g.b, vt_skinny_b(g, h), h, x + vt_band::ROWS);
+  vt_stream_copy_rows<VT_GPU_SKINNY, vt_band::PITCH>(g, vt_skinny_address_of_a(g, h), x);
+  s.r.begin(g.b, vt_skinny_address_of_b(g, h), h, x + vt_band::ROWS);
   vt_async_wait<ring::SENT>();
   __syncthreads();
   s.r.template run<1>([&](const float *columns, int k) {

@@ -71,7 +71,7 @@ VT_GPU_FN vt_direct_conv_at<I> vt_direct_conv_find(const vt_gpu_direct_conv &a, 
   return o;
 }
 
-VT_GPU_FN int64_t vt_direct_conv_total(const vt_gpu_direct_conv &a) {
+VT_GPU_FN int64_t vt_direct_conv_output_count(const vt_gpu_direct_conv &a) {
   int64_t n = a.images * a.rows * a.groups;
   VT_UNROLL
   for (int k = 0; k < VT_GPU_AXES; k++)
@@ -84,8 +84,8 @@ VT_GPU_FN bool vt_direct_conv_inside(int64_t m, int64_t dim) { return (uint64_t)
 
 // Calls give(x offset, w offset, inside) for all taps of an output, in the order of the sum.
 template <class I, class F>
-VT_GPU_FN void vt_direct_conv_taps(const vt_gpu_direct_conv &a, const vt_direct_conv_at<I> &o,
-                                   F give) {
+VT_GPU_FN void vt_direct_conv_for_taps(const vt_gpu_direct_conv &a, const vt_direct_conv_at<I> &o,
+                                       F give) {
   const vt_gpu_direct_conv_axis &A = a.axis[0], &B = a.axis[1], &C = a.axis[2];
   for (I c = 0; c < (I)a.depth; c++)
     for (I i = 0; i < o.taps[0]; i++) {

@@ -15,8 +15,8 @@
 
 /* ---- numbers ---- */
 
-VT_GPU_FN float vt_gemm_fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-VT_GPU_FN double vt_gemm_fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+VT_GPU_FN float vt_gemm_fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+VT_GPU_FN double vt_gemm_fma(double a, double b, double c) { return __fma_rn(a, b, c); }
 VT_GPU_FN float vt_gemm_add(float a, float b) { return __fadd_rn(a, b); }
 VT_GPU_FN double vt_gemm_add(double a, double b) { return __dadd_rn(a, b); }
 
@@ -251,7 +251,7 @@ enum { VT_GEMM_SHARED = 228 << 10 };
 #endif
 /* bytes that the system reserves, and that this file declares statically */
 enum { VT_GEMM_RESERVED = 1024 + 128 };
-__host__ __device__ constexpr int vt_gemm_limit(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
+__host__ __device__ constexpr int vt_gemm_clamp(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
 
 /* The position of a thread block. It is in shared memory because registers are needed for chains.
  */
@@ -306,7 +306,7 @@ struct vt_gemm_tile {
   /* The wanted number of resident blocks, or fewer if the shared memory of a multiprocessor does
    * not suffice. */
   static constexpr int fit(int wanted) {
-    return vt_gemm_limit(wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) +
+    return vt_gemm_clamp(wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) +
                                                          VT_GEMM_RESERVED)));
   }
 
@@ -344,7 +344,7 @@ struct vt_gemm_tile {
     for (int i = 0; i < TM; i++) VT_UNROLL
     for (int c = 0; c < TN; c++) {
       const int j = i % 2 == 0 ? c : TN - 1 - c;
-      acc[i][j] = vt_gemm_fused(fa[from][i], fb[from][j], acc[i][j]);
+      acc[i][j] = vt_gemm_fma(fa[from][i], fb[from][j], acc[i][j]);
     }
   }
 

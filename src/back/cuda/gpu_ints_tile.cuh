@@ -150,7 +150,7 @@ struct vt_ints_tile {
       for (int j = 0; j < NT; j++) {
         b[j][0] = *(const uint32_t *)(pb + 8 * j * PITCH + k);
         b[j][1] = *(const uint32_t *)(pb + 8 * j * PITCH + k + 16);
-        if (sum_columns) vt_bytes_multiply(columns[j], one_a, b[j]);
+        if (sum_columns) vt_warp_multiply_int8(columns[j], one_a, b[j]);
       }
       VT_UNROLL
       for (int i = 0; i < MT; i++) {
@@ -158,9 +158,9 @@ struct vt_ints_tile {
         const uint32_t a[4] = {*(const uint32_t *)p, *(const uint32_t *)(p + 8 * PITCH),
                                *(const uint32_t *)(p + 16),
                                *(const uint32_t *)(p + 8 * PITCH + 16)};
-        if (sum_rows) vt_bytes_multiply(rows[i], a, one_b);
+        if (sum_rows) vt_warp_multiply_int8(rows[i], a, one_b);
         VT_UNROLL
-        for (int j = 0; j < NT; j++) vt_bytes_multiply(acc[i][j], a, b[j]);
+        for (int j = 0; j < NT; j++) vt_warp_multiply_int8(acc[i][j], a, b[j]);
       }
     }
   }
@@ -175,8 +175,9 @@ struct vt_ints_tile {
       const int64_t c = n0 + column + j / 2 * 8 + lane % 4 * 2 + j % 2;
       if (c >= p.n) continue;
       const uint32_t zb =
-          (uint32_t)(vt_ints_zero(p.zb, (first + c) * p.zb_step, p.b_flip) - (p.b_flip ? 0 : 128));
-      const uint32_t bias = vt_ints_bias(p.bias, (first + c) * p.bias_step);
+          (uint32_t)(vt_ints_load_zero_point(p.zb, (first + c) * p.zb_step, p.b_flip) -
+                     (p.b_flip ? 0 : 128));
+      const uint32_t bias = vt_ints_load_bias(p.bias, (first + c) * p.bias_step);
       VT_UNROLL
       for (int i = 0; i < 2 * MT; i++) {
         const int64_t r = m0 + row + i / 2 * 16 + i % 2 * 8 + lane / 4;
@@ -200,7 +201,7 @@ struct vt_ints_tile {
     n0 = at / v.tiles_m * BN;
     row = warp / 4 * (BM / 2);
     column = warp % 4 * (BN / 4);
-    za = vt_ints_zero(p.za, 0, p.a_flip) - (p.a_flip ? 0 : 128);
+    za = vt_ints_load_zero_point(p.za, 0, p.a_flip) - (p.a_flip ? 0 : 128);
     sum_rows = p.zb != nullptr || p.b_flip == 0;
     sum_columns = za != 0;
     return z;

@@ -17,7 +17,7 @@ struct vt_row {
 
 VT_GPU_FN int vt_lane() { return (int)threadIdx.x % VT_GPU_LANES; }
 VT_GPU_FN int vt_warp() { return (int)threadIdx.x / VT_GPU_LANES; }
-VT_GPU_FN int vt_warps() { return (int)blockDim.x / VT_GPU_LANES; }
+VT_GPU_FN int vt_warp_count() { return (int)blockDim.x / VT_GPU_LANES; }
 
 /* The part of a row that begins with chunk number `chunk`, with at most `most` elements. */
 VT_GPU_FN vt_row vt_row_of(const vt_gpu_rows &a, int64_t line, int64_t chunk,
@@ -39,24 +39,24 @@ struct vt_present {
   }
 };
 enum { VT_ROW_QUARTER = VT_GPU_LANES / 4 }; /* elements per lane in a quarter of a chunk */
-VT_GPU_FN int vt_row_element(int k) { return k * VT_GPU_LANES + vt_lane(); }
+VT_GPU_FN int vt_lane_element(int k) { return k * VT_GPU_LANES + vt_lane(); }
 
 /* Address of this lane's first element in p, which begins with a chunk or span. Element k is at
  * k*32 from there, a compile-time offset, so one address serves all of them. */
 template <class T>
-VT_GPU_FN T *vt_row_lane(T *p) {
+VT_GPU_FN T *vt_lane_address(T *p) {
   return p + vt_lane();
 }
 
 /* Loads STEPS elements of this lane; absent ones are `none`. */
 template <int STEPS, class P>
 VT_GPU_FN void vt_row_load(const float *x, P there, float none, float (&v)[STEPS]) {
-  const float *mine = vt_row_lane(x);
+  const float *mine = vt_lane_address(x);
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) v[k] = there.at(k) ? mine[k * VT_GPU_LANES] : none;
 }
 
-VT_GPU_FN float vt_lanes_most(float m) {
+VT_GPU_FN float vt_lanes_max(float m) {
   VT_UNROLL
   for (int h = VT_GPU_LANES / 2; h > 0; h /= 2) m = max(m, __shfl_xor_sync(0xffffffffu, m, h));
   return m;
@@ -64,11 +64,11 @@ VT_GPU_FN float vt_lanes_most(float m) {
 
 /* Maximum over the warps of a block, at most 32, for all threads. `exchange` may be reused only
  * after another barrier. */
-VT_GPU_FN float vt_warps_most(float m, int warps, float *exchange) {
+VT_GPU_FN float vt_warps_max(float m, int warps, float *exchange) {
   if (warps == 1) return m;
   if (vt_lane() == 0) exchange[vt_warp()] = m;
   __syncthreads();
-  return vt_lanes_most(vt_lane() < warps ? exchange[vt_lane()] : m);
+  return vt_lanes_max(vt_lane() < warps ? exchange[vt_lane()] : m);
 }
 /* S of the partial results of chunks: each is a lane of its own. */
 VT_GPU_FN float vt_warps_sum(float s, int warps, float *exchange) {
@@ -81,7 +81,7 @@ VT_GPU_FN float vt_warps_sum(float s, int warps, float *exchange) {
 
 /* The factor r of a norm: 1/sqrt(squares/n + eps). */
 template <class T>
-VT_GPU_FN T vt_inverse_root(T squares, int64_t n, double eps) {
+VT_GPU_FN T vt_norm_factor(T squares, int64_t n, double eps) {
   typedef vt_lane_of<T> of;
   return (T)1 / of::root(squares / of::count(n) + (T)eps);
 }
@@ -112,7 +112,7 @@ VT_GPU_FN vt_team vt_team_of(const vt_gpu_rows &a) {
 VT_GPU_FN vt_row vt_team_row(const vt_gpu_rows &a, const vt_team &t, int64_t line) {
   return vt_row_of(a, line, t.chunk, (int)a.chunks * VT_GPU_CHUNK);
 }
-VT_GPU_FN int vt_row_chunks(int64_t n) { return (int)((n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK); }
+VT_GPU_FN int vt_chunk_count(int64_t n) { return (int)((n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK); }
 
 /* Barrier of a team. All its blocks are resident, so they may wait for each other. */
 template <class A>
@@ -133,10 +133,10 @@ VT_GPU_FN void vt_team_leave(const A &a, uint32_t arrivals) {
 }
 
 /* Maximum, and S, of the chunk results in an exchange buffer. */
-VT_GPU_FN float vt_chunks_most(const float *exchange, int chunks) {
+VT_GPU_FN float vt_chunks_max(const float *exchange, int chunks) {
   float m = -INFINITY;
   for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) m = max(m, exchange[c]);
-  return vt_lanes_most(m);
+  return vt_lanes_max(m);
 }
 VT_GPU_FN float vt_chunks_sum(const float *exchange, int chunks) {
   float s = 0;
@@ -146,13 +146,14 @@ VT_GPU_FN float vt_chunks_sum(const float *exchange, int chunks) {
 
 /* Copies this warp's chunks that stay to `kept`, with `none` after the end of the row. Each thread
  * copies its own elements, so no barrier is needed. */
-VT_GPU_FN void vt_row_copy_in(const vt_gpu_rows &a, const vt_row &row, float *kept, float none) {
-  const int chunks = min(vt_row_chunks(row.count), (int)a.keep);
-  vt_async_in_order();
-  for (int c = vt_warp(); c < chunks; c += vt_warps()) {
+VT_GPU_FN void vt_row_copy_to_shared(const vt_gpu_rows &a, const vt_row &row, float *kept,
+                                     float none) {
+  const int chunks = min(vt_chunk_count(row.count), (int)a.keep);
+  vt_async_compiler_barrier();
+  for (int c = vt_warp(); c < chunks; c += vt_warp_count()) {
     const int first = c * VT_GPU_CHUNK, left = row.count - first;
-    const float *from = vt_row_lane(row.x + first);
-    float *to = vt_row_lane(kept + first);
+    const float *from = vt_lane_address(row.x + first);
+    float *to = vt_lane_address(kept + first);
     if (left >= VT_GPU_CHUNK) {
       VT_UNROLL
       for (int k = 0; k < VT_GPU_CHUNK; k += VT_GPU_LANES) vt_async_copy_4(to + k, from + k, true);
@@ -167,7 +168,7 @@ VT_GPU_FN void vt_row_copy_in(const vt_gpu_rows &a, const vt_row &row, float *ke
   }
   vt_async_close_group();
   vt_async_wait<0>();
-  vt_async_in_order();
+  vt_async_compiler_barrier();
 }
 
 /* A span is what a warp processes at once: N elements per lane, a part of a chunk. */
@@ -179,7 +180,7 @@ struct vt_row_span {
 };
 
 template <int N, bool STAYS, class F>
-VT_GPU_FN void vt_chunk_spans(int c, int left, F f) {
+VT_GPU_FN void vt_for_spans_of_chunk(int c, int left, F f) {
   enum { EACH = N * VT_GPU_LANES };
   const int first = c * VT_GPU_CHUNK;
   if (left >= VT_GPU_CHUNK) {
@@ -195,26 +196,26 @@ VT_GPU_FN void vt_chunk_spans(int c, int left, F f) {
 
 /* Calls f for the spans of this warp, in order. */
 template <int N, class F>
-VT_GPU_FN void vt_row_spans(const vt_gpu_rows &a, const vt_row &row, F f) {
+VT_GPU_FN void vt_for_spans_of_row(const vt_gpu_rows &a, const vt_row &row, F f) {
   VT_LOOP
-  for (int c = vt_warp(); c < vt_row_chunks(row.count); c += vt_warps()) {
+  for (int c = vt_warp(); c < vt_chunk_count(row.count); c += vt_warp_count()) {
     const int left = row.count - c * VT_GPU_CHUNK;
     if (c < (int)a.keep) {
-      vt_chunk_spans<N, true>(c, left, f);
+      vt_for_spans_of_chunk<N, true>(c, left, f);
     } else {
-      vt_chunk_spans<N, false>(c, left, f);
+      vt_for_spans_of_chunk<N, false>(c, left, f);
     }
   }
 }
 template <int N>
-VT_GPU_FN void vt_row_span_keep(float *kept, int first, const float (&v)[N]) {
-  float *mine = vt_row_lane(kept + first);
+VT_GPU_FN void vt_span_store_shared(float *kept, int first, const float (&v)[N]) {
+  float *mine = vt_lane_address(kept + first);
   VT_UNROLL
   for (int k = 0; k < N; k++) mine[k * VT_GPU_LANES] = v[k];
 }
 template <int N, class S>
-VT_GPU_FN void vt_row_span_load(const S &at, const vt_row &row, const float *kept, float none,
-                                float (&v)[N]) {
+VT_GPU_FN void vt_span_load(const S &at, const vt_row &row, const float *kept, float none,
+                            float (&v)[N]) {
   if (S::stays) {
     vt_row_load<N>(kept + at.first, vt_present<N>{}, none, v);
   } else {
@@ -225,10 +226,10 @@ VT_GPU_FN void vt_row_span_load(const S &at, const vt_row &row, const float *kep
 /* Writes S of each chunk to the row's exchange buffer; sum(span, s) adds the terms of a span to the
  * lane's accumulator s. */
 template <int N, class F>
-VT_GPU_FN void vt_row_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
-                           float *exchange, F sum) {
+VT_GPU_FN void vt_write_chunk_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                                   float *exchange, F sum) {
   float s = 0;
-  vt_row_spans<N>(a, row, [&](auto at) {
+  vt_for_spans_of_row<N>(a, row, [&](auto at) {
     s = sum(at, at.first % VT_GPU_CHUNK == 0 ? 0.0f : s);
     if ((at.first + N * VT_GPU_LANES) % VT_GPU_CHUNK != 0) return;
     const float all = vt_lanes_join<vt_reducer_sum<float>>(s);

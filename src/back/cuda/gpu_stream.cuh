@@ -142,7 +142,7 @@ struct vt_stream_along {
 
 /* Copies the rows' 256 k of this block to shared memory; rows beyond the last repeat it. */
 template <int ROWS, int PITCH>
-VT_GPU_FN void vt_stream_rows(const vt_gpu_gemm &g, const float *a, float *x) {
+VT_GPU_FN void vt_stream_copy_rows(const vt_gpu_gemm &g, const float *a, float *x) {
   const int each = g.a.by_k && g.a.wide ? 4 : 1;
 #pragma unroll 4
   for (int e = each * (int)threadIdx.x; e < ROWS * VT_GPU_BLOCK; e += each * VT_STREAM_T) {
@@ -162,11 +162,11 @@ VT_GPU_FN void vt_stream(const vt_gpu_gemm &g, const End &end) {
   typedef Reader<ROWS> reader;
   /* groups of slices that are loaded ahead for the final sum */
   enum { V = reader::V, GROUPS = 4 / ROWS };
-  const vt_skinny_block h = vt_skinny_place<reader::BY_K != 0, V * VT_STREAM_T>(g);
+  const vt_skinny_block h = vt_skinny_place_block<reader::BY_K != 0, V * VT_STREAM_T>(g);
   float *x = vt_shared<float>(), p[ROWS][V] = {};
   reader s;
-  vt_stream_rows<ROWS, VT_GPU_BLOCK>(g, vt_skinny_a(g, h), x);
-  s.begin(g.b, vt_skinny_b(g, h), h, x + ROWS * VT_GPU_BLOCK);
+  vt_stream_copy_rows<ROWS, VT_GPU_BLOCK>(g, vt_skinny_address_of_a(g, h), x);
+  s.begin(g.b, vt_skinny_address_of_b(g, h), h, x + ROWS * VT_GPU_BLOCK);
   vt_async_wait<reader::SENT>();
   __syncthreads();
   s.run(x, p);

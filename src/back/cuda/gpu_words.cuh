@@ -52,7 +52,7 @@ VT_GPU_FN void vt_async_copy_4(void *to, const void *from, bool there) {
 }
 /* Compiler barrier for threads that share nothing and so need no __syncthreads: earlier reads stay
  * before later copies that overwrite them, and reads of copied data stay after the wait. */
-VT_GPU_FN void vt_async_in_order() { asm volatile("" ::: "memory"); }
+VT_GPU_FN void vt_async_compiler_barrier() { asm volatile("" ::: "memory"); }
 VT_GPU_FN void vt_async_close_group() { asm volatile("cp.async.commit_group;"); }
 /* Waits until at most N groups of asynchronous copies are incomplete. */
 template <int N>
@@ -82,7 +82,8 @@ VT_GPU_FN uint32_t vt_load_volatile(const uint32_t *at) { return *(const volatil
  * bits that wrap. Lane 4*g + t holds of a: rows g, g+8, g, g+8 at k = 4*t, 4*t, 16+4*t, 16+4*t,
  * four bytes each; of b: column g at k = 4*t and 16+4*t; of c: row g, then g+8, at columns 2*t and
  * 2*t+1. */
-VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+VT_GPU_FN void vt_warp_multiply_int8(int32_t (&c)[4], const uint32_t (&a)[4],
+                                     const uint32_t (&b)[2]) {
   asm volatile(
       "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -117,7 +118,7 @@ VT_GPU_FN void vt_blocks_barrier(uint32_t *arrived, uint32_t all) {
 /* ---- offsets ---- */
 
 /* Grid-stride loop: index of this thread's first item, and the distance to its next one. */
-VT_GPU_FN int64_t vt_gpu_first() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
+VT_GPU_FN int64_t vt_gpu_first_item() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
 VT_GPU_FN int64_t vt_gpu_grid_stride() { return (int64_t)gridDim.x * blockDim.x; }
 
 /* Offsets of element i in N operands. W is vt_gpu_walk or a struct with the same fields for more

@@ -37,7 +37,7 @@ struct vt_map {
   typedef vt_map_group<typename F::R, G> group_r;
 
   /* Computes one element. The result may alias an operand. */
-  VT_GPU_FN void element(const vt_gpu_map &m, const int64_t (&at)[F::N + 1]) {
+  VT_GPU_FN void compute_element(const vt_gpu_map &m, const int64_t (&at)[F::N + 1]) {
     typename F::A a = ((const typename F::A *)m.from[0])[at[1]];
     typename F::B b = 0;
     typename F::C c = 0;
@@ -59,7 +59,7 @@ struct vt_map {
   }
 
   /* Offsets of element i after the last group; the walk has one axis then. */
-  VT_GPU_FN void rest(const vt_gpu_map &m, int64_t i, int64_t (&at)[F::N + 1]) {
+  VT_GPU_FN void rest_offsets(const vt_gpu_map &m, int64_t i, int64_t (&at)[F::N + 1]) {
     VT_UNROLL
     for (int k = 0; k <= F::N; k++)
       at[k] = (k > 0 && (m.one >> (k - 1) & 1)) ? 0 : m.walk.n * G + i;
@@ -69,16 +69,16 @@ struct vt_map {
     const int64_t n = m.walk.n, all = n + m.rest;
     /* not unrolled: parallelism within a group is enough */
     VT_LOOP
-    for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_grid_stride()) {
+    for (int64_t i = vt_gpu_first_item(); i < all; i += vt_gpu_grid_stride()) {
       int64_t at[F::N + 1];
       if (i < n)
         vt_offsets<F::N + 1>(m.walk, i, at);
       else
-        rest(m, i - n, at);
+        rest_offsets(m, i - n, at);
       if (m.grouped && i < n)
         group(m, at);
       else
-        element(m, at);
+        compute_element(m, at);
     }
   }
 };

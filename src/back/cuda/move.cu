@@ -8,7 +8,7 @@
 
 template <class T>
 VT_GPU_FN void copy(const vt_gpu_copy &a) {
-  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
+  for (int64_t i = vt_gpu_first_item(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_offsets<2>(a.walk, i, at);
     ((T *)a.to)[at[0]] = ((const T *)a.from)[at[1]];
@@ -77,7 +77,7 @@ TRANSPOSE(transpose_8, uint64_t)
 
 template <class T>
 VT_GPU_FN void reshape(const vt_gpu_reshape &a) {
-  for (int64_t i = vt_gpu_first(); i < a.to_walk.n; i += vt_gpu_grid_stride()) {
+  for (int64_t i = vt_gpu_first_item(); i < a.to_walk.n; i += vt_gpu_grid_stride()) {
     int64_t to[1], from[1];
     vt_offsets<1>(a.to_walk, i, to);
     vt_offsets<1>(a.from_walk, i, from);
@@ -94,7 +94,7 @@ VT_KERNEL(reshape_8, vt_gpu_reshape, 256) { reshape<uint64_t>(a); }
 
 template <class T>
 VT_GPU_FN void pad(const vt_gpu_pad &a) {
-  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_grid_stride()) {
+  for (int64_t i = vt_gpu_first_item(); i < a.n; i += vt_gpu_grid_stride()) {
     int64_t to = 0, from = 0, rest = i;
     bool within = true;
     for (int r = (int)a.rank - 1; r >= 0; r--) {
@@ -115,7 +115,7 @@ VT_KERNEL(pad_8, vt_gpu_pad, 256) { pad<uint64_t>(a); }
 
 template <class T>
 VT_GPU_FN void tile(const vt_gpu_pad &a) {
-  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_grid_stride()) {
+  for (int64_t i = vt_gpu_first_item(); i < a.n; i += vt_gpu_grid_stride()) {
     int64_t to = 0, from = 0, rest = i;
     for (int r = (int)a.rank - 1; r >= 0; r--) {
       const int64_t up = rest / a.dim[r], here = rest - up * a.dim[r];
@@ -134,17 +134,17 @@ VT_KERNEL(tile_8, vt_gpu_pad, 256) { tile<uint64_t>(a); }
 
 // ---- iota, and one value ----
 
-VT_GPU_FN void convert(int64_t i, int32_t *to) { *to = (int32_t)(uint32_t)(uint64_t)i; }
-VT_GPU_FN void convert(int64_t i, int64_t *to) { *to = i; }
-VT_GPU_FN void convert(int64_t i, float *to) { *to = __ll2float_rn(i); }
-VT_GPU_FN void convert(int64_t i, double *to) { *to = __ll2double_rn(i); }
+VT_GPU_FN void convert_index(int64_t i, int32_t *to) { *to = (int32_t)(uint32_t)(uint64_t)i; }
+VT_GPU_FN void convert_index(int64_t i, int64_t *to) { *to = i; }
+VT_GPU_FN void convert_index(int64_t i, float *to) { *to = __ll2float_rn(i); }
+VT_GPU_FN void convert_index(int64_t i, double *to) { *to = __ll2double_rn(i); }
 
 template <class T>
 VT_GPU_FN void iota(const vt_gpu_count &a) {
-  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
+  for (int64_t i = vt_gpu_first_item(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_offsets<2>(a.walk, i, at);
-    convert(at[1], (T *)a.to + at[0]);
+    convert_index(at[1], (T *)a.to + at[0]);
   }
 }
 
