@@ -11,7 +11,8 @@ vt_backend_query_fn vt_cuda_query;
 
 /* ---- devices ---- */
 
-/* A missing driver or GPU is not an error here: the count is 0, and the host is told why. */
+/* A missing driver or GPU is not an error: the function reports 0 devices and tells the host
+ * why. */
 static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
   vt_diag d = {0};
   *out_count = vt_cuda_card_count(&d);
@@ -100,13 +101,14 @@ static uint64_t available_memory(const vt_bk_device *dev) {
 /* Capabilities of every card that can be opened, which has compute capability VT_CUDA_OLDEST or
  * newer. */
 static const uint64_t capability_bits =
-    VT_BK_FLOAT64 |                  /* these cards have fma in f64 */
-    VT_BK_INT8_EXACT |               /* products are summed in i32 (gpu_ints.h) */
-    VT_BK_ATOMIC_OPS |               /* rows are sorted by position (cuda_scatter.c) */
+    VT_BK_FLOAT64 |    /* f64 is supported, with fma */
+    VT_BK_INT8_EXACT | /* 8-bit products are summed exactly, in i32 (gpu_ints.h) */
+    /* scatters sort rows by position and need no atomic operations (cuda_scatter.c) */
+    VT_BK_ATOMIC_OPS |
     VT_BK_DETERMINISTIC_REDUCTIONS | /* no sum depends on which thread block finishes first */
-    VT_BK_ROUNDED_MATH |             /* functions are those of src/num; no contraction */
-    VT_BK_SUBNORMALS |               /* subnormals are not flushed (cuda_options.h) */
-    VT_BK_REGIONS;                   /* cuda_region.c */
+    /* functions are those of src/num, and the compiler contracts no operations */
+    VT_BK_ROUNDED_MATH | VT_BK_SUBNORMALS | /* subnormals are not flushed (cuda_options.h) */
+    VT_BK_REGIONS;                          /* cuda_region.c */
 
 static int32_t report_capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,

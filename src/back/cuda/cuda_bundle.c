@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_bundle.c - distributes lines along any axis over thread blocks and launches the kernels of
- * bundle.cu. */
+ * bundle.cu. A bundle is some neighbouring lines, which thread blocks process together; S is the
+ * summation order of docs/numerics.md. */
 #include "cuda_bundle.h"
 
-/* longest line, so that S has two levels and positions fit in an int */
+/* longest line that the kernels support, so that S has two levels and positions fit in an int */
 enum { LONGEST = VT_GPU_CHUNK * VT_GPU_CHUNK };
 
 static vt_gpu_bundle_layout bundle_layout_of(const vt_cuda_call *c, const vt_cuda_lines *l) {

@@ -8,7 +8,7 @@
 enum { TYPES = VT_DTYPE_BF16 + 1, MOST_OPERANDS = 3, THREADS = 256 };
 
 struct vt_cuda_chain {
-  vt_cuda_fused *fused; /* generated kernel; NULL if the chain is a single step */
+  vt_cuda_fused *fused; /* kernel generated for all steps; NULL if the chain is a single step */
   const vt_bk_step *step[VT_CHAIN_STEPS];
   uint32_t n, kernel;
 };

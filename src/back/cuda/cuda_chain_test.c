@@ -94,8 +94,8 @@ typedef struct one_step {
   uint64_t used;
 } one_step;
 
-/* Offset of the lowest element from element 0, and number of bytes from the lowest to the highest
- * element. */
+/* Computes *low, the offset of a tensor's lowest element from element 0, and *bytes, the number of
+ * bytes from the lowest to the highest element. */
 static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   int64_t least = 0, most = 0;
   for (uint32_t k = 0; k < t->rank; k++) {
@@ -158,8 +158,8 @@ static int run_device(const one_step *s) {
   return status == VT_OK;
 }
 
-/* Compares the arenas after making all NaNs of the result canonical. Bytes between and around its
- * elements are compared too. */
+/* Makes all NaNs of the results canonical and compares the arenas of both sides, including the
+ * bytes between and around the elements of the result. */
 static int results_are_equal(const one_step *s) {
   int64_t low, bytes;
   span_of(&s->out, &low, &bytes);
@@ -183,7 +183,7 @@ static void run_and_compare(const one_step *s, const char *how) {
 
 /* ---- layouts ---- */
 
-/* An op, its operand and result types, and its attributes. */
+/* The kernel to test: an op, its operand and result types, and its attributes. */
 typedef struct kernel {
   uint32_t op, n_in, types[3], result_type;
   const void *attrs;
@@ -218,7 +218,8 @@ static void test_row_lengths(const kernel *k) {
   }
 }
 
-/* One operand, or the result, is not aligned to a group. */
+/* Tests with one operand, or the result, that does not begin at the start of a group of
+ * elements. */
 static void test_unaligned_operands(const kernel *k) {
   const int64_t n = 37;
   for (uint32_t late = 0; late <= k->n_in; late++) {
@@ -230,7 +231,8 @@ static void test_unaligned_operands(const kernel *k) {
   }
 }
 
-/* The result overwrites each operand that has its element size. */
+/* Tests with a result stored over an operand, for each operand whose elements have the result's
+ * size. */
 static void test_in_place(const kernel *k) {
   const int64_t dim[2] = {9, 7};
   for (uint32_t over = 0; over < k->n_in; over++) {
@@ -243,7 +245,8 @@ static void test_in_place(const kernel *k) {
   }
 }
 
-/* Broadcasts operand `which`: one number, a row, or a column; rows are whole groups or not. */
+/* Tests with each operand in turn broadcast from one number, a row or a column, with row lengths
+ * that groups divide and others. */
 static void test_broadcast_operands(const kernel *k) {
   static const int64_t shapes[2][2] = {{5, 8}, {5, 7}};
   for (uint32_t i = 0; i < 2 * 3 * k->n_in; i++) {
@@ -258,7 +261,7 @@ static void test_broadcast_operands(const kernel *k) {
   }
 }
 
-/* Transposed, negative and padded strides, and many axes. */
+/* Tests transposed, negative and padded strides, and many axes. */
 static void test_operand_strides(const kernel *k) {
   static const int64_t cube[3] = {3, 4, 8}, many[8] = {2, 1, 2, 3, 1, 2, 2, 4};
   one_step s;
@@ -383,8 +386,8 @@ static void test_hard_inputs(void) {
 #undef VT_FUNCTION
 }
 
-/* More elements than one launch has threads, so that threads go round the grid-stride loop more
- * than once. */
+/* Tests a tensor with more elements than a launch has threads, so that threads repeat the
+ * grid-stride loop. */
 static void test_more_elements_than_threads(void) {
   static const vt_attr_none none = {.size = sizeof none};
   const kernel k = {VT_OP_add, 2, {VT_DTYPE_I8, VT_DTYPE_I8}, VT_DTYPE_I8, &none, sizeof none};

@@ -47,7 +47,7 @@ static void join_dims(int64_t first, int64_t second, const int64_t *rest, uint32
   memcpy(out + 2, rest, n * sizeof *rest);
 }
 
-/* Adds the trial's tensors; returns the offset of the result. */
+/* Adds the operands a and b and the result y to the trial; returns the offset of the result. */
 static uint64_t add_tensors(device *d, trial *t, const geometry *g, uint32_t dtype,
                             const int64_t *a, const int64_t *b, const int64_t *y) {
   const int64_t outputs = g->rows * g->groups;
@@ -180,7 +180,8 @@ static int try_transpose(device *d, const geometry *g, uint32_t dtype) {
   return 1;
 }
 
-/* dy has a random size, which need not be that of a convolution's result. */
+/* Tries conv_weight_grad. The gradient dy gets a random size, which need not be that of a
+ * convolution's result. */
 static int try_weight_grad(device *d, geometry *g, uint32_t dtype) {
   int64_t places[3], x[5], dy[5], w[5];
   trial t;
@@ -208,7 +209,7 @@ static void try_random_convs(device *d) {
   int tried[4] = {0};
   for (int i = 0; i < tries; i++) {
     geometry g = random_geometry();
-    if (i % 6 == 0) { /* every channel is a group of its own */
+    if (i % 6 == 0) { /* a depthwise convolution: every channel is a group of its own */
       g.depth = 1;
       g.rows = 1;
       g.groups = random_between(1, 70);
@@ -240,14 +241,16 @@ static void try_long_contractions(device *d) {
                   .bias = 1};
     CHECK(try_conv(d, &g, VT_DTYPE_F32));
     g.bias = i % 2 == 0;
-    int n = 0; /* tiles do not support some of the random layouts */
+    /* counts variants that were tried: tiles do not support some of the random layouts */
+    int n = 0;
     for (int t = 0; t < 30 && n == 0; t++)
       n = try_tile_variants(d, &g, i == 0 ? VT_DTYPE_F64 : VT_DTYPE_F32, vt_test_is_long() ? 0 : 3);
     CHECK(n > 0);
   }
 }
 
-/* One tap; the last position, or the only one along an axis, reads padding. */
+/* Tries windows of one tap, where the last position, or the only one along an axis, reads
+ * padding. */
 static void try_single_taps(device *d) {
   geometry g = {.axes = 1,
                 .images = 2,
@@ -269,7 +272,7 @@ static void try_single_taps(device *d) {
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
 }
 
-/* Windows that only read padding, outputs without taps, and empty tensors. */
+/* Tries windows that only read padding, results without taps, and empty tensors. */
 static void try_edge_cases(device *d) {
   geometry g = {.axes = 1,
                 .images = 1,
@@ -287,14 +290,15 @@ static void try_edge_cases(device *d) {
   g.dim[0] = 7;
   g.low[0] = 0;
   g.high[0] = 0;
-  CHECK(try_transpose(d, &g, VT_DTYPE_F32)); /* some outputs have no tap */
+  /* the stride is larger than the kernel, so some results have no tap */
+  CHECK(try_transpose(d, &g, VT_DTYPE_F32));
   g.depth = 0;
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
   CHECK(try_transpose(d, &g, VT_DTYPE_F32));
   g.depth = 1;
   g.images = 0;
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
-  CHECK(try_weight_grad(d, &g, VT_DTYPE_F32)); /* a sum without terms */
+  CHECK(try_weight_grad(d, &g, VT_DTYPE_F32)); /* each result is a sum without terms */
 }
 
 int main(void) {

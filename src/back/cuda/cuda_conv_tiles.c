@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_conv_tiles.c - convolutions as matrix products: chooses the tile, and whether the contracted
- * axis is cut into slices of k whose partial results are added afterwards. */
+ * cuda_conv_tiles.c - convolutions as matrix products: chooses the tile, and whether the
+ * contracted axis is cut into slices of k whose partial results are added afterwards. k is the
+ * contracted axis, cut into blocks of 256, groups of 8 blocks, and groups of groups, as the
+ * summation order of docs/numerics.md requires. */
 #include "cuda_epilogue.h"
 
 enum { MAX_SLICES = 65535, LEAST_ROWS = 8 };
@@ -11,7 +13,8 @@ typedef struct tile {
   uint32_t threads, shared, resident, speed;
 } tile;
 
-/* Shared memory of a tile: the stages, the sums of a group, and the tables for two blocks of k. */
+/* Shared memory of a tile has stages of the operands, the sums of a group, and the tables that map
+ * two blocks of k to taps. */
 #define STAGE_BYTES(type, bm, bn, bk) ((bk) * ((bm) + (bn) + 32 / sizeof(type)) * sizeof(type))
 #define ALL_BYTES(type, bm, bn, bk, stages)                                        \
   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk) + (bm) * (bn) * sizeof(type) + \
@@ -33,8 +36,8 @@ enum { TILES = (int)(sizeof tiles / sizeof *tiles) };
 
 /* ---- convolutions as products ---- */
 
-/* Merges several axes into one: 1, and their common stride, if that is possible. Axes of length 1
- * do not matter. */
+/* Returns 1 if several axes can be merged into one, and stores the merged stride in *out. Axes of
+ * length 1 do not matter. */
 static int merge_strides(const int64_t *dim, const int64_t *stride, int n, int64_t *out) {
   int64_t length = 1, near = 1;
   for (int i = n; i-- > 0;) {
@@ -65,7 +68,7 @@ static int64_t count_positions(const vt_gpu_direct_conv *s) {
   return s->axis[0].places * s->axis[1].places * s->axis[2].places;
 }
 
-/* Returns 1 if no position along an axis with a single tap reads padding. */
+/* Returns 1 if, along this axis with a single tap, no output position reads padding. */
 static int reads_no_padding(const vt_gpu_direct_conv_axis *a) {
   return a->classes == 0 && a->base == 0 && (a->places - 1) * a->step < a->dim;
 }
@@ -154,8 +157,8 @@ static int64_t count_tiles(const vt_gpu_conv *v, const tile *t) {
   return vt_cuda_ceil_div(v->g.m, t->rows) * vt_cuda_ceil_div(v->g.n, t->columns) * v->g.products;
 }
 
-/* Estimates cycles. Resident thread blocks share a multiprocessor's speed; a block with few warps
- * cannot reach it alone. */
+/* Estimates the cycles of a variant. Resident thread blocks share a multiprocessor's speed; one
+ * block with few warps cannot reach that speed. */
 static double variant_cost(const vt_cuda_traits *traits, const vt_gpu_conv *v,
                            const vt_cuda_variant *variant) {
   const tile *t = &tiles[variant->tile];
@@ -176,7 +179,8 @@ static double variant_cost(const vt_cuda_traits *traits, const vt_gpu_conv *v,
 
 /* ---- variants ---- */
 
-/* A slice of k is one block of 256, or complete groups of 8 or of 64 blocks. */
+/* A variant is a tile and a slice of k, which is one block of 256, or 8 or 64 blocks, that is
+ * complete groups. */
 int vt_cuda_conv_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_conv *v,
                          uint32_t i, vt_cuda_variant *out) {
   static const int64_t slices[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
@@ -207,7 +211,7 @@ static vt_cuda_variant choose_variant(const vt_cuda_call *c, const vt_gpu_conv *
   return best;
 }
 
-/* Levels of sums that are stored in scratch: all but the first and the last. */
+/* Returns how many levels of sums are stored in scratch: all but the first and the last. */
 static int64_t stored_levels(const vt_gpu_conv *v, const vt_cuda_variant *variant) {
   int64_t top = 0;
   for (int64_t most = VT_GPU_GROUP; most < blocks_of_k(v); most *= VT_GPU_GROUP) top++;
@@ -224,7 +228,7 @@ uint64_t vt_cuda_conv_variant_scratch(uint32_t dtype, const vt_gpu_conv *v,
 
 /* ---- launches ---- */
 
-/* Results are stored 16 bytes at a time if all pieces of all rows are aligned. */
+/* Sets y_wide: results are stored 16 bytes at a time if all rows are aligned and whole. */
 static void set_wide_stores(vt_gpu_conv *v, uint32_t dtype) {
   vt_gpu_gemm *g = &v->g;
   const int64_t each = 16 / (int64_t)vt_cuda_bytes_of(dtype);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_direct_conv.c - brings all kinds of convolutions into the form of gpu_direct_conv.h. */
+ * cuda_direct_conv.c - brings all kinds of convolutions into the form of gpu_direct_conv.h. A
+ * class is the outputs of a transposed convolution that use the same taps. */
 #include "cuda_direct_conv.h"
 
 /* ---- sizes ---- */
@@ -16,7 +17,7 @@ int64_t vt_cuda_direct_conv_output_count(const vt_gpu_direct_conv *s) {
   return n;
 }
 
-/* Adds |a|*n to *sum; returns 0 if the result would exceed 31 bits. */
+/* Adds |a|*n to *sum; returns 0 if the sum would not fit in 31 bits. */
 static int add_bounded(int64_t *sum, int64_t a, int64_t n) {
   const int64_t most = INT32_MAX, by = absolute(a);
   if (n <= 0 || by == 0) return 1;
@@ -72,7 +73,7 @@ static int is_single_tap(const vt_gpu_direct_conv_axis *a) {
   return a->taps == 1 && a->step == 1 && a->base == 0 && a->places == a->dim;
 }
 
-/* Merges axes with a single tap and no padding that are contiguous. */
+/* Merges neighbouring axes that have a single tap and no padding and are contiguous in x and y. */
 static void merge_axes(vt_gpu_direct_conv_axis axis[VT_GPU_AXES]) {
   for (int i = VT_GPU_AXES - 1; i-- > 0;) {
     vt_gpu_direct_conv_axis *a = &axis[i], *b = &axis[VT_GPU_AXES - 1];
@@ -133,7 +134,8 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a;
 }
 
-/* With stride 1 there is one class that contains all outputs: an ordinary convolution. */
+/* Describes an axis of a transposed convolution with stride 1 as that of an ordinary convolution,
+ * because one class contains all its outputs. */
 static vt_gpu_direct_conv_axis axis_of_stride_1(const vt_view *x, const vt_view *w,
                                                 const vt_view *y, uint32_t at, const vt_window *v) {
   return (vt_gpu_direct_conv_axis){.dim = x->dim[at],
@@ -222,8 +224,9 @@ int vt_cuda_direct_conv_is_covered(const vt_gpu_direct_conv *s) {
 
 /* ---- conv_weight_grad ---- */
 
-/* The gradient of the weight as a convolution of x with dy: positions of dy are the taps, taps of
- * the kernel are the output positions, channels of x are its images, and its images are summed. */
+/* The gradient of the weight as a convolution of x with dy: positions of dy act as taps, taps of
+ * the kernel as output positions, channels of x as images, and images of x as the channels, over
+ * which it sums. */
 vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
   const vt_attr_conv_weight_grad *a = c->attrs;
   const vt_window_lists l = {

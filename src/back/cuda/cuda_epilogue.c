@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_epilogue.c - epilogues of matrix products: decides which steps become one, generates its
  * kernel, and finds the memory of its operands. An epilogue saves one write and one read of the
- * product, which is worth a compilation only for large products. */
+ * product, which is worth a compilation only for large products. A side is a tensor of the
+ * epilogue, with the strides that lead to the element that belongs to a result of the product. */
 #include "cuda_epilogue.h"
 #include <stddef.h>
 #include <string.h>
@@ -9,16 +10,17 @@
 #include "cuda_generated.h"
 
 enum {
-  LEAST_BYTES = 1 << 20, /* fewest bytes that a product must read and write */
-  MAX_STEPS = 4,         /* most steps of an epilogue of a tiled kernel */
-  MAX_COST = 200         /* highest cost of the formula of one of them */
+  /* an epilogue is generated if the product reads and writes at least so many bytes */
+  LEAST_BYTES = 1 << 20,
+  MAX_STEPS = 4, /* most steps of an epilogue of a tiled kernel */
+  MAX_COST = 200 /* highest cost of a step's formula in the epilogue of a tiled kernel */
 };
 
 struct vt_launch_epilogue {
-  uint32_t kernel; /* the product kernel that it was generated from */
+  uint32_t kernel; /* the product kernel that the generated kernel replaces */
   void *function;
-  uint32_t n, rank, group; /* number of sides, of leading axes, and of results per 16 bytes */
-  uint32_t shared;         /* dynamic shared memory that the function may use, in bytes */
+  uint32_t n, rank, group; /* numbers of sides, of leading axes, and of results in 16 bytes */
+  uint32_t shared;         /* bytes of dynamic shared memory that the generated kernel may use */
   const vt_bk_tensor *tensor[VT_GPU_EPILOGUE_SOURCES]; /* tensor of each side */
   vt_gpu_epilogue args; /* the kernel's arguments; addresses are set at launch */
   int64_t columns;
@@ -26,10 +28,11 @@ struct vt_launch_epilogue {
 
 /* ---- kernels that store results of products ---- */
 
-/* A kernel of gpu_products.cuh, and its name there. */
+/* A kernel that stores results of products, and its name in gpu_products.cuh. */
 typedef struct product_kernel {
   uint32_t kernel, dtype;
-  int any_chain; /* 1 for skinny kernels and sums of slices, which can run any chain */
+  /* 1 for skinny kernels and kernels that sum slices of k, which may run any chain as epilogue */
+  int any_chain;
   const char *name, *args_type;
 } product_kernel;
 #define PRODUCT(name, dtype, any_chain) \
@@ -110,7 +113,7 @@ static int should_run_epilogue(uint32_t kernel, const vt_chain *chain) {
   int cheap = chain->n_steps <= MAX_STEPS;
   for (uint32_t i = 0; i < chain->n_steps; i++) {
     const uint32_t map = chain->step[i].map;
-    /* casts and selections are cheap */
+    /* ops without a row in maps.def, casts and select, are cheap */
     cheap = cheap && (map >= VT_MAPS || vt_map_cost(map) <= MAX_COST);
   }
   return cheap;
@@ -122,7 +125,7 @@ static int has_shape_of(const vt_bk_tensor *t, const vt_view *y) {
   return t->rank == y->rank && memcmp(t->dim, y->dim, y->rank * sizeof *y->dim) == 0;
 }
 
-/* A view of t, broadcast to the shape of y. */
+/* Returns a view of t, broadcast to the shape of y. */
 static vt_view broadcast_view(const vt_bk_tensor *t, const vt_view *y) {
   vt_view v = *y;
   v.dtype = t->dtype;
@@ -133,8 +136,9 @@ static vt_view broadcast_view(const vt_bk_tensor *t, const vt_view *y) {
   return v;
 }
 
-/* Finds the strides of a tensor of y's shape as if the product were stored there. Returns 0 if its
- * axes cannot be merged as those of y are. */
+/* Describes tensor v, which has y's shape, as a side: with the strides of rows, columns and leading
+ * axes that the product's result would have in it. Returns 0 if its axes cannot be merged as those
+ * of y are. */
 static int find_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_view *v,
                      vt_gpu_epilogue_side *out) {
   vt_cuda_call as = *c;
@@ -165,8 +169,8 @@ static int may_overlap(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   return from[0] < to[1] && from[1] < to[0];
 }
 
-/* Makes the product the chain's first source. Returns 0 if another source may share bytes with it,
- * because the product is not stored. */
+/* Makes the product y the chain's first source. Returns 0 if another source may share bytes with y:
+ * the source needs the stored product, but an epilogue does not store it. */
 static int make_product_first(vt_chain *chain, const vt_bk_tensor *y) {
   uint32_t found = chain->n_sources;
   for (uint32_t i = 0; i < chain->n_sources; i++) {
@@ -255,7 +259,8 @@ void vt_cuda_epilogue_free(vt_bk_device *dev, vt_cuda_epilogue *epilogue) {
 
 /* ---- running ---- */
 
-/* Returns 1 if every group of results is contiguous and aligned in this side. */
+/* Returns 1 if, in this side, the elements for every group of results are contiguous and
+ * aligned. */
 static uint32_t allows_wide_access(const vt_gpu_epilogue_side *s, const vt_cuda_epilogue *t,
                                    uint32_t dtype) {
   const int64_t group = t->group, bytes = group * (int64_t)vt_cuda_bytes_of(dtype);

@@ -33,8 +33,8 @@ void vt_cuda_epilogue_write_text(const void *what, const char *name, vt_text *ou
 vt_status vt_cuda_launch_product(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
                                  const void *args, size_t bytes);
 
-/* Describes an op as a matrix product; the functions return 0 if it is not one. If `tiled` is 1 all
- * of `v` is set, else only v.g. */
+/* A step as a matrix product. The functions below describe it and return 0 if the step is not a
+ * matrix product. For a tiled convolution (`tiled` is 1) all of `v` is set, else only v.g. */
 typedef struct vt_cuda_product {
   vt_gpu_conv v;
   int tiled;

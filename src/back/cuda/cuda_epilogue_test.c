@@ -30,7 +30,7 @@ static vt_view *add_view(device *d, group *s, uint32_t dtype, uint32_t rank, con
   return add_unaligned(d, s, dtype, rank, dim, 0);
 }
 
-/* A tensor with its axes in reverse order in memory. */
+/* Adds a tensor whose axes are stored in reverse order. */
 static vt_view *reversed_view(device *d, group *s, uint32_t dtype, uint32_t rank,
                               const int64_t *dim) {
   int64_t reversed[8] = {0};
@@ -93,7 +93,7 @@ static void add_residual(device *d, group *s, vt_view *y) {
   add_map(d, s, VT_OP_add, r, y, r, NULL);
 }
 
-/* max(y * w + r, r), with w along the last axis and r transposed. */
+/* Adds the epilogue max(y * w + r, r), with w along the last axis and r transposed. */
 static void add_scaled(device *d, group *s, vt_view *y) {
   vt_view *w = add_view(d, s, y->dtype, 1, &y->dim[y->rank - 1]),
           *r = reversed_view(d, s, y->dtype, y->rank, y->dim),
@@ -105,7 +105,7 @@ static void add_scaled(device *d, group *s, vt_view *y) {
   add_map(d, s, VT_OP_maximum, z, t, r, NULL);
 }
 
-/* gelu(y) as bf16. */
+/* Adds the epilogue gelu(y), cast to bf16. */
 static void add_rounded(device *d, group *s, vt_view *y) {
   vt_view *g = add_view(d, s, y->dtype, y->rank, y->dim),
           *z = add_view(d, s, VT_DTYPE_BF16, y->rank, y->dim);
@@ -113,7 +113,7 @@ static void add_rounded(device *d, group *s, vt_view *y) {
   add_map(d, s, VT_OP_cast, z, g, NULL, NULL);
 }
 
-/* (mask ? y : one number) * y. */
+/* Adds the epilogue (mask ? y : one number) * y. */
 static void add_masked(device *d, group *s, vt_view *y) {
   vt_view *mask = add_view(d, s, VT_DTYPE_BOOL, y->rank, y->dim),
           *one = add_view(d, s, y->dtype, 0, NULL), *t = add_view(d, s, y->dtype, y->rank, y->dim),
@@ -122,14 +122,14 @@ static void add_masked(device *d, group *s, vt_view *y) {
   add_map(d, s, VT_OP_mul, z, t, y, NULL);
 }
 
-/* relu(y) + 1, stored over y. */
+/* Adds the epilogue relu(y) + 1, stored over y. */
 static void add_in_place(device *d, group *s, vt_view *y) {
   vt_view *t = add_view(d, s, y->dtype, y->rank, y->dim), *one = add_view(d, s, y->dtype, 0, NULL);
   add_map(d, s, VT_OP_relu, t, y, NULL, NULL);
   add_map(d, s, VT_OP_add, y, t, one, NULL);
 }
 
-/* y + its first element, for which y must be stored. */
+/* Adds a step that is no epilogue: y + the first element of y, which needs all of y stored. */
 static void add_self_reader(device *d, group *s, vt_view *y) {
   vt_view *first = &s->view[s->n_tensors++];
   vt_view *z = add_view(d, s, y->dtype, y->rank, y->dim);
@@ -147,7 +147,9 @@ typedef struct product {
   int64_t a[4], b[4], y[4];
   uint32_t b_rank;
   int transpose_b, bias;
-  int any_epilogue;      /* 1 if its kernel runs any epilogue: few rows or columns, or a sliced k */
+  /* 1 if the product's kernel runs any epilogue, because it has few rows or columns, or a sliced
+   * k */
+  int any_epilogue;
   uint64_t late, late_b; /* bytes that a and b are away from aligned addresses */
 } product;
 
@@ -191,7 +193,7 @@ static vt_view view_in(const char *base, const vt_bk_tensor *t, const vt_bk_tens
   return v;
 }
 
-/* Runs each step with its reference kernel, in `want`. */
+/* Runs each step with its reference kernel on the copy of the buffer in d->want. */
 static void run_steps(device *d, const group *s) {
   memcpy(d->want, d->host, d->used);
   for (uint32_t i = 0; i < s->n; i++) {
@@ -232,7 +234,8 @@ static void run_group(device *d, group *s) {
 static void clear_inner_values(device *d, const group *s) {
   for (uint32_t i = 0; i + 1 < s->n; i++) {
     const vt_bk_tensor *t = &s->out[i];
-    if (t->offset == s->out[s->n - 1].offset) continue; /* the result was stored over it */
+    /* the group's result was stored over this value */
+    if (t->offset == s->out[s->n - 1].offset) continue;
     uint64_t n = vt_cuda_bytes_of(t->dtype);
     for (uint32_t k = 0; k < t->rank; k++) n *= (uint64_t)t->dim[k];
     memset(d->want + t->offset, 0, (size_t)n);
@@ -242,10 +245,10 @@ static void clear_inner_values(device *d, const group *s) {
 
 /* ---- trials ---- */
 
-/* How many kernels with an epilogue a run should launch. It is 0 if a tiled kernel would compute a
- * function, if the operands' axes cannot be merged like the product's, or if another source
- * overlaps the product, so that it must be stored. It is also 0 if an operand is not aligned and
- * another kernel computes the product. */
+/* Returns how many kernels with an epilogue a run should launch. It is 0 if the epilogue has a
+ * costly function and the product a tiled kernel, if the operands' axes cannot be merged like the
+ * product's, or if another source overlaps the product, so that it must be stored. It is also 0 if
+ * an operand is not aligned and another kernel computes the product. */
 static uint32_t expected_epilogues(const product *p, epilogue_fn *epilogue) {
   if (p->late_b != 0) return 0;
   if (epilogue == add_rounded) return (uint32_t)p->any_epilogue;
@@ -253,7 +256,8 @@ static uint32_t expected_epilogues(const product *p, epilogue_fn *epilogue) {
          p->late == 0;
 }
 
-/* Runs and compares one case. Two of the three runs launch kernels; the third replays the graph. */
+/* Runs the product with the epilogue and compares. Two of the three runs launch kernels; the third
+ * replays the graph. */
 static void try_group(device *d, const product *p, epilogue_fn *epilogue, const char *how) {
   const uint32_t epilogues = count_log_lines("cuLaunchKernel epilogue_"),
                  chains = count_log_lines("cuLaunchKernel fused_") +
@@ -335,7 +339,7 @@ static int is_in_short_test(const char *name, const char *epilogue) {
 static void try_all_groups(device *d) {
   for (size_t p = 0; p < PRODUCTS; p++)
     for (size_t f = 0; f < EPILOGUES; f++) {
-      /* gelu is for f32 only */
+      /* add_rounded uses gelu, which is for f32 only */
       const int has = products[p].dtype == F32 || epilogue_list[f].epilogue != add_rounded;
       if (has && is_in_short_test(products[p].name, epilogue_list[f].name))
         try_group(d, &products[p], epilogue_list[f].epilogue, epilogue_list[f].name);

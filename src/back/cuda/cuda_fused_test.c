@@ -60,7 +60,7 @@ static uint32_t count_launches(const char *kernel) {
   return count_lines(driver_log, with);
 }
 
-/* Path of the only cached kernel, or NULL. */
+/* Returns the path of the file of the only cached kernel, or NULL if there is none. */
 static const char *cached_file(void) {
   static char path[512];
   const char *found = NULL;
@@ -103,7 +103,7 @@ static uint64_t random_word(void) {
   return z ^ z >> 31;
 }
 
-/* Stores a number; some are special. */
+/* Stores a random number of the type; some are special: zeros, infinities, NaNs. */
 static void store_random_value(char *at, uint32_t dtype) {
   static const double special[] = {0, -0.0, 1, -1, 0.5, 1e-40, 3e38, -1e300, 127, 2.5};
   const uint64_t r = random_word();
@@ -132,7 +132,7 @@ static const vt_bk_tensor *add_tensor(group *g, uint32_t dtype, uint32_t rank, c
   return t;
 }
 
-/* Adds a step. Absent operands are NULL; `to` is its result. */
+/* Adds a step with result `to`; absent operands are NULL. */
 static const vt_bk_tensor *add_step(group *g, uint32_t op, const vt_bk_tensor *to,
                                     const vt_bk_tensor *a, const vt_bk_tensor *b,
                                     const vt_bk_tensor *c) {
@@ -204,7 +204,8 @@ static void compare_last_result(const group *g, const char *what) {
 
 /* ---- chains ---- */
 
-/* x * w + b in f32, with w and b broadcast to x. The generated text is the same for all shapes. */
+/* Runs x * w + b in f32, with w and b broadcast to x, and compares. The generated text is the same
+ * for all shapes. */
 static void run_scale_and_bias(uint32_t rank, const int64_t *dim, const int64_t *narrow,
                                uint32_t narrow_rank, uint64_t late, int in_place,
                                const char *what) {
@@ -248,7 +249,8 @@ static void test_chain_with_gelu(void) {
   compare_last_result(&g, "a function");
 }
 
-/* All kinds of formulas and all types but halves; values are overwritten by later ones. */
+/* Runs a chain with all kinds of formulas and all types except f16 and bf16. Results are stored
+ * over values that are no longer needed. */
 static void test_all_types(void) {
   const int64_t n = 77;
   group g = {0};
@@ -277,7 +279,7 @@ static void test_all_types(void) {
   compare_last_result(&g, "all kinds of formulas");
 }
 
-/* More sources than one kernel can have: each step runs as its own kernel. */
+/* Runs a chain with more sources than one kernel can have: each step must run as its own kernel. */
 static void test_too_many_sources(void) {
   const int64_t n = 9;
   static group g;
@@ -361,8 +363,8 @@ static void test_function_types_and_limits(void) {
   test_too_many_sources();
 }
 
-/* Fails each host allocation in turn: nothing leaks, and a text whose compilation failed for lack
- * of memory is tried again later. */
+/* Makes each host allocation fail in turn and checks that nothing leaks, and that a text whose
+ * compilation failed for lack of memory is compiled later. */
 static void fail_each_allocation(void) {
   const int64_t n = 64;
   static group g;
@@ -401,8 +403,9 @@ static void set_byte(const char *path, long at, int whence) {
   fclose(f);
 }
 
-/* An invalid file is ignored with a note and replaced, so that the next process finds a valid one.
- */
+/* Checks that an invalid cached file is ignored with a note that contains `note`, and is replaced,
+ * so that the next process finds a valid one.
+ * */
 static void expect_file_replaced(const char *note) {
   const uint32_t before = count_compilations();
   run_in_child(expect_one_kernel);
@@ -434,7 +437,8 @@ static void test_cache(void) {
   CHECK(count_compilations() == before + 5);
 }
 
-/* If others may write to the folder, nothing is cached, but everything runs. */
+/* Checks that nothing is cached, but everything runs, if other users may write to the cache
+ * folder. */
 static void test_folder_open_to_others(void) {
   const uint32_t before = count_compilations();
   CHECK(chmod(cache, 0777) == 0);
@@ -444,7 +448,7 @@ static void test_folder_open_to_others(void) {
   CHECK(chmod(cache, 0700) == 0);
 }
 
-/* The host's limit on the folder's size is obeyed. */
+/* Checks that the cache obeys the host's limit on the folder's size. */
 static void test_cache_size_limit(void) {
   const uint32_t before = count_compilations();
   remove_files(cache);
@@ -456,7 +460,7 @@ static void test_cache_size_limit(void) {
   CHECK(count_compilations() == before + 2 && cached_file() != NULL);
 }
 
-/* A file of another user; only root can make one. */
+/* Checks that a cached file that belongs to another user is not used; only root can make one. */
 static void test_file_of_other_user(void) {
   if (geteuid() != 0) return;
   run_in_child(expect_one_kernel);
@@ -464,7 +468,8 @@ static void test_file_of_other_user(void) {
   expect_file_replaced("it belongs to another user");
 }
 
-/* Several processes with an empty cache at the same time: each leaves a complete file. */
+/* Starts several processes with an empty cache at the same time; each must leave a complete
+ * file. */
 static void test_many_processes(void) {
   enum { PROCESSES = 2 };
   pid_t child[PROCESSES];

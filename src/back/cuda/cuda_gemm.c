@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_gemm.c - matrix products: chooses the tile, whether b is transposed first, and whether k is
- * cut into slices whose partial results are added afterwards. All choices minimize an estimate of
- * the time. */
+ * cuda_gemm.c - matrix products: chooses the tile, whether b is transposed first, and whether k
+ * is cut into slices whose partial results are added afterwards. All choices minimize an estimate
+ * of the time. A slice of k is some blocks of 256 k; a thin tile has at most 16 rows; across and
+ * along are the directions across k and along k. */
 #include "cuda_epilogue.h"
 
 enum {
@@ -24,7 +25,8 @@ typedef struct tile {
   layout a, b;
 } tile;
 
-/* Padding per line of a stage: none if the loader writes across k. */
+/* Elements of padding per line of a stage in shared memory; a loader that writes across k needs
+ * none. */
 #define PADDING(type, has_layout) ((has_layout) == across ? 0 : 16 / sizeof(type))
 #define STAGE_BYTES(type, bm, bn, bk, a_layout, b_layout) \
   ((bk) * ((bm) + PADDING(type, a_layout) + (bn) + PADDING(type, b_layout)) * sizeof(type))
@@ -63,7 +65,7 @@ static int64_t transposed_line_length(const vt_gpu_gemm *g, int64_t bytes) {
   return vt_cuda_ceil_div(g->n, 16 / bytes) * (16 / bytes);
 }
 
-/* Number of copies: products that share b share its copy. */
+/* Returns the number of transposed copies: products that share b share its copy. */
 static int64_t transposed_copies(const vt_gpu_gemm *g) {
   int64_t n = 1;
   for (uint32_t i = 0; i < g->rank; i++) n *= g->b.step[i] == 0 ? 1 : g->dim[i];
@@ -117,7 +119,7 @@ static vt_status copy_transposed(vt_cuda_call *c, uint32_t dtype, vt_gpu_gemm *g
 /* Estimates the cycles of n thread blocks of `work` multiplications each. A multiprocessor with too
  * few warps is slower, but less than proportionally. */
 static double launch_cost(const vt_cuda_traits *traits, const tile *t, int64_t n, double work) {
-  /* multiplications per cycle; cycles to start a wave */
+  /* multiplications per cycle of a multiprocessor; cycles to start a wave of thread blocks */
   const double full = 128.0 * t->speed / 100, start = 1500;
   const int64_t resident = vt_cuda_resident_blocks(traits, t->shared, t->resident);
   const int64_t wave = traits->processors * resident;
@@ -178,8 +180,8 @@ static void set_layouts(vt_gpu_gemm *g, uint32_t dtype) {
               strides_are_multiples(g, g->y_step, v) && (uintptr_t)g->y % 16 == 0;
 }
 
-/* The product without addresses. Variants are chosen from it, because scratch was sized before
- * addresses were known. */
+/* Returns the product without its addresses. A variant is chosen from its shape only, because the
+ * size of scratch was decided before addresses were known. */
 static vt_gpu_gemm without_addresses(const vt_gpu_gemm *g, uint32_t dtype) {
   vt_gpu_gemm s = *g;
   s.a.data = s.b.data = s.y = NULL;
@@ -193,7 +195,8 @@ static int is_skinny(uint32_t dtype, const vt_gpu_gemm *g) {
   return dtype == VT_DTYPE_F32 && g->m <= VT_GPU_SKINNY && blocks_of_k(g) <= MAX_SLICES;
 }
 
-/* Returns 1 if the skinny kernels `which` can read this b. */
+/* Returns 1 if the skinny kernels `which` (VT_CUDA_STREAM or _BAND) can read operand b of the
+ * product. */
 static int can_stream(const vt_gpu_gemm *g, uint32_t which) {
   const int streams = g->b.wide && g->k > 0 && g->k % VT_GPU_BLOCK == 0;
   if (which == VT_CUDA_STREAM) return streams && g->m <= VT_GPU_STREAM;
@@ -216,16 +219,16 @@ static int tile_fits_product(const vt_cuda_traits *traits, uint32_t dtype, const
          has_layout(&g->a, t->a) && fills_tiles(g, t);
 }
 
-/* Thin tiles are for skinny products only, and need a sliced k if it has several blocks: if b turns
- * out unreadable for them at run time, the kernels skinny_... must be able to take over with the
- * same scratch. */
+/* Thin tiles compute skinny products only, and slice k if it has several blocks. So the kernels
+ * skinny_... can compute the product with the same scratch if a run's b does not allow the tile's
+ * loads. */
 static int is_thin(const tile *t) { return t->rows <= VT_GPU_SKINNY; }
 static int thin_tile_suits(uint32_t dtype, const vt_gpu_gemm *g, const tile *t, int64_t slice) {
   return !is_thin(t) || (is_skinny(dtype, g) && slice == (blocks_of_k(g) > 1));
 }
 
-/* A slice of k is one block, or complete groups of 8 or of 64 blocks: their sums may be added
- * separately without changing the order. */
+/* A variant is a tile and a slice of k. The slice is one block of 256, or 8 or 64 blocks: such
+ * complete groups may be summed separately without changing the order of the sum. */
 int vt_cuda_gemm_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g,
                          uint32_t i, vt_cuda_variant *out) {
   static const int64_t slices[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
@@ -255,8 +258,8 @@ int vt_cuda_gemm_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_
   return 0;
 }
 
-/* The kernel for a skinny product. If there are more thread blocks than the card can hold, b is
- * better streamed or read by a thin tile. */
+/* Chooses the variant for a skinny product. If the kernels skinny_... need more thread blocks than
+ * the card can hold, it is faster to stream b or to read it by a thin tile. */
 static vt_cuda_variant choose_skinny(const vt_cuda_traits *traits, uint32_t dtype,
                                      const vt_gpu_gemm *g) {
   const vt_gpu_gemm shape = without_addresses(g, dtype);
@@ -294,14 +297,14 @@ static vt_cuda_variant choose_variant(const vt_cuda_traits *traits, uint32_t dty
   return best;
 }
 
-/* Levels of sums that are stored in scratch: all but the first and the last. */
+/* Returns how many levels of sums are stored in scratch: all but the first and the last. */
 static int64_t stored_levels(const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
   int64_t top = 0;
   for (int64_t most = VT_GPU_GROUP; most < blocks_of_k(g); most *= VT_GPU_GROUP) top++;
   return variant->slice != 0 || top < 2 ? 0 : top - 1;
 }
 
-/* Bytes of scratch for partial results of slices, or for levels of sums. */
+/* Returns the bytes of scratch for partial results of slices, or for levels of sums. */
 static uint64_t sums_scratch(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
   const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)slices_of_k(g, variant);
   if (slices > 1) return slices * (uint64_t)(g->products * g->m * g->n) * bytes;
@@ -315,7 +318,7 @@ uint64_t vt_cuda_gemm_variant_scratch(uint32_t dtype, const vt_gpu_gemm *g,
   return transposed_scratch(dtype, g, variant) + sums_scratch(dtype, g, variant);
 }
 
-/* y^T = b^T a^T: a product with few columns is computed as one with few rows. */
+/* Returns 1 if the product is computed as y^T = b^T a^T, which turns few columns into few rows. */
 int vt_cuda_gemm_is_transposed(const vt_gpu_gemm *g) {
   return g->n <= VT_GPU_SKINNY && g->m > g->n;
 }
@@ -362,8 +365,8 @@ vt_status vt_cuda_gemm_sum_slices(vt_cuda_call *c, uint32_t dtype, const vt_gpu_
 
 /* ---- launches ---- */
 
-/* If the operands' addresses do not allow the loaders of tile t, returns a tile that loads any
- * layout and needs no more scratch. */
+/* Returns tile t if the operands' addresses allow its loaders; else a tile that loads any layout
+ * and needs no more scratch. */
 static const tile *tile_for(const vt_gpu_gemm *g, const tile *t) {
   if (has_layout(&g->a, t->a) && has_layout(&g->b, t->b)) return t;
   for (uint32_t i = 0; i < TILES; i++)
@@ -373,8 +376,8 @@ static const tile *tile_for(const vt_gpu_gemm *g, const tile *t) {
   return t;
 }
 
-/* Launches at most `most` blocks along x at a time. The results are those of the product, which may
- * have an epilogue, unless `partial` says that they are partial results. */
+/* Launches `blocks` thread blocks along x, at most `most` at a time. If `partial` is 0, the kernel
+ * stores results of the product, which may have an epilogue; if it is 1, partial results. */
 static vt_status launch_in_parts(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
                                  int64_t blocks, int64_t most, int partial, vt_gpu_gemm *g) {
   for (g->first = 0; g->first < blocks; g->first += most) {
@@ -387,11 +390,13 @@ static vt_status launch_in_parts(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid 
 
 /* A kernel whose thread blocks add the slices of a tile themselves. */
 typedef struct slicing_kernel {
-  uint32_t kernel, threads, floats; /* number; threads, and floats of shared memory, of a block */
-  int64_t columns;                  /* columns that a thread block computes */
+  /* kernel number; threads of a block; floats of shared memory of a block */
+  uint32_t kernel, threads, floats;
+  int64_t columns; /* columns that a thread block computes */
 } slicing_kernel;
 
-/* Launches such a kernel. A launch has at most as many tiles as the device has counters. */
+/* Launches a slicing kernel. One launch has at most as many tiles as the device has counters,
+ * because each tile needs one. */
 static vt_status launch_slices(vt_cuda_call *c, vt_gpu_gemm *g, slicing_kernel k, int64_t slices) {
   const vt_cuda_grid grid = {1, (uint32_t)slices, 1, k.threads, k.floats * (uint32_t)sizeof(float)};
   g->tiles_m = 1;
@@ -436,8 +441,9 @@ static vt_status launch_stream(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) 
   return launch_slices(c, g, k, slices);
 }
 
-/* The slices are added by another kernel, because there are more than one thread block should add.
- */
+/* Launches the kernel band_..., and another kernel that adds the slices, because they are more than
+ * one thread block should add.
+ * */
 static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) {
   const vt_cuda_grid grid = {1, (uint32_t)slices, 1, VT_GPU_STREAM_THREADS,
                              VT_GPU_BAND_FLOATS * (uint32_t)sizeof(float)};
@@ -447,7 +453,7 @@ static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) {
   g->partials = slices > 1 ? c->work : NULL;
   g->y_slice = g->products * g->m * g->n;
   g->arrived = NULL;
-  /* blocks are numbered in 32 bits */
+  /* the kernel numbers thread blocks in 32 bits */
   const int64_t most = vt_cuda_min(MAX_X, UINT32_MAX / slices);
   VT_TRY(
       launch_in_parts(c, VT_GPU_band_along, grid, g->tiles_n * g->products, most, slices > 1, g));
@@ -463,8 +469,9 @@ static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chose
                          count_tiles(g, t), MAX_X, slices > 1, g);
 }
 
-/* Returns 1 if a thin tile cannot load b, because its address is not aligned as its shape promised.
- */
+/* Returns 1 if the variant is a thin tile that cannot load b, because b's address is less aligned
+ * than its strides promised.
+ * */
 static int thin_tile_cannot_load(uint32_t dtype, const vt_gpu_gemm *g,
                                  const vt_cuda_variant *variant) {
   vt_gpu_gemm now = *g;
@@ -494,7 +501,8 @@ vt_status vt_cuda_gemm_run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu
   return slices > 1 ? vt_cuda_gemm_sum_slices(c, dtype, g, now.slice, sums) : VT_OK;
 }
 
-/* The kernel that is expected from shapes; a run may take another if operands are not aligned. */
+/* Returns the kernel that is chosen by the shapes; a run may use another kernel if operands are not
+ * aligned. */
 uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm flip = transposed_product(g), t = without_addresses(&flip, dtype);
   const vt_cuda_variant variant = choose_variant(traits, dtype, &t);

@@ -10,7 +10,7 @@ static const vt_attr_matmul transposes[] = {{sizeof *transposes, 0, 0, VT_ORDER_
                                             {sizeof *transposes, 0, 1, VT_ORDER_FMA256},
                                             {sizeof *transposes, 1, 1, VT_ORDER_FMA256}};
 
-/* Replaces most numbers by moderate ones, because long sums of arbitrary ones are NaN. */
+/* Adds an operand, mostly of moderate numbers, because a long sum of arbitrary numbers is NaN. */
 static void add_moderate(trial *s, uint32_t dtype, uint32_t rank, const int64_t *dim, layout w) {
   add_operand(s, dtype, rank, dim, w);
   const vt_bk_tensor *t = &s->in[s->n_in - 1];
@@ -22,13 +22,14 @@ static void add_moderate(trial *s, uint32_t dtype, uint32_t rank, const int64_t 
 
 /* ---- every variant against the reference ---- */
 
-/* The product of the trial's operands: the last two axes are those of the matrices, an axis before
- * them numbers products. */
+/* Describes the product of the trial's operands: the last two axes are those of the matrices, an
+ * axis before them numbers products. */
 static vt_gpu_gemm product_of(const trial *s, const vt_attr_matmul *transpose) {
   const vt_bk_tensor *a = &s->in[0], *b = &s->in[1], *y = &s->out[0];
   const uint32_t r = y->rank - 2;
   const uint32_t ta = r + (transpose->transpose_a != 0), tb = r + (transpose->transpose_b != 0);
-  const uint32_t ka = 2 * r + 1 - ta, kb = 2 * r + 1 - tb; /* the other axis */
+  /* of the last two axes, the one that is not ta or tb: k */
+  const uint32_t ka = 2 * r + 1 - ta, kb = 2 * r + 1 - tb;
   char *base = (char *)(uintptr_t)buffers[0];
   vt_gpu_gemm g = {.a = {.data = base + a->offset, .across = a->stride[ta], .along = a->stride[ka]},
                    .b = {.data = base + b->offset, .across = b->stride[kb], .along = b->stride[tb]},
@@ -100,7 +101,7 @@ static void test_variants(uint32_t dtype, int transpose, int64_t m, int64_t n, i
   try_variants(&s, t, w);
 }
 
-/* Three products, each with its own b or all with the same b. */
+/* Tests three products, each with its own b or all with the same b. */
 static void test_products(int64_t of_b) {
   trial s = TRIAL(matmul, transposes[2]);
   add_moderate(&s, VT_DTYPE_F32, DIMS(3, 68, 64), DENSE);
@@ -137,7 +138,8 @@ static void test_linear(uint32_t dtype, layout x, layout w, layout y) {
   }
 }
 
-/* Steps large enough to be streamed, with a bias, and with several products. */
+/* Tests products that are large enough for the kernels stream_..., with a bias, and several of them
+ * in one step. */
 static void test_stream(int64_t rows, int64_t columns) {
   const vt_attr_none none = {.size = sizeof none};
   trial s = TRIAL(linear, none);
@@ -196,7 +198,8 @@ int main(void) {
     }
   }
   test_variants(VT_DTYPE_F32, 2, 130, 70, 40, DENSE);
-  /* Whole steps of k: the last tiles overlap their neighbours, whose sums they must not change. */
+  /* k has only whole steps, so the last tiles overlap their neighbours, whose sums they must not
+   * change. */
   test_variants(VT_DTYPE_F32, 0, 260, 132, 272, DENSE);
   test_variants(VT_DTYPE_F32, 1, 260, 132, 272, DENSE);
   test_variants(VT_DTYPE_F32, 0, 260, 132, 32, LATE);

@@ -17,10 +17,11 @@ typedef struct generated {
   struct generated *next;
   const vt_cuda_card *card;
   vt_hash256 text;
-  int busy; /* 1 while a thread compiles it */
+  int busy; /* 1 while a thread compiles the text */
   void *function;
 } generated;
-enum { MAX_ENTRIES = 1 << 14 }; /* limit, because modules are never unloaded */
+/* most entries; there is a limit because modules are never unloaded */
+enum { MAX_ENTRIES = 1 << 14 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list below */
 static pthread_cond_t entry_done = PTHREAD_COND_INITIALIZER;
@@ -55,7 +56,7 @@ static vt_hash256 cache_key_of(const char *text, const vt_nvrtc *n, const vt_nvr
   vt_hash_add_u32(&h, (uint32_t)n->major);
   vt_hash_add_u32(&h, (uint32_t)n->minor);
   vt_hash_add_u32(&h, (uint32_t)o->n);
-  /* one of the words is the architecture */
+  /* the architecture is one of the option words */
   for (int i = 0; i < o->n; i++) hash_text(&h, o->word[i]);
   for (uint32_t i = 0; i < vt_cuda_texts_count; i++) {
     hash_text(&h, vt_cuda_texts[i].name);
@@ -116,7 +117,7 @@ static vt_status find_or_compile(request *m, void **function) {
   const vt_cuda_traits *t = vt_cuda_card_traits(m->dev->card);
   const vt_nvrtc *n;
   vt_nvrtc_options o;
-  /* not reported here: `volta doctor` does */
+  /* a missing NVRTC is not noted; `volta doctor` reports it */
   if (vt_nvrtc_get(&n, NULL) != VT_OK) return VT_BACKEND;
   vt_nvrtc_options_init(&o, t->major * 10 + t->minor, VT_NVRTC_CUBIN);
   m->key = cache_key_of(m->text, n, &o);
@@ -126,7 +127,8 @@ static vt_status find_or_compile(request *m, void **function) {
 
 /* ---- the list of entries ---- */
 
-static vt_alloc process_alloc(void) { return vt_alloc_default(); } /* entries outlive the host */
+/* entries outlive the host, so they do not use its allocator */
+static vt_alloc process_alloc(void) { return vt_alloc_default(); }
 
 static generated *find_entry(const vt_cuda_card *card, const vt_hash256 *text) {
   generated *at = entries;
@@ -135,9 +137,9 @@ static generated *find_entry(const vt_cuda_card *card, const vt_hash256 *text) {
   return at;
 }
 
-/* Returns the finished entry of a text, waiting for another thread if that compiles it. If there is
- * no entry, adds one and sets *mine: the caller must compile the text. NULL if the list is full or
- * memory ran out. */
+/* Returns the finished entry of a text; if another thread compiles the text, waits for it. If there
+ * is no entry, adds one and sets *mine: the caller must compile the text. NULL if the list is full
+ * or memory ran out. */
 static generated *claim_entry(const vt_cuda_card *card, const vt_hash256 *text, int *mine) {
   generated *one;
   *mine = 0;

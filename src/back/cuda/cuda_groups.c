@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_groups.c - builds the arguments of pointwise kernels. If all operands allow loads of several
- * neighbouring elements, the kernel processes groups (gpu_map.h). Grouping changes no bit. */
+ * cuda_groups.c - builds the arguments of pointwise kernels. If all operands allow loads of
+ * several neighbouring elements, the kernel processes groups (gpu_map.h). Grouping changes no
+ * bit. A group is as many neighbouring elements as a thread processes together. */
 #include "cuda_chain.h"
 #include "cuda_walk.h"
 
@@ -11,8 +12,9 @@ static uint32_t group_size_of(const vt_view *const *v, uint32_t n) {
   return VT_GPU_GROUP(bytes);
 }
 
-/* Returns 1 if operand k has aligned groups along the last axis, or one element for the whole axis.
- */
+/* Returns 1 if operand k has aligned groups of elements along the last axis, or is an input with
+ * one element for the whole axis.
+ * */
 static int is_grouped(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v, uint32_t group) {
   const uint32_t last = w->rank - 1;
   if (w->stride[k][last] == 0) return k > 0;
@@ -22,8 +24,8 @@ static int is_grouped(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v, 
   return fits;
 }
 
-/* Returns 1 if all operands can be grouped. With several axes a group must not reach into the next
- * row. */
+/* Returns 1 if all operands can be read in groups. If the walk has several axes, groups must divide
+ * the rows, because a group must not reach into the next row. */
 static int can_group(const vt_gpu_fused_walk *w, const vt_view *const *v, uint32_t n,
                      uint32_t group) {
   if (w->rank == 0 || w->n < group) return 0;
