@@ -27,7 +27,8 @@ static void test_one_image_per_module(void) {
   }
 }
 
-/* Writes the parts of a fatbin as the build lists them: "sm_80 compute_80". */
+/* Writes the architectures of an image in the form in which the build lists them: "sm_80
+ * compute_80". */
 static void write_parts(const vt_cuda_image *image, char *out, size_t n) {
   enum { PTX = 1, HEADER = 16, PART = 64 };
   size_t used = 0;
@@ -46,7 +47,7 @@ static void write_parts(const vt_cuda_image *image, char *out, size_t n) {
   }
 }
 
-/* Every image is a fatbin with every architecture that the build lists. */
+/* Checks that every image is a fatbin with every architecture that the build lists. */
 static void test_images_have_all_architectures(void) {
   char parts[256];
   if (vt_cuda_compiler[0] == 0) return;
@@ -66,7 +67,8 @@ static const char *text_named(const char *name, size_t length) {
   return NULL;
 }
 
-/* Headers that are never included if __CUDACC__ is defined. */
+/* Returns 1 for headers that texts include only if __CUDACC__ is not defined, so that they are not
+ * embedded. */
 static int is_host_only(const char *name) {
   return strncmp(name, "gpu_emulated.h", 14) == 0 || strncmp(name, "vt_words.h", 10) == 0;
 }

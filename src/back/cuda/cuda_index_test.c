@@ -54,7 +54,7 @@ static void test_gather_nd_and_elements(uint32_t dtype, layout x, layout index, 
   compare(&s, "rows of a table");
 }
 
-/* Index faults: the lowest faulty position is reported, with its value. */
+/* Checks that the lowest position with an index out of range is reported, with the index. */
 static void test_index_faults(void) {
   static const int64_t wrong[] = {7, -1, INT32_MAX, INT32_MIN};
   const vt_attr_gather_nd nd = {.size = sizeof nd};
@@ -83,8 +83,9 @@ static void test_index_faults(void) {
 
 /* ---- scatters ---- */
 
-/* Scatters rows: three quarters of the coordinates are below `crowd`, so that rows share positions.
- */
+/* Scatters `rows` rows. Three quarters of the coordinates are below `crowd`, so that several rows
+ * go to the same position.
+ * */
 static void test_scatter(uint32_t op, uint32_t dtype, int64_t rows, int64_t crowd, layout w) {
   const vt_attr_gather_nd a = {.size = sizeof a};
   trial s = TRIAL(scatter_nd, a);
@@ -122,8 +123,8 @@ static void test_scatters(void) {
     test_scatter(ops[o], VT_DTYPE_F32, 2600, 10, DENSE);
     test_scatter_batches(ops[o]);
   }
-  /* S over one chunk, slightly more than one, and several; chunks of two positions begin close
-   * together. */
+  /* numbers of rows, so that the sum S of a position has one chunk, slightly more than one, or
+   * several */
   static const int64_t rows[] = {1, 31, 32, 33, 1024, 1025, 2049, 4100};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     test_scatter(VT_OP_scatter_nd_add, i % 2 ? VT_DTYPE_F64 : VT_DTYPE_F32, rows[i], 1, DENSE);
@@ -131,7 +132,8 @@ static void test_scatters(void) {
   }
 }
 
-/* Most rows alternate between a few positions, so that some positions have many chunks. */
+/* Scatters rows of which most go to a few positions, so that the sums of these positions have many
+ * chunks. */
 static void test_scatter_of_many_chunks(void) {
   enum { ROWS = 9000 };
   const vt_attr_gather_nd a = {.size = sizeof a};
@@ -177,7 +179,7 @@ static void test_sorts(void) {
   test_sort(VT_DTYPE_F64, 4500, 2, 0, DENSE);
   test_sort(VT_DTYPE_I64, 4097, 1, 1, SPREAD);
   test_sort(VT_DTYPE_I8, 5000, 3, 1, DENSE);
-  /* long rows of digit counts */
+  /* the digit counts have long rows */
   if (vt_test_is_long()) test_sort(VT_DTYPE_F32, 140000, 1, 1, DENSE);
 }
 
@@ -198,7 +200,8 @@ static void test_top_k_by_heads(void) {
   test_top_k(VT_DTYPE_I8, 6000, 300, 2);
   test_top_k(VT_DTYPE_F64, 5000, 512, 2);
   test_top_k(VT_DTYPE_F32, 5000, 513, 1);
-  test_top_k(VT_DTYPE_F32, vt_test_is_long() ? 40000 : 20000, 500, 1); /* three levels of heads */
+  /* the best records are selected from tiles three times */
+  test_top_k(VT_DTYPE_F32, vt_test_is_long() ? 40000 : 20000, 500, 1);
 }
 
 /* ---- nonzero ---- */

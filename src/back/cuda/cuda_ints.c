@@ -6,8 +6,8 @@
 
 static uint32_t sign_flip_of(const vt_view *v) { return v->dtype == VT_DTYPE_I8 ? 0x80 : 0; }
 
-/* The data of a zero point or bias, NULL if operand i is absent. *step is its stride, 0 if one
- * number serves all columns. */
+/* Returns the data of operand i, a zero point or bias, or NULL if it is absent. *step gets its
+ * stride, which is 0 if one number serves all columns. */
 static const void *column_operand(const vt_cuda_call *c, uint32_t i, int64_t *step) {
   if (c->n_in <= i) return NULL;
   const vt_view *v = &c->in[i];
@@ -50,7 +50,8 @@ static int strides_are_multiples(const vt_gpu_walk *w, uint32_t operand, int64_t
   return 1;
 }
 
-/* Returns 1 if every piece of `bytes` bytes is contiguous and aligned. */
+/* Returns 1 if a matrix can be loaded in pieces of `bytes` bytes: elements are contiguous along one
+ * axis (stride `near`), and lines along the other (stride `far`) begin at aligned addresses. */
 static int allows_wide_loads(const void *data, int64_t near, int64_t far, int64_t bytes) {
   return near == 1 && far % bytes == 0 && (uintptr_t)data % (uintptr_t)bytes == 0;
 }
@@ -79,8 +80,8 @@ static int64_t tiles_of(const vt_gpu_ints *p, tile_size size) {
   return vt_cuda_ceil_div(p->m, size.m) * vt_cuda_ceil_div(p->n, size.n) * p->lead.n;
 }
 
-/* Returns 1 if the skinny kernels can compute it: few rows, readable in words of four, and b
- * contiguous along or across k. */
+/* Returns 1 if the skinny kernels can compute the product: it has few rows, a can be loaded four
+ * elements at a time, and b is contiguous along or across k. */
 static int suits_skinny_kernels(const vt_gpu_ints_tile *t) {
   const vt_gpu_ints *p = &t->p;
   return p->m <= 16 && (t->b_squares || p->b_step == 1) && strides_are_multiples(&p->lead, 1, 4) &&
@@ -93,12 +94,13 @@ static vt_status run_skinny(vt_cuda_call *c, const vt_gpu_ints_tile *t) {
                         grid, t);
 }
 
-/* Bytes of shared memory: two stages of both operands. */
+/* Returns the bytes of shared memory of a tile: two stages of both operands. */
 static uint32_t shared_bytes_of(tile_size size) {
   return (uint32_t)(size.m + size.n) * 2 * VT_GPU_INTS_PITCH;
 }
 
-/* The larger tile reads less. It is used if there are enough tiles for every multiprocessor. */
+/* Returns 1 if the larger of the two tiles should be used. It reads less, but needs enough tiles
+ * for every multiprocessor. */
 static int uses_large_tiles(const vt_cuda_call *c, const vt_gpu_ints *p) {
   return tiles_of(p, large) >= c->traits->processors;
 }
@@ -135,7 +137,7 @@ static vt_gpu_direct_conv_int conv_int_args(const vt_cuda_call *c) {
   return p;
 }
 
-/* A walk over images and groups, with the offsets of y, x and the weight. */
+/* Returns a walk over images and groups, with the offsets of y, x and the weight. */
 static vt_gpu_walk image_and_group_walk(const vt_gpu_direct_conv *s) {
   const int64_t step[3][2] = {{s->y_image, s->y_group}, {s->x_image, s->x_group}, {0, s->w_group}};
   vt_view v[3];

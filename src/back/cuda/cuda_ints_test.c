@@ -13,7 +13,8 @@ static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
 
 /* ---- matmul_int, linear_int ---- */
 
-/* Adds operands; b has the leading axes of a, none, or some that repeat. */
+/* Adds the operands a and b of a product; depending on `lead`, b has the leading axes of a, none,
+ * or some that repeat. */
 static void add_operands(device *d, trial *t, int64_t m, int64_t n, int64_t k, uint32_t lead) {
   const int64_t a[4] = {random_between(1, 3), random_between(1, 2), m, k}, b[4] = {1, a[1], k, n};
   const uint32_t own = random_between(0, 1) ? lead : 0;
@@ -39,7 +40,7 @@ static void try_product(device *d, int64_t m, int64_t n, int64_t k, uint32_t lea
   trial_run(d, &t, first, n_in == 5 ? "linear_int" : "matmul_int");
 }
 
-/* A product with enough large tiles to be computed with them on this card; the last tiles are
+/* Tries a product that is large enough for the larger tiles on this card; the last tiles are
  * incomplete. */
 static void try_large_tiles(device *d, int64_t k, uint32_t n_in) {
   int64_t side = 1;
@@ -72,7 +73,7 @@ static void try_products(device *d) {
 
 typedef struct conv_shape {
   uint32_t axes, n_in;
-  int dense;                           /* layouts that tiled kernels support */
+  int dense;                           /* 1 for layouts that the tiled kernels support */
   int64_t images, groups, depth, rows; /* channels and rows of the weight, per group */
   int64_t dim[3], kernel[3], stride[3], dilation[3], low[3], high[3];
 } conv_shape;
@@ -139,8 +140,8 @@ static void try_tiled(device *d, const conv_shape *s, const char *kernel) {
   CHECK(!driver_is_logged() || now == 1);
 }
 
-/* Convolutions of several steps with incomplete tiles at every edge, with small tiles and, for
- * enough images, with large ones. */
+/* Tries convolutions with several steps of k and incomplete tiles at every edge. With enough images
+ * the handler uses large tiles, else small ones. */
 static void try_tiled_convs(device *d) {
   for (uint32_t n_in = 2; n_in <= 5; n_in++) {
     conv_shape s = {.axes = 2,
@@ -156,7 +157,7 @@ static void try_tiled_convs(device *d) {
                     .dilation = {1, 1},
                     .low = {1, 1},
                     .high = {1, 1}};
-    try_conv(d, &s); /* the card decides the tile */
+    try_conv(d, &s); /* which tile the handler uses depends on the card */
     s.images = 1;
     s.groups = 1;
     try_tiled(d, &s, "ints_conv_64_64");

@@ -44,8 +44,8 @@ int vt_cuda_is_dense(const vt_view *v) {
 
 uint32_t vt_cuda_bytes_of(uint32_t dtype) { return (uint32_t)vt_dtype_bytes(dtype); }
 
-/* At most thirty-two blocks per multiprocessor: more than are resident, but few enough to start
- * quickly. */
+/* The grid has at most thirty-two blocks per multiprocessor, which is more than can be resident,
+ * but few enough to start quickly. */
 vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads) {
   const int64_t blocks = vt_cuda_ceil_div(n, each * threads), most = 32 * c->traits->processors;
   return (vt_cuda_grid){.x = (uint32_t)vt_cuda_min(blocks, most), 1, 1, threads, 0};
@@ -58,7 +58,8 @@ static vt_status launch_function(vt_cuda_call *c, void *function, vt_cuda_grid g
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   void *params[1] = {NULL};
   if (c->rehearsal) return VT_OK;
-  memcpy(&params[0], &args, sizeof args); /* the driver copies the struct that it points to */
+  /* the driver copies the struct to which params[0] points */
+  memcpy(&params[0], &args, sizeof args);
   const int e = cooperative ? cu->cuLaunchCooperativeKernel(function, g.x, g.y, g.z, g.threads, 1,
                                                             1, g.shared, c->dev->stream, params)
                             : cu->cuLaunchKernel(function, g.x, g.y, g.z, g.threads, 1, 1, g.shared,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_lines.c - views of tensors as lines. */
+ * cuda_lines.c - views of tensors as lines. cuda_lines.h explains what a line is. */
 #include "cuda_lines.h"
 #include "cuda_walk.h"
 
@@ -31,7 +31,8 @@ vt_view vt_cuda_keepdims(const vt_view *y, const vt_view *x, unsigned mask) {
 
 static int64_t absolute(int64_t n) { return n < 0 ? -n : n; }
 
-/* The axes of a mask, in order. If one of them is empty, only that one. */
+/* Writes the axes whose bits are set in a mask, in ascending order, and returns their number. If
+ * one of them has length 0, writes only that axis. */
 static uint32_t axes_of(const vt_view *x, unsigned mask, uint32_t *axis) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < x->rank; i++)

@@ -3,8 +3,8 @@
  * contiguous with the rows are merged into the rows; other leading axes number the products. */
 #include "cuda_epilogue.h"
 
-/* The stride of x along leading axis i of `rank` leading axes: 0 if x does not have the axis or
- * repeats along it. */
+/* Returns the stride of x along leading axis i of `rank` leading axes, or 0 if x does not have the
+ * axis or repeats along it. */
 static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
   const uint32_t missing = rank + 2 - x->rank;
   return i < missing || x->dim[i - missing] == 1 ? 0 : x->stride[i - missing];
@@ -98,7 +98,7 @@ vt_status vt_cuda_run_linear(vt_cuda_call *c) {
   return vt_cuda_gemm_run(c, c->out->dtype, &g);
 }
 
-/* Leading axes are not merged into rows here, because the mask differs from row to row. */
+/* matmul_masked does not merge leading axes into rows, because the mask differs from row to row. */
 vt_status vt_cuda_run_matmul_masked(vt_cuda_call *c) {
   const vt_attr_matmul *a = c->attrs;
   const vt_view *present = &c->in[2], *y = c->out;

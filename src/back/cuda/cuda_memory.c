@@ -11,10 +11,10 @@
 enum { PIECES = 2, PIECE_BYTES = 4 << 20, POOL = 16 };
 
 struct vt_cuda_staging {
-  const vt_cuda_card *card; /* card whose pinned memory this is; NULL if nothing is allocated */
+  const vt_cuda_card *card; /* card for which the memory was pinned; NULL if nothing is allocated */
   int borrowed;
   char *piece[PIECES];
-  void *done[PIECES]; /* events that mark when each piece may be reused */
+  void *done[PIECES]; /* an event per piece, after which the piece may be reused */
   uint32_t next;
 };
 
@@ -59,7 +59,8 @@ static int staging_pin(const vt_bk_device *dev, vt_cuda_staging *s) {
   return e;
 }
 
-/* Takes staging memory from the pool, or an unused slot of it; NULL if all are in use. */
+/* Takes staging memory from the pool, if possible with memory already pinned for this card; NULL if
+ * all slots are in use. */
 static vt_cuda_staging *staging_borrow(const vt_cuda_card *card) {
   vt_cuda_staging *found = NULL;
   pthread_mutex_lock(&lock);
@@ -98,7 +99,8 @@ int32_t vt_cuda_staging_new(vt_bk_device *dev) {
   return vt_cuda_driver_status(dev, e, "pin memory for copies");
 }
 
-/* Waits for outstanding copies first, because the next owner uses another stream. */
+/* Returns staging memory to the pool after waiting for its copies, because the next owner uses
+ * another stream. */
 void vt_cuda_staging_free(vt_bk_device *dev) {
   vt_cuda_staging *s = dev->staging;
   if (s == NULL) return;
@@ -170,7 +172,7 @@ static int32_t report_no_memory(vt_bk_device *dev, uint64_t bytes) {
   return vt_cuda_report(dev->host, VT_NOMEM, text);
 }
 
-/* handle of an arena of zero bytes; no allocation has this address */
+/* handle of a buffer of zero bytes; no allocation has this address */
 enum { NO_BYTES = VT_CUDA_ALIGNMENT };
 
 int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {

@@ -127,7 +127,7 @@ static void test_iota_and_literal(void) {
   }
 }
 
-/* An empty tensor, and one with eight axes. */
+/* Tests an empty tensor and a tensor with eight axes. */
 static void test_empty_and_eight_axes(void) {
   const vt_attr_perm nothing = {.size = sizeof nothing, .perm = {.n = 3, .v = {2, 0, 1}}};
   trial s = TRIAL(transpose, nothing);
@@ -192,7 +192,8 @@ static void run_transposer(transposer *c) {
 
 static void test_results_have_canonical_nans(uint32_t dtype) {
   static char seen[ARENA];
-  memset(arena, 0xff, sizeof arena); /* bytes around the tensors are NaN patterns too */
+  /* bytes around the tensors are NaN patterns, which must not become canonical */
+  memset(arena, 0xff, sizeof arena);
   transposer c;
   transposer_new(&c, dtype, 0);
   const uint64_t from = c.s.out->offset, bytes = N * vt_dtype_bytes(dtype), used = c.s.used;
@@ -201,7 +202,7 @@ static void test_results_have_canonical_nans(uint32_t dtype) {
   memcpy(expected, arena, (size_t)used);
   CHECK(run_reference(&c.s, &k) == VT_OK);
   vt_canonical(expected + from, dtype, N);
-  for (int i = 0; i < 4; i++) { /* issued, recorded, replayed */
+  for (int i = 0; i < 4; i++) { /* the runs are issued, recorded and replayed */
     CHECK(api->copy(device, arena, buffers[0], 0, used, 1) == VT_OK);
     run_transposer(&c);
     CHECK(api->copy(device, seen, buffers[0], from + bytes / 2, bytes / 4, 0) == VT_OK);
@@ -214,7 +215,8 @@ static void test_results_have_canonical_nans(uint32_t dtype) {
   api->program_free(c.p);
 }
 
-/* Two programs with adjacent results; one program is freed before the results are read. */
+/* Runs two programs with adjacent results and frees program `which` before the results are read;
+ * the other program's NaNs must be canonical. */
 static void test_neighbour_of_freed_program(int which) {
   static char seen[ARENA];
   transposer c[2];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_norm.c - layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training, var and
- * std. */
+ * std. A plan has the lines to normalize as walks over x, y, gamma and beta. */
 #include "cuda_rows.h"
 #include "cuda_walk.h"
 
 typedef struct norm_plan {
-  vt_cuda_lines at; /* lines of operands x, y, gamma, beta */
+  vt_cuda_lines at; /* walks over the lines, and along a line, of operands x, y, gamma, beta */
   double eps;
   int centred;
 } norm_plan;
 
 /* ---- views: the lines, and the part of gamma that belongs to each ---- */
 
-/* A view of operand i with the axes of x: its own axes are those from number `first`, the others
- * have length 1. Data is NULL if the operand is absent. */
+/* Returns a view of operand i with as many axes as x: the operand's axes become axes `first` and
+ * following, the others have length 1. The view's data is NULL if the operand is absent. */
 static vt_view aligned_operand(const vt_cuda_call *c, uint32_t i, uint32_t first) {
   vt_view v = {.dtype = c->in[0].dtype, .rank = c->in[0].rank};
   for (uint32_t k = 0; k < v.rank; k++) v.dim[k] = 1;
@@ -91,7 +91,8 @@ static norm_plan norm_plan_of(const vt_cuda_call *c) {
 
 /* ---- rows in registers or shared memory ---- */
 
-/* Merges axes of a line as far as x and y allow; gamma may need them separate. */
+/* Returns 1 if x and y allow an axis of a line to be merged with the axis before it; gamma may need
+ * the axes separate. */
 static int is_mergeable(const vt_gpu_walk *w, uint32_t axis) {
   return w->stride[0][axis - 1] == w->stride[0][axis] * w->dim[axis] &&
          w->stride[1][axis - 1] == w->stride[1][axis] * w->dim[axis];
@@ -107,7 +108,8 @@ static vt_cuda_lines merged_lines_of(const norm_plan *n) {
   return l;
 }
 
-/* 1 if operand k has its own number for each element of a row, the same for all rows. */
+/* Returns 1 if operand k has one number for each element of a row, and the same numbers for all
+ * rows. */
 static int is_per_element(const norm_plan *n, uint32_t k) {
   const vt_gpu_walk *along = &n->at.along;
   int dense = along->n == 1 || (along->rank == 1 && along->stride[k][0] == 1);
@@ -117,7 +119,7 @@ static int is_per_element(const norm_plan *n, uint32_t k) {
 static int has_dense_gamma(const vt_cuda_call *c, const norm_plan *n) {
   return c->n_in > 1 && is_per_element(n, 2) && (c->n_in < 3 || is_per_element(n, 3));
 }
-/* 1 if all elements along the last axis of a line share one number of operand k. */
+/* Returns 1 if all elements along the last axis of a line use the same number of operand k. */
 static int is_shared_by_last_axis(const norm_plan *n, uint32_t k) {
   const vt_gpu_walk *along = &n->at.along;
   return along->rank == 0 || (along->rank <= 2 && along->stride[k][along->rank - 1] == 0);
@@ -145,7 +147,7 @@ static vt_gpu_rows rows_args(const vt_cuda_call *c, const norm_plan *n) {
                    .n = along->n,
                    .eps = n->eps,
                    .centred = (uint32_t)n->centred,
-                   /* rows that use it are short */
+                   /* the limit changes nothing: rows of the kernels that use `each` are short */
                    .each = (uint32_t)vt_cuda_min(each, UINT32_MAX),
                    .lines = n->at.lines,
                    .along = *along};
@@ -158,8 +160,8 @@ static vt_gpu_rows rows_args(const vt_cuda_call *c, const norm_plan *n) {
 
 /* ---- any tensor ---- */
 
-/* Arguments that turn statistics into factors. Each channel of batch_norm is a line and has its own
- * running statistics. */
+/* Returns the arguments of the kernel that turns the statistics of lines into factors. Each channel
+ * of batch_norm is a line and has its own running statistics. */
 static vt_gpu_line_factors line_factors_of(const vt_cuda_call *c, const norm_plan *n,
                                            const vt_cuda_line_stats *at) {
   vt_gpu_line_factors e = {
@@ -206,8 +208,8 @@ static vt_cuda_bundle_kernels bundle_kernels_of(const vt_cuda_call *c) {
   return c->in[0].dtype == VT_DTYPE_F64 ? wide : narrow;
 }
 
-/* For batch_norm a second kernel updates the running statistics from the statistics that the first
- * one stores. */
+/* Runs a kernel of bundle.cu. For batch_norm that kernel stores its statistics, and a second kernel
+ * updates the running statistics from them. */
 static vt_status run_bundle(vt_cuda_call *c, const norm_plan *n) {
   const int has_running_stats = c->step->op == VT_OP_batch_norm;
   vt_cuda_line_stats at = {.rest = c->work};
@@ -225,8 +227,8 @@ static vt_status run_bundle(vt_cuda_call *c, const norm_plan *n) {
   return has_running_stats ? run_line_factors(c, n, &at) : VT_OK;
 }
 
-/* 1 if there is nothing to compute. If x is empty, batch_norm may still have running statistics to
- * update. */
+/* Returns 1 if the step has nothing to compute. If x is empty, batch_norm may still have running
+ * statistics to update. */
 static int has_no_results(const vt_cuda_call *c) {
   return vt_cuda_is_empty(c->out) && (c->n_out == 1 || vt_cuda_is_empty(&c->out[1]));
 }

@@ -9,7 +9,7 @@
 #include "cuda_options.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static vt_nvrtc nvrtc; /* set once, never unloaded */
+static vt_nvrtc nvrtc; /* NVRTC's entry points; set once, and the library is never unloaded */
 
 static const struct entry {
   const char *name;

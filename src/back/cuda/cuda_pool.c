@@ -8,8 +8,8 @@ static vt_gpu_pool_axis unused_axis(void) {
   return (vt_gpu_pool_axis){.dim = 1, .places = 1, .kernel = 1, .step = 1, .dilation = 1, .to = 1};
 }
 
-/* If padding counts for averages, it counts up to `high` only, although the last window may reach
- * further. */
+/* Describes axis i. If padding counts for averages, it counts up to the attribute `high` only,
+ * although the last window may reach further. */
 static vt_gpu_pool_axis axis_of(const vt_cuda_call *c, const vt_pooling *attrs, uint32_t i) {
   const vt_view *x = &c->in[0], *y = c->out;
   const vt_window w = vt_pooling_axis(attrs, i);

@@ -15,8 +15,8 @@ static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   return l;
 }
 
-/* Draws windows with less padding than the window's extent, so that every window contains an
- * element. */
+/* Draws random windows; returns 0 if they do not fit. Padding is less than a window's extent, so
+ * that every window contains an element. */
 static int random_windows(windows *w) {
   w->axes = (uint32_t)random_between(1, 3);
   w->x[0] = w->y[0] = random_between(1, 3);

@@ -2,9 +2,10 @@
  * cuda_program.c - programs: a list of steps as launches, and their runs. Building a program
  * rehearses its steps, which loads every kernel, so a card without memory for them fails before a
  * run. A run issues everything to the stream and returns. The second run over the same buffers is
- * recorded as a CUDA graph, which all later ones replay: nothing is decided or allocated again. If
- * a step waits for results on the host, or the time of every step is measured, each run is issued
- * anew. */
+ * recorded as a CUDA graph, which all later ones replay: nothing is decided or allocated again.
+ * If a step waits for results on the host, or the time of every step is measured, each run is
+ * issued anew. A rehearsal goes through all steps without issuing anything; a time mark is an
+ * event between two launches. */
 #include <string.h>
 #include "cuda_epilogue.h"
 #include "gpu_canonical.h"
@@ -19,7 +20,8 @@ typedef struct result {
 
 struct vt_bk_program {
   vt_bk_device *dev;
-  vt_bk_program *next; /* next program in the device's list of programs with known results */
+  /* next program in the device's list of programs whose results the host may read */
+  vt_bk_program *next;
   vt_launches steps;
   vt_arenas arenas;
   result *results;
@@ -54,7 +56,7 @@ static const vt_cuda_handler handlers[ROWS] = {
 #undef vt_cuda_scratch_none
 };
 
-/* Row of each op number, plus one; 0 if the op has no handler. */
+/* For each op number: its row in the table of handlers, plus one; 0 if the op has no handler. */
 static const uint8_t row_of[] = {
 #define VT_CUDA(op, work, run) [VT_OP_##op] = ROW_##op + 1,
 #include "cuda_handlers.def"
@@ -71,8 +73,8 @@ const vt_cuda_handler *vt_cuda_handler_of(uint32_t op) {
 
 enum { MOST_VIEWS = 256 };
 
-/* Makes a call without data; returns 0 if the step has more operands than any op that needs
- * scratch. */
+/* Makes a call that has shapes but no data, to ask for scratch. Returns 0 if the step has more
+ * operands than any op that needs scratch. */
 static int call_without_data(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
                              vt_cuda_call *out) {
   if ((uint64_t)s->n_in + s->n_out > MOST_VIEWS) return 0;
@@ -90,7 +92,7 @@ static int call_without_data(vt_bk_device *dev, const vt_bk_step *s, vt_view vie
 }
 
 int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s) {
-  (void)dev; /* every card supports the same steps */
+  (void)dev; /* dev is not used: every card supports the same steps */
   if (!vt_step_is_well_formed(s)) return VT_UNSUPPORTED;
   const int takes = vt_cuda_is_pointwise(s->op) ? vt_cuda_has_pointwise_kernel(s)
                                                 : vt_cuda_handler_of(s->op) != NULL;
@@ -238,7 +240,7 @@ void vt_cuda_program_free(vt_bk_program *p) {
 
 typedef struct runner {
   vt_bk_program *p;
-  const vt_launch *at; /* the launch whose bodies may be issued */
+  const vt_launch *at; /* the launch being issued, whose bodies its handler may run */
   int rehearsal;
 } runner;
 
@@ -263,7 +265,7 @@ vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which) {
   return s;
 }
 
-/* Issues an anchor. *tailed is set to 1 if the anchor's kernel ran the epilogue too. */
+/* Issues an anchor. *epilogue_done is set to 1 if the anchor's kernel ran the epilogue too. */
 static vt_status run_anchor(runner *r, const vt_launch *at, int *epilogue_done) {
   const vt_bk_step *s = at->anchor;
   vt_launch_body body[VT_MAX_BODIES];
@@ -339,7 +341,7 @@ static int canonical_nan_kernel_of(uint32_t dtype) {
     case VT_DTYPE_BF16:
       return VT_GPU_fix_nan_half;
     default:
-      return -1; /* the type has no NaN */
+      return -1; /* no kernel is needed: the type has no NaN */
   }
 }
 
@@ -354,8 +356,8 @@ static vt_status write_canonical_nans(vt_bk_program *p, const result *r, int reh
   return vt_cuda_launch(&c, (uint32_t)kernel, vt_cuda_grid_over(&c, args.n, 4, 256), &args);
 }
 
-/* Results that are never copied to the host, and those that another program uses on the device,
- * keep their NaNs. */
+/* Writes canonical NaNs only when the host copies results, so results that stay on the device keep
+ * their NaNs. */
 vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t at, uint64_t bytes) {
   for (vt_bk_program *p = dev->programs; p != NULL; p = p->next)
     for (uint64_t i = 0; i < p->n_results; i++) {
@@ -381,7 +383,7 @@ static int32_t load_canonical_kernels(vt_bk_program *p) {
 
 int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
   const vt_bk_host *host = p->dev->host;
-  if (p->results != NULL) return VT_UNSUPPORTED; /* results can be set once only */
+  if (p->results != NULL) return VT_UNSUPPORTED; /* results may be set only once */
   for (uint64_t i = 0; i < n; i++) {
     const vt_view v = vt_step_view(&results[i]);
     if (!vt_cuda_is_dense(&v) || results[i].arena >= VT_CUDA_ARENAS) return VT_UNSUPPORTED;
@@ -410,8 +412,8 @@ static vt_status instantiate_graph(vt_bk_program *p, void *recorded) {
   return (vt_status)vt_cuda_driver_status(p->dev, e, "instantiate a graph");
 }
 
-/* Records a run as a graph. Recording executes nothing, so after a failure the run can still be
- * issued. The capture must be ended in any case. */
+/* Records a run as a graph. Recording executes nothing, so the caller can still issue the run if
+ * recording fails. The capture is ended even after an error. */
 static vt_status record_graph(vt_bk_program *p) {
   const vt_cu *cu = driver_of(p);
   void *recorded = NULL;
@@ -468,8 +470,8 @@ static vt_status run_program(vt_bk_program *p, const uint64_t *buffers) {
   return s;
 }
 
-/* Clears the fault record after a failed run: nobody asks for its index fault, and the next run
- * must not report it. */
+/* Clears the fault record after a run that failed for another reason: nobody asks for that run's
+ * index fault, and the next run must not report it. */
 static void clear_stale_fault(vt_bk_program *p) {
   if (p->faults) (void)clear_fault(p);
 }
@@ -517,7 +519,7 @@ static uint64_t launch_time(const vt_bk_program *p, uint64_t i) {
   return (uint64_t)((double)ms * 1e6);
 }
 
-/* Times of the steps. The first step of a group gets the time of the whole group. */
+/* Reports the times of the steps. The first step of a group gets the time of the whole group. */
 int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out) {
   vt_bk_metrics m = {.size = sizeof m};
   if (p->time_marks != NULL && vt_cuda_card_enter(p->dev->card) == VT_CU_SUCCESS) {

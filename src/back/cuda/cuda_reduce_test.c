@@ -14,7 +14,7 @@ static const shape shapes[] = {
     {0, {0}, 0},
     {1, {1025}, 1},
     {2, {9, 7}, 2},
-    {2, {1100, 15}, 2}, /* one thread per line */
+    {2, {1100, 15}, 2}, /* enough lines for one thread per line */
     {2, {65, 45}, 1},
     {2, {2050, 3}, 1},
     {3, {5, 9, 70}, 5},
@@ -53,7 +53,7 @@ static void test_reduction(uint32_t op, uint32_t dtype, const shape *s, card_lay
   card_run_and_compare(&step);
 }
 
-/* Tries every layout, every other one with special numbers. */
+/* Tests every layout; every second one with special numbers. */
 static void test_reduction_layouts(uint32_t op, uint32_t dtype, const shape *s) {
   for (int layout = 0; layout < CARD_LAYOUTS; layout++)
     test_reduction(op, dtype, s, (card_layout)layout, layout % 2);
@@ -86,7 +86,7 @@ static void test_empty_lines(void) {
   }
 }
 
-/* Three levels of S, and arg-reductions with many spans. */
+/* Tests lines so long that S has three levels and arg-reductions have many spans. */
 static void test_long_lines(void) {
   const shape line = {1, {1024 * 1024 + 5000}, 1}, side = {2, {9000, 20}, 1};
   test_reduction(VT_OP_sum, VT_DTYPE_F32, &line, CARD_DENSE, 0);

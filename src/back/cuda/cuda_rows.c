@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_rows.c - rows in registers or shared memory: chooses and launches the kernel variant for
- * softmax and norms. */
+ * softmax and norms. A row is the line of a contiguous last axis; line statistics are two numbers
+ * per line, for instance its mean and the sum of squares. */
 #include "cuda_rows.h"
 #include "gpu_row_layout.h"
 

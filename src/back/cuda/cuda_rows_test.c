@@ -12,7 +12,8 @@ static card_layout result_layout(card_layout layout) {
 
 /* ---- softmax, log_softmax, logsumexp ---- */
 
-/* Number of rows to test: a tenth is enough for the few multiprocessors of the emulated GPU. */
+/* Returns how many of n rows to test: in the short test a tenth, which is enough for the few
+ * multiprocessors of the emulated GPU. */
 static int64_t scaled_row_count(int64_t n) { return vt_test_is_long() ? n : (n + 9) / 10; }
 
 static const uint32_t softs[] = {VT_OP_softmax, VT_OP_log_softmax, VT_OP_logsumexp};
@@ -47,8 +48,8 @@ static void test_softmax(void) {
           test_softmax_of(softs[k], dims[i], axis, (card_layout)layout, NULL);
 }
 
-/* Rows too long for a block's registers, more and fewer of them than multiprocessors, and rows too
- * long for one multiprocessor's shared memory. */
+/* The tests of long rows have rows too long for a block's registers, more and fewer of them than
+ * multiprocessors, and rows too long for one multiprocessor's shared memory. */
 static void fill_with_negatives(float *x) {
   uint64_t seed = 5;
   for (int i = 0; i < 40 * 8200; i++)
@@ -67,11 +68,11 @@ static void test_softmax_long(void) {
   }
 }
 
-/* Interleaved lines: several per thread block, and several blocks per line. */
+/* Tests interleaved lines: several per thread block, and several blocks per line. */
 static void test_softmax_columns(void) {
   for (size_t k = 0; k < 3; k++) {
     test_softmax_of(softs[k], (int64_t[]){2, 1500}, 0, CARD_DENSE, NULL);
-    /* some teams process several bundles */
+    /* so many lines that some teams of thread blocks process several bundles */
     test_softmax_of(softs[k], (int64_t[]){17, 17000}, 0, CARD_DENSE, NULL);
     test_softmax_of(softs[k], (int64_t[]){128, 70}, 0, CARD_DENSE, NULL);
     test_softmax_of(softs[k], (int64_t[]){129, 70}, 0, CARD_DENSE, NULL);
@@ -195,7 +196,7 @@ static void test_norms_long(void) {
   }
 }
 
-/* Sums begin with +0, so the mean of -0s is +0 and x - u keeps its sign. */
+/* Tests rows of -0. Sums begin with +0, so the mean u is +0, and x - u is -0. */
 static void test_norms_of_minus_zeros(void) {
   static const norm norms[] = {{VT_OP_layer_norm, 2, {3, 16}, 0, 0, 0},
                                {VT_OP_layer_norm, 2, {3, 32}, 0, 0, 0},
@@ -208,7 +209,7 @@ static void test_norms_of_minus_zeros(void) {
   minus_zeros = 0;
 }
 
-/* The same for f64, and with gaps. */
+/* Tests norms of f64 and of tensors with gaps. */
 static void test_norms_f64_and_gaps(void) {
   static const norm norms[] = {{VT_OP_layer_norm, 2, {300, 600}, 2, 1, 0},
                                {VT_OP_layer_norm, 2, {40, 5000}, 1, 1, 0},
@@ -252,8 +253,9 @@ static void test_variance(void) {
       }
 }
 
-/* Lines too long for shared memory, which are reduced in several launches. The long test suits a
- * GPU, the short one the emulated GPU with its few multiprocessors. */
+/* Tests lines too long for shared memory, which are reduced in several launches. The lengths of the
+ * long test are for a GPU, those of the short test for the emulated GPU with its few
+ * multiprocessors. */
 static void test_separate_launches(void) {
   const int64_t n = vt_test_is_long() ? 1100000 : 240000, m = vt_test_is_long() ? n : 120000;
   const norm layer = {VT_OP_layer_norm, 2, {1, n}, 2, 1, 0};

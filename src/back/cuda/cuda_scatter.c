@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_scatter.c - scatters: rows of updates go to positions that an index names. Rows are sorted
  * by position, those of one position in ascending order; then the first row of each position
- * applies all of them. */
+ * applies all of them. S is the summation order of docs/numerics.md, in chunks of 1024 rows. */
 #include <string.h>
 #include "cuda_lookup.h"
 #include "cuda_sort.h"
 #include "cuda_walk.h"
 
-/* base and result (B..., D..., R...), index (B..., I..., depth), updates (B..., I..., R...). */
+/* Shapes: base and result (B..., D..., R...), index (B..., I..., depth), updates (B..., I...,
+ * R...). A row is the R... part of the updates, a position is one of B..., D.... */
 typedef struct scatter_plan {
-  uint32_t batch, lead, depth; /* numbers of axes: B; B and I; D */
+  uint32_t batch, lead, depth; /* numbers of axes: of B, of B and I, of D */
   int64_t rows, slice;         /* rows of the updates, and elements per row */
   int64_t places;              /* positions that a row may go to */
   vt_cuda_records records;
@@ -47,8 +48,8 @@ static int adds_floats(const vt_cuda_call *c) {
          (c->out->dtype == VT_DTYPE_F32 || c->out->dtype == VT_DTYPE_F64);
 }
 
-/* Bytes for the sums of chunks of positions that have several: two rows for every chunk of sorted
- * rows. */
+/* Returns the bytes for sums of chunks, for positions with more than one chunk: two rows for every
+ * 1024 sorted rows suffice. */
 static uint64_t partial_bytes(const vt_cuda_call *c, const scatter_plan *s) {
   if (!adds_floats(c) || s->rows <= VT_GPU_CHUNK) return 0;
   return 2 * (uint64_t)vt_cuda_ceil_div(s->rows, VT_GPU_CHUNK) * (uint64_t)s->slice *
@@ -63,8 +64,8 @@ uint64_t vt_cuda_scratch_scatter(const vt_cuda_call *c) {
 
 /* ---- the position of each row ---- */
 
-/* A lookup that numbers positions row-major along B and D; `own` gives the part of the number that
- * the batch axes contribute. */
+/* Returns a lookup that turns coordinates into the number of a position, row-major along B and D.
+ * *own is a view whose offsets are the part of that number that the batch axes contribute. */
 static vt_gpu_lookup position_lookup(const vt_cuda_call *c, const scatter_plan *s, vt_view *own) {
   const vt_view *y = c->out, *index = &c->in[1];
   vt_gpu_lookup l = vt_cuda_lookup(index, index->stride[s->lead]);
@@ -92,7 +93,7 @@ static vt_status find_positions(vt_cuda_call *c, const scatter_plan *s, const vt
 
 /* ---- scattering ---- */
 
-/* A view with n of a tensor's axes, beginning with `first`. */
+/* Returns a view with n of a tensor's axes, beginning with axis `first`. */
 static vt_view axes_of(const vt_view *v, uint32_t first, uint32_t n) {
   vt_view some = {.dtype = v->dtype, .rank = n, .data = v->data};
   memcpy(some.dim, v->dim + first, n * sizeof *some.dim);
@@ -117,8 +118,8 @@ static vt_gpu_scatter scatter_args(const vt_cuda_call *c, const scatter_plan *s)
                           .wide = (uint32_t)s->records.wide};
 }
 
-/* Returns the kernel for a type. *more is set to the kernel that adds the sums of several chunks,
- * or left at VT_GPU_TOTAL. */
+/* Returns the kernel of a scatter for a type. *more gets a second kernel, which adds the sums of
+ * several chunks, or keeps its value if there is none. */
 typedef uint32_t kernel_fn(uint32_t dtype, uint32_t *more);
 
 static vt_status launch_scatter(vt_cuda_call *c, kernel_fn *kernel) {

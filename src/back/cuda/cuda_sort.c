@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_sort.c - sort, argsort and top_k. A value becomes a key, an unsigned integer that is ordered
- * as requested, with the value's index beside it: no two records are equal, so every algorithm
- * gives the same order. A thread block sorts a short line. If only a short head of a long line is
- * wanted, the heads of its tiles are sorted again; else the line is sorted by digits. */
+ * cuda_sort.c - sort, argsort and top_k. A value becomes a key, an unsigned integer that is
+ * ordered as requested, with the value's index beside it: no two records are equal, so every
+ * algorithm gives the same order. A thread block sorts a short line. If only a short head of a
+ * long line is wanted, the heads of its tiles are sorted again; else the line is sorted by
+ * digits. A tile is the records that one thread block sorts; the head of a line or tile is its
+ * first records in order. */
 #include "cuda_sort.h"
 #include "cuda_walk.h"
 
@@ -21,7 +23,7 @@ static uint64_t digit_counts_bytes(const vt_cuda_records *r) {
   return vt_cuda_align_up((uint64_t)(r->count * VT_GPU_DIGITS * tiles) * sizeof(uint64_t));
 }
 
-/* 1 if one thread block can sort a line. */
+/* Returns 1 if one thread block can sort a whole line. */
 static int line_fits_block(const vt_cuda_records *r) { return r->n <= VT_GPU_SLOTS; }
 
 uint64_t vt_cuda_records_scratch(const vt_cuda_records *r) {
@@ -36,8 +38,8 @@ static uint32_t block_slots_for(int64_t n) {
   return slots;
 }
 
-/* Sorts tiles, one per thread block. A thread handles two records, or more if there are many; a
- * block has at least a full warp. */
+/* Sorts tiles, one per thread block. A thread handles two records, or more in a large tile; a block
+ * has at least one full warp. */
 static vt_status sort_tiles(vt_cuda_call *c, const vt_gpu_sort_tiles *a, int wide) {
   const uint32_t threads = a->slots / 2 < 32 ? 32 : a->slots / 2 > 512 ? 512 : a->slots / 2;
   vt_cuda_grid grid = vt_cuda_grid_over(c, a->count * a->tiles * threads, 1, threads);
@@ -45,7 +47,7 @@ static vt_status sort_tiles(vt_cuda_call *c, const vt_gpu_sort_tiles *a, int wid
   return vt_cuda_launch(c, wide ? VT_GPU_sort_tiles_long : VT_GPU_sort_tiles_short, grid, a);
 }
 
-enum { SHORT = 64 }; /* longest row that one thread sums */
+enum { SHORT = 64 }; /* longest row of prefix sums that one thread computes */
 
 vt_status vt_cuda_prefix_sums(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals) {
   const vt_gpu_scan args = {.x = x, .totals = totals, .rows = rows, .n = n};
@@ -101,7 +103,7 @@ vt_status vt_cuda_records_sort(vt_cuda_call *c, const vt_cuda_records *r, void *
 
 typedef struct sort_plan {
   vt_cuda_records records; /* one record for each element */
-  int64_t best;            /* how many first records of a line are wanted */
+  int64_t best;            /* how many records of a line's head are wanted */
   uint32_t axis;
   int descending;
 } sort_plan;
@@ -134,7 +136,7 @@ static uint32_t key_kind_of(uint32_t dtype) {
   }
 }
 
-/* The lines along the sorted axis, and where their results are stored. */
+/* Describes the lines along the sorted axis, and where their values and indices are stored. */
 static vt_gpu_lines lines_of(const vt_cuda_call *c, const sort_plan *s, const vt_view *values,
                              const vt_view *indices) {
   const vt_view *x = &c->in[0], *to = values == NULL ? indices : values;
@@ -156,10 +158,12 @@ static vt_gpu_lines lines_of(const vt_cuda_call *c, const sort_plan *s, const vt
 
 /* ---- heads: sorts tiles, keeps their first records, and repeats with those ---- */
 
-/* longest head; longer ones would leave too many records for the next round */
+/* longest head for which heads are sorted; with longer heads the tiles would pass on too many
+ * records */
 enum { HEAD = VT_GPU_SLOTS / 4 };
 
-/* The algorithm depends only on the number of records of a line and on how many are wanted. */
+/* Returns 1 if the heads of tiles are sorted, 0 if lines are sorted by digits. This depends only on
+ * the number of records of a line and on how many are wanted. */
 static int sorts_by_heads(const sort_plan *s) {
   return line_fits_block(&s->records) || s->best <= HEAD;
 }

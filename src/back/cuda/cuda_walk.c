@@ -3,8 +3,9 @@
 #include "cuda_walk.h"
 #include <string.h>
 
-/* The stride of a view along an axis of a walk of `rank` axes; missing leading axes have stride 0.
- */
+/* Returns the stride of a view along an axis of a walk of `rank` axes; leading axes that the view
+ * lacks have stride 0.
+ * */
 static int64_t stride_at(const vt_view *v, uint32_t rank, uint32_t axis) {
   const uint32_t missing = rank - v->rank;
   if (axis < missing || v->dim[axis - missing] == 1) return 0;

@@ -16,8 +16,9 @@ typedef struct trial {
 
 /* ---- tensors ---- */
 
-/* A tensor with axes in random order, with gaps, reversed or repeated; results are never repeated.
- */
+/* Adds a tensor whose axes are stored in random order, with gaps, reversed or repeated; a result
+ * never has repeated axes.
+ * */
 static vt_view view_random(device *d, uint32_t dtype, uint32_t rank, const int64_t *dim, int wild,
                            int result) {
   const int64_t bytes = (int64_t)vt_cuda_bytes_of(dtype);
@@ -61,7 +62,8 @@ static vt_view device_view(const device *d, vt_view v) {
   return v;
 }
 
-/* Runs `issue` on the device, with scratch filled with NaNs. */
+/* Issues the trial's step on the device by calling `issue`, with scratch that is filled with
+ * NaNs. */
 typedef vt_status issue_fn(vt_cuda_call *c, const void *context);
 static void run_device(device *d, const trial *t, uint64_t work_bytes, issue_fn *issue,
                        const void *context) {
@@ -88,8 +90,8 @@ static void run_device(device *d, const trial *t, uint64_t work_bytes, issue_fn 
   d->api->buffer_free(d->dev, work);
 }
 
-/* Runs the reference; its memory goes to `want`, and `host` is restored. The result must be the
- * last tensor that was added. */
+/* Runs the reference kernel in the host's memory, moves that memory to `want`, and restores `host`.
+ * The result must be the tensor that was added last. */
 static uint64_t trial_begin(device *d, const trial *t, uint64_t first) {
   memcpy(d->want, d->host, d->used);
   run_reference(t);
