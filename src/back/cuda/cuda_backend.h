@@ -197,8 +197,8 @@ const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* NULL if the op has no
 vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
 
 /* vt_cuda_scratch_none is declared but never defined: the table of handlers has NULL for it. */
-#define VT_CUDA(op, work, run)          \
-  vt_cuda_bytes_fn vt_cuda_work_##work; \
+#define VT_CUDA(op, work, run)             \
+  vt_cuda_bytes_fn vt_cuda_scratch_##work; \
   vt_cuda_run_fn vt_cuda_run_##run;
 #include "cuda_handlers.def"
 #undef VT_CUDA

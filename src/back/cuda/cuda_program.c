@@ -50,7 +50,7 @@ enum {
 };
 static const vt_cuda_handler handlers[ROWS] = {
 #define vt_cuda_scratch_none NULL
-#define VT_CUDA(op, work, run) [ROW_##op] = {vt_cuda_work_##work, vt_cuda_run_##run},
+#define VT_CUDA(op, work, run) [ROW_##op] = {vt_cuda_scratch_##work, vt_cuda_run_##run},
 #include "cuda_handlers.def"
 #undef VT_CUDA
 #undef vt_cuda_scratch_none

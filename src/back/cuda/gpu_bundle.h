@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_bundle.h - the argument struct of the kernels in bundle.cu, and how a launch distributes
- * lines over thread blocks. C and CUDA include it. A line may run along any axes of the tensor.
+ * lines over thread blocks. C and CUDA include it. S is the summation order of docs/numerics.md, in
+ * chunks of 1024 elements. A line may run along any axes of the tensor.
  *
  * A bundle is `wide` neighbouring lines. A team of thread blocks holds it in shared memory; each
  * block has some chunks of all its lines. Element k of line g is at k*step + g*apart. Lines that
@@ -28,7 +29,8 @@ typedef struct vt_gpu_bundle {
   const void *x;
   void *y;
   const void *gamma, *beta; /* gain and bias, or NULL */
-  void *shift, *sum; /* where u and S(d*d) of each line are stored; NULL if they are not wanted */
+  /* where the mean u and S(d*d), d = x - u, of each line are stored; NULL if they are not wanted */
+  void *shift, *sum;
   /* exchange buffers, two per team, and a counter per team, for teams of several blocks */
   void *exchange, *arrived;
   int64_t n, divisor; /* elements of a line; divisor of var */
@@ -43,7 +45,8 @@ typedef struct vt_gpu_bundle {
 } vt_gpu_bundle;
 
 typedef struct vt_gpu_bundle_layout {
-  /* fields of vt_gpu_bundle, and the number of teams; wide is 0 if the lines do not fit */
+  /* as in vt_gpu_bundle, and the number of teams; wide is 0 if the lines do not fit in shared
+   * memory */
   int64_t wide, step, line_step, teams, blocks, chunks;
   uint32_t threads, shared; /* threads and bytes of shared memory per block */
 } vt_gpu_bundle_layout;
@@ -55,31 +58,32 @@ typedef struct vt_gpu_bundle_shape {
   int x_interleaved, y_interleaved;
 } vt_gpu_bundle_shape;
 
-/* Bytes of a team's two exchange buffers, which hold one partial result per chunk and line. */
+/* Returns the bytes of a team's two exchange buffers, which hold one partial result per chunk and
+ * line. */
 static inline int64_t vt_gpu_bundle_exchange_bytes(int64_t wide, int64_t n, int64_t bytes) {
   return 2 * wide * vt_gpu_ceil_div(n, VT_GPU_CHUNK) * bytes;
 }
-/* Bytes of shared memory for `wide` lines in addition to elements and exchange buffers: the offset
- * of each line in each operand, two statistics per line, and a gap after it. */
+/* Returns the bytes of shared memory for `wide` lines in addition to elements and exchange buffers:
+ * the offset of each line in each operand, two statistics per line, and a gap after it. */
 static inline int64_t vt_gpu_bundle_head_bytes(const vt_gpu_bundle_shape *w, int64_t wide) {
   enum { GAP = 7 };
   const int64_t numbers = 2 + (w->x_interleaved ? 0 : GAP);
   return wide * (VT_GPU_OPERANDS * (int64_t)sizeof(int64_t) + numbers * w->bytes);
 }
 
-/* The least odd multiple of `unit` that is at least n. */
+/* Returns the least odd multiple of `unit` that is at least n. */
 static inline int64_t vt_gpu_odd_multiple(int64_t n, int64_t unit) {
   return unit * (vt_gpu_ceil_div(n, unit) | 1);
 }
-/* Distance between neighbouring elements of a line in shared memory. It is chosen so that the lanes
- * of a warp read from different banks: 32 elements of a line, or 4 elements of each of 8
- * interleaved lines (4 lines if elements have 8 bytes). */
+/* Returns the distance between neighbouring elements of a line in shared memory, chosen so that the
+ * lanes of a warp read from different banks: they read 32 elements of a line, or 4 elements of each
+ * of 8 interleaved lines (4 lines if elements have 8 bytes). */
 static inline int64_t vt_gpu_bundle_step(const vt_gpu_bundle_shape *w, int64_t wide) {
   if (!w->x_interleaved || wide == 1) return 1;
   return w->n > VT_GPU_BUNDLE_NOT_LONG ? wide + 1 : vt_gpu_odd_multiple(wide, 32 / w->bytes);
 }
-/* Distance between neighbouring lines of `count` elements that are stored one after the other,
- * chosen for the same reason. */
+/* Returns the distance between neighbouring lines of `count` elements that are stored one after the
+ * other, chosen so that the lanes of a warp read from different banks. */
 static inline int64_t vt_gpu_bundle_line_step(const vt_gpu_bundle_shape *w, int64_t count) {
   return w->n > VT_GPU_BUNDLE_NOT_LONG ? count | 1
                                        : vt_gpu_odd_multiple(count, VT_GPU_BUNDLE_LANES);
@@ -91,7 +95,9 @@ static inline int64_t vt_gpu_bundle_line_step(const vt_gpu_bundle_shape *w, int6
 static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_with(vt_gpu_limits r,
                                                              const vt_gpu_bundle_shape *w,
                                                              int64_t wide, int64_t resident) {
-  enum { LEAST = 2 }; /* fewest chunks per block that are worth synchronizing blocks for */
+  /* a team gets several blocks only if each has at least so many chunks, because synchronizing
+   * costs time */
+  enum { LEAST = 2 };
   const int64_t chunks = vt_gpu_ceil_div(w->n, VT_GPU_CHUNK),
                 bundles = vt_gpu_ceil_div(w->lines, wide);
   const int64_t at_once = r.counters == 0 ? 1 : r.processors * resident;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 typedef struct vt_gpu_canonical {
-  void *data; /* a contiguous array of n elements */
+  void *data; /* the result: a contiguous array of n elements */
   int64_t n;
   uint32_t infinity, reserved; /* for fix_nan_half: bits of +inf in f16 or bf16 */
 } vt_gpu_canonical;

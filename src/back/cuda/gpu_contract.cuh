@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_contract.cuh - the order D for one result, computed by one thread: chains of 256 products,
-// then groups of 8 chains.
+// then groups of 8 chains. D is the order of docs/numerics.md for sums of products, T its part
+// after the chains: sums of 8 chains, of 8 of these, and so on.
 #ifndef VT_GPU_CONTRACT_CUH
 #define VT_GPU_CONTRACT_CUH
 #include "gpu_words.cuh"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_copy.h - argument structs of kernels that copy tensors. C and CUDA include it. */
+ * gpu_copy.h - argument structs of kernels that copy tensors. C and CUDA include it. A plane is
+ * the two axes of a tensor that a transpose swaps; a walk (gpu_walk.h) visits elements. */
 #ifndef VT_GPU_COPY_H
 #define VT_GPU_COPY_H
 #include "gpu_walk.h"
@@ -10,7 +11,7 @@ typedef struct vt_gpu_copy {
   vt_gpu_walk walk; /* walk over the elements; operand 0 is `to`, 1 is `from` */
 } vt_gpu_copy;
 
-/* Transposed planes: `to` is contiguous along columns, `from` along rows. */
+/* Transposes planes: `to` is contiguous along columns, `from` along rows. */
 /* side of the square that a thread block transposes at a time */
 enum { VT_GPU_TRANSPOSE_TILE = 32 };
 typedef struct vt_gpu_transpose {
@@ -39,7 +40,7 @@ typedef struct vt_gpu_pad {
   uint32_t rank, reserved;
 } vt_gpu_pad;
 
-/* iota: operand 1 of the walk has no memory; its offset is the number to store. */
+/* Arguments of iota. Operand 1 of the walk has no memory; its offset is the number to store. */
 typedef struct vt_gpu_count {
   void *to;
   vt_gpu_walk walk; /* operand 0 is `to`; the offset of operand 1 is the number */

@@ -16,8 +16,8 @@
 #include "ff_functions.def"
 #undef VT_FF_FUNCTION
 
-/* The accurate phases are long, so they are functions that are called: inlining would copy the code
- * several times. */
+/* Defines an accurate phase as a function that is called, not inlined: it is long, and inlining
+ * would copy it several times. */
 #define VT_BY_CORE(name)                                   \
   VT_RARE_FN float f32_##name(float a, float b, float c) { \
     return (void)b, (void)c, vt_s_##name(a);               \

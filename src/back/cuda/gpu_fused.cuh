@@ -30,7 +30,8 @@ VT_GPU_FN void vt_fused_store(const vt_gpu_fused &m, int64_t at, const vt_fused_
   *(vt_fused_group<T, G> *)((T *)m.to + at) = y;
 }
 
-/* Offsets of element i after the last group; the walk has one axis then. */
+/* Computes the offsets of element i after the last group of G elements; then the walk has one
+ * axis. */
 template <int N>
 VT_GPU_FN void vt_fused_rest_offsets(const vt_gpu_fused &m, int64_t i, int64_t (&at)[N + 1]) {
   at[0] = i;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_ints.h - argument structs of products of i8 and u8 matrices, exact in i32:
+ * gpu_ints.h - argument structs of products of i8 and u8 matrices, exact in i32: za, zb are zero
+ * points.
  *   y[m, n] = sum over k of (a[m, k] - za) * (b[k, n] - zb[n]),  + bias[n].
  * C and CUDA include it. */
 #ifndef VT_GPU_INTS_H
@@ -30,7 +31,9 @@ typedef struct vt_gpu_ints_tile {
   vt_gpu_ints p;
   uint32_t tiles_m, tiles_n; /* tiles of one product along rows and columns */
   uint32_t a_wide, b_wide;   /* 1 if 16-byte loads along k, or 4-byte loads across k, are allowed */
-  uint32_t b_squares;        /* 1 if columns of b are closer together than elements along k */
+  /* 1 if neighbouring columns of b are closer together in memory than neighbouring elements
+   * along k, so that 4 x 4 squares of b are loaded and transposed */
+  uint32_t b_squares;
   uint32_t reserved;
 } vt_gpu_ints_tile;
 

@@ -86,7 +86,8 @@ struct vt_ints_skinny {
     }
   }
 
-  // Adds the partial sums of the lanes of a warp that share columns, and then those of the warps.
+  // Adds the partial sums of the lanes of a warp that have the same columns, and then the sums of
+  // the warps.
   __device__ __forceinline__ void add(int32_t *sums, int quad, bool first) {
     const vt_gpu_ints &p = v.p;
     const uint32_t za =

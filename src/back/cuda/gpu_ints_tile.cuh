@@ -30,7 +30,7 @@ VT_GPU_FN uint4 vt_ints_load_line(const uint8_t *from, int64_t step, bool wide, 
   return make_uint4(w[0], w[1], w[2], w[3]);
 }
 
-// Loads four neighbours across k at each of four k.
+// Loads four neighbouring columns (or rows) for each of four values of k, as i8.
 VT_GPU_FN uint4 vt_ints_load_square(const uint8_t *from, int64_t along, int64_t across, bool wide,
                                     int64_t k_left, int64_t left, uint32_t flip) {
   uint32_t w[4] = {0, 0, 0, 0};
@@ -115,7 +115,7 @@ struct vt_ints_tile {
     STAGE = (BM + BN) * PITCH
   };
   const vt_gpu_ints_tile &v;
-  // rows and columns: sums of a' and b', if zero points need them
+  // acc: the sums of a'b'; rows and columns: the sums of a' and of b', if zero points need them
   int32_t acc[MT][NT][4], rows[MT][4], columns[NT][4];
   int64_t m0, n0;
   int32_t za;
@@ -191,7 +191,8 @@ struct vt_ints_tile {
     }
   }
 
-  // Computes the position of this thread block; returns the number of its product.
+  // Computes the first row and column of this thread block's tile; returns the number of its
+  // product.
   __device__ __forceinline__ int64_t place_block() {
     const vt_gpu_ints &p = v.p;
     const int64_t tiles = (int64_t)v.tiles_m * v.tiles_n, z = blockIdx.x / tiles;
@@ -219,8 +220,8 @@ struct vt_ints_tile {
             v.b_squares != 0};
   }
 
-  // Multiplies all of k. The next step is loaded meanwhile, and `a` computes its table two steps
-  // ahead.
+  // Runs all steps of k. While a step is multiplied, the next one is loaded, and loader `a`
+  // computes its table for the one after that.
   template <class A>
   __device__ __forceinline__ void multiply_all(A &a, vt_ints_side<BN> &b) {
     uint8_t *stage = vt_shared<uint8_t>();
