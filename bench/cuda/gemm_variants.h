@@ -21,8 +21,7 @@ typedef struct gemm_product {
 } gemm_product;
 
 /* Writes the name and the bytes of scratch of variant number i; returns 0 if there are fewer
- * variants.
- * */
+ * variants. */
 int gemm_describe_variant(const gemm_product *p, uint32_t i, char *name, size_t name_bytes,
                           uint64_t *work);
 /* Launches variant number i of the product, or, if i is negative, the variant that the backend

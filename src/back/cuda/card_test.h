@@ -100,8 +100,7 @@ static inline uint32_t count_log_lines(const char *with) {
 static inline int driver_is_logged(void) { return count_log_lines("cuInit") > 0; }
 
 /* log_begin starts the log, before a device is opened; log_end removes it at the end of the
- * process.
- * */
+ * process. */
 static inline void log_end(void) { (void)unlink(card_log); }
 static inline void log_begin(void) {
   const int file = mkstemp(card_log);

@@ -10,8 +10,7 @@
  * describes it. */
 int vt_cuda_conv_product(const vt_gpu_direct_conv *s, vt_gpu_gemm *out);
 /* Returns 1 if the kernels of conv_tiles.def should compute the convolution; *out then describes
- * it.
- * */
+ * it. */
 int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gpu_conv *out);
 uint64_t vt_cuda_conv_scratch(const vt_cuda_call *c, const vt_gpu_conv *v);
 vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v);

@@ -404,8 +404,7 @@ static void set_byte(const char *path, long at, int whence) {
 }
 
 /* Checks that an invalid cached file is ignored with a note that contains `note`, and is replaced,
- * so that the next process finds a valid one.
- * */
+ * so that the next process finds a valid one. */
 static void expect_file_replaced(const char *note) {
   const uint32_t before = count_compilations();
   run_in_child(expect_one_kernel);

@@ -442,8 +442,7 @@ static vt_status launch_stream(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) 
 }
 
 /* Launches the kernel band_..., and another kernel that adds the slices, because they are more than
- * one thread block should add.
- * */
+ * one thread block should add. */
 static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) {
   const vt_cuda_grid grid = {1, (uint32_t)slices, 1, VT_GPU_STREAM_THREADS,
                              VT_GPU_BAND_FLOATS * (uint32_t)sizeof(float)};
@@ -470,8 +469,7 @@ static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chose
 }
 
 /* Returns 1 if the variant is a thin tile that cannot load b, because b's address is less aligned
- * than its strides promised.
- * */
+ * than its strides promised. */
 static int thin_tile_cannot_load(uint32_t dtype, const vt_gpu_gemm *g,
                                  const vt_cuda_variant *variant) {
   vt_gpu_gemm now = *g;

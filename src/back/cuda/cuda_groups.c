@@ -13,8 +13,7 @@ static uint32_t group_size_of(const vt_view *const *v, uint32_t n) {
 }
 
 /* Returns 1 if operand k has aligned groups of elements along the last axis, or is an input with
- * one element for the whole axis.
- * */
+ * one element for the whole axis. */
 static int is_grouped(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v, uint32_t group) {
   const uint32_t last = w->rank - 1;
   if (w->stride[k][last] == 0) return k > 0;

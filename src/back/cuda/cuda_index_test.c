@@ -84,8 +84,7 @@ static void test_index_faults(void) {
 /* ---- scatters ---- */
 
 /* Scatters `rows` rows. Three quarters of the coordinates are below `crowd`, so that several rows
- * go to the same position.
- * */
+ * go to the same position. */
 static void test_scatter(uint32_t op, uint32_t dtype, int64_t rows, int64_t crowd, layout w) {
   const vt_attr_gather_nd a = {.size = sizeof a};
   trial s = TRIAL(scatter_nd, a);

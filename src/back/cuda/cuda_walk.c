@@ -4,8 +4,7 @@
 #include <string.h>
 
 /* Returns the stride of a view along an axis of a walk of `rank` axes; leading axes that the view
- * lacks have stride 0.
- * */
+ * lacks have stride 0. */
 static int64_t stride_at(const vt_view *v, uint32_t rank, uint32_t axis) {
   const uint32_t missing = rank - v->rank;
   if (axis < missing || v->dim[axis - missing] == 1) return 0;

@@ -17,8 +17,7 @@ typedef struct trial {
 /* ---- tensors ---- */
 
 /* Adds a tensor whose axes are stored in random order, with gaps, reversed or repeated; a result
- * never has repeated axes.
- * */
+ * never has repeated axes. */
 static vt_view view_random(device *d, uint32_t dtype, uint32_t rank, const int64_t *dim, int wild,
                            int result) {
   const int64_t bytes = (int64_t)vt_cuda_bytes_of(dtype);

@@ -2,14 +2,13 @@
  * gpu_gemm.cuh - one tile of a matrix product, computed by one thread block. Both operands are
  * copied ahead of their use, several steps of BK at a time, to shared memory with k as the
  * outermost axis, for any strides of the operands. Each thread keeps TM x TN chains in registers.
- * The summation order is that of the numerics:
- *   chains of 256 products, in registers; sums of 8 chains, in shared memory; sums of 8 of those,
- * and of 8 of these, in `levels` and in y. A thread only touches its own sums there. A step is BK
- * values of k, a stage is the shared memory of one step's operands, a block is 256 values of k, a
- * line is the values of one k. Operands are loaded across k (along their rows or columns) or along
- * k. The last step is cut, so products beyond k are not computed. Rows and columns outside of the
- * operands are zeros, and their results are not stored.
- * */
+ * The summation order is that of the numerics: chains of 256 products, in registers; sums of 8
+ * chains, in shared memory; sums of 8 of those, and of 8 of these, in `levels` and in y. A thread
+ * only touches its own sums there. A step is BK values of k, a stage is the shared memory of one
+ * step's operands, a block is 256 values of k, a line is the values of one k. Operands are loaded
+ * across k (along their rows or columns) or along k. The last step is cut, so products beyond k are
+ * not computed. Rows and columns outside of the operands are zeros, and their results are not
+ * stored. */
 #ifndef VT_GPU_GEMM_CUH
 #define VT_GPU_GEMM_CUH
 #include "gpu_words.cuh"
@@ -263,7 +262,7 @@ enum { VT_GEMM_RESERVED = 1024 + 128 };
 __host__ __device__ constexpr int vt_gemm_clamp(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
 
 /* What a thread block computes. This is in shared memory, because registers are needed for chains.
- * */
+ */
 struct vt_gemm_position {
   void *y;        /* where the results of this product and slice of k are stored */
   int64_t m0, n0; /* first row and column of the tile */
@@ -348,8 +347,7 @@ struct vt_gemm_tile {
   }
 
   /* Adds the products of one k to the chains. It alternates the direction along the columns, so
-   * that the register read last is used first for the next row.
-   * */
+   * that the register read last is used first for the next row. */
   __device__ __forceinline__ void multiply(int from) {
     VT_UNROLL
     for (int i = 0; i < TM; i++) VT_UNROLL

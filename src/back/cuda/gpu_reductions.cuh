@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_reductions.cuh - three kernels for reducing lines: one warp per chunk, with a lane of S per
  * lane; one thread block for 32 neighbouring lines, with four lanes of S per warp; one thread for a
- * short line. The strides decide which one is used; the order of the sum is the same. K::pick(kind,
- * f) calls f.run<W>() with the reducer W of that kind. */
+ * short line. The strides decide which one is used; the order of the sum is the same. S is the
+ * order of docs/numerics.md. A reducer W says what is accumulated and how. K::pick(kind, f) calls
+ * f.run<W>() with the reducer W of that kind. */
 #ifndef VT_GPU_REDUCTIONS_CUH
 #define VT_GPU_REDUCTIONS_CUH
 #include "gpu_lanes.cuh"
@@ -28,8 +29,8 @@ VT_GPU_FN int vt_reduce_chunk_length(const vt_gpu_reduce &a, int64_t first) {
   return a.n - first < VT_GPU_CHUNK ? (int)(a.n - first) : VT_GPU_CHUNK;
 }
 
-/* Applies the final steps of the reduction. The minimum of an empty line of bools is not a bool;
- * its last bit is true. */
+/* Applies the final steps a.touch to a result. The minimum of an empty line of bools is the start
+ * value, which is not a bool; only its last bit is kept, which means true. */
 template <class T>
 VT_GPU_FN T vt_reduce_finish(const vt_gpu_reduce &a, T y) {
   typedef vt_lane_of<T> of;
@@ -54,8 +55,8 @@ VT_GPU_FN void vt_reduce_store(const vt_gpu_reduce &a, int64_t line, int64_t chu
 
 /* ---- a warp for a chunk ---- */
 
-/* Reduces a chunk with one stride; returns this lane's accumulator. Absent elements count as the
- * reducer's start value, which changes nothing. */
+/* Reduces a chunk whose elements are one stride apart; returns this lane's accumulator. Elements
+ * after the end of the line count as the reducer's start value, which changes nothing. */
 template <class T, class W>
 VT_GPU_FN typename W::acc vt_reduce_strided(const T *x, int64_t stride, int count, T shift) {
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
@@ -164,7 +165,7 @@ VT_GPU_FN void vt_reduce_four_lanes(const vt_gpu_reduce &a, const T *x, int64_t 
 template <class W>
 VT_GPU_FN void vt_reduce_accumulators(typename W::acc *shared, const typename W::acc (&s)[4]) {
   const int lane = (int)threadIdx.x % VT_GPU_LANES, w = (int)threadIdx.x / VT_GPU_LANES;
-  __syncthreads(); /* all threads have read the previous contents */
+  __syncthreads(); /* all threads have read the previous contents of shared memory */
   VT_UNROLL
   for (int q = 0; q < 4; q++) shared[(w + VT_REDUCE_WARPS * q) * VT_REDUCE_PITCH + lane] = s[q];
   __syncthreads();
@@ -179,7 +180,7 @@ VT_GPU_FN void vt_reduce_accumulators(typename W::acc *shared, const typename W:
 template <class T>
 struct vt_reduce_tile_of {
   const vt_gpu_reduce &a;
-  const T *x; /* NULL if this thread has no line */
+  const T *x; /* elements of this thread's line; NULL if the thread has no line */
   int64_t first;
   T shift;
   void *shared;

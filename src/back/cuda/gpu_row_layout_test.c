@@ -7,7 +7,7 @@
 
 enum { SYSTEM = 1024, COUNTERS = 4096 };
 
-/* Multiprocessors and shared memory of cards from small ones to sm_100. */
+/* Limits of cards from small ones to sm_100: multiprocessors, shared memory and so on. */
 static const vt_gpu_limits cards[] = {
     {1, 101376, SYSTEM, COUNTERS},   {4, 232448, SYSTEM, COUNTERS},
     {16, 101376, SYSTEM, COUNTERS},  {20, 101376, SYSTEM, COUNTERS},
@@ -30,7 +30,7 @@ static void check_row_layout(const vt_gpu_limits *r, int64_t lines, int64_t chun
   CHECK(resident * ((int64_t)s.shared + r->system) <= r->shared + r->system);
 }
 
-/* A row that fits in shared memory stays there completely. */
+/* Checks that a row that fits in shared memory stays there completely. */
 static void test_row_stays_in_shared_memory(void) {
   const vt_gpu_limits *h200 = &cards[6];
   for (int64_t lines = 1; lines < 2000; lines = lines * 2 + 1)
@@ -40,8 +40,8 @@ static void test_row_stays_in_shared_memory(void) {
     }
 }
 
-/* A single row is distributed over most blocks; many short rows get one block each, which waits for
- * no other. */
+/* Checks that a single row is distributed over most blocks, and that each of many short rows gets
+ * one block, which waits for no other. */
 static void test_rows_use_all_blocks(void) {
   const vt_gpu_limits *h200 = &cards[6];
   CHECK(vt_gpu_row_layout_of(*h200, 1, 400).blocks >= 100);
@@ -77,8 +77,8 @@ static void check_bundle_layout(const vt_gpu_limits *r, const vt_gpu_bundle_shap
   CHECK(resident * ((int64_t)b.shared + r->system) <= r->shared + r->system);
 }
 
-/* Lines of up to 200,000 elements of either type fit on every card with 20 multiprocessors or more.
- */
+/* Checks that lines of up to 200,000 elements of f32 or f64 fit on every card with 20
+ * multiprocessors or more. */
 static void test_bundles(void) {
   for (int i = 3; i < CARDS; i++)
     for (int64_t lines = 1; lines < 10000000; lines = lines * 5 / 2 + 1)
@@ -102,7 +102,8 @@ static void test_bundle_width(void) {
   CHECK(layout_of(&cards[0], (vt_gpu_bundle_shape){1, 200000, 8, 0, 0}).wide == 0);
 }
 
-/* If blocks cannot wait for each other, one block gets all of a line, or `wide` is 0. */
+/* Checks cards on which blocks cannot wait for each other: one block gets all of a line, or `wide`
+ * is 0. */
 static void test_without_barriers(void) {
   vt_gpu_limits no_barriers = cards[6];
   no_barriers.counters = 0;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_rows.cuh - contiguous rows in registers or shared memory. A lane holds every 32nd element of
- * a chunk in registers, as S needs them. A short row has one warp; a longer one has a thread block,
- * whose warps exchange the results of their chunks; the longest have several blocks, in whose
- * shared memory they are kept. */
+ * gpu_rows.cuh - contiguous rows in registers or shared memory. A lane holds every 32nd element
+ * of a chunk in registers, as S needs them. A short row has one warp; a longer one has a thread
+ * block, whose warps exchange the results of their chunks; the longest have several blocks, in
+ * whose shared memory they are kept. A chunk is 1024 elements, a unit of the summation order S of
+ * docs/numerics.md; a span is the part of a chunk that a warp processes at once; the blocks of a
+ * row are a team. */
 #ifndef VT_GPU_ROWS_CUH
 #define VT_GPU_ROWS_CUH
 #include "gpu_lanes.cuh"
@@ -11,7 +13,7 @@
 struct vt_row {
   const float *x; /* address of this warp's chunk, or of this block's chunks */
   float *y;
-  int64_t line, first; /* number of the row; position of x in it */
+  int64_t line, first; /* number of the row; position of x in the row */
   int count;           /* number of elements */
 };
 
@@ -48,7 +50,7 @@ VT_GPU_FN T *vt_lane_address(T *p) {
   return p + vt_lane();
 }
 
-/* Loads STEPS elements of this lane; absent ones are `none`. */
+/* Loads STEPS elements of this lane into v; elements that do not exist get the value `none`. */
 template <int STEPS, class P>
 VT_GPU_FN void vt_row_load(const float *x, P there, float none, float (&v)[STEPS]) {
   const float *mine = vt_lane_address(x);
@@ -62,15 +64,16 @@ VT_GPU_FN float vt_lanes_max(float m) {
   return m;
 }
 
-/* Maximum over the warps of a block, at most 32, for all threads. `exchange` may be reused only
- * after another barrier. */
+/* Returns the maximum over the warps of a block, at most 32, to all threads. `exchange` may be
+ * reused only after another barrier. */
 VT_GPU_FN float vt_warps_max(float m, int warps, float *exchange) {
   if (warps == 1) return m;
   if (vt_lane() == 0) exchange[vt_warp()] = m;
   __syncthreads();
   return vt_lanes_max(vt_lane() < warps ? exchange[vt_lane()] : m);
 }
-/* S of the partial results of chunks: each is a lane of its own. */
+/* Returns S of the partial results s of the warps, each for one chunk: the result of a warp is one
+ * lane of S. */
 VT_GPU_FN float vt_warps_sum(float s, int warps, float *exchange) {
   if (warps == 1) return s;
   if (vt_lane() == 0) exchange[vt_warp()] = s;
@@ -79,7 +82,7 @@ VT_GPU_FN float vt_warps_sum(float s, int warps, float *exchange) {
                                                                 : 0.0f);
 }
 
-/* The factor r of a norm: 1/sqrt(squares/n + eps). */
+/* Returns the factor of a norm: 1/sqrt(squares/n + eps). */
 template <class T>
 VT_GPU_FN T vt_norm_factor(T squares, int64_t n, double eps) {
   typedef vt_lane_of<T> of;
@@ -132,7 +135,7 @@ VT_GPU_FN void vt_team_leave(const A &a, uint32_t arrivals) {
     *arrived = 0;
 }
 
-/* Maximum, and S, of the chunk results in an exchange buffer. */
+/* Return the maximum, and S, of the results of chunks in an exchange buffer. */
 VT_GPU_FN float vt_chunks_max(const float *exchange, int chunks) {
   float m = -INFINITY;
   for (int c = vt_lane(); c < chunks; c += VT_GPU_LANES) m = max(m, exchange[c]);
@@ -144,8 +147,8 @@ VT_GPU_FN float vt_chunks_sum(const float *exchange, int chunks) {
   return vt_lanes_join<vt_reducer_sum<float>>(s);
 }
 
-/* Copies this warp's chunks that stay to `kept`, with `none` after the end of the row. Each thread
- * copies its own elements, so no barrier is needed. */
+/* Copies those chunks of this warp that stay in shared memory to `kept`, and fills it with `none`
+ * after the end of the row. Each thread copies its own elements, so no barrier is needed. */
 VT_GPU_FN void vt_row_copy_to_shared(const vt_gpu_rows &a, const vt_row &row, float *kept,
                                      float none) {
   const int chunks = min(vt_chunk_count(row.count), (int)a.keep);
@@ -171,7 +174,8 @@ VT_GPU_FN void vt_row_copy_to_shared(const vt_gpu_rows &a, const vt_row &row, fl
   vt_async_compiler_barrier();
 }
 
-/* A span is what a warp processes at once: N elements per lane, a part of a chunk. */
+/* A span: N elements per lane, which a warp processes at once. P tells which of them exist; STAYS
+ * is true if they are in shared memory. */
 template <class P, bool STAYS>
 struct vt_row_span {
   int chunk, first; /* number of the chunk in the block; first element in the block's chunks */
@@ -194,7 +198,7 @@ VT_GPU_FN void vt_for_spans_of_chunk(int c, int left, F f) {
   }
 }
 
-/* Calls f for the spans of this warp, in order. */
+/* Calls f for the spans of all chunks of this warp, in order. */
 template <int N, class F>
 VT_GPU_FN void vt_for_spans_of_row(const vt_gpu_rows &a, const vt_row &row, F f) {
   VT_LOOP

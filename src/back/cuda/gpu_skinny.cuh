@@ -41,7 +41,8 @@ VT_GPU_FN vt_skinny_block vt_skinny_place_block(const vt_gpu_gemm &g) {
 template <bool BY_K, int V>
 VT_GPU_FN void vt_skinny_load_b(const vt_gpu_side &s, const float *b, float *to,
                                 const vt_skinny_block &h) {
-  enum { LINE = (BY_K ? (int)VT_GPU_BLOCK : (int)VT_SKINNY_C) / V }; /* accesses per line of b */
+  /* accesses per line of b, a line being the elements that are contiguous */
+  enum { LINE = (BY_K ? (int)VT_GPU_BLOCK : (int)VT_SKINNY_C) / V };
 #pragma unroll 4
   for (int e = (int)threadIdx.x; e < VT_GPU_BLOCK * VT_SKINNY_C / V; e += VT_SKINNY_T) {
     const int side = e % LINE * V, other = e / LINE;

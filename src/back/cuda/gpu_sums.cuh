@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_sums.cuh - the order T, one element at a time: sums of the partial results of slices of k,
- * and masked products. */
+ * and masked products. T is the order of docs/numerics.md in which the sums of fma chains are
+ * added: groups of 8, groups of 8 groups, and so on. */
 #ifndef VT_GPU_SUMS_CUH
 #define VT_GPU_SUMS_CUH
 #include "gpu_gemm.cuh"
@@ -37,9 +38,10 @@ struct vt_sums {
   }
 };
 
-/* Adds the partial results of slices: a result has `count` of them, less than 8^6, `step` elements
- * from each other. There are N results, `next` elements from each other, of which the first `there`
- * are wanted. GROUPS groups of 8 partial results are loaded together and then added one by one. */
+/* Adds the partial results of slices for N results. A result has `count` partial results, less than
+ * 8^6, which are `step` elements apart; neighbouring results are `next` elements apart. Only the
+ * first `there` results are wanted. GROUPS groups of 8 partial results are loaded together and then
+ * added one by one. */
 template <int GROUPS, int N, class E>
 VT_GPU_FN void vt_sum_partials(const E *p, int64_t count, int64_t step, int64_t next, int there,
                                E (&sum)[N]) {
@@ -71,7 +73,8 @@ VT_GPU_FN void vt_sum_partials(const E *p, int64_t count, int64_t step, int64_t 
 template <class E, class End>
 VT_GPU_FN void vt_sum_store_result(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t j, E p,
                                    const End &end) {
-  p = vt_gemm_add((E)0, p); /* p may be -0, but a sum that starts at +0 never is */
+  /* makes -0 to +0: p may be -0, but a sum in the order T starts at +0 and is never -0 */
+  p = vt_gemm_add((E)0, p);
   if (g.bias != nullptr) {
     const int64_t group = g.bias_group == 0 ? 0 : z % g.dim[g.rank - 1];
     const E *bias = (const E *)g.bias + group * g.bias_group;
@@ -113,7 +116,8 @@ VT_GPU_FN bool vt_is_last_block(uint32_t *arrived, uint32_t all) {
   return before == all - 1;
 }
 
-/* Masked dot product in the order D. A masked k keeps its number, but its product is skipped. */
+/* Returns the dot product of x and w in the order D. A k with present[k] = 0 keeps its place in the
+ * order, but its product is skipped. */
 template <class E>
 VT_GPU_FN E vt_masked_dot(const vt_gpu_masked &a, const E *x, const E *w, const uint8_t *present) {
   vt_sums<E> sums;

@@ -25,7 +25,7 @@
 #define VT_UNROLL _Pragma("unroll")
 #define VT_LOOP _Pragma("unroll 1")
 
-/* The dynamic shared memory, whose size the launch sets, as an array. */
+/* Returns the dynamic shared memory, whose size the launch sets, as an array. */
 template <class T>
 static __device__ __forceinline__ T *vt_shared() {
   extern __shared__ __align__(16) unsigned char vt_shared_bytes[];
@@ -50,8 +50,9 @@ VT_GPU_FN void vt_async_copy_4(void *to, const void *from, bool there) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from),
                "r"(there ? 4 : 0));
 }
-/* Compiler barrier for threads that share nothing and so need no __syncthreads: earlier reads stay
- * before later copies that overwrite them, and reads of copied data stay after the wait. */
+/* A barrier for the compiler only, for threads that share no data and so need no __syncthreads:
+ * reads stay before later copies that overwrite what they read, and reads of copied data stay after
+ * the wait. */
 VT_GPU_FN void vt_async_compiler_barrier() { asm volatile("" ::: "memory"); }
 VT_GPU_FN void vt_async_close_group() { asm volatile("cp.async.commit_group;"); }
 /* Waits until at most N groups of asynchronous copies are incomplete. */
@@ -75,7 +76,7 @@ VT_GPU_FN void vt_load_8_once(const float *from, float *v) {
   v[1] = x.y;
 }
 
-/* Reads a number that other blocks change. */
+/* Reads a number that other thread blocks may change at the same time. */
 VT_GPU_FN uint32_t vt_load_volatile(const uint32_t *at) { return *(const volatile uint32_t *)at; }
 
 /* Tensor core product of a warp, c += a * b: 16 x 32 by 32 x 8 signed 8-bit integers, sums of 32
@@ -92,7 +93,7 @@ VT_GPU_FN void vt_warp_multiply_int8(int32_t (&c)[4], const uint32_t (&a)[4],
 }
 #endif
 
-/* Asynchronous copy of one element. */
+/* Copies one element asynchronously, or writes zero if `there` is false. */
 VT_GPU_FN void vt_async_copy_one(float *to, const float *from, bool there = true) {
   vt_async_copy_4(to, from, there);
 }
@@ -117,17 +118,18 @@ VT_GPU_FN void vt_blocks_barrier(uint32_t *arrived, uint32_t all) {
 
 /* ---- offsets ---- */
 
-/* Grid-stride loop: index of this thread's first item, and the distance to its next one. */
+/* For grid-stride loops: the index of this thread's first item, and the distance to its next
+ * one. */
 VT_GPU_FN int64_t vt_gpu_first_item() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
 VT_GPU_FN int64_t vt_gpu_grid_stride() { return (int64_t)gridDim.x * blockDim.x; }
 
-/* Offsets of element i in N operands. W is vt_gpu_walk or a struct with the same fields for more
- * operands; I is the integer type to divide in. */
+/* Computes the offsets of element i in N operands. W is vt_gpu_walk or a struct with the same
+ * fields for more operands; I is the integer type of the divisions. */
 template <int N, class I, class W>
 VT_GPU_FN void vt_offsets_in(const W &w, I i, int64_t (&at)[N]) {
   VT_UNROLL
   for (int k = 0; k < N; k++) at[k] = 0;
-  /* not unrolled, because a division is a lot of code */
+  /* the loop is not unrolled, because divisions are long code */
   VT_LOOP
   for (int r = (int)w.rank - 1; r > 0; r--) {
     const I dim = (I)w.dim[r], up = i / dim, here = i - up * dim;
@@ -138,7 +140,7 @@ VT_GPU_FN void vt_offsets_in(const W &w, I i, int64_t (&at)[N]) {
   VT_UNROLL
   for (int k = 0; k < N; k++) at[k] += (int64_t)i * w.stride[k][0];
 }
-/* Offsets of element i in N operands, in elements. */
+/* Computes the offsets of element i in N operands, in elements. */
 template <int N, class W>
 VT_GPU_FN void vt_offsets(const W &w, int64_t i, int64_t (&at)[N]) {
   if (w.rank == 0) {

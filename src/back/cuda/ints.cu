@@ -13,7 +13,7 @@ VT_KERNEL(ints_each, vt_gpu_ints, 256) {
     vt_offsets<3>(a.lead, product, at);
     const int32_t zb = vt_ints_load_zero_point(a.zb, column * a.zb_step, a.b_flip);
     int64_t pa = at[1] + row * a.a_row, pb = at[2] + column * a.b_column;
-    // unsigned, because it may wrap
+    // the sum is unsigned, because it may wrap
     uint32_t sum = vt_ints_load_bias(a.bias, column * a.bias_step);
     for (int64_t k = 0; k < a.k; k++, pa += a.a_step, pb += a.b_step)
       sum += (uint32_t)((vt_ints_load(a.a, pa, a.a_flip) - za) *

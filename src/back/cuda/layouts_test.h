@@ -39,7 +39,7 @@ static uint64_t any_number(void) {
 }
 static int64_t random_below(int64_t n) { return (int64_t)(any_number() % (uint64_t)n); }
 
-/* A number; many are special, and many are equal. */
+/* Returns a random number; many are special, and many are equal. */
 static double random_real(void) {
   static const double special[] = {0, -0.0, 1, -1, 1e-40, -1e-45, 3e38, -3e38, 0.1, 0.25};
   const int64_t r = random_below(40);
@@ -61,8 +61,8 @@ static void store_any(char *at, uint32_t dtype) {
 
 /* ---- tensors ---- */
 
-/* Offset of the lowest element from element 0, and number of bytes from the lowest to the highest
- * element. */
+/* Computes *low, the offset of a tensor's lowest element from element 0, and *bytes, the number of
+ * bytes from the lowest to the highest element. */
 static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   int64_t least = 0, most = 0;
   for (uint32_t k = 0; k < t->rank; k++) {
@@ -89,7 +89,7 @@ static vt_bk_tensor tensor_of(uint32_t dtype, uint32_t rank, const int64_t *dim,
   return t;
 }
 
-/* Places a tensor after the others and fills everything between its ends. */
+/* Places a tensor after the others and fills all bytes between its ends with random numbers. */
 static void place_tensor(trial *s, vt_bk_tensor *t, layout w) {
   const uint64_t size = vt_dtype_bytes(t->dtype);
   int64_t low, bytes;
@@ -113,7 +113,7 @@ static inline int64_t count_of(const vt_bk_tensor *t) {
   for (uint32_t k = 0; k < t->rank; k++) n *= t->dim[k];
   return n;
 }
-/* Address of element i, row-major, of a tensor. */
+/* Returns the address of element number i of a tensor, row-major. */
 static char *element_of(const vt_bk_tensor *t, int64_t i) {
   int64_t at = 0;
   for (uint32_t k = t->rank; k-- > 0; i /= t->dim[k]) at += i % t->dim[k] * t->stride[k];
@@ -192,7 +192,7 @@ static int32_t run_device(const trial *s, vt_bk_error *error) {
   if (status == VT_OK) status = api->workspace(device, &step, &step.work_bytes);
   if (status == VT_OK) status = api->buffer_new(device, step.work_bytes + 1, &buffers[1]);
   if (status != VT_OK) return status;
-  if (step.work_bytes > 0) { /* fill scratch with junk */
+  if (step.work_bytes > 0) { /* scratch must not be assumed to be zero: fill it with junk */
     static char junk[ARENA];
     memset(junk, 0xa5, sizeof junk);
     for (uint64_t at = 0; at < step.work_bytes && status == VT_OK; at += ARENA)

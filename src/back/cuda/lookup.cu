@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lookup.cu - gathers, the positions of scatters, and nonzero. An index out of range is reported by
-// index_check and read as position 0 here: a run with such an index returns an error and no result.
+// lookup.cu - gathers, the positions of scatters, and nonzero. An index out of range is reported
+// by index_check and read as position 0 here: a run with such an index returns an error and no
+// result. A row of an index has the coordinates of a position.
 #include "gpu_words.cuh"
 #include "gpu_scan.cuh"
 #include "gpu_lookup.h"
@@ -75,9 +76,10 @@ VT_GPU_FN bool is_nonzero(const vt_gpu_list &a, int64_t i) {
   return (((const T *)a.x)[at[0]] & (T)a.mask) != 0;
 }
 
-enum { LISTED_EACH = VT_GPU_LISTED / VT_SCANNED };  // contiguous elements per thread
+// contiguous elements that a thread of nonzero tests
+enum { LISTED_EACH = VT_GPU_LISTED / VT_SCANNED };
 
-// Bit k is set if element k of this thread is nonzero.
+// Returns a mask: bit k is set if element k of this thread is nonzero.
 template <class T>
 VT_GPU_FN unsigned nonzero_bits(const vt_gpu_list &a, int64_t block) {
   const int64_t first = block * VT_GPU_LISTED + threadIdx.x * LISTED_EACH;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// move.cu - kernels that move elements: copy, transpose, reshape, pad, tile, iota.
+// move.cu - kernels that move elements: copy, transpose, reshape, pad, tile, iota. A plane is the
+// two axes that a transpose swaps.
 #include "gpu_words.cuh"
 #include "gpu_copy.h"
 #include "gpu_fill.h"
@@ -23,7 +24,7 @@ VT_KERNEL(copy_16, vt_gpu_copy, 256) { copy<uint4>(a); }
 
 // ---- transposes: read along rows, written along columns, through shared memory ----
 
-// lines of a tile that the threads of a block access at a time
+// lines of a square tile that the threads of a block access at a time
 enum { LINES = 256 / VT_GPU_TRANSPOSE_TILE };
 
 // A square of a plane: its first row and column, and the offsets of the plane in both tensors.

@@ -2,13 +2,15 @@
 // norm.cu - norms: layer_norm and others for rows in registers or shared memory, and the separate
 // kernels of norms for any tensor.
 //
-//   u = S(x)/n, or 0 when not centred;   d = x - u;   r = 1/sqrt(S(d*d)/n + eps);
+//   A chunk is 1024 elements of the summation order S of docs/numerics.md; a span is what a warp
+//   processes at once; gpu_rows.cuh has both. u = S(x)/n, or 0 when not centred; d = x - u; r =
+//   1/sqrt(S(d*d)/n + eps);
 //   ((d*r) * gamma) + beta, each if it is given.
 #include "gpu_rows.cuh"
 
 /* ---- rows in registers ---- */
 
-/* Addresses of gamma and beta of a row. */
+/* Addresses of the numbers of gamma and beta for a row. */
 struct affine {
   const float *gamma, *beta;
 };
@@ -18,8 +20,8 @@ VT_GPU_FN affine affine_of(const vt_gpu_rows &a, int64_t line) {
   return affine{(const float *)a.gamma + at[2], (const float *)a.beta + at[3]};
 }
 
-/* Stores results with element i of gamma and beta for element i of the row; gamma, beta and y point
- * to the first element to store. */
+/* Stores results if gamma and beta have a number for each element of the row; gamma, beta and y
+ * point to the first element to store. */
 template <bool BETA, int STEPS, class P>
 VT_GPU_FN void store_dense(const float (&d)[STEPS], float r, const float *gamma, const float *beta,
                            float *y, P there) {
@@ -49,8 +51,8 @@ VT_GPU_FN void store_preloaded(const float (&d)[STEPS], float r, const float *ga
   }
 }
 
-/* Stores results if several elements share a number of gamma, as those of a channel do, or if there
- * is no gamma. `first` is the position of the elements in the row. */
+/* Stores results if several elements use the same number of gamma, as those of a channel do, or if
+ * there is no gamma. `first` is the position in the row of the first element to store. */
 template <int STEPS, class P>
 VT_GPU_FN void store_with_shared_gamma(const vt_gpu_rows &a, affine f, const float (&d)[STEPS],
                                        float r, int64_t first, float *y, P there) {
@@ -108,7 +110,8 @@ VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, floa
   const float q = vt_warps_sum(vt_lanes_join<sum>(centre_and_square<STEPS>(v, u, there, 0)), warps,
                                exchange + VT_GPU_LANES);
   store_row<DENSE>(a, affine_of(a, row.line), v, vt_norm_factor<float>(q, a.n, a.eps), row.first,
-                   /* with no FULL elements the compiler does not load all of gamma at once */
+                   /* vt_present<0>: if no elements are known to exist, the compiler does not load
+                    * all of gamma at once, which would need too many registers */
                    row.y, vt_present<0>{row.count});
 }
 
@@ -152,7 +155,7 @@ VT_KERNEL(norm_shared_block, vt_gpu_rows, VT_GPU_ROW_THREADS) { norm_block_rows<
 
 /* ---- long rows ---- */
 
-enum { SPAN = 8 }; /* elements per lane of a span */
+enum { SPAN = 8 }; /* elements per lane that a span has */
 
 VT_GPU_FN void norm_chunk_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
                                float *exchange) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool.cu - max_pool and avg_pool: one thread per window, or one warp if an average has many taps.
+// pool.cu - max_pool and avg_pool: one thread per window, or one warp if an average has many
+// taps. S is the summation order of docs/numerics.md; a tap is one element of a window.
 #include "gpu_words.cuh"
 #include "gpu_pool.h"
 
@@ -34,7 +35,7 @@ VT_GPU_FN window window_at(const vt_gpu_pool &a, int64_t i) {
   return a.small ? window_of<uint32_t>(a, (uint32_t)i) : window_of<int64_t>(a, i);
 }
 
-// Offset of a tap in x; returns whether it is inside of x.
+// Computes the offset of tap t of a window in x; returns whether the tap is inside of x.
 VT_GPU_FN bool tap_at(const vt_gpu_pool &a, const window &w, const int64_t (&t)[VT_GPU_POOL_AXES],
                       int64_t &at) {
   bool inside = true;
@@ -58,7 +59,7 @@ VT_GPU_FN void next_tap(const vt_gpu_pool &a, int64_t (&t)[VT_GPU_POOL_AXES]) {
 
 // ---- max ----
 
-// An integer key in the order -inf .. -0, +0 .. +inf, NaN.
+// Returns an integer key that orders numbers as -inf .. -0, +0 .. +inf, NaN.
 VT_GPU_FN uint32_t order_key_of(float x) {
   const uint32_t u = __float_as_uint(x), minus = 0u - (u >> 31);
   return x == x ? u ^ (minus | 0x80000000u) : UINT32_MAX;
@@ -108,7 +109,7 @@ VT_GPU_FN double add_rounded(double a, double b) { return __dadd_rn(a, b); }
 VT_GPU_FN float divide_by_count(float a, int64_t n) { return __fdiv_rn(a, __ll2float_rn(n)); }
 VT_GPU_FN double divide_by_count(double a, int64_t n) { return __ddiv_rn(a, __ll2double_rn(n)); }
 
-// Number of taps with from <= begin + t*dilation < to.
+// Returns the number of taps t with from <= begin + t*dilation < to.
 VT_GPU_FN int64_t counted_taps_along(const vt_gpu_pool_axis &x, int64_t begin) {
   int64_t below = 0, beyond = x.kernel;
   if (begin < x.from) below = (x.from - begin + x.dilation - 1) / x.dilation;
@@ -126,8 +127,8 @@ VT_GPU_FN int64_t counted_taps(const vt_gpu_pool &a, const window &w) {
   return n;
 }
 
-// S of at most W taps, W a power of two up to 32: the other lanes hold +0, which adds nothing. An
-// absent tap keeps its number.
+// Returns S of a window of at most W taps, W a power of two up to 32: the other lanes of S are +0,
+// which adds nothing. A tap outside of x keeps its lane.
 template <class T, int W>
 VT_GPU_FN T sum_few_taps(const vt_gpu_pool &a, const window &w) {
   const T *x = (const T *)a.x;
@@ -156,7 +157,7 @@ VT_GPU_FN void avg_few_taps(const vt_gpu_pool &a) {
   }
 }
 
-// The tree over the lanes of S, which are the lanes of the warp; every lane gets the result.
+// Adds the lanes of S, which are the lanes of a warp, by a tree; every lane gets the result.
 template <class T>
 VT_GPU_FN T sum_lanes(T s) {
   VT_UNROLL
@@ -164,8 +165,8 @@ VT_GPU_FN T sum_lanes(T s) {
   return __shfl_sync(0xffffffffu, s, 0);
 }
 
-// S of taps first .. first+n-1, at most 1024^(V+1) of them: each chunk of 1024^V counts as one
-// number. All lanes get the result.
+// Returns S of taps first .. first+n-1 to all lanes. They are at most 1024^(V+1) taps, in chunks of
+// 1024^V whose sums are added as numbers.
 template <class T, int V>
 struct chunks {
   static __device__ T sum(const vt_gpu_pool &a, const window &w, int64_t first, int64_t n) {

@@ -3,7 +3,8 @@
 // softmax are in softmax.cu.
 #include "gpu_reductions.cuh"
 
-/* Selects the reducer. The kind is the same for the whole grid, so the branches do not diverge. */
+/* Selects the reducer of a kind. The kind is the same for the whole grid, so the branches do not
+ * diverge. */
 template <class T>
 struct kinds {
   template <class F>

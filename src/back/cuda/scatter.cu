@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// scatter.cu - scatters. Rows of updates are sorted by their position in the result; the first row
-// of a position applies all rows of that position in ascending order. A thread has one element of a
-// slice.
+// scatter.cu - scatters. Rows of updates are sorted by their position in the result; the first
+// row of a position applies all rows of that position in ascending order. A thread has one
+// element of a slice. S is the summation order of docs/numerics.md, in chunks of 1024 rows; a
+// position with more rows has several chunks.
 #include "gpu_words.cuh"
 #include "gpu_lookup.h"
 #include "gpu_sort.h"
@@ -37,7 +38,7 @@ VT_GPU_FN bool have_same_position(const vt_gpu_scatter &a, int64_t i, int64_t k)
   return k >= 0 && k < a.n && position_of_row(a, k) == position_of_row(a, i);
 }
 
-// Offset of element `at` of sorted row i in the updates.
+// Returns the offset in the updates of the element of sorted row i whose offset in the row is `at`.
 VT_GPU_FN int64_t update_offset(const vt_gpu_scatter &a, int64_t i, int64_t at) {
   int64_t row[1];
   vt_offsets<1>(a.rows, number_of_row(a, i), row);
@@ -80,7 +81,7 @@ VT_KERNEL(scatter_8, vt_gpu_scatter, 256) { scatter_last<uint64_t>(a); }
 
 template <class T>
 struct scatter_add {
-  // operands are unsigned, because the sum wraps
+  // T is unsigned, because the sum may wrap
   VT_GPU_FN T of(T x, T y) { return (T)(x + y); }
 };
 template <class T>
@@ -147,9 +148,9 @@ SCATTER_TWO(i64, int64_t)
 // kernel computes S of these sums. At most two chunks of such positions begin in the same 1024
 // sorted rows: the last one of a position and the first of the next.
 
-enum { TERMS = 32, THREADS = 128 };  // lanes of S, and threads of a block
+enum { TERMS = 32, THREADS = 128 };  // TERMS: lanes of S; THREADS: threads of a block
 
-// The first sorted row with the position of row i, by bisection.
+// Returns the first sorted row that has the position of row i, found by bisection.
 VT_GPU_FN int64_t first_row_of_position(const vt_gpu_scatter &a, int64_t i) {
   const uint64_t place = position_of_row(a, i);
   int64_t low = 0, high = i;  // row `high` has the position, rows before `low` do not
@@ -164,7 +165,7 @@ VT_GPU_FN int64_t first_row_of_position(const vt_gpu_scatter &a, int64_t i) {
   return low;
 }
 
-// If a chunk begins with row i, the first row of its position, else -1.
+// If a chunk begins with sorted row i, returns the first sorted row of its position, else -1.
 VT_GPU_FN int64_t first_row_if_chunk_begins(const vt_gpu_scatter &a, int64_t i) {
   if (!have_same_position(a, i, i - 1)) return i;
   if (!have_same_position(a, i, i - VT_GPU_CHUNK)) return -1;
@@ -178,15 +179,15 @@ VT_GPU_FN T *partial_sum_at(const vt_gpu_scatter &a, int64_t first, int64_t i, i
   return (T *)a.partial + row * a.slice + column;
 }
 
-// Number of rows of the chunk that begins with row i.
+// Returns the number of rows of the chunk that begins with sorted row i.
 VT_GPU_FN int chunk_rows(const vt_gpu_scatter &a, int64_t i) {
   int n = 1;
   while (n < VT_GPU_CHUNK && have_same_position(a, i, i + n)) n++;
   return n;
 }
 
-// S of the chunk that begins with row i. The lanes of S are in shared memory, one column per
-// thread. An unused lane counts +0, which adds nothing.
+// Returns S of the chunk that begins with sorted row i. The lanes of S are in shared memory, one
+// column per thread. An unused lane counts +0, which adds nothing.
 template <class T>
 VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane)[THREADS]) {
   const int n = chunk_rows(a, i), me = (int)threadIdx.x;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax.cu - softmax and log_softmax of rows in registers or shared memory, and the separate
-// kernels of these and of logsumexp for any tensor.
+// kernels of these and of logsumexp for any tensor. S is the summation order of docs/numerics.md;
+// the quick and the accurate phase of exp are in gpu_exp.cuh; FULL elements of each lane exist in
+// every row.
 //
 // m = max x ignores NaN and is either zero if both zeros are greatest. A NaN makes the sum NaN
 // whatever m is. If both zeros are greatest the sum is 2 or more, so the sign of m does not show.
@@ -8,7 +10,9 @@
 #include "gpu_reductions.cuh"
 #include "gpu_rows.cuh"
 
-enum { AT_A_TIME = 8 }; /* elements per lane at a time where more would need too many registers */
+/* elements per lane that some functions process at a time, because more would need too many
+ * registers */
+enum { AT_A_TIME = 8 };
 
 /* ---- e^(x - m) of a part of a row ---- */
 
@@ -29,8 +33,9 @@ VT_GPU_FN void exp_undecided(uint32_t open, const float *x, float m, float (&v)[
   }
 }
 
-/* Handles elements far below m, and NaN: their exp is 0 or left to the accurate phase. Returns bits
- * of the latter. Works on a few elements at a time to save registers. */
+/* Handles NaN and elements far below m. Their exp is 0, or the accurate phase must compute it:
+ * returns a mask of the elements for which it must. Works on a few elements at a time to save
+ * registers. */
 template <int STEPS, class P>
 VT_GPU_FN uint32_t exp_far_elements(const float *x, P there, float m, float (&v)[STEPS]) {
   uint32_t open = 0;
@@ -53,8 +58,8 @@ VT_GPU_FN uint32_t exp_far_elements(const float *x, P there, float m, float (&v)
   return open;
 }
 
-/* Replaces v by the exponentials; absent elements give +0. Returns true if some of them may be
- * below 2^-100 without being 0. */
+/* Replaces v by exp(v - m); elements after the end of the row give +0. Returns true if some
+ * exponentials may be below 2^-100 without being 0. */
 template <int STEPS, class P>
 VT_GPU_FN bool exp_elements(vt_exp_entry table, const float *x, P there, float m,
                             float (&v)[STEPS]) {
@@ -83,13 +88,13 @@ VT_GPU_FN float lane_sum(const float (&v)[STEPS], float s) {
 
 /* ---- results from exponentials ---- */
 
-/* Divides by the sum. For 1 <= sum < 2^24, r is the f32 nearest to 1/sum. So e*r is within 1.5
- * units in the last place of e/sum, and after one correction within 0.6; by Markstein's theorem the
- * next correction gives the rounded quotient. The remainders are exact while e is 0 or not below
- * 2^-100. A NaN sum gives NaN. */
+/* Divides exponentials e by their sum. For 1 <= sum < 2^24, r is the f32 nearest to 1/sum. So e*r
+ * is within 1.5 units in the last place of e/sum, and after one correction within 0.6; by
+ * Markstein's theorem the next correction gives the rounded quotient. The remainders are exact
+ * while e is 0 or not below 2^-100. A NaN sum gives NaN. */
 struct quotients {
   float sum, r;
-  bool tiny; /* there may be an e between 0 and 2^-100, so real divisions are needed */
+  bool tiny; /* true if an e may be between 0 and 2^-100, so that real divisions are needed */
 
   __device__ __forceinline__ float of(float e) const {
     float q = e * r;
@@ -219,7 +224,8 @@ VT_KERNEL_RESIDENT(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) {
 
 /* ---- long rows ---- */
 
-/* Writes the maximum of a warp's chunks to each of their entries in the exchange buffer. */
+/* Computes the maximum over all chunks of a warp and writes it to the entry of each of these chunks
+ * in the exchange buffer. */
 VT_GPU_FN void long_row_max(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
                             float *exchange) {
   float m = -INFINITY;
@@ -235,7 +241,8 @@ VT_GPU_FN void long_row_max(const vt_gpu_rows &a, const vt_team &t, const vt_row
 }
 
 /* Writes the sums of chunks to the exchange buffer. Exponentials replace the elements in shared
- * memory, unless those are needed again. Returns true if there may be tiny exponentials. */
+ * memory, unless log_softmax needs the elements again. Returns true if some exponentials may be
+ * below 2^-100 without being 0. */
 VT_GPU_FN bool long_row_exps(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
                              vt_exp_entry table, float m, float *exchange) {
   bool tiny = false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // sort.cu - sorting. Few records are sorted by one thread block in shared memory. Many are sorted
 // by digits from the lowest: prefix sums of digit counts tell each tile where its records go. The
-// number of a record is the last part of its key, so every variant gives the same order.
+// number of a record is the last part of its key, so every variant gives the same order. A tile
+// is the records that one thread block handles.
 #include "gpu_words.cuh"
 #include "gpu_scan.cuh"
 #include "gpu_sort.h"
@@ -163,9 +164,9 @@ typedef struct distribution {
   uint64_t start[VT_GPU_DIGITS], warps[VT_SCANNED / 32];
 } distribution;
 
-enum { ROWS = VT_GPU_RADIX_TILE / VT_SCANNED };  // records per thread
+enum { ROWS = VT_GPU_RADIX_TILE / VT_SCANNED };  // records that a thread moves
 
-// Counts this warp's records before `r` that have its digit.
+// Returns how many of this warp's records before r have the same digit as r.
 template <class R>
 VT_GPU_FN unsigned rank_in_warp(unsigned *counts, const R &r, bool there, unsigned shift) {
   const unsigned lane = threadIdx.x % 32, digit = there ? digit_of(r, shift) : VT_GPU_DIGITS;
@@ -173,7 +174,8 @@ VT_GPU_FN unsigned rank_in_warp(unsigned *counts, const R &r, bool there, unsign
   const unsigned met = there ? counts[digit] : 0;
   __syncwarp();
   if (there && (same >> lane) == 1)
-    counts[digit] = met + (unsigned)__popc(same);  // only the last lane of them writes
+    // of the lanes with the same digit only the last one writes
+    counts[digit] = met + (unsigned)__popc(same);
   __syncwarp();
   return met + (unsigned)__popc(same & ((1u << lane) - 1));
 }
@@ -244,7 +246,7 @@ VT_KERNEL(sort_scan, vt_gpu_scan, 256) {
   }
 }
 
-// Like sort_scan, for short rows: one thread per row.
+// Like sort_scan, which computes prefix sums, for short rows: one thread per row.
 VT_KERNEL(sort_scan_short, vt_gpu_scan, 256) {
   for (int64_t row = vt_gpu_first_item(); row < a.rows; row += vt_gpu_grid_stride()) {
     uint64_t *x = a.x + row * a.n, before = 0;
