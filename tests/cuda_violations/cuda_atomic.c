@@ -7,7 +7,7 @@
 #include "cuda_backend.h"
 #include "gpu_reduce.h"
 
-/* The compiled module of cuda_atomic.cu. */
+/* Embeds the compiled module of cuda_atomic.cu in this library. */
 __asm__(
     ".pushsection .rodata\n.balign 16\n.globl cuda_atomic_image\n.hidden cuda_atomic_image\n"
     "cuda_atomic_image:\n.incbin \"" CUDA_ATOMIC_IMAGE "\"\n.byte 0\n.popsection\n");
@@ -41,8 +41,8 @@ static vt_status load_planted_kernel(const vt_cuda_call *c, void **out) {
   return (vt_status)vt_cuda_driver_status(c->dev, e, "load the planted kernel");
 }
 
-/* The planted kernel puts the sum into the first chunk and leaves zeros in the others. The next
- * level, which is the backend's own kernel, adds them, which changes nothing. */
+/* The planted kernel puts the sum into the first chunk and leaves zeros in the others. The kernel
+ * of the next level is the backend's own and adds these chunk results; the zeros change nothing. */
 vt_status __wrap_vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
                                 const void *args) {
   const vt_gpu_reduce *a = args;

@@ -32,7 +32,7 @@ static const char *const names[] = {
 };
 enum { N_FUNCTIONS = sizeof names / sizeof *names };
 
-/* The range over which a function is timed. */
+/* The range of arguments over which a function is timed. */
 typedef struct range {
   const char *name;
   float from, to;
@@ -114,8 +114,8 @@ static int report_error(const char *error) {
   return 1;
 }
 
-/* Returns 1 if something differs or fails. speed[v] is set to the elements per second of variant v.
- */
+/* Checks one variant of a function on all inputs. Returns 1 if a digest differs or the device
+ * fails. speed[v] gets the elements per second of variant v. */
 static int check_function(int f, int variant, int plant, double speed[FD_VARIANTS]) {
   work w = {compute_slice,      compare_slice,  .item = f,
             .variant = variant, .plant = plant, .n_slices = SLICES};

@@ -6,7 +6,11 @@
 #include "device_crew.h"
 #include "vt_fpenv.h"
 
-enum { MOST_THREADS = 64, PLANTED = 9 /* index of a result that every slice has */ };
+enum {
+  MOST_THREADS = 64,
+  PLANTED = 9 /* PLANTED: index of the result in which a bit is inverted; every slice has a result
+                 with this index */
+};
 
 typedef struct worker {
   pthread_t thread;

@@ -46,8 +46,8 @@ __global__ void slice_kernel(uint32_t base, uint32_t *out) {
   out[i] = canonical_bits(F::at(__uint_as_float(base + i)));
 }
 
-/* Times PER_THREAD inputs per thread. Neighbouring threads have inputs far from each other, as real
- * data has. */
+/* The kernel that is timed: each thread computes PER_THREAD inputs. Neighbouring threads have
+ * inputs far from each other, as in real data. */
 template <class F>
 __global__ void time_kernel(float from, float step, uint32_t *out) {
   const uint32_t i = blockIdx.x * THREADS + threadIdx.x;

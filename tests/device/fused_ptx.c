@@ -64,7 +64,8 @@ static void compile_kernel(generator *f, vt_cuda_write_fn *write, const void *wh
   f->files++;
 }
 
-/* Compiles the steps so far as one kernel; the next chain begins with a new source. */
+/* Compiles the steps that were added so far as one kernel, and begins the next chain with a new
+ * source. */
 static void compile_chain(generator *f) {
   const vt_bk_step *members[VT_CHAIN_STEPS];
   vt_chain chain;
@@ -95,8 +96,8 @@ static void add_cast(generator *f, uint32_t type) {
   if (f->now.dtype != type) add_step(f, VT_OP_cast, type, type, 1);
 }
 
-/* Adds a step for a row of maps.def, and one that adds a source to its result: else the compiler
- * would know too much about the values of a bool or a sign. */
+/* Adds a step for a row of maps.def, and a step that adds a source to its result. Without the
+ * second step the compiler could use that a bool or a sign has only a few values. */
 static void add_steps_of_row(generator *f, uint32_t op, uint32_t n_in, uint32_t type) {
   const uint32_t result = vt_map_is_truth(vt_map_of_op(op)) ? VT_DTYPE_BOOL : type;
   add_cast(f, type);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * texts_check.c - checks what texts_device.cu computed against the library on the CPU. Operands are
- * generated again from their numbers, and results are compared as bits. */
+ * texts_check.c - checks what texts_device.cu computed against the library on the CPU. Operands
+ * are generated again from their numbers, and results are compared as bits. A text is source of
+ * the numerics that is compiled for CPU and device; a list is the operands of one sum. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

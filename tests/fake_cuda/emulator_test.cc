@@ -56,7 +56,8 @@ VT_KERNEL(shuffles, test_args, 64) {
 }
 static uint64_t expected_shuffle(unsigned t, unsigned which) {
   const unsigned l = t % 32, base = t - l;
-  const uint64_t votes[2] = {0x49249249u, 0x92492492u}; /* multiples of 3 in 0..31 and in 32..63 */
+  /* the votes of both warps: bits of the multiples of 3 in 0..31 and in 32..63 */
+  const uint64_t votes[2] = {0x49249249u, 0x92492492u};
   switch (which) {
     case 0:
       return (uint64_t)(base + 5) << 40 | (base + 5);
@@ -77,7 +78,7 @@ static uint64_t expected_shuffle(unsigned t, unsigned which) {
   }
 }
 
-/* Half of the threads have ended before the barrier, and each warp has gaps. */
+/* Half of the threads, some of each warp, end before the barrier. */
 VT_KERNEL(leave_early, test_args, 128) {
   const unsigned t = threadIdx.x;
   if (t >= 64 || t % 2 == 1) return;
@@ -86,7 +87,7 @@ VT_KERNEL(leave_early, test_args, 128) {
   __syncthreads();
 }
 
-/* mode is the number of groups that may be incomplete when the first one is read. */
+/* Reads the first group of copies after waiting until at most a.mode groups are incomplete. */
 VT_KERNEL(async_copies, test_args, 32) {
   float *s = vt_shared<float>();
   const unsigned t = threadIdx.x;
@@ -156,13 +157,14 @@ VT_KERNEL(wait_for_blocks, test_args, 64) {
   for (unsigned i = 0; i < (unsigned)a.n; i++) {
     uint64_t *left = a.wide + i % 2 * gridDim.x * n;
     left[blockIdx.x * n + t] = i * 1000 + blockIdx.x;
-    if (a.mode == 1 && blockIdx.x == 1) a.out[t] = *a.in; /* an invalid address */
+    if (a.mode == 1 && blockIdx.x == 1) a.out[t] = *a.in; /* reads from an invalid address */
     vt_blocks_barrier(a.count, (i + 1) * gridDim.x);
     a.out[blockIdx.x * n + t] += (float)(left[next * n + n - 1 - t] - i * 1000);
   }
 }
 
-/* It lacks the barrier between its two lines, so it is correct in one order only. */
+/* A wrong kernel: without a barrier between its two lines it is correct in one order of threads
+ * only. */
 VT_KERNEL(lacks_barrier, test_args, 64) {
   float *s = vt_shared<float>();
   s[threadIdx.x] = 1;
@@ -280,11 +282,11 @@ static void test_wrong_kernels(Order order) {
     CHECK(o.error == expected[w].error);
     CHECK(o.text.find(expected[w].text) != std::string::npos);
     CHECK(o.text.find("kernel is_wrong, block (") == 0);
-    test_barriers(order); /* the next launch is not affected */
+    test_barriers(order); /* a failed launch does not affect the next one */
   }
 }
 
-/* A missing barrier shows in some orders of threads. */
+/* Checks that a missing barrier changes results in some orders of threads. */
 static void test_missing_barrier() {
   int wrong[3] = {0, 0, 0};
   for (int i = 0; i < 3; i++) {
@@ -304,7 +306,7 @@ int main() {
     test_grid_indices(order, 1);
     test_grid_indices(order, 4);
     test_block_barriers(order);
-#if !FAKE_WATCHED /* a sanitizer would end the process */
+#if !FAKE_WATCHED /* not with a sanitizer, which would end the process */
     test_wrong_kernels(order);
     test_wrong_barriers(order);
 #endif

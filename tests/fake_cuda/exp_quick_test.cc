@@ -59,7 +59,8 @@ int main() {
   Count count;
   std::vector<std::thread> crew;
   fill_table();
-  CHECK(is_decided(0.0f, &wrong) && !wrong); /* x - m of the greatest element of every row */
+  /* 0 must be decided, because it is x - m of the greatest element of every row */
+  CHECK(is_decided(0.0f, &wrong) && !wrong);
   for (uint32_t i = 0; i < THREADS; i++)
     crew.emplace_back(test_range, i * step, THREADS * step, &count);
   for (std::thread &t : crew) t.join();

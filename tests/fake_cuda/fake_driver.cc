@@ -12,7 +12,7 @@ namespace {
 
 struct Fault {
   std::string name;
-  long call; /* number of the call, counted from 1 */
+  long call; /* number of the call that fails, counted from 1 */
   int error;
 };
 struct Session { /* everything that a reset renews */
@@ -24,7 +24,9 @@ struct Session { /* everything that a reset renews */
   bool started = false;
 };
 Session *session;
-std::string lost_text;   /* outlives a reset, because callers may still hold it */
+/* text of the error that destroyed the context; it outlives a reset, because callers may still
+ * hold the pointer */
+std::string lost_text;
 std::mutex session_lock; /* protects the above; no other lock is taken while it is held */
 std::mutex state_lock;
 
@@ -218,10 +220,10 @@ __attribute__((visibility("default"))) int cuGetProcAddress_v2(const char *name,
   };
   if (name == nullptr || out == nullptr) return INVALID_VALUE;
   *out = nullptr;
-  if (status != nullptr) *status = 1; /* status 1: there is no such entry point */
+  if (status != nullptr) *status = 1; /* status 1 means that there is no such entry point */
   for (const auto &e : entries) {
     if (strcmp(e.name, name) != 0) continue;
-    /* status 2: only newer versions of it exist */
+    /* status 2 means that only newer versions of the entry point exist */
     if (status != nullptr) *status = version < e.since ? 2 : 0;
     if (version < e.since || version > settings().version) return NOT_FOUND;
     *out = e.entry;

@@ -55,7 +55,7 @@ static int launch(void *f, uint64_t x, int64_t n, unsigned grid, unsigned thread
   add_args a = {reinterpret_cast<float *>(x), n, 1};
   void *parameters[] = {&a};
   const int e = fake_cuLaunchKernel(f, grid, 1, 1, threads, 1, 1, shared, stream, parameters, 0);
-  a.n = 0; /* the driver must have copied the struct */
+  a.n = 0; /* the driver must have copied the arguments at the launch */
   return e;
 }
 static int launch_cooperative(uint64_t x, unsigned grid, unsigned shared) {
@@ -106,14 +106,14 @@ static void test_memory() {
   CHECK(fake_cuMemAlloc(&x, 1000) == fake::OK && x % 256 == 0);
   CHECK(fake_cuMemGetInfo(&free_bytes, &all) == fake::OK);
   CHECK(all == 1 << 20 && free_bytes == all - 1000);
-  CHECK(read_first(x + 996) != read_first(x + 996)); /* fresh memory is NaN */
+  CHECK(read_first(x + 996) != read_first(x + 996)); /* new device memory is filled with NaNs */
   CHECK(fake_cuMemsetD8Async(x, 0, 1001, stream) == fake::INVALID_VALUE);
   CHECK(fake_cuMemsetD8Async(x + 4, 0, 997, stream) == fake::INVALID_VALUE);
   CHECK(fake_cuMemcpyDtoDAsync(x, x - 4, 4, stream) == fake::INVALID_VALUE);
   CHECK(fake_cuMemFree(x + 4) == fake::INVALID_VALUE && fake_cuMemFree(x) == fake::OK);
   CHECK(fake_cuMemFree(x) == fake::INVALID_VALUE);
   CHECK(fake_cuMemsetD8Async(x, 0, 4, stream) == fake::INVALID_VALUE);
-#if !FAKE_WATCHED /* a sanitizer would end the process */
+#if !FAKE_WATCHED /* not with a sanitizer, which would end the process */
   CHECK(fake_cuMemAlloc(&x, 1000) == fake::OK);
   CHECK(launch(function, x, 251, 1, 128) == fake::OK);
   CHECK(fake_cuMemFree(x) == fake::ILLEGAL_ADDRESS);
@@ -141,14 +141,15 @@ static void test_launches() {
   CHECK(fake_cuFuncSetAttribute(function, 8, 232449) == fake::INVALID_VALUE);
   CHECK(fake_cuFuncSetAttribute(function, 8, 232448) == fake::OK);
   CHECK(launch(function, x, 1000, 1, 128, 232448) == fake::OK && read_first(x) == 2);
-  /* 4 multiprocessors with 2 resident blocks each */
+  /* 8 blocks can be resident: 2 on each of 4 multiprocessors */
   CHECK(launch_cooperative(x, 8, 100000) == fake::OK && read_first(x) == 3);
   CHECK(launch_cooperative(x, 9, 100000) == fake::TOO_LARGE && read_first(x) == 3);
   CHECK(launch_cooperative(x, 33, 0) ==
-        fake::TOO_LARGE); /* at most 1024 threads per multiprocessor */
+        fake::TOO_LARGE); /* this kernel can have at most 1024 threads per multiprocessor */
   CHECK(fake_cuModuleGetFunction(&other, module, "never_ends") == fake::OK);
   CHECK(launch(other, x, 0, 1, 2) == fake::LAUNCH_FAILED);
-  CHECK(fake_cuStreamSynchronize(stream) == fake::LAUNCH_FAILED); /* every later call fails too */
+  /* after the context was destroyed every later call fails too */
+  CHECK(fake_cuStreamSynchronize(stream) == fake::LAUNCH_FAILED);
   const char *text = nullptr;
   CHECK(fake_cuGetErrorString(fake::LAUNCH_FAILED, &text) == fake::OK);
   CHECK(std::string(text).find("kernel never_ends, block (0,0,0): it hangs") == 0);
@@ -203,7 +204,8 @@ static void test_events() {
   close_device_and_stream();
 }
 
-/* A copy from pinned memory reads it when the copy executes, which may be after it was issued. */
+/* Checks that a copy from pinned memory reads the memory when it executes, which may be later than
+ * it was issued. */
 static void test_late_copies() {
   uint64_t x = 0;
   void *pinned = nullptr;

@@ -13,7 +13,7 @@
 namespace fake {
 namespace {
 
-enum { PLAIN_SHARED = 49152 }; /* shared memory of a launch without opting in */
+enum { PLAIN_SHARED = 49152 }; /* bytes of shared memory that a launch may have without opting in */
 struct Module;
 struct Function {
   const vt_gpu_entry *kernel;
@@ -124,7 +124,7 @@ int fake_cuFuncSetAttribute(void *function, int attribute, int value) {
   if (c.refused()) return c.answer();
   Function *f = function_of(function);
   if (f == nullptr) return c.done(INVALID_HANDLE);
-  /* preferred shared memory carveout */
+  /* attribute 9 is the preferred shared memory carveout */
   if (attribute == 9 && value >= -1 && value <= 100) return OK;
   if (attribute != 8 || value < 0 || value > settings().shared) return c.done(INVALID_VALUE);
   f->shared = (unsigned)value;

@@ -14,7 +14,8 @@ struct Graph {
   std::vector<Work> work;
 };
 struct Stream {
-  std::recursive_mutex busy; /* held while work executes, so that it executes in order */
+  /* locked while work executes, so that the work of a stream executes in order */
+  std::recursive_mutex busy;
   std::vector<Work> queued;
   std::unique_ptr<Graph> recorded; /* graph under construction during a capture */
   bool invalid = false;            /* true if the capture is invalid */
@@ -28,7 +29,7 @@ Stream default_stream; /* the default stream, which has no handle */
 std::set<Stream *> streams;
 std::set<Graph *> graphs, execs;
 std::set<Event *> events;
-/* held exclusively to destroy a stream, shared to wait for all streams */
+/* locked exclusively to destroy a stream, shared to wait for all streams */
 std::shared_mutex ending;
 thread_local Stream *recording; /* stream that this thread captures */
 
@@ -82,7 +83,7 @@ int issue(void *stream, Work work, bool now) {
     s->recorded->work.push_back(std::move(work));
     return (int)OK;
   }
-  /* the default stream would wait for the captured one */
+  /* refused, because work on the default stream would wait for the captured stream */
   if (s == &default_stream && is_recording()) return refuse_recording();
   s->queued.push_back(std::move(work));
   return settings().late && !now ? (int)OK : execute_queued(s);
@@ -228,7 +229,7 @@ int fake_cuEventCreate(void **event, unsigned flags) {
 int fake_cuEventDestroy(void *event) {
   Call c("cuEventDestroy", Call::context, "%s", "");
   if (!is_handle_in(events, event)) return c.done(INVALID_HANDLE);
-  execute_all_queued(); /* a stream may still have queued work that records it */
+  execute_all_queued(); /* a stream may still have queued work that records the event */
   destroy_handle(events, static_cast<Event *>(event));
   return c.answer();
 }

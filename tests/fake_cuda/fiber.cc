@@ -31,7 +31,7 @@ enum { PAGE = 65536, STACK = FAKE_WATCHED ? 512 * 1024 : 64 * 1024 };
 enum { MOST_GUARDED = 8192 };
 static std::atomic<int> guarded{0};
 
-/* Arguments for the first switch to a fiber. */
+/* The function and argument with which a new fiber begins. */
 struct Start {
   Entry *entry;
   void *user;
@@ -42,7 +42,7 @@ static void enter_fiber() {
   const Start s = starting;
   fiber_finish_switch();
   s.entry(s.user);
-  abort(); /* an entry must not return */
+  abort(); /* not reached: an entry must not return */
 }
 
 Fiber::Fiber() : memory_(nullptr), context_(nullptr) {
@@ -107,7 +107,8 @@ fake_fiber_swap:
   ret
 .size fake_fiber_swap,.-fake_fiber_swap
 )");
-enum { SAVED = 9 }; /* modes, six registers, return address, and a zero above it */
+/* words on a new stack: modes, six registers, return address, and a zero above it */
+enum { SAVED = 9 };
 
 static void *new_stack(char *top) {
   uint64_t *sp = reinterpret_cast<uint64_t *>(top) - SAVED;
@@ -170,7 +171,7 @@ static void *new_stack(char *top) {
 #ifdef FAKE_SWITCH_LIBC
 static void switch_stacks(Place &from, Place &to) {
   ucontext_t own;
-  /* the scheduler's context, valid until this call returns */
+  /* the context of the scheduler, which called; valid until this call returns */
   if (from.at == nullptr) from.at = &own;
   void *const kept = from.at;
   swapcontext(static_cast<ucontext_t *>(kept), static_cast<ucontext_t *>(to.at));
@@ -181,11 +182,11 @@ static void switch_stacks(Place &from, Place &to) { fake_fiber_swap(&from.at, to
 #endif
 
 void Fiber::begin(Entry *entry, void *user) {
-  starting = {entry, user}; /* read by the switch that the caller makes next */
+  starting = {entry, user}; /* the caller switches next; the new fiber reads this */
   place_.bottom = memory_ + PAGE;
   place_.bytes = STACK;
 #if FAKE_WATCHED
-  /* clears the marks of frames that were abandoned */
+  /* clears the sanitizer's marks of stack frames that were abandoned */
   __asan_unpoison_memory_region(memory_ + PAGE, STACK);
 #endif
 #ifdef FAKE_SWITCH_LIBC
@@ -202,7 +203,8 @@ void Fiber::begin(Entry *entry, void *user) {
 }
 
 #if FAKE_WATCHED
-/* the context switched away from; its stack is learnt on arrival */
+/* the context that was left by the last switch; fiber_finish_switch stores the bounds of its
+ * stack */
 static thread_local Place *came_from;
 
 void fiber_finish_switch() {

@@ -68,7 +68,7 @@ VT_GPU_FN long long __mul64hi(long long a, long long b) {
   return (long long)((wide)a * b >> 64);
 }
 VT_GPU_FN int __dp4a(int a, int b, int c) {
-  unsigned sum = (unsigned)c; /* unsigned, because it may wrap */
+  unsigned sum = (unsigned)c; /* the sum is unsigned, because it may wrap */
   for (unsigned i = 0; i < 4; i++)
     sum += (unsigned)((int8_t)(uint8_t)((unsigned)a >> 8 * i) *
                       (int8_t)(uint8_t)((unsigned)b >> 8 * i));
@@ -117,7 +117,7 @@ VT_GPU_FN double __fma_rn(double a, double b, double c) { return __builtin_fma(a
 template <class To, class From>
 VT_GPU_FN To vt_gpu_to_integer(From x) {
   typedef std::numeric_limits<To> limits;
-  /* a power of two, so the conversion is exact */
+  /* 1 above the greatest integer, a power of two, so the conversion is exact */
   const From above = (From)(limits::max() / 2 + 1) * 2;
   if (x != x)
     return sizeof(To) == 8 || sizeof(From) == 8 ? (To)((uint64_t)1 << (sizeof(To) * 8 - 1)) : (To)0;
@@ -178,7 +178,8 @@ VT_GPU_FN void __stcg(T *p, T x) {
 VT_GPU_FN void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 VT_GPU_FN void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-/* Returns the old value. Blocks may run on several operating-system threads, hence the loop. */
+/* Replaces *p by next(*p) atomically and returns the old value. It needs a loop, because blocks may
+ * run on several operating-system threads. */
 template <class T, class F>
 VT_GPU_FN T vt_gpu_atomic_update(T *p, F next) {
   T old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
@@ -222,7 +223,7 @@ VT_GPU_FN int atomicSub(int *p, int x) { return __atomic_fetch_sub(p, x, __ATOMI
 VT_GPU_FN unsigned atomicSub(unsigned *p, unsigned x) {
   return __atomic_fetch_sub(p, x, __ATOMIC_SEQ_CST);
 }
-/* Counts up to `most`, then restarts at 0. */
+/* Adds 1 to *p; from `most` on it restarts at 0. Returns the old value. */
 VT_GPU_FN unsigned atomicInc(unsigned *p, unsigned most) {
   return vt_gpu_atomic_update(p, [=](unsigned y) { return y >= most ? 0u : y + 1; });
 }

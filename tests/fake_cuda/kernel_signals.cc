@@ -10,7 +10,8 @@
 
 namespace fake {
 #if FAKE_WATCHED
-Signals::Signals() : stack_(nullptr) {} /* a sanitizer's own report is more detailed */
+/* no handler is installed, because a sanitizer's own report is more detailed */
+Signals::Signals() : stack_(nullptr) {}
 Signals::~Signals() { free(stack_); }
 #else
 namespace {
@@ -23,7 +24,7 @@ struct sigaction before[2];
 void on_signal(int number, siginfo_t *info, void *) {
   if (!is_in_kernel()) {
     sigaction(number, &before[number == SIGBUS], nullptr);
-    return; /* the access is repeated and reaches the previous handler */
+    return; /* the handler returns, so the access is repeated and reaches the previous handler */
   }
   /* For an unaligned vector, or an address that no page can have, the signal has no address. Not
    * every compiler checks alignment before it moves a vector. */

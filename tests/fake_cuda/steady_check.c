@@ -141,7 +141,7 @@ static const char *const model_files[] = {
     "tiny_transformer.vt", "mlp.vt", "lstm.vt", "encoder.vt", "cnn.vt", "quant_mlp.vt", NULL};
 enum {
   MODELS = sizeof model_files / sizeof *model_files
-}; /* the last entry stands for `branches` */
+}; /* the last entry, NULL, stands for the model `branches` */
 
 static vt_model *read_model(const char *path, const char *name) {
   char other[4096];
@@ -167,7 +167,7 @@ static unsigned count_calls(const char *log, const char *of) {
 
 enum { BATCH = 2, STEPS = 16 };
 
-/* All elements are equal, so that the sum has their sign. */
+/* Sets all elements of the input to `sign`, so that their sum has this sign. */
 static void set_sign(vt_program *p, float sign) {
   float x[BATCH * STEPS];
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {BATCH, STEPS}, .data = x};
@@ -176,8 +176,8 @@ static void set_sign(vt_program *p, float sign) {
   check_status(vt_program_set_input(p, "x", &t, &d), &d);
 }
 
-/* Exit statuses for what neither a run nor reading its results may do. */
-enum { LOADS = 1, RECORDS = 4 }; /* 2 is the exit status of `check_status` */
+/* Bits of an exit status, for what neither a run nor reading its results may do. */
+enum { LOADS = 1, RECORDS = 4 }; /* bit 2 is not used: 2 is the exit status of check_status */
 
 static int find_violations_of_run(vt_program *p, int branched, const char *log) {
   vt_diag d = {0};
@@ -190,7 +190,7 @@ static int find_violations_of_run(vt_program *p, int branched, const char *log) 
   return (loads ? LOADS : 0) | (records ? RECORDS : 0);
 }
 
-/* Called in a child process that has loaded nothing yet. */
+/* Runs the model in a child process that has loaded nothing yet; returns the violations as bits. */
 static int find_violations(const vt_model *m, int branched, const char *log) {
   const vt_binding bind[] = {{"B", BATCH}, {"T", STEPS}};
   const vt_options o = {

@@ -10,7 +10,7 @@
 #include "cuda_generated.h"
 
 enum {
-  /* an epilogue is generated if the product reads and writes at least so many bytes */
+  /* bytes that a product must read and write to get an epilogue */
   LEAST_BYTES = 1 << 20,
   MAX_STEPS = 4, /* most steps of an epilogue of a tiled kernel */
   MAX_COST = 200 /* highest cost of a step's formula in the epilogue of a tiled kernel */

@@ -7,7 +7,7 @@
 #include "cuda_lines.h"
 
 enum { THREADS = 256, WARPS = THREADS / VT_GPU_LANES };
-/* with at least so many lines, one thread per line keeps the GPU busy */
+/* from this number of lines on, one thread per line keeps the GPU busy */
 enum { LEAST_LINES = 1024 };
 
 /* ---- levels ---- */

@@ -72,7 +72,7 @@ static void test_softmax_long(void) {
 static void test_softmax_columns(void) {
   for (size_t k = 0; k < 3; k++) {
     test_softmax_of(softs[k], (int64_t[]){2, 1500}, 0, CARD_DENSE, NULL);
-    /* so many lines that some teams of thread blocks process several bundles */
+    /* enough lines for some teams of thread blocks to process several bundles */
     test_softmax_of(softs[k], (int64_t[]){17, 17000}, 0, CARD_DENSE, NULL);
     test_softmax_of(softs[k], (int64_t[]){128, 70}, 0, CARD_DENSE, NULL);
     test_softmax_of(softs[k], (int64_t[]){129, 70}, 0, CARD_DENSE, NULL);

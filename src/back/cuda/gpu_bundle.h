@@ -4,8 +4,8 @@
  * chunks of 1024 elements. A line may run along any axes of the tensor.
  *
  * A bundle is `wide` neighbouring lines. A team of thread blocks holds it in shared memory; each
- * block has some chunks of all its lines. Element k of line g is at k*step + g*apart. Lines that
- * are interleaved in x stay interleaved, so that copies into shared memory are coalesced:
+ * block has some chunks of all its lines. Element k of line g is at k*step + g*line_step. Lines
+ * that are interleaved in x stay interleaved, so that copies into shared memory are coalesced:
  *
  *   x interleaved (step > wide):      k=0: g0 g1 g2 .. pad | k=1: g0 g1 g2 .. pad | ...
  *   x not interleaved (step = 1):     g0: k0 k1 k2 .. gap  | g1: k0 k1 k2 .. gap  | ... */
@@ -95,7 +95,7 @@ static inline int64_t vt_gpu_bundle_line_step(const vt_gpu_bundle_shape *w, int6
 static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_with(vt_gpu_limits r,
                                                              const vt_gpu_bundle_shape *w,
                                                              int64_t wide, int64_t resident) {
-  /* a team gets several blocks only if each has at least so many chunks, because synchronizing
+  /* a team gets several blocks only if each has at least LEAST chunks, because synchronizing
    * costs time */
   enum { LEAST = 2 };
   const int64_t chunks = vt_gpu_ceil_div(w->n, VT_GPU_CHUNK),

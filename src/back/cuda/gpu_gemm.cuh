@@ -261,8 +261,8 @@ enum { VT_GEMM_SHARED = 228 << 10 };
 enum { VT_GEMM_RESERVED = 1024 + 128 };
 __host__ __device__ constexpr int vt_gemm_clamp(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
 
-/* What a thread block computes. This is in shared memory, because registers are needed for chains.
- */
+/* The part of the product that a thread block computes. It is in shared memory, because registers
+ * are needed for chains. */
 struct vt_gemm_position {
   void *y;        /* where the results of this product and slice of k are stored */
   int64_t m0, n0; /* first row and column of the tile */

@@ -8,7 +8,7 @@
 #include "gpu_walk.h"
 
 enum { VT_GPU_LANES = 32, VT_GPU_CHUNK = 1024 };
-/* A line of at most so many elements is reduced by one thread. */
+/* The longest line that one thread reduces. */
 enum { VT_GPU_SHORT = 16 };
 
 enum {

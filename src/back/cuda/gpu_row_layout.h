@@ -47,7 +47,7 @@ static inline int64_t vt_gpu_teams(vt_gpu_limits r, int64_t lines, int64_t block
  * one. */
 static inline vt_gpu_row_layout vt_gpu_row_layout_with(vt_gpu_limits r, int64_t lines,
                                                        int64_t chunks, int64_t resident) {
-  /* a row gets several blocks only if each has at least so many chunks, because synchronizing
+  /* a row gets several blocks only if each has at least LEAST chunks, because synchronizing
    * costs time */
   enum { LEAST = 4 };
   /* bytes of the exchange buffers, in shared memory if a team is one block */

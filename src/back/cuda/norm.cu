@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // norm.cu - norms: layer_norm and others for rows in registers or shared memory, and the separate
-// kernels of norms for any tensor.
+// kernels of norms for any tensor. A chunk is 1024 elements of the summation order S of
+// docs/numerics.md; a span is the part of a chunk that a warp processes at once (gpu_rows.cuh).
 //
-//   A chunk is 1024 elements of the summation order S of docs/numerics.md; a span is what a warp
-//   processes at once; gpu_rows.cuh has both. u = S(x)/n, or 0 when not centred; d = x - u; r =
-//   1/sqrt(S(d*d)/n + eps);
+//   u = S(x)/n, or 0 when not centred; d = x - u; r = 1/sqrt(S(d*d)/n + eps);
 //   ((d*r) * gamma) + beta, each if it is given.
 #include "gpu_rows.cuh"
 
