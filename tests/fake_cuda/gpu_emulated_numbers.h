@@ -223,7 +223,7 @@ VT_GPU_FN int atomicSub(int *p, int x) { return __atomic_fetch_sub(p, x, __ATOMI
 VT_GPU_FN unsigned atomicSub(unsigned *p, unsigned x) {
   return __atomic_fetch_sub(p, x, __ATOMIC_SEQ_CST);
 }
-/* Adds 1 to *p; from `most` on it restarts at 0. Returns the old value. */
+/* Adds 1 to *p, or sets it to 0 if it is `most` or more. Returns the old value. */
 VT_GPU_FN unsigned atomicInc(unsigned *p, unsigned most) {
   return vt_gpu_atomic_update(p, [=](unsigned y) { return y >= most ? 0u : y + 1; });
 }
