@@ -15,7 +15,7 @@ typedef struct gemm_product {
   float *y;
   int64_t a_row, a_column, b_row, b_column;
   void *work;
-  uint32_t *counters; /* VT_CUDA_COUNTERS zeros in device memory */
+  uint32_t *counters; /* counters of the backend: VT_CUDA_COUNTERS zeros in device memory */
   int processors;
   uint32_t shared; /* most bytes of shared memory of a block */
 } gemm_product;
@@ -27,7 +27,7 @@ int gemm_describe_variant(const gemm_product *p, uint32_t i, char *name, size_t 
 /* Launches variant number i of the product, or, if i is negative, the variant that the backend
  * chooses. Returns 0 on success. */
 int gemm_issue_variant(const gemm_product *p, int i);
-/* bytes of scratch of the variant that the backend chooses */
+/* returns the bytes of scratch of the variant that the backend chooses */
 uint64_t gemm_scratch(const gemm_product *p);
 
 /* Implemented by the benchmark: launches kernel `name` on its stream; returns 0 on success. */

@@ -13,10 +13,10 @@
 enum {
   TILE = VT_ATTEND_TILE,
   THREADS = VT_ATTEND_THREADS,
-  ACROSS = 16,              // threads that share a row
+  ACROSS = 16,              // threads of a block that share a row
   DOWN = THREADS / ACROSS,  // rows that the threads process at a time
   KEYS = TILE / ACROSS,     // keys per thread in a tile
-  WEIGHTS = TILE + 4        // floats per row of weights, padded
+  WEIGHTS = TILE + 4        // floats per row of a tile's weights in shared memory, padded
 };
 
 // ---- tiles ----

@@ -10,12 +10,12 @@
 #include "gpu_attend.cuh"
 
 enum {
-  BLOCK = VT_ATTEND_BLOCK,  // keys, and threads, of a thread block
+  BLOCK = VT_ATTEND_BLOCK,  // keys of a thread block, which has a thread per key
   ROWS = VT_ATTEND_ROWS,
-  DEPTH = 32,        // depth of q and k that is in shared memory at a time
-  STEP = DEPTH + 4,  // floats per row of it, padded
+  DEPTH = 32,        // columns of q and k that are in shared memory at a time
+  STEP = DEPTH + 4,  // floats per row of these columns of q or k, padded
   WIDTH = 64,        // columns of v that are in shared memory at a time
-  PIECE = 64,        // keys of v per asynchronous copy group
+  PIECE = 64,        // keys per piece of v
   WEIGHTS = BLOCK + 4,
   WARPS = BLOCK / 32,
   RESULTS = 128  // threads that compute the result of a row
@@ -29,8 +29,9 @@ struct attend_unit {  // what a thread block has in shared memory
 };
 
 struct attend_place {
-  int64_t b, group, slot, rows;  // slot is the unit's first row in scratch
-  int64_t from, to;              // keys that any of the rows attends to
+  // batch, key head; slot: the unit's first row in scratch; number of rows
+  int64_t b, group, slot, rows;
+  int64_t from, to;  // range of keys that any row of the unit attends to
 };
 
 // Finds the head and query of a row; the rows of a key head are numbered (head, query).
@@ -269,7 +270,8 @@ VT_GPU_FN void copy_piece_of_v(const vt_gpu_attention &a, const attend_place &p,
   vt_async_close_group();
 }
 
-enum { AT_ONCE = BLOCK / WIDTH, EACH = ROWS / AT_ONCE };  // rows at a time; rows per thread
+// AT_ONCE: rows that the threads process at a time; EACH: rows per thread
+enum { AT_ONCE = BLOCK / WIDTH, EACH = ROWS / AT_ONCE };
 
 // Waits for piece N of v and extends the chains p by its products with the weights.
 template <int N>

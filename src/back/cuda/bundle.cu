@@ -10,7 +10,7 @@
 #include "gpu_exp.cuh"
 #include "gpu_rows.cuh"
 
-/* The least power of 2 that is at least n. */
+/* Returns the least power of 2 that is at least n. */
 VT_GPU_FN int next_power_of_2(int n) { return n <= 1 ? 1 : 1 << (32 - __clz(n - 1)); }
 
 /* A thread block's part of its team's bundle. */
@@ -18,7 +18,7 @@ template <class T>
 struct bundle {
   const vt_gpu_bundle &a;
   int64_t *at;    /* at[i*wide + g] is the offset of line g in operand i */
-  T *shift, *sum; /* results of the two reductions, per line */
+  T *shift, *sum; /* results of the two reductions of each line: u or m, and the sum */
   /* exchange buffers: chunk c of line g is at g*all + c; elements in shared memory */
   T *exchange, *kept;
   /* number of the bundle's first line; first element of each line in this block */
@@ -60,7 +60,7 @@ struct bundle {
   template <int N, class F>
   __device__ __forceinline__ void for_each_element(bool interleaved, F of_line) const {
     const int wide = (int)a.wide, threads = (int)blockDim.x, t = (int)threadIdx.x;
-    /* threads per line */
+    /* number of threads that share a line */
     const int some = interleaved ? threads / wide : min(next_power_of_2(count), threads);
     const int k = interleaved ? t / wide : t % some, hop = threads / some;
     for (int g = interleaved ? t % wide : t / some; g < lines; g += hop)

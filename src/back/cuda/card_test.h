@@ -25,7 +25,7 @@ typedef struct device {
 /* ---- numbers ---- */
 
 static uint64_t random_state = 20240607;
-static uint64_t random_word(void) { /* the generator SplitMix64 */
+static uint64_t random_word(void) { /* returns the next word of the random generator SplitMix64 */
   uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -110,7 +110,7 @@ static inline void log_begin(void) {
 
 /* ---- comparing ---- */
 
-/* Counts the elements that differ in bits; all NaNs are equal. */
+/* Returns how many elements of two arrays differ in bits; all NaNs count as equal. */
 static int64_t differing(const char *a, const char *b, uint64_t n, uint32_t dtype) {
   const uint64_t size = vt_cuda_bytes_of(dtype);
   int64_t bad = 0;

@@ -10,10 +10,11 @@
 #include "vt_num.h"
 
 enum {
-  LEAST_QUERIES = 32,      /* fewest queries for which the tiled kernels pay */
+  /* fewest queries for which the tiled kernels are faster than the split ones */
+  LEAST_QUERIES = 32,
   SCORES_SHARE = 64,       /* scores may take 1/SCORES_SHARE of the card's memory */
   SPLIT_SCRATCH = 1 << 26, /* approximate limit of the split kernels' scratch in bytes */
-  MAX_UNITS = 65535 / 2    /* units in one launch */
+  MAX_UNITS = 65535 / 2    /* most units in one launch */
 };
 
 /* ---- sizes ---- */
@@ -25,7 +26,7 @@ typedef struct sizes {
   /* levels of the order T of docs/numerics.md; partial sums per row in the order S */
   int64_t levels, sums;
   int64_t per_group, units;      /* rows of one key head; units (8 rows each) of one key head */
-  int64_t all, units_per_launch; /* units of the op; units per launch */
+  int64_t all, units_per_launch; /* units of the whole step; units per launch */
 } sizes;
 
 /* Returns 1 if the step's result has no elements. */
@@ -84,7 +85,8 @@ static int64_t sums_per_row(int64_t keys) {
   return n;
 }
 
-/* The result must not be empty: then products of its sizes do not overflow. */
+/* Returns the sizes of the step. Its result must not be empty, because then products of the sizes
+ * cannot overflow. */
 static sizes sizes_of(const vt_cuda_call *c) {
   const vt_view *q = &c->in[0], *k = &c->in[1];
   sizes s = {.batch = q->dim[0],

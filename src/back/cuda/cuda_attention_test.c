@@ -22,7 +22,7 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {
-    /* few queries: split kernels */
+    /* shapes with few queries, which the split kernels compute */
     {1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, STRAIGHT, 0},
     {2, 3, 1, 5, 7, 4, 3, 1, 0, 0, 0, STRAIGHT, 0},
     {2, 2, 2, 13, 129, 16, 70, 1, 0, 0, MASK, TRANSPOSED, 1},
@@ -45,7 +45,7 @@ static const shape shapes[] = {
     {1, 1, 1, 0, 300, 3, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {0, 1, 1, 3, 5, 3, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 5, 3, 0, 0, 0, 0, 0, STRAIGHT, 0},
-    /* many queries: tiled kernels */
+    /* shapes with many queries, which the tiled kernels compute */
     {1, 2, 2, 50, 70, 64, 64, 1, 0, 0, 0, SPLIT_HEADS, 0},
     {1, 4, 2, 64, 64, 64, 64, 1, 0, 0, 0, SPLIT_HEADS, 1},
     {1, 2, 1, 130, 130, 64, 64, 1, 0, 0, 0, STRAIGHT, 0},

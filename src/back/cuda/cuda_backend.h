@@ -187,12 +187,12 @@ struct vt_cuda_call {
 typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);
 
-/* A row of cuda_handlers.def. */
+/* The handler of an op: a row of cuda_handlers.def. */
 typedef struct vt_launch_handler {
   vt_cuda_bytes_fn *work; /* returns bytes of scratch of a step; NULL if none is needed */
   vt_cuda_run_fn *run;
 } vt_cuda_handler;
-const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* NULL if the op has no handler */
+const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* returns NULL if the op has no handler */
 /* Issues the steps of the region's body number `which`, from its inputs to its outputs. */
 vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
 
@@ -256,7 +256,7 @@ static inline int64_t vt_cuda_resident_blocks(const vt_cuda_traits *t, uint32_t 
 }
 int64_t vt_cuda_count(const vt_view *v);
 int vt_cuda_is_dense(const vt_view *v);
-uint32_t vt_cuda_bytes_of(uint32_t dtype); /* bytes of one element of the type */
+uint32_t vt_cuda_bytes_of(uint32_t dtype); /* returns the bytes of one element of the type */
 /* A one-dimensional grid over n items, `each` per thread, in blocks of `threads`. The number of
  * blocks is limited, so threads may go round a grid-stride loop more than once. */
 vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads);

@@ -23,7 +23,8 @@ enum {
   VT_CU_ATTRIBUTE_PROCESSORS = 16,
   VT_CU_ATTRIBUTE_MAJOR = 75,
   VT_CU_ATTRIBUTE_MINOR = 76,
-  VT_CU_ATTRIBUTE_COOPERATIVE = 95, /* whether the device supports cooperative launches */
+  /* attribute of a device: whether it supports cooperative launches */
+  VT_CU_ATTRIBUTE_COOPERATIVE = 95,
   VT_CU_ATTRIBUTE_SHARED_OPTIN = 97,
   /* attribute of a function: the most bytes of dynamic shared memory that a launch may have */
   VT_CU_FUNCTION_SHARED = 8,

@@ -21,8 +21,8 @@ struct vt_launch_epilogue {
   void *function;
   uint32_t n, rank, group; /* numbers of sides, of leading axes, and of results in 16 bytes */
   uint32_t shared;         /* bytes of dynamic shared memory that the generated kernel may use */
-  const vt_bk_tensor *tensor[VT_GPU_EPILOGUE_SOURCES]; /* tensor of each side */
-  vt_gpu_epilogue args; /* the kernel's arguments; addresses are set at launch */
+  const vt_bk_tensor *tensor[VT_GPU_EPILOGUE_SOURCES]; /* tensor that each side describes */
+  vt_gpu_epilogue args; /* the generated kernel's arguments; their addresses are set at launch */
   int64_t columns;
 };
 

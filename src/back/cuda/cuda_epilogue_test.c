@@ -143,7 +143,7 @@ typedef void epilogue_fn(device *d, group *s, vt_view *y);
 
 typedef struct product {
   const char *name;
-  uint32_t op, dtype, rank; /* rank of a and of y */
+  uint32_t op, dtype, rank; /* rank: that of a and of y */
   int64_t a[4], b[4], y[4];
   uint32_t b_rank;
   int transpose_b, bias;

@@ -88,7 +88,7 @@ static void remove_files(const char *path) {
 /* ---- a group of steps whose tensors are in one arena ---- */
 
 typedef struct group {
-  vt_bk_tensor t[2 * MOST]; /* tensors: sources, then results */
+  vt_bk_tensor t[2 * MOST]; /* tensors of the group: sources, then results of steps */
   vt_bk_tensor in[MOST][3];
   vt_bk_step step[MOST];
   uint32_t n_tensors, n;

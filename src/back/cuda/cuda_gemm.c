@@ -8,7 +8,7 @@
 enum {
   MAX_SLICES = 65535,
   MAX_X = INT32_MAX
-}; /* most thread blocks of a grid along y, and along x */
+}; /* MAX_SLICES and MAX_X: most thread blocks of a grid along y and along x */
 enum {
   SKINNY_RESIDENT = 6, /* resident blocks of the kernels skinny_... per multiprocessor */
   /* a transposed copy of b may take 1/TRANSPOSED_SHARE of the card's memory */

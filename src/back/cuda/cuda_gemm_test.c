@@ -87,7 +87,7 @@ static void try_variants(trial *s, const vt_attr_matmul *transpose, layout w) {
   canonicalize(expected, s->out);
   const vt_gpu_gemm g = product_of(s, transpose);
   for (uint32_t i = 0; vt_cuda_gemm_variant(traits, s->out->dtype, &g, i, &how); i++) {
-    const int large = how.tile < 2; /* the largest tiles are slow without a GPU */
+    const int large = how.tile < 2; /* 1 for the two largest tiles, which are slow without a GPU */
     if (!large || g.k < 3000) try_variant(s, &g, &how);
   }
 }

@@ -46,7 +46,7 @@ static norm_plan plan_of_batch_norm(const vt_cuda_call *c) {
   return n;
 }
 
-/* Appends an axis to a view. */
+/* Appends an axis of `dim` elements to a view. */
 static void append_axis(vt_view *v, int64_t dim, int64_t stride) {
   v->dim[v->rank] = dim;
   v->stride[v->rank++] = stride;

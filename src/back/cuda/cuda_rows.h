@@ -9,11 +9,14 @@
 
 /* Kernel variants for softmax and norms. */
 typedef enum vt_cuda_rows_variant {
-  VT_CUDA_ROWS_PARTS, /* several launches, for any tensor: reductions, then the results */
-  VT_CUDA_ROWS_WARPS, /* one warp per row, in registers */
-  VT_CUDA_ROWS_BLOCK, /* one thread block per row, in registers */
-  VT_CUDA_ROWS_LONG,  /* several thread blocks per row, in shared memory (gpu_row_layout.h) */
-  VT_CUDA_ROWS_BUNDLE /* lines along any axis, in shared memory or one per thread (gpu_bundle.h) */
+  /* several launches, which work for any tensor: reductions, then the results */
+  VT_CUDA_ROWS_PARTS,
+  VT_CUDA_ROWS_WARPS, /* one warp per row, with the row in registers */
+  VT_CUDA_ROWS_BLOCK, /* one thread block per row, with the row in registers */
+  /* several thread blocks per row, with the row in their shared memory (gpu_row_layout.h) */
+  VT_CUDA_ROWS_LONG,
+  /* lines along any axis, in shared memory or one per thread in registers (gpu_bundle.h) */
+  VT_CUDA_ROWS_BUNDLE
 } vt_cuda_rows_variant;
 
 /* Chooses the variant for f32 rows; `l` has operands x and y. Rows that are not contiguous, that

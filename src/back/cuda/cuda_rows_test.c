@@ -114,12 +114,12 @@ static void test_softmax_of_far_elements(void) {
 typedef struct norm {
   uint32_t op, rank;
   int64_t dim[4];
-  uint32_t affine; /* number of operands after x; rank of gamma and beta */
+  uint32_t affine; /* number of operands after x; rank: that of gamma and beta */
   uint32_t affine_rank;
   int64_t groups;
 } norm;
 
-static int minus_zeros; /* 1 if x should contain only -0 */
+static int minus_zeros; /* 1 if tests should fill x with -0 */
 
 static void test_norm(const norm *n, uint32_t dtype, card_layout layout) {
   const vt_attr_norm a = {.size = sizeof a, .eps = 1e-5};

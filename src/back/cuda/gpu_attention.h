@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum {
-  VT_ATTEND_BLOCK = 256,    /* keys per chain of weights times v */
+  VT_ATTEND_BLOCK = 256,    /* keys per fma chain of weights times v, which is one block */
   VT_ATTEND_GROUP = 8,      /* blocks of keys per group in the order T */
   VT_ATTEND_CHUNK = 1024,   /* keys per chunk of the sum S of weights */
   VT_ATTEND_TILE = 64,      /* keys per tile in shared memory */
@@ -53,20 +53,22 @@ typedef struct vt_gpu_attention {
   /* Tiled kernels. Each thread block keeps the scores of one block of queries, `stride` floats per
    * thread block; the kernels called _long store no scores. */
   int64_t pairs; /* pairs of a batch and a head */
-  float *upper;  /* sums of T's levels above the first: [level - 1][row][width] */
+  float *upper;  /* sums of the levels of T above the first, as [level - 1][row][width] */
   int64_t levels;
 
   /* Split kernels, which keep all scores in memory. A unit is up to VT_ATTEND_ROWS rows of one key
    * head. The arrays have VT_ATTEND_ROWS rows for each unit of this launch. */
   int64_t first;            /* number of this launch's first unit */
   int64_t per_group, units; /* rows and units of one key head */
-  float *scores;            /* [row][key]: scores, later replaced by weights */
-  float *most;              /* [row][block]: greatest score of the block's keys */
-  float *products;          /* [row][block][width]: weights times v, summed over the block's keys */
-  int64_t stride, blocks;   /* floats per row of scores; blocks of keys per row */
+  float *scores;            /* scores as [row][key], later replaced by weights */
+  float *most;              /* greatest score in each block of keys, as [row][block] */
+  /* for each block of keys the chains of weights times v, as [row][block][width] */
+  float *products;
+  int64_t stride, blocks; /* floats per row of scores; blocks of keys per row */
 
   /* Both. */
-  float *sums; /* [row][sums_stride]: S of each chunk, then S of chunks of these */
+  /* for each row: S of each chunk of weights, then S of chunks of these sums, and so on */
+  float *sums;
   int64_t sums_stride;
 } vt_gpu_attention;
 #endif

@@ -14,10 +14,10 @@
 #include "gpu_row_layout.h"
 
 enum {
-  VT_GPU_BUNDLE_ROWS, /* a result per element: softmax, or norms */
-  VT_GPU_BUNDLE_LOGS, /* a result per element: log_softmax */
-  VT_GPU_BUNDLE_ONE,  /* a result per line: logsumexp, or var */
-  VT_GPU_BUNDLE_ROOT  /* a result per line: std */
+  VT_GPU_BUNDLE_ROWS, /* kind of softmax and of norms, which have a result per element */
+  VT_GPU_BUNDLE_LOGS, /* kind of log_softmax, which has a result per element */
+  VT_GPU_BUNDLE_ONE,  /* kind of logsumexp and of var, which have a result per line */
+  VT_GPU_BUNDLE_ROOT  /* kind of std, which has a result per line */
 };
 
 /* A line of at most NOT_LONG elements is summed by LANES threads, which together have the 32 lanes
@@ -28,20 +28,21 @@ enum { VT_GPU_BUNDLE_NOT_LONG = 128, VT_GPU_BUNDLE_LANES = 4, VT_GPU_SHORT_THREA
 typedef struct vt_gpu_bundle {
   const void *x;
   void *y;
-  const void *gamma, *beta; /* gain and bias, or NULL */
+  const void *gamma, *beta; /* gain and bias of a norm, or NULL */
   /* where the mean u and S(d*d), d = x - u, of each line are stored; NULL if they are not wanted */
   void *shift, *sum;
   /* exchange buffers, two per team, and a counter per team, for teams of several blocks */
   void *exchange, *arrived;
-  int64_t n, divisor; /* elements of a line; divisor of var */
+  int64_t n, divisor; /* elements of a line; what var divides the sum of squares by */
   double eps;
-  uint32_t kind, centred;         /* VT_GPU_BUNDLE_<kind>; 1 to subtract the mean, 0 if u is 0 */
+  /* VT_GPU_BUNDLE_<kind>; centred: 1 to subtract the mean u, 0 if u counts as 0 */
+  uint32_t kind, centred;
   uint32_t wide, step, line_step; /* lines of a bundle, a power of 2; steps as in the header */
   uint32_t blocks, chunks;        /* thread blocks of a team; chunks of each block */
   /* 1 if x (y) has neighbouring lines interleaved: neighbours in memory belong to different lines
    */
   uint32_t x_interleaved, y_interleaved;
-  vt_gpu_walk lines, along; /* walks over lines and along one; operands x, y, gamma, beta */
+  vt_gpu_walk lines, along; /* walks over the lines and along a line; operands x, y, gamma, beta */
 } vt_gpu_bundle;
 
 typedef struct vt_gpu_bundle_layout {

@@ -32,10 +32,10 @@ typedef struct vt_gpu_reshape {
 /* Pads and tiles: along each axis the result is x with a border of *value, or x repeated. */
 typedef struct vt_gpu_pad {
   void *to;
-  const void *from, *value; /* x; the border's value */
+  const void *from, *value; /* the operand x; the value of the border */
   /* elements of the result; shapes of the result and of x */
   int64_t n, dim[VT_GPU_RANK], x_dim[VT_GPU_RANK];
-  int64_t low[VT_GPU_RANK]; /* index in the result at which x begins */
+  int64_t low[VT_GPU_RANK]; /* index in the result at which x begins, along each axis */
   int64_t to_stride[VT_GPU_RANK], from_stride[VT_GPU_RANK];
   uint32_t rank, reserved;
 } vt_gpu_pad;

@@ -34,7 +34,7 @@ typedef struct vt_gpu_direct_conv {
   int64_t x_image, x_group, x_channel;
   int64_t w_group, w_row, w_channel;
   int64_t y_image, y_group, y_row, bias_step;
-  int64_t length; /* most products per output */
+  int64_t length; /* number of products per output, at most */
   uint32_t small; /* 1 if all counts and offsets fit in 31 bits */
   uint32_t reserved;
   /* the spatial axes come last; unused leading axes have one position and one tap */

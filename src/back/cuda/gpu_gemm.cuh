@@ -114,7 +114,7 @@ struct vt_gemm_any {
                 "threads share an operand evenly");
   const vt_gpu_side *side;
   const E *from;
-  int to, k; /* this thread's first offset in a stage, and its k */
+  int to, k; /* offset in a stage of what this thread stores first, and the k to which it belongs */
   /* bit r is set if what this thread loads in round r of 8 values of k is inside of the operand */
   unsigned there;
 
@@ -268,9 +268,9 @@ struct vt_gemm_position {
   int64_t m0, n0; /* first row and column of the tile */
   /* first row and column that this tile stores; a neighbouring tile stores those before */
   int64_t m1, n1;
-  int64_t number, z; /* number of the tile, and of its product */
-  int64_t k0, k;     /* first k, and number of k, of this slice */
-  uint32_t blocks;   /* chains of this slice of k */
+  int64_t number, z; /* number of the tile, and number of its product */
+  int64_t k0, k;     /* first k of this slice, and number of its k */
+  uint32_t blocks;   /* number of blocks in this slice of k */
   int top;           /* number of levels of sums in memory */
 };
 VT_GPU_FN vt_gemm_position &vt_gemm_shared_position() {
@@ -383,7 +383,7 @@ struct vt_gemm_tile {
     return *r >= h.m1 && *c >= h.n1 && *r < a.m && *c < a.n;
   }
 
-  /* Adds the chains of a complete block to the sums of its group. */
+  /* Adds the chains of a complete block of k to the sums of its group. */
   __device__ __forceinline__ void close_chains(bool fresh) {
     VT_UNROLL
     for (int i = 0; i < TM; i++) VT_UNROLL

@@ -14,12 +14,14 @@ enum {
   VT_GPU_SKINNY = 16, /* most rows of the kernels skinny_... and band_..., and of thin tiles */
   VT_GPU_SKINNY_COLUMNS = 32,
   VT_GPU_SKINNY_THREADS = 128,
-  /* floats per column in shared memory if b is contiguous along k */
+  /* floats per column of b in shared memory in the kernels skinny_..., if b is contiguous along
+   * k */
   VT_GPU_SKINNY_PITCH = VT_GPU_BLOCK + 4,
   VT_GPU_STREAM = 4, /* most rows of the kernels stream_... */
   /* threads of stream_... and of band_along, which computes as many columns */
   VT_GPU_STREAM_THREADS = 64,
-  VT_GPU_STREAM_FLOATS = 2 * 4 * 32 * 36, /* floats of shared memory if b is contiguous along k */
+  /* floats of shared memory of the kernels stream_..., if b is contiguous along k */
+  VT_GPU_STREAM_FLOATS = 2 * 4 * 32 * 36,
   VT_GPU_BAND_FLOATS = 16 * 260 + 2 * 3 * 32 * 36
 };
 
@@ -47,15 +49,17 @@ typedef struct vt_gpu_gemm {
   int64_t m, n, k;
   int64_t products, dim[VT_GPU_BATCH];
   int64_t first; /* number of the first thread block of this launch */
-  int64_t slice; /* k per slice; each slice has a result of its own */
-  void *levels;  /* scratch for sums of groups of groups, if k needs them */
+  int64_t slice; /* values of k per slice; each slice has a partial result of its own */
+  /* scratch for sums of groups of groups of blocks, if k is long enough to need them */
+  void *levels;
   /* For the kernels skinny_..., stream_..., band_... and sum_slices_...: dense results of the
    * slices of k, NULL if there is one slice; and a counter per tile of the slices that are done.
    * Counters are 0 before and after a launch, NULL if another kernel adds the slices. */
   void *partials;
   uint32_t *arrived;
   uint32_t tiles_m, tiles_n; /* tiles of one product along rows and columns */
-  uint32_t rank, y_wide;     /* leading axes; y_wide is 1 if 16-byte stores along j are allowed */
+  /* number of leading axes; y_wide is 1 if 16-byte stores to y along j are allowed */
+  uint32_t rank, y_wide;
 } vt_gpu_gemm;
 
 /* A masked product: the product of a[i, k] and b[k, j] is skipped if present[i, k] is 0. */

@@ -10,7 +10,8 @@
  * below. */
 typedef struct vt_gpu_lookup {
   const void *index;
-  uint32_t wide, depth;    /* 1 if indices are i64, 0 if i32; coordinates per row */
+  /* wide: 1 if indices are i64, 0 if they are i32; depth: coordinates per row */
+  uint32_t wide, depth;
   int64_t coordinate_step; /* elements between the coordinates of a row */
   int64_t limit[VT_GPU_RANK], stride[VT_GPU_RANK];
 } vt_gpu_lookup;
@@ -49,14 +50,14 @@ typedef struct vt_gpu_scatter {
   const void *from, *records;
   /* for positions whose sum S has several chunks: their sums; two rows per 1024 sorted rows */
   void *partial;
-  int64_t n, slice;    /* rows, and elements per row */
+  int64_t n, slice;    /* number of rows of updates, and elements per row */
   vt_gpu_walk places;  /* walk over the positions in `to`, in the order of their numbers */
   vt_gpu_walk rows;    /* walk over the rows of updates in `from` */
   vt_gpu_walk element; /* walk over the elements of a row; operand 0 is `to`, 1 is `from` */
   uint32_t wide, reserved;
 } vt_gpu_scatter;
 
-enum { VT_GPU_LISTED = 2048 }; /* elements per thread block of nonzero */
+enum { VT_GPU_LISTED = 2048 }; /* elements that a thread block of nonzero tests */
 typedef struct vt_gpu_list {
   const void *x;
   /* number of nonzero elements of each thread block, later of all blocks before it */

@@ -148,7 +148,7 @@ VT_GPU_FN int32_t vt_gpu_mod(int32_t a, int32_t b) {
 
 /* ---- casts from and to halves ---- */
 
-/* Every half is exactly an f32 and is cast from there. */
+/* Casts from f16 and bf16: every such number is exactly an f32, and that is cast. */
 VT_GPU_FN float cast_f16_f32(uint16_t x) { return vt_load_f16(x); }
 VT_GPU_FN float cast_bf16_f32(uint16_t x) { return __uint_as_float((uint32_t)x << 16); }
 #define VT_GPU_FROM_HALF(T, to)                                                    \

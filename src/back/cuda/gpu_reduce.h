@@ -55,7 +55,7 @@ typedef struct vt_gpu_argreduce {
  * then the sum of all chunks before it. */
 typedef struct vt_gpu_cumsum {
   const void *x;
-  void *y, *carry; /* carry is NULL if a line is one chunk */
+  void *y, *carry; /* the results; `carry`, NULL if a line is one chunk */
   int64_t n, chunks;
   /* 1 for exclusive sums: each sum is stored one position later, and the last sum is not stored */
   uint32_t late, reserved;

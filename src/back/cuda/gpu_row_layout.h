@@ -12,7 +12,7 @@
  */
 typedef struct vt_gpu_row_layout {
   int64_t teams, blocks, chunks, keep, warps;
-  uint32_t shared; /* bytes of shared memory of each block */
+  uint32_t shared; /* bytes of shared memory of each thread block */
 } vt_gpu_row_layout;
 
 /* Limits of a card: its multiprocessors, the shared memory of one, and the part of that which the

@@ -14,7 +14,7 @@ struct vt_row {
   const float *x; /* address of this warp's chunk, or of this block's chunks */
   float *y;
   int64_t line, first; /* number of the row; position of x in the row */
-  int count;           /* number of elements */
+  int count;           /* number of elements from x on that belong to the warp or block */
 };
 
 VT_GPU_FN int vt_lane() { return (int)threadIdx.x % VT_GPU_LANES; }
@@ -96,10 +96,11 @@ VT_GPU_FN T vt_norm_factor(T squares, int64_t n, double eps) {
  * Two buffers alternate, so a block never overwrites results before all blocks have read them and
  * passed one more barrier. A row has at most 2^20 elements, so positions in it are int. */
 struct vt_team {
-  int64_t first, row_step; /* first row of the team, and distance to its next one */
+  int64_t first, row_step; /* first row of the team, and distance to the team's next row */
   int chunk;               /* this block's first chunk of each row */
   float *kept, *exchange;
-  uint32_t arrivals; /* arrivals at the team's counter when the last barrier was complete */
+  /* value of the team's counter of arrivals when the last barrier was complete */
+  uint32_t arrivals;
 };
 VT_GPU_FN vt_team vt_team_of(const vt_gpu_rows &a) {
   const uint32_t team = blockIdx.x / a.blocks, member = blockIdx.x % a.blocks;
@@ -178,7 +179,9 @@ VT_GPU_FN void vt_row_copy_to_shared(const vt_gpu_rows &a, const vt_row &row, fl
  * is true if they are in shared memory. */
 template <class P, bool STAYS>
 struct vt_row_span {
-  int chunk, first; /* number of the chunk in the block; first element in the block's chunks */
+  /* number of the span's chunk among those of the block; the span's first element in these
+   * chunks */
+  int chunk, first;
   P there;
   enum { stays = STAYS };
 };

@@ -14,13 +14,13 @@ enum { VT_GPU_LONG_WARPS = 32, VT_GPU_LONG_THREADS = VT_GPU_LONG_WARPS * VT_GPU_
 typedef struct vt_gpu_rows {
   const void *x;
   void *y;
-  const void *gamma, *beta; /* gain and bias, or NULL */
+  const void *gamma, *beta; /* gain and bias of a norm, or NULL */
   /* statistics of each line; for softmax the maximum m and S(e) or its logarithm, for norms the
    * mean u and the factor r */
   const void *shift, *scale;
   int64_t n; /* elements of a line */
   double eps;
-  uint32_t centred, logs; /* 1 to subtract the mean; 1 for log_softmax */
+  uint32_t centred, logs; /* centred: 1 to subtract the mean; logs: 1 for log_softmax */
   /* Element i of a row uses number i / each of gamma and of beta; neighbouring numbers are
    * gamma_step (beta_step) elements apart. */
   int64_t gamma_step, beta_step;
@@ -31,7 +31,7 @@ typedef struct vt_gpu_rows {
   uint32_t blocks, chunks, keep;
   /* for each team of blocks two exchange buffers, with a number per chunk, and a counter */
   void *exchange, *arrived;
-  vt_gpu_walk lines, along; /* walks over lines and along one; operands x, y, gamma, beta */
+  vt_gpu_walk lines, along; /* walks over the lines and along a line; operands x, y, gamma, beta */
 } vt_gpu_rows;
 
 /* Arguments of the kernels that turn the sum of each line into a factor. `sum` holds S(e) of
@@ -40,7 +40,7 @@ typedef struct vt_gpu_rows {
 typedef struct vt_gpu_line_factors {
   void *sum;
   const void *shift; /* the maximum m or the mean u of each line */
-  void *y;           /* result of logsumexp; else NULL */
+  void *y;           /* where the results of logsumexp are stored; NULL for other ops */
   /* batch_norm: the running statistics, and where the updated ones are stored; else NULL */
   const void *mean, *var;
   void *new_mean, *new_var;

@@ -66,7 +66,7 @@ VT_GPU_FN void vt_skinny_load_a(const vt_gpu_gemm &g, const float *a, float *to,
   }
 }
 
-/* Loads four k of this thread's column. */
+/* Loads the elements of b for four values of k of this thread's column into w. */
 template <bool BY_K>
 VT_GPU_FN void vt_skinny_load_four_k(const float *b, int k, float *w) {
   if (BY_K) {
@@ -132,7 +132,8 @@ VT_GPU_FN void vt_skinny_sum_slices(const vt_gpu_gemm &g, const vt_skinny_block 
 
 /* ---- the whole ---- */
 
-/* Addresses of the operands at this block's first k and column. */
+/* Return the addresses of operands a and b at this block's first k, and for b at its first
+ * column. */
 VT_GPU_FN const float *vt_skinny_address_of_a(const vt_gpu_gemm &g, const vt_skinny_block &h) {
   return (const float *)g.a.data + vt_gemm_offset_of(g, g.a.step, h.z) + h.k0 * g.a.along;
 }

@@ -42,7 +42,7 @@ typedef struct vt_gpu_sort_tiles {
   void *to;         /* output records; NULL to store values and indices */
   /* lines; records per line; records that a tile passes on; tiles per line */
   int64_t count, n, best, tiles;
-  uint32_t slots, reserved; /* slots is a power of two */
+  uint32_t slots, reserved; /* slots: most records that a tile may have, a power of two */
 } vt_gpu_sort_tiles;
 
 enum {

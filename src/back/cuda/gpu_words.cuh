@@ -55,7 +55,7 @@ VT_GPU_FN void vt_async_copy_4(void *to, const void *from, bool there) {
  * the wait. */
 VT_GPU_FN void vt_async_compiler_barrier() { asm volatile("" ::: "memory"); }
 VT_GPU_FN void vt_async_close_group() { asm volatile("cp.async.commit_group;"); }
-/* Waits until at most N groups of asynchronous copies are incomplete. */
+/* Waits until at most N groups of this thread's asynchronous copies are incomplete. */
 template <int N>
 VT_GPU_FN void vt_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(N));
