@@ -69,17 +69,18 @@ static unsigned long long compare_casts(const work *w, const fd_slot *s, unsigne
 
 enum { RANDOM_SLICES = 8 * TEXT_RANDOM_DRAWS };
 
-static uint64_t seed_of(unsigned slice) { return case_random(slice); }
-static int variant_of(unsigned slice) { return (int)(slice % TEXT_RANDOM_DRAWS); }
+static uint64_t random_seed_of(unsigned slice) { return case_random(slice); }
+static int random_variant_of(unsigned slice) { return (int)(slice % TEXT_RANDOM_DRAWS); }
 static const char *compute_random(const work *w, fd_slot *s, unsigned slice) {
   (void)w;
-  return td_compute_randoms(s, seed_of(slice), variant_of(slice), 0);
+  return td_compute_randoms(s, random_seed_of(slice), random_variant_of(slice), 0);
 }
 static unsigned long long compare_randoms(const work *w, const fd_slot *s, unsigned slice) {
   unsigned long long bad = 0;
   (void)w;
   for (uint64_t i = 0; i < TD_SLICE; i++)
-    bad += result_bits(s, i) != oracle_random(case_i64(i), seed_of(slice), variant_of(slice));
+    bad += result_bits(s, i) !=
+           oracle_random(case_i64(i), random_seed_of(slice), random_variant_of(slice));
   return bad;
 }
 
@@ -166,7 +167,7 @@ static unsigned long long compare_dots(const work *w, const fd_slot *s, unsigned
 
 /* ---- reports ---- */
 
-static int report(const char *name, work *w, unsigned long long results) {
+static int check_and_report(const char *name, work *w, unsigned long long results) {
   const double start = crew_seconds();
   const char *error = crew_check_slices(w);
   if (error != NULL) {
@@ -187,7 +188,7 @@ static int check_casts(int plant) {
     work w = {compute_cast, compare_casts, .item = from, .plant = plant, .n_slices = CAST_SLICES};
     char name[32];
     snprintf(name, sizeof name, "cast from %s", names[from]);
-    failed |= report(name, &w, (unsigned long long)CAST_SLICES * TD_SLICE);
+    failed |= check_and_report(name, &w, (unsigned long long)CAST_SLICES * TD_SLICE);
   }
   return failed;
 }
@@ -196,18 +197,19 @@ int texts_check(int plant) {
   int failed = 0;
   for (int t = 0; t < N_TEXTS; t++) {
     work w = {compute_text, compare_text, .item = t, .plant = plant, .n_slices = TEXT_SLICES};
-    failed |= report(texts[t].name, &w, (unsigned long long)TEXT_SLICES * TD_SLICE);
+    failed |= check_and_report(texts[t].name, &w, (unsigned long long)TEXT_SLICES * TD_SLICE);
   }
   failed |= check_casts(plant);
   work random = {compute_random, compare_randoms, .plant = plant, .n_slices = RANDOM_SLICES};
-  failed |= report("random numbers", &random, (unsigned long long)RANDOM_SLICES * TD_SLICE);
+  failed |=
+      check_and_report("random numbers", &random, (unsigned long long)RANDOM_SLICES * TD_SLICE);
   for (int item = 0; item < 2; item++) {
     work s = {compute_sum, compare_sums, .item = item, .plant = plant, .n_slices = LENGTHS + 1};
     work d = {compute_dot, compare_dots, .item = item, .plant = plant, .n_slices = DOT_SLICES};
-    failed |= report(item == 0 ? "sum f32" : "sum f64", &s,
-                     (unsigned long long)LENGTHS * TD_LISTS + COMPARED_LONG);
-    failed |= report(item == 0 ? "contraction f32" : "contraction f64", &d,
-                     (unsigned long long)DOT_SLICES * TD_LISTS);
+    failed |= check_and_report(item == 0 ? "sum f32" : "sum f64", &s,
+                               (unsigned long long)LENGTHS * TD_LISTS + COMPARED_LONG);
+    failed |= check_and_report(item == 0 ? "contraction f32" : "contraction f64", &d,
+                               (unsigned long long)DOT_SLICES * TD_LISTS);
   }
   return failed;
 }

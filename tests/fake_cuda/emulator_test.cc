@@ -175,8 +175,8 @@ VT_KERNEL(lacks_barrier, test_args, 64) {
 
 static const Order orders[] = {Order::forward, Order::reverse, Order::shuffle};
 
-static Outcome launch(const char *name, uint3 blocks, uint3 threads, unsigned shared, Order order,
-                      const test_args &args, unsigned workers = 1) {
+static Outcome launch_kernel(const char *name, uint3 blocks, uint3 threads, unsigned shared,
+                             Order order, const test_args &args, unsigned workers = 1) {
   fake::Rules rules;
   rules.order = order;
   rules.workers = workers;
@@ -190,7 +190,7 @@ static void test_barriers(Order order) {
     std::vector<float> in(n), out(n);
     for (unsigned i = 0; i < n; i++) in[i] = (float)(i * i);
     const test_args a = {in.data(), out.data(), nullptr, nullptr, 0, 0};
-    CHECK(launch("reverse_block", {1, 1, 1}, {n, 1, 1}, 4 * n, order, a).error == fake::RAN);
+    CHECK(launch_kernel("reverse_block", {1, 1, 1}, {n, 1, 1}, 4 * n, order, a).error == fake::RAN);
     for (unsigned i = 0; i < n; i++) CHECK(out[i] == in[n - 1 - (i ^ 1)] + 1 + in[i]);
   }
 }
@@ -199,9 +199,9 @@ static void test_warp_operations(Order order) {
   std::vector<uint64_t> wide(64 * 8);
   std::vector<float> out(128, -1);
   test_args a = {nullptr, out.data(), wide.data(), nullptr, 0, 0};
-  CHECK(launch("shuffles", {1, 1, 1}, {64, 1, 1}, 0, order, a).error == fake::RAN);
+  CHECK(launch_kernel("shuffles", {1, 1, 1}, {64, 1, 1}, 0, order, a).error == fake::RAN);
   for (unsigned i = 0; i < 64 * 8; i++) CHECK(wide[i] == expected_shuffle(i / 8, i % 8));
-  CHECK(launch("leave_early", {1, 1, 1}, {128, 1, 1}, 0, order, a).error == fake::RAN);
+  CHECK(launch_kernel("leave_early", {1, 1, 1}, {128, 1, 1}, 0, order, a).error == fake::RAN);
   for (unsigned t = 0; t < 128; t++) {
     const float from = t % 32 < 30 ? (float)t + 2 : (float)t;
     CHECK(out[t] == (t < 64 && t % 2 == 0 ? from + 16 : -1));
@@ -214,7 +214,7 @@ static void test_async_copies(Order order) {
   for (int i = 0; i < 160; i++) in[i] = (float)i;
   for (int left = 0; left < 3; left++) {
     const test_args a = {in, out, nullptr, nullptr, 0, left};
-    CHECK(launch("async_copies", {1, 1, 1}, {32, 1, 1}, 640, order, a).error == fake::RAN);
+    CHECK(launch_kernel("async_copies", {1, 1, 1}, {32, 1, 1}, 640, order, a).error == fake::RAN);
     for (int i = 0; i < 160; i++) {
       const bool arrived = i < 128 ? left < 2 : left < 1;
       const float there = i < 128 || i % 2 == 0 ? in[i] : 0;
@@ -228,7 +228,8 @@ static void test_grid_indices(Order order, unsigned workers) {
   std::vector<uint64_t> wide(total);
   unsigned count[3] = {0, 0, 0};
   const test_args a = {nullptr, nullptr, wide.data(), count, 0, 0};
-  CHECK(launch("all_indices", {3, 5, 2}, {4, 3, 2}, 0, order, a, workers).error == fake::RAN);
+  CHECK(launch_kernel("all_indices", {3, 5, 2}, {4, 3, 2}, 0, order, a, workers).error ==
+        fake::RAN);
   for (uint64_t i = 0; i < total; i++) CHECK(wide[i] == i);
   CHECK(count[0] == total && count[1] == total - 1);
   /* the number of the last block */
@@ -278,7 +279,7 @@ static void test_wrong_kernels(Order order) {
   unsigned count[2] = {0, 0};
   for (int w = 0; w < WRONGS; w++) {
     const test_args a = {&memory[0].x, &memory[0].x, nullptr, count, 64, w};
-    const Outcome o = launch("is_wrong", {2, 1, 1}, {64, 1, 1}, 64, order, a);
+    const Outcome o = launch_kernel("is_wrong", {2, 1, 1}, {64, 1, 1}, 64, order, a);
     CHECK(o.error == expected[w].error);
     CHECK(o.text.find(expected[w].text) != std::string::npos);
     CHECK(o.text.find("kernel is_wrong, block (") == 0);
@@ -292,7 +293,8 @@ static void test_missing_barrier() {
   for (int i = 0; i < 3; i++) {
     float out[64];
     const test_args a = {nullptr, out, nullptr, nullptr, 0, 0};
-    CHECK(launch("lacks_barrier", {1, 1, 1}, {64, 1, 1}, 256, orders[i], a).error == fake::RAN);
+    CHECK(launch_kernel("lacks_barrier", {1, 1, 1}, {64, 1, 1}, 256, orders[i], a).error ==
+          fake::RAN);
     for (float x : out) wrong[i] += x != 1;
   }
   CHECK(wrong[0] == 0 && wrong[1] == 63 && wrong[2] > 0);

@@ -50,8 +50,8 @@ static void close_device_and_stream() {
   CHECK(fake_cuCtxPopCurrent(nullptr) == fake::OK);
 }
 
-static int launch(void *f, uint64_t x, int64_t n, unsigned grid, unsigned threads,
-                  unsigned shared = 0) {
+static int launch_kernel(void *f, uint64_t x, int64_t n, unsigned grid, unsigned threads,
+                         unsigned shared = 0) {
   add_args a = {reinterpret_cast<float *>(x), n, 1};
   void *parameters[] = {&a};
   const int e = fake_cuLaunchKernel(f, grid, 1, 1, threads, 1, 1, shared, stream, parameters, 0);
@@ -71,7 +71,7 @@ static float read_first(uint64_t x) {
   return y;
 }
 
-static void test_entries() {
+static void test_entry_points() {
   void *found = nullptr;
   int status = 7;
   CHECK(cuGetProcAddress_v2("cuMemAlloc", &found, 3020, 0, &status) == fake::OK &&
@@ -115,7 +115,7 @@ static void test_memory() {
   CHECK(fake_cuMemsetD8Async(x, 0, 4, stream) == fake::INVALID_VALUE);
 #if !FAKE_WATCHED /* not with a sanitizer, which would end the process */
   CHECK(fake_cuMemAlloc(&x, 1000) == fake::OK);
-  CHECK(launch(function, x, 251, 1, 128) == fake::OK);
+  CHECK(launch_kernel(function, x, 251, 1, 128) == fake::OK);
   CHECK(fake_cuMemFree(x) == fake::ILLEGAL_ADDRESS);
   const char *text = nullptr;
   CHECK(fake_cuGetErrorString(fake::ILLEGAL_ADDRESS, &text) == fake::OK);
@@ -132,22 +132,22 @@ static void test_launches() {
   CHECK(fake_cuMemAlloc(&x, 4000) == fake::OK);
   CHECK(fake_cuMemsetD8Async(x, 0, 4000, stream) == fake::OK);
   CHECK(fake_cuModuleGetFunction(&other, module, "nothing") == fake::NOT_FOUND);
-  CHECK(launch(function, x, 1000, 3, 128) == fake::OK);
+  CHECK(launch_kernel(function, x, 1000, 3, 128) == fake::OK);
   CHECK(read_first(x) == 1 && read_first(x + 3996) == 1);
-  CHECK(launch(function, x, 1000, 3, 129) == fake::INVALID_VALUE);
-  CHECK(launch(function, x, 1000, 0, 128) == fake::INVALID_VALUE);
-  CHECK(launch(function, x, 1000, 1u << 31, 128) == fake::INVALID_VALUE);
-  CHECK(launch(function, x, 1000, 1, 128, 49153) == fake::INVALID_VALUE);
+  CHECK(launch_kernel(function, x, 1000, 3, 129) == fake::INVALID_VALUE);
+  CHECK(launch_kernel(function, x, 1000, 0, 128) == fake::INVALID_VALUE);
+  CHECK(launch_kernel(function, x, 1000, 1u << 31, 128) == fake::INVALID_VALUE);
+  CHECK(launch_kernel(function, x, 1000, 1, 128, 49153) == fake::INVALID_VALUE);
   CHECK(fake_cuFuncSetAttribute(function, 8, 232449) == fake::INVALID_VALUE);
   CHECK(fake_cuFuncSetAttribute(function, 8, 232448) == fake::OK);
-  CHECK(launch(function, x, 1000, 1, 128, 232448) == fake::OK && read_first(x) == 2);
+  CHECK(launch_kernel(function, x, 1000, 1, 128, 232448) == fake::OK && read_first(x) == 2);
   /* 8 blocks can be resident: 2 on each of 4 multiprocessors */
   CHECK(launch_cooperative(x, 8, 100000) == fake::OK && read_first(x) == 3);
   CHECK(launch_cooperative(x, 9, 100000) == fake::TOO_LARGE && read_first(x) == 3);
   CHECK(launch_cooperative(x, 33, 0) ==
         fake::TOO_LARGE); /* this kernel can have at most 1024 threads per multiprocessor */
   CHECK(fake_cuModuleGetFunction(&other, module, "never_ends") == fake::OK);
-  CHECK(launch(other, x, 0, 1, 2) == fake::LAUNCH_FAILED);
+  CHECK(launch_kernel(other, x, 0, 1, 2) == fake::LAUNCH_FAILED);
   /* after the context was destroyed every later call fails too */
   CHECK(fake_cuStreamSynchronize(stream) == fake::LAUNCH_FAILED);
   const char *text = nullptr;
@@ -158,15 +158,15 @@ static void test_launches() {
   close_device_and_stream();
 }
 
-static void test_recording(bool late) {
+static void test_graph_recording(bool late) {
   uint64_t x = 0, y = 0;
   void *graph = nullptr, *exec = nullptr, *event = nullptr;
   open_device_and_stream();
   CHECK(fake_cuMemAlloc(&x, 400) == fake::OK && fake_cuEventCreate(&event, 0) == fake::OK);
   CHECK(fake_cuMemsetD8Async(x, 0, 400, stream) == fake::OK);
   CHECK(fake_cuStreamBeginCapture(stream, 1) == fake::OK);
-  CHECK(launch(function, x, 100, 1, 128) == fake::OK &&
-        launch(function, x, 100, 1, 128) == fake::OK);
+  CHECK(launch_kernel(function, x, 100, 1, 128) == fake::OK &&
+        launch_kernel(function, x, 100, 1, 128) == fake::OK);
   CHECK(fake_cuStreamEndCapture(stream, &graph) == fake::OK);
   CHECK(read_first(x) == 0);
   CHECK(fake_cuGraphInstantiateWithFlags(&exec, graph, 0) == fake::OK);
@@ -183,7 +183,7 @@ static void test_recording(bool late) {
     if (wrong == 0) CHECK(fake_cuMemAlloc(&y, 4) == fake::CAPTURE_UNSUPPORTED);
     if (wrong == 1) CHECK(fake_cuStreamSynchronize(stream) == fake::CAPTURE_UNSUPPORTED);
     if (wrong == 2) CHECK(fake_cuEventSynchronize(event) == fake::CAPTURE_UNSUPPORTED);
-    CHECK(launch(function, x, 100, 1, 128) == fake::CAPTURE_INVALIDATED);
+    CHECK(launch_kernel(function, x, 100, 1, 128) == fake::CAPTURE_INVALIDATED);
     CHECK(fake_cuStreamEndCapture(stream, &graph) == fake::CAPTURE_INVALIDATED && graph == nullptr);
   }
   CHECK(fake_cuEventDestroy(event) == fake::OK && fake_cuMemFree(x) == fake::OK);
@@ -229,7 +229,7 @@ static void test_kernel_faults() {
   open_device_and_stream();
   CHECK(fake_cuMemAlloc(&x, 400) == fake::OK && fake_cuMemAlloc(&y, 400) == fake::OUT_OF_MEMORY);
   CHECK(fake_cuMemAlloc(&y, 400) == fake::OK && fake_cuMemFree(y) == fake::OK);
-  CHECK(launch(function, x, 100, 1, 128) == fake::ILLEGAL_ADDRESS);
+  CHECK(launch_kernel(function, x, 100, 1, 128) == fake::ILLEGAL_ADDRESS);
   CHECK(fake_cuMemAlloc(&y, 400) == fake::ILLEGAL_ADDRESS);
   CHECK(fake_cuMemFree(x) == fake::ILLEGAL_ADDRESS); /* the memory is freed nevertheless */
   set_variable("FAKE_CUDA_FAIL", nullptr);
@@ -243,7 +243,7 @@ static void test_log() {
   CHECK(file >= 0);
   set_variable("FAKE_CUDA_LOG", path);
   open_device_and_stream();
-  CHECK(launch(function, 0, 0, 3, 128) == fake::OK);
+  CHECK(launch_kernel(function, 0, 0, 3, 128) == fake::OK);
   set_variable("FAKE_CUDA_LOG", nullptr);
   FILE *f = fopen(path, "r");
   int launches = 0, lines = 0;
@@ -259,16 +259,16 @@ static void test_log() {
 }
 
 int main() {
-  test_entries();
+  test_entry_points();
   test_contexts();
   test_memory();
   test_launches();
-  test_recording(false);
+  test_graph_recording(false);
   test_events();
   test_kernel_faults();
   test_log();
   set_variable("FAKE_CUDA_STREAMS", "late");
-  test_recording(true);
+  test_graph_recording(true);
   test_late_copies();
   TEST_DONE();
 }

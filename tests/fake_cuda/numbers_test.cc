@@ -36,7 +36,7 @@ static void test_conversions() {
   CHECK(__double2float_rn(1.0 + 0x1p-24) == 1.0f && __double2float_rn(1e300) == inf_f);
 }
 
-static void test_bits() {
+static void test_bit_operations() {
   CHECK(__clz(0) == 32 && __clz(1) == 31 && __clz(-1) == 0 && __clzll(0) == 64);
   CHECK(__clzll(1) == 63 && __ffs(0) == 0 && __ffs(8) == 4 && __ffsll(1ll << 40) == 41);
   CHECK(__popc(0xf0f0u) == 8 && __popcll(~0ull) == 64);
@@ -77,7 +77,7 @@ static void test_atomics() {
 
 int main() {
   test_conversions();
-  test_bits();
+  test_bit_operations();
   test_arithmetic();
   test_atomics();
   TEST_DONE();

@@ -589,7 +589,7 @@ VT_GPU_FN void attend_query_block(const vt_gpu_attention &a, attend_shared<D, R>
 // would need more scratch than there is. It goes through the tiles forwards and then backwards, so
 // that a block with a long tile gets a short one next.
 template <bool KEPT, int D, int R>
-VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
+VT_GPU_FN void attend_query_blocks(const vt_gpu_attention &a) {
   attend_shared<D, R> *shared = vt_shared<attend_shared<D, R>>();
   const int64_t all = attend_ceil_div(a.queries, DOWN * R) * a.pairs;
   bool back = false;
@@ -600,9 +600,13 @@ VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
   }
 }
 
-VT_KERNEL_RESIDENT(attend_64, vt_gpu_attention, THREADS, 3) { attend_tiles<true, 64, 8>(a); }
-VT_KERNEL_RESIDENT(attend_128, vt_gpu_attention, THREADS, 2) { attend_tiles<true, 128, 4>(a); }
-VT_KERNEL_RESIDENT(attend_64_long, vt_gpu_attention, THREADS, 3) { attend_tiles<false, 64, 8>(a); }
+VT_KERNEL_RESIDENT(attend_64, vt_gpu_attention, THREADS, 3) { attend_query_blocks<true, 64, 8>(a); }
+VT_KERNEL_RESIDENT(attend_128, vt_gpu_attention, THREADS, 2) {
+  attend_query_blocks<true, 128, 4>(a);
+}
+VT_KERNEL_RESIDENT(attend_64_long, vt_gpu_attention, THREADS, 3) {
+  attend_query_blocks<false, 64, 8>(a);
+}
 VT_KERNEL_RESIDENT(attend_128_long, vt_gpu_attention, THREADS, 2) {
-  attend_tiles<false, 128, 4>(a);
+  attend_query_blocks<false, 128, 4>(a);
 }

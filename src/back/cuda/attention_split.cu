@@ -133,8 +133,8 @@ VT_GPU_FN void add_column_products(const scores_shared *shared, int rows, float 
 }
 
 // Computes D(q, k) of this thread's key with each row, for a depth of at most 8 chains of 256.
-VT_GPU_FN void multiply_shallow(const vt_gpu_attention &a, const attend_place &p,
-                                scores_shared *shared, int64_t first, float (&sum)[ROWS]) {
+VT_GPU_FN void dot_products_shallow(const vt_gpu_attention &a, const attend_place &p,
+                                    scores_shared *shared, int64_t first, float (&sum)[ROWS]) {
   float chain[ROWS];
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) chain[r] = sum[r] = 0.0f;
@@ -154,8 +154,8 @@ VT_GPU_FN void multiply_shallow(const vt_gpu_attention &a, const attend_place &p
 }
 
 // Computes D(q, k) for any depth, for one row.
-VT_GPU_FN float multiply_deep(const float *q, int64_t q_step, const float *k, int64_t k_step,
-                              int64_t depth) {
+VT_GPU_FN float dot_product_deep(const float *q, int64_t q_step, const float *k, int64_t k_step,
+                                 int64_t depth) {
   attend_levels t;
   attend_levels_clear(t);
   for (int64_t c = 0; c < depth; c += 256) {
@@ -171,8 +171,8 @@ template <bool DEEP>
 VT_GPU_FN float dot_product_of(const vt_gpu_attention &a, const attend_place &p,
                                const attend_unit *u, int r, int64_t key, float shallow) {
   if (!DEEP || key >= a.keys) return shallow;
-  return multiply_deep(attend_row<float>(a.q, p.b, u->head[r], u->query[r]), a.q.step[3],
-                       attend_row<float>(a.k, p.b, p.group, key), a.k.step[3], a.depth);
+  return dot_product_deep(attend_row<float>(a.q, p.b, u->head[r], u->query[r]), a.q.step[3],
+                          attend_row<float>(a.k, p.b, p.group, key), a.k.step[3], a.depth);
 }
 
 template <bool DEEP>
@@ -183,7 +183,7 @@ VT_GPU_FN void compute_scores(const vt_gpu_attention &a) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float sum[ROWS] = {0};
   if (is_unattended(p, first)) return;
-  if (!DEEP) multiply_shallow(a, p, shared, first, sum);
+  if (!DEEP) dot_products_shallow(a, p, shared, first, sum);
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) {
     if (r >= p.rows) break;
@@ -227,12 +227,12 @@ VT_GPU_FN void find_max_scores(const vt_gpu_attention &a, const attend_place &p,
   if (lane == 0) shared->most[r] = m;
 }
 
-static __device__ __noinline__ float exp_core(float x) {
+static __device__ __noinline__ float exp_accurate(float x) {
   return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
 }
 VT_GPU_FN float exp_of(float x) {
   const vt_ff_phase y = vt_ff_try_exp(x);
-  return y.sure ? y.y : exp_core(x);
+  return y.sure ? y.y : exp_accurate(x);
 }
 
 VT_GPU_FN void compute_weights(const vt_gpu_attention &a, const attend_place &p,

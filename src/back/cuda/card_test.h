@@ -111,7 +111,7 @@ static inline void log_begin(void) {
 /* ---- comparing ---- */
 
 /* Returns how many elements of two arrays differ in bits; all NaNs count as equal. */
-static int64_t differing(const char *a, const char *b, uint64_t n, uint32_t dtype) {
+static int64_t count_differing(const char *a, const char *b, uint64_t n, uint32_t dtype) {
   const uint64_t size = vt_cuda_bytes_of(dtype);
   int64_t bad = 0;
   for (uint64_t i = 0; i + size <= n; i += size) {

@@ -5,7 +5,7 @@
 #include "gpu_direct_conv.cuh"
 
 template <class T, class I>
-VT_GPU_FN void conv_each(const vt_gpu_direct_conv &a) {
+VT_GPU_FN void conv_outputs(const vt_gpu_direct_conv &a) {
   const T *x = (const T *)a.x, *w = (const T *)a.w, *bias = (const T *)a.bias;
   const int64_t total = vt_direct_conv_output_count(a);
   for (int64_t i = vt_gpu_first_item(); i < total; i += vt_gpu_grid_stride()) {
@@ -22,14 +22,14 @@ VT_GPU_FN void conv_each(const vt_gpu_direct_conv &a) {
   }
 }
 
-VT_KERNEL_RESIDENT(conv_each_f32, vt_gpu_direct_conv, 256, 4) { conv_each<float, int32_t>(a); }
-VT_KERNEL_RESIDENT(conv_each_f64, vt_gpu_direct_conv, 256, 4) { conv_each<double, int32_t>(a); }
-VT_KERNEL_RESIDENT(conv_huge_f32, vt_gpu_direct_conv, 128, 4) { conv_each<float, int64_t>(a); }
-VT_KERNEL_RESIDENT(conv_huge_f64, vt_gpu_direct_conv, 128, 4) { conv_each<double, int64_t>(a); }
+VT_KERNEL_RESIDENT(conv_each_f32, vt_gpu_direct_conv, 256, 4) { conv_outputs<float, int32_t>(a); }
+VT_KERNEL_RESIDENT(conv_each_f64, vt_gpu_direct_conv, 256, 4) { conv_outputs<double, int32_t>(a); }
+VT_KERNEL_RESIDENT(conv_huge_f32, vt_gpu_direct_conv, 128, 4) { conv_outputs<float, int64_t>(a); }
+VT_KERNEL_RESIDENT(conv_huge_f64, vt_gpu_direct_conv, 128, 4) { conv_outputs<double, int64_t>(a); }
 
 // Stores the uncovered results of a transposed convolution: +0 plus the bias.
 template <class T>
-VT_GPU_FN void conv_uncovered(const vt_gpu_direct_conv &a) {
+VT_GPU_FN void store_uncovered_outputs(const vt_gpu_direct_conv &a) {
   const T *bias = (const T *)a.bias;
   int64_t total = a.images * a.rows * a.groups;
   for (int k = 0; k < VT_GPU_AXES; k++) total *= a.axis[k].outputs;
@@ -44,5 +44,5 @@ VT_GPU_FN void conv_uncovered(const vt_gpu_direct_conv &a) {
         bias == nullptr ? (T)0 : vt_gpu_plus((T)0, bias[(left * a.rows + row) * a.bias_step]);
   }
 }
-VT_KERNEL(conv_uncovered_f32, vt_gpu_direct_conv, 256) { conv_uncovered<float>(a); }
-VT_KERNEL(conv_uncovered_f64, vt_gpu_direct_conv, 256) { conv_uncovered<double>(a); }
+VT_KERNEL(conv_uncovered_f32, vt_gpu_direct_conv, 256) { store_uncovered_outputs<float>(a); }
+VT_KERNEL(conv_uncovered_f64, vt_gpu_direct_conv, 256) { store_uncovered_outputs<double>(a); }

@@ -30,7 +30,7 @@ typedef struct sizes {
 } sizes;
 
 /* Returns 1 if the step's result has no elements. */
-static int is_empty(const vt_cuda_call *c) {
+static int result_is_empty(const vt_cuda_call *c) {
   const int64_t *dim = c->out[0].dim;
   return dim[0] == 0 || dim[1] == 0 || dim[2] == 0 || dim[3] == 0;
 }
@@ -160,7 +160,7 @@ static scratch scratch_of(const vt_cuda_call *c, const sizes *s) {
 }
 
 uint64_t vt_cuda_scratch_attention(const vt_cuda_call *c) {
-  if (is_empty(c)) return 0;
+  if (result_is_empty(c)) return 0;
   const sizes s = sizes_of(c);
   const scratch x = scratch_of(c, &s);
   return total_bytes(&x);
@@ -266,7 +266,7 @@ static vt_status run_split_kernels(vt_cuda_call *c, const vt_gpu_attention *a, i
 }
 
 vt_status vt_cuda_run_attention(vt_cuda_call *c) {
-  if (is_empty(c)) return VT_OK;
+  if (result_is_empty(c)) return VT_OK;
   const sizes s = sizes_of(c);
   const tiles *t = tiled_kernel_of(c, &s);
   if (t != NULL) return run_tiled_kernel(c, &s, t);

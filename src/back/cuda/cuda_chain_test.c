@@ -18,7 +18,7 @@ static uint64_t buffer;
 static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
   return vt_fault_resize(user, p, (size_t)old_size, (size_t)new_size);
 }
-static void host_says(void *user, int32_t status, const char *text) {
+static void host_report(void *user, int32_t status, const char *text) {
   (void)user;
   fprintf(stderr, "%d: %s\n", status, text);
 }
@@ -26,7 +26,7 @@ static const vt_bk_host host = {.size = sizeof host,
                                 .abi_major = VT_BK_ABI_MAJOR,
                                 .user = &fault,
                                 .resize = host_resize,
-                                .diag = host_says};
+                                .diag = host_report};
 
 /* ---- values: special ones, random patterns, ordinary numbers ---- */
 

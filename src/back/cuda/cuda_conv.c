@@ -5,14 +5,14 @@
  * output. */
 #include "cuda_epilogue.h"
 
-static int is_f32(const vt_cuda_call *c) { return c->out->dtype == VT_DTYPE_F32; }
+static int computes_f32(const vt_cuda_call *c) { return c->out->dtype == VT_DTYPE_F32; }
 
-static vt_status run_direct(vt_cuda_call *c, const vt_gpu_direct_conv *s) {
+static vt_status run_direct_conv(vt_cuda_call *c, const vt_gpu_direct_conv *s) {
   static const uint32_t kernels[2][2] = {{VT_GPU_conv_huge_f64, VT_GPU_conv_huge_f32},
                                          {VT_GPU_conv_each_f64, VT_GPU_conv_each_f32}};
   const vt_cuda_grid grid =
       vt_cuda_grid_over(c, vt_cuda_direct_conv_output_count(s), 1, s->small ? 256 : 128);
-  return vt_cuda_launch(c, kernels[s->small][is_f32(c)], grid, s);
+  return vt_cuda_launch(c, kernels[s->small][computes_f32(c)], grid, s);
 }
 
 /* ---- conv ---- */
@@ -50,13 +50,13 @@ vt_status vt_cuda_run_conv(vt_cuda_call *c) {
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_direct_conv s = direct_conv_of(c);
   if (vt_cuda_conv_product(&s, &g)) return vt_cuda_gemm_run(c, c->out->dtype, &g);
-  return vt_cuda_conv_tiled(c, &s, &v) ? vt_cuda_conv_run(c, &v) : run_direct(c, &s);
+  return vt_cuda_conv_tiled(c, &s, &v) ? vt_cuda_conv_run(c, &v) : run_direct_conv(c, &s);
 }
 
 /* ---- conv_transpose ---- */
 
 static vt_status store_uncovered_results(vt_cuda_call *c, const vt_gpu_direct_conv *s) {
-  const uint32_t kernel = is_f32(c) ? VT_GPU_conv_uncovered_f32 : VT_GPU_conv_uncovered_f64;
+  const uint32_t kernel = computes_f32(c) ? VT_GPU_conv_uncovered_f32 : VT_GPU_conv_uncovered_f64;
   return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, vt_cuda_count(c->out), 4, 256), s);
 }
 
@@ -64,11 +64,11 @@ vt_status vt_cuda_run_conv_transpose(vt_cuda_call *c) {
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_direct_conv s = vt_cuda_direct_conv_transpose(c);
   if (!vt_cuda_direct_conv_is_covered(&s)) VT_TRY(store_uncovered_results(c, &s));
-  return run_direct(c, &s);
+  return run_direct_conv(c, &s);
 }
 
 vt_status vt_cuda_run_conv_weight_grad(vt_cuda_call *c) {
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_direct_conv s = vt_cuda_direct_conv_weights(c);
-  return run_direct(c, &s);
+  return run_direct_conv(c, &s);
 }

@@ -27,11 +27,11 @@ static char noted[640];
 static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
   return vt_fault_resize(user, p, (size_t)old_size, (size_t)new_size);
 }
-static void host_says(void *user, int32_t status, const char *text) {
+static void host_report(void *user, int32_t status, const char *text) {
   (void)user;
   fprintf(stderr, "%d: %s\n", status, text);
 }
-static void host_notes(void *user, const char *text) {
+static void host_keep_note(void *user, const char *text) {
   (void)user;
   snprintf(noted, sizeof noted, "%s", text);
 }
@@ -39,8 +39,8 @@ static vt_bk_host host = {.size = sizeof host,
                           .abi_major = VT_BK_ABI_MAJOR,
                           .user = &fault,
                           .resize = host_resize,
-                          .diag = host_says,
-                          .note = host_notes};
+                          .diag = host_report,
+                          .note = host_keep_note};
 
 /* ---- files ---- */
 
@@ -308,7 +308,7 @@ static void close_device(void) {
   CHECK(fault.live == 0);
 }
 
-static void child_main(void (*what)(void), int to) {
+static void run_and_send_note(void (*what)(void), int to) {
   noted[0] = 0;
   vt_test_failed = 0;
   const int begun = open_device();
@@ -328,7 +328,7 @@ static void run_in_child(void (*what)(void)) {
   CHECK(pipe(ends) == 0);
   fflush(stderr);
   const pid_t child = fork();
-  if (child == 0) child_main(what, ends[1]);
+  if (child == 0) run_and_send_note(what, ends[1]);
   int status = 1;
   close(ends[1]);
   const ssize_t n = read(ends[0], noted, sizeof noted - 1);

@@ -166,7 +166,7 @@ static void remove_entry(generated *one) {
 
 /* Completes an entry. After an allocation failure it is removed, so that the next program tries
  * again. */
-static void *finish_entry(generated *one, vt_status s, void *function) {
+static void *complete_entry(generated *one, vt_status s, void *function) {
   if (s != VT_OK) function = NULL;
   pthread_mutex_lock(&lock);
   if (s == VT_NOMEM) {
@@ -193,7 +193,7 @@ static int32_t get_kernel(const vt_bk_device *dev, const char *text, const char 
   void *function = one != NULL && !mine ? one->function : NULL;
   if (mine) {
     const vt_status s = find_or_compile(&m, &function);
-    function = finish_entry(one, s, function);
+    function = complete_entry(one, s, function);
   }
   if (m.note[0] != 0) vt_cuda_note(dev, m.note);
   if (function == NULL) return VT_UNSUPPORTED;

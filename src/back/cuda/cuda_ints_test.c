@@ -131,7 +131,7 @@ static void try_random_conv(device *d) {
   try_conv(d, &s);
 }
 
-static void try_tiled(device *d, const conv_shape *s, const char *kernel) {
+static void try_conv_by_tiles(device *d, const conv_shape *s, const char *kernel) {
   const uint32_t before = count_log_lines(kernel);
   try_conv(d, s);
   const uint32_t now = count_log_lines(kernel) - before;
@@ -160,10 +160,10 @@ static void try_tiled_convs(device *d) {
     try_conv(d, &s); /* which tile the handler uses depends on the card */
     s.images = 1;
     s.groups = 1;
-    try_tiled(d, &s, "ints_conv_64_64");
+    try_conv_by_tiles(d, &s, "ints_conv_64_64");
     s.images = vt_cuda_card_traits(d->dev->card)->processors;
     s.rows = 9;
-    try_tiled(d, &s, "ints_conv_128_128");
+    try_conv_by_tiles(d, &s, "ints_conv_128_128");
   }
 }
 

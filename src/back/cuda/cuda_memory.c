@@ -37,7 +37,7 @@ static const vt_cu *driver_of(const vt_bk_device *dev) { return vt_cuda_card_dri
 
 /* ---- staging ---- */
 
-static void staging_release(const vt_cu *cu, vt_cuda_staging *s) {
+static void staging_free_memory(const vt_cu *cu, vt_cuda_staging *s) {
   for (uint32_t i = 0; i < PIECES; i++) {
     if (s->done[i] != NULL) (void)cu->cuEventDestroy(s->done[i]);
     if (s->piece[i] != NULL) (void)cu->cuMemFreeHost(s->piece[i]);
@@ -55,7 +55,7 @@ static int staging_pin(const vt_bk_device *dev, vt_cuda_staging *s) {
     if (e == VT_CU_SUCCESS) e = cu->cuEventCreate(&s->done[i], 0);
     if (e == VT_CU_SUCCESS) e = cu->cuEventRecord(s->done[i], dev->stream);
   }
-  if (e != VT_CU_SUCCESS) staging_release(cu, s);
+  if (e != VT_CU_SUCCESS) staging_free_memory(cu, s);
   return e;
 }
 
@@ -108,7 +108,7 @@ void vt_cuda_staging_free(vt_bk_device *dev) {
     staging_return(s);
     return;
   }
-  staging_release(driver_of(dev), s);
+  staging_free_memory(driver_of(dev), s);
   if (is_in_pool(s))
     staging_return(s);
   else
@@ -209,11 +209,11 @@ int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t of
   return s;
 }
 
-static void *resize(void *user, void *p, size_t old_size, size_t new_size) {
+static void *host_resize(void *user, void *p, size_t old_size, size_t new_size) {
   const vt_bk_host *host = user;
   return host->resize(host->user, p, old_size, new_size);
 }
 
 vt_alloc vt_cuda_alloc(const vt_bk_host *host) {
-  return (vt_alloc){.resize = resize, .user = (void *)(uintptr_t)host};
+  return (vt_alloc){.host_resize = resize, .user = (void *)(uintptr_t)host};
 }

@@ -25,7 +25,7 @@ static void test_transpose(uint32_t dtype, layout in, layout out) {
     trial s = TRIAL(transpose, a);
     add_operand(&s, dtype, cases[i].rank, cases[i].dim, in);
     add_results(&s, out);
-    compare(&s, "transposed");
+    run_and_compare(&s, "transposed");
   }
 }
 
@@ -37,7 +37,7 @@ static void test_slice(uint32_t dtype, layout in, layout out) {
   trial s = TRIAL(slice, a);
   add_operand(&s, dtype, DIMS(5, 33, 64), in);
   add_results(&s, out);
-  compare(&s, "a part");
+  run_and_compare(&s, "a part");
 }
 
 static void test_concat(uint32_t dtype, layout in, layout out) {
@@ -47,7 +47,7 @@ static void test_concat(uint32_t dtype, layout in, layout out) {
   add_operand(&s, dtype, DIMS(7, 1, 8), in);
   add_operand(&s, dtype, DIMS(7, 16, 8), in);
   add_results(&s, out);
-  compare(&s, "joined");
+  run_and_compare(&s, "joined");
 }
 
 static void test_pad(uint32_t dtype, layout in, layout out) {
@@ -57,7 +57,7 @@ static void test_pad(uint32_t dtype, layout in, layout out) {
   add_operand(&s, dtype, DIMS(3, 10, 11), in);
   add_operand(&s, dtype, 0, NULL, DENSE);
   add_results(&s, out);
-  compare(&s, "padded");
+  run_and_compare(&s, "padded");
 }
 
 static void test_reshape(uint32_t dtype, layout in, layout out) {
@@ -65,7 +65,7 @@ static void test_reshape(uint32_t dtype, layout in, layout out) {
   trial s = TRIAL(reshape, a);
   add_operand(&s, dtype, DIMS(4, 105), in);
   add_results(&s, out);
-  compare(&s, "in another shape");
+  run_and_compare(&s, "in another shape");
 }
 
 static void test_broadcast(uint32_t dtype, layout in, layout out) {
@@ -73,11 +73,11 @@ static void test_broadcast(uint32_t dtype, layout in, layout out) {
   trial s = TRIAL(broadcast, a);
   add_operand(&s, dtype, DIMS(6, 1, 32), in);
   add_results(&s, out);
-  compare(&s, "repeated");
+  run_and_compare(&s, "repeated");
   s = TRIAL(broadcast, a);
   add_operand(&s, dtype, DIMS(20, 1), in);
   add_results(&s, out);
-  compare(&s, "repeated along the last axis");
+  run_and_compare(&s, "repeated along the last axis");
 }
 
 static void test_tile(uint32_t dtype, layout in, layout out) {
@@ -85,7 +85,7 @@ static void test_tile(uint32_t dtype, layout in, layout out) {
   trial s = TRIAL(tile, a);
   add_operand(&s, dtype, DIMS(4, 9, 5), in);
   add_results(&s, out);
-  compare(&s, "tiled");
+  run_and_compare(&s, "tiled");
 }
 
 static void test_flip(uint32_t dtype, layout in, layout out) {
@@ -93,7 +93,7 @@ static void test_flip(uint32_t dtype, layout in, layout out) {
   trial s = TRIAL(flip, a);
   add_operand(&s, dtype, DIMS(4, 9, 16), in);
   add_results(&s, out);
-  compare(&s, "reversed");
+  run_and_compare(&s, "reversed");
 }
 
 static void test_all_moves(uint32_t dtype, layout in, layout out) {
@@ -116,14 +116,14 @@ static void test_iota_and_literal(void) {
                             .dtype = numbers[i % 4]};
     trial s = TRIAL(iota, a);
     add_results(&s, i % 5 == 4 ? TRANSPOSED : DENSE);
-    compare(&s, "counted");
+    run_and_compare(&s, "counted");
   }
   for (size_t i = 0; i < TYPES; i++) {
     const vt_attr_literal a = {
         .size = sizeof a, .dtype = types[i], .bits = i == 4 ? 1 : 0x8123456789abcd01};
     trial s = TRIAL(literal, a);
     add_results(&s, DENSE);
-    compare(&s, "a number");
+    run_and_compare(&s, "a number");
   }
 }
 
@@ -133,13 +133,13 @@ static void test_empty_and_eight_axes(void) {
   trial s = TRIAL(transpose, nothing);
   add_operand(&s, VT_DTYPE_F32, DIMS(4, 0, 3), DENSE);
   add_results(&s, DENSE);
-  compare(&s, "nothing");
+  run_and_compare(&s, "nothing");
   const vt_attr_tile twice = {.size = sizeof twice,
                               .repeats = {.n = 8, .v = {2, 2, 1, 2, 2, 1, 2, 3}}};
   s = TRIAL(tile, twice);
   add_operand(&s, VT_DTYPE_F32, DIMS(2, 1, 2, 3, 2, 2, 1, 3), SPREAD);
   add_results(&s, DENSE);
-  compare(&s, "eight axes");
+  run_and_compare(&s, "eight axes");
 }
 
 /* ---- canonical NaNs of results ---- */
@@ -238,7 +238,7 @@ static void test_neighbour_of_freed_program(int which) {
 }
 
 int main(void) {
-  if (!placed_begin()) return 77;
+  if (!placed_device_open()) return 77;
   for (size_t i = 0; i < TYPES; i++)
     for (int w = DENSE; w < LAYOUTS; w++) {
       test_all_moves(types[i], (layout)w, DENSE);
@@ -255,6 +255,6 @@ int main(void) {
   test_neighbour_of_freed_program(0);
   test_neighbour_of_freed_program(1);
   api->buffer_free(device, buffers[1]);
-  placed_end();
+  placed_device_close();
   TEST_DONE();
 }

@@ -104,7 +104,8 @@ static uint64_t trial_begin(device *d, const trial *t, uint64_t first) {
 
 /* Compares all bytes from the result to the end, so that writes next to the result show too. */
 static int trial_end(const device *d, const trial *t, uint64_t first, const char *what) {
-  const int64_t bad = differing(d->want + first, d->host + first, d->used - first, t->out.dtype);
+  const int64_t bad =
+      count_differing(d->want + first, d->host + first, d->used - first, t->out.dtype);
   if (bad != 0) fprintf(stderr, "%s: %lld differ\n", what, (long long)bad);
   CHECK(bad == 0);
   return bad == 0;

@@ -66,7 +66,7 @@ static inline int64_t vt_gpu_bundle_exchange_bytes(int64_t wide, int64_t n, int6
 }
 /* Returns the bytes of shared memory for `wide` lines in addition to elements and exchange buffers:
  * the offset of each line in each operand, two statistics per line, and a gap after it. */
-static inline int64_t vt_gpu_bundle_head_bytes(const vt_gpu_bundle_shape *w, int64_t wide) {
+static inline int64_t vt_gpu_bundle_table_bytes(const vt_gpu_bundle_shape *w, int64_t wide) {
   enum { GAP = 7 };
   const int64_t numbers = 2 + (w->x_interleaved ? 0 : GAP);
   return wide * (VT_GPU_OPERANDS * (int64_t)sizeof(int64_t) + numbers * w->bytes);
@@ -79,7 +79,7 @@ static inline int64_t vt_gpu_odd_multiple(int64_t n, int64_t unit) {
 /* Returns the distance between neighbouring elements of a line in shared memory, chosen so that the
  * lanes of a warp read from different banks: they read 32 elements of a line, or 4 elements of each
  * of 8 interleaved lines (4 lines if elements have 8 bytes). */
-static inline int64_t vt_gpu_bundle_step(const vt_gpu_bundle_shape *w, int64_t wide) {
+static inline int64_t vt_gpu_bundle_element_step(const vt_gpu_bundle_shape *w, int64_t wide) {
   if (!w->x_interleaved || wide == 1) return 1;
   return w->n > VT_GPU_BUNDLE_NOT_LONG ? wide + 1 : vt_gpu_odd_multiple(wide, 32 / w->bytes);
 }
@@ -93,19 +93,20 @@ static inline int64_t vt_gpu_bundle_line_step(const vt_gpu_bundle_shape *w, int6
 /* Distributes bundles of `wide` lines with `resident` resident blocks per multiprocessor. wide is 0
  * in the result unless all chunks of a team's lines fit in shared memory. A team of one block has
  * its exchange buffers in shared memory too. */
-static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_with(vt_gpu_limits r,
-                                                             const vt_gpu_bundle_shape *w,
-                                                             int64_t wide, int64_t resident) {
+static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_for_residents(vt_gpu_limits r,
+                                                                      const vt_gpu_bundle_shape *w,
+                                                                      int64_t wide,
+                                                                      int64_t resident) {
   /* a team gets several blocks only if each has at least LEAST chunks, because synchronizing
    * costs time */
   enum { LEAST = 2 };
   const int64_t chunks = vt_gpu_ceil_div(w->n, VT_GPU_CHUNK),
                 bundles = vt_gpu_ceil_div(w->lines, wide);
   const int64_t at_once = r.counters == 0 ? 1 : r.processors * resident;
-  const int64_t step = vt_gpu_bundle_step(w, wide);
+  const int64_t step = vt_gpu_bundle_element_step(w, wide);
   const int64_t chunk = vt_gpu_min(w->n, VT_GPU_CHUNK) * (step == 1 ? wide : step) * w->bytes;
   const int64_t exchange = vt_gpu_bundle_exchange_bytes(wide, w->n, w->bytes);
-  const int64_t head = vt_gpu_bundle_head_bytes(w, wide);
+  const int64_t head = vt_gpu_bundle_table_bytes(w, wide);
   const int64_t left = (r.shared + r.system) / resident - r.system - head;
   const int64_t fit =
       chunks * chunk + exchange <= left ? chunks : vt_gpu_min(left / chunk, chunks - 1);
@@ -133,7 +134,7 @@ static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_of(vt_gpu_limits r,
   vt_gpu_bundle_layout b = {0, 0, 0, 0, 0, 0, 0, 0};
   for (int64_t resident = 4; resident >= 1; resident /= 2)
     for (int64_t wide = MOST; wide >= (resident > 1 ? least : 1); wide /= 2) {
-      b = vt_gpu_bundle_layout_with(r, w, wide, resident);
+      b = vt_gpu_bundle_layout_for_residents(r, w, wide, resident);
       if (b.wide > 0 && (wide <= least || vt_gpu_ceil_div(w->lines, wide) >= 2 * r.processors))
         return b;
     }

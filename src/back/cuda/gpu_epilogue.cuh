@@ -79,7 +79,7 @@ struct vt_epilogue {
   const vt_gpu_epilogue &m;
   __device__ __forceinline__ void find(const vt_gpu_gemm &g, int64_t z, int64_t *begin) const {
     VT_UNROLL
-    for (int i = 0; i < SIDES; i++) begin[i] = vt_gemm_offset_of(g, m.side[i].step, z);
+    for (int i = 0; i < SIDES; i++) begin[i] = vt_gemm_fast_product_offset(g, m.side[i].step, z);
   }
   template <class E, int G, int W>
   __device__ __forceinline__ void put(const vt_epilogue_here<E, G, W> &h) const {

@@ -57,7 +57,8 @@ VT_GPU_FN int64_t vt_gemm_product_offset(const vt_gpu_gemm &a, const int64_t *st
 
 /* Like vt_gemm_product_offset, with a fast path for product 0: most launches have only one product.
  */
-VT_GPU_FN int64_t vt_gemm_offset_of(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
+VT_GPU_FN int64_t vt_gemm_fast_product_offset(const vt_gpu_gemm &a, const int64_t *step,
+                                              int64_t z) {
   return z == 0 ? 0 : vt_gemm_product_offset(a, step, z);
 }
 

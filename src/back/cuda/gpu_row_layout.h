@@ -45,8 +45,8 @@ static inline int64_t vt_gpu_teams(vt_gpu_limits r, int64_t lines, int64_t block
 /* Distributes rows with `resident` resident blocks per multiprocessor. A row is cut so that all of
  * it stays in shared memory and, if there are few rows, so that every multiprocessor has a part of
  * one. */
-static inline vt_gpu_row_layout vt_gpu_row_layout_with(vt_gpu_limits r, int64_t lines,
-                                                       int64_t chunks, int64_t resident) {
+static inline vt_gpu_row_layout vt_gpu_row_layout_for_residents(vt_gpu_limits r, int64_t lines,
+                                                                int64_t chunks, int64_t resident) {
   /* a row gets several blocks only if each has at least LEAST chunks, because synchronizing
    * costs time */
   enum { LEAST = 4 };
@@ -76,9 +76,9 @@ static inline vt_gpu_row_layout vt_gpu_row_layout_of(vt_gpu_limits r, int64_t li
   const int64_t each = CHUNKS * VT_GPU_CHUNK_BYTES + 2 * (int64_t)sizeof(float) * chunks + r.system;
   const int64_t fit = vt_gpu_min((r.shared + r.system) / each, MAX_RESIDENT);
   for (int64_t resident = 4; resident >= 3; resident--) {
-    const vt_gpu_row_layout s = vt_gpu_row_layout_with(r, lines, chunks, resident);
+    const vt_gpu_row_layout s = vt_gpu_row_layout_for_residents(r, lines, chunks, resident);
     if (s.blocks == 1 && s.keep == s.chunks) return s;
   }
-  return vt_gpu_row_layout_with(r, lines, chunks, fit > 1 ? fit : 1);
+  return vt_gpu_row_layout_for_residents(r, lines, chunks, fit > 1 ? fit : 1);
 }
 #endif

@@ -14,7 +14,7 @@ struct vt_row {
   const float *x; /* address of this warp's chunk, or of this block's chunks */
   float *y;
   int64_t line, first; /* number of the row; position of x in the row */
-  int count;           /* number of elements from x on that belong to the warp or block */
+  int count;           /* number of elements, beginning with x, that the warp or block has */
 };
 
 VT_GPU_FN int vt_lane() { return (int)threadIdx.x % VT_GPU_LANES; }
@@ -52,7 +52,7 @@ VT_GPU_FN T *vt_lane_address(T *p) {
 
 /* Loads STEPS elements of this lane into v; elements that do not exist get the value `none`. */
 template <int STEPS, class P>
-VT_GPU_FN void vt_row_load(const float *x, P there, float none, float (&v)[STEPS]) {
+VT_GPU_FN void vt_row_load_elements(const float *x, P there, float none, float (&v)[STEPS]) {
   const float *mine = vt_lane_address(x);
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) v[k] = there.at(k) ? mine[k * VT_GPU_LANES] : none;
@@ -224,9 +224,9 @@ template <int N, class S>
 VT_GPU_FN void vt_span_load(const S &at, const vt_row &row, const float *kept, float none,
                             float (&v)[N]) {
   if (S::stays) {
-    vt_row_load<N>(kept + at.first, vt_present<N>{}, none, v);
+    vt_row_load_elements<N>(kept + at.first, vt_present<N>{}, none, v);
   } else {
-    vt_row_load<N>(row.x + at.first, at.there, none, v);
+    vt_row_load_elements<N>(row.x + at.first, at.there, none, v);
   }
 }
 

@@ -135,11 +135,11 @@ VT_GPU_FN void vt_skinny_sum_slices(const vt_gpu_gemm &g, const vt_skinny_block 
 /* Return the addresses of operands a and b at this block's first k, and for b at its first
  * column. */
 VT_GPU_FN const float *vt_skinny_address_of_a(const vt_gpu_gemm &g, const vt_skinny_block &h) {
-  return (const float *)g.a.data + vt_gemm_offset_of(g, g.a.step, h.z) + h.k0 * g.a.along;
+  return (const float *)g.a.data + vt_gemm_fast_product_offset(g, g.a.step, h.z) + h.k0 * g.a.along;
 }
 VT_GPU_FN const float *vt_skinny_address_of_b(const vt_gpu_gemm &g, const vt_skinny_block &h) {
-  return (const float *)g.b.data + vt_gemm_offset_of(g, g.b.step, h.z) + h.n0 * g.b.across +
-         h.k0 * g.b.along;
+  return (const float *)g.b.data + vt_gemm_fast_product_offset(g, g.b.step, h.z) +
+         h.n0 * g.b.across + h.k0 * g.b.along;
 }
 
 template <bool BY_K, int ROWS, class End>

@@ -85,7 +85,7 @@ VT_GPU_FN void vt_sum_store_result(const vt_gpu_gemm &g, int64_t z, int64_t i, i
     end.find(g, z, begin);
     end.put(vt_epilogue_here<E, 1, 1>{&p, begin, {i}, {j}, {1}});
   } else {
-    E *y = (E *)g.y + vt_gemm_offset_of(g, g.y_step, z);
+    E *y = (E *)g.y + vt_gemm_fast_product_offset(g, g.y_step, z);
     y[i * g.y_row + j * g.y_column] = p;
   }
 }

@@ -126,7 +126,7 @@ VT_GPU_FN int64_t vt_gpu_grid_stride() { return (int64_t)gridDim.x * blockDim.x;
 /* Computes the offsets of element i in N operands. W is vt_gpu_walk or a struct with the same
  * fields for more operands; I is the integer type of the divisions. */
 template <int N, class I, class W>
-VT_GPU_FN void vt_offsets_in(const W &w, I i, int64_t (&at)[N]) {
+VT_GPU_FN void vt_offsets_by_type(const W &w, I i, int64_t (&at)[N]) {
   VT_UNROLL
   for (int k = 0; k < N; k++) at[k] = 0;
   /* the loop is not unrolled, because divisions are long code */
@@ -147,9 +147,9 @@ VT_GPU_FN void vt_offsets(const W &w, int64_t i, int64_t (&at)[N]) {
     VT_UNROLL
     for (int k = 0; k < N; k++) at[k] = 0;
   } else if (w.small) {
-    vt_offsets_in<N, uint32_t>(w, (uint32_t)i, at);
+    vt_offsets_by_type<N, uint32_t>(w, (uint32_t)i, at);
   } else {
-    vt_offsets_in<N, int64_t>(w, i, at);
+    vt_offsets_by_type<N, int64_t>(w, i, at);
   }
 }
 #endif

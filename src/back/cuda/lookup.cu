@@ -35,7 +35,7 @@ VT_KERNEL(index_check, vt_gpu_check, 256) {
 // ---- gathers ----
 
 template <class T>
-VT_GPU_FN void gather(const vt_gpu_gather &a) {
+VT_GPU_FN void gather_elements(const vt_gpu_gather &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[3];
     vt_offsets<3>(a.walk, i, at);
@@ -43,11 +43,11 @@ VT_GPU_FN void gather(const vt_gpu_gather &a) {
   }
 }
 
-VT_KERNEL(gather_1, vt_gpu_gather, 256) { gather<uint8_t>(a); }
-VT_KERNEL(gather_2, vt_gpu_gather, 256) { gather<uint16_t>(a); }
-VT_KERNEL(gather_4, vt_gpu_gather, 256) { gather<uint32_t>(a); }
-VT_KERNEL(gather_8, vt_gpu_gather, 256) { gather<uint64_t>(a); }
-VT_KERNEL(gather_16, vt_gpu_gather, 256) { gather<uint4>(a); }
+VT_KERNEL(gather_1, vt_gpu_gather, 256) { gather_elements<uint8_t>(a); }
+VT_KERNEL(gather_2, vt_gpu_gather, 256) { gather_elements<uint16_t>(a); }
+VT_KERNEL(gather_4, vt_gpu_gather, 256) { gather_elements<uint32_t>(a); }
+VT_KERNEL(gather_8, vt_gpu_gather, 256) { gather_elements<uint64_t>(a); }
+VT_KERNEL(gather_16, vt_gpu_gather, 256) { gather_elements<uint4>(a); }
 
 // ---- scatters: where each row goes ----
 
@@ -108,7 +108,7 @@ VT_GPU_FN void write_coordinates(const vt_gpu_list &a, int64_t row, int64_t i) {
 }
 
 template <class T>
-VT_GPU_FN void list_nonzero(const vt_gpu_list &a, uint64_t *warps) {
+VT_GPU_FN void write_nonzero(const vt_gpu_list &a, uint64_t *warps) {
   for (int64_t b = blockIdx.x; b * VT_GPU_LISTED < a.walk.n; b += gridDim.x) {
     const unsigned bits = nonzero_bits<T>(a, b);
     const int64_t first = b * VT_GPU_LISTED + threadIdx.x * LISTED_EACH;
@@ -130,7 +130,7 @@ VT_GPU_FN void list_nonzero(const vt_gpu_list &a, uint64_t *warps) {
   }                                                    \
   VT_KERNEL(nonzero_list_##bytes, vt_gpu_list, 256) {  \
     __shared__ uint64_t warps[VT_SCANNED / 32];        \
-    list_nonzero<T>(a, warps);                         \
+    write_nonzero<T>(a, warps);                        \
   }
 LIST(1, uint8_t)
 LIST(2, uint16_t)

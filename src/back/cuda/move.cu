@@ -8,7 +8,7 @@
 // ---- copies ----
 
 template <class T>
-VT_GPU_FN void copy(const vt_gpu_copy &a) {
+VT_GPU_FN void copy_elements(const vt_gpu_copy &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_offsets<2>(a.walk, i, at);
@@ -16,11 +16,11 @@ VT_GPU_FN void copy(const vt_gpu_copy &a) {
   }
 }
 
-VT_KERNEL(copy_1, vt_gpu_copy, 256) { copy<uint8_t>(a); }
-VT_KERNEL(copy_2, vt_gpu_copy, 256) { copy<uint16_t>(a); }
-VT_KERNEL(copy_4, vt_gpu_copy, 256) { copy<uint32_t>(a); }
-VT_KERNEL(copy_8, vt_gpu_copy, 256) { copy<uint64_t>(a); }
-VT_KERNEL(copy_16, vt_gpu_copy, 256) { copy<uint4>(a); }
+VT_KERNEL(copy_1, vt_gpu_copy, 256) { copy_elements<uint8_t>(a); }
+VT_KERNEL(copy_2, vt_gpu_copy, 256) { copy_elements<uint16_t>(a); }
+VT_KERNEL(copy_4, vt_gpu_copy, 256) { copy_elements<uint32_t>(a); }
+VT_KERNEL(copy_8, vt_gpu_copy, 256) { copy_elements<uint64_t>(a); }
+VT_KERNEL(copy_16, vt_gpu_copy, 256) { copy_elements<uint4>(a); }
 
 // ---- transposes: read along rows, written along columns, through shared memory ----
 
@@ -43,7 +43,7 @@ VT_GPU_FN square square_of(const vt_gpu_transpose &a, int64_t i) {
 }
 
 template <class T>
-VT_GPU_FN void transpose(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_TILE + 1]) {
+VT_GPU_FN void transpose_planes(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_TILE + 1]) {
   const int64_t across = (a.columns + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE;
   const int64_t n =
       a.walk.n * across * ((a.rows + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE);
@@ -67,7 +67,7 @@ VT_GPU_FN void transpose(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_T
 #define TRANSPOSE(name, T)                                               \
   VT_KERNEL(name, vt_gpu_transpose, 256) {                               \
     __shared__ T tile[VT_GPU_TRANSPOSE_TILE][VT_GPU_TRANSPOSE_TILE + 1]; \
-    transpose<T>(a, tile);                                               \
+    transpose_planes<T>(a, tile);                                        \
   }
 TRANSPOSE(transpose_1, uint8_t)
 TRANSPOSE(transpose_2, uint16_t)
@@ -77,7 +77,7 @@ TRANSPOSE(transpose_8, uint64_t)
 // ---- reshapes ----
 
 template <class T>
-VT_GPU_FN void reshape(const vt_gpu_reshape &a) {
+VT_GPU_FN void reshape_elements(const vt_gpu_reshape &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.to_walk.n; i += vt_gpu_grid_stride()) {
     int64_t to[1], from[1];
     vt_offsets<1>(a.to_walk, i, to);
@@ -86,15 +86,15 @@ VT_GPU_FN void reshape(const vt_gpu_reshape &a) {
   }
 }
 
-VT_KERNEL(reshape_1, vt_gpu_reshape, 256) { reshape<uint8_t>(a); }
-VT_KERNEL(reshape_2, vt_gpu_reshape, 256) { reshape<uint16_t>(a); }
-VT_KERNEL(reshape_4, vt_gpu_reshape, 256) { reshape<uint32_t>(a); }
-VT_KERNEL(reshape_8, vt_gpu_reshape, 256) { reshape<uint64_t>(a); }
+VT_KERNEL(reshape_1, vt_gpu_reshape, 256) { reshape_elements<uint8_t>(a); }
+VT_KERNEL(reshape_2, vt_gpu_reshape, 256) { reshape_elements<uint16_t>(a); }
+VT_KERNEL(reshape_4, vt_gpu_reshape, 256) { reshape_elements<uint32_t>(a); }
+VT_KERNEL(reshape_8, vt_gpu_reshape, 256) { reshape_elements<uint64_t>(a); }
 
 // ---- pad and tile ----
 
 template <class T>
-VT_GPU_FN void pad(const vt_gpu_pad &a) {
+VT_GPU_FN void pad_with_border(const vt_gpu_pad &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.n; i += vt_gpu_grid_stride()) {
     int64_t to = 0, from = 0, rest = i;
     bool within = true;
@@ -109,13 +109,13 @@ VT_GPU_FN void pad(const vt_gpu_pad &a) {
   }
 }
 
-VT_KERNEL(pad_1, vt_gpu_pad, 256) { pad<uint8_t>(a); }
-VT_KERNEL(pad_2, vt_gpu_pad, 256) { pad<uint16_t>(a); }
-VT_KERNEL(pad_4, vt_gpu_pad, 256) { pad<uint32_t>(a); }
-VT_KERNEL(pad_8, vt_gpu_pad, 256) { pad<uint64_t>(a); }
+VT_KERNEL(pad_1, vt_gpu_pad, 256) { pad_with_border<uint8_t>(a); }
+VT_KERNEL(pad_2, vt_gpu_pad, 256) { pad_with_border<uint16_t>(a); }
+VT_KERNEL(pad_4, vt_gpu_pad, 256) { pad_with_border<uint32_t>(a); }
+VT_KERNEL(pad_8, vt_gpu_pad, 256) { pad_with_border<uint64_t>(a); }
 
 template <class T>
-VT_GPU_FN void tile(const vt_gpu_pad &a) {
+VT_GPU_FN void repeat_tiles(const vt_gpu_pad &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.n; i += vt_gpu_grid_stride()) {
     int64_t to = 0, from = 0, rest = i;
     for (int r = (int)a.rank - 1; r >= 0; r--) {
@@ -128,10 +128,10 @@ VT_GPU_FN void tile(const vt_gpu_pad &a) {
   }
 }
 
-VT_KERNEL(tile_1, vt_gpu_pad, 256) { tile<uint8_t>(a); }
-VT_KERNEL(tile_2, vt_gpu_pad, 256) { tile<uint16_t>(a); }
-VT_KERNEL(tile_4, vt_gpu_pad, 256) { tile<uint32_t>(a); }
-VT_KERNEL(tile_8, vt_gpu_pad, 256) { tile<uint64_t>(a); }
+VT_KERNEL(tile_1, vt_gpu_pad, 256) { repeat_tiles<uint8_t>(a); }
+VT_KERNEL(tile_2, vt_gpu_pad, 256) { repeat_tiles<uint16_t>(a); }
+VT_KERNEL(tile_4, vt_gpu_pad, 256) { repeat_tiles<uint32_t>(a); }
+VT_KERNEL(tile_8, vt_gpu_pad, 256) { repeat_tiles<uint64_t>(a); }
 
 // ---- iota, and one value ----
 
@@ -141,7 +141,7 @@ VT_GPU_FN void convert_index(int64_t i, float *to) { *to = __ll2float_rn(i); }
 VT_GPU_FN void convert_index(int64_t i, double *to) { *to = __ll2double_rn(i); }
 
 template <class T>
-VT_GPU_FN void iota(const vt_gpu_count &a) {
+VT_GPU_FN void store_positions(const vt_gpu_count &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_offsets<2>(a.walk, i, at);
@@ -149,10 +149,10 @@ VT_GPU_FN void iota(const vt_gpu_count &a) {
   }
 }
 
-VT_KERNEL(iota_i32, vt_gpu_count, 256) { iota<int32_t>(a); }
-VT_KERNEL(iota_i64, vt_gpu_count, 256) { iota<int64_t>(a); }
-VT_KERNEL(iota_f32, vt_gpu_count, 256) { iota<float>(a); }
-VT_KERNEL(iota_f64, vt_gpu_count, 256) { iota<double>(a); }
+VT_KERNEL(iota_i32, vt_gpu_count, 256) { store_positions<int32_t>(a); }
+VT_KERNEL(iota_i64, vt_gpu_count, 256) { store_positions<int64_t>(a); }
+VT_KERNEL(iota_f32, vt_gpu_count, 256) { store_positions<float>(a); }
+VT_KERNEL(iota_f64, vt_gpu_count, 256) { store_positions<double>(a); }
 
 VT_KERNEL(store_one, vt_gpu_fill, 32) {
   if (threadIdx.x != 0) return;

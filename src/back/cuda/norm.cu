@@ -41,8 +41,8 @@ template <int STEPS, class P>
 VT_GPU_FN void store_preloaded(const float (&d)[STEPS], float r, const float *gamma,
                                const float *beta, float *y, P there) {
   float g[STEPS], b[STEPS], *const to = vt_lane_address(y);
-  vt_row_load<STEPS>(gamma, there, 0, g);
-  if (beta != nullptr) vt_row_load<STEPS>(beta, there, 0, b);
+  vt_row_load_elements<STEPS>(gamma, there, 0, g);
+  if (beta != nullptr) vt_row_load_elements<STEPS>(beta, there, 0, b);
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) {
     const float scaled = (d[k] * r) * g[k];
@@ -98,11 +98,12 @@ VT_GPU_FN float sum_lane(const float (&v)[STEPS], float s) {
 }
 
 template <int STEPS, int FULL, bool DENSE>
-VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, float *exchange) {
+VT_GPU_FN void norm_row_in_registers(const vt_gpu_rows &a, const vt_row &row, int warps,
+                                     float *exchange) {
   typedef vt_reducer_sum<float> sum;
   const vt_present<FULL> there = {row.count};
   float v[STEPS], u = 0;
-  vt_row_load<STEPS>(row.x, there, 0, v);
+  vt_row_load_elements<STEPS>(row.x, there, 0, v);
   if (a.centred)
     u = vt_warps_sum(vt_lanes_join<sum>(sum_lane<STEPS>(v, 0)), warps, exchange) /
         __ll2float_rn(a.n);
@@ -116,10 +117,11 @@ VT_GPU_FN void norm_row(const vt_gpu_rows &a, const vt_row &row, int warps, floa
 
 /* One warp per row. All of the row except the last quarter of its steps is full. */
 template <int STEPS, bool DENSE>
-VT_GPU_FN void norm_warps(const vt_gpu_rows &a) {
+VT_GPU_FN void norm_rows_by_warp(const vt_gpu_rows &a) {
   const int64_t warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
   for (int64_t line = vt_gpu_first_item() / VT_GPU_LANES; line < a.lines.n; line += warp_stride)
-    norm_row<STEPS, STEPS - VT_ROW_QUARTER, DENSE>(a, vt_row_of(a, line, 0), 1, nullptr);
+    norm_row_in_registers<STEPS, STEPS - VT_ROW_QUARTER, DENSE>(a, vt_row_of(a, line, 0), 1,
+                                                                nullptr);
 }
 /* One thread block per row. Without a mean there is one barrier per row, so two rows alternate
  * between two exchange buffers. */
@@ -127,8 +129,8 @@ template <int FULL, bool DENSE>
 VT_GPU_FN void norm_rows_by_block(const vt_gpu_rows &a, float *exchange) {
   int buffer = 0;
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x, buffer = 1 - buffer)
-    norm_row<VT_GPU_LANES, FULL, DENSE>(a, vt_row_of(a, line, vt_warp()), vt_warp_count(),
-                                        exchange + buffer * 2 * VT_GPU_LANES);
+    norm_row_in_registers<VT_GPU_LANES, FULL, DENSE>(
+        a, vt_row_of(a, line, vt_warp()), vt_warp_count(), exchange + buffer * 2 * VT_GPU_LANES);
 }
 
 template <bool DENSE>
@@ -141,15 +143,15 @@ VT_GPU_FN void norm_block_rows(const vt_gpu_rows &a) {
   }
 }
 
-VT_KERNEL(norm_8, vt_gpu_rows, 128) { norm_warps<8, true>(a); }
-VT_KERNEL(norm_16, vt_gpu_rows, 128) { norm_warps<16, true>(a); }
-VT_KERNEL(norm_24, vt_gpu_rows, 128) { norm_warps<24, true>(a); }
-VT_KERNEL(norm_32, vt_gpu_rows, 128) { norm_warps<32, true>(a); }
+VT_KERNEL(norm_8, vt_gpu_rows, 128) { norm_rows_by_warp<8, true>(a); }
+VT_KERNEL(norm_16, vt_gpu_rows, 128) { norm_rows_by_warp<16, true>(a); }
+VT_KERNEL(norm_24, vt_gpu_rows, 128) { norm_rows_by_warp<24, true>(a); }
+VT_KERNEL(norm_32, vt_gpu_rows, 128) { norm_rows_by_warp<32, true>(a); }
 VT_KERNEL_RESIDENT(norm_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 3) { norm_block_rows<true>(a); }
-VT_KERNEL(norm_shared_8, vt_gpu_rows, 128) { norm_warps<8, false>(a); }
-VT_KERNEL(norm_shared_16, vt_gpu_rows, 128) { norm_warps<16, false>(a); }
-VT_KERNEL(norm_shared_24, vt_gpu_rows, 128) { norm_warps<24, false>(a); }
-VT_KERNEL(norm_shared_32, vt_gpu_rows, 128) { norm_warps<32, false>(a); }
+VT_KERNEL(norm_shared_8, vt_gpu_rows, 128) { norm_rows_by_warp<8, false>(a); }
+VT_KERNEL(norm_shared_16, vt_gpu_rows, 128) { norm_rows_by_warp<16, false>(a); }
+VT_KERNEL(norm_shared_24, vt_gpu_rows, 128) { norm_rows_by_warp<24, false>(a); }
+VT_KERNEL(norm_shared_32, vt_gpu_rows, 128) { norm_rows_by_warp<32, false>(a); }
 VT_KERNEL(norm_shared_block, vt_gpu_rows, VT_GPU_ROW_THREADS) { norm_block_rows<false>(a); }
 
 /* ---- long rows ---- */
@@ -175,8 +177,8 @@ VT_GPU_FN void norm_chunk_squares(const vt_gpu_rows &a, const vt_team &t, const 
 }
 
 template <bool DENSE>
-VT_GPU_FN void norm_store(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float u,
-                          float r) {
+VT_GPU_FN void norm_store_row(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float u,
+                              float r) {
   const affine f = affine_of(a, row.line);
   vt_for_spans_of_row<SPAN>(a, row, [&](auto at) {
     const int64_t first = row.first + at.first;
@@ -211,7 +213,7 @@ VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
     norm_chunk_squares(a, t, row, u, t.exchange + buffer * chunks);
     vt_team_barrier(a, t.arrivals);
     const float q = vt_chunks_sum(t.exchange + buffer * chunks, chunks);
-    norm_store<DENSE>(a, t, row, u, vt_norm_factor<float>(q, a.n, a.eps));
+    norm_store_row<DENSE>(a, t, row, u, vt_norm_factor<float>(q, a.n, a.eps));
   }
   vt_team_leave(a, t.arrivals);
 }
@@ -221,7 +223,7 @@ VT_KERNEL(norm_shared_long, vt_gpu_rows, VT_GPU_LONG_THREADS) { norm_long_rows<f
 /* ---- any tensor ---- */
 
 template <class T>
-VT_GPU_FN void norm_out(const vt_gpu_rows &a) {
+VT_GPU_FN void norm_from_statistics(const vt_gpu_rows &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.lines.n * a.n; i += vt_gpu_grid_stride()) {
     const int64_t up = a.interleaved ? i / a.lines.n : i / a.n;
     const int64_t line = a.interleaved ? i - up * a.lines.n : up,
@@ -237,8 +239,8 @@ VT_GPU_FN void norm_out(const vt_gpu_rows &a) {
     ((T *)a.y)[at[1] + along[1]] = y;
   }
 }
-VT_KERNEL(norm_out_f32, vt_gpu_rows, 256) { norm_out<float>(a); }
-VT_KERNEL(norm_out_f64, vt_gpu_rows, 256) { norm_out<double>(a); }
+VT_KERNEL(norm_out_f32, vt_gpu_rows, 256) { norm_from_statistics<float>(a); }
+VT_KERNEL(norm_out_f64, vt_gpu_rows, 256) { norm_from_statistics<double>(a); }
 
 /* Turns S(d*d) of each line into r. For batch_norm it first updates the running statistics:
  * (keep*old) + (weight*new). */

@@ -11,7 +11,7 @@ typedef struct window {
 } window;
 
 template <class I>
-VT_GPU_FN int64_t divmod(I &i, int64_t n) {
+VT_GPU_FN int64_t divide_with_rest(I &i, int64_t n) {
   const I up = i / (I)n, here = i - up * (I)n;
   i = up;
   return (int64_t)here;
@@ -22,22 +22,22 @@ VT_GPU_FN window window_of(const vt_gpu_pool &a, I i) {
   window w = {{0, 0, 0}, 0, 0};
   VT_UNROLL
   for (int k = VT_GPU_POOL_AXES - 1; k >= 0; k--) {
-    const int64_t p = divmod(i, a.axis[k].places);
+    const int64_t p = divide_with_rest(i, a.axis[k].places);
     w.begin[k] = p * a.axis[k].step - a.axis[k].low;
     w.y += p * a.axis[k].y;
   }
-  const int64_t channel = divmod(i, a.channels);
+  const int64_t channel = divide_with_rest(i, a.channels);
   w.x = channel * a.x_channel + (int64_t)i * a.x_image;
   w.y += channel * a.y_channel + (int64_t)i * a.y_image;
   return w;
 }
-VT_GPU_FN window window_at(const vt_gpu_pool &a, int64_t i) {
+VT_GPU_FN window window_of_result(const vt_gpu_pool &a, int64_t i) {
   return a.small ? window_of<uint32_t>(a, (uint32_t)i) : window_of<int64_t>(a, i);
 }
 
 // Computes the offset of tap t of a window in x; returns whether the tap is inside of x.
-VT_GPU_FN bool tap_at(const vt_gpu_pool &a, const window &w, const int64_t (&t)[VT_GPU_POOL_AXES],
-                      int64_t &at) {
+VT_GPU_FN bool locate_tap(const vt_gpu_pool &a, const window &w,
+                          const int64_t (&t)[VT_GPU_POOL_AXES], int64_t &at) {
   bool inside = true;
   at = w.x;
   VT_UNROLL
@@ -80,7 +80,7 @@ VT_GPU_FN T greatest_tap(const vt_gpu_pool &a, const window &w) {
   bool any = false;
   int64_t t[VT_GPU_POOL_AXES] = {0, 0, 0}, at;
   for (int64_t i = 0; i < a.taps; i++, next_tap(a, t)) {
-    if (!tap_at(a, w, t, at)) continue;
+    if (!locate_tap(a, w, t, at)) continue;
     const T here = x[at];
     if (!any || order_key_of(here) > order_key_of(best)) best = here;
     any = true;
@@ -91,7 +91,7 @@ VT_GPU_FN T greatest_tap(const vt_gpu_pool &a, const window &w) {
 template <class T>
 VT_GPU_FN void max_pool(const vt_gpu_pool &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.total; i += vt_gpu_grid_stride()) {
-    const window w = window_at(a, i);
+    const window w = window_of_result(a, i);
     ((T *)a.y)[w.y] = greatest_tap<T>(a, w);
   }
 }
@@ -137,7 +137,7 @@ VT_GPU_FN T sum_few_taps(const vt_gpu_pool &a, const window &w) {
   VT_UNROLL
   for (int i = 0; i < W; i++) {
     s[i] = 0;
-    if (i < a.taps && tap_at(a, w, t, at)) s[i] = add_rounded(s[i], x[at]);
+    if (i < a.taps && locate_tap(a, w, t, at)) s[i] = add_rounded(s[i], x[at]);
     next_tap(a, t);
   }
   VT_UNROLL
@@ -152,7 +152,7 @@ VT_GPU_FN T sum_few_taps(const vt_gpu_pool &a, const window &w) {
 template <class T, int W>
 VT_GPU_FN void avg_few_taps(const vt_gpu_pool &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.total; i += vt_gpu_grid_stride()) {
-    const window w = window_at(a, i);
+    const window w = window_of_result(a, i);
     ((T *)a.y)[w.y] = divide_by_count(sum_few_taps<T, W>(a, w), counted_taps(a, w));
   }
 }
@@ -190,16 +190,16 @@ struct chunks<T, 0> {
       int64_t t[VT_GPU_POOL_AXES], at;
       if (a.small) {
         uint32_t left = (uint32_t)i;
-        t[2] = divmod(left, a.axis[2].kernel);
-        t[1] = divmod(left, a.axis[1].kernel);
+        t[2] = divide_with_rest(left, a.axis[2].kernel);
+        t[1] = divide_with_rest(left, a.axis[1].kernel);
         t[0] = left;
       } else {
         int64_t left = i;
-        t[2] = divmod(left, a.axis[2].kernel);
-        t[1] = divmod(left, a.axis[1].kernel);
+        t[2] = divide_with_rest(left, a.axis[2].kernel);
+        t[1] = divide_with_rest(left, a.axis[1].kernel);
         t[0] = left;
       }
-      if (tap_at(a, w, t, at)) s = add_rounded(s, x[at]);
+      if (locate_tap(a, w, t, at)) s = add_rounded(s, x[at]);
     }
     return sum_lanes(s);
   }
@@ -209,7 +209,7 @@ template <class T>
 VT_GPU_FN void avg_many_taps(const vt_gpu_pool &a) {
   const int64_t warp_stride = vt_gpu_grid_stride() / 32;
   for (int64_t i = vt_gpu_first_item() / 32; i < a.total; i += warp_stride) {
-    const window w = window_at(a, i);
+    const window w = window_of_result(a, i);
     const T s = a.taps <= 1024      ? chunks<T, 0>::sum(a, w, 0, a.taps)
                 : a.taps <= 1 << 20 ? chunks<T, 1>::sum(a, w, 0, a.taps)
                                     : chunks<T, 3>::sum(a, w, 0, a.taps);

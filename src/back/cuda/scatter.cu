@@ -64,7 +64,7 @@ VT_GPU_FN work_item work_item_of(const vt_gpu_scatter &a, int64_t k) {
 // ---- scatter: the last row of a position wins ----
 
 template <class T>
-VT_GPU_FN void scatter_last(const vt_gpu_scatter &a) {
+VT_GPU_FN void scatter_last_rows(const vt_gpu_scatter &a) {
   for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const work_item s = work_item_of(a, k);
     if (have_same_position(a, s.i, s.i + 1)) continue;
@@ -72,10 +72,10 @@ VT_GPU_FN void scatter_last(const vt_gpu_scatter &a) {
   }
 }
 
-VT_KERNEL(scatter_1, vt_gpu_scatter, 256) { scatter_last<uint8_t>(a); }
-VT_KERNEL(scatter_2, vt_gpu_scatter, 256) { scatter_last<uint16_t>(a); }
-VT_KERNEL(scatter_4, vt_gpu_scatter, 256) { scatter_last<uint32_t>(a); }
-VT_KERNEL(scatter_8, vt_gpu_scatter, 256) { scatter_last<uint64_t>(a); }
+VT_KERNEL(scatter_1, vt_gpu_scatter, 256) { scatter_last_rows<uint8_t>(a); }
+VT_KERNEL(scatter_2, vt_gpu_scatter, 256) { scatter_last_rows<uint16_t>(a); }
+VT_KERNEL(scatter_4, vt_gpu_scatter, 256) { scatter_last_rows<uint32_t>(a); }
+VT_KERNEL(scatter_8, vt_gpu_scatter, 256) { scatter_last_rows<uint64_t>(a); }
 
 // ---- scatter with add, max or min: rows are applied one after the other ----
 
@@ -180,7 +180,7 @@ VT_GPU_FN T *partial_sum_at(const vt_gpu_scatter &a, int64_t first, int64_t i, i
 }
 
 // Returns the number of rows of the chunk that begins with sorted row i.
-VT_GPU_FN int chunk_rows(const vt_gpu_scatter &a, int64_t i) {
+VT_GPU_FN int count_chunk_rows(const vt_gpu_scatter &a, int64_t i) {
   int n = 1;
   while (n < VT_GPU_CHUNK && have_same_position(a, i, i + n)) n++;
   return n;
@@ -190,7 +190,7 @@ VT_GPU_FN int chunk_rows(const vt_gpu_scatter &a, int64_t i) {
 // column per thread. An unused lane counts +0, which adds nothing.
 template <class T>
 VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane)[THREADS]) {
-  const int n = chunk_rows(a, i), me = (int)threadIdx.x;
+  const int n = count_chunk_rows(a, i), me = (int)threadIdx.x;
   const T *u = (const T *)a.from;
   for (int k = 0; k < n; k++) {
     const T x = u[update_offset(a, i + k, from)];
@@ -238,7 +238,7 @@ struct chunk_state<double> {
 };
 
 template <class T>
-VT_GPU_FN void scatter_long(const vt_gpu_scatter &a) {
+VT_GPU_FN void scatter_long_sums(const vt_gpu_scatter &a) {
   for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const work_item s = work_item_of(a, k);
     if (have_same_position(a, s.i, s.i - 1) || !have_same_position(a, s.i, s.i + VT_GPU_CHUNK))
@@ -252,5 +252,5 @@ VT_GPU_FN void scatter_long(const vt_gpu_scatter &a) {
   }
 }
 
-VT_KERNEL(scatter_add_long_f32, vt_gpu_scatter, 256) { scatter_long<float>(a); }
-VT_KERNEL(scatter_add_long_f64, vt_gpu_scatter, 256) { scatter_long<double>(a); }
+VT_KERNEL(scatter_add_long_f32, vt_gpu_scatter, 256) { scatter_long_sums<float>(a); }
+VT_KERNEL(scatter_add_long_f64, vt_gpu_scatter, 256) { scatter_long_sums<double>(a); }

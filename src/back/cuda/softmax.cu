@@ -69,7 +69,7 @@ VT_GPU_FN bool exp_elements(vt_exp_entry table, const float *x, P there, float m
   for (int k = 0; k < STEPS; k++) {
     float e;
     const float d = v[k] - m;
-    const uint32_t unsettled = vt_exp_quick_near(table, max(d, VT_EXP_LEAST), e);
+    const uint32_t unsettled = vt_exp_quick_above_least(table, max(d, VT_EXP_LEAST), e);
     far |= there.at(k) & !(d >= VT_EXP_LEAST);
     open = 2 * open + (there.at(k) ? unsettled : 0);
     v[k] = there.at(k) ? e : 0.0f;
@@ -165,11 +165,12 @@ VT_GPU_FN float exp_row(vt_exp_entry table, const vt_row &row, float m, float (&
 }
 
 template <int STEPS, int FULL, bool LOGS>
-VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, float *exchange) {
+VT_GPU_FN void softmax_row_in_registers(const vt_row &row, vt_exp_entry table, int warps,
+                                        float *exchange) {
   const vt_present<FULL> there = {row.count};
   bool tiny = false;
   float v[STEPS];
-  vt_row_load<STEPS>(row.x, there, -INFINITY, v);
+  vt_row_load_elements<STEPS>(row.x, there, -INFINITY, v);
   const float m = vt_warps_max(max_of<STEPS>(v), warps, exchange);
   const float s = exp_row<STEPS, FULL, LOGS>(table, row, m, v, tiny);
   const float sum =
@@ -183,19 +184,20 @@ VT_GPU_FN void softmax_row(const vt_row &row, vt_exp_entry table, int warps, flo
 
 /* One warp per row. All of the row except the last quarter of its steps is full. */
 template <int STEPS, bool LOGS>
-VT_GPU_FN void softmax_warps(const vt_gpu_rows &a) {
+VT_GPU_FN void softmax_rows_by_warp(const vt_gpu_rows &a) {
   const vt_exp_entry table = vt_exp_load_entry();
   const int64_t warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
   for (int64_t line = vt_gpu_first_item() / VT_GPU_LANES; line < a.lines.n; line += warp_stride)
-    softmax_row<STEPS, STEPS - VT_ROW_QUARTER, LOGS>(vt_row_of(a, line, 0), table, 1, nullptr);
+    softmax_row_in_registers<STEPS, STEPS - VT_ROW_QUARTER, LOGS>(vt_row_of(a, line, 0), table, 1,
+                                                                  nullptr);
 }
 /* One thread block per row, one warp per chunk. */
 template <int FULL, bool LOGS>
 VT_GPU_FN void softmax_rows_by_block(const vt_gpu_rows &a, float *exchange) {
   const vt_exp_entry table = vt_exp_load_entry();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x)
-    softmax_row<VT_GPU_LANES, FULL, LOGS>(vt_row_of(a, line, vt_warp()), table, vt_warp_count(),
-                                          exchange);
+    softmax_row_in_registers<VT_GPU_LANES, FULL, LOGS>(vt_row_of(a, line, vt_warp()), table,
+                                                       vt_warp_count(), exchange);
 }
 template <bool LOGS>
 VT_GPU_FN void softmax_block_rows(const vt_gpu_rows &a) {
@@ -207,17 +209,17 @@ VT_GPU_FN void softmax_block_rows(const vt_gpu_rows &a) {
   }
 }
 
-VT_KERNEL(softmax_8, vt_gpu_rows, 128) { softmax_warps<8, false>(a); }
-VT_KERNEL(softmax_16, vt_gpu_rows, 128) { softmax_warps<16, false>(a); }
-VT_KERNEL(softmax_24, vt_gpu_rows, 128) { softmax_warps<24, false>(a); }
-VT_KERNEL_RESIDENT(softmax_32, vt_gpu_rows, 128, 7) { softmax_warps<32, false>(a); }
+VT_KERNEL(softmax_8, vt_gpu_rows, 128) { softmax_rows_by_warp<8, false>(a); }
+VT_KERNEL(softmax_16, vt_gpu_rows, 128) { softmax_rows_by_warp<16, false>(a); }
+VT_KERNEL(softmax_24, vt_gpu_rows, 128) { softmax_rows_by_warp<24, false>(a); }
+VT_KERNEL_RESIDENT(softmax_32, vt_gpu_rows, 128, 7) { softmax_rows_by_warp<32, false>(a); }
 VT_KERNEL_RESIDENT(softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) {
   softmax_block_rows<false>(a);
 }
-VT_KERNEL(log_softmax_8, vt_gpu_rows, 128) { softmax_warps<8, true>(a); }
-VT_KERNEL(log_softmax_16, vt_gpu_rows, 128) { softmax_warps<16, true>(a); }
-VT_KERNEL(log_softmax_24, vt_gpu_rows, 128) { softmax_warps<24, true>(a); }
-VT_KERNEL_RESIDENT(log_softmax_32, vt_gpu_rows, 128, 7) { softmax_warps<32, true>(a); }
+VT_KERNEL(log_softmax_8, vt_gpu_rows, 128) { softmax_rows_by_warp<8, true>(a); }
+VT_KERNEL(log_softmax_16, vt_gpu_rows, 128) { softmax_rows_by_warp<16, true>(a); }
+VT_KERNEL(log_softmax_24, vt_gpu_rows, 128) { softmax_rows_by_warp<24, true>(a); }
+VT_KERNEL_RESIDENT(log_softmax_32, vt_gpu_rows, 128, 7) { softmax_rows_by_warp<32, true>(a); }
 VT_KERNEL_RESIDENT(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) {
   softmax_block_rows<true>(a);
 }

@@ -274,7 +274,7 @@ VT_KERNEL(sort_keys_short, vt_gpu_sort_keys, 256) { make_records<uint64_t>(a); }
 VT_KERNEL(sort_keys_long, vt_gpu_sort_keys, 256) { make_records<vt_gpu_record>(a); }
 
 template <class R>
-VT_GPU_FN void store_results(const vt_gpu_sort_keys &a) {
+VT_GPU_FN void store_best_records(const vt_gpu_sort_keys &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.count * a.best; i += vt_gpu_grid_stride()) {
     const int64_t line = i / a.best, k = i - line * a.best;
     int64_t at[3];
@@ -283,5 +283,5 @@ VT_GPU_FN void store_results(const vt_gpu_sort_keys &a) {
   }
 }
 
-VT_KERNEL(sort_results_short, vt_gpu_sort_keys, 256) { store_results<uint64_t>(a); }
-VT_KERNEL(sort_results_long, vt_gpu_sort_keys, 256) { store_results<vt_gpu_record>(a); }
+VT_KERNEL(sort_results_short, vt_gpu_sort_keys, 256) { store_best_records<uint64_t>(a); }
+VT_KERNEL(sort_results_long, vt_gpu_sort_keys, 256) { store_best_records<vt_gpu_record>(a); }
