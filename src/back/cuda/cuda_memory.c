@@ -215,5 +215,5 @@ static void *host_resize(void *user, void *p, size_t old_size, size_t new_size) 
 }
 
 vt_alloc vt_cuda_alloc(const vt_bk_host *host) {
-  return (vt_alloc){.host_resize = resize, .user = (void *)(uintptr_t)host};
+  return (vt_alloc){.resize = host_resize, .user = (void *)(uintptr_t)host};
 }
