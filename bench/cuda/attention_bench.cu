@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention_bench.cu - times the attention kernels for each shape, and compares their bits with
-// those of a simple kernel that computes one row per thread as docs/numerics.md defines it. Exit 1
-// if bits differ.
+// those of a simple kernel that computes one row per thread as docs/numerics.md defines it. Exit
+// 1 if bits differ. S and D are its orders for sums and for dot products. The tiled kernels are
+// those of attention.cu.
 //
 //   nvcc -std=c++17 -O3 -fmad=false -ftz=false -prec-div=true -prec-sqrt=true -arch=sm_90
 //        -Isrc/back/cuda -Isrc/num bench/cuda/attention_bench.cu -o attention_bench
@@ -56,11 +57,11 @@ __device__ float reference_dot(const float *x, const float *y, int64_t step, int
     for (int64_t i = c; i < n && i < c + 256; i++) p = __fmaf_rn(x[i], y[i * step], p);
     attend_levels_add(t, c / 256, p);
   }
-  return attend_levels_end(t);
+  return attend_levels_sum(t);
 }
 
-// S of up to 1024 numbers.
-__device__ float reference_chunk(const float *x, int64_t n) {
+// Returns S of n numbers, at most 1024.
+__device__ float reference_chunk_sum(const float *x, int64_t n) {
   float s[32] = {0};
   for (int64_t i = 0; i < n; i++) s[i % 32] += x[i];
   for (int h = 16; h > 0; h /= 2)
@@ -75,15 +76,15 @@ __global__ void reference_kernel(vt_gpu_attention a, float *weights, float *chun
   const int64_t group = h / (a.heads / a.groups), count = attend_ceil_div(a.keys, 1024);
   const int64_t seen = a.causal ? i + 1 + a.keys - a.queries : a.keys;
   const float *q = attend_row<float>(a.q, b, h, i), *v = attend_row<float>(a.v, b, group, 0);
-  float *e = weights + row * a.keys, *sums = chunks + row * count, m = attend_lowest();
+  float *e = weights + row * a.keys, *sums = chunks + row * count, m = attend_minus_infinity();
   for (int64_t j = 0; j < seen; j++) {
     e[j] = reference_dot(q, attend_row<float>(a.k, b, group, j), 1, a.depth) * a.scale;
     m = fmaxf(m, e[j]);
   }
   for (int64_t j = 0; j < seen; j++) e[j] = vt_s_narrow(vt_core_exp((double)(e[j] - m)));
   for (int64_t c = 0; c < count; c++)
-    sums[c] = reference_chunk(e + c * 1024, attend_max(0, attend_min(1024, seen - c * 1024)));
-  const float sum = reference_chunk(sums, count);
+    sums[c] = reference_chunk_sum(e + c * 1024, attend_max(0, attend_min(1024, seen - c * 1024)));
+  const float sum = reference_chunk_sum(sums, count);
   for (int64_t c = 0; c < a.width; c++)
     out[row * a.width + c] = reference_dot(e, v + c, a.v.step[2], seen) / sum;
 }
@@ -98,7 +99,7 @@ static T *device_array(int64_t n) {
   return p;
 }
 
-static float *numbers(int64_t n, uint32_t seed) {
+static float *random_numbers(int64_t n, uint32_t seed) {
   std::vector<float> x(n);
   for (float &f : x) seed = seed * 1664525u + 1013904223u, f = (float)(seed >> 8) * 0x1p-22f - 2.0f;
   float *p = device_array<float>(n);
@@ -106,29 +107,36 @@ static float *numbers(int64_t n, uint32_t seed) {
   return p;
 }
 
-// An operand as a projection stores it: [batch, time, head, width].
-static vt_gpu_attended head_view(const float *data, int64_t heads, int64_t time, int64_t width) {
+// Views data as an operand in the layout in which a projection stores it: [batch, time, head,
+// width].
+static vt_gpu_attended view_of_heads(const float *data, int64_t heads, int64_t time,
+                                     int64_t width) {
   return {data, {time * heads * width, width, heads * width, 1}};
 }
 
 static cudaDeviceProp device;
-static bool in_tiles(const shape &s) { return s.queries >= 32 && s.depth <= 128; }
+static bool uses_tiled_kernels(const shape &s) { return s.queries >= 32 && s.depth <= 128; }
 
-// Thread blocks of the tiled kernels: all tiles, or as many as are resident if scores are stored.
-static int64_t tile_rows(const shape &s) { return s.depth <= 64 ? 64 : 32; }
-static int64_t tile_blocks(const shape &s, bool stored) {
-  const int64_t all = (s.queries + tile_rows(s) - 1) / tile_rows(s) * s.batch * s.heads;
+// Rows of queries that a thread block of the tiled kernels computes at a time; number of its thread
+// blocks: one for each tile, or as many as are resident if scores are stored.
+static int64_t rows_per_tile(const shape &s) { return s.depth <= 64 ? 64 : 32; }
+static int64_t tiled_thread_blocks(const shape &s, bool stored) {
+  const int64_t all = (s.queries + rows_per_tile(s) - 1) / rows_per_tile(s) * s.batch * s.heads;
   return stored ? std::min<int64_t>(all, device.multiProcessorCount * (s.depth <= 64 ? 3 : 2))
                 : all;
 }
-static int64_t tile_scores(const shape &s) { return (s.keys + 63) / 64 * 64 * tile_rows(s); }
+static int64_t scores_per_tile(const shape &s) {
+  return (s.keys + 63) / 64 * 64 * rows_per_tile(s);
+}
 
-static vt_gpu_attention arguments(const shape &s, float *out) {
+static vt_gpu_attention attention_args(const shape &s, float *out) {
   vt_gpu_attention a = {};
   const int64_t rows = s.batch * s.heads * s.queries;
-  a.q = head_view(numbers(rows * s.depth, 1), s.heads, s.queries, s.depth);
-  a.k = head_view(numbers(s.batch * s.groups * s.keys * s.depth, 2), s.groups, s.keys, s.depth);
-  a.v = head_view(numbers(s.batch * s.groups * s.keys * s.depth, 3), s.groups, s.keys, s.depth);
+  a.q = view_of_heads(random_numbers(rows * s.depth, 1), s.heads, s.queries, s.depth);
+  a.k = view_of_heads(random_numbers(s.batch * s.groups * s.keys * s.depth, 2), s.groups, s.keys,
+                      s.depth);
+  a.v = view_of_heads(random_numbers(s.batch * s.groups * s.keys * s.depth, 3), s.groups, s.keys,
+                      s.depth);
   a.out = {out, {s.heads * s.queries * s.depth, s.queries * s.depth, s.depth, 1}};
   a.heads = s.heads, a.groups = s.groups, a.queries = s.queries, a.keys = s.keys;
   a.depth = a.width = s.depth, a.scale = 1.0f / sqrtf((float)s.depth), a.causal = s.causal;
@@ -138,28 +146,29 @@ static vt_gpu_attention arguments(const shape &s, float *out) {
   for (int64_t n = a.blocks; n > 8; n = (n + 7) / 8) a.levels++;
   a.per_group = s.heads / s.groups * s.queries, a.units = (a.per_group + 7) / 8;
   a.upper = device_array<float>((a.levels - 1) * rows * a.width);
-  a.sums_stride = (s.keys + 1023) / 1024 + (s.keys > 1024 && !in_tiles(s));
-  const int64_t slots = in_tiles(s) ? 0 : s.batch * s.groups * a.units * 8;
-  if (in_tiles(s)) a.stride = tile_scores(s);
+  a.sums_stride = (s.keys + 1023) / 1024 + (s.keys > 1024 && !uses_tiled_kernels(s));
+  const int64_t slots = uses_tiled_kernels(s) ? 0 : s.batch * s.groups * a.units * 8;
+  if (uses_tiled_kernels(s)) a.stride = scores_per_tile(s);
   a.sums = device_array<float>(std::max(rows, slots) * a.sums_stride);
-  a.scores = device_array<float>((in_tiles(s) ? tile_blocks(s, true) : slots) * a.stride);
+  a.scores = device_array<float>((uses_tiled_kernels(s) ? tiled_thread_blocks(s, true) : slots) *
+                                 a.stride);
   a.most = device_array<float>(slots * a.blocks);
   a.products = device_array<float>(slots * a.blocks * a.width);
   return a;
 }
 
-static void launch(const shape &s, const vt_gpu_attention &a, bool stored) {
+static void launch_attention(const shape &s, const vt_gpu_attention &a, bool stored) {
   const unsigned blocks = (unsigned)a.blocks, units = (unsigned)(s.batch * s.groups * a.units);
-  if (!in_tiles(s)) {
+  if (!uses_tiled_kernels(s)) {
     split::attend_scores<<<dim3(blocks, units), 256, VT_ATTEND_SCORES_SHARED>>>(a);
     split::attend_values<<<dim3(blocks, units), 256, VT_ATTEND_VALUES_SHARED>>>(a);
     split::attend_results<<<units * 8, 128>>>(a);
   } else if (s.depth <= 64) {
     const auto kernel = stored ? tiles::attend_64 : tiles::attend_64_long;
-    kernel<<<(unsigned)tile_blocks(s, stored), 128, VT_ATTEND_64_SHARED>>>(a);
+    kernel<<<(unsigned)tiled_thread_blocks(s, stored), 128, VT_ATTEND_64_SHARED>>>(a);
   } else {
     const auto kernel = stored ? tiles::attend_128 : tiles::attend_128_long;
-    kernel<<<(unsigned)tile_blocks(s, stored), 128, VT_ATTEND_128_SHARED>>>(a);
+    kernel<<<(unsigned)tiled_thread_blocks(s, stored), 128, VT_ATTEND_128_SHARED>>>(a);
   }
 }
 
@@ -168,10 +177,10 @@ static float median_ms(const shape &s, const vt_gpu_attention &a, bool stored) {
   std::vector<float> ms(15);
   GOOD(cudaEventCreate(&from));
   GOOD(cudaEventCreate(&to));
-  launch(s, a, stored);
+  launch_attention(s, a, stored);
   for (float &x : ms) {
     GOOD(cudaEventRecord(from));
-    for (int i = 0; i < 8; i++) launch(s, a, stored);
+    for (int i = 0; i < 8; i++) launch_attention(s, a, stored);
     GOOD(cudaEventRecord(to));
     GOOD(cudaEventSynchronize(to));
     GOOD(cudaEventElapsedTime(&x, from, to));
@@ -180,7 +189,7 @@ static float median_ms(const shape &s, const vt_gpu_attention &a, bool stored) {
   return ms[ms.size() / 2] / 8;
 }
 
-static int64_t differing(const shape &s, const vt_gpu_attention &a, const float *out) {
+static int64_t count_differing(const shape &s, const vt_gpu_attention &a, const float *out) {
   const int64_t rows = a.pairs * a.queries, n = rows * a.width;
   float *weights = device_array<float>(rows * a.keys),
         *chunks = device_array<float>(rows * (a.keys / 1024 + 1));
@@ -208,15 +217,16 @@ static void print_occupancy(const char *name, F *kernel, int threads, int shared
          f.localSizeBytes, blocks);
 }
 
-static int64_t measure(const shape &s, bool stored) {
+static int64_t measure_shape(const shape &s, bool stored) {
   float *out = device_array<float>(s.batch * s.heads * s.queries * s.depth);
-  const vt_gpu_attention a = arguments(s, out);
+  const vt_gpu_attention a = attention_args(s, out);
   const double part = s.causal && s.queries > 1 ? 0.5 : 1.0, ms = median_ms(s, a, stored);
   const double flops = 4.0 * part * s.batch * s.heads * s.queries * s.keys * s.depth;
   const double bytes = 8.0 * s.batch * s.groups * s.keys * s.depth;
-  const int64_t wrong = differing(s, a, out);
-  printf("%-14s %-5s %9.4f %9.2f %9.1f  %s", s.name, in_tiles(s) && !stored ? "twice" : "once", ms,
-         flops / ms / 1e9, bytes / ms / 1e6, wrong == 0 ? "equal\n" : "");
+  const int64_t wrong = count_differing(s, a, out);
+  printf("%-14s %-5s %9.4f %9.2f %9.1f  %s", s.name,
+         uses_tiled_kernels(s) && !stored ? "twice" : "once", ms, flops / ms / 1e9,
+         bytes / ms / 1e6, wrong == 0 ? "equal\n" : "");
   if (wrong != 0) printf("%lld DIFFER\n", (long long)wrong);
   GOOD(cudaGetLastError());
   GOOD(cudaDeviceSynchronize());
@@ -238,8 +248,8 @@ int main() {
   print_occupancy("attend_values", split::attend_values, 256, VT_ATTEND_VALUES_SHARED);
   printf("%-14s %-5s %9s %9s %9s  %s\n", "shape", "score", "ms", "TFLOP/s", "GB/s", "bits");
   for (const shape &s : shapes) {
-    bad += measure(s, true);
-    if (in_tiles(s)) bad += measure(s, false);
+    bad += measure_shape(s, true);
+    if (uses_tiled_kernels(s)) bad += measure_shape(s, false);
   }
   return bad != 0;
 }

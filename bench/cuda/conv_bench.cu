@@ -23,9 +23,9 @@
 
 // ---- times ----
 
-// Median time of several launches, in microseconds.
+// Returns the median time of several launches, in microseconds.
 template <class F>
-static double time_of(F launch) {
+static double median_time(F launch) {
   cudaEvent_t a, b;
   std::vector<float> all;
   GPU(cudaEventCreate(&a));
@@ -47,7 +47,7 @@ static double time_of(F launch) {
 }
 
 static uint64_t state = 1;
-static uint32_t word() {
+static uint32_t random_word() {
   return (uint32_t)((state = state * 6364136223846793005u + 1442695040888963407u) >> 33);
 }
 
@@ -144,14 +144,14 @@ static void bench_conv(const layer &l) {
   vt_gpu_direct_conv s = direct_conv_of(l, nullptr, nullptr, nullptr);
   std::vector<float> x(s.images * s.x_image), w(s.groups * s.w_group);
   const size_t results = (size_t)(s.images * s.y_image);
-  for (float &v : x) v = (float)(int32_t)word() * 0x1p-31f;
-  for (float &v : w) v = (float)(int32_t)word() * 0x1p-31f;
+  for (float &v : x) v = (float)(int32_t)random_word() * 0x1p-31f;
+  for (float &v : w) v = (float)(int32_t)random_word() * 0x1p-31f;
   float *dx = device_copy(x), *dw = device_copy(w), *dy = device_copy(std::vector<float>(results));
   void *levels;
   GPU(cudaMalloc(&levels, results * 16 + (1 << 24)));
   s = direct_conv_of(l, dx, dw, dy);
   const double work = 2.0 * (double)results * (double)s.length;
-  const double each = time_of([&] { conv_each_f32<<<132 * 32, 256>>>(s); });
+  const double each = median_time([&] { conv_each_f32<<<132 * 32, 256>>>(s); });
   const std::vector<float> want = host_copy(dy, results);
   printf("%-26s each %9.1f us %6.2f TFLOP/s", l.name, each, work / each * 1e-6);
   for (const tile &t : tiles) {
@@ -160,7 +160,7 @@ static void bench_conv(const layer &l) {
     GPU(cudaMemset(dy, 0xff, results * sizeof(float)));
     GPU(cudaFuncSetAttribute(t.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, t.shared));
     const unsigned blocks = (unsigned)(v.g.tiles_m * v.g.tiles_n * v.g.products);
-    const double us = time_of([&] { t.kernel<<<blocks, t.threads, t.shared>>>(v); });
+    const double us = median_time([&] { t.kernel<<<blocks, t.threads, t.shared>>>(v); });
     const bool same =
         memcmp(host_copy(dy, results).data(), want.data(), results * sizeof(float)) == 0;
     printf("  %s %.1f us %.2f%s", t.name + 5, us, work / us * 1e-6, same ? "" : " DIFFERS");
@@ -174,11 +174,11 @@ static void bench_conv(const layer &l) {
 
 // ---- integers ----
 
-static void bench_ints(int m, int n, int k, bool transposed) {
+static void bench_int_product(int m, int n, int k, bool transposed) {
   std::vector<uint8_t> a((size_t)m * k), b((size_t)k * n);
   const size_t results = (size_t)m * n;
-  for (uint8_t &v : a) v = (uint8_t)word();
-  for (uint8_t &v : b) v = (uint8_t)word();
+  for (uint8_t &v : a) v = (uint8_t)random_word();
+  for (uint8_t &v : b) v = (uint8_t)random_word();
   vt_gpu_ints_tile t = {};
   vt_gpu_ints &p = t.p;
   uint8_t *da = device_copy(a), *db = device_copy(b),
@@ -191,14 +191,14 @@ static void bench_ints(int m, int n, int k, bool transposed) {
   t.a_wide = t.b_wide = 1, t.b_squares = !transposed;
   printf("u8 x i8 %5d x %5d x %5d %s", m, n, k, transposed ? "transposed " : "");
   const double work = 2.0 * m * n * (double)k;
-  const double each = time_of([&] { ints_each<<<132 * 32, 256>>>(p); });
+  const double each = median_time([&] { ints_each<<<132 * 32, 256>>>(p); });
   const std::vector<int32_t> want = host_copy(p.y, results);
   printf("each %9.1f us", each);
   for (int size : {64, 128}) {
     t.tiles_m = (uint32_t)((m + size - 1) / size), t.tiles_n = (uint32_t)((n + size - 1) / size);
     const int shared = size * 4 * 80;
     GPU(cudaMemset(p.y, 0xff, results * 4));
-    const double us = time_of([&] {
+    const double us = median_time([&] {
       if (size == 64) {
         ints_64_64<<<t.tiles_m * t.tiles_n, 256, shared>>>(t);
       } else {
@@ -217,9 +217,9 @@ static void bench_ints(int m, int n, int k, bool transposed) {
 
 int main() {
   for (const layer &l : layers) bench_conv(l);
-  bench_ints(16, 4096, 4096, false);
-  bench_ints(1024, 1024, 1024, false);
-  bench_ints(4096, 4096, 4096, false);
-  bench_ints(4096, 4096, 4096, true);
+  bench_int_product(16, 4096, 4096, false);
+  bench_int_product(1024, 1024, 1024, false);
+  bench_int_product(4096, 4096, 4096, false);
+  bench_int_product(4096, 4096, 4096, true);
   return 0;
 }

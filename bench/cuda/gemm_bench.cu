@@ -40,8 +40,8 @@ static const Kernel kernels[] = {
 #undef VT_GPU_FUSED
 };
 
-int gemm_start(const char *name, uint32_t x, uint32_t y, uint32_t threads, uint32_t shared,
-               const void *args) {
+int gemm_launch_kernel(const char *name, uint32_t x, uint32_t y, uint32_t threads, uint32_t shared,
+                       const void *args) {
   for (const Kernel &k : kernels) {
     if (strcmp(k.name, name) != 0) continue;
     CHECK(cudaFuncSetAttribute(k.at, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
@@ -54,15 +54,16 @@ int gemm_start(const char *name, uint32_t x, uint32_t y, uint32_t threads, uint3
 
 /* ---- times ---- */
 
-static int by_size(const void *a, const void *b) {
+static int compare_times(const void *a, const void *b) {
   const float x = *(const float *)a, y = *(const float *)b;
   return (x > y) - (x < y);
 }
 
-/* Median time of one call in microseconds, over at most 64 `rounds`. If `inside` is above 1, a
- * round is a graph of that many calls. f gets the number of the call. */
+/* Returns the median time of one call of f in microseconds, over at most 64 `rounds`. If `inside`
+ * is above 1, a round is a CUDA graph of that many calls. f gets the number of the call as its
+ * argument. */
 template <class F>
-static double time_of(F f, int rounds, int inside) {
+static double median_time(F f, int rounds, int inside) {
   cudaEvent_t from, to;
   cudaGraphExec_t run = nullptr;
   float times[64];
@@ -95,23 +96,25 @@ static double time_of(F f, int rounds, int inside) {
   if (run != nullptr) CHECK(cudaGraphExecDestroy(run));
   CHECK(cudaEventDestroy(from));
   CHECK(cudaEventDestroy(to));
-  qsort(times, (size_t)rounds, sizeof *times, by_size);
+  qsort(times, (size_t)rounds, sizeof *times, compare_times);
   return times[rounds / 2] * 1e3 / inside;
 }
 
 /* ---- bits ---- */
 
-__global__ void differ(const uint32_t *x, const uint32_t *y, size_t n, unsigned long long *count) {
+__global__ void count_differing_kernel(const uint32_t *x, const uint32_t *y, size_t n,
+                                       unsigned long long *count) {
   for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n;
        i += (size_t)gridDim.x * blockDim.x)
     if (x[i] != y[i]) atomicAdd(count, 1ull);
 }
 
 static unsigned long long *differences;
-static unsigned long long differ_in(const float *x, const float *y, size_t n) {
+static unsigned long long count_differing(const float *x, const float *y, size_t n) {
   unsigned long long count = 0;
   CHECK(cudaMemsetAsync(differences, 0, sizeof count, stream));
-  differ<<<1024, 256, 0, stream>>>((const uint32_t *)x, (const uint32_t *)y, n, differences);
+  count_differing_kernel<<<1024, 256, 0, stream>>>((const uint32_t *)x, (const uint32_t *)y, n,
+                                                   differences);
   CHECK(cudaMemcpyAsync(&count, differences, sizeof count, cudaMemcpyDeviceToHost, stream));
   CHECK(cudaStreamSynchronize(stream));
   return count;
@@ -144,7 +147,7 @@ static gemm_product product_of(int64_t m, int64_t n, int64_t k, bool transpose_a
   return p;
 }
 
-static void by_cublas(const gemm_product &p, bool transpose_a, bool transpose_b) {
+static void multiply_by_cublas(const gemm_product &p, bool transpose_a, bool transpose_b) {
   const float one = 1, zero = 0;
   cublasSgemm(blas, transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
               transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, (int)p.n, (int)p.m, (int)p.k, &one, p.b,
@@ -152,8 +155,8 @@ static void by_cublas(const gemm_product &p, bool transpose_a, bool transpose_b)
               (int)p.n);
 }
 
-/* Computes one row with the function for a vector. */
-static void row_by_cublas(const gemm_product &p, bool transpose_b) {
+/* Computes a product with one row by cuBLAS's function for matrix and vector. */
+static void multiply_row_by_cublas(const gemm_product &p, bool transpose_b) {
   const float one = 1, zero = 0;
   cublasSgemv(blas, transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, (int)(transpose_b ? p.k : p.n),
               (int)(transpose_b ? p.n : p.k), &one, p.b, (int)(transpose_b ? p.k : p.n), p.a, 1,
@@ -163,7 +166,7 @@ static void row_by_cublas(const gemm_product &p, bool transpose_b) {
 struct Setting {
   const char *name;
   cublasMath_t math;
-  size_t workspace; /* bytes of workspace; 0 for cuBLAS's own */
+  size_t workspace; /* bytes of the workspace that cuBLAS gets; 0 lets it use its own */
 };
 static const Setting settings[] = {{"default", CUBLAS_DEFAULT_MATH, 0},
                                    {"pedantic", CUBLAS_PEDANTIC_MATH, 0},
@@ -175,14 +178,16 @@ struct Fastest {
   const char *setting, *function;
 };
 
-/* Finds the fastest setting. cublasSetStream resets the library to its own workspace. */
+/* Times `call` with each setting of cuBLAS and keeps the fastest in `best`. cublasSetStream makes
+ * cuBLAS use its own workspace again. */
 template <class F>
-static void try_settings(const char *function, F call, int rounds, int inside, Fastest *best) {
+static void find_fastest_setting(const char *function, F call, int rounds, int inside,
+                                 Fastest *best) {
   for (const Setting &s : settings) {
     cublasSetMathMode(blas, s.math);
     cublasSetStream(blas, stream);
     if (s.workspace != 0) cublasSetWorkspace(blas, work, s.workspace);
-    const double us = time_of(call, rounds, inside);
+    const double us = median_time(call, rounds, inside);
     if (best->setting == nullptr || us < best->us) *best = {us, s.name, function};
   }
 }
@@ -193,8 +198,9 @@ static void time_variants(int64_t m, int64_t n, int64_t k, bool transpose_a, boo
   const double flops = 2.0 * (double)m * (double)n * (double)k;
   const int inside = flops < 5e9 ? 20 : 1, rounds = flops > 1e11 ? 7 : 15;
   Fastest blas_best = {};
-  try_settings(
-      "gemm", [&](int) { by_cublas(p, transpose_a, transpose_b); }, rounds, inside, &blas_best);
+  find_fastest_setting(
+      "gemm", [&](int) { multiply_by_cublas(p, transpose_a, transpose_b); }, rounds, inside,
+      &blas_best);
   const double theirs = blas_best.us;
   char name[64];
   uint64_t bytes;
@@ -202,17 +208,17 @@ static void time_variants(int64_t m, int64_t n, int64_t k, bool transpose_a, boo
   printf("%lldx%lldx%lld %c%c  cublas (%s) %9.2f us %6.2f TFLOP/s%s\n", (long long)m, (long long)n,
          (long long)k, transpose_a ? 't' : 'n', transpose_b ? 't' : 'n', blas_best.setting, theirs,
          flops / theirs / 1e6, inside > 1 ? " (in a graph)" : "");
-  for (int i = -1; i < 0 || (every && gemm_variant(&p, (uint32_t)i, name, sizeof name, &bytes));
-       i++) {
-    if (i < 0) strcpy(name, "chosen"), bytes = gemm_work(&p);
+  for (int i = -1;
+       i < 0 || (every && gemm_describe_variant(&p, (uint32_t)i, name, sizeof name, &bytes)); i++) {
+    if (i < 0) strcpy(name, "chosen"), bytes = gemm_scratch(&p);
     if (bytes > WORK) continue;
     CHECK(cudaMemsetAsync(y, 0xff, (size_t)(m * n) * 4, stream));
-    const double ours = time_of([&](int) { gemm_issue(&p, i); }, rounds, inside);
+    const double ours = median_time([&](int) { gemm_issue_variant(&p, i); }, rounds, inside);
     unsigned long long bad = 0;
     if (seen++ == 0) {
       CHECK(cudaMemcpyAsync(first, y, (size_t)(m * n) * 4, cudaMemcpyDeviceToDevice, stream));
     } else {
-      bad = differ_in(first, y, (size_t)(m * n));
+      bad = count_differing(first, y, (size_t)(m * n));
     }
     printf("  %-18s %9.2f us %6.2f TFLOP/s  %.3f of cublas%s\n", name, ours, flops / ours / 1e6,
            theirs / ours, bad ? "  OTHER BITS" : "");
@@ -227,34 +233,36 @@ static bool is_skinny(const char *name) {
   return false;
 }
 
-/* Times a few rows times a matrix that is read from memory: copies of it are used in turn, larger
- * together than the cache. */
+/* Times a product of m rows with a matrix that is read from memory, not from the cache: it uses
+ * several copies of the matrix in turn, which together are larger than the cache. */
 static void time_skinny(int64_t m, int64_t n, int64_t k, bool transpose_b) {
   gemm_product p = product_of(m, n, k, false, transpose_b);
   const float *all = p.b;
   const size_t each = (size_t)(n * k), copies = each < ELEMENTS ? ELEMENTS / each : 1;
   const auto next_copy = [&](int i) { p.b = all + each * ((size_t)i % copies); };
   Fastest blas_best = {};
-  try_settings(
-      "gemm", [&](int i) { next_copy(i), by_cublas(p, false, transpose_b); }, 15, 8, &blas_best);
+  find_fastest_setting(
+      "gemm", [&](int i) { next_copy(i), multiply_by_cublas(p, false, transpose_b); }, 15, 8,
+      &blas_best);
   if (m == 1)
-    try_settings(
-        "gemv", [&](int i) { next_copy(i), row_by_cublas(p, transpose_b); }, 15, 8, &blas_best);
+    find_fastest_setting(
+        "gemv", [&](int i) { next_copy(i), multiply_row_by_cublas(p, transpose_b); }, 15, 8,
+        &blas_best);
   const double theirs = blas_best.us;
   const double bytes = (double)n * (double)k * 4;
   printf("%2lld rows, w %s %lldx%lld  cublas (%s, %s) %8.2f us %5.0f GB/s", (long long)m,
          transpose_b ? "[n,k]" : "[k,n]", (long long)n, (long long)k, blas_best.function,
          blas_best.setting, theirs, bytes / theirs / 1e3);
   char name[64] = "chosen";
-  uint64_t room = gemm_work(&p);
-  for (int w = -1; w < 0 || gemm_variant(&p, (uint32_t)w, name, sizeof name, &room); w++) {
+  uint64_t room = gemm_scratch(&p);
+  for (int w = -1; w < 0 || gemm_describe_variant(&p, (uint32_t)w, name, sizeof name, &room); w++) {
     if ((w >= 0 && !is_skinny(name)) || room > WORK) continue;
-    const double ours = time_of([&](int i) { next_copy(i), gemm_issue(&p, w); }, 15, 8);
-    next_copy(0), gemm_issue(&p, w);
+    const double ours = median_time([&](int i) { next_copy(i), gemm_issue_variant(&p, w); }, 15, 8);
+    next_copy(0), gemm_issue_variant(&p, w);
     if (w < 0)
       CHECK(cudaMemcpyAsync(first, y, (size_t)(m * n) * 4, cudaMemcpyDeviceToDevice, stream));
     printf("  %s %.2f us %.0f GB/s %.3f%s", name, ours, bytes / ours / 1e3, theirs / ours,
-           differ_in(first, y, (size_t)(m * n)) ? "  OTHER BITS" : "");
+           count_differing(first, y, (size_t)(m * n)) ? "  OTHER BITS" : "");
   }
   printf("\n");
   fflush(stdout);
@@ -272,7 +280,7 @@ static float *random_matrix(unsigned seed) {
   return at;
 }
 
-static void begin() {
+static void create_buffers() {
   CHECK(cudaGetDeviceProperties(&device, 0));
   CHECK(cudaStreamCreate(&stream));
   cublasCreate(&blas);
@@ -294,7 +302,7 @@ static void begin() {
 
 /* Times square products, transposed ones, those of a small transformer, and some whose sizes tiles
  * do not divide. */
-static void products() {
+static void time_all_products() {
   for (int64_t n = 128; n <= 8192; n *= 2) time_variants(n, n, n, false, false, true);
   for (int64_t n = 512; n <= 4096; n *= 8) {
     time_variants(n, n, n, true, false, false);
@@ -306,14 +314,15 @@ static void products() {
   time_variants(4096, 768, 3072, false, false, true);
   time_variants(1024, 50257, 768, false, true, true);
   time_variants(1024, 1024, 16640, false, false, false);
-  time_variants(68, 132, 2080, false, false, true); /* overlapping tiles, and sums of slices in y */
+  /* the last tiles overlap their neighbours, and sums of slices of k are stored in y */
+  time_variants(68, 132, 2080, false, false, true);
   time_variants(100, 300, 5000, false, false, true);
 }
 
 int main(int argc, char **argv) {
   const bool only_skinny = argc > 1 && strcmp(argv[1], "few") == 0;
-  begin();
-  if (!only_skinny) products();
+  create_buffers();
+  if (!only_skinny) time_all_products();
   for (int transposed = 0; transposed < 2; transposed++)
     for (int64_t m = 1; m <= 16; m *= 2) {
       time_skinny(m, 1024, 1024, transposed != 0);

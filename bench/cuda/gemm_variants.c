@@ -23,7 +23,8 @@ vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, u
 vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g, const void *args) {
   (void)c;
   if (g.x == 0) return VT_OK;
-  return gemm_start(kernels[kernel], g.x, g.y, g.threads, g.shared, args) == 0 ? VT_OK : VT_BACKEND;
+  return gemm_launch_kernel(kernels[kernel], g.x, g.y, g.threads, g.shared, args) == 0 ? VT_OK
+                                                                                       : VT_BACKEND;
 }
 
 vt_status vt_cuda_launch_product(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g, const void *args,
@@ -32,7 +33,8 @@ vt_status vt_cuda_launch_product(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid 
   return vt_cuda_launch(c, kernel, g, args);
 }
 
-/* Stand-ins: no tensor counts as dense, so no copy is a plain memory copy. */
+/* These two replace functions of the backend. No tensor counts as dense, so that cuda_copy.c never
+ * uses a plain memory copy. */
 int vt_cuda_is_dense(const vt_view *v) { return v == NULL; }
 vt_status vt_cuda_copy_bytes(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
   (void)c, (void)to, (void)from, (void)bytes;
@@ -64,7 +66,8 @@ static const char *const tiles[] = {
 #undef VT_TILE
 };
 
-int gemm_variant(const gemm_product *p, uint32_t i, char *name, size_t name_bytes, uint64_t *work) {
+int gemm_describe_variant(const gemm_product *p, uint32_t i, char *name, size_t name_bytes,
+                          uint64_t *work) {
   const vt_cuda_traits t = traits_of(p);
   const vt_gpu_gemm g = gemm_args(p);
   vt_cuda_variant variant;
@@ -75,11 +78,11 @@ int gemm_variant(const gemm_product *p, uint32_t i, char *name, size_t name_byte
                                                               : tiles[variant.tile];
   snprintf(name, name_bytes, "%s/%d%s", called, (int)variant.slice,
            variant.transpose_b ? " transposed" : "");
-  *work = vt_cuda_gemm_variant_work(VT_DTYPE_F32, &g, &variant);
+  *work = vt_cuda_gemm_variant_scratch(VT_DTYPE_F32, &g, &variant);
   return 1;
 }
 
-int gemm_issue(const gemm_product *p, int i) {
+int gemm_issue_variant(const gemm_product *p, int i) {
   const vt_cuda_traits t = traits_of(p);
   const vt_gpu_gemm g = gemm_args(p);
   vt_bk_device dev = {.counters = p->counters};
@@ -90,7 +93,7 @@ int gemm_issue(const gemm_product *p, int i) {
   return vt_cuda_gemm_run_variant(&c, VT_DTYPE_F32, &g, &variant) != VT_OK;
 }
 
-uint64_t gemm_work(const gemm_product *p) {
+uint64_t gemm_scratch(const gemm_product *p) {
   const vt_cuda_traits t = traits_of(p);
   const vt_gpu_gemm g = gemm_args(p);
   const vt_cuda_call c = {.traits = &t};

@@ -15,23 +15,24 @@ typedef struct gemm_product {
   float *y;
   int64_t a_row, a_column, b_row, b_column;
   void *work;
-  uint32_t *counters; /* VT_CUDA_COUNTERS zeros in device memory */
+  uint32_t *counters; /* counters of the backend: VT_CUDA_COUNTERS zeros in device memory */
   int processors;
   uint32_t shared; /* most bytes of shared memory of a block */
 } gemm_product;
 
-/* Describes variant number i: its name and bytes of scratch; returns 0 if there are not that many.
- */
-int gemm_variant(const gemm_product *p, uint32_t i, char *name, size_t name_bytes, uint64_t *work);
-/* Issues variant number i, or the one that the backend chooses if i is negative. Returns 0 on
- * success. */
-int gemm_issue(const gemm_product *p, int i);
-/* bytes of scratch of the variant that the backend chooses */
-uint64_t gemm_work(const gemm_product *p);
+/* Writes the name and the bytes of scratch of variant number i; returns 0 if there are fewer
+ * variants. */
+int gemm_describe_variant(const gemm_product *p, uint32_t i, char *name, size_t name_bytes,
+                          uint64_t *work);
+/* Launches variant number i of the product, or, if i is negative, the variant that the backend
+ * chooses. Returns 0 on success. */
+int gemm_issue_variant(const gemm_product *p, int i);
+/* returns the bytes of scratch of the variant that the backend chooses */
+uint64_t gemm_scratch(const gemm_product *p);
 
 /* Implemented by the benchmark: launches kernel `name` on its stream; returns 0 on success. */
-int gemm_start(const char *name, uint32_t x, uint32_t y, uint32_t threads, uint32_t shared,
-               const void *args);
+int gemm_launch_kernel(const char *name, uint32_t x, uint32_t y, uint32_t threads, uint32_t shared,
+                       const void *args);
 #ifdef __cplusplus
 }
 #endif

@@ -19,33 +19,34 @@
 #include "norm.cu"
 #include "softmax.cu"
 
-static const int64_t MOST = (int64_t)1 << 26; /* elements, several times the size of the caches */
+/* elements of the tensors, which are several times larger than the caches */
+static const int64_t MOST = (int64_t)1 << 26;
 static float *in, *out, *gamma_, *beta_, *partials;
 static uint32_t *arrived;
 static double copy_speed;
 static int shared_most;
 static int64_t processors;
 
-static void check(cudaError_t e) {
+static void check_cuda(cudaError_t e) {
   if (e == cudaSuccess) return;
   fprintf(stderr, "%s\n", cudaGetErrorString(e));
   exit(1);
 }
 
 template <class F>
-static double seconds(F work) {
+static double median_seconds(F work) {
   std::vector<float> times;
   cudaEvent_t from, to;
-  check(cudaEventCreate(&from));
-  check(cudaEventCreate(&to));
+  check_cuda(cudaEventCreate(&from));
+  check_cuda(cudaEventCreate(&to));
   for (int i = 0; i < 25; i++) {
     float ms = 0;
-    check(cudaEventRecord(from));
+    check_cuda(cudaEventRecord(from));
     work();
-    check(cudaGetLastError());
-    check(cudaEventRecord(to));
-    check(cudaEventSynchronize(to));
-    check(cudaEventElapsedTime(&ms, from, to));
+    check_cuda(cudaGetLastError());
+    check_cuda(cudaEventRecord(to));
+    check_cuda(cudaEventSynchronize(to));
+    check_cuda(cudaEventElapsedTime(&ms, from, to));
     if (i >= 5) times.push_back(ms);
   }
   std::sort(times.begin(), times.end());
@@ -60,17 +61,17 @@ static void print_speed(const char *name, int64_t lines, int64_t n, double time,
 
 /* ---- launches as in the library ---- */
 
-static vt_gpu_walk even_walk(int64_t n, int64_t line_step) {
+static vt_gpu_walk walk_of_rows(int64_t n, int64_t line_step) {
   vt_gpu_walk w = {};
   w.n = w.dim[0] = n, w.rank = 1, w.small = 1;
   w.stride[0][0] = w.stride[1][0] = line_step;
   return w;
 }
 
-static vt_gpu_rows rows(int64_t lines, int64_t n) {
+static vt_gpu_rows rows_args(int64_t lines, int64_t n) {
   vt_gpu_rows a = {};
   a.x = in, a.y = out, a.n = n, a.eps = 1e-5, a.each = 1;
-  a.lines = even_walk(lines, n), a.along = even_walk(n, 1);
+  a.lines = walk_of_rows(lines, n), a.along = walk_of_rows(n, 1);
   return a;
 }
 
@@ -87,13 +88,14 @@ static void launch_long(kernel *run, vt_gpu_rows a, int64_t chunks) {
   void *args[] = {&a};
   a.blocks = (uint32_t)s.blocks, a.chunks = (uint32_t)s.chunks, a.keep = (uint32_t)s.keep;
   a.exchange = partials, a.arrived = arrived;
-  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
-  check(s.blocks == 1
-            ? cudaLaunchKernel(function, grid, threads, args, s.shared, nullptr)
-            : cudaLaunchCooperativeKernel(function, grid, threads, args, s.shared, nullptr));
+  check_cuda(
+      cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
+  check_cuda(s.blocks == 1
+                 ? cudaLaunchKernel(function, grid, threads, args, s.shared, nullptr)
+                 : cudaLaunchCooperativeKernel(function, grid, threads, args, s.shared, nullptr));
 }
 
-static void launch(const kernels &k, vt_gpu_rows a) {
+static void launch_rows(const kernels &k, vt_gpu_rows a) {
   const int64_t chunks = (a.n + 1023) / 1024, most = 32 * processors;
   const unsigned grid = (unsigned)std::min(a.lines.n, most);
   if (chunks == 1) {
@@ -116,19 +118,20 @@ static const kernels norms = {{norm_8, norm_16, norm_24, norm_32}, norm_block, n
 static void time_rows(int64_t n) {
   const int64_t lines = MOST / n;
   const double bytes = 8.0 * (double)(lines * n);
-  vt_gpu_rows a = rows(lines, n);
-  print_speed("softmax", lines, n, seconds([&] { launch(soft, a); }), bytes);
+  vt_gpu_rows a = rows_args(lines, n);
+  print_speed("softmax", lines, n, median_seconds([&] { launch_rows(soft, a); }), bytes);
   a.logs = 1;
-  print_speed("log_softmax", lines, n, seconds([&] { launch(logs, a); }), bytes);
+  print_speed("log_softmax", lines, n, median_seconds([&] { launch_rows(logs, a); }), bytes);
   a.gamma = gamma_, a.beta = beta_, a.centred = 1;
-  print_speed("layer_norm", lines, n, seconds([&] { launch(norms, a); }), bytes);
+  print_speed("layer_norm", lines, n, median_seconds([&] { launch_rows(norms, a); }), bytes);
   a.beta = nullptr, a.centred = 0;
-  print_speed("rms_norm", lines, n, seconds([&] { launch(norms, a); }), bytes);
+  print_speed("rms_norm", lines, n, median_seconds([&] { launch_rows(norms, a); }), bytes);
 }
 
 typedef void bundle_kernel(const vt_gpu_bundle);
 
-/* Times lines that the row kernels do not support: columns of a matrix, or rows of T. */
+/* Times the kernels of bundle.cu on lines that the row kernels do not support: columns of a matrix,
+ * or rows of type T. */
 template <class T>
 static void time_bundles(const char *name, bundle_kernel *run, bundle_kernel *shortest,
                          uint32_t kind, int64_t lines, int64_t n, bool columns) {
@@ -141,7 +144,7 @@ static void time_bundles(const char *name, bundle_kernel *run, bundle_kernel *sh
   vt_gpu_bundle a = {};
   void *args[] = {&a};
   a.x = in, a.y = out, a.n = n, a.divisor = n, a.eps = 1e-5, a.kind = kind, a.centred = 1;
-  a.lines = even_walk(lines, columns ? 1 : n), a.along = even_walk(n, columns ? lines : 1);
+  a.lines = walk_of_rows(lines, columns ? 1 : n), a.along = walk_of_rows(n, columns ? lines : 1);
   if (kind == VT_GPU_BUNDLE_ONE) a.lines.stride[1][0] = 1, a.along.stride[1][0] = 0;
   a.wide = (uint32_t)b.wide, a.step = (uint32_t)b.step, a.line_step = (uint32_t)b.line_step;
   a.blocks = (uint32_t)b.blocks, a.chunks = (uint32_t)b.chunks;
@@ -149,17 +152,17 @@ static void time_bundles(const char *name, bundle_kernel *run, bundle_kernel *sh
   a.exchange = partials, a.arrived = arrived;
   if (n <= VT_GPU_SHORT && (columns || n * sizeof(T) <= 64)) {
     const unsigned blocks = (unsigned)std::min((lines + 127) / 128, 32 * processors);
-    print_speed(name, lines, n, seconds([&] { shortest<<<blocks, VT_GPU_SHORT_THREADS>>>(a); }),
-                bytes);
+    print_speed(name, lines, n,
+                median_seconds([&] { shortest<<<blocks, VT_GPU_SHORT_THREADS>>>(a); }), bytes);
     return;
   }
-  check(cudaFuncSetAttribute((const void *)run, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             (int)b.shared));
-  const double time = seconds([&] {
-    check(b.blocks == 1
-              ? cudaLaunchKernel((const void *)run, grid, threads, args, b.shared, nullptr)
-              : cudaLaunchCooperativeKernel((const void *)run, grid, threads, args, b.shared,
-                                            nullptr));
+  check_cuda(cudaFuncSetAttribute((const void *)run, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  (int)b.shared));
+  const double time = median_seconds([&] {
+    check_cuda(b.blocks == 1
+                   ? cudaLaunchKernel((const void *)run, grid, threads, args, b.shared, nullptr)
+                   : cudaLaunchCooperativeKernel((const void *)run, grid, threads, args, b.shared,
+                                                 nullptr));
   });
   printf("%3lld wide, %3lld blocks  ", (long long)b.wide, (long long)b.blocks);
   print_speed(name, lines, n, time, bytes);
@@ -182,13 +185,13 @@ static void time_sums(int64_t lines, int64_t n, bool columns) {
   const int64_t most = 32 * processors, items = columns ? (lines + 31) / 32 : (lines + 7) / 8;
   a.x = in, a.n = n, a.chunks = (n + 1023) / 1024;
   a.y = a.chunks == 1 ? out : partials;
-  a.lines = even_walk(lines, columns ? 1 : n), a.along = even_walk(n, columns ? lines : 1);
+  a.lines = walk_of_rows(lines, columns ? 1 : n), a.along = walk_of_rows(n, columns ? lines : 1);
   if (a.chunks == 1) a.lines.stride[1][0] = 1;
   above.x = partials, above.y = out, above.n = a.chunks, above.chunks = 1;
-  above.lines = even_walk(lines, a.chunks), above.along = even_walk(a.chunks, 1);
+  above.lines = walk_of_rows(lines, a.chunks), above.along = walk_of_rows(a.chunks, 1);
   above.lines.stride[1][0] = 1;
   const unsigned grid = (unsigned)std::min(items * a.chunks, most);
-  const double time = seconds([&] {
+  const double time = median_seconds([&] {
     if (columns) {
       reduce_columns_f32<<<grid, VT_REDUCE_THREADS>>>(a);
     } else {
@@ -200,29 +203,29 @@ static void time_sums(int64_t lines, int64_t n, bool columns) {
   print_speed(columns ? "sum columns" : "sum rows", lines, n, time, 4.0 * (double)(lines * n));
 }
 
-static void prepare() {
+static void create_tensors() {
   std::vector<float> x((size_t)MOST);
   for (size_t i = 0; i < x.size(); i++) x[i] = (float)rand() / (float)RAND_MAX * 8.0f - 4.0f;
   const size_t bytes = (size_t)MOST * sizeof(float), some = (size_t)(1 << 20) * sizeof(float);
-  check(cudaMalloc(&in, bytes));
-  check(cudaMalloc(&out, bytes));
-  check(cudaMalloc(&gamma_, some));
-  check(cudaMalloc(&beta_, some));
-  check(cudaMalloc(&partials, 4 * some));
-  check(cudaMalloc(&arrived, some));
-  check(cudaMemset(arrived, 0, some));
-  check(cudaMemcpy(in, x.data(), bytes, cudaMemcpyHostToDevice));
-  check(cudaMemcpy(gamma_, x.data(), some, cudaMemcpyHostToDevice));
-  check(cudaMemcpy(beta_, x.data(), some, cudaMemcpyHostToDevice));
+  check_cuda(cudaMalloc(&in, bytes));
+  check_cuda(cudaMalloc(&out, bytes));
+  check_cuda(cudaMalloc(&gamma_, some));
+  check_cuda(cudaMalloc(&beta_, some));
+  check_cuda(cudaMalloc(&partials, 4 * some));
+  check_cuda(cudaMalloc(&arrived, some));
+  check_cuda(cudaMemset(arrived, 0, some));
+  check_cuda(cudaMemcpy(in, x.data(), bytes, cudaMemcpyHostToDevice));
+  check_cuda(cudaMemcpy(gamma_, x.data(), some, cudaMemcpyHostToDevice));
+  check_cuda(cudaMemcpy(beta_, x.data(), some, cudaMemcpyHostToDevice));
 }
 
 int main(int argc, char **argv) {
   cudaDeviceProp p;
-  check(cudaGetDeviceProperties(&p, 0));
+  check_cuda(cudaGetDeviceProperties(&p, 0));
   processors = p.multiProcessorCount, shared_most = (int)p.sharedMemPerBlockOptin;
-  prepare();
-  const double time =
-      seconds([] { check(cudaMemcpyAsync(out, in, (size_t)MOST * 4, cudaMemcpyDeviceToDevice)); });
+  create_tensors();
+  const double time = median_seconds(
+      [] { check_cuda(cudaMemcpyAsync(out, in, (size_t)MOST * 4, cudaMemcpyDeviceToDevice)); });
   printf("%s\n", p.name);
   print_speed("copy", 1, MOST, time, 8.0 * (double)MOST);
   copy_speed = 8.0 * (double)MOST / time / 1e9;

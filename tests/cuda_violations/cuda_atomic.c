@@ -7,7 +7,7 @@
 #include "cuda_backend.h"
 #include "gpu_reduce.h"
 
-/* The compiled module of cuda_atomic.cu. */
+/* Embeds the compiled module of cuda_atomic.cu in this library. */
 __asm__(
     ".pushsection .rodata\n.balign 16\n.globl cuda_atomic_image\n.hidden cuda_atomic_image\n"
     "cuda_atomic_image:\n.incbin \"" CUDA_ATOMIC_IMAGE "\"\n.byte 0\n.popsection\n");
@@ -24,7 +24,7 @@ const vt_bk_api *vt_backend_query(const vt_bk_host *host) { return vt_cuda_query
 
 /* Finds the planted kernel. The first launch on a card loads it, because a capture must not load
  * modules. */
-static vt_status find_planted(const vt_cuda_call *c, void **out) {
+static vt_status load_planted_kernel(const vt_cuda_call *c, void **out) {
   enum { CARDS = 32 };
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static void *function[CARDS];
@@ -41,15 +41,15 @@ static vt_status find_planted(const vt_cuda_call *c, void **out) {
   return (vt_status)vt_cuda_driver_status(c->dev, e, "load the planted kernel");
 }
 
-/* The planted kernel puts the sum into the first chunk and leaves zeros in the others. The next
- * level, which is the backend's own kernel, adds them, which changes nothing. */
+/* The planted kernel puts the sum into the first chunk and leaves zeros in the others. The kernel
+ * of the next level is the backend's own and adds these chunk results; the zeros change nothing. */
 vt_status __wrap_vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
                                 const void *args) {
   const vt_gpu_reduce *a = args;
   void *function = NULL;
   if (kernel != VT_GPU_reduce_lines_f32 || a->kind != VT_GPU_REDUCE_SUM || a->chunks == 1)
     return __real_vt_cuda_launch(c, kernel, grid, args);
-  VT_TRY(find_planted(c, &function));
+  VT_TRY(load_planted_kernel(c, &function));
   VT_TRY(vt_cuda_set_bytes(c, a->y, 0, (uint64_t)(a->lines.n * a->chunks) * sizeof(float)));
   return vt_cuda_launch_function(c, function, grid, args);
 }

@@ -7,7 +7,7 @@
 #ifndef __CUDACC__
 /* The emulated GPU lacks this function, because no kernel of the backend may use it. */
 VT_GPU_FN float atomicAdd(float *p, float x) {
-  return __uint_as_float(vt_gpu_atomic(
+  return __uint_as_float(vt_gpu_atomic_update(
       (unsigned *)p, [=](unsigned y) { return __float_as_uint(__uint_as_float(y) + x); }));
 }
 #endif
@@ -16,7 +16,7 @@ VT_GPU_FN float atomicAdd(float *p, float x) {
  */
 VT_KERNEL(cuda_atomic, vt_gpu_reduce, VT_REDUCE_THREADS) {
   const int64_t items = a.lines.n * a.chunks, warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
-  for (int64_t item = vt_gpu_first() / VT_GPU_LANES; item < items; item += warp_stride) {
+  for (int64_t item = vt_gpu_first_item() / VT_GPU_LANES; item < items; item += warp_stride) {
     const int64_t line = item / a.chunks, chunk = item - line * a.chunks;
     int64_t at[1];
     vt_offsets<1>(a.lines, line, at);

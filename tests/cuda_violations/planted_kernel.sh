@@ -25,10 +25,10 @@ expect() {
   "$@" >said 2>&1 || code=$?
   if ((code != want)) || ! grep -qF -- "$text" said; then fail "exit $code, not $want with '$text': $*: $(head -c 1500 said)"; fi
 }
-# said NAME: prints the value of a line of the last command's output
+# said NAME: prints the value in the line NAME of the last command's output
 said() { sed -n "s/^  $1  *//p" said; }
-# digests BACKEND: number of different digests in eight runs without admission and probes. The
-# variables are for the emulated driver; on a GPU the order of threads varies by itself.
+# digests BACKEND: number of different digests in eight runs without admission and probes. It sets
+# the thread order of the emulated driver; on a GPU the order of threads varies by itself.
 digests() {
   local seed
   for seed in {1..8}; do

@@ -16,15 +16,15 @@ if [[ $# -eq 0 ]]; then set -- 75 80 86 89 90; fi
 flags=(-std=c++17 -O3 -fmad=false -Werror all-warnings -Isrc/num -Itests/device)
 
 # Checks the PTX, before the assembler expands division and square root. Functions may have fused
-# operations in their quick phases only, and in f32 only. Among the texts, D and the primitive fma
-# may have them.
+# operations in their quick phases only, and in f32 only. Among the texts, the summation order D
+# and the primitive fma may have them.
 for unit in functions texts; do
   "$nvcc" "${flags[@]}" -arch="compute_$1" -ptx "tests/device/${unit}_device.cu" -o "$out/$unit.ptx"
 done
 python3 -B tools/check_ptx.py --fused '=functions' "$out/functions.ptx"
 python3 -B tools/check_ptx.py --fused 'fma_word|dot_f=wide' "$out/texts.ptx"
 
-# kernels_of UNIT WANTED: checks that the unit has WANTED kernels
+# kernels_of UNIT WANTED: checks that the PTX of UNIT has WANTED kernels
 kernels=0
 kernels_of() {
   local here

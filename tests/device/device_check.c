@@ -32,7 +32,7 @@ static const char *const names[] = {
 };
 enum { N_FUNCTIONS = sizeof names / sizeof *names };
 
-/* The range over which a function is timed. */
+/* The range of arguments over which a function is timed. */
 typedef struct range {
   const char *name;
   float from, to;
@@ -46,7 +46,7 @@ static const range ranges[] = {
     {"atan", -100.0f, 100.0f},
     {NULL, -1.0f, 1.0f}};
 
-static range range_of(const char *name) {
+static range timing_range_of(const char *name) {
   const range *r = ranges;
   while (r->name != NULL && strcmp(r->name, name) != 0) r++;
   return *r;
@@ -114,34 +114,36 @@ static int report_error(const char *error) {
   return 1;
 }
 
-/* Returns 1 if something differs or fails. speed[v] is set to the elements per second of variant v.
- */
+/* Checks one variant of a function on all inputs. Returns 1 if a digest differs or the device
+ * fails. speed[v] gets the elements per second of variant v. */
 static int check_function(int f, int variant, int plant, double speed[FD_VARIANTS]) {
   work w = {compute_slice,      compare_slice,  .item = f,
             .variant = variant, .plant = plant, .n_slices = SLICES};
-  const range r = range_of(names[f]);
-  const double start = crew_now();
+  const range r = timing_range_of(names[f]);
+  const double start = crew_seconds();
   double seconds;
-  const char *error = crew_run(&w);
-  if (error == NULL) error = fd_time_function(crew_slot(), variant, f, r.from, r.to, &seconds);
+  const char *error = crew_check_slices(&w);
+  if (error == NULL)
+    error = fd_time_function(crew_first_slot(), variant, f, r.from, r.to, &seconds);
   if (error != NULL) return report_error(error);
   speed[variant] = 0x1p32 / seconds;
   printf("%-8s %-5s %llu inputs, %llu of %d slices differ; %.1f G/s over %g..%g", names[f],
          variant_names[variant], 1ull << 32, (unsigned long long)w.bad, SLICES,
          speed[variant] / 1e9, (double)r.from, (double)r.to);
   if (variant == FD_SHORT) printf(", %.2f times f64", speed[FD_SHORT] / speed[FD_F64]);
-  printf(" (%.1f s)\n", crew_now() - start);
+  printf(" (%.1f s)\n", crew_seconds() - start);
   fflush(stdout);
   return w.bad != 0;
 }
 
 static int check_pow(unsigned n_slices, int plant) {
   work w = {compute_pairs, compare_pairs, .plant = plant, .n_slices = n_slices};
-  const double start = crew_now();
-  const char *error = crew_run(&w);
+  const double start = crew_seconds();
+  const char *error = crew_check_slices(&w);
   if (error != NULL) return report_error(error);
   printf("%-8s %-5s %llu pairs, %llu differ (%.1f s)\n", "pow", "f64",
-         (unsigned long long)n_slices * FD_SLICE, (unsigned long long)w.bad, crew_now() - start);
+         (unsigned long long)n_slices * FD_SLICE, (unsigned long long)w.bad,
+         crew_seconds() - start);
   return w.bad != 0;
 }
 
@@ -153,7 +155,7 @@ typedef struct options {
   int plant, texts_only;
 } options;
 
-static int parse(int argc, char **argv, options *o) {
+static int parse_options(int argc, char **argv, options *o) {
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : NULL;
     if (strcmp(argv[i], "--plant") == 0)
@@ -191,7 +193,7 @@ static int check_all(const options *o) {
 int main(int argc, char **argv) {
   options o = {.digests = "src/num/exhaustive.digests", .pow_slices = 32};
   char device[256] = "";
-  if (!parse(argc, argv, &o)) {
+  if (!parse_options(argc, argv, &o)) {
     fputs("usage: functions_device [--func NAME | --texts] [--pow-slices N] [--plant] [DIGESTS]\n",
           stderr);
     return 2;
@@ -203,11 +205,11 @@ int main(int argc, char **argv) {
   }
   if (!read_digests(o.digests))
     return report_error("the digests cannot be read, or are not complete");
-  error = crew_open();
+  error = crew_open_slots();
   if (error != NULL) return report_error(error);
-  printf("%s, %u threads\n", device, crew_size());
+  printf("%s, %u threads\n", device, crew_slot_count());
   const int failed = check_all(&o);
-  crew_close();
+  crew_close_slots();
   puts(failed ? "DIFFERENT" : "all equal");
   return failed;
 }

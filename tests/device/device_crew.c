@@ -6,7 +6,11 @@
 #include "device_crew.h"
 #include "vt_fpenv.h"
 
-enum { MOST_THREADS = 64, PLANTED = 9 /* index of a result that every slice has */ };
+enum {
+  MOST_THREADS = 64,
+  PLANTED = 9 /* PLANTED: index of the result in which a bit is inverted; every slice has a result
+                 with this index */
+};
 
 typedef struct worker {
   pthread_t thread;
@@ -37,7 +41,7 @@ static void *run_worker(void *context) {
   return NULL;
 }
 
-const char *crew_run(work *w) {
+const char *crew_check_slices(work *w) {
   unsigned started = 0;
   for (; started < n_workers; started++) {
     workers[started].work = w;
@@ -47,7 +51,7 @@ const char *crew_run(work *w) {
   return started == 0 ? "no thread could be started" : w->error;
 }
 
-const char *crew_open(void) {
+const char *crew_open_slots(void) {
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   const unsigned wanted = cores < 1 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (unsigned)cores;
   for (; n_workers < wanted; n_workers++) {
@@ -57,14 +61,14 @@ const char *crew_open(void) {
   return NULL;
 }
 
-void crew_close(void) {
+void crew_close_slots(void) {
   for (unsigned i = 0; i < n_workers; i++) fd_slot_close(&workers[i].slot);
 }
 
-unsigned crew_size(void) { return n_workers; }
-fd_slot *crew_slot(void) { return &workers[0].slot; }
+unsigned crew_slot_count(void) { return n_workers; }
+fd_slot *crew_first_slot(void) { return &workers[0].slot; }
 
-double crew_now(void) {
+double crew_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * device_crew.h - work in slices: the device computes a slice and a CPU thread checks it, while
- * other threads do the same with slots of their own. */
+ * other threads do the same with slots of their own. A slot is one thread's stream and memory on
+ * the device. */
 #ifndef VT_DEVICE_CREW_H
 #define VT_DEVICE_CREW_H
 #include <stdatomic.h>
@@ -10,9 +11,9 @@ typedef struct work work;
 struct work {
   /* Computes a slice into s->host. Returns NULL or an error message. */
   const char *(*compute)(const work *w, fd_slot *s, unsigned slice);
-  /* Returns how many results (or digests) differ. */
+  /* Checks the slice in s->host. Returns how many results (or digests) differ. */
   unsigned long long (*compare)(const work *w, const fd_slot *s, unsigned slice);
-  /* item and variant for the two functions; plant is 1 to invert one bit per slice */
+  /* item and variant: what compute and compare work on; plant: 1 to invert one bit per slice */
   int item, variant, plant;
   unsigned n_slices;
   atomic_uint next;
@@ -20,12 +21,13 @@ struct work {
   _Atomic(const char *) error;
 };
 
-/* Opens a slot for each core, with a thread each later. Returns NULL or an error message. */
-const char *crew_open(void);
-void crew_close(void);
-unsigned crew_size(void);
-fd_slot *crew_slot(void); /* the first slot, for single-threaded work */
+/* Opens a slot for each core; crew_check_slices runs a thread per slot. Returns NULL or an error
+ * message. */
+const char *crew_open_slots(void);
+void crew_close_slots(void);
+unsigned crew_slot_count(void);
+fd_slot *crew_first_slot(void); /* the first slot, for single-threaded work */
 /* Computes and checks all slices of w. Returns NULL or an error message. */
-const char *crew_run(work *w);
-double crew_now(void); /* monotonic time in seconds */
+const char *crew_check_slices(work *w);
+double crew_seconds(void); /* returns the monotonic time in seconds */
 #endif

@@ -32,7 +32,9 @@
 #include "ff_functions.def"
 #undef VT_FF_FUNCTION
 
-static __device__ uint32_t canonical(float y) { return y != y ? 0x7fc00000u : __float_as_uint(y); }
+static __device__ uint32_t canonical_bits(float y) {
+  return y != y ? 0x7fc00000u : __float_as_uint(y);
+}
 
 /* ---- kernels ---- */
 
@@ -41,11 +43,11 @@ enum { THREADS = 256, PER_THREAD = 1 << 10 };
 template <class F>
 __global__ void slice_kernel(uint32_t base, uint32_t *out) {
   const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-  out[i] = canonical(F::at(__uint_as_float(base + i)));
+  out[i] = canonical_bits(F::at(__uint_as_float(base + i)));
 }
 
-/* Times PER_THREAD inputs per thread. Neighbouring threads have inputs far from each other, as real
- * data has. */
+/* The kernel that is timed: each thread computes PER_THREAD inputs. Neighbouring threads have
+ * inputs far from each other, as in real data. */
 template <class F>
 __global__ void time_kernel(float from, float step, uint32_t *out) {
   const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
@@ -61,7 +63,7 @@ static __global__ void pow_kernel(uint64_t first, uint32_t *out) {
   const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
   const uint64_t pair = pair_of(first + i);
   const float x = __uint_as_float((uint32_t)pair), y = __uint_as_float((uint32_t)(pair >> 32));
-  out[i] = canonical((float)vt_core_pow((double)x, (double)y));
+  out[i] = canonical_bits((float)vt_core_pow((double)x, (double)y));
 }
 
 /* ---- the table ---- */
@@ -121,7 +123,7 @@ void fd_slot_close(fd_slot *s) {
 
 int fd_has_variant(int variant, int function) { return find_entry(variant, function) != NULL; }
 
-static const char *fetch_results(fd_slot *s) {
+static const char *copy_results_to_host(fd_slot *s) {
   const cudaStream_t stream = (cudaStream_t)s->stream;
   const size_t bytes = (size_t)FD_SLICE * sizeof *s->host;
   cudaError_t e = cudaGetLastError();
@@ -135,13 +137,13 @@ const char *fd_compute_slice(fd_slot *s, int variant, int function, uint32_t sli
   find_entry(variant, function)
       ->slice<<<FD_SLICE / THREADS, THREADS, 0, (cudaStream_t)s->stream>>>(slice << 24,
                                                                            (uint32_t *)s->device);
-  return fetch_results(s);
+  return copy_results_to_host(s);
 }
 
 const char *fd_compute_pow(fd_slot *s, uint64_t first) {
   pow_kernel<<<FD_SLICE / THREADS, THREADS, 0, (cudaStream_t)s->stream>>>(first,
                                                                           (uint32_t *)s->device);
-  return fetch_results(s);
+  return copy_results_to_host(s);
 }
 
 const char *fd_time_function(fd_slot *s, int variant, int function, float from, float to,

@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 enum { FD_SLICE = 1 << 24 };
-/* the f64 accurate phase; the quick phase with the accurate phase as its fallback */
+/* variants: FD_F64, the accurate phase in f64; FD_SHORT, the quick phase, with the accurate phase
+ * as its fallback */
 enum { FD_F64, FD_SHORT, FD_VARIANTS };
 
 /* One per CPU thread: a stream, and a slice of results in device and in host memory. */

@@ -46,7 +46,7 @@ static void write_chain(const void *chain, const char *name, vt_text *out) {
   vt_emit_chain(chain, &vt_dialect_cuda, name, out);
 }
 
-static void compile(generator *f, vt_cuda_write_fn *write, const void *what) {
+static void compile_kernel(generator *f, vt_cuda_write_fn *write, const void *what) {
   char name[64];
   vt_diag d = {0};
   vt_text text, ptx;
@@ -64,14 +64,15 @@ static void compile(generator *f, vt_cuda_write_fn *write, const void *what) {
   f->files++;
 }
 
-/* Compiles the steps so far as one kernel; the next chain begins with a new source. */
-static void end_chain(generator *f) {
+/* Compiles the steps that were added so far as one kernel, and begins the next chain with a new
+ * source. */
+static void compile_chain(generator *f) {
   const vt_bk_step *members[VT_CHAIN_STEPS];
   vt_chain chain;
   for (uint32_t i = 0; i < f->n; i++) members[i] = &f->step[i];
   if (f->n > 0) {
     CHECK(vt_chain_read(members, f->n, VT_FUSED_SOURCES, &chain) == VT_OK);
-    compile(f, write_chain, &chain);
+    compile_kernel(f, write_chain, &chain);
   }
   f->n = 0;
   f->now = tensor_of(0, 0, VT_DTYPE_F32);
@@ -91,18 +92,18 @@ static void add_step(generator *f, uint32_t op, uint32_t type, uint32_t result, 
   f->now = f->out[i];
 }
 
-static void cast_to(generator *f, uint32_t type) {
+static void add_cast(generator *f, uint32_t type) {
   if (f->now.dtype != type) add_step(f, VT_OP_cast, type, type, 1);
 }
 
-/* Adds a step for a row of maps.def, and one that adds a source to its result: else the compiler
- * would know too much about the values of a bool or a sign. */
-static void add_row(generator *f, uint32_t op, uint32_t n_in, uint32_t type) {
+/* Adds a step for a row of maps.def, and a step that adds a source to its result. Without the
+ * second step the compiler could use that a bool or a sign has only a few values. */
+static void add_steps_of_row(generator *f, uint32_t op, uint32_t n_in, uint32_t type) {
   const uint32_t result = vt_map_is_truth(vt_map_of_op(op)) ? VT_DTYPE_BOOL : type;
-  cast_to(f, type);
+  add_cast(f, type);
   add_step(f, op, type, result, n_in);
   add_step(f, result == VT_DTYPE_BOOL ? VT_OP_xor : VT_OP_add, result, result, 2);
-  if (f->n >= LONGEST) end_chain(f);
+  if (f->n >= LONGEST) compile_chain(f);
 }
 
 static const struct {
@@ -114,40 +115,40 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static void emit_plain(generator *f) {
+static void emit_formulas(generator *f) {
   f->kind = "plain";
   for (uint32_t t = VT_DTYPE_F32; t <= VT_DTYPE_BF16; t++)
     for (uint32_t i = 0; i < ROWS; i++)
       if (vt_map_has_formula(i, t) && !vt_map_is_function(i) && rows[i].op != VT_OP_fma)
-        add_row(f, rows[i].op, rows[i].n_in, t);
-  end_chain(f);
+        add_steps_of_row(f, rows[i].op, rows[i].n_in, t);
+  compile_chain(f);
 }
 
 static void emit_casts(generator *f) {
   f->kind = "cast";
   for (uint32_t from = VT_DTYPE_F32; from <= VT_DTYPE_BF16; from++)
     for (uint32_t to = VT_DTYPE_F32; to <= VT_DTYPE_BF16; to++) {
-      cast_to(f, from);
-      cast_to(f, to);
-      if (f->n >= LONGEST) end_chain(f);
+      add_cast(f, from);
+      add_cast(f, to);
+      if (f->n >= LONGEST) compile_chain(f);
     }
-  end_chain(f);
+  compile_chain(f);
 }
 
 static void emit_functions(generator *f) {
   f->kind = "functions";
   for (uint32_t i = 0; i < ROWS; i++)
-    if (vt_map_is_function(i)) add_row(f, rows[i].op, rows[i].n_in, VT_DTYPE_F32);
-  end_chain(f);
+    if (vt_map_is_function(i)) add_steps_of_row(f, rows[i].op, rows[i].n_in, VT_DTYPE_F32);
+  compile_chain(f);
 }
 
 static void emit_fma(generator *f) {
   f->kind = "contraction";
-  add_row(f, VT_OP_fma, 3, VT_DTYPE_F32);
-  end_chain(f);
+  add_steps_of_row(f, VT_OP_fma, 3, VT_DTYPE_F32);
+  compile_chain(f);
   f->kind = "wide";
-  add_row(f, VT_OP_fma, 3, VT_DTYPE_F64);
-  end_chain(f);
+  add_steps_of_row(f, VT_OP_fma, 3, VT_DTYPE_F64);
+  compile_chain(f);
 }
 
 /* For each product kernel, compiles it with the epilogue product * source + source. */
@@ -165,7 +166,7 @@ static void emit_epilogues(generator *f) {
     const vt_bk_step *const members[2] = {&f->step[0], &f->step[1]};
     CHECK(vt_chain_read(members, 2, VT_GPU_EPILOGUE_SOURCES, &chain) == VT_OK);
     epilogue.chain = &chain;
-    compile(f, vt_cuda_epilogue_write, &epilogue);
+    compile_kernel(f, vt_cuda_epilogue_write_text, &epilogue);
   }
 }
 
@@ -179,8 +180,8 @@ int main(int argc, char **argv) {
   }
   f.folder = argv[1];
   vt_nvrtc_options_init(&f.options, atoi(argv[2]), VT_NVRTC_PTX);
-  end_chain(&f);
-  emit_plain(&f);
+  compile_chain(&f);
+  emit_formulas(&f);
   emit_casts(&f);
   emit_functions(&f);
   emit_fma(&f);

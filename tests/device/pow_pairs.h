@@ -8,7 +8,7 @@
 #define PAIRS_FN static inline
 #endif
 
-/* SplitMix64 of the number */
+/* the random generator SplitMix64, applied to the number */
 PAIRS_FN uint64_t pair_random(uint64_t number) {
   uint64_t z = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

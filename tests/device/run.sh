@@ -48,7 +48,8 @@ kernels() {
     -c "tests/device/$1_device.cu" -o "$objects/$1_device.o"
 }
 
-# The host's part: the hash, the floating-point environment and the numerics for the CPU.
+# host: compiles the host's part: the hash, the floating-point environment and the numerics for the
+# CPU.
 host() {
   local source name flags
   mkdir -p "$objects/include/volta"
@@ -64,7 +65,7 @@ host() {
   done
 }
 
-# linked NAME: links the program build/dev/NAME
+# linked NAME: links the objects into the program build/dev/NAME
 linked() {
   local sodium
   sodium=$(ls /usr/lib/*/libsodium.a /usr/lib/libsodium.a 2>/dev/null | head -n 1 || true)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * texts_check.c - checks what texts_device.cu computed against the library on the CPU. Operands are
- * generated again from their numbers, and results are compared as bits. */
+ * texts_check.c - checks what texts_device.cu computed against the library on the CPU. Operands
+ * are generated again from their numbers, and results are compared as bits. A text is source of
+ * the numerics that is compiled for CPU and device; a list is the operands of one sum. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "texts_test.inc"
 #include "texts_oracle_test.h"
 
-static uint64_t result(const fd_slot *s, size_t i) {
+static uint64_t result_bits(const fd_slot *s, size_t i) {
   uint64_t y;
   memcpy(&y, (const char *)s->host + i * sizeof y, sizeof y);
   return y;
@@ -37,7 +38,7 @@ static unsigned long long compare_text(const work *w, const fd_slot *s, unsigned
   unsigned long long bad = 0;
   for (uint64_t i = 0; i < TD_SLICE; i++) {
     const case3 x = case_of(texts[w->item].kind, (uint64_t)slice * TD_SLICE + i);
-    bad += result(s, i) != texts[w->item].expected(x.a, x.b, x.c);
+    bad += result_bits(s, i) != texts[w->item].expected(x.a, x.b, x.c);
   }
   return bad;
 }
@@ -46,18 +47,20 @@ static unsigned long long compare_text(const work *w, const fd_slot *s, unsigned
 
 enum { CAST_TYPES = VT_CAST_BF16, CAST_SLICES = 4 * CAST_TYPES };
 
-static uint32_t cast_to(unsigned slice) { return slice % CAST_TYPES + 1; }
-static uint64_t cast_first(unsigned slice) { return (uint64_t)(slice / CAST_TYPES) * TD_SLICE; }
+static uint32_t cast_type_to(unsigned slice) { return slice % CAST_TYPES + 1; }
+static uint64_t cast_first_number(unsigned slice) {
+  return (uint64_t)(slice / CAST_TYPES) * TD_SLICE;
+}
 
 static const char *compute_cast(const work *w, fd_slot *s, unsigned slice) {
-  return td_compute_casts(s, (uint32_t)w->item, cast_to(slice), cast_first(slice));
+  return td_compute_casts(s, (uint32_t)w->item, cast_type_to(slice), cast_first_number(slice));
 }
 static unsigned long long compare_casts(const work *w, const fd_slot *s, unsigned slice) {
   const uint32_t from = (uint32_t)w->item;
   unsigned long long bad = 0;
   for (uint64_t i = 0; i < TD_SLICE; i++) {
-    const uint64_t x = text_cast_source(cast_first(slice) + i, from);
-    bad += result(s, i) != oracle_cast(x, from, cast_to(slice));
+    const uint64_t x = text_cast_source(cast_first_number(slice) + i, from);
+    bad += result_bits(s, i) != oracle_cast(x, from, cast_type_to(slice));
   }
   return bad;
 }
@@ -66,17 +69,18 @@ static unsigned long long compare_casts(const work *w, const fd_slot *s, unsigne
 
 enum { RANDOM_SLICES = 8 * TEXT_RANDOM_DRAWS };
 
-static uint64_t seed_of(unsigned slice) { return case_random(slice); }
-static int variant_of(unsigned slice) { return (int)(slice % TEXT_RANDOM_DRAWS); }
+static uint64_t random_seed_of(unsigned slice) { return case_random(slice); }
+static int random_variant_of(unsigned slice) { return (int)(slice % TEXT_RANDOM_DRAWS); }
 static const char *compute_random(const work *w, fd_slot *s, unsigned slice) {
   (void)w;
-  return td_compute_randoms(s, seed_of(slice), variant_of(slice), 0);
+  return td_compute_randoms(s, random_seed_of(slice), random_variant_of(slice), 0);
 }
 static unsigned long long compare_randoms(const work *w, const fd_slot *s, unsigned slice) {
   unsigned long long bad = 0;
   (void)w;
   for (uint64_t i = 0; i < TD_SLICE; i++)
-    bad += result(s, i) != oracle_random(case_i64(i), seed_of(slice), variant_of(slice));
+    bad += result_bits(s, i) !=
+           oracle_random(case_i64(i), random_seed_of(slice), random_variant_of(slice));
   return bad;
 }
 
@@ -87,11 +91,11 @@ enum { LENGTHS = 130, LONG_SUM = 1024 * 1024 + 1100, COMPARED_LONG = 8 };
 static int64_t sum_length(unsigned slice) {
   return slice < LENGTHS ? case_length(slice) : LONG_SUM;
 }
-static uint64_t sum_first(unsigned slice) { return (uint64_t)slice * TD_LISTS; }
+static uint64_t sum_first_list(unsigned slice) { return (uint64_t)slice * TD_LISTS; }
 
 static const char *compute_sum(const work *w, fd_slot *s, unsigned slice) {
-  return w->item == 0 ? td_compute_sums_f32(s, sum_first(slice), sum_length(slice))
-                      : td_compute_sums_f64(s, sum_first(slice), sum_length(slice));
+  return w->item == 0 ? td_compute_sums_f32(s, sum_first_list(slice), sum_length(slice))
+                      : td_compute_sums_f64(s, sum_first_list(slice), sum_length(slice));
 }
 static uint64_t reference_sum(int item, uint64_t list, int64_t n) {
   vt_sum_f32 s;
@@ -107,7 +111,8 @@ static unsigned long long compare_sums(const work *w, const fd_slot *s, unsigned
   const size_t lists = slice < LENGTHS ? TD_LISTS : COMPARED_LONG;
   unsigned long long bad = 0;
   for (size_t i = 0; i < lists; i++)
-    bad += result(s, i) != reference_sum(w->item, sum_first(slice) + i, sum_length(slice));
+    bad +=
+        result_bits(s, i) != reference_sum(w->item, sum_first_list(slice) + i, sum_length(slice));
   return bad;
 }
 
@@ -118,13 +123,14 @@ static const int64_t dot_lengths[] = {0,   1,   2,    7,    255,  256,  257,  51
 enum { DOT_LENGTHS = sizeof dot_lengths / sizeof *dot_lengths, DOT_SLICES = 4 * 2 * DOT_LENGTHS };
 
 static int64_t dot_length(unsigned slice) { return dot_lengths[slice % DOT_LENGTHS]; }
-static int dot_holes(unsigned slice) { return slice / DOT_LENGTHS % 2 != 0; }
-static uint64_t dot_first(unsigned slice) { return (uint64_t)slice * 1001; }
+static int dot_has_holes(unsigned slice) { return slice / DOT_LENGTHS % 2 != 0; }
+static uint64_t dot_first_list(unsigned slice) { return (uint64_t)slice * 1001; }
 
 static const char *compute_dot(const work *w, fd_slot *s, unsigned slice) {
-  return w->item == 0
-             ? td_compute_dots_f32(s, dot_first(slice), dot_length(slice), dot_holes(slice))
-             : td_compute_dots_f64(s, dot_first(slice), dot_length(slice), dot_holes(slice));
+  return w->item == 0 ? td_compute_dots_f32(s, dot_first_list(slice), dot_length(slice),
+                                            dot_has_holes(slice))
+                      : td_compute_dots_f64(s, dot_first_list(slice), dot_length(slice),
+                                            dot_has_holes(slice));
 }
 
 /* Operands of one dot product, and which products are present. */
@@ -148,28 +154,28 @@ static uint64_t reference_dot(column *c, int item, uint64_t first, uint64_t list
                    : f64_to_pattern(vt_dot_f64(c->a64, 1, c->b64, 1, present, 1, n));
 }
 static unsigned long long compare_dots(const work *w, const fd_slot *s, unsigned slice) {
-  const uint64_t first = dot_first(slice);
+  const uint64_t first = dot_first_list(slice);
   unsigned long long bad = 0;
   column *c = malloc(sizeof *c);
   if (c == NULL) return 1;
   for (size_t i = 0; i < TD_LISTS; i++)
-    bad += result(s, i) !=
-           reference_dot(c, w->item, first, first + 1 + i, dot_length(slice), dot_holes(slice));
+    bad += result_bits(s, i) !=
+           reference_dot(c, w->item, first, first + 1 + i, dot_length(slice), dot_has_holes(slice));
   free(c);
   return bad;
 }
 
 /* ---- reports ---- */
 
-static int report(const char *name, work *w, unsigned long long results) {
-  const double start = crew_now();
-  const char *error = crew_run(w);
+static int check_and_report(const char *name, work *w, unsigned long long results) {
+  const double start = crew_seconds();
+  const char *error = crew_check_slices(w);
   if (error != NULL) {
     fprintf(stderr, "%s: %s\n", name, error);
     return 1;
   }
   printf("%-16s %llu results, %llu differ (%.1f s)\n", name, results, (unsigned long long)w->bad,
-         crew_now() - start);
+         crew_seconds() - start);
   fflush(stdout);
   return w->bad != 0;
 }
@@ -182,7 +188,7 @@ static int check_casts(int plant) {
     work w = {compute_cast, compare_casts, .item = from, .plant = plant, .n_slices = CAST_SLICES};
     char name[32];
     snprintf(name, sizeof name, "cast from %s", names[from]);
-    failed |= report(name, &w, (unsigned long long)CAST_SLICES * TD_SLICE);
+    failed |= check_and_report(name, &w, (unsigned long long)CAST_SLICES * TD_SLICE);
   }
   return failed;
 }
@@ -191,18 +197,19 @@ int texts_check(int plant) {
   int failed = 0;
   for (int t = 0; t < N_TEXTS; t++) {
     work w = {compute_text, compare_text, .item = t, .plant = plant, .n_slices = TEXT_SLICES};
-    failed |= report(texts[t].name, &w, (unsigned long long)TEXT_SLICES * TD_SLICE);
+    failed |= check_and_report(texts[t].name, &w, (unsigned long long)TEXT_SLICES * TD_SLICE);
   }
   failed |= check_casts(plant);
   work random = {compute_random, compare_randoms, .plant = plant, .n_slices = RANDOM_SLICES};
-  failed |= report("random numbers", &random, (unsigned long long)RANDOM_SLICES * TD_SLICE);
+  failed |=
+      check_and_report("random numbers", &random, (unsigned long long)RANDOM_SLICES * TD_SLICE);
   for (int item = 0; item < 2; item++) {
     work s = {compute_sum, compare_sums, .item = item, .plant = plant, .n_slices = LENGTHS + 1};
     work d = {compute_dot, compare_dots, .item = item, .plant = plant, .n_slices = DOT_SLICES};
-    failed |= report(item == 0 ? "sum f32" : "sum f64", &s,
-                     (unsigned long long)LENGTHS * TD_LISTS + COMPARED_LONG);
-    failed |= report(item == 0 ? "contraction f32" : "contraction f64", &d,
-                     (unsigned long long)DOT_SLICES * TD_LISTS);
+    failed |= check_and_report(item == 0 ? "sum f32" : "sum f64", &s,
+                               (unsigned long long)LENGTHS * TD_LISTS + COMPARED_LONG);
+    failed |= check_and_report(item == 0 ? "contraction f32" : "contraction f64", &d,
+                               (unsigned long long)DOT_SLICES * TD_LISTS);
   }
   return failed;
 }

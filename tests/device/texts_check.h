@@ -2,7 +2,7 @@
  * texts_check.h - checks the numerics other than functions on the device against the CPU. */
 #ifndef VT_TEXTS_CHECK_H
 #define VT_TEXTS_CHECK_H
-/* Prints one line per text. Returns 1 if something differs or fails. `plant` inverts one bit per
- * slice. */
+/* Checks all texts and prints one line for each. Returns 1 if a result differs or the device fails.
+ * If `plant` is 1, one bit per slice is inverted. */
 int texts_check(int plant);
 #endif

@@ -78,7 +78,7 @@ static __global__ void dot_f64_kernel(const double *a, const double *b, const ui
 
 /* ---- the calls ---- */
 
-static const char *fetch(fd_slot *s, size_t n) {
+static const char *copy_results_to_host(fd_slot *s, size_t n) {
   const cudaStream_t stream = (cudaStream_t)s->stream;
   cudaError_t e = cudaGetLastError();
   if (e == cudaSuccess)
@@ -90,28 +90,28 @@ static const char *fetch(fd_slot *s, size_t n) {
 const char *td_compute_text(fd_slot *s, int text, uint64_t first) {
   texts[text]<<<TD_SLICE / TEXT_THREADS, TEXT_THREADS, 0, (cudaStream_t)s->stream>>>(
       first, (uint64_t *)s->device);
-  return fetch(s, TD_SLICE);
+  return copy_results_to_host(s, TD_SLICE);
 }
 
 const char *td_compute_casts(fd_slot *s, uint32_t from, uint32_t to, uint64_t first) {
   cast_kernel<<<TD_SLICE / TEXT_THREADS, TEXT_THREADS, 0, (cudaStream_t)s->stream>>>(
       from, to, first, (uint64_t *)s->device);
-  return fetch(s, TD_SLICE);
+  return copy_results_to_host(s, TD_SLICE);
 }
 
 const char *td_compute_randoms(fd_slot *s, uint64_t seed, int variant, uint64_t first) {
   random_kernel<<<TD_SLICE / TEXT_THREADS, TEXT_THREADS, 0, (cudaStream_t)s->stream>>>(
       seed, variant, first, (uint64_t *)s->device);
-  return fetch(s, TD_SLICE);
+  return copy_results_to_host(s, TD_SLICE);
 }
 
 const char *td_compute_sums_f32(fd_slot *s, uint64_t first, int64_t n) {
   sum_f32_kernel<<<1, TD_LISTS, 0, (cudaStream_t)s->stream>>>(first, n, (uint64_t *)s->device);
-  return fetch(s, TD_LISTS);
+  return copy_results_to_host(s, TD_LISTS);
 }
 const char *td_compute_sums_f64(fd_slot *s, uint64_t first, int64_t n) {
   sum_f64_kernel<<<1, TD_LISTS, 0, (cudaStream_t)s->stream>>>(first, n, (uint64_t *)s->device);
-  return fetch(s, TD_LISTS);
+  return copy_results_to_host(s, TD_LISTS);
 }
 
 /* The slot's memory has the results, then b, a, and which products are present. */
@@ -122,7 +122,7 @@ const char *td_compute_dots_f32(fd_slot *s, uint64_t first, int64_t n, int holes
   const cudaStream_t stream = (cudaStream_t)s->stream;
   fill_f32_kernel<<<TD_MOST_PRODUCTS, TD_LISTS, 0, stream>>>(first, a, b, present);
   dot_f32_kernel<<<1, TD_LISTS, 0, stream>>>(a, b, holes ? present : NULL, n, out);
-  return fetch(s, TD_LISTS);
+  return copy_results_to_host(s, TD_LISTS);
 }
 const char *td_compute_dots_f64(fd_slot *s, uint64_t first, int64_t n, int holes) {
   uint64_t *out = (uint64_t *)s->device;
@@ -131,5 +131,5 @@ const char *td_compute_dots_f64(fd_slot *s, uint64_t first, int64_t n, int holes
   const cudaStream_t stream = (cudaStream_t)s->stream;
   fill_f64_kernel<<<TD_MOST_PRODUCTS, TD_LISTS, 0, stream>>>(first, a, b, present);
   dot_f64_kernel<<<1, TD_LISTS, 0, stream>>>(a, b, holes ? present : NULL, n, out);
-  return fetch(s, TD_LISTS);
+  return copy_results_to_host(s, TD_LISTS);
 }

@@ -60,7 +60,8 @@ if ! grep -q "^cuda:0 *unavailable.*no kernel image" <<< "$listed"; then
   echo "FAILED: 'volta backends' does not say that there are no kernels for this GPU: $listed"
   failed=1
 fi
-# tells PATTERN [VARIABLE=VALUE]...: checks that a line of `volta doctor` matches.
+# tells PATTERN [VARIABLE=VALUE]...: checks that a line of what `volta doctor` prints matches
+# PATTERN.
 tells() {
   local pattern=$1 said
   shift
@@ -82,8 +83,8 @@ expect 0 "^$warned"$'\n'"$right\$" FAKE_NVRTC=refuse
 expect 0 "^$right\$" FAKE_NVRTC=compile
 run=(run examples/mlp.vt --bind B=3 --random-inputs 7 --digest)
 right=$("$volta" "${run[@]}" --backend reference)
-# A probe that passed is cached for other processes, for this driver and GPU, in a file that nobody
-# else can write.
+# The result of a passed probe is cached for other processes that use the same driver and GPU, in a
+# file that no other user can write.
 kept=$(mktemp -d)
 trap 'rm -rf "$kept"' EXIT
 

@@ -22,7 +22,8 @@ __thread vt_gpu_indices_t vt_gpu_indices;
 static vt_gpu_entry *first_entry;
 vt_gpu_entry::vt_gpu_entry(const char *name_, size_t bytes_, unsigned threads_, vt_gpu_call *call_)
     : name(name_), bytes(bytes_), threads(threads_), call(call_), next(first_entry) {
-  first_entry = this; /* needs no lock: constructors of one library run one after the other */
+  /* no lock is needed: the constructors of one library run one after the other */
+  first_entry = this;
 }
 
 namespace fake {
@@ -47,9 +48,9 @@ struct Copy {
 struct CudaThread {
   uint3 at;
   State state;
-  std::unique_ptr<Fiber> fiber; /* its stack, while it runs */
+  std::unique_ptr<Fiber> fiber; /* the thread's stack, while the thread runs */
   std::vector<Copy> copies;     /* asynchronous copies that are not complete, oldest first */
-  unsigned closed;              /* number of closed groups of copies */
+  unsigned closed;              /* number of groups of copies that the thread has closed */
   vt_gpu_warp_op what;
   unsigned mask, from;
   uint64_t value, result;
@@ -65,7 +66,7 @@ class Engine {
   ~Engine() { free(memory_); }
   Outcome run_block(const Launch &launch, const void *args, const Rules &rules, uint3 at,
                     const std::atomic<bool> &failed);
-  void pause(); /* called while a thread waits for another block */
+  void pause(); /* called by a thread that waits for another block */
   unsigned block_barrier(unsigned value);
   uint64_t warp_exchange(vt_gpu_warp_op what, unsigned mask, uint64_t value, unsigned from);
   unsigned active() const;
@@ -83,7 +84,8 @@ class Engine {
   void prepare_shared();
   void order_threads(const Rules &rules, uint64_t number);
   bool
-  run_ready_threads(); /* runs every thread that can continue; returns false if no thread can */
+  /* runs every thread of the block that can continue; returns false if no thread can */
+  run_ready_threads();
   void resume(unsigned t);
   void suspend(State state);
   void end_thread();
@@ -187,7 +189,8 @@ Outcome Engine::run_block(const Launch &launch, const void *args, const Rules &r
     if (!run_ready_threads()) outcome_ = {LAUNCH_FAILED, hang_text()};
   running_ = false;
   check_fence();
-  for (unsigned i = 0; i < n_; i++) /* stacks of threads of a stopped launch */
+  /* a stopped launch leaves stacks of threads that have not ended */
+  for (unsigned i = 0; i < n_; i++)
     if (lanes_[i].fiber) idle_.push_back(std::move(lanes_[i].fiber));
   if (outcome_.error != RAN)
     outcome_.text = "kernel " + std::string(launch.kernel->name) + ", " + index_text("block", at) +
@@ -315,12 +318,12 @@ bool Engine::warp_has_arrived(unsigned base, const CudaThread &asking, unsigned 
   return true;
 }
 
-/* Computes the results of all lanes now, because lanes may store new values before others resume.
- */
+/* Computes the results of a warp operation for all lanes at once, because one lane may store new
+ * values before the others resume. */
 void Engine::release_warp(unsigned base, unsigned group) {
   uint64_t value[WARP], votes = 0;
   for (unsigned i = 0; i < WARP; i++) {
-    value[i] = 0xdeadbeefdeadbeefu; /* junk, for absent lanes */
+    value[i] = 0xdeadbeefdeadbeefu; /* junk, as the value of lanes that do not take part */
     if ((group >> i & 1) == 0) continue;
     value[i] = lanes_[base + i].value;
     votes |= (uint64_t)(value[i] != 0) << i;
@@ -403,8 +406,8 @@ struct Grid {
 
 uint64_t common_factor(uint64_t a, uint64_t b) { return b == 0 ? a : common_factor(b, a % b); }
 
-/* The number of the block that runs as the i-th. */
-uint64_t block_of(const Grid &g, uint64_t i) {
+/* Returns the number of the block that runs as the i-th in the configured order. */
+uint64_t shuffled_block(const Grid &g, uint64_t i) {
   if (g.rules.order == Order::forward) return i;
   if (g.rules.order == Order::reverse) return g.total - 1 - i;
   return (uint64_t)((unsigned __int128)i * g.step % g.total);
@@ -414,7 +417,7 @@ void run_blocks(Grid *g) {
   for (;;) {
     const uint64_t i = g->next++;
     if (i >= g->total) return;
-    const uint64_t b = block_of(*g, i), x = g->launch.blocks.x, y = g->launch.blocks.y;
+    const uint64_t b = shuffled_block(*g, i), x = g->launch.blocks.x, y = g->launch.blocks.y;
     const uint3 at = {(unsigned)(b % x), (unsigned)(b / x % y), (unsigned)(b / x / y)};
     Outcome o = engine.run_block(g->launch, g->args, g->rules, at, g->failed);
     if (o.error == RAN) continue;

@@ -11,8 +11,8 @@
 
 namespace fake {
 
-/* The order in which threads run. A correct kernel gives the same results in every order; one that
- * lacks a barrier may not. */
+/* The order in which threads run. A correct kernel gives the same results in every order; a kernel
+ * that lacks a barrier may not. */
 enum class Order { forward, reverse, shuffle };
 struct Rules {
   Order order = Order::forward;
@@ -29,7 +29,7 @@ struct Launch {
   bool cooperative = false;
 };
 
-/* The driver's error numbers for how a launch ends. */
+/* How a launch ends, with the error numbers of the driver. */
 enum Status { RAN = 0, ILLEGAL_ADDRESS = 700, MISALIGNED = 716, LAUNCH_FAILED = 719 };
 struct Outcome {
   int error = RAN;

@@ -21,7 +21,7 @@ struct test_args {
   int mode;
 };
 
-static unsigned this_thread() {
+static unsigned linear_thread() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
@@ -56,7 +56,8 @@ VT_KERNEL(shuffles, test_args, 64) {
 }
 static uint64_t expected_shuffle(unsigned t, unsigned which) {
   const unsigned l = t % 32, base = t - l;
-  const uint64_t votes[2] = {0x49249249u, 0x92492492u}; /* multiples of 3 in 0..31 and in 32..63 */
+  /* the votes of both warps: bits of the multiples of 3 in 0..31 and in 32..63 */
+  const uint64_t votes[2] = {0x49249249u, 0x92492492u};
   switch (which) {
     case 0:
       return (uint64_t)(base + 5) << 40 | (base + 5);
@@ -77,7 +78,7 @@ static uint64_t expected_shuffle(unsigned t, unsigned which) {
   }
 }
 
-/* Half of the threads have ended before the barrier, and each warp has gaps. */
+/* Half of the threads, some of each warp, end before the barrier. */
 VT_KERNEL(leave_early, test_args, 128) {
   const unsigned t = threadIdx.x;
   if (t >= 64 || t % 2 == 1) return;
@@ -86,7 +87,7 @@ VT_KERNEL(leave_early, test_args, 128) {
   __syncthreads();
 }
 
-/* mode is the number of groups that may be incomplete when the first one is read. */
+/* Reads the first group of copies after waiting until at most a.mode groups are incomplete. */
 VT_KERNEL(async_copies, test_args, 32) {
   float *s = vt_shared<float>();
   const unsigned t = threadIdx.x;
@@ -103,7 +104,7 @@ VT_KERNEL(async_copies, test_args, 32) {
 
 VT_KERNEL(all_indices, test_args, 24) {
   const uint64_t block = blockIdx.x + gridDim.x * (blockIdx.y + (uint64_t)gridDim.y * blockIdx.z);
-  const uint64_t i = block * blockDim.x * blockDim.y * blockDim.z + this_thread();
+  const uint64_t i = block * blockDim.x * blockDim.y * blockDim.z + linear_thread();
   a.wide[i] += i;
   atomicAdd(a.count, 1u);
   atomicMax(a.count + 1, (unsigned)i);
@@ -126,10 +127,10 @@ enum Wrong {
   CASTS_TOO_MUCH,
   WRONGS
 };
-static int deeper(volatile char *above, int n) {
+static int recurse(volatile char *above, int n) {
   volatile char here[256] = {0};
   here[0] = (char)(above[0] + n);
-  return n == 0 ? here[0] : deeper(here, n - 1) + here[0];
+  return n == 0 ? here[0] : recurse(here, n - 1) + here[0];
 }
 VT_KERNEL(is_wrong, test_args, 64) {
   __shared__ float four[4];
@@ -145,7 +146,7 @@ VT_KERNEL(is_wrong, test_args, 64) {
   if (a.mode == NOT_ALIGNED) *(float4 *)(a.out + 1) = make_float4(1, 2, 3, 4);
   if (a.mode == NOT_ALIGNED_AHEAD) vt_async_copy_16(s, a.in + 1, true);
   if (a.mode == NOWHERE) a.out[(int64_t)1 << 43] = four[t % 4];
-  if (a.mode == TOO_DEEP) a.count[0] = (unsigned)deeper(top, 100000);
+  if (a.mode == TOO_DEEP) a.count[0] = (unsigned)recurse(top, 100000);
   if (a.mode == SHIFTS_TOO_FAR) a.count[0] = 1u << (unsigned)a.n;
   if (a.mode == CASTS_TOO_MUCH) a.count[0] = (unsigned)(int)(a.in[0] + 1e20f);
 }
@@ -156,13 +157,14 @@ VT_KERNEL(wait_for_blocks, test_args, 64) {
   for (unsigned i = 0; i < (unsigned)a.n; i++) {
     uint64_t *left = a.wide + i % 2 * gridDim.x * n;
     left[blockIdx.x * n + t] = i * 1000 + blockIdx.x;
-    if (a.mode == 1 && blockIdx.x == 1) a.out[t] = *a.in; /* an invalid address */
+    if (a.mode == 1 && blockIdx.x == 1) a.out[t] = *a.in; /* reads from an invalid address */
     vt_blocks_barrier(a.count, (i + 1) * gridDim.x);
     a.out[blockIdx.x * n + t] += (float)(left[next * n + n - 1 - t] - i * 1000);
   }
 }
 
-/* It lacks the barrier between its two lines, so it is correct in one order only. */
+/* A wrong kernel: without a barrier between its two lines it is correct in one order of threads
+ * only. */
 VT_KERNEL(lacks_barrier, test_args, 64) {
   float *s = vt_shared<float>();
   s[threadIdx.x] = 1;
@@ -173,8 +175,8 @@ VT_KERNEL(lacks_barrier, test_args, 64) {
 
 static const Order orders[] = {Order::forward, Order::reverse, Order::shuffle};
 
-static Outcome launch(const char *name, uint3 blocks, uint3 threads, unsigned shared, Order order,
-                      const test_args &args, unsigned workers = 1) {
+static Outcome launch_kernel(const char *name, uint3 blocks, uint3 threads, unsigned shared,
+                             Order order, const test_args &args, unsigned workers = 1) {
   fake::Rules rules;
   rules.order = order;
   rules.workers = workers;
@@ -188,18 +190,18 @@ static void test_barriers(Order order) {
     std::vector<float> in(n), out(n);
     for (unsigned i = 0; i < n; i++) in[i] = (float)(i * i);
     const test_args a = {in.data(), out.data(), nullptr, nullptr, 0, 0};
-    CHECK(launch("reverse_block", {1, 1, 1}, {n, 1, 1}, 4 * n, order, a).error == fake::RAN);
+    CHECK(launch_kernel("reverse_block", {1, 1, 1}, {n, 1, 1}, 4 * n, order, a).error == fake::RAN);
     for (unsigned i = 0; i < n; i++) CHECK(out[i] == in[n - 1 - (i ^ 1)] + 1 + in[i]);
   }
 }
 
-static void test_warps(Order order) {
+static void test_warp_operations(Order order) {
   std::vector<uint64_t> wide(64 * 8);
   std::vector<float> out(128, -1);
   test_args a = {nullptr, out.data(), wide.data(), nullptr, 0, 0};
-  CHECK(launch("shuffles", {1, 1, 1}, {64, 1, 1}, 0, order, a).error == fake::RAN);
+  CHECK(launch_kernel("shuffles", {1, 1, 1}, {64, 1, 1}, 0, order, a).error == fake::RAN);
   for (unsigned i = 0; i < 64 * 8; i++) CHECK(wide[i] == expected_shuffle(i / 8, i % 8));
-  CHECK(launch("leave_early", {1, 1, 1}, {128, 1, 1}, 0, order, a).error == fake::RAN);
+  CHECK(launch_kernel("leave_early", {1, 1, 1}, {128, 1, 1}, 0, order, a).error == fake::RAN);
   for (unsigned t = 0; t < 128; t++) {
     const float from = t % 32 < 30 ? (float)t + 2 : (float)t;
     CHECK(out[t] == (t < 64 && t % 2 == 0 ? from + 16 : -1));
@@ -212,7 +214,7 @@ static void test_async_copies(Order order) {
   for (int i = 0; i < 160; i++) in[i] = (float)i;
   for (int left = 0; left < 3; left++) {
     const test_args a = {in, out, nullptr, nullptr, 0, left};
-    CHECK(launch("async_copies", {1, 1, 1}, {32, 1, 1}, 640, order, a).error == fake::RAN);
+    CHECK(launch_kernel("async_copies", {1, 1, 1}, {32, 1, 1}, 640, order, a).error == fake::RAN);
     for (int i = 0; i < 160; i++) {
       const bool arrived = i < 128 ? left < 2 : left < 1;
       const float there = i < 128 || i % 2 == 0 ? in[i] : 0;
@@ -221,12 +223,13 @@ static void test_async_copies(Order order) {
   }
 }
 
-static void test_grids(Order order, unsigned workers) {
+static void test_grid_indices(Order order, unsigned workers) {
   const uint64_t total = 3 * 5 * 2 * 4 * 3 * 2;
   std::vector<uint64_t> wide(total);
   unsigned count[3] = {0, 0, 0};
   const test_args a = {nullptr, nullptr, wide.data(), count, 0, 0};
-  CHECK(launch("all_indices", {3, 5, 2}, {4, 3, 2}, 0, order, a, workers).error == fake::RAN);
+  CHECK(launch_kernel("all_indices", {3, 5, 2}, {4, 3, 2}, 0, order, a, workers).error ==
+        fake::RAN);
   for (uint64_t i = 0; i < total; i++) CHECK(wide[i] == i);
   CHECK(count[0] == total && count[1] == total - 1);
   /* the number of the last block */
@@ -234,7 +237,7 @@ static void test_grids(Order order, unsigned workers) {
   if (workers == 1 && order == Order::reverse) CHECK(count[2] == 0);
 }
 
-static Outcome run_barriers(Order order, bool cooperative, int mode, float *out) {
+static Outcome run_block_barriers(Order order, bool cooperative, int mode, float *out) {
   std::vector<uint64_t> wide(2 * 7 * 64);
   unsigned count = 0;
   const test_args a = {nullptr, out, wide.data(), &count, 5, mode};
@@ -246,18 +249,18 @@ static Outcome run_barriers(Order order, bool cooperative, int mode, float *out)
 }
 static void test_block_barriers(Order order) {
   std::vector<float> out(7 * 64);
-  CHECK(run_barriers(order, true, 0, out.data()).error == fake::RAN);
+  CHECK(run_block_barriers(order, true, 0, out.data()).error == fake::RAN);
   for (unsigned i = 0; i < out.size(); i++) CHECK(out[i] == 5 * ((i / 64 + 1) % 7));
 }
 static void test_wrong_barriers(Order order) {
   std::vector<float> out(7 * 64);
-  const Outcome alone = run_barriers(order, false, 0, out.data());
+  const Outcome alone = run_block_barriers(order, false, 0, out.data());
   CHECK(alone.error == fake::LAUNCH_FAILED);
   CHECK(alone.text.find("waits for a block that may not be resident") != std::string::npos);
-  CHECK(run_barriers(order, true, 1, out.data()).error == fake::ILLEGAL_ADDRESS);
+  CHECK(run_block_barriers(order, true, 1, out.data()).error == fake::ILLEGAL_ADDRESS);
 }
 
-static void test_wrong(Order order) {
+static void test_wrong_kernels(Order order) {
   static const struct {
     int error;
     const char *text;
@@ -276,21 +279,22 @@ static void test_wrong(Order order) {
   unsigned count[2] = {0, 0};
   for (int w = 0; w < WRONGS; w++) {
     const test_args a = {&memory[0].x, &memory[0].x, nullptr, count, 64, w};
-    const Outcome o = launch("is_wrong", {2, 1, 1}, {64, 1, 1}, 64, order, a);
+    const Outcome o = launch_kernel("is_wrong", {2, 1, 1}, {64, 1, 1}, 64, order, a);
     CHECK(o.error == expected[w].error);
     CHECK(o.text.find(expected[w].text) != std::string::npos);
     CHECK(o.text.find("kernel is_wrong, block (") == 0);
-    test_barriers(order); /* the next launch is not affected */
+    test_barriers(order); /* a failed launch does not affect the next one */
   }
 }
 
-/* A missing barrier shows in some orders of threads. */
-static void test_orders() {
+/* Checks that a missing barrier changes results in some orders of threads. */
+static void test_missing_barrier() {
   int wrong[3] = {0, 0, 0};
   for (int i = 0; i < 3; i++) {
     float out[64];
     const test_args a = {nullptr, out, nullptr, nullptr, 0, 0};
-    CHECK(launch("lacks_barrier", {1, 1, 1}, {64, 1, 1}, 256, orders[i], a).error == fake::RAN);
+    CHECK(launch_kernel("lacks_barrier", {1, 1, 1}, {64, 1, 1}, 256, orders[i], a).error ==
+          fake::RAN);
     for (float x : out) wrong[i] += x != 1;
   }
   CHECK(wrong[0] == 0 && wrong[1] == 63 && wrong[2] > 0);
@@ -299,17 +303,17 @@ static void test_orders() {
 int main() {
   for (Order order : orders) {
     test_barriers(order);
-    test_warps(order);
+    test_warp_operations(order);
     test_async_copies(order);
-    test_grids(order, 1);
-    test_grids(order, 4);
+    test_grid_indices(order, 1);
+    test_grid_indices(order, 4);
     test_block_barriers(order);
-#if !FAKE_WATCHED /* a sanitizer would end the process */
-    test_wrong(order);
+#if !FAKE_WATCHED /* not with a sanitizer, which would end the process */
+    test_wrong_kernels(order);
     test_wrong_barriers(order);
 #endif
   }
-  test_orders();
+  test_missing_barrier();
   CHECK(fake::find_kernel("nothing of this name") == nullptr);
   TEST_DONE();
 }

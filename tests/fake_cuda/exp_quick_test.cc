@@ -10,9 +10,9 @@
 
 static uint32_t table_t[32];
 static float table_low[32];
-static uint32_t entry_of(unsigned, uint32_t, int lane) { return table_t[lane & 31]; }
-static float entry_of(unsigned, float, int lane) { return table_low[lane & 31]; }
-#define __shfl_sync entry_of
+static uint32_t table_entry(unsigned, uint32_t, int lane) { return table_t[lane & 31]; }
+static float table_entry(unsigned, float, int lane) { return table_low[lane & 31]; }
+#define __shfl_sync table_entry
 #include "gpu_exp.cuh"
 #undef __shfl_sync
 
@@ -33,7 +33,7 @@ static bool is_decided(float x, bool *wrong) {
   float y = 0, near = 0;
   const bool decided = vt_exp_quick(vt_exp_entry(), x, y);
   const bool consistent =
-      x < VT_EXP_LEAST || (vt_exp_quick_near(vt_exp_entry(), x, near) == 0) == decided;
+      x < VT_EXP_LEAST || (vt_exp_quick_above_least(vt_exp_entry(), x, near) == 0) == decided;
   *wrong = !consistent || (decided && __float_as_uint(y) != __float_as_uint(vt_ff_exp(x)));
   return decided;
 }
@@ -59,7 +59,8 @@ int main() {
   Count count;
   std::vector<std::thread> crew;
   fill_table();
-  CHECK(is_decided(0.0f, &wrong) && !wrong); /* x - m of the greatest element of every row */
+  /* 0 must be decided, because it is x - m of the greatest element of every row */
+  CHECK(is_decided(0.0f, &wrong) && !wrong);
   for (uint32_t i = 0; i < THREADS; i++)
     crew.emplace_back(test_range, i * step, THREADS * step, &count);
   for (std::thread &t : crew) t.join();

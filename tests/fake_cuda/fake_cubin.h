@@ -6,7 +6,7 @@
 #include <cstdint>
 
 struct fake_cubin {
-  char title[16]; /* FAKE_CUBIN, padded with zeros */
+  char title[16]; /* the text FAKE_CUBIN, padded with zeros */
   uint64_t bytes; /* bytes of the library that is stored after the head */
 };
 #define FAKE_CUBIN "a fake cubin\n"

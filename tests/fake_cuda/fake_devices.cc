@@ -16,7 +16,7 @@ Context contexts[MOST_DEVICES];
 /* stack of entered contexts; the last one is current */
 thread_local std::vector<Context *> entered;
 
-int number_of(const Context *c) { return (int)(c - contexts); }
+int device_of_context(const Context *c) { return (int)(c - contexts); }
 bool is_context(const void *p) {
   for (const Context &c : contexts)
     if (&c == p) return c.retained > 0;
@@ -81,7 +81,7 @@ int attribute_of(int attribute) {
 }  // namespace
 
 int current_device() {
-  return entered.empty() || !is_context(entered.back()) ? -1 : number_of(entered.back());
+  return entered.empty() || !is_context(entered.back()) ? -1 : device_of_context(entered.back());
 }
 
 }  // namespace fake

@@ -12,7 +12,7 @@ namespace {
 
 struct Fault {
   std::string name;
-  long call; /* number of the call, counted from 1 */
+  long call; /* number of the call that fails, counted from 1 */
   int error;
 };
 struct Session { /* everything that a reset renews */
@@ -24,47 +24,49 @@ struct Session { /* everything that a reset renews */
   bool started = false;
 };
 Session *session;
-std::string lost_text;   /* outlives a reset, because callers may still hold it */
+/* text of the error that destroyed the context; it outlives a reset, because callers may still
+ * hold the pointer */
+std::string lost_text;
 std::mutex session_lock; /* protects the above; no other lock is taken while it is held */
 std::mutex state_lock;
 
 /* ---- the environment ---- */
 
-const char *text_of(const char *name, const char *otherwise) {
+const char *environment_text(const char *name, const char *otherwise) {
   const char *t = getenv(name);
   return t != nullptr && *t != 0 ? t : otherwise;
 }
 
-size_t bytes_of(const char *text) {
+size_t parse_bytes(const char *text) {
   char *end = nullptr;
   const size_t n = strtoull(text, &end, 10);
   const char *units = "KMG", *unit = *end != 0 ? strchr(units, *end) : nullptr;
   return unit == nullptr ? n : n << 10 * (unit - units + 1);
 }
 
-Rules rules_of() {
+Rules read_rules() {
   Rules r;
-  const std::string order = text_of("FAKE_CUDA_ORDER", "forward");
+  const std::string order = environment_text("FAKE_CUDA_ORDER", "forward");
   if (order == "reverse") r.order = Order::reverse;
   if (order == "shuffle") r.order = Order::shuffle;
-  r.seed = strtoull(text_of("FAKE_CUDA_SEED", "1"), nullptr, 10);
-  r.workers = (unsigned)atoi(text_of("FAKE_CUDA_THREADS", "1"));
+  r.seed = strtoull(environment_text("FAKE_CUDA_SEED", "1"), nullptr, 10);
+  r.workers = (unsigned)atoi(environment_text("FAKE_CUDA_THREADS", "1"));
   return r;
 }
 
-Settings settings_of() {
+Settings read_settings() {
   Settings s{};
-  s.devices = atoi(text_of("FAKE_CUDA_DEVICES", "1"));
-  s.processors = atoi(text_of("FAKE_CUDA_PROCESSORS", "4"));
-  s.cooperative = atoi(text_of("FAKE_CUDA_AT_ONCE", "1"));
-  s.shared = atoi(text_of("FAKE_CUDA_SHARED", "232448"));
-  s.version = atoi(text_of("FAKE_CUDA_VERSION", "13000"));
+  s.devices = atoi(environment_text("FAKE_CUDA_DEVICES", "1"));
+  s.processors = atoi(environment_text("FAKE_CUDA_PROCESSORS", "4"));
+  s.cooperative = atoi(environment_text("FAKE_CUDA_AT_ONCE", "1"));
+  s.shared = atoi(environment_text("FAKE_CUDA_SHARED", "232448"));
+  s.version = atoi(environment_text("FAKE_CUDA_VERSION", "13000"));
   s.major = 9;
   s.minor = 0;
-  sscanf(text_of("FAKE_CUDA_CC", "9.0"), "%d.%d", &s.major, &s.minor);
-  s.memory = bytes_of(text_of("FAKE_CUDA_MEMORY", "4G"));
-  s.late = strcmp(text_of("FAKE_CUDA_STREAMS", "at_once"), "late") == 0;
-  s.rules = rules_of();
+  sscanf(environment_text("FAKE_CUDA_CC", "9.0"), "%d.%d", &s.major, &s.minor);
+  s.memory = parse_bytes(environment_text("FAKE_CUDA_MEMORY", "4G"));
+  s.late = strcmp(environment_text("FAKE_CUDA_STREAMS", "at_once"), "late") == 0;
+  s.rules = read_rules();
   return s;
 }
 
@@ -84,9 +86,9 @@ std::vector<Fault> faults_of(const char *text) {
 Session &current_session() {
   if (session == nullptr) {
     session = new Session;
-    session->settings = settings_of();
-    session->faults = faults_of(text_of("FAKE_CUDA_FAIL", ""));
-    session->log = text_of("FAKE_CUDA_LOG", "");
+    session->settings = read_settings();
+    session->faults = faults_of(environment_text("FAKE_CUDA_FAIL", ""));
+    session->log = environment_text("FAKE_CUDA_LOG", "");
   }
   return *session;
 }
@@ -139,7 +141,7 @@ const Named named[] = {
      "operation not permitted on an event last recorded in a capturing stream"},
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
-const Named *named_of(int error) {
+const Named *find_named_error(int error) {
   for (const Named &n : named)
     if (n.error == error) return &n;
   return nullptr;
@@ -154,7 +156,7 @@ const Settings &settings() {
   return current_session().settings;
 }
 
-bool is_lasting(int error) {
+bool destroys_context(int error) {
   return error == ILLEGAL_ADDRESS || error == 702 || (error >= 714 && error <= 719);
 }
 
@@ -182,7 +184,7 @@ Call::Call(const char *name, Needs needs, const char *form, ...) : name_(name), 
     answer_ = w.lost_error;
   } else if (error != OK) {
     answer_ = error;
-    if (is_lasting(error)) w.lost_error = error;
+    if (destroys_context(error)) w.lost_error = error;
   } else if (needs != nothing && !w.started) {
     answer_ = NOT_INITIALIZED;
   } else if (needs == context && current_device() < 0) {
@@ -218,10 +220,10 @@ __attribute__((visibility("default"))) int cuGetProcAddress_v2(const char *name,
   };
   if (name == nullptr || out == nullptr) return INVALID_VALUE;
   *out = nullptr;
-  if (status != nullptr) *status = 1; /* status 1: there is no such entry point */
+  if (status != nullptr) *status = 1; /* status 1 means that there is no such entry point */
   for (const auto &e : entries) {
     if (strcmp(e.name, name) != 0) continue;
-    /* status 2: only newer versions of it exist */
+    /* status 2 means that only newer versions of the entry point exist */
     if (status != nullptr) *status = version < e.since ? 2 : 0;
     if (version < e.since || version > settings().version) return NOT_FOUND;
     *out = e.entry;
@@ -263,7 +265,7 @@ int fake_cuDriverGetVersion(int *version) {
 
 int fake_cuGetErrorName(int error, const char **text) {
   if (text == nullptr) return INVALID_VALUE;
-  const Named *n = named_of(error);
+  const Named *n = find_named_error(error);
   *text = n != nullptr ? n->name : nullptr;
   return n != nullptr ? OK : INVALID_VALUE;
 }
@@ -272,7 +274,7 @@ int fake_cuGetErrorName(int error, const char **text) {
  * unlike a real driver's. */
 int fake_cuGetErrorString(int error, const char **text) {
   if (text == nullptr) return INVALID_VALUE;
-  const Named *n = named_of(error);
+  const Named *n = find_named_error(error);
   std::lock_guard<std::mutex> held(session_lock);
   *text = n != nullptr ? n->text : nullptr;
   if (error == current_session().lost_error && error != OK && !lost_text.empty())

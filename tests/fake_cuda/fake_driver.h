@@ -88,10 +88,10 @@ class Call {
 
 /* Makes every later call return `error`, with error text `text`. */
 void lose_context(int error, const std::string &text);
-int lost_error(); /* OK, or the error of lose() */
+int lost_error(); /* OK, or the error that lose_context set */
 bool is_lasting(int error);
 
-/* The lock of all state of the files below. Kernels run without it. */
+/* The lock of all state of the files that are listed below. Kernels run without it. */
 std::mutex &lock();
 
 /* ---- devices ---- */
@@ -113,7 +113,7 @@ int issue(void *stream, Work work, bool now);
  * call that a capture does not allow. */
 bool is_recording();
 int refuse_recording();
-int finish_all(); /* executes the queued work of every stream */
+int execute_all_queued(); /* executes the queued work of every stream */
 
 }  // namespace fake
 #endif

@@ -13,7 +13,7 @@
 namespace fake {
 namespace {
 
-enum { PLAIN_SHARED = 49152 }; /* shared memory of a launch without opting in */
+enum { PLAIN_SHARED = 49152 }; /* bytes of shared memory that a launch may have without opting in */
 struct Module;
 struct Function {
   const vt_gpu_entry *kernel;
@@ -44,7 +44,7 @@ int check_launch(const Function &f, const Launch &l) {
 
 /* Returns true if all blocks can be resident at the same time. A kernel with up to 1024 threads per
  * block has 64 registers per thread. */
-bool fits(const Launch &l) {
+bool all_blocks_fit(const Launch &l) {
   enum { SYSTEM = 1024, THREADS = 1024 };
   const uint64_t blocks = (uint64_t)l.blocks.x * l.blocks.y * l.blocks.z;
   const uint64_t threads = (uint64_t)l.threads.x * l.threads.y * l.threads.z;
@@ -98,7 +98,7 @@ int fake_cuModuleLoadData(void **module, const void *image) {
 int fake_cuModuleUnload(void *module) {
   Call c("cuModuleUnload", Call::context, "%s", "");
   if (is_recording()) return c.done(refuse_recording());
-  finish_all();
+  execute_all_queued();
   std::lock_guard<std::mutex> held(lock());
   Module *m = static_cast<Module *>(module);
   if (modules.erase(m) == 0) return c.done(INVALID_HANDLE);
@@ -124,7 +124,7 @@ int fake_cuFuncSetAttribute(void *function, int attribute, int value) {
   if (c.refused()) return c.answer();
   Function *f = function_of(function);
   if (f == nullptr) return c.done(INVALID_HANDLE);
-  /* preferred shared memory carveout */
+  /* attribute 9 is the preferred shared memory carveout */
   if (attribute == 9 && value >= -1 && value <= 100) return OK;
   if (attribute != 8 || value < 0 || value > settings().shared) return c.done(INVALID_VALUE);
   f->shared = (unsigned)value;
@@ -137,7 +137,7 @@ static int launch(Call &c, void *function, fake::Launch l, void *stream, void **
   if (parameters == nullptr || parameters[0] == nullptr) return c.done(INVALID_VALUE);
   l.kernel = f->kernel;
   if (check_launch(*f, l) != OK) return c.done(INVALID_VALUE);
-  if (l.cooperative && !fits(l)) return c.done(TOO_LARGE);
+  if (l.cooperative && !all_blocks_fit(l)) return c.done(TOO_LARGE);
   std::vector<uint64_t> args(f->kernel->bytes / 8 + 1);
   memcpy(args.data(), parameters[0], f->kernel->bytes);
   return c.done(issue(

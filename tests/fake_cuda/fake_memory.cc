@@ -36,29 +36,30 @@ bool free_fenced(unsigned char *p, size_t) {
 }
 #else
 const unsigned char FENCE_BYTE = 0xa5;
-size_t rounded(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+size_t rounded_up(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 unsigned char *allocate_fenced(size_t bytes) {
   void *p = nullptr;
-  if (posix_memalign(&p, ALIGNMENT, rounded(bytes) + 2 * ALIGNMENT) != 0) return nullptr;
+  if (posix_memalign(&p, ALIGNMENT, rounded_up(bytes) + 2 * ALIGNMENT) != 0) return nullptr;
   unsigned char *from = static_cast<unsigned char *>(p);
   memset(from, FENCE_BYTE, ALIGNMENT);
   memset(from + ALIGNMENT, 0xff, bytes);
-  memset(from + ALIGNMENT + bytes, FENCE_BYTE, rounded(bytes) - bytes + ALIGNMENT);
+  memset(from + ALIGNMENT + bytes, FENCE_BYTE, rounded_up(bytes) - bytes + ALIGNMENT);
   return from + ALIGNMENT;
 }
 /* Frees an allocation; returns false if a fence was overwritten. */
 bool free_fenced(unsigned char *p, size_t bytes) {
   bool whole = true;
   for (size_t i = 0; i < ALIGNMENT; i++) whole = whole && p[(ptrdiff_t)i - ALIGNMENT] == FENCE_BYTE;
-  for (size_t i = bytes; i < rounded(bytes) + ALIGNMENT; i++) whole = whole && p[i] == FENCE_BYTE;
+  for (size_t i = bytes; i < rounded_up(bytes) + ALIGNMENT; i++)
+    whole = whole && p[i] == FENCE_BYTE;
   free(p - ALIGNMENT);
   return whole;
 }
 #endif
 
 template <class V, class Size>
-bool holds(const std::map<uint64_t, V> &all, uint64_t address, size_t bytes, Size size) {
+bool allocation_holds(const std::map<uint64_t, V> &all, uint64_t address, size_t bytes, Size size) {
   auto next = all.upper_bound(address);
   if (next == all.begin()) return false;
   --next;
@@ -74,10 +75,10 @@ int copy_bytes(void *to, const void *from, size_t bytes) {
 }  // namespace
 
 bool is_on_device(uint64_t address, size_t bytes) {
-  return holds(allocations, address, bytes, [](const Allocation &p) { return p.bytes; });
+  return allocation_holds(allocations, address, bytes, [](const Allocation &p) { return p.bytes; });
 }
 bool is_pinned(const void *memory, size_t bytes) {
-  return holds(pinned, address_of(memory), bytes, [](size_t n) { return n; });
+  return allocation_holds(pinned, address_of(memory), bytes, [](size_t n) { return n; });
 }
 
 }  // namespace fake
@@ -119,7 +120,7 @@ int fake_cuMemFree(uint64_t address) {
   if (c.answer() == INVALID_CONTEXT || c.answer() == NOT_INITIALIZED) return c.answer();
   if (is_recording()) return c.done(refuse_recording());
   if (address == 0) return c.answer();
-  const int before = finish_all();
+  const int before = execute_all_queued();
   std::lock_guard<std::mutex> held(lock());
   auto found = allocations.find(address);
   if (found == allocations.end()) return c.done(INVALID_VALUE);
@@ -151,7 +152,7 @@ int fake_cuMemFreeHost(void *memory) {
   Call c("cuMemFreeHost", Call::context, "%s", "");
   if (c.answer() == INVALID_CONTEXT || c.answer() == NOT_INITIALIZED) return c.answer();
   if (is_recording()) return c.done(refuse_recording());
-  finish_all();
+  execute_all_queued();
   std::lock_guard<std::mutex> held(lock());
   if (pinned.erase(address_of(memory)) == 0) return c.done(INVALID_VALUE);
   free(memory);

@@ -14,7 +14,8 @@ struct Graph {
   std::vector<Work> work;
 };
 struct Stream {
-  std::recursive_mutex busy; /* held while work executes, so that it executes in order */
+  /* locked while work executes, so that the work of a stream executes in order */
+  std::recursive_mutex busy;
   std::vector<Work> queued;
   std::unique_ptr<Graph> recorded; /* graph under construction during a capture */
   bool invalid = false;            /* true if the capture is invalid */
@@ -28,24 +29,24 @@ Stream default_stream; /* the default stream, which has no handle */
 std::set<Stream *> streams;
 std::set<Graph *> graphs, execs;
 std::set<Event *> events;
-/* held exclusively to destroy a stream, shared to wait for all streams */
+/* locked exclusively to destroy a stream, shared to wait for all streams */
 std::shared_mutex ending;
 thread_local Stream *recording; /* stream that this thread captures */
 
 template <class T>
-bool is_one_of(const std::set<T *> &all, const void *p) {
+bool is_handle_in(const std::set<T *> &all, const void *p) {
   std::lock_guard<std::mutex> held(lock());
   for (const T *t : all)
     if (t == p) return true;
   return false;
 }
 template <class T>
-T *create(std::set<T *> &all) {
+T *create_handle(std::set<T *> &all) {
   std::lock_guard<std::mutex> held(lock());
   return *all.insert(new T).first;
 }
 template <class T>
-void destroy(std::set<T *> &all, T *t) {
+void destroy_handle(std::set<T *> &all, T *t) {
   {
     std::lock_guard<std::mutex> held(lock());
     all.erase(t);
@@ -55,20 +56,20 @@ void destroy(std::set<T *> &all, T *t) {
 
 Stream *stream_of(void *handle) {
   if (handle == nullptr) return &default_stream;
-  return is_one_of(streams, handle) ? static_cast<Stream *>(handle) : nullptr;
+  return is_handle_in(streams, handle) ? static_cast<Stream *>(handle) : nullptr;
 }
 
-int run_all(const std::vector<Work> &work) {
+int execute_all(const std::vector<Work> &work) {
   int error = lost_error();
   for (size_t i = 0; error == OK && i < work.size(); i++) error = work[i]();
   return error;
 }
 
-int finish(Stream *s) {
+int execute_queued(Stream *s) {
   std::lock_guard<std::recursive_mutex> held(s->busy);
   std::vector<Work> work;
   work.swap(s->queued);
-  return run_all(work);
+  return execute_all(work);
 }
 
 }  // namespace
@@ -82,10 +83,10 @@ int issue(void *stream, Work work, bool now) {
     s->recorded->work.push_back(std::move(work));
     return (int)OK;
   }
-  /* the default stream would wait for the captured one */
+  /* refused, because work on the default stream would wait for the captured stream */
   if (s == &default_stream && is_recording()) return refuse_recording();
   s->queued.push_back(std::move(work));
-  return settings().late && !now ? (int)OK : finish(s);
+  return settings().late && !now ? (int)OK : execute_queued(s);
 }
 
 bool is_recording() { return recording != nullptr; }
@@ -95,7 +96,7 @@ int refuse_recording() {
   return CAPTURE_UNSUPPORTED;
 }
 
-int finish_all() {
+int execute_all_queued() {
   std::shared_lock<std::shared_mutex> none_ends(ending);
   std::vector<Stream *> all = {&default_stream};
   {
@@ -104,7 +105,7 @@ int finish_all() {
   }
   int error = OK;
   for (Stream *s : all) {
-    const int e = finish(s);
+    const int e = execute_queued(s);
     if (error == OK) error = e;
   }
   return error;
@@ -122,19 +123,19 @@ int fake_cuStreamCreate(void **stream, unsigned flags) {
   Call c("cuStreamCreate", Call::context, "flags %u", flags);
   if (c.refused()) return c.answer();
   if (stream == nullptr || flags > 1) return c.done(INVALID_VALUE);
-  *stream = create(streams);
+  *stream = create_handle(streams);
   return OK;
 }
 
 int fake_cuStreamDestroy(void *stream) {
   Call c("cuStreamDestroy", Call::context, "%s", "");
   if (c.answer() == INVALID_CONTEXT || c.answer() == NOT_INITIALIZED) return c.answer();
-  if (!is_one_of(streams, stream)) return c.done(INVALID_HANDLE);
+  if (!is_handle_in(streams, stream)) return c.done(INVALID_HANDLE);
   Stream *s = static_cast<Stream *>(stream);
   if (recording == s) recording = nullptr;
-  finish(s);
+  execute_queued(s);
   std::unique_lock<std::shared_mutex> ends(ending);
-  destroy(streams, s);
+  destroy_handle(streams, s);
   return c.answer();
 }
 
@@ -144,13 +145,13 @@ int fake_cuStreamSynchronize(void *stream) {
   Stream *s = stream_of(stream);
   if (s == nullptr) return c.done(INVALID_HANDLE);
   if (is_recording()) return c.done(refuse_recording());
-  return c.done(finish(s));
+  return c.done(execute_queued(s));
 }
 
 int fake_cuStreamBeginCapture(void *stream, int mode) {
   Call c("cuStreamBeginCapture", Call::context, "mode %d", mode);
   if (c.refused()) return c.answer();
-  if (!is_one_of(streams, stream)) return c.done(INVALID_HANDLE);
+  if (!is_handle_in(streams, stream)) return c.done(INVALID_HANDLE);
   if (mode < 0 || mode > 2) return c.done(INVALID_VALUE);
   if (is_recording()) return c.done(refuse_recording());
   Stream *s = static_cast<Stream *>(stream);
@@ -165,7 +166,7 @@ int fake_cuStreamBeginCapture(void *stream, int mode) {
 int fake_cuStreamEndCapture(void *stream, void **graph) {
   Call c("cuStreamEndCapture", Call::context, "%s", "");
   if (recording != nullptr && recording == stream) recording = nullptr;
-  if (!is_one_of(streams, stream) || graph == nullptr) return c.done(INVALID_VALUE);
+  if (!is_handle_in(streams, stream) || graph == nullptr) return c.done(INVALID_VALUE);
   Stream *s = static_cast<Stream *>(stream);
   std::lock_guard<std::recursive_mutex> held(s->busy);
   std::unique_ptr<Graph> g = std::move(s->recorded);
@@ -184,8 +185,8 @@ int fake_cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long lon
   Call c("cuGraphInstantiateWithFlags", Call::context, "flags %llu", flags);
   if (c.refused()) return c.answer();
   if (exec == nullptr) return c.done(INVALID_VALUE);
-  if (!is_one_of(graphs, graph)) return c.done(INVALID_HANDLE);
-  Graph *e = create(execs);
+  if (!is_handle_in(graphs, graph)) return c.done(INVALID_HANDLE);
+  Graph *e = create_handle(execs);
   e->work = static_cast<Graph *>(graph)->work;
   *exec = e;
   return OK;
@@ -194,24 +195,24 @@ int fake_cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long lon
 int fake_cuGraphLaunch(void *exec, void *stream) {
   Call c("cuGraphLaunch", Call::context, "%s", "");
   if (c.refused()) return c.answer();
-  if (!is_one_of(execs, exec)) return c.done(INVALID_HANDLE);
+  if (!is_handle_in(execs, exec)) return c.done(INVALID_HANDLE);
   if (is_recording()) return c.done(refuse_recording());
   const std::vector<Work> work = static_cast<Graph *>(exec)->work;
   return c.done(issue(
-      stream, [work] { return run_all(work); }, false));
+      stream, [work] { return execute_all(work); }, false));
 }
 
 int fake_cuGraphExecDestroy(void *exec) {
   Call c("cuGraphExecDestroy", Call::context, "%s", "");
-  if (!is_one_of(execs, exec)) return c.done(INVALID_HANDLE);
-  destroy(execs, static_cast<Graph *>(exec));
+  if (!is_handle_in(execs, exec)) return c.done(INVALID_HANDLE);
+  destroy_handle(execs, static_cast<Graph *>(exec));
   return c.answer();
 }
 
 int fake_cuGraphDestroy(void *graph) {
   Call c("cuGraphDestroy", Call::context, "%s", "");
-  if (!is_one_of(graphs, graph)) return c.done(INVALID_HANDLE);
-  destroy(graphs, static_cast<Graph *>(graph));
+  if (!is_handle_in(graphs, graph)) return c.done(INVALID_HANDLE);
+  destroy_handle(graphs, static_cast<Graph *>(graph));
   return c.answer();
 }
 
@@ -221,15 +222,15 @@ int fake_cuEventCreate(void **event, unsigned flags) {
   Call c("cuEventCreate", Call::context, "flags %u", flags);
   if (c.refused()) return c.answer();
   if (event == nullptr) return c.done(INVALID_VALUE);
-  *event = create(events);
+  *event = create_handle(events);
   return OK;
 }
 
 int fake_cuEventDestroy(void *event) {
   Call c("cuEventDestroy", Call::context, "%s", "");
-  if (!is_one_of(events, event)) return c.done(INVALID_HANDLE);
-  finish_all(); /* a stream may still have queued work that records it */
-  destroy(events, static_cast<Event *>(event));
+  if (!is_handle_in(events, event)) return c.done(INVALID_HANDLE);
+  execute_all_queued(); /* a stream may still have queued work that records the event */
+  destroy_handle(events, static_cast<Event *>(event));
   return c.answer();
 }
 
@@ -237,7 +238,7 @@ int fake_cuEventRecord(void *event, void *stream) {
   Call c("cuEventRecord", Call::context, "%s", "");
   if (c.refused()) return c.answer();
   Stream *s = stream_of(stream);
-  if (s == nullptr || !is_one_of(events, event)) return c.done(INVALID_HANDLE);
+  if (s == nullptr || !is_handle_in(events, event)) return c.done(INVALID_HANDLE);
   Event *e = static_cast<Event *>(event);
   e->captured = s->recorded != nullptr;
   if (e->captured) return OK; /* events in a graph have no times */
@@ -254,16 +255,16 @@ int fake_cuEventRecord(void *event, void *stream) {
 int fake_cuEventSynchronize(void *event) {
   Call c("cuEventSynchronize", Call::context, "%s", "");
   if (c.refused()) return c.answer();
-  if (!is_one_of(events, event)) return c.done(INVALID_HANDLE);
+  if (!is_handle_in(events, event)) return c.done(INVALID_HANDLE);
   if (static_cast<Event *>(event)->captured) return c.done(CAPTURED_EVENT);
   if (is_recording()) return c.done(refuse_recording());
-  return c.done(finish_all());
+  return c.done(execute_all_queued());
 }
 
 int fake_cuEventElapsedTime(float *milliseconds, void *begin, void *end) {
   Call c("cuEventElapsedTime", Call::context, "%s", "");
   if (c.refused()) return c.answer();
-  if (!is_one_of(events, begin) || !is_one_of(events, end)) return c.done(INVALID_HANDLE);
+  if (!is_handle_in(events, begin) || !is_handle_in(events, end)) return c.done(INVALID_HANDLE);
   const Event *a = static_cast<Event *>(begin), *b = static_cast<Event *>(end);
   if (milliseconds == nullptr || a->captured || b->captured) return c.done(INVALID_VALUE);
   if (!a->recorded || !b->recorded) return c.done(NOT_READY);

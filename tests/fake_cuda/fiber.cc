@@ -31,7 +31,7 @@ enum { PAGE = 65536, STACK = FAKE_WATCHED ? 512 * 1024 : 64 * 1024 };
 enum { MOST_GUARDED = 8192 };
 static std::atomic<int> guarded{0};
 
-/* Arguments for the first switch to a fiber. */
+/* The function and argument with which a new fiber begins. */
 struct Start {
   Entry *entry;
   void *user;
@@ -40,9 +40,9 @@ static thread_local Start starting;
 
 static void enter_fiber() {
   const Start s = starting;
-  fiber_arrived();
+  fiber_finish_switch();
   s.entry(s.user);
-  abort(); /* an entry must not return */
+  abort(); /* not reached: an entry must not return */
 }
 
 Fiber::Fiber() : memory_(nullptr), context_(nullptr) {
@@ -107,7 +107,8 @@ fake_fiber_swap:
   ret
 .size fake_fiber_swap,.-fake_fiber_swap
 )");
-enum { SAVED = 9 }; /* modes, six registers, return address, and a zero above it */
+/* words on a new stack: modes, six registers, return address, and a zero above it */
+enum { SAVED = 9 };
 
 static void *new_stack(char *top) {
   uint64_t *sp = reinterpret_cast<uint64_t *>(top) - SAVED;
@@ -168,24 +169,24 @@ static void *new_stack(char *top) {
 #endif
 
 #ifdef FAKE_SWITCH_LIBC
-static void swap(Place &from, Place &to) {
+static void switch_stacks(Place &from, Place &to) {
   ucontext_t own;
-  /* the scheduler's context, valid until this call returns */
+  /* the context of the scheduler, which called; valid until this call returns */
   if (from.at == nullptr) from.at = &own;
   void *const kept = from.at;
   swapcontext(static_cast<ucontext_t *>(kept), static_cast<ucontext_t *>(to.at));
   if (kept == &own) from.at = nullptr;
 }
 #else
-static void swap(Place &from, Place &to) { fake_fiber_swap(&from.at, to.at); }
+static void switch_stacks(Place &from, Place &to) { fake_fiber_swap(&from.at, to.at); }
 #endif
 
 void Fiber::begin(Entry *entry, void *user) {
-  starting = {entry, user}; /* read by the switch that the caller makes next */
+  starting = {entry, user}; /* the caller switches next; the new fiber reads this */
   place_.bottom = memory_ + PAGE;
   place_.bytes = STACK;
 #if FAKE_WATCHED
-  /* clears the marks of frames that were abandoned */
+  /* clears the sanitizer's marks of stack frames that were abandoned */
   __asan_unpoison_memory_region(memory_ + PAGE, STACK);
 #endif
 #ifdef FAKE_SWITCH_LIBC
@@ -202,10 +203,11 @@ void Fiber::begin(Entry *entry, void *user) {
 }
 
 #if FAKE_WATCHED
-/* the context switched away from; its stack is learnt on arrival */
+/* the context that was left by the last switch; fiber_finish_switch stores the bounds of its
+ * stack */
 static thread_local Place *came_from;
 
-void fiber_arrived() {
+void fiber_finish_switch() {
   const void *bottom = nullptr;
   size_t bytes = 0;
   __sanitizer_finish_switch_fiber(nullptr, &bottom, &bytes);
@@ -217,7 +219,7 @@ void fiber_switch(Place &from, Place &to, bool last) {
   void *save = nullptr;
   came_from = &from;
   __sanitizer_start_switch_fiber(last ? nullptr : &save, to.bottom, to.bytes);
-  swap(from, to);
+  switch_stacks(from, to);
   const void *bottom = nullptr;
   size_t bytes = 0;
   __sanitizer_finish_switch_fiber(save, &bottom, &bytes);
@@ -225,8 +227,8 @@ void fiber_switch(Place &from, Place &to, bool last) {
   came_from->bytes = bytes;
 }
 #else
-void fiber_arrived() {}
-void fiber_switch(Place &from, Place &to, bool) { swap(from, to); }
+void fiber_finish_switch() {}
+void fiber_switch(Place &from, Place &to, bool) { switch_stacks(from, to); }
 #endif
 
 }  // namespace fake

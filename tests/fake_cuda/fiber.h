@@ -28,10 +28,9 @@ struct Place {
 
 typedef void Entry(void *user);
 
-/* A stack with guard pages below it, so that an overflow is noticed. A guarded stack takes two of a
- * process's memory mappings, of which there are usually 65,000. Blocks of a cooperative launch may
- * have more threads than half of that, so beyond some thousands of stacks the guard pages stay
- * accessible. */
+/* A stack with guard pages below it, so that an overflow is noticed. A guarded stack takes two
+ * memory mappings, of which a process may usually have 65,000. A cooperative launch may have more
+ * threads than half of that number, so after some thousands of stacks new ones have no guard. */
 class Fiber {
  public:
   Fiber();
@@ -56,7 +55,7 @@ class Fiber {
  * resumed. */
 void fiber_switch(Place &from, Place &to, bool last);
 /* An entry must call this first. */
-void fiber_arrived();
+void fiber_finish_switch();
 
 }  // namespace fake
 #endif

@@ -40,8 +40,8 @@
 #define VT_UNROLL
 #define VT_LOOP
 
-/* Exported, because kernels that are compiled later into libraries of their own (fake_nvrtc.cc)
- * call it. */
+/* Marks what is exported, because kernels that are compiled later into libraries of their own
+ * (fake_nvrtc.cc) use it. */
 #define VT_GPU_EXPORT __attribute__((visibility("default")))
 
 /* ---- vectors ---- */
@@ -89,7 +89,8 @@ struct vt_gpu_indices_t {
   uint3 thread, block, threads, blocks;
   unsigned char *shared;
 };
-/* Set at every switch between CUDA threads. */
+/* threadIdx, blockIdx and so on of the running CUDA thread; set at every switch between CUDA
+ * threads. */
 extern VT_GPU_EXPORT __thread vt_gpu_indices_t vt_gpu_indices;
 #define threadIdx vt_gpu_indices.thread
 #define blockIdx vt_gpu_indices.block
@@ -103,8 +104,8 @@ typedef void vt_gpu_call(const void *args);
 struct VT_GPU_EXPORT vt_gpu_entry {
   vt_gpu_entry(const char *name, size_t bytes, unsigned threads, vt_gpu_call *call);
   const char *name;
-  size_t bytes;     /* bytes of its argument struct */
-  unsigned threads; /* most threads of a block */
+  size_t bytes;     /* bytes of the kernel's argument struct */
+  unsigned threads; /* most threads that a block of the kernel may have */
   vt_gpu_call *call;
   vt_gpu_entry *next;
 };
@@ -196,7 +197,7 @@ VT_GPU_FN T __shfl_down_sync(unsigned mask, T value, unsigned by, int width = 32
   return vt_gpu_shuffle(VT_GPU_SHFL_DOWN, mask, value,
                         (me & part) + (by & 31) <= part ? me + (by & 31) : me);
 }
-/* A lane may read from segments below its own, not from those above. */
+/* A lane may read from lanes of segments below its own, not from those above. */
 template <class T>
 VT_GPU_FN T __shfl_xor_sync(unsigned mask, T value, int with, int width = 32) {
   const unsigned me = vt_gpu_lane(), part = (unsigned)width - 1, other = me ^ ((unsigned)with & 31);
@@ -241,7 +242,7 @@ VT_GPU_FN void vt_load_8_once(const float *from, float *v) {
   v[0] = f.x;
   v[1] = f.y;
 }
-VT_GPU_FN void vt_async_in_order() {}
+VT_GPU_FN void vt_async_compiler_barrier() {}
 VT_GPU_FN void vt_async_close_group() { vt_gpu_async_close_group(); }
 template <int N>
 VT_GPU_FN void vt_async_wait() {
@@ -254,7 +255,8 @@ VT_GPU_FN void vt_async_wait() {
 
 /* Each lane's operands are stored where the whole warp can read them until the next warp barrier.
  */
-VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+VT_GPU_FN void vt_warp_multiply_int8(int32_t (&c)[4], const uint32_t (&a)[4],
+                                     const uint32_t (&b)[2]) {
   struct brought {
     uint32_t a[4], b[2];
   };

@@ -7,22 +7,24 @@
 /* ---- bits ---- */
 
 template <class To, class From>
-VT_GPU_FN To vt_gpu_bits(From x) {
+VT_GPU_FN To vt_gpu_bit_cast(From x) {
   static_assert(sizeof(To) == sizeof(From), "as many bits");
   To y;
   memcpy(&y, &x, sizeof y);
   return y;
 }
-VT_GPU_FN unsigned __float_as_uint(float x) { return vt_gpu_bits<unsigned>(x); }
-VT_GPU_FN int __float_as_int(float x) { return vt_gpu_bits<int>(x); }
-VT_GPU_FN float __uint_as_float(unsigned x) { return vt_gpu_bits<float>(x); }
-VT_GPU_FN float __int_as_float(int x) { return vt_gpu_bits<float>(x); }
-VT_GPU_FN long long __double_as_longlong(double x) { return vt_gpu_bits<long long>(x); }
-VT_GPU_FN double __longlong_as_double(long long x) { return vt_gpu_bits<double>(x); }
-VT_GPU_FN int __double2loint(double x) { return (int)(unsigned)vt_gpu_bits<uint64_t>(x); }
-VT_GPU_FN int __double2hiint(double x) { return (int)(unsigned)(vt_gpu_bits<uint64_t>(x) >> 32); }
+VT_GPU_FN unsigned __float_as_uint(float x) { return vt_gpu_bit_cast<unsigned>(x); }
+VT_GPU_FN int __float_as_int(float x) { return vt_gpu_bit_cast<int>(x); }
+VT_GPU_FN float __uint_as_float(unsigned x) { return vt_gpu_bit_cast<float>(x); }
+VT_GPU_FN float __int_as_float(int x) { return vt_gpu_bit_cast<float>(x); }
+VT_GPU_FN long long __double_as_longlong(double x) { return vt_gpu_bit_cast<long long>(x); }
+VT_GPU_FN double __longlong_as_double(long long x) { return vt_gpu_bit_cast<double>(x); }
+VT_GPU_FN int __double2loint(double x) { return (int)(unsigned)vt_gpu_bit_cast<uint64_t>(x); }
+VT_GPU_FN int __double2hiint(double x) {
+  return (int)(unsigned)(vt_gpu_bit_cast<uint64_t>(x) >> 32);
+}
 VT_GPU_FN double __hiloint2double(int hi, int lo) {
-  return vt_gpu_bits<double>((uint64_t)(unsigned)hi << 32 | (unsigned)lo);
+  return vt_gpu_bit_cast<double>((uint64_t)(unsigned)hi << 32 | (unsigned)lo);
 }
 
 VT_GPU_FN int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
@@ -66,7 +68,7 @@ VT_GPU_FN long long __mul64hi(long long a, long long b) {
   return (long long)((wide)a * b >> 64);
 }
 VT_GPU_FN int __dp4a(int a, int b, int c) {
-  unsigned sum = (unsigned)c; /* unsigned, because it may wrap */
+  unsigned sum = (unsigned)c; /* the sum is unsigned, because it may wrap */
   for (unsigned i = 0; i < 4; i++)
     sum += (unsigned)((int8_t)(uint8_t)((unsigned)a >> 8 * i) *
                       (int8_t)(uint8_t)((unsigned)b >> 8 * i));
@@ -115,7 +117,7 @@ VT_GPU_FN double __fma_rn(double a, double b, double c) { return __builtin_fma(a
 template <class To, class From>
 VT_GPU_FN To vt_gpu_to_integer(From x) {
   typedef std::numeric_limits<To> limits;
-  /* a power of two, so the conversion is exact */
+  /* 1 above the greatest integer, a power of two, so the conversion is exact */
   const From above = (From)(limits::max() / 2 + 1) * 2;
   if (x != x)
     return sizeof(To) == 8 || sizeof(From) == 8 ? (To)((uint64_t)1 << (sizeof(To) * 8 - 1)) : (To)0;
@@ -176,9 +178,10 @@ VT_GPU_FN void __stcg(T *p, T x) {
 VT_GPU_FN void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 VT_GPU_FN void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-/* Returns the old value. Blocks may run on several operating-system threads, hence the loop. */
+/* Replaces *p by next(*p) atomically and returns the old value. It needs a loop, because blocks may
+ * run on several operating-system threads. */
 template <class T, class F>
-VT_GPU_FN T vt_gpu_atomic(T *p, F next) {
+VT_GPU_FN T vt_gpu_atomic_update(T *p, F next) {
   T old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
   while (
       !__atomic_compare_exchange_n(p, &old, next(old), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
@@ -187,10 +190,10 @@ VT_GPU_FN T vt_gpu_atomic(T *p, F next) {
 }
 #define VT_GPU_ATOMICS(T)                                                                   \
   VT_GPU_FN T atomicMin(T *p, T x) {                                                        \
-    return vt_gpu_atomic(p, [=](T y) { return y < x ? y : x; });                            \
+    return vt_gpu_atomic_update(p, [=](T y) { return y < x ? y : x; });                     \
   }                                                                                         \
   VT_GPU_FN T atomicMax(T *p, T x) {                                                        \
-    return vt_gpu_atomic(p, [=](T y) { return y > x ? y : x; });                            \
+    return vt_gpu_atomic_update(p, [=](T y) { return y > x ? y : x; });                     \
   }                                                                                         \
   VT_GPU_FN T atomicExch(T *p, T x) { return __atomic_exchange_n(p, x, __ATOMIC_SEQ_CST); } \
   VT_GPU_FN T atomicAnd(T *p, T x) { return __atomic_fetch_and(p, x, __ATOMIC_SEQ_CST); }   \
@@ -204,10 +207,10 @@ VT_GPU_ATOMICS(int)
 VT_GPU_ATOMICS(unsigned)
 VT_GPU_ATOMICS(unsigned long long)
 VT_GPU_FN long long atomicMin(long long *p, long long x) {
-  return vt_gpu_atomic(p, [=](long long y) { return y < x ? y : x; });
+  return vt_gpu_atomic_update(p, [=](long long y) { return y < x ? y : x; });
 }
 VT_GPU_FN long long atomicMax(long long *p, long long x) {
-  return vt_gpu_atomic(p, [=](long long y) { return y > x ? y : x; });
+  return vt_gpu_atomic_update(p, [=](long long y) { return y > x ? y : x; });
 }
 VT_GPU_FN int atomicAdd(int *p, int x) { return __atomic_fetch_add(p, x, __ATOMIC_SEQ_CST); }
 VT_GPU_FN unsigned atomicAdd(unsigned *p, unsigned x) {
@@ -220,8 +223,8 @@ VT_GPU_FN int atomicSub(int *p, int x) { return __atomic_fetch_sub(p, x, __ATOMI
 VT_GPU_FN unsigned atomicSub(unsigned *p, unsigned x) {
   return __atomic_fetch_sub(p, x, __ATOMIC_SEQ_CST);
 }
-/* Counts up to `most`, then restarts at 0. */
+/* Adds 1 to *p, or sets it to 0 if it is `most` or more. Returns the old value. */
 VT_GPU_FN unsigned atomicInc(unsigned *p, unsigned most) {
-  return vt_gpu_atomic(p, [=](unsigned y) { return y >= most ? 0u : y + 1; });
+  return vt_gpu_atomic_update(p, [=](unsigned y) { return y >= most ? 0u : y + 1; });
 }
 #endif

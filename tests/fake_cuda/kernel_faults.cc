@@ -16,7 +16,7 @@ struct Where {
 
 [[noreturn]] void stop_at(int error, const void *record, const char *what) {
   const Where *w = static_cast<const Where *>(record);
-  /* static, because the stack of this thread is never unwound */
+  /* static, because the launch ends without unwinding the stack of this thread */
   static thread_local char text[300];
   snprintf(text, sizeof text, "%s, at %s:%u", what, w->file != nullptr ? w->file : "?", w->line);
   fake::stop(error, text);

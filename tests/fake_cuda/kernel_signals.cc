@@ -10,7 +10,8 @@
 
 namespace fake {
 #if FAKE_WATCHED
-Signals::Signals() : stack_(nullptr) {} /* a sanitizer's own report is more detailed */
+/* no handler is installed, because a sanitizer's own report is more detailed */
+Signals::Signals() : stack_(nullptr) {}
 Signals::~Signals() { free(stack_); }
 #else
 namespace {
@@ -20,10 +21,10 @@ struct sigaction before[2];
 
 /* Runs on its own stack, because the thread's stack may have overflowed. It is left by a context
  * switch, so the signal must not be blocked meanwhile (SA_NODEFER). */
-void caught(int number, siginfo_t *info, void *) {
+void on_signal(int number, siginfo_t *info, void *) {
   if (!is_in_kernel()) {
     sigaction(number, &before[number == SIGBUS], nullptr);
-    return; /* the access is repeated and reaches the previous handler */
+    return; /* the handler returns, so the access is repeated and reaches the previous handler */
   }
   /* For an unaligned vector, or an address that no page can have, the signal has no address. Not
    * every compiler checks alignment before it moves a vector. */
@@ -37,7 +38,7 @@ void caught(int number, siginfo_t *info, void *) {
 
 void catch_signals() {
   struct sigaction action = {};
-  action.sa_sigaction = caught;
+  action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   sigaction(SIGSEGV, &action, &before[0]);

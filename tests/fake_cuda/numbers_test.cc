@@ -7,7 +7,7 @@
 
 /* Hides a value, so that the compiler does not convert it at compile time, with saturation of its
  * own. */
-static double hidden(double x) {
+static double hide_from_compiler(double x) {
   volatile double y = x;
   return y;
 }
@@ -16,24 +16,27 @@ static void test_conversions() {
   const double nan = __longlong_as_double(0x7ff8000000000000), inf = 1.0 / 0.0;
   const float nan_f = (float)nan, inf_f = (float)inf;
   CHECK(__double2ll_rz(nan) == INT64_MIN && __double2ll_rz(-inf) == INT64_MIN);
-  CHECK(__double2ll_rz(inf) == INT64_MAX && __double2ll_rz(hidden(0x1p63)) == INT64_MAX);
+  CHECK(__double2ll_rz(inf) == INT64_MAX &&
+        __double2ll_rz(hide_from_compiler(0x1p63)) == INT64_MAX);
   CHECK(__double2ll_rz(-1.9) == -1 && __double2ll_rz(-0x1p63) == INT64_MIN);
   CHECK(__double2ll_rz(0x1.fffffffffffffp62) == 0x7ffffffffffffc00);
   CHECK(__double2int_rz(nan) == INT32_MIN && __double2int_rz(-inf) == INT32_MIN);
-  CHECK(__double2int_rz(2147483647.9) == INT32_MAX && __double2int_rz(hidden(1e300)) == INT32_MAX);
+  CHECK(__double2int_rz(2147483647.9) == INT32_MAX &&
+        __double2int_rz(hide_from_compiler(1e300)) == INT32_MAX);
   CHECK(__float2int_rz(nan_f) == 0 && __float2int_rz(inf_f) == INT32_MAX);
   CHECK(__float2int_rz(-0x1p31f) == INT32_MIN && __float2int_rz(0x1.fffffep30f) == 0x7fffff80);
-  CHECK(__float2uint_rz(-1.0f) == 0 && __float2uint_rz((float)hidden(0x1p32)) == UINT32_MAX);
+  CHECK(__float2uint_rz(-1.0f) == 0 &&
+        __float2uint_rz((float)hide_from_compiler(0x1p32)) == UINT32_MAX);
   CHECK(__float2uint_rz(nan_f) == 0 && __float2uint_rz(0x1p31f) == 0x80000000u);
   CHECK(__float2ll_rz(nan_f) == INT64_MIN && __float2ull_rz(nan_f) == (uint64_t)INT64_MIN);
-  CHECK(__double2ull_rz(-0.5) == 0 && __double2ull_rz(hidden(0x1p64)) == UINT64_MAX);
+  CHECK(__double2ull_rz(-0.5) == 0 && __double2ull_rz(hide_from_compiler(0x1p64)) == UINT64_MAX);
   CHECK(__float2int_rn(2.5f) == 2 && __float2int_rn(3.5f) == 4 && __float2int_rd(-0.5f) == -1);
   CHECK(__float2int_ru(0.25f) == 1 && __double2ll_rn(-2.5) == -2);
   CHECK(__int2float_rn(16777217) == 16777216.0f && __ll2double_rn(INT64_MAX) == 0x1p63);
   CHECK(__double2float_rn(1.0 + 0x1p-24) == 1.0f && __double2float_rn(1e300) == inf_f);
 }
 
-static void test_bits() {
+static void test_bit_operations() {
   CHECK(__clz(0) == 32 && __clz(1) == 31 && __clz(-1) == 0 && __clzll(0) == 64);
   CHECK(__clzll(1) == 63 && __ffs(0) == 0 && __ffs(8) == 4 && __ffsll(1ll << 40) == 41);
   CHECK(__popc(0xf0f0u) == 8 && __popcll(~0ull) == 64);
@@ -74,7 +77,7 @@ static void test_atomics() {
 
 int main() {
   test_conversions();
-  test_bits();
+  test_bit_operations();
   test_arithmetic();
   test_atomics();
   TEST_DONE();

@@ -45,8 +45,8 @@ typedef struct digest {
   uint8_t b[32];
 } digest;
 
-static int noted; /* how many notes said that a program runs unrecorded */
-/* A note handler may change the floating-point modes. */
+static int noted; /* number of notes that said that a program runs unrecorded */
+/* Counts notes. It changes the floating-point modes, which a note handler may do. */
 static void count_note(void *user, const char *text) {
   (void)user;
   hostile_write_words(hostile_worst_words());
@@ -68,7 +68,8 @@ static vt_program *new_program(const vt_model *m, const char *backend, vt_diag *
   return NULL;
 }
 
-/* Returns 1 if the run gave `want`, 0 if it failed with a message, -1 otherwise. */
+/* Runs p. Returns 1 if the result has the digest `want`, 0 if the run failed with a message, -1
+ * otherwise. */
 static int try_run(vt_program *p, const digest *want, vt_diag *d) {
   digest got;
   *d = (vt_diag){0};
@@ -93,7 +94,7 @@ static int new_programs(const struct failure *s, const vt_model *m, trio *t, vt_
   return s->late ? t->first != NULL && t->second != NULL && fake_set("FAKE_CUDA_FAIL", s->call) : 1;
 }
 
-/* Runs the program that the call fails for several times and checks how often it fails. If the
+/* Runs the program for which the call fails several times and checks how often it fails. If the
  * device is lost, there may be no program. */
 static int check_recovery(const struct failure *s, vt_program *p, const digest *want, vt_diag *d) {
   int failed = p == NULL, last = 0;
@@ -157,7 +158,7 @@ static const char lookup_model[] =
     "  param w: f32[5, 4] = normal(std=0.5, stream=1)\n"
     "  output y = softmax(gather(w, i))\n"
     "}\n";
-enum { CALLS = 6 }; /* at least as many calls as a run makes */
+enum { CALLS = 6 }; /* the number of calls to try: at least as many as a run makes */
 
 static vt_status run_lookup(vt_program *p, int32_t last, vt_diag *d) {
   int32_t i[3] = {0, 4, last};

@@ -141,7 +141,7 @@ static const char *const model_files[] = {
     "tiny_transformer.vt", "mlp.vt", "lstm.vt", "encoder.vt", "cnn.vt", "quant_mlp.vt", NULL};
 enum {
   MODELS = sizeof model_files / sizeof *model_files
-}; /* the last entry stands for `branches` */
+}; /* the last entry, NULL, stands for the model `branches` */
 
 static vt_model *read_model(const char *path, const char *name) {
   char other[4096];
@@ -167,7 +167,7 @@ static unsigned count_calls(const char *log, const char *of) {
 
 enum { BATCH = 2, STEPS = 16 };
 
-/* All elements are equal, so that the sum has their sign. */
+/* Sets all elements of the input to `sign`, so that their sum has this sign. */
 static void set_sign(vt_program *p, float sign) {
   float x[BATCH * STEPS];
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {BATCH, STEPS}, .data = x};
@@ -176,10 +176,10 @@ static void set_sign(vt_program *p, float sign) {
   check_status(vt_program_set_input(p, "x", &t, &d), &d);
 }
 
-/* Exit statuses for what neither a run nor reading its results may do. */
-enum { LOADS = 1, RECORDS = 4 }; /* 2 is the exit status of `check_status` */
+/* Bits of an exit status, for what neither a run nor reading its results may do. */
+enum { LOADS = 1, RECORDS = 4 }; /* bit 2 is not used: 2 is the exit status of check_status */
 
-static int violations_of_run(vt_program *p, int branched, const char *log) {
+static int find_violations_of_run(vt_program *p, int branched, const char *log) {
   vt_diag d = {0};
   uint8_t digest[32];
   start_log(log);
@@ -190,8 +190,8 @@ static int violations_of_run(vt_program *p, int branched, const char *log) {
   return (loads ? LOADS : 0) | (records ? RECORDS : 0);
 }
 
-/* Called in a child process that has loaded nothing yet. */
-static int violations_of(const vt_model *m, int branched, const char *log) {
+/* Runs the model in a child process that has loaded nothing yet; returns the violations as bits. */
+static int find_violations(const vt_model *m, int branched, const char *log) {
   const vt_binding bind[] = {{"B", BATCH}, {"T", STEPS}};
   const vt_options o = {
       .size = sizeof o, .backend = "cuda", .n_bind = vt_model_dims(m), .bind = bind};
@@ -201,9 +201,9 @@ static int violations_of(const vt_model *m, int branched, const char *log) {
   check_status(vt_program_init_params(p, 0, &d), &d);
   if (branched) set_sign(p, 1);
   check_status(vt_program_random_inputs(p, 7, &d), &d);
-  int found = violations_of_run(p, branched, log);
+  int found = find_violations_of_run(p, branched, log);
   if (branched) set_sign(p, -1);
-  if (branched) found |= violations_of_run(p, branched, log);
+  if (branched) found |= find_violations_of_run(p, branched, log);
   vt_program_free(p);
   return found;
 }
@@ -214,7 +214,7 @@ static unsigned check_loads(const char *path, const char *log) {
     int status = 0;
     vt_model *m = read_model(path, model_files[i]);
     const pid_t child = fork();
-    if (child == 0) _exit(violations_of(m, model_files[i] == NULL, log));
+    if (child == 0) _exit(find_violations(m, model_files[i] == NULL, log));
     if (child < 0 || waitpid(child, &status, 0) != child) exit(2);
     vt_model_free(m);
     const int found = WIFEXITED(status) ? WEXITSTATUS(status) : 2;

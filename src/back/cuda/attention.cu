@@ -3,16 +3,20 @@
 // one head in shared memory and passes over the keys twice, a tile at a time: first for the
 // greatest score of each row, then for the weights, their sum and their products with v. Scores
 // stay in memory between the passes, in scratch for the queries of the resident blocks only. If
-// even that is too much, scores are computed twice and never stored.
+// even that is too much, scores are computed twice and never stored. A row is one query of a
+// head; an absent key is one that a row does not attend to. D, S and T are the orders of
+// docs/numerics.md: D(q, k) is the product of a query and a key, S is the sum of a row's weights
+// in chunks of 1024, T is the sum of weights times values: fma chains of 256 keys (blocks),
+// groups of 8 blocks, and levels of groups.
 #include "gpu_attend.cuh"
 
 enum {
   TILE = VT_ATTEND_TILE,
   THREADS = VT_ATTEND_THREADS,
-  ACROSS = 16,              // threads that share a row
+  ACROSS = 16,              // threads of a block that share a row
   DOWN = THREADS / ACROSS,  // rows that the threads process at a time
   KEYS = TILE / ACROSS,     // keys per thread in a tile
-  WEIGHTS = TILE + 4        // floats per row of weights, padded
+  WEIGHTS = TILE + 4        // floats per row of a tile's weights in shared memory, padded
 };
 
 // ---- tiles ----
@@ -40,11 +44,12 @@ VT_GPU_FN void copy_tile(float *to, const float *from, int64_t row, int64_t step
 
 VT_GPU_FN void multiply_add(float &p, float x, float y) { p = __fmaf_rn(x, y, p); }
 
-// Computes D(q, k) for R rows and KEYS keys of this thread. D is at most 256, so it is one chain,
-// added to +0.
+// Computes D(q, k) for R rows and KEYS keys of this thread. The depth D is at most 256, so each
+// product is one fma chain, added to +0.
 template <int D, int R>
 VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]) {
-  enum { AGAIN = 8 / R };  // unrolling twice as much would spill registers
+  // repetitions of the loop that are unrolled; twice as many would spill registers
+  enum { AGAIN = 8 / R };
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
   for (int i = 0; i < R; i++) VT_UNROLL
@@ -71,7 +76,7 @@ VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]
   for (int j = 0; j < KEYS; j++) s[i][j] = s[i][j] + 0.0f;
 }
 
-// Adds the weight of one key times C columns of v; CAREFUL skips absent keys.
+// Adds to p the weight e of one key times C columns of v. With CAREFUL it skips an absent key.
 template <bool CAREFUL, int C>
 VT_GPU_FN void add_weighted_value(float e, const float (&v)[C], float (&p)[C]) {
   if (CAREFUL && attend_is_absent(e)) return;
@@ -110,26 +115,27 @@ VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D /
 // ---- a block of queries ----
 
 struct attend_block {
-  int64_t pair, b, h, first;  // first query of the block
+  int64_t pair, b, h, first;  // pair of batch b and head h; first query of this block
   const float *k, *v;
   int from, to;                // keys that any row attends to; `from` is rounded down to a tile
   int common_from, common_to;  // keys that all rows attend to
 };
 
 template <int D, int R>
-struct attend_shared {  // in shared memory
+struct attend_shared {  // what a thread block has in shared memory
   enum { ROWS = DOWN * R };
   float q[ROWS * (D + 4)], stage[2][TILE * (D + 4)], e[ROWS * WEIGHTS];
   int lo[ROWS], hi[ROWS];
   float most[ROWS];  // greatest score of each row
   attend_block block;
-  float even[R][THREADS];  // lane x of S for each row of a thread; registers hold lane x + 16
+  // for thread column x: lane x of S of each row; a register has lane x + 16
+  float even[R][THREADS];
 };
 static_assert(sizeof(attend_shared<64, 8>) == VT_ATTEND_64_SHARED, "what a launch asks for");
 static_assert(sizeof(attend_shared<128, 4>) == VT_ATTEND_128_SHARED, "what a launch asks for");
 
-// Finds the keys of each row and of all rows. Rows after the last one copy its range; their results
-// are not stored.
+// Finds the range of keys that each row attends to, and the ranges that any row and that all rows
+// attend to. Rows after the last one get its range; their results are not stored.
 template <int D, int R>
 VT_GPU_FN void find_keys_of_rows(const vt_gpu_attention &a, attend_shared<D, R> *shared,
                                  attend_block &t) {
@@ -161,7 +167,8 @@ VT_GPU_FN void find_keys_of_rows(const vt_gpu_attention &a, attend_shared<D, R> 
 // Starts a block of queries. The last queries come first: with causal attention they have the most
 // keys. Values that are the same for all threads are kept in shared memory, to save registers.
 template <int D, int R>
-VT_GPU_FN void begin_block(const vt_gpu_attention &a, attend_shared<D, R> *shared, int64_t number) {
+VT_GPU_FN void begin_query_block(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                 int64_t number) {
   enum { ROWS = DOWN * R };
   const int64_t tiles = attend_ceil_div(a.queries, ROWS), before = number / a.pairs;
   attend_block t;
@@ -179,10 +186,12 @@ VT_GPU_FN void begin_block(const vt_gpu_attention &a, attend_shared<D, R> *share
   __syncthreads();
 }
 
-// Bits of a thread's scores in a tile whose keys the row attends to: bit KEYS*i + j.
+// Returns bit KEYS*i + j for row i and key j of this thread in a tile: 1 if the row attends to the
+// key.
 template <int D, int R>
-VT_GPU_FN uint32_t seen_in_tile(const vt_gpu_attention &a, const attend_shared<D, R> *shared,
-                                const attend_block &t, int tile) {
+VT_GPU_FN uint32_t attended_keys_in_tile(const vt_gpu_attention &a,
+                                         const attend_shared<D, R> *shared, const attend_block &t,
+                                         int tile) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   uint32_t seen = 0;
   if (t.common_from <= tile && tile + TILE <= t.common_to) return ATTEND_ALL;
@@ -200,10 +209,11 @@ VT_GPU_FN uint32_t seen_in_tile(const vt_gpu_attention &a, const attend_shared<D
   return seen;
 }
 
-// Turns products into scores. The scores of absent keys are meaningless.
+// Turns the products s of queries and keys into scores: scales them and adds the bias. The scores
+// of absent keys are meaningless.
 template <int R>
-VT_GPU_FN void score_tile(const vt_gpu_attention &a, const attend_block &t, int tile, uint32_t seen,
-                          float (&s)[R][KEYS]) {
+VT_GPU_FN void scale_and_bias(const vt_gpu_attention &a, const attend_block &t, int tile,
+                              uint32_t seen, float (&s)[R][KEYS]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
   for (int i = 0; i < R; i++) VT_UNROLL
@@ -246,8 +256,9 @@ VT_GPU_FN void store_scores(float *to, const float (&s)[R][KEYS]) {
     *(float4 *)(to + 4 * THREADS * i) = make_float4(s[i][0], s[i][1], s[i][2], s[i][3]);
 }
 
-// Buffers for stored scores in shared memory: the queries' memory and the second tile of keys,
-// which are no longer needed. One is being loaded while the other is in use.
+// Returns one of two buffers in shared memory for scores that were stored. They use the memory of
+// the queries and of the second tile of keys, which are no longer needed. One is loaded while the
+// other is in use.
 template <int D, int R>
 VT_GPU_FN float *score_buffer(attend_shared<D, R> *shared, int which) {
   static_assert(THREADS * R * KEYS <= sizeof shared->q / 4,
@@ -281,7 +292,7 @@ VT_GPU_FN int pass_for_max(const vt_gpu_attention &a, attend_shared<D, R> *share
   int now = 0;
   float m[R];
   VT_UNROLL
-  for (int i = 0; i < R; i++) m[i] = attend_lowest();
+  for (int i = 0; i < R; i++) m[i] = attend_minus_infinity();
   copy_keys<D>(a, t, t.from, shared->stage[0]);
   for (int tile = t.from; tile < t.to; tile += TILE) {
     float s[R][KEYS];
@@ -290,13 +301,13 @@ VT_GPU_FN int pass_for_max(const vt_gpu_attention &a, attend_shared<D, R> *share
     if (!KEPT || tile + TILE < t.to)
       copy_keys<D>(a, t, tile + TILE < t.to ? tile + TILE : t.from, shared->stage[now ^ 1]);
     multiply_keys<D, R>(shared->q, shared->stage[now], s);
-    const uint32_t seen = seen_in_tile<D, R>(a, shared, t, tile);
-    score_tile<R>(a, t, tile, seen, s);
+    const uint32_t seen = attended_keys_in_tile<D, R>(a, shared, t, tile);
+    scale_and_bias<R>(a, t, tile, seen, s);
     if (KEPT) store_scores<R>(stored_scores<R>(a, t, tile), s);
     VT_UNROLL
     for (int i = 0; i < R; i++) VT_UNROLL
     for (int j = 0; j < KEYS; j++)
-      m[i] = seen >> (KEYS * i + j) & 1 ? attend_greater(m[i], s[i][j]) : m[i];
+      m[i] = seen >> (KEYS * i + j) & 1 ? attend_max_score(m[i], s[i][j]) : m[i];
     now ^= 1;
   }
   VT_UNROLL
@@ -309,7 +320,7 @@ VT_GPU_FN int pass_for_max(const vt_gpu_attention &a, attend_shared<D, R> *share
 
 // Computes the exp of arguments that the quick phase left undecided; `e` holds them in place of
 // weights, and bit KEYS*i + j of `open` marks them.
-VT_GPU_FN void finish_weights(float *e, uint32_t open) {
+VT_GPU_FN void finish_undecided_weights(float *e, uint32_t open) {
   while (open != 0) {
     const int bit = __ffs((int)open) - 1;
     float *at = e + DOWN * (bit / KEYS) * WEIGHTS + ACROSS * (bit % KEYS);
@@ -334,11 +345,13 @@ VT_GPU_FN void compute_weights(attend_shared<D, R> *shared, vt_exp_entry table, 
       const float z = s[i][j] - m;
       float w;
       const bool sure = vt_exp_quick(table, z, w);
-      e[DOWN * i * WEIGHTS + ACROSS * j] = (seen & bit) == 0 ? attend_absent() : sure ? w : z;
+      e[DOWN * i * WEIGHTS + ACROSS * j] = (seen & bit) == 0 ? attend_absent_weight()
+                                           : sure            ? w
+                                                             : z;
       open |= sure ? 0 : seen & bit;
     }
   }
-  finish_weights(e, open);
+  finish_undecided_weights(e, open);
   VT_UNROLL
   for (int i = 0; i < R; i++) {
     const float *of_row = e + DOWN * i * WEIGHTS;
@@ -348,10 +361,11 @@ VT_GPU_FN void compute_weights(attend_shared<D, R> *shared, vt_exp_entry table, 
   }
 }
 
-// Ends a chunk: its sum is kept if there is only one chunk, else stored in memory.
+// Computes S of the weights of a chunk of keys. It stays in `sum` if a row has only one chunk; else
+// it is stored in a.sums.
 template <int D, int R>
-VT_GPU_FN void end_chunk(const vt_gpu_attention &a, attend_shared<D, R> *shared,
-                         const attend_block &t, int chunk, float (&sum)[R]) {
+VT_GPU_FN void end_weight_chunk(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                const attend_block &t, int chunk, float (&sum)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
   for (int i = 0; i < R; i++) {
@@ -364,9 +378,10 @@ VT_GPU_FN void end_chunk(const vt_gpu_attention &a, attend_shared<D, R> *shared,
   }
 }
 
-// S of the sums of chunks; chunks without keys count +0.
+// Computes S of each row's weights from the sums of its chunks; chunks without keys count +0.
 template <int R>
-VT_GPU_FN void end_sums(const vt_gpu_attention &a, const attend_block &t, float (&sum)[R]) {
+VT_GPU_FN void sum_weight_chunks(const vt_gpu_attention &a, const attend_block &t,
+                                 float (&sum)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   const int from = t.from / VT_ATTEND_CHUNK, to = (t.to + VT_ATTEND_CHUNK - 1) / VT_ATTEND_CHUNK;
   if (a.sums_stride == 1) return;
@@ -386,9 +401,9 @@ VT_GPU_FN void end_sums(const vt_gpu_attention &a, const attend_block &t, float 
 
 // ---- levels of T above the first: in memory, because they are used once per 2,048 keys ----
 
-// Adds x to level 1 and passes complete groups on to higher levels; `group` counts groups of 8
-// blocks.
-VT_GPU_FN void carry_up(float *at, int64_t level_step, int levels, int group, float x) {
+// Adds x, the sum of group number `group`, to level 1 of T at `at`, and passes the sums of complete
+// groups on to higher levels.
+VT_GPU_FN void carry_to_levels(float *at, int64_t level_step, int levels, int group, float x) {
   for (int i = 1; i < levels; i++, at += level_step, group /= VT_ATTEND_GROUP) {
     const float sum = *at + x;
     const bool whole = group % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1 && i + 1 < levels;
@@ -397,20 +412,20 @@ VT_GPU_FN void carry_up(float *at, int64_t level_step, int levels, int group, fl
     x = sum;
   }
 }
-VT_GPU_FN float end_levels(const float *at, int64_t level_step, int levels, float x) {
+VT_GPU_FN float sum_levels(const float *at, int64_t level_step, int levels, float x) {
   for (int i = 1; i < levels; i++, at += level_step) x = *at + x;
   return x;
 }
 
 template <int C>
-VT_GPU_FN int column_of(int c) {
+VT_GPU_FN int column_of_result(int c) {
   return 4 * (int)(threadIdx.x % ACROSS) + c / 4 * 64 + c % 4;
 }
 
 enum { LEVELS_CLEAR, LEVELS_CARRY, LEVELS_END };
 template <int WHAT, int R, int C>
-VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, int group,
-                            float (&sum)[R][C]) {
+VT_GPU_FN void update_upper_levels(const vt_gpu_attention &a, const attend_block &t, int group,
+                                   float (&sum)[R][C]) {
   const int64_t level_step = a.pairs * a.queries * a.width;
   if (a.levels == 1) return;
   VT_UNROLL
@@ -418,24 +433,24 @@ VT_GPU_FN void upper_levels(const vt_gpu_attention &a, const attend_block &t, in
     const int64_t query = t.first + threadIdx.x / ACROSS + DOWN * i;
     VT_UNROLL
     for (int c = 0; c < C; c++) {
-      const int column = column_of<C>(c);
+      const int column = column_of_result<C>(c);
       if (query >= a.queries || column >= a.width) continue;
       float *at = a.upper + (t.pair * a.queries + query) * a.width + column;
       if (WHAT == LEVELS_CLEAR)
         for (int l = 1; l < a.levels; l++) at[(l - 1) * level_step] = 0.0f;
       if (WHAT == LEVELS_CARRY) {
-        carry_up(at, level_step, (int)a.levels, group, sum[i][c]);
+        carry_to_levels(at, level_step, (int)a.levels, group, sum[i][c]);
         sum[i][c] = 0.0f;
       }
-      if (WHAT == LEVELS_END) sum[i][c] = end_levels(at, level_step, (int)a.levels, sum[i][c]);
+      if (WHAT == LEVELS_END) sum[i][c] = sum_levels(at, level_step, (int)a.levels, sum[i][c]);
     }
   }
 }
 
-// Ends a block of keys: adds its chains to the sums of their group.
+// Ends a block of keys: adds its chains p to the sums of their group and clears them.
 template <int R, int C>
-VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int block,
-                         float (&p)[R][C], float (&sum)[R][C]) {
+VT_GPU_FN void end_key_block(const vt_gpu_attention &a, const attend_block &t, int block,
+                             float (&p)[R][C], float (&sum)[R][C]) {
   VT_UNROLL
   for (int i = 0; i < R; i++) VT_UNROLL
   for (int c = 0; c < C; c++) {
@@ -443,18 +458,18 @@ VT_GPU_FN void end_chain(const vt_gpu_attention &a, const attend_block &t, int b
     p[i][c] = 0.0f;
   }
   if (block % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1)
-    upper_levels<LEVELS_CARRY, R, C>(a, t, block / VT_ATTEND_GROUP, sum);
+    update_upper_levels<LEVELS_CARRY, R, C>(a, t, block / VT_ATTEND_GROUP, sum);
 }
 
-// Computes the scores of a tile while its values are being loaded; returns where the values will
-// be.
+// Starts loading the values of a tile and computes its scores meanwhile; returns the address at
+// which the values will be.
 template <int D, int R>
 VT_GPU_FN const float *recompute_scores(const vt_gpu_attention &a, attend_shared<D, R> *shared,
                                         const attend_block &t, int tile, uint32_t seen, int now,
                                         float (&s)[R][KEYS]) {
   copy_values<D>(a, t, tile, shared->stage[now ^ 1]);
   multiply_keys<D, R>(shared->q, shared->stage[now], s);
-  score_tile<R>(a, t, tile, seen, s);
+  scale_and_bias<R>(a, t, tile, seen, s);
   return shared->stage[now ^ 1];
 }
 template <int D, int R>
@@ -466,10 +481,11 @@ VT_GPU_FN const float *load_stored_scores(const vt_gpu_attention &a, attend_shar
   return shared->stage[0];
 }
 
-// Starts loading what the next tile needs first: its stored scores, or its keys.
+// Starts loading what the next tile needs first: its scores if they were stored (KEPT), else its
+// keys.
 template <bool KEPT, int D, int R>
-VT_GPU_FN void prefetch_next(const vt_gpu_attention &a, attend_shared<D, R> *shared,
-                             const attend_block &t, int tile, int to) {
+VT_GPU_FN void prefetch_next_tile(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                  const attend_block &t, int tile, int to) {
   if (KEPT) {
     prefetch_scores<R>(score_buffer<D, R>(shared, to), stored_scores<R>(a, t, tile));
   } else {
@@ -491,39 +507,41 @@ VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_shared<D, R> *s
     VT_UNROLL
     for (int c = 0; c < C; c++) p[i][c] = sum[i][c] = 0.0f;
   }
-  upper_levels<LEVELS_CLEAR, R, C>(a, t, 0, sum);
+  update_upper_levels<LEVELS_CLEAR, R, C>(a, t, 0, sum);
   for (int tile = t.from; tile < t.to; tile += TILE) {
     const int next = tile + TILE;
     const bool last = next >= t.to, whole = t.common_from <= tile && next <= t.common_to;
     float s[R][KEYS];
     vt_async_wait<0>();
     __syncthreads();
-    const uint32_t seen = seen_in_tile<D, R>(a, shared, t, tile);
+    const uint32_t seen = attended_keys_in_tile<D, R>(a, shared, t, tile);
     const float *v = KEPT ? load_stored_scores<D, R>(a, shared, t, tile, now, s)
                           : recompute_scores<D, R>(a, shared, t, tile, seen, now, s);
     now ^= KEPT;
-    if (KEPT && !last) prefetch_next<KEPT, D, R>(a, shared, t, next, now);
+    if (KEPT && !last) prefetch_next_tile<KEPT, D, R>(a, shared, t, next, now);
     compute_weights<D, R>(shared, table, seen, s, total);
     if (last || next % VT_ATTEND_CHUNK == 0)
-      end_chunk<D, R>(a, shared, t, tile / VT_ATTEND_CHUNK, total);
+      end_weight_chunk<D, R>(a, shared, t, tile / VT_ATTEND_CHUNK, total);
     if (KEPT && !last) {
       vt_async_wait<1>();
     } else {
       vt_async_wait<0>();
     }
     __syncthreads();
-    if (!KEPT && !last) prefetch_next<KEPT, D, R>(a, shared, t, next, now);
+    if (!KEPT && !last) prefetch_next_tile<KEPT, D, R>(a, shared, t, next, now);
     if (whole) {
       multiply_values<false, D, R>(shared->e, v, p);
     } else {
       multiply_values<true, D, R>(shared->e, v, p);
     }
-    if (last || next % VT_ATTEND_BLOCK == 0) end_chain<R, C>(a, t, tile / VT_ATTEND_BLOCK, p, sum);
+    if (last || next % VT_ATTEND_BLOCK == 0)
+      end_key_block<R, C>(a, t, tile / VT_ATTEND_BLOCK, p, sum);
   }
-  upper_levels<LEVELS_END, R, C>(a, t, 0, sum);
+  update_upper_levels<LEVELS_END, R, C>(a, t, 0, sum);
 }
 
-// Stores the results. The sum is 0 only for a row without keys, whose result is 0.
+// Divides by the sums of weights and stores the results. A sum is 0 only for a row without keys,
+// whose result is 0.
 template <int R, int C>
 VT_GPU_FN void store_results(const vt_gpu_attention &a, const attend_block &t,
                              const float (&total)[R], const float (&sum)[R][C]) {
@@ -536,7 +554,7 @@ VT_GPU_FN void store_results(const vt_gpu_attention &a, const attend_block &t,
     for (int c = 0; c < C; c++) y[c] = total[i] == 0.0f ? 0.0f : sum[i][c] / total[i];
     VT_UNROLL
     for (int c = 0; c < C; c += 4) {
-      const int column = column_of<C>(c);
+      const int column = column_of_result<C>(c);
       if (a.wide_out && column < a.width) {
         *(float4 *)(out + column) = make_float4(y[c], y[c + 1], y[c + 2], y[c + 3]);
         continue;
@@ -549,19 +567,20 @@ VT_GPU_FN void store_results(const vt_gpu_attention &a, const attend_block &t,
 }
 
 template <bool KEPT, int D, int R>
-VT_GPU_FN void attend_rows(const vt_gpu_attention &a, attend_shared<D, R> *shared, int64_t number) {
+VT_GPU_FN void attend_query_block(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                  int64_t number) {
   enum { C = D / ACROSS };
   const attend_block &t = shared->block;
   float total[R], sum[R][C];
-  begin_block<D, R>(a, shared, number);
+  begin_query_block<D, R>(a, shared, number);
   int now = pass_for_max<KEPT, D, R>(a, shared, t);
   if (KEPT) {
     __syncthreads();
     now = 0;
-    if (t.from < t.to) prefetch_next<KEPT, D, R>(a, shared, t, t.from, now);
+    if (t.from < t.to) prefetch_next_tile<KEPT, D, R>(a, shared, t, t.from, now);
   }
   pass_for_values<KEPT, D, R>(a, shared, t, now, total, sum);
-  end_sums<R>(a, t, total);
+  sum_weight_chunks<R>(a, t, total);
   store_results<R, C>(a, t, total, sum);
   vt_async_wait<0>();
 }
@@ -570,20 +589,24 @@ VT_GPU_FN void attend_rows(const vt_gpu_attention &a, attend_shared<D, R> *share
 // would need more scratch than there is. It goes through the tiles forwards and then backwards, so
 // that a block with a long tile gets a short one next.
 template <bool KEPT, int D, int R>
-VT_GPU_FN void attend_tiles(const vt_gpu_attention &a) {
+VT_GPU_FN void attend_query_blocks(const vt_gpu_attention &a) {
   attend_shared<D, R> *shared = vt_shared<attend_shared<D, R>>();
   const int64_t all = attend_ceil_div(a.queries, DOWN * R) * a.pairs;
   bool back = false;
   for (int64_t first = 0; first < all; first += gridDim.x, back = !back) {
     const int64_t number = first + (back ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
     if (first > 0) __syncthreads();
-    if (number < all) attend_rows<KEPT, D, R>(a, shared, number);
+    if (number < all) attend_query_block<KEPT, D, R>(a, shared, number);
   }
 }
 
-VT_KERNEL_RESIDENT(attend_64, vt_gpu_attention, THREADS, 3) { attend_tiles<true, 64, 8>(a); }
-VT_KERNEL_RESIDENT(attend_128, vt_gpu_attention, THREADS, 2) { attend_tiles<true, 128, 4>(a); }
-VT_KERNEL_RESIDENT(attend_64_long, vt_gpu_attention, THREADS, 3) { attend_tiles<false, 64, 8>(a); }
+VT_KERNEL_RESIDENT(attend_64, vt_gpu_attention, THREADS, 3) { attend_query_blocks<true, 64, 8>(a); }
+VT_KERNEL_RESIDENT(attend_128, vt_gpu_attention, THREADS, 2) {
+  attend_query_blocks<true, 128, 4>(a);
+}
+VT_KERNEL_RESIDENT(attend_64_long, vt_gpu_attention, THREADS, 3) {
+  attend_query_blocks<false, 64, 8>(a);
+}
 VT_KERNEL_RESIDENT(attend_128_long, vt_gpu_attention, THREADS, 2) {
-  attend_tiles<false, 128, 4>(a);
+  attend_query_blocks<false, 128, 4>(a);
 }

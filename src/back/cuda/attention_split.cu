@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention_split.cu - attention with few queries, or with heads too wide for attention.cu. Scores
-// are stored in memory. A thread block has some rows and 256 keys, so the keys of one row are
-// shared by many blocks:
+// are stored in memory. D, S and T are the summation orders of docs/numerics.md, with chains of 256
+// products. A unit is up to 8 rows of one key head; a piece is 64 keys of v, which are copied
+// together. A thread block has some rows and 256 keys, so the keys of one row are shared by many
+// blocks:
 //   attend_scores   scores, and the greatest of them; attend_deep if D has levels
 //   attend_values   weights, and the chains of their products with v
 //   attend_results  S of the weights, T of the products, and the quotient
 #include "gpu_attend.cuh"
 
 enum {
-  BLOCK = VT_ATTEND_BLOCK,  // keys, and threads, of a thread block
+  BLOCK = VT_ATTEND_BLOCK,  // keys of a thread block, which has a thread per key
   ROWS = VT_ATTEND_ROWS,
-  DEPTH = 32,        // depth of q and k that is in shared memory at a time
-  STEP = DEPTH + 4,  // floats per row of it, padded
+  DEPTH = 32,        // columns of q and k that are in shared memory at a time
+  STEP = DEPTH + 4,  // floats per row of these columns of q or k, padded
   WIDTH = 64,        // columns of v that are in shared memory at a time
-  PIECE = 64,        // keys of v per asynchronous copy group
+  PIECE = 64,        // keys per piece of v
   WEIGHTS = BLOCK + 4,
   WARPS = BLOCK / 32,
   RESULTS = 128  // threads that compute the result of a row
@@ -21,14 +23,15 @@ enum {
 
 // ---- rows ----
 
-struct attend_unit {  // in shared memory
+struct attend_unit {  // what a thread block has in shared memory
   attend_range seen[ROWS];
   int64_t head[ROWS], query[ROWS];
 };
 
 struct attend_place {
-  int64_t b, group, slot, rows;  // slot is the unit's first row in scratch
-  int64_t from, to;              // keys that any of the rows attends to
+  // batch, key head; slot: the unit's first row in scratch; number of rows
+  int64_t b, group, slot, rows;
+  int64_t from, to;  // range of keys that any row of the unit attends to
 };
 
 // Finds the head and query of a row; the rows of a key head are numbered (head, query).
@@ -67,13 +70,13 @@ VT_GPU_FN attend_place begin_unit(const vt_gpu_attention &a, attend_unit *u) {
   return p;
 }
 
-// Returns true if no row attends to any key of this block.
-VT_GPU_FN bool is_unseen(const attend_place &p, int64_t first) {
+// Returns true if no row of the unit attends to any of the BLOCK keys that begin with `first`.
+VT_GPU_FN bool is_unattended(const attend_place &p, int64_t first) {
   return first >= p.to || first + BLOCK <= p.from;
 }
 
-VT_GPU_FN bool attends(const vt_gpu_attention &a, const attend_place &p, const attend_unit *u,
-                       int r, int64_t key) {
+VT_GPU_FN bool row_attends_to(const vt_gpu_attention &a, const attend_place &p,
+                              const attend_unit *u, int r, int64_t key) {
   if (key < u->seen[r].lo || key >= u->seen[r].hi) return false;
   if (a.mask.data == nullptr) return true;
   return attend_row<uint8_t>(a.mask, p.b, u->head[r], u->query[r])[key * a.mask.step[3]] != 0;
@@ -114,7 +117,7 @@ VT_GPU_FN void copy_columns(const vt_gpu_attention &a, const attend_place &p, sc
   vt_async_close_group();
 }
 
-VT_GPU_FN void multiply_columns(const scores_shared *shared, int rows, float (&p)[ROWS]) {
+VT_GPU_FN void add_column_products(const scores_shared *shared, int rows, float (&p)[ROWS]) {
   for (int c = 0; c < DEPTH; c += 4) {
     const float4 k = *(const float4 *)(shared->k + threadIdx.x * STEP + c);
     VT_UNROLL
@@ -129,9 +132,9 @@ VT_GPU_FN void multiply_columns(const scores_shared *shared, int rows, float (&p
   }
 }
 
-// Computes D(q, k) of this thread's key with each row: at most 8 chains of 256.
-VT_GPU_FN void multiply_shallow(const vt_gpu_attention &a, const attend_place &p,
-                                scores_shared *shared, int64_t first, float (&sum)[ROWS]) {
+// Computes D(q, k) of this thread's key with each row, for a depth of at most 8 chains of 256.
+VT_GPU_FN void dot_products_shallow(const vt_gpu_attention &a, const attend_place &p,
+                                    scores_shared *shared, int64_t first, float (&sum)[ROWS]) {
   float chain[ROWS];
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) chain[r] = sum[r] = 0.0f;
@@ -139,7 +142,7 @@ VT_GPU_FN void multiply_shallow(const vt_gpu_attention &a, const attend_place &p
     copy_columns(a, p, shared, first, c);
     vt_async_wait<0>();
     __syncthreads();
-    multiply_columns(shared, (int)p.rows, chain);
+    add_column_products(shared, (int)p.rows, chain);
     __syncthreads();
     if ((c + DEPTH) % 256 != 0 && c + DEPTH < a.depth) continue;
     VT_UNROLL
@@ -151,8 +154,8 @@ VT_GPU_FN void multiply_shallow(const vt_gpu_attention &a, const attend_place &p
 }
 
 // Computes D(q, k) for any depth, for one row.
-VT_GPU_FN float multiply_deep(const float *q, int64_t q_step, const float *k, int64_t k_step,
-                              int64_t depth) {
+VT_GPU_FN float dot_product_deep(const float *q, int64_t q_step, const float *k, int64_t k_step,
+                                 int64_t depth) {
   attend_levels t;
   attend_levels_clear(t);
   for (int64_t c = 0; c < depth; c += 256) {
@@ -161,46 +164,46 @@ VT_GPU_FN float multiply_deep(const float *q, int64_t q_step, const float *k, in
     for (int64_t i = c; i < end; i++) p = __fmaf_rn(q[i * q_step], k[i * k_step], p);
     attend_levels_add(t, c / 256, p);
   }
-  return attend_levels_end(t);
+  return attend_levels_sum(t);
 }
 
 template <bool DEEP>
-VT_GPU_FN float product_of(const vt_gpu_attention &a, const attend_place &p, const attend_unit *u,
-                           int r, int64_t key, float shallow) {
+VT_GPU_FN float dot_product_of(const vt_gpu_attention &a, const attend_place &p,
+                               const attend_unit *u, int r, int64_t key, float shallow) {
   if (!DEEP || key >= a.keys) return shallow;
-  return multiply_deep(attend_row<float>(a.q, p.b, u->head[r], u->query[r]), a.q.step[3],
-                       attend_row<float>(a.k, p.b, p.group, key), a.k.step[3], a.depth);
+  return dot_product_deep(attend_row<float>(a.q, p.b, u->head[r], u->query[r]), a.q.step[3],
+                          attend_row<float>(a.k, p.b, p.group, key), a.k.step[3], a.depth);
 }
 
 template <bool DEEP>
-VT_GPU_FN void scores(const vt_gpu_attention &a) {
+VT_GPU_FN void compute_scores(const vt_gpu_attention &a) {
   scores_shared *shared = vt_shared<scores_shared>();
   const int64_t first = (int64_t)blockIdx.x * BLOCK, key = first + threadIdx.x;
   const attend_place p = begin_unit(a, &shared->unit);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float sum[ROWS] = {0};
-  if (is_unseen(p, first)) return;
-  if (!DEEP) multiply_shallow(a, p, shared, first, sum);
+  if (is_unattended(p, first)) return;
+  if (!DEEP) dot_products_shallow(a, p, shared, first, sum);
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) {
     if (r >= p.rows) break;
-    const bool seen = attends(a, p, &shared->unit, r, key);
-    const float d = product_of<DEEP>(a, p, &shared->unit, r, key, sum[r]);
+    const bool seen = row_attends_to(a, p, &shared->unit, r, key);
+    const float d = dot_product_of<DEEP>(a, p, &shared->unit, r, key, sum[r]);
     const float *bias = attend_row<float>(a.bias, p.b, shared->unit.head[r], shared->unit.query[r]);
     const float s = seen ? attend_score(a, d, a.bias.data == nullptr ? nullptr : bias, key) : 0.0f;
     if (seen) a.scores[(p.slot + r) * a.stride + key] = s;
-    const float m = attend_max_lanes<16>(seen ? s : attend_lowest());
+    const float m = attend_max_lanes<16>(seen ? s : attend_minus_infinity());
     if (lane == 0) shared->most[r][warp] = m;
   }
   __syncthreads();
   if (threadIdx.x >= p.rows) return;
-  float m = attend_lowest();
-  for (int w = 0; w < WARPS; w++) m = attend_greater(m, shared->most[threadIdx.x][w]);
+  float m = attend_minus_infinity();
+  for (int w = 0; w < WARPS; w++) m = attend_max_score(m, shared->most[threadIdx.x][w]);
   a.most[(p.slot + threadIdx.x) * a.blocks + blockIdx.x] = m;
 }
 
-VT_KERNEL(attend_scores, vt_gpu_attention, 256) { scores<false>(a); }
-VT_KERNEL(attend_deep, vt_gpu_attention, 256) { scores<true>(a); }
+VT_KERNEL(attend_scores, vt_gpu_attention, 256) { compute_scores<false>(a); }
+VT_KERNEL(attend_deep, vt_gpu_attention, 256) { compute_scores<true>(a); }
 
 // ---- weights and their products with v ----
 
@@ -214,38 +217,38 @@ static_assert(sizeof(values_shared) == VT_ATTEND_VALUES_SHARED, "what a launch a
 VT_GPU_FN void find_max_scores(const vt_gpu_attention &a, const attend_place &p,
                                values_shared *shared) {
   const int lane = threadIdx.x % 32, r = threadIdx.x / 32;
-  float m = attend_lowest();
+  float m = attend_minus_infinity();
   if (r < p.rows && shared->unit.seen[r].hi > 0) {
     const attend_range x = shared->unit.seen[r];
     for (int64_t i = x.lo / BLOCK + lane; i <= (x.hi - 1) / BLOCK; i += 32)
-      m = attend_greater(m, a.most[(p.slot + r) * a.blocks + i]);
+      m = attend_max_score(m, a.most[(p.slot + r) * a.blocks + i]);
   }
   m = attend_max_lanes<16>(m);
   if (lane == 0) shared->most[r] = m;
 }
 
-static __device__ __noinline__ float exp_core(float x) {
+static __device__ __noinline__ float exp_accurate(float x) {
   return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
 }
 VT_GPU_FN float exp_of(float x) {
   const vt_ff_phase y = vt_ff_try_exp(x);
-  return y.sure ? y.y : exp_core(x);
+  return y.sure ? y.y : exp_accurate(x);
 }
 
 VT_GPU_FN void compute_weights(const vt_gpu_attention &a, const attend_place &p,
                                values_shared *shared, int64_t key) {
   for (int r = 0; r < p.rows; r++) {
     float *s = a.scores + (p.slot + r) * a.stride + key;
-    float e = attend_absent();
-    if (attends(a, p, &shared->unit, r, key)) e = exp_of(*s - shared->most[r]);
+    float e = attend_absent_weight();
+    if (row_attends_to(a, p, &shared->unit, r, key)) e = exp_of(*s - shared->most[r]);
     if (key < a.keys) *s = e;
     shared->e[r * WEIGHTS + threadIdx.x] = e;
   }
 }
 
 // Loads PIECE keys of v, WIDTH columns of each.
-VT_GPU_FN void copy_piece(const vt_gpu_attention &a, const attend_place &p, values_shared *shared,
-                          int64_t first, int piece, int64_t column) {
+VT_GPU_FN void copy_piece_of_v(const vt_gpu_attention &a, const attend_place &p,
+                               values_shared *shared, int64_t first, int piece, int64_t column) {
   const int64_t at = first + piece * PIECE, n = a.keys - at, columns = a.width - column;
   const float *v = attend_row<float>(a.v, p.b, p.group, first) + column * a.v.step[3];
   const float *from = v + piece * PIECE * a.v.step[2];
@@ -267,11 +270,12 @@ VT_GPU_FN void copy_piece(const vt_gpu_attention &a, const attend_place &p, valu
   vt_async_close_group();
 }
 
-enum { AT_ONCE = BLOCK / WIDTH, EACH = ROWS / AT_ONCE };  // rows at a time; rows per thread
+// AT_ONCE: rows that the threads process at a time; EACH: rows per thread
+enum { AT_ONCE = BLOCK / WIDTH, EACH = ROWS / AT_ONCE };
 
-// Waits for piece N of v and extends the chains by it.
+// Waits for piece N of v and extends the chains p by its products with the weights.
 template <int N>
-VT_GPU_FN void multiply_piece(const values_shared *shared, int rows, float (&p)[EACH]) {
+VT_GPU_FN void multiply_piece_of_v(const values_shared *shared, int rows, float (&p)[EACH]) {
   const int column = threadIdx.x % WIDTH, row = threadIdx.x / WIDTH;
   const float *v = shared->v + N * PIECE * WIDTH + column;
   vt_async_wait<BLOCK / PIECE - 1 - N>();
@@ -295,19 +299,19 @@ VT_KERNEL(attend_values, vt_gpu_attention, 256) {
   const int64_t first = (int64_t)blockIdx.x * BLOCK, key = first + threadIdx.x;
   const attend_place p = begin_unit(a, &shared->unit);
   const int rows = (int)p.rows, row = threadIdx.x / WIDTH;
-  if (is_unseen(p, first)) return;
-  for (int r = rows; r < ROWS; r++) shared->e[r * WEIGHTS + threadIdx.x] = attend_absent();
+  if (is_unattended(p, first)) return;
+  for (int r = rows; r < ROWS; r++) shared->e[r * WEIGHTS + threadIdx.x] = attend_absent_weight();
   find_max_scores(a, p, shared);
   for (int64_t c = 0; c < a.width; c += WIDTH) {
     const int64_t column = c + threadIdx.x % WIDTH;
     float chain[EACH] = {0};
-    for (int i = 0; i < BLOCK / PIECE; i++) copy_piece(a, p, shared, first, i, c);
+    for (int i = 0; i < BLOCK / PIECE; i++) copy_piece_of_v(a, p, shared, first, i, c);
     __syncthreads();
     if (c == 0) compute_weights(a, p, shared, key);
-    multiply_piece<0>(shared, rows, chain);
-    multiply_piece<1>(shared, rows, chain);
-    multiply_piece<2>(shared, rows, chain);
-    multiply_piece<3>(shared, rows, chain);
+    multiply_piece_of_v<0>(shared, rows, chain);
+    multiply_piece_of_v<1>(shared, rows, chain);
+    multiply_piece_of_v<2>(shared, rows, chain);
+    multiply_piece_of_v<3>(shared, rows, chain);
     VT_UNROLL
     for (int i = 0; i < EACH; i++) {
       const int64_t at = p.slot + row + AT_ONCE * i;
@@ -320,7 +324,8 @@ VT_KERNEL(attend_values, vt_gpu_attention, 256) {
 
 // ---- results ----
 
-// S of x[lo .. hi - 1], with +0 for the rest of the chunk; one warp computes it.
+// Returns S of a chunk in which only x[lo .. hi - 1] count; the others count +0. One warp computes
+// it.
 VT_GPU_FN float sum_chunk(const float *x, int64_t chunk, int64_t lo, int64_t hi) {
   const int64_t from = chunk * VT_ATTEND_CHUNK, end = attend_min(hi, from + VT_ATTEND_CHUNK);
   float s = 0.0f;
@@ -329,7 +334,8 @@ VT_GPU_FN float sum_chunk(const float *x, int64_t chunk, int64_t lo, int64_t hi)
   return attend_sum_lanes<16>(s);
 }
 
-// S of a row's weights. The warps sum chunks in parallel, one level after the other.
+// Returns S of a row's weights. The warps sum chunks in parallel: first chunks of weights, then
+// chunks of those sums, and so on.
 VT_GPU_FN float sum_weights(const vt_gpu_attention &a, int64_t slot, attend_range x) {
   const float *from = a.scores + slot * a.stride;
   float *to = a.sums + slot * a.sums_stride;
@@ -366,7 +372,7 @@ VT_KERNEL(attend_results, vt_gpu_attention, RESULTS) {
     attend_levels_clear(t);
     for (int64_t b = x.lo / BLOCK; b * BLOCK < x.hi; b++)
       attend_levels_add(t, b, products[b * a.width + c]);
-    const float y = attend_levels_end(t);
+    const float y = attend_levels_sum(t);
     out[c * a.out.step[3]] = sum == 0.0f ? 0.0f : y / sum;
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // bundle.cu - softmax, norms and variances along any axes, reading x once; gpu_bundle.h describes
-// the shared memory. Each line is reduced twice, and the second reduction needs the first one's
-// result:
+// the shared memory. A bundle is some neighbouring lines, which a team of thread blocks processes
+// together; S is the summation order of docs/numerics.md, in chunks of 1024 elements. Each line is
+// reduced twice, and the second reduction needs the first one's result:
 //
 //   u = S(x)/n, or 0 when not centred;   S(d*d), d = x - u;    norms, var, std
 //   m = max x;                           S(exp(x - m));        softmax, log_softmax, logsumexp
@@ -9,21 +10,21 @@
 #include "gpu_exp.cuh"
 #include "gpu_rows.cuh"
 
-/* The least power of 2 that is at least n. */
-VT_GPU_FN int power_up(int n) { return n <= 1 ? 1 : 1 << (32 - __clz(n - 1)); }
+/* Returns the least power of 2 that is at least n. */
+VT_GPU_FN int next_power_of_2(int n) { return n <= 1 ? 1 : 1 << (32 - __clz(n - 1)); }
 
 /* A thread block's part of its team's bundle. */
 template <class T>
 struct bundle {
   const vt_gpu_bundle &a;
   int64_t *at;    /* at[i*wide + g] is the offset of line g in operand i */
-  T *shift, *sum; /* results of the two reductions, per line */
+  T *shift, *sum; /* results of the two reductions of each line: u or m, and the sum */
   /* exchange buffers: chunk c of line g is at g*all + c; elements in shared memory */
   T *exchange, *kept;
   /* number of the bundle's first line; first element of each line in this block */
   int64_t line, first;
   int lines, count;       /* lines of this bundle; elements of each in this block */
-  int line_chunks, which; /* chunks of a line; exchange buffer in use, 0 or 1 */
+  int line_chunks, which; /* chunks of a line; number of the exchange buffer in use, 0 or 1 */
   uint32_t arrivals;      /* arrivals at the team's counter when the last barrier was complete */
 
   __device__ __forceinline__ int member() const { return (int)(blockIdx.x % a.blocks); }
@@ -32,7 +33,7 @@ struct bundle {
     at = vt_shared<int64_t>();
     shift = (T *)(at + VT_GPU_OPERANDS * a.wide);
     sum = shift + a.wide;
-    line_chunks = vt_row_chunks(a.n);
+    line_chunks = vt_chunk_count(a.n);
     which = 0;
     arrivals = 0;
     first = (int64_t)member() * a.chunks * VT_GPU_CHUNK;
@@ -59,8 +60,8 @@ struct bundle {
   template <int N, class F>
   __device__ __forceinline__ void for_each_element(bool interleaved, F of_line) const {
     const int wide = (int)a.wide, threads = (int)blockDim.x, t = (int)threadIdx.x;
-    /* threads per line */
-    const int some = interleaved ? threads / wide : min(power_up(count), threads);
+    /* number of threads that share a line */
+    const int some = interleaved ? threads / wide : min(next_power_of_2(count), threads);
     const int k = interleaved ? t / wide : t % some, hop = threads / some;
     for (int g = interleaved ? t % wide : t / some; g < lines; g += hop)
       elements<N>(kept + g * (int)a.line_step, k, some, of_line(g));
@@ -103,8 +104,8 @@ struct bundle {
     __syncthreads();
   }
 
-  /* S of a chunk by P lanes of a warp, each of which has every P-th lane of S. With KEEP the added
-   * terms replace the elements. */
+  /* Computes S of a chunk with P lanes of a warp, each of which has every P-th lane of S. With KEEP
+   * the terms that are added replace the elements in shared memory. */
   template <class W, bool KEEP, int P>
   __device__ __forceinline__ typename W::acc chunk(T *x, int n, T by) const {
     enum { EACH = VT_GPU_LANES / P };
@@ -131,7 +132,7 @@ struct bundle {
   }
   template <class W, bool KEEP, int P>
   __device__ __forceinline__ void chunks_by(T *to) const {
-    const int here = vt_row_chunks(count), items = here * lines;
+    const int here = vt_chunk_count(count), items = here * lines;
     for (int item = vt_warp() * (VT_GPU_LANES / P); item < items; item += (int)blockDim.x / P) {
       const int p = item + vt_lane() / P, c = here == 1 ? 0 : p / lines, g = p - c * lines;
       const int from = c * VT_GPU_CHUNK, n = p < items ? min(count - from, (int)VT_GPU_CHUNK) : 0;
@@ -160,7 +161,7 @@ struct bundle {
       for (int g = (int)threadIdx.x; g < lines; g += (int)blockDim.x)
         to[g] = make(g, from[g], true);
     } else {
-      for (int g = vt_warp(); g < lines; g += vt_warps()) {
+      for (int g = vt_warp(); g < lines; g += vt_warp_count()) {
         typename W::acc s = W::start();
         for (int c = vt_lane(); c < line_chunks; c += VT_GPU_LANES)
           s = W::join(s, W::in(from[g * line_chunks + c], (T)0));
@@ -175,7 +176,7 @@ struct bundle {
 
 /* Loads each bundle of this team and calls End::run, which computes and stores its results. */
 template <class T, class End>
-VT_GPU_FN void bundles(const vt_gpu_bundle &a) {
+VT_GPU_FN void process_bundles(const vt_gpu_bundle &a) {
   bundle<T> b = {a};
   const int64_t next = (int64_t)(gridDim.x / a.blocks) * a.wide;
   b.begin();
@@ -209,7 +210,8 @@ struct short_line {
     VT_UNROLL
     for (int k = 0; k < MOST; k++) v[k] = k < n ? ((const T *)a.x)[place(0, k)] : (T)0;
   }
-  /* Reduces the line: each element is a lane of S, and absent lanes have the start value. */
+  /* Reduces the line in a thread's registers: each element is a lane of S; lanes without an element
+   * have the reducer's start value. */
   template <class W>
   __device__ __forceinline__ T reduce(T shift) const {
     const int n = (int)a.n;
@@ -223,8 +225,8 @@ struct short_line {
 
 /* Loads each line of this thread and calls End::run, which computes and stores its results. */
 template <class T, class End>
-VT_GPU_FN void short_lines(const vt_gpu_bundle &a) {
-  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
+VT_GPU_FN void process_short_lines(const vt_gpu_bundle &a) {
+  for (int64_t line = vt_gpu_first_item(); line < a.lines.n; line += vt_gpu_grid_stride()) {
     short_line<T> l = {a, line};
     l.load();
     End::run(l);
@@ -237,13 +239,14 @@ template <class T>
 struct line_norms {
   typedef vt_reducer_sum<T> sums;
 
-  /* Returns r. Stores u and S(d*d) if they are wanted; for var and std stores the result at y. */
+  /* Returns the factor of a norm, r = 1/sqrt(S(d*d)/n + eps), and stores u and S(d*d) if the caller
+   * wants them. For var and std stores the result at y instead. */
   VT_GPU_FN T finish(const vt_gpu_bundle &a, int64_t line, int64_t y, T u, T squares, bool writes) {
     if (writes && a.shift != nullptr) {
       ((T *)a.shift)[line] = u;
       ((T *)a.sum)[line] = squares;
     }
-    if (a.kind == VT_GPU_BUNDLE_ROWS) return vt_inverse_root<T>(squares, a.n, a.eps);
+    if (a.kind == VT_GPU_BUNDLE_ROWS) return vt_norm_factor<T>(squares, a.n, a.eps);
     const T spread = squares / vt_lane_of<T>::count(a.divisor);
     if (writes) ((T *)a.y)[y] = a.kind == VT_GPU_BUNDLE_ROOT ? vt_lane_of<T>::root(spread) : spread;
     return spread;
@@ -304,16 +307,16 @@ struct line_norms {
   }
 };
 VT_KERNEL(bundle_norm_f32, vt_gpu_bundle, VT_GPU_LONG_THREADS) {
-  bundles<float, line_norms<float>>(a);
+  process_bundles<float, line_norms<float>>(a);
 }
 VT_KERNEL(bundle_norm_f64, vt_gpu_bundle, VT_GPU_LONG_THREADS) {
-  bundles<double, line_norms<double>>(a);
+  process_bundles<double, line_norms<double>>(a);
 }
 VT_KERNEL_RESIDENT(short_norm_f32, vt_gpu_bundle, VT_GPU_SHORT_THREADS, 8) {
-  short_lines<float, line_norms<float>>(a);
+  process_short_lines<float, line_norms<float>>(a);
 }
 VT_KERNEL_RESIDENT(short_norm_f64, vt_gpu_bundle, VT_GPU_SHORT_THREADS, 4) {
-  short_lines<double, line_norms<double>>(a);
+  process_short_lines<double, line_norms<double>>(a);
 }
 
 /* ---- softmax ---- */
@@ -322,7 +325,8 @@ struct line_softmaxes {
   typedef vt_reducer_max<float> most;
   typedef vt_reducer_sum<float> sums;
 
-  /* Returns S or its logarithm; for logsumexp stores the result at y. */
+  /* Returns s, the sum of a line's exponentials, or its logarithm for log_softmax; for logsumexp
+   * stores the result at y. */
   VT_GPU_FN float finish(const vt_gpu_bundle &a, int64_t y, float m, float s, bool writes) {
     if (a.kind == VT_GPU_BUNDLE_ROWS) return s;
     const float l = vt_ff_log(s);
@@ -376,7 +380,9 @@ struct line_softmaxes {
             a.kind == VT_GPU_BUNDLE_LOGS ? (l.v[k] - m) - s : l.v[k] / s;
   }
 };
-VT_KERNEL(bundle_softmax, vt_gpu_bundle, VT_GPU_LONG_THREADS) { bundles<float, line_softmaxes>(a); }
+VT_KERNEL(bundle_softmax, vt_gpu_bundle, VT_GPU_LONG_THREADS) {
+  process_bundles<float, line_softmaxes>(a);
+}
 VT_KERNEL(short_softmax, vt_gpu_bundle, VT_GPU_SHORT_THREADS) {
-  short_lines<float, line_softmaxes>(a);
+  process_short_lines<float, line_softmaxes>(a);
 }

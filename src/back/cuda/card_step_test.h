@@ -18,7 +18,7 @@ static uint64_t card_buffer;
 static inline void *card_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
   return vt_fault_resize(user, p, (size_t)old_size, (size_t)new_size);
 }
-static inline void card_says(void *user, int32_t status, const char *text) {
+static inline void card_report(void *user, int32_t status, const char *text) {
   (void)user;
   (void)fprintf(stderr, "%d: %s\n", status, text);
 }
@@ -26,7 +26,7 @@ static const vt_bk_host card_host = {.size = sizeof card_host,
                                      .abi_major = VT_BK_ABI_MAJOR,
                                      .user = &card_fault,
                                      .resize = card_resize,
-                                     .diag = card_says};
+                                     .diag = card_report};
 
 /* Opens the card; returns 0 on a machine without one. */
 static inline int card_open(void) {
@@ -42,7 +42,7 @@ static inline void card_close(void) {
   CHECK(card_fault.live == 0);
 }
 
-static inline uint64_t card_next(uint64_t *seed) {
+static inline uint64_t card_random_word(uint64_t *seed) {
   *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return *seed >> 24;
 }
@@ -94,18 +94,18 @@ static inline int64_t card_span(const vt_bk_tensor *t, int64_t *before) {
   return high - low + 1;
 }
 
-static inline double card_number(card_step *s) {
+static inline double card_random_number(card_step *s) {
   static const uint32_t bits[] = {0x80000000u, 0u,          0x7f800000u, 0xff800000u,
                                   0x7fc00000u, 0xffc12345u, 1u,          0x80000001u};
-  if (s->special && card_next(&s->seed) % 64 == 0)
-    return (double)vt_f32_from_bits(bits[card_next(&s->seed) % 8]);
-  return ((double)(card_next(&s->seed) % 2000001) - 1000000.0) / 131072.0;
+  if (s->special && card_random_word(&s->seed) % 64 == 0)
+    return (double)vt_f32_from_bits(bits[card_random_word(&s->seed) % 8]);
+  return ((double)(card_random_word(&s->seed) % 2000001) - 1000000.0) / 131072.0;
 }
 
-static inline void card_fill(card_step *s, uint32_t dtype, char *at, int64_t n) {
+static inline void card_fill_random(card_step *s, uint32_t dtype, char *at, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
-    const double x = card_number(s);
-    const uint64_t u = card_next(&s->seed) % (dtype == VT_DTYPE_BOOL ? 2 : UINT64_MAX);
+    const double x = card_random_number(s);
+    const uint64_t u = card_random_word(&s->seed) % (dtype == VT_DTYPE_BOOL ? 2 : UINT64_MAX);
     const float narrow = (float)x;
     const size_t size = vt_cuda_bytes_of(dtype);
     memcpy(at + (size_t)i * size,
@@ -117,11 +117,11 @@ static inline void card_fill(card_step *s, uint32_t dtype, char *at, int64_t n) 
 }
 
 /* Places the tensor after the others and fills its whole span with values. */
-static inline vt_bk_tensor card_place(card_step *s, vt_bk_tensor t) {
+static inline vt_bk_tensor card_place_tensor(card_step *s, vt_bk_tensor t) {
   int64_t before;
   const int64_t n = card_span(&t, &before), size = (int64_t)vt_cuda_bytes_of(t.dtype);
   if (s->used + (uint64_t)(n * size) + 2 * CARD_GAP > CARD_ARENA) exit(2);
-  card_fill(s, t.dtype, card_arena + s->used, n);
+  card_fill_random(s, t.dtype, card_arena + s->used, n);
   t.offset = s->used + (uint64_t)(before * size);
   s->used = (s->used + (uint64_t)(n * size) + 2 * CARD_GAP) / CARD_GAP * CARD_GAP;
   return t;
@@ -162,7 +162,7 @@ static inline int card_run(const card_step *s) {
 
 /* Compares the arenas after making all NaNs of the results canonical. Bytes between and around
  * elements are compared too. */
-static inline int card_same(const card_step *s) {
+static inline int card_results_are_equal(const card_step *s) {
   for (uint32_t r = 0; r < s->n_out; r++) {
     int64_t before;
     const int64_t n = card_span(&s->out[r], &before);
@@ -173,14 +173,14 @@ static inline int card_same(const card_step *s) {
   return memcmp(card_arena, card_expected, (size_t)s->used) == 0;
 }
 
-static inline void card_check(card_step *s) {
+static inline void card_run_and_compare(card_step *s) {
   vt_view in[CARD_OPERANDS], out[CARD_RESULTS];
   vt_kernel k = {.in = in, .n_in = s->n_in, .out = out, .n_out = s->n_out, .attrs = s->attrs};
   for (uint32_t i = 0; i < s->n_in; i++) in[i] = card_view(&s->in[i]);
   for (uint32_t i = 0; i < s->n_out; i++) out[i] = card_view(&s->out[i]);
   memcpy(card_expected, card_arena, (size_t)s->used);
   CHECK(vt_op_get(s->op)->kernel(&k) == VT_OK);
-  const int ran = card_run(s), same = ran && card_same(s);
+  const int ran = card_run(s), same = ran && card_results_are_equal(s);
   CHECK(same);
   if (!same)
     (void)fprintf(stderr, "  ... %s of %s, rank %u, [%lld, %lld ...], stride %lld: %s\n",

@@ -25,26 +25,27 @@ typedef struct device {
 /* ---- numbers ---- */
 
 static uint64_t random_state = 20240607;
-static uint64_t random_word(void) { /* the generator SplitMix64 */
+static uint64_t random_word(void) { /* returns the next word of the random generator SplitMix64 */
   uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
-static int64_t random_of(int64_t low, int64_t high) {
+static int64_t random_between(int64_t low, int64_t high) {
   return low + (int64_t)(random_word() % (uint64_t)(high - low + 1));
 }
 
 static double random_real(int wild) {
   static const double odd[] = {0.0, -0.0, 1e-40, -1e-45, 3e38, -3e38, 1e-30};
-  if (wild && random_of(0, 9) == 0) return odd[random_of(0, 6)];
-  if (wild && random_of(0, 299) == 0) return random_of(0, 1) ? (double)INFINITY : (double)NAN;
-  const double x = ldexp((double)(random_word() >> 11), -53 + (int)random_of(0, 8));
-  /* numbers use all their bits, so that no sum of them is exact */
-  return random_of(0, 1) ? x : -x;
+  if (wild && random_between(0, 9) == 0) return odd[random_between(0, 6)];
+  if (wild && random_between(0, 299) == 0)
+    return random_between(0, 1) ? (double)INFINITY : (double)NAN;
+  const double x = ldexp((double)(random_word() >> 11), -53 + (int)random_between(0, 8));
+  /* the numbers have many nonzero bits, so that sums of them are rounded */
+  return random_between(0, 1) ? x : -x;
 }
 
-static void put_random(void *at, uint32_t dtype, int wild) {
+static void store_random(void *at, uint32_t dtype, int wild) {
   const double x = random_real(wild);
   const float f = (float)x;
   const uint64_t word = random_word();
@@ -63,8 +64,8 @@ static void put_random(void *at, uint32_t dtype, int wild) {
 
 /* ---- tensors ---- */
 
-/* A dense tensor with random values, placed after the existing ones with a gap. Its address is
- * `late` bytes after a multiple of 256. */
+/* Adds a dense tensor with random values to the device's buffer, after the existing tensors and a
+ * gap. Its address is `late` bytes after a multiple of 256. */
 static inline vt_view view_dense(device *d, uint32_t dtype, uint32_t rank, const int64_t *dim,
                                  uint64_t late) {
   const int64_t bytes = (int64_t)vt_cuda_bytes_of(dtype);
@@ -78,7 +79,7 @@ static inline vt_view view_dense(device *d, uint32_t dtype, uint32_t rank, const
   }
   d->used += (uint64_t)(step * bytes) + 64;
   if (d->used > CAPACITY) abort();
-  for (int64_t i = 0; i < step; i++) put_random((char *)v.data + i * bytes, dtype, 0);
+  for (int64_t i = 0; i < step; i++) store_random((char *)v.data + i * bytes, dtype, 0);
   return v;
 }
 
@@ -86,7 +87,7 @@ static inline vt_view view_dense(device *d, uint32_t dtype, uint32_t rank, const
 
 static char card_log[] = "/tmp/card_test.XXXXXX";
 
-static inline uint32_t log_lines(const char *with) {
+static inline uint32_t count_log_lines(const char *with) {
   char line[512];
   uint32_t n = 0;
   FILE *f = fopen(card_log, "r");
@@ -94,11 +95,12 @@ static inline uint32_t log_lines(const char *with) {
   if (f != NULL) fclose(f);
   return n;
 }
-/* A real driver writes no log; then tests cannot tell which kernels were launched. */
-static inline int is_logged(void) { return log_lines("cuInit") > 0; }
+/* Returns 1 if the driver writes a log, as the emulated one does. Without a log tests cannot tell
+ * which kernels were launched. */
+static inline int driver_is_logged(void) { return count_log_lines("cuInit") > 0; }
 
-/* Starts the log; call it before a device is opened. The log is removed at the end of the process.
- */
+/* log_begin starts the log, before a device is opened; log_end removes it at the end of the
+ * process. */
 static inline void log_end(void) { (void)unlink(card_log); }
 static inline void log_begin(void) {
   const int file = mkstemp(card_log);
@@ -108,8 +110,8 @@ static inline void log_begin(void) {
 
 /* ---- comparing ---- */
 
-/* Counts the elements that differ in bits; all NaNs are equal. */
-static int64_t differing(const char *a, const char *b, uint64_t n, uint32_t dtype) {
+/* Returns how many elements of two arrays differ in bits; all NaNs count as equal. */
+static int64_t count_differing(const char *a, const char *b, uint64_t n, uint32_t dtype) {
   const uint64_t size = vt_cuda_bytes_of(dtype);
   int64_t bad = 0;
   for (uint64_t i = 0; i + size <= n; i += size) {

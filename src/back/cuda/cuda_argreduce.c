@@ -4,7 +4,8 @@
 
 enum { THREADS = 256, CUMSUM_THREADS = 128 };
 
-/* The lines of x and y along the axes of `mask`; y keeps the reduced axes. */
+/* Returns the lines of x and y along the axes whose bits are set in `mask`. In y these axes have
+ * length 1. */
 static vt_cuda_lines lines_of(const vt_cuda_call *c, unsigned mask) {
   const vt_view *x = &c->in[0];
   const vt_view y = vt_cuda_keepdims(c->out, x, mask);
@@ -12,7 +13,7 @@ static vt_cuda_lines lines_of(const vt_cuda_call *c, unsigned mask) {
   return vt_cuda_lines_of(all, 2, mask);
 }
 
-static vt_cuda_grid grid_of(const vt_cuda_call *c, int64_t threads, uint32_t block) {
+static vt_cuda_grid grid_for_threads(const vt_cuda_call *c, int64_t threads, uint32_t block) {
   return vt_cuda_grid_over(c, threads, 1, block);
 }
 
@@ -27,7 +28,7 @@ static vt_gpu_argreduce argreduce_args(const vt_cuda_call *c) {
                         .least = c->step->op == VT_OP_argmin,
                         .lines = l.lines,
                         .along = l.along};
-  const int64_t wanted = (int64_t)1 << 15; /* threads, or warps, that keep any GPU busy */
+  const int64_t wanted = (int64_t)1 << 15; /* this many threads, or warps, keep any GPU busy */
   const int64_t spans = vt_cuda_max(1, vt_cuda_min(wanted / a.lines.n, a.n / 256));
   a.span = vt_cuda_ceil_div(a.n, spans);
   a.spans = vt_cuda_ceil_div(a.n, a.span);
@@ -38,7 +39,7 @@ static uint64_t spans_bytes(const vt_gpu_argreduce *a) {
   return a->spans == 1 ? 0 : vt_cuda_align_up((uint64_t)(a->lines.n * a->spans) * 8);
 }
 
-uint64_t vt_cuda_work_argreduce(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_argreduce(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
   const vt_gpu_argreduce a = argreduce_args(c);
   return 2 * spans_bytes(&a);
@@ -55,15 +56,16 @@ vt_status vt_cuda_run_argreduce(vt_cuda_call *c) {
   a.key = c->work;
   a.place = a.spans == 1 ? NULL : (int64_t *)((char *)c->work + spans_bytes(&a));
   VT_TRY(vt_cuda_launch(c, types[c->in[0].dtype],
-                        grid_of(c, interleaved ? items : items * VT_GPU_LANES, THREADS), &a));
+                        grid_for_threads(c, interleaved ? items : items * VT_GPU_LANES, THREADS),
+                        &a));
   if (a.spans == 1) return VT_OK;
-  return vt_cuda_launch(c, VT_GPU_argreduce_spans, grid_of(c, a.lines.n * VT_GPU_LANES, THREADS),
-                        &a);
+  return vt_cuda_launch(c, VT_GPU_argreduce_spans,
+                        grid_for_threads(c, a.lines.n * VT_GPU_LANES, THREADS), &a);
 }
 
 /* ---- cumsum ---- */
 
-/* The view with an axis reversed: element 0 is the last one. */
+/* Returns the view with one axis reversed, so that index 0 names the last element. */
 static vt_view reversed_axis(const vt_view *v, uint32_t axis) {
   vt_view t = *v;
   const int64_t last = (v->dim[axis] - 1) * v->stride[axis];
@@ -88,7 +90,7 @@ static vt_gpu_cumsum cumsum_args(const vt_cuda_call *c) {
                          .along = l.along};
 }
 
-uint64_t vt_cuda_work_cumsum(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_cumsum(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
   const vt_gpu_cumsum a = cumsum_args(c);
   if (a.chunks == 1) return 0;
@@ -99,11 +101,13 @@ vt_status vt_cuda_run_cumsum(vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return VT_OK;
   const uint32_t dtype = c->in[0].dtype;
   vt_gpu_cumsum a = cumsum_args(c);
-  const vt_cuda_grid grid = grid_of(c, a.lines.n * a.chunks * VT_GPU_LANES, CUMSUM_THREADS);
+  const vt_cuda_grid grid =
+      grid_for_threads(c, a.lines.n * a.chunks * VT_GPU_LANES, CUMSUM_THREADS);
   if (a.chunks > 1) {
     a.carry = c->work;
     VT_TRY(vt_cuda_launch(c, VT_CUDA_TYPES(cumsum_chunks)[dtype], grid, &a));
-    VT_TRY(vt_cuda_launch(c, VT_CUDA_TYPES(cumsum_carry)[dtype], grid_of(c, a.lines.n, 128), &a));
+    VT_TRY(vt_cuda_launch(c, VT_CUDA_TYPES(cumsum_carry)[dtype],
+                          grid_for_threads(c, a.lines.n, 128), &a));
   }
   return vt_cuda_launch(c, VT_CUDA_TYPES(cumsum)[dtype], grid, &a);
 }

@@ -10,24 +10,27 @@
 #include "vt_num.h"
 
 enum {
-  LEAST_QUERIES = 32,      /* fewest queries for which the tiled kernels pay */
-  SCORES_SHARE = 64,       /* stored scores may take 1/SCORES_SHARE of the card's memory */
+  /* fewest queries for which the tiled kernels are faster than the split ones */
+  LEAST_QUERIES = 32,
+  SCORES_SHARE = 64,       /* scores may take 1/SCORES_SHARE of the card's memory */
   SPLIT_SCRATCH = 1 << 26, /* approximate limit of the split kernels' scratch in bytes */
-  MAX_UNITS = 65535 / 2    /* units in one launch */
+  MAX_UNITS = 65535 / 2    /* most units in one launch */
 };
 
 /* ---- sizes ---- */
 
 typedef struct sizes {
   int64_t batch, heads, groups, queries, keys, depth, width;
-  int64_t rows, blocks, chunks;  /* rows of all heads; blocks and chunks of keys */
-  int64_t levels, sums;          /* levels of T; numbers per row that the levels of S need */
-  int64_t per_group, units;      /* rows and units of one key head */
-  int64_t all, units_per_launch; /* units of the op; units per launch */
+  /* rows (queries of all heads); blocks of 256 and chunks of 1024 keys */
+  int64_t rows, blocks, chunks;
+  /* levels of the order T of docs/numerics.md; partial sums per row in the order S */
+  int64_t levels, sums;
+  int64_t per_group, units;      /* rows of one key head; units (8 rows each) of one key head */
+  int64_t all, units_per_launch; /* units of the whole step; units per launch */
 } sizes;
 
-/* Returns 1 if the result has no elements. */
-static int is_empty(const vt_cuda_call *c) {
+/* Returns 1 if the step's result has no elements. */
+static int result_is_empty(const vt_cuda_call *c) {
   const int64_t *dim = c->out[0].dim;
   return dim[0] == 0 || dim[1] == 0 || dim[2] == 0 || dim[3] == 0;
 }
@@ -45,12 +48,12 @@ static uint64_t float_bytes(int64_t a, int64_t b, int64_t c) {
       sizeof(float));
 }
 
-/* Rounds up, so that the next array is aligned for vectors. */
+/* Rounds bytes up, so that the array stored after them is aligned for vectors. */
 static uint64_t aligned_bytes(uint64_t bytes) {
   return bytes > UINT64_MAX - VT_CUDA_ALIGNMENT ? UINT64_MAX : vt_cuda_align_up(bytes);
 }
 
-typedef struct scratch { /* bytes of each array */
+typedef struct scratch { /* bytes of each array in scratch */
   uint64_t upper, scores, most, products, sums;
 } scratch;
 
@@ -60,7 +63,7 @@ static uint64_t total_bytes(const scratch *x) {
       x->sums);
 }
 
-/* Scratch of the split kernels for n units. */
+/* Returns the scratch that the split kernels need for n units. */
 static scratch split_scratch(const sizes *s, int64_t n) {
   const int64_t rows = n * VT_ATTEND_ROWS;
   return (scratch){.scores = aligned_bytes(float_bytes(rows, s->keys, 1)),
@@ -68,12 +71,12 @@ static scratch split_scratch(const sizes *s, int64_t n) {
                    .products = aligned_bytes(float_bytes(rows, s->blocks, s->width)),
                    .sums = aligned_bytes(float_bytes(rows, s->sums, 1))};
 }
-static int64_t levels_of(int64_t blocks) {
+static int64_t levels_of_t(int64_t blocks) {
   int64_t n = 1;
   for (; blocks > VT_ATTEND_GROUP; blocks = vt_cuda_ceil_div(blocks, VT_ATTEND_GROUP)) n++;
   return n;
 }
-static int64_t sums_of(int64_t keys) {
+static int64_t sums_per_row(int64_t keys) {
   int64_t n = 0;
   do {
     keys = vt_cuda_ceil_div(keys, VT_ATTEND_CHUNK);
@@ -82,7 +85,8 @@ static int64_t sums_of(int64_t keys) {
   return n;
 }
 
-/* The result must not be empty: then products of its sizes do not overflow. */
+/* Returns the sizes of the step. Its result must not be empty, because then products of the sizes
+ * cannot overflow. */
 static sizes sizes_of(const vt_cuda_call *c) {
   const vt_view *q = &c->in[0], *k = &c->in[1];
   sizes s = {.batch = q->dim[0],
@@ -95,8 +99,8 @@ static sizes sizes_of(const vt_cuda_call *c) {
   s.rows = s.batch * s.heads * s.queries;
   s.blocks = vt_cuda_ceil_div(s.keys, VT_ATTEND_BLOCK);
   s.chunks = vt_cuda_ceil_div(s.keys, VT_ATTEND_CHUNK);
-  s.levels = levels_of(s.blocks);
-  s.sums = sums_of(s.keys);
+  s.levels = levels_of_t(s.blocks);
+  s.sums = sums_per_row(s.keys);
   s.per_group = s.heads / s.groups * s.queries;
   s.units = vt_cuda_ceil_div(s.per_group, VT_ATTEND_ROWS);
   s.all = s.batch * s.groups * s.units;
@@ -110,37 +114,39 @@ static sizes sizes_of(const vt_cuda_call *c) {
 /* ---- tiled kernels ---- */
 
 typedef struct tiles {
-  uint32_t kernel, recomputing; /* kernels that store scores, and that do not */
-  int64_t most;                 /* largest depth and width */
+  /* the kernel that stores scores; the kernel that computes them twice */
+  uint32_t kernel, recomputing;
+  int64_t most; /* largest depth and width that the kernels support */
   uint32_t rows, shared, resident;
 } tiles;
 static const tiles kinds[] = {
     {VT_GPU_attend_64, VT_GPU_attend_64_long, 64, 64, VT_ATTEND_64_SHARED, 3},
     {VT_GPU_attend_128, VT_GPU_attend_128_long, 128, 32, VT_ATTEND_128_SHARED, 2}};
 
-/* The tiled kernel for the op; NULL if the split kernels must compute it. */
-static const tiles *tiles_of(const vt_cuda_call *c, const sizes *s) {
+/* Returns the tiled kernel for the step; NULL if the split kernels must compute it. */
+static const tiles *tiled_kernel_of(const vt_cuda_call *c, const sizes *s) {
   const int64_t most = vt_cuda_max(s->depth, s->width);
   const tiles *t = most <= kinds[0].most ? &kinds[0] : &kinds[1];
   if (most > t->most || s->queries < LEAST_QUERIES || s->keys > VT_ATTEND_LONGEST) return NULL;
   return t->shared <= c->traits->shared ? t : NULL;
 }
 
-static int64_t blocks_of(const sizes *s, const tiles *t) {
+static int64_t query_blocks_of(const sizes *s, const tiles *t) {
   return vt_cuda_ceil_div(s->queries, t->rows) * s->batch * s->heads;
 }
-/* Thread blocks that are resident on the card at the same time. */
+/* Returns how many thread blocks of the kernel are resident on the card at the same time. */
 static int64_t resident_blocks(const vt_cuda_call *c, const sizes *s, const tiles *t) {
-  const int64_t resident = vt_cuda_resident(c->traits, t->shared, t->resident);
-  return vt_cuda_min(blocks_of(s, t), c->traits->processors * resident);
+  const int64_t resident = vt_cuda_resident_blocks(c->traits, t->shared, t->resident);
+  return vt_cuda_min(query_blocks_of(s, t), c->traits->processors * resident);
 }
-/* Scores that a thread block stores; keys are rounded up to tiles. */
+/* Returns how many scores a thread block stores; the number of keys is rounded up to whole
+ * tiles. */
 static int64_t scores_per_block(const sizes *s, const tiles *t) {
   return vt_cuda_ceil_div(s->keys, VT_ATTEND_TILE) * VT_ATTEND_TILE * t->rows;
 }
 
-/* `scores` is 0 if storing them would take too much of the card's memory; then they are computed
- * twice. */
+/* Returns the scratch of the tiled kernels. Its field `scores` is 0 if the scores would take too
+ * much of the card's memory; then the kernel computes them twice. */
 static scratch tiles_scratch(const vt_cuda_call *c, const sizes *s, const tiles *t) {
   const uint64_t stores = float_bytes(resident_blocks(c, s, t), scores_per_block(s, t), 1);
   return (scratch){.upper = aligned_bytes(float_bytes(s->levels - 1, s->rows, s->width)),
@@ -149,12 +155,12 @@ static scratch tiles_scratch(const vt_cuda_call *c, const sizes *s, const tiles 
 }
 
 static scratch scratch_of(const vt_cuda_call *c, const sizes *s) {
-  const tiles *t = tiles_of(c, s);
+  const tiles *t = tiled_kernel_of(c, s);
   return t != NULL ? tiles_scratch(c, s, t) : split_scratch(s, s->units_per_launch);
 }
 
-uint64_t vt_cuda_work_attention(const vt_cuda_call *c) {
-  if (is_empty(c)) return 0;
+uint64_t vt_cuda_scratch_attention(const vt_cuda_call *c) {
+  if (result_is_empty(c)) return 0;
   const sizes s = sizes_of(c);
   const scratch x = scratch_of(c, &s);
   return total_bytes(&x);
@@ -169,8 +175,8 @@ static vt_gpu_attended operand_of(const vt_view *v) {
   return x;
 }
 
-/* Returns 1 if rows consist of aligned vectors of four. */
-static uint32_t is_wide(const vt_view *v) {
+/* Returns 1 if every row of the operand consists of aligned vectors of four floats. */
+static uint32_t allows_vector_loads(const vt_view *v) {
   int wide = (v->stride[3] == 1 || v->dim[3] == 1) && v->dim[3] % 4 == 0;
   for (uint32_t i = 0; i < 3; i++) wide = wide && (v->dim[i] == 1 || v->stride[i] % 4 == 0);
   return wide && (uintptr_t)v->data % 16 == 0;
@@ -223,14 +229,14 @@ static vt_gpu_attention attention_args(const vt_cuda_call *c, const sizes *s) {
                         .window = attrs->window,
                         .scale = attrs->scale == 0.0 ? default_scale : (float)attrs->scale,
                         .causal = attrs->causal != 0,
-                        .wide_out = is_wide(&c->out[0]),
+                        .wide_out = allows_vector_loads(&c->out[0]),
                         .pairs = s->batch * s->heads,
                         .levels = s->levels,
                         .per_group = s->per_group,
                         .units = s->units,
                         .stride = s->keys,
                         .blocks = s->blocks};
-  for (uint32_t i = 0; i < 3; i++) a.wide[i] = is_wide(&c->in[i]);
+  for (uint32_t i = 0; i < 3; i++) a.wide[i] = allows_vector_loads(&c->in[i]);
   add_optional_operands(c, &a);
   place_scratch(&a, c->work, &sizes_of_scratch);
   return a;
@@ -238,17 +244,17 @@ static vt_gpu_attention attention_args(const vt_cuda_call *c, const sizes *s) {
 
 /* ---- the op ---- */
 
-static vt_status run_tiles(vt_cuda_call *c, const sizes *s, const tiles *t) {
+static vt_status run_tiled_kernel(vt_cuda_call *c, const sizes *s, const tiles *t) {
   vt_gpu_attention a = attention_args(c, s);
   const int stores = tiles_scratch(c, s, t).scores > 0;
-  const int64_t blocks = stores ? resident_blocks(c, s, t) : blocks_of(s, t);
+  const int64_t blocks = stores ? resident_blocks(c, s, t) : query_blocks_of(s, t);
   a.stride = scores_per_block(s, t);
   a.sums_stride = vt_cuda_max(s->chunks, 1);
   return vt_cuda_launch(c, stores ? t->kernel : t->recomputing,
                         (vt_cuda_grid){(uint32_t)blocks, 1, 1, VT_ATTEND_THREADS, t->shared}, &a);
 }
 
-static vt_status run_units(vt_cuda_call *c, const vt_gpu_attention *a, int64_t units) {
+static vt_status run_split_kernels(vt_cuda_call *c, const vt_gpu_attention *a, int64_t units) {
   const int deep = a->depth > VT_ATTEND_DEEP;
   const uint32_t keys = (uint32_t)a->blocks, rows = (uint32_t)units;
   const vt_cuda_grid first = {keys, rows, 1, VT_ATTEND_BLOCK, VT_ATTEND_SCORES_SHARED};
@@ -260,13 +266,13 @@ static vt_status run_units(vt_cuda_call *c, const vt_gpu_attention *a, int64_t u
 }
 
 vt_status vt_cuda_run_attention(vt_cuda_call *c) {
-  if (is_empty(c)) return VT_OK;
+  if (result_is_empty(c)) return VT_OK;
   const sizes s = sizes_of(c);
-  const tiles *t = tiles_of(c, &s);
-  if (t != NULL) return run_tiles(c, &s, t);
+  const tiles *t = tiled_kernel_of(c, &s);
+  if (t != NULL) return run_tiled_kernel(c, &s, t);
   vt_gpu_attention a = attention_args(c, &s);
   a.sums_stride = s.sums;
   for (a.first = 0; a.first < s.all; a.first += s.units_per_launch)
-    VT_TRY(run_units(c, &a, vt_cuda_min(s.units_per_launch, s.all - a.first)));
+    VT_TRY(run_split_kernels(c, &a, vt_cuda_min(s.units_per_launch, s.all - a.first)));
   return VT_OK;
 }

@@ -18,11 +18,11 @@ typedef struct shape {
   double scale;
   unsigned extras;
   layout placement;
-  int wild; /* infinities and NaN occur in k and v, and in masked elements */
+  int wild; /* 1 if k, v and the bias contain infinities and NaN */
 } shape;
 
 static const shape shapes[] = {
-    /* few queries: split kernels */
+    /* shapes with few queries, which the split kernels compute */
     {1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, STRAIGHT, 0},
     {2, 3, 1, 5, 7, 4, 3, 1, 0, 0, 0, STRAIGHT, 0},
     {2, 2, 2, 13, 129, 16, 70, 1, 0, 0, MASK, TRANSPOSED, 1},
@@ -45,7 +45,7 @@ static const shape shapes[] = {
     {1, 1, 1, 0, 300, 3, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {0, 1, 1, 3, 5, 3, 2, 0, 0, 0, 0, STRAIGHT, 0},
     {1, 1, 1, 3, 5, 3, 0, 0, 0, 0, 0, STRAIGHT, 0},
-    /* many queries: tiled kernels */
+    /* shapes with many queries, which the tiled kernels compute */
     {1, 2, 2, 50, 70, 64, 64, 1, 0, 0, 0, SPLIT_HEADS, 0},
     {1, 4, 2, 64, 64, 64, 64, 1, 0, 0, 0, SPLIT_HEADS, 1},
     {1, 2, 1, 130, 130, 64, 64, 1, 0, 0, 0, STRAIGHT, 0},
@@ -66,7 +66,7 @@ static const shape shapes[] = {
 
 /* ---- values ---- */
 
-static uint64_t random_next(uint64_t *s) {
+static uint64_t random_word(uint64_t *s) {
   *s = *s * 6364136223846793005u + 1442695040888963407u;
   return *s >> 33;
 }
@@ -74,7 +74,7 @@ static uint64_t random_next(uint64_t *s) {
 static float random_float(uint64_t *s, int wild) {
   static const uint32_t odd[] = {0x7f800000u, 0xff800000u, 0x7fc00000u,
                                  0x80000000u, 1u,          0x7f7fffffu};
-  const uint64_t r = random_next(s);
+  const uint64_t r = random_word(s);
   if (wild && r % 1999 == 0) return vt_f32_from_bits(odd[r / 1999 % 6]);
   return (float)((double)(r & 0xffffff) * 0x1p-22 - 2.0);
 }
@@ -105,7 +105,7 @@ static vt_view float_view(float *data, int64_t b, int64_t h, int64_t t, int64_t 
   return (vt_view){.dtype = VT_DTYPE_F32, .rank = 4, .dim = {b, h, t, d}, .data = data};
 }
 
-typedef struct operands { /* copied to the device as a whole */
+typedef struct operands { /* all operands, in one struct that is copied to the device as a whole */
   float q[CAPACITY], k[CAPACITY], v[CAPACITY], bias[CAPACITY], out[CAPACITY];
   uint8_t mask[CAPACITY];
   int64_t length[4];
@@ -140,7 +140,7 @@ static void fill_operands(operands *o, const shape *s, uint64_t seed, views *v) 
     o->q[i] = random_float(&seed, 0);
     o->k[i] = random_float(&seed, s->wild);
     o->v[i] = random_float(&seed, s->wild);
-    o->mask[i] = random_next(&seed) % 3 != 0;
+    o->mask[i] = random_word(&seed) % 3 != 0;
     o->bias[i] = random_float(&seed, s->wild);
     o->out[i] = 77;
   }
@@ -165,7 +165,8 @@ static void run_reference(const views *v, const vt_attr_attention *a) {
   free(k.work);
 }
 
-/* The device, and the traits that the op is told. */
+/* A device, and the traits of a card that the handler gets, which may differ from the device's
+ * own. */
 typedef struct device {
   const vt_cuda_traits *traits;
   const vt_bk_api *api;
@@ -179,7 +180,7 @@ static vt_view device_view(vt_view v, const operands *from, uint64_t to) {
   return v;
 }
 
-static void issue(const device *d, vt_cuda_call *c, uint64_t work_bytes) {
+static void issue_attention(const device *d, vt_cuda_call *c, uint64_t work_bytes) {
   uint64_t work = 0;
   const vt_cu *cu = vt_cuda_card_driver(d->dev->card);
   CHECK(d->api->buffer_new(d->dev, work_bytes, &work) == VT_OK);
@@ -207,12 +208,12 @@ static void run_device(const device *d, operands *o, const views *v, const vt_at
                     .out = &on_device.out,
                     .n_out = 1,
                     .attrs = a};
-  issue(d, &c, vt_cuda_work_attention(&c));
+  issue_attention(d, &c, vt_cuda_scratch_attention(&c));
   CHECK(d->api->copy(d->dev, o, buffer, 0, sizeof *o, 0) == VT_OK);
   d->api->buffer_free(d->dev, buffer);
 }
 
-static int64_t differing(const float *x, const float *y, int64_t n) {
+static int64_t count_differing(const float *x, const float *y, int64_t n) {
   int64_t bad = 0;
   for (int64_t i = 0; i < n; i++)
     bad += x[i] != x[i] ? y[i] == y[i] : vt_f32_bits(x[i]) != vt_f32_bits(y[i]);
@@ -229,7 +230,7 @@ static void check_shape(const device *d, operands *o, float *want, const shape *
   memcpy(want, o->out, sizeof o->out);
   for (int i = 0; i < CAPACITY; i++) o->out[i] = 77;
   run_device(d, o, &v, &a);
-  const int64_t bad = differing(want, o->out, CAPACITY);
+  const int64_t bad = count_differing(want, o->out, CAPACITY);
   if (bad != 0) fprintf(stderr, "shape %d: %lld differ\n", (int)(s - shapes), (long long)bad);
   CHECK(bad == 0);
 }
@@ -245,8 +246,9 @@ int main(void) {
   operands *o = malloc(sizeof *o);
   float *want = malloc(sizeof o->out);
   if (o == NULL || want == NULL || vt_test_failed) return 1;
-  /* Three cards: the real one; one with so few multiprocessors that a block gets several tiles of
-   * queries; and one without memory for scores, so that they are computed twice. */
+  /* The test pretends three cards: the real one; one with so few multiprocessors that a thread
+   * block gets several tiles of queries; and one without memory for scores, so that the kernel
+   * computes them twice. */
   const vt_cuda_traits own = *vt_cuda_card_traits(d.dev->card);
   vt_cuda_traits small = own, poor = own;
   small.processors = 1;

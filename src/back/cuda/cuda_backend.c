@@ -11,7 +11,8 @@ vt_backend_query_fn vt_cuda_query;
 
 /* ---- devices ---- */
 
-/* A missing driver or GPU is not an error here: the count is 0, and the host is told why. */
+/* A missing driver or GPU is not an error: the function reports 0 devices and tells the host
+ * why. */
 static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
   vt_diag d = {0};
   *out_count = vt_cuda_card_count(&d);
@@ -88,7 +89,7 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   return made;
 }
 
-static uint64_t memory_free(const vt_bk_device *dev) {
+static uint64_t available_memory(const vt_bk_device *dev) {
   size_t available = 0, total = 0;
   if (vt_cuda_card_enter(dev->card) != VT_CU_SUCCESS) return 0;
   if (vt_cuda_card_driver(dev->card)->cuMemGetInfo(&available, &total) != VT_CU_SUCCESS)
@@ -100,20 +101,21 @@ static uint64_t memory_free(const vt_bk_device *dev) {
 /* Capabilities of every card that can be opened, which has compute capability VT_CUDA_OLDEST or
  * newer. */
 static const uint64_t capability_bits =
-    VT_BK_FLOAT64 |                  /* these cards have fma in f64 */
-    VT_BK_INT8_EXACT |               /* products are summed in i32 (gpu_ints.h) */
-    VT_BK_ATOMIC_OPS |               /* rows are sorted by position (cuda_scatter.c) */
+    VT_BK_FLOAT64 |    /* f64 is supported, with fma */
+    VT_BK_INT8_EXACT | /* 8-bit products are summed exactly, in i32 (gpu_ints.h) */
+    /* scatters sort rows by position and need no atomic operations (cuda_scatter.c) */
+    VT_BK_ATOMIC_OPS |
     VT_BK_DETERMINISTIC_REDUCTIONS | /* no sum depends on which thread block finishes first */
-    VT_BK_ROUNDED_MATH |             /* functions are those of src/num; no contraction */
-    VT_BK_SUBNORMALS |               /* subnormals are not flushed (cuda_options.h) */
-    VT_BK_REGIONS;                   /* cuda_region.c */
+    /* functions are those of src/num, and the compiler contracts no operations */
+    VT_BK_ROUNDED_MATH | VT_BK_SUBNORMALS | /* subnormals are not flushed (cuda_options.h) */
+    VT_BK_REGIONS;                          /* cuda_region.c */
 
-static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
+static int32_t report_capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   const vt_bk_caps caps = {.size = sizeof caps,
                            .alignment = VT_CUDA_ALIGNMENT,
                            .about = dev->about,
                            .fingerprint = dev->fingerprint,
-                           .memory = memory_free(dev),
+                           .memory = available_memory(dev),
                            .has = capability_bits,
                            .determinism = VT_BK_DETERMINISM_STRICT,
                            .serves = VT_BK_INFERENCE};
@@ -123,13 +125,13 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 
 /* ---- steps ---- */
 
-static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
+static int32_t is_op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
   return vt_cuda_is_pointwise(op) || vt_cuda_handler_of(op) != NULL;
 }
 
-static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
-  *out_bytes = vt_cuda_step_work(dev, step);
+static int32_t step_workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
+  *out_bytes = vt_cuda_step_scratch(dev, step);
   return VT_OK;
 }
 
@@ -140,10 +142,10 @@ const vt_bk_api *vt_cuda_query(const vt_bk_host *host) {
                                 .device_count = device_count,
                                 .device_open = device_open,
                                 .device_close = device_close,
-                                .capabilities = capabilities,
-                                .op_listed = op_listed,
+                                .capabilities = report_capabilities,
+                                .op_listed = is_op_listed,
                                 .step_check = vt_cuda_step_check,
-                                .workspace = workspace,
+                                .workspace = step_workspace,
                                 .program_build = vt_cuda_program_build,
                                 .program_free = vt_cuda_program_free,
                                 .buffer_new = vt_cuda_buffer_new,

@@ -19,7 +19,8 @@
  *   cuda_generated.c      compiles generated kernels (cuda_nvrtc.c) and caches them (cuda_cache.c)
  *
  * Handlers (cuda_handlers.def) choose the kernels of an op and their grids. They only issue work.
- * Only vt_cuda_fetch waits for the GPU.
+ * Only vt_cuda_fetch waits for the GPU. A rehearsal of a step calls its handler without issuing
+ * anything.
  *
  * Kernels (*.cu) use the portable primitives of gpu_words.cuh only. A kernel takes one struct,
  * declared in a gpu_*.h that both C and CUDA include. */
@@ -83,7 +84,8 @@ vt_status vt_cuda_launch_cooperative(vt_cuda_call *c, uint32_t kernel, vt_cuda_g
 /* Like vt_cuda_launch, for a function of a module that NVRTC compiled. */
 vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid grid,
                                   const void *args);
-/* Fill sets `bytes` bytes of device memory to a value; move copies them within device memory. */
+/* vt_cuda_set_bytes sets `bytes` bytes of device memory to a value; vt_cuda_copy_bytes copies them
+ * within device memory. */
 vt_status vt_cuda_set_bytes(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes);
 vt_status vt_cuda_copy_bytes(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
 /* Copies bytes of device memory to the host and waits for them. A program that calls this cannot be
@@ -93,7 +95,7 @@ vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t by
 
 /* ---- cards ---- */
 
-enum { VT_CUDA_OLDEST = 8 }; /* lowest compute capability that the kernels run on: 8.0 */
+enum { VT_CUDA_OLDEST = 8 }; /* the kernels run on GPUs of compute capability 8.0 or higher */
 /* Properties of a GPU that decide grids and kernel variants. No bit of a result depends on them. */
 typedef struct vt_cuda_traits {
   /* Driver's device number; compute capability, for instance 9 and 0 for sm_90; multiprocessors. */
@@ -104,7 +106,7 @@ typedef struct vt_cuda_traits {
   char name[96];
 } vt_cuda_traits;
 
-/* Number of usable GPUs. If it is 0, d has the reason. */
+/* Returns the number of usable GPUs. If it is 0, d has the reason. */
 uint32_t vt_cuda_card_count(vt_diag *d);
 vt_status vt_cuda_card_get(uint32_t ordinal, vt_cuda_card **out, vt_diag *d) VT_NODISCARD;
 const vt_cuda_traits *vt_cuda_card_traits(const vt_cuda_card *card);
@@ -132,7 +134,7 @@ struct vt_bk_device {
   vt_cuda_card *card;
   void *stream;
   vt_cuda_staging *staging;
-  vt_bk_program *programs; /* programs whose results the host may read */
+  vt_bk_program *programs; /* list of the programs whose results the host may read */
   uint32_t *counters; /* VT_CUDA_COUNTERS counters in device memory; all 0 while no kernel runs */
   char fingerprint[160], about[200];
 };
@@ -151,8 +153,8 @@ int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_hand
 void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle);
 int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset,
                      uint64_t bytes, uint32_t to_device);
-/* Allocates n * size bytes of host memory, zeroed; NULL if out of memory. Free it with the same n
- * and size. */
+/* Allocates n * size bytes of host memory and zeroes them; returns NULL if there is no memory. Free
+ * it with the same n and size. */
 void *vt_cuda_memory_new(const vt_bk_host *host, uint64_t n, uint64_t size);
 void vt_cuda_memory_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t size);
 /* Wraps the host's allocator as a vt_alloc. It is valid as long as the host. */
@@ -173,10 +175,11 @@ struct vt_cuda_call {
   const vt_launch_body *body;
   void *runner;
   vt_gpu_fault *fault; /* device address of the run's fault record */
-  int *faults;         /* set to 1 if this step may write the fault record */
-  int *waits;          /* set to 1 in a rehearsal if a run must wait for results on the host */
-  uint64_t number;     /* number of the step, as error records give it */
-  int rehearsal;       /* 1 in a rehearsal: addresses are NULL and nothing is issued */
+  int *faults;         /* vt_cuda_record_fault sets it to 1: the step may write the fault record */
+  /* vt_cuda_fetch sets it to 1 in a rehearsal: a run will wait for results on the host */
+  int *waits;
+  uint64_t number;            /* number of the step in its program, which error records give */
+  int rehearsal;              /* 1 in a rehearsal: addresses are NULL and nothing is issued */
   vt_cuda_epilogue *epilogue; /* epilogue to run inside the product's kernel, or NULL */
   char *const *base;          /* addresses of the arenas, for the epilogue's operands */
   int epilogue_done;          /* set to 1 when the product's kernel ran the epilogue */
@@ -184,25 +187,26 @@ struct vt_cuda_call {
 typedef vt_status vt_cuda_run_fn(vt_cuda_call *c);
 typedef uint64_t vt_cuda_bytes_fn(const vt_cuda_call *c);
 
-/* A row of cuda_handlers.def. */
+/* The handler of an op: a row of cuda_handlers.def. */
 typedef struct vt_launch_handler {
   vt_cuda_bytes_fn *work; /* returns bytes of scratch of a step; NULL if none is needed */
   vt_cuda_run_fn *run;
 } vt_cuda_handler;
-const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* NULL if the op has no handler */
+const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* returns NULL if the op has no handler */
 /* Issues the steps of the region's body number `which`, from its inputs to its outputs. */
 vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
 
-/* vt_cuda_work_none is declared but never defined: the table of handlers has NULL for it. */
-#define VT_CUDA(op, work, run)          \
-  vt_cuda_bytes_fn vt_cuda_work_##work; \
+/* vt_cuda_scratch_none is declared but never defined: the table of handlers has NULL for it. */
+#define VT_CUDA(op, work, run)             \
+  vt_cuda_bytes_fn vt_cuda_scratch_##work; \
   vt_cuda_run_fn vt_cuda_run_##run;
 #include "cuda_handlers.def"
 #undef VT_CUDA
 
 /* ---- chains: pointwise steps ---- */
 
-/* 1 if there are pointwise kernels for the op; 1 if they can compute this step. */
+/* vt_cuda_is_pointwise returns 1 if there are pointwise kernels for the op,
+ * vt_cuda_has_pointwise_kernel if there is one for the step. */
 int vt_cuda_is_pointwise(uint32_t op);
 int vt_cuda_has_pointwise_kernel(const vt_bk_step *s);
 /* Builds a chain from steps that have the shape of the last one's result. Only the last step's
@@ -219,7 +223,7 @@ vt_status vt_cuda_chain_run(const vt_cuda_chain *chain, vt_cuda_call *c, char *c
 /* Copies the elements of one tensor to another of the same shape and type; strides are arbitrary.
  */
 vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *from);
-/* The slice of a tensor at index `i` of axis `axis`, without that axis. */
+/* Returns the slice of a tensor at index `i` of axis `axis`; the slice lacks that axis. */
 vt_view vt_cuda_view_at(const vt_view *v, uint32_t axis, int64_t i);
 
 /* ---- indices that must lie in a range ---- */
@@ -233,7 +237,7 @@ vt_status vt_cuda_record_fault(vt_cuda_call *c, const vt_view *index);
 
 static inline int64_t vt_cuda_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t vt_cuda_max(int64_t a, int64_t b) { return a > b ? a : b; }
-/* Rounded-up quotient n / each. */
+/* Returns n / each, rounded up. */
 static inline int64_t vt_cuda_ceil_div(int64_t n, int64_t each) {
   return n / each + (n % each != 0);
 }
@@ -244,14 +248,15 @@ static inline uint64_t vt_cuda_align_up(uint64_t bytes) {
 enum { VT_CUDA_RESERVED_SHARED = 1024 };
 /* How many thread blocks with `shared` bytes of shared memory are resident on a multiprocessor: at
  * least 1, at most `most`. */
-static inline int64_t vt_cuda_resident(const vt_cuda_traits *t, uint32_t shared, int64_t most) {
+static inline int64_t vt_cuda_resident_blocks(const vt_cuda_traits *t, uint32_t shared,
+                                              int64_t most) {
   const int64_t room =
       ((int64_t)t->shared + VT_CUDA_RESERVED_SHARED) / ((int64_t)shared + VT_CUDA_RESERVED_SHARED);
   return vt_cuda_max(1, vt_cuda_min(most, room));
 }
 int64_t vt_cuda_count(const vt_view *v);
 int vt_cuda_is_dense(const vt_view *v);
-uint32_t vt_cuda_bytes_of(uint32_t dtype); /* bytes of one element of the type */
+uint32_t vt_cuda_bytes_of(uint32_t dtype); /* returns the bytes of one element of the type */
 /* A one-dimensional grid over n items, `each` per thread, in blocks of `threads`. The number of
  * blocks is limited, so threads may go round a grid-stride loop more than once. */
 vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads);
@@ -259,13 +264,13 @@ vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, u
 /* ---- programs ---- */
 
 int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s);
-uint64_t vt_cuda_step_work(vt_bk_device *dev, const vt_bk_step *s);
+uint64_t vt_cuda_step_scratch(vt_bk_device *dev, const vt_bk_step *s);
 int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                               vt_bk_program **out);
 void vt_cuda_program_free(vt_bk_program *p);
 int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n);
-/* Writes the canonical NaN over every NaN of the results that are in these bytes, until the next
- * run changes them. */
+/* Writes the canonical NaN over every NaN of those results of the device's programs that are in
+ * these bytes. It stays until a run writes the results again. */
 vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t at, uint64_t bytes);
 int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out);

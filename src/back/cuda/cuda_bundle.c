@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_bundle.c - distributes lines along any axis over thread blocks and launches the kernels of
- * bundle.cu. */
+ * bundle.cu. A bundle is some neighbouring lines, which thread blocks process together; S is the
+ * summation order of docs/numerics.md. */
 #include "cuda_bundle.h"
 
-/* longest line, so that S has two levels and positions fit in an int */
+/* longest line that the kernels support, so that S has two levels and positions fit in an int */
 enum { LONGEST = VT_GPU_CHUNK * VT_GPU_CHUNK };
 
-static vt_gpu_bundle_layout layout_of(const vt_cuda_call *c, const vt_cuda_lines *l) {
+static vt_gpu_bundle_layout bundle_layout_of(const vt_cuda_call *c, const vt_cuda_lines *l) {
   const vt_gpu_bundle_shape w = {l->lines.n, l->along.n, (int64_t)vt_cuda_bytes_of(c->in[0].dtype),
                                  vt_cuda_lines_interleaved(l, 0), vt_cuda_lines_interleaved(l, 1)};
   return vt_gpu_bundle_layout_of(vt_cuda_limits(c), &w);
@@ -24,12 +25,12 @@ static int fits_one_thread(const vt_cuda_call *c, const vt_cuda_lines *l) {
 int vt_cuda_bundle_fits(const vt_cuda_call *c, const vt_cuda_lines *l) {
   if (l->lines.n == 0 || l->along.n == 0 || l->along.n > LONGEST) return 0;
   if (fits_one_thread(c, l)) return 1;
-  return layout_of(c, l).wide > 0;
+  return bundle_layout_of(c, l).wide > 0;
 }
 
-uint64_t vt_cuda_bundle_bytes(const vt_cuda_call *c, const vt_cuda_lines *l) {
+uint64_t vt_cuda_bundle_scratch(const vt_cuda_call *c, const vt_cuda_lines *l) {
   if (fits_one_thread(c, l)) return 0;
-  const vt_gpu_bundle_layout b = layout_of(c, l);
+  const vt_gpu_bundle_layout b = bundle_layout_of(c, l);
   const int64_t exchange =
       vt_gpu_bundle_exchange_bytes(b.wide, l->along.n, (int64_t)vt_cuda_bytes_of(c->in[0].dtype));
   return b.blocks == 1 ? 0 : (uint64_t)(b.teams * exchange);
@@ -43,7 +44,7 @@ vt_status vt_cuda_bundle_launch(vt_cuda_call *c, vt_cuda_bundle_kernels k, const
   if (fits_one_thread(c, l))
     return vt_cuda_launch(c, k.shortest, vt_cuda_grid_over(c, l->lines.n, 1, VT_GPU_SHORT_THREADS),
                           a);
-  const vt_gpu_bundle_layout b = layout_of(c, l);
+  const vt_gpu_bundle_layout b = bundle_layout_of(c, l);
   const vt_cuda_grid g = {(uint32_t)(b.teams * b.blocks), 1, 1, b.threads, b.shared};
   a->wide = (uint32_t)b.wide;
   a->step = (uint32_t)b.step;

@@ -9,7 +9,8 @@
 /* Where the cache is, and its size limit. */
 typedef struct vt_cuda_cache {
   const char *folder; /* path of the cache folder; NULL if nothing is cached */
-  uint64_t most;      /* limit for the bytes of all files in the folder, whoever wrote them */
+  /* most bytes that all files in the folder may have together, whoever wrote them */
+  uint64_t most;
 } vt_cuda_cache;
 
 /* Appends the cached bytes of the key to `out`; *out_there says whether there were any. A file that

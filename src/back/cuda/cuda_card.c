@@ -9,7 +9,7 @@
 #include "cuda_images.h"
 
 enum { MOST_CARDS = 32 };
-/* Every kernel may use 48 KiB of shared memory without asking the driver. 1 KiB of them is left for
+/* Dynamic shared memory that every kernel may use without asking the driver: 48 KiB less 1 KiB for
  * what a kernel declares statically. */
 enum { PLAIN_SHARED = 47 * 1024 };
 
@@ -17,10 +17,11 @@ struct vt_cuda_card {
   const vt_cu *cu;
   vt_cuda_traits traits;
   int device;
-  void *context; /* NULL until the card is requested */
+  void *context; /* the driver's context; NULL until the card is requested */
   void *module[VT_CUDA_MODULES];
   void *function[VT_GPU_TOTAL];
-  uint32_t shared[VT_GPU_TOTAL]; /* dynamic shared memory that the function may use, in bytes */
+  /* bytes of dynamic shared memory that each kernel's function may use */
+  uint32_t shared[VT_GPU_TOTAL];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -28,7 +29,7 @@ static vt_cuda_card cards[MOST_CARDS];
 
 /* Kernels in the order of kernels.def; a row with NULL precedes the kernels of each module. */
 static const struct entry {
-  const char *kernel; /* NULL if a module begins here */
+  const char *kernel; /* NULL if the kernels of the next module begin after this row */
 } entries[] = {
 #define VT_GPU_MODULE(name) {NULL},
 #define VT_GPU(name, args) {#name},
@@ -139,8 +140,8 @@ vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t 
                             : report_error(card, e, "provide the shared memory of a kernel", d);
 }
 
-/* The reason comes before the architectures, because the list of backends has room for one sentence
- * only. */
+/* The message states the reason before the architectures, because the list of backends shows only
+ * its first sentence. */
 static vt_status report_load_error(const vt_cuda_card *card, int e, const char *module,
                                    vt_diag *d) {
   char what[80];

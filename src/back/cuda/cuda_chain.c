@@ -8,7 +8,7 @@
 enum { TYPES = VT_DTYPE_BF16 + 1, MOST_OPERANDS = 3, THREADS = 256 };
 
 struct vt_cuda_chain {
-  vt_cuda_fused *fused; /* generated kernel; NULL if the chain is a single step */
+  vt_cuda_fused *fused; /* kernel generated for all steps; NULL if the chain is a single step */
   const vt_bk_step *step[VT_CHAIN_STEPS];
   uint32_t n, kernel;
 };
@@ -42,7 +42,7 @@ static const uint16_t casts[TYPES][TYPES] = {
 #undef VT_CAST
 };
 
-static uint32_t kernel_of(const vt_bk_step *s) {
+static uint32_t pointwise_kernel_of(const vt_bk_step *s) {
   const uint32_t map = vt_map_of_step(s);
   if (map == VT_MAP_none) return 0;
   const uint32_t type = s->in[s->n_in - 1].dtype;
@@ -52,7 +52,7 @@ static uint32_t kernel_of(const vt_bk_step *s) {
 }
 
 int vt_cuda_is_pointwise(uint32_t op) { return vt_map_of_op(op) != VT_MAP_none; }
-int vt_cuda_has_pointwise_kernel(const vt_bk_step *s) { return kernel_of(s) != 0; }
+int vt_cuda_has_pointwise_kernel(const vt_bk_step *s) { return pointwise_kernel_of(s) != 0; }
 
 /* ---- building ---- */
 
@@ -62,7 +62,7 @@ static int32_t init_chain(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
   c->n = n;
   for (uint32_t i = 0; i < n; i++) c->step[i] = s[i];
   if (n > 1) return vt_cuda_fused_new(dev, s, n, &c->fused);
-  const uint32_t kernel = kernel_of(s[0]);
+  const uint32_t kernel = pointwise_kernel_of(s[0]);
   if (kernel == 0) return VT_UNSUPPORTED;
   c->kernel = kernel - 1;
   return VT_OK;
@@ -87,7 +87,7 @@ void vt_cuda_chain_free(vt_bk_device *dev, vt_cuda_chain *chain) {
   vt_cuda_memory_free(dev->host, chain, 1, sizeof *chain);
 }
 
-int32_t vt_cuda_chain_read(const vt_cuda_chain *chain, uint32_t sources, vt_chain *out) {
+int32_t vt_cuda_chain_describe(const vt_cuda_chain *chain, uint32_t sources, vt_chain *out) {
   return vt_chain_read(chain->step, chain->n, sources, out);
 }
 
@@ -103,8 +103,8 @@ static vt_gpu_map narrow_args(const vt_gpu_fused *f) {
   return m;
 }
 
-static vt_status run_step(const vt_bk_step *s, uint32_t kernel, vt_cuda_call *c,
-                          char *const *base) {
+static vt_status run_single_step(const vt_bk_step *s, uint32_t kernel, vt_cuda_call *c,
+                                 char *const *base) {
   const vt_bk_tensor *from[MOST_OPERANDS] = {NULL};
   vt_gpu_fused wide;
   for (uint32_t k = 0; k < s->n_in; k++) from[k] = &s->in[k];
@@ -115,5 +115,5 @@ static vt_status run_step(const vt_bk_step *s, uint32_t kernel, vt_cuda_call *c,
 
 vt_status vt_cuda_chain_run(const vt_cuda_chain *chain, vt_cuda_call *c, char *const *base) {
   if (chain->fused != NULL) return vt_cuda_fused_run(chain->fused, c, base);
-  return run_step(chain->step[0], chain->kernel, c, base);
+  return run_single_step(chain->step[0], chain->kernel, c, base);
 }

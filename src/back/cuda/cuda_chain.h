@@ -16,8 +16,8 @@ void vt_cuda_fused_free(vt_bk_device *dev, vt_cuda_fused *fused);
 vt_status vt_cuda_fused_run(const vt_cuda_fused *fused, vt_cuda_call *c, char *const *base);
 
 /* Describes what a chain computes; VT_UNSUPPORTED if it has more than `sources` sources. */
-int32_t vt_cuda_chain_read(const vt_cuda_chain *chain, uint32_t sources,
-                           vt_chain *out) VT_NODISCARD;
+int32_t vt_cuda_chain_describe(const vt_cuda_chain *chain, uint32_t sources,
+                               vt_chain *out) VT_NODISCARD;
 
 /* Describes a result and at most VT_FUSED_SOURCES operands, which are broadcast to its shape, as
  * the struct that a pointwise kernel takes. */

@@ -18,7 +18,7 @@ static uint64_t buffer;
 static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
   return vt_fault_resize(user, p, (size_t)old_size, (size_t)new_size);
 }
-static void host_says(void *user, int32_t status, const char *text) {
+static void host_report(void *user, int32_t status, const char *text) {
   (void)user;
   fprintf(stderr, "%d: %s\n", status, text);
 }
@@ -26,19 +26,19 @@ static const vt_bk_host host = {.size = sizeof host,
                                 .abi_major = VT_BK_ABI_MAJOR,
                                 .user = &fault,
                                 .resize = host_resize,
-                                .diag = host_says};
+                                .diag = host_report};
 
 /* ---- values: special ones, random patterns, ordinary numbers ---- */
 
 static uint64_t seed = 1;
-static uint64_t next(void) {
+static uint64_t random_word(void) {
   uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
   return z ^ z >> 31;
 }
 
-static double any_value(void) {
+static double random_value(void) {
   static const double special[] = {0,
                                    -0.0,
                                    0.5,
@@ -70,16 +70,16 @@ static double any_value(void) {
                                    -2147483648.0,
                                    -1e300,
                                    -4503599627370495.5};
-  const uint64_t r = next();
+  const uint64_t r = random_word();
   if (r % 4 == 0) return special[(r >> 8) % (sizeof special / sizeof *special)];
   if (r % 16 == 1) return vt_f64_from_bits(UINT64_C(0x7ff0000000000000) | (r >> 63 << 63));
   if (r % 16 == 2) return vt_f64_from_bits(UINT64_C(0x7ff8000000000000));
   return ((double)(r >> 12) * 0x1p-52 - 0.5) * (r % 3 == 0 ? 4 : 300);
 }
 
-static void put_value(char *at, uint32_t dtype) {
-  const double x = any_value();
-  const uint64_t bits = next();
+static void store_random_value(char *at, uint32_t dtype) {
+  const double x = random_value();
+  const uint64_t bits = random_word();
   if (dtype >= VT_DTYPE_I8 && dtype < VT_DTYPE_BOOL && bits % 2 == 0)
     memcpy(at, &bits, vt_dtype_bytes(dtype));
   else
@@ -94,8 +94,8 @@ typedef struct one_step {
   uint64_t used;
 } one_step;
 
-/* Offset of the lowest element from element 0, and number of bytes from the lowest to the highest
- * element. */
+/* Computes *low, the offset of a tensor's lowest element from element 0, and *bytes, the number of
+ * bytes from the lowest to the highest element. */
 static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   int64_t least = 0, most = 0;
   for (uint32_t k = 0; k < t->rank; k++) {
@@ -109,18 +109,18 @@ static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
 
 /* Places a tensor after the others, `late` elements after an aligned address, and fills its whole
  * span. */
-static void place(one_step *s, vt_bk_tensor *t, uint64_t late) {
+static void place_tensor(one_step *s, vt_bk_tensor *t, uint64_t late) {
   const uint64_t size = vt_dtype_bytes(t->dtype);
   int64_t low, bytes;
   span_of(t, &low, &bytes);
   const uint64_t from = s->used + late * size;
   t->offset = from - (uint64_t)low;
   for (uint64_t i = 0; i < (uint64_t)bytes / size; i++)
-    put_value(arena + from + i * size, t->dtype);
+    store_random_value(arena + from + i * size, t->dtype);
   s->used = (from + (uint64_t)bytes + 2 * GAP) / GAP * GAP;
 }
 
-static vt_bk_tensor dense(uint32_t dtype, uint32_t rank, const int64_t *dim) {
+static vt_bk_tensor dense_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   vt_bk_tensor t = {.size = sizeof t, .dtype = dtype, .rank = rank};
   int64_t stride = 1;
   for (uint32_t k = rank; k-- > 0; stride *= dim[k] > 0 ? dim[k] : 1) {
@@ -158,9 +158,9 @@ static int run_device(const one_step *s) {
   return status == VT_OK;
 }
 
-/* Compares the arenas after making all NaNs of the result canonical. Bytes between and around its
- * elements are compared too. */
-static int is_same(const one_step *s) {
+/* Makes all NaNs of the results canonical and compares the arenas of both sides, including the
+ * bytes between and around the elements of the result. */
+static int results_are_equal(const one_step *s) {
   int64_t low, bytes;
   span_of(&s->out, &low, &bytes);
   const uint64_t from = s->out.offset + (uint64_t)low,
@@ -170,10 +170,10 @@ static int is_same(const one_step *s) {
   return memcmp(arena, expected, (size_t)s->used) == 0;
 }
 
-static void compare(const one_step *s, const char *how) {
+static void run_and_compare(const one_step *s, const char *how) {
   memcpy(expected, arena, (size_t)s->used);
   run_reference(s);
-  const int ran = run_device(s), same = ran && is_same(s);
+  const int ran = run_device(s), same = ran && results_are_equal(s);
   if (!same)
     fprintf(stderr, "%s of %s to %s, %s: %s\n", vt_op_get(s->step.op)->name,
             vt_dtype_name(s->in[s->step.n_in - 1].dtype), vt_dtype_name(s->out.dtype), how,
@@ -183,7 +183,7 @@ static void compare(const one_step *s, const char *how) {
 
 /* ---- layouts ---- */
 
-/* An op, its operand and result types, and its attributes. */
+/* The kernel to test: an op, its operand and result types, and its attributes. */
 typedef struct kernel {
   uint32_t op, n_in, types[3], result_type;
   const void *attrs;
@@ -191,8 +191,8 @@ typedef struct kernel {
 } kernel;
 
 static void begin_step(one_step *s, const kernel *k, uint32_t rank, const int64_t *dim) {
-  *s = (one_step){.out = dense(k->result_type, rank, dim)};
-  for (uint32_t i = 0; i < k->n_in; i++) s->in[i] = dense(k->types[i], rank, dim);
+  *s = (one_step){.out = dense_tensor(k->result_type, rank, dim)};
+  for (uint32_t i = 0; i < k->n_in; i++) s->in[i] = dense_tensor(k->types[i], rank, dim);
   s->step = (vt_bk_step){.size = sizeof s->step,
                          .op = k->op,
                          .n_in = k->n_in,
@@ -203,102 +203,105 @@ static void begin_step(one_step *s, const kernel *k, uint32_t rank, const int64_
                          .attrs_size = k->attrs_size};
 }
 
-static void run_step(one_step *s, const char *how) {
-  for (uint32_t i = 0; i < s->step.n_in; i++) place(s, &s->in[i], 0);
-  place(s, &s->out, 0);
-  compare(s, how);
+static void place_and_compare(one_step *s, const char *how) {
+  for (uint32_t i = 0; i < s->step.n_in; i++) place_tensor(s, &s->in[i], 0);
+  place_tensor(s, &s->out, 0);
+  run_and_compare(s, how);
 }
 
-static void test_lines(const kernel *k) {
+static void test_row_lengths(const kernel *k) {
   static const int64_t lengths[] = {0, 1, 3, 4, 5, 8, 17, 259};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     one_step s;
     begin_step(&s, k, 1, &lengths[i]);
-    run_step(&s, "a line");
+    place_and_compare(&s, "a line");
   }
 }
 
-/* One operand, or the result, is not aligned to a group. */
-static void test_late(const kernel *k) {
+/* Tests with one operand, or the result, that does not begin at the start of a group of
+ * elements. */
+static void test_unaligned_operands(const kernel *k) {
   const int64_t n = 37;
   for (uint32_t late = 0; late <= k->n_in; late++) {
     one_step s;
     begin_step(&s, k, 1, &n);
-    for (uint32_t i = 0; i < k->n_in; i++) place(&s, &s.in[i], late == i);
-    place(&s, &s.out, late == k->n_in);
-    compare(&s, "not aligned");
+    for (uint32_t i = 0; i < k->n_in; i++) place_tensor(&s, &s.in[i], late == i);
+    place_tensor(&s, &s.out, late == k->n_in);
+    run_and_compare(&s, "not aligned");
   }
 }
 
-/* The result overwrites each operand that has its element size. */
+/* Tests with a result stored over an operand, for each operand whose elements have the result's
+ * size. */
 static void test_in_place(const kernel *k) {
   const int64_t dim[2] = {9, 7};
   for (uint32_t over = 0; over < k->n_in; over++) {
     one_step s;
     if (vt_dtype_bytes(k->types[over]) != vt_dtype_bytes(k->result_type)) continue;
     begin_step(&s, k, 2, dim);
-    for (uint32_t i = 0; i < k->n_in; i++) place(&s, &s.in[i], 0);
+    for (uint32_t i = 0; i < k->n_in; i++) place_tensor(&s, &s.in[i], 0);
     s.out.offset = s.in[over].offset;
-    compare(&s, "in place");
+    run_and_compare(&s, "in place");
   }
 }
 
-/* Broadcasts operand `which`: one number, a row, or a column; rows are whole groups or not. */
-static void test_broadcast(const kernel *k) {
+/* Tests with each operand in turn broadcast from one number, a row or a column, with row lengths
+ * that groups divide and others. */
+static void test_broadcast_operands(const kernel *k) {
   static const int64_t shapes[2][2] = {{5, 8}, {5, 7}};
   for (uint32_t i = 0; i < 2 * 3 * k->n_in; i++) {
     const int64_t *dim = shapes[i % 2], column[2] = {dim[0], 1};
     const uint32_t which = i / 6, how = i / 2 % 3;
     one_step s;
     begin_step(&s, k, 2, dim);
-    s.in[which] = how == 0   ? dense(k->types[which], 0, dim)
-                  : how == 1 ? dense(k->types[which], 1, dim + 1)
-                             : dense(k->types[which], 2, column);
-    run_step(&s, how == 0 ? "one number" : how == 1 ? "a row" : "a column");
+    s.in[which] = how == 0   ? dense_tensor(k->types[which], 0, dim)
+                  : how == 1 ? dense_tensor(k->types[which], 1, dim + 1)
+                             : dense_tensor(k->types[which], 2, column);
+    place_and_compare(&s, how == 0 ? "one number" : how == 1 ? "a row" : "a column");
   }
 }
 
-/* Transposed, negative and padded strides, and many axes. */
-static void test_strides(const kernel *k) {
+/* Tests transposed, negative and padded strides, and many axes. */
+static void test_operand_strides(const kernel *k) {
   static const int64_t cube[3] = {3, 4, 8}, many[8] = {2, 1, 2, 3, 1, 2, 2, 4};
   one_step s;
   begin_step(&s, k, 3, cube);
   s.in[0].stride[0] = 1;
   s.in[0].stride[1] = 24;
   s.in[0].stride[2] = 3;
-  run_step(&s, "transposed");
+  place_and_compare(&s, "transposed");
   begin_step(&s, k, 3, cube);
   s.in[k->n_in - 1].stride[2] = -1;
   s.in[k->n_in - 1].stride[0] = -32;
-  run_step(&s, "backwards");
+  place_and_compare(&s, "backwards");
   begin_step(&s, k, 3, cube);
   s.out.stride[0] = 80;
   s.out.stride[1] = 16;
-  run_step(&s, "gaps between rows");
+  place_and_compare(&s, "gaps between rows");
   begin_step(&s, k, 3, cube);
   s.in[0].stride[0] = 39;
   s.in[0].stride[1] = 9;
-  run_step(&s, "rows that are not aligned");
+  place_and_compare(&s, "rows that are not aligned");
   begin_step(&s, k, 3, cube);
   s.out.stride[0] = 130;
   s.out.stride[1] = 33;
   s.out.stride[2] = 4;
-  run_step(&s, "gaps between elements");
+  place_and_compare(&s, "gaps between elements");
   begin_step(&s, k, 8, many);
-  s.in[0] = dense(k->types[0], 6, many + 2);
+  s.in[0] = dense_tensor(k->types[0], 6, many + 2);
   s.in[0].dim[0] = 1;
   s.in[0].stride[0] = 0;
-  run_step(&s, "many axes");
+  place_and_compare(&s, "many axes");
   begin_step(&s, k, 0, many);
-  run_step(&s, "no axes");
+  place_and_compare(&s, "no axes");
 }
 
-static void test_kernel(const kernel *k) {
-  test_lines(k);
-  test_late(k);
+static void test_all_layouts(const kernel *k) {
+  test_row_lengths(k);
+  test_unaligned_operands(k);
   test_in_place(k);
-  test_broadcast(k);
-  test_strides(k);
+  test_broadcast_operands(k);
+  test_operand_strides(k);
 }
 
 /* ---- kernels ---- */
@@ -325,21 +328,21 @@ static const struct {
 #undef VT_MAP
 };
 
-static void test_rows(void) {
+static void test_rows_of_maps_def(void) {
   static const vt_attr_none none = {.size = sizeof none};
   for (int r = 0; r < VT_MAPS; r++)
     for (uint32_t t = VT_DTYPE_F32; t <= VT_DTYPE_BF16; t++) {
       const kernel k = {rows[r].op, rows[r].n_in, {t, t, t}, rows[r].truth ? VT_DTYPE_BOOL : t,
                         &none,      sizeof none};
-      if (rows[r].has[t]) test_kernel(&k);
+      if (rows[r].has[t]) test_all_layouts(&k);
     }
 }
 
-static void test_choices(void) {
+static void test_select(void) {
   static const vt_attr_none none = {.size = sizeof none};
   for (uint32_t t = VT_DTYPE_F32; t <= VT_DTYPE_BF16; t++) {
     const kernel k = {VT_OP_select, 3, {VT_DTYPE_BOOL, t, t}, t, &none, sizeof none};
-    test_kernel(&k);
+    test_all_layouts(&k);
   }
 }
 
@@ -348,7 +351,7 @@ static void test_casts(void) {
     for (uint32_t to = VT_DTYPE_F32; to <= VT_DTYPE_BF16; to++) {
       const vt_attr_cast a = {.size = sizeof a, .dtype = to};
       const kernel k = {VT_OP_cast, 1, {from}, to, &a, sizeof a};
-      test_kernel(&k);
+      test_all_layouts(&k);
     }
 }
 
@@ -361,37 +364,37 @@ static const uint32_t hard[] = {
 #include "hard.def"
     0, 0x80000000u, 1, 0x807fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffa00001u};
 
-static void test_function(uint32_t op) {
+static void test_hard_inputs_of(uint32_t op) {
   static const vt_attr_none none = {.size = sizeof none};
   const int64_t n = sizeof hard / sizeof *hard + 4096;
   const kernel k = {op, 1, {VT_DTYPE_F32}, VT_DTYPE_F32, &none, sizeof none};
   one_step s;
   begin_step(&s, &k, 1, &n);
-  place(&s, &s.in[0], 0);
-  place(&s, &s.out, 0);
+  place_tensor(&s, &s.in[0], 0);
+  place_tensor(&s, &s.out, 0);
   memcpy(arena + s.in[0].offset, hard, sizeof hard);
   for (uint32_t i = 0; i < 4096; i++) {
     const uint32_t u = i * 1048573u;
     memcpy(arena + s.in[0].offset + sizeof hard + 4 * i, &u, 4);
   }
-  compare(&s, "hard inputs");
+  run_and_compare(&s, "hard inputs");
 }
 
-static void test_functions(void) {
-#define VT_FUNCTION(name, estimate, oracle) test_function(VT_OP_##name);
+static void test_hard_inputs(void) {
+#define VT_FUNCTION(name, estimate, oracle) test_hard_inputs_of(VT_OP_##name);
 #include "functions.def"
 #undef VT_FUNCTION
 }
 
-/* More elements than one launch has threads, so that threads go round the grid-stride loop more
- * than once. */
-static void test_long(void) {
+/* Tests a tensor with more elements than a launch has threads, so that threads repeat the
+ * grid-stride loop. */
+static void test_more_elements_than_threads(void) {
   static const vt_attr_none none = {.size = sizeof none};
   const kernel k = {VT_OP_add, 2, {VT_DTYPE_I8, VT_DTYPE_I8}, VT_DTYPE_I8, &none, sizeof none};
   const int64_t n = 300003;
   one_step s;
   begin_step(&s, &k, 1, &n);
-  run_step(&s, "long");
+  place_and_compare(&s, "long");
 }
 
 int main(void) {
@@ -400,11 +403,11 @@ int main(void) {
   api = vt_cuda_query(&host);
   if (api->device_open(&host, 0, &device) != VT_OK) return 77;
   CHECK(api->buffer_new(device, ARENA, &buffer) == VT_OK);
-  test_rows();
-  test_choices();
+  test_rows_of_maps_def();
+  test_select();
   test_casts();
-  test_functions();
-  test_long();
+  test_hard_inputs();
+  test_more_elements_than_threads();
   api->buffer_free(device, buffer);
   api->device_close(device);
   CHECK(fault.live == 0);

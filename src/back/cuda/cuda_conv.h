@@ -6,15 +6,17 @@
 #include "cuda_direct_conv.h"
 #include "gpu_conv.h"
 
-/* 1 if the convolution is a matrix product of x and w without copying x; *out then describes it. */
+/* Returns 1 if the convolution is a matrix product of x and w as they are in memory; *out then
+ * describes it. */
 int vt_cuda_conv_product(const vt_gpu_direct_conv *s, vt_gpu_gemm *out);
-/* 1 if the convolution should be computed by the kernels of conv_tiles.def; *out then describes it.
- */
+/* Returns 1 if the kernels of conv_tiles.def should compute the convolution; *out then describes
+ * it. */
 int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gpu_conv *out);
 uint64_t vt_cuda_conv_scratch(const vt_cuda_call *c, const vt_gpu_conv *v);
 vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v);
 
-/* The kernel that stores the results; VT_GPU_TOTAL if that kernel cannot run an epilogue. */
+/* Returns the kernel that stores the results of the convolution, or VT_GPU_TOTAL if that kernel
+ * cannot run an epilogue. */
 uint32_t vt_cuda_conv_kernel(const vt_cuda_call *c, const vt_gpu_conv *v);
 
 /* For tests: describes kernel variant number i of a convolution; returns 0 if there are not that

@@ -13,40 +13,41 @@ typedef struct geometry {
 } geometry;
 
 static geometry random_geometry(void) {
-  geometry g = {.axes = (uint32_t)random_of(1, 3),
-                .images = random_of(1, 3),
-                .groups = random_of(0, 2) ? 1 : random_of(1, 4),
-                .depth = random_of(1, 40),
-                .rows = random_of(1, 20),
-                .bias = (int)random_of(0, 1),
-                .wild = (int)random_of(0, 1)};
+  geometry g = {.axes = (uint32_t)random_between(1, 3),
+                .images = random_between(1, 3),
+                .groups = random_between(0, 2) ? 1 : random_between(1, 4),
+                .depth = random_between(1, 40),
+                .rows = random_between(1, 20),
+                .bias = (int)random_between(0, 1),
+                .wild = (int)random_between(0, 1)};
   const int64_t most = g.axes == 1 ? 70 : g.axes == 2 ? 9 : 4;
   for (uint32_t i = 0; i < g.axes; i++) {
-    g.dim[i] = random_of(1, most);
-    g.kernel[i] = random_of(1, g.axes == 3 ? 3 : 4);
-    g.stride[i] = random_of(0, 1) ? 1 : random_of(1, 4);
-    g.dilation[i] = random_of(0, 1) ? 1 : random_of(1, 4);
-    g.low[i] = random_of(0, 3);
-    g.high[i] = random_of(0, 3);
+    g.dim[i] = random_between(1, most);
+    g.kernel[i] = random_between(1, g.axes == 3 ? 3 : 4);
+    g.stride[i] = random_between(0, 1) ? 1 : random_between(1, 4);
+    g.dilation[i] = random_between(0, 1) ? 1 : random_between(1, 4);
+    g.low[i] = random_between(0, 3);
+    g.high[i] = random_between(0, 3);
   }
   return g;
 }
 
-static int64_t extent(const geometry *g, uint32_t i) {
+static int64_t window_extent(const geometry *g, uint32_t i) {
   return (g->kernel[i] - 1) * g->dilation[i] + 1;
 }
-static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   vt_attr_list l = {.n = n};
   memcpy(l.v, v, n * sizeof *v);
   return l;
 }
-static void dims_of(int64_t first, int64_t second, const int64_t *rest, uint32_t n, int64_t *out) {
+static void join_dims(int64_t first, int64_t second, const int64_t *rest, uint32_t n,
+                      int64_t *out) {
   out[0] = first;
   out[1] = second;
   memcpy(out + 2, rest, n * sizeof *rest);
 }
 
-/* Adds the trial's tensors; returns the offset of the result. */
+/* Adds the operands a and b and the result y to the trial; returns the offset of the result. */
 static uint64_t add_tensors(device *d, trial *t, const geometry *g, uint32_t dtype,
                             const int64_t *a, const int64_t *b, const int64_t *y) {
   const int64_t outputs = g->rows * g->groups;
@@ -61,9 +62,9 @@ static uint64_t add_tensors(device *d, trial *t, const geometry *g, uint32_t dty
 
 /* ---- conv ---- */
 
-static int conv_positions(const geometry *g, int64_t *places) {
+static int count_positions(const geometry *g, int64_t *places) {
   for (uint32_t i = 0; i < g->axes; i++) {
-    const int64_t space = g->dim[i] + g->low[i] + g->high[i] - extent(g, i);
+    const int64_t space = g->dim[i] + g->low[i] + g->high[i] - window_extent(g, i);
     if (space < 0) return 0;
     places[i] = space / g->stride[i] + 1;
   }
@@ -72,19 +73,19 @@ static int conv_positions(const geometry *g, int64_t *places) {
 
 static vt_attr_conv conv_attrs(const geometry *g) {
   return (vt_attr_conv){.size = sizeof(vt_attr_conv),
-                        .stride = list_of(g->stride, g->axes),
-                        .dilation = list_of(g->dilation, g->axes),
-                        .low = list_of(g->low, g->axes),
-                        .high = list_of(g->high, g->axes),
+                        .stride = attr_list_of(g->stride, g->axes),
+                        .dilation = attr_list_of(g->dilation, g->axes),
+                        .low = attr_list_of(g->low, g->axes),
+                        .high = attr_list_of(g->high, g->axes),
                         .groups = g->groups};
 }
 
 static uint64_t add_conv(device *d, trial *t, const geometry *g, uint32_t dtype,
                          const vt_attr_conv *a, const int64_t *places) {
   int64_t x[5], w[5], y[5];
-  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
-  dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
-  dims_of(g->images, g->rows * g->groups, places, g->axes, y);
+  join_dims(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  join_dims(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
+  join_dims(g->images, g->rows * g->groups, places, g->axes, y);
   *t = (trial){.op = VT_OP_conv, .attrs = a};
   return add_tensors(d, t, g, dtype, x, w, y);
 }
@@ -93,7 +94,7 @@ static int try_conv(device *d, const geometry *g, uint32_t dtype) {
   const vt_attr_conv a = conv_attrs(g);
   int64_t places[3];
   trial t;
-  if (!conv_positions(g, places)) return 0;
+  if (!count_positions(g, places)) return 0;
   const uint64_t first = add_conv(d, &t, g, dtype, &a, places);
   trial_run(d, &t, first, "conv");
   return 1;
@@ -126,7 +127,7 @@ static vt_status issue_variant(vt_cuda_call *c, const void *context) {
 
 /* Tries every variant whose tile has number `first_tile` or a higher one; the first tiles are the
  * largest and the slowest without a GPU. Returns the number of variants. */
-static int try_variants(device *d, const geometry *g, uint32_t dtype, uint32_t first_tile) {
+static int try_tile_variants(device *d, const geometry *g, uint32_t dtype, uint32_t first_tile) {
   const vt_attr_conv a = conv_attrs(g);
   int64_t places[3];
   trial t;
@@ -134,7 +135,7 @@ static int try_variants(device *d, const geometry *g, uint32_t dtype, uint32_t f
   one_variant w = {.g = g};
   int n = 0;
   char what[80];
-  if (!conv_positions(g, places)) return 0;
+  if (!count_positions(g, places)) return 0;
   const uint64_t first = add_conv(d, &t, g, dtype, &a, places);
   const vt_cuda_call c = {.traits = vt_cuda_card_traits(d->dev->card),
                           .in = t.in,
@@ -161,38 +162,39 @@ static int try_transpose(device *d, const geometry *g, uint32_t dtype) {
   int64_t out[3], x[5], w[5], y[5];
   trial t;
   for (uint32_t i = 0; i < g->axes; i++) {
-    out[i] = (g->dim[i] - 1) * g->stride[i] - g->low[i] - g->high[i] + extent(g, i);
+    out[i] = (g->dim[i] - 1) * g->stride[i] - g->low[i] - g->high[i] + window_extent(g, i);
     if (out[i] < 0) return 0;
   }
   const vt_attr_conv_transpose a = {.size = sizeof a,
-                                    .stride = list_of(g->stride, g->axes),
-                                    .dilation = list_of(g->dilation, g->axes),
-                                    .low = list_of(g->low, g->axes),
-                                    .high = list_of(g->high, g->axes),
+                                    .stride = attr_list_of(g->stride, g->axes),
+                                    .dilation = attr_list_of(g->dilation, g->axes),
+                                    .low = attr_list_of(g->low, g->axes),
+                                    .high = attr_list_of(g->high, g->axes),
                                     .groups = g->groups};
-  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
-  dims_of(g->depth * g->groups, g->rows, g->kernel, g->axes, w);
-  dims_of(g->images, g->rows * g->groups, out, g->axes, y);
+  join_dims(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  join_dims(g->depth * g->groups, g->rows, g->kernel, g->axes, w);
+  join_dims(g->images, g->rows * g->groups, out, g->axes, y);
   t = (trial){.op = VT_OP_conv_transpose, .attrs = &a};
   const uint64_t first = add_tensors(d, &t, g, dtype, x, w, y);
   trial_run(d, &t, first, "conv_transpose");
   return 1;
 }
 
-/* dy has a random size, which need not be that of a convolution's result. */
-static int try_weights(device *d, geometry *g, uint32_t dtype) {
+/* Tries conv_weight_grad. The gradient dy gets a random size, which need not be that of a
+ * convolution's result. */
+static int try_weight_grad(device *d, geometry *g, uint32_t dtype) {
   int64_t places[3], x[5], dy[5], w[5];
   trial t;
-  for (uint32_t i = 0; i < g->axes; i++) places[i] = random_of(1, g->axes == 1 ? 300 : 6);
+  for (uint32_t i = 0; i < g->axes; i++) places[i] = random_between(1, g->axes == 1 ? 300 : 6);
   const vt_attr_conv_weight_grad a = {.size = sizeof a,
-                                      .kernel = list_of(g->kernel, g->axes),
-                                      .stride = list_of(g->stride, g->axes),
-                                      .dilation = list_of(g->dilation, g->axes),
-                                      .low = list_of(g->low, g->axes),
+                                      .kernel = attr_list_of(g->kernel, g->axes),
+                                      .stride = attr_list_of(g->stride, g->axes),
+                                      .dilation = attr_list_of(g->dilation, g->axes),
+                                      .low = attr_list_of(g->low, g->axes),
                                       .groups = g->groups};
-  dims_of(g->images, g->depth * g->groups, g->dim, g->axes, x);
-  dims_of(g->images, g->rows * g->groups, places, g->axes, dy);
-  dims_of(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
+  join_dims(g->images, g->depth * g->groups, g->dim, g->axes, x);
+  join_dims(g->images, g->rows * g->groups, places, g->axes, dy);
+  join_dims(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
   g->bias = 0;
   t = (trial){.op = VT_OP_conv_weight_grad, .attrs = &a};
   const uint64_t first = add_tensors(d, &t, g, dtype, x, dy, w);
@@ -202,27 +204,27 @@ static int try_weights(device *d, geometry *g, uint32_t dtype) {
 
 /* ---- sizes ---- */
 
-static void try_random(device *d) {
+static void try_random_convs(device *d) {
   const int tries = vt_test_is_long() ? 400 : 12;
   int tried[4] = {0};
   for (int i = 0; i < tries; i++) {
     geometry g = random_geometry();
-    if (i % 6 == 0) { /* every channel is a group of its own */
+    if (i % 6 == 0) { /* a depthwise convolution: every channel is a group of its own */
       g.depth = 1;
       g.rows = 1;
-      g.groups = random_of(1, 70);
+      g.groups = random_between(1, 70);
     }
     const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
     tried[0] += try_conv(d, &g, dtype);
-    tried[1] += try_variants(d, &g, dtype, 0) > 0;
+    tried[1] += try_tile_variants(d, &g, dtype, 0) > 0;
     tried[2] += try_transpose(d, &g, dtype);
-    tried[3] += try_weights(d, &g, dtype);
+    tried[3] += try_weight_grad(d, &g, dtype);
   }
   for (int i = 0; i < 4; i++) CHECK(tried[i] > 0);
 }
 
 /* Tries contractions so long that sums of groups, and of groups of groups, are stored in memory. */
-static void try_long(device *d) {
+static void try_long_contractions(device *d) {
   static const int64_t depths[] = {229, 1821};
   for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
     geometry g = {.axes = 2,
@@ -239,14 +241,16 @@ static void try_long(device *d) {
                   .bias = 1};
     CHECK(try_conv(d, &g, VT_DTYPE_F32));
     g.bias = i % 2 == 0;
-    int n = 0; /* tiles do not support some of the random layouts */
+    /* counts variants that were tried: tiles do not support some of the random layouts */
+    int n = 0;
     for (int t = 0; t < 30 && n == 0; t++)
-      n = try_variants(d, &g, i == 0 ? VT_DTYPE_F64 : VT_DTYPE_F32, vt_test_is_long() ? 0 : 3);
+      n = try_tile_variants(d, &g, i == 0 ? VT_DTYPE_F64 : VT_DTYPE_F32, vt_test_is_long() ? 0 : 3);
     CHECK(n > 0);
   }
 }
 
-/* One tap; the last position, or the only one along an axis, reads padding. */
+/* Tries windows of one tap, where the last position, or the only one along an axis, reads
+ * padding. */
 static void try_single_taps(device *d) {
   geometry g = {.axes = 1,
                 .images = 2,
@@ -268,8 +272,8 @@ static void try_single_taps(device *d) {
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
 }
 
-/* Windows that only read padding, outputs without taps, and empty tensors. */
-static void try_edges(device *d) {
+/* Tries windows that only read padding, results without taps, and empty tensors. */
+static void try_edge_cases(device *d) {
   geometry g = {.axes = 1,
                 .images = 1,
                 .groups = 1,
@@ -286,24 +290,25 @@ static void try_edges(device *d) {
   g.dim[0] = 7;
   g.low[0] = 0;
   g.high[0] = 0;
-  CHECK(try_transpose(d, &g, VT_DTYPE_F32)); /* some outputs have no tap */
+  /* the stride is larger than the kernel, so some results have no tap */
+  CHECK(try_transpose(d, &g, VT_DTYPE_F32));
   g.depth = 0;
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
   CHECK(try_transpose(d, &g, VT_DTYPE_F32));
   g.depth = 1;
   g.images = 0;
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
-  CHECK(try_weights(d, &g, VT_DTYPE_F32)); /* a sum without terms */
+  CHECK(try_weight_grad(d, &g, VT_DTYPE_F32)); /* each result is a sum without terms */
 }
 
 int main(void) {
   device d;
   vt_fpenv env;
   if (!device_begin(&d, &env)) return 77;
-  try_random(&d);
-  try_long(&d);
+  try_random_convs(&d);
+  try_long_contractions(&d);
   try_single_taps(&d);
-  try_edges(&d);
+  try_edge_cases(&d);
   vt_fpenv_leave(&env);
   device_end(&d);
   TEST_DONE();

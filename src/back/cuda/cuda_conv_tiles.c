@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_conv_tiles.c - convolutions as matrix products: chooses the tile, and whether the contracted
- * axis is cut into slices of k whose partial results are added afterwards. */
+ * cuda_conv_tiles.c - convolutions as matrix products: chooses the tile, and whether the
+ * contracted axis is cut into slices of k whose partial results are added afterwards. k is the
+ * contracted axis, cut into blocks of 256, groups of 8 blocks, and groups of groups, as the
+ * summation order of docs/numerics.md requires. */
 #include "cuda_epilogue.h"
 
 enum { MAX_SLICES = 65535, LEAST_ROWS = 8 };
@@ -11,7 +13,8 @@ typedef struct tile {
   uint32_t threads, shared, resident, speed;
 } tile;
 
-/* Shared memory of a tile: the stages, the sums of a group, and the tables for two blocks of k. */
+/* Shared memory of a tile has stages of the operands, the sums of a group, and the tables that map
+ * two blocks of k to taps. */
 #define STAGE_BYTES(type, bm, bn, bk) ((bk) * ((bm) + (bn) + 32 / sizeof(type)) * sizeof(type))
 #define ALL_BYTES(type, bm, bn, bk, stages)                                        \
   (uint32_t)((stages)*STAGE_BYTES(type, bm, bn, bk) + (bm) * (bn) * sizeof(type) + \
@@ -33,8 +36,8 @@ enum { TILES = (int)(sizeof tiles / sizeof *tiles) };
 
 /* ---- convolutions as products ---- */
 
-/* Merges several axes into one: 1, and their common stride, if that is possible. Axes of length 1
- * do not matter. */
+/* Returns 1 if several axes can be merged into one, and stores the merged stride in *out. Axes of
+ * length 1 do not matter. */
 static int merge_strides(const int64_t *dim, const int64_t *stride, int n, int64_t *out) {
   int64_t length = 1, near = 1;
   for (int i = n; i-- > 0;) {
@@ -61,20 +64,20 @@ static int output_stride(const vt_gpu_direct_conv *s, int64_t *out) {
   return merge_strides(dim, stride, 3, out);
 }
 
-static int64_t positions_of(const vt_gpu_direct_conv *s) {
+static int64_t count_positions(const vt_gpu_direct_conv *s) {
   return s->axis[0].places * s->axis[1].places * s->axis[2].places;
 }
 
-/* Returns 1 if no position along an axis with a single tap reads padding. */
-static int is_inside(const vt_gpu_direct_conv_axis *a) {
+/* Returns 1 if, along this axis with a single tap, no output position reads padding. */
+static int reads_no_padding(const vt_gpu_direct_conv_axis *a) {
   return a->classes == 0 && a->base == 0 && (a->places - 1) * a->step < a->dim;
 }
 
 int vt_cuda_conv_product(const vt_gpu_direct_conv *s, vt_gpu_gemm *out) {
   const vt_gpu_direct_conv_axis *last = &s->axis[VT_GPU_AXES - 1];
-  if (s->groups != 1 || positions_of(s) != last->places || s->length != s->depth) return 0;
+  if (s->groups != 1 || count_positions(s) != last->places || s->length != s->depth) return 0;
   for (int i = 0; i < VT_GPU_AXES; i++)
-    if (!is_inside(&s->axis[i])) return 0;
+    if (!reads_no_padding(&s->axis[i])) return 0;
   *out = (vt_gpu_gemm){.a = {.data = s->w, .across = s->w_row, .along = s->w_channel},
                        .b = {.data = s->x,
                              .across = last->stride * last->step,
@@ -132,7 +135,7 @@ int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gp
                              .bias_row = s->bias_step,
                              .bias_group = s->rows * s->bias_step,
                              .m = s->rows,
-                             .n = positions_of(s),
+                             .n = count_positions(s),
                              .k = s->length,
                              .products = s->images * s->groups,
                              .dim = {s->images, s->groups},
@@ -144,22 +147,22 @@ int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gp
 
 /* ---- estimated time of a variant ---- */
 
-static int64_t blocks_of(const vt_gpu_conv *v) { return vt_cuda_ceil_div(v->g.k, VT_GPU_BLOCK); }
+static int64_t blocks_of_k(const vt_gpu_conv *v) { return vt_cuda_ceil_div(v->g.k, VT_GPU_BLOCK); }
 
-static int64_t slices_of(const vt_gpu_conv *v, const vt_cuda_variant *variant) {
-  return variant->slice == 0 ? 1 : vt_cuda_ceil_div(blocks_of(v), variant->slice);
+static int64_t slices_of_k(const vt_gpu_conv *v, const vt_cuda_variant *variant) {
+  return variant->slice == 0 ? 1 : vt_cuda_ceil_div(blocks_of_k(v), variant->slice);
 }
 
-static int64_t tiles_of(const vt_gpu_conv *v, const tile *t) {
+static int64_t count_tiles(const vt_gpu_conv *v, const tile *t) {
   return vt_cuda_ceil_div(v->g.m, t->rows) * vt_cuda_ceil_div(v->g.n, t->columns) * v->g.products;
 }
 
-/* Estimates cycles. Resident thread blocks share a multiprocessor's speed; a block with few warps
- * cannot reach it alone. */
-static double cost_of(const vt_cuda_traits *traits, const vt_gpu_conv *v,
-                      const vt_cuda_variant *variant) {
+/* Estimates the cycles of a variant. Resident thread blocks share a multiprocessor's speed; one
+ * block with few warps cannot reach that speed. */
+static double variant_cost(const vt_cuda_traits *traits, const vt_gpu_conv *v,
+                           const vt_cuda_variant *variant) {
   const tile *t = &tiles[variant->tile];
-  const int64_t slices = slices_of(v, variant), n = tiles_of(v, t) * slices;
+  const int64_t slices = slices_of_k(v, variant), n = count_tiles(v, t) * slices;
   const int64_t k = slices == 1 ? v->g.k : vt_cuda_min(v->g.k, variant->slice * VT_GPU_BLOCK);
   const double work = (double)(t->rows * t->columns) * (double)k, each = 1.28 * t->speed;
   const int64_t wave = (int64_t)traits->processors * t->resident, rest = n % wave;
@@ -176,16 +179,17 @@ static double cost_of(const vt_cuda_traits *traits, const vt_gpu_conv *v,
 
 /* ---- variants ---- */
 
-/* A slice of k is one block of 256, or complete groups of 8 or of 64 blocks. */
+/* A variant is a tile and a slice of k, which is one block of 256, or 8 or 64 blocks, that is
+ * complete groups. */
 int vt_cuda_conv_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_conv *v,
                          uint32_t i, vt_cuda_variant *out) {
   static const int64_t slices[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
   for (uint32_t t = 0; t < TILES; t++)
     for (uint32_t u = 0; u < sizeof slices / sizeof *slices; u++) {
       const vt_cuda_variant variant = {.tile = t, .slice = slices[u]};
-      const int64_t n = slices_of(v, &variant);
+      const int64_t n = slices_of_k(v, &variant);
       if (tiles[t].bytes != vt_cuda_bytes_of(dtype) || tiles[t].shared > traits->shared) continue;
-      if ((u > 0 && (n < 2 || n > MAX_SLICES)) || tiles_of(v, &tiles[t]) > INT32_MAX) continue;
+      if ((u > 0 && (n < 2 || n > MAX_SLICES)) || count_tiles(v, &tiles[t]) > INT32_MAX) continue;
       if (i-- == 0) {
         *out = variant;
         return 1;
@@ -198,7 +202,7 @@ static vt_cuda_variant choose_variant(const vt_cuda_call *c, const vt_gpu_conv *
   vt_cuda_variant best = {0}, variant;
   double least = -1;
   for (uint32_t i = 0; vt_cuda_conv_variant(c->traits, c->out->dtype, v, i, &variant); i++) {
-    const double cost = cost_of(c->traits, v, &variant);
+    const double cost = variant_cost(c->traits, v, &variant);
     if (least < 0 || cost < least) {
       best = variant;
       least = cost;
@@ -207,25 +211,25 @@ static vt_cuda_variant choose_variant(const vt_cuda_call *c, const vt_gpu_conv *
   return best;
 }
 
-/* Levels of sums that are stored in scratch: all but the first and the last. */
-static int64_t levels_of(const vt_gpu_conv *v, const vt_cuda_variant *variant) {
+/* Returns how many levels of sums are stored in scratch: all but the first and the last. */
+static int64_t stored_levels(const vt_gpu_conv *v, const vt_cuda_variant *variant) {
   int64_t top = 0;
-  for (int64_t most = VT_GPU_GROUP; most < blocks_of(v); most *= VT_GPU_GROUP) top++;
+  for (int64_t most = VT_GPU_GROUP; most < blocks_of_k(v); most *= VT_GPU_GROUP) top++;
   return variant->slice != 0 || top < 2 ? 0 : top - 1;
 }
 
 uint64_t vt_cuda_conv_variant_scratch(uint32_t dtype, const vt_gpu_conv *v,
                                       const vt_cuda_variant *variant) {
-  const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)slices_of(v, variant);
+  const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)slices_of_k(v, variant);
   const tile *t = &tiles[variant->tile];
   if (slices > 1) return slices * (uint64_t)(v->g.products * v->g.m * v->g.n) * bytes;
-  return (uint64_t)(tiles_of(v, t) * levels_of(v, variant) * t->rows * t->columns) * bytes;
+  return (uint64_t)(count_tiles(v, t) * stored_levels(v, variant) * t->rows * t->columns) * bytes;
 }
 
 /* ---- launches ---- */
 
-/* Results are stored 16 bytes at a time if all pieces of all rows are aligned. */
-static void set_wide(vt_gpu_conv *v, uint32_t dtype) {
+/* Sets y_wide: results are stored 16 bytes at a time if all rows are aligned and whole. */
+static void set_wide_stores(vt_gpu_conv *v, uint32_t dtype) {
   vt_gpu_gemm *g = &v->g;
   const int64_t each = 16 / (int64_t)vt_cuda_bytes_of(dtype);
   g->y_wide = g->y_column == 1 && g->n % each == 0 && g->y_row % each == 0 &&
@@ -235,15 +239,16 @@ static void set_wide(vt_gpu_conv *v, uint32_t dtype) {
 vt_status vt_cuda_conv_run_variant(vt_cuda_call *c, const vt_gpu_conv *v,
                                    const vt_cuda_variant *variant) {
   const tile *t = &tiles[variant->tile];
-  const int64_t slices = slices_of(v, variant);
+  const int64_t slices = slices_of_k(v, variant);
   vt_gpu_conv now = *v;
   now.g.slice = variant->slice == 0 ? v->g.k : variant->slice * VT_GPU_BLOCK;
   now.g.levels = c->work;
   now.g.tiles_m = (uint32_t)vt_cuda_ceil_div(v->g.m, t->rows);
   now.g.tiles_n = (uint32_t)vt_cuda_ceil_div(v->g.n, t->columns);
   if (slices > 1) vt_cuda_gemm_to_partials(&now.g, c->work);
-  set_wide(&now, c->out->dtype);
-  const vt_cuda_grid grid = {(uint32_t)tiles_of(v, t), (uint32_t)slices, 1, t->threads, t->shared};
+  set_wide_stores(&now, c->out->dtype);
+  const vt_cuda_grid grid = {(uint32_t)count_tiles(v, t), (uint32_t)slices, 1, t->threads,
+                             t->shared};
   if (slices == 1) return vt_cuda_launch_product(c, t->kernel, grid, &now, sizeof now);
   VT_TRY(vt_cuda_launch(c, t->kernel, grid, &now));
   return vt_cuda_gemm_sum_slices(c, c->out->dtype, &v->g, now.g.slice, c->work);
@@ -256,8 +261,8 @@ uint64_t vt_cuda_conv_scratch(const vt_cuda_call *c, const vt_gpu_conv *v) {
 
 uint32_t vt_cuda_conv_kernel(const vt_cuda_call *c, const vt_gpu_conv *v) {
   const vt_cuda_variant variant = choose_variant(c, v);
-  return slices_of(v, &variant) > 1 ? vt_cuda_gemm_sum_kernel(c->out->dtype)
-                                    : tiles[variant.tile].kernel;
+  return slices_of_k(v, &variant) > 1 ? vt_cuda_gemm_sum_kernel(c->out->dtype)
+                                      : tiles[variant.tile].kernel;
 }
 
 vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v) {

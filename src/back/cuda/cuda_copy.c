@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_copy.c - copies between tensors of one shape. Two contiguous tensors take one memory copy.
- * Tensors that are contiguous along the last axis are copied in pieces of up to 16 bytes. If one is
- * contiguous along rows and the other along columns, the copy is a transpose in square tiles. */
+ * Tensors that are contiguous along the last axis are copied in pieces of up to 16 bytes. If one
+ * is contiguous along rows and the other along columns, the copy is a transpose in square tiles.
+ * A walk (gpu_walk.h) lists a tensor's axes and each operand's strides. */
 #include "cuda_backend.h"
 #include "cuda_walk.h"
 #include "gpu_copy.h"
@@ -20,20 +21,21 @@ vt_view vt_cuda_view_at(const vt_view *v, uint32_t axis, int64_t i) {
 
 /* ---- pieces ---- */
 
-/* 1 if operand k begins at an even element and has even strides on all axes but the last. */
-static int is_even(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_t bytes) {
+/* Returns 1 if operand k begins at a multiple of two elements and has even strides on all axes but
+ * the last, so that pairs of elements are aligned. */
+static int is_even_placed(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_t bytes) {
   int paired = (uintptr_t)data % (2 * bytes) == 0;
   for (uint32_t i = 0; i + 1 < w->rank; i++) paired = paired && w->stride[k][i] % 2 == 0;
   return paired;
 }
 
 uint32_t vt_cuda_merge_pieces(vt_gpu_walk *w, uint32_t n, const void *const *data, uint32_t bytes) {
-  const uint32_t last = w->rank - 1; /* unused if there are no axes */
+  const uint32_t last = w->rank - 1; /* the last axis; not used if there are no axes */
   int side_by_side = w->rank > 0;
   for (uint32_t k = 0; side_by_side && k < n; k++) side_by_side = w->stride[k][last] == 1;
   while (side_by_side && bytes < 16 && w->dim[last] % 2 == 0) {
     for (uint32_t k = 0; k < n; k++)
-      if (!is_even(w, k, data[k], bytes)) return bytes;
+      if (!is_even_placed(w, k, data[k], bytes)) return bytes;
     bytes *= 2;
     w->dim[last] /= 2;
     w->n /= 2;
@@ -45,15 +47,16 @@ uint32_t vt_cuda_merge_pieces(vt_gpu_walk *w, uint32_t n, const void *const *dat
 
 /* ---- transposes ---- */
 
-enum { LEAST_EXTENT = 8 }; /* fewest rows and columns: less would leave most of a tile empty */
+/* fewest rows and columns that are transposed in tiles: with less, most of a tile would be empty */
+enum { LEAST_EXTENT = 8 };
 
-static int long_axis(const vt_gpu_walk *w, uint32_t k) {
+static int find_contiguous_axis(const vt_gpu_walk *w, uint32_t k) {
   for (uint32_t i = w->rank; i-- > 0;)
     if (w->stride[k][i] == 1 && w->dim[i] >= LEAST_EXTENT) return (int)i;
   return -1;
 }
 
-/* The walk without two of its axes. */
+/* Returns the walk without two of its axes. */
 static vt_gpu_walk without_axes(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
   vt_gpu_walk left = {.n = w->n / w->dim[a] / w->dim[b], .small = w->small};
   for (uint32_t i = 0; i < w->rank; i++) {
@@ -65,11 +68,11 @@ static vt_gpu_walk without_axes(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
   return left;
 }
 
-/* 1, with the kernel's arguments in *out, if the copy is a transpose. */
+/* Returns 1 if the copy is a transpose, with the kernel's arguments in *out. */
 static int find_transpose(const vt_gpu_copy *a, vt_gpu_transpose *out) {
   const vt_gpu_walk *w = &a->walk;
   if (w->n == 0) return 0;
-  const int column = long_axis(w, 0), row = long_axis(w, 1);
+  const int column = find_contiguous_axis(w, 0), row = find_contiguous_axis(w, 1);
   if (column < 0 || row < 0 || column == row) return 0;
   *out = (vt_gpu_transpose){.to = a->to,
                             .from = a->from,

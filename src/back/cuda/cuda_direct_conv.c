@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_direct_conv.c - brings all kinds of convolutions into the form of gpu_direct_conv.h. */
+ * cuda_direct_conv.c - brings all kinds of convolutions into the form of gpu_direct_conv.h. A
+ * class is the outputs of a transposed convolution that use the same taps. */
 #include "cuda_direct_conv.h"
 
 /* ---- sizes ---- */
 
-static vt_gpu_direct_conv_axis no_axis(void) {
+static vt_gpu_direct_conv_axis unused_axis(void) {
   return (vt_gpu_direct_conv_axis){.dim = 1, .places = 1, .taps = 1, .outputs = 1};
 }
 
 static int64_t absolute(int64_t v) { return v < 0 ? -v : v; }
 
-int64_t vt_cuda_direct_conv_total(const vt_gpu_direct_conv *s) {
+int64_t vt_cuda_direct_conv_output_count(const vt_gpu_direct_conv *s) {
   int64_t n = s->images * s->rows * s->groups;
   for (int i = 0; i < VT_GPU_AXES; i++) n *= s->axis[i].places * vt_cuda_max(s->axis[i].classes, 1);
   return n;
 }
 
-/* Adds |a|*n to *sum; returns 0 if the result would exceed 31 bits. */
+/* Adds |a|*n to *sum; returns 0 if the sum would not fit in 31 bits. */
 static int add_bounded(int64_t *sum, int64_t a, int64_t n) {
   const int64_t most = INT32_MAX, by = absolute(a);
   if (n <= 0 || by == 0) return 1;
@@ -25,7 +26,7 @@ static int add_bounded(int64_t *sum, int64_t a, int64_t n) {
   return 1;
 }
 
-static int is_small(const vt_gpu_direct_conv *s) {
+static int fits_31_bits(const vt_gpu_direct_conv *s) {
   int64_t x = 0, w = 0, y = 0, all = 1, k = 1;
   int fits = s->depth <= INT32_MAX;
   fits &= add_bounded(&x, s->x_image, s->images) && add_bounded(&x, s->x_group, s->groups) &&
@@ -54,10 +55,10 @@ static int is_small(const vt_gpu_direct_conv *s) {
   return fits && k * s->depth <= INT32_MAX;
 }
 
-static void set_length(vt_gpu_direct_conv *s) {
+static void set_length_and_small(vt_gpu_direct_conv *s) {
   s->length = s->depth;
   for (int i = 0; i < VT_GPU_AXES; i++) s->length *= s->axis[i].taps;
-  s->small = (uint32_t)is_small(s);
+  s->small = (uint32_t)fits_31_bits(s);
 }
 
 static const void *bias_of(const vt_cuda_call *c, vt_gpu_direct_conv *s) {
@@ -68,19 +69,19 @@ static const void *bias_of(const vt_cuda_call *c, vt_gpu_direct_conv *s) {
 
 /* ---- conv ---- */
 
-static int is_plain(const vt_gpu_direct_conv_axis *a) {
+static int is_single_tap(const vt_gpu_direct_conv_axis *a) {
   return a->taps == 1 && a->step == 1 && a->base == 0 && a->places == a->dim;
 }
 
-/* Merges axes with a single tap and no padding that are contiguous. */
+/* Merges neighbouring axes that have a single tap and no padding and are contiguous in x and y. */
 static void merge_axes(vt_gpu_direct_conv_axis axis[VT_GPU_AXES]) {
   for (int i = VT_GPU_AXES - 1; i-- > 0;) {
     vt_gpu_direct_conv_axis *a = &axis[i], *b = &axis[VT_GPU_AXES - 1];
-    if (!is_plain(a) || !is_plain(b)) return;
+    if (!is_single_tap(a) || !is_single_tap(b)) return;
     if (a->dim != 1 && (a->stride != b->stride * b->dim || a->out != b->out * b->dim)) return;
     b->dim *= a->dim;
     b->places = b->dim;
-    *a = no_axis();
+    *a = unused_axis();
   }
 }
 
@@ -104,7 +105,7 @@ vt_gpu_direct_conv vt_cuda_direct_conv(const vt_cuda_call *c, const vt_window_li
                           .y_image = y->stride[0],
                           .y_group = w->dim[0] / groups * y->stride[1],
                           .y_row = y->stride[1]};
-  for (uint32_t i = 0; i < missing; i++) s.axis[i] = no_axis();
+  for (uint32_t i = 0; i < missing; i++) s.axis[i] = unused_axis();
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window v = vt_window_axis(l, i, w->dim[2 + i], 1);
     s.axis[missing + i] = (vt_gpu_direct_conv_axis){.dim = x->dim[2 + i],
@@ -118,7 +119,7 @@ vt_gpu_direct_conv vt_cuda_direct_conv(const vt_cuda_call *c, const vt_window_li
                                                     .out = y->stride[2 + i]};
   }
   merge_axes(s.axis);
-  set_length(&s);
+  set_length_and_small(&s);
   return s;
 }
 
@@ -133,7 +134,8 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a;
 }
 
-/* With stride 1 there is one class that contains all outputs: an ordinary convolution. */
+/* Describes an axis of a transposed convolution with stride 1 as that of an ordinary convolution,
+ * because one class contains all its outputs. */
 static vt_gpu_direct_conv_axis axis_of_stride_1(const vt_view *x, const vt_view *w,
                                                 const vt_view *y, uint32_t at, const vt_window *v) {
   return (vt_gpu_direct_conv_axis){.dim = x->dim[at],
@@ -197,13 +199,13 @@ vt_gpu_direct_conv vt_cuda_direct_conv_transpose(const vt_cuda_call *c) {
                           .y_group = w->dim[1] * y->stride[1],
                           .y_row = y->stride[1]};
   s.bias = bias_of(c, &s);
-  for (uint32_t i = 0; i < missing; i++) s.axis[i] = no_axis();
+  for (uint32_t i = 0; i < missing; i++) s.axis[i] = unused_axis();
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window v = vt_window_axis(&l, i, w->dim[2 + i], 1);
     s.axis[missing + i] = v.stride == 1 ? axis_of_stride_1(x, w, y, 2 + i, &v)
                                         : axis_with_classes(x, w, y, 2 + i, &v);
   }
-  set_length(&s);
+  set_length_and_small(&s);
   return s;
 }
 
@@ -222,8 +224,9 @@ int vt_cuda_direct_conv_is_covered(const vt_gpu_direct_conv *s) {
 
 /* ---- conv_weight_grad ---- */
 
-/* The gradient of the weight as a convolution of x with dy: positions of dy are the taps, taps of
- * the kernel are the output positions, channels of x are its images, and its images are summed. */
+/* The gradient of the weight as a convolution of x with dy: positions of dy act as taps, taps of
+ * the kernel as output positions, channels of x as images, and images of x as the channels, over
+ * which it sums. */
 vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
   const vt_attr_conv_weight_grad *a = c->attrs;
   const vt_window_lists l = {
@@ -247,7 +250,7 @@ vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
                           .y_image = y->stride[1],
                           .y_group = rows * y->stride[0],
                           .y_row = y->stride[0]};
-  for (uint32_t i = 0; i < missing; i++) s.axis[i] = no_axis();
+  for (uint32_t i = 0; i < missing; i++) s.axis[i] = unused_axis();
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window v = vt_window_axis(&l, i, y->dim[2 + i], 1);
     s.axis[missing + i] = (vt_gpu_direct_conv_axis){.dim = x->dim[2 + i],
@@ -260,6 +263,6 @@ vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
                                                     .weight = dy->stride[2 + i],
                                                     .out = y->stride[2 + i]};
   }
-  set_length(&s);
+  set_length_and_small(&s);
   return s;
 }

@@ -13,9 +13,11 @@
 vt_gpu_direct_conv vt_cuda_direct_conv(const vt_cuda_call *c, const vt_window_lists *l,
                                        int64_t groups);
 vt_gpu_direct_conv vt_cuda_direct_conv_transpose(const vt_cuda_call *c);
-/* 1 if every output of a transposed convolution has at least one tap, inside or outside of x. */
+/* Returns 1 if every output of a transposed convolution has at least one tap, inside or outside of
+ * x. */
 int vt_cuda_direct_conv_is_covered(const vt_gpu_direct_conv *s);
 vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c);
-/* How many numbers the outputs take: all classes count as if they were as large as the largest. */
-int64_t vt_cuda_direct_conv_total(const vt_gpu_direct_conv *s);
+/* Returns how many numbers identify the outputs: every class counts as if it were as large as the
+ * largest one. */
+int64_t vt_cuda_direct_conv_output_count(const vt_gpu_direct_conv *s);
 #endif

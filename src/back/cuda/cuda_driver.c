@@ -10,7 +10,7 @@
 typedef int get_proc_fn(const char *name, void **out, int version, uint64_t flags, int *status);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static vt_cu driver; /* set once, never unloaded */
+static vt_cu driver; /* the library's entry points; set once, and the library is never unloaded */
 
 static const struct entry {
   const char *name;

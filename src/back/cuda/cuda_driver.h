@@ -15,7 +15,7 @@ typedef struct vt_cu {
 #undef VT_CU
 } vt_cu;
 
-/* Numbers that the driver's interface defines. */
+/* Status codes, attributes and flags, with the values of the driver's interface. */
 enum {
   VT_CU_SUCCESS = 0,
   VT_CU_OUT_OF_MEMORY = 2,
@@ -23,9 +23,11 @@ enum {
   VT_CU_ATTRIBUTE_PROCESSORS = 16,
   VT_CU_ATTRIBUTE_MAJOR = 75,
   VT_CU_ATTRIBUTE_MINOR = 76,
-  VT_CU_ATTRIBUTE_COOPERATIVE = 95, /* whether the device supports cooperative launches */
+  /* attribute of a device: whether it supports cooperative launches */
+  VT_CU_ATTRIBUTE_COOPERATIVE = 95,
   VT_CU_ATTRIBUTE_SHARED_OPTIN = 97,
-  VT_CU_FUNCTION_SHARED = 8, /* the limit for a launch's dynamic shared memory */
+  /* attribute of a function: the most bytes of dynamic shared memory that a launch may have */
+  VT_CU_FUNCTION_SHARED = 8,
   VT_CU_STREAM_NON_BLOCKING = 1,
   VT_CU_CAPTURE_THREAD_LOCAL = 1,
 };

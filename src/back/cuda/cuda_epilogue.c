@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_epilogue.c - epilogues of matrix products: decides which steps become one, generates its
  * kernel, and finds the memory of its operands. An epilogue saves one write and one read of the
- * product, which is worth a compilation only for large products. */
+ * product, which is worth a compilation only for large products. A side is a tensor of the
+ * epilogue, with the strides that lead to the element that belongs to a result of the product. */
 #include "cuda_epilogue.h"
 #include <stddef.h>
 #include <string.h>
@@ -9,27 +10,29 @@
 #include "cuda_generated.h"
 
 enum {
-  LEAST_BYTES = 1 << 20, /* fewest bytes that a product must read and write */
-  MAX_STEPS = 4,         /* most steps of an epilogue of a tiled kernel */
-  MAX_COST = 200         /* highest cost of the formula of one of them */
+  /* bytes that a product must read and write to get an epilogue */
+  LEAST_BYTES = 1 << 20,
+  MAX_STEPS = 4, /* most steps of an epilogue of a tiled kernel */
+  MAX_COST = 200 /* highest cost of a step's formula in the epilogue of a tiled kernel */
 };
 
 struct vt_launch_epilogue {
-  uint32_t kernel; /* the product kernel that it was generated from */
+  uint32_t kernel; /* the product kernel that the generated kernel replaces */
   void *function;
-  uint32_t n, rank, group; /* number of sides, of leading axes, and of results per 16 bytes */
-  uint32_t shared;         /* dynamic shared memory that the function may use, in bytes */
-  const vt_bk_tensor *tensor[VT_GPU_EPILOGUE_SOURCES]; /* tensor of each side */
-  vt_gpu_epilogue args; /* the kernel's arguments; addresses are set at launch */
+  uint32_t n, rank, group; /* numbers of sides, of leading axes, and of results in 16 bytes */
+  uint32_t shared;         /* bytes of dynamic shared memory that the generated kernel may use */
+  const vt_bk_tensor *tensor[VT_GPU_EPILOGUE_SOURCES]; /* tensor that each side describes */
+  vt_gpu_epilogue args; /* the generated kernel's arguments; their addresses are set at launch */
   int64_t columns;
 };
 
 /* ---- kernels that store results of products ---- */
 
-/* A kernel of gpu_products.cuh, and its name there. */
+/* A kernel that stores results of products, and its name in gpu_products.cuh. */
 typedef struct product_kernel {
   uint32_t kernel, dtype;
-  int any_chain; /* 1 for skinny kernels and sums of slices, which can run any chain */
+  /* 1 for skinny kernels and kernels that sum slices of k, which may run any chain as epilogue */
+  int any_chain;
   const char *name, *args_type;
 } product_kernel;
 #define PRODUCT(name, dtype, any_chain) \
@@ -65,7 +68,7 @@ int vt_cuda_product_kernel_at(uint32_t i, uint32_t *kernel, uint32_t *dtype) {
   return 1;
 }
 
-void vt_cuda_epilogue_write(const void *what, const char *name, vt_text *out) {
+void vt_cuda_epilogue_write_text(const void *what, const char *name, vt_text *out) {
   const vt_cuda_epilogue_kernel *k = what;
   const product_kernel *e = product_kernel_of(k->kernel);
   vt_emit_chain(k->chain, &vt_dialect_epilogue, name, out);
@@ -75,25 +78,25 @@ void vt_cuda_epilogue_write(const void *what, const char *name, vt_text *out) {
 
 /* ---- products ---- */
 
-static int product_of(const vt_cuda_call *c, vt_cuda_product *out) {
+static int describe_product(const vt_cuda_call *c, vt_cuda_product *out) {
   switch (c->step->op) {
     case VT_OP_matmul:
-      return vt_cuda_product_matmul(c, out);
+      return vt_cuda_product_of_matmul(c, out);
     case VT_OP_linear:
-      return vt_cuda_product_linear(c, out);
+      return vt_cuda_product_of_linear(c, out);
     case VT_OP_conv:
-      return vt_cuda_product_conv(c, out);
+      return vt_cuda_product_of_conv(c, out);
     default:
       return 0;
   }
 }
 
-static uint32_t kernel_of(const vt_cuda_call *c, const vt_cuda_product *p) {
+static uint32_t result_kernel_of(const vt_cuda_call *c, const vt_cuda_product *p) {
   return p->tiled ? vt_cuda_conv_kernel(c, &p->v)
                   : vt_cuda_gemm_kernel(c->traits, c->out->dtype, &p->v.g);
 }
 
-static int is_worth_it(const vt_cuda_call *c) {
+static int is_large_enough(const vt_cuda_call *c) {
   int64_t bytes = vt_cuda_count(c->out) * vt_cuda_bytes_of(c->out->dtype);
   for (uint32_t i = 0; i < c->n_in; i++)
     bytes += vt_cuda_count(&c->in[i]) * vt_cuda_bytes_of(c->in[i].dtype);
@@ -104,13 +107,13 @@ static int is_worth_it(const vt_cuda_call *c) {
  * while it stores results, so it takes only a few cheap steps; a kernel of its own has more threads
  * for expensive ones. Skinny products finish before a second kernel would start, and sums of slices
  * have enough threads, so they take any chain. */
-static int runs_epilogue(uint32_t kernel, const vt_chain *chain) {
+static int should_run_epilogue(uint32_t kernel, const vt_chain *chain) {
   const product_kernel *e = product_kernel_of(kernel);
   if (e == NULL || e->any_chain) return e != NULL;
   int cheap = chain->n_steps <= MAX_STEPS;
   for (uint32_t i = 0; i < chain->n_steps; i++) {
     const uint32_t map = chain->step[i].map;
-    /* casts and selections are cheap */
+    /* ops without a row in maps.def, casts and select, are cheap */
     cheap = cheap && (map >= VT_MAPS || vt_map_cost(map) <= MAX_COST);
   }
   return cheap;
@@ -118,11 +121,11 @@ static int runs_epilogue(uint32_t kernel, const vt_chain *chain) {
 
 /* ---- operands ---- */
 
-static int is_shape_of(const vt_bk_tensor *t, const vt_view *y) {
+static int has_shape_of(const vt_bk_tensor *t, const vt_view *y) {
   return t->rank == y->rank && memcmp(t->dim, y->dim, y->rank * sizeof *y->dim) == 0;
 }
 
-/* A view of t, broadcast to the shape of y. */
+/* Returns a view of t, broadcast to the shape of y. */
 static vt_view broadcast_view(const vt_bk_tensor *t, const vt_view *y) {
   vt_view v = *y;
   v.dtype = t->dtype;
@@ -133,14 +136,15 @@ static vt_view broadcast_view(const vt_bk_tensor *t, const vt_view *y) {
   return v;
 }
 
-/* Finds the strides of a tensor of y's shape as if the product were stored there. Returns 0 if its
- * axes cannot be merged as those of y are. */
+/* Describes tensor v, which has y's shape, as a side: with the strides of rows, columns and leading
+ * axes that the product's result would have in it. Returns 0 if its axes cannot be merged as those
+ * of y are. */
 static int find_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_view *v,
                      vt_gpu_epilogue_side *out) {
   vt_cuda_call as = *c;
   vt_cuda_product q;
   as.out = v;
-  if (!product_of(&as, &q) || q.tiled != p->tiled) return 0;
+  if (!describe_product(&as, &q) || q.tiled != p->tiled) return 0;
   const vt_gpu_gemm *g = &q.v.g, *want = &p->v.g;
   if (g->rank != want->rank || g->m != want->m || g->n != want->n) return 0;
   *out = (vt_gpu_epilogue_side){.row = g->y_row, .column = g->y_column};
@@ -165,8 +169,8 @@ static int may_overlap(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   return from[0] < to[1] && from[1] < to[0];
 }
 
-/* Makes the product the chain's first source. Returns 0 if another source may share bytes with it,
- * because the product is not stored. */
+/* Makes the product y the chain's first source. Returns 0 if another source may share bytes with y:
+ * the source needs the stored product, but an epilogue does not store it. */
 static int make_product_first(vt_chain *chain, const vt_bk_tensor *y) {
   uint32_t found = chain->n_sources;
   for (uint32_t i = 0; i < chain->n_sources; i++) {
@@ -205,10 +209,11 @@ static void transpose_sides(vt_cuda_epilogue *t) {
 
 static int plan_epilogue(const vt_cuda_call *c, vt_chain *chain, vt_cuda_epilogue *t) {
   vt_cuda_product p;
-  if (!is_worth_it(c) || !product_of(c, &p) || !is_shape_of(chain->result, c->out)) return 0;
+  if (!is_large_enough(c) || !describe_product(c, &p) || !has_shape_of(chain->result, c->out))
+    return 0;
   if (!make_product_first(chain, c->step->out) || !find_sides(c, &p, chain, t)) return 0;
-  t->kernel = kernel_of(c, &p);
-  if (!runs_epilogue(t->kernel, chain)) return 0;
+  t->kernel = result_kernel_of(c, &p);
+  if (!should_run_epilogue(t->kernel, chain)) return 0;
   t->group = 16 / vt_cuda_bytes_of(c->out->dtype);
   t->columns = p.v.g.n;
   t->rank = p.v.g.rank;
@@ -232,12 +237,12 @@ int32_t vt_cuda_epilogue_new(vt_bk_device *dev, const vt_launch *at, vt_cuda_epi
   vt_cuda_epilogue t = {0};
   vt_chain chain;
   *out = NULL;
-  if (vt_cuda_chain_read(at->chain, VT_GPU_EPILOGUE_SOURCES, &chain) != VT_OK) return VT_OK;
+  if (vt_cuda_chain_describe(at->chain, VT_GPU_EPILOGUE_SOURCES, &chain) != VT_OK) return VT_OK;
   if (!plan_epilogue(&c, &chain, &t)) return VT_OK;
   const vt_cuda_epilogue_kernel kernel = {.chain = &chain, .kernel = t.kernel};
   const vt_cuda_source source = {
       .prefix = "epilogue",
-      .write = vt_cuda_epilogue_write,
+      .write = vt_cuda_epilogue_write_text,
       .what = &kernel,
       .otherwise = "the steps after a product run as a kernel of their own"};
   const int32_t status = vt_cuda_generated_get(dev, &source, &t.function);
@@ -254,8 +259,10 @@ void vt_cuda_epilogue_free(vt_bk_device *dev, vt_cuda_epilogue *epilogue) {
 
 /* ---- running ---- */
 
-/* Returns 1 if every group of results is contiguous and aligned in this side. */
-static uint32_t is_wide(const vt_gpu_epilogue_side *s, const vt_cuda_epilogue *t, uint32_t dtype) {
+/* Returns 1 if, in this side, the elements for every group of results are contiguous and
+ * aligned. */
+static uint32_t allows_wide_access(const vt_gpu_epilogue_side *s, const vt_cuda_epilogue *t,
+                                   uint32_t dtype) {
   const int64_t group = t->group, bytes = group * (int64_t)vt_cuda_bytes_of(dtype);
   int fits = s->column == 1 && s->row % group == 0 && t->columns % group == 0;
   for (uint32_t i = 0; i < t->rank; i++) fits = fits && s->step[i] % group == 0;
@@ -266,7 +273,7 @@ static vt_gpu_epilogue epilogue_args(const vt_cuda_epilogue *t, char *const *bas
   vt_gpu_epilogue args = t->args;
   for (uint32_t i = 0; i < t->n; i++) {
     args.side[i].data = base[t->tensor[i]->arena] + t->tensor[i]->offset;
-    args.side[i].wide = is_wide(&args.side[i], t, t->tensor[i]->dtype);
+    args.side[i].wide = allows_wide_access(&args.side[i], t, t->tensor[i]->dtype);
   }
   return args;
 }

@@ -25,7 +25,7 @@ typedef struct vt_cuda_epilogue_kernel {
   const vt_chain *chain;
   uint32_t kernel;
 } vt_cuda_epilogue_kernel;
-void vt_cuda_epilogue_write(const void *what, const char *name, vt_text *out);
+void vt_cuda_epilogue_write_text(const void *what, const char *name, vt_text *out);
 
 /* Issues a kernel that stores results of a product; args is a vt_gpu_gemm or vt_gpu_conv of `bytes`
  * bytes. If the call has an epilogue that was generated for this kernel, issues that kernel instead
@@ -33,13 +33,13 @@ void vt_cuda_epilogue_write(const void *what, const char *name, vt_text *out);
 vt_status vt_cuda_launch_product(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
                                  const void *args, size_t bytes);
 
-/* Describes an op as a matrix product; the functions return 0 if it is not one. If `tiled` is 1 all
- * of `v` is set, else only v.g. */
+/* A step as a matrix product. The functions below describe it and return 0 if the step is not a
+ * matrix product. For a tiled convolution (`tiled` is 1) all of `v` is set, else only v.g. */
 typedef struct vt_cuda_product {
   vt_gpu_conv v;
   int tiled;
 } vt_cuda_product;
-int vt_cuda_product_matmul(const vt_cuda_call *c, vt_cuda_product *out);
-int vt_cuda_product_linear(const vt_cuda_call *c, vt_cuda_product *out);
-int vt_cuda_product_conv(const vt_cuda_call *c, vt_cuda_product *out);
+int vt_cuda_product_of_matmul(const vt_cuda_call *c, vt_cuda_product *out);
+int vt_cuda_product_of_linear(const vt_cuda_call *c, vt_cuda_product *out);
+int vt_cuda_product_of_conv(const vt_cuda_call *c, vt_cuda_product *out);
 #endif

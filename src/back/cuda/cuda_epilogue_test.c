@@ -30,7 +30,7 @@ static vt_view *add_view(device *d, group *s, uint32_t dtype, uint32_t rank, con
   return add_unaligned(d, s, dtype, rank, dim, 0);
 }
 
-/* A tensor with its axes in reverse order in memory. */
+/* Adds a tensor whose axes are stored in reverse order. */
 static vt_view *reversed_view(device *d, group *s, uint32_t dtype, uint32_t rank,
                               const int64_t *dim) {
   int64_t reversed[8] = {0};
@@ -72,8 +72,8 @@ static vt_view *add_step(device *d, group *s, uint32_t op, vt_view *to, vt_view 
   return to;
 }
 
-static vt_view *add_map(device *d, group *s, uint32_t op, vt_view *to, vt_view *a, vt_view *b,
-                        vt_view *c) {
+static vt_view *add_pointwise_step(device *d, group *s, uint32_t op, vt_view *to, vt_view *a,
+                                   vt_view *b, vt_view *c) {
   static const vt_attr_none none = {.size = sizeof none};
   static const vt_attr_cast to_half = {.size = sizeof to_half, .dtype = VT_DTYPE_BF16};
   vt_view *const from[3] = {a, b, c};
@@ -88,53 +88,53 @@ static vt_view *add_map(device *d, group *s, uint32_t op, vt_view *to, vt_view *
 /* ---- epilogues ---- */
 
 /* y + r, stored over r. */
-static void add_residual(device *d, group *s, vt_view *y) {
+static void add_residual_epilogue(device *d, group *s, vt_view *y) {
   vt_view *r = add_view(d, s, y->dtype, y->rank, y->dim);
-  add_map(d, s, VT_OP_add, r, y, r, NULL);
+  add_pointwise_step(d, s, VT_OP_add, r, y, r, NULL);
 }
 
-/* max(y * w + r, r), with w along the last axis and r transposed. */
-static void add_scaled(device *d, group *s, vt_view *y) {
+/* Adds the epilogue max(y * w + r, r), with w along the last axis and r transposed. */
+static void add_scaled_epilogue(device *d, group *s, vt_view *y) {
   vt_view *w = add_view(d, s, y->dtype, 1, &y->dim[y->rank - 1]),
           *r = reversed_view(d, s, y->dtype, y->rank, y->dim),
           *m = add_view(d, s, y->dtype, y->rank, y->dim),
           *t = add_view(d, s, y->dtype, y->rank, y->dim),
           *z = add_view(d, s, y->dtype, y->rank, y->dim);
-  add_map(d, s, VT_OP_mul, m, y, w, NULL);
-  add_map(d, s, VT_OP_add, t, m, r, NULL);
-  add_map(d, s, VT_OP_maximum, z, t, r, NULL);
+  add_pointwise_step(d, s, VT_OP_mul, m, y, w, NULL);
+  add_pointwise_step(d, s, VT_OP_add, t, m, r, NULL);
+  add_pointwise_step(d, s, VT_OP_maximum, z, t, r, NULL);
 }
 
-/* gelu(y) as bf16. */
-static void add_rounded(device *d, group *s, vt_view *y) {
+/* Adds the epilogue gelu(y), cast to bf16. */
+static void add_rounded_epilogue(device *d, group *s, vt_view *y) {
   vt_view *g = add_view(d, s, y->dtype, y->rank, y->dim),
           *z = add_view(d, s, VT_DTYPE_BF16, y->rank, y->dim);
-  add_map(d, s, VT_OP_gelu, g, y, NULL, NULL);
-  add_map(d, s, VT_OP_cast, z, g, NULL, NULL);
+  add_pointwise_step(d, s, VT_OP_gelu, g, y, NULL, NULL);
+  add_pointwise_step(d, s, VT_OP_cast, z, g, NULL, NULL);
 }
 
-/* (mask ? y : one number) * y. */
-static void add_masked(device *d, group *s, vt_view *y) {
+/* Adds the epilogue (mask ? y : one number) * y. */
+static void add_masked_epilogue(device *d, group *s, vt_view *y) {
   vt_view *mask = add_view(d, s, VT_DTYPE_BOOL, y->rank, y->dim),
           *one = add_view(d, s, y->dtype, 0, NULL), *t = add_view(d, s, y->dtype, y->rank, y->dim),
           *z = add_view(d, s, y->dtype, y->rank, y->dim);
-  add_map(d, s, VT_OP_select, t, mask, y, one);
-  add_map(d, s, VT_OP_mul, z, t, y, NULL);
+  add_pointwise_step(d, s, VT_OP_select, t, mask, y, one);
+  add_pointwise_step(d, s, VT_OP_mul, z, t, y, NULL);
 }
 
-/* relu(y) + 1, stored over y. */
-static void add_in_place(device *d, group *s, vt_view *y) {
+/* Adds the epilogue relu(y) + 1, stored over y. */
+static void add_in_place_epilogue(device *d, group *s, vt_view *y) {
   vt_view *t = add_view(d, s, y->dtype, y->rank, y->dim), *one = add_view(d, s, y->dtype, 0, NULL);
-  add_map(d, s, VT_OP_relu, t, y, NULL, NULL);
-  add_map(d, s, VT_OP_add, y, t, one, NULL);
+  add_pointwise_step(d, s, VT_OP_relu, t, y, NULL, NULL);
+  add_pointwise_step(d, s, VT_OP_add, y, t, one, NULL);
 }
 
-/* y + its first element, for which y must be stored. */
+/* Adds a step that is no epilogue: y + the first element of y, which needs all of y stored. */
 static void add_self_reader(device *d, group *s, vt_view *y) {
   vt_view *first = &s->view[s->n_tensors++];
   vt_view *z = add_view(d, s, y->dtype, y->rank, y->dim);
   *first = (vt_view){.dtype = y->dtype, .data = y->data};
-  add_map(d, s, VT_OP_add, z, y, first, NULL);
+  add_pointwise_step(d, s, VT_OP_add, z, y, first, NULL);
 }
 
 typedef void epilogue_fn(device *d, group *s, vt_view *y);
@@ -143,11 +143,13 @@ typedef void epilogue_fn(device *d, group *s, vt_view *y);
 
 typedef struct product {
   const char *name;
-  uint32_t op, dtype, rank; /* rank of a and of y */
+  uint32_t op, dtype, rank; /* rank: that of a and of y */
   int64_t a[4], b[4], y[4];
   uint32_t b_rank;
   int transpose_b, bias;
-  int any_epilogue;      /* 1 if its kernel runs any epilogue: few rows or columns, or a sliced k */
+  /* 1 if the product's kernel runs any epilogue, because it has few rows or columns, or a sliced
+   * k */
+  int any_epilogue;
   uint64_t late, late_b; /* bytes that a and b are away from aligned addresses */
 } product;
 
@@ -191,8 +193,8 @@ static vt_view view_in(const char *base, const vt_bk_tensor *t, const vt_bk_tens
   return v;
 }
 
-/* Runs each step with its reference kernel, in `want`. */
-static void run_steps(device *d, const group *s) {
+/* Runs each step with its reference kernel on the copy of the buffer in d->want. */
+static void run_reference_steps(device *d, const group *s) {
   memcpy(d->want, d->host, d->used);
   for (uint32_t i = 0; i < s->n; i++) {
     const vt_bk_step *step = &s->step[i];
@@ -232,7 +234,8 @@ static void run_group(device *d, group *s) {
 static void clear_inner_values(device *d, const group *s) {
   for (uint32_t i = 0; i + 1 < s->n; i++) {
     const vt_bk_tensor *t = &s->out[i];
-    if (t->offset == s->out[s->n - 1].offset) continue; /* the result was stored over it */
+    /* the group's result was stored over this value */
+    if (t->offset == s->out[s->n - 1].offset) continue;
     uint64_t n = vt_cuda_bytes_of(t->dtype);
     for (uint32_t k = 0; k < t->rank; k++) n *= (uint64_t)t->dim[k];
     memset(d->want + t->offset, 0, (size_t)n);
@@ -242,35 +245,37 @@ static void clear_inner_values(device *d, const group *s) {
 
 /* ---- trials ---- */
 
-/* How many kernels with an epilogue a run should launch. It is 0 if a tiled kernel would compute a
- * function, if the operands' axes cannot be merged like the product's, or if another source
- * overlaps the product, so that it must be stored. It is also 0 if an operand is not aligned and
- * another kernel computes the product. */
+/* Returns how many kernels with an epilogue a run should launch. It is 0 if the epilogue has a
+ * costly function and the product a tiled kernel, if the operands' axes cannot be merged like the
+ * product's, or if another source overlaps the product, so that it must be stored. It is also 0 if
+ * an operand is not aligned and another kernel computes the product. */
 static uint32_t expected_epilogues(const product *p, epilogue_fn *epilogue) {
   if (p->late_b != 0) return 0;
-  if (epilogue == add_rounded) return (uint32_t)p->any_epilogue;
-  return !(epilogue == add_scaled && p->op == VT_OP_conv) && epilogue != add_self_reader &&
+  if (epilogue == add_rounded_epilogue) return (uint32_t)p->any_epilogue;
+  return !(epilogue == add_scaled_epilogue && p->op == VT_OP_conv) && epilogue != add_self_reader &&
          p->late == 0;
 }
 
-/* Runs and compares one case. Two of the three runs launch kernels; the third replays the graph. */
+/* Runs the product with the epilogue and compares. Two of the three runs launch kernels; the third
+ * replays the graph. */
 static void try_group(device *d, const product *p, epilogue_fn *epilogue, const char *how) {
-  const uint32_t epilogues = log_lines("cuLaunchKernel epilogue_"),
-                 chains = log_lines("cuLaunchKernel fused_") + log_lines("cuLaunchKernel map_");
+  const uint32_t epilogues = count_log_lines("cuLaunchKernel epilogue_"),
+                 chains = count_log_lines("cuLaunchKernel fused_") +
+                          count_log_lines("cuLaunchKernel map_");
   static group s;
   s = (group){0};
   d->used = 0;
   epilogue(d, &s, add_product(d, &s, p));
-  run_steps(d, &s);
+  run_reference_steps(d, &s);
   run_group(d, &s);
   clear_inner_values(d, &s);
-  const int64_t bad = differing(d->want, d->host, d->used, s.out[s.n - 1].dtype);
+  const int64_t bad = count_differing(d->want, d->host, d->used, s.out[s.n - 1].dtype);
   if (bad != 0) fprintf(stderr, "%s, %s: %lld differ\n", p->name, how, (long long)bad);
   CHECK(bad == 0);
-  if (!is_logged()) return;
-  const uint32_t now = log_lines("cuLaunchKernel epilogue_") - epilogues;
+  if (!driver_is_logged()) return;
+  const uint32_t now = count_log_lines("cuLaunchKernel epilogue_") - epilogues;
   const uint32_t then =
-      log_lines("cuLaunchKernel fused_") + log_lines("cuLaunchKernel map_") - chains;
+      count_log_lines("cuLaunchKernel fused_") + count_log_lines("cuLaunchKernel map_") - chains;
   if (now != 2 * expected_epilogues(p, epilogue))
     fprintf(stderr, "%s, %s: %u kernels with an epilogue\n", p->name, how, now);
   CHECK(now == 2 * expected_epilogues(p, epilogue));
@@ -308,8 +313,9 @@ static const product products[] = {
 static const struct {
   const char *name;
   epilogue_fn *epilogue;
-} epilogue_list[] = {{"residual", add_residual}, {"scaled", add_scaled}, {"rounded", add_rounded},
-                     {"masked", add_masked},     {"over", add_in_place}, {"own", add_self_reader}};
+} epilogue_list[] = {{"residual", add_residual_epilogue}, {"scaled", add_scaled_epilogue},
+                     {"rounded", add_rounded_epilogue},   {"masked", add_masked_epilogue},
+                     {"over", add_in_place_epilogue},     {"own", add_self_reader}};
 enum {
   PRODUCTS = sizeof products / sizeof *products,
   EPILOGUES = sizeof epilogue_list / sizeof *epilogue_list
@@ -324,19 +330,19 @@ static const struct {
                {"split", "masked"},     {"three", "masked"},  {"late band", "masked"},
                {"conv cut", "residual"}};
 
-static int is_tried(const char *name, const char *epilogue) {
+static int is_in_short_test(const char *name, const char *epilogue) {
   int found = vt_test_is_long();
   for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
     found |= strcmp(shorter[i].product, name) == 0 && strcmp(shorter[i].epilogue, epilogue) == 0;
   return found;
 }
 
-static void try_all(device *d) {
+static void try_all_groups(device *d) {
   for (size_t p = 0; p < PRODUCTS; p++)
     for (size_t f = 0; f < EPILOGUES; f++) {
-      /* gelu is for f32 only */
-      const int has = products[p].dtype == F32 || epilogue_list[f].epilogue != add_rounded;
-      if (has && is_tried(products[p].name, epilogue_list[f].name))
+      /* add_rounded_epilogue uses gelu, which is for f32 only */
+      const int has = products[p].dtype == F32 || epilogue_list[f].epilogue != add_rounded_epilogue;
+      if (has && is_in_short_test(products[p].name, epilogue_list[f].name))
         try_group(d, &products[p], epilogue_list[f].epilogue, epilogue_list[f].name);
     }
 }
@@ -347,7 +353,7 @@ int main(void) {
   setenv("FAKE_NVRTC", "compile", 1);
   log_begin();
   if (!device_begin(&d, &env)) return 77;
-  try_all(&d);
+  try_all_groups(&d);
   vt_fpenv_leave(&env);
   device_end(&d);
   TEST_DONE();

@@ -9,9 +9,9 @@
 #include "cuda_images.h"
 #include "cuda_nvrtc.h"
 
-/* Writes ", release 550.54.15", because several driver releases support one CUDA version, or "" if
- * the system does not tell. The file has "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15
- * Tue Mar  5". */
+/* Writes the driver's release, like ", release 550.54.15", because several releases support one
+ * CUDA version; or "" if the system does not tell. It is read from a file with the line "NVRM
+ * version: NVIDIA UNIX x86_64 Kernel Module 550.54.15 Tue Mar 5". */
 static void say_release(char out[60]) {
   char line[200] = "", *rest = NULL;
   FILE *f = fopen("/proc/driver/nvidia/version", "r");
@@ -62,7 +62,7 @@ void vt_cuda_say_devices(char *out, size_t n) {
   size_t used = 0;
   if (total == 0 || vt_cu_get(&cu, &why) != VT_OK) {
     snprintf(out, n, "none");
-    return; /* vt_cuda_say_driver gives the reason */
+    return; /* without a driver there is nothing to list; vt_cuda_say_driver gives the reason */
   }
   for (uint32_t i = 0; i < total && used < n; i++)
     used += (size_t)say_device(cu, (int)i, out + used, n - used);

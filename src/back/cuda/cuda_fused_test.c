@@ -27,11 +27,11 @@ static char noted[640];
 static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
   return vt_fault_resize(user, p, (size_t)old_size, (size_t)new_size);
 }
-static void host_says(void *user, int32_t status, const char *text) {
+static void host_report(void *user, int32_t status, const char *text) {
   (void)user;
   fprintf(stderr, "%d: %s\n", status, text);
 }
-static void host_notes(void *user, const char *text) {
+static void host_keep_note(void *user, const char *text) {
   (void)user;
   snprintf(noted, sizeof noted, "%s", text);
 }
@@ -39,12 +39,12 @@ static vt_bk_host host = {.size = sizeof host,
                           .abi_major = VT_BK_ABI_MAJOR,
                           .user = &fault,
                           .resize = host_resize,
-                          .diag = host_says,
-                          .note = host_notes};
+                          .diag = host_report,
+                          .note = host_keep_note};
 
 /* ---- files ---- */
 
-static uint32_t lines_of(const char *path, const char *with) {
+static uint32_t count_lines(const char *path, const char *with) {
   char line[512];
   uint32_t n = 0;
   FILE *f = fopen(path, "r");
@@ -53,14 +53,14 @@ static uint32_t lines_of(const char *path, const char *with) {
   fclose(f);
   return n;
 }
-static uint32_t compiled(void) { return lines_of(log_file, "-fmad=false"); }
-static uint32_t launches(const char *kernel) {
+static uint32_t count_compilations(void) { return count_lines(log_file, "-fmad=false"); }
+static uint32_t count_launches(const char *kernel) {
   char with[80];
   snprintf(with, sizeof with, "cuLaunchKernel %s", kernel);
-  return lines_of(driver_log, with);
+  return count_lines(driver_log, with);
 }
 
-/* Path of the only cached kernel, or NULL. */
+/* Returns the path of the file of the only cached kernel, or NULL if there is none. */
 static const char *cached_file(void) {
   static char path[512];
   const char *found = NULL;
@@ -88,7 +88,7 @@ static void remove_files(const char *path) {
 /* ---- a group of steps whose tensors are in one arena ---- */
 
 typedef struct group {
-  vt_bk_tensor t[2 * MOST]; /* tensors: sources, then results */
+  vt_bk_tensor t[2 * MOST]; /* tensors of the group: sources, then results of steps */
   vt_bk_tensor in[MOST][3];
   vt_bk_step step[MOST];
   uint32_t n_tensors, n;
@@ -96,17 +96,17 @@ typedef struct group {
 } group;
 
 static uint64_t seed = 7;
-static uint64_t next(void) {
+static uint64_t random_word(void) {
   uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
   return z ^ z >> 31;
 }
 
-/* Stores a number; some are special. */
-static void put_value(char *at, uint32_t dtype) {
+/* Stores a random number of the type; some are special: zeros, infinities, NaNs. */
+static void store_random_value(char *at, uint32_t dtype) {
   static const double special[] = {0, -0.0, 1, -1, 0.5, 1e-40, 3e38, -1e300, 127, 2.5};
-  const uint64_t r = next();
+  const uint64_t r = random_word();
   double x = ((double)(r >> 12) * 0x1p-52 - 0.5) * 20;
   if (r % 8 == 0) x = special[(r >> 8) % (sizeof special / sizeof *special)];
   if (r % 32 == 1) x = vt_f64_from_bits(UINT64_C(0x7ff0000000000000) | (r >> 63 << 63));
@@ -126,12 +126,13 @@ static const vt_bk_tensor *add_tensor(group *g, uint32_t dtype, uint32_t rank, c
     t->stride[k] = stride;
   }
   t->offset = g->used + late * size;
-  for (int64_t i = 0; i < stride; i++) put_value(arena + t->offset + (uint64_t)i * size, dtype);
+  for (int64_t i = 0; i < stride; i++)
+    store_random_value(arena + t->offset + (uint64_t)i * size, dtype);
   g->used = (t->offset + (uint64_t)stride * size + 2 * GAP) / GAP * GAP;
   return t;
 }
 
-/* Adds a step. Absent operands are NULL; `to` is its result. */
+/* Adds a step with result `to`; absent operands are NULL. */
 static const vt_bk_tensor *add_step(group *g, uint32_t op, const vt_bk_tensor *to,
                                     const vt_bk_tensor *a, const vt_bk_tensor *b,
                                     const vt_bk_tensor *c) {
@@ -186,7 +187,7 @@ static int run_device(const group *g) {
 }
 
 /* Compares the last result; all NaNs are equal. */
-static void compare(const group *g, const char *what) {
+static void compare_last_result(const group *g, const char *what) {
   const vt_bk_tensor *y = g->step[g->n - 1].out;
   uint64_t n = 1;
   for (uint32_t k = 0; k < y->rank; k++) n *= (uint64_t)y->dim[k];
@@ -203,9 +204,11 @@ static void compare(const group *g, const char *what) {
 
 /* ---- chains ---- */
 
-/* x * w + b in f32, with w and b broadcast to x. The generated text is the same for all shapes. */
-static void scale(uint32_t rank, const int64_t *dim, const int64_t *narrow, uint32_t narrow_rank,
-                  uint64_t late, int in_place, const char *what) {
+/* Runs x * w + b in f32, with w and b broadcast to x, and compares. The generated text is the same
+ * for all shapes. */
+static void run_scale_and_bias(uint32_t rank, const int64_t *dim, const int64_t *narrow,
+                               uint32_t narrow_rank, uint64_t late, int in_place,
+                               const char *what) {
   group g = {0};
   const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, rank, dim, late),
                      *w = add_tensor(&g, VT_DTYPE_F32, narrow_rank, narrow, 0),
@@ -214,25 +217,25 @@ static void scale(uint32_t rank, const int64_t *dim, const int64_t *narrow, uint
                      *y = in_place ? x : add_tensor(&g, VT_DTYPE_F32, rank, dim, 0);
   add_step(&g, VT_OP_mul, m, x, w, NULL);
   add_step(&g, VT_OP_add, y, m, b, NULL);
-  compare(&g, what);
+  compare_last_result(&g, what);
 }
 
-static void test_shapes(void) {
+static void test_operand_shapes(void) {
   static const int64_t lengths[] = {0, 1, 3, 4, 17, 259}, whole[2] = {5, 8}, odd[2] = {5, 7},
                        column[2] = {5, 1}, many[8] = {2, 1, 3, 1, 2, 2, 1, 4};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-    scale(1, &lengths[i], &lengths[i], 1, 0, 0, "a line");
-  scale(0, NULL, NULL, 0, 0, 0, "no axes");
-  scale(1, &lengths[5], NULL, 0, 0, 0, "one number for all");
-  scale(1, &lengths[5], &lengths[5], 1, 1, 0, "not aligned");
-  scale(2, whole, whole + 1, 1, 0, 0, "rows of whole groups");
-  scale(2, odd, odd + 1, 1, 0, 0, "rows of other lengths");
-  scale(2, whole, column, 2, 0, 0, "a column");
-  scale(2, whole, whole + 1, 1, 0, 1, "in place");
-  scale(8, many, many + 5, 3, 0, 0, "many axes");
+    run_scale_and_bias(1, &lengths[i], &lengths[i], 1, 0, 0, "a line");
+  run_scale_and_bias(0, NULL, NULL, 0, 0, 0, "no axes");
+  run_scale_and_bias(1, &lengths[5], NULL, 0, 0, 0, "one number for all");
+  run_scale_and_bias(1, &lengths[5], &lengths[5], 1, 1, 0, "not aligned");
+  run_scale_and_bias(2, whole, whole + 1, 1, 0, 0, "rows of whole groups");
+  run_scale_and_bias(2, odd, odd + 1, 1, 0, 0, "rows of other lengths");
+  run_scale_and_bias(2, whole, column, 2, 0, 0, "a column");
+  run_scale_and_bias(2, whole, whole + 1, 1, 0, 1, "in place");
+  run_scale_and_bias(8, many, many + 5, 3, 0, 0, "many axes");
 }
 
-static void test_function(void) {
+static void test_chain_with_gelu(void) {
   const int64_t n = 301;
   group g = {0};
   const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
@@ -243,11 +246,12 @@ static void test_function(void) {
   add_step(&g, VT_OP_add, s, x, b, NULL);
   add_step(&g, VT_OP_gelu, t, s, NULL, NULL);
   add_step(&g, VT_OP_mul, y, t, x, NULL);
-  compare(&g, "a function");
+  compare_last_result(&g, "a function");
 }
 
-/* All kinds of formulas and all types but halves; values are overwritten by later ones. */
-static void test_types(void) {
+/* Runs a chain with all kinds of formulas and all types except f16 and bf16. Results are stored
+ * over values that are no longer needed. */
+static void test_all_types(void) {
   const int64_t n = 77;
   group g = {0};
   const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F64, 1, &n, 0),
@@ -272,46 +276,46 @@ static void test_types(void) {
   add_step(&g, VT_OP_is_nan, nan, f, NULL, NULL);
   add_step(&g, VT_OP_not, nan, nan, NULL, NULL);
   add_step(&g, VT_OP_cast, y, nan, NULL, NULL);
-  compare(&g, "all kinds of formulas");
+  compare_last_result(&g, "all kinds of formulas");
 }
 
-/* More sources than one kernel can have: each step runs as its own kernel. */
-static void test_too_many(void) {
+/* Runs a chain with more sources than one kernel can have: each step must run as its own kernel. */
+static void test_too_many_sources(void) {
   const int64_t n = 9;
   static group g;
-  const uint32_t before = compiled();
+  const uint32_t before = count_compilations();
   const vt_bk_tensor *sum = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0);
   for (uint32_t i = 0; i + 1 < MOST; i++) {
     const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0);
     add_step(&g, VT_OP_add, sum, sum, x, NULL);
   }
-  compare(&g, "sums");
-  CHECK(compiled() == before);
+  compare_last_result(&g, "sums");
+  CHECK(count_compilations() == before);
 }
 
 /* ---- a process ---- */
 
-static int begin(void) {
+static int open_device(void) {
   vt_backend_query_fn vt_cuda_query;
   api = vt_cuda_query(&host);
   if (api->device_open(&host, 0, &device) != VT_OK) return 0;
   return api->buffer_new(device, ARENA, &buffer) == VT_OK;
 }
 
-static void finish(void) {
+static void close_device(void) {
   api->buffer_free(device, buffer);
   api->device_close(device);
   CHECK(fault.live == 0);
 }
 
-static void run_child(void (*what)(void), int to) {
+static void run_and_send_note(void (*what)(void), int to) {
   noted[0] = 0;
   vt_test_failed = 0;
-  const int begun = begin();
+  const int begun = open_device();
   CHECK(begun);
   if (begun) {
     what();
-    finish();
+    close_device();
   }
   const ssize_t n = write(to, noted, strlen(noted) + 1);
   _exit(n < 0 || vt_test_failed > 0);
@@ -319,12 +323,12 @@ static void run_child(void (*what)(void), int to) {
 
 /* Runs `what` in a child process that has loaded nothing yet; the last note it receives is copied
  * to `noted`. */
-static void in_child(void (*what)(void)) {
+static void run_in_child(void (*what)(void)) {
   int ends[2];
   CHECK(pipe(ends) == 0);
   fflush(stderr);
   const pid_t child = fork();
-  if (child == 0) run_child(what, ends[1]);
+  if (child == 0) run_and_send_note(what, ends[1]);
   int status = 1;
   close(ends[1]);
   const ssize_t n = read(ends[0], noted, sizeof noted - 1);
@@ -334,33 +338,33 @@ static void in_child(void (*what)(void)) {
   CHECK(status == 0);
 }
 
-static void scale_one(void) {
+static void expect_one_kernel(void) {
   static const int64_t dim[2] = {6, 16};
-  const uint32_t fused = launches("fused_"), single = launches("map_");
-  scale(2, dim, dim + 1, 1, 0, 0, "one");
-  CHECK(launches("fused_") == fused + 1);
-  CHECK(launches("map_") == single);
+  const uint32_t fused = count_launches("fused_"), single = count_launches("map_");
+  run_scale_and_bias(2, dim, dim + 1, 1, 0, 0, "one");
+  CHECK(count_launches("fused_") == fused + 1);
+  CHECK(count_launches("map_") == single);
 }
-static void scale_step_by_step(void) {
+static void expect_step_by_step(void) {
   static const int64_t dim[2] = {6, 16};
-  const uint32_t fused = launches("fused_"), single = launches("map_");
-  scale(2, dim, dim + 1, 1, 0, 0, "step by step");
-  CHECK(launches("fused_") == fused);
-  CHECK(launches("map_") == single + 2);
+  const uint32_t fused = count_launches("fused_"), single = count_launches("map_");
+  run_scale_and_bias(2, dim, dim + 1, 1, 0, 0, "step by step");
+  CHECK(count_launches("fused_") == fused);
+  CHECK(count_launches("map_") == single + 2);
 }
-static void all_shapes(void) {
-  const uint32_t before = compiled();
-  test_shapes();
-  CHECK(compiled() == before + 1); /* all shapes share one text */
+static void expect_one_text_for_all_shapes(void) {
+  const uint32_t before = count_compilations();
+  test_operand_shapes();
+  CHECK(count_compilations() == before + 1); /* all shapes share one text */
 }
-static void all_others(void) {
-  test_function();
-  test_types();
-  test_too_many();
+static void test_function_types_and_limits(void) {
+  test_chain_with_gelu();
+  test_all_types();
+  test_too_many_sources();
 }
 
-/* Fails each host allocation in turn: nothing leaks, and a text whose compilation failed for lack
- * of memory is tried again later. */
+/* Makes each host allocation fail in turn and checks that nothing leaks, and that a text whose
+ * compilation failed for lack of memory is compiled later. */
 static void fail_each_allocation(void) {
   const int64_t n = 64;
   static group g;
@@ -381,9 +385,9 @@ static void fail_each_allocation(void) {
     if (status == VT_OK) api->program_free(p);
     CHECK(fault.live == live);
   }
-  const uint32_t fused = launches("fused_");
-  compare(&g, "after memory was short");
-  CHECK(launches("fused_") == fused + 1);
+  const uint32_t fused = count_launches("fused_");
+  compare_last_result(&g, "after memory was short");
+  CHECK(count_launches("fused_") == fused + 1);
 }
 
 /* ---- the disk cache ---- */
@@ -399,70 +403,72 @@ static void set_byte(const char *path, long at, int whence) {
   fclose(f);
 }
 
-/* An invalid file is ignored with a note and replaced, so that the next process finds a valid one.
- */
-static void expect_replaced(const char *note) {
-  const uint32_t before = compiled();
-  in_child(scale_one);
-  CHECK(compiled() == before + 1);
+/* Checks that an invalid cached file is ignored with a note that contains `note`, and is replaced,
+ * so that the next process finds a valid one. */
+static void expect_file_replaced(const char *note) {
+  const uint32_t before = count_compilations();
+  run_in_child(expect_one_kernel);
+  CHECK(count_compilations() == before + 1);
   if (strstr(noted, note) == NULL) fprintf(stderr, "'%s' and not '%s'\n", noted, note);
   CHECK(strstr(noted, "a cached kernel is ignored") == noted && strstr(noted, note) != NULL);
-  in_child(scale_one);
-  CHECK(compiled() == before + 1 && noted[0] == 0);
+  run_in_child(expect_one_kernel);
+  CHECK(count_compilations() == before + 1 && noted[0] == 0);
 }
 
 static void test_cache(void) {
-  const uint32_t before = compiled();
+  const uint32_t before = count_compilations();
   host.cache = cache;
   host.cache_bytes = 1 << 20;
-  in_child(scale_one);
-  CHECK(compiled() == before + 1 && cached_file() != NULL);
-  in_child(scale_one);
-  CHECK(compiled() == before + 1 && noted[0] == 0);
+  run_in_child(expect_one_kernel);
+  CHECK(count_compilations() == before + 1 && cached_file() != NULL);
+  run_in_child(expect_one_kernel);
+  CHECK(count_compilations() == before + 1 && noted[0] == 0);
   if (cached_file() == NULL) return;
   set_byte(cached_file(), -1, SEEK_END);
-  expect_replaced("its hash does not match");
+  expect_file_replaced("its hash does not match");
   set_byte(cached_file(), 20, SEEK_SET);
-  expect_replaced("it belongs to another kernel");
+  expect_file_replaced("it belongs to another kernel");
   CHECK(truncate(cached_file(), 40) == 0);
-  expect_replaced("its first line is wrong");
+  expect_file_replaced("its first line is wrong");
   CHECK(chmod(cached_file(), 0622) == 0);
-  expect_replaced("others than its owner may write to it");
+  expect_file_replaced("others than its owner may write to it");
   CHECK(unlink(cached_file()) == 0);
-  CHECK(compiled() == before + 5);
+  CHECK(count_compilations() == before + 5);
 }
 
-/* If others may write to the folder, nothing is cached, but everything runs. */
-static void test_open_folder(void) {
-  const uint32_t before = compiled();
+/* Checks that nothing is cached, but everything runs, if other users may write to the cache
+ * folder. */
+static void test_folder_open_to_others(void) {
+  const uint32_t before = count_compilations();
   CHECK(chmod(cache, 0777) == 0);
-  in_child(scale_one);
-  CHECK(compiled() == before + 1 && cached_file() == NULL);
+  run_in_child(expect_one_kernel);
+  CHECK(count_compilations() == before + 1 && cached_file() == NULL);
   CHECK(strstr(noted, "others than its owner may write to it") != NULL);
   CHECK(chmod(cache, 0700) == 0);
 }
 
-/* The host's limit on the folder's size is obeyed. */
-static void test_small_cache(void) {
-  const uint32_t before = compiled();
+/* Checks that the cache obeys the host's limit on the folder's size. */
+static void test_cache_size_limit(void) {
+  const uint32_t before = count_compilations();
   remove_files(cache);
   host.cache_bytes = 100;
-  in_child(scale_one);
-  CHECK(compiled() == before + 1 && cached_file() == NULL);
+  run_in_child(expect_one_kernel);
+  CHECK(count_compilations() == before + 1 && cached_file() == NULL);
   host.cache_bytes = 1 << 20;
-  in_child(scale_one);
-  CHECK(compiled() == before + 2 && cached_file() != NULL);
+  run_in_child(expect_one_kernel);
+  CHECK(count_compilations() == before + 2 && cached_file() != NULL);
 }
 
-/* A file of another user; only root can make one. */
-static void test_foreign(void) {
+/* Checks that a cached file that belongs to another user is not used; only root can make one. */
+static void test_file_of_other_user(void) {
   if (geteuid() != 0) return;
-  in_child(scale_one);
+  run_in_child(expect_one_kernel);
   CHECK(cached_file() != NULL && chown(cached_file(), 12345, 12345) == 0);
-  expect_replaced("it belongs to another user");
+  expect_file_replaced("it belongs to another user");
 }
 
-/* Several processes with an empty cache at the same time: each leaves a complete file. */
+/* Starts several processes with an empty cache at the same time; each must leave a complete
+ * file. */
 static void test_many_processes(void) {
   enum { PROCESSES = 2 };
   pid_t child[PROCESSES];
@@ -470,7 +476,7 @@ static void test_many_processes(void) {
   fflush(stderr);
   for (int i = 0; i < PROCESSES; i++)
     if ((child[i] = fork()) == 0) {
-      in_child(test_shapes);
+      run_in_child(test_operand_shapes);
       _exit(vt_test_failed > 0);
     }
   for (int i = 0; i < PROCESSES; i++) {
@@ -478,21 +484,21 @@ static void test_many_processes(void) {
     waitpid(child[i], &status, 0);
     CHECK(status == 0);
   }
-  const uint32_t before = compiled();
-  in_child(scale_one);
-  CHECK(compiled() == before && noted[0] == 0);
+  const uint32_t before = count_compilations();
+  run_in_child(expect_one_kernel);
+  CHECK(count_compilations() == before && noted[0] == 0);
 }
 
 /* ---- no compiler, and one that fails ---- */
 
 static void test_without_compiler(void) {
-  const uint32_t before = compiled();
+  const uint32_t before = count_compilations();
   host.cache = NULL;
   CHECK(unsetenv("FAKE_NVRTC") == 0);
-  in_child(scale_step_by_step);
-  CHECK(compiled() == before && noted[0] == 0);
+  run_in_child(expect_step_by_step);
+  CHECK(count_compilations() == before && noted[0] == 0);
   CHECK(setenv("FAKE_NVRTC", "refuse", 1) == 0);
-  in_child(scale_step_by_step);
+  run_in_child(expect_step_by_step);
   CHECK(strcmp(noted,
                "a group of steps runs step by step: NVRTC does not compile it: "
                "text.cu(1): error: planted") == 0);
@@ -504,11 +510,11 @@ static int has_fake_driver(void) {
   int status = 1;
   const pid_t child = fork();
   if (child == 0) {
-    if (begin()) finish();
+    if (open_device()) close_device();
     _exit(0);
   }
   waitpid(child, &status, 0);
-  return lines_of(driver_log, "cuInit") > 0;
+  return count_lines(driver_log, "cuInit") > 0;
 }
 
 int main(void) {
@@ -523,13 +529,13 @@ int main(void) {
     (void)rmdir(folder);
     return 77;
   }
-  in_child(all_shapes);
-  in_child(all_others);
-  in_child(fail_each_allocation);
+  run_in_child(expect_one_text_for_all_shapes);
+  run_in_child(test_function_types_and_limits);
+  run_in_child(fail_each_allocation);
   test_cache();
-  test_open_folder();
-  test_small_cache();
-  test_foreign();
+  test_folder_open_to_others();
+  test_cache_size_limit();
+  test_file_of_other_user();
   test_many_processes();
   test_without_compiler();
   remove_files(cache);

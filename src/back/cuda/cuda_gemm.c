@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_gemm.c - matrix products: chooses the tile, whether b is transposed first, and whether k is
- * cut into slices whose partial results are added afterwards. All choices minimize an estimate of
- * the time. */
+ * cuda_gemm.c - matrix products: chooses the tile, whether b is transposed first, and whether k
+ * is cut into slices whose partial results are added afterwards. All choices minimize an estimate
+ * of the time. A slice of k is some blocks of 256 k; a thin tile has at most 16 rows; across and
+ * along are the directions across k and along k. */
 #include "cuda_epilogue.h"
 
 enum {
   MAX_SLICES = 65535,
   MAX_X = INT32_MAX
-}; /* most thread blocks of a grid along y, and along x */
+}; /* MAX_SLICES and MAX_X: most thread blocks of a grid along y and along x */
 enum {
   SKINNY_RESIDENT = 6, /* resident blocks of the kernels skinny_... per multiprocessor */
   /* a transposed copy of b may take 1/TRANSPOSED_SHARE of the card's memory */
@@ -24,7 +25,8 @@ typedef struct tile {
   layout a, b;
 } tile;
 
-/* Padding per line of a stage: none if the loader writes across k. */
+/* Elements of padding per line of a stage in shared memory; a loader that writes across k needs
+ * none. */
 #define PADDING(type, has_layout) ((has_layout) == across ? 0 : 16 / sizeof(type))
 #define STAGE_BYTES(type, bm, bn, bk, a_layout, b_layout) \
   ((bk) * ((bm) + PADDING(type, a_layout) + (bn) + PADDING(type, b_layout)) * sizeof(type))
@@ -47,23 +49,23 @@ static const tile tiles[] = {
 };
 enum { TILES = (int)(sizeof tiles / sizeof *tiles) };
 
-static int64_t blocks_of(const vt_gpu_gemm *g) { return vt_cuda_ceil_div(g->k, VT_GPU_BLOCK); }
+static int64_t blocks_of_k(const vt_gpu_gemm *g) { return vt_cuda_ceil_div(g->k, VT_GPU_BLOCK); }
 
-static int64_t slices_of(const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
-  return variant->slice == 0 ? 1 : vt_cuda_max(1, vt_cuda_ceil_div(blocks_of(g), variant->slice));
+static int64_t slices_of_k(const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
+  return variant->slice == 0 ? 1 : vt_cuda_max(1, vt_cuda_ceil_div(blocks_of_k(g), variant->slice));
 }
 
-static int64_t tiles_of(const vt_gpu_gemm *g, const tile *t) {
+static int64_t count_tiles(const vt_gpu_gemm *g, const tile *t) {
   return vt_cuda_ceil_div(g->m, t->rows) * vt_cuda_ceil_div(g->n, t->columns) * g->products;
 }
 
 /* ---- the transposed copy of b: [k][columns], each line padded to whole vectors ---- */
 
-static int64_t transposed_line(const vt_gpu_gemm *g, int64_t bytes) {
+static int64_t transposed_line_length(const vt_gpu_gemm *g, int64_t bytes) {
   return vt_cuda_ceil_div(g->n, 16 / bytes) * (16 / bytes);
 }
 
-/* Number of copies: products that share b share its copy. */
+/* Returns the number of transposed copies: products that share b share its copy. */
 static int64_t transposed_copies(const vt_gpu_gemm *g) {
   int64_t n = 1;
   for (uint32_t i = 0; i < g->rank; i++) n *= g->b.step[i] == 0 ? 1 : g->dim[i];
@@ -71,7 +73,7 @@ static int64_t transposed_copies(const vt_gpu_gemm *g) {
 }
 static int64_t transposed_bytes(const vt_gpu_gemm *g, int64_t bytes) {
   return (int64_t)vt_cuda_align_up(
-      (uint64_t)(transposed_copies(g) * g->k * transposed_line(g, bytes) * bytes));
+      (uint64_t)(transposed_copies(g) * g->k * transposed_line_length(g, bytes) * bytes));
 }
 
 static uint64_t transposed_scratch(uint32_t dtype, const vt_gpu_gemm *g,
@@ -81,7 +83,7 @@ static uint64_t transposed_scratch(uint32_t dtype, const vt_gpu_gemm *g,
 
 static vt_gpu_side transposed_side(const vt_gpu_gemm *g, int64_t bytes, void *data) {
   vt_gpu_side s = {
-      .data = data, .across = 1, .along = transposed_line(g, bytes), .by_k = 0, .wide = 1};
+      .data = data, .across = 1, .along = transposed_line_length(g, bytes), .by_k = 0, .wide = 1};
   int64_t step = g->k * s.along;
   for (uint32_t i = g->rank; i-- > 0;) {
     if (g->b.step[i] == 0) continue;
@@ -117,9 +119,9 @@ static vt_status copy_transposed(vt_cuda_call *c, uint32_t dtype, vt_gpu_gemm *g
 /* Estimates the cycles of n thread blocks of `work` multiplications each. A multiprocessor with too
  * few warps is slower, but less than proportionally. */
 static double launch_cost(const vt_cuda_traits *traits, const tile *t, int64_t n, double work) {
-  /* multiplications per cycle; cycles to start a wave */
+  /* multiplications per cycle of a multiprocessor; cycles to start a wave of thread blocks */
   const double full = 128.0 * t->speed / 100, start = 1500;
-  const int64_t resident = vt_cuda_resident(traits, t->shared, t->resident);
+  const int64_t resident = vt_cuda_resident_blocks(traits, t->shared, t->resident);
   const int64_t wave = traits->processors * resident;
   double time = (double)(n / wave) * ((double)resident * work / full + start);
   if (n % wave > 0) {
@@ -139,10 +141,10 @@ static double pass_cost(const vt_cuda_traits *traits, double bytes) {
 static double variant_cost(const vt_cuda_traits *traits, const vt_gpu_gemm *g,
                            const vt_cuda_variant *variant) {
   const tile *t = &tiles[variant->tile];
-  const int64_t slices = slices_of(g, variant);
+  const int64_t slices = slices_of_k(g, variant);
   const int64_t k = slices == 1 ? g->k : vt_cuda_min(g->k, variant->slice * VT_GPU_BLOCK);
   const double work = (double)t->rows * (double)t->columns * (double)vt_cuda_max(k, 1);
-  double time = launch_cost(traits, t, tiles_of(g, t) * slices, work);
+  double time = launch_cost(traits, t, count_tiles(g, t) * slices, work);
   if (slices > 1)
     time += pass_cost(traits, (double)(slices * g->m) * (double)(g->n * g->products) * t->bytes);
   if (variant->transpose_b) time += pass_cost(traits, (double)transposed_bytes(g, t->bytes));
@@ -153,7 +155,7 @@ static double variant_cost(const vt_cuda_traits *traits, const vt_gpu_gemm *g,
 
 static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
 
-static int steps_divide(const vt_gpu_gemm *g, const int64_t *step, int64_t v) {
+static int strides_are_multiples(const vt_gpu_gemm *g, const int64_t *step, int64_t v) {
   for (uint32_t i = 0; i < g->rank; i++)
     if (step[i] % v != 0) return 0;
   return 1;
@@ -167,7 +169,7 @@ static void set_side_layout(const vt_gpu_gemm *g, vt_gpu_side *s, int64_t n, int
   const int64_t near = s->by_k ? s->along : s->across, line = s->by_k ? s->across : s->along;
   const int64_t here = s->by_k ? g->k : n, lines = s->by_k ? n : g->k;
   s->wide = near == 1 && here % v == 0 && (lines == 1 || line % v == 0) &&
-            steps_divide(g, s->step, v) && (uintptr_t)s->data % 16 == 0;
+            strides_are_multiples(g, s->step, v) && (uintptr_t)s->data % 16 == 0;
 }
 
 static void set_layouts(vt_gpu_gemm *g, uint32_t dtype) {
@@ -175,11 +177,11 @@ static void set_layouts(vt_gpu_gemm *g, uint32_t dtype) {
   set_side_layout(g, &g->a, g->m, bytes);
   set_side_layout(g, &g->b, g->n, bytes);
   g->y_wide = g->y_column == 1 && g->n % v == 0 && (g->m == 1 || g->y_row % v == 0) &&
-              steps_divide(g, g->y_step, v) && (uintptr_t)g->y % 16 == 0;
+              strides_are_multiples(g, g->y_step, v) && (uintptr_t)g->y % 16 == 0;
 }
 
-/* The product without addresses. Variants are chosen from it, because scratch was sized before
- * addresses were known. */
+/* Returns the product without its addresses. A variant is chosen from its shape only, because the
+ * size of scratch was decided before addresses were known. */
 static vt_gpu_gemm without_addresses(const vt_gpu_gemm *g, uint32_t dtype) {
   vt_gpu_gemm s = *g;
   s.a.data = s.b.data = s.y = NULL;
@@ -190,10 +192,11 @@ static vt_gpu_gemm without_addresses(const vt_gpu_gemm *g, uint32_t dtype) {
 /* ---- variants ---- */
 
 static int is_skinny(uint32_t dtype, const vt_gpu_gemm *g) {
-  return dtype == VT_DTYPE_F32 && g->m <= VT_GPU_SKINNY && blocks_of(g) <= MAX_SLICES;
+  return dtype == VT_DTYPE_F32 && g->m <= VT_GPU_SKINNY && blocks_of_k(g) <= MAX_SLICES;
 }
 
-/* Returns 1 if the skinny kernels `which` can read this b. */
+/* Returns 1 if the skinny kernels `which` (VT_CUDA_STREAM or _BAND) can read operand b of the
+ * product. */
 static int can_stream(const vt_gpu_gemm *g, uint32_t which) {
   const int streams = g->b.wide && g->k > 0 && g->k % VT_GPU_BLOCK == 0;
   if (which == VT_CUDA_STREAM) return streams && g->m <= VT_GPU_STREAM;
@@ -205,26 +208,27 @@ static int has_layout(const vt_gpu_side *s, layout how) {
   return how == any || (s->wide != 0 && (s->by_k != 0) == (how == along));
 }
 
-static int is_full(const vt_gpu_gemm *g, const tile *t) {
+static int fills_tiles(const vt_gpu_gemm *g, const tile *t) {
   return (t->a == any || g->m >= t->rows) &&
          (t->b == any || (g->n >= t->columns && g->k > 0 && g->k % t->step == 0));
 }
 
-static int fits(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g, const tile *t) {
+static int tile_fits_product(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g,
+                             const tile *t) {
   return t->bytes == vt_cuda_bytes_of(dtype) && t->shared <= traits->shared &&
-         has_layout(&g->a, t->a) && is_full(g, t);
+         has_layout(&g->a, t->a) && fills_tiles(g, t);
 }
 
-/* Thin tiles are for skinny products only, and need a sliced k if it has several blocks: if b turns
- * out unreadable for them at run time, the kernels skinny_... must be able to take over with the
- * same scratch. */
+/* Thin tiles compute skinny products only, and slice k if it has several blocks. So the kernels
+ * skinny_... can compute the product with the same scratch if a run's b does not allow the tile's
+ * loads. */
 static int is_thin(const tile *t) { return t->rows <= VT_GPU_SKINNY; }
-static int suits_thin(uint32_t dtype, const vt_gpu_gemm *g, const tile *t, int64_t slice) {
-  return !is_thin(t) || (is_skinny(dtype, g) && slice == (blocks_of(g) > 1));
+static int thin_tile_suits(uint32_t dtype, const vt_gpu_gemm *g, const tile *t, int64_t slice) {
+  return !is_thin(t) || (is_skinny(dtype, g) && slice == (blocks_of_k(g) > 1));
 }
 
-/* A slice of k is one block, or complete groups of 8 or of 64 blocks: their sums may be added
- * separately without changing the order. */
+/* A variant is a tile and a slice of k. The slice is one block of 256, or 8 or 64 blocks: such
+ * complete groups may be summed separately without changing the order of the sum. */
 int vt_cuda_gemm_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g,
                          uint32_t i, vt_cuda_variant *out) {
   static const int64_t slices[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
@@ -233,9 +237,11 @@ int vt_cuda_gemm_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_
     for (uint32_t u = 0; u < sizeof slices / sizeof *slices; u++) {
       const vt_cuda_variant variant = {
           .tile = t, .transpose_b = !has_layout(&shape.b, tiles[t].b), .slice = slices[u]};
-      const int64_t n = slices_of(g, &variant);
-      if (!fits(traits, dtype, &shape, &tiles[t]) || (u > 0 && (n < 2 || n > MAX_SLICES))) continue;
-      if (!suits_thin(dtype, g, &tiles[t], slices[u])) continue;
+      const int64_t n = slices_of_k(g, &variant);
+      if (!tile_fits_product(traits, dtype, &shape, &tiles[t]) ||
+          (u > 0 && (n < 2 || n > MAX_SLICES)))
+        continue;
+      if (!thin_tile_suits(dtype, g, &tiles[t], slices[u])) continue;
       if (variant.transpose_b &&
           transposed_scratch(dtype, g, &variant) > traits->memory / TRANSPOSED_SHARE)
         continue;
@@ -252,12 +258,13 @@ int vt_cuda_gemm_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_
   return 0;
 }
 
-/* The kernel for a skinny product. If there are more thread blocks than the card can hold, b is
- * better streamed or read by a thin tile. */
+/* Chooses the variant for a skinny product. If the kernels skinny_... need more thread blocks than
+ * the card can hold, it is faster to stream b or to read it by a thin tile. */
 static vt_cuda_variant choose_skinny(const vt_cuda_traits *traits, uint32_t dtype,
                                      const vt_gpu_gemm *g) {
   const vt_gpu_gemm shape = without_addresses(g, dtype);
-  const int64_t blocks = vt_cuda_ceil_div(g->n, VT_GPU_SKINNY_COLUMNS) * g->products * blocks_of(g);
+  const int64_t blocks =
+      vt_cuda_ceil_div(g->n, VT_GPU_SKINNY_COLUMNS) * g->products * blocks_of_k(g);
   const int large = blocks > SKINNY_RESIDENT * traits->processors;
   vt_cuda_variant variant = {.tile = VT_CUDA_SKINNY, .slice = 1};
   if (!large) return variant;
@@ -267,10 +274,10 @@ static vt_cuda_variant choose_skinny(const vt_cuda_traits *traits, uint32_t dtyp
   }
   if (can_stream(&shape, VT_CUDA_BAND)) variant.tile = VT_CUDA_BAND;
   for (uint32_t t = 0; t < TILES; t++)
-    if (is_thin(&tiles[t]) && fits(traits, dtype, &shape, &tiles[t]) &&
+    if (is_thin(&tiles[t]) && tile_fits_product(traits, dtype, &shape, &tiles[t]) &&
         has_layout(&shape.b, tiles[t].b)) {
       variant.tile = t;
-      variant.slice = blocks_of(g) > 1;
+      variant.slice = blocks_of_k(g) > 1;
     }
   return variant;
 }
@@ -290,28 +297,28 @@ static vt_cuda_variant choose_variant(const vt_cuda_traits *traits, uint32_t dty
   return best;
 }
 
-/* Levels of sums that are stored in scratch: all but the first and the last. */
-static int64_t levels_of(const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
+/* Returns how many levels of sums are stored in scratch: all but the first and the last. */
+static int64_t stored_levels(const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
   int64_t top = 0;
-  for (int64_t most = VT_GPU_GROUP; most < blocks_of(g); most *= VT_GPU_GROUP) top++;
+  for (int64_t most = VT_GPU_GROUP; most < blocks_of_k(g); most *= VT_GPU_GROUP) top++;
   return variant->slice != 0 || top < 2 ? 0 : top - 1;
 }
 
-/* Bytes of scratch for partial results of slices, or for levels of sums. */
+/* Returns the bytes of scratch for partial results of slices, or for levels of sums. */
 static uint64_t sums_scratch(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
-  const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)slices_of(g, variant);
+  const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)slices_of_k(g, variant);
   if (slices > 1) return slices * (uint64_t)(g->products * g->m * g->n) * bytes;
   if (variant->tile >= VT_CUDA_SKINNY) return 0;
   const tile *t = &tiles[variant->tile];
-  return (uint64_t)(tiles_of(g, t) * levels_of(g, variant) * t->rows * t->columns) * bytes;
+  return (uint64_t)(count_tiles(g, t) * stored_levels(g, variant) * t->rows * t->columns) * bytes;
 }
 
-uint64_t vt_cuda_gemm_variant_work(uint32_t dtype, const vt_gpu_gemm *g,
-                                   const vt_cuda_variant *variant) {
+uint64_t vt_cuda_gemm_variant_scratch(uint32_t dtype, const vt_gpu_gemm *g,
+                                      const vt_cuda_variant *variant) {
   return transposed_scratch(dtype, g, variant) + sums_scratch(dtype, g, variant);
 }
 
-/* y^T = b^T a^T: a product with few columns is computed as one with few rows. */
+/* Returns 1 if the product is computed as y^T = b^T a^T, which turns few columns into few rows. */
 int vt_cuda_gemm_is_transposed(const vt_gpu_gemm *g) {
   return g->n <= VT_GPU_SKINNY && g->m > g->n;
 }
@@ -358,8 +365,8 @@ vt_status vt_cuda_gemm_sum_slices(vt_cuda_call *c, uint32_t dtype, const vt_gpu_
 
 /* ---- launches ---- */
 
-/* If the operands' addresses do not allow the loaders of tile t, returns a tile that loads any
- * layout and needs no more scratch. */
+/* Returns tile t if the operands' addresses allow its loaders; else a tile that loads any layout
+ * and needs no more scratch. */
 static const tile *tile_for(const vt_gpu_gemm *g, const tile *t) {
   if (has_layout(&g->a, t->a) && has_layout(&g->b, t->b)) return t;
   for (uint32_t i = 0; i < TILES; i++)
@@ -369,10 +376,10 @@ static const tile *tile_for(const vt_gpu_gemm *g, const tile *t) {
   return t;
 }
 
-/* Launches at most `most` blocks along x at a time. The results are those of the product, which may
- * have an epilogue, unless `partial` says that they are partial results. */
-static vt_status launch_all(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid, int64_t blocks,
-                            int64_t most, int partial, vt_gpu_gemm *g) {
+/* Launches `blocks` thread blocks along x, at most `most` at a time. If `partial` is 0, the kernel
+ * stores results of the product, which may have an epilogue; if it is 1, partial results. */
+static vt_status launch_in_parts(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
+                                 int64_t blocks, int64_t most, int partial, vt_gpu_gemm *g) {
   for (g->first = 0; g->first < blocks; g->first += most) {
     grid.x = (uint32_t)vt_cuda_min(blocks - g->first, most);
     VT_TRY(partial ? vt_cuda_launch(c, kernel, grid, g)
@@ -383,11 +390,13 @@ static vt_status launch_all(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid grid,
 
 /* A kernel whose thread blocks add the slices of a tile themselves. */
 typedef struct slicing_kernel {
-  uint32_t kernel, threads, floats; /* number; threads, and floats of shared memory, of a block */
-  int64_t columns;                  /* columns that a thread block computes */
+  /* kernel number; threads of a block; floats of shared memory of a block */
+  uint32_t kernel, threads, floats;
+  int64_t columns; /* columns that a thread block computes */
 } slicing_kernel;
 
-/* Launches such a kernel. A launch has at most as many tiles as the device has counters. */
+/* Launches a slicing kernel. One launch has at most as many tiles as the device has counters,
+ * because each tile needs one. */
 static vt_status launch_slices(vt_cuda_call *c, vt_gpu_gemm *g, slicing_kernel k, int64_t slices) {
   const vt_cuda_grid grid = {1, (uint32_t)slices, 1, k.threads, k.floats * (uint32_t)sizeof(float)};
   g->tiles_m = 1;
@@ -395,8 +404,8 @@ static vt_status launch_slices(vt_cuda_call *c, vt_gpu_gemm *g, slicing_kernel k
   g->partials = slices > 1 ? c->work : NULL;
   g->y_slice = g->products * g->m * g->n;
   g->arrived = slices > 1 ? c->dev->counters : NULL;
-  return launch_all(c, k.kernel, grid, g->tiles_n * g->products,
-                    slices > 1 ? VT_CUDA_COUNTERS : MAX_X, 0, g);
+  return launch_in_parts(c, k.kernel, grid, g->tiles_n * g->products,
+                         slices > 1 ? VT_CUDA_COUNTERS : MAX_X, 0, g);
 }
 
 static uint32_t skinny_rows(const vt_gpu_gemm *g) { return g->m <= 4 ? 4 : g->m <= 8 ? 8 : 16; }
@@ -432,8 +441,8 @@ static vt_status launch_stream(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) 
   return launch_slices(c, g, k, slices);
 }
 
-/* The slices are added by another kernel, because there are more than one thread block should add.
- */
+/* Launches the kernel band_..., and another kernel that adds the slices, because they are more than
+ * one thread block should add. */
 static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) {
   const vt_cuda_grid grid = {1, (uint32_t)slices, 1, VT_GPU_STREAM_THREADS,
                              VT_GPU_BAND_FLOATS * (uint32_t)sizeof(float)};
@@ -443,9 +452,10 @@ static vt_status launch_band(vt_cuda_call *c, vt_gpu_gemm *g, int64_t slices) {
   g->partials = slices > 1 ? c->work : NULL;
   g->y_slice = g->products * g->m * g->n;
   g->arrived = NULL;
-  /* blocks are numbered in 32 bits */
+  /* the kernel numbers thread blocks in 32 bits */
   const int64_t most = vt_cuda_min(MAX_X, UINT32_MAX / slices);
-  VT_TRY(launch_all(c, VT_GPU_band_along, grid, g->tiles_n * g->products, most, slices > 1, g));
+  VT_TRY(
+      launch_in_parts(c, VT_GPU_band_along, grid, g->tiles_n * g->products, most, slices > 1, g));
   return slices > 1 ? vt_cuda_gemm_sum_slices(c, VT_DTYPE_F32, g, g->slice, c->work) : VT_OK;
 }
 
@@ -453,13 +463,15 @@ static vt_status launch_tiles(vt_cuda_call *c, vt_gpu_gemm *g, const tile *chose
   const tile *t = tile_for(g, chosen);
   g->tiles_m = (uint32_t)vt_cuda_ceil_div(g->m, t->rows);
   g->tiles_n = (uint32_t)vt_cuda_ceil_div(g->n, t->columns);
-  return launch_all(c, t->kernel, (vt_cuda_grid){1, (uint32_t)slices, 1, t->threads, t->shared},
-                    tiles_of(g, t), MAX_X, slices > 1, g);
+  return launch_in_parts(c, t->kernel,
+                         (vt_cuda_grid){1, (uint32_t)slices, 1, t->threads, t->shared},
+                         count_tiles(g, t), MAX_X, slices > 1, g);
 }
 
-/* Returns 1 if a thin tile cannot load b, because its address is not aligned as its shape promised.
- */
-static int is_unreadable(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
+/* Returns 1 if the variant is a thin tile that cannot load b, because b's address is less aligned
+ * than its strides promised. */
+static int thin_tile_cannot_load(uint32_t dtype, const vt_gpu_gemm *g,
+                                 const vt_cuda_variant *variant) {
   vt_gpu_gemm now = *g;
   if (variant->tile >= VT_CUDA_SKINNY || !is_thin(&tiles[variant->tile]) || variant->transpose_b)
     return 0;
@@ -470,8 +482,8 @@ static int is_unreadable(uint32_t dtype, const vt_gpu_gemm *g, const vt_cuda_var
 vt_status vt_cuda_gemm_run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
                                    const vt_cuda_variant *variant) {
   static const vt_cuda_variant skinny = {.tile = VT_CUDA_SKINNY, .slice = 1};
-  if (is_unreadable(dtype, g, variant)) variant = &skinny;
-  const int64_t slices = slices_of(g, variant);
+  if (thin_tile_cannot_load(dtype, g, variant)) variant = &skinny;
+  const int64_t slices = slices_of_k(g, variant);
   vt_gpu_gemm now = *g;
   if (g->m == 0 || g->n == 0 || g->products == 0) return VT_OK;
   void *sums = c->work == NULL ? NULL : (char *)c->work + transposed_scratch(dtype, g, variant);
@@ -487,20 +499,21 @@ vt_status vt_cuda_gemm_run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu
   return slices > 1 ? vt_cuda_gemm_sum_slices(c, dtype, g, now.slice, sums) : VT_OK;
 }
 
-/* The kernel that is expected from shapes; a run may take another if operands are not aligned. */
+/* Returns the kernel that is chosen by the shapes; a run may use another kernel if operands are not
+ * aligned. */
 uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm flip = transposed_product(g), t = without_addresses(&flip, dtype);
   const vt_cuda_variant variant = choose_variant(traits, dtype, &t);
   if (variant.tile == VT_CUDA_SKINNY) return skinny_kernel(&t);
   if (variant.tile == VT_CUDA_STREAM) return stream_kernel(&t);
-  if (slices_of(&t, &variant) > 1) return vt_cuda_gemm_sum_kernel(dtype);
+  if (slices_of_k(&t, &variant) > 1) return vt_cuda_gemm_sum_kernel(dtype);
   return variant.tile == VT_CUDA_BAND ? VT_GPU_band_along : tiles[variant.tile].kernel;
 }
 
 uint64_t vt_cuda_gemm_scratch(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {
   const vt_gpu_gemm t = transposed_product(g);
   const vt_cuda_variant variant = choose_variant(c->traits, dtype, &t);
-  return vt_cuda_gemm_variant_work(dtype, &t, &variant);
+  return vt_cuda_gemm_variant_scratch(dtype, &t, &variant);
 }
 
 vt_status vt_cuda_gemm_run(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g) {

@@ -10,17 +10,18 @@
 /* A kernel variant for a product. */
 typedef struct vt_cuda_variant {
   uint32_t tile; /* row number of tiles.def, or VT_CUDA_SKINNY, _STREAM, _BAND: skinny kernels */
-  uint32_t transpose_b; /* 1 to copy b first, transposed, so that it is contiguous across k */
+  uint32_t transpose_b; /* 1 to make a transposed copy of b first, which is contiguous across k */
   int64_t slice;        /* blocks of 256 k per slice of k; 0 if k is not sliced */
 } vt_cuda_variant;
 enum { VT_CUDA_SKINNY = 1000, VT_CUDA_STREAM, VT_CUDA_BAND };
 
-/* Bytes of scratch that a product needs, and the product itself. No bit depends on the GPU. */
+/* vt_cuda_gemm_scratch returns the bytes of scratch that a product needs, vt_cuda_gemm_run issues
+ * the product. No bit of it depends on the GPU. */
 uint64_t vt_cuda_gemm_scratch(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
 vt_status vt_cuda_gemm_run(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
 
-/* The kernel that stores the results of a product, and whether the product is computed as the
- * transpose of y. */
+/* vt_cuda_gemm_kernel returns the kernel that stores the results of a product;
+ * vt_cuda_gemm_is_transposed tells whether the transpose of y is computed. */
 uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g);
 int vt_cuda_gemm_is_transposed(const vt_gpu_gemm *g);
 
@@ -36,8 +37,8 @@ uint32_t vt_cuda_gemm_sum_kernel(uint32_t dtype);
  */
 int vt_cuda_gemm_variant(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,
                          vt_cuda_variant *out);
-uint64_t vt_cuda_gemm_variant_work(uint32_t dtype, const vt_gpu_gemm *g,
-                                   const vt_cuda_variant *variant);
+uint64_t vt_cuda_gemm_variant_scratch(uint32_t dtype, const vt_gpu_gemm *g,
+                                      const vt_cuda_variant *variant);
 vt_status vt_cuda_gemm_run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
                                    const vt_cuda_variant *variant);
 #endif

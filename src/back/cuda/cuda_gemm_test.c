@@ -10,11 +10,11 @@ static const vt_attr_matmul transposes[] = {{sizeof *transposes, 0, 0, VT_ORDER_
                                             {sizeof *transposes, 0, 1, VT_ORDER_FMA256},
                                             {sizeof *transposes, 1, 1, VT_ORDER_FMA256}};
 
-/* Replaces most numbers by moderate ones, because long sums of arbitrary ones are NaN. */
+/* Adds an operand, mostly of moderate numbers, because a long sum of arbitrary numbers is NaN. */
 static void add_moderate(trial *s, uint32_t dtype, uint32_t rank, const int64_t *dim, layout w) {
   add_operand(s, dtype, rank, dim, w);
   const vt_bk_tensor *t = &s->in[s->n_in - 1];
-  for (int64_t i = count_of(t); i-- > 0;) {
+  for (int64_t i = element_count_of(t); i-- > 0;) {
     const double x = random_below(50) == 0 ? -0.0 : (double)random_below(2000001) / 999983.0 - 1;
     if (random_below(5000) != 0) vt_cast(&x, 1, VT_DTYPE_F64, element_of(t, i), 1, dtype, 1);
   }
@@ -22,13 +22,14 @@ static void add_moderate(trial *s, uint32_t dtype, uint32_t rank, const int64_t 
 
 /* ---- every variant against the reference ---- */
 
-/* The product of the trial's operands: the last two axes are those of the matrices, an axis before
- * them numbers products. */
+/* Describes the product of the trial's operands: the last two axes are those of the matrices, an
+ * axis before them numbers products. */
 static vt_gpu_gemm product_of(const trial *s, const vt_attr_matmul *transpose) {
   const vt_bk_tensor *a = &s->in[0], *b = &s->in[1], *y = &s->out[0];
   const uint32_t r = y->rank - 2;
   const uint32_t ta = r + (transpose->transpose_a != 0), tb = r + (transpose->transpose_b != 0);
-  const uint32_t ka = 2 * r + 1 - ta, kb = 2 * r + 1 - tb; /* the other axis */
+  /* of the last two axes, the one that is not ta or tb: k */
+  const uint32_t ka = 2 * r + 1 - ta, kb = 2 * r + 1 - tb;
   char *base = (char *)(uintptr_t)buffers[0];
   vt_gpu_gemm g = {.a = {.data = base + a->offset, .across = a->stride[ta], .along = a->stride[ka]},
                    .b = {.data = base + b->offset, .across = b->stride[kb], .along = b->stride[tb]},
@@ -58,7 +59,7 @@ static vt_status run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm 
 }
 
 static void try_variant(trial *s, const vt_gpu_gemm *g, const vt_cuda_variant *how) {
-  const uint64_t bytes = vt_cuda_gemm_variant_work(s->out->dtype, g, how);
+  const uint64_t bytes = vt_cuda_gemm_variant_scratch(s->out->dtype, g, how);
   vt_cuda_call c = {.dev = device, .traits = vt_cuda_card_traits(device->card)};
   uint64_t work = 0;
   CHECK(api->buffer_new(device, bytes + 1, &work) == VT_OK);
@@ -67,7 +68,7 @@ static void try_variant(trial *s, const vt_gpu_gemm *g, const vt_cuda_variant *h
   CHECK(run_variant(&c, s->out->dtype, g, how) == VT_OK);
   static char seen[ARENA];
   CHECK(api->copy(device, seen, buffers[0], 0, s->used, 0) == VT_OK);
-  canonicalize(seen, s->out);
+  canonicalize_nans(seen, s->out);
   const int same = memcmp(seen, expected, (size_t)s->used) == 0;
   if (!same)
     fprintf(stderr, "%lldx%lldx%lld by tile %u, slices of %lld: other bits\n", (long long)g->m,
@@ -83,10 +84,10 @@ static void try_variants(trial *s, const vt_attr_matmul *transpose, layout w) {
   add_results(s, w == SPREAD ? SPREAD : DENSE);
   memcpy(expected, arena, (size_t)s->used);
   CHECK(run_reference(s, &kernel) == VT_OK);
-  canonicalize(expected, s->out);
+  canonicalize_nans(expected, s->out);
   const vt_gpu_gemm g = product_of(s, transpose);
   for (uint32_t i = 0; vt_cuda_gemm_variant(traits, s->out->dtype, &g, i, &how); i++) {
-    const int large = how.tile < 2; /* the largest tiles are slow without a GPU */
+    const int large = how.tile < 2; /* 1 for the two largest tiles, which are slow without a GPU */
     if (!large || g.k < 3000) try_variant(s, &g, &how);
   }
 }
@@ -100,8 +101,8 @@ static void test_variants(uint32_t dtype, int transpose, int64_t m, int64_t n, i
   try_variants(&s, t, w);
 }
 
-/* Three products, each with its own b or all with the same b. */
-static void test_products(int64_t of_b) {
+/* Tests three products, each with its own b or all with the same b. */
+static void test_three_products(int64_t of_b) {
   trial s = TRIAL(matmul, transposes[2]);
   add_moderate(&s, VT_DTYPE_F32, DIMS(3, 68, 64), DENSE);
   add_moderate(&s, VT_DTYPE_F32, DIMS(of_b, 133, 64), DENSE);
@@ -116,12 +117,12 @@ static void test_matmul(uint32_t dtype, int transpose, layout a, layout b, layou
   add_moderate(&s, dtype, DIMS(ta ? 70 : 21, ta ? 21 : 70), a);
   add_moderate(&s, dtype, DIMS(2, 3, tb ? 18 : 70, tb ? 70 : 18), b);
   add_results(&s, y);
-  compare(&s, "rows that all products share");
+  run_and_compare(&s, "rows that all products share");
   s = TRIAL(matmul, transposes[transpose]);
   add_moderate(&s, dtype, DIMS(3, 1, ta ? 9 : 5, ta ? 5 : 9), a);
   add_moderate(&s, dtype, DIMS(1, 4, tb ? 6 : 9, tb ? 9 : 6), b);
   add_results(&s, y);
-  compare(&s, "leading axes of length 1");
+  run_and_compare(&s, "leading axes of length 1");
 }
 
 static void test_linear(uint32_t dtype, layout x, layout w, layout y) {
@@ -133,52 +134,53 @@ static void test_linear(uint32_t dtype, layout x, layout w, layout y) {
     add_moderate(&s, dtype, DIMS(sizes[i][1], sizes[i][2]), w);
     if (i != 2) add_operand(&s, dtype, DIMS(sizes[i][2]), x == REVERSED ? REVERSED : DENSE);
     add_results(&s, y);
-    compare(&s, "with a bias");
+    run_and_compare(&s, "with a bias");
   }
 }
 
-/* Steps large enough to be streamed, with a bias, and with several products. */
-static void test_stream(int64_t rows, int64_t columns) {
+/* Tests products that are large enough for the kernels stream_..., with a bias, and several of them
+ * in one step. */
+static void test_streamed_products(int64_t rows, int64_t columns) {
   const vt_attr_none none = {.size = sizeof none};
   trial s = TRIAL(linear, none);
   add_moderate(&s, VT_DTYPE_F32, DIMS(rows, 4096), DENSE);
   add_moderate(&s, VT_DTYPE_F32, DIMS(4096, columns), DENSE);
   add_operand(&s, VT_DTYPE_F32, DIMS(columns), DENSE);
   add_results(&s, DENSE);
-  compare(&s, "a stream with a bias");
+  run_and_compare(&s, "a stream with a bias");
   for (int transpose = 0; transpose < 4; transpose += 2) {
     s = TRIAL(matmul, transposes[transpose]);
     add_moderate(&s, VT_DTYPE_F32, DIMS(3, rows, 2048), DENSE);
     add_moderate(&s, VT_DTYPE_F32, DIMS(3, transpose ? columns : 2048, transpose ? 2048 : columns),
                  DENSE);
     add_results(&s, DENSE);
-    compare(&s, "streams of several products");
+    run_and_compare(&s, "streams of several products");
   }
 }
 
-static void test_masked(uint32_t dtype, int transpose, layout a, layout present) {
+static void test_masked_product(uint32_t dtype, int transpose, layout a, layout present) {
   const int ta = transpose & 1, tb = transpose >> 1;
   trial s = TRIAL(matmul_masked, transposes[transpose]);
   add_moderate(&s, dtype, DIMS(2, ta ? 300 : 5, ta ? 5 : 300), a);
   add_moderate(&s, dtype, DIMS(2, tb ? 6 : 300, tb ? 300 : 6), DENSE);
   add_operand(&s, VT_DTYPE_BOOL, DIMS(2, 5, 300), present);
   add_results(&s, DENSE);
-  compare(&s, "with masked products");
+  run_and_compare(&s, "with masked products");
 }
 
-static void test_empty(void) {
+static void test_empty_products(void) {
   static const int64_t sizes[][3] = {{0, 3, 4}, {3, 0, 4}, {3, 4, 0}, {30, 40, 0}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     trial s = TRIAL(matmul, transposes[0]);
     add_operand(&s, VT_DTYPE_F32, DIMS(sizes[i][0], sizes[i][2]), DENSE);
     add_operand(&s, VT_DTYPE_F32, DIMS(sizes[i][2], sizes[i][1]), DENSE);
     add_results(&s, DENSE);
-    compare(&s, "empty");
+    run_and_compare(&s, "empty");
   }
 }
 
 int main(void) {
-  if (!placed_begin()) return 77;
+  if (!placed_device_open()) return 77;
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
   static const uint32_t types[] = {VT_DTYPE_F32, VT_DTYPE_F64};
@@ -192,11 +194,12 @@ int main(void) {
       test_matmul(types[t], w % 4, (layout)w, (layout)((w + 1 + t) % LAYOUTS),
                   w == SPREAD ? SPREAD : DENSE);
       test_linear(types[t], (layout)w, (layout)((w + 3) % LAYOUTS), w == SPREAD ? SPREAD : DENSE);
-      test_masked(types[t], w % 4, (layout)w, (layout)((w + 2) % LAYOUTS));
+      test_masked_product(types[t], w % 4, (layout)w, (layout)((w + 2) % LAYOUTS));
     }
   }
   test_variants(VT_DTYPE_F32, 2, 130, 70, 40, DENSE);
-  /* Whole steps of k: the last tiles overlap their neighbours, whose sums they must not change. */
+  /* k has only whole steps, so the last tiles overlap their neighbours, whose sums they must not
+   * change. */
   test_variants(VT_DTYPE_F32, 0, 260, 132, 272, DENSE);
   test_variants(VT_DTYPE_F32, 1, 260, 132, 272, DENSE);
   test_variants(VT_DTYPE_F32, 0, 260, 132, 32, LATE);
@@ -206,8 +209,8 @@ int main(void) {
   test_variants(VT_DTYPE_F32, 3, 132, 130, 272, DENSE);
   test_variants(VT_DTYPE_F32, 0, 68, 133, 64, DENSE);
   test_variants(VT_DTYPE_F32, 2, 68, 133, 64, LATE);
-  test_products(3);
-  test_products(1);
+  test_three_products(3);
+  test_three_products(1);
   /* One row: incomplete blocks of columns, and more slices than are read at a time. */
   test_variants(VT_DTYPE_F32, 0, 1, 68, 8704, DENSE);
   test_variants(VT_DTYPE_F32, 0, 1, 260, 512, DENSE);
@@ -228,11 +231,11 @@ int main(void) {
   test_variants(VT_DTYPE_F32, 0, 5, 132, 272, DENSE);
   test_variants(VT_DTYPE_F32, 0, 8, 132, 512, LATE);
   test_variants(VT_DTYPE_F32, 2, 8, 68, 512, LATE);
-  test_stream(1, 68);
-  test_stream(3, 68);
-  test_stream(6, 132);
-  test_empty();
+  test_streamed_products(1, 68);
+  test_streamed_products(3, 68);
+  test_streamed_products(6, 132);
+  test_empty_products();
   vt_fpenv_leave(&saved);
-  placed_end();
+  placed_device_close();
   TEST_DONE();
 }

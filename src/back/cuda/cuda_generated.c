@@ -17,10 +17,11 @@ typedef struct generated {
   struct generated *next;
   const vt_cuda_card *card;
   vt_hash256 text;
-  int busy; /* 1 while a thread compiles it */
+  int busy; /* 1 while a thread compiles the text */
   void *function;
 } generated;
-enum { MAX_ENTRIES = 1 << 14 }; /* limit, because modules are never unloaded */
+/* most entries; there is a limit because modules are never unloaded */
+enum { MAX_ENTRIES = 1 << 14 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list below */
 static pthread_cond_t entry_done = PTHREAD_COND_INITIALIZER;
@@ -44,24 +45,24 @@ static void set_note(request *m, const char *what, const vt_diag *why) {
 
 /* ---- the key of a cubin: a hash of everything that it depends on ---- */
 
-static void add_text(vt_hasher *h, const char *text) {
+static void hash_text(vt_hasher *h, const char *text) {
   vt_hash_add_u64(h, strlen(text));
   vt_hash_add(h, text, strlen(text));
 }
 
-static vt_hash256 key_of(const char *text, const vt_nvrtc *n, const vt_nvrtc_options *o) {
+static vt_hash256 cache_key_of(const char *text, const vt_nvrtc *n, const vt_nvrtc_options *o) {
   vt_hasher h;
   vt_hash_init(&h);
   vt_hash_add_u32(&h, (uint32_t)n->major);
   vt_hash_add_u32(&h, (uint32_t)n->minor);
   vt_hash_add_u32(&h, (uint32_t)o->n);
-  /* one of the words is the architecture */
-  for (int i = 0; i < o->n; i++) add_text(&h, o->word[i]);
+  /* the architecture is one of the option words */
+  for (int i = 0; i < o->n; i++) hash_text(&h, o->word[i]);
   for (uint32_t i = 0; i < vt_cuda_texts_count; i++) {
-    add_text(&h, vt_cuda_texts[i].name);
-    add_text(&h, vt_cuda_texts[i].text);
+    hash_text(&h, vt_cuda_texts[i].name);
+    hash_text(&h, vt_cuda_texts[i].text);
   }
-  add_text(&h, text);
+  hash_text(&h, text);
   return vt_hash_done(&h);
 }
 
@@ -99,8 +100,8 @@ static void store_in_cache(request *m, const vt_text *cubin) {
     set_note(m, "a kernel is not cached", &why);
 }
 
-static vt_status compile(request *m, const vt_nvrtc *n, const vt_nvrtc_options *o,
-                         void **function) {
+static vt_status compile_text(request *m, const vt_nvrtc *n, const vt_nvrtc_options *o,
+                              void **function) {
   vt_diag why = {0};
   vt_text cubin;
   vt_text_init(&cubin, m->a);
@@ -116,17 +117,18 @@ static vt_status find_or_compile(request *m, void **function) {
   const vt_cuda_traits *t = vt_cuda_card_traits(m->dev->card);
   const vt_nvrtc *n;
   vt_nvrtc_options o;
-  /* not reported here: `volta doctor` does */
+  /* a missing NVRTC is not noted; `volta doctor` reports it */
   if (vt_nvrtc_get(&n, NULL) != VT_OK) return VT_BACKEND;
   vt_nvrtc_options_init(&o, t->major * 10 + t->minor, VT_NVRTC_CUBIN);
-  m->key = key_of(m->text, n, &o);
+  m->key = cache_key_of(m->text, n, &o);
   if (m->cache.folder != NULL && load_cached(m, function) == VT_OK) return VT_OK;
-  return compile(m, n, &o, function);
+  return compile_text(m, n, &o, function);
 }
 
 /* ---- the list of entries ---- */
 
-static vt_alloc process_alloc(void) { return vt_alloc_default(); } /* entries outlive the host */
+/* entries outlive the host, so they do not use its allocator */
+static vt_alloc process_alloc(void) { return vt_alloc_default(); }
 
 static generated *find_entry(const vt_cuda_card *card, const vt_hash256 *text) {
   generated *at = entries;
@@ -135,9 +137,9 @@ static generated *find_entry(const vt_cuda_card *card, const vt_hash256 *text) {
   return at;
 }
 
-/* Returns the finished entry of a text, waiting for another thread if that compiles it. If there is
- * no entry, adds one and sets *mine: the caller must compile the text. NULL if the list is full or
- * memory ran out. */
+/* Returns the finished entry of a text; if another thread compiles the text, waits for it. If there
+ * is no entry, adds one and sets *mine: the caller must compile the text. NULL if the list is full
+ * or memory ran out. */
 static generated *claim_entry(const vt_cuda_card *card, const vt_hash256 *text, int *mine) {
   generated *one;
   *mine = 0;
@@ -164,7 +166,7 @@ static void remove_entry(generated *one) {
 
 /* Completes an entry. After an allocation failure it is removed, so that the next program tries
  * again. */
-static void *finish_entry(generated *one, vt_status s, void *function) {
+static void *complete_entry(generated *one, vt_status s, void *function) {
   if (s != VT_OK) function = NULL;
   pthread_mutex_lock(&lock);
   if (s == VT_NOMEM) {
@@ -191,7 +193,7 @@ static int32_t get_kernel(const vt_bk_device *dev, const char *text, const char 
   void *function = one != NULL && !mine ? one->function : NULL;
   if (mine) {
     const vt_status s = find_or_compile(&m, &function);
-    function = finish_entry(one, s, function);
+    function = complete_entry(one, s, function);
   }
   if (m.note[0] != 0) vt_cuda_note(dev, m.note);
   if (function == NULL) return VT_UNSUPPORTED;

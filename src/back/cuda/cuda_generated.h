@@ -14,7 +14,8 @@ typedef struct vt_cuda_source {
   const char *prefix;
   vt_cuda_write_fn *write; /* writes the text, with `name` as the kernel's name */
   const void *what;
-  const char *otherwise; /* tells users what happens if the text cannot be compiled */
+  /* end of the note for users: what happens if the text cannot be compiled */
+  const char *otherwise;
 } vt_cuda_source;
 
 /* Returns the kernel of a source text for the device's card. A process compiles a text at most once

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_groups.c - builds the arguments of pointwise kernels. If all operands allow loads of several
- * neighbouring elements, the kernel processes groups (gpu_map.h). Grouping changes no bit. */
+ * cuda_groups.c - builds the arguments of pointwise kernels. If all operands allow loads of
+ * several neighbouring elements, the kernel processes groups (gpu_map.h). Grouping changes no
+ * bit. A group is as many neighbouring elements as a thread processes together. */
 #include "cuda_chain.h"
 #include "cuda_walk.h"
 
-static uint32_t group_of(const vt_view *const *v, uint32_t n) {
+static uint32_t group_size_of(const vt_view *const *v, uint32_t n) {
   uint32_t bytes = 1;
   for (uint32_t k = 0; k < n; k++)
     if (vt_cuda_bytes_of(v[k]->dtype) > bytes) bytes = vt_cuda_bytes_of(v[k]->dtype);
   return VT_GPU_GROUP(bytes);
 }
 
-/* Returns 1 if operand k has aligned groups along the last axis, or one element for the whole axis.
- */
+/* Returns 1 if operand k has aligned groups of elements along the last axis, or is an input with
+ * one element for the whole axis. */
 static int is_grouped(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v, uint32_t group) {
   const uint32_t last = w->rank - 1;
   if (w->stride[k][last] == 0) return k > 0;
@@ -22,8 +23,8 @@ static int is_grouped(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v, 
   return fits;
 }
 
-/* Returns 1 if all operands can be grouped. With several axes a group must not reach into the next
- * row. */
+/* Returns 1 if all operands can be read in groups. If the walk has several axes, groups must divide
+ * the rows, because a group must not reach into the next row. */
 static int can_group(const vt_gpu_fused_walk *w, const vt_view *const *v, uint32_t n,
                      uint32_t group) {
   if (w->rank == 0 || w->n < group) return 0;
@@ -34,7 +35,7 @@ static int can_group(const vt_gpu_fused_walk *w, const vt_view *const *v, uint32
 
 static void use_groups(vt_gpu_fused *m, const vt_view *const *v, uint32_t n) {
   vt_gpu_fused_walk *w = &m->walk;
-  const uint32_t group = group_of(v, n);
+  const uint32_t group = group_size_of(v, n);
   if (!can_group(w, v, n, group)) return;
   const uint32_t last = w->rank - 1;
   m->grouped = 1;

@@ -4,7 +4,7 @@
  * for arrays of that size. */
 #include "cuda_images.h"
 
-/* Defines a symbol with the bytes of a file, followed by a zero. */
+/* Assembler text that defines a symbol with the bytes of a file, followed by a zero. */
 #define VT_CUDA_FILE(symbol, path)                                                              \
   __asm__(".pushsection .rodata\n.balign 16\n.globl " #symbol "\n.hidden " #symbol "\n" #symbol \
           ":\n.incbin \"" path "\"\n.byte 0\n.popsection\n");                                   \

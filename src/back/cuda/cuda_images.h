@@ -29,9 +29,10 @@ extern const uint32_t vt_cuda_images_count;
  * GPUs. It is "" without kernels, and "none" in a build for the emulated GPU, whose images are one
  * byte each. */
 extern const char vt_cuda_architectures[];
-extern const char vt_cuda_compiler[]; /* such as "nvcc 13.0"; "" without kernels */
+/* compiler of the kernels, such as "nvcc 13.0"; "" in a build without kernels */
+extern const char vt_cuda_compiler[];
 
-/* A source text under the name that #include uses. */
+/* A source text that generated kernels may include, and the name under which they include it. */
 typedef struct vt_cuda_text {
   const char *name, *text;
 } vt_cuda_text;

@@ -17,7 +17,7 @@ static const char *const modules[] = {
 #undef VT_GPU
 };
 
-static void test_images(void) {
+static void test_one_image_per_module(void) {
   const uint32_t n = vt_cuda_images_count;
   CHECK(n == 0 || n == VT_CUDA_MODULES);
   CHECK((n == 0) == (vt_cuda_architectures[0] == 0));
@@ -27,7 +27,8 @@ static void test_images(void) {
   }
 }
 
-/* Writes the parts of a fatbin as the build lists them: "sm_80 compute_80". */
+/* Writes the architectures of an image in the form in which the build lists them: "sm_80
+ * compute_80". */
 static void write_parts(const vt_cuda_image *image, char *out, size_t n) {
   enum { PTX = 1, HEADER = 16, PART = 64 };
   size_t used = 0;
@@ -46,8 +47,8 @@ static void write_parts(const vt_cuda_image *image, char *out, size_t n) {
   }
 }
 
-/* Every image is a fatbin with every architecture that the build lists. */
-static void test_whole(void) {
+/* Checks that every image is a fatbin with every architecture that the build lists. */
+static void test_images_have_all_architectures(void) {
   char parts[256];
   if (vt_cuda_compiler[0] == 0) return;
   for (uint32_t i = 0; i < vt_cuda_images_count; i++) {
@@ -66,12 +67,13 @@ static const char *text_named(const char *name, size_t length) {
   return NULL;
 }
 
-/* Headers that are never included if __CUDACC__ is defined. */
+/* Returns 1 for headers that texts include only if __CUDACC__ is not defined, so that they are not
+ * embedded. */
 static int is_host_only(const char *name) {
   return strncmp(name, "gpu_emulated.h", 14) == 0 || strncmp(name, "vt_words.h", 10) == 0;
 }
 
-static void test_closed(void) {
+static void test_included_texts_are_embedded(void) {
   uint32_t includes = 0;
   for (uint32_t i = 0; i < vt_cuda_texts_count; i++) {
     const char *at = vt_cuda_texts[i].text;
@@ -114,7 +116,7 @@ static void *new_program(const vt_nvrtc *n) {
   return p;
 }
 
-static void test_compiles(void) {
+static void test_nvrtc_compiles_numerics(void) {
   static char words[] = VT_CUDA_STANDARD " " VT_CUDA_NO_HOST " -arch=sm_80 " VT_CUDA_OPTIONS;
   const char *option[16];
   const vt_nvrtc *n;
@@ -132,9 +134,9 @@ static void test_compiles(void) {
 }
 
 int main(void) {
-  test_images();
-  test_whole();
-  test_closed();
-  test_compiles();
+  test_one_image_per_module();
+  test_images_have_all_architectures();
+  test_included_texts_are_embedded();
+  test_nvrtc_compiles_numerics();
   TEST_DONE();
 }

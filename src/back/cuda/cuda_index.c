@@ -29,8 +29,8 @@ vt_status vt_cuda_lookup_check(vt_cuda_call *c, const vt_gpu_lookup *l) {
 
 /* ---- gathers ---- */
 
-/* Views with the axes of the result: `x` has stride 0 along axes that only the index has, and
- * `index` along axes that only x has. */
+/* Views of the operands with the axes of the result: `x` has stride 0 along axes that come from the
+ * index, and `index` has stride 0 along axes that come from x. */
 typedef struct gather_views {
   vt_view x, index;
   vt_gpu_lookup lookup;
@@ -44,8 +44,8 @@ static gather_views gather_views_of(const vt_cuda_call *c, int64_t coordinate_st
   return g;
 }
 
-/* Merges elements into pieces if the index is the same for all of a piece; returns the bytes of a
- * piece. */
+/* Merges elements into pieces of up to 16 bytes if one index applies to all elements of a piece;
+ * returns the bytes of a piece. */
 static uint32_t merge_pieces(vt_gpu_gather *a, uint32_t bytes) {
   const void *const data[2] = {a->to, a->from};
   vt_gpu_walk wide = a->walk;
@@ -59,10 +59,10 @@ static uint32_t merge_pieces(vt_gpu_gather *a, uint32_t bytes) {
   return joined;
 }
 
-static vt_status gather(vt_cuda_call *c, const gather_views *g) {
+static vt_status launch_gather(vt_cuda_call *c, const gather_views *g) {
   const vt_view *const all[3] = {c->out, &g->x, &g->index};
   VT_TRY(vt_cuda_lookup_check(c, &g->lookup));
-  if (vt_cuda_count(&c->in[0]) == 0) return VT_OK; /* every index is out of range */
+  if (vt_cuda_count(&c->in[0]) == 0) return VT_OK; /* x is empty, so every index is out of range */
   vt_gpu_gather args = {
       .to = c->out->data, .from = c->in[0].data, .lookup = g->lookup, .walk = vt_cuda_walk(all, 3)};
   const uint32_t bytes = merge_pieces(&args, vt_cuda_bytes_of(c->out->dtype));
@@ -70,7 +70,7 @@ static vt_status gather(vt_cuda_call *c, const gather_views *g) {
                         vt_cuda_grid_over(c, args.walk.n, 2, 256), &args);
 }
 
-/* x (B..., M..., axis, R...), index (B..., I...), result (B..., M..., I..., R...). */
+/* Shapes: x (B..., M..., axis, R...), index (B..., I...), result (B..., M..., I..., R...). */
 static vt_status gather_along(vt_cuda_call *c, uint32_t axis, uint32_t batch) {
   const vt_view *x = &c->in[0], *index = &c->in[1];
   const uint32_t inner = index->rank - batch;
@@ -82,7 +82,7 @@ static vt_status gather_along(vt_cuda_call *c, uint32_t axis, uint32_t batch) {
   for (uint32_t i = 0; i < inner; i++) g.index.stride[axis + i] = index->stride[batch + i];
   for (uint32_t i = axis + 1; i < x->rank; i++) g.x.stride[inner + i - 1] = x->stride[i];
   vt_cuda_lookup_axis(&g.lookup, x->dim[axis], x->stride[axis]);
-  return gather(c, &g);
+  return launch_gather(c, &g);
 }
 
 vt_status vt_cuda_run_gather(vt_cuda_call *c) {
@@ -92,7 +92,7 @@ vt_status vt_cuda_run_gather(vt_cuda_call *c) {
 
 vt_status vt_cuda_run_embedding(vt_cuda_call *c) { return gather_along(c, 0, 0); }
 
-/* x (B..., D..., R...), index (B..., I..., depth), result (B..., I..., R...). */
+/* Shapes: x (B..., D..., R...), index (B..., I..., depth), result (B..., I..., R...). */
 vt_status vt_cuda_run_gather_nd(vt_cuda_call *c) {
   const uint32_t batch = (uint32_t)((const vt_attr_gather_nd *)c->attrs)->batch;
   const vt_view *x = &c->in[0], *index = &c->in[1];
@@ -106,10 +106,11 @@ vt_status vt_cuda_run_gather_nd(vt_cuda_call *c) {
     g.x.stride[lead + i - batch - depth] = x->stride[i];
   for (uint32_t i = batch; i < batch + depth; i++)
     vt_cuda_lookup_axis(&g.lookup, x->dim[i], x->stride[i]);
-  return gather(c, &g);
+  return launch_gather(c, &g);
 }
 
-/* index and result have the same shape; x is at least as long on all axes other than `axis`. */
+/* Shapes: index and result have the same shape; x is at least as long along all axes other than
+ * `axis`. */
 vt_status vt_cuda_run_gather_elements(vt_cuda_call *c) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)c->attrs)->axis;
   const vt_view *x = &c->in[0], *index = &c->in[1];
@@ -119,7 +120,7 @@ vt_status vt_cuda_run_gather_elements(vt_cuda_call *c) {
     if (i != axis) g.x.stride[i] = x->stride[i];
   }
   vt_cuda_lookup_axis(&g.lookup, x->dim[axis], x->stride[axis]);
-  return gather(c, &g);
+  return launch_gather(c, &g);
 }
 
 /* ---- nonzero: blocks count, prefix sums of counts give each block its first row ---- */
@@ -128,12 +129,13 @@ static int64_t nonzero_blocks(const vt_cuda_call *c) {
   return vt_cuda_ceil_div(vt_cuda_count(&c->in[0]), VT_GPU_LISTED);
 }
 
-uint64_t vt_cuda_work_nonzero(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_nonzero(const vt_cuda_call *c) {
   return (uint64_t)nonzero_blocks(c) * sizeof(int64_t);
 }
 
-/* Bits that make an element nonzero: all bits of an integer, all but the sign of a float. */
-static uint64_t mask_of(uint32_t dtype) {
+/* Returns the bits that make an element nonzero if any of them is set: all bits of an integer, all
+ * but the sign of a float. */
+static uint64_t nonzero_mask_of(uint32_t dtype) {
   const int is_float = dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64 || dtype == VT_DTYPE_F16 ||
                        dtype == VT_DTYPE_BF16;
   const uint64_t all = UINT64_MAX >> (64 - 8 * vt_cuda_bytes_of(dtype));
@@ -147,7 +149,7 @@ vt_status vt_cuda_run_nonzero(vt_cuda_call *c) {
                       .before = c->work,
                       .total = c->out[1].data,
                       .places = y->data,
-                      .mask = mask_of(x->dtype),
+                      .mask = nonzero_mask_of(x->dtype),
                       .bound = y->dim[0],
                       .row = y->stride[0],
                       .column = y->stride[1],

@@ -4,10 +4,10 @@
 #include "cuda_walk.h"
 #include "gpu_ints.h"
 
-static uint32_t flip_of(const vt_view *v) { return v->dtype == VT_DTYPE_I8 ? 0x80 : 0; }
+static uint32_t sign_flip_of(const vt_view *v) { return v->dtype == VT_DTYPE_I8 ? 0x80 : 0; }
 
-/* The data of a zero point or bias, NULL if operand i is absent. *step is its stride, 0 if one
- * number serves all columns. */
+/* Returns the data of operand i, a zero point or bias, or NULL if it is absent. *step gets its
+ * stride, which is 0 if one number serves all columns. */
 static const void *column_operand(const vt_cuda_call *c, uint32_t i, int64_t *step) {
   if (c->n_in <= i) return NULL;
   const vt_view *v = &c->in[i];
@@ -33,8 +33,8 @@ static vt_gpu_ints ints_args(const vt_cuda_call *c) {
                    .b_column = b->stride[b->rank - 1],
                    .y_row = y->stride[y->rank - 2],
                    .y_column = y->stride[y->rank - 1],
-                   .a_flip = flip_of(a),
-                   .b_flip = flip_of(b),
+                   .a_flip = sign_flip_of(a),
+                   .b_flip = sign_flip_of(b),
                    .lead = vt_cuda_walk(all, 3)};
   p.za = column_operand(c, 2, &unused);
   p.zb = column_operand(c, 3, &p.zb_step);
@@ -44,14 +44,15 @@ static vt_gpu_ints ints_args(const vt_cuda_call *c) {
 
 /* ---- tiles ---- */
 
-static int is_multiple(const vt_gpu_walk *w, uint32_t operand, int64_t of) {
+static int strides_are_multiples(const vt_gpu_walk *w, uint32_t operand, int64_t of) {
   for (uint32_t i = 0; i < w->rank; i++)
     if (w->stride[operand][i] % of != 0) return 0;
   return 1;
 }
 
-/* Returns 1 if every piece of `bytes` bytes is contiguous and aligned. */
-static int is_wide(const void *data, int64_t near, int64_t far, int64_t bytes) {
+/* Returns 1 if a matrix can be loaded in pieces of `bytes` bytes: elements are contiguous along one
+ * axis (stride `near`), and lines along the other (stride `far`) begin at aligned addresses. */
+static int allows_wide_loads(const void *data, int64_t near, int64_t far, int64_t bytes) {
   return near == 1 && far % bytes == 0 && (uintptr_t)data % (uintptr_t)bytes == 0;
 }
 
@@ -61,15 +62,17 @@ typedef struct tile_size {
 static const tile_size large = {128, 128}, small = {64, 64};
 enum { LEAST_K = 16 }; /* fewest products per result that make a tiled kernel worthwhile */
 
-static vt_gpu_ints_tile tile_of(const vt_gpu_ints *p, tile_size size) {
+static vt_gpu_ints_tile tile_args(const vt_gpu_ints *p, tile_size size) {
   vt_gpu_ints_tile t = {.p = *p,
                         .tiles_m = (uint32_t)vt_cuda_ceil_div(p->m, size.m),
                         .tiles_n = (uint32_t)vt_cuda_ceil_div(p->n, size.n)};
-  t.a_wide = is_wide(p->a, p->a_step, p->a_row, 16) && is_multiple(&p->lead, 1, 16);
+  t.a_wide =
+      allows_wide_loads(p->a, p->a_step, p->a_row, 16) && strides_are_multiples(&p->lead, 1, 16);
   t.b_squares = p->b_column == 1 && p->b_step != 1;
-  t.b_wide = t.b_squares ? is_wide(p->b, p->b_column, p->b_step, 4) && is_multiple(&p->lead, 2, 4)
-                         : is_wide(p->b, p->b_step, p->n == 1 ? 0 : p->b_column, 16) &&
-                               is_multiple(&p->lead, 2, 16);
+  t.b_wide = t.b_squares ? allows_wide_loads(p->b, p->b_column, p->b_step, 4) &&
+                               strides_are_multiples(&p->lead, 2, 4)
+                         : allows_wide_loads(p->b, p->b_step, p->n == 1 ? 0 : p->b_column, 16) &&
+                               strides_are_multiples(&p->lead, 2, 16);
   return t;
 }
 
@@ -77,12 +80,12 @@ static int64_t tiles_of(const vt_gpu_ints *p, tile_size size) {
   return vt_cuda_ceil_div(p->m, size.m) * vt_cuda_ceil_div(p->n, size.n) * p->lead.n;
 }
 
-/* Returns 1 if the skinny kernels can compute it: few rows, readable in words of four, and b
- * contiguous along or across k. */
-static int is_skinny(const vt_gpu_ints_tile *t) {
+/* Returns 1 if the skinny kernels can compute the product: it has few rows, a can be loaded four
+ * elements at a time, and b is contiguous along or across k. */
+static int suits_skinny_kernels(const vt_gpu_ints_tile *t) {
   const vt_gpu_ints *p = &t->p;
-  return p->m <= 16 && (t->b_squares || p->b_step == 1) && is_multiple(&p->lead, 1, 4) &&
-         is_wide(p->a, p->a_step, p->m == 1 ? 0 : p->a_row, 4);
+  return p->m <= 16 && (t->b_squares || p->b_step == 1) && strides_are_multiples(&p->lead, 1, 4) &&
+         allows_wide_loads(p->a, p->a_step, p->m == 1 ? 0 : p->a_row, 4);
 }
 
 static vt_status run_skinny(vt_cuda_call *c, const vt_gpu_ints_tile *t) {
@@ -91,13 +94,14 @@ static vt_status run_skinny(vt_cuda_call *c, const vt_gpu_ints_tile *t) {
                         grid, t);
 }
 
-/* Bytes of shared memory: two stages of both operands. */
-static uint32_t shared_of(tile_size size) {
+/* Returns the bytes of shared memory of a tile: two stages of both operands. */
+static uint32_t shared_bytes_of(tile_size size) {
   return (uint32_t)(size.m + size.n) * 2 * VT_GPU_INTS_PITCH;
 }
 
-/* The larger tile reads less. It is used if there are enough tiles for every multiprocessor. */
-static int is_large(const vt_cuda_call *c, const vt_gpu_ints *p) {
+/* Returns 1 if the larger of the two tiles should be used. It reads less, but needs enough tiles
+ * for every multiprocessor. */
+static int uses_large_tiles(const vt_cuda_call *c, const vt_gpu_ints *p) {
   return tiles_of(p, large) >= c->traits->processors;
 }
 
@@ -108,12 +112,13 @@ vt_status vt_cuda_run_matmul_int(vt_cuda_call *c) {
   if (p.k < LEAST_K || tiles_of(&p, skinny) > INT32_MAX)
     return vt_cuda_launch(c, VT_GPU_ints_each, vt_cuda_grid_over(c, vt_cuda_count(c->out), 1, 256),
                           &p);
-  const vt_gpu_ints_tile f = tile_of(&p, skinny);
-  if (is_skinny(&f)) return run_skinny(c, &f);
-  const tile_size size = is_large(c, &p) ? large : small;
-  const vt_gpu_ints_tile t = tile_of(&p, size);
-  const vt_cuda_grid grid = {(uint32_t)tiles_of(&p, size), 1, 1, 256, shared_of(size)};
-  return vt_cuda_launch(c, is_large(c, &p) ? VT_GPU_ints_128_128 : VT_GPU_ints_64_64, grid, &t);
+  const vt_gpu_ints_tile f = tile_args(&p, skinny);
+  if (suits_skinny_kernels(&f)) return run_skinny(c, &f);
+  const tile_size size = uses_large_tiles(c, &p) ? large : small;
+  const vt_gpu_ints_tile t = tile_args(&p, size);
+  const vt_cuda_grid grid = {(uint32_t)tiles_of(&p, size), 1, 1, 256, shared_bytes_of(size)};
+  return vt_cuda_launch(c, uses_large_tiles(c, &p) ? VT_GPU_ints_128_128 : VT_GPU_ints_64_64, grid,
+                        &t);
 }
 
 /* ---- conv_int ---- */
@@ -123,8 +128,8 @@ static vt_gpu_direct_conv_int conv_int_args(const vt_cuda_call *c) {
   const vt_window_lists l = {
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
   vt_gpu_direct_conv_int p = {.conv = vt_cuda_direct_conv(c, &l, a->groups),
-                              .x_flip = flip_of(&c->in[0]),
-                              .w_flip = flip_of(&c->in[1])};
+                              .x_flip = sign_flip_of(&c->in[0]),
+                              .w_flip = sign_flip_of(&c->in[1])};
   int64_t unused;
   p.x_zero = column_operand(c, 2, &unused);
   p.w_zero = column_operand(c, 3, &p.w_zero_step);
@@ -132,8 +137,8 @@ static vt_gpu_direct_conv_int conv_int_args(const vt_cuda_call *c) {
   return p;
 }
 
-/* A walk over images and groups, with the offsets of y, x and the weight. */
-static vt_gpu_walk lead_of(const vt_gpu_direct_conv *s) {
+/* Returns a walk over images and groups, with the offsets of y, x and the weight. */
+static vt_gpu_walk image_and_group_walk(const vt_gpu_direct_conv *s) {
   const int64_t step[3][2] = {{s->y_image, s->y_group}, {s->x_image, s->x_group}, {0, s->w_group}};
   vt_view v[3];
   for (int i = 0; i < 3; i++)
@@ -144,8 +149,8 @@ static vt_gpu_walk lead_of(const vt_gpu_direct_conv *s) {
 
 /* Describes the convolution as a product: rows are output positions, columns are rows of the
  * weight. Returns 0 if tiled kernels cannot or should not compute it. */
-static int product_of(const vt_cuda_call *c, const vt_gpu_direct_conv_int *s,
-                      vt_gpu_ints_conv *out) {
+static int conv_as_product(const vt_cuda_call *c, const vt_gpu_direct_conv_int *s,
+                           vt_gpu_ints_conv *out) {
   vt_gpu_conv v;
   if (s->conv.length < LEAST_K || !vt_cuda_conv_tiled(c, &s->conv, &v)) return 0;
   *out = (vt_gpu_ints_conv){.t.p = {.a = v.x,
@@ -165,18 +170,19 @@ static int product_of(const vt_cuda_call *c, const vt_gpu_direct_conv_int *s,
                                     .bias_step = v.g.bias_row,
                                     .a_flip = s->x_flip,
                                     .b_flip = s->w_flip,
-                                    .lead = lead_of(&s->conv)},
+                                    .lead = image_and_group_walk(&s->conv)},
                             .gather = v.gather,
                             .groups = s->conv.groups};
   return tiles_of(&out->t.p, small) <= INT32_MAX;
 }
 
-static vt_status run_tiles(vt_cuda_call *c, vt_gpu_ints_conv *v) {
-  const int use_large = is_large(c, &v->t.p);
+static vt_status run_tiled_conv(vt_cuda_call *c, vt_gpu_ints_conv *v) {
+  const int use_large = uses_large_tiles(c, &v->t.p);
   const tile_size size = use_large ? large : small;
   const uint32_t taps = 2 * VT_GPU_INTS_STEP * (uint32_t)sizeof(vt_gpu_tap);
-  v->t = tile_of(&v->t.p, size);
-  const vt_cuda_grid grid = {(uint32_t)tiles_of(&v->t.p, size), 1, 1, 256, shared_of(size) + taps};
+  v->t = tile_args(&v->t.p, size);
+  const vt_cuda_grid grid = {(uint32_t)tiles_of(&v->t.p, size), 1, 1, 256,
+                             shared_bytes_of(size) + taps};
   return vt_cuda_launch(c, use_large ? VT_GPU_ints_conv_128_128 : VT_GPU_ints_conv_64_64, grid, v);
 }
 
@@ -184,8 +190,8 @@ vt_status vt_cuda_run_conv_int(vt_cuda_call *c) {
   vt_gpu_ints_conv v;
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_direct_conv_int p = conv_int_args(c);
-  if (product_of(c, &p, &v)) return run_tiles(c, &v);
-  const int64_t total = vt_cuda_direct_conv_total(&p.conv);
+  if (conv_as_product(c, &p, &v)) return run_tiled_conv(c, &v);
+  const int64_t total = vt_cuda_direct_conv_output_count(&p.conv);
   const uint32_t kernel = p.conv.small ? VT_GPU_conv_int_each : VT_GPU_conv_int_huge;
   return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, total, 1, p.conv.small ? 256 : 128), &p);
 }

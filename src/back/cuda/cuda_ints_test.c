@@ -3,9 +3,9 @@
  * kernels: all types, zero points and biases, random shapes. Skipped without a device. */
 #include "device_trial_test.h"
 
-static uint32_t random_byte(void) { return random_of(0, 1) ? VT_DTYPE_I8 : VT_DTYPE_U8; }
+static uint32_t random_byte(void) { return random_between(0, 1) ? VT_DTYPE_I8 : VT_DTYPE_U8; }
 
-static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   vt_attr_list l = {.n = n};
   memcpy(l.v, v, n * sizeof *v);
   return l;
@@ -13,13 +13,14 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
 
 /* ---- matmul_int, linear_int ---- */
 
-/* Adds operands; b has the leading axes of a, none, or some that repeat. */
+/* Adds the operands a and b of a product; depending on `lead`, b has the leading axes of a, none,
+ * or some that repeat. */
 static void add_operands(device *d, trial *t, int64_t m, int64_t n, int64_t k, uint32_t lead) {
-  const int64_t a[4] = {random_of(1, 3), random_of(1, 2), m, k}, b[4] = {1, a[1], k, n};
-  const uint32_t own = random_of(0, 1) ? lead : 0;
+  const int64_t a[4] = {random_between(1, 3), random_between(1, 2), m, k}, b[4] = {1, a[1], k, n};
+  const uint32_t own = random_between(0, 1) ? lead : 0;
   t->in[0] = view_random(d, random_byte(), lead + 2, a + 2 - lead, 0, 0);
   t->in[1] = view_random(d, random_byte(), own + 2, b + 2 - own, 0, 0);
-  const uint32_t each = (uint32_t)random_of(0, 1);
+  const uint32_t each = (uint32_t)random_between(0, 1);
   t->in[2] = view_random(d, t->in[0].dtype, 0, NULL, 0, 0);
   t->in[3] = view_random(d, t->in[1].dtype, each, &n, 0, 0);
   t->in[4] = view_random(d, VT_DTYPE_I32, 1, &n, 0, 0);
@@ -39,29 +40,29 @@ static void try_product(device *d, int64_t m, int64_t n, int64_t k, uint32_t lea
   trial_run(d, &t, first, n_in == 5 ? "linear_int" : "matmul_int");
 }
 
-/* A product with enough large tiles to be computed with them on this card; the last tiles are
+/* Tries a product that is large enough for the larger tiles on this card; the last tiles are
  * incomplete. */
-static void try_large(device *d, int64_t k, uint32_t n_in) {
+static void try_large_tiles(device *d, int64_t k, uint32_t n_in) {
   int64_t side = 1;
   while (side * side < vt_cuda_card_traits(d->dev->card)->processors) side++;
   try_product(d, 128 * side, 128 * side - 3, k, 0, n_in);
 }
 
-static void products(device *d) {
+static void try_products(device *d) {
   const int tries = vt_test_is_long() ? 400 : 24;
   for (int i = 0; i < tries; i++)
-    try_product(d, random_of(1, 40), random_of(1, 70), random_of(0, 80), (uint32_t)random_of(0, 2),
-                (uint32_t)random_of(2, 5));
+    try_product(d, random_between(1, 40), random_between(1, 70), random_between(0, 80),
+                (uint32_t)random_between(0, 2), (uint32_t)random_between(2, 5));
   try_product(d, 130, 131, 200, 0, 4);
   try_product(d, 128, 128, 64, 0, 2);
   try_product(d, 64, 256, 256, 1, 5);
-  try_large(d, 64, 2);
-  try_large(d, 100, 4);
-  try_large(d, 145, 5);
+  try_large_tiles(d, 64, 2);
+  try_large_tiles(d, 100, 4);
+  try_large_tiles(d, 145, 5);
   for (int64_t m = 1; m <= 17; m += 4)
     for (uint32_t n_in = 2; n_in <= 5; n_in++) {
-      try_product(d, m, 75, 16 * random_of(1, 80), 0, n_in);
-      try_product(d, m, 96, 4 * random_of(4, 300), n_in % 2, n_in);
+      try_product(d, m, 75, 16 * random_between(1, 80), 0, n_in);
+      try_product(d, m, 96, 4 * random_between(4, 300), n_in % 2, n_in);
     }
   try_product(d, 1, 1, 4096, 0, 2);
   try_product(d, 3, 5, 33025, 0, 4); /* the largest k that cannot overflow */
@@ -72,7 +73,7 @@ static void products(device *d) {
 
 typedef struct conv_shape {
   uint32_t axes, n_in;
-  int dense;                           /* layouts that tiled kernels support */
+  int dense;                           /* 1 for layouts that the tiled kernels support */
   int64_t images, groups, depth, rows; /* channels and rows of the weight, per group */
   int64_t dim[3], kernel[3], stride[3], dilation[3], low[3], high[3];
 } conv_shape;
@@ -96,50 +97,51 @@ static void try_conv(device *d, const conv_shape *s) {
     y[2 + i] = space / s->stride[i] + 1;
   }
   const vt_attr_conv_int a = {.size = sizeof a,
-                              .stride = list_of(s->stride, s->axes),
-                              .dilation = list_of(s->dilation, s->axes),
-                              .low = list_of(s->low, s->axes),
-                              .high = list_of(s->high, s->axes),
+                              .stride = attr_list_of(s->stride, s->axes),
+                              .dilation = attr_list_of(s->dilation, s->axes),
+                              .low = attr_list_of(s->low, s->axes),
+                              .high = attr_list_of(s->high, s->axes),
                               .groups = s->groups};
   trial t = {.op = VT_OP_conv_int, .n_in = s->n_in, .attrs = &a};
   t.in[0] = conv_view(d, s, random_byte(), x, 0);
   t.in[1] = conv_view(d, s, random_byte(), w, 0);
   t.in[2] = view_random(d, t.in[0].dtype, 0, NULL, 0, 0);
-  t.in[3] = view_random(d, t.in[1].dtype, (uint32_t)random_of(0, 1), &outputs, 0, 0);
+  t.in[3] = view_random(d, t.in[1].dtype, (uint32_t)random_between(0, 1), &outputs, 0, 0);
   t.in[4] = view_random(d, VT_DTYPE_I32, 1, &outputs, 0, 0);
   const uint64_t first = d->used;
   t.out = conv_view(d, s, VT_DTYPE_I32, y, 1);
   trial_run(d, &t, first, "conv_int");
 }
 
-static void try_any_conv(device *d) {
-  conv_shape s = {.axes = (uint32_t)random_of(1, 3),
-                  .n_in = (uint32_t)random_of(2, 5),
-                  .images = random_of(1, 3),
-                  .groups = random_of(0, 2) ? 1 : random_of(1, 3),
-                  .depth = random_of(1, 9),
-                  .rows = random_of(1, 20)};
+static void try_random_conv(device *d) {
+  conv_shape s = {.axes = (uint32_t)random_between(1, 3),
+                  .n_in = (uint32_t)random_between(2, 5),
+                  .images = random_between(1, 3),
+                  .groups = random_between(0, 2) ? 1 : random_between(1, 3),
+                  .depth = random_between(1, 9),
+                  .rows = random_between(1, 20)};
   for (uint32_t i = 0; i < s.axes; i++) {
-    s.dim[i] = random_of(1, s.axes == 1 ? 60 : 7);
-    s.kernel[i] = random_of(1, 3);
-    s.stride[i] = random_of(1, 3);
-    s.dilation[i] = random_of(1, 2);
-    s.low[i] = random_of(0, 3);
-    s.high[i] = random_of(0, 3);
+    s.dim[i] = random_between(1, s.axes == 1 ? 60 : 7);
+    s.kernel[i] = random_between(1, 3);
+    s.stride[i] = random_between(1, 3);
+    s.dilation[i] = random_between(1, 2);
+    s.low[i] = random_between(0, 3);
+    s.high[i] = random_between(0, 3);
   }
   try_conv(d, &s);
 }
 
-static void try_tiled(device *d, const conv_shape *s, const char *kernel) {
-  const uint32_t before = log_lines(kernel);
+static void try_conv_by_tiles(device *d, const conv_shape *s, const char *kernel) {
+  const uint32_t before = count_log_lines(kernel);
   try_conv(d, s);
-  const uint32_t now = log_lines(kernel) - before;
-  if (is_logged() && now != 1) fprintf(stderr, "%s: %u, %u operands\n", kernel, now, s->n_in);
-  CHECK(!is_logged() || now == 1);
+  const uint32_t now = count_log_lines(kernel) - before;
+  if (driver_is_logged() && now != 1)
+    fprintf(stderr, "%s: %u, %u operands\n", kernel, now, s->n_in);
+  CHECK(!driver_is_logged() || now == 1);
 }
 
-/* Convolutions of several steps with incomplete tiles at every edge, with small tiles and, for
- * enough images, with large ones. */
+/* Tries convolutions with several steps of k and incomplete tiles at every edge. With enough images
+ * the handler uses large tiles, else small ones. */
 static void try_tiled_convs(device *d) {
   for (uint32_t n_in = 2; n_in <= 5; n_in++) {
     conv_shape s = {.axes = 2,
@@ -155,13 +157,13 @@ static void try_tiled_convs(device *d) {
                     .dilation = {1, 1},
                     .low = {1, 1},
                     .high = {1, 1}};
-    try_conv(d, &s); /* the card decides the tile */
+    try_conv(d, &s); /* which tile the handler uses depends on the card */
     s.images = 1;
     s.groups = 1;
-    try_tiled(d, &s, "ints_conv_64_64");
+    try_conv_by_tiles(d, &s, "ints_conv_64_64");
     s.images = vt_cuda_card_traits(d->dev->card)->processors;
     s.rows = 9;
-    try_tiled(d, &s, "ints_conv_128_128");
+    try_conv_by_tiles(d, &s, "ints_conv_128_128");
   }
 }
 
@@ -170,8 +172,8 @@ int main(void) {
   vt_fpenv env;
   log_begin();
   if (!device_begin(&d, &env)) return 77;
-  products(&d);
-  for (int i = 0; i < (vt_test_is_long() ? 600 : 40); i++) try_any_conv(&d);
+  try_products(&d);
+  for (int i = 0; i < (vt_test_is_long() ? 600 : 40); i++) try_random_conv(&d);
   try_tiled_convs(&d);
   vt_fpenv_leave(&env);
   device_end(&d);

@@ -44,8 +44,8 @@ int vt_cuda_is_dense(const vt_view *v) {
 
 uint32_t vt_cuda_bytes_of(uint32_t dtype) { return (uint32_t)vt_dtype_bytes(dtype); }
 
-/* At most thirty-two blocks per multiprocessor: more than are resident, but few enough to start
- * quickly. */
+/* The grid has at most thirty-two blocks per multiprocessor, which is more than can be resident,
+ * but few enough to start quickly. */
 vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads) {
   const int64_t blocks = vt_cuda_ceil_div(n, each * threads), most = 32 * c->traits->processors;
   return (vt_cuda_grid){.x = (uint32_t)vt_cuda_min(blocks, most), 1, 1, threads, 0};
@@ -53,12 +53,13 @@ vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, u
 
 /* ---- issuing ---- */
 
-static vt_status launch(vt_cuda_call *c, void *function, vt_cuda_grid g, int cooperative,
-                        const void *args) {
+static vt_status launch_function(vt_cuda_call *c, void *function, vt_cuda_grid g, int cooperative,
+                                 const void *args) {
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   void *params[1] = {NULL};
   if (c->rehearsal) return VT_OK;
-  memcpy(&params[0], &args, sizeof args); /* the driver copies the struct that it points to */
+  /* the driver copies the struct to which params[0] points */
+  memcpy(&params[0], &args, sizeof args);
   const int e = cooperative ? cu->cuLaunchCooperativeKernel(function, g.x, g.y, g.z, g.threads, 1,
                                                             1, g.shared, c->dev->stream, params)
                             : cu->cuLaunchKernel(function, g.x, g.y, g.z, g.threads, 1, 1, g.shared,
@@ -75,7 +76,7 @@ static vt_status launch_kernel(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g,
   if (is_empty_grid(g)) return VT_OK;
   const vt_status s = vt_cuda_card_kernel(c->dev->card, kernel, g.shared, &function, &d);
   if (s != VT_OK) return (vt_status)vt_cuda_report(c->dev->host, (int32_t)s, d.text);
-  return launch(c, function, g, cooperative, args);
+  return launch_function(c, function, g, cooperative, args);
 }
 
 vt_status vt_cuda_launch(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid g, const void *args) {
@@ -89,22 +90,23 @@ vt_status vt_cuda_launch_cooperative(vt_cuda_call *c, uint32_t kernel, vt_cuda_g
 
 vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid g,
                                   const void *args) {
-  return is_empty_grid(g) ? VT_OK : launch(c, function, g, 0, args);
+  return is_empty_grid(g) ? VT_OK : launch_function(c, function, g, 0, args);
 }
 
-static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
+static uint64_t device_address(const void *p) { return (uint64_t)(uintptr_t)p; }
 
 vt_status vt_cuda_set_bytes(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes) {
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   if (bytes == 0 || c->rehearsal) return VT_OK;
-  const int e = cu->cuMemsetD8Async(address(to), value, (size_t)bytes, c->dev->stream);
+  const int e = cu->cuMemsetD8Async(device_address(to), value, (size_t)bytes, c->dev->stream);
   return (vt_status)vt_cuda_driver_status(c->dev, e, "fill memory");
 }
 
 vt_status vt_cuda_copy_bytes(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   if (bytes == 0 || to == from || c->rehearsal) return VT_OK;
-  const int e = cu->cuMemcpyDtoDAsync(address(to), address(from), (size_t)bytes, c->dev->stream);
+  const int e = cu->cuMemcpyDtoDAsync(device_address(to), device_address(from), (size_t)bytes,
+                                      c->dev->stream);
   return (vt_status)vt_cuda_driver_status(c->dev, e, "copy memory");
 }
 
@@ -115,7 +117,7 @@ vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t by
     memset(to, 0, (size_t)bytes);
     return VT_OK;
   }
-  int e = cu->cuMemcpyDtoHAsync(to, address(from), (size_t)bytes, c->dev->stream);
+  int e = cu->cuMemcpyDtoHAsync(to, device_address(from), (size_t)bytes, c->dev->stream);
   if (e == VT_CU_SUCCESS) e = cu->cuStreamSynchronize(c->dev->stream);
   return (vt_status)vt_cuda_driver_status(c->dev, e, "copy a value to the host");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_lines.c - views of tensors as lines. */
+ * cuda_lines.c - views of tensors as lines. cuda_lines.h explains what a line is. */
 #include "cuda_lines.h"
 #include "cuda_walk.h"
 
@@ -29,9 +29,10 @@ vt_view vt_cuda_keepdims(const vt_view *y, const vt_view *x, unsigned mask) {
   return kept;
 }
 
-static int64_t size_of(int64_t n) { return n < 0 ? -n : n; }
+static int64_t absolute(int64_t n) { return n < 0 ? -n : n; }
 
-/* The axes of a mask, in order. If one of them is empty, only that one. */
+/* Writes the axes whose bits are set in a mask, in ascending order, and returns their number. If
+ * one of them has length 0, writes only that axis. */
 static uint32_t axes_of(const vt_view *x, unsigned mask, uint32_t *axis) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < x->rank; i++)
@@ -49,7 +50,7 @@ static void sort_axes(const vt_view *x, uint32_t *axis, uint32_t n) {
   for (uint32_t i = 1; i < n; i++) {
     const uint32_t a = axis[i];
     uint32_t k = i;
-    for (; k > 0 && size_of(x->stride[axis[k - 1]]) < size_of(x->stride[a]); k--)
+    for (; k > 0 && absolute(x->stride[axis[k - 1]]) < absolute(x->stride[a]); k--)
       axis[k] = axis[k - 1];
     axis[k] = a;
   }
@@ -83,7 +84,7 @@ vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned mas
 }
 
 static int64_t last_stride(const vt_gpu_walk *w, uint32_t k) {
-  return w->rank == 0 ? INT64_MAX : size_of(w->stride[k][w->rank - 1]);
+  return w->rank == 0 ? INT64_MAX : absolute(w->stride[k][w->rank - 1]);
 }
 int vt_cuda_lines_interleaved(const vt_cuda_lines *l, uint32_t k) {
   return l->lines.n > 1 && last_stride(&l->lines, k) < last_stride(&l->along, k);

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_lines.h - views of a tensor as lines, for ops that work along some axes: one walk over the
- * lines and one along a line. Also reduces each line to a number. */
+ * lines and one along a line. Also reduces each line to a number. A line is the elements of a
+ * tensor that differ only in their indices along given axes; a walk (gpu_walk.h) visits elements
+ * in order. */
 #ifndef VT_CUDA_LINES_H
 #define VT_CUDA_LINES_H
 #include "cuda_backend.h"
 #include "gpu_reduce.h"
 
 typedef struct vt_cuda_lines {
-  /* Walks over the lines and along one line. Operand 0 is x; the others come as the caller gave
-   * them. */
+  /* A walk over the lines and a walk along one line. Operand 0 is x; the other operands are the
+   * views that the caller gave, in order. */
   vt_gpu_walk lines, along;
 } vt_cuda_lines;
 
 /* 1 if the view has no elements. The product of its other dimensions may overflow. */
 int vt_cuda_is_empty(const vt_view *v);
-/* The axes of an attribute as a bit mask; an empty list means all axes. */
+/* Returns the axes of an attribute as a bit mask; an empty list means all axes. */
 unsigned vt_cuda_axes_mask(const vt_attr_list *axes, uint32_t rank);
-/* The result of a reduction, with length 1 in place of the reduced axes. */
+/* Returns a view of y, the result of a reduction of x, that has the reduced axes with length 1. */
 vt_view vt_cuda_keepdims(const vt_view *y, const vt_view *x, unsigned mask);
 /* Builds the walks for n views that have the rank of the first. `mask` has the axes of a line.
  * Lines are numbered so that neighbours in memory have neighbouring numbers; along a line the order
@@ -25,7 +27,8 @@ vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned mas
 /* 1 if, in operand k, neighbouring lines are closer together in memory than neighbouring elements
  * of one line. */
 int vt_cuda_lines_interleaved(const vt_cuda_lines *l, uint32_t k);
-/* Makes operand k a dense vector with one number per line, `each` elements apart. */
+/* Makes operand k of a walk over lines a vector with one number per line; the numbers are `each`
+ * elements apart. */
 void vt_cuda_lines_as_vector(vt_gpu_walk *lines, uint32_t k, int64_t each);
 
 /* ---- reductions ---- */
@@ -37,7 +40,7 @@ typedef struct vt_cuda_reduction {
   int64_t divisor;
   vt_cuda_lines at; /* operand 0: x, 1: y */
 } vt_cuda_reduction;
-/* Bytes of scratch for reducing `lines` lines of n elements. */
-uint64_t vt_cuda_reduce_bytes(int64_t lines, int64_t n, uint32_t dtype);
+/* Returns the bytes of scratch for reducing `lines` lines of n elements. */
+uint64_t vt_cuda_reduce_scratch(int64_t lines, int64_t n, uint32_t dtype);
 vt_status vt_cuda_reduce(vt_cuda_call *c, const vt_cuda_reduction *f, void *work);
 #endif

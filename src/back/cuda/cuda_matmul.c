@@ -3,8 +3,8 @@
  * contiguous with the rows are merged into the rows; other leading axes number the products. */
 #include "cuda_epilogue.h"
 
-/* The stride of x along leading axis i of `rank` leading axes: 0 if x does not have the axis or
- * repeats along it. */
+/* Returns the stride of x along leading axis i of `rank` leading axes, or 0 if x does not have the
+ * axis or repeats along it. */
 static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
   const uint32_t missing = rank + 2 - x->rank;
   return i < missing || x->dim[i - missing] == 1 ? 0 : x->stride[i - missing];
@@ -38,7 +38,8 @@ static void merge_leading_axes(vt_gpu_gemm *g) {
   }
 }
 
-static vt_gpu_gemm matrices_of(const vt_cuda_call *c, int64_t transpose_a, int64_t transpose_b) {
+static vt_gpu_gemm describe_matrices(const vt_cuda_call *c, int64_t transpose_a,
+                                     int64_t transpose_b) {
   const vt_view *a = &c->in[0], *b = &c->in[1], *y = c->out;
   const uint32_t ra = a->rank - (transpose_a ? 1 : 2), ka = a->rank - (transpose_a ? 2 : 1);
   const uint32_t kb = b->rank - (transpose_b ? 1 : 2), nb = b->rank - (transpose_b ? 2 : 1);
@@ -54,15 +55,15 @@ static vt_gpu_gemm matrices_of(const vt_cuda_call *c, int64_t transpose_a, int64
   return g;
 }
 
-static vt_gpu_gemm matmul_of(const vt_cuda_call *c) {
+static vt_gpu_gemm describe_matmul(const vt_cuda_call *c) {
   const vt_attr_matmul *a = c->attrs;
-  vt_gpu_gemm g = matrices_of(c, a->transpose_a, a->transpose_b);
+  vt_gpu_gemm g = describe_matrices(c, a->transpose_a, a->transpose_b);
   merge_leading_axes(&g);
   return g;
 }
 
-static vt_gpu_gemm linear_of(const vt_cuda_call *c) {
-  vt_gpu_gemm g = matrices_of(c, 0, 0);
+static vt_gpu_gemm describe_linear(const vt_cuda_call *c) {
+  vt_gpu_gemm g = describe_matrices(c, 0, 0);
   merge_leading_axes(&g);
   if (c->n_in == 3) {
     g.bias = c->in[2].data;
@@ -71,38 +72,38 @@ static vt_gpu_gemm linear_of(const vt_cuda_call *c) {
   return g;
 }
 
-int vt_cuda_product_matmul(const vt_cuda_call *c, vt_cuda_product *out) {
-  *out = (vt_cuda_product){.v.g = matmul_of(c)};
+int vt_cuda_product_of_matmul(const vt_cuda_call *c, vt_cuda_product *out) {
+  *out = (vt_cuda_product){.v.g = describe_matmul(c)};
   return 1;
 }
-int vt_cuda_product_linear(const vt_cuda_call *c, vt_cuda_product *out) {
-  *out = (vt_cuda_product){.v.g = linear_of(c)};
+int vt_cuda_product_of_linear(const vt_cuda_call *c, vt_cuda_product *out) {
+  *out = (vt_cuda_product){.v.g = describe_linear(c)};
   return 1;
 }
 
-uint64_t vt_cuda_work_matmul(const vt_cuda_call *c) {
-  const vt_gpu_gemm g = matmul_of(c);
+uint64_t vt_cuda_scratch_matmul(const vt_cuda_call *c) {
+  const vt_gpu_gemm g = describe_matmul(c);
   return vt_cuda_gemm_scratch(c, c->out->dtype, &g);
 }
 vt_status vt_cuda_run_matmul(vt_cuda_call *c) {
-  const vt_gpu_gemm g = matmul_of(c);
+  const vt_gpu_gemm g = describe_matmul(c);
   return vt_cuda_gemm_run(c, c->out->dtype, &g);
 }
 
-uint64_t vt_cuda_work_linear(const vt_cuda_call *c) {
-  const vt_gpu_gemm g = linear_of(c);
+uint64_t vt_cuda_scratch_linear(const vt_cuda_call *c) {
+  const vt_gpu_gemm g = describe_linear(c);
   return vt_cuda_gemm_scratch(c, c->out->dtype, &g);
 }
 vt_status vt_cuda_run_linear(vt_cuda_call *c) {
-  const vt_gpu_gemm g = linear_of(c);
+  const vt_gpu_gemm g = describe_linear(c);
   return vt_cuda_gemm_run(c, c->out->dtype, &g);
 }
 
-/* Leading axes are not merged into rows here, because the mask differs from row to row. */
+/* matmul_masked does not merge leading axes into rows, because the mask differs from row to row. */
 vt_status vt_cuda_run_matmul_masked(vt_cuda_call *c) {
   const vt_attr_matmul *a = c->attrs;
   const vt_view *present = &c->in[2], *y = c->out;
-  vt_gpu_masked args = {.g = matrices_of(c, a->transpose_a, a->transpose_b),
+  vt_gpu_masked args = {.g = describe_matrices(c, a->transpose_a, a->transpose_b),
                         .present = present->data,
                         .p_row = present->stride[present->rank - 2],
                         .p_column = present->stride[present->rank - 1]};

@@ -11,10 +11,10 @@
 enum { PIECES = 2, PIECE_BYTES = 4 << 20, POOL = 16 };
 
 struct vt_cuda_staging {
-  const vt_cuda_card *card; /* card whose pinned memory this is; NULL if nothing is allocated */
+  const vt_cuda_card *card; /* card for which the memory was pinned; NULL if nothing is allocated */
   int borrowed;
   char *piece[PIECES];
-  void *done[PIECES]; /* events that mark when each piece may be reused */
+  void *done[PIECES]; /* an event per piece, after which the piece may be reused */
   uint32_t next;
 };
 
@@ -33,11 +33,11 @@ void vt_cuda_memory_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t s
   if (p != NULL) host->resize(host->user, p, n * size + 1, 0);
 }
 
-static const vt_cu *driver(const vt_bk_device *dev) { return vt_cuda_card_driver(dev->card); }
+static const vt_cu *driver_of(const vt_bk_device *dev) { return vt_cuda_card_driver(dev->card); }
 
 /* ---- staging ---- */
 
-static void staging_done(const vt_cu *cu, vt_cuda_staging *s) {
+static void staging_free_memory(const vt_cu *cu, vt_cuda_staging *s) {
   for (uint32_t i = 0; i < PIECES; i++) {
     if (s->done[i] != NULL) (void)cu->cuEventDestroy(s->done[i]);
     if (s->piece[i] != NULL) (void)cu->cuMemFreeHost(s->piece[i]);
@@ -46,7 +46,7 @@ static void staging_done(const vt_cu *cu, vt_cuda_staging *s) {
 }
 
 static int staging_pin(const vt_bk_device *dev, vt_cuda_staging *s) {
-  const vt_cu *cu = driver(dev);
+  const vt_cu *cu = driver_of(dev);
   int e = VT_CU_SUCCESS;
   for (uint32_t i = 0; i < PIECES && e == VT_CU_SUCCESS; i++) {
     void *piece = NULL;
@@ -55,11 +55,12 @@ static int staging_pin(const vt_bk_device *dev, vt_cuda_staging *s) {
     if (e == VT_CU_SUCCESS) e = cu->cuEventCreate(&s->done[i], 0);
     if (e == VT_CU_SUCCESS) e = cu->cuEventRecord(s->done[i], dev->stream);
   }
-  if (e != VT_CU_SUCCESS) staging_done(cu, s);
+  if (e != VT_CU_SUCCESS) staging_free_memory(cu, s);
   return e;
 }
 
-/* Takes staging memory from the pool, or an unused slot of it; NULL if all are in use. */
+/* Takes staging memory from the pool, if possible with memory already pinned for this card; NULL if
+ * all slots are in use. */
 static vt_cuda_staging *staging_borrow(const vt_cuda_card *card) {
   vt_cuda_staging *found = NULL;
   pthread_mutex_lock(&lock);
@@ -79,7 +80,7 @@ static void staging_return(vt_cuda_staging *s) {
   pthread_mutex_unlock(&lock);
 }
 
-static int is_pooled(const vt_cuda_staging *s) { return s >= pool && s < pool + POOL; }
+static int is_in_pool(const vt_cuda_staging *s) { return s >= pool && s < pool + POOL; }
 
 int32_t vt_cuda_staging_new(vt_bk_device *dev) {
   vt_cuda_staging *s = staging_borrow(dev->card);
@@ -91,23 +92,24 @@ int32_t vt_cuda_staging_new(vt_bk_device *dev) {
     dev->staging = s;
     return VT_OK;
   }
-  if (is_pooled(s))
+  if (is_in_pool(s))
     staging_return(s);
   else
     vt_cuda_memory_free(dev->host, s, 1, sizeof *s);
   return vt_cuda_driver_status(dev, e, "pin memory for copies");
 }
 
-/* Waits for outstanding copies first, because the next owner uses another stream. */
+/* Returns staging memory to the pool after waiting for its copies, because the next owner uses
+ * another stream. */
 void vt_cuda_staging_free(vt_bk_device *dev) {
   vt_cuda_staging *s = dev->staging;
   if (s == NULL) return;
-  if (driver(dev)->cuStreamSynchronize(dev->stream) == VT_CU_SUCCESS && is_pooled(s)) {
+  if (driver_of(dev)->cuStreamSynchronize(dev->stream) == VT_CU_SUCCESS && is_in_pool(s)) {
     staging_return(s);
     return;
   }
-  staging_done(driver(dev), s);
-  if (is_pooled(s))
+  staging_free_memory(driver_of(dev), s);
+  if (is_in_pool(s))
     staging_return(s);
   else
     vt_cuda_memory_free(dev->host, s, 1, sizeof *s);
@@ -120,7 +122,7 @@ static uint32_t next_piece(vt_cuda_staging *s) {
 }
 
 static int upload(vt_bk_device *dev, uint64_t at, const char *host, uint64_t bytes) {
-  const vt_cu *cu = driver(dev);
+  const vt_cu *cu = driver_of(dev);
   vt_cuda_staging *s = dev->staging;
   int e = VT_CU_SUCCESS;
   for (uint64_t done = 0, n; done < bytes && e == VT_CU_SUCCESS; done += n) {
@@ -137,7 +139,7 @@ static int upload(vt_bk_device *dev, uint64_t at, const char *host, uint64_t byt
 
 /* Downloads piece i while piece i - 1 is copied to the caller's memory. */
 static int download(vt_bk_device *dev, char *host, uint64_t at, uint64_t bytes) {
-  const vt_cu *cu = driver(dev);
+  const vt_cu *cu = driver_of(dev);
   vt_cuda_staging *s = dev->staging;
   uint64_t asked = 0, done = 0, size[PIECES] = {0};
   uint32_t first = s->next;
@@ -164,13 +166,13 @@ static int download(vt_bk_device *dev, char *host, uint64_t at, uint64_t bytes) 
 static int32_t report_no_memory(vt_bk_device *dev, uint64_t bytes) {
   size_t available = 0, total = 0;
   char text[200];
-  (void)driver(dev)->cuMemGetInfo(&available, &total);
+  (void)driver_of(dev)->cuMemGetInfo(&available, &total);
   snprintf(text, sizeof text, "%llu bytes are needed on the GPU, and %llu of its %llu are free",
            (unsigned long long)bytes, (unsigned long long)available, (unsigned long long)total);
   return vt_cuda_report(dev->host, VT_NOMEM, text);
 }
 
-/* handle of an arena of zero bytes; no allocation has this address */
+/* handle of a buffer of zero bytes; no allocation has this address */
 enum { NO_BYTES = VT_CUDA_ALIGNMENT };
 
 int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
@@ -179,7 +181,7 @@ int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_hand
   const int32_t entered = vt_cuda_enter(dev);
   if (entered != VT_OK) return entered;
   if (bytes > 0)
-    e = bytes > SIZE_MAX ? VT_CU_OUT_OF_MEMORY : driver(dev)->cuMemAlloc(&at, (size_t)bytes);
+    e = bytes > SIZE_MAX ? VT_CU_OUT_OF_MEMORY : driver_of(dev)->cuMemAlloc(&at, (size_t)bytes);
   const int32_t s = e == VT_CU_OUT_OF_MEMORY ? report_no_memory(dev, bytes)
                                              : vt_cuda_driver_status(dev, e, "allocate memory");
   vt_cuda_card_leave(dev->card);
@@ -189,7 +191,7 @@ int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_hand
 
 void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle) {
   if (handle == NO_BYTES || vt_cuda_card_enter(dev->card) != VT_CU_SUCCESS) return;
-  (void)driver(dev)->cuMemFree(handle);
+  (void)driver_of(dev)->cuMemFree(handle);
   vt_cuda_card_leave(dev->card);
 }
 
@@ -207,11 +209,11 @@ int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t of
   return s;
 }
 
-static void *resize(void *user, void *p, size_t old_size, size_t new_size) {
+static void *host_resize(void *user, void *p, size_t old_size, size_t new_size) {
   const vt_bk_host *host = user;
   return host->resize(host->user, p, old_size, new_size);
 }
 
 vt_alloc vt_cuda_alloc(const vt_bk_host *host) {
-  return (vt_alloc){.resize = resize, .user = (void *)(uintptr_t)host};
+  return (vt_alloc){.resize = host_resize, .user = (void *)(uintptr_t)host};
 }

@@ -15,7 +15,7 @@ vt_status vt_cuda_run_literal(vt_cuda_call *c) {
 
 /* ---- views ---- */
 
-/* The range of `n` elements of a tensor along an axis, beginning with element `first`. */
+/* Returns a view of the `n` elements of a tensor along an axis that begin with element `first`. */
 static vt_view range_of(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
   vt_view part = *v;
   part.dim[axis] = n;
@@ -23,7 +23,7 @@ static vt_view range_of(const vt_view *v, uint32_t axis, int64_t first, int64_t 
   return part;
 }
 
-/* A dense tensor in the shape of another one with as many elements. */
+/* Returns a view of the dense tensor v in the shape of `like`, which has as many elements. */
 static vt_view reshaped(const vt_view *v, const vt_view *like) {
   vt_view as = *like;
   int64_t step = 1;
@@ -34,7 +34,7 @@ static vt_view reshaped(const vt_view *v, const vt_view *like) {
 
 /* ---- ops that are one or several copies ---- */
 
-/* Copies the operand with stride 0 along new axes and axes of length 1. */
+/* Broadcasting is a copy from a view that has stride 0 along new axes and axes of length 1. */
 vt_status vt_cuda_run_broadcast(vt_cuda_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   const uint32_t lead = y->rank - x->rank;
@@ -56,8 +56,8 @@ vt_status vt_cuda_run_transpose(vt_cuda_call *c) {
   return vt_cuda_copy_view(c, &c->out[0], &from);
 }
 
-/* A step is multiplied only if the result has several elements along the axis; else the product
- * could overflow. */
+/* The stride is multiplied by the slice's step only if the result has several elements along the
+ * axis; else the product could overflow. */
 vt_status vt_cuda_run_slice(vt_cuda_call *c) {
   const vt_attr_slice *a = c->attrs;
   vt_view part = c->in[0];
@@ -93,7 +93,8 @@ vt_status vt_cuda_run_flip(vt_cuda_call *c) {
   return vt_cuda_copy_view(c, c->out, &flipped);
 }
 
-/* A dense side can be viewed in the shape of the other one. */
+/* If the operand or the result is dense, it is viewed in the shape of the other tensor and copied;
+ * else a kernel copies element by element. */
 vt_status vt_cuda_run_reshape(vt_cuda_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   if (vt_cuda_is_dense(y)) {
@@ -140,8 +141,8 @@ vt_status vt_cuda_run_tile(vt_cuda_call *c) { return launch_pad(c, VT_CUDA_SIZES
 
 /* ---- iota ---- */
 
-/* The second view has stride 1 along the axis and 0 elsewhere, so its offset is the element's
- * number. */
+/* The second view has stride 1 along the attribute's axis and 0 elsewhere, so an element's offset
+ * in it is the number to store. */
 vt_status vt_cuda_run_iota(vt_cuda_call *c) {
   const vt_view *y = c->out;
   const int64_t asked = ((const vt_attr_iota *)c->attrs)->axis;

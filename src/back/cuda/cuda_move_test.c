@@ -25,7 +25,7 @@ static void test_transpose(uint32_t dtype, layout in, layout out) {
     trial s = TRIAL(transpose, a);
     add_operand(&s, dtype, cases[i].rank, cases[i].dim, in);
     add_results(&s, out);
-    compare(&s, "transposed");
+    run_and_compare(&s, "transposed");
   }
 }
 
@@ -37,7 +37,7 @@ static void test_slice(uint32_t dtype, layout in, layout out) {
   trial s = TRIAL(slice, a);
   add_operand(&s, dtype, DIMS(5, 33, 64), in);
   add_results(&s, out);
-  compare(&s, "a part");
+  run_and_compare(&s, "a part");
 }
 
 static void test_concat(uint32_t dtype, layout in, layout out) {
@@ -47,7 +47,7 @@ static void test_concat(uint32_t dtype, layout in, layout out) {
   add_operand(&s, dtype, DIMS(7, 1, 8), in);
   add_operand(&s, dtype, DIMS(7, 16, 8), in);
   add_results(&s, out);
-  compare(&s, "joined");
+  run_and_compare(&s, "joined");
 }
 
 static void test_pad(uint32_t dtype, layout in, layout out) {
@@ -57,7 +57,7 @@ static void test_pad(uint32_t dtype, layout in, layout out) {
   add_operand(&s, dtype, DIMS(3, 10, 11), in);
   add_operand(&s, dtype, 0, NULL, DENSE);
   add_results(&s, out);
-  compare(&s, "padded");
+  run_and_compare(&s, "padded");
 }
 
 static void test_reshape(uint32_t dtype, layout in, layout out) {
@@ -65,7 +65,7 @@ static void test_reshape(uint32_t dtype, layout in, layout out) {
   trial s = TRIAL(reshape, a);
   add_operand(&s, dtype, DIMS(4, 105), in);
   add_results(&s, out);
-  compare(&s, "in another shape");
+  run_and_compare(&s, "in another shape");
 }
 
 static void test_broadcast(uint32_t dtype, layout in, layout out) {
@@ -73,11 +73,11 @@ static void test_broadcast(uint32_t dtype, layout in, layout out) {
   trial s = TRIAL(broadcast, a);
   add_operand(&s, dtype, DIMS(6, 1, 32), in);
   add_results(&s, out);
-  compare(&s, "repeated");
+  run_and_compare(&s, "repeated");
   s = TRIAL(broadcast, a);
   add_operand(&s, dtype, DIMS(20, 1), in);
   add_results(&s, out);
-  compare(&s, "repeated along the last axis");
+  run_and_compare(&s, "repeated along the last axis");
 }
 
 static void test_tile(uint32_t dtype, layout in, layout out) {
@@ -85,7 +85,7 @@ static void test_tile(uint32_t dtype, layout in, layout out) {
   trial s = TRIAL(tile, a);
   add_operand(&s, dtype, DIMS(4, 9, 5), in);
   add_results(&s, out);
-  compare(&s, "tiled");
+  run_and_compare(&s, "tiled");
 }
 
 static void test_flip(uint32_t dtype, layout in, layout out) {
@@ -93,10 +93,10 @@ static void test_flip(uint32_t dtype, layout in, layout out) {
   trial s = TRIAL(flip, a);
   add_operand(&s, dtype, DIMS(4, 9, 16), in);
   add_results(&s, out);
-  compare(&s, "reversed");
+  run_and_compare(&s, "reversed");
 }
 
-static void test_moves(uint32_t dtype, layout in, layout out) {
+static void test_all_moves(uint32_t dtype, layout in, layout out) {
   test_transpose(dtype, in, out);
   test_slice(dtype, in, out);
   test_concat(dtype, in, out);
@@ -107,7 +107,7 @@ static void test_moves(uint32_t dtype, layout in, layout out) {
   test_flip(dtype, in, out);
 }
 
-static void test_generators(void) {
+static void test_iota_and_literal(void) {
   static const uint32_t numbers[] = {VT_DTYPE_I32, VT_DTYPE_I64, VT_DTYPE_F32, VT_DTYPE_F64};
   for (int i = 0; i < 12; i++) {
     const vt_attr_iota a = {.size = sizeof a,
@@ -116,30 +116,30 @@ static void test_generators(void) {
                             .dtype = numbers[i % 4]};
     trial s = TRIAL(iota, a);
     add_results(&s, i % 5 == 4 ? TRANSPOSED : DENSE);
-    compare(&s, "counted");
+    run_and_compare(&s, "counted");
   }
   for (size_t i = 0; i < TYPES; i++) {
     const vt_attr_literal a = {
         .size = sizeof a, .dtype = types[i], .bits = i == 4 ? 1 : 0x8123456789abcd01};
     trial s = TRIAL(literal, a);
     add_results(&s, DENSE);
-    compare(&s, "a number");
+    run_and_compare(&s, "a number");
   }
 }
 
-/* An empty tensor, and one with eight axes. */
-static void test_extremes(void) {
+/* Tests an empty tensor and a tensor with eight axes. */
+static void test_empty_and_eight_axes(void) {
   const vt_attr_perm nothing = {.size = sizeof nothing, .perm = {.n = 3, .v = {2, 0, 1}}};
   trial s = TRIAL(transpose, nothing);
   add_operand(&s, VT_DTYPE_F32, DIMS(4, 0, 3), DENSE);
   add_results(&s, DENSE);
-  compare(&s, "nothing");
+  run_and_compare(&s, "nothing");
   const vt_attr_tile twice = {.size = sizeof twice,
                               .repeats = {.n = 8, .v = {2, 2, 1, 2, 2, 1, 2, 3}}};
   s = TRIAL(tile, twice);
   add_operand(&s, VT_DTYPE_F32, DIMS(2, 1, 2, 3, 2, 2, 1, 3), SPREAD);
   add_results(&s, DENSE);
-  compare(&s, "eight axes");
+  run_and_compare(&s, "eight axes");
 }
 
 /* ---- canonical NaNs of results ---- */
@@ -185,14 +185,15 @@ static void store_nans(char *x, uint32_t dtype) {
   }
 }
 
-static void run(transposer *c) {
+static void run_transposer(transposer *c) {
   vt_bk_error error = {.size = sizeof error};
   CHECK(api->run(c->p, buffers, 2) == VT_OK && api->wait(c->p, &error) == VT_OK);
 }
 
-static void test_canonical(uint32_t dtype) {
+static void test_results_have_canonical_nans(uint32_t dtype) {
   static char seen[ARENA];
-  memset(arena, 0xff, sizeof arena); /* bytes around the tensors are NaN patterns too */
+  /* bytes around the tensors are NaN patterns, which must not become canonical */
+  memset(arena, 0xff, sizeof arena);
   transposer c;
   transposer_new(&c, dtype, 0);
   const uint64_t from = c.s.out->offset, bytes = N * vt_dtype_bytes(dtype), used = c.s.used;
@@ -201,9 +202,9 @@ static void test_canonical(uint32_t dtype) {
   memcpy(expected, arena, (size_t)used);
   CHECK(run_reference(&c.s, &k) == VT_OK);
   vt_canonical(expected + from, dtype, N);
-  for (int i = 0; i < 4; i++) { /* issued, recorded, replayed */
+  for (int i = 0; i < 4; i++) { /* the runs are issued, recorded and replayed */
     CHECK(api->copy(device, arena, buffers[0], 0, used, 1) == VT_OK);
-    run(&c);
+    run_transposer(&c);
     CHECK(api->copy(device, seen, buffers[0], from + bytes / 2, bytes / 4, 0) == VT_OK);
     CHECK(memcmp(seen, expected + from + bytes / 2, (size_t)(bytes / 4)) == 0);
     for (int again = 0; again < 2; again++) {
@@ -214,8 +215,9 @@ static void test_canonical(uint32_t dtype) {
   api->program_free(c.p);
 }
 
-/* Two programs with adjacent results; one program is freed before the results are read. */
-static void test_freed(int which) {
+/* Runs two programs with adjacent results and frees program `which` before the results are read;
+ * the other program's NaNs must be canonical. */
+static void test_neighbour_of_freed_program(int which) {
   static char seen[ARENA];
   transposer c[2];
   transposer_new(&c[0], VT_DTYPE_F32, 0);
@@ -223,8 +225,8 @@ static void test_freed(int which) {
   const uint64_t used = c[1].s.used;
   for (int i = 0; i < 2; i++) store_nans(arena + c[i].s.in->offset, VT_DTYPE_F32);
   CHECK(api->copy(device, arena, buffers[0], 0, used, 1) == VT_OK);
-  run(&c[0]);
-  run(&c[1]);
+  run_transposer(&c[0]);
+  run_transposer(&c[1]);
   api->program_free(c[which].p);
   CHECK(api->copy(device, seen, buffers[0], 0, used, 0) == VT_OK);
   for (int i = 0; i < N; i++) {
@@ -236,22 +238,23 @@ static void test_freed(int which) {
 }
 
 int main(void) {
-  if (!placed_begin()) return 77;
+  if (!placed_device_open()) return 77;
   for (size_t i = 0; i < TYPES; i++)
     for (int w = DENSE; w < LAYOUTS; w++) {
-      test_moves(types[i], (layout)w, DENSE);
+      test_all_moves(types[i], (layout)w, DENSE);
       if (w != REPEATED && (i == 2 || w == LATE))
-        test_moves(types[i], w == LATE ? LATE : DENSE, (layout)w);
+        test_all_moves(types[i], w == LATE ? LATE : DENSE, (layout)w);
     }
-  test_moves(VT_DTYPE_F32, SPREAD, TRANSPOSED);
-  test_generators();
-  test_extremes();
+  test_all_moves(VT_DTYPE_F32, SPREAD, TRANSPOSED);
+  test_iota_and_literal();
+  test_empty_and_eight_axes();
   CHECK(api->buffer_new(device, 256, &buffers[1]) == VT_OK);
   static const uint32_t floats[] = {VT_DTYPE_F32, VT_DTYPE_F64, VT_DTYPE_F16, VT_DTYPE_BF16};
-  for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) test_canonical(floats[i]);
-  test_freed(0);
-  test_freed(1);
+  for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+    test_results_have_canonical_nans(floats[i]);
+  test_neighbour_of_freed_program(0);
+  test_neighbour_of_freed_program(1);
   api->buffer_free(device, buffers[1]);
-  placed_end();
+  placed_device_close();
   TEST_DONE();
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_norm.c - layer_norm, rms_norm, group_norm, instance_norm, batch_norm in training, var and
- * std. */
+ * std. A plan has the lines to normalize as walks over x, y, gamma and beta. */
 #include "cuda_rows.h"
 #include "cuda_walk.h"
 
 typedef struct norm_plan {
-  vt_cuda_lines at; /* lines of operands x, y, gamma, beta */
+  vt_cuda_lines at; /* walks over the lines, and along a line, of operands x, y, gamma, beta */
   double eps;
   int centred;
 } norm_plan;
 
 /* ---- views: the lines, and the part of gamma that belongs to each ---- */
 
-/* A view of operand i with the axes of x: its own axes are those from number `first`, the others
- * have length 1. Data is NULL if the operand is absent. */
+/* Returns a view of operand i with as many axes as x: the operand's axes become axes `first` and
+ * following, the others have length 1. The view's data is NULL if the operand is absent. */
 static vt_view aligned_operand(const vt_cuda_call *c, uint32_t i, uint32_t first) {
   vt_view v = {.dtype = c->in[0].dtype, .rank = c->in[0].rank};
   for (uint32_t k = 0; k < v.rank; k++) v.dim[k] = 1;
@@ -26,34 +26,34 @@ static vt_view aligned_operand(const vt_cuda_call *c, uint32_t i, uint32_t first
   return v;
 }
 
-static norm_plan view_axes(const vt_cuda_call *c, unsigned mask, uint32_t first) {
+static norm_plan plan_of_axes(const vt_cuda_call *c, unsigned mask, uint32_t first) {
   const vt_view gamma = aligned_operand(c, 1, first), beta = aligned_operand(c, 2, first);
   const vt_view *const all[4] = {&c->in[0], c->out, &gamma, &beta};
   return (norm_plan){.at = vt_cuda_lines_of(all, 4, mask), .centred = 1};
 }
 
-static norm_plan view_last(const vt_cuda_call *c) {
+static norm_plan plan_of_last_axes(const vt_cuda_call *c) {
   const uint32_t lead = c->in[0].rank - (c->n_in > 1 ? c->in[1].rank : 1);
-  norm_plan n = view_axes(c, ~0u << lead, lead);
+  norm_plan n = plan_of_axes(c, ~0u << lead, lead);
   n.eps = ((const vt_attr_norm *)c->attrs)->eps;
   n.centred = c->step->op == VT_OP_layer_norm;
   return n;
 }
 
-static norm_plan view_batch(const vt_cuda_call *c) {
-  norm_plan n = view_axes(c, ~2u, 1);
+static norm_plan plan_of_batch_norm(const vt_cuda_call *c) {
+  norm_plan n = plan_of_axes(c, ~2u, 1);
   n.eps = ((const vt_attr_batch_norm *)c->attrs)->eps;
   return n;
 }
 
-/* Appends an axis to a view. */
+/* Appends an axis of `dim` elements to a view. */
 static void append_axis(vt_view *v, int64_t dim, int64_t stride) {
   v->dim[v->rank] = dim;
   v->stride[v->rank++] = stride;
 }
 
 /* Views x [N, C, ...] as [N, groups][C/groups, ...]; the second half is a line. */
-static norm_plan view_groups(const vt_cuda_call *c) {
+static norm_plan plan_of_groups(const vt_cuda_call *c) {
   const int by_group = c->step->op == VT_OP_group_norm;
   const vt_view *x = &c->in[0];
   const int64_t groups = by_group ? ((const vt_attr_groups *)c->attrs)->groups : x->dim[1];
@@ -81,22 +81,23 @@ static norm_plan norm_plan_of(const vt_cuda_call *c) {
   switch (c->step->op) {
     case VT_OP_group_norm:
     case VT_OP_instance_norm:
-      return view_groups(c);
+      return plan_of_groups(c);
     case VT_OP_batch_norm:
-      return view_batch(c);
+      return plan_of_batch_norm(c);
     default:
-      return view_last(c);
+      return plan_of_last_axes(c);
   }
 }
 
 /* ---- rows in registers or shared memory ---- */
 
-/* Merges axes of a line as far as x and y allow; gamma may need them separate. */
+/* Returns 1 if x and y allow an axis of a line to be merged with the axis before it; gamma may need
+ * the axes separate. */
 static int is_mergeable(const vt_gpu_walk *w, uint32_t axis) {
   return w->stride[0][axis - 1] == w->stride[0][axis] * w->dim[axis] &&
          w->stride[1][axis - 1] == w->stride[1][axis] * w->dim[axis];
 }
-static vt_cuda_lines rows_of(const norm_plan *n) {
+static vt_cuda_lines merged_lines_of(const norm_plan *n) {
   vt_cuda_lines l = n->at;
   while (l.along.rank > 1 && is_mergeable(&l.along, l.along.rank - 1)) {
     const uint32_t last = --l.along.rank;
@@ -107,29 +108,31 @@ static vt_cuda_lines rows_of(const norm_plan *n) {
   return l;
 }
 
-/* 1 if operand k has its own number for each element of a row, the same for all rows. */
+/* Returns 1 if operand k has one number for each element of a row, and the same numbers for all
+ * rows. */
 static int is_per_element(const norm_plan *n, uint32_t k) {
   const vt_gpu_walk *along = &n->at.along;
   int dense = along->n == 1 || (along->rank == 1 && along->stride[k][0] == 1);
   for (uint32_t i = 0; i < n->at.lines.rank; i++) dense &= n->at.lines.stride[k][i] == 0;
   return dense;
 }
-static int is_dense(const vt_cuda_call *c, const norm_plan *n) {
+static int has_dense_gamma(const vt_cuda_call *c, const norm_plan *n) {
   return c->n_in > 1 && is_per_element(n, 2) && (c->n_in < 3 || is_per_element(n, 3));
 }
-/* 1 if all elements along the last axis of a line share one number of operand k. */
-static int is_shared_operand(const norm_plan *n, uint32_t k) {
+/* Returns 1 if all elements along the last axis of a line use the same number of operand k. */
+static int is_shared_by_last_axis(const norm_plan *n, uint32_t k) {
   const vt_gpu_walk *along = &n->at.along;
   return along->rank == 0 || (along->rank <= 2 && along->stride[k][along->rank - 1] == 0);
 }
-static int is_shared(const vt_cuda_call *c, const norm_plan *n) {
-  return (c->n_in < 2 || is_shared_operand(n, 2)) && (c->n_in < 3 || is_shared_operand(n, 3));
+static int has_shared_gamma(const vt_cuda_call *c, const norm_plan *n) {
+  return (c->n_in < 2 || is_shared_by_last_axis(n, 2)) &&
+         (c->n_in < 3 || is_shared_by_last_axis(n, 3));
 }
 
 static vt_cuda_rows_variant variant_of(const vt_cuda_call *c, const norm_plan *n) {
-  const vt_cuda_lines l = rows_of(n);
+  const vt_cuda_lines l = merged_lines_of(n);
   if (c->in[0].dtype != VT_DTYPE_F32 || c->step->op == VT_OP_batch_norm ||
-      (!is_dense(c, n) && !is_shared(c, n)))
+      (!has_dense_gamma(c, n) && !has_shared_gamma(c, n)))
     return vt_cuda_rows_choose_any(c, &l);
   return vt_cuda_rows_choose(c, &l);
 }
@@ -144,7 +147,7 @@ static vt_gpu_rows rows_args(const vt_cuda_call *c, const norm_plan *n) {
                    .n = along->n,
                    .eps = n->eps,
                    .centred = (uint32_t)n->centred,
-                   /* rows that use it are short */
+                   /* the limit changes nothing: rows of the kernels that use `each` are short */
                    .each = (uint32_t)vt_cuda_min(each, UINT32_MAX),
                    .lines = n->at.lines,
                    .along = *along};
@@ -157,8 +160,8 @@ static vt_gpu_rows rows_args(const vt_cuda_call *c, const norm_plan *n) {
 
 /* ---- any tensor ---- */
 
-/* Arguments that turn statistics into factors. Each channel of batch_norm is a line and has its own
- * running statistics. */
+/* Returns the arguments of the kernel that turns the statistics of lines into factors. Each channel
+ * of batch_norm is a line and has its own running statistics. */
 static vt_gpu_line_factors line_factors_of(const vt_cuda_call *c, const norm_plan *n,
                                            const vt_cuda_line_stats *at) {
   vt_gpu_line_factors e = {
@@ -199,14 +202,14 @@ static vt_status run_separately(vt_cuda_call *c, const norm_plan *n) {
 
 /* ---- lines along any axis in shared memory ---- */
 
-static vt_cuda_bundle_kernels kernels_of(const vt_cuda_call *c) {
+static vt_cuda_bundle_kernels bundle_kernels_of(const vt_cuda_call *c) {
   static const vt_cuda_bundle_kernels narrow = {VT_GPU_bundle_norm_f32, VT_GPU_short_norm_f32};
   static const vt_cuda_bundle_kernels wide = {VT_GPU_bundle_norm_f64, VT_GPU_short_norm_f64};
   return c->in[0].dtype == VT_DTYPE_F64 ? wide : narrow;
 }
 
-/* For batch_norm a second kernel updates the running statistics from the statistics that the first
- * one stores. */
+/* Runs a kernel of bundle.cu. For batch_norm that kernel stores its statistics, and a second kernel
+ * updates the running statistics from them. */
 static vt_status run_bundle(vt_cuda_call *c, const norm_plan *n) {
   const int has_running_stats = c->step->op == VT_OP_batch_norm;
   vt_cuda_line_stats at = {.rest = c->work};
@@ -220,22 +223,22 @@ static vt_status run_bundle(vt_cuda_call *c, const norm_plan *n) {
                      .eps = n->eps,
                      .kind = VT_GPU_BUNDLE_ROWS,
                      .centred = (uint32_t)n->centred};
-  VT_TRY(vt_cuda_bundle_launch(c, kernels_of(c), &n->at, &a, at.rest));
+  VT_TRY(vt_cuda_bundle_launch(c, bundle_kernels_of(c), &n->at, &a, at.rest));
   return has_running_stats ? run_line_factors(c, n, &at) : VT_OK;
 }
 
-/* 1 if there is nothing to compute. If x is empty, batch_norm may still have running statistics to
- * update. */
+/* Returns 1 if the step has nothing to compute. If x is empty, batch_norm may still have running
+ * statistics to update. */
 static int has_no_results(const vt_cuda_call *c) {
   return vt_cuda_is_empty(c->out) && (c->n_out == 1 || vt_cuda_is_empty(&c->out[1]));
 }
 
-uint64_t vt_cuda_work_norm(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_norm(const vt_cuda_call *c) {
   if (has_no_results(c)) return 0;
   const norm_plan n = norm_plan_of(c);
   const vt_cuda_rows_variant variant = variant_of(c, &n);
   const int has_running_stats = variant == VT_CUDA_ROWS_BUNDLE && c->step->op == VT_OP_batch_norm;
-  return vt_cuda_rows_bytes(c, variant, &n.at) +
+  return vt_cuda_rows_scratch(c, variant, &n.at) +
          (has_running_stats ? vt_cuda_line_stats_bytes(n.at.lines.n, c->in[0].dtype) : 0);
 }
 
@@ -246,7 +249,7 @@ vt_status vt_cuda_run_norm(vt_cuda_call *c) {
   if (variant == VT_CUDA_ROWS_PARTS) return run_separately(c, &n);
   if (variant == VT_CUDA_ROWS_BUNDLE) return run_bundle(c, &n);
   vt_gpu_rows a = rows_args(c, &n);
-  if (is_dense(c, &n))
+  if (has_dense_gamma(c, &n))
     return vt_cuda_rows_launch(c, variant, VT_CUDA_WARPS(norm), VT_GPU_norm_block, VT_GPU_norm_long,
                                &a);
   return vt_cuda_rows_launch(c, variant, VT_CUDA_WARPS(norm_shared), VT_GPU_norm_shared_block,
@@ -263,13 +266,13 @@ static vt_cuda_lines variance_lines(const vt_cuda_call *c) {
   return vt_cuda_lines_of(all, 2, mask);
 }
 
-uint64_t vt_cuda_work_variance(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_variance(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
   const vt_cuda_lines l = variance_lines(c);
-  return vt_cuda_rows_bytes(c, vt_cuda_rows_choose_any(c, &l), &l);
+  return vt_cuda_rows_scratch(c, vt_cuda_rows_choose_any(c, &l), &l);
 }
 
-static vt_status variance_separately(vt_cuda_call *c, const vt_cuda_lines *l, int64_t divisor) {
+static vt_status run_variance_separately(vt_cuda_call *c, const vt_cuda_lines *l, int64_t divisor) {
   const vt_cuda_line_stats at = vt_cuda_line_stats_at(c, l->lines.n, c->in[0].dtype);
   const uint32_t root = c->step->op == VT_OP_std ? VT_GPU_TOUCH_ROOT : 0;
   const vt_cuda_reduction f = {.x = c->in[0].data,
@@ -290,11 +293,11 @@ vt_status vt_cuda_run_variance(vt_cuda_call *c) {
   const vt_cuda_lines l = variance_lines(c);
   const int64_t divisor = l.along.n - ((const vt_attr_var *)c->attrs)->correction;
   if (vt_cuda_rows_choose_any(c, &l) == VT_CUDA_ROWS_PARTS)
-    return variance_separately(c, &l, divisor);
+    return run_variance_separately(c, &l, divisor);
   vt_gpu_bundle a = {.x = c->in[0].data,
                      .y = c->out->data,
                      .divisor = divisor,
                      .kind = c->step->op == VT_OP_std ? VT_GPU_BUNDLE_ROOT : VT_GPU_BUNDLE_ONE,
                      .centred = 1};
-  return vt_cuda_bundle_launch(c, kernels_of(c), &l, &a, c->work);
+  return vt_cuda_bundle_launch(c, bundle_kernels_of(c), &l, &a, c->work);
 }

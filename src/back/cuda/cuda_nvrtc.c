@@ -9,7 +9,7 @@
 #include "cuda_options.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static vt_nvrtc nvrtc; /* set once, never unloaded */
+static vt_nvrtc nvrtc; /* NVRTC's entry points; set once, and the library is never unloaded */
 
 static const struct entry {
   const char *name;
@@ -79,7 +79,7 @@ void vt_nvrtc_options_init(vt_nvrtc_options *o, int arch, vt_nvrtc_kind kind) {
 }
 
 /* Writes the first line that reports an error, else the first line. */
-static void first_error(const char *log, char *out, size_t n) {
+static void find_first_error(const char *log, char *out, size_t n) {
   const char *at = strstr(log, "error");
   while (at != NULL && at > log && at[-1] != '\n') at--;
   if (at == NULL) at = log;
@@ -93,7 +93,7 @@ static vt_status report_compile_error(const vt_nvrtc *n, void *program, vt_alloc
   if (n->nvrtcGetProgramLogSize(program, &bytes) == 0 && bytes > 0 && bytes < SIZE_MAX / 2)
     log = vt_alloc_new(a, bytes + 1);
   if (log != NULL && n->nvrtcGetProgramLog(program, log) == 0 && log[0] != 0)
-    first_error(log, line, sizeof line);
+    find_first_error(log, line, sizeof line);
   if (log != NULL) vt_alloc_free(a, log, bytes + 1);
   return VT_FAIL(d, VT_BACKEND, "NVRTC does not compile it: %s", line);
 }
@@ -112,8 +112,8 @@ static vt_status fetch_result(void *program, int (*size)(void *program, size_t *
   return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
-static vt_status compile(const vt_nvrtc *n, void *program, const vt_nvrtc_options *o, vt_text *out,
-                         vt_diag *d) {
+static vt_status compile_program(const vt_nvrtc *n, void *program, const vt_nvrtc_options *o,
+                                 vt_text *out, vt_diag *d) {
   if (n->nvrtcCompileProgram(program, o->n, o->word) != 0)
     return report_compile_error(n, program, out->a, d);
   return o->kind == VT_NVRTC_PTX
@@ -133,7 +133,7 @@ vt_status vt_nvrtc_compile(const vt_nvrtc *n, const char *text, const vt_nvrtc_o
   }
   if (n->nvrtcCreateProgram(&program, text, "fused.cu", (int)count, texts, names) != 0)
     return VT_FAIL(d, VT_BACKEND, "NVRTC does not accept the text");
-  const vt_status s = compile(n, program, o, out, d);
+  const vt_status s = compile_program(n, program, o, out, d);
   (void)n->nvrtcDestroyProgram(&program);
   return s;
 }

@@ -18,8 +18,8 @@ typedef struct vt_nvrtc {
  * entry point is missing, which d names. */
 vt_status vt_nvrtc_get(const vt_nvrtc **out, vt_diag *d) VT_NODISCARD;
 
-/* The compiler options, one word each: VT_CUDA_OPTIONS, and the target for compute capability
- * `arch` (90 means 9.0). Compiles to a cubin or to PTX, not both. */
+/* vt_nvrtc_options_init writes the compiler options, one word each: VT_CUDA_OPTIONS, and the target
+ * for compute capability `arch` (90 means 9.0), either a cubin or PTX. */
 typedef enum vt_nvrtc_kind { VT_NVRTC_CUBIN, VT_NVRTC_PTX } vt_nvrtc_kind;
 enum { VT_NVRTC_WORDS = 16, VT_NVRTC_BYTES = 256 };
 typedef struct vt_nvrtc_options {

@@ -6,7 +6,8 @@
 #ifndef VT_CUDA_OPTIONS_H
 #define VT_CUDA_OPTIONS_H
 #define VT_CUDA_OPTIONS "-fmad=false -ftz=false -prec-div=true -prec-sqrt=true"
-#define VT_CUDA_STANDARD "-std=c++17" /* language of the kernel sources; no bit depends on it */
+#define VT_CUDA_STANDARD \
+  "-std=c++17" /* selects the language of the kernel sources; no bit of a result depends on it */
 /* For NVRTC only, which compiles no host code: a function without an attribute is a device
  * function. */
 #define VT_CUDA_NO_HOST "-default-device"

@@ -4,12 +4,12 @@
 #include "gpu_pool.h"
 #include "op_pool.h"
 
-static vt_gpu_pool_axis no_axis(void) {
+static vt_gpu_pool_axis unused_axis(void) {
   return (vt_gpu_pool_axis){.dim = 1, .places = 1, .kernel = 1, .step = 1, .dilation = 1, .to = 1};
 }
 
-/* If padding counts for averages, it counts up to `high` only, although the last window may reach
- * further. */
+/* Describes axis i. If padding counts for averages, it counts up to the attribute `high` only,
+ * although the last window may reach further. */
 static vt_gpu_pool_axis axis_of(const vt_cuda_call *c, const vt_pooling *attrs, uint32_t i) {
   const vt_view *x = &c->in[0], *y = c->out;
   const vt_window w = vt_pooling_axis(attrs, i);
@@ -38,14 +38,14 @@ static vt_gpu_pool pool_args(const vt_cuda_call *c, const vt_pooling *attrs) {
                    .y_channel = y->stride[1],
                    .taps = 1,
                    .total = vt_cuda_count(y)};
-  for (uint32_t i = 0; i < missing; i++) p.axis[i] = no_axis();
+  for (uint32_t i = 0; i < missing; i++) p.axis[i] = unused_axis();
   for (uint32_t i = 0; i < axes; i++) p.axis[missing + i] = axis_of(c, attrs, i);
   for (uint32_t i = 0; i < VT_GPU_POOL_AXES; i++) p.taps *= p.axis[i].kernel;
   p.small = p.total <= INT32_MAX && p.taps <= INT32_MAX;
   return p;
 }
 
-static uint32_t max_kernel(uint32_t dtype) {
+static uint32_t max_pool_kernel_of(uint32_t dtype) {
   switch (dtype) {
     case VT_DTYPE_F32:
       return VT_GPU_max_pool_f32;
@@ -66,7 +66,8 @@ vt_status vt_cuda_run_max_pool(vt_cuda_call *c) {
   const vt_pooling attrs = vt_pooling_max(c->attrs);
   if (vt_cuda_count(c->out) == 0) return VT_OK;
   const vt_gpu_pool p = pool_args(c, &attrs);
-  return vt_cuda_launch(c, max_kernel(c->out->dtype), vt_cuda_grid_over(c, p.total, 1, 256), &p);
+  return vt_cuda_launch(c, max_pool_kernel_of(c->out->dtype), vt_cuda_grid_over(c, p.total, 1, 256),
+                        &p);
 }
 
 vt_status vt_cuda_run_avg_pool(vt_cuda_call *c) {

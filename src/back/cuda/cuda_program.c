@@ -2,9 +2,10 @@
  * cuda_program.c - programs: a list of steps as launches, and their runs. Building a program
  * rehearses its steps, which loads every kernel, so a card without memory for them fails before a
  * run. A run issues everything to the stream and returns. The second run over the same buffers is
- * recorded as a CUDA graph, which all later ones replay: nothing is decided or allocated again. If
- * a step waits for results on the host, or the time of every step is measured, each run is issued
- * anew. */
+ * recorded as a CUDA graph, which all later ones replay: nothing is decided or allocated again.
+ * If a step waits for results on the host, or the time of every step is measured, each run is
+ * issued anew. A rehearsal goes through all steps without issuing anything; a time mark is an
+ * event between two launches. */
 #include <string.h>
 #include "cuda_epilogue.h"
 #include "gpu_canonical.h"
@@ -19,7 +20,8 @@ typedef struct result {
 
 struct vt_bk_program {
   vt_bk_device *dev;
-  vt_bk_program *next; /* next program in the device's list of programs with known results */
+  /* next program in the device's list of programs whose results the host may read */
+  vt_bk_program *next;
   vt_launches steps;
   vt_arenas arenas;
   result *results;
@@ -47,14 +49,14 @@ enum {
   ROWS
 };
 static const vt_cuda_handler handlers[ROWS] = {
-#define vt_cuda_work_none NULL
-#define VT_CUDA(op, work, run) [ROW_##op] = {vt_cuda_work_##work, vt_cuda_run_##run},
+#define vt_cuda_scratch_none NULL
+#define VT_CUDA(op, work, run) [ROW_##op] = {vt_cuda_scratch_##work, vt_cuda_run_##run},
 #include "cuda_handlers.def"
 #undef VT_CUDA
-#undef vt_cuda_work_none
+#undef vt_cuda_scratch_none
 };
 
-/* Row of each op number, plus one; 0 if the op has no handler. */
+/* For each op number: its row in the table of handlers, plus one; 0 if the op has no handler. */
 static const uint8_t row_of[] = {
 #define VT_CUDA(op, work, run) [VT_OP_##op] = ROW_##op + 1,
 #include "cuda_handlers.def"
@@ -71,10 +73,10 @@ const vt_cuda_handler *vt_cuda_handler_of(uint32_t op) {
 
 enum { MOST_VIEWS = 256 };
 
-/* Makes a call without data; returns 0 if the step has more operands than any op that needs
- * scratch. */
-static int shape_call(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
-                      vt_cuda_call *out) {
+/* Makes a call that has shapes but no data, to ask for scratch. Returns 0 if the step has more
+ * operands than any op that needs scratch. */
+static int call_without_data(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
+                             vt_cuda_call *out) {
   if ((uint64_t)s->n_in + s->n_out > MOST_VIEWS) return 0;
   for (uint32_t i = 0; i < s->n_in; i++) views[i] = vt_step_view(&s->in[i]);
   for (uint32_t i = 0; i < s->n_out; i++) views[s->n_in + i] = vt_step_view(&s->out[i]);
@@ -90,18 +92,18 @@ static int shape_call(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST
 }
 
 int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s) {
-  (void)dev; /* every card supports the same steps */
+  (void)dev; /* dev is not used: every card supports the same steps */
   if (!vt_step_is_well_formed(s)) return VT_UNSUPPORTED;
   const int takes = vt_cuda_is_pointwise(s->op) ? vt_cuda_has_pointwise_kernel(s)
                                                 : vt_cuda_handler_of(s->op) != NULL;
   return takes ? VT_OK : VT_UNSUPPORTED;
 }
 
-uint64_t vt_cuda_step_work(vt_bk_device *dev, const vt_bk_step *s) {
+uint64_t vt_cuda_step_scratch(vt_bk_device *dev, const vt_bk_step *s) {
   const vt_cuda_handler *h = vt_cuda_handler_of(s->op);
   vt_view views[MOST_VIEWS];
   vt_cuda_call call;
-  if (h == NULL || h->work == NULL || !shape_call(dev, s, views, &call)) return 0;
+  if (h == NULL || h->work == NULL || !call_without_data(dev, s, views, &call)) return 0;
   return h->work(&call);
 }
 
@@ -140,19 +142,19 @@ static vt_launch_callbacks launch_functions(vt_bk_program *p) {
                                .anchor_free = anchor_free};
 }
 
-static const vt_cu *driver(const vt_bk_program *p) { return vt_cuda_card_driver(p->dev->card); }
+static const vt_cu *driver_of(const vt_bk_program *p) { return vt_cuda_card_driver(p->dev->card); }
 
 static int clear_fault(vt_bk_program *p) {
-  return driver(p)->cuMemsetD8Async((uint64_t)(uintptr_t)p->fault, 0xff, sizeof *p->fault,
-                                    p->dev->stream);
+  return driver_of(p)->cuMemsetD8Async((uint64_t)(uintptr_t)p->fault, 0xff, sizeof *p->fault,
+                                       p->dev->stream);
 }
 
 static int32_t new_fault_record(vt_bk_program *p) {
   uint64_t at = 0;
   void *seen = NULL;
-  int e = driver(p)->cuMemAlloc(&at, sizeof *p->fault);
+  int e = driver_of(p)->cuMemAlloc(&at, sizeof *p->fault);
   p->fault = (vt_gpu_fault *)(uintptr_t)at;
-  if (e == VT_CU_SUCCESS) e = driver(p)->cuMemHostAlloc(&seen, sizeof *p->seen, 0);
+  if (e == VT_CU_SUCCESS) e = driver_of(p)->cuMemHostAlloc(&seen, sizeof *p->seen, 0);
   p->seen = seen;
   if (e == VT_CU_SUCCESS) e = clear_fault(p);
   return vt_cuda_driver_status(p->dev, e, "allocate memory for a program");
@@ -171,7 +173,7 @@ static int32_t new_time_marks(vt_bk_program *p) {
   p->end = vt_cuda_memory_new(host, p->n_times, sizeof *p->end);
   if (p->time_marks == NULL || p->begin == NULL || p->end == NULL) return VT_NOMEM;
   for (uint64_t i = 0; i <= p->steps.n && e == VT_CU_SUCCESS; i++)
-    e = driver(p)->cuEventCreate(&p->time_marks[i], 0);
+    e = driver_of(p)->cuEventCreate(&p->time_marks[i], 0);
   return vt_cuda_driver_status(p->dev, e, "create an event");
 }
 
@@ -205,7 +207,7 @@ int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64
 }
 
 static void free_on_card(vt_bk_program *p) {
-  const vt_cu *cu = driver(p);
+  const vt_cu *cu = driver_of(p);
   (void)cu->cuStreamSynchronize(p->dev->stream);
   if (p->graph != NULL) (void)cu->cuGraphExecDestroy(p->graph);
   for (uint64_t i = 0; p->time_marks != NULL && i <= p->steps.n; i++)
@@ -238,11 +240,11 @@ void vt_cuda_program_free(vt_bk_program *p) {
 
 typedef struct runner {
   vt_bk_program *p;
-  const vt_launch *at; /* the launch whose bodies may be issued */
+  const vt_launch *at; /* the launch being issued, whose bodies its handler may run */
   int rehearsal;
 } runner;
 
-static vt_cuda_call call_of(runner *r) {
+static vt_cuda_call empty_call_of(runner *r) {
   vt_bk_program *p = r->p;
   return (vt_cuda_call){.dev = p->dev,
                         .traits = vt_cuda_card_traits(p->dev->card),
@@ -253,21 +255,21 @@ static vt_cuda_call call_of(runner *r) {
                         .waits = &p->waits};
 }
 
-static vt_status run_list(runner *r, const vt_launches *l, int top);
+static vt_status run_launches(runner *r, const vt_launches *l, int top);
 
 vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which) {
   runner *r = c->runner;
   const vt_launch *at = r->at;
-  const vt_status s = run_list(r, &at->bodies[which], 0);
+  const vt_status s = run_launches(r, &at->bodies[which], 0);
   r->at = at;
   return s;
 }
 
-/* Issues an anchor. *tailed is set to 1 if the anchor's kernel ran the epilogue too. */
+/* Issues an anchor. *epilogue_done is set to 1 if the anchor's kernel ran the epilogue too. */
 static vt_status run_anchor(runner *r, const vt_launch *at, int *epilogue_done) {
   const vt_bk_step *s = at->anchor;
   vt_launch_body body[VT_MAX_BODIES];
-  vt_cuda_call c = call_of(r);
+  vt_cuda_call c = empty_call_of(r);
   vt_launch_place_views(at, r->p->base, body);
   r->at = at;
   c.step = s;
@@ -290,32 +292,32 @@ static vt_status run_launch(runner *r, const vt_launch *at) {
   int epilogue_done = 0;
   if (at->anchor != NULL) VT_TRY(run_anchor(r, at, &epilogue_done));
   if (at->chain == NULL || epilogue_done) return VT_OK;
-  vt_cuda_call c = call_of(r);
+  vt_cuda_call c = empty_call_of(r);
   c.number = at->first;
   return vt_cuda_chain_run(at->chain, &c, r->p->base);
 }
 
-static vt_status record_mark(vt_bk_program *p, uint64_t i) {
+static vt_status record_time_mark(vt_bk_program *p, uint64_t i) {
   if (p->time_marks == NULL) return VT_OK;
-  const int e = driver(p)->cuEventRecord(p->time_marks[i], p->dev->stream);
+  const int e = driver_of(p)->cuEventRecord(p->time_marks[i], p->dev->stream);
   return (vt_status)vt_cuda_driver_status(p->dev, e, "record an event");
 }
 
-static vt_status run_list(runner *r, const vt_launches *l, int top) {
+static vt_status run_launches(runner *r, const vt_launches *l, int top) {
   for (uint64_t i = 0; i < l->n; i++) {
     VT_TRY(run_launch(r, &l->launches[i]));
-    if (top) VT_TRY(record_mark(r->p, i + 1));
+    if (top) VT_TRY(record_time_mark(r->p, i + 1));
   }
   return VT_OK;
 }
 
 static vt_status issue_steps(vt_bk_program *p) {
   runner r = {.p = p};
-  VT_TRY(record_mark(p, 0));
-  VT_TRY(run_list(&r, &p->steps, 1));
+  VT_TRY(record_time_mark(p, 0));
+  VT_TRY(run_launches(&r, &p->steps, 1));
   if (!p->faults) return VT_OK;
-  const int e = driver(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
-                                             sizeof *p->seen, p->dev->stream);
+  const int e = driver_of(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
+                                                sizeof *p->seen, p->dev->stream);
   return (vt_status)vt_cuda_driver_status(p->dev, e, "copy the fault record");
 }
 
@@ -324,12 +326,12 @@ static vt_status issue_steps(vt_bk_program *p) {
 static vt_status rehearse(vt_bk_program *p) {
   runner r = {.p = p, .rehearsal = 1};
   for (uint64_t i = 0; i < VT_CUDA_ARENAS; i++) p->base[i] = (char *)(uintptr_t)((i + 1) << 48);
-  return run_list(&r, &p->steps, 0);
+  return run_launches(&r, &p->steps, 0);
 }
 
 /* ---- results that the host reads ---- */
 
-static int canonical_kernel(uint32_t dtype) {
+static int canonical_nan_kernel_of(uint32_t dtype) {
   switch (dtype) {
     case VT_DTYPE_F32:
       return VT_GPU_fix_nan_f32;
@@ -339,14 +341,14 @@ static int canonical_kernel(uint32_t dtype) {
     case VT_DTYPE_BF16:
       return VT_GPU_fix_nan_half;
     default:
-      return -1; /* the type has no NaN */
+      return -1; /* no kernel is needed: the type has no NaN */
   }
 }
 
-static vt_status write_canonical(vt_bk_program *p, const result *r, int rehearsal) {
+static vt_status write_canonical_nans(vt_bk_program *p, const result *r, int rehearsal) {
   runner no_body = {.p = p, .rehearsal = rehearsal};
-  vt_cuda_call c = call_of(&no_body);
-  const int kernel = canonical_kernel(r->dtype);
+  vt_cuda_call c = empty_call_of(&no_body);
+  const int kernel = canonical_nan_kernel_of(r->dtype);
   const vt_gpu_canonical args = {.data = p->base[r->arena] + r->offset,
                                  .n = r->count,
                                  .infinity = r->dtype == VT_DTYPE_F16 ? 0x7c00u : 0x7f80u};
@@ -354,8 +356,8 @@ static vt_status write_canonical(vt_bk_program *p, const result *r, int rehearsa
   return vt_cuda_launch(&c, (uint32_t)kernel, vt_cuda_grid_over(&c, args.n, 4, 256), &args);
 }
 
-/* Results that are never copied to the host, and those that another program uses on the device,
- * keep their NaNs. */
+/* Writes canonical NaNs only when the host copies results, so results that stay on the device keep
+ * their NaNs. */
 vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t at, uint64_t bytes) {
   for (vt_bk_program *p = dev->programs; p != NULL; p = p->next)
     for (uint64_t i = 0; i < p->n_results; i++) {
@@ -363,7 +365,7 @@ vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t at, uint64_t
       const uint64_t from = (uint64_t)(uintptr_t)p->base[r->arena] + r->offset;
       const uint64_t end = from + (uint64_t)r->count * (uint64_t)vt_cuda_bytes_of(r->dtype);
       if (r->canonical || from >= at + bytes || end <= at) continue;
-      VT_TRY(write_canonical(p, r, 0));
+      VT_TRY(write_canonical_nans(p, r, 0));
       r->canonical = 1;
     }
   return VT_OK;
@@ -374,14 +376,14 @@ static int32_t load_canonical_kernels(vt_bk_program *p) {
   int32_t s = vt_cuda_enter(p->dev);
   if (s != VT_OK) return s;
   for (uint64_t i = 0; i < p->n_results && s == VT_OK; i++)
-    s = (int32_t)write_canonical(p, &p->results[i], 1);
+    s = (int32_t)write_canonical_nans(p, &p->results[i], 1);
   vt_cuda_card_leave(p->dev->card);
   return s;
 }
 
 int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
   const vt_bk_host *host = p->dev->host;
-  if (p->results != NULL) return VT_UNSUPPORTED; /* results can be set once only */
+  if (p->results != NULL) return VT_UNSUPPORTED; /* results may be set only once */
   for (uint64_t i = 0; i < n; i++) {
     const vt_view v = vt_step_view(&results[i]);
     if (!vt_cuda_is_dense(&v) || results[i].arena >= VT_CUDA_ARENAS) return VT_UNSUPPORTED;
@@ -404,16 +406,16 @@ int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, u
 
 /* ---- recording ---- */
 
-static vt_status make_graph(vt_bk_program *p, void *recorded) {
-  const int e = driver(p)->cuGraphInstantiateWithFlags(&p->graph, recorded, 0);
+static vt_status instantiate_graph(vt_bk_program *p, void *recorded) {
+  const int e = driver_of(p)->cuGraphInstantiateWithFlags(&p->graph, recorded, 0);
   if (e != VT_CU_SUCCESS) p->graph = NULL;
   return (vt_status)vt_cuda_driver_status(p->dev, e, "instantiate a graph");
 }
 
-/* Records a run as a graph. Recording executes nothing, so after a failure the run can still be
- * issued. The capture must be ended in any case. */
+/* Records a run as a graph. Recording executes nothing, so the caller can still issue the run if
+ * recording fails. The capture is ended even after an error. */
 static vt_status record_graph(vt_bk_program *p) {
-  const vt_cu *cu = driver(p);
+  const vt_cu *cu = driver_of(p);
   void *recorded = NULL;
   int e = cu->cuStreamBeginCapture(p->dev->stream, VT_CU_CAPTURE_THREAD_LOCAL);
   if (e != VT_CU_SUCCESS)
@@ -421,20 +423,20 @@ static vt_status record_graph(vt_bk_program *p) {
   vt_status s = issue_steps(p);
   e = cu->cuStreamEndCapture(p->dev->stream, &recorded);
   if (s == VT_OK) s = (vt_status)vt_cuda_driver_status(p->dev, e, "end a graph capture");
-  if (s == VT_OK) s = make_graph(p, recorded);
+  if (s == VT_OK) s = instantiate_graph(p, recorded);
   if (recorded != NULL) (void)cu->cuGraphDestroy(recorded);
   return s;
 }
 
 static vt_status replay_graph(vt_bk_program *p) {
-  const int e = driver(p)->cuGraphLaunch(p->graph, p->dev->stream);
+  const int e = driver_of(p)->cuGraphLaunch(p->graph, p->dev->stream);
   return (vt_status)vt_cuda_driver_status(p->dev, e, "launch a graph");
 }
 
 /* ---- running ---- */
 
 /* Sets the addresses of the arenas; returns 1 if they are those of the last successful run. */
-static int place_arenas(vt_bk_program *p, const uint64_t *buffers) {
+static int set_arena_addresses(vt_bk_program *p, const uint64_t *buffers) {
   int same = p->ready;
   for (uint32_t i = 0; i < p->arenas.n; i++) {
     char *at = (char *)(uintptr_t)buffers[i];
@@ -454,13 +456,13 @@ static vt_status run_recorded(vt_bk_program *p) {
 }
 
 static vt_status run_program(vt_bk_program *p, const uint64_t *buffers) {
-  const int same = place_arenas(p, buffers);
+  const int same = set_arena_addresses(p, buffers);
   const int records = !p->waits && p->time_marks == NULL && !p->unrecorded;
   p->error = (vt_bk_error){.size = sizeof p->error};
   for (uint64_t i = 0; i < p->n_results; i++) p->results[i].canonical = 0;
   if (!same && p->graph != NULL) {
-    (void)driver(p)->cuStreamSynchronize(p->dev->stream);
-    (void)driver(p)->cuGraphExecDestroy(p->graph);
+    (void)driver_of(p)->cuStreamSynchronize(p->dev->stream);
+    (void)driver_of(p)->cuGraphExecDestroy(p->graph);
     p->graph = NULL;
   }
   const vt_status s = same && records ? run_recorded(p) : issue_steps(p);
@@ -468,8 +470,8 @@ static vt_status run_program(vt_bk_program *p, const uint64_t *buffers) {
   return s;
 }
 
-/* Clears the fault record after a failed run: nobody asks for its index fault, and the next run
- * must not report it. */
+/* Clears the fault record after a run that failed for another reason: nobody asks for that run's
+ * index fault, and the next run must not report it. */
 static void clear_stale_fault(vt_bk_program *p) {
   if (p->faults) (void)clear_fault(p);
 }
@@ -496,7 +498,7 @@ static int read_fault(vt_bk_program *p) {
 int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
   const int32_t entered = vt_cuda_enter(p->dev);
   if (entered != VT_OK) return entered;
-  int e = driver(p)->cuStreamSynchronize(p->dev->stream);
+  int e = driver_of(p)->cuStreamSynchronize(p->dev->stream);
   if (e == VT_CU_SUCCESS)
     e = read_fault(p);
   else
@@ -509,22 +511,22 @@ int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
 
 /* ---- times ---- */
 
-static uint64_t time_of(const vt_bk_program *p, uint64_t i) {
+static uint64_t launch_time(const vt_bk_program *p, uint64_t i) {
   float ms = 0;
-  if (driver(p)->cuEventElapsedTime(&ms, p->time_marks[0], p->time_marks[i]) != VT_CU_SUCCESS ||
+  if (driver_of(p)->cuEventElapsedTime(&ms, p->time_marks[0], p->time_marks[i]) != VT_CU_SUCCESS ||
       ms < 0)
     ms = 0;
   return (uint64_t)((double)ms * 1e6);
 }
 
-/* Times of the steps. The first step of a group gets the time of the whole group. */
+/* Reports the times of the steps. The first step of a group gets the time of the whole group. */
 int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out) {
   vt_bk_metrics m = {.size = sizeof m};
   if (p->time_marks != NULL && vt_cuda_card_enter(p->dev->card) == VT_CU_SUCCESS) {
     uint64_t step = 0, before = 0;
     for (uint64_t i = 0; i < p->steps.n; i++) {
       const vt_launch *at = &p->steps.launches[i];
-      const uint64_t after = time_of(p, i + 1), n = at->chain != NULL ? at->n : 1;
+      const uint64_t after = launch_time(p, i + 1), n = at->chain != NULL ? at->n : 1;
       for (uint64_t k = 0; k < n; k++, step++) {
         p->begin[step] = k == 0 ? before : after;
         p->end[step] = after;

@@ -5,7 +5,7 @@
 #include "cuda_walk.h"
 #include "gpu_random.h"
 
-static vt_status draw(vt_cuda_call *c, uint32_t kernel) {
+static vt_status launch_random(vt_cuda_call *c, uint32_t kernel) {
   const vt_view *y = c->out;
   const vt_gpu_random args = {.to = y->data,
                               .seed = c->in[0].data,
@@ -15,6 +15,10 @@ static vt_status draw(vt_cuda_call *c, uint32_t kernel) {
   return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, args.walk.n, 4, 256), &args);
 }
 
-vt_status vt_cuda_run_random_uniform(vt_cuda_call *c) { return draw(c, VT_GPU_random_uniform); }
-vt_status vt_cuda_run_random_normal(vt_cuda_call *c) { return draw(c, VT_GPU_random_normal); }
-vt_status vt_cuda_run_random_bits(vt_cuda_call *c) { return draw(c, VT_GPU_random_bits); }
+vt_status vt_cuda_run_random_uniform(vt_cuda_call *c) {
+  return launch_random(c, VT_GPU_random_uniform);
+}
+vt_status vt_cuda_run_random_normal(vt_cuda_call *c) {
+  return launch_random(c, VT_GPU_random_normal);
+}
+vt_status vt_cuda_run_random_bits(vt_cuda_call *c) { return launch_random(c, VT_GPU_random_bits); }

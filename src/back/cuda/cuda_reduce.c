@@ -1,42 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_reduce.c - reductions: sum, prod, max and min, and the compositions that add a final step to
- * one of them: mean, sum_square, norm_l1, norm_l2, any, all. A line longer than a chunk is reduced
- * in levels, as S requires: the results of its chunks form a new line. */
+ * cuda_reduce.c - reductions: sum, prod, max and min, and the compositions that add a final step
+ * to one of them: mean, sum_square, norm_l1, norm_l2, any, all. A line longer than a chunk is
+ * reduced in levels, as S requires: the results of its chunks form a new line. S is the order of
+ * docs/numerics.md: a chunk is 1024 elements, a level is the reduction of all chunks of all
+ * lines. */
 #include "cuda_lines.h"
 
 enum { THREADS = 256, WARPS = THREADS / VT_GPU_LANES };
-enum { LEAST_LINES = 1024 }; /* fewest lines for which one thread per line keeps the GPU busy */
+/* from this number of lines on, one thread per line keeps the GPU busy */
+enum { LEAST_LINES = 1024 };
 
 /* ---- levels ---- */
 
-/* An empty line is one empty chunk. */
+/* Returns the number of chunks of a line; an empty line is one empty chunk. */
 static int64_t chunks_of(int64_t n) { return n == 0 ? 1 : vt_cuda_ceil_div(n, VT_GPU_CHUNK); }
 
-uint64_t vt_cuda_reduce_bytes(int64_t lines, int64_t n, uint32_t dtype) {
+uint64_t vt_cuda_reduce_scratch(int64_t lines, int64_t n, uint32_t dtype) {
   uint64_t bytes = 0;
   for (n = chunks_of(n); n > 1; n = chunks_of(n))
     bytes += vt_cuda_align_up((uint64_t)(lines * n) * vt_cuda_bytes_of(dtype));
   return bytes;
 }
 
-static vt_cuda_grid grid_of(const vt_cuda_call *c, int64_t blocks) {
+static vt_cuda_grid grid_for_blocks(const vt_cuda_call *c, int64_t blocks) {
   const int64_t most = 32 * (int64_t)c->traits->processors;
   return (vt_cuda_grid){(uint32_t)vt_cuda_min(blocks, most), 1, 1, THREADS, 0};
 }
 
-/* Reduces the chunks of all lines. */
+/* Issues the kernel that reduces every chunk of all lines to one number. */
 static vt_status reduce_level(vt_cuda_call *c, const vt_gpu_reduce *a, uint32_t dtype,
                               int interleaved) {
   const int exp = a->kind == VT_GPU_REDUCE_EXP;
   const int64_t tiles = vt_cuda_ceil_div(a->lines.n, VT_GPU_LANES);
   if (!exp && a->n <= VT_GPU_SHORT && a->along.rank <= 1 && a->lines.n >= LEAST_LINES)
     return vt_cuda_launch(c, VT_CUDA_TYPES(reduce_short)[dtype],
-                          grid_of(c, vt_cuda_ceil_div(a->lines.n, THREADS)), a);
+                          grid_for_blocks(c, vt_cuda_ceil_div(a->lines.n, THREADS)), a);
   if (interleaved)
     return vt_cuda_launch(c, exp ? VT_GPU_reduce_columns_exp : VT_CUDA_TYPES(reduce_columns)[dtype],
-                          grid_of(c, tiles * a->chunks), a);
+                          grid_for_blocks(c, tiles * a->chunks), a);
   return vt_cuda_launch(c, exp ? VT_GPU_reduce_lines_exp : VT_CUDA_TYPES(reduce_lines)[dtype],
-                        grid_of(c, vt_cuda_ceil_div(a->lines.n * a->chunks, WARPS)), a);
+                        grid_for_blocks(c, vt_cuda_ceil_div(a->lines.n * a->chunks, WARPS)), a);
 }
 
 /* Makes the chunk results of a level the lines of the next one. */
@@ -93,7 +96,8 @@ static const op_kind op_kinds[] = {
 
 static const op_kind *op_kind_of(uint32_t op) {
   const op_kind *w = op_kinds;
-  while (w->op != op) w++; /* cuda_handlers.def calls this for the ops of the table only */
+  /* the loop ends, because cuda_handlers.def names this handler only for ops of the table */
+  while (w->op != op) w++;
   return w;
 }
 
@@ -113,10 +117,10 @@ static vt_cuda_reduction reduction_of(const vt_cuda_call *c) {
   return f;
 }
 
-uint64_t vt_cuda_work_reduce(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_reduce(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
   const vt_cuda_reduction f = reduction_of(c);
-  return vt_cuda_reduce_bytes(f.at.lines.n, f.at.along.n, f.dtype);
+  return vt_cuda_reduce_scratch(f.at.lines.n, f.at.along.n, f.dtype);
 }
 
 vt_status vt_cuda_run_reduce(vt_cuda_call *c) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_region.c - loop and cond: issues the steps of a body once per execution. A loop's trip count
- * is known when the program is planned; the condition of a cond must be read from the card. */
+ * cuda_region.c - loop and cond: issues the steps of a body once per execution. A loop's trip
+ * count is known when the program is planned; the condition of a cond must be read from the card.
+ * Carried values are those that a loop passes from one iteration to the next. */
 #include "cuda_backend.h"
 #include "gpu_fill.h"
 
@@ -13,8 +14,8 @@ static vt_status store_index(vt_cuda_call *c, const vt_view *to, int64_t i) {
   return vt_cuda_launch(c, VT_GPU_store_one, (vt_cuda_grid){1, 1, 1, 32, 0}, &args);
 }
 
-/* Issues one iteration. A body's results never alias its arguments, so they may be copied one by
- * one. */
+/* Issues iteration i. A body's results never alias its arguments, so the results are copied to the
+ * arguments one by one. */
 static vt_status issue_iteration(vt_cuda_call *c, int64_t i, uint32_t carried, uint32_t each) {
   const vt_launch_body *b = &c->body[0];
   VT_TRY(store_index(c, &b->in[0], i));
@@ -31,11 +32,12 @@ static vt_status issue_iteration(vt_cuda_call *c, int64_t i, uint32_t carried, u
   return VT_OK;
 }
 
-/* Iterations to rehearse. The kernel that copies a slice depends on the slice's address modulo 16,
- * and 16 iterations have every possible remainder. The body's own addresses do not change. */
+/* A rehearsal goes through only 16 iterations. They need all kernels: which kernel copies a slice
+ * depends on the slice's address modulo 16, and 16 iterations have every possible remainder. The
+ * body's own addresses do not change. */
 enum { REHEARSED = 16 };
 
-/* Carried values stay in the body's arguments from one iteration to the next. */
+/* Runs a loop. Between iterations the carried values stay in the body's arguments. */
 vt_status vt_cuda_run_loop(vt_cuda_call *c) {
   const vt_attr_loop *a = c->attrs;
   const uint32_t carried = (uint32_t)a->carried, each = (uint32_t)a->each;
@@ -61,6 +63,7 @@ static vt_status issue_branch(vt_cuda_call *c, uint32_t which) {
 vt_status vt_cuda_run_cond(vt_cuda_call *c) {
   uint8_t truth = 0;
   VT_TRY(vt_cuda_fetch(c, &truth, c->in[0].data, 1));
-  if (c->rehearsal) VT_TRY(issue_branch(c, 0)); /* a run may need either branch */
+  /* rehearse both branches, because a run may need either */
+  if (c->rehearsal) VT_TRY(issue_branch(c, 0));
   return issue_branch(c, truth ? 0 : 1);
 }

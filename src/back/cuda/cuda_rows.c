@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_rows.c - rows in registers or shared memory: chooses and launches the kernel variant for
- * softmax and norms. */
+ * softmax and norms. A row is the line of a contiguous last axis; line statistics are two numbers
+ * per line, for instance its mean and the sum of squares. */
 #include "cuda_rows.h"
 #include "gpu_row_layout.h"
 
@@ -31,11 +32,11 @@ vt_cuda_rows_variant vt_cuda_rows_choose(const vt_cuda_call *c, const vt_cuda_li
 
 /* ---- long rows ---- */
 
-uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rows_variant how,
-                            const vt_cuda_lines *l) {
+uint64_t vt_cuda_rows_scratch(const vt_cuda_call *c, vt_cuda_rows_variant how,
+                              const vt_cuda_lines *l) {
   if (how == VT_CUDA_ROWS_PARTS)
     return vt_cuda_line_stats_scratch(l->lines.n, l->along.n, c->in[0].dtype);
-  if (how == VT_CUDA_ROWS_BUNDLE) return vt_cuda_bundle_bytes(c, l);
+  if (how == VT_CUDA_ROWS_BUNDLE) return vt_cuda_bundle_scratch(c, l);
   if (how != VT_CUDA_ROWS_LONG) return 0;
   const vt_gpu_row_layout s = row_layout(c, l->lines.n, l->along.n);
   return s.blocks == 1 ? 0 : (uint64_t)s.teams * 2 * VT_GPU_CHUNK_BYTES;
@@ -79,21 +80,21 @@ vt_status vt_cuda_rows_results(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a)
 
 /* ---- statistics of lines ---- */
 
-static uint64_t mark_bytes(int64_t lines, uint32_t dtype) {
+static uint64_t number_per_line_bytes(int64_t lines, uint32_t dtype) {
   return vt_cuda_align_up((uint64_t)lines * vt_cuda_bytes_of(dtype));
 }
 
 uint64_t vt_cuda_line_stats_bytes(int64_t lines, uint32_t dtype) {
-  return 2 * mark_bytes(lines, dtype);
+  return 2 * number_per_line_bytes(lines, dtype);
 }
 
 uint64_t vt_cuda_line_stats_scratch(int64_t lines, int64_t n, uint32_t dtype) {
-  return vt_cuda_line_stats_bytes(lines, dtype) + vt_cuda_reduce_bytes(lines, n, dtype);
+  return vt_cuda_line_stats_bytes(lines, dtype) + vt_cuda_reduce_scratch(lines, n, dtype);
 }
 
 vt_cuda_line_stats vt_cuda_line_stats_at(const vt_cuda_call *c, int64_t lines, uint32_t dtype) {
   char *at = c->work;
-  const uint64_t bytes = mark_bytes(lines, dtype);
+  const uint64_t bytes = number_per_line_bytes(lines, dtype);
   return (vt_cuda_line_stats){at, at + bytes, at + 2 * bytes};
 }
 

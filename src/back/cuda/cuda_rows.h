@@ -9,21 +9,24 @@
 
 /* Kernel variants for softmax and norms. */
 typedef enum vt_cuda_rows_variant {
-  VT_CUDA_ROWS_PARTS, /* several launches, for any tensor: reductions, then the results */
-  VT_CUDA_ROWS_WARPS, /* one warp per row, in registers */
-  VT_CUDA_ROWS_BLOCK, /* one thread block per row, in registers */
-  VT_CUDA_ROWS_LONG,  /* several thread blocks per row, in shared memory (gpu_row_layout.h) */
-  VT_CUDA_ROWS_BUNDLE /* lines along any axis, in shared memory or one per thread (gpu_bundle.h) */
+  /* several launches, which work for any tensor: reductions, then the results */
+  VT_CUDA_ROWS_PARTS,
+  VT_CUDA_ROWS_WARPS, /* one warp per row, with the row in registers */
+  VT_CUDA_ROWS_BLOCK, /* one thread block per row, with the row in registers */
+  /* several thread blocks per row, with the row in their shared memory (gpu_row_layout.h) */
+  VT_CUDA_ROWS_LONG,
+  /* lines along any axis, in shared memory or one per thread in registers (gpu_bundle.h) */
+  VT_CUDA_ROWS_BUNDLE
 } vt_cuda_rows_variant;
 
-/* Chooses the variant for f32 rows; `l` has operands x and y. Rows that are not contiguous, are
- * short or are longer than 2^20 get PARTS or BUNDLE. */
+/* Chooses the variant for f32 rows; `l` has operands x and y. Rows that are not contiguous, that
+ * are short, or that are longer than 2^20 get the variant PARTS or BUNDLE. */
 vt_cuda_rows_variant vt_cuda_rows_choose(const vt_cuda_call *c, const vt_cuda_lines *l);
 /* Chooses between PARTS and BUNDLE for lines of any type. */
 vt_cuda_rows_variant vt_cuda_rows_choose_any(const vt_cuda_call *c, const vt_cuda_lines *l);
-/* Bytes of scratch that the variant needs. */
-uint64_t vt_cuda_rows_bytes(const vt_cuda_call *c, vt_cuda_rows_variant how,
-                            const vt_cuda_lines *l);
+/* Returns the bytes of scratch that the variant needs. */
+uint64_t vt_cuda_rows_scratch(const vt_cuda_call *c, vt_cuda_rows_variant how,
+                              const vt_cuda_lines *l);
 /* Issues the kernel of the variant. `warps` has the kernels for 8, 16, 24 and 32 elements per lane.
  */
 #define VT_CUDA_WARPS(name)                                                      \
@@ -42,9 +45,10 @@ typedef struct vt_cuda_line_stats {
 } vt_cuda_line_stats;
 uint64_t vt_cuda_line_stats_scratch(int64_t lines, int64_t n, uint32_t dtype);
 vt_cuda_line_stats vt_cuda_line_stats_at(const vt_cuda_call *c, int64_t lines, uint32_t dtype);
-/* Bytes of the two numbers per line, without the reductions' scratch. */
+/* Returns the bytes of the two statistics per line, without the scratch of the reductions. */
 uint64_t vt_cuda_line_stats_bytes(int64_t lines, uint32_t dtype);
-/* Reduces each line of x to one number in `to`. */
+/* Reduces each line of x to one number in `to`; `rest` is scratch, kind and touch are those of
+ * vt_gpu_reduce. */
 vt_status vt_cuda_line_stats_reduce(vt_cuda_call *c, const vt_cuda_lines *l, uint32_t kind,
                                     uint32_t touch, const void *shift, void *to, void *rest);
 #endif

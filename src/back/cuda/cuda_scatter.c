@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_scatter.c - scatters: rows of updates go to positions that an index names. Rows are sorted
  * by position, those of one position in ascending order; then the first row of each position
- * applies all of them. */
+ * applies all of them. S is the summation order of docs/numerics.md, in chunks of 1024 rows. */
 #include <string.h>
 #include "cuda_lookup.h"
 #include "cuda_sort.h"
 #include "cuda_walk.h"
 
-/* base and result (B..., D..., R...), index (B..., I..., depth), updates (B..., I..., R...). */
+/* Shapes: base and result (B..., D..., R...), index (B..., I..., depth), updates (B..., I...,
+ * R...). A row is the R... part of the updates, a position is one of B..., D.... */
 typedef struct scatter_plan {
-  uint32_t batch, lead, depth; /* numbers of axes: B; B and I; D */
+  uint32_t batch, lead, depth; /* numbers of axes: of B, of B and I, of D */
   int64_t rows, slice;         /* rows of the updates, and elements per row */
   int64_t places;              /* positions that a row may go to */
   vt_cuda_records records;
@@ -42,29 +43,29 @@ static int is_empty(const scatter_plan *s) {
   return s->rows == 0 || s->slice == 0 || s->places == 0;
 }
 
-static int is_sum(const vt_cuda_call *c) {
+static int adds_floats(const vt_cuda_call *c) {
   return c->step->op == VT_OP_scatter_nd_add &&
          (c->out->dtype == VT_DTYPE_F32 || c->out->dtype == VT_DTYPE_F64);
 }
 
-/* Bytes for the sums of chunks of positions that have several: two rows for every chunk of sorted
- * rows. */
+/* Returns the bytes for sums of chunks, for positions with more than one chunk: two rows for every
+ * 1024 sorted rows suffice. */
 static uint64_t partial_bytes(const vt_cuda_call *c, const scatter_plan *s) {
-  if (!is_sum(c) || s->rows <= VT_GPU_CHUNK) return 0;
+  if (!adds_floats(c) || s->rows <= VT_GPU_CHUNK) return 0;
   return 2 * (uint64_t)vt_cuda_ceil_div(s->rows, VT_GPU_CHUNK) * (uint64_t)s->slice *
          vt_cuda_bytes_of(c->out->dtype);
 }
 
-uint64_t vt_cuda_work_scatter(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_scatter(const vt_cuda_call *c) {
   const scatter_plan s = scatter_plan_of(c);
   if (is_empty(&s)) return 0;
-  return vt_cuda_align_up(vt_cuda_records_bytes(&s.records)) + partial_bytes(c, &s);
+  return vt_cuda_align_up(vt_cuda_records_scratch(&s.records)) + partial_bytes(c, &s);
 }
 
 /* ---- the position of each row ---- */
 
-/* A lookup that numbers positions row-major along B and D; `own` gives the part of the number that
- * the batch axes contribute. */
+/* Returns a lookup that turns coordinates into the number of a position, row-major along B and D.
+ * *own is a view whose offsets are the part of that number that the batch axes contribute. */
 static vt_gpu_lookup position_lookup(const vt_cuda_call *c, const scatter_plan *s, vt_view *own) {
   const vt_view *y = c->out, *index = &c->in[1];
   vt_gpu_lookup l = vt_cuda_lookup(index, index->stride[s->lead]);
@@ -92,7 +93,7 @@ static vt_status find_positions(vt_cuda_call *c, const scatter_plan *s, const vt
 
 /* ---- scattering ---- */
 
-/* A view with n of a tensor's axes, beginning with `first`. */
+/* Returns a view with n of a tensor's axes, beginning with axis `first`. */
 static vt_view axes_of(const vt_view *v, uint32_t first, uint32_t n) {
   vt_view some = {.dtype = v->dtype, .rank = n, .data = v->data};
   memcpy(some.dim, v->dim + first, n * sizeof *some.dim);
@@ -117,11 +118,11 @@ static vt_gpu_scatter scatter_args(const vt_cuda_call *c, const scatter_plan *s)
                           .wide = (uint32_t)s->records.wide};
 }
 
-/* Returns the kernel for a type. *more is set to the kernel that adds the sums of several chunks,
- * or left at VT_GPU_TOTAL. */
+/* Returns the kernel of a scatter for a type. *more gets a second kernel, which adds the sums of
+ * several chunks, or keeps its value if there is none. */
 typedef uint32_t kernel_fn(uint32_t dtype, uint32_t *more);
 
-static vt_status scatter(vt_cuda_call *c, kernel_fn *kernel) {
+static vt_status launch_scatter(vt_cuda_call *c, kernel_fn *kernel) {
   const scatter_plan s = scatter_plan_of(c);
   vt_view own;
   const vt_gpu_lookup l = position_lookup(c, &s, &own);
@@ -133,7 +134,7 @@ static vt_status scatter(vt_cuda_call *c, kernel_fn *kernel) {
   VT_TRY(vt_cuda_records_sort(c, &s.records, c->work, &sorted));
   vt_gpu_scatter args = scatter_args(c, &s);
   args.records = sorted;
-  args.partial = (char *)c->work + vt_cuda_align_up(vt_cuda_records_bytes(&s.records));
+  args.partial = (char *)c->work + vt_cuda_align_up(vt_cuda_records_scratch(&s.records));
   uint32_t more = VT_GPU_TOTAL;
   const uint32_t first = kernel(c->out->dtype, &more);
   const vt_cuda_grid grid = vt_cuda_grid_over(c, s.rows * s.slice, 1, 128);
@@ -144,12 +145,12 @@ static vt_status scatter(vt_cuda_call *c, kernel_fn *kernel) {
 
 /* ---- ops ---- */
 
-static uint32_t last_kernel(uint32_t dtype, uint32_t *more) {
+static uint32_t kernel_for_last(uint32_t dtype, uint32_t *more) {
   (void)more;
   return VT_CUDA_SIZES(scatter)[vt_cuda_bytes_of(dtype)];
 }
 
-static uint32_t sum_kernel(uint32_t dtype, uint32_t *more) {
+static uint32_t kernel_for_sum(uint32_t dtype, uint32_t *more) {
   switch (dtype) {
     case VT_DTYPE_F32:
       *more = VT_GPU_scatter_add_long_f32;
@@ -166,17 +167,21 @@ static uint32_t sum_kernel(uint32_t dtype, uint32_t *more) {
   }
 }
 
-static uint32_t greatest_kernel(uint32_t dtype, uint32_t *more) {
+static uint32_t kernel_for_greatest(uint32_t dtype, uint32_t *more) {
   (void)more;
   return VT_CUDA_TYPES(scatter_max)[dtype];
 }
 
-static uint32_t least_kernel(uint32_t dtype, uint32_t *more) {
+static uint32_t kernel_for_least(uint32_t dtype, uint32_t *more) {
   (void)more;
   return VT_CUDA_TYPES(scatter_min)[dtype];
 }
 
-vt_status vt_cuda_run_scatter_nd(vt_cuda_call *c) { return scatter(c, last_kernel); }
-vt_status vt_cuda_run_scatter_nd_add(vt_cuda_call *c) { return scatter(c, sum_kernel); }
-vt_status vt_cuda_run_scatter_nd_max(vt_cuda_call *c) { return scatter(c, greatest_kernel); }
-vt_status vt_cuda_run_scatter_nd_min(vt_cuda_call *c) { return scatter(c, least_kernel); }
+vt_status vt_cuda_run_scatter_nd(vt_cuda_call *c) { return launch_scatter(c, kernel_for_last); }
+vt_status vt_cuda_run_scatter_nd_add(vt_cuda_call *c) { return launch_scatter(c, kernel_for_sum); }
+vt_status vt_cuda_run_scatter_nd_max(vt_cuda_call *c) {
+  return launch_scatter(c, kernel_for_greatest);
+}
+vt_status vt_cuda_run_scatter_nd_min(vt_cuda_call *c) {
+  return launch_scatter(c, kernel_for_least);
+}

@@ -16,10 +16,10 @@ static vt_cuda_rows_variant variant_of(const vt_cuda_call *c, const vt_cuda_line
   return c->step->op == VT_OP_logsumexp ? vt_cuda_rows_choose_any(c, l) : vt_cuda_rows_choose(c, l);
 }
 
-uint64_t vt_cuda_work_softmax(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_softmax(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
   const vt_cuda_lines l = lines_of(c);
-  return vt_cuda_rows_bytes(c, variant_of(c, &l), &l);
+  return vt_cuda_rows_scratch(c, variant_of(c, &l), &l);
 }
 
 static vt_status run_separately(vt_cuda_call *c, const vt_cuda_lines *l, vt_gpu_rows *a) {

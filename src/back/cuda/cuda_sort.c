@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cuda_sort.c - sort, argsort and top_k. A value becomes a key, an unsigned integer that is ordered
- * as requested, with the value's index beside it: no two records are equal, so every algorithm
- * gives the same order. A thread block sorts a short line. If only a short head of a long line is
- * wanted, the heads of its tiles are sorted again; else the line is sorted by digits. */
+ * cuda_sort.c - sort, argsort and top_k. A value becomes a key, an unsigned integer that is
+ * ordered as requested, with the value's index beside it: no two records are equal, so every
+ * algorithm gives the same order. A thread block sorts a short line. If only a short head of a
+ * long line is wanted, the heads of its tiles are sorted again; else the line is sorted by
+ * digits. A tile is the records that one thread block sorts; the head of a line or tile is its
+ * first records in order. */
 #include "cuda_sort.h"
 #include "cuda_walk.h"
 
@@ -12,32 +14,32 @@ int vt_cuda_records_wide(int bits, int64_t n) { return bits > 32 || n >= (int64_
 
 static uint64_t record_bytes(int wide) { return wide ? sizeof(vt_gpu_record) : sizeof(uint64_t); }
 
-static uint64_t line_bytes(const vt_cuda_records *r) {
+static uint64_t records_bytes(const vt_cuda_records *r) {
   return vt_cuda_align_up((uint64_t)r->count * (uint64_t)r->n * record_bytes(r->wide));
 }
 
-static uint64_t count_bytes(const vt_cuda_records *r) {
+static uint64_t digit_counts_bytes(const vt_cuda_records *r) {
   const int64_t tiles = vt_cuda_ceil_div(r->n, VT_GPU_RADIX_TILE);
   return vt_cuda_align_up((uint64_t)(r->count * VT_GPU_DIGITS * tiles) * sizeof(uint64_t));
 }
 
-/* 1 if one thread block can sort a line. */
-static int fits_block(const vt_cuda_records *r) { return r->n <= VT_GPU_SLOTS; }
+/* Returns 1 if one thread block can sort a whole line. */
+static int line_fits_block(const vt_cuda_records *r) { return r->n <= VT_GPU_SLOTS; }
 
-uint64_t vt_cuda_records_bytes(const vt_cuda_records *r) {
-  if (fits_block(r)) return line_bytes(r);
+uint64_t vt_cuda_records_scratch(const vt_cuda_records *r) {
+  if (line_fits_block(r)) return records_bytes(r);
   const uint64_t totals = (uint64_t)r->count * VT_GPU_DIGITS * sizeof(uint64_t);
-  return 2 * line_bytes(r) + count_bytes(r) + totals;
+  return 2 * records_bytes(r) + digit_counts_bytes(r) + totals;
 }
 
-static uint32_t slots_for(int64_t n) {
+static uint32_t block_slots_for(int64_t n) {
   uint32_t slots = 2;
   while (slots < n && slots < VT_GPU_SLOTS) slots *= 2;
   return slots;
 }
 
-/* Sorts tiles, one per thread block. A thread handles two records, or more if there are many; a
- * block has at least a full warp. */
+/* Sorts tiles, one per thread block. A thread handles two records, or more in a large tile; a block
+ * has at least one full warp. */
 static vt_status sort_tiles(vt_cuda_call *c, const vt_gpu_sort_tiles *a, int wide) {
   const uint32_t threads = a->slots / 2 < 32 ? 32 : a->slots / 2 > 512 ? 512 : a->slots / 2;
   vt_cuda_grid grid = vt_cuda_grid_over(c, a->count * a->tiles * threads, 1, threads);
@@ -45,7 +47,7 @@ static vt_status sort_tiles(vt_cuda_call *c, const vt_gpu_sort_tiles *a, int wid
   return vt_cuda_launch(c, wide ? VT_GPU_sort_tiles_long : VT_GPU_sort_tiles_short, grid, a);
 }
 
-enum { SHORT = 64 }; /* longest row that one thread sums */
+enum { SHORT = 64 }; /* longest row of prefix sums that one thread computes */
 
 vt_status vt_cuda_prefix_sums(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals) {
   const vt_gpu_scan args = {.x = x, .totals = totals, .rows = rows, .n = n};
@@ -71,19 +73,19 @@ static vt_status sort_in_block(vt_cuda_call *c, const vt_cuda_records *r, void *
                                   .n = r->n,
                                   .best = r->n,
                                   .tiles = 1,
-                                  .slots = slots_for(r->n)};
+                                  .slots = block_slots_for(r->n)};
   return sort_tiles(c, &args, r->wide);
 }
 
 vt_status vt_cuda_records_sort(vt_cuda_call *c, const vt_cuda_records *r, void *work, void **out) {
-  char *from = work, *to = from + line_bytes(r), *counts = to + line_bytes(r);
+  char *from = work, *to = from + records_bytes(r), *counts = to + records_bytes(r);
   *out = work;
-  if (fits_block(r)) return sort_in_block(c, r, work);
+  if (line_fits_block(r)) return sort_in_block(c, r, work);
   for (int shift = 0; shift < r->bits; shift += 8) {
     const vt_gpu_sort_digit args = {.from = from,
                                     .to = to,
                                     .counts = (uint64_t *)(void *)counts,
-                                    .totals = (uint64_t *)(void *)(counts + count_bytes(r)),
+                                    .totals = (uint64_t *)(void *)(counts + digit_counts_bytes(r)),
                                     .count = r->count,
                                     .n = r->n,
                                     .tiles = vt_cuda_ceil_div(r->n, VT_GPU_RADIX_TILE),
@@ -101,7 +103,7 @@ vt_status vt_cuda_records_sort(vt_cuda_call *c, const vt_cuda_records *r, void *
 
 typedef struct sort_plan {
   vt_cuda_records records; /* one record for each element */
-  int64_t best;            /* how many first records of a line are wanted */
+  int64_t best;            /* how many records of a line's head are wanted */
   uint32_t axis;
   int descending;
 } sort_plan;
@@ -117,7 +119,7 @@ static sort_plan sort_plan_of(const vt_cuda_call *c, int64_t axis, int descendin
   return s;
 }
 
-static uint32_t kind_of(uint32_t dtype) {
+static uint32_t key_kind_of(uint32_t dtype) {
   switch (dtype) {
     case VT_DTYPE_F32:
       return VT_GPU_KEY_F32;
@@ -134,7 +136,7 @@ static uint32_t kind_of(uint32_t dtype) {
   }
 }
 
-/* The lines along the sorted axis, and where their results are stored. */
+/* Describes the lines along the sorted axis, and where their values and indices are stored. */
 static vt_gpu_lines lines_of(const vt_cuda_call *c, const sort_plan *s, const vt_view *values,
                              const vt_view *indices) {
   const vt_view *x = &c->in[0], *to = values == NULL ? indices : values;
@@ -150,27 +152,31 @@ static vt_gpu_lines lines_of(const vt_cuda_call *c, const sort_plan *s, const vt
                         .values_step = to->stride[s->axis],
                         .indices_step = indices->stride[s->axis],
                         .invert = s->descending ? UINT64_MAX >> (64 - s->records.bits) : 0,
-                        .kind = kind_of(x->dtype),
+                        .kind = key_kind_of(x->dtype),
                         .bytes = vt_cuda_bytes_of(x->dtype)};
 }
 
 /* ---- heads: sorts tiles, keeps their first records, and repeats with those ---- */
 
-/* longest head; longer ones would leave too many records for the next round */
+/* longest head for which heads are sorted; with longer heads the tiles would pass on too many
+ * records */
 enum { HEAD = VT_GPU_SLOTS / 4 };
 
-/* The algorithm depends only on the number of records of a line and on how many are wanted. */
-static int by_heads(const sort_plan *s) { return fits_block(&s->records) || s->best <= HEAD; }
+/* Returns 1 if the heads of tiles are sorted, 0 if lines are sorted by digits. This depends only on
+ * the number of records of a line and on how many are wanted. */
+static int sorts_by_heads(const sort_plan *s) {
+  return line_fits_block(&s->records) || s->best <= HEAD;
+}
 
-static uint64_t head_bytes(const sort_plan *s, int64_t tiles) {
+static uint64_t tile_heads_bytes(const sort_plan *s, int64_t tiles) {
   const uint64_t records = (uint64_t)s->records.count * (uint64_t)tiles * (uint64_t)s->best;
   return vt_cuda_align_up(records * record_bytes(s->records.wide));
 }
 
-static uint64_t heads_bytes(const sort_plan *s) {
+static uint64_t all_heads_bytes(const sort_plan *s) {
   const int64_t tiles = vt_cuda_ceil_div(s->records.n, VT_GPU_SLOTS);
   const int64_t more = vt_cuda_ceil_div(tiles * s->best, VT_GPU_SLOTS);
-  return fits_block(&s->records) ? 0 : head_bytes(s, tiles) + head_bytes(s, more);
+  return line_fits_block(&s->records) ? 0 : tile_heads_bytes(s, tiles) + tile_heads_bytes(s, more);
 }
 
 static vt_status sort_heads(vt_cuda_call *c, const sort_plan *s, const vt_gpu_lines *lines) {
@@ -179,15 +185,15 @@ static vt_status sort_heads(vt_cuda_call *c, const sort_plan *s, const vt_gpu_li
                             .n = s->records.n,
                             .best = s->best,
                             .tiles = vt_cuda_ceil_div(s->records.n, VT_GPU_SLOTS),
-                            .slots = slots_for(s->records.n)};
-  char *buffer = c->work, *other = args.tiles > 1 ? buffer + head_bytes(s, args.tiles) : NULL;
+                            .slots = block_slots_for(s->records.n)};
+  char *buffer = c->work, *other = args.tiles > 1 ? buffer + tile_heads_bytes(s, args.tiles) : NULL;
   while (args.tiles > 1) {
     args.to = buffer;
     VT_TRY(sort_tiles(c, &args, s->records.wide));
     args.from = buffer;
     args.n = args.tiles * args.best;
     args.tiles = vt_cuda_ceil_div(args.n, VT_GPU_SLOTS);
-    args.slots = slots_for(args.n);
+    args.slots = block_slots_for(args.n);
     buffer = other;
     other = (char *)(uintptr_t)args.from;
   }
@@ -208,16 +214,16 @@ static vt_status sort_whole(vt_cuda_call *c, const sort_plan *s, const vt_gpu_li
                         vt_cuda_grid_over(c, r->count * s->best, 1, 256), &args);
 }
 
-static uint64_t work_of(const sort_plan *s) {
+static uint64_t scratch_of(const sort_plan *s) {
   if (s->records.count == 0 || s->best == 0) return 0;
-  return by_heads(s) ? heads_bytes(s) : vt_cuda_records_bytes(&s->records);
+  return sorts_by_heads(s) ? all_heads_bytes(s) : vt_cuda_records_scratch(&s->records);
 }
 
 static vt_status sort_lines(vt_cuda_call *c, const sort_plan *s, const vt_view *values,
                             const vt_view *indices) {
   if (s->records.count == 0 || s->best == 0) return VT_OK;
   const vt_gpu_lines lines = lines_of(c, s, values, indices);
-  return by_heads(s) ? sort_heads(c, s, &lines) : sort_whole(c, s, &lines);
+  return sorts_by_heads(s) ? sort_heads(c, s, &lines) : sort_whole(c, s, &lines);
 }
 
 /* ---- ops ---- */
@@ -227,9 +233,9 @@ static sort_plan plan_of_sort(const vt_cuda_call *c) {
   return sort_plan_of(c, a->axis, a->descending != 0);
 }
 
-uint64_t vt_cuda_work_sort(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_sort(const vt_cuda_call *c) {
   const sort_plan s = plan_of_sort(c);
-  return work_of(&s);
+  return scratch_of(&s);
 }
 
 vt_status vt_cuda_run_sort(vt_cuda_call *c) {
@@ -247,9 +253,9 @@ static sort_plan plan_of_top_k(const vt_cuda_call *c) {
   return sort_plan_of(c, a->axis, !a->least);
 }
 
-uint64_t vt_cuda_work_top_k(const vt_cuda_call *c) {
+uint64_t vt_cuda_scratch_top_k(const vt_cuda_call *c) {
   const sort_plan s = plan_of_top_k(c);
-  return work_of(&s);
+  return scratch_of(&s);
 }
 
 vt_status vt_cuda_run_top_k(vt_cuda_call *c) {

@@ -9,17 +9,17 @@
  * if it is 1. */
 typedef struct vt_cuda_records {
   int64_t count, n;
-  int wide, bits; /* words per record, less one; bits of a key (higher bits are 0) */
+  int wide, bits; /* 1 if a record has two words; bits of a key (its higher bits are 0) */
 } vt_cuda_records;
 
-/* 1 if keys of `bits` bits with numbers below n need records of two words. */
+/* Returns 1 if a key of `bits` bits and a record number below n do not fit in one word. */
 int vt_cuda_records_wide(int bits, int64_t n);
-/* Bytes of scratch: the records, then the buffers of the sort. */
-uint64_t vt_cuda_records_bytes(const vt_cuda_records *r);
+/* Returns the bytes of scratch for a sort: the records, then buffers. */
+uint64_t vt_cuda_records_scratch(const vt_cuda_records *r);
 /* Sorts the records at the start of `work`; *out is set to where the sorted records are. */
 vt_status vt_cuda_records_sort(vt_cuda_call *c, const vt_cuda_records *r, void *work, void **out);
 
-/* Exclusive prefix sums: replaces each number of the `rows` rows of n numbers by the sum of those
- * before it in its row, and writes the sum of each row to `totals`. */
+/* Computes exclusive prefix sums: replaces each number in `rows` rows of n numbers by the sum of
+ * the numbers before it in its row, and writes the sum of each row to `totals`. */
 vt_status vt_cuda_prefix_sums(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals);
 #endif

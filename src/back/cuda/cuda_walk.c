@@ -3,8 +3,8 @@
 #include "cuda_walk.h"
 #include <string.h>
 
-/* The stride of a view along an axis of a walk of `rank` axes; missing leading axes have stride 0.
- */
+/* Returns the stride of a view along an axis of a walk of `rank` axes; leading axes that the view
+ * lacks have stride 0. */
 static int64_t stride_at(const vt_view *v, uint32_t rank, uint32_t axis) {
   const uint32_t missing = rank - v->rank;
   if (axis < missing || v->dim[axis - missing] == 1) return 0;
@@ -28,7 +28,7 @@ static void add_axis(vt_gpu_fused_walk *w, const int64_t *stride, uint32_t n, in
   for (uint32_t k = 0; k < n; k++) w->stride[k][w->rank - 1] = stride[k];
 }
 
-static int is_small(const vt_gpu_fused_walk *w, uint32_t n) {
+static int fits_31_bits(const vt_gpu_fused_walk *w, uint32_t n) {
   int64_t far = w->n;
   for (uint32_t k = 0; k < n; k++) {
     int64_t reach = 0;
@@ -51,7 +51,7 @@ void vt_cuda_walk_wide(const vt_view *const *v, uint32_t n, vt_gpu_fused_walk *w
     for (uint32_t k = 0; k < n; k++) stride[k] = stride_at(v[k], rank, i);
     add_axis(w, stride, n, v[0]->dim[i]);
   }
-  w->small = (uint32_t)is_small(w, n);
+  w->small = (uint32_t)fits_31_bits(w, n);
 }
 
 vt_gpu_walk vt_cuda_walk(const vt_view *const *v, uint32_t n) {

@@ -16,12 +16,12 @@ typedef struct trial {
 
 /* ---- tensors ---- */
 
-/* A tensor with axes in random order, with gaps, reversed or repeated; results are never repeated.
- */
+/* Adds a tensor whose axes are stored in random order, with gaps, reversed or repeated; a result
+ * never has repeated axes. */
 static vt_view view_random(device *d, uint32_t dtype, uint32_t rank, const int64_t *dim, int wild,
                            int result) {
   const int64_t bytes = (int64_t)vt_cuda_bytes_of(dtype);
-  const int dense = random_of(0, 2) > 0, transposed = random_of(0, 2) == 0;
+  const int dense = random_between(0, 2) > 0, transposed = random_between(0, 2) == 0;
   vt_view v = {.dtype = dtype, .rank = rank};
   int64_t step = 1, low = 0;
   for (uint32_t i = 0; i < rank; i++) v.dim[i] = dim[i];
@@ -29,17 +29,18 @@ static vt_view view_random(device *d, uint32_t dtype, uint32_t rank, const int64
     const uint32_t axis = !dense && transposed && rank > 1 ? (i + 1) % rank : i;
     v.stride[axis] = step;
     step *= dim[axis] > 0 ? dim[axis] : 1;
-    if (!dense && random_of(0, 4) == 0) step += random_of(1, 5);
-    if (!dense && !result && random_of(0, 9) == 0) v.stride[axis] = 0;
-    if (!dense && random_of(0, 9) == 0 && dim[axis] > 0) {
+    if (!dense && random_between(0, 4) == 0) step += random_between(1, 5);
+    if (!dense && !result && random_between(0, 9) == 0) v.stride[axis] = 0;
+    if (!dense && random_between(0, 9) == 0 && dim[axis] > 0) {
       low += v.stride[axis] * (dim[axis] - 1);
       v.stride[axis] = -v.stride[axis];
     }
   }
   char *data = d->host + d->used;
-  d->used = (d->used + (uint64_t)(step * bytes) + 15) / 16 * 16 + (random_of(0, 3) == 0 ? 8 : 0);
+  d->used =
+      (d->used + (uint64_t)(step * bytes) + 15) / 16 * 16 + (random_between(0, 3) == 0 ? 8 : 0);
   if (d->used > CAPACITY) abort();
-  for (int64_t i = 0; i < step; i++) put_random(data + i * bytes, dtype, wild);
+  for (int64_t i = 0; i < step; i++) store_random(data + i * bytes, dtype, wild);
   v.data = data + low * bytes;
   return v;
 }
@@ -60,7 +61,8 @@ static vt_view device_view(const device *d, vt_view v) {
   return v;
 }
 
-/* Runs `issue` on the device, with scratch filled with NaNs. */
+/* Issues the trial's step on the device by calling `issue`, with scratch that is filled with
+ * NaNs. */
 typedef vt_status issue_fn(vt_cuda_call *c, const void *context);
 static void run_device(device *d, const trial *t, uint64_t work_bytes, issue_fn *issue,
                        const void *context) {
@@ -87,8 +89,8 @@ static void run_device(device *d, const trial *t, uint64_t work_bytes, issue_fn 
   d->api->buffer_free(d->dev, work);
 }
 
-/* Runs the reference; its memory goes to `want`, and `host` is restored. The result must be the
- * last tensor that was added. */
+/* Runs the reference kernel in the host's memory, moves that memory to `want`, and restores `host`.
+ * The result must be the tensor that was added last. */
 static uint64_t trial_begin(device *d, const trial *t, uint64_t first) {
   memcpy(d->want, d->host, d->used);
   run_reference(t);
@@ -102,7 +104,8 @@ static uint64_t trial_begin(device *d, const trial *t, uint64_t first) {
 
 /* Compares all bytes from the result to the end, so that writes next to the result show too. */
 static int trial_end(const device *d, const trial *t, uint64_t first, const char *what) {
-  const int64_t bad = differing(d->want + first, d->host + first, d->used - first, t->out.dtype);
+  const int64_t bad =
+      count_differing(d->want + first, d->host + first, d->used - first, t->out.dtype);
   if (bad != 0) fprintf(stderr, "%s: %lld differ\n", what, (long long)bad);
   CHECK(bad == 0);
   return bad == 0;
@@ -112,7 +115,7 @@ static vt_status issue_handler(vt_cuda_call *c, const void *context) {
   const vt_cuda_handler *h = context;
   return h->run(c);
 }
-static uint64_t handler_work(device *d, const trial *t) {
+static uint64_t handler_scratch(device *d, const trial *t) {
   const vt_cuda_handler *h = vt_cuda_handler_of(t->op);
   const vt_cuda_call c = {.dev = d->dev,
                           .traits = vt_cuda_card_traits(d->dev->card),
@@ -127,7 +130,7 @@ static uint64_t handler_work(device *d, const trial *t) {
 /* Runs the trial as a program would. `first` is the offset of the result in the host's memory. */
 static void trial_run(device *d, const trial *t, uint64_t first, const char *what) {
   trial_begin(d, t, first);
-  run_device(d, t, handler_work(d, t), issue_handler, vt_cuda_handler_of(t->op));
+  run_device(d, t, handler_scratch(d, t), issue_handler, vt_cuda_handler_of(t->op));
   trial_end(d, t, first, what);
   d->used = 0;
 }

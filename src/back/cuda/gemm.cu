@@ -18,7 +18,7 @@ VT_KERNEL_PRODUCT(stream_along_1, vt_gpu_gemm, 0)
 VT_KERNEL_PRODUCT(stream_along_4, vt_gpu_gemm, 0)
 
 VT_KERNEL(band_along, vt_gpu_gemm, VT_GPU_STREAM_THREADS) { vt_band_along(a, vt_gemm_plain()); }
-VT_KERNEL(masked_f32, vt_gpu_masked, 256) { vt_masked<float>(a); }
-VT_KERNEL(masked_f64, vt_gpu_masked, 256) { vt_masked<double>(a); }
+VT_KERNEL(masked_f32, vt_gpu_masked, 256) { vt_masked_product<float>(a); }
+VT_KERNEL(masked_f64, vt_gpu_masked, 256) { vt_masked_product<double>(a); }
 VT_KERNEL_PRODUCT(sum_slices_f32, vt_gpu_gemm, 0)
 VT_KERNEL_PRODUCT(sum_slices_f64, vt_gpu_gemm, 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_attend.cuh - what the attention kernels share: which keys a row attends to, scores, weights,
- * and the sums T and S.
+ * gpu_attend.cuh - what the attention kernels share: which keys a row attends to, scores,
+ * weights, and the sums T and S. A row is one query of a head. D, S and T are the summation
+ * orders of docs/numerics.md.
  *
  * A weight is never -0. So -0 marks a key that the row does not attend to: it adds nothing to S,
  * and its product with v is skipped. */
@@ -24,8 +25,8 @@ struct attend_range {
   int64_t lo, hi;
 };
 
-/* The range of keys that row i of batch b attends to. A length may be any integer: position
- * arithmetic wraps, as the op's formula does. */
+/* Returns the range of keys that row i of batch b attends to. A length may be any integer, so the
+ * arithmetic of positions wraps, as in the op's formula. */
 VT_GPU_FN attend_range attend_keys_of(const vt_gpu_attention &a, int64_t b, int64_t i) {
   int64_t length = a.keys;
   if (a.length != nullptr && a.long_length) length = ((const int64_t *)a.length)[b * a.length_step];
@@ -42,13 +43,13 @@ VT_GPU_FN attend_range attend_keys_of(const vt_gpu_attention &a, int64_t b, int6
   return x;
 }
 
-/* Address of row [b, h, i] of an operand. */
+/* Returns the address of row [b, h, i] of an operand. */
 template <class T>
 VT_GPU_FN const T *attend_row(const vt_gpu_attended &x, int64_t b, int64_t h, int64_t i) {
   return (const T *)x.data + (b * x.step[0] + h * x.step[1] + i * x.step[2]);
 }
 
-/* The score of a key from d = D(q, k); `bias` is the bias of the row, or NULL. */
+/* Returns the score of a key from d = D(q, k); `bias` has the biases of the row, or is NULL. */
 VT_GPU_FN float attend_score(const vt_gpu_attention &a, float d, const float *bias, int64_t key) {
   const float s = d * a.scale;
   return bias == nullptr ? s : s + bias[key * a.bias.step[3]];
@@ -56,18 +57,18 @@ VT_GPU_FN float attend_score(const vt_gpu_attention &a, float d, const float *bi
 
 /* ---- weights ---- */
 
-VT_GPU_FN float attend_absent() { return __uint_as_float(ATTEND_ABSENT); }
+VT_GPU_FN float attend_absent_weight() { return __uint_as_float(ATTEND_ABSENT); }
 VT_GPU_FN bool attend_is_absent(float e) { return __float_as_uint(e) == ATTEND_ABSENT; }
 
-/* Maximum that may ignore NaN: the exp of a NaN score is NaN whatever the maximum is, so the sum
- * and the row are NaN anyway. */
-VT_GPU_FN float attend_greater(float a, float b) { return max(a, b); }
-VT_GPU_FN float attend_lowest() { return __uint_as_float(0xff800000u); }
+/* Returns the greater score; it may ignore NaN, because the exp of a NaN score is NaN whatever the
+ * maximum is, and makes the sum and the row NaN. */
+VT_GPU_FN float attend_max_score(float a, float b) { return max(a, b); }
+VT_GPU_FN float attend_minus_infinity() { return __uint_as_float(0xff800000u); }
 
 /* ---- sums ---- */
 
-/* The tree of S over 2*HALF neighbouring threads. Every thread gets the result, because a + b
- * equals b + a. */
+/* Computes the tree of S over the values s of 2*HALF neighbouring threads. Every thread gets the
+ * result, because a + b equals b + a. */
 template <int HALF>
 VT_GPU_FN float attend_sum_lanes(float s) {
   VT_UNROLL
@@ -77,11 +78,12 @@ VT_GPU_FN float attend_sum_lanes(float s) {
 template <int HALF>
 VT_GPU_FN float attend_max_lanes(float m) {
   VT_UNROLL
-  for (int h = HALF; h > 0; h /= 2) m = attend_greater(m, __shfl_xor_sync(ATTEND_ALL, m, h));
+  for (int h = HALF; h > 0; h /= 2) m = attend_max_score(m, __shfl_xor_sync(ATTEND_ALL, m, h));
   return m;
 }
 
-/* The order T: a complete level is added to the level above and cleared. */
+/* State of a sum in the order T: the sum of a complete level is added to the level above, and the
+ * level is cleared. */
 struct attend_levels {
   float t[VT_ATTEND_LEVELS];
 };
@@ -101,7 +103,7 @@ VT_GPU_FN void attend_levels_add(attend_levels &x, int64_t block, float p) {
     x.t[i] = whole ? 0.0f : x.t[i];
   }
 }
-VT_GPU_FN float attend_levels_end(const attend_levels &x) {
+VT_GPU_FN float attend_levels_sum(const attend_levels &x) {
   float sum = x.t[0];
   VT_UNROLL
   for (int i = 1; i < VT_ATTEND_LEVELS; i++) sum = x.t[i] + sum;

@@ -13,9 +13,10 @@ struct vt_band {
   static_assert(ROWS + ring::FLOATS * VT_STREAM_T / 32 == VT_GPU_BAND_FLOATS,
                 "what a launch asks for");
   ring r;
-  int rank, file; /* row and column of this lane in the warp's 4 x 8 grid */
+  int rank, file; /* this lane's row (rank) and column (file) in the warp's 4 x 8 grid */
 
-  /* Neighbouring lanes share rows or columns, so one shared-memory access serves two lanes. */
+  /* Sets rank and file so that neighbouring lanes share rows or columns: then one access of shared
+   * memory serves two lanes. */
   __device__ __forceinline__ void place_thread() {
     rank = (r.lane() >> 3 & 2) | (r.lane() & 1);
     file = r.lane() >> 1 & 7;
@@ -25,7 +26,8 @@ struct vt_band {
     return (int)threadIdx.x - r.lane() + file + 8 * c;
   }
 
-  /* Multiplies four k of this lane's rows of x and columns of w. */
+  /* Multiplies four k of this lane's rows of x with those of its columns of w and adds the products
+   * to the chains p. */
   __device__ __forceinline__ void multiply(const float *x, const float *w, float (&p)[R][C]) {
     float u[C][4];
     VT_UNROLL
@@ -44,12 +46,12 @@ struct vt_band {
 template <class End>
 VT_GPU_FN void vt_band_along(const vt_gpu_gemm &g, const End &end) {
   typedef vt_band::ring ring;
-  const vt_skinny_block h = vt_skinny_place<true, VT_STREAM_T>(g);
+  const vt_skinny_block h = vt_skinny_place_block<true, VT_STREAM_T>(g);
   float *x = vt_shared<float>(), p[vt_band::R][vt_band::C] = {};
   vt_band s;
   s.place_thread();
-  vt_stream_rows<VT_GPU_SKINNY, vt_band::PITCH>(g, vt_skinny_a(g, h), x);
-  s.r.begin(g.b, vt_skinny_b(g, h), h, x + vt_band::ROWS);
+  vt_stream_copy_rows<VT_GPU_SKINNY, vt_band::PITCH>(g, vt_skinny_address_of_a(g, h), x);
+  s.r.begin(g.b, vt_skinny_address_of_b(g, h), h, x + vt_band::ROWS);
   vt_async_wait<ring::SENT>();
   __syncthreads();
   s.r.template run<1>([&](const float *columns, int k) {

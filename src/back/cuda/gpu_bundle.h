@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_bundle.h - the argument struct of the kernels in bundle.cu, and how a launch distributes
- * lines over thread blocks. C and CUDA include it. A line may run along any axes of the tensor.
+ * lines over thread blocks. C and CUDA include it. S is the summation order of docs/numerics.md, in
+ * chunks of 1024 elements. A line may run along any axes of the tensor.
  *
  * A bundle is `wide` neighbouring lines. A team of thread blocks holds it in shared memory; each
- * block has some chunks of all its lines. Element k of line g is at k*step + g*apart. Lines that
- * are interleaved in x stay interleaved, so that copies into shared memory are coalesced:
+ * block has some chunks of all its lines. Element k of line g is at k*step + g*line_step. Lines
+ * that are interleaved in x stay interleaved, so that copies into shared memory are coalesced:
  *
  *   x interleaved (step > wide):      k=0: g0 g1 g2 .. pad | k=1: g0 g1 g2 .. pad | ...
  *   x not interleaved (step = 1):     g0: k0 k1 k2 .. gap  | g1: k0 k1 k2 .. gap  | ... */
@@ -13,10 +14,10 @@
 #include "gpu_row_layout.h"
 
 enum {
-  VT_GPU_BUNDLE_ROWS, /* a result per element: softmax, or norms */
-  VT_GPU_BUNDLE_LOGS, /* a result per element: log_softmax */
-  VT_GPU_BUNDLE_ONE,  /* a result per line: logsumexp, or var */
-  VT_GPU_BUNDLE_ROOT  /* a result per line: std */
+  VT_GPU_BUNDLE_ROWS, /* kind of softmax and of norms, which have a result per element */
+  VT_GPU_BUNDLE_LOGS, /* kind of log_softmax, which has a result per element */
+  VT_GPU_BUNDLE_ONE,  /* kind of logsumexp and of var, which have a result per line */
+  VT_GPU_BUNDLE_ROOT  /* kind of std, which has a result per line */
 };
 
 /* A line of at most NOT_LONG elements is summed by LANES threads, which together have the 32 lanes
@@ -27,23 +28,26 @@ enum { VT_GPU_BUNDLE_NOT_LONG = 128, VT_GPU_BUNDLE_LANES = 4, VT_GPU_SHORT_THREA
 typedef struct vt_gpu_bundle {
   const void *x;
   void *y;
-  const void *gamma, *beta; /* gain and bias, or NULL */
-  void *shift, *sum; /* where u and S(d*d) of each line are stored; NULL if they are not wanted */
+  const void *gamma, *beta; /* gain and bias of a norm, or NULL */
+  /* where the mean u and S(d*d), d = x - u, of each line are stored; NULL if they are not wanted */
+  void *shift, *sum;
   /* exchange buffers, two per team, and a counter per team, for teams of several blocks */
   void *exchange, *arrived;
-  int64_t n, divisor; /* elements of a line; divisor of var */
+  int64_t n, divisor; /* elements of a line; what var divides the sum of squares by */
   double eps;
-  uint32_t kind, centred;         /* VT_GPU_BUNDLE_<kind>; 1 to subtract the mean, 0 if u is 0 */
+  /* VT_GPU_BUNDLE_<kind>; centred: 1 to subtract the mean u, 0 if u counts as 0 */
+  uint32_t kind, centred;
   uint32_t wide, step, line_step; /* lines of a bundle, a power of 2; steps as in the header */
   uint32_t blocks, chunks;        /* thread blocks of a team; chunks of each block */
   /* 1 if x (y) has neighbouring lines interleaved: neighbours in memory belong to different lines
    */
   uint32_t x_interleaved, y_interleaved;
-  vt_gpu_walk lines, along; /* walks over lines and along one; operands x, y, gamma, beta */
+  vt_gpu_walk lines, along; /* walks over the lines and along a line; operands x, y, gamma, beta */
 } vt_gpu_bundle;
 
 typedef struct vt_gpu_bundle_layout {
-  /* fields of vt_gpu_bundle, and the number of teams; wide is 0 if the lines do not fit */
+  /* as in vt_gpu_bundle, and the number of teams; wide is 0 if the lines do not fit in shared
+   * memory */
   int64_t wide, step, line_step, teams, blocks, chunks;
   uint32_t threads, shared; /* threads and bytes of shared memory per block */
 } vt_gpu_bundle_layout;
@@ -55,31 +59,32 @@ typedef struct vt_gpu_bundle_shape {
   int x_interleaved, y_interleaved;
 } vt_gpu_bundle_shape;
 
-/* Bytes of a team's two exchange buffers, which hold one partial result per chunk and line. */
+/* Returns the bytes of a team's two exchange buffers, which hold one partial result per chunk and
+ * line. */
 static inline int64_t vt_gpu_bundle_exchange_bytes(int64_t wide, int64_t n, int64_t bytes) {
   return 2 * wide * vt_gpu_ceil_div(n, VT_GPU_CHUNK) * bytes;
 }
-/* Bytes of shared memory for `wide` lines in addition to elements and exchange buffers: the offset
- * of each line in each operand, two statistics per line, and a gap after it. */
-static inline int64_t vt_gpu_bundle_head_bytes(const vt_gpu_bundle_shape *w, int64_t wide) {
+/* Returns the bytes of shared memory for `wide` lines in addition to elements and exchange buffers:
+ * the offset of each line in each operand, two statistics per line, and a gap after it. */
+static inline int64_t vt_gpu_bundle_table_bytes(const vt_gpu_bundle_shape *w, int64_t wide) {
   enum { GAP = 7 };
   const int64_t numbers = 2 + (w->x_interleaved ? 0 : GAP);
   return wide * (VT_GPU_OPERANDS * (int64_t)sizeof(int64_t) + numbers * w->bytes);
 }
 
-/* The least odd multiple of `unit` that is at least n. */
+/* Returns the least odd multiple of `unit` that is at least n. */
 static inline int64_t vt_gpu_odd_multiple(int64_t n, int64_t unit) {
   return unit * (vt_gpu_ceil_div(n, unit) | 1);
 }
-/* Distance between neighbouring elements of a line in shared memory. It is chosen so that the lanes
- * of a warp read from different banks: 32 elements of a line, or 4 elements of each of 8
- * interleaved lines (4 lines if elements have 8 bytes). */
-static inline int64_t vt_gpu_bundle_step(const vt_gpu_bundle_shape *w, int64_t wide) {
+/* Returns the distance between neighbouring elements of a line in shared memory, chosen so that the
+ * lanes of a warp read from different banks: they read 32 elements of a line, or 4 elements of each
+ * of 8 interleaved lines (4 lines if elements have 8 bytes). */
+static inline int64_t vt_gpu_bundle_element_step(const vt_gpu_bundle_shape *w, int64_t wide) {
   if (!w->x_interleaved || wide == 1) return 1;
   return w->n > VT_GPU_BUNDLE_NOT_LONG ? wide + 1 : vt_gpu_odd_multiple(wide, 32 / w->bytes);
 }
-/* Distance between neighbouring lines of `count` elements that are stored one after the other,
- * chosen for the same reason. */
+/* Returns the distance between neighbouring lines of `count` elements that are stored one after the
+ * other, chosen so that the lanes of a warp read from different banks. */
 static inline int64_t vt_gpu_bundle_line_step(const vt_gpu_bundle_shape *w, int64_t count) {
   return w->n > VT_GPU_BUNDLE_NOT_LONG ? count | 1
                                        : vt_gpu_odd_multiple(count, VT_GPU_BUNDLE_LANES);
@@ -88,17 +93,20 @@ static inline int64_t vt_gpu_bundle_line_step(const vt_gpu_bundle_shape *w, int6
 /* Distributes bundles of `wide` lines with `resident` resident blocks per multiprocessor. wide is 0
  * in the result unless all chunks of a team's lines fit in shared memory. A team of one block has
  * its exchange buffers in shared memory too. */
-static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_with(vt_gpu_limits r,
-                                                             const vt_gpu_bundle_shape *w,
-                                                             int64_t wide, int64_t resident) {
-  enum { LEAST = 2 }; /* fewest chunks per block that are worth synchronizing blocks for */
+static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_for_residents(vt_gpu_limits r,
+                                                                      const vt_gpu_bundle_shape *w,
+                                                                      int64_t wide,
+                                                                      int64_t resident) {
+  /* a team gets several blocks only if each has at least LEAST chunks, because synchronizing
+   * costs time */
+  enum { LEAST = 2 };
   const int64_t chunks = vt_gpu_ceil_div(w->n, VT_GPU_CHUNK),
                 bundles = vt_gpu_ceil_div(w->lines, wide);
   const int64_t at_once = r.counters == 0 ? 1 : r.processors * resident;
-  const int64_t step = vt_gpu_bundle_step(w, wide);
+  const int64_t step = vt_gpu_bundle_element_step(w, wide);
   const int64_t chunk = vt_gpu_min(w->n, VT_GPU_CHUNK) * (step == 1 ? wide : step) * w->bytes;
   const int64_t exchange = vt_gpu_bundle_exchange_bytes(wide, w->n, w->bytes);
-  const int64_t head = vt_gpu_bundle_head_bytes(w, wide);
+  const int64_t head = vt_gpu_bundle_table_bytes(w, wide);
   const int64_t left = (r.shared + r.system) / resident - r.system - head;
   const int64_t fit =
       chunks * chunk + exchange <= left ? chunks : vt_gpu_min(left / chunk, chunks - 1);
@@ -126,7 +134,7 @@ static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_of(vt_gpu_limits r,
   vt_gpu_bundle_layout b = {0, 0, 0, 0, 0, 0, 0, 0};
   for (int64_t resident = 4; resident >= 1; resident /= 2)
     for (int64_t wide = MOST; wide >= (resident > 1 ? least : 1); wide /= 2) {
-      b = vt_gpu_bundle_layout_with(r, w, wide, resident);
+      b = vt_gpu_bundle_layout_for_residents(r, w, wide, resident);
       if (b.wide > 0 && (wide <= least || vt_gpu_ceil_div(w->lines, wide) >= 2 * r.processors))
         return b;
     }

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 typedef struct vt_gpu_canonical {
-  void *data; /* a contiguous array of n elements */
+  void *data; /* the result: a contiguous array of n elements */
   int64_t n;
-  uint32_t infinity, reserved; /* for fix_nan_half: bits of +inf in f16 or bf16 */
+  uint32_t infinity, reserved; /* bits of +inf in f16 or bf16, for the kernel fix_nan_half */
 } vt_gpu_canonical;
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_contract.cuh - the order D for one result, computed by one thread: chains of 256 products,
-// then groups of 8 chains.
+// then groups of 8 chains. D is the order of docs/numerics.md for sums of products, T its part
+// after the chains: sums of 8 chains, of 8 of these, and so on.
 #ifndef VT_GPU_CONTRACT_CUH
 #define VT_GPU_CONTRACT_CUH
 #include "gpu_words.cuh"
@@ -29,7 +30,7 @@ VT_GPU_FN void vt_gpu_chain_begin(vt_gpu_chain<T> &d) {
 }
 
 template <class T>
-VT_GPU_FN void vt_gpu_chain_close(vt_gpu_chain<T> &d) {
+VT_GPU_FN void vt_gpu_chain_end_block(vt_gpu_chain<T> &d) {
   d.t = vt_gpu_plus(d.t, d.p);
   d.p = 0;
   d.k = 0;
@@ -47,12 +48,12 @@ VT_GPU_FN void vt_gpu_chain_close(vt_gpu_chain<T> &d) {
 template <class T>
 VT_GPU_FN void vt_gpu_chain_add(vt_gpu_chain<T> &d, T a, T b) {
   d.p = vt_gpu_fma(a, b, d.p);
-  if (++d.k == VT_CHAIN_BLOCK) vt_gpu_chain_close(d);
+  if (++d.k == VT_CHAIN_BLOCK) vt_gpu_chain_end_block(d);
 }
 
 template <class T>
-VT_GPU_FN T vt_gpu_chain_done(vt_gpu_chain<T> &d) {
-  if (d.k > 0) vt_gpu_chain_close(d);
+VT_GPU_FN T vt_gpu_chain_result(vt_gpu_chain<T> &d) {
+  if (d.k > 0) vt_gpu_chain_end_block(d);
   T t = d.t;
   int l = 0;
   for (uint64_t m = d.blocks / VT_CHAIN_GROUP; m > 0; m /= VT_CHAIN_GROUP, l++)

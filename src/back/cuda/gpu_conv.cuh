@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu_conv.cuh - a tile of a convolution as a matrix product: like gpu_gemm.cuh, but columns are
-// output positions and their entries are gathered from x. Table entries for 256 values of k are
-// computed while the 256 before them are multiplied.
+// output positions and their entries are gathered from x. A block of k is 256 values of k, a tap is
+// the element of x that a k stands for. Table entries for 256 values of k are computed while the
+// 256 before them are multiplied.
 #ifndef VT_GPU_CONV_CUH
 #define VT_GPU_CONV_CUH
 #include "gpu_conv.h"

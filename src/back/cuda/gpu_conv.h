@@ -8,8 +8,9 @@
 #include "gpu_gemm.h"
 
 typedef struct vt_gpu_conv {
-  vt_gpu_gemm g; /* operand a is the weight, b is unused; leading axes are images and groups */
-  const void *x; /* x of the first image and group */
+  /* the product: operand a is the weight, b is unused; leading axes are images and groups */
+  vt_gpu_gemm g;
+  const void *x;            /* x of the first image and group */
   int64_t x_image, x_group; /* strides of images and of groups in x, in elements */
   vt_gpu_gather gather;
 } vt_gpu_conv;

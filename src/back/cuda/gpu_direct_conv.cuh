@@ -8,8 +8,8 @@
 
 // I is the integer type of counts and offsets: int32_t if all of them fit, else int64_t.
 
-// One axis for the outputs of one class: number of positions and taps, `base` of the header's
-// formula, and the offsets in w and y at which the class begins.
+// One axis for the outputs of one class: number of positions and of taps, `base` of the formula in
+// gpu_direct_conv.h, and the offsets in w and y at which the class begins.
 template <class I>
 struct vt_direct_conv_class {
   I places, taps, base, w, y;
@@ -33,7 +33,8 @@ template <class I>
 struct vt_direct_conv_at {
   // channel: channel of y and of the bias
   I begin[VT_GPU_AXES], taps[VT_GPU_AXES], x, w, y, channel;
-  bool there;  // there: 0 if this class has fewer positions
+  // there: false if this class has no such position, because it has fewer than the largest
+  bool there;
 };
 
 template <class I>
@@ -71,7 +72,7 @@ VT_GPU_FN vt_direct_conv_at<I> vt_direct_conv_find(const vt_gpu_direct_conv &a, 
   return o;
 }
 
-VT_GPU_FN int64_t vt_direct_conv_total(const vt_gpu_direct_conv &a) {
+VT_GPU_FN int64_t vt_direct_conv_output_count(const vt_gpu_direct_conv &a) {
   int64_t n = a.images * a.rows * a.groups;
   VT_UNROLL
   for (int k = 0; k < VT_GPU_AXES; k++)
@@ -82,10 +83,11 @@ VT_GPU_FN int64_t vt_direct_conv_total(const vt_gpu_direct_conv &a) {
 VT_GPU_FN bool vt_direct_conv_inside(int32_t m, int64_t dim) { return (uint32_t)m < (uint32_t)dim; }
 VT_GPU_FN bool vt_direct_conv_inside(int64_t m, int64_t dim) { return (uint64_t)m < (uint64_t)dim; }
 
-// Calls give(x offset, w offset, inside) for all taps of an output, in the order of the sum.
+// Calls give(offset in x, offset in w, inside) for all taps of an output, in the order of the sum;
+// `inside` is false for padding.
 template <class I, class F>
-VT_GPU_FN void vt_direct_conv_taps(const vt_gpu_direct_conv &a, const vt_direct_conv_at<I> &o,
-                                   F give) {
+VT_GPU_FN void vt_direct_conv_for_taps(const vt_gpu_direct_conv &a, const vt_direct_conv_at<I> &o,
+                                       F give) {
   const vt_gpu_direct_conv_axis &A = a.axis[0], &B = a.axis[1], &C = a.axis[2];
   for (I c = 0; c < (I)a.depth; c++)
     for (I i = 0; i < o.taps[0]; i++) {

@@ -15,10 +15,12 @@
 
 enum { VT_GPU_AXES = 3 };
 typedef struct vt_gpu_direct_conv_axis {
-  int64_t dim, stride;       /* extent and stride of the axis in x */
-  int64_t step, base, delta; /* see the header; with classes, the kernel computes base */
-  int64_t places, taps;      /* most output positions, and most taps, of any class */
-  int64_t weight, out;       /* strides in w between taps and in y between positions */
+  int64_t dim, stride; /* extent and stride of the axis in x */
+  /* step, base, delta of the header's formula; with classes, the kernel computes base for each
+   * class */
+  int64_t step, base, delta;
+  int64_t places, taps; /* most output positions, and most taps, of any class */
+  int64_t weight, out;  /* strides in w between taps and in y between positions */
   /* classes of a transposed convolution; 0 for others, which do not set the fields below */
   int64_t classes;
   int64_t period, conv_stride, dilation, low, kernel, outputs, w_one, y_one;
@@ -32,7 +34,7 @@ typedef struct vt_gpu_direct_conv {
   int64_t x_image, x_group, x_channel;
   int64_t w_group, w_row, w_channel;
   int64_t y_image, y_group, y_row, bias_step;
-  int64_t length; /* most products per output */
+  int64_t length; /* number of products per output, at most */
   uint32_t small; /* 1 if all counts and offsets fit in 31 bits */
   uint32_t reserved;
   /* the spatial axes come last; unused leading axes have one position and one tap */

@@ -2,14 +2,16 @@
  * gpu_epilogue.cuh - the primitives of generated epilogues: pointwise ops over the results of a
  * product that a thread holds in registers. The generated text has a struct F with N sources;
  * F::run(m, h) runs the epilogue on one group of results. It loads all operands before it stores
- * the first result, so the loads overlap. */
+ * the first result, so the loads overlap. A source is an operand of the epilogue; a side is a
+ * tensor with strides that lead to the element for a result; a group is some neighbouring results
+ * in a row. */
 #ifndef VT_GPU_EPILOGUE_CUH
 #define VT_GPU_EPILOGUE_CUH
 #include "gpu_fused.cuh"
 #include "gpu_gemm.cuh"
 #include "gpu_epilogue.h"
 
-/* Offset of group u in side I. */
+/* Returns the offset of group u of results in side I. */
 template <int I, class H>
 VT_GPU_FN int64_t vt_epilogue_offset(const vt_gpu_epilogue &m, const H &h, int u) {
   return h.begin[I] + h.r[u] * m.side[I].row + h.c[u] * m.side[I].column;
@@ -31,7 +33,7 @@ VT_GPU_FN void vt_epilogue_load_group(const vt_gpu_epilogue_side &s, const T *p,
   }
 }
 
-/* Loads source I; source 0 is the product. */
+/* Loads the elements of source I for this thread's results; source 0 is the product itself. */
 template <class T, int I, class E, int G, int W>
 VT_GPU_FN vt_fused_group<T, G> vt_epilogue_load(const vt_gpu_epilogue &m,
                                                 const vt_epilogue_here<E, G, W> &h) {
@@ -77,7 +79,7 @@ struct vt_epilogue {
   const vt_gpu_epilogue &m;
   __device__ __forceinline__ void find(const vt_gpu_gemm &g, int64_t z, int64_t *begin) const {
     VT_UNROLL
-    for (int i = 0; i < SIDES; i++) begin[i] = vt_gemm_offset_of(g, m.side[i].step, z);
+    for (int i = 0; i < SIDES; i++) begin[i] = vt_gemm_fast_product_offset(g, m.side[i].step, z);
   }
   template <class E, int G, int W>
   __device__ __forceinline__ void put(const vt_epilogue_here<E, G, W> &h) const {

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_epilogue.h - argument structs of generated kernels that compute a matrix product or a
- * convolution and then run an epilogue on its results. C and CUDA include it. */
+ * convolution and then run an epilogue on its results. C and CUDA include it. A side is a tensor
+ * of the product's shape that an epilogue reads or writes. */
 #ifndef VT_GPU_EPILOGUE_H
 #define VT_GPU_EPILOGUE_H
 #include "gpu_conv.h"
 
-enum { VT_GPU_EPILOGUE_SOURCES = 8 }; /* most sources of an epilogue; source 0 is the product */
+/* most sources (operands) of an epilogue; source 0 is the product */
+enum { VT_GPU_EPILOGUE_SOURCES = 8 };
 
 /* Memory of a tensor of the product's shape: strides that lead to element (i, j) of product z. */
 typedef struct vt_gpu_epilogue_side {
   void *data;
   /* strides of rows, columns and leading axes, in elements */
   int64_t row, column, step[VT_GPU_BATCH];
-  uint32_t wide; /* 1 if as many elements as 16 bytes of results are contiguous and aligned */
+  uint32_t wide; /* 1 if the elements for 16 bytes of results are contiguous and aligned */
   uint32_t reserved;
 } vt_gpu_epilogue_side;
 

@@ -30,14 +30,16 @@
 #define VT_EXP_LN2 0x1.62e43p-1f
 #define VT_EXP_LN2_LO -0x1.05c61p-29f
 #define VT_EXP_PER_LN2 0x1.715476p+0f
-#define VT_EXP_MAGIC 0x1.8p18f /* the unit in its last place is 1/32 */
+#define VT_EXP_MAGIC                                                                               \
+  0x1.8p18f /* adding it rounds a number to a multiple of 1/32, because the unit in its last place \
+               is 1/32 */
 #define VT_EXP_ERROR 0x1.3p-35f
 /* for x not below this, no relevant term underflows, and e^x > 2^-100 */
 #define VT_EXP_LEAST -69.0f
 #define VT_EXP_ZERO -104.0f /* for x below this the result is 0: e^-104 < 2^-150 */
 
-/* Table entry 2^(lane/32): `t` is the bits of T minus what adding the shifted n contributes to
- * them; `low` is the header's t minus the error bound. */
+/* Table entry for 2^(lane/32): `t` has the bits of T, less what
+ * the code adds to them with the shifted n; `low` is the header's t minus the error bound. */
 struct vt_exp_entry {
   uint32_t t;
   float low;
@@ -48,8 +50,8 @@ VT_GPU_FN vt_exp_entry vt_exp_load_entry() {
   return vt_exp_entry{__float_as_uint(t) - (lane << 18), low / t - VT_EXP_ERROR};
 }
 
-/* Bounds of e^x: the approximation minus and plus its error bound. All lanes of the warp must call
- * this together. It has no branches, so several evaluations can overlap. */
+/* Bounds of e^x: the approximation minus and plus its error bound. All lanes of a warp must call
+ * vt_exp_bounds together. It has no branches, so several evaluations can overlap. */
 struct vt_exp_interval {
   float low, high;
 };
@@ -76,13 +78,13 @@ VT_GPU_FN bool vt_exp_quick(vt_exp_entry table, float x, float &y) {
 
 /* Like vt_exp_quick, for x not below VT_EXP_LEAST. Returns 0 if y is decided and 1 if not: both
  * bounds are positive and equal or neighbouring floats, so their bits differ by 0 or 1. */
-VT_GPU_FN uint32_t vt_exp_quick_near(vt_exp_entry table, float x, float &y) {
+VT_GPU_FN uint32_t vt_exp_quick_above_least(vt_exp_entry table, float x, float &y) {
   const vt_exp_interval e = vt_exp_bounds(table, x);
   y = e.low;
   return __float_as_uint(e.high) - __float_as_uint(e.low);
 }
 
-/* Reducer for the sum of e^(x - m). */
+/* Reducer for the sum of e^(x - m), m being the maximum of a line. */
 struct vt_reducer_exp : vt_reducer_sum<float> {
   VT_GPU_FN float in(float x, float m) { return vt_ff_exp(x - m); }
 };

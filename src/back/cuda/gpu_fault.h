@@ -11,7 +11,7 @@
 typedef struct vt_gpu_fault {
   /* lowest faulty position of the current step, or UINT64_MAX */
   unsigned long long pending;
-  uint32_t none, reserved; /* 0 if a fault is recorded in the fields below */
+  uint32_t none, reserved; /* none: 0 if a fault is recorded in the fields below */
   uint64_t step, position;
   int64_t value;
 } vt_gpu_fault;
@@ -20,7 +20,7 @@ typedef struct vt_gpu_record_fault {
   vt_gpu_fault *fault;
   uint64_t step;
   const void *index;
-  uint32_t wide, reserved; /* 1 if indices are i64, 0 if i32 */
+  uint32_t wide, reserved; /* wide: 1 if indices are i64, 0 if they are i32 */
   vt_gpu_walk walk;        /* walk over the index tensor */
 } vt_gpu_record_fault;
 #endif

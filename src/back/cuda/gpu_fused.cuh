@@ -30,9 +30,10 @@ VT_GPU_FN void vt_fused_store(const vt_gpu_fused &m, int64_t at, const vt_fused_
   *(vt_fused_group<T, G> *)((T *)m.to + at) = y;
 }
 
-/* Offsets of element i after the last group; the walk has one axis then. */
+/* Computes the offsets of element i after the last group of G elements; then the walk has one
+ * axis. */
 template <int N>
-VT_GPU_FN void vt_fused_rest(const vt_gpu_fused &m, int64_t i, int64_t (&at)[N + 1]) {
+VT_GPU_FN void vt_fused_rest_offsets(const vt_gpu_fused &m, int64_t i, int64_t (&at)[N + 1]) {
   at[0] = i;
   VT_UNROLL
   for (int k = 0; k < N; k++) at[k + 1] = m.one >> k & 1 ? 0 : i;
@@ -42,12 +43,12 @@ template <class F>
 VT_GPU_FN void vt_fused_run(const vt_gpu_fused &m) {
   constexpr int G = VT_GPU_GROUP(F::BYTES);
   const int64_t n = m.walk.n, all = n + m.rest;
-  for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_grid_stride()) {
+  for (int64_t i = vt_gpu_first_item(); i < all; i += vt_gpu_grid_stride()) {
     int64_t at[F::N + 1];
     if (i < n)
       vt_offsets<F::N + 1>(m.walk, i, at);
     else
-      vt_fused_rest<F::N>(m, n * G + i - n, at);
+      vt_fused_rest_offsets<F::N>(m, n * G + i - n, at);
     if (m.grouped && i < n)
       F::template run<G>(m, at);
     else

@@ -18,8 +18,9 @@ typedef struct vt_gpu_fused {
   void *to;
   const void *from[VT_FUSED_SOURCES];
   uint32_t grouped; /* 0 if the walk counts elements, 1 if it counts groups */
-  uint32_t one;     /* bit k is set if from[k] has one element for a whole group */
-  uint32_t rest;    /* elements after the last group; if there are any, the walk has one axis */
+  uint32_t one;     /* bit k is set if from[k] has a single element for all elements of a group */
+  /* number of elements after the last complete group; if it is not 0, the walk has one axis */
+  uint32_t rest;
   uint32_t reserved;
   vt_gpu_fused_walk walk; /* operand 0 is `to`, operand k + 1 is from[k] */
 } vt_gpu_fused;

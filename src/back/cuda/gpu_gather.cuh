@@ -36,8 +36,9 @@ struct vt_gather_place {
     }
     if (place >= n) m[0] = -0x40000000;
   }
-  // Returns whether a tap's element is inside of x. t is a vt_gpu_tap, loaded in one access. All
-  // axes are compared without branches, because a branch costs more than the comparisons.
+  // Returns whether the element of tap t of this window is inside of x. t is a vt_gpu_tap, loaded
+  // in one access. All axes are compared without branches, because a branch costs more than the
+  // comparisons.
   __device__ __forceinline__ bool has(const vt_gpu_gather &v, int4 t) const {
     return ((uint32_t)(m[0] + t.y) < (uint32_t)v.dim[0]) &
            ((uint32_t)(m[1] + t.z) < (uint32_t)v.dim[1]) &

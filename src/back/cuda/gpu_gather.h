@@ -6,9 +6,9 @@
 #define VT_GPU_GATHER_H
 #include "gpu_direct_conv.h"
 
-/* The tap that a number k stands for: the offset of its element of x from that of number 0, and its
- * offset along each axis, both for a window at position 0. Kept in shared memory for a block of
- * numbers. */
+/* The tap that a number k stands for, in a window at position 0: the distance of its element of x
+ * from the element of k = 0, and its position along each axis. Kernels keep the taps of 256 values
+ * of k in shared memory. */
 typedef struct vt_gpu_tap {
   int32_t at, m[VT_GPU_AXES];
 } vt_gpu_tap;

@@ -2,12 +2,13 @@
  * gpu_gemm.cuh - one tile of a matrix product, computed by one thread block. Both operands are
  * copied ahead of their use, several steps of BK at a time, to shared memory with k as the
  * outermost axis, for any strides of the operands. Each thread keeps TM x TN chains in registers.
- * The summation order is that of the numerics:
- *   chains of 256 products, in registers; sums of 8 chains, in shared memory; sums of 8 of those,
- * and of 8 of these, in `levels` and in y. A thread only touches its own sums there. The last step
- * is cut, so products beyond k are not computed. Rows and columns outside of the operands are
- * zeros, and their results are not stored.
- */
+ * The summation order is that of the numerics: chains of 256 products, in registers; sums of 8
+ * chains, in shared memory; sums of 8 of those, and of 8 of these, in `levels` and in y. A thread
+ * only touches its own sums there. A step is BK values of k, a stage is the shared memory of one
+ * step's operands, a block is 256 values of k, a line is the values of one k. Operands are loaded
+ * across k (along their rows or columns) or along k. The last step is cut, so products beyond k are
+ * not computed. Rows and columns outside of the operands are zeros, and their results are not
+ * stored. */
 #ifndef VT_GPU_GEMM_CUH
 #define VT_GPU_GEMM_CUH
 #include "gpu_words.cuh"
@@ -15,8 +16,8 @@
 
 /* ---- numbers ---- */
 
-VT_GPU_FN float vt_gemm_fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-VT_GPU_FN double vt_gemm_fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+VT_GPU_FN float vt_gemm_fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+VT_GPU_FN double vt_gemm_fma(double a, double b, double c) { return __fma_rn(a, b, c); }
 VT_GPU_FN float vt_gemm_add(float a, float b) { return __fadd_rn(a, b); }
 VT_GPU_FN double vt_gemm_add(double a, double b) { return __dadd_rn(a, b); }
 
@@ -42,7 +43,7 @@ VT_GPU_FN void vt_gemm_store_16(double *p, const double *v) {
 
 /* ---- offsets ---- */
 
-/* Offset of product z in an operand. */
+/* Returns the offset of product z in an operand. */
 VT_GPU_FN int64_t vt_gemm_product_offset(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
   int64_t at = 0;
   VT_LOOP
@@ -56,7 +57,8 @@ VT_GPU_FN int64_t vt_gemm_product_offset(const vt_gpu_gemm &a, const int64_t *st
 
 /* Like vt_gemm_product_offset, with a fast path for product 0: most launches have only one product.
  */
-VT_GPU_FN int64_t vt_gemm_offset_of(const vt_gpu_gemm &a, const int64_t *step, int64_t z) {
+VT_GPU_FN int64_t vt_gemm_fast_product_offset(const vt_gpu_gemm &a, const int64_t *step,
+                                              int64_t z) {
   return z == 0 ? 0 : vt_gemm_product_offset(a, step, z);
 }
 
@@ -88,7 +90,8 @@ struct vt_epilogue_here {
  * 16 bytes across k at a time. The choice is the same for the whole launch. Strides between
  * accesses are in shared memory, to save registers. */
 struct vt_gemm_steps {
-  int64_t round, octet; /* elements to the next round, and to the k that is 8 further */
+  /* distances in elements: to this thread's next round of loads, and to the k that is 8 further */
+  int64_t round, octet;
 };
 template <int WHICH>
 VT_GPU_FN vt_gemm_steps &vt_gemm_shared_steps() {
@@ -101,17 +104,20 @@ struct vt_gemm_any {
   enum {
     WHOLE = 0,
     V = 16 / (int)sizeof(E),
-    PITCH = W + V,     /* avoids bank conflicts among 8 neighbours along k and 4 across */
-    OCTET = W * 8 / T, /* rounds for 8 k, if threads are along k */
-    LINES = T / W,     /* k per round, if threads are across k */
+    /* elements from one line to the next, padded so that 8 neighbours along k by 4 across are in
+     * different banks */
+    PITCH = W + V,
+    OCTET = W * 8 / T, /* rounds of loads for 8 values of k, if threads are along k */
+    LINES = T / W,     /* values of k per round of loads, if threads are across k */
     WIDE_LINES = LINES * V
   };
   static_assert(OCTET * T == W * 8 && T % W == 0 && BK % 8 == 0 && BK % WIDE_LINES == 0,
                 "threads share an operand evenly");
   const vt_gpu_side *side;
   const E *from;
-  int to, k;      /* this thread's first offset in a stage, and its k */
-  unsigned there; /* bit r is set if round r of an octet is inside of the operand */
+  int to, k; /* offset in a stage of what this thread stores first, and the k to which it belongs */
+  /* bit r is set if what this thread loads in round r of 8 values of k is inside of the operand */
+  unsigned there;
 
   __device__ __forceinline__ void begin(const vt_gpu_side &s, int64_t product, int64_t first,
                                         int64_t limit, int64_t k0) {
@@ -221,14 +227,16 @@ struct vt_gemm_along {
     round = LINES * s.across;
     to = k * PITCH + i;
   }
-  /* After the last step this loads that step once more, so that it needs no branch. */
+  /* Starts the loads of a step. After the last step it loads that step once more, so that it needs
+   * no branch. */
   __device__ __forceinline__ void load(E *, int left) {
     from -= left > 0 ? 0 : BK;
     VT_UNROLL
     for (int r = 0; r < ROUNDS; r++) vt_load_16_now(from + r * round, held[r]);
     from += BK;
   }
-  /* Stores the registers in the second half of a step, when the loads have completed. */
+  /* Stores loaded values from registers to shared memory, in the second half of a step, when the
+   * loads have completed. */
   __device__ __forceinline__ void finish_load(E *stage, int s) {
     VT_UNROLL
     for (int r = 0; r < ROUNDS; r++) {
@@ -241,7 +249,7 @@ struct vt_gemm_along {
 
 /* ---- a tile ---- */
 
-/* Bytes of shared memory of a multiprocessor of the target architecture. */
+/* Bytes of shared memory that a multiprocessor of the target architecture has. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 800
 enum { VT_GEMM_SHARED = 164 << 10 };
 #elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
@@ -249,21 +257,22 @@ enum { VT_GEMM_SHARED = 100 << 10 };
 #else
 enum { VT_GEMM_SHARED = 228 << 10 };
 #endif
-/* bytes that the system reserves, and that this file declares statically */
+/* bytes of shared memory per block that the system reserves, and that this file declares
+ * statically */
 enum { VT_GEMM_RESERVED = 1024 + 128 };
-__host__ __device__ constexpr int vt_gemm_limit(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
+__host__ __device__ constexpr int vt_gemm_clamp(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
 
-/* The position of a thread block. It is in shared memory because registers are needed for chains.
- */
+/* The part of the product that a thread block computes. It is in shared memory, because registers
+ * are needed for chains. */
 struct vt_gemm_position {
-  void *y;        /* y of this product and slice of k */
+  void *y;        /* where the results of this product and slice of k are stored */
   int64_t m0, n0; /* first row and column of the tile */
-  /* first row and column that it stores; a neighbouring tile stores those before */
+  /* first row and column that this tile stores; a neighbouring tile stores those before */
   int64_t m1, n1;
-  int64_t number, z; /* number of the tile, and of its product */
-  int64_t k0, k;     /* first k, and number of k, of this slice */
-  uint32_t blocks;   /* chains of this slice of k */
-  int top;           /* levels of sums in memory */
+  int64_t number, z; /* number of the tile, and number of its product */
+  int64_t k0, k;     /* first k of this slice, and number of its k */
+  uint32_t blocks;   /* number of blocks in this slice of k */
+  int top;           /* number of levels of sums in memory */
 };
 VT_GPU_FN vt_gemm_position &vt_gemm_shared_position() {
   __shared__ vt_gemm_position here;
@@ -291,7 +300,7 @@ VT_GPU_FN vt_gemm_position vt_gemm_position_of(const vt_gpu_gemm &a, int rows, i
   return h;
 }
 
-/* A and B are the loaders of the operands. */
+/* A tile of BM x BN results; A and B are the loaders of the operands. */
 template <class E, int BM, int BN, int BK, int TM, int TN, int STAGES,
           template <class, int, int, int, int> class A = vt_gemm_any,
           template <class, int, int, int, int> class B = vt_gemm_any>
@@ -303,22 +312,23 @@ struct vt_gemm_tile {
   static_assert(BM % (4 * TM) == 0 && BN % (8 * TN) == 0 && VT_GPU_BLOCK % BK == 0,
                 "a warp is 4 x 8 threads, and no step lies in two blocks");
 
-  /* The wanted number of resident blocks, or fewer if the shared memory of a multiprocessor does
-   * not suffice. */
+  /* Returns the wanted number of resident blocks, or fewer if the shared memory of a multiprocessor
+   * does not suffice. */
   static constexpr int fit(int wanted) {
-    return vt_gemm_limit(wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) +
+    return vt_gemm_clamp(wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) +
                                                          VT_GEMM_RESERVED)));
   }
 
   const vt_gpu_gemm &a;
   E acc[TM][TN];
-  E fa[2][TM], fb[2][TN]; /* fragments of a and b of one k and of the next */
+  E fa[2][TM], fb[2][TN]; /* this thread's values of a and b for one k and for the next k */
   /* this thread's first row and column in the tile; offset of its sums in shared memory */
   int row, column, sums_offset;
 
   __device__ __forceinline__ vt_gemm_tile(const vt_gpu_gemm &args) : a(args) {}
 
-  /* Neighbouring lanes share rows or columns, so one shared-memory access serves two lanes. */
+  /* Sets this thread's row and column so that neighbouring lanes share rows or columns: then one
+   * access of shared memory serves two lanes. */
   __device__ __forceinline__ void place_thread() {
     const int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x >> 5;
     row = warp / WARPS_N * 4 * TM + ((lane >> 3 & 2) | (lane & 1)) * V;
@@ -337,14 +347,14 @@ struct vt_gemm_tile {
     for (int j = 0; j < TN / V; j++) vt_gemm_load_16(pb + j * 8 * V, &fb[into][j * V]);
   }
 
-  /* Alternates the direction along the columns, so that the operand read last is used again first.
-   */
+  /* Adds the products of one k to the chains. It alternates the direction along the columns, so
+   * that the register read last is used first for the next row. */
   __device__ __forceinline__ void multiply(int from) {
     VT_UNROLL
     for (int i = 0; i < TM; i++) VT_UNROLL
     for (int c = 0; c < TN; c++) {
       const int j = i % 2 == 0 ? c : TN - 1 - c;
-      acc[i][j] = vt_gemm_fused(fa[from][i], fb[from][j], acc[i][j]);
+      acc[i][j] = vt_gemm_fma(fa[from][i], fb[from][j], acc[i][j]);
     }
   }
 
@@ -363,8 +373,8 @@ struct vt_gemm_tile {
     return (E *)a.levels + before + (e * T + (int)threadIdx.x) * V;
   }
 
-  /* Row, column and address of vector e in the product. Returns whether it is inside of the product
-   * and stored by this tile. */
+  /* Computes the row, column and address of this thread's vector number e of results. Returns
+   * whether the vector is inside of the product and stored by this tile. */
   __device__ __forceinline__ bool locate(const vt_gemm_position &h, int e, int64_t *r, int64_t *c,
                                          E **at) {
     const int i = e / (TN / V);
@@ -374,7 +384,7 @@ struct vt_gemm_tile {
     return *r >= h.m1 && *c >= h.n1 && *r < a.m && *c < a.n;
   }
 
-  /* Adds the chains of a complete block to the sums of its group. */
+  /* Adds the chains of a complete block of k to the sums of its group. */
   __device__ __forceinline__ void close_chains(bool fresh) {
     VT_UNROLL
     for (int i = 0; i < TM; i++) VT_UNROLL
@@ -447,7 +457,8 @@ struct vt_gemm_tile {
     }
   }
 
-  /* Ends block number c of k. */
+  /* Ends block number c of k: adds its chains to the sums of their group, and a complete group to
+   * the levels. */
   __device__ __forceinline__ void end_block(uint32_t c) {
     const vt_gemm_position &h = vt_gemm_shared_position();
     const bool last = c + 1 == h.blocks;
@@ -456,7 +467,8 @@ struct vt_gemm_tile {
       carry_up(h, c / VT_GPU_GROUP, last);
   }
 
-  /* Loads the sums of vector e from shared memory or from y, and adds the bias, if there is one. */
+  /* Loads the sums of vector number e from shared memory or from y, and adds the bias, if there is
+   * one. */
   __device__ __forceinline__ void result(const vt_gemm_position &h, int e, int64_t r, int64_t c,
                                          const E *at, const E *biases, E *t) {
     if (h.top > 0) load_y(c, at, t);
@@ -481,7 +493,8 @@ struct vt_gemm_tile {
     }
   }
 
-  /* Handles four vectors at a time, because the loads of an epilogue have a long latency. */
+  /* Finishes all results of this thread with `end`, four vectors at a time, because the loads of an
+   * epilogue have a long latency. */
   template <class End>
   __device__ __forceinline__ void store(const E *biases, const End &end) {
     enum { GROUPS = 4 };
@@ -534,7 +547,7 @@ struct vt_gemm_tile {
     const uint32_t steps = (uint32_t)((k + BK - 1) / BK);
     const int rest = (int)(k % BK);
     uint32_t sent = 0;
-    /* offsets of the stages being written and read, and of the last one written */
+    /* offsets of the stage being written, of the stage being read, and of the stage written last */
     int writes = 0, reads = 0, last = 0;
     const auto load = [&] {
       const int left = sent + 1 == steps && rest != 0 ? rest : BK;

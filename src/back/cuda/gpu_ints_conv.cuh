@@ -21,7 +21,8 @@ struct vt_ints_places {
   const vt_gpu_gather &gather;
   const uint8_t *x;
   int64_t k;
-  uint32_t flip, nothing;  // flip converts the byte to i8; nothing is the byte of padding
+  // flip is inverted in a byte to convert it to i8; nothing is the byte that padding is loaded as
+  uint32_t flip, nothing;
   vt_gpu_tap *taps;
   vt_gather_place place;
   uint4 part[PARTS];

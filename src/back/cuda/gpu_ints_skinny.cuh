@@ -86,15 +86,17 @@ struct vt_ints_skinny {
     }
   }
 
-  // Adds the partial sums of the lanes of a warp that share columns, and then those of the warps.
+  // Adds the partial sums of the lanes of a warp that have the same columns, and then the sums of
+  // the warps.
   __device__ __forceinline__ void add(int32_t *sums, int quad, bool first) {
     const vt_gpu_ints &p = v.p;
-    const uint32_t za = (uint32_t)(vt_ints_zero(p.za, 0, p.a_flip) - (p.a_flip ? 0 : 128));
+    const uint32_t za =
+        (uint32_t)(vt_ints_load_zero_point(p.za, 0, p.a_flip) - (p.a_flip ? 0 : 128));
     VT_UNROLL
     for (int c = 0; c < C; c++) {
       const int64_t at = column + c < p.n ? column + c : 0;
-      const uint32_t zb =
-          (uint32_t)(vt_ints_zero(p.zb, at * p.zb_step, p.b_flip) - (p.b_flip ? 0 : 128));
+      const uint32_t zb = (uint32_t)(vt_ints_load_zero_point(p.zb, at * p.zb_step, p.b_flip) -
+                                     (p.b_flip ? 0 : 128));
       VT_UNROLL
       for (int r = 0; r < R; r++) {
         uint32_t s = (uint32_t)acc[r][c] + zb * ((uint32_t)count * za - (uint32_t)in_rows[r]) -
@@ -131,7 +133,7 @@ struct vt_ints_skinny {
                   c = first + t % VT_GPU_INTS_SKINNY_COLUMNS;
     if (t < R * VT_GPU_INTS_SKINNY_COLUMNS && r < p.m && c < p.n)
       p.y[at[0] + r * p.y_row + c * p.y_column] =
-          (int32_t)((uint32_t)sums[t] + vt_ints_bias(p.bias, c * p.bias_step));
+          (int32_t)((uint32_t)sums[t] + vt_ints_load_bias(p.bias, c * p.bias_step));
   }
 };
 #endif

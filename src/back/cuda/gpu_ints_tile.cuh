@@ -30,7 +30,7 @@ VT_GPU_FN uint4 vt_ints_load_line(const uint8_t *from, int64_t step, bool wide, 
   return make_uint4(w[0], w[1], w[2], w[3]);
 }
 
-// Loads four neighbours across k at each of four k.
+// Loads four neighbouring columns (or rows) for each of four values of k, as i8.
 VT_GPU_FN uint4 vt_ints_load_square(const uint8_t *from, int64_t along, int64_t across, bool wide,
                                     int64_t k_left, int64_t left, uint32_t flip) {
   uint32_t w[4] = {0, 0, 0, 0};
@@ -115,7 +115,7 @@ struct vt_ints_tile {
     STAGE = (BM + BN) * PITCH
   };
   const vt_gpu_ints_tile &v;
-  // rows and columns: sums of a' and b', if zero points need them
+  // acc: the sums of a'b'; rows and columns: the sums of a' and of b', if zero points need them
   int32_t acc[MT][NT][4], rows[MT][4], columns[NT][4];
   int64_t m0, n0;
   int32_t za;
@@ -150,7 +150,7 @@ struct vt_ints_tile {
       for (int j = 0; j < NT; j++) {
         b[j][0] = *(const uint32_t *)(pb + 8 * j * PITCH + k);
         b[j][1] = *(const uint32_t *)(pb + 8 * j * PITCH + k + 16);
-        if (sum_columns) vt_bytes_multiply(columns[j], one_a, b[j]);
+        if (sum_columns) vt_warp_multiply_int8(columns[j], one_a, b[j]);
       }
       VT_UNROLL
       for (int i = 0; i < MT; i++) {
@@ -158,9 +158,9 @@ struct vt_ints_tile {
         const uint32_t a[4] = {*(const uint32_t *)p, *(const uint32_t *)(p + 8 * PITCH),
                                *(const uint32_t *)(p + 16),
                                *(const uint32_t *)(p + 8 * PITCH + 16)};
-        if (sum_rows) vt_bytes_multiply(rows[i], a, one_b);
+        if (sum_rows) vt_warp_multiply_int8(rows[i], a, one_b);
         VT_UNROLL
-        for (int j = 0; j < NT; j++) vt_bytes_multiply(acc[i][j], a, b[j]);
+        for (int j = 0; j < NT; j++) vt_warp_multiply_int8(acc[i][j], a, b[j]);
       }
     }
   }
@@ -175,8 +175,9 @@ struct vt_ints_tile {
       const int64_t c = n0 + column + j / 2 * 8 + lane % 4 * 2 + j % 2;
       if (c >= p.n) continue;
       const uint32_t zb =
-          (uint32_t)(vt_ints_zero(p.zb, (first + c) * p.zb_step, p.b_flip) - (p.b_flip ? 0 : 128));
-      const uint32_t bias = vt_ints_bias(p.bias, (first + c) * p.bias_step);
+          (uint32_t)(vt_ints_load_zero_point(p.zb, (first + c) * p.zb_step, p.b_flip) -
+                     (p.b_flip ? 0 : 128));
+      const uint32_t bias = vt_ints_load_bias(p.bias, (first + c) * p.bias_step);
       VT_UNROLL
       for (int i = 0; i < 2 * MT; i++) {
         const int64_t r = m0 + row + i / 2 * 16 + i % 2 * 8 + lane / 4;
@@ -190,7 +191,8 @@ struct vt_ints_tile {
     }
   }
 
-  // Computes the position of this thread block; returns the number of its product.
+  // Computes the first row and column of this thread block's tile; returns the number of its
+  // product.
   __device__ __forceinline__ int64_t place_block() {
     const vt_gpu_ints &p = v.p;
     const int64_t tiles = (int64_t)v.tiles_m * v.tiles_n, z = blockIdx.x / tiles;
@@ -200,7 +202,7 @@ struct vt_ints_tile {
     n0 = at / v.tiles_m * BN;
     row = warp / 4 * (BM / 2);
     column = warp % 4 * (BN / 4);
-    za = vt_ints_zero(p.za, 0, p.a_flip) - (p.a_flip ? 0 : 128);
+    za = vt_ints_load_zero_point(p.za, 0, p.a_flip) - (p.a_flip ? 0 : 128);
     sum_rows = p.zb != nullptr || p.b_flip == 0;
     sum_columns = za != 0;
     return z;
@@ -218,8 +220,8 @@ struct vt_ints_tile {
             v.b_squares != 0};
   }
 
-  // Multiplies all of k. The next step is loaded meanwhile, and `a` computes its table two steps
-  // ahead.
+  // Runs all steps of k. While a step is multiplied, the next one is loaded, and loader `a`
+  // computes its table for the one after that.
   template <class A>
   __device__ __forceinline__ void multiply_all(A &a, vt_ints_side<BN> &b) {
     uint8_t *stage = vt_shared<uint8_t>();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_lanes.cuh - the lanes of S are the lanes of a warp. This file has the reducers for each type
- * and the tree over the lanes. */
+ * gpu_lanes.cuh - the lanes of S are the lanes of a warp. This file has the reducers for each
+ * type and the tree over the lanes. S is the summation order of docs/numerics.md: 32 lanes, each
+ * of which adds every 32nd element, and then a tree. W is a reducer: what is added, and how. */
 #ifndef VT_GPU_LANES_CUH
 #define VT_GPU_LANES_CUH
 #include "gpu_words.cuh"
@@ -39,8 +40,8 @@ struct vt_lane_of<double> {
   VT_GPU_FN double root(double x) { return __dsqrt_rn(x); }
   VT_GPU_FN double count(int64_t n) { return __ll2double_rn(n); }
 };
-/* An integer's key is its bits with the sign bit inverted. Small integers are computed in 32 bits.
- */
+/* For integers: a key, which orders as the numbers do, is the number's bits with the sign bit
+ * inverted. Integers of fewer than 32 bits are computed in 32 bits. */
 template <class T, class U>
 struct vt_lane_of_int {
   typedef U acc;
@@ -70,7 +71,7 @@ struct vt_reducer {
 template <class T>
 struct vt_reducer_sum : vt_reducer<T> {
   typedef typename vt_reducer<T>::acc acc;
-  /* 1 if the result does not depend on the order */
+  /* 1 if the result does not depend on the order of the additions */
   static const bool any_order = !vt_lane_of<T>::real;
   VT_GPU_FN acc start() { return (acc)0; }
   VT_GPU_FN acc in(T x, T) { return (acc)x; }
@@ -109,8 +110,9 @@ struct vt_reducer_sizes : vt_reducer_sum<T> {
   VT_GPU_FN T in(T x, T) { return vt_lane_of<T>::size(x); }
 };
 
-/* The tree: s[l] = s[l] + s[l+h] for h = 16, 8, 4, 2, 1. Exchanging with the lane whose number
- * differs in bit h gives every lane the result, because a + b equals b + a. */
+/* The tree over the lanes of a warp: s[l] = s[l] + s[l+h] for h = 16, 8, 4, 2, 1. Each lane
+ * exchanges its value with the lane whose number differs in bit h; so every lane gets the result,
+ * because a + b equals b + a. */
 template <class W>
 VT_GPU_FN typename W::acc vt_lanes_join(typename W::acc s) {
   VT_UNROLL

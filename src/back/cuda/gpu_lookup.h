@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_lookup.h - argument structs of gathers, scatters and nonzero. C and CUDA include it. */
+ * gpu_lookup.h - argument structs of gathers, scatters and nonzero. C and CUDA include it. The
+ * index of a gather or scatter has rows of coordinates, each of which names a position (for
+ * gathers a slice) in a tensor. */
 #ifndef VT_GPU_LOOKUP_H
 #define VT_GPU_LOOKUP_H
 #include "gpu_fault.h"
@@ -8,7 +10,8 @@
  * below. */
 typedef struct vt_gpu_lookup {
   const void *index;
-  uint32_t wide, depth;    /* 1 if indices are i64, 0 if i32; coordinates per row */
+  /* wide: 1 if indices are i64, 0 if they are i32; depth: coordinates per row */
+  uint32_t wide, depth;
   int64_t coordinate_step; /* elements between the coordinates of a row */
   int64_t limit[VT_GPU_RANK], stride[VT_GPU_RANK];
 } vt_gpu_lookup;
@@ -23,38 +26,42 @@ typedef struct vt_gpu_gather {
   void *to;
   const void *from;
   vt_gpu_lookup lookup;
-  vt_gpu_walk walk; /* operand 0 is `to`, 1 is `from` at coordinates 0, 2 is the index */
+  /* walk over the result: operand 0 is `to`, 1 is `from` at coordinates 0, 2 is the index */
+  vt_gpu_walk walk;
 } vt_gpu_gather;
 
 /* Makes a record of gpu_sort.h for each row of updates: the key is the number of the position that
  * the row goes to. */
 typedef struct vt_gpu_find {
   void *records;
-  /* its strides, and those of the walk's operand 0, number positions row-major */
+  /* has no tensor's strides: its strides, and those of the walk's operand 0, give the number of a
+   * position, row-major */
   vt_gpu_lookup lookup;
-  /* walk over the rows; the offset of operand 0 is a part of the position's number, operand 1 is
-   * the index */
+  /* walk over the rows of updates; the offset of operand 0 is what the batch axes add to the
+   * position's number, operand 1 is the index */
   vt_gpu_walk walk;
   uint32_t wide, reserved;
 } vt_gpu_find;
 
-enum { VT_GPU_CHUNK = 1024 }; /* elements per chunk of S */
+enum { VT_GPU_CHUNK = 1024 }; /* elements per chunk of the summation order S of docs/numerics.md */
 /* Scatters rows that were sorted by position. Rows of one position keep their order. */
 typedef struct vt_gpu_scatter {
   void *to;
   const void *from, *records;
-  void *partial;      /* sums of chunks if S has more than one: two rows per chunk of sorted rows */
-  int64_t n, slice;   /* rows, and elements per row */
-  vt_gpu_walk places; /* walk over the positions in `to`, by their number */
-  vt_gpu_walk rows;   /* walk over the rows in `from` */
+  /* for positions whose sum S has several chunks: their sums; two rows per 1024 sorted rows */
+  void *partial;
+  int64_t n, slice;    /* number of rows of updates, and elements per row */
+  vt_gpu_walk places;  /* walk over the positions in `to`, in the order of their numbers */
+  vt_gpu_walk rows;    /* walk over the rows of updates in `from` */
   vt_gpu_walk element; /* walk over the elements of a row; operand 0 is `to`, 1 is `from` */
   uint32_t wide, reserved;
 } vt_gpu_scatter;
 
-enum { VT_GPU_LISTED = 2048 }; /* elements per thread block of nonzero */
+enum { VT_GPU_LISTED = 2048 }; /* elements that a thread block of nonzero tests */
 typedef struct vt_gpu_list {
   const void *x;
-  int64_t *before; /* nonzero elements of each thread block, then of all blocks before it */
+  /* number of nonzero elements of each thread block, later of all blocks before it */
+  int64_t *before;
   int64_t *total, *places;
   uint64_t mask; /* an element is nonzero if any of these bits is set */
   int64_t bound, row, column, dim[VT_GPU_RANK];

@@ -16,7 +16,8 @@
 #endif
 
 #define VT_INLINE VT_GPU_FN
-/* This file only defines the formulas; other includers of map_float.inc generate more per row. */
+/* A row of map_float.inc can also generate code beside its formula; in this file it generates
+ * nothing else. */
 #define VT_MADE_no(op, n, result)
 #define VT_MADE_f32(op, n, result)
 #define VT_MADE_yes(op, n, result)
@@ -147,7 +148,7 @@ VT_GPU_FN int32_t vt_gpu_mod(int32_t a, int32_t b) {
 
 /* ---- casts from and to halves ---- */
 
-/* Every half is exactly an f32 and is cast from there. */
+/* Casts from f16 and bf16: every such number is exactly an f32, and that is cast. */
 VT_GPU_FN float cast_f16_f32(uint16_t x) { return vt_load_f16(x); }
 VT_GPU_FN float cast_bf16_f32(uint16_t x) { return __uint_as_float((uint32_t)x << 16); }
 #define VT_GPU_FROM_HALF(T, to)                                                    \
@@ -173,7 +174,8 @@ VT_GPU_FN uint16_t f16_of(uint32_t u) {
   return (uint16_t)(size > 0x7f800000u ? 0x7e00u : finite | sign);
 }
 
-/* Each cast rounds once: only types that fit in f32 exactly are cast through f32. */
+/* Casts to f16 and bf16. Each rounds once: only types whose numbers are exact in f32 are cast
+ * through f32. */
 VT_GPU_FN uint16_t cast_f64_f16(double x) { return (uint16_t)vt_store_f16(x); }
 VT_GPU_FN uint16_t cast_f64_bf16(double x) { return (uint16_t)vt_store_bf16(x); }
 VT_GPU_FN uint16_t cast_f32_f16(float x) { return f16_of(__float_as_uint(x)); }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_pool.h - the argument struct of pools: windows over the spatial axes of x. C and CUDA include
- * it. */
+ * gpu_pool.h - the argument struct of pools: windows over the spatial axes of x. C and CUDA
+ * include it. A tap is one element of a window. */
 #ifndef VT_GPU_POOL_H
 #define VT_GPU_POOL_H
 #include <stdint.h>

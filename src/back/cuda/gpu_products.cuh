@@ -53,8 +53,9 @@ typedef vt_product_skinny<1> vt_skinny_4;
 typedef vt_product_skinny<2> vt_skinny_8;
 typedef vt_product_skinny<4> vt_skinny_16;
 
-/* Without an epilogue, registers and shared memory allow FIT resident blocks and no limit is
- * needed. An epilogue needs registers only at the end and must not reduce the occupancy. */
+/* The kernel of stream_... FIT is the number of resident blocks that registers and shared memory
+ * allow without an epilogue, when no limit is needed. An epilogue, which needs registers only at
+ * the end, must not reduce that number. */
 template <template <int> class Reader, int ROWS, int FIT>
 struct vt_product_stream {
   enum { T = VT_GPU_STREAM_THREADS, RESIDENT = FIT };
@@ -83,7 +84,8 @@ typedef vt_product_sum<double> vt_sum_slices_f64;
 
 /* ---- kernels ---- */
 
-/* Defines the kernel `name`. */
+/* Defines the kernel `name`, which stores its results, with at most `resident` resident blocks per
+ * multiprocessor to limit registers for. */
 #define VT_KERNEL_PRODUCT(name, args, resident) \
   VT_KERNEL_RESIDENT(name, args, vt_##name::T, resident) { vt_##name{a}.run(vt_gemm_plain()); }
 /* Defines a kernel that computes what `name` does and runs an epilogue, the struct

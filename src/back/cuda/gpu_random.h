@@ -9,6 +9,6 @@ typedef struct vt_gpu_random {
   void *to;
   const uint64_t *seed, *step;
   uint32_t stream, reserved;
-  vt_gpu_walk walk; /* walk over the result */
+  vt_gpu_walk walk; /* walk over the elements of the result */
 } vt_gpu_random;
 #endif

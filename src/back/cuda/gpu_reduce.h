@@ -8,7 +8,7 @@
 #include "gpu_walk.h"
 
 enum { VT_GPU_LANES = 32, VT_GPU_CHUNK = 1024 };
-/* Most elements of a line that one thread reduces by itself. */
+/* The longest line that one thread reduces. */
 enum { VT_GPU_SHORT = 16 };
 
 enum {
@@ -25,14 +25,14 @@ enum { VT_GPU_TOUCH_DIVIDE = 1, VT_GPU_TOUCH_ROOT = 2, VT_GPU_TOUCH_TRUTH = 4 };
 
 typedef struct vt_gpu_reduce {
   const void *x;
-  /* Results; or, with several chunks, partial results: that of chunk c of line l is at l*chunks +
-   * c. */
+  /* The results; if lines have several chunks, the results of chunks: that of chunk c of line l is
+   * at l*chunks + c. */
   void *y;
-  const void *shift; /* one number per line, or NULL */
+  const void *shift; /* one number per line for the kinds that use a shift, or NULL */
   int64_t n, chunks; /* elements and chunks of a line */
   int64_t divisor;
-  /* touch has bits VT_GPU_TOUCH_*: steps applied to a result in ascending order, not to partial
-   * results */
+  /* kind is VT_GPU_REDUCE_*; touch has bits VT_GPU_TOUCH_*: final steps that are applied, lowest
+   * bit first, to results, but not to results of chunks */
   uint32_t kind, touch;
   vt_gpu_walk lines; /* walk over the lines; operand 0 is x, 1 is y */
   vt_gpu_walk along; /* walk along a line; operand 0 is x */
@@ -55,9 +55,9 @@ typedef struct vt_gpu_argreduce {
  * then the sum of all chunks before it. */
 typedef struct vt_gpu_cumsum {
   const void *x;
-  void *y, *carry; /* carry is NULL if a line is one chunk */
+  void *y, *carry; /* the results; `carry`, NULL if a line is one chunk */
   int64_t n, chunks;
-  /* 1 for exclusive sums: each is stored one position later, and the last one nowhere */
+  /* 1 for exclusive sums: each sum is stored one position later, and the last sum is not stored */
   uint32_t late, reserved;
   vt_gpu_walk lines, along; /* walks over lines and along one; operand 0 is x, 1 is y */
 } vt_gpu_cumsum;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_reductions.cuh - three kernels for reducing lines: one warp per chunk, with a lane of S per
  * lane; one thread block for 32 neighbouring lines, with four lanes of S per warp; one thread for a
- * short line. The strides decide which one is used; the order of the sum is the same. K::pick(kind,
- * f) calls f.run<W>() with the reducer W of that kind. */
+ * short line. The strides decide which one is used; the order of the sum is the same. S is the
+ * order of docs/numerics.md. A reducer W says what is accumulated and how. K::pick(kind, f) calls
+ * f.run<W>() with the reducer W of that kind. */
 #ifndef VT_GPU_REDUCTIONS_CUH
 #define VT_GPU_REDUCTIONS_CUH
 #include "gpu_lanes.cuh"
@@ -20,16 +21,16 @@ enum {
 };
 
 template <class T>
-VT_GPU_FN T vt_reduce_shift(const vt_gpu_reduce &a, int64_t line) {
+VT_GPU_FN T vt_reduce_shift_of_line(const vt_gpu_reduce &a, int64_t line) {
   return a.shift == nullptr ? (T)0 : ((const T *)a.shift)[line];
 }
 /* Number of elements in the chunk that begins at `first`. */
-VT_GPU_FN int vt_reduce_count(const vt_gpu_reduce &a, int64_t first) {
+VT_GPU_FN int vt_reduce_chunk_length(const vt_gpu_reduce &a, int64_t first) {
   return a.n - first < VT_GPU_CHUNK ? (int)(a.n - first) : VT_GPU_CHUNK;
 }
 
-/* Applies the final steps of the reduction. The minimum of an empty line of bools is not a bool;
- * its last bit is true. */
+/* Applies the final steps a.touch to a result. The minimum of an empty line of bools is the start
+ * value, which is not a bool; only its last bit is kept, which means true. */
 template <class T>
 VT_GPU_FN T vt_reduce_finish(const vt_gpu_reduce &a, T y) {
   typedef vt_lane_of<T> of;
@@ -54,8 +55,8 @@ VT_GPU_FN void vt_reduce_store(const vt_gpu_reduce &a, int64_t line, int64_t chu
 
 /* ---- a warp for a chunk ---- */
 
-/* Reduces a chunk with one stride; returns this lane's accumulator. Absent elements count as the
- * reducer's start value, which changes nothing. */
+/* Reduces a chunk whose elements are one stride apart; returns this lane's accumulator. Elements
+ * after the end of the line count as the reducer's start value, which changes nothing. */
 template <class T, class W>
 VT_GPU_FN typename W::acc vt_reduce_strided(const T *x, int64_t stride, int count, T shift) {
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
@@ -79,7 +80,7 @@ VT_GPU_FN typename W::acc vt_reduce_strided(const T *x, int64_t stride, int coun
 template <class T, class W>
 VT_GPU_FN typename W::acc vt_reduce_chunk(const vt_gpu_reduce &a, const T *x, int64_t first,
                                           T shift) {
-  const int count = vt_reduce_count(a, first);
+  const int count = vt_reduce_chunk_length(a, first);
   if (a.along.rank <= 1) {
     const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[0][0];
     return vt_reduce_strided<T, W>(x + first * stride, stride, count, shift);
@@ -108,12 +109,12 @@ struct vt_reduce_chunk_of {
 template <class T, class K>
 VT_GPU_FN void vt_reduce_lines(const vt_gpu_reduce &a) {
   const int64_t items = a.lines.n * a.chunks, warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
-  for (int64_t item = vt_gpu_first() / VT_GPU_LANES; item < items; item += warp_stride) {
+  for (int64_t item = vt_gpu_first_item() / VT_GPU_LANES; item < items; item += warp_stride) {
     const int64_t line = a.chunks == 1 ? item : item / a.chunks, chunk = item - line * a.chunks;
     int64_t at[2];
     vt_offsets<2>(a.lines, line, at);
     const vt_reduce_chunk_of<T> f = {a, (const T *)a.x + at[0], chunk * VT_GPU_CHUNK,
-                                     vt_reduce_shift<T>(a, line)};
+                                     vt_reduce_shift_of_line<T>(a, line)};
     const T y = K::pick(a.kind, f);
     if (threadIdx.x % VT_GPU_LANES == 0) vt_reduce_store<T>(a, line, chunk, at[1], y);
   }
@@ -124,8 +125,8 @@ VT_GPU_FN void vt_reduce_lines(const vt_gpu_reduce &a) {
 /* Accumulates lanes w, w + 8, w + 16, w + 24 of S for a chunk of the line that begins at x, where w
  * is the warp's number. */
 template <class T, class W>
-VT_GPU_FN void vt_reduce_four_strided(const T *x, int64_t stride, int count, T shift,
-                                      typename W::acc (&s)[4]) {
+VT_GPU_FN void vt_reduce_four_lanes_strided(const T *x, int64_t stride, int count, T shift,
+                                            typename W::acc (&s)[4]) {
   for (int k = (int)threadIdx.x / VT_GPU_LANES; k < count; k += VT_REDUCE_AHEAD * VT_REDUCE_WARPS) {
     T v[VT_REDUCE_AHEAD];
     VT_UNROLL
@@ -142,12 +143,12 @@ VT_GPU_FN void vt_reduce_four_strided(const T *x, int64_t stride, int count, T s
 }
 
 template <class T, class W>
-VT_GPU_FN void vt_reduce_four(const vt_gpu_reduce &a, const T *x, int64_t first, T shift,
-                              typename W::acc (&s)[4]) {
-  const int count = vt_reduce_count(a, first);
+VT_GPU_FN void vt_reduce_four_lanes(const vt_gpu_reduce &a, const T *x, int64_t first, T shift,
+                                    typename W::acc (&s)[4]) {
+  const int count = vt_reduce_chunk_length(a, first);
   if (a.along.rank <= 1) {
     const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[0][0];
-    vt_reduce_four_strided<T, W>(x + first * stride, stride, count, shift, s);
+    vt_reduce_four_lanes_strided<T, W>(x + first * stride, stride, count, shift, s);
     return;
   }
   for (int i = (int)threadIdx.x / VT_GPU_LANES; i < count; i += VT_REDUCE_WARPS) {
@@ -162,9 +163,9 @@ VT_GPU_FN void vt_reduce_four(const vt_gpu_reduce &a, const T *x, int64_t first,
 
 /* Reduces the block's 32 x 32 accumulators, one column per line, to one result per line. */
 template <class W>
-VT_GPU_FN void vt_reduce_block(typename W::acc *shared, const typename W::acc (&s)[4]) {
+VT_GPU_FN void vt_reduce_accumulators(typename W::acc *shared, const typename W::acc (&s)[4]) {
   const int lane = (int)threadIdx.x % VT_GPU_LANES, w = (int)threadIdx.x / VT_GPU_LANES;
-  __syncthreads(); /* all threads have read the previous contents */
+  __syncthreads(); /* all threads have read the previous contents of shared memory */
   VT_UNROLL
   for (int q = 0; q < 4; q++) shared[(w + VT_REDUCE_WARPS * q) * VT_REDUCE_PITCH + lane] = s[q];
   __syncthreads();
@@ -179,7 +180,7 @@ VT_GPU_FN void vt_reduce_block(typename W::acc *shared, const typename W::acc (&
 template <class T>
 struct vt_reduce_tile_of {
   const vt_gpu_reduce &a;
-  const T *x; /* NULL if this thread has no line */
+  const T *x; /* elements of this thread's line; NULL if the thread has no line */
   int64_t first;
   T shift;
   void *shared;
@@ -188,8 +189,8 @@ struct vt_reduce_tile_of {
     typename W::acc s[4], *all = (typename W::acc *)shared;
     VT_UNROLL
     for (int q = 0; q < 4; q++) s[q] = W::start();
-    if (x != nullptr) vt_reduce_four<T, W>(a, x, first, shift, s);
-    vt_reduce_block<W>(all, s);
+    if (x != nullptr) vt_reduce_four_lanes<T, W>(a, x, first, shift, s);
+    vt_reduce_accumulators<W>(all, s);
     return W::out(all[VT_GPU_LANES * VT_REDUCE_PITCH + threadIdx.x % VT_GPU_LANES]);
   }
 };
@@ -205,8 +206,8 @@ VT_GPU_FN void vt_reduce_columns(const vt_gpu_reduce &a) {
     int64_t at[2];
     vt_offsets<2>(a.lines, there ? line : 0, at);
     const vt_reduce_tile_of<T> f = {a, there ? (const T *)a.x + at[0] : nullptr,
-                                    chunk * VT_GPU_CHUNK, vt_reduce_shift<T>(a, there ? line : 0),
-                                    shared};
+                                    chunk * VT_GPU_CHUNK,
+                                    vt_reduce_shift_of_line<T>(a, there ? line : 0), shared};
     const T y = K::pick(a.kind, f);
     if (there && threadIdx.x < VT_GPU_LANES) vt_reduce_store<T>(a, line, chunk, at[1], y);
   }
@@ -242,13 +243,13 @@ struct vt_reduce_line_of {
 };
 
 template <class T, class K>
-VT_GPU_FN void vt_reduce_short(const vt_gpu_reduce &a) {
+VT_GPU_FN void vt_reduce_short_lines(const vt_gpu_reduce &a) {
   const int64_t stride = a.along.rank == 0 ? 0 : a.along.stride[0][0];
-  for (int64_t line = vt_gpu_first(); line < a.lines.n; line += vt_gpu_grid_stride()) {
+  for (int64_t line = vt_gpu_first_item(); line < a.lines.n; line += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_offsets<2>(a.lines, line, at);
     const vt_reduce_line_of<T> f = {(const T *)a.x + at[0], stride, (int)a.n,
-                                    vt_reduce_shift<T>(a, line)};
+                                    vt_reduce_shift_of_line<T>(a, line)};
     vt_reduce_store<T>(a, line, 0, at[1], K::pick(a.kind, f));
   }
 }

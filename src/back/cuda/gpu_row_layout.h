@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * gpu_row_layout.h - how a launch distributes long rows over its thread blocks. C and CUDA include
- * it.
- */
+ * gpu_row_layout.h - how a launch distributes long rows over its thread blocks. C and CUDA
+ * include it. A chunk is 1024 elements, a unit of the summation order S of docs/numerics.md; the
+ * warps of a block process one chunk each. */
 #ifndef VT_GPU_ROW_LAYOUT_H
 #define VT_GPU_ROW_LAYOUT_H
 #include "gpu_rows.h"
@@ -12,7 +12,7 @@
  */
 typedef struct vt_gpu_row_layout {
   int64_t teams, blocks, chunks, keep, warps;
-  uint32_t shared; /* bytes of shared memory of each block */
+  uint32_t shared; /* bytes of shared memory of each thread block */
 } vt_gpu_row_layout;
 
 /* Limits of a card: its multiprocessors, the shared memory of one, and the part of that which the
@@ -27,9 +27,9 @@ enum { VT_GPU_CHUNK_BYTES = VT_GPU_CHUNK * 4 };
 static inline int64_t vt_gpu_ceil_div(int64_t n, int64_t each) { return (n + each - 1) / each; }
 static inline int64_t vt_gpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Chunks per block. A row is cut so that no block has more than `fit` chunks, if the card can hold
- * that many blocks. If there are few lines it is cut further, so that every block gets work of at
- * least `least` chunks if possible. */
+/* Returns the chunks per block. A row is cut so that no block has more than `fit` chunks, if the
+ * card can hold that many blocks. If there are few lines, rows are cut further, so that more blocks
+ * get work, of at least `least` chunks each. */
 static inline int64_t vt_gpu_chunks_per_block(int64_t lines, int64_t chunks, int64_t fit,
                                               int64_t least, int64_t at_once) {
   const int64_t few = vt_gpu_min(at_once / lines, vt_gpu_ceil_div(chunks, least));
@@ -45,9 +45,11 @@ static inline int64_t vt_gpu_teams(vt_gpu_limits r, int64_t lines, int64_t block
 /* Distributes rows with `resident` resident blocks per multiprocessor. A row is cut so that all of
  * it stays in shared memory and, if there are few rows, so that every multiprocessor has a part of
  * one. */
-static inline vt_gpu_row_layout vt_gpu_row_layout_with(vt_gpu_limits r, int64_t lines,
-                                                       int64_t chunks, int64_t resident) {
-  enum { LEAST = 4 }; /* fewest chunks per block that are worth synchronizing blocks for */
+static inline vt_gpu_row_layout vt_gpu_row_layout_for_residents(vt_gpu_limits r, int64_t lines,
+                                                                int64_t chunks, int64_t resident) {
+  /* a row gets several blocks only if each has at least LEAST chunks, because synchronizing
+   * costs time */
+  enum { LEAST = 4 };
   /* bytes of the exchange buffers, in shared memory if a team is one block */
   const int64_t exchange = 2 * (int64_t)sizeof(float) * chunks;
   const int64_t bytes = (r.shared + r.system) / resident - r.system - exchange;
@@ -68,14 +70,15 @@ static inline vt_gpu_row_layout vt_gpu_row_layout_with(vt_gpu_limits r, int64_t 
  * waits for no other. */
 static inline vt_gpu_row_layout vt_gpu_row_layout_of(vt_gpu_limits r, int64_t lines,
                                                      int64_t chunks) {
-  /* most resident blocks; chunks per block that keep synchronizations rare */
+  /* most resident blocks per multiprocessor; chunks per block with which synchronizing blocks costs
+   * little */
   enum { MAX_RESIDENT = 8, CHUNKS = 6 };
   const int64_t each = CHUNKS * VT_GPU_CHUNK_BYTES + 2 * (int64_t)sizeof(float) * chunks + r.system;
   const int64_t fit = vt_gpu_min((r.shared + r.system) / each, MAX_RESIDENT);
   for (int64_t resident = 4; resident >= 3; resident--) {
-    const vt_gpu_row_layout s = vt_gpu_row_layout_with(r, lines, chunks, resident);
+    const vt_gpu_row_layout s = vt_gpu_row_layout_for_residents(r, lines, chunks, resident);
     if (s.blocks == 1 && s.keep == s.chunks) return s;
   }
-  return vt_gpu_row_layout_with(r, lines, chunks, fit > 1 ? fit : 1);
+  return vt_gpu_row_layout_for_residents(r, lines, chunks, fit > 1 ? fit : 1);
 }
 #endif

@@ -7,7 +7,7 @@
 
 enum { SYSTEM = 1024, COUNTERS = 4096 };
 
-/* Multiprocessors and shared memory of cards from small ones to sm_100. */
+/* Limits of cards from small ones to sm_100: multiprocessors, shared memory and so on. */
 static const vt_gpu_limits cards[] = {
     {1, 101376, SYSTEM, COUNTERS},   {4, 232448, SYSTEM, COUNTERS},
     {16, 101376, SYSTEM, COUNTERS},  {20, 101376, SYSTEM, COUNTERS},
@@ -16,7 +16,7 @@ static const vt_gpu_limits cards[] = {
     {600, 232448, SYSTEM, 64}};
 enum { CARDS = sizeof cards / sizeof *cards };
 
-static void check(const vt_gpu_limits *r, int64_t lines, int64_t chunks) {
+static void check_row_layout(const vt_gpu_limits *r, int64_t lines, int64_t chunks) {
   const vt_gpu_row_layout s = vt_gpu_row_layout_of(*r, lines, chunks);
   const int64_t resident = vt_gpu_ceil_div(s.teams * s.blocks, r->processors);
   CHECK(s.blocks >= 1 && s.keep >= 1 && s.keep <= s.chunks);
@@ -30,8 +30,8 @@ static void check(const vt_gpu_limits *r, int64_t lines, int64_t chunks) {
   CHECK(resident * ((int64_t)s.shared + r->system) <= r->shared + r->system);
 }
 
-/* A row that fits in shared memory stays there completely. */
-static void test_stays(void) {
+/* Checks that a row that fits in shared memory stays there completely. */
+static void test_row_stays_in_shared_memory(void) {
   const vt_gpu_limits *h200 = &cards[6];
   for (int64_t lines = 1; lines < 2000; lines = lines * 2 + 1)
     for (int64_t chunks = 8; chunks <= 1024; chunks += 7) {
@@ -40,9 +40,9 @@ static void test_stays(void) {
     }
 }
 
-/* A single row is distributed over most blocks; many short rows get one block each, which waits for
- * no other. */
-static void test_spreads(void) {
+/* Checks that a single row is distributed over most blocks, and that each of many short rows gets
+ * one block, which waits for no other. */
+static void test_rows_use_all_blocks(void) {
   const vt_gpu_limits *h200 = &cards[6];
   CHECK(vt_gpu_row_layout_of(*h200, 1, 400).blocks >= 100);
   CHECK(vt_gpu_row_layout_of(*h200, 5000, 8).blocks == 1);
@@ -56,7 +56,7 @@ static int64_t shared_elements(const vt_gpu_bundle_layout *b, int64_t n) {
   return last + (b->wide - 1) * b->line_step + 1;
 }
 
-static void check_bundle(const vt_gpu_limits *r, const vt_gpu_bundle_shape *w) {
+static void check_bundle_layout(const vt_gpu_limits *r, const vt_gpu_bundle_shape *w) {
   const vt_gpu_bundle_layout b = vt_gpu_bundle_layout_of(*r, w);
   const int64_t chunks = vt_gpu_ceil_div(w->n, VT_GPU_CHUNK),
                 bundles = vt_gpu_ceil_div(w->lines, b.wide);
@@ -77,22 +77,22 @@ static void check_bundle(const vt_gpu_limits *r, const vt_gpu_bundle_shape *w) {
   CHECK(resident * ((int64_t)b.shared + r->system) <= r->shared + r->system);
 }
 
-/* Lines of up to 200,000 elements of either type fit on every card with 20 multiprocessors or more.
- */
+/* Checks that lines of up to 200,000 elements of f32 or f64 fit on every card with 20
+ * multiprocessors or more. */
 static void test_bundles(void) {
   for (int i = 3; i < CARDS; i++)
     for (int64_t lines = 1; lines < 10000000; lines = lines * 5 / 2 + 1)
       for (int64_t n = 1; n <= 200000; n = n * 9 / 8 + 1)
         for (int kind = 0; kind < 8; kind++)
-          check_bundle(&cards[i],
-                       &(vt_gpu_bundle_shape){lines, n, kind & 4 ? 8 : 4, kind & 1, kind >> 1 & 1});
+          check_bundle_layout(&cards[i], &(vt_gpu_bundle_shape){lines, n, kind & 4 ? 8 : 4,
+                                                                kind & 1, kind >> 1 & 1});
 }
 
 /* Bundles are at least as wide as a memory sector, and `wide` is 0 if lines do not fit. */
 static vt_gpu_bundle_layout layout_of(const vt_gpu_limits *r, vt_gpu_bundle_shape w) {
   return vt_gpu_bundle_layout_of(*r, &w);
 }
-static void test_wide(void) {
+static void test_bundle_width(void) {
   const vt_gpu_limits *h200 = &cards[6];
   CHECK(layout_of(h200, (vt_gpu_bundle_shape){1 << 20, 64, 4, 1, 1}).wide == 128);
   CHECK(layout_of(h200, (vt_gpu_bundle_shape){64, 1000, 4, 1, 0}).wide == 8);
@@ -102,7 +102,8 @@ static void test_wide(void) {
   CHECK(layout_of(&cards[0], (vt_gpu_bundle_shape){1, 200000, 8, 0, 0}).wide == 0);
 }
 
-/* If blocks cannot wait for each other, one block gets all of a line, or `wide` is 0. */
+/* Checks cards on which blocks cannot wait for each other: one block gets all of a line, or `wide`
+ * is 0. */
 static void test_without_barriers(void) {
   vt_gpu_limits no_barriers = cards[6];
   no_barriers.counters = 0;
@@ -114,11 +115,11 @@ static void test_without_barriers(void) {
 int main(void) {
   for (int i = 0; i < CARDS; i++)
     for (int64_t lines = 1; lines < 100000; lines = lines * 3 / 2 + 1)
-      for (int64_t chunks = 8; chunks <= 1024; chunks++) check(&cards[i], lines, chunks);
-  test_stays();
-  test_spreads();
+      for (int64_t chunks = 8; chunks <= 1024; chunks++) check_row_layout(&cards[i], lines, chunks);
+  test_row_stays_in_shared_memory();
+  test_rows_use_all_blocks();
   test_bundles();
-  test_wide();
+  test_bundle_width();
   test_without_barriers();
   TEST_DONE();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_rows.h - the argument struct of softmax.cu and norm.cu: ops that turn a line into a line. C
- * and CUDA include it. */
+ * and CUDA include it. S is the summation order of docs/numerics.md. */
 #ifndef VT_GPU_ROWS_H
 #define VT_GPU_ROWS_H
 #include "gpu_reduce.h"
@@ -14,31 +14,33 @@ enum { VT_GPU_LONG_WARPS = 32, VT_GPU_LONG_THREADS = VT_GPU_LONG_WARPS * VT_GPU_
 typedef struct vt_gpu_rows {
   const void *x;
   void *y;
-  const void *gamma, *beta; /* gain and bias, or NULL */
-  /* per-line statistics: for softmax m and S(e) or its logarithm, for norms u and r */
+  const void *gamma, *beta; /* gain and bias of a norm, or NULL */
+  /* statistics of each line; for softmax the maximum m and S(e) or its logarithm, for norms the
+   * mean u and the factor r */
   const void *shift, *scale;
   int64_t n; /* elements of a line */
   double eps;
-  uint32_t centred, logs; /* 1 to subtract the mean; 1 for log_softmax */
-  /* Elements i of a row use number i / each of gamma and beta; neighbouring numbers are a step
-   * apart. */
+  uint32_t centred, logs; /* centred: 1 to subtract the mean; logs: 1 for log_softmax */
+  /* Element i of a row uses number i / each of gamma and of beta; neighbouring numbers are
+   * gamma_step (beta_step) elements apart. */
   int64_t gamma_step, beta_step;
   uint32_t each;
   /* 1 if neighbouring lines are interleaved: neighbours in memory belong to different lines */
   uint32_t interleaved;
   /* blocks of a long row; chunks per block; chunks of these that stay in shared memory */
   uint32_t blocks, chunks, keep;
-  /* exchange buffers, two of a chunk per team of blocks, and a counter per team */
+  /* for each team of blocks two exchange buffers, with a number per chunk, and a counter */
   void *exchange, *arrived;
-  vt_gpu_walk lines, along; /* walks over lines and along one; operands x, y, gamma, beta */
+  vt_gpu_walk lines, along; /* walks over the lines and along a line; operands x, y, gamma, beta */
 } vt_gpu_rows;
 
-/* Turns the reductions of each line into what the results need: `sum` holds S(e) or S(d*d), and
- * then its logarithm or 1/sqrt(sum/n + eps). */
+/* Arguments of the kernels that turn the sum of each line into a factor. `sum` holds S(e) of
+ * softmax or S(d*d) of a norm, with e = exp(x - m), d = x - u; the kernel replaces it by its
+ * logarithm or by 1/sqrt(sum/n + eps). */
 typedef struct vt_gpu_line_factors {
   void *sum;
-  const void *shift; /* m or u of each line */
-  void *y;           /* result of logsumexp; else NULL */
+  const void *shift; /* the maximum m or the mean u of each line */
+  void *y;           /* where the results of logsumexp are stored; NULL for other ops */
   /* batch_norm: the running statistics, and where the updated ones are stored; else NULL */
   const void *mean, *var;
   void *new_mean, *new_var;

@@ -23,7 +23,7 @@ struct vt_skinny_block {
 /* Places thread blocks so that those which start together read adjacent memory: if b is contiguous
  * along k, the slices of one column block; else one slice of many column blocks. */
 template <bool BY_K, int COLUMNS>
-VT_GPU_FN vt_skinny_block vt_skinny_place(const vt_gpu_gemm &g) {
+VT_GPU_FN vt_skinny_block vt_skinny_place_block(const vt_gpu_gemm &g) {
   vt_skinny_block h;
   const uint32_t block = blockIdx.x + gridDim.x * blockIdx.y;
   h.tile = BY_K ? block / gridDim.y : blockIdx.x;
@@ -41,7 +41,8 @@ VT_GPU_FN vt_skinny_block vt_skinny_place(const vt_gpu_gemm &g) {
 template <bool BY_K, int V>
 VT_GPU_FN void vt_skinny_load_b(const vt_gpu_side &s, const float *b, float *to,
                                 const vt_skinny_block &h) {
-  enum { LINE = (BY_K ? (int)VT_GPU_BLOCK : (int)VT_SKINNY_C) / V }; /* accesses per line of b */
+  /* accesses per line of b, a line being the elements that are contiguous */
+  enum { LINE = (BY_K ? (int)VT_GPU_BLOCK : (int)VT_SKINNY_C) / V };
 #pragma unroll 4
   for (int e = (int)threadIdx.x; e < VT_GPU_BLOCK * VT_SKINNY_C / V; e += VT_SKINNY_T) {
     const int side = e % LINE * V, other = e / LINE;
@@ -65,9 +66,9 @@ VT_GPU_FN void vt_skinny_load_a(const vt_gpu_gemm &g, const float *a, float *to,
   }
 }
 
-/* Loads four k of this thread's column. */
+/* Loads the elements of b for four values of k of this thread's column into w. */
 template <bool BY_K>
-VT_GPU_FN void vt_skinny_get(const float *b, int k, float *w) {
+VT_GPU_FN void vt_skinny_load_four_k(const float *b, int k, float *w) {
   if (BY_K) {
     vt_gemm_load_16(b + k, w);
   } else {
@@ -77,12 +78,12 @@ VT_GPU_FN void vt_skinny_get(const float *b, int k, float *w) {
 }
 
 template <bool BY_K, int ROWS>
-VT_GPU_FN void vt_skinny_chain(const float *x, const float *b, int end, float *p) {
+VT_GPU_FN void vt_skinny_compute_chains(const float *x, const float *b, int end, float *p) {
   int k = 0;
 #pragma unroll 4
   for (; k + 4 <= end; k += 4) {
     float w[4], v[4];
-    vt_skinny_get<BY_K>(b, k, w);
+    vt_skinny_load_four_k<BY_K>(b, k, w);
     VT_UNROLL
     for (int r = 0; r < ROWS; r++) {
       vt_gemm_load_16(x + r * VT_GPU_BLOCK + k, v);
@@ -105,7 +106,7 @@ VT_GPU_FN void vt_skinny_store(const vt_gpu_gemm &g, const vt_skinny_block &h, i
                                float p, const End &end) {
   if (i >= g.m || j >= h.columns) return;
   if (g.partials == nullptr) {
-    vt_sum_store(g, h.z, i, h.n0 + j, p, end);
+    vt_sum_store_result(g, h.z, i, h.n0 + j, p, end);
   } else {
     ((float *)g.partials)[h.slice * g.y_slice + (h.z * g.m + i) * g.n + h.n0 + j] = p;
   }
@@ -116,7 +117,7 @@ VT_GPU_FN void vt_skinny_store(const vt_gpu_gemm &g, const vt_skinny_block &h, i
 template <int GROUPS, int ROWS, class End>
 VT_GPU_FN void vt_skinny_sum_slices(const vt_gpu_gemm &g, const vt_skinny_block &h,
                                     const End &end) {
-  if (g.arrived == nullptr || !vt_is_last(&g.arrived[h.tile], gridDim.y)) return;
+  if (g.arrived == nullptr || !vt_is_last_block(&g.arrived[h.tile], gridDim.y)) return;
   const float *partials = (const float *)g.partials + h.z * g.m * g.n + h.n0;
   const int m = (int)g.m, all = (m + ROWS - 1) / ROWS * h.columns;
   for (int e = (int)threadIdx.x; e < all; e += (int)blockDim.x) {
@@ -125,25 +126,26 @@ VT_GPU_FN void vt_skinny_sum_slices(const vt_gpu_gemm &g, const vt_skinny_block 
     vt_sum_partials<GROUPS>(partials + i * g.n + j, gridDim.y, g.y_slice, g.n, m - i, y);
     VT_UNROLL
     for (int r = 0; r < ROWS; r++)
-      if (i + r < m) vt_sum_store(g, h.z, i + r, h.n0 + j, y[r], end);
+      if (i + r < m) vt_sum_store_result(g, h.z, i + r, h.n0 + j, y[r], end);
   }
 }
 
 /* ---- the whole ---- */
 
-/* Addresses of the operands at this block's first k and column. */
-VT_GPU_FN const float *vt_skinny_a(const vt_gpu_gemm &g, const vt_skinny_block &h) {
-  return (const float *)g.a.data + vt_gemm_offset_of(g, g.a.step, h.z) + h.k0 * g.a.along;
+/* Return the addresses of operands a and b at this block's first k, and for b at its first
+ * column. */
+VT_GPU_FN const float *vt_skinny_address_of_a(const vt_gpu_gemm &g, const vt_skinny_block &h) {
+  return (const float *)g.a.data + vt_gemm_fast_product_offset(g, g.a.step, h.z) + h.k0 * g.a.along;
 }
-VT_GPU_FN const float *vt_skinny_b(const vt_gpu_gemm &g, const vt_skinny_block &h) {
-  return (const float *)g.b.data + vt_gemm_offset_of(g, g.b.step, h.z) + h.n0 * g.b.across +
-         h.k0 * g.b.along;
+VT_GPU_FN const float *vt_skinny_address_of_b(const vt_gpu_gemm &g, const vt_skinny_block &h) {
+  return (const float *)g.b.data + vt_gemm_fast_product_offset(g, g.b.step, h.z) +
+         h.n0 * g.b.across + h.k0 * g.b.along;
 }
 
 template <bool BY_K, int ROWS, class End>
-VT_GPU_FN void vt_skinny_layout(const vt_gpu_gemm &g, const End &end) {
-  const vt_skinny_block h = vt_skinny_place<BY_K, VT_SKINNY_C>(g);
-  const float *a = vt_skinny_a(g, h), *b = vt_skinny_b(g, h);
+VT_GPU_FN void vt_skinny_for_layout(const vt_gpu_gemm &g, const End &end) {
+  const vt_skinny_block h = vt_skinny_place_block<BY_K, VT_SKINNY_C>(g);
+  const float *a = vt_skinny_address_of_a(g, h), *b = vt_skinny_address_of_b(g, h);
   float *x = vt_shared<float>(), *w = x + VT_GPU_BLOCK * 4 * ROWS;
   if (g.b.wide) {
     vt_skinny_load_b<BY_K, 4>(g.b, b, w, h);
@@ -160,8 +162,8 @@ VT_GPU_FN void vt_skinny_layout(const vt_gpu_gemm &g, const End &end) {
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) p[r] = 0;
   if (first < g.m)
-    vt_skinny_chain<BY_K, ROWS>(x + first * VT_GPU_BLOCK,
-                                w + (BY_K ? lane * VT_GPU_SKINNY_PITCH : lane), h.left, p);
+    vt_skinny_compute_chains<BY_K, ROWS>(x + first * VT_GPU_BLOCK,
+                                         w + (BY_K ? lane * VT_GPU_SKINNY_PITCH : lane), h.left, p);
 
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) vt_skinny_store(g, h, first + r, lane, p[r], end);
@@ -171,9 +173,9 @@ VT_GPU_FN void vt_skinny_layout(const vt_gpu_gemm &g, const End &end) {
 template <int ROWS, class End>
 VT_GPU_FN void vt_skinny(const vt_gpu_gemm &g, const End &end) {
   if (g.b.by_k) {
-    vt_skinny_layout<true, ROWS>(g, end);
+    vt_skinny_for_layout<true, ROWS>(g, end);
   } else {
-    vt_skinny_layout<false, ROWS>(g, end);
+    vt_skinny_for_layout<false, ROWS>(g, end);
   }
 }
 #endif

@@ -10,7 +10,8 @@ typedef struct vt_gpu_record {
   uint64_t key, at;
 } vt_gpu_record;
 
-/* Types of elements, which decide how an element becomes a key. */
+/* Types of elements; they decide how an element becomes a key, an unsigned integer that orders as
+ * the elements do. */
 enum {
   VT_GPU_KEY_U8,
   VT_GPU_KEY_I8,
@@ -27,7 +28,8 @@ typedef struct vt_gpu_lines {
   int64_t *indices;
   vt_gpu_walk walk; /* walk over the lines; operand 0 is x, 1 values, 2 indices */
   int64_t n, x_step, values_step, indices_step;
-  uint64_t invert; /* bits to invert in a key: all of them for a descending sort, else 0 */
+  /* bits of a key to invert: all of them for a descending sort, none for an ascending one */
+  uint64_t invert;
   uint32_t kind, bytes;
 } vt_gpu_lines;
 
@@ -38,15 +40,15 @@ typedef struct vt_gpu_sort_tiles {
   vt_gpu_lines lines;
   const void *from; /* input records; NULL to make records from the elements of the lines */
   void *to;         /* output records; NULL to store values and indices */
-  /* lines, records per line, records passed on per tile, tiles per line */
+  /* lines; records per line; records that a tile passes on; tiles per line */
   int64_t count, n, best, tiles;
-  uint32_t slots, reserved; /* slots is a power of two */
+  uint32_t slots, reserved; /* slots: most records that a tile may have, a power of two */
 } vt_gpu_sort_tiles;
 
 enum {
   VT_GPU_DIGITS = 256,
   VT_GPU_RADIX_TILE = 2048
-}; /* digits of a radix pass; records per tile */
+}; /* possible values of a digit in a radix pass; records per tile */
 /* A radix sort pass, by the digit of the key at bit `shift`. */
 typedef struct vt_gpu_sort_digit {
   const void *from;
@@ -57,7 +59,7 @@ typedef struct vt_gpu_sort_digit {
   uint32_t shift, reserved;
 } vt_gpu_sort_digit;
 
-/* Exclusive prefix sums of `rows` rows of n numbers, in place; the sum of each row goes to
+/* Computes exclusive prefix sums of `rows` rows of n numbers in place; the sum of each row goes to
  * `totals`. */
 typedef struct vt_gpu_scan {
   uint64_t *x, *totals;

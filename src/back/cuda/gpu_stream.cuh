@@ -9,7 +9,7 @@
 
 enum { VT_STREAM_T = VT_GPU_STREAM_THREADS };
 
-/* Multiplies four k of every row with those of V columns. */
+/* Multiplies four k of every row with those of V columns and adds the products to the chains p. */
 template <int ROWS, int V>
 VT_GPU_FN void vt_stream_multiply(const float *x, const float (&w)[4][V], float (&p)[ROWS][V]) {
   VT_UNROLL
@@ -68,17 +68,19 @@ struct vt_ring {
   enum {
     STEP = 32,
     STEPS = VT_GPU_BLOCK / STEP,
-    PITCH = STEP + 4, /* avoids bank conflicts of 8 lanes that read 16 bytes of a column each */
+    /* floats from one column to the next in shared memory, padded so that 8 lanes that read 16
+     * bytes of a column each use different banks */
+    PITCH = STEP + 4,
     STAGE = 32 * PITCH,
-    FLOATS = STAGES * STAGE, /* floats per warp */
-    SENT = STAGES - 1,       /* stages loaded before the first wait */
+    FLOATS = STAGES * STAGE, /* floats of shared memory per warp */
+    SENT = STAGES - 1,       /* stages whose loads are issued before the first wait */
     LANES_K = STEP / 4,      /* lanes along k */
     LINES = 32 / LANES_K
   };
   float *stages;
   const float *from;
   int64_t across;
-  int lines; /* columns from this lane's first to the last */
+  int lines; /* number of columns from this lane's first column to the matrix's last */
 
   __device__ __forceinline__ int lane() { return (int)threadIdx.x & 31; }
 
@@ -142,7 +144,7 @@ struct vt_stream_along {
 
 /* Copies the rows' 256 k of this block to shared memory; rows beyond the last repeat it. */
 template <int ROWS, int PITCH>
-VT_GPU_FN void vt_stream_rows(const vt_gpu_gemm &g, const float *a, float *x) {
+VT_GPU_FN void vt_stream_copy_rows(const vt_gpu_gemm &g, const float *a, float *x) {
   const int each = g.a.by_k && g.a.wide ? 4 : 1;
 #pragma unroll 4
   for (int e = each * (int)threadIdx.x; e < ROWS * VT_GPU_BLOCK; e += each * VT_STREAM_T) {
@@ -160,13 +162,13 @@ VT_GPU_FN void vt_stream_rows(const vt_gpu_gemm &g, const float *a, float *x) {
 template <template <int> class Reader, int ROWS, class End>
 VT_GPU_FN void vt_stream(const vt_gpu_gemm &g, const End &end) {
   typedef Reader<ROWS> reader;
-  /* groups of slices that are loaded ahead for the final sum */
+  /* V: columns per thread; GROUPS: groups of slices that are loaded ahead for the final sum */
   enum { V = reader::V, GROUPS = 4 / ROWS };
-  const vt_skinny_block h = vt_skinny_place<reader::BY_K != 0, V * VT_STREAM_T>(g);
+  const vt_skinny_block h = vt_skinny_place_block<reader::BY_K != 0, V * VT_STREAM_T>(g);
   float *x = vt_shared<float>(), p[ROWS][V] = {};
   reader s;
-  vt_stream_rows<ROWS, VT_GPU_BLOCK>(g, vt_skinny_a(g, h), x);
-  s.begin(g.b, vt_skinny_b(g, h), h, x + ROWS * VT_GPU_BLOCK);
+  vt_stream_copy_rows<ROWS, VT_GPU_BLOCK>(g, vt_skinny_address_of_a(g, h), x);
+  s.begin(g.b, vt_skinny_address_of_b(g, h), h, x + ROWS * VT_GPU_BLOCK);
   vt_async_wait<reader::SENT>();
   __syncthreads();
   s.run(x, p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gpu_sums.cuh - the order T, one element at a time: sums of the partial results of slices of k,
- * and masked products. */
+ * and masked products. T is the order of docs/numerics.md in which the sums of fma chains are
+ * added: groups of 8, groups of 8 groups, and so on. */
 #ifndef VT_GPU_SUMS_CUH
 #define VT_GPU_SUMS_CUH
 #include "gpu_gemm.cuh"
@@ -37,9 +38,10 @@ struct vt_sums {
   }
 };
 
-/* Adds the partial results of slices: a result has `count` of them, less than 8^6, `step` elements
- * from each other. There are N results, `next` elements from each other, of which the first `there`
- * are wanted. GROUPS groups of 8 partial results are loaded together and then added one by one. */
+/* Adds the partial results of slices for N results. A result has `count` partial results, less than
+ * 8^6, which are `step` elements apart; neighbouring results are `next` elements apart. Only the
+ * first `there` results are wanted. GROUPS groups of 8 partial results are loaded together and then
+ * added one by one. */
 template <int GROUPS, int N, class E>
 VT_GPU_FN void vt_sum_partials(const E *p, int64_t count, int64_t step, int64_t next, int there,
                                E (&sum)[N]) {
@@ -69,9 +71,10 @@ VT_GPU_FN void vt_sum_partials(const E *p, int64_t count, int64_t step, int64_t 
 
 /* Adds the bias to result (i, j) of product z and stores it, or passes it to the epilogue. */
 template <class E, class End>
-VT_GPU_FN void vt_sum_store(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t j, E p,
-                            const End &end) {
-  p = vt_gemm_add((E)0, p); /* p may be -0, but a sum that starts at +0 never is */
+VT_GPU_FN void vt_sum_store_result(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t j, E p,
+                                   const End &end) {
+  /* makes -0 to +0: p may be -0, but a sum in the order T starts at +0 and is never -0 */
+  p = vt_gemm_add((E)0, p);
   if (g.bias != nullptr) {
     const int64_t group = g.bias_group == 0 ? 0 : z % g.dim[g.rank - 1];
     const E *bias = (const E *)g.bias + group * g.bias_group;
@@ -82,7 +85,7 @@ VT_GPU_FN void vt_sum_store(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t 
     end.find(g, z, begin);
     end.put(vt_epilogue_here<E, 1, 1>{&p, begin, {i}, {j}, {1}});
   } else {
-    E *y = (E *)g.y + vt_gemm_offset_of(g, g.y_step, z);
+    E *y = (E *)g.y + vt_gemm_fast_product_offset(g, g.y_step, z);
     y[i * g.y_row + j * g.y_column] = p;
   }
 }
@@ -91,17 +94,17 @@ VT_GPU_FN void vt_sum_store(const vt_gpu_gemm &g, int64_t z, int64_t i, int64_t 
 template <class E, class End>
 VT_GPU_FN void vt_sum_slices(const vt_gpu_gemm &g, const End &end) {
   const int64_t count = (g.k + g.slice - 1) / g.slice;
-  for (int64_t e = vt_gpu_first(); e < g.y_slice; e += vt_gpu_grid_stride()) {
+  for (int64_t e = vt_gpu_first_item(); e < g.y_slice; e += vt_gpu_grid_stride()) {
     const int64_t r = e / g.n, j = e - r * g.n, z = g.products == 1 ? 0 : r / g.m;
     E y[1];
     vt_sum_partials<1>((const E *)g.partials + e, count, g.y_slice, 0, 1, y);
-    vt_sum_store(g, z, r - z * g.m, j, y[0], end);
+    vt_sum_store_result(g, z, r - z * g.m, j, y[0], end);
   }
 }
 
 /* Returns true in the block that arrives last of `all`. Its threads then see what the other blocks
  * wrote before. `arrived` is 0 before the first block and after the last one. */
-VT_GPU_FN bool vt_is_last(uint32_t *arrived, uint32_t all) {
+VT_GPU_FN bool vt_is_last_block(uint32_t *arrived, uint32_t all) {
   __shared__ uint32_t before;
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -113,7 +116,8 @@ VT_GPU_FN bool vt_is_last(uint32_t *arrived, uint32_t all) {
   return before == all - 1;
 }
 
-/* Masked dot product in the order D. A masked k keeps its number, but its product is skipped. */
+/* Returns the dot product of x and w in the order D. A k with present[k] = 0 keeps its place in the
+ * order, but its product is skipped. */
 template <class E>
 VT_GPU_FN E vt_masked_dot(const vt_gpu_masked &a, const E *x, const E *w, const uint8_t *present) {
   vt_sums<E> sums;
@@ -122,18 +126,17 @@ VT_GPU_FN E vt_masked_dot(const vt_gpu_masked &a, const E *x, const E *w, const 
     const int64_t end = min(k + VT_GPU_BLOCK, a.g.k);
     E p = 0;
     for (; k < end; k++)
-      if (present[k * a.p_column] != 0)
-        p = vt_gemm_fused(x[k * a.g.a.along], w[k * a.g.b.along], p);
+      if (present[k * a.p_column] != 0) p = vt_gemm_fma(x[k * a.g.a.along], w[k * a.g.b.along], p);
     sums.add(p);
   }
   return sums.end();
 }
 
 template <class E>
-VT_GPU_FN void vt_masked(const vt_gpu_masked &a) {
+VT_GPU_FN void vt_masked_product(const vt_gpu_masked &a) {
   const vt_gpu_gemm &g = a.g;
   const int64_t all = g.products * g.m * g.n;
-  for (int64_t e = vt_gpu_first(); e < all; e += vt_gpu_grid_stride()) {
+  for (int64_t e = vt_gpu_first_item(); e < all; e += vt_gpu_grid_stride()) {
     const int64_t r = e / g.n, j = e - r * g.n, z = r / g.m, i = r - z * g.m;
     const E *x = (const E *)g.a.data + vt_gemm_product_offset(g, g.a.step, z) + i * g.a.across;
     const E *w = (const E *)g.b.data + vt_gemm_product_offset(g, g.b.step, z) + j * g.b.across;

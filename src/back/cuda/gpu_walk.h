@@ -10,7 +10,7 @@
 enum { VT_GPU_RANK = 8, VT_GPU_OPERANDS = 4 };
 typedef struct vt_gpu_walk {
   int64_t n;      /* number of elements */
-  uint32_t rank;  /* axes after merging; 0 if n is 0 or 1 */
+  uint32_t rank;  /* number of axes after merging; 0 if n is 0 or 1 */
   uint32_t small; /* 1 if n, every offset and every step of computing them fit in 31 bits */
   /* extents, and strides of each operand in elements */
   int64_t dim[VT_GPU_RANK], stride[VT_GPU_OPERANDS][VT_GPU_RANK];

@@ -25,7 +25,7 @@
 #define VT_UNROLL _Pragma("unroll")
 #define VT_LOOP _Pragma("unroll 1")
 
-/* The dynamic shared memory, whose size the launch sets, as an array. */
+/* Returns the dynamic shared memory, whose size the launch sets, as an array. */
 template <class T>
 static __device__ __forceinline__ T *vt_shared() {
   extern __shared__ __align__(16) unsigned char vt_shared_bytes[];
@@ -50,11 +50,12 @@ VT_GPU_FN void vt_async_copy_4(void *to, const void *from, bool there) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from),
                "r"(there ? 4 : 0));
 }
-/* Compiler barrier for threads that share nothing and so need no __syncthreads: earlier reads stay
- * before later copies that overwrite them, and reads of copied data stay after the wait. */
-VT_GPU_FN void vt_async_in_order() { asm volatile("" ::: "memory"); }
+/* A barrier for the compiler only, for threads that share no data and so need no __syncthreads:
+ * reads stay before later copies that overwrite what they read, and reads of copied data stay after
+ * the wait. */
+VT_GPU_FN void vt_async_compiler_barrier() { asm volatile("" ::: "memory"); }
 VT_GPU_FN void vt_async_close_group() { asm volatile("cp.async.commit_group;"); }
-/* Waits until at most N groups of asynchronous copies are incomplete. */
+/* Waits until at most N groups of this thread's asynchronous copies are incomplete. */
 template <int N>
 VT_GPU_FN void vt_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(N));
@@ -75,14 +76,15 @@ VT_GPU_FN void vt_load_8_once(const float *from, float *v) {
   v[1] = x.y;
 }
 
-/* Reads a number that other blocks change. */
+/* Reads a number that other thread blocks may change at the same time. */
 VT_GPU_FN uint32_t vt_load_volatile(const uint32_t *at) { return *(const volatile uint32_t *)at; }
 
 /* Tensor core product of a warp, c += a * b: 16 x 32 by 32 x 8 signed 8-bit integers, sums of 32
  * bits that wrap. Lane 4*g + t holds of a: rows g, g+8, g, g+8 at k = 4*t, 4*t, 16+4*t, 16+4*t,
  * four bytes each; of b: column g at k = 4*t and 16+4*t; of c: row g, then g+8, at columns 2*t and
  * 2*t+1. */
-VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+VT_GPU_FN void vt_warp_multiply_int8(int32_t (&c)[4], const uint32_t (&a)[4],
+                                     const uint32_t (&b)[2]) {
   asm volatile(
       "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -91,7 +93,7 @@ VT_GPU_FN void vt_bytes_multiply(int32_t (&c)[4], const uint32_t (&a)[4], const 
 }
 #endif
 
-/* Asynchronous copy of one element. */
+/* Copies one element asynchronously, or writes zero if `there` is false. */
 VT_GPU_FN void vt_async_copy_one(float *to, const float *from, bool there = true) {
   vt_async_copy_4(to, from, there);
 }
@@ -116,17 +118,18 @@ VT_GPU_FN void vt_blocks_barrier(uint32_t *arrived, uint32_t all) {
 
 /* ---- offsets ---- */
 
-/* Grid-stride loop: index of this thread's first item, and the distance to its next one. */
-VT_GPU_FN int64_t vt_gpu_first() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
+/* For grid-stride loops: the index of this thread's first item, and the distance to its next
+ * one. */
+VT_GPU_FN int64_t vt_gpu_first_item() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
 VT_GPU_FN int64_t vt_gpu_grid_stride() { return (int64_t)gridDim.x * blockDim.x; }
 
-/* Offsets of element i in N operands. W is vt_gpu_walk or a struct with the same fields for more
- * operands; I is the integer type to divide in. */
+/* Computes the offsets of element i in N operands. W is vt_gpu_walk or a struct with the same
+ * fields for more operands; I is the integer type of the divisions. */
 template <int N, class I, class W>
-VT_GPU_FN void vt_offsets_in(const W &w, I i, int64_t (&at)[N]) {
+VT_GPU_FN void vt_offsets_by_type(const W &w, I i, int64_t (&at)[N]) {
   VT_UNROLL
   for (int k = 0; k < N; k++) at[k] = 0;
-  /* not unrolled, because a division is a lot of code */
+  /* the loop is not unrolled, because divisions are long code */
   VT_LOOP
   for (int r = (int)w.rank - 1; r > 0; r--) {
     const I dim = (I)w.dim[r], up = i / dim, here = i - up * dim;
@@ -137,16 +140,16 @@ VT_GPU_FN void vt_offsets_in(const W &w, I i, int64_t (&at)[N]) {
   VT_UNROLL
   for (int k = 0; k < N; k++) at[k] += (int64_t)i * w.stride[k][0];
 }
-/* Offsets of element i in N operands, in elements. */
+/* Computes the offsets of element i in N operands, in elements. */
 template <int N, class W>
 VT_GPU_FN void vt_offsets(const W &w, int64_t i, int64_t (&at)[N]) {
   if (w.rank == 0) {
     VT_UNROLL
     for (int k = 0; k < N; k++) at[k] = 0;
   } else if (w.small) {
-    vt_offsets_in<N, uint32_t>(w, (uint32_t)i, at);
+    vt_offsets_by_type<N, uint32_t>(w, (uint32_t)i, at);
   } else {
-    vt_offsets_in<N, int64_t>(w, i, at);
+    vt_offsets_by_type<N, int64_t>(w, i, at);
   }
 }
 #endif

@@ -16,12 +16,12 @@ static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_si
   free(p);
   return NULL;
 }
-static void host_says(void *user, int32_t status, const char *text) {
+static void host_report(void *user, int32_t status, const char *text) {
   (void)user;
   fprintf(stderr, "%d: %s\n", (int)status, text);
 }
 static const vt_bk_host test_host = {.size = sizeof test_host,
                                      .abi_major = VT_BK_ABI_MAJOR,
                                      .resize = host_resize,
-                                     .diag = host_says};
+                                     .diag = host_report};
 #endif

@@ -31,27 +31,27 @@ typedef struct trial {
 /* ---- numbers ---- */
 
 static uint64_t number_state = 7;
-static uint64_t any_number(void) {
+static uint64_t random_word(void) {
   uint64_t z = number_state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
   return z ^ z >> 31;
 }
-static int64_t random_below(int64_t n) { return (int64_t)(any_number() % (uint64_t)n); }
+static int64_t random_below(int64_t n) { return (int64_t)(random_word() % (uint64_t)n); }
 
-/* A number; many are special, and many are equal. */
-static double any_real(void) {
+/* Returns a random number; many are special, and many are equal. */
+static double random_real(void) {
   static const double special[] = {0, -0.0, 1, -1, 1e-40, -1e-45, 3e38, -3e38, 0.1, 0.25};
   const int64_t r = random_below(40);
-  if (r == 0) return vt_f64_from_bits(UINT64_C(0x7ff0000000000000) | any_number() << 63);
+  if (r == 0) return vt_f64_from_bits(UINT64_C(0x7ff0000000000000) | random_word() << 63);
   if (r == 1) return vt_f64_from_bits(UINT64_C(0x7ff8000000000000));
   if (r < 12) return special[random_below(10)];
   return (double)random_below(2000001) / 999983.0 - 1;
 }
 
-static void store_any(char *at, uint32_t dtype) {
-  const double x = any_real();
-  const uint64_t bits = any_number() % 5 == 0 ? 0 : any_number();
+static void store_random(char *at, uint32_t dtype) {
+  const double x = random_real();
+  const uint64_t bits = random_word() % 5 == 0 ? 0 : random_word();
   if (dtype == VT_DTYPE_BOOL || dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16 ||
       dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64)
     vt_cast(&x, 1, VT_DTYPE_F64, at, 1, dtype, 1);
@@ -61,8 +61,8 @@ static void store_any(char *at, uint32_t dtype) {
 
 /* ---- tensors ---- */
 
-/* Offset of the lowest element from element 0, and number of bytes from the lowest to the highest
- * element. */
+/* Computes *low, the offset of a tensor's lowest element from element 0, and *bytes, the number of
+ * bytes from the lowest to the highest element. */
 static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   int64_t least = 0, most = 0;
   for (uint32_t k = 0; k < t->rank; k++) {
@@ -89,7 +89,7 @@ static vt_bk_tensor tensor_of(uint32_t dtype, uint32_t rank, const int64_t *dim,
   return t;
 }
 
-/* Places a tensor after the others and fills everything between its ends. */
+/* Places a tensor after the others and fills all bytes between its ends with random numbers. */
 static void place_tensor(trial *s, vt_bk_tensor *t, layout w) {
   const uint64_t size = vt_dtype_bytes(t->dtype);
   int64_t low, bytes;
@@ -98,7 +98,7 @@ static void place_tensor(trial *s, vt_bk_tensor *t, layout w) {
   t->offset = from - (uint64_t)low;
   if (from + (uint64_t)bytes + GAP > ARENA) abort();
   for (uint64_t i = 0; i < (uint64_t)bytes / size; i++)
-    store_any(arena + from + i * size, t->dtype);
+    store_random(arena + from + i * size, t->dtype);
   s->used = (from + (uint64_t)bytes + 2 * GAP) / GAP * GAP;
 }
 
@@ -108,12 +108,12 @@ static void add_operand(trial *s, uint32_t dtype, uint32_t rank, const int64_t *
   place_tensor(s, t, w);
 }
 
-static inline int64_t count_of(const vt_bk_tensor *t) {
+static inline int64_t element_count_of(const vt_bk_tensor *t) {
   int64_t n = 1;
   for (uint32_t k = 0; k < t->rank; k++) n *= t->dim[k];
   return n;
 }
-/* Address of element i, row-major, of a tensor. */
+/* Returns the address of element number i of a tensor, row-major. */
 static char *element_of(const vt_bk_tensor *t, int64_t i) {
   int64_t at = 0;
   for (uint32_t k = t->rank; k-- > 0; i /= t->dim[k]) at += i % t->dim[k] * t->stride[k];
@@ -167,7 +167,7 @@ static vt_status run_reference(const trial *s, vt_kernel *k) {
   return status;
 }
 
-static int32_t run_thrice(vt_bk_program *p, uint64_t used, vt_bk_error *error) {
+static int32_t issue_record_and_replay(vt_bk_program *p, uint64_t used, vt_bk_error *error) {
   int32_t status = VT_OK;
   for (int i = 0; i < 3 && status == VT_OK; i++) {
     status = api->copy(device, arena, buffers[0], 0, used, 1);
@@ -192,7 +192,7 @@ static int32_t run_device(const trial *s, vt_bk_error *error) {
   if (status == VT_OK) status = api->workspace(device, &step, &step.work_bytes);
   if (status == VT_OK) status = api->buffer_new(device, step.work_bytes + 1, &buffers[1]);
   if (status != VT_OK) return status;
-  if (step.work_bytes > 0) { /* fill scratch with junk */
+  if (step.work_bytes > 0) { /* scratch must not be assumed to be zero: fill it with junk */
     static char junk[ARENA];
     memset(junk, 0xa5, sizeof junk);
     for (uint64_t at = 0; at < step.work_bytes && status == VT_OK; at += ARENA)
@@ -200,14 +200,14 @@ static int32_t run_device(const trial *s, vt_bk_error *error) {
                          step.work_bytes - at < ARENA ? step.work_bytes - at : ARENA, 1);
   }
   if (status == VT_OK) status = api->program_build(device, &step, 1, &p);
-  if (status == VT_OK) status = run_thrice(p, s->used, error);
+  if (status == VT_OK) status = issue_record_and_replay(p, s->used, error);
   if (p != NULL) api->program_free(p);
   if (status == VT_OK) status = api->copy(device, arena, buffers[0], 0, s->used, 0);
   api->buffer_free(device, buffers[1]);
   return status;
 }
 
-static void canonicalize(char *base, const vt_bk_tensor *t) {
+static void canonicalize_nans(char *base, const vt_bk_tensor *t) {
   int64_t low, bytes;
   span_of(t, &low, &bytes);
   vt_canonical(base + (int64_t)t->offset + low, t->dtype,
@@ -215,7 +215,7 @@ static void canonicalize(char *base, const vt_bk_tensor *t) {
 }
 
 /* Runs the step on both sides and compares results, or the error's status, position and value. */
-static void compare(trial *s, const char *how) {
+static void run_and_compare(trial *s, const char *how) {
   vt_bk_error error = {.size = sizeof error};
   vt_kernel k;
   memcpy(expected, arena, (size_t)s->used);
@@ -223,8 +223,8 @@ static void compare(trial *s, const char *how) {
   const int32_t ran = run_device(s, &error);
   int same = ran == VT_OK && error.status == (int32_t)want;
   for (uint32_t i = 0; i < s->n_out; i++) {
-    canonicalize(arena, &s->out[i]);
-    canonicalize(expected, &s->out[i]);
+    canonicalize_nans(arena, &s->out[i]);
+    canonicalize_nans(expected, &s->out[i]);
   }
   if (same && want == VT_OK) same = memcmp(arena, expected, (size_t)s->used) == 0;
   if (same && want == VT_RANGE) same = error.position == k.position && error.value == k.value;
@@ -243,18 +243,18 @@ static vt_fault placed_fault;
 static void *placed_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
   return vt_fault_resize(user, p, (size_t)old_size, (size_t)new_size);
 }
-static void placed_says(void *user, int32_t status, const char *text) {
+static void placed_report(void *user, int32_t status, const char *text) {
   (void)user;
   fprintf(stderr, "%d: %s\n", status, text);
 }
 
 /* Opens the device; returns 0 on a machine without one. */
-static int placed_begin(void) {
+static int placed_device_open(void) {
   static const vt_bk_host host = {.size = sizeof host,
                                   .abi_major = VT_BK_ABI_MAJOR,
                                   .user = &placed_fault,
                                   .resize = placed_resize,
-                                  .diag = placed_says};
+                                  .diag = placed_report};
   vt_backend_query_fn vt_cuda_query;
   api = vt_cuda_query(&host);
   if (api->device_open(&host, 0, &device) != VT_OK) return 0;
@@ -262,7 +262,7 @@ static int placed_begin(void) {
   return 1;
 }
 
-static void placed_end(void) {
+static void placed_device_close(void) {
   api->buffer_free(device, buffers[0]);
   api->device_close(device);
   CHECK(placed_fault.live == 0);

@@ -14,7 +14,7 @@
 #include "maps.def"
 #undef VT_MAP
 
-// a ? b : c, by the number of bytes of an element.
+// The formula of `select`, a ? b : c, for elements of any type T of some number of bytes.
 template <class T>
 struct select_by {
   typedef uint8_t A;

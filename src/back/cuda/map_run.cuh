@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * map_run.cuh - the body of every kernel of map.cu, fun.cu, cast.cu and map_whole.cu: one pointwise
- * formula over whole tensors. A formula is a struct F with the types A, B, C of its operands, R of
- * its result, N operands, and F::at(a, b, c). */
+ * map_run.cuh - the body of every kernel of map.cu, fun.cu, cast.cu and map_whole.cu: one
+ * pointwise formula over whole tensors. A formula is a struct F with the types A, B, C of its
+ * operands, R of its result, N operands, and F::at(a, b, c). at[k] is the offset of an element in
+ * operand k; a group is as many neighbouring elements as a thread processes together. */
 #ifndef VT_MAP_RUN_CUH
 #define VT_MAP_RUN_CUH
 #include "gpu_words.cuh"
@@ -37,7 +38,7 @@ struct vt_map {
   typedef vt_map_group<typename F::R, G> group_r;
 
   /* Computes one element. The result may alias an operand. */
-  VT_GPU_FN void element(const vt_gpu_map &m, const int64_t (&at)[F::N + 1]) {
+  VT_GPU_FN void compute_element(const vt_gpu_map &m, const int64_t (&at)[F::N + 1]) {
     typename F::A a = ((const typename F::A *)m.from[0])[at[1]];
     typename F::B b = 0;
     typename F::C c = 0;
@@ -58,8 +59,8 @@ struct vt_map {
     *(group_r *)((typename F::R *)m.to + at[0]) = y;
   }
 
-  /* Offsets of element i after the last group; the walk has one axis then. */
-  VT_GPU_FN void rest(const vt_gpu_map &m, int64_t i, int64_t (&at)[F::N + 1]) {
+  /* Computes the offsets of element i after the last complete group; then the walk has one axis. */
+  VT_GPU_FN void rest_offsets(const vt_gpu_map &m, int64_t i, int64_t (&at)[F::N + 1]) {
     VT_UNROLL
     for (int k = 0; k <= F::N; k++)
       at[k] = (k > 0 && (m.one >> (k - 1) & 1)) ? 0 : m.walk.n * G + i;
@@ -67,18 +68,18 @@ struct vt_map {
 
   VT_GPU_FN void run(const vt_gpu_map &m) {
     const int64_t n = m.walk.n, all = n + m.rest;
-    /* not unrolled: parallelism within a group is enough */
+    /* the loop is not unrolled, because the elements of a group give enough parallelism */
     VT_LOOP
-    for (int64_t i = vt_gpu_first(); i < all; i += vt_gpu_grid_stride()) {
+    for (int64_t i = vt_gpu_first_item(); i < all; i += vt_gpu_grid_stride()) {
       int64_t at[F::N + 1];
       if (i < n)
         vt_offsets<F::N + 1>(m.walk, i, at);
       else
-        rest(m, i - n, at);
+        rest_offsets(m, i - n, at);
       if (m.grouped && i < n)
         group(m, at);
       else
-        element(m, at);
+        compute_element(m, at);
     }
   }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// move.cu - kernels that move elements: copy, transpose, reshape, pad, tile, iota.
+// move.cu - kernels that move elements: copy, transpose, reshape, pad, tile, iota. A plane is the
+// two axes that a transpose swaps.
 #include "gpu_words.cuh"
 #include "gpu_copy.h"
 #include "gpu_fill.h"
@@ -7,23 +8,23 @@
 // ---- copies ----
 
 template <class T>
-VT_GPU_FN void copy(const vt_gpu_copy &a) {
-  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
+VT_GPU_FN void copy_elements(const vt_gpu_copy &a) {
+  for (int64_t i = vt_gpu_first_item(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_offsets<2>(a.walk, i, at);
     ((T *)a.to)[at[0]] = ((const T *)a.from)[at[1]];
   }
 }
 
-VT_KERNEL(copy_1, vt_gpu_copy, 256) { copy<uint8_t>(a); }
-VT_KERNEL(copy_2, vt_gpu_copy, 256) { copy<uint16_t>(a); }
-VT_KERNEL(copy_4, vt_gpu_copy, 256) { copy<uint32_t>(a); }
-VT_KERNEL(copy_8, vt_gpu_copy, 256) { copy<uint64_t>(a); }
-VT_KERNEL(copy_16, vt_gpu_copy, 256) { copy<uint4>(a); }
+VT_KERNEL(copy_1, vt_gpu_copy, 256) { copy_elements<uint8_t>(a); }
+VT_KERNEL(copy_2, vt_gpu_copy, 256) { copy_elements<uint16_t>(a); }
+VT_KERNEL(copy_4, vt_gpu_copy, 256) { copy_elements<uint32_t>(a); }
+VT_KERNEL(copy_8, vt_gpu_copy, 256) { copy_elements<uint64_t>(a); }
+VT_KERNEL(copy_16, vt_gpu_copy, 256) { copy_elements<uint4>(a); }
 
 // ---- transposes: read along rows, written along columns, through shared memory ----
 
-// lines of a tile that the threads of a block access at a time
+// lines of a square tile that the threads of a block access at a time
 enum { LINES = 256 / VT_GPU_TRANSPOSE_TILE };
 
 // A square of a plane: its first row and column, and the offsets of the plane in both tensors.
@@ -42,7 +43,7 @@ VT_GPU_FN square square_of(const vt_gpu_transpose &a, int64_t i) {
 }
 
 template <class T>
-VT_GPU_FN void transpose(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_TILE + 1]) {
+VT_GPU_FN void transpose_planes(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_TILE + 1]) {
   const int64_t across = (a.columns + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE;
   const int64_t n =
       a.walk.n * across * ((a.rows + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE);
@@ -66,7 +67,7 @@ VT_GPU_FN void transpose(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRANSPOSE_T
 #define TRANSPOSE(name, T)                                               \
   VT_KERNEL(name, vt_gpu_transpose, 256) {                               \
     __shared__ T tile[VT_GPU_TRANSPOSE_TILE][VT_GPU_TRANSPOSE_TILE + 1]; \
-    transpose<T>(a, tile);                                               \
+    transpose_planes<T>(a, tile);                                        \
   }
 TRANSPOSE(transpose_1, uint8_t)
 TRANSPOSE(transpose_2, uint16_t)
@@ -76,8 +77,8 @@ TRANSPOSE(transpose_8, uint64_t)
 // ---- reshapes ----
 
 template <class T>
-VT_GPU_FN void reshape(const vt_gpu_reshape &a) {
-  for (int64_t i = vt_gpu_first(); i < a.to_walk.n; i += vt_gpu_grid_stride()) {
+VT_GPU_FN void reshape_elements(const vt_gpu_reshape &a) {
+  for (int64_t i = vt_gpu_first_item(); i < a.to_walk.n; i += vt_gpu_grid_stride()) {
     int64_t to[1], from[1];
     vt_offsets<1>(a.to_walk, i, to);
     vt_offsets<1>(a.from_walk, i, from);
@@ -85,16 +86,16 @@ VT_GPU_FN void reshape(const vt_gpu_reshape &a) {
   }
 }
 
-VT_KERNEL(reshape_1, vt_gpu_reshape, 256) { reshape<uint8_t>(a); }
-VT_KERNEL(reshape_2, vt_gpu_reshape, 256) { reshape<uint16_t>(a); }
-VT_KERNEL(reshape_4, vt_gpu_reshape, 256) { reshape<uint32_t>(a); }
-VT_KERNEL(reshape_8, vt_gpu_reshape, 256) { reshape<uint64_t>(a); }
+VT_KERNEL(reshape_1, vt_gpu_reshape, 256) { reshape_elements<uint8_t>(a); }
+VT_KERNEL(reshape_2, vt_gpu_reshape, 256) { reshape_elements<uint16_t>(a); }
+VT_KERNEL(reshape_4, vt_gpu_reshape, 256) { reshape_elements<uint32_t>(a); }
+VT_KERNEL(reshape_8, vt_gpu_reshape, 256) { reshape_elements<uint64_t>(a); }
 
 // ---- pad and tile ----
 
 template <class T>
-VT_GPU_FN void pad(const vt_gpu_pad &a) {
-  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_grid_stride()) {
+VT_GPU_FN void pad_with_border(const vt_gpu_pad &a) {
+  for (int64_t i = vt_gpu_first_item(); i < a.n; i += vt_gpu_grid_stride()) {
     int64_t to = 0, from = 0, rest = i;
     bool within = true;
     for (int r = (int)a.rank - 1; r >= 0; r--) {
@@ -108,14 +109,14 @@ VT_GPU_FN void pad(const vt_gpu_pad &a) {
   }
 }
 
-VT_KERNEL(pad_1, vt_gpu_pad, 256) { pad<uint8_t>(a); }
-VT_KERNEL(pad_2, vt_gpu_pad, 256) { pad<uint16_t>(a); }
-VT_KERNEL(pad_4, vt_gpu_pad, 256) { pad<uint32_t>(a); }
-VT_KERNEL(pad_8, vt_gpu_pad, 256) { pad<uint64_t>(a); }
+VT_KERNEL(pad_1, vt_gpu_pad, 256) { pad_with_border<uint8_t>(a); }
+VT_KERNEL(pad_2, vt_gpu_pad, 256) { pad_with_border<uint16_t>(a); }
+VT_KERNEL(pad_4, vt_gpu_pad, 256) { pad_with_border<uint32_t>(a); }
+VT_KERNEL(pad_8, vt_gpu_pad, 256) { pad_with_border<uint64_t>(a); }
 
 template <class T>
-VT_GPU_FN void tile(const vt_gpu_pad &a) {
-  for (int64_t i = vt_gpu_first(); i < a.n; i += vt_gpu_grid_stride()) {
+VT_GPU_FN void repeat_tiles(const vt_gpu_pad &a) {
+  for (int64_t i = vt_gpu_first_item(); i < a.n; i += vt_gpu_grid_stride()) {
     int64_t to = 0, from = 0, rest = i;
     for (int r = (int)a.rank - 1; r >= 0; r--) {
       const int64_t up = rest / a.dim[r], here = rest - up * a.dim[r];
@@ -127,31 +128,31 @@ VT_GPU_FN void tile(const vt_gpu_pad &a) {
   }
 }
 
-VT_KERNEL(tile_1, vt_gpu_pad, 256) { tile<uint8_t>(a); }
-VT_KERNEL(tile_2, vt_gpu_pad, 256) { tile<uint16_t>(a); }
-VT_KERNEL(tile_4, vt_gpu_pad, 256) { tile<uint32_t>(a); }
-VT_KERNEL(tile_8, vt_gpu_pad, 256) { tile<uint64_t>(a); }
+VT_KERNEL(tile_1, vt_gpu_pad, 256) { repeat_tiles<uint8_t>(a); }
+VT_KERNEL(tile_2, vt_gpu_pad, 256) { repeat_tiles<uint16_t>(a); }
+VT_KERNEL(tile_4, vt_gpu_pad, 256) { repeat_tiles<uint32_t>(a); }
+VT_KERNEL(tile_8, vt_gpu_pad, 256) { repeat_tiles<uint64_t>(a); }
 
 // ---- iota, and one value ----
 
-VT_GPU_FN void convert(int64_t i, int32_t *to) { *to = (int32_t)(uint32_t)(uint64_t)i; }
-VT_GPU_FN void convert(int64_t i, int64_t *to) { *to = i; }
-VT_GPU_FN void convert(int64_t i, float *to) { *to = __ll2float_rn(i); }
-VT_GPU_FN void convert(int64_t i, double *to) { *to = __ll2double_rn(i); }
+VT_GPU_FN void convert_index(int64_t i, int32_t *to) { *to = (int32_t)(uint32_t)(uint64_t)i; }
+VT_GPU_FN void convert_index(int64_t i, int64_t *to) { *to = i; }
+VT_GPU_FN void convert_index(int64_t i, float *to) { *to = __ll2float_rn(i); }
+VT_GPU_FN void convert_index(int64_t i, double *to) { *to = __ll2double_rn(i); }
 
 template <class T>
-VT_GPU_FN void iota(const vt_gpu_count &a) {
-  for (int64_t i = vt_gpu_first(); i < a.walk.n; i += vt_gpu_grid_stride()) {
+VT_GPU_FN void store_positions(const vt_gpu_count &a) {
+  for (int64_t i = vt_gpu_first_item(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_offsets<2>(a.walk, i, at);
-    convert(at[1], (T *)a.to + at[0]);
+    convert_index(at[1], (T *)a.to + at[0]);
   }
 }
 
-VT_KERNEL(iota_i32, vt_gpu_count, 256) { iota<int32_t>(a); }
-VT_KERNEL(iota_i64, vt_gpu_count, 256) { iota<int64_t>(a); }
-VT_KERNEL(iota_f32, vt_gpu_count, 256) { iota<float>(a); }
-VT_KERNEL(iota_f64, vt_gpu_count, 256) { iota<double>(a); }
+VT_KERNEL(iota_i32, vt_gpu_count, 256) { store_positions<int32_t>(a); }
+VT_KERNEL(iota_i64, vt_gpu_count, 256) { store_positions<int64_t>(a); }
+VT_KERNEL(iota_f32, vt_gpu_count, 256) { store_positions<float>(a); }
+VT_KERNEL(iota_f64, vt_gpu_count, 256) { store_positions<double>(a); }
 
 VT_KERNEL(store_one, vt_gpu_fill, 32) {
   if (threadIdx.x != 0) return;

@@ -31,10 +31,10 @@ struct draw_normal {
 };
 
 template <class D>
-VT_GPU_FN void draw(const vt_gpu_random &a) {
+VT_GPU_FN void fill_random(const vt_gpu_random &a) {
   const uint64_t seed = *a.seed;
   const uint32_t step = (uint32_t)*a.step;
-  for (int64_t i = vt_gpu_first(); 4 * i < a.walk.n; i += vt_gpu_grid_stride()) {
+  for (int64_t i = vt_gpu_first_item(); 4 * i < a.walk.n; i += vt_gpu_grid_stride()) {
     const vt_four f = vt_four_of(seed, a.stream, step, (uint64_t)i);
     VT_UNROLL
     for (int k = 0; k < 4; k++) {
@@ -46,6 +46,6 @@ VT_GPU_FN void draw(const vt_gpu_random &a) {
   }
 }
 
-VT_KERNEL(random_bits, vt_gpu_random, 256) { draw<draw_bits>(a); }
-VT_KERNEL(random_uniform, vt_gpu_random, 256) { draw<draw_uniform>(a); }
-VT_KERNEL(random_normal, vt_gpu_random, 256) { draw<draw_normal>(a); }
+VT_KERNEL(random_bits, vt_gpu_random, 256) { fill_random<draw_bits>(a); }
+VT_KERNEL(random_uniform, vt_gpu_random, 256) { fill_random<draw_uniform>(a); }
+VT_KERNEL(random_normal, vt_gpu_random, 256) { fill_random<draw_normal>(a); }

@@ -3,7 +3,8 @@
 // softmax are in softmax.cu.
 #include "gpu_reductions.cuh"
 
-/* Selects the reducer. The kind is the same for the whole grid, so the branches do not diverge. */
+/* Selects the reducer of a kind. The kind is the same for the whole grid, so the branches do not
+ * diverge. */
 template <class T>
 struct kinds {
   template <class F>
@@ -19,35 +20,35 @@ struct kinds {
   }
 };
 template <class T>
-VT_GPU_FN void lines(const vt_gpu_reduce &a) {
+VT_GPU_FN void reduce_lines(const vt_gpu_reduce &a) {
   vt_reduce_lines<T, kinds<T>>(a);
 }
 template <class T>
-VT_GPU_FN void columns(const vt_gpu_reduce &a) {
+VT_GPU_FN void reduce_columns(const vt_gpu_reduce &a) {
   vt_reduce_columns<T, kinds<T>>(a);
 }
 template <class T>
-VT_GPU_FN void shorts(const vt_gpu_reduce &a) {
-  vt_reduce_short<T, kinds<T>>(a);
+VT_GPU_FN void reduce_short_lines(const vt_gpu_reduce &a) {
+  vt_reduce_short_lines<T, kinds<T>>(a);
 }
 
-VT_KERNEL(reduce_lines_f32, vt_gpu_reduce, VT_REDUCE_THREADS) { lines<float>(a); }
-VT_KERNEL(reduce_lines_f64, vt_gpu_reduce, VT_REDUCE_THREADS) { lines<double>(a); }
-VT_KERNEL(reduce_lines_i8, vt_gpu_reduce, VT_REDUCE_THREADS) { lines<int8_t>(a); }
-VT_KERNEL(reduce_lines_u8, vt_gpu_reduce, VT_REDUCE_THREADS) { lines<uint8_t>(a); }
-VT_KERNEL(reduce_lines_i32, vt_gpu_reduce, VT_REDUCE_THREADS) { lines<int32_t>(a); }
-VT_KERNEL(reduce_lines_i64, vt_gpu_reduce, VT_REDUCE_THREADS) { lines<int64_t>(a); }
+VT_KERNEL(reduce_lines_f32, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_lines<float>(a); }
+VT_KERNEL(reduce_lines_f64, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_lines<double>(a); }
+VT_KERNEL(reduce_lines_i8, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_lines<int8_t>(a); }
+VT_KERNEL(reduce_lines_u8, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_lines<uint8_t>(a); }
+VT_KERNEL(reduce_lines_i32, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_lines<int32_t>(a); }
+VT_KERNEL(reduce_lines_i64, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_lines<int64_t>(a); }
 
-VT_KERNEL(reduce_columns_f32, vt_gpu_reduce, VT_REDUCE_THREADS) { columns<float>(a); }
-VT_KERNEL(reduce_columns_f64, vt_gpu_reduce, VT_REDUCE_THREADS) { columns<double>(a); }
-VT_KERNEL(reduce_columns_i8, vt_gpu_reduce, VT_REDUCE_THREADS) { columns<int8_t>(a); }
-VT_KERNEL(reduce_columns_u8, vt_gpu_reduce, VT_REDUCE_THREADS) { columns<uint8_t>(a); }
-VT_KERNEL(reduce_columns_i32, vt_gpu_reduce, VT_REDUCE_THREADS) { columns<int32_t>(a); }
-VT_KERNEL(reduce_columns_i64, vt_gpu_reduce, VT_REDUCE_THREADS) { columns<int64_t>(a); }
+VT_KERNEL(reduce_columns_f32, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_columns<float>(a); }
+VT_KERNEL(reduce_columns_f64, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_columns<double>(a); }
+VT_KERNEL(reduce_columns_i8, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_columns<int8_t>(a); }
+VT_KERNEL(reduce_columns_u8, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_columns<uint8_t>(a); }
+VT_KERNEL(reduce_columns_i32, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_columns<int32_t>(a); }
+VT_KERNEL(reduce_columns_i64, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_columns<int64_t>(a); }
 
-VT_KERNEL(reduce_short_f32, vt_gpu_reduce, VT_REDUCE_THREADS) { shorts<float>(a); }
-VT_KERNEL(reduce_short_f64, vt_gpu_reduce, VT_REDUCE_THREADS) { shorts<double>(a); }
-VT_KERNEL(reduce_short_i8, vt_gpu_reduce, VT_REDUCE_THREADS) { shorts<int8_t>(a); }
-VT_KERNEL(reduce_short_u8, vt_gpu_reduce, VT_REDUCE_THREADS) { shorts<uint8_t>(a); }
-VT_KERNEL(reduce_short_i32, vt_gpu_reduce, VT_REDUCE_THREADS) { shorts<int32_t>(a); }
-VT_KERNEL(reduce_short_i64, vt_gpu_reduce, VT_REDUCE_THREADS) { shorts<int64_t>(a); }
+VT_KERNEL(reduce_short_f32, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_short_lines<float>(a); }
+VT_KERNEL(reduce_short_f64, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_short_lines<double>(a); }
+VT_KERNEL(reduce_short_i8, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_short_lines<int8_t>(a); }
+VT_KERNEL(reduce_short_u8, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_short_lines<uint8_t>(a); }
+VT_KERNEL(reduce_short_i32, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_short_lines<int32_t>(a); }
+VT_KERNEL(reduce_short_i64, vt_gpu_reduce, VT_REDUCE_THREADS) { reduce_short_lines<int64_t>(a); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// scatter.cu - scatters. Rows of updates are sorted by their position in the result; the first row
-// of a position applies all rows of that position in ascending order. A thread has one element of a
-// slice.
+// scatter.cu - scatters. Rows of updates are sorted by their position in the result; the first
+// row of a position applies all rows of that position in ascending order. A thread has one
+// element of a slice. S is the summation order of docs/numerics.md, in chunks of 1024 rows; a
+// position with more rows has several chunks.
 #include "gpu_words.cuh"
 #include "gpu_lookup.h"
 #include "gpu_sort.h"
@@ -19,41 +20,41 @@
 #define NAME(x) scatter_sum_##x
 #include "sum.inc"
 
-VT_GPU_FN float plus(float x, float y) { return __fadd_rn(x, y); }
-VT_GPU_FN double plus(double x, double y) { return __dadd_rn(x, y); }
+VT_GPU_FN float add_rounded(float x, float y) { return __fadd_rn(x, y); }
+VT_GPU_FN double add_rounded(double x, double y) { return __dadd_rn(x, y); }
 
 // ---- rows ----
 
-VT_GPU_FN uint64_t place_of(const vt_gpu_scatter &a, int64_t i) {
+VT_GPU_FN uint64_t position_of_row(const vt_gpu_scatter &a, int64_t i) {
   return a.wide ? ((const vt_gpu_record *)a.records)[i].key
                 : ((const uint64_t *)a.records)[i] >> 32;
 }
-VT_GPU_FN int64_t row_of(const vt_gpu_scatter &a, int64_t i) {
+VT_GPU_FN int64_t number_of_row(const vt_gpu_scatter &a, int64_t i) {
   return (int64_t)(a.wide ? ((const vt_gpu_record *)a.records)[i].at
                           : ((const uint64_t *)a.records)[i] & UINT32_MAX);
 }
 // Returns whether sorted rows i and k exist and have the same position.
-VT_GPU_FN bool is_shared(const vt_gpu_scatter &a, int64_t i, int64_t k) {
-  return k >= 0 && k < a.n && place_of(a, k) == place_of(a, i);
+VT_GPU_FN bool have_same_position(const vt_gpu_scatter &a, int64_t i, int64_t k) {
+  return k >= 0 && k < a.n && position_of_row(a, k) == position_of_row(a, i);
 }
 
-// Offset of element `at` of sorted row i in the updates.
-VT_GPU_FN int64_t update_at(const vt_gpu_scatter &a, int64_t i, int64_t at) {
+// Returns the offset in the updates of the element of sorted row i whose offset in the row is `at`.
+VT_GPU_FN int64_t update_offset(const vt_gpu_scatter &a, int64_t i, int64_t at) {
   int64_t row[1];
-  vt_offsets<1>(a.rows, row_of(a, i), row);
+  vt_offsets<1>(a.rows, number_of_row(a, i), row);
   return row[0] + at;
 }
-VT_GPU_FN int64_t result_at(const vt_gpu_scatter &a, int64_t i, int64_t at) {
+VT_GPU_FN int64_t result_offset(const vt_gpu_scatter &a, int64_t i, int64_t at) {
   int64_t place[1];
-  vt_offsets<1>(a.places, (int64_t)place_of(a, i), place);
+  vt_offsets<1>(a.places, (int64_t)position_of_row(a, i), place);
   return place[0] + at;
 }
 
 // Work item k: a sorted row and an element of it. Neighbouring threads have neighbouring elements.
-typedef struct spot {
+typedef struct work_item {
   int64_t i, to, from, column;
-} spot;
-VT_GPU_FN spot spot_of(const vt_gpu_scatter &a, int64_t k) {
+} work_item;
+VT_GPU_FN work_item work_item_of(const vt_gpu_scatter &a, int64_t k) {
   const int64_t i = k / a.slice;
   int64_t at[2];
   vt_offsets<2>(a.element, k - i * a.slice, at);
@@ -63,24 +64,24 @@ VT_GPU_FN spot spot_of(const vt_gpu_scatter &a, int64_t k) {
 // ---- scatter: the last row of a position wins ----
 
 template <class T>
-VT_GPU_FN void scatter_last(const vt_gpu_scatter &a) {
-  for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
-    const spot s = spot_of(a, k);
-    if (is_shared(a, s.i, s.i + 1)) continue;
-    ((T *)a.to)[result_at(a, s.i, s.to)] = ((const T *)a.from)[update_at(a, s.i, s.from)];
+VT_GPU_FN void scatter_last_rows(const vt_gpu_scatter &a) {
+  for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
+    const work_item s = work_item_of(a, k);
+    if (have_same_position(a, s.i, s.i + 1)) continue;
+    ((T *)a.to)[result_offset(a, s.i, s.to)] = ((const T *)a.from)[update_offset(a, s.i, s.from)];
   }
 }
 
-VT_KERNEL(scatter_1, vt_gpu_scatter, 256) { scatter_last<uint8_t>(a); }
-VT_KERNEL(scatter_2, vt_gpu_scatter, 256) { scatter_last<uint16_t>(a); }
-VT_KERNEL(scatter_4, vt_gpu_scatter, 256) { scatter_last<uint32_t>(a); }
-VT_KERNEL(scatter_8, vt_gpu_scatter, 256) { scatter_last<uint64_t>(a); }
+VT_KERNEL(scatter_1, vt_gpu_scatter, 256) { scatter_last_rows<uint8_t>(a); }
+VT_KERNEL(scatter_2, vt_gpu_scatter, 256) { scatter_last_rows<uint16_t>(a); }
+VT_KERNEL(scatter_4, vt_gpu_scatter, 256) { scatter_last_rows<uint32_t>(a); }
+VT_KERNEL(scatter_8, vt_gpu_scatter, 256) { scatter_last_rows<uint64_t>(a); }
 
 // ---- scatter with add, max or min: rows are applied one after the other ----
 
 template <class T>
 struct scatter_add {
-  // operands are unsigned, because the sum wraps
+  // T is unsigned, because the sum may wrap
   VT_GPU_FN T of(T x, T y) { return (T)(x + y); }
 };
 template <class T>
@@ -109,24 +110,30 @@ struct scatter_min<double> {
 };
 
 template <class T, class F>
-VT_GPU_FN void scatter_each(const vt_gpu_scatter &a) {
-  for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
-    const spot s = spot_of(a, k);
-    if (is_shared(a, s.i, s.i - 1)) continue;
-    T *to = (T *)a.to + result_at(a, s.i, s.to);
+VT_GPU_FN void scatter_in_order(const vt_gpu_scatter &a) {
+  for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
+    const work_item s = work_item_of(a, k);
+    if (have_same_position(a, s.i, s.i - 1)) continue;
+    T *to = (T *)a.to + result_offset(a, s.i, s.to);
     T y = *to;
-    for (int64_t i = s.i; i == s.i || is_shared(a, s.i, i); i++)
-      y = F::of(y, ((const T *)a.from)[update_at(a, i, s.from)]);
+    for (int64_t i = s.i; i == s.i || have_same_position(a, s.i, i); i++)
+      y = F::of(y, ((const T *)a.from)[update_offset(a, i, s.from)]);
     *to = y;
   }
 }
 
-VT_KERNEL(scatter_add_8, vt_gpu_scatter, 256) { scatter_each<uint8_t, scatter_add<uint8_t>>(a); }
-VT_KERNEL(scatter_add_32, vt_gpu_scatter, 256) { scatter_each<uint32_t, scatter_add<uint32_t>>(a); }
-VT_KERNEL(scatter_add_64, vt_gpu_scatter, 256) { scatter_each<uint64_t, scatter_add<uint64_t>>(a); }
-#define SCATTER_TWO(type, T)                                                                 \
-  VT_KERNEL(scatter_max_##type, vt_gpu_scatter, 256) { scatter_each<T, scatter_max<T>>(a); } \
-  VT_KERNEL(scatter_min_##type, vt_gpu_scatter, 256) { scatter_each<T, scatter_min<T>>(a); }
+VT_KERNEL(scatter_add_8, vt_gpu_scatter, 256) {
+  scatter_in_order<uint8_t, scatter_add<uint8_t>>(a);
+}
+VT_KERNEL(scatter_add_32, vt_gpu_scatter, 256) {
+  scatter_in_order<uint32_t, scatter_add<uint32_t>>(a);
+}
+VT_KERNEL(scatter_add_64, vt_gpu_scatter, 256) {
+  scatter_in_order<uint64_t, scatter_add<uint64_t>>(a);
+}
+#define SCATTER_TWO(type, T)                                                                     \
+  VT_KERNEL(scatter_max_##type, vt_gpu_scatter, 256) { scatter_in_order<T, scatter_max<T>>(a); } \
+  VT_KERNEL(scatter_min_##type, vt_gpu_scatter, 256) { scatter_in_order<T, scatter_min<T>>(a); }
 SCATTER_TWO(f32, float)
 SCATTER_TWO(f64, double)
 SCATTER_TWO(i8, int8_t)
@@ -141,15 +148,15 @@ SCATTER_TWO(i64, int64_t)
 // kernel computes S of these sums. At most two chunks of such positions begin in the same 1024
 // sorted rows: the last one of a position and the first of the next.
 
-enum { TERMS = 32, THREADS = 128 };  // lanes of S, and threads of a block
+enum { TERMS = 32, THREADS = 128 };  // TERMS: lanes of S; THREADS: threads of a block
 
-// The first sorted row with the position of row i, by bisection.
-VT_GPU_FN int64_t first_of(const vt_gpu_scatter &a, int64_t i) {
-  const uint64_t place = place_of(a, i);
+// Returns the first sorted row that has the position of row i, found by bisection.
+VT_GPU_FN int64_t first_row_of_position(const vt_gpu_scatter &a, int64_t i) {
+  const uint64_t place = position_of_row(a, i);
   int64_t low = 0, high = i;  // row `high` has the position, rows before `low` do not
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
-    if (place_of(a, middle) == place) {
+    if (position_of_row(a, middle) == place) {
       high = middle;
     } else {
       low = middle + 1;
@@ -158,54 +165,55 @@ VT_GPU_FN int64_t first_of(const vt_gpu_scatter &a, int64_t i) {
   return low;
 }
 
-// If a chunk begins with row i, the first row of its position, else -1.
-VT_GPU_FN int64_t chunk_of(const vt_gpu_scatter &a, int64_t i) {
-  if (!is_shared(a, i, i - 1)) return i;
-  if (!is_shared(a, i, i - VT_GPU_CHUNK)) return -1;
-  const int64_t first = first_of(a, i);
+// If a chunk begins with sorted row i, returns the first sorted row of its position, else -1.
+VT_GPU_FN int64_t first_row_if_chunk_begins(const vt_gpu_scatter &a, int64_t i) {
+  if (!have_same_position(a, i, i - 1)) return i;
+  if (!have_same_position(a, i, i - VT_GPU_CHUNK)) return -1;
+  const int64_t first = first_row_of_position(a, i);
   return (i - first) % VT_GPU_CHUNK == 0 ? first : -1;
 }
 
 template <class T>
-VT_GPU_FN T *partial_at(const vt_gpu_scatter &a, int64_t first, int64_t i, int64_t column) {
+VT_GPU_FN T *partial_sum_at(const vt_gpu_scatter &a, int64_t first, int64_t i, int64_t column) {
   const int64_t row = 2 * (i / VT_GPU_CHUNK) + (first == i);
   return (T *)a.partial + row * a.slice + column;
 }
 
-// Number of rows of the chunk that begins with row i.
-VT_GPU_FN int chunk_rows(const vt_gpu_scatter &a, int64_t i) {
+// Returns the number of rows of the chunk that begins with sorted row i.
+VT_GPU_FN int count_chunk_rows(const vt_gpu_scatter &a, int64_t i) {
   int n = 1;
-  while (n < VT_GPU_CHUNK && is_shared(a, i, i + n)) n++;
+  while (n < VT_GPU_CHUNK && have_same_position(a, i, i + n)) n++;
   return n;
 }
 
-// S of the chunk that begins with row i. The lanes of S are in shared memory, one column per
-// thread. An unused lane counts +0, which adds nothing.
+// Returns S of the chunk that begins with sorted row i. The lanes of S are in shared memory, one
+// column per thread. An unused lane counts +0, which adds nothing.
 template <class T>
 VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane)[THREADS]) {
-  const int n = chunk_rows(a, i), me = (int)threadIdx.x;
+  const int n = count_chunk_rows(a, i), me = (int)threadIdx.x;
   const T *u = (const T *)a.from;
   for (int k = 0; k < n; k++) {
-    const T x = u[update_at(a, i + k, from)];
-    lane[k % TERMS][me] = plus(k < TERMS ? (T)0 : lane[k % TERMS][me], x);
+    const T x = u[update_offset(a, i + k, from)];
+    lane[k % TERMS][me] = add_rounded(k < TERMS ? (T)0 : lane[k % TERMS][me], x);
   }
   for (int h = TERMS / 2; h > 0; h /= 2)
-    for (int l = 0; l < h && l + h < n; l++) lane[l][me] = plus(lane[l][me], lane[l + h][me]);
+    for (int l = 0; l < h && l + h < n; l++)
+      lane[l][me] = add_rounded(lane[l][me], lane[l + h][me]);
   return lane[0][me];
 }
 
 template <class T>
 VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[THREADS]) {
-  for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
-    const spot s = spot_of(a, k);
-    const int64_t first = chunk_of(a, s.i);
+  for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
+    const work_item s = work_item_of(a, k);
+    const int64_t first = first_row_if_chunk_begins(a, s.i);
     if (first < 0) continue;
     const T sum = chunk_sum<T>(a, s.i, s.from, lane);
-    if (first != s.i || is_shared(a, s.i, s.i + VT_GPU_CHUNK)) {
-      *partial_at<T>(a, first, s.i, s.column) = sum;
+    if (first != s.i || have_same_position(a, s.i, s.i + VT_GPU_CHUNK)) {
+      *partial_sum_at<T>(a, first, s.i, s.column) = sum;
     } else {
-      T *to = (T *)a.to + result_at(a, s.i, s.to);
-      *to = plus(*to, sum);
+      T *to = (T *)a.to + result_offset(a, s.i, s.to);
+      *to = add_rounded(*to, sum);
     }
   }
 }
@@ -230,18 +238,19 @@ struct chunk_state<double> {
 };
 
 template <class T>
-VT_GPU_FN void scatter_long(const vt_gpu_scatter &a) {
-  for (int64_t k = vt_gpu_first(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
-    const spot s = spot_of(a, k);
-    if (is_shared(a, s.i, s.i - 1) || !is_shared(a, s.i, s.i + VT_GPU_CHUNK)) continue;
+VT_GPU_FN void scatter_long_sums(const vt_gpu_scatter &a) {
+  for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
+    const work_item s = work_item_of(a, k);
+    if (have_same_position(a, s.i, s.i - 1) || !have_same_position(a, s.i, s.i + VT_GPU_CHUNK))
+      continue;
     typename chunk_state<T>::type sum;
     scatter_sum_init(&sum);
-    for (int64_t i = s.i; i == s.i || is_shared(a, s.i, i); i += VT_GPU_CHUNK)
-      scatter_sum_push(&sum, 0, *partial_at<T>(a, s.i, i, s.column));
-    T *to = (T *)a.to + result_at(a, s.i, s.to);
-    *to = plus(*to, scatter_sum_done(&sum));
+    for (int64_t i = s.i; i == s.i || have_same_position(a, s.i, i); i += VT_GPU_CHUNK)
+      scatter_sum_push(&sum, 0, *partial_sum_at<T>(a, s.i, i, s.column));
+    T *to = (T *)a.to + result_offset(a, s.i, s.to);
+    *to = add_rounded(*to, scatter_sum_done(&sum));
   }
 }
 
-VT_KERNEL(scatter_add_long_f32, vt_gpu_scatter, 256) { scatter_long<float>(a); }
-VT_KERNEL(scatter_add_long_f64, vt_gpu_scatter, 256) { scatter_long<double>(a); }
+VT_KERNEL(scatter_add_long_f32, vt_gpu_scatter, 256) { scatter_long_sums<float>(a); }
+VT_KERNEL(scatter_add_long_f64, vt_gpu_scatter, 256) { scatter_long_sums<double>(a); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // sort.cu - sorting. Few records are sorted by one thread block in shared memory. Many are sorted
 // by digits from the lowest: prefix sums of digit counts tell each tile where its records go. The
-// number of a record is the last part of its key, so every variant gives the same order.
+// number of a record is the last part of its key, so every variant gives the same order. A tile
+// is the records that one thread block handles.
 #include "gpu_words.cuh"
 #include "gpu_scan.cuh"
 #include "gpu_sort.h"
@@ -11,12 +12,12 @@
 // ---- records ----
 
 VT_GPU_FN uint64_t record_key(uint64_t r) { return r >> 32; }
-VT_GPU_FN uint64_t record_at(uint64_t r) { return r & UINT32_MAX; }
+VT_GPU_FN uint64_t record_number(uint64_t r) { return r & UINT32_MAX; }
 VT_GPU_FN bool record_less(uint64_t a, uint64_t b) { return a < b; }
 VT_GPU_FN void record_make(uint64_t key, uint64_t at, uint64_t *out) { *out = key << 32 | at; }
 
 VT_GPU_FN uint64_t record_key(const vt_gpu_record &r) { return r.key; }
-VT_GPU_FN uint64_t record_at(const vt_gpu_record &r) { return r.at; }
+VT_GPU_FN uint64_t record_number(const vt_gpu_record &r) { return r.at; }
 VT_GPU_FN bool record_less(const vt_gpu_record &a, const vt_gpu_record &b) {
   return a.key < b.key || (a.key == b.key && a.at < b.at);
 }
@@ -27,7 +28,7 @@ VT_GPU_FN void record_make(uint64_t key, uint64_t at, vt_gpu_record *out) {
 
 // A padding record that sorts after every real record.
 template <class R>
-VT_GPU_FN R record_none() {
+VT_GPU_FN R padding_record() {
   R r;
   record_make(sizeof(R) == 8 ? (uint64_t)UINT32_MAX : UINT64_MAX,
               sizeof(R) == 8 ? (uint64_t)UINT32_MAX : UINT64_MAX, &r);
@@ -36,7 +37,7 @@ VT_GPU_FN R record_none() {
 
 // ---- lines ----
 
-VT_GPU_FN uint64_t key_of(const vt_gpu_lines &l, int64_t at) {
+VT_GPU_FN uint64_t key_of_element(const vt_gpu_lines &l, int64_t at) {
   switch (l.kind) {
     case VT_GPU_KEY_F32:
       return vt_s_key(((const float *)l.x)[at]);
@@ -54,9 +55,9 @@ VT_GPU_FN uint64_t key_of(const vt_gpu_lines &l, int64_t at) {
 }
 
 template <class R>
-VT_GPU_FN R line_record(const vt_gpu_lines &l, const int64_t (&at)[3], int64_t i) {
+VT_GPU_FN R record_of_element(const vt_gpu_lines &l, const int64_t (&at)[3], int64_t i) {
   R r;
-  record_make(key_of(l, at[0] + i * l.x_step) ^ l.invert, (uint64_t)i, &r);
+  record_make(key_of_element(l, at[0] + i * l.x_step) ^ l.invert, (uint64_t)i, &r);
   return r;
 }
 
@@ -105,11 +106,11 @@ VT_GPU_FN void sort_tiles(const vt_gpu_sort_tiles &a) {
     for (unsigned k = threadIdx.x; k < a.slots; k += blockDim.x) {
       const int64_t i = first + k;
       if (i >= a.n) {
-        r[k] = record_none<R>();
+        r[k] = padding_record<R>();
       } else if (a.from != nullptr) {
         r[k] = ((const R *)a.from)[line * a.n + i];
       } else {
-        r[k] = line_record<R>(a.lines, at, i);
+        r[k] = record_of_element<R>(a.lines, at, i);
       }
     }
     bitonic_sort(r, a.slots);
@@ -117,7 +118,7 @@ VT_GPU_FN void sort_tiles(const vt_gpu_sort_tiles &a) {
       if (a.to != nullptr) {
         ((R *)a.to)[b * a.best + k] = r[k];
       } else {
-        store_result(a.lines, at, k, (int64_t)record_at(r[k]));
+        store_result(a.lines, at, k, (int64_t)record_number(r[k]));
       }
     }
     __syncthreads();
@@ -135,7 +136,7 @@ VT_GPU_FN unsigned digit_of(const R &r, unsigned shift) {
 }
 
 template <class R>
-VT_GPU_FN void histogram(const vt_gpu_sort_digit &a, unsigned *counts) {
+VT_GPU_FN void count_digits(const vt_gpu_sort_digit &a, unsigned *counts) {
   for (int64_t b = blockIdx.x; b < a.count * a.tiles; b += gridDim.x) {
     const int64_t line = b / a.tiles, tile = b - line * a.tiles, first = tile * VT_GPU_RADIX_TILE;
     counts[threadIdx.x] = 0;
@@ -150,7 +151,7 @@ VT_GPU_FN void histogram(const vt_gpu_sort_digit &a, unsigned *counts) {
 #define HISTOGRAM(name, R)                  \
   VT_KERNEL(name, vt_gpu_sort_digit, 256) { \
     __shared__ unsigned counts[VT_SCANNED]; \
-    histogram<R>(a, counts);                \
+    count_digits<R>(a, counts);             \
   }
 HISTOGRAM(sort_histogram_short, uint64_t)
 HISTOGRAM(sort_histogram_long, vt_gpu_record)
@@ -163,9 +164,9 @@ typedef struct distribution {
   uint64_t start[VT_GPU_DIGITS], warps[VT_SCANNED / 32];
 } distribution;
 
-enum { ROWS = VT_GPU_RADIX_TILE / VT_SCANNED };  // records per thread
+enum { ROWS = VT_GPU_RADIX_TILE / VT_SCANNED };  // records that a thread moves
 
-// Counts this warp's records before `r` that have its digit.
+// Returns how many of this warp's records before r have the same digit as r.
 template <class R>
 VT_GPU_FN unsigned rank_in_warp(unsigned *counts, const R &r, bool there, unsigned shift) {
   const unsigned lane = threadIdx.x % 32, digit = there ? digit_of(r, shift) : VT_GPU_DIGITS;
@@ -173,13 +174,14 @@ VT_GPU_FN unsigned rank_in_warp(unsigned *counts, const R &r, bool there, unsign
   const unsigned met = there ? counts[digit] : 0;
   __syncwarp();
   if (there && (same >> lane) == 1)
-    counts[digit] = met + (unsigned)__popc(same);  // only the last lane of them writes
+    // of the lanes with the same digit only the last one writes
+    counts[digit] = met + (unsigned)__popc(same);
   __syncwarp();
   return met + (unsigned)__popc(same & ((1u << lane) - 1));
 }
 
-VT_GPU_FN void find_starts(const vt_gpu_sort_digit &a, distribution *s, int64_t line,
-                           int64_t tile) {
+VT_GPU_FN void find_digit_starts(const vt_gpu_sort_digit &a, distribution *s, int64_t line,
+                                 int64_t tile) {
   const int64_t digit = line * VT_GPU_DIGITS + threadIdx.x;
   uint64_t all;
   const uint64_t lower = vt_scan_block(a.totals[digit], s->warps, &all);
@@ -193,7 +195,7 @@ VT_GPU_FN void find_starts(const vt_gpu_sort_digit &a, distribution *s, int64_t 
 }
 
 template <class R>
-VT_GPU_FN void distribute(const vt_gpu_sort_digit &a, distribution *s) {
+VT_GPU_FN void distribute_records(const vt_gpu_sort_digit &a, distribution *s) {
   const unsigned warp = threadIdx.x / 32;
   for (int64_t b = blockIdx.x; b < a.count * a.tiles; b += gridDim.x) {
     const int64_t line = b / a.tiles, tile = b - line * a.tiles;
@@ -206,11 +208,11 @@ VT_GPU_FN void distribute(const vt_gpu_sort_digit &a, distribution *s) {
     VT_UNROLL
     for (int k = 0; k < ROWS; k++) {
       const bool there = first + 32 * k < a.n;
-      r[k] = there ? from[first + 32 * k] : record_none<R>();
+      r[k] = there ? from[first + 32 * k] : padding_record<R>();
       rank[k] = rank_in_warp(s->counts[warp], r[k], there, a.shift);
     }
     __syncthreads();
-    find_starts(a, s, line, tile);
+    find_digit_starts(a, s, line, tile);
     __syncthreads();
     VT_UNROLL
     for (int k = 0; k < ROWS; k++) {
@@ -224,7 +226,7 @@ VT_GPU_FN void distribute(const vt_gpu_sort_digit &a, distribution *s) {
 #define DISTRIBUTE(name, R)                 \
   VT_KERNEL(name, vt_gpu_sort_digit, 256) { \
     __shared__ distribution s;              \
-    distribute<R>(a, &s);                   \
+    distribute_records<R>(a, &s);           \
   }
 DISTRIBUTE(sort_distribute_short, uint64_t)
 DISTRIBUTE(sort_distribute_long, vt_gpu_record)
@@ -244,9 +246,9 @@ VT_KERNEL(sort_scan, vt_gpu_scan, 256) {
   }
 }
 
-// Like sort_scan, for short rows: one thread per row.
+// Like sort_scan, which computes prefix sums, for short rows: one thread per row.
 VT_KERNEL(sort_scan_short, vt_gpu_scan, 256) {
-  for (int64_t row = vt_gpu_first(); row < a.rows; row += vt_gpu_grid_stride()) {
+  for (int64_t row = vt_gpu_first_item(); row < a.rows; row += vt_gpu_grid_stride()) {
     uint64_t *x = a.x + row * a.n, before = 0;
     for (int64_t i = 0; i < a.n; i++) {
       const uint64_t here = x[i];
@@ -260,26 +262,26 @@ VT_KERNEL(sort_scan_short, vt_gpu_scan, 256) {
 // ---- records of lines ----
 
 template <class R>
-VT_GPU_FN void keys(const vt_gpu_sort_keys &a) {
-  for (int64_t i = vt_gpu_first(); i < a.count * a.n; i += vt_gpu_grid_stride()) {
+VT_GPU_FN void make_records(const vt_gpu_sort_keys &a) {
+  for (int64_t i = vt_gpu_first_item(); i < a.count * a.n; i += vt_gpu_grid_stride()) {
     int64_t at[3];
     vt_offsets<3>(a.lines.walk, i / a.n, at);
-    ((R *)a.records)[i] = line_record<R>(a.lines, at, i % a.n);
+    ((R *)a.records)[i] = record_of_element<R>(a.lines, at, i % a.n);
   }
 }
 
-VT_KERNEL(sort_keys_short, vt_gpu_sort_keys, 256) { keys<uint64_t>(a); }
-VT_KERNEL(sort_keys_long, vt_gpu_sort_keys, 256) { keys<vt_gpu_record>(a); }
+VT_KERNEL(sort_keys_short, vt_gpu_sort_keys, 256) { make_records<uint64_t>(a); }
+VT_KERNEL(sort_keys_long, vt_gpu_sort_keys, 256) { make_records<vt_gpu_record>(a); }
 
 template <class R>
-VT_GPU_FN void store_results(const vt_gpu_sort_keys &a) {
-  for (int64_t i = vt_gpu_first(); i < a.count * a.best; i += vt_gpu_grid_stride()) {
+VT_GPU_FN void store_best_records(const vt_gpu_sort_keys &a) {
+  for (int64_t i = vt_gpu_first_item(); i < a.count * a.best; i += vt_gpu_grid_stride()) {
     const int64_t line = i / a.best, k = i - line * a.best;
     int64_t at[3];
     vt_offsets<3>(a.lines.walk, line, at);
-    store_result(a.lines, at, k, (int64_t)record_at(((const R *)a.records)[line * a.n + k]));
+    store_result(a.lines, at, k, (int64_t)record_number(((const R *)a.records)[line * a.n + k]));
   }
 }
 
-VT_KERNEL(sort_results_short, vt_gpu_sort_keys, 256) { store_results<uint64_t>(a); }
-VT_KERNEL(sort_results_long, vt_gpu_sort_keys, 256) { store_results<vt_gpu_record>(a); }
+VT_KERNEL(sort_results_short, vt_gpu_sort_keys, 256) { store_best_records<uint64_t>(a); }
+VT_KERNEL(sort_results_long, vt_gpu_sort_keys, 256) { store_best_records<vt_gpu_record>(a); }
