@@ -76,8 +76,8 @@ static vt_status inspect_device(vt_admission *a, vt_diag *d) {
     a->listed += vt_device_lists_op(dev, vt_op_at(i)->number) != 0;
   vt_status s = vt_device_hold_plugin(dev, a->o.backend, &a->hold, d);
   if (s == VT_OK)
-    s = vt_device_plugin(dev) != NULL ? set_certificate_path(a, d)
-                                      : set_backend_name(a, vt_device_name(dev), d);
+    s = vt_device_plugin_digest(dev) != NULL ? set_certificate_path(a, d)
+                                             : set_backend_name(a, vt_device_name(dev), d);
   vt_device_close(dev);
   return s;
 }

@@ -164,7 +164,7 @@ static vt_status make_gradient_graph(gradient_builder *r, const vt_suite_block *
   return s;
 }
 
-vt_status vt_suite_gradient(const vt_suite_model *m, vt_alloc a, vt_text *out, vt_diag *d) {
+vt_status vt_suite_write_gradient(const vt_suite_model *m, vt_alloc a, vt_text *out, vt_diag *d) {
   vt_graph *g = NULL, *made = NULL;
   VT_TRY(vt_parse(m->text, strlen(m->text), a, &g, d));
   gradient_builder r = {.g = g, .d = d};

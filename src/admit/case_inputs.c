@@ -22,7 +22,7 @@ uint64_t vt_case_seed(const char *name) {
 }
 
 /* Returns the next number of the random generator splitmix64. */
-uint64_t vt_case_random(uint64_t *state) {
+uint64_t vt_case_next_random(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -80,7 +80,8 @@ static uint64_t make_float(const format *f, uint64_t sign, uint64_t exponent, ui
 }
 
 static uint64_t draw_ordinary_float(const format *f, uint64_t *state) {
-  const uint64_t r = vt_case_random(state), bias = (UINT64_C(1) << (f->bits - f->fraction - 2)) - 1;
+  const uint64_t r = vt_case_next_random(state),
+                 bias = (UINT64_C(1) << (f->bits - f->fraction - 2)) - 1;
   return make_float(f, r >> 63, bias - 7 + (r >> 52 & 0x3ff) % 12, r);
 }
 
@@ -88,7 +89,7 @@ static uint64_t draw_ordinary_float(const format *f, uint64_t *state) {
  * float with few fraction bits, a whole number up to the limits of the integer types or half of
  * one, any bit pattern. */
 static uint64_t draw_special_float(const format *f, const special_mix *how, uint64_t *state) {
-  const uint64_t r = vt_case_random(state), u = vt_case_random(state), sign = r >> 63;
+  const uint64_t r = vt_case_next_random(state), u = vt_case_next_random(state), sign = r >> 63;
   const uint64_t top = (UINT64_C(1) << (f->bits - f->fraction - 1)) - 1, bias = top / 2;
   switch (r % 16) {
     case 0:
@@ -121,16 +122,16 @@ static uint64_t draw_special_float(const format *f, const special_mix *how, uint
 }
 
 static uint64_t draw_float(const format *f, int mix, const special_mix *how, uint64_t *state) {
-  const uint64_t r = vt_case_random(state);
+  const uint64_t r = vt_case_next_random(state);
   const uint64_t top = (UINT64_C(1) << (f->bits - f->fraction - 1)) - 1;
   switch (mix) {
     case VT_MIX_SPECIAL:
       return r >> (64 - how->rare) == 0 ? draw_special_float(f, how, state)
                                         : draw_ordinary_float(f, state);
     case VT_MIX_TINY:
-      return make_float(f, r >> 63, r >> 62 & 1, vt_case_random(state));
+      return make_float(f, r >> 63, r >> 62 & 1, vt_case_next_random(state));
     case VT_MIX_WIDE:
-      return make_float(f, r >> 63, (r >> 32 & 0xffffff) % top, vt_case_random(state));
+      return make_float(f, r >> 63, (r >> 32 & 0xffffff) % top, vt_case_next_random(state));
     case VT_MIX_ZEROS:
       return make_float(f, r >> 63, 0, 0);
     case VT_MIX_FLAT:
@@ -145,20 +146,22 @@ static uint64_t draw_float(const format *f, int mix, const special_mix *how, uin
 /* ---- integers ---- */
 
 static uint64_t draw_special_int(unsigned bits, uint64_t *state) {
-  const uint64_t r = vt_case_random(state), top = UINT64_C(1) << (bits - 1);
+  const uint64_t r = vt_case_next_random(state), top = UINT64_C(1) << (bits - 1);
   const uint64_t edge[8] = {0, 1, UINT64_MAX, top, top - 1, top + 1, bits, bits - 1};
   return edge[r >> 61];
 }
 
 static uint64_t draw_int(unsigned bits, int mix, const special_mix *how, uint64_t *state) {
-  const uint64_t r = vt_case_random(state);
+  const uint64_t r = vt_case_next_random(state);
   switch (mix) {
     case VT_MIX_SPECIAL:
-      return r >> (64 - how->rare) == 0 ? draw_special_int(bits, state) : vt_case_random(state);
+      return r >> (64 - how->rare) == 0 ? draw_special_int(bits, state)
+                                        : vt_case_next_random(state);
     case VT_MIX_TINY:
       return r % 7 - 3;
     case VT_MIX_WIDE:
-      return (r & 1 ? UINT64_MAX : 0) ^ vt_case_random(state) >> (64 - bits) >> (r >> 1) % bits;
+      return (r & 1 ? UINT64_MAX : 0) ^
+             vt_case_next_random(state) >> (64 - bits) >> (r >> 1) % bits;
     case VT_MIX_ZEROS:
       return 0;
     case VT_MIX_FLAT:
@@ -171,7 +174,7 @@ static uint64_t draw_int(unsigned bits, int mix, const special_mix *how, uint64_
 }
 
 static uint64_t draw_int_in_range(int64_t lo, int64_t hi, int mix, uint64_t seed, uint64_t *state) {
-  const uint64_t r = vt_case_random(state), n = (uint64_t)hi - (uint64_t)lo + 1,
+  const uint64_t r = vt_case_next_random(state), n = (uint64_t)hi - (uint64_t)lo + 1,
                  from = (uint64_t)lo;
   switch (mix) {
     case VT_MIX_SPECIAL:
@@ -188,7 +191,7 @@ static uint64_t draw_int_in_range(int64_t lo, int64_t hi, int mix, uint64_t seed
 }
 
 static uint64_t draw_bool(int mix, uint64_t *state) {
-  const uint64_t r = vt_case_random(state);
+  const uint64_t r = vt_case_next_random(state);
   return mix == VT_MIX_ZEROS  ? 0
          : mix == VT_MIX_FLAT ? 1
          : mix == VT_MIX_FEW  ? r >> 61 == 0
@@ -270,7 +273,7 @@ void vt_case_input_draw(vt_case_input *x, int mix, uint64_t seed) {
   uint64_t state = seed;
   const format *f = format_of_dtype(x->t.dtype);
   const size_t size = (size_t)vt_dtype_bytes(x->t.dtype);
-  const uint64_t n = element_count(&x->t), how = vt_case_random(&state);
+  const uint64_t n = element_count(&x->t), how = vt_case_next_random(&state);
   const special_mix s = {rare[n <= 8 ? how % 2 : how % 4], how >> 63 == 0};
   int64_t lo = 0, hi = 0;
   const int ranged = read_declared_range(&x->info, &lo, &hi);

@@ -10,7 +10,7 @@
 /* ---- the model of a case ---- */
 
 static vt_status add_model_text(const vt_case *c, vt_alloc a, vt_text *out, vt_diag *d) {
-  if (c->gradient) return vt_suite_gradient(c->model, a, out, d);
+  if (c->gradient) return vt_suite_write_gradient(c->model, a, out, d);
   vt_text_add_bytes(out, c->model->text, strlen(c->model->text));
   return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }

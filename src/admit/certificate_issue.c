@@ -109,7 +109,7 @@ static void set_build_fields(draft *x) {
  * certificate has the device's own fingerprint. */
 static vt_status set_device_fields(draft *x, const vt_device *dev, vt_diag *d) {
   const vt_bk_caps *caps = vt_device_caps(dev);
-  const vt_hash256 *plugin = vt_device_plugin(dev);
+  const vt_hash256 *plugin = vt_device_plugin_digest(dev);
   const char *name = vt_device_name(dev), *print = caps->fingerprint;
   vt_hash256 content;
   if (plugin != NULL) print = strchr(print, ' ') + 1;

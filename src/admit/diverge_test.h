@@ -223,9 +223,9 @@ static const vt_bk_api *wrong_query(const vt_bk_host *host) {
 static vt_proofs proofs[2];
 static const vt_registry_row rows[] = {{"reference", vt_reference_query, VT_KIND_CPU, &proofs[0]},
                                        {"wrong", wrong_query, VT_KIND_TEST, &proofs[1]}};
-uint32_t vt_registry_total(void) { return sizeof rows / sizeof *rows; }
+uint32_t vt_registry_backend_count(void) { return sizeof rows / sizeof *rows; }
 const vt_registry_row *vt_registry_row_at(uint32_t i) {
-  return i < vt_registry_total() ? &rows[i] : NULL;
+  return i < vt_registry_backend_count() ? &rows[i] : NULL;
 }
 
 #endif

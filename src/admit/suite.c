@@ -38,7 +38,7 @@ void vt_suite_free(vt_suite *s) {
 
 /* ---- stored digests ---- */
 
-const uint8_t *vt_suite_expected(const vt_suite *s, uint32_t i) {
+const uint8_t *vt_suite_expected_digest(const vt_suite *s, uint32_t i) {
   return i < s->n_cases ? s->cases[i].expected : NULL;
 }
 
@@ -92,7 +92,7 @@ static int matches_glob(const char *pattern, const char *s) {
   return *pattern == 0;
 }
 
-int vt_suite_matches(const vt_suite *s, uint32_t i, const char *pattern) {
+int vt_suite_case_matches(const vt_suite *s, uint32_t i, const char *pattern) {
   const vt_case *c = &s->cases[i];
   return strcmp(c->model->block->op->name, pattern) == 0 || matches_glob(pattern, c->name);
 }

@@ -252,8 +252,8 @@ static void test_stored_digests(void) {
   CHECK(s->n_left_over == 2 && strcmp(s->left_over, "abs/few") == 0);
   CHECK(vt_suite_find(s, "relu/few") == 0 && vt_suite_find(s, "relu/flat") == 1);
   CHECK(vt_suite_find(s, "relu") == s->n_cases && s->n_cases == 2);
-  CHECK(vt_suite_expected(s, 0) == NULL && vt_suite_expected(s, 1)[7] == 9);
-  CHECK(vt_suite_expected(s, 2) == NULL);
+  CHECK(vt_suite_expected_digest(s, 0) == NULL && vt_suite_expected_digest(s, 1)[7] == 9);
+  CHECK(vt_suite_expected_digest(s, 2) == NULL);
   vt_suite_free(s);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     vt_diag d = {0};
@@ -277,7 +277,7 @@ static void test_case_patterns(void) {
   write_text("a.cts", one_case);
   vt_suite *s = read_small_suite(0);
   for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-    CHECK(vt_suite_matches(s, 0, row[i].pattern) == row[i].fits);
+    CHECK(vt_suite_case_matches(s, 0, row[i].pattern) == row[i].fits);
   vt_suite_free(s);
   remove_file("a.cts");
 }

@@ -51,7 +51,7 @@ static vt_gate_counts end_counting(void) {
   CHECK(n.runs == calls_of_function(WRAPPED_RUN) && n.runs == calls_of_function(WRAPPED_WAIT));
   CHECK(n.copies == calls_of_function(WRAPPED_COPY) &&
         (n.checks > 0) == (calls_of_function(WRAPPED_CHECK) > 0));
-  CHECK(!vt_gate_inside());
+  CHECK(!vt_gate_is_inside_call());
   return n;
 }
 
@@ -187,7 +187,7 @@ static void test_failing_calls(void) {
                        call == WRAPPED_LISTED;
     CHECK((s == VT_OK) == cannot);
     CHECK(wrapped.outside == 0 && wrapped.bad_modes == 0 && wrapped.live == 0);
-    CHECK(!vt_gate_inside());
+    CHECK(!vt_gate_is_inside_call());
   }
 }
 

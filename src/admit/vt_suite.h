@@ -129,11 +129,11 @@ void vt_suite_free(vt_suite *s);
  * digest is stored), and these bytes. */
 void vt_suite_digest(const vt_suite *s, vt_hash256 *out);
 /* The first eight bytes of the digest that case `i` must have, or NULL. */
-const uint8_t *vt_suite_expected(const vt_suite *s, uint32_t i);
+const uint8_t *vt_suite_expected_digest(const vt_suite *s, uint32_t i);
 /* The number of the case with this name; n_cases if not found. */
 uint32_t vt_suite_find(const vt_suite *s, const char *name);
 /* 1 if `pattern` is the op of case `i`, or matches its whole name (`*` matches any text). */
-int vt_suite_matches(const vt_suite *s, uint32_t i, const char *pattern);
+int vt_suite_case_matches(const vt_suite *s, uint32_t i, const char *pattern);
 /* Chooses the cases of the short form: at least one for each combination of op, element types and
  * mix, and a few more. chosen[i] becomes 1 for these and 0 for the others. */
 vt_status vt_suite_choose_short(const vt_suite *s, uint8_t *chosen, vt_diag *d) VT_NODISCARD;
@@ -143,8 +143,8 @@ int vt_suite_has_gradient(const vt_suite_block *b);
 /* Appends the gradient of a model to `out`, as a model in the text form. Its inputs are those of
  * the model and dy.NAME for every float output; its outputs are dx.NAME for every input in a `grad`
  * line. */
-vt_status vt_suite_gradient(const vt_suite_model *m, vt_alloc a, vt_text *out,
-                            vt_diag *d) VT_NODISCARD;
+vt_status vt_suite_write_gradient(const vt_suite_model *m, vt_alloc a, vt_text *out,
+                                  vt_diag *d) VT_NODISCARD;
 
 /* ---- one case ---- */
 
@@ -179,7 +179,7 @@ vt_status vt_case_inputs_set(const vt_case_inputs *in, vt_program *p, vt_diag *d
 /* The seed derived from a name. The function after it returns the next number of the random
  * generator splitmix64. */
 uint64_t vt_case_seed(const char *name);
-uint64_t vt_case_random(uint64_t *state);
+uint64_t vt_case_next_random(uint64_t *state);
 
 /* Opens a case: its model and its inputs. The caller frees both, the inputs first. */
 vt_status vt_case_open(const vt_suite *s, uint32_t i, const vt_alloc *alloc, vt_model **out_model,

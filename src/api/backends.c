@@ -22,10 +22,10 @@ const char *vt_capability_about(uint32_t i) {
  * and returns 1; returns 0 if there is no such device. A backend that has no device on this machine
  * counts as one device, whose row says why it cannot be opened. */
 static int find_device_name(uint32_t i, char *name, size_t n) {
-  for (uint32_t b = 0; b < vt_registry_total(); b++) {
+  for (uint32_t b = 0; b < vt_registry_backend_count(); b++) {
     const char *backend;
     uint32_t devices;
-    if (vt_registry_at(b, &backend, &devices, NULL) != VT_OK) continue;
+    if (vt_registry_backend_at(b, &backend, &devices, NULL) != VT_OK) continue;
     if (devices == 0) devices = 1;
     if (i < devices) {
       snprintf(name, n, "%s:%u", backend, i);
@@ -76,9 +76,9 @@ static void describe_device(const vt_device *dev, vt_backend_row *row) {
   row->dense_only = caps->dense_only != 0;
   row->shares_host = caps->shares_host != 0;
   row->memory = caps->memory;
-  row->admission = vt_device_plugin(dev) == NULL ? VT_BACKEND_BUILT_IN
-                   : vt_device_unadmitted(dev)   ? VT_BACKEND_UNADMITTED
-                                                 : VT_BACKEND_ADMITTED;
+  row->admission = vt_device_plugin_digest(dev) == NULL ? VT_BACKEND_BUILT_IN
+                   : vt_device_unadmitted(dev)          ? VT_BACKEND_UNADMITTED
+                                                        : VT_BACKEND_ADMITTED;
   count_listed_ops(dev, row);
 }
 

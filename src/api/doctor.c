@@ -119,7 +119,8 @@ static void check_device(report *x, const char *backend, char out_device[80]) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_device *dev = NULL;
   if (x->failed || vt_options_open_device(&o, vt_alloc_default(), &dev, NULL) != VT_OK) return;
-  const int is_reference = vt_device_is_reference(dev), built_in = vt_device_plugin(dev) == NULL;
+  const int is_reference = vt_device_is_reference(dev),
+            built_in = vt_device_plugin_digest(dev) == NULL;
   const int has = (vt_device_caps(dev)->has & x->c->bit) != 0;
   snprintf(out_device, 80, "%s", vt_device_name(dev));
   vt_device_close(dev);
@@ -133,8 +134,9 @@ static void check_devices_of_kind(report *x, vt_kind kind) {
   const char *wanted = vt_registry_first_of_kind(kind), *name = NULL;
   char device[80];
   uint32_t devices = 0;
-  for (uint32_t i = 0; wanted != NULL && i < vt_registry_total(); i++) {
-    if (vt_registry_at(i, &name, &devices, NULL) != VT_OK || strcmp(name, wanted) != 0) continue;
+  for (uint32_t i = 0; wanted != NULL && i < vt_registry_backend_count(); i++) {
+    if (vt_registry_backend_at(i, &name, &devices, NULL) != VT_OK || strcmp(name, wanted) != 0)
+      continue;
     for (uint32_t k = 0; k < devices; k++) {
       snprintf(device, sizeof device, "%s:%u", name, k);
       if (strcmp(device, x->first) != 0) check_device(x, device, device);

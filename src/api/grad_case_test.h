@@ -262,7 +262,7 @@ static inline void expect_output(const grad_case *r, const char *name, const dou
   if (got.v == NULL || got.n != n)
     snprintf(what, sizeof what, "%s is missing or has another size", name);
   for (int64_t i = 0; i < got.n && what[0] == 0; i++)
-    if (canon_bits(F64, vt_f64_bits(got.v[i])) != canon_bits(F64, vt_f64_bits(want[i])))
+    if (canonicalize_nan(F64, vt_f64_bits(got.v[i])) != canonicalize_nan(F64, vt_f64_bits(want[i])))
       snprintf(what, sizeof what, "%s[%lld] is %a, expected %a", name, (long long)i, got.v[i],
                want[i]);
   if (what[0] != 0) report_case(r, what);

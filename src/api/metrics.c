@@ -23,7 +23,7 @@ vt_alloc vt_counting_alloc(vt_counting *c) {
 static vt_cost total_cost_of_launches(const vt_program *p) {
   vt_cost sum = {0};
   for (uint32_t i = 0; i < p->line.plan->n_bk_steps; i++) {
-    const vt_cost c = vt_exec_cost(p->line.exec, i);
+    const vt_cost c = vt_exec_step_cost(p->line.exec, i);
     vt_cost_add(&sum, &c);
   }
   return sum;
@@ -121,7 +121,7 @@ vt_status vt_program_step(vt_program *p, uint32_t i, vt_step_info *out, vt_diag 
   if (i >= plan->n_bk_steps) return VT_FAIL(d, VT_NAME, "there is no step number %u", i);
   VT_TRY(make_labels(p, d));
   const vt_bk_step *run = &plan->bk_steps[i];
-  const vt_cost cost = vt_exec_cost(p->line.exec, i);
+  const vt_cost cost = vt_exec_step_cost(p->line.exec, i);
   vt_step_info info = {.size = out->size,
                        .op = run->op,
                        .group = run->group,
@@ -132,19 +132,19 @@ vt_status vt_program_step(vt_program *p, uint32_t i, vt_step_info *out, vt_diag 
                        .flops = cost.flops,
                        .bytes_read = cost.bytes_read,
                        .bytes_written = cost.bytes_written};
-  (void)vt_exec_time(p->line.exec, i, &info.begin_ns, &info.end_ns);
+  (void)vt_exec_step_time(p->line.exec, i, &info.begin_ns, &info.end_ns);
   memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
   return VT_OK;
 }
 
 uint32_t vt_program_copies(const vt_program *p) {
   uint32_t n = 0;
-  while (vt_exec_copy(p->line.exec, n) != NULL) n++;
+  while (vt_exec_copy_at(p->line.exec, n) != NULL) n++;
   return n;
 }
 
 vt_status vt_program_copy(vt_program *p, uint32_t i, vt_copy_info *out, vt_diag *d) {
-  const vt_copy_record *c = vt_exec_copy(p->line.exec, i);
+  const vt_copy_record *c = vt_exec_copy_at(p->line.exec, i);
   if (c == NULL) return VT_FAIL(d, VT_NAME, "there is no copy number %u", i);
   VT_TRY(make_labels(p, d));
   const vt_copy_info info = {.size = out->size,

@@ -83,7 +83,7 @@ static void differentiate(trial *t) {
   CHECK(g != NULL && vt_graph_begin(&gb, "gradient", vt_alloc_default(), &d) == VT_OK);
   if (g != NULL) write_gradient(g, &gb);
   if (g == NULL || vt_graph_freeze(&gb, &made) != VT_OK) {
-    complain(t->text, d.text);
+    report_test_failure(t->text, d.text);
     exit(1);
   }
   t->gradient = print_graph(made);
@@ -100,7 +100,7 @@ static trial make_trial(const char *body) {
   snprintf(t.text, sizeof t.text, "volta 1\nmodel m {\n%s\n}\n", body);
   differentiate(&t);
   if (vt_model_parse(t.gradient, strlen(t.gradient), NULL, &t.model, &d) != VT_OK) {
-    complain(t.gradient, d.text);
+    report_test_failure(t.gradient, d.text);
     exit(1);
   }
   return t;
@@ -127,7 +127,7 @@ static void set_input(trial *t, const char *name, const void *data, uint32_t dty
     snprintf(t->name[t->n_in++], sizeof *t->name, "%s", name);
     return;
   }
-  complain(name, "no such input");
+  report_test_failure(name, "no such input");
 }
 
 static void run_on_device(trial *t, const char *backend, float *d[RESULTS]) {
@@ -138,7 +138,7 @@ static void run_on_device(trial *t, const char *backend, float *d[RESULTS]) {
   for (uint32_t i = 0; s == VT_OK && i < t->n_in; i++)
     s = vt_program_set_input(p, t->name[i], &t->in[i], &why);
   if (s == VT_OK) s = vt_program_run(p, &why);
-  if (s != VT_OK) complain(t->gradient, why.text);
+  if (s != VT_OK) report_test_failure(t->gradient, why.text);
   for (uint32_t i = 0; s == VT_OK && i < vt_program_outputs(p); i++) {
     const char *name;
     vt_tensor out;
@@ -158,7 +158,8 @@ static void run_trial(trial *t) { run_on_device(t, "reference:0", t->d); }
 static void expect_gradient(trial *t, uint32_t operand, const float *want, int64_t n) {
   float *other[RESULTS] = {0};
   run_on_device(t, "reference:1", other);
-  if (t->d[operand] == NULL || other[operand] == NULL) complain(t->text, "no such gradient");
+  if (t->d[operand] == NULL || other[operand] == NULL)
+    report_test_failure(t->text, "no such gradient");
   for (int64_t i = 0; t->d[operand] != NULL && other[operand] != NULL && i < n; i++) {
     const float got = t->d[operand][i];
     char what[160];
@@ -166,7 +167,7 @@ static void expect_gradient(trial *t, uint32_t operand, const float *want, int64
     snprintf(what, sizeof what, "d%u[%lld] is %08x and %08x, expected %08x", operand, (long long)i,
              (unsigned)vt_f32_bits(got), (unsigned)vt_f32_bits(other[operand][i]),
              (unsigned)vt_f32_bits(want[i]));
-    complain(t->text, what);
+    report_test_failure(t->text, what);
     break;
   }
   for (int i = 0; i < RESULTS; i++) free(other[i]);

@@ -21,7 +21,7 @@ struct vt_planned {
 _Static_assert((int)VT_MEMORY_CLASSES == (int)VT_CLASS_COUNT, "the api names every class");
 
 const char *vt_memory_class(uint32_t i) { return i < VT_CLASS_COUNT ? vt_class_name(i) : NULL; }
-int vt_memory_class_on_device(uint32_t i) { return vt_class_on_device(i); }
+int vt_memory_class_on_device(uint32_t i) { return vt_class_is_on_device(i); }
 uint32_t vt_memory_class_arena(uint32_t i) { return vt_class_arena(i); }
 
 /* ---- texts and lifetimes ---- */
@@ -212,7 +212,7 @@ const char *vt_planned_backend(const vt_planned *p) { return vt_device_name(p->d
 int vt_planned_unadmitted(const vt_planned *p) { return vt_device_unadmitted(p->dev); }
 
 int vt_planned_plugin(const vt_planned *p, uint8_t out[32]) {
-  const vt_hash256 *hash = vt_device_plugin(p->dev);
+  const vt_hash256 *hash = vt_device_plugin_digest(p->dev);
   if (hash != NULL) memcpy(out, hash->b, sizeof hash->b);
   return hash != NULL;
 }
@@ -236,7 +236,7 @@ void vt_planned_info(const vt_planned *p, vt_plan_info *out) {
                        .steps = plan->n_steps,
                        .transfers = plan->n_transfers,
                        .dense_copies = plan->n_bk_steps - plan->n_steps,
-                       .peak = vt_plan_peak(plan),
+                       .peak = vt_plan_peak_bytes(plan),
                        .live = plan->live_bytes,
                        .fullest = plan->live_step};
   for (uint32_t v = 0; v < plan->n_buffers; v++) {

@@ -208,7 +208,7 @@ static void draw_integers(vt_tensor *t, uint64_t n, uint64_t seed, uint32_t stre
 
 static vt_status draw_elements(const vt_port *x, vt_tensor *t, uint64_t n, uint64_t seed,
                                vt_diag *d) {
-  const uint32_t stream = vt_stream_of(x->name);
+  const uint32_t stream = vt_random_stream_of(x->name);
   const int is_integer = t->dtype == VT_DTYPE_I8 || t->dtype == VT_DTYPE_U8 ||
                          t->dtype == VT_DTYPE_I32 || t->dtype == VT_DTYPE_I64;
   if (t->dtype == VT_DTYPE_BOOL) {

@@ -92,7 +92,7 @@ static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line,
 }
 
 static vt_status check_budget(const vt_options *o, const vt_pipeline *line, vt_diag *d) {
-  const uint64_t need = vt_plan_peak(line->plan);
+  const uint64_t need = vt_plan_peak_bytes(line->plan);
   if (o->memory_budget == 0 || need <= o->memory_budget) return VT_OK;
   const vt_status s = VT_FAIL(d, VT_BUDGET, "the plan needs %llu bytes, the budget is %llu",
                               (unsigned long long)need, (unsigned long long)o->memory_budget);
@@ -170,11 +170,11 @@ vt_status vt_options_open_device(const vt_options *o, vt_alloc a, vt_device **de
   vt_device_options opening;
   VT_TRY(read_policy(o->policy, &policy, d));
   VT_TRY(read_device_options(o, &policy, &opening, d));
-  return vt_device_open_as(&opening, backend_name(o), a, dev, d);
+  return vt_device_open_with_options(&opening, backend_name(o), a, dev, d);
 }
 
 int vt_device_same_backend(const vt_device *a, const vt_device *b) {
-  const vt_hash256 *x = vt_device_plugin(a), *y = vt_device_plugin(b);
+  const vt_hash256 *x = vt_device_plugin_digest(a), *y = vt_device_plugin_digest(b);
   const char *m = vt_device_name(a), *n = vt_device_name(b);
   if (x != NULL || y != NULL) return x != NULL && y != NULL && memcmp(x->b, y->b, sizeof x->b) == 0;
   const size_t length = (size_t)(strrchr(m, ':') - m);
@@ -183,7 +183,8 @@ int vt_device_same_backend(const vt_device *a, const vt_device *b) {
 
 /* A plug-in is never the reference, because it may have any name, "reference" too. */
 int vt_device_is_reference(const vt_device *dev) {
-  return vt_device_plugin(dev) == NULL && strncmp(vt_device_name(dev), "reference:", 10) == 0;
+  return vt_device_plugin_digest(dev) == NULL &&
+         strncmp(vt_device_name(dev), "reference:", 10) == 0;
 }
 
 /* ---- plan and device ---- */
@@ -214,7 +215,7 @@ static vt_status try_capabilities(const request *r, vt_device *dev, const vt_pip
 /* Does all of vt_prepare on the backend r->o.backend. */
 static vt_status prepare_on_backend(const request *r, vt_device **dev, vt_pipeline *line,
                                     vt_diag *d) {
-  VT_TRY(vt_device_open_as(&r->opening, r->o.backend, r->a, dev, d));
+  VT_TRY(vt_device_open_with_options(&r->opening, r->o.backend, r->a, dev, d));
   VT_TRY(plan_on_device(r, *dev, line, d));
   if ((r->flags & VT_PREPARE_UNTRIED) == 0) VT_TRY(try_capabilities(r, *dev, line, d));
   return (r->flags & VT_PREPARE_OPEN) != 0 ? vt_pipeline_open(line, *dev, r->a, d) : VT_OK;
@@ -257,6 +258,6 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int fla
   if (s != VT_OK && d != NULL && d->code == VT_OK) *d = why;
   /* From now on the device's notes, texts of problems, go to the caller, because the cache may be
    * freed before the program. */
-  if (s == VT_OK) vt_device_set_note(*dev, o->note, o->note_user);
+  if (s == VT_OK) vt_device_set_note_listener(*dev, o->note, o->note_user);
   return s;
 }

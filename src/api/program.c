@@ -253,7 +253,7 @@ const char *vt_program_fallback(const vt_program *p) {
 }
 
 int vt_program_plugin(const vt_program *p, uint8_t out[32]) {
-  const vt_hash256 *hash = vt_device_plugin(p->dev);
+  const vt_hash256 *hash = vt_device_plugin_digest(p->dev);
   if (hash != NULL) memcpy(out, hash->b, sizeof hash->b);
   return hash != NULL;
 }

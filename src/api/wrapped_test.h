@@ -99,7 +99,7 @@ typedef struct wrapper_program {
 /* Counts a call of a wrapper's function; returns the status that the function must fail with, or
  * VT_OK. */
 static inline int32_t count_call(int row, int call) {
-  wrapped.outside += !vt_gate_inside();
+  wrapped.outside += !vt_gate_is_inside_call();
   wrapped.bad_modes += !hostile_words_equal(hostile_read_words(), hostile_numerics_words());
   wrapped.calls[row][call]++;
   return row == WRAPPED_FAKE && wrapped.fails == call ? wrapped.status : VT_OK;
@@ -375,7 +375,7 @@ static const vt_registry_row wrapped_rows[WRAPPED_ROWS] = {
     {"island", query_WRAPPED_ISLAND, VT_KIND_TEST, &wrapped_proofs[1]},
     {"fake", query_WRAPPED_FAKE, VT_KIND_GPU, &wrapped_proofs[2]}};
 
-uint32_t vt_registry_total(void) { return WRAPPED_ROWS; }
+uint32_t vt_registry_backend_count(void) { return WRAPPED_ROWS; }
 const vt_registry_row *vt_registry_row_at(uint32_t i) {
   return i < WRAPPED_ROWS ? &wrapped_rows[i] : NULL;
 }

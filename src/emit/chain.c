@@ -53,7 +53,7 @@ int32_t vt_chain_read(const vt_bk_step *const *s, uint32_t n, uint32_t sources, 
   return VT_OK;
 }
 
-void vt_chain_swap_first(vt_chain *c, uint32_t i) {
+void vt_chain_swap_first_source(vt_chain *c, uint32_t i) {
   const vt_bk_tensor *first = c->source[0];
   c->source[0] = c->source[i];
   c->source[i] = first;
@@ -73,6 +73,6 @@ uint32_t vt_chain_widest_bytes(const vt_chain *c) {
 
 int vt_chain_calls_functions(const vt_chain *c) {
   for (uint32_t i = 0; i < c->n_steps; i++)
-    if (vt_map_is_function(c->step[i].map)) return 1;
+    if (vt_map_calls_function(c->step[i].map)) return 1;
   return 0;
 }

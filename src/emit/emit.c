@@ -117,7 +117,7 @@ static void emit_formula(const placeholders *w, vt_text *out) {
     emit_operands(w, 1, out);
     vt_text_add(out, ")");
   } else {
-    const int truth = vt_map_is_truth(s->map);
+    const int truth = vt_map_gives_truth(s->map);
     vt_text_add(out, "%s_%s(", type, vt_map_name(s->map));
     emit_operands(w, truth ? 2 : 3, out);
     vt_text_add(out, truth ? ") != 0" : ")");

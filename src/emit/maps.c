@@ -25,8 +25,8 @@ static const struct row {
 enum { PLAIN_COST = 300 };
 
 const char *vt_map_name(uint32_t map) { return rows[map].name; }
-int vt_map_is_truth(uint32_t map) { return map < VT_MAPS && rows[map].truth; }
-int vt_map_is_function(uint32_t map) { return map < VT_MAPS && rows[map].has_float == HAS_f32; }
+int vt_map_gives_truth(uint32_t map) { return map < VT_MAPS && rows[map].truth; }
+int vt_map_calls_function(uint32_t map) { return map < VT_MAPS && rows[map].has_float == HAS_f32; }
 
 int vt_map_has_formula(uint32_t map, uint32_t dtype) {
   if (map >= VT_MAPS) return map != VT_MAP_none;

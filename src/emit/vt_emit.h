@@ -33,7 +33,7 @@ int32_t vt_chain_read(const vt_bk_step *const *s, uint32_t n, uint32_t sources,
  * time, they are then the same value. */
 int vt_chain_is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b);
 /* Exchanges source 0 and source i, and their numbers in the operands of all steps. */
-void vt_chain_swap_first(vt_chain *c, uint32_t i);
+void vt_chain_swap_first_source(vt_chain *c, uint32_t i);
 /* Returns the bytes of one element of the widest type among the sources and the result. */
 uint32_t vt_chain_widest_bytes(const vt_chain *c);
 /* Returns 1 if a step calls a function of src/num (exp, tanh, ...). */

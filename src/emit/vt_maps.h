@@ -24,10 +24,10 @@ uint32_t vt_map_cost(uint32_t map);
 const char *vt_map_name(uint32_t map); /* the name of the op of a row of maps.def */
 /* Returns 1 if the result of the row is a truth value; 0 for numbers that are not a row of
  * maps.def. */
-int vt_map_is_truth(uint32_t map);
+int vt_map_gives_truth(uint32_t map);
 /* Returns 1 if the formula calls a function of src/num; 0 for numbers that are not a row of
  * maps.def. */
-int vt_map_is_function(uint32_t map);
+int vt_map_calls_function(uint32_t map);
 /* Returns 1 if there is a formula for operands of this type. */
 int vt_map_has_formula(uint32_t map, uint32_t dtype);
 /* Returns the map of step s, or VT_MAP_none. The step must have the operands, results and matching

@@ -125,7 +125,7 @@ static vt_status choose_random_stream(vt_parser *p, const vt_token *at, const ch
   char key[24];
   if (f == NULL) return VT_OK;
   int64_t *stream = vt_attr_int(p->attrs, f);
-  if (*stream == -1) *stream = vt_stream_of(name);
+  if (*stream == -1) *stream = vt_random_stream_of(name);
   if (*stream < 0 || *stream > UINT32_MAX)
     return VT_FAIL_AT(p, at, VT_VERIFY, "stream=%lld: a stream must be in 0..4294967295",
                       (long long)*stream);

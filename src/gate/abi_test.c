@@ -100,7 +100,7 @@ static const vt_bk_api *query(const vt_bk_host *host) {
   return offered_table;
 }
 
-uint32_t vt_registry_total(void) { return 1; }
+uint32_t vt_registry_backend_count(void) { return 1; }
 const vt_registry_row *vt_registry_row_at(uint32_t i) {
   static vt_proofs proofs;
   static const vt_registry_row row = {"other", query, VT_KIND_CPU, &proofs};
@@ -185,7 +185,7 @@ static vt_status open_with_table(const vt_bk_api *api) {
   if (s != VT_OK) CHECK(calls == 0 && strstr(d.text, "'other'") != NULL);
   const char *name = NULL;
   uint32_t devices = 0;
-  CHECK(vt_registry_at(0, &name, &devices, NULL) == s && (name != NULL) == (s == VT_OK));
+  CHECK(vt_registry_backend_at(0, &name, &devices, NULL) == s && (name != NULL) == (s == VT_OK));
   vt_device_close(dev);
   CHECK(fault.live == 0);
   return s;

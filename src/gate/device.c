@@ -101,7 +101,8 @@ static vt_status count_devices(vt_device *dev, const vt_registry_row *row, uint3
   return s == VT_OK ? VT_OK : vt_device_fail_call(dev, s, "count its devices", d);
 }
 
-vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices, vt_diag *d) {
+vt_status vt_registry_backend_at(uint32_t i, const char **out_name, uint32_t *out_devices,
+                                 vt_diag *d) {
   const vt_registry_row *row = vt_registry_row_at(i);
   vt_device probe = {0};
   const vt_device_options plain = {0};
@@ -121,7 +122,7 @@ vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_device
 
 static vt_status fail_unknown_name(const char *name, vt_diag *d) {
   char known[120] = "";
-  for (uint32_t i = 0; i < vt_registry_total(); i++) {
+  for (uint32_t i = 0; i < vt_registry_backend_count(); i++) {
     const size_t n = strlen(known);
     snprintf(known + n, sizeof known - n, "%s%s", i == 0 ? "" : ", ", vt_registry_row_at(i)->name);
   }
@@ -147,7 +148,7 @@ static size_t split_name(const char *name, uint32_t *out_ordinal) {
 }
 
 static const vt_registry_row *find_row(const char *name, size_t n) {
-  for (uint32_t i = 0; i < vt_registry_total(); i++) {
+  for (uint32_t i = 0; i < vt_registry_backend_count(); i++) {
     const vt_registry_row *row = vt_registry_row_at(i);
     if (strlen(row->name) == n && memcmp(row->name, name, n) == 0) return row;
   }
@@ -156,11 +157,12 @@ static const vt_registry_row *find_row(const char *name, size_t n) {
 
 /* The first backend of a kind that has a device, or NULL. */
 static const vt_registry_row *first_row_of_kind(vt_kind kind) {
-  for (uint32_t i = 0; i < vt_registry_total(); i++) {
+  for (uint32_t i = 0; i < vt_registry_backend_count(); i++) {
     const vt_registry_row *row = vt_registry_row_at(i);
     const char *name;
     uint32_t devices = 0;
-    if (row->kind == kind && vt_registry_at(i, &name, &devices, NULL) == VT_OK && devices > 0)
+    if (row->kind == kind && vt_registry_backend_at(i, &name, &devices, NULL) == VT_OK &&
+        devices > 0)
       return row;
   }
   return NULL;
@@ -326,8 +328,8 @@ static vt_status open_by_name(vt_device *dev, const char *name, const vt_device_
   return row != NULL ? open_device_guarded(dev, row, ordinal, d) : fail_unknown_name(name, d);
 }
 
-vt_status vt_device_open_as(const vt_device_options *how, const char *name, vt_alloc a,
-                            vt_device **out, vt_diag *d) {
+vt_status vt_device_open_with_options(const vt_device_options *how, const char *name, vt_alloc a,
+                                      vt_device **out, vt_diag *d) {
   const uint64_t begin = vt_phase_begin();
   vt_device *dev = vt_alloc_new(a, sizeof *dev);
   if (dev == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -344,7 +346,7 @@ vt_status vt_device_open_as(const vt_device_options *how, const char *name, vt_a
 
 vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) {
   const vt_device_options strict = {0};
-  return vt_device_open_as(&strict, name, a, out, d);
+  return vt_device_open_with_options(&strict, name, a, out, d);
 }
 
 void vt_device_close(vt_device *dev) {
@@ -357,7 +359,8 @@ void vt_device_close(vt_device *dev) {
   vt_alloc_free(a, dev, sizeof *dev);
 }
 
-void vt_device_set_note(vt_device *dev, void (*note)(void *user, const char *text), void *user) {
+void vt_device_set_note_listener(vt_device *dev, void (*note)(void *user, const char *text),
+                                 void *user) {
   dev->note = note;
   dev->note_user = user;
 }
@@ -365,7 +368,7 @@ void vt_device_set_note(vt_device *dev, void (*note)(void *user, const char *tex
 const char *vt_device_name(const vt_device *dev) { return dev->name; }
 vt_kind vt_device_kind(const vt_device *dev) { return dev->kind; }
 
-const vt_hash256 *vt_device_plugin(const vt_device *dev) {
+const vt_hash256 *vt_device_plugin_digest(const vt_device *dev) {
   return dev->plugin != NULL ? &dev->plugin->image.hash : NULL;
 }
 

@@ -608,12 +608,12 @@ uint64_t vt_exec_wall_ns(const vt_exec *x) { return x->record.counts.wall_ns; }
 
 vt_exec_counts vt_exec_get_counts(const vt_exec *x) { return vt_record_counts(&x->record); }
 
-vt_cost vt_exec_cost(const vt_exec *x, uint32_t step) { return x->record.costs[step]; }
+vt_cost vt_exec_step_cost(const vt_exec *x, uint32_t step) { return x->record.costs[step]; }
 
-int vt_exec_time(const vt_exec *x, uint32_t step, uint64_t *out_begin, uint64_t *out_end) {
+int vt_exec_step_time(const vt_exec *x, uint32_t step, uint64_t *out_begin, uint64_t *out_end) {
   return vt_record_step_time(&x->record, step, out_begin, out_end);
 }
 
-const vt_copy_record *vt_exec_copy(const vt_exec *x, uint32_t i) {
+const vt_copy_record *vt_exec_copy_at(const vt_exec *x, uint32_t i) {
   return i < x->record.n_copies ? &x->record.copies[i] : NULL;
 }

@@ -205,9 +205,9 @@ static const vt_registry_row rows[] = {{"fake", fake_query, VT_KIND_GPU, &proofs
                                        {"reference", vt_reference_query, VT_KIND_CPU, &proofs[2]},
                                        {"island", vt_island_query, VT_KIND_TEST, &proofs[3]}};
 
-uint32_t vt_registry_total(void) { return sizeof rows / sizeof *rows; }
+uint32_t vt_registry_backend_count(void) { return sizeof rows / sizeof *rows; }
 const vt_registry_row *vt_registry_row_at(uint32_t i) {
-  return i < vt_registry_total() ? &rows[i] : NULL;
+  return i < vt_registry_backend_count() ? &rows[i] : NULL;
 }
 
 /* ---- a graph: h = matmul(x, w), y = gather(h, index) ---- */
@@ -689,15 +689,15 @@ static void test_registry_rows(void) {
   uint32_t devices = 0;
   vt_diag d = {0};
   reset_fake();
-  CHECK(vt_registry_at(0, &name, &devices, &d) == VT_OK);
+  CHECK(vt_registry_backend_at(0, &name, &devices, &d) == VT_OK);
   CHECK(strcmp(name, "fake") == 0 && devices == 2);
-  CHECK(vt_registry_at(4, &name, &devices, &d) == VT_BACKEND && d.code == VT_BACKEND);
+  CHECK(vt_registry_backend_at(4, &name, &devices, &d) == VT_BACKEND && d.code == VT_BACKEND);
   /* Both are unchanged, because outputs are written only on success. */
   CHECK(strcmp(name, "fake") == 0 && devices == 2);
   fake.failing_call = COUNT;
   fake.status = VT_BACKEND;
   memset(&d, 0, sizeof d);
-  CHECK(vt_registry_at(0, &name, &devices, &d) == VT_BACKEND && d.text[0] != 0);
+  CHECK(vt_registry_backend_at(0, &name, &devices, &d) == VT_BACKEND && d.text[0] != 0);
 }
 
 static void test_listed_ops(void) {

@@ -23,7 +23,7 @@ void vt_guard_leave(const vt_guard *g) {
   vt_fpenv_leave(&g->saved);
 }
 
-int vt_gate_inside(void) { return depth > 0; }
+int vt_gate_is_inside_call(void) { return depth > 0; }
 
 uint64_t vt_gate_count_mode_changes(void) { return strayed; }
 

@@ -73,7 +73,7 @@ static const vt_bk_api *query_changed_table(const vt_bk_host *host) {
 
 static vt_proofs proofs;
 static const vt_registry_row row = {"fake", query_changed_table, VT_KIND_TEST, &proofs};
-uint32_t vt_registry_total(void) { return 1; }
+uint32_t vt_registry_backend_count(void) { return 1; }
 const vt_registry_row *vt_registry_row_at(uint32_t i) { return i == 0 ? &row : NULL; }
 
 /* ---- h = matmul(x, w); s = add(h, h); y = matmul(s, w) ---- */
@@ -117,7 +117,7 @@ static void begin_session(session *t, uint32_t measure, int streamed) {
   const vt_device_options how = {.measure = measure};
   n_built = 0;
   t->g = sample_graph();
-  CHECK(vt_device_open_as(&how, "fake", a, &t->dev, NULL) == VT_OK);
+  CHECK(vt_device_open_with_options(&how, "fake", a, &t->dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(t->dev);
   CHECK(vt_plan_build(t->g, &o, &target, a, &t->p, NULL) == VT_OK);
   CHECK(vt_exec_new(t->dev, t->p, a, &t->x, NULL) == VT_OK);
@@ -152,7 +152,7 @@ static uint64_t count_timed_steps(const session *t) {
   uint64_t n = 0, last = c.begin_ns;
   for (uint32_t i = 0; i < N_STEPS; i++) {
     uint64_t from = 7, to = 7;
-    if (!vt_exec_time(t->x, i, &from, &to)) {
+    if (!vt_exec_step_time(t->x, i, &from, &to)) {
       CHECK(from == 7 && to == 7);
       continue;
     }
@@ -212,7 +212,8 @@ static void test_times_of_segments(void) {
   begin_session(&t, 1, 1);
   run_twice_and_read(&t);
   CHECK(n_built == 2 && built[0].n + built[1].n == N_STEPS);
-  for (uint32_t i = 0; i < N_STEPS; i++) CHECK(vt_exec_time(t.x, i, &at[i][0], &at[i][1]) == 1);
+  for (uint32_t i = 0; i < N_STEPS; i++)
+    CHECK(vt_exec_step_time(t.x, i, &at[i][0], &at[i][1]) == 1);
   for (uint32_t i = 0; i < N_STEPS; i++) CHECK(at[i][1] - at[i][0] == 1);
   for (uint32_t i = 1; i < built[0].n; i++) CHECK(at[i][0] == at[0][0] + i);
   CHECK(at[built[0].n][0] > at[built[0].n - 1][1]);
@@ -232,19 +233,19 @@ static void test_recorded_copies(void) {
     CHECK(c.copies_from_device == 1 && c.from_device == 64);
     static const uint32_t values[] = {X, W, W, Y};
     for (uint32_t i = 0; i < 4; i++) {
-      const vt_copy_record *one = vt_exec_copy(t.x, i);
+      const vt_copy_record *one = vt_exec_copy_at(t.x, i);
       CHECK((one != NULL) == (measure == 1));
       if (one == NULL) continue;
       CHECK(one->value == values[i] && one->bytes == 64);
       CHECK(one->direction == (i == 3 ? VT_FROM_DEVICE : VT_TO_DEVICE));
       CHECK(one->begin_ns != 0 && one->begin_ns <= one->end_ns);
     }
-    CHECK(vt_exec_copy(t.x, 4) == NULL);
+    CHECK(vt_exec_copy_at(t.x, 4) == NULL);
     float y[16];
     for (int i = 0; i < 50; i++) CHECK(vt_exec_read(t.x, Y, y, NULL) == VT_OK);
     /* All copies are counted, but not all are listed. */
     CHECK(vt_exec_get_counts(t.x).copies_from_device == 51);
-    CHECK(vt_exec_copy(t.x, 40) == NULL);
+    CHECK(vt_exec_copy_at(t.x, 40) == NULL);
     end_session(&t);
   }
 }
@@ -256,7 +257,7 @@ static void test_step_costs(void) {
   begin_session(&t, 0, 0);
   static const uint64_t flops[N_STEPS] = {2 * 16 * 4, 16, 2 * 16 * 4};
   for (uint32_t i = 0; i < N_STEPS; i++) {
-    const vt_cost c = vt_exec_cost(t.x, i);
+    const vt_cost c = vt_exec_step_cost(t.x, i);
     CHECK(c.flops == flops[i] && c.bytes_read == 128 && c.bytes_written == 64);
   }
   end_session(&t);

@@ -22,8 +22,8 @@ static const vt_registry_row rows[TOTAL] = {
 #undef VT_BACKEND
 };
 
-uint32_t vt_registry_total(void) { return TOTAL; }
+uint32_t vt_registry_backend_count(void) { return TOTAL; }
 
 const vt_registry_row *vt_registry_row_at(uint32_t i) {
-  return i < vt_registry_total() ? &rows[i] : NULL;
+  return i < vt_registry_backend_count() ? &rows[i] : NULL;
 }

@@ -8,11 +8,11 @@
 #include "vt_plan.h"
 
 /* ---- registry ---- */
-uint32_t vt_registry_total(void); /* number of backends in this binary */
+uint32_t vt_registry_backend_count(void); /* number of backends in this binary */
 /* Writes the name of backend `i`, such as "reference", and the number of its devices; VT_BACKEND if
  * it cannot count them. */
-vt_status vt_registry_at(uint32_t i, const char **out_name, uint32_t *out_devices,
-                         vt_diag *d) VT_NODISCARD;
+vt_status vt_registry_backend_at(uint32_t i, const char **out_name, uint32_t *out_devices,
+                                 vt_diag *d) VT_NODISCARD;
 /* The kinds of backends; backends.def says for what each kind is chosen. The reference is of the
  * kind TRUTH. */
 typedef enum vt_kind { VT_KIND_CPU, VT_KIND_GPU, VT_KIND_TRUTH, VT_KIND_TEST } vt_kind;
@@ -58,19 +58,20 @@ typedef struct vt_device_options {
 /* Opens a device. `name` is "reference" or "reference:1"; "gpu" or "gpu:1"; or, with a slash in it,
  * the path of a plug-in: "./libfoo.so", "/opt/libfoo.so:1". A plug-in is probed in a child process
  * before this process loads it. */
-vt_status vt_device_open_as(const vt_device_options *how, const char *name, vt_alloc a,
-                            vt_device **out, vt_diag *d) VT_NODISCARD;
+vt_status vt_device_open_with_options(const vt_device_options *how, const char *name, vt_alloc a,
+                                      vt_device **out, vt_diag *d) VT_NODISCARD;
 /* Opens a device with all options zero. */
 vt_status vt_device_open(const char *name, vt_alloc a, vt_device **out, vt_diag *d) VT_NODISCARD;
 void vt_device_close(vt_device *dev);
 /* Replaces the `note` function of the options. */
-void vt_device_set_note(vt_device *dev, void (*note)(void *user, const char *text), void *user);
+void vt_device_set_note_listener(vt_device *dev, void (*note)(void *user, const char *text),
+                                 void *user);
 /* The name of the device, from backend and number: "reference:0". */
 const char *vt_device_name(const vt_device *dev);
 /* The kind of the device's backend; VT_KIND_TEST for a plug-in. */
 vt_kind vt_device_kind(const vt_device *dev);
 /* The digest of the plug-in's file; NULL for a built-in device. */
-const vt_hash256 *vt_device_plugin(const vt_device *dev);
+const vt_hash256 *vt_device_plugin_digest(const vt_device *dev);
 /* 1 if the device is a plug-in's and no certificate covers it. */
 int vt_device_unadmitted(const vt_device *dev);
 /* The instruction set that the device is limited to; "" if it is not limited. */
@@ -133,7 +134,7 @@ const vt_phase *vt_device_phase(const vt_device *dev, uint32_t i);
 
 /* ---- the guard ---- */
 /* 1 in a thread that is inside a call of the gateway to a backend. */
-int vt_gate_inside(void);
+int vt_gate_is_inside_call(void);
 /* The number of times that backends left the floating-point mode changed in this thread. The
  * gateway restores the mode each time; admission refuses a backend that does this. */
 uint64_t vt_gate_count_mode_changes(void);
@@ -185,14 +186,15 @@ typedef struct vt_exec_counts {
 } vt_exec_counts;
 vt_exec_counts vt_exec_get_counts(const vt_exec *x);
 /* The cost of backend step `step` by the definition of its op; it does not depend on a run. */
-vt_cost vt_exec_cost(const vt_exec *x, uint32_t step);
+vt_cost vt_exec_step_cost(const vt_exec *x, uint32_t step);
 /* Writes when backend step `step` began and ended in the last run; returns 0 if that is not
  * known. */
-int vt_exec_time(const vt_exec *x, uint32_t step, uint64_t *out_begin, uint64_t *out_end);
+int vt_exec_step_time(const vt_exec *x, uint32_t step, uint64_t *out_begin, uint64_t *out_end);
 /* A copy made for the last run. Copies are listed in order, if the device measures. */
 typedef struct vt_copy_record {
   uint32_t value, direction; /* id of the copied value; direction of the copy, a vt_direction */
   uint64_t bytes, begin_ns, end_ns;
 } vt_copy_record;
-const vt_copy_record *vt_exec_copy(const vt_exec *x, uint32_t i); /* copy `i`; NULL past the end */
+const vt_copy_record *vt_exec_copy_at(const vt_exec *x,
+                                      uint32_t i); /* copy `i`; NULL past the end */
 #endif

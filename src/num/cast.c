@@ -98,7 +98,7 @@ static void cross_batch(uint32_t from, uint32_t to, int n, batch *b) {
   else if (to == VT_DTYPE_F64)
     for (int k = 0; k < n; k++) b->f[k] = vt_of_int(b->i[k]);
   else
-    for (int k = 0; k < n; k++) b->f[k] = vt_cross_odd(b->i[k]);
+    for (int k = 0; k < n; k++) b->f[k] = vt_cross_rounding_to_odd(b->i[k]);
 }
 
 static void store_batch(void *dst, int64_t s, uint32_t to, int64_t first, int n, const batch *b) {

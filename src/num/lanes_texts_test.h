@@ -50,7 +50,7 @@ static void lanes_test_text(int t) {
   int bad = 0;
   const uint64_t cases = (uint64_t)lanes_case_count(TEXT_CASES);
   for (uint64_t at = 0; at < cases && bad < MAX_DIFFERENCES; at += VT_LANES) {
-    const case3 x = case_of(lanes_texts[t].kind, consecutive_numbers(at));
+    const case3 x = case_operands(lanes_texts[t].kind, consecutive_numbers(at));
     const vt_w y = lanes_texts[t].text(x);
     for (int k = 0; k < VT_LANES; k++)
       bad += report_if_different(lanes_texts[t].name, at, k, y[k],
@@ -78,7 +78,7 @@ static void lanes_test_cast(uint32_t from, uint32_t to) {
 
 /* Compares a known answer of Random123 in every lane, then random blocks with the library. */
 static void lanes_test_random_numbers(void) {
-  const vt_four zero = vt_four_of(0, 0, 0, vt_word(0));
+  const vt_four zero = vt_philox_block(0, 0, 0, vt_word(0));
   int bad = 0;
   for (int k = 0; k < VT_LANES; k++)
     CHECK(zero.w[0][k] == 0x6627e8d5u && zero.w[1][k] == 0xe169c58du &&
@@ -109,9 +109,9 @@ static void lanes_test_sums(vt_w list, const int64_t n[VT_LANES], int64_t longes
   for (int64_t i = 0; i < longest; i++) {
     vt_w x = case_element_f32(list, i), z = case_element_f64(list, i);
     for (int k = 0; k < VT_LANES; k++) x[k] = i < n[k] ? x[k] : 0, z[k] = i < n[k] ? z[k] : 0;
-    vt_sum_s_push(&s, 0, text_s(x)), vt_sum_d_push(&d, 0, text_d(z));
+    vt_sum_s_push(&s, 0, text_to_f32(x)), vt_sum_d_push(&d, 0, text_to_f64(z));
   }
-  const vt_w y = text_of_s(vt_sum_s_done(&s)), w = text_of_d(vt_sum_d_done(&d));
+  const vt_w y = text_from_f32(vt_sum_s_done(&s)), w = text_from_f64(vt_sum_d_done(&d));
   for (int k = 0; k < VT_LANES; k++) {
     vt_sum_f32 scalar;
     vt_sum_f64 scalar64;
@@ -134,11 +134,11 @@ static void lanes_test_all_sums(void) {
        /* first all lanes with the same length, then with different lengths */
        g++) {
     const vt_w list = consecutive_numbers((uint64_t)g * VT_LANES);
-    for (int k = 0; k < VT_LANES; k++) n[k] = case_length(g);
-    lanes_test_sums(list, n, case_length(g));
+    for (int k = 0; k < VT_LANES; k++) n[k] = case_list_length(g);
+    lanes_test_sums(list, n, case_list_length(g));
     int64_t longest = 0;
     for (int k = 0; k < VT_LANES; k++) {
-      n[k] = case_length((g * 7 + k * 11) % GROUPS);
+      n[k] = case_list_length((g * 7 + k * 11) % GROUPS);
       longest = n[k] > longest ? n[k] : longest;
     }
     lanes_test_sums(list, n, longest);
@@ -236,7 +236,7 @@ static void lanes_test_float_float(size_t f) {
                    base = 0x3b000000u + piece * 0x00a12345u + (piece & 1) * (1u << 31);
     const vt_w classes = case_f32(consecutive_numbers(i));
     const vt_w n = piece < 6 ? consecutive_numbers(base + (i & 32767)) & 0xffffffffu : classes;
-    const vt_w y = text_of_s(lanes_float_floats[f].two_phase(text_s(n)));
+    const vt_w y = text_from_f32(lanes_float_floats[f].two_phase(text_to_f32(n)));
     for (int k = 0; k < VT_LANES; k++)
       bad +=
           report_if_different(lanes_float_floats[f].name, n[k], k, y[k],

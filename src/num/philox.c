@@ -10,7 +10,7 @@ VT_FN vt_s vt_s_cos(vt_s x) { return vt_f32_cos(x); }
 #include "philox.inc"
 
 void vt_philox(uint64_t seed, uint32_t stream, uint32_t step, uint64_t block, uint32_t out[4]) {
-  const vt_four x = vt_four_of(seed, stream, step, block);
+  const vt_four x = vt_philox_block(seed, stream, step, block);
   out[0] = x.w[0], out[1] = x.w[1], out[2] = x.w[2], out[3] = x.w[3];
 }
 

@@ -178,7 +178,7 @@ static const struct {
 static void check_values(const formula *f, const vt_view *in, const vt_view *y, const char *what) {
   char name[64];
   snprintf(name, sizeof name, "%s, %s", vt_op_get(f->op)->name, what);
-  if (y->data == NULL) complain(name, "gives nothing");
+  if (y->data == NULL) report_test_failure(name, "gives nothing");
   for (int64_t i = 0; y->data != NULL && i < count_of_view(y); i++) {
     uint64_t x[3] = {0};
     for (uint32_t k = 0; k < f->n_in; k++) x[k] = broadcast_bits(&in[k], y, i);

@@ -133,7 +133,8 @@ static void check_sequence(uint32_t op, const void *attrs, const vt_view *x, con
   const vt_dims none = {0};
   CHECK(r.status == VT_OK);
   if (r.status != VT_OK) return;
-  if (strcmp(vt_type_text(&none, &t, type), want) != 0) complain(vt_op_get(op)->name, type);
+  if (strcmp(vt_type_text(&none, &t, type), want) != 0)
+    report_test_failure(vt_op_get(op)->name, type);
   for (int64_t i = 0; i < count_of_view(&r.out); i++)
     check_copied(vt_op_get(op)->name, &r.out, i, get_bits(x, i));
 }

@@ -34,7 +34,7 @@ static inline uint32_t eager_node(vt_builder *b, uint32_t op, const uint32_t *in
     views[i] = e->value[in[i]];
   }
   const run_result r = run_op(op, attrs, views, n, DENSE);
-  if (r.status != VT_OK) complain(vt_op_get(op)->name, "does not run");
+  if (r.status != VT_OK) report_test_failure(vt_op_get(op)->name, "does not run");
   return r.status == VT_OK ? eager_add(e, r.out) : VT_NO_VALUE;
 }
 
@@ -141,7 +141,7 @@ static inline void check_operand_gradient(const formula *f, uint32_t k, const vt
   const char *name = vt_op_get(f->op)->name;
   const int64_t n = count_of_view(y), m = count_of_view(&in[k]);
   if (got->data == NULL || count_of_view(got) != m || got->rank != in[k].rank) {
-    complain(name, "has a gradient of another shape, or none");
+    report_test_failure(name, "has a gradient of another shape, or none");
     return;
   }
   for (int64_t j = 0; j < m; j++) {
@@ -251,7 +251,7 @@ static inline void test_gradients_by_differences(const formula *f) {
       char what[160];
       snprintf(what, sizeof what, "operand %u at %g: slope %g, difference %g", k + 1,
                (double)sample_point(f, k, j), got, want);
-      complain(vt_op_get(f->op)->name, what);
+      report_test_failure(vt_op_get(f->op)->name, what);
     }
 }
 #endif

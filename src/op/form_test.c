@@ -62,7 +62,7 @@ static void check_single_elements(const attempt *a, const vt_view *in, uint32_t 
     }
     const run_result r = run_op(a->op->number, a->attrs, one, n, DENSE);
     if (r.status != VT_OK) {
-      complain(a->op->name, "does not run on one element");
+      report_test_failure(a->op->name, "does not run on one element");
     } else {
       (void)expect_bits(a->op->name, y, i, get_bits(&r.out, 0));
     }
@@ -79,7 +79,8 @@ static void check_in_place(const attempt *a, const vt_view *in, uint32_t n, cons
     out = own[k];
     vt_kernel kernel = {.in = own, .n_in = n, .out = &out, .n_out = 1, .attrs = a->attrs};
     if (a->op->work != NULL) kernel.work = hold_memory((size_t)a->op->work(own, n) + 1);
-    if (a->op->kernel(&kernel) != VT_OK) complain(a->op->name, "does not run over an operand");
+    if (a->op->kernel(&kernel) != VT_OK)
+      report_test_failure(a->op->name, "does not run over an operand");
     for (int64_t i = 0; i < count_of_view(y); i++)
       (void)expect_bits(a->op->name, &out, i, get_bits(y, i));
   }
@@ -95,13 +96,15 @@ static void try_shapes(attempt *a, uint32_t n, uint64_t *state) {
     if (infer_views(a->op, a->attrs, in, n, &type) == VT_OK) {
       const run_result r = run_op(a->op->number, a->attrs, in, n, DENSE);
       a->accepted++;
-      if (r.status != VT_OK) complain(a->op->name, "does not run");
-      if (!has_broadcast_shape(&r.out, in, n)) complain(a->op->name, "has another shape");
-      if (n == MOST_IN && r.out.rank != shapes[s].out.rank) complain(a->op->name, "another rank");
+      if (r.status != VT_OK) report_test_failure(a->op->name, "does not run");
+      if (!has_broadcast_shape(&r.out, in, n))
+        report_test_failure(a->op->name, "has another shape");
+      if (n == MOST_IN && r.out.rank != shapes[s].out.rank)
+        report_test_failure(a->op->name, "another rank");
       check_single_elements(a, in, n, &r.out);
       check_in_place(a, in, n, &r.out);
     } else if (a->accepted > 0 && s <= 2) { /* in these all operands have one shape */
-      complain(a->op->name, "accepts a type in one shape and not in another");
+      report_test_failure(a->op->name, "accepts a type in one shape and not in another");
     }
     free_held();
   }
@@ -121,7 +124,7 @@ static void try_types(const vt_op_info *op, const void *attrs, int *out_accepted
 static void check_op(const vt_op_info *op, uint64_t *state) {
   int accepted = 0;
   if (op->min_in != op->max_in || op->max_in > MOST_IN || vt_op_result_count(op) != 1)
-    complain(op->name, "has operands or results that this test does not know");
+    report_test_failure(op->name, "has operands or results that this test does not know");
   if (op->number == VT_OP_cast) {
     for (uint32_t to = VT_DTYPE_F32; to <= VT_DTYPE_BF16; to++) {
       const vt_attr_cast a = {.size = sizeof a, .dtype = to};
@@ -130,7 +133,7 @@ static void check_op(const vt_op_info *op, uint64_t *state) {
   } else {
     try_types(op, op->attrs->defaults, &accepted, state);
   }
-  if (accepted < SHAPES) complain(op->name, "was hardly tried");
+  if (accepted < SHAPES) report_test_failure(op->name, "was hardly tried");
 }
 
 int main(void) {
@@ -145,7 +148,7 @@ int main(void) {
     anchors += form == VT_FORM_ANCHOR;
     if (form == VT_FORM_POINTWISE) check_op(op, &state);
     if (form == VT_FORM_ANCHOR && vt_op_result_count(op) != 1)
-      complain(op->name, "has several results");
+      report_test_failure(op->name, "has several results");
   }
   CHECK(pointwise > 80 && anchors > 20);
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -177,7 +177,7 @@ const vt_init_info *vt_init_find(const char *name) {
   return NULL;
 }
 
-uint32_t vt_stream_of(const char *name) {
+uint32_t vt_random_stream_of(const char *name) {
   const vt_hash256 h = vt_hash_bytes(name, strlen(name));
   return (uint32_t)h.b[0] | (uint32_t)h.b[1] << 8 | (uint32_t)h.b[2] << 16 | (uint32_t)h.b[3] << 24;
 }

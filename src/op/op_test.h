@@ -12,7 +12,7 @@
 
 static uint64_t test_seed; /* seed of the running case, printed with each failure */
 
-static inline void complain(const char *what, const char *detail) {
+static inline void report_test_failure(const char *what, const char *detail) {
   vt_test_failed++;
   fprintf(stderr, "seed %llu: %s: %s\n", (unsigned long long)test_seed, what, detail);
 }
@@ -115,7 +115,7 @@ static inline uint64_t truncate_bits(uint32_t dtype, uint64_t bits) {
 }
 
 /* The bits, with every NaN replaced by the canonical NaN. */
-static inline uint64_t canon_bits(uint32_t dtype, uint64_t bits) {
+static inline uint64_t canonicalize_nan(uint32_t dtype, uint64_t bits) {
   if (dtype == VT_DTYPE_F32 && (bits & 0x7fffffff) > 0x7f800000) return 0x7fc00000;
   if (dtype == VT_DTYPE_F16 && (bits & 0x7fff) > 0x7c00) return 0x7e00;
   if (dtype == VT_DTYPE_BF16 && (bits & 0x7fff) > 0x7f80) return 0x7fc0;
@@ -193,7 +193,7 @@ static inline void check_gaps(const char *name, const vt_view *v) {
   for (int64_t i = 0; i < n; i++) memset(mine + (size_t)element_offset(v, i) * size, 1, size);
   for (size_t i = 0; i < bytes; i++)
     if (!mine[i] && ((const uint8_t *)v->data)[i] != 0xa5) {
-      complain(name, "wrote between the elements of its result");
+      report_test_failure(name, "wrote between the elements of its result");
       break;
     }
   free(mine);
@@ -243,18 +243,18 @@ static inline run_result run_op(uint32_t number, const void *attrs, const vt_vie
   check_gaps(op->name, &r.out);
   for (uint32_t i = 0; i < n; i++)
     if (before[i] != hash_bytes(in[i].data, held_bytes(in[i].data)))
-      complain(op->name, "wrote into an operand");
+      report_test_failure(op->name, "wrote into an operand");
   return r;
 }
 
 /* Checks that element i of y has the bits `want`; all NaNs count as equal. Returns 1 if it does. */
 static inline int expect_bits(const char *name, const vt_view *y, int64_t i, uint64_t want) {
   const uint64_t got = get_bits(y, i);
-  if (canon_bits(y->dtype, got) == canon_bits(y->dtype, want)) return 1;
+  if (canonicalize_nan(y->dtype, got) == canonicalize_nan(y->dtype, want)) return 1;
   char detail[160];
   snprintf(detail, sizeof detail, "%s element %lld is %llx, expected %llx", vt_dtype_name(y->dtype),
            (long long)i, (unsigned long long)got, (unsigned long long)want);
-  complain(name, detail);
+  report_test_failure(name, detail);
   return 0;
 }
 
@@ -279,7 +279,7 @@ static inline int64_t parse_dim(vt_dims *dims, const char **s) {
       factor = strtoll(*s, &end, 10);
       *s = end;
     }
-    if (vt_dim_mul(dims, dim, factor, &dim, NULL) != VT_OK) complain("parse_dim", *s);
+    if (vt_dim_mul(dims, dim, factor, &dim, NULL) != VT_OK) report_test_failure("parse_dim", *s);
     if (**s != '*') return dim;
     ++*s;
   }
@@ -346,7 +346,7 @@ static inline void check_rules(const rule_case *c, size_t n) {
     }
     if (right) continue;
     snprintf(message, sizeof message, "(%s): expected %s, got %s %s", c->in, c->want, got, d.text);
-    complain(vt_op_get(c->op)->name, message);
+    report_test_failure(vt_op_get(c->op)->name, message);
   }
 }
 #define CHECK_RULES(cases) check_rules(cases, sizeof(cases) / sizeof *(cases))
@@ -369,7 +369,7 @@ static inline void check_types(uint32_t number, uint32_t n_in, const void *attrs
     const rule_case c = {number, attrs, in, ""};
     const vt_status s = infer_text(&c, got, &d);
     if (s == (taken ? VT_OK : VT_VERIFY)) continue;
-    complain(vt_op_get(number)->name, in);
+    report_test_failure(vt_op_get(number)->name, in);
   }
 }
 

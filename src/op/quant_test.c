@@ -12,7 +12,8 @@ static int64_t quantized_level(float x, float scale, int64_t zero, int64_t lo, i
 }
 
 static void expect_same_bits(const char *name, const vt_view *a, const vt_view *b) {
-  if (b->data == NULL || count_of_view(a) != count_of_view(b)) complain(name, "is not decomposed");
+  if (b->data == NULL || count_of_view(a) != count_of_view(b))
+    report_test_failure(name, "is not decomposed");
   for (int64_t i = 0; b->data != NULL && i < count_of_view(a); i++)
     expect_bits(name, a, i, get_bits(b, i));
 }

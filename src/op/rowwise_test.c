@@ -84,7 +84,7 @@ static uint32_t infer_all(const layout_case *c, const vt_view *in, vt_type *out)
                      .n_in = c->n_in,
                      .attrs = c->attrs == NULL ? op->attrs->defaults : c->attrs};
   vt_diag d = {0};
-  if (vt_op_infer(op, &r, out, &n, &d) != VT_OK) complain(op->name, d.text);
+  if (vt_op_infer(op, &r, out, &n, &d) != VT_OK) report_test_failure(op->name, d.text);
   return n;
 }
 

@@ -108,7 +108,7 @@ static void test_cast_values(uint32_t from, uint32_t to, int64_t n, uint64_t *st
       snprintf(what, sizeof what, "%s %llx to %s gives %llx", vt_dtype_name(from),
                (unsigned long long)get_bits(&x, i), vt_dtype_name(to),
                (unsigned long long)get_bits(&r.out, i));
-      complain("cast", what);
+      report_test_failure("cast", what);
       break;
     }
   free_held();

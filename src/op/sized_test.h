@@ -67,11 +67,11 @@ static inline void check_largest_value(uint32_t number, const void *attrs, const
   const vt_lowering l = {.b = &b, .in = ids, .n_in = n, .attrs = a, .out = more};
   const uint32_t parts = whole == VT_NO_VALUE ? VT_NO_VALUE : op->lower(&l);
   if (parts == VT_NO_VALUE) {
-    complain(op->name, sized.d.text);
+    report_test_failure(op->name, sized.d.text);
   } else if (!vt_type_equal(&sized.type[whole], &sized.type[parts])) {
-    complain(op->name, "the decomposition gives another type");
+    report_test_failure(op->name, "the decomposition gives another type");
   } else if (sized.most > most) {
-    complain(op->name, "the decomposition holds more than it should");
+    report_test_failure(op->name, "the decomposition holds more than it should");
   }
   vt_arena_done(&arena);
 }

@@ -89,7 +89,7 @@ static inline void eager_begin(void) {
 }
 
 static inline void eager_end(const char *what) {
-  if (eager.problem[0] != 0) complain(what, eager.problem);
+  if (eager.problem[0] != 0) report_test_failure(what, eager.problem);
   for (uint32_t i = 0; i < eager.n; i++) free(eager.value[i].data);
   vt_arena_done(&eager.arena);
 }
@@ -109,9 +109,9 @@ static inline void check_lowering(uint32_t number, const void *attrs, const vt_v
   const vt_lowering l = {.b = &eager.b, .in = ids, .n_in = n, .attrs = a, .out = more};
   const uint32_t parts = op->lower(&l);
   if (whole == VT_NO_VALUE || parts == VT_NO_VALUE) {
-    complain(op->name, eager.problem);
+    report_test_failure(op->name, eager.problem);
   } else if (!vt_type_equal(&eager.type[whole], &eager.type[parts])) {
-    complain(op->name, "kernel and decomposition give different types");
+    report_test_failure(op->name, "kernel and decomposition give different types");
   } else {
     const int64_t total = count_of_view(&eager.value[whole]);
     for (int64_t i = 0; i < total; i++)
@@ -180,9 +180,9 @@ static inline void check_gradient(uint32_t number, const void *attrs, const vt_v
                          .d_in = d_in};
   op->grad(&g);
   if (d_in[by] == VT_NO_VALUE) {
-    complain(op->name, eager.problem[0] ? eager.problem : "gives no gradient");
+    report_test_failure(op->name, eager.problem[0] ? eager.problem : "gives no gradient");
   } else if (!vt_type_equal(&eager.type[d_in[by]], &eager.type[x])) {
-    complain(op->name, "the gradient has another type than its operand");
+    report_test_failure(op->name, "the gradient has another type than its operand");
   } else {
     uint32_t at[8];
     memcpy(at, ids, sizeof at);
@@ -195,7 +195,7 @@ static inline void check_gradient(uint32_t number, const void *attrs, const vt_v
       char detail[120];
       snprintf(detail, sizeof detail, "along operand %u: gradient %.17g, difference %.17g", by,
                have, want);
-      complain(op->name, detail);
+      report_test_failure(op->name, detail);
     }
   }
   eager_end(op->name);

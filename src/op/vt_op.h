@@ -229,5 +229,5 @@ const vt_init_info *vt_init_get(uint32_t number);
 const vt_init_info *vt_init_find(const char *name);
 /* The random stream of a parameter name: the first four bytes, little-endian, of its
  * BLAKE2b-256. */
-uint32_t vt_stream_of(const char *name);
+uint32_t vt_random_stream_of(const char *name);
 #endif

@@ -18,7 +18,7 @@ static uint32_t add_param(vt_graph_builder *gb, const char *name, const char *in
   const vt_attr_field *stream = vt_attr_find(info->attrs, "stream");
   _Alignas(16) unsigned char attrs[256];
   memcpy(attrs, info->attrs->defaults, info->attrs->size);
-  if (stream != NULL) *vt_attr_int(attrs, stream) = vt_stream_of(name);
+  if (stream != NULL) *vt_attr_int(attrs, stream) = vt_random_stream_of(name);
   const vt_port p = {
       .name = name, .kind = VT_PORT_PARAM, .init = info->number, .init_attrs = attrs};
   return vt_graph_add_port(gb, &p, &type);

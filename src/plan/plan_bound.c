@@ -21,7 +21,7 @@ static void count_lifetime(tally *t, uint32_t first, uint32_t last, uint64_t byt
 /* Counts the lifetime of a value. A value written in place shares its bytes with its operand during
  * its own step, so it counts from the next step. */
 static void count_value(tally *t, const vt_buffer *b) {
-  if (!vt_class_on_device(b->class)) return;
+  if (!vt_class_is_on_device(b->class)) return;
   if (b->place == VT_PLACE_OWN) count_lifetime(t, b->first, b->last, b->bytes);
   if (b->place == VT_PLACE_OVER) count_lifetime(t, b->first + 1, b->last, b->bytes);
 }

@@ -16,7 +16,7 @@ static const struct {
 
 const char *vt_class_name(uint32_t c) { return c < VT_CLASS_COUNT ? classes[c].key : "?"; }
 
-int vt_class_on_device(uint32_t c) { return c < VT_CLASS_COUNT && classes[c].device; }
+int vt_class_is_on_device(uint32_t c) { return c < VT_CLASS_COUNT && classes[c].device; }
 
 uint32_t vt_class_arena(uint32_t c) { return c < VT_CLASS_COUNT ? classes[c].arena : c; }
 
@@ -27,9 +27,9 @@ uint64_t vt_plan_arena_bytes(const vt_plan *p, uint32_t arena) {
   return sum;
 }
 
-uint64_t vt_plan_peak(const vt_plan *p) {
+uint64_t vt_plan_peak_bytes(const vt_plan *p) {
   uint64_t sum = 0;
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
-    if (vt_class_on_device(c)) sum += p->class_bytes[c];
+    if (vt_class_is_on_device(c)) sum += p->class_bytes[c];
   return sum;
 }

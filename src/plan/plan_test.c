@@ -79,7 +79,7 @@ static void test_sample_plan(void) {
   CHECK(p->class_bytes[VT_CLASS_TEMP] == 512 && p->class_bytes[VT_CLASS_OUTPUT] == 1024);
   /* The 1000 bytes of scratch of step 4, rounded up: the arena has no free bytes then. */
   CHECK(p->class_bytes[VT_CLASS_WORK] == 1024);
-  CHECK(vt_plan_peak(p) == 512 + 512 + 512 + 1024 + 1024);
+  CHECK(vt_plan_peak_bytes(p) == 512 + 512 + 512 + 1024 + 1024);
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_TEMP) == 512 + 1024 + 1024);
   CHECK(vt_plan_arena_bytes(p, VT_CLASS_WORK) == 0 && vt_plan_arena_bytes(p, VT_CLASS_OUTPUT) == 0);
   /* live at step 4: x, w, c, e, f, and the scratch of a step with two operands */
@@ -421,7 +421,7 @@ static void test_price_of_group(void) {
   vt_graph *g = freeze(&gb);
   vt_plan *source = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   vt_plan *memory = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
-  CHECK(vt_plan_peak(memory) <= vt_plan_peak(source));
+  CHECK(vt_plan_peak_bytes(memory) <= vt_plan_peak_bytes(source));
   vt_plan_free(source);
   free_both(memory, g);
 }
@@ -494,7 +494,8 @@ static void test_parse_printed_plan(uint32_t schedule, uint32_t dense, const cha
         prints_as_text(q, t.s, t.n));
   CHECK(q != NULL && memcmp(&q->core, &p->core, 32) == 0 &&
         memcmp(&q->target, &p->target, 32) == 0);
-  CHECK(q != NULL && q->n_bk_steps == p->n_bk_steps && vt_plan_peak(q) == vt_plan_peak(p));
+  CHECK(q != NULL && q->n_bk_steps == p->n_bk_steps &&
+        vt_plan_peak_bytes(q) == vt_plan_peak_bytes(p));
   vt_plan_free(q);
   uint32_t others = 0;
   const size_t step = vt_test_is_long() ? 1 : 7;

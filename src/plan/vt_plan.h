@@ -39,7 +39,7 @@ typedef enum vt_class {
   VT_CLASS_COUNT
 } vt_class;
 const char *vt_class_name(uint32_t c); /* key of a class: "host_input" */
-int vt_class_on_device(uint32_t c);    /* 1 for a class in device memory, 0 for host memory */
+int vt_class_is_on_device(uint32_t c); /* 1 for a class in device memory, 0 for host memory */
 uint32_t vt_class_arena(uint32_t c);   /* the class whose buffer holds the bytes of class `c` */
 
 /* Every tensor starts at a multiple of this number of bytes on every backend, so that the offsets
@@ -175,7 +175,7 @@ vt_status vt_plan_build(const vt_graph *g, const vt_plan_options *o, const vt_ta
                         vt_plan **out, vt_diag *d) VT_NODISCARD;
 void vt_plan_free(vt_plan *p);
 /* The bytes of all arenas in device memory together. */
-uint64_t vt_plan_peak(const vt_plan *p);
+uint64_t vt_plan_peak_bytes(const vt_plan *p);
 /* Bytes of one arena, which is the sum over the classes that share it. */
 uint64_t vt_plan_arena_bytes(const vt_plan *p, uint32_t arena);
 /* Writes the lifetime of each dense copy by value; the entries of values without a copy are

@@ -197,7 +197,7 @@ static void add_lanes(options *o) {
 
 static int matches_only(const options *o, const vt_suite *s, uint32_t i) {
   int yes = o->n_only == 0;
-  for (uint32_t k = 0; k < o->n_only && !yes; k++) yes = vt_suite_matches(s, i, o->only[k]);
+  for (uint32_t k = 0; k < o->n_only && !yes; k++) yes = vt_suite_case_matches(s, i, o->only[k]);
   return yes;
 }
 
@@ -228,7 +228,7 @@ typedef struct selected_runs {
 static void run_lanes(const selected_runs *w, const cts_trial *t, cts_outcome *out) {
   for (uint32_t l = 0; l < w->o->n_lanes; l++) {
     cts_trial_run(t, &w->o->lane[l], NULL, &out[l]);
-    if (out[l].failed || w->writing || vt_suite_expected(w->s, t->i) != NULL) continue;
+    if (out[l].failed || w->writing || vt_suite_expected_digest(w->s, t->i) != NULL) continue;
     cts_outcome_fail(&out[l], "no digest is stored for it: cts --write");
   }
 }
@@ -400,7 +400,7 @@ static int store_digests(const options *o, const selected_runs *w, uint32_t n) {
   const vt_suite *s = w->s;
   const uint8_t **start = calloc(s->n_cases + 1, sizeof *start);
   if (start == NULL) cts_die("out of memory");
-  for (uint32_t i = 0; i < s->n_cases; i++) start[i] = vt_suite_expected(s, i);
+  for (uint32_t i = 0; i < s->n_cases; i++) start[i] = vt_suite_expected_digest(s, i);
   for (uint32_t i = 0; i < n; i++) start[w->list[i]] = w->out[i].digest;
   for (uint32_t i = 0; i < s->n_cases; i++)
     if (start[i] == NULL) cts_die("no digest is stored for %s: choose it too", s->cases[i].name);

@@ -199,7 +199,7 @@ static int check_input(checker *c, const vt_suite_domain *dom, const vt_tensor *
   uint64_t state = seed;
   const uint64_t n = cts_count_elements(dx);
   for (uint64_t i = 0; i < SINGLES + ALL; i++) {
-    direction v = {dom->input, i < SINGLES ? i : UINT64_MAX, vt_case_random(&state)};
+    direction v = {dom->input, i < SINGLES ? i : UINT64_MAX, vt_case_next_random(&state)};
     if (i < SINGLES && n > SINGLES) v.element = v.seed % n;
     if (n == 0 || (i < SINGLES && v.element >= n)) continue;
     if (!gradient_passes(c, &v, dx, dom->hi - dom->lo, d)) return 0;
@@ -291,7 +291,7 @@ static void check_model_job(void *context, uint64_t i) {
   vt_text text;
   vt_diag d = {0};
   vt_text_init(&text, vt_alloc_default());
-  if (vt_suite_gradient(v->model, vt_alloc_default(), &text, &d) == VT_OK) {
+  if (vt_suite_write_gradient(v->model, vt_alloc_default(), &text, &d) == VT_OK) {
     check_model(v->model, text.s, v->message);
   } else {
     snprintf(v->message, sizeof v->message, "%s", d.text);

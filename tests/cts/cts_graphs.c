@@ -67,7 +67,7 @@ static void add_model(vt_hasher *h, const vt_suite_model *m) {
   add_lowered(h, m, m->text);
   if (!vt_suite_has_gradient(m->block)) return;
   vt_text_init(&gradient, vt_alloc_default());
-  if (vt_suite_gradient(m, vt_alloc_default(), &gradient, &d) != VT_OK) die_at_model(m, &d);
+  if (vt_suite_write_gradient(m, vt_alloc_default(), &gradient, &d) != VT_OK) die_at_model(m, &d);
   vt_hash_add(h, gradient.s, gradient.n + 1);
   add_lowered(h, m, gradient.s);
   vt_text_done(&gradient);

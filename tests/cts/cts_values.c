@@ -5,7 +5,7 @@
 #include <string.h>
 #include "cts.h"
 
-double cts_uniform(uint64_t *state) { return (double)(vt_case_random(state) >> 11) * 0x1p-53; }
+double cts_uniform(uint64_t *state) { return (double)(vt_case_next_random(state) >> 11) * 0x1p-53; }
 
 void cts_inputs_init(vt_case_inputs *in, const vt_model *m) {
   vt_diag d = {0};
@@ -41,7 +41,7 @@ static void spread_elements(vt_case_input *p, double lo, double hi, uint64_t see
   if (cell == NULL) cts_die("out of memory");
   for (uint64_t i = 0; i < cells; i++) cell[i] = i;
   for (uint64_t i = 0; i < n; i++) {
-    const uint64_t j = i + vt_case_random(&state) % (cells - i), t = cell[i];
+    const uint64_t j = i + vt_case_next_random(&state) % (cells - i), t = cell[i];
     cell[i] = cell[j];
     cell[j] = t;
     const double at = (double)cell[i] + 0.25 + 0.5 * cts_uniform(&state);

@@ -99,7 +99,7 @@ static void add_cast(generator *f, uint32_t type) {
 /* Adds a step for a row of maps.def, and a step that adds a source to its result. Without the
  * second step the compiler could use that a bool or a sign has only a few values. */
 static void add_steps_of_row(generator *f, uint32_t op, uint32_t n_in, uint32_t type) {
-  const uint32_t result = vt_map_is_truth(vt_map_of_op(op)) ? VT_DTYPE_BOOL : type;
+  const uint32_t result = vt_map_gives_truth(vt_map_of_op(op)) ? VT_DTYPE_BOOL : type;
   add_cast(f, type);
   add_step(f, op, type, result, n_in);
   add_step(f, result == VT_DTYPE_BOOL ? VT_OP_xor : VT_OP_add, result, result, 2);
@@ -119,7 +119,7 @@ static void emit_formulas(generator *f) {
   f->kind = "plain";
   for (uint32_t t = VT_DTYPE_F32; t <= VT_DTYPE_BF16; t++)
     for (uint32_t i = 0; i < ROWS; i++)
-      if (vt_map_has_formula(i, t) && !vt_map_is_function(i) && rows[i].op != VT_OP_fma)
+      if (vt_map_has_formula(i, t) && !vt_map_calls_function(i) && rows[i].op != VT_OP_fma)
         add_steps_of_row(f, rows[i].op, rows[i].n_in, t);
   compile_chain(f);
 }
@@ -138,7 +138,7 @@ static void emit_casts(generator *f) {
 static void emit_functions(generator *f) {
   f->kind = "functions";
   for (uint32_t i = 0; i < ROWS; i++)
-    if (vt_map_is_function(i)) add_steps_of_row(f, rows[i].op, rows[i].n_in, VT_DTYPE_F32);
+    if (vt_map_calls_function(i)) add_steps_of_row(f, rows[i].op, rows[i].n_in, VT_DTYPE_F32);
   compile_chain(f);
 }
 

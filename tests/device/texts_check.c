@@ -37,7 +37,7 @@ static const char *compute_text(const work *w, fd_slot *s, unsigned slice) {
 static unsigned long long compare_text(const work *w, const fd_slot *s, unsigned slice) {
   unsigned long long bad = 0;
   for (uint64_t i = 0; i < TD_SLICE; i++) {
-    const case3 x = case_of(texts[w->item].kind, (uint64_t)slice * TD_SLICE + i);
+    const case3 x = case_operands(texts[w->item].kind, (uint64_t)slice * TD_SLICE + i);
     bad += result_bits(s, i) != texts[w->item].expected(x.a, x.b, x.c);
   }
   return bad;
@@ -89,7 +89,7 @@ static unsigned long long compare_randoms(const work *w, const fd_slot *s, unsig
 enum { LENGTHS = 130, LONG_SUM = 1024 * 1024 + 1100, COMPARED_LONG = 8 };
 
 static int64_t sum_length(unsigned slice) {
-  return slice < LENGTHS ? case_length(slice) : LONG_SUM;
+  return slice < LENGTHS ? case_list_length(slice) : LONG_SUM;
 }
 static uint64_t sum_first_list(unsigned slice) { return (uint64_t)slice * TD_LISTS; }
 

@@ -11,9 +11,11 @@ enum { TEXT_THREADS = 256 };
 
 /* ---- texts.def ---- */
 
-#define VT_TEXT(name, kind)                                                                    \
-  struct text_at_##name {                                                                      \
-    static __device__ uint64_t at(uint64_t n) { return text_##name(case_of(CASE_##kind, n)); } \
+#define VT_TEXT(name, kind)                              \
+  struct text_at_##name {                                \
+    static __device__ uint64_t at(uint64_t n) {          \
+      return text_##name(case_operands(CASE_##kind, n)); \
+    }                                                    \
   };
 #include "texts.def"
 #undef VT_TEXT
@@ -55,25 +57,25 @@ static __global__ void sum_f64_kernel(uint64_t first, int64_t n, uint64_t *out) 
 
 static __global__ void fill_f32_kernel(uint64_t first, float *a, float *b, uint8_t *present) {
   const int64_t k = blockIdx.x;
-  b[k * TD_LISTS + threadIdx.x] = text_s(case_element_f32(first + 1 + threadIdx.x, k));
-  a[k] = text_s(case_element_f32(first, k));
+  b[k * TD_LISTS + threadIdx.x] = text_to_f32(case_element_f32(first + 1 + threadIdx.x, k));
+  a[k] = text_to_f32(case_element_f32(first, k));
   present[k] = case_present(first, k);
 }
 static __global__ void fill_f64_kernel(uint64_t first, double *a, double *b, uint8_t *present) {
   const int64_t k = blockIdx.x;
-  b[k * TD_LISTS + threadIdx.x] = text_d(case_element_f64(first + 1 + threadIdx.x, k));
-  a[k] = text_d(case_element_f64(first, k));
+  b[k * TD_LISTS + threadIdx.x] = text_to_f64(case_element_f64(first + 1 + threadIdx.x, k));
+  a[k] = text_to_f64(case_element_f64(first, k));
   present[k] = case_present(first, k);
 }
 static __global__ void dot_f32_kernel(const float *a, const float *b, const uint8_t *present,
                                       int64_t n, uint64_t *out) {
   const int j = (int)threadIdx.x;
-  out[j] = text_of_s(vt_dot_s_dot(a, 1, b + j, TD_LISTS, 1, present, 1, n));
+  out[j] = text_from_f32(vt_dot_s_dot(a, 1, b + j, TD_LISTS, 1, present, 1, n));
 }
 static __global__ void dot_f64_kernel(const double *a, const double *b, const uint8_t *present,
                                       int64_t n, uint64_t *out) {
   const int j = (int)threadIdx.x;
-  out[j] = text_of_d(vt_dot_d_dot(a, 1, b + j, TD_LISTS, 1, present, 1, n));
+  out[j] = text_from_f64(vt_dot_d_dot(a, 1, b + j, TD_LISTS, 1, present, 1, n));
 }
 
 /* ---- the calls ---- */

@@ -121,9 +121,9 @@ enum { ROWS = sizeof rows / sizeof *rows };
 static vt_status open_device(const char *path, int allow, vt_diag *d) {
   const vt_device_options how = {.admission = allow ? VT_ADMISSION_WAIVED : VT_ADMISSION_REQUIRED};
   vt_device *dev = NULL;
-  const vt_status s = vt_device_open_as(&how, path, vt_alloc_default(), &dev, d);
+  const vt_status s = vt_device_open_with_options(&how, path, vt_alloc_default(), &dev, d);
   CHECK((s == VT_OK) == (dev != NULL));
-  if (dev != NULL) CHECK(vt_device_unadmitted(dev) && vt_device_plugin(dev) != NULL);
+  if (dev != NULL) CHECK(vt_device_unadmitted(dev) && vt_device_plugin_digest(dev) != NULL);
   vt_device_close(dev);
   return s;
 }
@@ -212,7 +212,7 @@ static void check_opens(const char *path, const char *ordinal, const char *want)
   vt_device *dev = NULL;
   const vt_device_options how = {.admission = VT_ADMISSION_WAIVED};
   snprintf(name, sizeof name, "%s%s", path, ordinal);
-  CHECK(vt_device_open_as(&how, name, vt_alloc_default(), &dev, &d) == VT_OK);
+  CHECK(vt_device_open_with_options(&how, name, vt_alloc_default(), &dev, &d) == VT_OK);
   if (dev == NULL) {
     fprintf(stderr, "  %s\n", d.text);
     return;
@@ -282,7 +282,7 @@ static void test_later_fields(void) {
 static vt_device *open_waived(const char *path) {
   const vt_device_options how = {.admission = VT_ADMISSION_WAIVED};
   vt_device *dev = NULL;
-  CHECK(vt_device_open_as(&how, path, vt_alloc_default(), &dev, NULL) == VT_OK);
+  CHECK(vt_device_open_with_options(&how, path, vt_alloc_default(), &dev, NULL) == VT_OK);
   if (dev == NULL) exit(1);
   return dev;
 }
@@ -343,11 +343,11 @@ static void test_replaced(void) {
   const vt_device_options how = {.admission = VT_ADMISSION_WAIVED};
   path_of("+swapped", path);
   copy_file("good", "+swapped", 0, 0);
-  CHECK(vt_device_open_as(&how, path, vt_alloc_default(), &first, NULL) == VT_OK);
+  CHECK(vt_device_open_with_options(&how, path, vt_alloc_default(), &first, NULL) == VT_OK);
   copy_file("good_too", "+swapped", 0, 0); /* in place */
-  CHECK(vt_device_open_as(&how, path, vt_alloc_default(), &second, NULL) == VT_OK);
+  CHECK(vt_device_open_with_options(&how, path, vt_alloc_default(), &second, NULL) == VT_OK);
   if (first == NULL || second == NULL) exit(1);
-  CHECK(memcmp(vt_device_plugin(first)->b, vt_device_plugin(second)->b, 32) != 0);
+  CHECK(memcmp(vt_device_plugin_digest(first)->b, vt_device_plugin_digest(second)->b, 32) != 0);
   CHECK(strcmp(vt_device_target(first).fingerprint, vt_device_target(second).fingerprint) != 0);
   CHECK(strcmp(vt_device_caps(first)->about, "a plug-in") == 0);
   CHECK(strcmp(vt_device_caps(second)->about, "another plug-in") == 0);
@@ -365,17 +365,18 @@ static void test_held(void) {
   path_of("+held", path);
   snprintf(second, sizeof second, "%s:1", path);
   copy_file("good", "+held", 0, 0);
-  CHECK(vt_device_open_as(&waived, path, vt_alloc_default(), &dev[0], NULL) == VT_OK);
+  CHECK(vt_device_open_with_options(&waived, path, vt_alloc_default(), &dev[0], NULL) == VT_OK);
   if (dev[0] == NULL) exit(1);
   CHECK(vt_device_hold_plugin(dev[0], path, &hold, NULL) == VT_OK && hold != NULL);
   CHECK(vt_device_hold_plugin(dev[0], second, &again, NULL) == VT_OK && again != NULL);
   copy_file("good_too", "+held", 0, 0);
-  CHECK(vt_device_open_as(&waived, second, vt_alloc_default(), &dev[1], NULL) == VT_OK);
-  CHECK(vt_device_open_as(&strict, path, vt_alloc_default(), &dev[2], NULL) == VT_BACKEND);
+  CHECK(vt_device_open_with_options(&waived, second, vt_alloc_default(), &dev[1], NULL) == VT_OK);
+  CHECK(vt_device_open_with_options(&strict, path, vt_alloc_default(), &dev[2], NULL) ==
+        VT_BACKEND);
   vt_hold_release(hold);
-  CHECK(vt_device_open_as(&waived, path, vt_alloc_default(), &dev[2], NULL) == VT_OK);
+  CHECK(vt_device_open_with_options(&waived, path, vt_alloc_default(), &dev[2], NULL) == VT_OK);
   vt_hold_release(again);
-  CHECK(vt_device_open_as(&waived, path, vt_alloc_default(), &dev[3], NULL) == VT_OK);
+  CHECK(vt_device_open_with_options(&waived, path, vt_alloc_default(), &dev[3], NULL) == VT_OK);
   if (dev[1] == NULL || dev[2] == NULL || dev[3] == NULL) exit(1);
   CHECK(strcmp(vt_device_caps(dev[1])->about, "a plug-in") == 0 && vt_device_unadmitted(dev[1]));
   CHECK(strcmp(vt_device_caps(dev[2])->about, "a plug-in") == 0);

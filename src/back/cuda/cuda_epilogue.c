@@ -180,7 +180,7 @@ static int make_product_first(vt_chain *chain, const vt_bk_tensor *y) {
       return 0;
   }
   if (found == chain->n_sources) return 0;
-  vt_chain_swap_first(chain, found);
+  vt_chain_swap_first_source(chain, found);
   return 1;
 }
 

@@ -179,9 +179,9 @@ VT_GPU_FN uint16_t f16_of(uint32_t u) {
 VT_GPU_FN uint16_t cast_f64_f16(double x) { return (uint16_t)vt_store_f16(x); }
 VT_GPU_FN uint16_t cast_f64_bf16(double x) { return (uint16_t)vt_store_bf16(x); }
 VT_GPU_FN uint16_t cast_f32_f16(float x) { return f16_of(__float_as_uint(x)); }
-VT_GPU_FN uint16_t cast_f32_bf16(float x) { return bf16_of(__float_as_uint(x)); }
-VT_GPU_FN uint16_t cast_i64_f16(int64_t x) { return cast_f64_f16(vt_cross_odd(x)); }
-VT_GPU_FN uint16_t cast_i64_bf16(int64_t x) { return cast_f64_bf16(vt_cross_odd(x)); }
+VT_GPU_FN uint16_t cast_f32_bf16(float x) { return bf16_of_f32_bits(__float_as_uint(x)); }
+VT_GPU_FN uint16_t cast_i64_f16(int64_t x) { return cast_f64_f16(vt_cross_rounding_to_odd(x)); }
+VT_GPU_FN uint16_t cast_i64_bf16(int64_t x) { return cast_f64_bf16(vt_cross_rounding_to_odd(x)); }
 VT_GPU_FN uint16_t cast_i32_f16(int32_t x) { return cast_f64_f16((double)x); }
 VT_GPU_FN uint16_t cast_i32_bf16(int32_t x) { return cast_f64_bf16((double)x); }
 #define VT_GPU_TO_HALF(T, from)                                                \

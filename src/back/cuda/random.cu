@@ -35,7 +35,7 @@ VT_GPU_FN void fill_random(const vt_gpu_random &a) {
   const uint64_t seed = *a.seed;
   const uint32_t step = (uint32_t)*a.step;
   for (int64_t i = vt_gpu_first_item(); 4 * i < a.walk.n; i += vt_gpu_grid_stride()) {
-    const vt_four f = vt_four_of(seed, a.stream, step, (uint64_t)i);
+    const vt_four f = vt_philox_block(seed, a.stream, step, (uint64_t)i);
     VT_UNROLL
     for (int k = 0; k < 4; k++) {
       if (4 * i + k >= a.walk.n) break;
