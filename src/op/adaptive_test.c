@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * adaptive_test.c - tests the adaptive pools against their definition, restated window by window in
- * row-major order of the window's elements. Tests their gradients element by element, kernels
- * against decompositions, and the type rules. */
+ * adaptive_test.c - tests the adaptive pools against their definition, restated window by window
+ * in row-major order of the window's elements. Tests their gradients element by element, kernels
+ * against decompositions, and the type rules. A plane is one channel of one member of the batch. S
+ * is the summation order of docs/numerics.md. */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 5000 };
@@ -37,8 +38,9 @@ static int64_t product_of(const int64_t *dim, uint32_t n) {
   return all;
 }
 
-/* 1 if element e of a plane is in window w: along each axis floor(p*I/O) <= i < ceil((p+1)*I/O). */
-static int window_has(const problem *p, int64_t w, int64_t e) {
+/* 1 if element e of a plane is in window w. Along an axis of length I with O windows, the window
+ * with index p has the elements i with floor(p*I/O) <= i < ceil((p+1)*I/O). */
+static int is_in_window(const problem *p, int64_t w, int64_t e) {
   for (uint32_t k = p->axes; k-- > 0; w /= p->out[k], e /= p->in[k]) {
     const int64_t at = w % p->out[k], i = e % p->in[k];
     if ((i + 1) * p->out[k] <= at * p->in[k] || i * p->out[k] >= (at + 1) * p->in[k]) return 0;
@@ -50,11 +52,11 @@ static int window_has(const problem *p, int64_t w, int64_t e) {
 static int64_t list_window(const problem *p, int64_t w, int64_t *out) {
   int64_t n = 0;
   for (int64_t e = 0; e < product_of(p->in, p->axes); e++)
-    if (window_has(p, w, e)) out[n++] = e;
+    if (is_in_window(p, w, e)) out[n++] = e;
   return n;
 }
 
-static double ordered_sum(uint32_t dtype, const double *x, int64_t n) {
+static double sum_in_order_s(uint32_t dtype, const double *x, int64_t n) {
   static float narrow[MOST];
   for (int64_t i = 0; i < n; i++) narrow[i] = (float)x[i];
   return dtype == F32 ? (double)s_f32(narrow, n) : s_f64(x, n);
@@ -64,7 +66,7 @@ static double rounded_quotient(uint32_t dtype, double x, int64_t n) {
   return dtype == F32 ? (double)((float)x / (float)n) : x / (double)n;
 }
 
-static uint64_t as_bits(uint32_t dtype, double x) {
+static uint64_t bits_of_number(uint32_t dtype, double x) {
   return dtype == F32 ? vt_f32_bits((float)x) : vt_f64_bits(x);
 }
 
@@ -75,7 +77,7 @@ static int64_t index_of_max(const vt_view *x, int64_t base, const int64_t *in, i
   return best;
 }
 
-static void check_values(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
+static void check_pools(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
   static int64_t in[MOST];
   static double x[MOST];
   const vt_attr_adaptive a = pool_attrs(p);
@@ -87,8 +89,8 @@ static void check_values(const problem *p, uint32_t dtype, int layout, uint64_t 
   for (int64_t i = 0; i < p->n * p->c * windows; i++) {
     const int64_t base = i / windows * length, n = list_window(p, i % windows, in);
     for (int64_t k = 0; k < n; k++) x[k] = number_at(&v, base + in[k]);
-    const double mean = rounded_quotient(dtype, ordered_sum(dtype, x, n), n);
-    if (!expect_bits("adaptive_avg_pool", &avg.out, i, as_bits(dtype, mean))) return;
+    const double mean = rounded_quotient(dtype, sum_in_order_s(dtype, x, n), n);
+    if (!expect_bits("adaptive_avg_pool", &avg.out, i, bits_of_number(dtype, mean))) return;
     const uint64_t most = get_bits(&v, base + index_of_max(&v, base, in, n));
     if (!expect_bits("adaptive_max_pool", &max.out, i, most)) return;
   }
@@ -96,18 +98,19 @@ static void check_values(const problem *p, uint32_t dtype, int layout, uint64_t 
   check_lowering(VT_OP_adaptive_max_pool, &a, &v, 1);
 }
 
-static void test_values(void) {
+static void test_pool_values(void) {
   uint64_t state = 61;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (int layout = 0; layout < 2 * LAYOUTS; layout++) {
       test_seed = state;
-      check_values(&problems[i], layout % 2 ? F64 : F32, layout / 2, &state);
+      check_pools(&problems[i], layout % 2 ? F64 : F32, layout / 2, &state);
       free_held();
     }
 }
 
-/* Windows along an axis of length 0 are empty: their average is NaN, a maximum is refused. */
-static void test_empty_window(void) {
+/* Windows along an axis of length 0 are empty: an average pool gives NaN and a max pool is refused.
+ */
+static void test_empty_windows(void) {
   static const problem empty = {1, 1, 2, {0}, {2}};
   const vt_attr_adaptive a = pool_attrs(&empty);
   const vt_view v = new_tensor(F32, &empty, empty.in, DENSE);
@@ -131,13 +134,13 @@ static double gradient_of_element(const problem *p, const vt_view *x, const vt_v
   const int64_t windows = product_of(p->out, p->axes), length = product_of(p->in, p->axes);
   int64_t n = 0;
   for (int64_t w = 0; w < windows; w++) {
-    if (!window_has(p, w, e)) continue;
+    if (!is_in_window(p, w, e)) continue;
     const int64_t count = list_window(p, w, in);
     const double d = number_at(dy, plane * windows + w);
     if (!largest) q[n++] = rounded_quotient(dy->dtype, d, count);
     if (largest && index_of_max(x, plane * length, in, count) == e) q[n++] = d;
   }
-  return ordered_sum(dy->dtype, q, n);
+  return sum_in_order_s(dy->dtype, q, n);
 }
 
 static void check_gradients(const problem *p, uint32_t dtype, uint32_t op, uint64_t *state) {
@@ -155,7 +158,8 @@ static void check_gradients(const problem *p, uint32_t dtype, uint32_t op, uint6
   for (int64_t i = 0; d_in < eager.n && i < count_of_view(&x); i++) {
     const double want =
         gradient_of_element(p, &x, &dy, i / length, i % length, op == VT_OP_adaptive_max_pool);
-    if (!expect_bits(vt_op_get(op)->name, &eager.value[d_in], i, as_bits(dtype, want))) break;
+    if (!expect_bits(vt_op_get(op)->name, &eager.value[d_in], i, bits_of_number(dtype, want)))
+      break;
   }
   eager_end(vt_op_get(op)->name);
 }
@@ -195,8 +199,8 @@ static void test_rules(void) {
 }
 
 int main(void) {
-  test_values();
-  test_empty_window();
+  test_pool_values();
+  test_empty_windows();
   test_gradients_by_formula();
   test_rules();
   TEST_DONE();
