@@ -94,8 +94,8 @@ static void check_pools(const problem *p, uint32_t dtype, int layout, uint64_t *
     const uint64_t most = get_bits(&v, base + index_of_max(&v, base, in, n));
     if (!expect_bits("adaptive_max_pool", &max.out, i, most)) return;
   }
-  check_lowering(VT_OP_adaptive_avg_pool, &a, &v, 1);
-  check_lowering(VT_OP_adaptive_max_pool, &a, &v, 1);
+  check_decomposition(VT_OP_adaptive_avg_pool, &a, &v, 1);
+  check_decomposition(VT_OP_adaptive_max_pool, &a, &v, 1);
 }
 
 static void test_pool_values(void) {
@@ -117,7 +117,7 @@ static void test_empty_windows(void) {
   const run_result r = run_op(VT_OP_adaptive_avg_pool, &a, &v, 1, DENSE);
   CHECK(r.status == VT_OK && count_of_view(&r.out) == 4);
   for (int64_t i = 0; i < 4; i++) CHECK(isnan(get_f32(&r.out, i)));
-  check_lowering(VT_OP_adaptive_avg_pool, &a, &v, 1);
+  check_decomposition(VT_OP_adaptive_avg_pool, &a, &v, 1);
   CHECK(run_op(VT_OP_adaptive_max_pool, &a, &v, 1, DENSE).status == VT_VERIFY);
   free_held();
 }
@@ -149,8 +149,8 @@ static void check_gradients(const problem *p, uint32_t dtype, uint32_t op, uint6
   const vt_view dy = fill_ordinary(new_tensor(dtype, p, p->out, DENSE), state);
   const int64_t length = product_of(p->in, p->axes);
   eager_begin();
-  const uint32_t id = eager_copy(&x), d_out = eager_copy(&dy);
-  const uint32_t y = eager_run(&eager.b, op, &id, 1, &a);
+  const uint32_t id = eager_add_copy(&x), d_out = eager_add_copy(&dy);
+  const uint32_t y = eager_run_op(&eager.b, op, &id, 1, &a);
   uint32_t d_in = VT_NO_VALUE;
   const vt_gradient g = {&eager.b, &id, &y, 1, 1, &a, &d_out, &d_in};
   vt_op_get(op)->grad(&g);

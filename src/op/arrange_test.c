@@ -41,7 +41,7 @@ static void check_moved_elements(uint32_t op, set_attrs_fn *set_attrs, source_fn
           const run_result r = run_op(op, attrs, &x, 1, (int)(s + dtype) % LAYOUTS);
           CHECK(r.status == VT_OK && r.out.dtype == dtype);
           for (int64_t i = 0; r.status == VT_OK && i < count_of_view(&r.out); i++) {
-            const index to = index_of(&r.out, i);
+            const index to = coordinates_of(&r.out, i);
             index from = to;
             const int there = source_of(&x, &to, attrs, &from);
             check_copied(vt_op_get(op)->name, &r.out, i, there ? bits_at_index(&x, from.at) : 0);
@@ -188,7 +188,7 @@ static void test_stack(void) {
       const uint32_t at = (uint32_t)(axis < 0 ? axis + 3 : axis);
       CHECK(r.status == VT_OK && r.out.rank == 3 && r.out.dim[at] == 3);
       for (int64_t i = 0; i < count_of_view(&r.out); i++) {
-        const index to = index_of(&r.out, i);
+        const index to = coordinates_of(&r.out, i);
         index from = {{0}};
         for (uint32_t k = 0, n = 0; k < 3; k++)
           if (k != at) from.at[n++] = to.at[k];
@@ -200,13 +200,13 @@ static void test_stack(void) {
 
 static void check_split(const vt_attr_split *a, const vt_view *x, const int64_t *sizes, uint32_t n,
                         int layout) {
-  const run_results r = run_all(VT_OP_split, a, x, 1, layout);
+  const run_results r = run_op_with_results(VT_OP_split, a, x, 1, layout);
   int64_t before = 0;
   CHECK(r.status == VT_OK && r.n == n);
   for (uint32_t p = 0; r.status == VT_OK && p < r.n; before += sizes[p++]) {
     CHECK(r.out[p].dim[a->axis] == sizes[p]);
     for (int64_t i = 0; i < count_of_view(&r.out[p]); i++) {
-      index from = index_of(&r.out[p], i);
+      index from = coordinates_of(&r.out[p], i);
       from.at[a->axis] += before;
       check_copied("split", &r.out[p], i, bits_at_index(x, from.at));
     }
@@ -370,7 +370,7 @@ static void test_diag(void) {
       CHECK(square.status == VT_OK && square.out.rank == 2);
       CHECK(square.out.dim[0] == rows[i].length + off && square.out.dim[1] == square.out.dim[0]);
       for (int64_t e = 0; e < count_of_view(&square.out); e++) {
-        const index p = index_of(&square.out, e);
+        const index p = coordinates_of(&square.out, e);
         const int64_t along = rows[i].k < 0 ? p.at[1] : p.at[0];
         const int on = p.at[1] - p.at[0] == rows[i].k;
         check_copied("diag", &square.out, e, on ? get_bits(&line.out, along) : 0);

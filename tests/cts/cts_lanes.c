@@ -49,7 +49,7 @@ int cts_lane_opens(const cts_lane *l) {
   vt_diag d = {0};
   int itself;
   if (strchr(l->backend, '/') != NULL)
-    return 1; /* a plug-in is opened, and errors are reported, by each run */
+    return 1; /* the lane is not tried here: each run opens the plug-in and reports its errors */
   const vt_status s = vt_op_supported_by(&o, VT_OP_literal, &itself, &d);
   if (s == VT_OK) return 1;
   const cts_lane plain = {.backend = l->backend, .threads = l->threads};
