@@ -145,7 +145,8 @@ static int attach_bodies(vt_graph_builder *gb, vt_node *node) {
 
 static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
                          const void *attrs) {
-  vt_graph_builder *gb = (vt_graph_builder *)b; /* `b` is the first member of a vt_graph_builder */
+  vt_graph_builder *gb =
+      (vt_graph_builder *)b; /* `b` is its first member, so both have one address */
   vt_graph *g = gb->g;
   if (gb->status != VT_OK) return VT_NO_VALUE;
   const vt_op_info *op = vt_op_get(number);
@@ -252,8 +253,8 @@ static int grow_names(vt_graph_builder *gb) {
   return 1;
 }
 
-/* Adds `name` to the set and returns the arena's copy of it; NULL if it is already in use, or if
- * memory runs out, which sets arena.failed. */
+/* Adds `name` to the set of names in use and returns the arena's copy of it; NULL if the name is
+ * already in use, or if memory runs out, which sets arena.failed. */
 static const char *claim_name(vt_graph_builder *gb, const char *name) {
   if (!grow_names(gb)) {
     gb->g->arena.failed = 1;
@@ -325,8 +326,8 @@ uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_t
 void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value) {
   vt_graph *g = gb->g;
   if (gb->status != VT_OK) return;
-  char
-      key[256]; /* names of outputs are in the set with a '=' in front, which no value's name has */
+  /* Names of outputs are in the set of names with a '=' in front, which no value's name has. */
+  char key[256];
   snprintf(key, sizeof key, "=%.250s", name);
   if (claim_name(gb, key) == NULL) {
     (void)vt_graph_fail(gb, g->arena.failed ? VT_NOMEM : VT_VERIFY,

@@ -110,7 +110,8 @@ static void test_good_graph(void) {
     CHECK(strcmp(vt_value_name(g, v, name), names[v]) == 0);
   }
   CHECK(g->values[Y].type.rank == 2 && g->values[Y].type.dim[1] == 3);
-  CHECK(g->values[Y].type.dim[0] == g->values[X].type.dim[0]); /* both are the symbol B */
+  /* both dimensions are the symbol B */
+  CHECK(g->values[Y].type.dim[0] == g->values[X].type.dim[0]);
   vt_graph_free(g);
 }
 
@@ -601,15 +602,16 @@ static void test_outputs_checked(void) {
   vt_graph_add_result(&f.gb, "y", 0);
   CHECK(f.gb.status == VT_VERIFY && strstr(f.d.text, "'y'") != NULL);
   vt_graph_drop(&f.gb);
-  begin_graph_with_input_x(&f); /* a graph without an output */
+  /* A graph without an output is refused. */
+  begin_graph_with_input_x(&f);
   CHECK(vt_graph_freeze(&f.gb, &g) == VT_VERIFY && g == NULL);
-  begin_graph_with_input_x(&f); /* an output that is an input, twice under different names */
+  begin_graph_with_input_x(&f); /* an input may be an output, twice under different names */
   vt_graph_add_result(&f.gb, "y", 0);
   vt_graph_add_result(&f.gb, "x", 0);
   CHECK(vt_graph_freeze(&f.gb, &g) == VT_OK && g != NULL);
   vt_graph_free(g);
-  begin_graph_with_input_x(
-      &f); /* an output that is not a value is found when the graph is frozen */
+  /* An output that is not a value is found when the graph is frozen. */
+  begin_graph_with_input_x(&f);
   vt_graph_add_result(&f.gb, "y", 99);
   g = NULL;
   CHECK(vt_graph_freeze(&f.gb, &g) == VT_VERIFY && g == NULL);

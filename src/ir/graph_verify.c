@@ -68,8 +68,8 @@ static vt_status verify_range(const vt_graph *g, const vt_port *p, vt_diag *d) {
   if (p->kind != VT_PORT_INPUT || !integer_limits(dtype, &lo, &hi))
     return VT_FAIL(d, VT_VERIFY, "'%s' is %s: only an input of integers has a range", p->name,
                    vt_dtype_name(dtype));
-  if (vt_dim_is_symbolic(p->lo) || vt_dim_is_symbolic(p->hi))
-    return VT_OK; /* the ends are not known before dimensions are bound */
+  /* Symbolic ends of a range are checked when the dimensions are bound. */
+  if (vt_dim_is_symbolic(p->lo) || vt_dim_is_symbolic(p->hi)) return VT_OK;
   if (p->lo > p->hi)
     return VT_FAIL(d, VT_VERIFY, "the range %lld..%lld of '%s' is empty", (long long)p->lo,
                    (long long)p->hi, p->name);
@@ -94,7 +94,7 @@ static vt_status verify_port(const vt_graph *g, uint32_t i, vt_diag *d) {
 
 /* Every value names the port or node that it belongs to, which must refer back to the value. So
  * every operand is written by exactly one port or node. */
-static vt_status verify_owner(const vt_graph *g, uint32_t value, vt_diag *d) {
+static vt_status verify_value_owner(const vt_graph *g, uint32_t value, vt_diag *d) {
   const vt_value *v = &g->values[value];
   const int belongs = v->node == VT_NO_NODE
                           ? v->index < g->n_ports && g->ports[v->index].value == value
@@ -333,7 +333,7 @@ static vt_status verify_names(const vt_graph *g, vt_arena *scratch, vt_diag *d) 
 static vt_status verify_nodes(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
   node_scratch r = {.arena = scratch};
   uint32_t max_n_in = 0;
-  for (uint32_t i = 0; i < g->n_values; i++) VT_TRY(verify_owner(g, i, d));
+  for (uint32_t i = 0; i < g->n_values; i++) VT_TRY(verify_value_owner(g, i, d));
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     VT_TRY(verify_node_indices(g, i, d));
     if (g->nodes[i].n_in > max_n_in) max_n_in = g->nodes[i].n_in;

@@ -74,8 +74,7 @@ struct vt_graph {
   const char *name;
   vt_dims dims;
   uint32_t n_values, n_nodes, n_operands, n_ports, n_results;
-  uint32_t cap_values, cap_nodes,
-      cap_operands; /* capacities of `values`, `nodes` and `operands`, in items */
+  uint32_t cap_values, cap_nodes, cap_operands; /* capacities of these arrays, in items */
   vt_value *values;
   vt_node *nodes;
   uint32_t *operands; /* indices of values: the operand lists of all nodes, one after another */

@@ -2,7 +2,7 @@
  * adaptive_test.c - tests the adaptive pools against their definition, restated window by window
  * in row-major order of the window's elements. Tests their gradients element by element, kernels
  * against decompositions, and the type rules. A plane is one channel of one member of the batch. S
- * is the summation order of docs/numerics.md. */
+ * is the order in which sums are added (docs/numerics.md). */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 5000 };
@@ -26,7 +26,8 @@ static vt_attr_adaptive pool_attrs(const problem *p) {
   return a;
 }
 
-static vt_view new_tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
+static vt_view new_spatial_tensor(uint32_t dtype, const problem *p, const int64_t *spatial,
+                                  int layout) {
   int64_t dim[5] = {p->n, p->c};
   memcpy(dim + 2, spatial, p->axes * sizeof *dim);
   return view_new(dtype, p->axes + 2, dim, layout);
@@ -81,7 +82,7 @@ static void check_pools(const problem *p, uint32_t dtype, int layout, uint64_t *
   static int64_t in[MOST];
   static double x[MOST];
   const vt_attr_adaptive a = pool_attrs(p);
-  const vt_view v = fill_any(new_tensor(dtype, p, p->in, layout), state);
+  const vt_view v = fill_any(new_spatial_tensor(dtype, p, p->in, layout), state);
   const run_result avg = run_op(VT_OP_adaptive_avg_pool, &a, &v, 1, layout);
   const run_result max = run_op(VT_OP_adaptive_max_pool, &a, &v, 1, layout);
   CHECK(avg.status == VT_OK && max.status == VT_OK);
@@ -113,7 +114,7 @@ static void test_pool_values(void) {
 static void test_empty_windows(void) {
   static const problem empty = {1, 1, 2, {0}, {2}};
   const vt_attr_adaptive a = pool_attrs(&empty);
-  const vt_view v = new_tensor(F32, &empty, empty.in, DENSE);
+  const vt_view v = new_spatial_tensor(F32, &empty, empty.in, DENSE);
   const run_result r = run_op(VT_OP_adaptive_avg_pool, &a, &v, 1, DENSE);
   CHECK(r.status == VT_OK && count_of_view(&r.out) == 4);
   for (int64_t i = 0; i < 4; i++) CHECK(isnan(get_f32(&r.out, i)));
@@ -145,8 +146,8 @@ static double gradient_of_element(const problem *p, const vt_view *x, const vt_v
 
 static void check_gradients(const problem *p, uint32_t dtype, uint32_t op, uint64_t *state) {
   const vt_attr_adaptive a = pool_attrs(p);
-  const vt_view x = fill_ordinary(new_tensor(dtype, p, p->in, DENSE), state);
-  const vt_view dy = fill_ordinary(new_tensor(dtype, p, p->out, DENSE), state);
+  const vt_view x = fill_ordinary(new_spatial_tensor(dtype, p, p->in, DENSE), state);
+  const vt_view dy = fill_ordinary(new_spatial_tensor(dtype, p, p->out, DENSE), state);
   const int64_t length = product_of(p->in, p->axes);
   eager_begin();
   const uint32_t id = eager_add_copy(&x), d_out = eager_add_copy(&dy);

@@ -194,7 +194,7 @@ static void declare_symbols(symbols *s) {
   CHECK(vt_dim_mul(&s->dims, s->b, s->t, &s->both, NULL) == VT_OK);
 }
 
-static void test_bind(void) {
+static void test_bind_replaces_symbols(void) {
   symbols s;
   const int64_t value[2] = {3, 5};
   void *out = NULL;
@@ -249,7 +249,7 @@ int main(void) {
   test_print_defaults();
   test_print_attributes();
   test_print_literals();
-  test_bind();
+  test_bind_replaces_symbols();
   test_bind_without_dimensions();
   test_bind_fails();
   TEST_DONE();

@@ -2,7 +2,7 @@
  * contract_test.c - tests matmul and matmul_masked against order D, restated for each element of
  * the result: depths around the sizes of blocks and groups, transposes, broadcast batches,
  * layouts. Tests their gradients, and the type rules of matmul, linear and attention. A depth is
- * the length of the summed axis. D is the summation order of docs/numerics.md. */
+ * the length of the summed axis. D is the order in which products are added (docs/numerics.md). */
 #include "eager_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
@@ -29,16 +29,16 @@ static vt_view new_operand(uint32_t dtype, uint32_t lead, const int64_t *batch, 
 
 /* The index of the matrix of x that is used for matrix i of y; the batch axes broadcast. */
 static int64_t broadcast_matrix_index(const vt_view *x, const vt_view *y, int64_t i) {
-  int64_t value_at = 0, step = 1;
+  int64_t element_as_double = 0, step = 1;
   for (uint32_t k = 3; k <= y->rank; k++) {
     const int64_t index = i % y->dim[y->rank - k];
     i /= y->dim[y->rank - k];
     if (k > x->rank) continue;
     const int64_t dim = x->dim[x->rank - k];
-    value_at += (dim == 1 ? 0 : index) * step;
+    element_as_double += (dim == 1 ? 0 : index) * step;
     step *= dim;
   }
-  return value_at;
+  return element_as_double;
 }
 
 /* Element [row, column] of matrix i of x, after the transpose if `transposed` is 1. */
@@ -162,7 +162,7 @@ static void test_widths(void) {
     }
 }
 
-static void test_batches(void) {
+static void test_broadcast_batches(void) {
   static const problem shapes[] = {
       {.lead_a = 1, .batch_a = {3}, .lead_b = 1, .batch_b = {3}, .lead_p = 1, .batch_p = {3}},
       {.lead_a = 1, .batch_a = {3}, .lead_b = 0, .lead_p = 1, .batch_p = {1}},
@@ -245,7 +245,7 @@ typedef struct gradient_case {
   int64_t p; /* length of the mask's batch axis: 1 or 3 */
 } gradient_case;
 
-static double value_at(const vt_view *v, int64_t i) {
+static double element_as_double(const vt_view *v, int64_t i) {
   return v->dtype == F32 ? (double)get_f32(v, i) : get_f64(v, i);
 }
 
@@ -266,8 +266,8 @@ static void check_gradient_of_a(const gradient_case *c, const vt_view *in, const
       int64_t length = 0;
       for (int64_t b = 0; b < 3; b++)
         for (int64_t n = 0; n < c->n; n++, length++) {
-          x[length] = value_at(dy, (b * c->m + m) * c->n + n);
-          y[length] = value_at(&in[1], (b * c->k + k) * c->n + n);
+          x[length] = element_as_double(dy, (b * c->m + m) * c->n + n);
+          y[length] = element_as_double(&in[1], (b * c->k + k) * c->n + n);
           present[length] =
               !c->masked || get_bits(&in[2], ((c->p == 1 ? 0 : b) * c->m + m) * c->k + k) != 0;
         }
@@ -282,8 +282,8 @@ static void check_gradient_of_b(const gradient_case *c, const vt_view *in, const
   for (int64_t i = 0; i < 3 * c->k * c->n; i++) {
     const int64_t b = i / (c->k * c->n), k = i / c->n % c->k, n = i % c->n;
     for (int64_t m = 0; m < c->m; m++) {
-      x[m] = value_at(&in[0], m * c->k + k);
-      y[m] = value_at(dy, (b * c->m + m) * c->n + n);
+      x[m] = element_as_double(&in[0], m * c->k + k);
+      y[m] = element_as_double(dy, (b * c->m + m) * c->n + n);
       present[m] = !c->masked || get_bits(&in[2], ((c->p == 1 ? 0 : b) * c->m + m) * c->k + k) != 0;
     }
     expect_bits("db", got, i, dot_bits_in_order_d(c->dtype, x, y, present, c->m));
@@ -409,7 +409,7 @@ int main(void) {
   test_depths();
   test_special_values();
   test_widths();
-  test_batches();
+  test_broadcast_batches();
   test_masked_products_are_left_out();
   test_result_is_never_negative_zero();
   test_gradients_of_products();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * conv_test.c - tests the convolutions against their definitions, restated for each element of the
  * result, over sizes, strides, dilations, padding, groups, layouts and special values. Tests their
- * type rules, and their gradients: all by differences, those of conv also bit for bit. S and D are
- * the summation orders of docs/numerics.md. */
+ * type rules, and their gradients: all by differences, those of conv also bit for bit. S is the
+ * order in which sums are added, D that in which products are (docs/numerics.md). */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
@@ -14,7 +14,7 @@ typedef struct problem {
   int64_t in[3], kernel[3], stride[3], dilation[3], low[3], high[3], extra[3];
 } problem;
 
-static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   vt_attr_list l = {.n = n};
   memcpy(l.v, v, n * sizeof *v);
   return l;
@@ -22,21 +22,21 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
 
 static vt_attr_conv conv_attrs(const problem *p) {
   return (vt_attr_conv){.size = sizeof(vt_attr_conv),
-                        .stride = list_of(p->stride, p->axes),
-                        .dilation = list_of(p->dilation, p->axes),
-                        .low = list_of(p->low, p->axes),
-                        .high = list_of(p->high, p->axes),
+                        .stride = attr_list_of(p->stride, p->axes),
+                        .dilation = attr_list_of(p->dilation, p->axes),
+                        .low = attr_list_of(p->low, p->axes),
+                        .high = attr_list_of(p->high, p->axes),
                         .groups = p->groups,
                         .order = VT_ORDER_FMA256};
 }
 
 static vt_attr_conv_transpose conv_transpose_attrs(const problem *p) {
   return (vt_attr_conv_transpose){.size = sizeof(vt_attr_conv_transpose),
-                                  .stride = list_of(p->stride, p->axes),
-                                  .dilation = list_of(p->dilation, p->axes),
-                                  .low = list_of(p->low, p->axes),
-                                  .high = list_of(p->high, p->axes),
-                                  .extra = list_of(p->extra, p->axes),
+                                  .stride = attr_list_of(p->stride, p->axes),
+                                  .dilation = attr_list_of(p->dilation, p->axes),
+                                  .low = attr_list_of(p->low, p->axes),
+                                  .high = attr_list_of(p->high, p->axes),
+                                  .extra = attr_list_of(p->extra, p->axes),
                                   .groups = p->groups,
                                   .order = VT_ORDER_FMA256};
 }
@@ -223,10 +223,10 @@ static void test_conv_and_conv_transpose(void) {
 
 static vt_attr_conv_weight_grad weight_grad_attrs(const problem *p) {
   return (vt_attr_conv_weight_grad){.size = sizeof(vt_attr_conv_weight_grad),
-                                    .kernel = list_of(p->kernel, p->axes),
-                                    .stride = list_of(p->stride, p->axes),
-                                    .dilation = list_of(p->dilation, p->axes),
-                                    .low = list_of(p->low, p->axes),
+                                    .kernel = attr_list_of(p->kernel, p->axes),
+                                    .stride = attr_list_of(p->stride, p->axes),
+                                    .dilation = attr_list_of(p->dilation, p->axes),
+                                    .low = attr_list_of(p->low, p->axes),
                                     .groups = p->groups,
                                     .order = VT_ORDER_FMA256};
 }
@@ -254,8 +254,8 @@ static void test_weight_grad(void) {
     }
 }
 
-/* Products with padding are computed: an infinite weight on padding gives NaN. A sum of -0 gives
- * +0. */
+/* Products with padding are computed: an infinite weight on padding gives NaN. A sum of products
+ * that are all -0 gives +0. */
 static void test_padding_is_multiplied(void) {
   const problem p = {1, 1, 1, 1, 1, {1}, {2}, {1}, {1}, {1}, {0}, {0}};
   const vt_attr_conv a = conv_attrs(&p);
@@ -454,7 +454,7 @@ static void test_rules(void) {
 
 /* ---- gradients ---- */
 
-static vt_view fill_on_grid(vt_view v, uint64_t *state) {
+static vt_view fill_with_exact_fractions(vt_view v, uint64_t *state) {
   const int64_t n = count_of_view(&v);
   for (int64_t i = 0; i < n; i++) put_number(&v, i, random_on_grid(state));
   return v;
@@ -476,16 +476,17 @@ static void test_gradients_by_differences(void) {
       const vt_attr_conv_transpose t = conv_transpose_attrs(p);
       const vt_attr_conv_weight_grad k = weight_grad_attrs(p);
       vt_view in[3] = {
-          fill_on_grid(new_spatial_tensor(dtype, p->axes, p->n, p->c, p->in, DENSE), &state),
-          fill_on_grid(new_spatial_tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, DENSE),
-                       &state),
-          fill_on_grid(view_new(dtype, 1, &p->o, DENSE), &state)};
+          fill_with_exact_fractions(new_spatial_tensor(dtype, p->axes, p->n, p->c, p->in, DENSE),
+                                    &state),
+          fill_with_exact_fractions(
+              new_spatial_tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, DENSE), &state),
+          fill_with_exact_fractions(view_new(dtype, 1, &p->o, DENSE), &state)};
       const run_result y = run_op(VT_OP_conv, &a, in, 3, DENSE);
       CHECK(y.status == VT_OK);
       check_gradients_by_differences(VT_OP_conv, &a, in, 3, &state);
-      const vt_view pair[2] = {in[0], fill_on_grid(y.out, &state)};
+      const vt_view pair[2] = {in[0], fill_with_exact_fractions(y.out, &state)};
       check_gradients_by_differences(VT_OP_conv_weight_grad, &k, pair, 2, &state);
-      in[1] = fill_on_grid(
+      in[1] = fill_with_exact_fractions(
           new_spatial_tensor(dtype, p->axes, p->c, p->o / p->groups, p->kernel, DENSE), &state);
       if (run_op(VT_OP_conv_transpose, &t, in, 3, DENSE).status == VT_OK)
         check_gradients_by_differences(VT_OP_conv_transpose, &t, in, 3, &state);

@@ -125,8 +125,8 @@ static void test_conv_costs(void) {
 
 /* Counts one by one the pairs of an output position and a tap that are multiplied by an element of
  * x: their distance is divisible by the stride. */
-static uint64_t count_outputs_times_taps(int64_t n, int64_t kernel, int64_t stride,
-                                         int64_t dilation, int64_t low) {
+static uint64_t count_output_tap_pairs(int64_t n, int64_t kernel, int64_t stride, int64_t dilation,
+                                       int64_t low) {
   uint64_t pairs = 0;
   for (int64_t j = 0; j < n; j++)
     for (int64_t k = 0; k < kernel; k++) pairs += (j + low - k * dilation) % stride == 0;
@@ -147,7 +147,7 @@ static void test_conv_transpose_costs(void) {
           const vt_bk_tensor in[3] = {T(F32, 2, 6, 5), T(F32, 6, 4, kernel), T(F32, 12)};
           const vt_bk_tensor y = T(F32, 2, 12, n);
           const uint64_t products =
-              2 * 12 * 2 * count_outputs_times_taps(n, kernel, stride, dilation, low);
+              2 * 12 * 2 * count_output_tap_pairs(n, kernel, stride, dilation, low);
           CHECK(cost_of(VT_OP_conv_transpose, &a, 2, in, 1, &y).flops == 2 * products);
           CHECK(cost_of(VT_OP_conv_transpose, &a, 3, in, 1, &y).flops ==
                 2 * products + 24 * (uint64_t)n);

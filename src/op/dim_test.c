@@ -156,8 +156,8 @@ static void test_overflow_fails(void) {
   CHECK(vt_dim_mul(&x.dims, multiply_dims(&x, big, x.b), big, &out, NULL) == VT_LIMIT);
   CHECK(vt_dim_add(&x.dims, most, most, &out, NULL) == VT_LIMIT);
   CHECK(vt_dim_sub(&x.dims, -most, most, &out, NULL) == VT_LIMIT);
-  CHECK(vt_dim_mul(&x.dims, -most, 2, &out, NULL) ==
-        VT_LIMIT); /* the product, INT64_MIN, would be the handle of a symbol */
+  /* -2^62 * 2 is INT64_MIN, which would be the handle of a symbol. */
+  CHECK(vt_dim_mul(&x.dims, -most, 2, &out, NULL) == VT_LIMIT);
   CHECK(vt_dim_add(&x.dims, multiply_dims(&x, most, x.b), multiply_dims(&x, most, x.b), &out,
                    NULL) == VT_LIMIT);
   int64_t power = x.b;

@@ -2,8 +2,8 @@
  * eager_test.h - a builder that runs the reference kernel of each node as soon as it is added, so
  * that a test can look at the values of a decomposition or a gradient. Checks of gradients of
  * pointwise ops: bit for bit against formulas restated in C, and against differences. Each case
- * uses at most 64 values; trace_test.h has the same for more values. S is the summation order of
- * docs/numerics.md. */
+ * uses at most 64 values; trace_test.h has the same for more values. S is the order in which sums
+ * are added (docs/numerics.md). */
 #ifndef VT_EAGER_TEST_H
 #define VT_EAGER_TEST_H
 #include "op_test.h"

@@ -2,8 +2,8 @@
  * einsum_test.c - tests einsum against its definition, restated label by label: S for one operand,
  * D for two in the order of the equation's labels, more operands from the left. Tests diagonals,
  * axes that broadcast, gradients of two operands bit for bit, decompositions, and type rules. A
- * label table is a contiguous tensor with one axis for each label. S and D are the summation
- * orders of docs/numerics.md. */
+ * label table is a contiguous tensor with one axis for each label. S is the order in which sums
+ * are added, D that in which products are (docs/numerics.md). */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 4096, LETTERS = 128 };

@@ -8,7 +8,7 @@
 #define BITS "i8 u8 i32 i64 bool "
 
 /* The definition of an op on one element of each operand, in three kinds of arithmetic; NULL for a
- * kind that it does not have. Integers are computed in 64 bits and then cut to their width. */
+ * kind that the op does not have. Integers are computed in 64 bits and then cut to their width. */
 typedef struct definition {
   uint32_t op, n_in;
   const char *types;

@@ -101,8 +101,7 @@ static void try_shapes(attempt *a, uint32_t n, uint64_t *state) {
       if (n == MOST_IN && r.out.rank != shapes[s].out.rank) complain(a->op->name, "another rank");
       check_elements_computed_alone(a, in, n, &r.out);
       check_result_over_operand(a, in, n, &r.out);
-    } else if (a->accepted > 0 &&
-               s <= 2) { /* in the first three rows of `shapes`, all operands have one shape */
+    } else if (a->accepted > 0 && s <= 2) { /* rows 0..2 of `shapes` have operands of one shape */
       complain(a->op->name, "accepts a type in one shape and not in another");
     }
     free_held();

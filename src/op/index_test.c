@@ -170,7 +170,8 @@ static uint64_t base_plus_updates(uint32_t dtype, uint64_t base, const uint64_t 
   return truncate_bits(dtype, base);
 }
 
-/* The element after n updates, which are given in ascending position, were applied to `base`. */
+/* Applies n updates, which are given in ascending position, to the element `base` and returns the
+ * new element. */
 static uint64_t apply_updates(int mode, uint32_t dtype, uint64_t base, const uint64_t *u,
                               int64_t n) {
   if (n == 0) return base;

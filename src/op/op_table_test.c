@@ -163,7 +163,8 @@ static void test_init_rows(void) {
 /* The stream is the first four bytes, little-endian, of the BLAKE2b-256 of the name, so any other
  * tool can compute it. */
 static void test_stream_of_name(void) {
-  CHECK(vt_stream_of("") == 0xc051570eu); /* the hash starts with 0e5751c0 */
+  /* the hash of the empty name starts with the bytes 0e 57 51 c0 */
+  CHECK(vt_stream_of("") == 0xc051570eu);
   CHECK(vt_stream_of("w") != vt_stream_of("b") && vt_stream_of("w") == vt_stream_of("w"));
 }
 
@@ -250,9 +251,10 @@ static void test_nodes_of_initialisers(void) {
   expect_init_nodes("he_normal", &fan_8, &matrix, want);
   snprintf(want, sizeof want, z_times, "3fb504f3"); /* a fan of 0 counts as 1 */
   expect_init_nodes("he_normal", &fan, &empty, want);
-  expect_init_nodes("he_normal", &fan, &kernel, /* [out, in, kernel]: fan_in = 2*3 */
+  /* the shape is [out, in, kernel], so fan_in is 2*3 */
+  expect_init_nodes("he_normal", &fan, &kernel,
                     "2: random_normal(0, 1 rank 3 stream 9)\n3: literal(3f13cd3a)\n4: mul(2, 3)\n");
-  expect_init_nodes("xavier_normal", &fan, &kernel, /* fan_out = 5*3: sqrt(2/21) */
+  expect_init_nodes("xavier_normal", &fan, &kernel, /* fan_in + fan_out is 2*3 + 5*3: sqrt(2/21) */
                     "2: random_normal(0, 1 rank 3 stream 9)\n3: literal(3e9e01b3)\n4: mul(2, 3)\n");
 }
 

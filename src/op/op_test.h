@@ -34,7 +34,8 @@ static inline void *hold_new_memory(size_t bytes) {
     fprintf(stderr, "the test has no memory for a view\n");
     exit(1);
   }
-  memset(p, 0xa5, bytes); /* check_gaps looks for this pattern between the elements of a result */
+  memset(p, 0xa5,
+         bytes); /* check_gaps_unwritten looks for this pattern between the elements of a result */
   held[n_held++] = (struct held){p, bytes};
   return p;
 }
@@ -188,7 +189,7 @@ static inline uint64_t hash_bytes(const void *p, size_t n) {
 }
 
 /* Reports a failure if memory between the elements of a view was written. */
-static inline void check_gaps(const char *name, const vt_view *v) {
+static inline void check_gaps_unwritten(const char *name, const vt_view *v) {
   const size_t size = vt_dtype_bytes(v->dtype), bytes = held_size(v->data);
   uint8_t *mine = calloc(bytes + 1, 1);
   const int64_t n = count_of_view(v);
@@ -243,7 +244,7 @@ static inline run_result run_op(uint32_t number, const void *attrs, const vt_vie
   r.status = op->kernel(&k);
   r.position = k.position;
   r.value = k.value;
-  check_gaps(op->name, &r.out);
+  check_gaps_unwritten(op->name, &r.out);
   for (uint32_t i = 0; i < n; i++)
     if (before[i] != hash_bytes(in[i].data, held_size(in[i].data)))
       complain(op->name, "wrote into an operand");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pooling_test.c - tests pools against their definitions, restated window by window. Tests their
  * gradients element by element, looking at every window; kernels against decompositions; and the
- * type rules. A plane is one channel of one member of the batch. S is the summation order of
- * docs/numerics.md. */
+ * type rules. A plane is one channel of one member of the batch. S is the order in which sums are
+ * added (docs/numerics.md). */
 #include "sized_test.h"
 #include "trace_test.h"
 
@@ -40,7 +40,7 @@ static const problem problems[] = {
     {3, 1, 2, {3, 4, 5}, {2, 2, 3}, {1, 2, 2}, {1, 1, 2}, {1, 0, 2}, {0, 1, 2}, 0, {3, 2, 3}, 0},
 };
 
-static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   vt_attr_list l = {.n = n};
   memcpy(l.v, v, n * sizeof *v);
   return l;
@@ -48,11 +48,11 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
 
 static vt_attr_max_pool max_pool_attrs(const problem *p) {
   return (vt_attr_max_pool){.size = sizeof(vt_attr_max_pool),
-                            .kernel = list_of(p->kernel, p->axes),
-                            .stride = list_of(p->stride, p->axes),
-                            .dilation = list_of(p->dilation, p->axes),
-                            .low = list_of(p->low, p->axes),
-                            .high = list_of(p->high, p->axes),
+                            .kernel = attr_list_of(p->kernel, p->axes),
+                            .stride = attr_list_of(p->stride, p->axes),
+                            .dilation = attr_list_of(p->dilation, p->axes),
+                            .low = attr_list_of(p->low, p->axes),
+                            .high = attr_list_of(p->high, p->axes),
                             .ceil = p->ceil};
 }
 
@@ -68,7 +68,8 @@ static vt_attr_avg_pool avg_pool_attrs(const problem *p, int count_padding) {
                             .count_padding = count_padding};
 }
 
-static vt_view new_tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
+static vt_view new_spatial_tensor(uint32_t dtype, const problem *p, const int64_t *spatial,
+                                  int layout) {
   int64_t dim[5] = {p->n, p->c};
   memcpy(dim + 2, spatial, p->axes * sizeof *dim);
   return view_new(dtype, p->axes + 2, dim, layout);
@@ -203,7 +204,7 @@ static int has_windows(const problem *p, const vt_view *y) {
 
 static void check_max_pools(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
   const vt_attr_max_pool a = max_pool_attrs(p);
-  const vt_view x = fill_any(new_tensor(dtype, p, p->in, layout), state);
+  const vt_view x = fill_any(new_spatial_tensor(dtype, p, p->in, layout), state);
   const run_result y = run_op(VT_OP_max_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
   CHECK(y.status == (p->has_empty_window ? VT_VERIFY : VT_OK));
   if (y.status != VT_OK) return;
@@ -215,7 +216,7 @@ static void check_max_pools(const problem *p, uint32_t dtype, int layout, uint64
   check_decomposition(VT_OP_max_pool, &a, &x, 1);
   check_decomposition(VT_OP_max_pool_index, &a, &x, 1);
   if (dtype != F32 && dtype != F64) return;
-  const vt_view in[2] = {x, fill_any(new_tensor(dtype, p, p->windows, layout), state)};
+  const vt_view in[2] = {x, fill_any(new_spatial_tensor(dtype, p, p->windows, layout), state)};
   const run_result dx = run_op(VT_OP_max_pool_grad, &a, in, 2, (layout + 1) % LAYOUTS);
   CHECK(dx.status == VT_OK);
   if (dx.status == VT_OK) check_gradient_bits("max_pool_grad", p, &x, &in[1], &dx.out, 0);
@@ -242,7 +243,7 @@ static void test_first_maximum_wins(void) {
     for (unsigned few = 1; few <= 4; few++) {
       const problem *p = &problems[i];
       const vt_attr_max_pool a = max_pool_attrs(p);
-      vt_view x = new_tensor(F32, p, p->in, DENSE);
+      vt_view x = new_spatial_tensor(F32, p, p->in, DENSE);
       for (int64_t e = 0; e < count_of_view(&x); e++)
         put_bits(&x, e, values[random_u64(&state) % few]);
       const run_result y = run_op(VT_OP_max_pool, &a, &x, 1, DENSE);
@@ -267,8 +268,9 @@ static void check_avg_pools(const problem *p, uint32_t dtype, int layout, int pa
                                       .high = a.high,
                                       .ceil = a.ceil,
                                       .count_padding = padding,
-                                      .from = list_of(p->in, p->axes)};
-  vt_view x = new_tensor(dtype, p, p->in, layout), dy = new_tensor(dtype, p, p->windows, layout);
+                                      .from = attr_list_of(p->in, p->axes)};
+  vt_view x = new_spatial_tensor(dtype, p, p->in, layout),
+          dy = new_spatial_tensor(dtype, p, p->windows, layout);
   x = any ? fill_any(x, state) : fill_ordinary(x, state);
   dy = any ? fill_any(dy, state) : fill_ordinary(dy, state);
   const run_result y = run_op(VT_OP_avg_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
@@ -333,7 +335,7 @@ static void test_global_pools(void) {
 
 /* ---- gradients ---- */
 
-static vt_view fill_on_grid(vt_view v, uint64_t *state) {
+static vt_view fill_with_exact_fractions(vt_view v, uint64_t *state) {
   for (int64_t i = 0; i < count_of_view(&v); i++) put_number(&v, i, random_on_grid(state));
   return v;
 }
@@ -360,12 +362,15 @@ static void test_gradients_by_differences(void) {
       const double bound = bits & 1 ? 1e-12 : 1e-4;
       const vt_attr_max_pool m = max_pool_attrs(p);
       const vt_attr_avg_pool a = avg_pool_attrs(p, bits >> 1);
-      const vt_view x = distinct_values(new_tensor(dtype, p, p->in, DENSE), &state);
-      const vt_view flat = fill_on_grid(new_tensor(dtype, p, p->in, DENSE), &state);
-      const vt_view pair[2] = {x, fill_on_grid(new_tensor(dtype, p, p->windows, DENSE), &state)};
-      const vt_attr_avg_pool_grad back = {sizeof back, a.kernel,        a.stride,
-                                          a.dilation,  a.low,           a.high,
-                                          a.ceil,      a.count_padding, list_of(p->in, p->axes)};
+      const vt_view x = distinct_values(new_spatial_tensor(dtype, p, p->in, DENSE), &state);
+      const vt_view flat =
+          fill_with_exact_fractions(new_spatial_tensor(dtype, p, p->in, DENSE), &state);
+      const vt_view pair[2] = {
+          x, fill_with_exact_fractions(new_spatial_tensor(dtype, p, p->windows, DENSE), &state)};
+      const vt_attr_avg_pool_grad back = {
+          sizeof back, a.kernel,        a.stride,
+          a.dilation,  a.low,           a.high,
+          a.ceil,      a.count_padding, attr_list_of(p->in, p->axes)};
       if (!p->has_empty_window) {
         check_gradient(VT_OP_max_pool, &m, &x, 1, 0, 0.25, bound, &state);
         check_gradient(VT_OP_max_pool_grad, &m, pair, 2, 1, 0.25, bound, &state);

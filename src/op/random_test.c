@@ -27,8 +27,8 @@ static void philox(uint64_t seed, uint32_t stream, uint32_t step, uint64_t block
 }
 
 static float uniform_from(const uint32_t w[4], int64_t i) {
-  return (float)(w[i % 4] / 256) /
-         16777216.0f; /* the quotient has 24 bits, so conversion and division are exact */
+  /* w / 256 has 24 bits, so the conversion and the division by 2^24 are exact. */
+  return (float)(w[i % 4] / 256) / 16777216.0f;
 }
 
 static float normal_from(const uint32_t w[4], int64_t i) {
@@ -96,7 +96,7 @@ static void test_uniform_and_normal(void) {
       }
 }
 
-/* random_uniform gives the words that Random123 publishes for seed 0. */
+/* The numbers of random_uniform are made from the words that Random123 publishes for seed 0. */
 static void test_published_words(void) {
   static const uint32_t words[4] = {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u};
   const vt_attr_list four = {1, {4}};

@@ -2,7 +2,7 @@
  * reduce_test.c - tests sum, prod, max, min, argmax, argmin and cumsum over sets of axes, dtypes
  * and layouts, and the type rules of reductions. The test gathers the elements of each result into
  * an array, in row-major order of the reduced axes, and reduces it by the restated definition. S
- * is the summation order of docs/numerics.md; it sums chunks of 1024 elements first. */
+ * is the order in which sums are added (docs/numerics.md): chunks of 1024 elements first. */
 #include "op_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };

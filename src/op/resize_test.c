@@ -218,7 +218,7 @@ static void check_result(const char *name, const run_result *r, const double *wa
       return;
 }
 
-static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   vt_attr_list l = {.n = n};
   memcpy(l.v, v, n * sizeof *v);
   return l;
@@ -233,13 +233,13 @@ static void check_resize(const problem *p, const settings *z, uint32_t dtype, in
                       .rounding = z->rounding,
                       .a = z->a};
   const vt_attr_resize_grad back = {.size = sizeof back,
-                                    .from = list_of(p->from, p->axes),
+                                    .from = attr_list_of(p->from, p->axes),
                                     .scale = z->scale,
                                     .mode = z->mode,
                                     .coordinates = z->coordinates,
                                     .rounding = z->rounding,
                                     .a = z->a};
-  if (z->scale == 0) a.to = list_of(p->to, p->axes);
+  if (z->scale == 0) a.to = attr_list_of(p->to, p->axes);
   vt_view x = new_spatial_tensor(dtype, p, p->from, layout),
           dy = new_spatial_tensor(dtype, p, p->to, layout);
   x = any ? fill_any(x, state) : fill_ordinary(x, state);
@@ -275,7 +275,7 @@ static void test_resize(void) {
 static void test_nearest_dtypes(void) {
   const problem *p = &problems[13];
   const vt_attr_resize a = {.size = sizeof a,
-                            .to = list_of(p->to, 2),
+                            .to = attr_list_of(p->to, 2),
                             .mode = VT_WORD_nearest,
                             .coordinates = VT_WORD_asymmetric,
                             .rounding = VT_WORD_floor};
@@ -297,7 +297,7 @@ static void test_nearest_dtypes(void) {
 static void test_tap_of_weight_zero_is_not_used(void) {
   const problem p = {1, {1, 1}, {2}, {3}, 0};
   const vt_attr_resize a = {.size = sizeof a,
-                            .to = list_of(p.to, 1),
+                            .to = attr_list_of(p.to, 1),
                             .mode = VT_WORD_linear,
                             .coordinates = VT_WORD_align_corners,
                             .rounding = VT_WORD_floor};
@@ -348,7 +348,7 @@ static void test_depth_and_space(void) {
 
 /* ---- gradients ---- */
 
-static vt_view fill_on_grid(vt_view v, uint64_t *state) {
+static vt_view fill_with_exact_fractions(vt_view v, uint64_t *state) {
   for (int64_t i = 0; i < count_of_view(&v); i++) put_number(&v, i, random_on_grid(state));
   return v;
 }
@@ -368,11 +368,13 @@ static void test_gradients_by_differences(void) {
                             .rounding = roundings[c],
                             .a = -0.75};
         const vt_attr_resize_grad back = {
-            sizeof back, list_of(p->from, p->axes), a.scale, a.mode, a.coordinates, a.rounding,
+            sizeof back, attr_list_of(p->from, p->axes), a.scale, a.mode, a.coordinates, a.rounding,
             a.a};
-        if (p->scale == 0) a.to = list_of(p->to, p->axes);
-        const vt_view x = fill_on_grid(new_spatial_tensor(dtype, p, p->from, DENSE), &state);
-        const vt_view dy = fill_on_grid(new_spatial_tensor(dtype, p, p->to, DENSE), &state);
+        if (p->scale == 0) a.to = attr_list_of(p->to, p->axes);
+        const vt_view x =
+            fill_with_exact_fractions(new_spatial_tensor(dtype, p, p->from, DENSE), &state);
+        const vt_view dy =
+            fill_with_exact_fractions(new_spatial_tensor(dtype, p, p->to, DENSE), &state);
         check_gradient(VT_OP_resize, &a, &x, 1, 0, 0.5, bound, &state);
         check_gradient(VT_OP_resize_grad, &back, &dy, 1, 0, 0.5, bound, &state);
         free_held();
@@ -381,8 +383,8 @@ static void test_gradients_by_differences(void) {
   for (int crd = 0; crd < 2; crd++) {
     const vt_attr_blocks a = {
         .size = sizeof a, .block = 2, .mode = crd ? VT_WORD_CRD : VT_WORD_DCR};
-    const vt_view x = fill_on_grid(view_new(F64, 4, deep, DENSE), &state);
-    const vt_view y = fill_on_grid(view_new(F64, 4, wide, DENSE), &state);
+    const vt_view x = fill_with_exact_fractions(view_new(F64, 4, deep, DENSE), &state);
+    const vt_view y = fill_with_exact_fractions(view_new(F64, 4, wide, DENSE), &state);
     check_gradient(VT_OP_depth_to_space, &a, &x, 1, 0, 0.5, 1e-12, &state);
     check_gradient(VT_OP_space_to_depth, &a, &y, 1, 0, 0.5, 1e-12, &state);
     free_held();

@@ -48,7 +48,7 @@ static long double value_of_small_float(uint64_t bits, int digits, int bias) {
   return bits & 0x8000 ? -x : x;
 }
 
-static long double value_of(uint32_t dtype, uint64_t bits) {
+static long double exact_value_of(uint32_t dtype, uint64_t bits) {
   switch (dtype) {
     case VT_DTYPE_F32:
       return (long double)vt_f32_from_bits((uint32_t)bits);
@@ -78,7 +78,7 @@ static int is_float(uint32_t dtype) { return dtype <= 2 || dtype >= 8; }
 
 /* 1 if `got` is the cast of x: the right value, and for a zero the right sign. */
 static int is_right_cast(uint32_t from, uint64_t x, uint32_t to, uint64_t got) {
-  const long double v = value_of(from, x);
+  const long double v = exact_value_of(from, x);
   if (to == BOOL) return got == (uint64_t)(v != 0);
   if (!is_float(to))
     return got == (is_float(from) ? saturated_integer(to, v)
@@ -87,7 +87,7 @@ static int is_right_cast(uint32_t from, uint64_t x, uint32_t to, uint64_t got) {
                      : to == F64          ? (long double)(double)v
                      : to == VT_DTYPE_F16 ? round_to_format(v, 11, -13, 65504)
                                           : round_to_format(v, 8, -125, 0x1.fep127L);
-  const long double have = value_of(to, got);
+  const long double have = exact_value_of(to, got);
   if (isnan(want)) return isnan(have);
   return want == have && signbit(want) == signbit(have);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * trace_test.h - a builder that runs the reference kernel of each node as soon as it is added, so
  * that a test can look at the values of a decomposition or a gradient. Checks that an op's kernel
- * and decomposition give the same bits, and that its gradient agrees with a central difference. */
+ * and decomposition give the same bits, and that its gradient agrees with a central difference.
+ * The grid is the multiples of 2^-12. */
 #ifndef VT_TRACE_TEST_H
 #define VT_TRACE_TEST_H
 #include "op_test.h"

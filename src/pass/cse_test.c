@@ -49,7 +49,7 @@ static void test_different_nodes_stay(void) {
     expect_after_cse(bodies[i], bodies[i]);
 }
 
-static void test_bodies(void) {
+static void test_equal_nodes_in_bodies(void) {
   /* Nodes in a body are merged, and so are equal bodies, whatever their arguments are called and
    * whether or not they repeat a node. */
   expect_after_cse(X "y = " LOOP("  give exp(h) + exp(h)\n") "output y",
@@ -72,7 +72,7 @@ static void test_bodies(void) {
 int main(void) {
   test_equal_nodes_merge();
   test_different_nodes_stay();
-  test_bodies();
+  test_equal_nodes_in_bodies();
   check_pass_out_of_memory(VT_PASS_cse, (vt_pass_options){0},
                            X "y = " LOOP("  give exp(h) + exp(h)\n") "output v = y * y");
   TEST_DONE();

@@ -48,7 +48,7 @@ static void test_uniform_constants_become_literals(void) {
                     "_, b = sort(x)\noutput a\noutput b");
 }
 
-static void test_bodies(void) {
+static void test_constants_in_bodies(void) {
   expect_after_pass(X
                     "y = loop(x, count=3, carried=1) (i, h) {\n  give h * (f32(2) + f32(1))\n}\n"
                     "output u = y + (f32(1) + f32(1))",
@@ -103,8 +103,8 @@ static void test_constants_run_once(void) {
   CHECK(count_nodes_after_passes(X "a = x * (f32(2) + f32(3))\nb = a - (f32(7) / f32(2))\n"
                                    "output y = select(f32(1) < f32(2), b, a)") == 6);
   CHECK(n_bk_steps == 1);
-  CHECK(count_nodes_after_passes(X "output y = x * f32(2)") == 2 &&
-        n_bk_steps == 1); /* nothing ran: there is no constant to compute */
+  /* The pass runs nothing if there is no constant to compute. */
+  CHECK(count_nodes_after_passes(X "output y = x * f32(2)") == 2 && n_bk_steps == 1);
   const vt_pass_options o = {.alloc = vt_alloc_default()};
   vt_graph *g = apply_pass(VT_PASS_fold, &o, parse_graph("output y = f32(1) + f32(2)"));
   CHECK(g->n_nodes == 3 && n_bk_steps == 1); /* nothing ran: `eval` is NULL */
@@ -114,7 +114,7 @@ static void test_constants_run_once(void) {
 int main(void) {
   eval_alloc = vt_alloc_default();
   test_uniform_constants_become_literals();
-  test_bodies();
+  test_constants_in_bodies();
   test_other_constants_stay();
   test_failing_constant_folds_nothing();
   test_constants_run_once();

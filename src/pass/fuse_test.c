@@ -11,8 +11,8 @@ static void expect_after_fuse(const char *body, const char *want) {
 }
 
 static void test_grouped_nodes(void) {
-  expect_after_fuse(X "output y = exp(x)",
-                    X "output y = exp(x)"); /* a single node is not a group */
+  /* A single node is not a group. */
+  expect_after_fuse(X "output y = exp(x)", X "output y = exp(x)");
   expect_after_fuse(X "a = exp(x)\noutput y = a + v", X "a = exp(x) @1\ny = a + v @1\noutput y");
   /* One value is read twice within the epilogue. */
   expect_after_fuse(X "a = matmul(x, z)\nb = a + v\ns = sigmoid(b)\noutput y = b * s", X
@@ -53,7 +53,7 @@ static void test_nodes_that_stay_alone(void) {
     expect_after_fuse(bodies[i], bodies[i]);
 }
 
-static void test_bodies(void) {
+static void test_groups_in_bodies(void) {
   expect_after_fuse(
       X
       "y = loop(x, count=3, carried=1) (i, h) {\n  a = exp(h)\n  b = a * z\n  give b\n}\n"
@@ -118,7 +118,7 @@ static void test_invalid_groups_refused(void) {
 int main(void) {
   test_grouped_nodes();
   test_nodes_that_stay_alone();
-  test_bodies();
+  test_groups_in_bodies();
   test_other_passes_drop_groups();
   test_invalid_groups_refused();
   check_pass_out_of_memory(VT_PASS_fuse, (vt_pass_options){0}, X "a = exp(x)\noutput y = a + v");

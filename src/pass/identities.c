@@ -171,8 +171,8 @@ static uint32_t cast_to_same(const vt_pending_node *s) {
 
 /* ---- movement ---- */
 
-/* If the node and its operand both have this op: one node of the op, with these attributes, on the
- * operand of the operand. */
+/* If the node and its operand both have this op, writes one node of the op, with these attributes,
+ * on the operand of the operand; else returns VT_NO_VALUE. */
 static uint32_t apply_once(const vt_pending_node *s, uint32_t op, const void *attrs) {
   const uint32_t x = inner_operand(s, op);
   vt_pending_node once = *s;

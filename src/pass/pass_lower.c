@@ -31,8 +31,8 @@ static uint32_t write_or_lower(vt_builder *b, uint32_t number, const uint32_t *i
 }
 
 /* Adds a node for a decomposition, and returns its first result. Further results of a prim have the
- * next indices; those of a decomposed composition would not, so a decomposition may use only
- * compositions with one result. */
+ * next numbers, which does not hold for a composition that is decomposed, so a decomposition may
+ * use only compositions with one result. */
 static uint32_t lower_node(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
                            const void *attrs) {
   const lowering_builder *lb = b->self;

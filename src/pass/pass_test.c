@@ -12,7 +12,8 @@ static uint32_t add_input(vt_graph_builder *gb, const char *name, vt_type type) 
   return vt_graph_add_port(gb, &p, &type);
 }
 
-/* A param with the default attributes of its initialiser, and the random stream of its name. */
+/* Adds a param with the default attributes of its initialiser, and the random stream of its name.
+ */
 static uint32_t add_param(vt_graph_builder *gb, const char *name, const char *init, vt_type type) {
   const vt_init_info *info = vt_init_find(init);
   const vt_attr_field *stream = vt_attr_find(info->attrs, "stream");
@@ -209,8 +210,8 @@ static void test_bound_sizes_limited(void) {
   vt_graph_free(g);
 }
 
-/* A graph with one input. With has_range it is dtype[B] with integers in 0..factor*B + shift;
- * otherwise it is dtype[factor*B + shift]. */
+/* Builds a graph with one input. With has_range its type is dtype[B], with integers in 0..factor*B
+ * + shift; otherwise it is dtype[factor*B + shift]. */
 static vt_graph *one_port_graph(uint32_t dtype, int64_t factor, int64_t shift, int has_range) {
   vt_graph_builder gb;
   vt_graph *g = NULL;
@@ -254,7 +255,8 @@ static void test_bind_without_symbols(void) {
   vt_graph *g = new_symbolic_graph(), *bound, *again;
   vt_diag d = {0};
   CHECK(bind_graph(g, 2, (vt_binding[]){{"B", 2}, {"T", 3}}, &bound, &d) == VT_OK);
-  CHECK(bind_graph(bound, 0, NULL, &again, &d) == VT_OK); /* without symbols it changes nothing */
+  /* bind changes nothing in a graph without symbols */
+  CHECK(bind_graph(bound, 0, NULL, &again, &d) == VT_OK);
   const vt_hash256 x = graph_hash(bound), y = graph_hash(again);
   CHECK(memcmp(&x, &y, sizeof x) == 0);
   vt_graph_free(again);
@@ -423,8 +425,8 @@ static void test_init_graph(void) {
   vt_graph_free(g);
 }
 
-/* Every initialiser of the table, and params named like the inputs of the graph that computes their
- * values. */
+/* Tests every initialiser of the table, and params named like the inputs of the graph that computes
+ * their values. */
 static void test_init_graph_of_all_initialisers(void) {
   vt_graph_builder gb;
   vt_graph *g = NULL, *out = NULL;

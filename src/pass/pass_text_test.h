@@ -72,7 +72,7 @@ static inline void expect_pass(uint32_t pass, uint32_t then, const vt_pass_optio
   vt_graph_free(w);
 }
 
-/* Lets each allocation of a pass fail in turn: it must return VT_NOMEM and leak nothing. */
+/* Lets each allocation of a pass fail in turn: the pass must return VT_NOMEM and leak nothing. */
 static inline void check_pass_out_of_memory(uint32_t pass, vt_pass_options o, const char *body) {
   vt_graph *g = parse_graph(body);
   long asked = 0;

@@ -26,7 +26,7 @@ def expect(holds, sentence):
 
 
 def bench(volta, *words, **variables):
-    # The environment without OPENBLAS_CORETYPE, because the user's value would keep bench from trying other core types.
+    # bench runs without OPENBLAS_CORETYPE, because the user's value would keep it from trying other core types.
     around = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
     done = subprocess.run([volta, "bench", *words], capture_output=True, text=True, env={**around, **variables})
     return done.returncode, done.stdout, done.stderr

@@ -18,10 +18,10 @@ typedef struct coverage {
   uint32_t types_in_cases; /* a bit for each element type that a first operand has in any case */
   /* a bit for each element type that the op accepts for its first operand */
   uint32_t types_accepted;
-  uint32_t
-      lengths[TYPES]; /* a bit for each length of vt_suite_size that is a dimension in the op's
-                       * own cases, by type of the first operand, or of the result without one */
-  uint32_t shapes;    /* a bit for each enum shape that occurs in the op's own cases */
+  /* by type of the first operand, or of the result without one: a bit for each length of
+   * vt_suite_size that is a dimension in the op's own cases */
+  uint32_t lengths[TYPES];
+  uint32_t shapes; /* a bit for each enum shape that occurs in the op's own cases */
   /* bits for RANK_0 and RANK_8: the op accepts a case whose operand 0 is changed to that rank */
   uint32_t ranks_accepted;
 } coverage;
