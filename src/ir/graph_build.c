@@ -145,8 +145,8 @@ static int attach_bodies(vt_graph_builder *gb, vt_node *node) {
 
 static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
                          const void *attrs) {
-  vt_graph_builder *gb =
-      (vt_graph_builder *)b; /* `b` is its first member, so both have one address */
+  /* `b` is the first member of a vt_graph_builder. */
+  vt_graph_builder *gb = (vt_graph_builder *)b;
   vt_graph *g = gb->g;
   if (gb->status != VT_OK) return VT_NO_VALUE;
   const vt_op_info *op = vt_op_get(number);
