@@ -12,7 +12,7 @@ if(VOLTA_SLEEF AND VOLTA_SLEEF_INCLUDE)
 endif()
 add_custom_target(bench-num COMMAND bench_num USES_TERMINAL)
 
-# `make bench-plan`: the time of passes and planning. It is a test in `make test-full` only.
+# `make bench-plan` measures the time of passes and planning. The test is part of `make test-full` only.
 add_executable(bench_plan EXCLUDE_FROM_ALL bench/plan/bench_plan.c bench/plan/bench_graphs.c)
 target_link_libraries(bench_plan PRIVATE vt_pass vt_plan m vt_flags)
 add_custom_target(bench-plan COMMAND bench_plan USES_TERMINAL)
@@ -22,8 +22,8 @@ if(VOLTA_TESTS)
   set_tests_properties(bench/plan_time PROPERTIES LABELS "bench;long" SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endif()
 
-# Time and memory of a run of 100,000 nodes, with limits. Builds with sanitizers leave it out, because they need more
-# of both.
+# This test runs a model of 100,000 nodes and limits its time and memory. Builds with sanitizers leave it out, because
+# sanitizers need more of both.
 set(run_nodes python3 -B ${CMAKE_SOURCE_DIR}/bench/plan/run_nodes.py --volta $<TARGET_FILE:volta>)
 if(VOLTA_TESTS AND NOT VOLTA_SANITIZE)
   add_test(NAME bench/run_nodes COMMAND ${run_nodes} --check)
@@ -31,7 +31,7 @@ if(VOLTA_TESTS AND NOT VOLTA_SANITIZE)
   set_tests_properties(bench/run_nodes bench/run_nodes_catch PROPERTIES LABELS bench)
 endif()
 
-# The memory of plans, compared with the stored numbers; `make baselines` updates those.
+# This test compares the memory of plans with the stored numbers, which `make baselines` updates.
 set(memory_baselines python3 -B ${CMAKE_SOURCE_DIR}/bench/baselines/memory.py
   --volta $<TARGET_FILE:volta>)
 add_custom_target(baselines COMMAND ${memory_baselines} --write DEPENDS volta)
@@ -41,8 +41,8 @@ if(VOLTA_TESTS)
   set_tests_properties(bench/memory_baselines bench/memory_baselines_catch PROPERTIES LABELS bench)
 endif()
 
-# `volta bench` at its smallest sizes, against stand-ins for OpenBLAS: two with the function names of its two kinds of
-# builds (32-bit and 64-bit integers), and one whose products are wrong.
+# This test runs `volta bench` at its smallest sizes against stand-ins for OpenBLAS: two with the function names of its
+# two kinds of builds (32-bit and 64-bit integers), and one whose products are wrong.
 if(VOLTA_TESTS)
   foreach(peer narrow wide wrong)
     add_library(peer_${peer} MODULE tests/bench/peer_stub.c)
@@ -59,8 +59,8 @@ if(VOLTA_TESTS)
   set_tests_properties(bench/verb PROPERTIES LABELS bench)
 endif()
 
-# The tables of docs/governance/performance.md, compared with the stored results they are made from;
-# bench/cpu_table.sh measures again.
+# This test compares the tables of docs/governance/performance.md with the stored results that they are made from;
+# bench/cpu_table.sh measures those again.
 if(VOLTA_TESTS)
   add_test(NAME bench/performance_page COMMAND python3 -B ${CMAKE_SOURCE_DIR}/bench/cpu/table.py check)
   add_test(NAME bench/performance_page_catch

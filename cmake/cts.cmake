@@ -43,7 +43,8 @@ script_test(cts/peers cts ${VOLTA_PYTHON} -B ${CMAKE_SOURCE_DIR}/tests/cts/peers
   $<TARGET_FILE:cts> --short=env)
 set_tests_properties(cts/peers PROPERTIES TIMEOUT 3600) # its long form compares every case with NumPy and PyTorch
 
-# The same suite on the GPU kernels, which the emulated GPU runs on this processor, and tests of error reports of a GPU.
+# These tests run the suite on the GPU kernels, which the emulated GPU executes on this processor, and test how errors
+# of a GPU are reported.
 if(TARGET fake_cuda)
   script_test(cts/cuda cts ${CMAKE_SOURCE_DIR}/tests/cts/cuda_lanes.sh $<TARGET_FILE:cts> ${CMAKE_BINARY_DIR}/fake_cuda
     $<TARGET_FILE:cuda_rows_test>)

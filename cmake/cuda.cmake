@@ -42,7 +42,7 @@ endforeach()
 # ---- nvcc and its architectures; cuda_archs stays empty without an nvcc ----
 set(cuda_archs "")
 set(cuda_compiler "")
-# Tries to compile a kernel, because an nvcc without its host compiler is found like one that works. Sets
+# Tries to compile a kernel, because an nvcc that lacks its host compiler is found just as one that works. Sets
 # VOLTA_NVCC_WORKS, or cuda_why to the reason of the failure.
 function(cuda_try)
   file(WRITE ${cuda_folder}/try.cu "extern \"C\" __global__ void nothing(float *x) { *x = 0; }\n")

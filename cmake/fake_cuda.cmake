@@ -47,8 +47,8 @@ if(VOLTA_HOST_HAS_FMA)
   list(APPEND fake_cuda_kernel_flags -mfma)
 endif()
 
-# The emulator has shared memory as thread-local memory. That is too large for the static TLS area, which a library
-# loaded at run time would need for the faster TLS models.
+# The emulator keeps shared memory of kernels in thread-local memory. It is too large for the static TLS area, which the
+# faster TLS models would need in a library that is loaded at run time.
 list(APPEND fake_cuda_flags -ftls-model=global-dynamic)
 list(APPEND fake_cuda_kernel_flags -ftls-model=global-dynamic)
 
@@ -61,7 +61,7 @@ add_library(fake_cuda SHARED $<TARGET_OBJECTS:fake_cuda_driver> $<TARGET_OBJECTS
 set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1 LINKER_LANGUAGE CXX
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_cuda)
 
-# The unit tests of the emulated driver, with kernels of their own.
+# Builds the unit tests of the emulated driver, which have kernels of their own.
 set(fake_cuda_tests)
 file(GLOB fake_cuda_test_sources CONFIGURE_DEPENDS tests/fake_cuda/*_test.cc)
 foreach(source ${fake_cuda_test_sources})

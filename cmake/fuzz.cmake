@@ -16,7 +16,8 @@ function(fuzz_target name room)
   file(GLOB parts CONFIGURE_DEPENDS tests/fuzz/${name}_*.c)
   add_executable(fuzz_${name}_replay tests/fuzz/fuzz_${name}.c ${parts} tests/fuzz/replay.c)
   target_link_libraries(fuzz_${name}_replay PRIVATE vt_${room} vt_flags)
-  # The corpus of graphs is by far the largest, and a sanitizer makes it five times slower. Only --full replays all.
+  # The corpus of graphs is by far the largest, and a sanitizer makes its replay five times slower. The test replays all
+  # of it only with --full.
   set(some "")
   if(name STREQUAL graph)
     set(some --every=3)
@@ -29,8 +30,8 @@ function(fuzz_target name room)
   if(VOLTA_FUZZ)
     add_executable(fuzz_${name} tests/fuzz/fuzz_${name}.c ${parts})
     target_link_libraries(fuzz_${name} PRIVATE vt_${room} vt_flags)
-    # The fuzzers are copied to machines without a compiler, so they may need only libc. libstdc++ refers to
-    # arc4random, which an older libc lacks; nothing calls it, so any symbol may stand in for it.
+    # The fuzzers are copied to machines without a compiler, so they may need only libc. libstdc++ refers to arc4random,
+    # which an older libc lacks; no code calls it, so any symbol may stand in for it.
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer -static-libstdc++ -static-libgcc
       LINKER:--defsym=arc4random=main)
   endif()
@@ -49,6 +50,6 @@ fuzz_target(graph api)
 fuzz_target(plan api)
 fuzz_target(plan_cache api)
 
-# A program that converts models into inputs of fuzz_graph.
+# seed_graph converts models into inputs of fuzz_graph.
 add_executable(seed_graph tests/fuzz/seed_graph.c tests/fuzz/graph_decode.c)
 target_link_libraries(seed_graph PRIVATE vt_api vt_flags)

@@ -10,7 +10,8 @@ set(volta_results volta_bundled volta_needed volta_needed_names volta_needed_pc)
 foreach(variable ${volta_results})
   set(${variable} "")
 endforeach()
-# An archive without position-independent code cannot be part of a shared library, so linking one is tried.
+# An archive without position-independent code cannot be part of a shared library, so a shared library is linked with it
+# as a trial.
 function(bundle name pc)
   set(fits OFF)
   if(VOLTA_${name}_LIB MATCHES "\\.a$")
@@ -53,8 +54,8 @@ target_link_libraries(volta_shared PRIVATE ${volta_bundled} ${volta_needed} Thre
 target_link_options(volta_shared PRIVATE LINKER:--exclude-libs,ALL
   LINKER:-z,defs LINKER:-Bsymbolic-functions)
 
-# The archive is one object in which only the public names are global: several hundred other names have no prefix, and
-# a program may have its own zlib.
+# libvolta.a is one object in which only the public names are global: several hundred other names have no prefix, and a
+# program may have its own zlib.
 set(whole ${CMAKE_BINARY_DIR}/volta_whole.o)
 set(symbols ${CMAKE_SOURCE_DIR}/cmake/libvolta.symbols)
 separate_arguments(whole_flags UNIX_COMMAND "${CMAKE_C_FLAGS}")

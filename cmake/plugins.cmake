@@ -23,8 +23,8 @@ add_test(NAME plugins/refused COMMAND plugins_check ${plugin_folder})
 set_tests_properties(plugins/refused PROPERTIES LABELS unit
   PASS_REGULAR_EXPRESSION "were refused, the others let in")
 
-# The example of a plug-in is built outside the tree with two headers, run, and compared with the reference. The
-# label `plugins` keeps it out of the lanes with sanitizers.
+# This test builds the example plug-in outside of the tree with two headers, runs it, and compares its results with the
+# reference. The label `plugins` keeps the test out of the lanes with sanitizers.
 script_test(plugins/example plugins ${CMAKE_SOURCE_DIR}/tests/plugins/example_plugin.sh
   $<TARGET_FILE:volta> $<TARGET_FILE:cts> ${GENERATED} ${CMAKE_C_COMPILER})
 script_test(docs/abi corpus python3 -B ${CMAKE_SOURCE_DIR}/tests/check_abi_page.py)

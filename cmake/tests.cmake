@@ -57,7 +57,8 @@ else()
 endif()
 set_tests_properties(num/exhaustive_catches num/pow_short PROPERTIES LABELS num SKIP_RETURN_CODE 77)
 
-# Compares a backend with the digests of `make exhaustive`: one slice of each function in the tests, all slices by hand.
+# exhaustive_backend compares a backend with the digests of `make exhaustive`: one slice of each function in the tests,
+# all slices by hand.
 add_executable(exhaustive_backend tests/exhaustive/exhaustive_backend.c)
 target_link_libraries(exhaustive_backend PRIVATE vt_api vt_flags)
 set(backend_slices exhaustive_backend --against ${CMAKE_SOURCE_DIR}/src/num/exhaustive.digests --jobs 1)
@@ -124,11 +125,11 @@ endif()
 script_test(build/fast_math_refused build ${CMAKE_SOURCE_DIR}/scripts/check_fast_math.sh)
 script_test(build/same_bits_any_compiler build ${CMAKE_SOURCE_DIR}/scripts/check_builds.sh ${CMAKE_BINARY_DIR}/variants
   $<TARGET_FILE:volta>)
-# It runs alone, because it builds several times on all cores.
+# The test runs alone, because it builds several times on all cores.
 set_tests_properties(build/same_bits_any_compiler PROPERTIES RUN_SERIAL ON TIMEOUT 1800)
 long_only(build/same_bits_any_compiler docs/adding_op_built)
 
-# The audit of the compiled kernels, and the test of the audit.
+# Adds the audit of the compiled kernels and the test of this audit.
 if(cuda_archs)
   script_test(tools/ptx tools python3 -B tools/check_ptx.py --cc ${CMAKE_C_COMPILER}
     --table src/back/cuda/kernels.def --include src/emit ${cuda_audited})
@@ -137,8 +138,8 @@ else()
   script_test(tools/ptx tools sh -c "echo 'SKIPPED: this build has no kernels for CUDA' && exit 77")
   script_test(tools/ptx_catch tools python3 -B tests/tools_test/ptx_catch.py)
 endif()
-# The audit of generated kernels, which NVRTC compiles at run time: for the highest of these architectures, and with
-# --full for the lowest as well.
+# Adds the audit of generated kernels, which NVRTC compiles at run time: for the highest of these architectures, and
+# with --full for the lowest as well.
 set(fused_archs 80 90)
 if(cuda_archs)
   list(GET cuda_archs 0 fused_lowest)

@@ -141,8 +141,8 @@ workers_of() {
   echo "$rest"
 }
 
-# work TARGET FOLDER END OUT ID: runs fuzzer processes one after the other until the time END. An input
-# that fails ends a process, and the next one goes on.
+# work TARGET FOLDER END OUT ID: runs fuzzer processes one after the other until the time END. A process ends when an
+# input fails, and the next process goes on.
 work() {
   local target=$1 from=$2 end=$3 out=$4 id=$5 status=0
   read -ra words <<<"$(dictionary_of "$target" "$from")"

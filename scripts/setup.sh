@@ -81,7 +81,7 @@ apt_offers() { [[ $(apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; 
 missing=() reasons=() must=no
 while read -r package who reason probe; do
   in_tier "$who" || continue
-  # eval is safe: a probe is a fixed command of the table above.
+  # `eval` is safe here: a probe is a fixed command of the table above.
   if installed "$(package_name "$package")" || eval "$probe" >/dev/null 2>&1; then continue; fi
   missing+=("$package")
   reasons+=("$reason")
@@ -103,8 +103,8 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   exit 0
 fi
 
-# Commands run after "${as_root[@]}". Without sudo it is `env`, because a variable before a command would not work after
-# an empty expansion.
+# Commands that need root are written "${as_root[@]}" COMMAND. Without sudo the array has only `env`, because a variable
+# before a command would not work after an empty expansion.
 as_root=(env)
 if [[ $(id -u) != 0 ]]; then as_root=(sudo -n env); fi
 can_install() { "${as_root[@]}" true 2>/dev/null; }

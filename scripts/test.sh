@@ -101,7 +101,7 @@ sanitizer_lane() {
   fi
 }
 
-# With sanitizers, --full makes only the corpora longer.
+# In lanes with sanitizers, --full makes only the replay of corpora longer.
 if [[ $full == yes ]]; then export VOLTA_CORPUS_FULL=1; fi
 export ASAN_OPTIONS=${ASAN_OPTIONS-allocator_may_return_null=1:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}

@@ -57,7 +57,8 @@ for file in bin/volta lib/libvolta.so.0 lib/libvolta.a lib/pkgconfig/volta.pc li
   [[ -f $at/$file ]] || fail "$file is not installed"
 done
 if [[ -n $(find "$at" -name '*_test*' -o -name '*.o') ]]; then fail "parts of the build are installed"; fi
-# Only absolute paths count: if the checkout is in /volta, /opt/volta does not name it.
+# Installed files may not contain the paths of this tree. Only absolute paths count: if the checkout is in /volta,
+# /opt/volta does not name it.
 if LC_ALL=C grep -arlP "(?<![\w.-])(\Q$top\E|\Q$VOLTA_BUILD\E|\Q$outside\E)(?![\w.-])" "$at" --exclude-dir=doc; then
   fail "these files name the folder of the sources, of the build or of DESTDIR"
 fi
@@ -152,7 +153,7 @@ if [[ -d $at/include || -d $at/share ]]; then fail "uninstalling leaves empty fo
 if said=$(uninstall 2>&1); then fail "uninstalling twice does not fail"; fi
 if [[ $said != *"nothing is removed"* ]]; then fail "uninstalling without a manifest says: $said"; fi
 
-# Installing without DESTDIR into a folder that exists, twice, over a file of an earlier version.
+# Installs twice without DESTDIR into a folder that exists and has a file of an earlier version.
 mkdir -p "$outside/home/bin" "$outside/home/lib"
 make -s -C "$top" install PREFIX="$outside/home" >/dev/null || fail "make install with PREFIX"
 touch "$outside/home/lib/libvolta.so.0.0.9"
@@ -162,7 +163,7 @@ make -s -C "$top" uninstall PREFIX="$outside/home" >/dev/null || fail "make unin
 if [[ $(cd "$outside/home" && find . | LC_ALL=C sort | tr '\n' ' ') != ". ./bin ./lib " ]]; then
   fail "uninstalling changed folders that existed before: $(find "$outside/home")"
 fi
-# A manifest with a path outside of the prefix is refused.
+# Uninstalling refuses a manifest with a path outside of the prefix.
 mkdir -p "$outside/home/share/volta"
 echo ../work/pc_shared >"$outside/home/share/volta/install_manifest.txt"
 if make -s -C "$top" uninstall PREFIX="$outside/home" >/dev/null 2>&1; then fail "a path with .. is accepted"; fi

@@ -19,9 +19,10 @@ import c_source  # noqa: E402
 COMPARING = ["src/admit/*.c", "src/admit/*.h", "src/admit/*.def", "src/api/compare.c", "src/api/digest.c",
           "src/api/digest.h", "src/api/certificate.c", "src/api/probes.*", "src/cli/verb_parity.c",
           "tests/cts/cts_run.c"]
-# Words that these files may have: they read lines `grad x in 0.5..2`, the domains in which cts --grad checks gradients.
+# These words, forbidden elsewhere, are allowed in these files, which read lines `grad x in 0.5..2`: the domains in
+# which cts --grad checks gradients.
 DOMAINS = {"src/admit/suite_read.c": {"double"}, "src/admit/vt_suite.h": {"double"}}
-# Lines that only compute the largest distance for a report.
+# These lines are allowed, because they only compute the largest distance for a report.
 REPORTS = {"src/cli/verb_parity.c": {"if (v.largest > x->largest) x->largest = v.largest;"}}
 RULES = [
     ("a floating-point type", re.compile(r"\b(?:float|double|_Float\w+|float_t|double_t)\b")),

@@ -99,7 +99,8 @@ while IFS= read -r line; do fail "a backend called past the gateway: $line"; don
 # ---- kernels: only the op table names them, and only the runner of steps, which backends use, calls them ----
 needed_only_by 'kernel_[a-z0-9_]+' 'op\.c\.o' "a kernel is reached through the op table"
 needed_only_by 'vt_steps_run' 'reference\.c\.o|island\.c\.o' "only a backend runs steps"
-# The pattern excludes the attribute `kernel`, which is neither called nor a field of an op.
+# Finds calls of an op's kernel. The pattern excludes the attribute `kernel`, which is neither called nor a field of an
+# op.
 calls=$(grep -rnE '(->|\.)kernel *\(|\b(op|info)(->|\.)kernel\b' src --include='*.[ch]' --include='*.inc' | grep -v '_test\.[ch]:' || true)
 if ! grep -q '^src/op/steps\.c:' <<<"$calls"; then fail "the runner of steps calls no kernel"; fi
 while IFS= read -r line; do fail "a kernel called past a backend: $line"; done < <(

@@ -20,12 +20,12 @@ static const code codes[] = {
 };
 enum { N_CODES = sizeof codes / sizeof codes[0] };
 
-/* Returns 1 if the flag is not a flag of one verb. */
-static int is_common(const cli_flag *f) {
+/* Returns 1 if the flag belongs to all verbs or to the command without a verb. */
+static int is_flag_of_all_verbs(const cli_flag *f) {
   return strcmp(f->verb, "any") == 0 || strcmp(f->verb, "top") == 0;
 }
 
-/* Prints a name of the table, which has capitals, in lower case, as users see it. */
+/* Prints a status name in lower case, as users see it; the table has it in capitals. */
 static void print_lower(const char *name) {
   for (; *name != '\0'; name++) putchar(*name >= 'A' && *name <= 'Z' ? *name - 'A' + 'a' : *name);
 }
@@ -127,7 +127,7 @@ static void print_man(void) {
   puts(man_about);
   puts(".SH OPTIONS");
   for (const cli_flag *f = cli_flags; f->name != NULL; f++)
-    if (is_common(f)) print_man_flag(f);
+    if (is_flag_of_all_verbs(f)) print_man_flag(f);
   puts(".SH VERBS");
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++) print_man_verb(v);
   puts(".SH ENVIRONMENT");
@@ -145,7 +145,7 @@ static const char generated_note[] =
 
 /* Prints the first sentence of a help text, without the quotes that would end the string around it,
  * and with a backslash before each character of `escaped`. */
-static void print_brief(const char *help, const char *escaped) {
+static void print_first_sentence(const char *help, const char *escaped) {
   for (const char *p = help; *p != '\0' && !(p[0] == '.' && (p[1] == ' ' || p[1] == '\0')); p++) {
     if (*p == '`' || *p == '\'') continue;
     if (strchr(escaped, *p) != NULL) putchar('\\');
@@ -158,7 +158,7 @@ static void print_verbs(const char *between) {
     printf("%s%s", v == cli_verbs ? "" : between, v->name);
 }
 
-static void print_codes(void) {
+static void print_status_names(void) {
   for (int i = 0; i < N_CODES; i++) {
     fputs(i == 0 ? "" : " ", stdout);
     print_lower(codes[i].name);
@@ -168,7 +168,7 @@ static void print_codes(void) {
 /* ---- bash ---- */
 
 /* Prints the command that completes a value of this kind, CLI_COMPLETE_*. */
-static void print_bash_action(int complete) {
+static void print_bash_completion(int complete) {
   switch (complete) {
     case CLI_COMPLETE_file:
       puts("COMPREPLY=($(compgen -f -- \"$cur\")) ;;");
@@ -181,7 +181,7 @@ static void print_bash_action(int complete) {
       return;
     case CLI_COMPLETE_code:
       fputs("COMPREPLY=($(compgen -W \"", stdout);
-      print_codes();
+      print_status_names();
       puts("\" -- \"$cur\")) ;;");
       return;
     case CLI_COMPLETE_verb:
@@ -212,7 +212,7 @@ static void print_bash_values(void) {
     printf("    %s:--%s", f->verb, f->name);
     if (f->letter != 0) printf(" | %s:-%c", f->verb, f->letter);
     fputs(") ", stdout);
-    print_bash_action(f->complete);
+    print_bash_completion(f->complete);
   }
 }
 
@@ -222,7 +222,7 @@ static void print_bash_operands(void) {
   puts("\" -- \"$cur\")) ;;");
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++) {
     printf("    %s:*) ", v->name);
-    print_bash_action(v->complete);
+    print_bash_completion(v->complete);
   }
   puts("  esac");
 }
@@ -261,7 +261,7 @@ static void print_bash(void) {
 
 /* ---- zsh ---- */
 
-static const char *zsh_action(int complete) {
+static const char *zsh_completion_of(int complete) {
   switch (complete) {
     case CLI_COMPLETE_file:
       return "_files";
@@ -282,9 +282,9 @@ static void print_zsh_flag(const cli_flag *f, const char *dashes, const char *na
   printf(" \\\n        '%s%s%s", f->repeat ? "*" : "", dashes, name);
   if (f->argument != NULL) fputs(dashes[1] == '-' ? "=" : "+", stdout);
   putchar('[');
-  print_brief(f->help, "[]:\\");
+  print_first_sentence(f->help, "[]:\\");
   putchar(']');
-  if (f->argument != NULL) printf(":%s:%s", f->argument, zsh_action(f->complete));
+  if (f->argument != NULL) printf(":%s:%s", f->argument, zsh_completion_of(f->complete));
   putchar('\'');
 }
 
@@ -300,8 +300,8 @@ static void print_zsh_flags(const cli_verb *v) {
 static void print_zsh_verb(const cli_verb *v) {
   printf("      %s) _arguments", v->name);
   print_zsh_flags(v);
-  if (v->most > 1) printf(" \\\n        '*:operand:%s'", zsh_action(v->complete));
-  if (v->most == 1) printf(" \\\n        '1:operand:%s'", zsh_action(v->complete));
+  if (v->most > 1) printf(" \\\n        '*:operand:%s'", zsh_completion_of(v->complete));
+  if (v->most == 1) printf(" \\\n        '1:operand:%s'", zsh_completion_of(v->complete));
   puts(" ;;");
 }
 
@@ -310,12 +310,12 @@ static void print_zsh_helpers(void) {
   puts("  names=(${(f)\"$(volta backends 2>/dev/null | sed 's/ .*//')\"})");
   puts("  compadd -a names\n}");
   fputs("_volta_codes() {\n  compadd ", stdout);
-  print_codes();
+  print_status_names();
   puts("\n}");
   puts("_volta_verbs() {\n  local -a verbs\n  verbs=(");
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++) {
     printf("    '%s:", v->name);
-    print_brief(v->summary, ":\\");
+    print_first_sentence(v->summary, ":\\");
     puts("'");
   }
   puts("  )\n  _describe verb verbs\n}");
@@ -337,7 +337,7 @@ static void print_zsh(void) {
 /* ---- fish ---- */
 
 /* Prints the options that complete a value of this kind, CLI_COMPLETE_*. */
-static void print_fish_action(int complete) {
+static void print_fish_completion(int complete) {
   switch (complete) {
     case CLI_COMPLETE_file:
       fputs(" -F", stdout);
@@ -350,7 +350,7 @@ static void print_fish_action(int complete) {
       return;
     case CLI_COMPLETE_code:
       fputs(" -f -a '", stdout);
-      print_codes();
+      print_status_names();
       putchar('\'');
       return;
     case CLI_COMPLETE_verb:
@@ -366,22 +366,22 @@ static void print_fish_action(int complete) {
 static void print_fish_flag(const cli_flag *f) {
   fputs("complete -c volta", stdout);
   if (strcmp(f->verb, "top") == 0) fputs(" -n __fish_use_subcommand", stdout);
-  if (!is_common(f)) printf(" -n '__fish_seen_subcommand_from %s'", f->verb);
+  if (!is_flag_of_all_verbs(f)) printf(" -n '__fish_seen_subcommand_from %s'", f->verb);
   printf(" -l %s", f->name);
   if (f->letter != 0) printf(" -s %c", f->letter);
   if (f->argument != NULL) fputs(" -r", stdout);
-  if (f->argument != NULL) print_fish_action(f->complete);
+  if (f->argument != NULL) print_fish_completion(f->complete);
   fputs(" -d '", stdout);
-  print_brief(f->help, "\\");
+  print_first_sentence(f->help, "\\");
   puts("'");
 }
 
 static void print_fish_verb(const cli_verb *v) {
   printf("complete -c volta -n __fish_use_subcommand -f -a %s -d '", v->name);
-  print_brief(v->summary, "\\");
+  print_first_sentence(v->summary, "\\");
   puts("'");
   printf("complete -c volta -n '__fish_seen_subcommand_from %s'", v->name);
-  print_fish_action(v->complete);
+  print_fish_completion(v->complete);
   puts("");
 }
 

@@ -117,13 +117,13 @@ static row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-static int by_number(const void *a, const void *b) {
+static int compare_numbers(const void *a, const void *b) {
   return ((const row *)a)->number - ((const row *)b)->number;
 }
 
 /* Sorts the rows by number, across all families; returns 0 if two rows have the same number. */
 static int sort_rows(void) {
-  qsort(rows, N_ROWS, sizeof *rows, by_number);
+  qsort(rows, N_ROWS, sizeof *rows, compare_numbers);
   for (int i = 1; i < N_ROWS; i++) {
     if (rows[i].number != rows[i - 1].number) continue;
     fprintf(stderr, "gen_ops: '%s' and '%s' both have the number %d\n", rows[i - 1].name,
@@ -164,7 +164,7 @@ static const char maps_head[] =
     " *\n"
     " *     op          n  result float  integer  truth  cost */\n";
 
-/* The columns float, integer and truth of maps.def for each rule that checks operands. */
+/* For each rule that checks operands: its columns `float`, `integer` and `truth` of maps.def. */
 static const struct accepted {
   const char *verify, *floats, *integers, *truths;
 } accepted[] = {
@@ -172,7 +172,7 @@ static const struct accepted {
     {"check_number", "yes", "yes", "no"}, {"check_integer", "no", "yes", "no"},
     {"check_bits", "no", "yes", "yes"},   {"check_compute", "yes", "yes", "yes"},
 };
-/* The column result of maps.def for each rule that infers the result. */
+/* For each rule that infers the result: its column `result` of maps.def. */
 static const struct inferred {
   const char *shape, *result;
 } inferred[] = {{"shape_same", "same"},
@@ -183,8 +183,8 @@ static const struct inferred {
 static char maps_text[32768]; /* the text of maps.def */
 static size_t n_maps_text;
 
-/* Appends to maps_text. */
-static void append(const char *format, ...) {
+/* Appends formatted text to maps_text. */
+static void append_to_maps(const char *format, ...) {
   va_list list;
   va_start(list, format);
   n_maps_text +=
@@ -203,7 +203,7 @@ static int report_unknown_rule(const row *r, const char *rule) {
 
 /* Appends a column of this width, with a comma after the word. */
 static void append_cell(const char *word, int width) {
-  append("%s,%*s", word, width - (int)strlen(word), "");
+  append_to_maps("%s,%*s", word, width - (int)strlen(word), "");
 }
 
 /* Appends the row of an op; returns 0 if the types of its rules are unknown. */
@@ -216,26 +216,26 @@ static int append_map(const row *r) {
     if (strcmp(inferred[i].shape, r->shape) == 0) result = inferred[i].result;
   if (types == NULL) return report_unknown_rule(r, r->verify);
   if (result == NULL) return report_unknown_rule(r, r->shape);
-  append("VT_MAP(");
+  append_to_maps("VT_MAP(");
   append_cell(r->name, 11);
-  append("%d, ", r->operands);
+  append_to_maps("%d, ", r->operands);
   append_cell(result, 6);
   append_cell(strcmp(r->formula, "fused") == 0 ? "fused" : types->floats, 6);
   append_cell(types->integers, 8);
   append_cell(types->truths, 6);
-  append("%d)\n", r->cost);
+  append_to_maps("%d)\n", r->cost);
   return 1;
 }
 
-static int write_maps(void) {
-  append("%s", maps_head);
+static int format_maps(void) {
+  append_to_maps("%s", maps_head);
   for (int i = 0; i < N_ROWS; i++)
     if (rows[i].formula != NULL && !append_map(&rows[i])) return 0;
   return 1;
 }
 
-/* Returns 1 if the stored file is maps_text. */
-static int matches(const char *path) {
+/* Returns 1 if the file has the same bytes as maps_text. */
+static int file_equals_maps(const char *path) {
   static char stored[sizeof maps_text];
   FILE *f = fopen(path, "rb");
   const size_t n = f != NULL ? fread(stored, 1, sizeof stored, f) : 0;
@@ -248,7 +248,7 @@ static int matches(const char *path) {
 int main(int argc, char **argv) {
   if (!sort_rows()) return 1;
   if (argc >= 2 && strcmp(argv[1], "maps") == 0) {
-    if (!write_maps() || (argc > 2 && !matches(argv[2]))) return 1;
+    if (!format_maps() || (argc > 2 && !file_equals_maps(argv[2]))) return 1;
     if (argc == 2) fputs(maps_text, stdout);
   } else if (argc == 2 && strcmp(argv[1], "fields") == 0) {
     print_attr_fields();

@@ -70,9 +70,9 @@ run_check() {
     row FAILED "$what" "$((SECONDS - begun))" "$words"
   fi
 }
-# wanted CHECK: whether to run this check: --checks, a comma-separated list, is not given or names it.
+# wanted CHECK: succeeds if this check is to run: --checks, a comma-separated list, is not given or names it.
 wanted() { [[ -z $checks || ,$checks, == *,$1,* ]]; }
-# mine: whether this part runs the next piece. Pieces that are not divided go to the parts in turn.
+# mine: succeeds if this part of the checks (--part) runs the next piece. The parts take the pieces in turn.
 mine() {
   number=$((number + 1))
   ((number % parts == part - 1))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * graph_build.c - builds a graph. The types of every node are inferred and checked as it is added,
  * so an error is reported with the line of that node. After the first failure every further call
- * does nothing. */
+ * does nothing. A closed body waits in the builder until the next node is added, which then owns
+ * it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static uint32_t fail_node(vt_graph_builder *gb, const vt_op_info *op, vt_status 
   return VT_NO_VALUE;
 }
 
-static uint32_t no_memory(vt_graph_builder *gb) {
+static uint32_t fail_no_memory(vt_graph_builder *gb) {
   (void)vt_graph_fail(gb, VT_NOMEM, "out of memory");
   return VT_NO_VALUE;
 }
@@ -85,7 +86,7 @@ static uint32_t add_value(vt_graph_builder *gb, const vt_type *type, uint32_t no
                           uint32_t index) {
   vt_graph *g = gb->g;
   vt_value *values = grow_array(g, g->values, g->n_values, 1, &g->cap_values, sizeof *values);
-  if (values == NULL) return no_memory(gb);
+  if (values == NULL) return fail_no_memory(gb);
   g->values = values;
   values[g->n_values] = (vt_value){.type = *type, .node = node, .index = index};
   return g->n_values++;
@@ -118,8 +119,8 @@ static int reserve_node(vt_graph *g, uint32_t n_in) {
 
 /* ---- bodies ---- */
 
-/* The argument and result types of the bodies that wait for this node, for the op's type rule.
- * Returns 0 if memory runs out. */
+/* Writes the argument and result types of the waiting bodies to `t`, for the type rule of the op
+ * that will own them. Returns 0 if memory runs out. */
 static int get_body_types(vt_graph_builder *gb, vt_body_type t[VT_MAX_BODIES]) {
   for (uint32_t i = 0; i < gb->n_body; i++) {
     const vt_graph *body = gb->body[i];
@@ -131,8 +132,8 @@ static int get_body_types(vt_graph_builder *gb, vt_body_type t[VT_MAX_BODIES]) {
   return 1;
 }
 
-/* Makes the waiting bodies the node's. Returns 0 if memory runs out; they then still belong to the
- * builder, which frees them. */
+/* Gives the waiting bodies to `node`. Returns 0 if memory runs out; the bodies then still belong to
+ * the builder, which frees them. */
 static int attach_bodies(vt_graph_builder *gb, vt_node *node) {
   if (gb->n_body == 0) return 1;
   node->body = vt_arena_copy(&gb->g->arena, gb->body, gb->n_body * sizeof *gb->body);
@@ -144,7 +145,8 @@ static int attach_bodies(vt_graph_builder *gb, vt_node *node) {
 
 static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
                          const void *attrs) {
-  vt_graph_builder *gb = (vt_graph_builder *)b; /* `b` is its first member */
+  /* `b` is the first member of a vt_graph_builder. */
+  vt_graph_builder *gb = (vt_graph_builder *)b;
   vt_graph *g = gb->g;
   if (gb->status != VT_OK) return VT_NO_VALUE;
   const vt_op_info *op = vt_op_get(number);
@@ -158,7 +160,7 @@ static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uin
   uint32_t n_out = 0;
   const void *copy =
       vt_arena_copy(&g->arena, attrs == NULL ? op->attrs->defaults : attrs, op->attrs->size);
-  if (copy == NULL || !get_body_types(gb, body)) return no_memory(gb);
+  if (copy == NULL || !get_body_types(gb, body)) return fail_no_memory(gb);
   if (load_operand_types(gb, op, in, n) != VT_OK) return VT_NO_VALUE;
   vt_diag why = {0};
   const vt_rule rule = {gb->b.dims, gb->types, n, copy, gb->n_body, body};
@@ -174,7 +176,7 @@ static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uin
                   .group = gb->group,
                   .attrs = copy};
   const uint32_t index = g->n_nodes;
-  if (!reserve_node(g, n) || !attach_bodies(gb, &node)) return no_memory(gb);
+  if (!reserve_node(g, n) || !attach_bodies(gb, &node)) return fail_no_memory(gb);
   if (n > 0) memcpy(g->operands + g->n_operands, in, n * sizeof *in);
   g->n_operands += n;
   g->nodes[g->n_nodes++] = node;
@@ -196,7 +198,7 @@ static vt_builder *open_body(vt_builder *b, const vt_type *in, uint32_t n) {
     snprintf(text, sizeof text, "a%u", i);
     names[i] = vt_arena_string(&gb->g->arena, text, strlen(text));
   }
-  if (gb->g->arena.failed) (void)no_memory(gb);
+  if (gb->g->arena.failed) (void)fail_no_memory(gb);
   vt_graph_builder *body = gb->status == VT_OK ? vt_graph_open_body(gb, names, in, n) : NULL;
   return body == NULL ? NULL : &body->b;
 }
@@ -230,7 +232,7 @@ void vt_graph_copy_dims(vt_graph_builder *gb, const vt_dims *dims) {
 
 /* ---- names: an open-addressed set, looked up and never iterated ---- */
 
-static uint32_t name_slot(const vt_graph_builder *gb, const char *name) {
+static uint32_t find_name_slot(const vt_graph_builder *gb, const char *name) {
   uint32_t i = (uint32_t)vt_hash_name(name) & (gb->cap_names - 1);
   while (gb->names[i] != NULL && strcmp(gb->names[i], name) != 0) i = (i + 1) & (gb->cap_names - 1);
   return i;
@@ -246,19 +248,19 @@ static int grow_names(vt_graph_builder *gb) {
   gb->names = names;
   gb->cap_names = n == 0 ? 64 : 2 * n;
   for (uint32_t i = 0; i < n; i++)
-    if (old[i] != NULL) names[name_slot(gb, old[i])] = old[i];
+    if (old[i] != NULL) names[find_name_slot(gb, old[i])] = old[i];
   vt_alloc_free(a, old, n * sizeof *old);
   return 1;
 }
 
-/* Adds `name` to the set and returns the arena's copy of it; NULL if it is already in use, or if
- * memory runs out, which sets arena.failed. */
+/* Adds `name` to the set of names in use and returns the arena's copy of it; NULL if the name is
+ * already in use, or if memory runs out, which sets arena.failed. */
 static const char *claim_name(vt_graph_builder *gb, const char *name) {
   if (!grow_names(gb)) {
     gb->g->arena.failed = 1;
     return NULL;
   }
-  const uint32_t i = name_slot(gb, name);
+  const uint32_t i = find_name_slot(gb, name);
   if (gb->names[i] != NULL) return NULL;
   gb->names[i] = vt_arena_string(&gb->g->arena, name, strlen(name));
   if (gb->names[i] != NULL) gb->n_names++;
@@ -275,7 +277,7 @@ int vt_name_is_automatic(const char *name) {
 }
 
 int vt_graph_has_name(const vt_graph_builder *gb, const char *name) {
-  return gb->cap_names > 0 && gb->names[name_slot(gb, name)] != NULL;
+  return gb->cap_names > 0 && gb->names[find_name_slot(gb, name)] != NULL;
 }
 
 void vt_graph_name_value(vt_graph_builder *gb, uint32_t value, const char *name) {
@@ -291,7 +293,7 @@ void vt_graph_name_value(vt_graph_builder *gb, uint32_t value, const char *name)
     snprintf(text, sizeof text, "%.230s.%u", name, i);
     g->values[value].name = claim_name(gb, text);
   }
-  if (g->arena.failed) (void)no_memory(gb);
+  if (g->arena.failed) (void)fail_no_memory(gb);
 }
 
 /* ---- ports and results ---- */
@@ -300,10 +302,10 @@ uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_t
   vt_graph *g = gb->g;
   if (gb->status != VT_OK) return VT_NO_VALUE;
   vt_port *ports = vt_arena_grow(&g->arena, g->ports, g->n_ports, &gb->cap_ports, sizeof *ports);
-  if (ports == NULL) return no_memory(gb);
+  if (ports == NULL) return fail_no_memory(gb);
   g->ports = ports;
   const char *name = vt_name_is_automatic(port->name) ? NULL : claim_name(gb, port->name);
-  if (g->arena.failed) return no_memory(gb);
+  if (g->arena.failed) return fail_no_memory(gb);
   if (name == NULL) {
     (void)vt_graph_fail(gb, VT_VERIFY, "the name '%s' is already in use", port->name);
     return VT_NO_VALUE;
@@ -318,13 +320,14 @@ uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_t
   const vt_init_info *init = vt_init_get(port->init);
   if (init != NULL && port->init_attrs != NULL)
     p->init_attrs = vt_arena_copy(&g->arena, port->init_attrs, init->attrs->size);
-  return g->arena.failed ? no_memory(gb) : value;
+  return g->arena.failed ? fail_no_memory(gb) : value;
 }
 
 void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value) {
   vt_graph *g = gb->g;
   if (gb->status != VT_OK) return;
-  char key[256]; /* outputs share the set with values; no value's name starts with '=' */
+  /* Names of outputs are in the set of names with a '=' in front, which no value's name has. */
+  char key[256];
   snprintf(key, sizeof key, "=%.250s", name);
   if (claim_name(gb, key) == NULL) {
     (void)vt_graph_fail(gb, g->arena.failed ? VT_NOMEM : VT_VERIFY,
@@ -335,7 +338,7 @@ void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value)
       vt_arena_grow(&g->arena, g->results, g->n_results, &gb->cap_results, sizeof *results);
   const char *copy = vt_arena_string(&g->arena, name, strlen(name));
   if (results == NULL || copy == NULL) {
-    (void)no_memory(gb);
+    (void)fail_no_memory(gb);
     return;
   }
   g->results = results;
@@ -395,8 +398,8 @@ void vt_graph_drop(vt_graph_builder *gb) {
 
 /* ---- opening and closing bodies ---- */
 
-/* While it is open, a body uses the table of symbolic dimensions of the outer graph, so that a
- * handle means the same in both. */
+/* An open body uses the table of symbolic dimensions of the outer graph, so that a handle means the
+ * same in both. */
 vt_graph_builder *vt_graph_open_body(vt_graph_builder *gb, const char *const *names,
                                      const vt_type *types, uint32_t n) {
   if (gb->status != VT_OK) return NULL;
@@ -406,7 +409,7 @@ vt_graph_builder *vt_graph_open_body(vt_graph_builder *gb, const char *const *na
   }
   vt_graph_builder *body = VT_NEW(&gb->g->arena, vt_graph_builder);
   if (body == NULL || vt_graph_begin(body, "body", gb->g->arena.a, gb->d) != VT_OK) {
-    (void)no_memory(gb);
+    (void)fail_no_memory(gb);
     return NULL;
   }
   body->b.dims = gb->b.dims;
@@ -446,7 +449,7 @@ void vt_graph_close_body(vt_graph_builder *body, const uint32_t *out, uint32_t n
   add_body_results(body, out, n);
   gb->inner = NULL;
   if (body->status == VT_OK) vt_graph_copy_dims(body, gb->b.dims);
-  vt_graph *made = finish_graph(body); /* not verified until the outer graph is */
+  vt_graph *made = finish_graph(body); /* a body is verified together with the outer graph */
   if (made == NULL) {
     (void)record_failure(gb, body->status);
     return;

@@ -12,7 +12,7 @@ static const char *automatic_name(const vt_value *v, char buffer[16]) {
     text[n++] = '.';
     n += vt_text_digits(text + n, v->index);
   }
-  n = n < 16 ? n : 15; /* longer only if the graph is corrupt */
+  n = n < 16 ? n : 15; /* the name has more than 15 characters only if the graph is corrupt */
   memcpy(buffer, text, n);
   buffer[n] = 0;
   return buffer;

@@ -68,7 +68,8 @@ static vt_status verify_range(const vt_graph *g, const vt_port *p, vt_diag *d) {
   if (p->kind != VT_PORT_INPUT || !integer_limits(dtype, &lo, &hi))
     return VT_FAIL(d, VT_VERIFY, "'%s' is %s: only an input of integers has a range", p->name,
                    vt_dtype_name(dtype));
-  if (vt_dim_is_symbolic(p->lo) || vt_dim_is_symbolic(p->hi)) return VT_OK; /* known once bound */
+  /* Symbolic ends of a range are checked when the dimensions are bound. */
+  if (vt_dim_is_symbolic(p->lo) || vt_dim_is_symbolic(p->hi)) return VT_OK;
   if (p->lo > p->hi)
     return VT_FAIL(d, VT_VERIFY, "the range %lld..%lld of '%s' is empty", (long long)p->lo,
                    (long long)p->hi, p->name);
@@ -91,9 +92,9 @@ static vt_status verify_port(const vt_graph *g, uint32_t i, vt_diag *d) {
   return p->kind == VT_PORT_PARAM ? verify_init(g, p, d) : VT_OK;
 }
 
-/* A value belongs to the port or node that it names, and that one refers back to it. So every
- * operand is written by exactly one port or node. */
-static vt_status verify_owner(const vt_graph *g, uint32_t value, vt_diag *d) {
+/* Every value names the port or node that it belongs to, which must refer back to the value. So
+ * every operand is written by exactly one port or node. */
+static vt_status verify_value_owner(const vt_graph *g, uint32_t value, vt_diag *d) {
   const vt_value *v = &g->values[value];
   const int belongs = v->node == VT_NO_NODE
                           ? v->index < g->n_ports && g->ports[v->index].value == value
@@ -123,8 +124,8 @@ static vt_status verify_node_indices(const vt_graph *g, uint32_t index, vt_diag 
 
 /* ---- bodies ---- */
 
-/* 1 if the inner table of symbolic dimensions is the beginning of the outer one, so that a handle
- * of the body means the same outside. */
+/* 1 if the inner table of symbolic dimensions is the beginning of the outer table, so that a handle
+ * means the same in a body and in the graph around it. */
 static int dims_are_prefix(const vt_dims *inner, const vt_dims *outer) {
   int same = inner->n_symbols <= outer->n_symbols && inner->n_polys <= outer->n_polys;
   for (uint32_t i = 0; same && i < inner->n_symbols; i++)
@@ -174,7 +175,8 @@ static vt_status verify_bodies(const vt_graph *g, const vt_node *n, vt_arena *sc
 /* Scratch for verifying the nodes of a graph, allocated once for all of them. */
 typedef struct node_scratch {
   vt_arena *arena;
-  vt_dims dims; /* a copy, because type rules may add products; the graph's table stays as it is */
+  vt_dims dims; /* a copy of the graph's symbolic dimensions, because type rules may add products to
+                   the table */
   vt_type *in;  /* operand types of the node being verified; enough space for every node */
 } node_scratch;
 
@@ -214,15 +216,16 @@ static vt_status verify_node_types(const vt_graph *g, uint32_t index, node_scrat
 
 /* ---- fusion groups ---- */
 
-/* 1 if the value is made by a member of a group that is not its last: only members may read it. */
+/* 1 if a member of a fusion group other than its last member makes the value, which then only
+ * members of the group may read. */
 static int is_inside_group(const vt_graph *g, uint32_t value) {
   const uint32_t node = g->values[value].node;
   return node != VT_NO_NODE && g->nodes[node].group != 0 && node + 1 < g->n_nodes &&
          g->nodes[node + 1].group == g->nodes[node].group;
 }
 
-/* Adds the node's line and column to a failure about groups, because a person may have written the
- * groups into a model's text. */
+/* Adds the node's line and column to a failure about fusion groups, because a person may have
+ * written the groups into a model's text. */
 static vt_status fail_at_node(const vt_graph *g, uint32_t node, vt_status s, vt_diag *d) {
   if (d != NULL && d->line == 0) {
     d->line = g->nodes[node].line;
@@ -237,8 +240,9 @@ static int same_shape(const vt_type *a, const vt_type *b) {
   return vt_type_equal(&x, b);
 }
 
-/* Checks that groups are numbered 1, 2, ... in order, that the members of a group are consecutive
- * and have one shape, and that a group has at most one anchor and VT_GROUP_MAX_NODES members. */
+/* Checks that fusion groups are numbered 1, 2, ... in order, that the members of a group are
+ * consecutive and have one shape, and that a group has at most one anchor and VT_GROUP_MAX_NODES
+ * members. */
 static vt_status verify_group_members(const vt_graph *g, vt_diag *d) {
   uint32_t groups = 0, anchors = 0, members = 0;
   for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -262,8 +266,8 @@ static vt_status verify_group_members(const vt_graph *g, vt_diag *d) {
   return VT_OK;
 }
 
-/* Checks that only the value of a group's last member is read outside of it, and that its other
- * values are read only by pointwise members. */
+/* Checks that only the value of a fusion group's last member is read by nodes outside of the group,
+ * and that the values of the other members are read only by pointwise members. */
 static vt_status verify_groups(const vt_graph *g, vt_diag *d) {
   VT_TRY(verify_group_members(g, d));
   for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -329,7 +333,7 @@ static vt_status verify_names(const vt_graph *g, vt_arena *scratch, vt_diag *d) 
 static vt_status verify_nodes(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
   node_scratch r = {.arena = scratch};
   uint32_t max_n_in = 0;
-  for (uint32_t i = 0; i < g->n_values; i++) VT_TRY(verify_owner(g, i, d));
+  for (uint32_t i = 0; i < g->n_values; i++) VT_TRY(verify_value_owner(g, i, d));
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     VT_TRY(verify_node_indices(g, i, d));
     if (g->nodes[i].n_in > max_n_in) max_n_in = g->nodes[i].n_in;

@@ -74,7 +74,7 @@ struct vt_graph {
   const char *name;
   vt_dims dims;
   uint32_t n_values, n_nodes, n_operands, n_ports, n_results;
-  uint32_t cap_values, cap_nodes, cap_operands; /* capacities of these three arrays, in items */
+  uint32_t cap_values, cap_nodes, cap_operands; /* capacities of these arrays, in items */
   vt_value *values;
   vt_node *nodes;
   uint32_t *operands; /* indices of values: the operand lists of all nodes, one after another */
@@ -112,17 +112,18 @@ const char *vt_value_name(const vt_graph *g, uint32_t value, char buffer[16]);
 
 /* ---- building ---- */
 typedef struct vt_graph_builder {
-  vt_builder b; /* the interface for decompositions; first, because its address is cast back */
+  vt_builder b; /* the interface for decompositions; the first member, because code casts a pointer
+                   to it to a vt_graph_builder * */
   vt_graph *g;  /* the graph being built; NULL once it is frozen or dropped */
   uint32_t cap_ports, cap_results, cap_types; /* capacities of the arrays, in items */
   vt_type *types;                 /* types of the operands of the node that is being added */
   uint32_t line, column, group;   /* copied into every node that is added */
   const char *label;              /* name for a failing node in the diagnostic; may be NULL */
-  uint32_t n_names, cap_names;    /* names in the set below, and its slots */
+  uint32_t n_names, cap_names;    /* number of names in the set `names`, and of its slots */
   const char **names;             /* open-addressed set of the names in use; never iterated */
   struct vt_graph_builder *outer; /* builder of the graph around this body; NULL if not a body */
   struct vt_graph_builder *inner; /* builder of the body that is open now; NULL if no body is */
-  uint32_t depth;                 /* number of bodies that this one is nested in */
+  uint32_t depth;                 /* number of bodies around this one; 0 for the graph itself */
   uint32_t n_body;                /* closed bodies that wait for the next node */
   vt_graph *body[VT_MAX_BODIES];  /* those bodies */
   vt_status status;               /* the first failure; after it every call does nothing */
@@ -140,7 +141,7 @@ void vt_graph_copy_dims(vt_graph_builder *gb, const vt_dims *dims);
 vt_graph_builder *vt_graph_open_body(vt_graph_builder *gb, const char *const *names,
                                      const vt_type *types, uint32_t n);
 /* Ends a body, which becomes part of the next node that is added to the outer builder. A result
- * that is an argument or repeats another result is copied, so that no two share memory. */
+ * that is an argument or repeats another result is copied, so that no two results share memory. */
 void vt_graph_close_body(vt_graph_builder *body, const uint32_t *out, uint32_t n);
 /* Declares a port (name, kind, range, init, init_attrs are copied; value is set) and returns its
  * value. A second port or output of the same name is VT_VERIFY. */
@@ -151,8 +152,8 @@ void vt_graph_name_value(vt_graph_builder *gb, uint32_t value, const char *name)
 int vt_graph_has_name(const vt_graph_builder *gb, const char *name);
 /* Declares an output. */
 void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value);
-/* Records a failure that the caller found, and returns it. If one was recorded before, that one
- * stays and is returned. */
+/* Records a failure that the caller found, and returns it. If the builder has failed before, the
+ * first failure stays and is returned instead. */
 vt_status vt_graph_fail(vt_graph_builder *gb, vt_status s, const char *fmt, ...) VT_PRINTF(3, 4);
 /* Verifies the graph and passes it to the caller; after a failure it is freed instead. Either way
  * the builder cannot be used again. */

@@ -22,7 +22,8 @@ enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
 
 /* ---- the formulas, with the attributes of the table below ---- */
 
-static double greatest_of(double a, double b) { /* exact for f32 too: returns an operand */
+/* Serves f32 too, because the result is an operand, not rounded. */
+static double greatest_of(double a, double b) {
   return isnan(a) || isnan(b) ? NAN : comes_above(a, b) ? a : b;
 }
 static double least_of(double a, double b) {
@@ -33,14 +34,14 @@ static float smallest_float(double a, double b) { return (float)least_of(a, b); 
 #define greatest_double greatest_of
 #define smallest_double least_of
 static float sigmoid_of(float x) { return vt_f32_sigmoid(x); }
-static float softplus_rest(float x) { return vt_f32_log1p(vt_f32_exp(-fabsf(x))); }
-static float softplus_of(float x) { return greatest_float((double)x, 0) + softplus_rest(x); }
+static float log1p_exp_minus_abs(float x) { return vt_f32_log1p(vt_f32_exp(-fabsf(x))); }
+static float softplus_of(float x) { return greatest_float((double)x, 0) + log1p_exp_minus_abs(x); }
 static float one_plus_erf(float x) { return 1 + vt_f32_erf(x * 0.707106781186547524f); }
-static float gelu_tanh_of(float x) {
+static float gelu_inner_tanh(float x) {
   const float cube = 0.044715f * ((x * x) * x);
   return vt_f32_tanh(0.797884560802865356f * (x + cube));
 }
-static float gelu_tanh_inner_slope(float x) {
+static float gelu_tanh_argument_slope(float x) {
   return 0.797884560802865356f * (1 + 0.134145f * (x * x));
 }
 static float normal_density(float x) {
@@ -49,21 +50,22 @@ static float normal_density(float x) {
 static float silu_slope(float x) { return sigmoid_of(x) * (1 + x * (1 - sigmoid_of(x))); }
 static float gelu_slope(float x) { return (0.5f * one_plus_erf(x)) + x * normal_density(x); }
 
-#define ALPHA -0.7f /* negative: the sign of a zero result shows which branch +0 takes */
+#define ALPHA -0.7f /* negative: the sign of a zero result shows which branch x = +0 takes */
 ONLY(relu, greatest_float((double)a, 0), a > 0 ? d : 0)
 VALUE(relu, double, greatest_of(a, 0))
 SLOPE(relu, 0, double, a > 0 ? d : 0)
 ONLY(silu, a *sigmoid_of(a), d *silu_slope(a))
 ONLY(gelu, (0.5f * a) * one_plus_erf(a), d *gelu_slope(a))
-ONLY(gelu_tanh, (0.5f * a) * (1 + gelu_tanh_of(a)),
-     d *((0.5f * (1 + gelu_tanh_of(a))) +
-         ((0.5f * a) * (1 - gelu_tanh_of(a) * gelu_tanh_of(a))) * gelu_tanh_inner_slope(a)))
+ONLY(gelu_tanh, (0.5f * a) * (1 + gelu_inner_tanh(a)),
+     d *((0.5f * (1 + gelu_inner_tanh(a))) +
+         ((0.5f * a) * (1 - gelu_inner_tanh(a) * gelu_inner_tanh(a))) *
+             gelu_tanh_argument_slope(a)))
 ONLY(elu, a > 0 ? a : ALPHA * vt_f32_expm1(a), a > 0 ? d : d * (y + ALPHA))
 ONLY(celu, a > 0 ? a : ALPHA * vt_f32_expm1(a / ALPHA), a > 0 ? d : d * vt_f32_exp(a / ALPHA))
 ONLY(selu, a > 0 ? 0x1.0cfabep0f * a : 0x1.c212ccp0f * vt_f32_expm1(a),
      a > 0 ? 0x1.0cfabep0f * d : d * (y + 0x1.c212ccp0f))
 ONLY(softplus, softplus_of(a), d *sigmoid_of(a))
-ONLY(log_sigmoid, smallest_float((double)a, 0) - softplus_rest(a), d *sigmoid_of(-a))
+ONLY(log_sigmoid, smallest_float((double)a, 0) - log1p_exp_minus_abs(a), d *sigmoid_of(-a))
 ONLY(mish, a *vt_f32_tanh(softplus_of(a)),
      d *(vt_f32_tanh(softplus_of(a)) +
          (a * sigmoid_of(a)) * (1 - vt_f32_tanh(softplus_of(a)) * vt_f32_tanh(softplus_of(a)))))
@@ -74,8 +76,8 @@ ONLY(hardswish,
      : (0x1.555556p-3f * a) + 0.5f >= 1 ? d
                                         : d * (((0x1.555556p-3f * a) + 0.5f) + 0x1.555556p-3f * a))
 
-/* The formulas of ops for f32 and f64. An attribute is rounded to the op's type, so its value is
- * given once for each type. */
+/* Formulas of ops that accept f32 and f64, written once for a `type`. An attribute is rounded to
+ * the op's type, so attributes are macro arguments, given for each type. */
 #define PIECES(type, one_tenth, three_tenths, sixth)                                               \
   VALUE(relu6, type, smallest_##type((double)greatest_##type((double)a, 0), 6))                    \
   SLOPE(relu6, 0, type, a > 0 && a < 6 ? d : 0)                                                    \
@@ -117,7 +119,7 @@ SLOPE(geglu, 1, float, d *((0.5f * a) * one_plus_erf(a)))
   static const vt_attr_##group name##_attrs = {.size = sizeof name##_attrs, __VA_ARGS__};
 ATTRS(elu, alpha, .alpha = -0.7)
 ATTRS(clamp, clamp, .lo = -0.1, .hi = 1.5)
-ATTRS(leaky_relu, slope, .slope = -0.1) /* negative, as ALPHA is */
+ATTRS(leaky_relu, slope, .slope = -0.1) /* the slope is negative for the same reason as ALPHA */
 ATTRS(hardsigmoid, hardsigmoid, .alpha = 1.0 / 6, .beta = 0.3)
 ATTRS(shrink, shrink, .l = 0.3)
 ATTRS(threshold, threshold, .l = 0.3, .value = 0.1)
@@ -175,7 +177,8 @@ static const struct {
               {{2, 3}, {{5, 1}, {2, 1, 7}}},
               {{8, 8}, {{2, 1, 2, 1, 2, 1, 2, 3}, {2, 1, 2, 1, 2, 1, 2, 3}}}};
 
-static void check_values(const formula *f, const vt_view *in, const vt_view *y, const char *what) {
+static void check_formula_values(const formula *f, const vt_view *in, const vt_view *y,
+                                 const char *what) {
   char name[64];
   snprintf(name, sizeof name, "%s, %s", vt_op_get(f->op)->name, what);
   if (y->data == NULL) report_test_failure(name, "gives nothing");
@@ -192,7 +195,7 @@ static vt_view random_operand(uint32_t dtype, int64_t s, uint32_t k, uint32_t mi
   return mix % 4 < 2 ? fill_any(v, state) : fill_ordinary(v, state);
 }
 
-static void test_values(const formula *f) {
+static void test_kernel_and_decomposition(const formula *f) {
   uint64_t state = 900 + f->op;
   for (int64_t s = 0; s < COUNT(shapes); s++)
     for (uint32_t mix = 0; mix < 12; mix++) {
@@ -204,14 +207,14 @@ static void test_values(const formula *f) {
       CHECK(r.status == VT_OK);
       const vt_view y = run_decomposition(f->op, f->attrs, in, f->n_in);
       CHECK(y.dtype == r.out.dtype && count_of_view(&y) == count_of_view(&r.out));
-      check_values(f, in, &r.out, "kernel");
-      check_values(f, in, &y, "decomposition");
+      check_formula_values(f, in, &r.out, "kernel");
+      check_formula_values(f, in, &y, "decomposition");
       free_held();
     }
 }
 
-/* Special values, among them the bounds between the pieces of the piecewise ops. */
-static void test_edges(const formula *f) {
+/* Tests special values, among them the bounds between the pieces of the piecewise ops. */
+static void test_special_values(const formula *f) {
   static const float at[] = {0,    -0.0f, 0x1p-149f, -0x1p-149f, 1,         -1,    3,    -3,
                              6,    -6,    0.3f,      -0.3f,      0.1f,      -0.1f, 1.5f, 88.8f,
                              -104, 3e38f, -3e38f,    INFINITY,   -INFINITY, NAN,   0.5f, -0.5f};
@@ -224,8 +227,8 @@ static void test_edges(const formula *f) {
   }
   const run_result r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
   const vt_view y = run_decomposition(f->op, f->attrs, in, f->n_in);
-  check_values(f, in, &r.out, "kernel");
-  check_values(f, in, &y, "decomposition");
+  check_formula_values(f, in, &r.out, "kernel");
+  check_formula_values(f, in, &y, "decomposition");
   check_gradients(f, in, &state);
   free_held();
 }
@@ -235,7 +238,8 @@ static void test_edges(const formula *f) {
 static const struct {
   uint32_t rank[2];
   int64_t dim[2][4]; /* shapes of x and of the slope */
-  int64_t place[4];  /* the slope's shape as it broadcasts to the last axes of x */
+  /* the slope's shape, extended by axes of length 1 so that it broadcasts to x */
+  int64_t place[4];
 } prelus[] = {{{1, 0}, {{5}}, {0}},
               {{1, 1}, {{5}, {5}}, {5}},
               {{2, 1}, {{3, 4}, {4}}, {4}},
@@ -264,7 +268,7 @@ static void test_prelu(int64_t c, uint32_t dtype, uint64_t *state) {
     seen[k] = in[k] = c % 2 ? fill_ordinary(in[k], state) : fill_any(in[k], state);
   }
   const uint32_t rank = in[1].rank == 1 && in[0].rank > 1 ? in[0].rank - 1 : in[1].rank;
-  seen[1].rank = rank; /* a new shape for the same elements in row-major order */
+  seen[1].rank = rank; /* `seen` views the slope's elements in the shape that broadcasts to x */
   int64_t step = 1;
   for (uint32_t i = rank; i-- > 0; step *= prelus[c].place[i]) {
     seen[1].dim[i] = prelus[c].place[i];
@@ -273,8 +277,8 @@ static void test_prelu(int64_t c, uint32_t dtype, uint64_t *state) {
   const run_result r = run_op(VT_OP_prelu, NULL, in, 2, (int)(c + 1) % LAYOUTS);
   CHECK(r.status == VT_OK && count_of_view(&r.out) == count_of_view(&in[0]));
   const vt_view y = run_decomposition(VT_OP_prelu, NULL, in, 2);
-  check_values(&f, seen, &r.out, "kernel");
-  check_values(&f, seen, &y, "decomposition");
+  check_formula_values(&f, seen, &r.out, "kernel");
+  check_formula_values(&f, seen, &y, "decomposition");
   const vt_view dy = fill_ordinary(view_new(dtype, r.out.rank, r.out.dim, DENSE), state);
   differentiate(VT_OP_prelu, NULL, in, 2, r.out, dy, got);
   check_operand_gradient(&f, 0, seen, &r.out, &dy, &got[0]);
@@ -296,7 +300,7 @@ static const struct {
     {3, 1, {2, 6, 5}}, {3, 2, {2, 0, 4}}, {4, 1, {1, 2, 1, 3}}, {8, 3, {1, 2, 1, 4, 1, 2, 1, 2}}};
 
 /* The index in x of element i of half `which` (0 or 1). */
-static int64_t half_index(int64_t g, int64_t i, int64_t which) {
+static int64_t index_in_half(int64_t g, int64_t i, int64_t which) {
   int64_t inner = 1;
   for (int64_t k = glus[g].axis + 1; k < glus[g].rank; k++) inner *= glus[g].dim[k];
   const int64_t block = inner * (glus[g].dim[glus[g].axis] / 2);
@@ -315,7 +319,7 @@ static void test_glu(int64_t g, uint64_t *state) {
   differentiate(VT_OP_glu, &axis, &x, 1, r.out, dy, &dx);
   CHECK(2 * count_of_view(&r.out) == count_of_view(&x) && count_of_view(&dx) == count_of_view(&x));
   for (int64_t i = 0; i < count_of_view(&r.out); i++) {
-    const int64_t at_a = half_index(g, i, 0), at_b = half_index(g, i, 1);
+    const int64_t at_a = index_in_half(g, i, 0), at_b = index_in_half(g, i, 1);
     const float a = get_f32(&x, at_a), s = sigmoid_of(get_f32(&x, at_b)), d = get_f32(&dy, i);
     (void)expect_bits("glu, kernel", &r.out, i, vt_f32_bits(a * s));
     (void)expect_bits("glu, decomposition", &y, i, vt_f32_bits(a * s));
@@ -437,10 +441,10 @@ static void test_rules(void) {
   };
   CHECK_RULES(cases);
   for (int64_t i = 0; i < COUNT(formulas); i++)
-    check_types(formulas[i].op, formulas[i].n_in, formulas[i].attrs,
-                formulas[i].y_double == NULL ? "f32 " : "f32 f64 ");
-  check_types(VT_OP_prelu, 2, NULL, "f32 f64 ");
-  check_types(VT_OP_where, 3, NULL, "bool ");
+    check_accepted_dtypes(formulas[i].op, formulas[i].n_in, formulas[i].attrs,
+                          formulas[i].y_double == NULL ? "f32 " : "f32 f64 ");
+  check_accepted_dtypes(VT_OP_prelu, 2, NULL, "f32 f64 ");
+  check_accepted_dtypes(VT_OP_where, 3, NULL, "bool ");
 }
 
 /* Op numbers are stored in files, so this second list of them makes a renumbering fail. */
@@ -459,8 +463,8 @@ static void test_published_numbers(void) {
 int main(void) {
   uint64_t state = 41;
   for (int64_t i = 0; i < COUNT(formulas); i++) {
-    test_values(&formulas[i]);
-    test_edges(&formulas[i]);
+    test_kernel_and_decomposition(&formulas[i]);
+    test_special_values(&formulas[i]);
     test_gradients_by_formula(&formulas[i]);
     test_gradients_by_differences(&formulas[i]);
   }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * adaptive_test.c - tests the adaptive pools against their definition, restated window by window in
- * row-major order of the window's elements. Tests their gradients element by element, kernels
- * against decompositions, and the type rules. */
+ * adaptive_test.c - tests the adaptive pools against their definition, restated window by window
+ * in row-major order of the window's elements. Tests their gradients element by element, kernels
+ * against decompositions, and the type rules. A plane is one channel of one member of the batch. S
+ * is the order in which sums are added (docs/numerics.md). */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 5000 };
@@ -25,7 +26,8 @@ static vt_attr_adaptive pool_attrs(const problem *p) {
   return a;
 }
 
-static vt_view new_tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
+static vt_view new_spatial_tensor(uint32_t dtype, const problem *p, const int64_t *spatial,
+                                  int layout) {
   int64_t dim[5] = {p->n, p->c};
   memcpy(dim + 2, spatial, p->axes * sizeof *dim);
   return view_new(dtype, p->axes + 2, dim, layout);
@@ -37,8 +39,9 @@ static int64_t product_of(const int64_t *dim, uint32_t n) {
   return all;
 }
 
-/* 1 if element e of a plane is in window w: along each axis floor(p*I/O) <= i < ceil((p+1)*I/O). */
-static int window_has(const problem *p, int64_t w, int64_t e) {
+/* 1 if element e of a plane is in window w. Along an axis of length I with O windows, the window
+ * with index p has the elements i with floor(p*I/O) <= i < ceil((p+1)*I/O). */
+static int is_in_window(const problem *p, int64_t w, int64_t e) {
   for (uint32_t k = p->axes; k-- > 0; w /= p->out[k], e /= p->in[k]) {
     const int64_t at = w % p->out[k], i = e % p->in[k];
     if ((i + 1) * p->out[k] <= at * p->in[k] || i * p->out[k] >= (at + 1) * p->in[k]) return 0;
@@ -50,11 +53,11 @@ static int window_has(const problem *p, int64_t w, int64_t e) {
 static int64_t list_window(const problem *p, int64_t w, int64_t *out) {
   int64_t n = 0;
   for (int64_t e = 0; e < product_of(p->in, p->axes); e++)
-    if (window_has(p, w, e)) out[n++] = e;
+    if (is_in_window(p, w, e)) out[n++] = e;
   return n;
 }
 
-static double ordered_sum(uint32_t dtype, const double *x, int64_t n) {
+static double sum_in_order_s(uint32_t dtype, const double *x, int64_t n) {
   static float narrow[MOST];
   for (int64_t i = 0; i < n; i++) narrow[i] = (float)x[i];
   return dtype == F32 ? (double)s_f32(narrow, n) : s_f64(x, n);
@@ -64,7 +67,7 @@ static double rounded_quotient(uint32_t dtype, double x, int64_t n) {
   return dtype == F32 ? (double)((float)x / (float)n) : x / (double)n;
 }
 
-static uint64_t as_bits(uint32_t dtype, double x) {
+static uint64_t bits_of_number(uint32_t dtype, double x) {
   return dtype == F32 ? vt_f32_bits((float)x) : vt_f64_bits(x);
 }
 
@@ -75,11 +78,11 @@ static int64_t index_of_max(const vt_view *x, int64_t base, const int64_t *in, i
   return best;
 }
 
-static void check_values(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
+static void check_pools(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
   static int64_t in[MOST];
   static double x[MOST];
   const vt_attr_adaptive a = pool_attrs(p);
-  const vt_view v = fill_any(new_tensor(dtype, p, p->in, layout), state);
+  const vt_view v = fill_any(new_spatial_tensor(dtype, p, p->in, layout), state);
   const run_result avg = run_op(VT_OP_adaptive_avg_pool, &a, &v, 1, layout);
   const run_result max = run_op(VT_OP_adaptive_max_pool, &a, &v, 1, layout);
   CHECK(avg.status == VT_OK && max.status == VT_OK);
@@ -87,34 +90,35 @@ static void check_values(const problem *p, uint32_t dtype, int layout, uint64_t 
   for (int64_t i = 0; i < p->n * p->c * windows; i++) {
     const int64_t base = i / windows * length, n = list_window(p, i % windows, in);
     for (int64_t k = 0; k < n; k++) x[k] = number_at(&v, base + in[k]);
-    const double mean = rounded_quotient(dtype, ordered_sum(dtype, x, n), n);
-    if (!expect_bits("adaptive_avg_pool", &avg.out, i, as_bits(dtype, mean))) return;
+    const double mean = rounded_quotient(dtype, sum_in_order_s(dtype, x, n), n);
+    if (!expect_bits("adaptive_avg_pool", &avg.out, i, bits_of_number(dtype, mean))) return;
     const uint64_t most = get_bits(&v, base + index_of_max(&v, base, in, n));
     if (!expect_bits("adaptive_max_pool", &max.out, i, most)) return;
   }
-  check_lowering(VT_OP_adaptive_avg_pool, &a, &v, 1);
-  check_lowering(VT_OP_adaptive_max_pool, &a, &v, 1);
+  check_decomposition(VT_OP_adaptive_avg_pool, &a, &v, 1);
+  check_decomposition(VT_OP_adaptive_max_pool, &a, &v, 1);
 }
 
-static void test_values(void) {
+static void test_pool_values(void) {
   uint64_t state = 61;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (int layout = 0; layout < 2 * LAYOUTS; layout++) {
       test_seed = state;
-      check_values(&problems[i], layout % 2 ? F64 : F32, layout / 2, &state);
+      check_pools(&problems[i], layout % 2 ? F64 : F32, layout / 2, &state);
       free_held();
     }
 }
 
-/* Windows along an axis of length 0 are empty: their average is NaN, a maximum is refused. */
-static void test_empty_window(void) {
+/* Windows along an axis of length 0 are empty: an average pool gives NaN and a max pool is refused.
+ */
+static void test_empty_windows(void) {
   static const problem empty = {1, 1, 2, {0}, {2}};
   const vt_attr_adaptive a = pool_attrs(&empty);
-  const vt_view v = new_tensor(F32, &empty, empty.in, DENSE);
+  const vt_view v = new_spatial_tensor(F32, &empty, empty.in, DENSE);
   const run_result r = run_op(VT_OP_adaptive_avg_pool, &a, &v, 1, DENSE);
   CHECK(r.status == VT_OK && count_of_view(&r.out) == 4);
   for (int64_t i = 0; i < 4; i++) CHECK(isnan(get_f32(&r.out, i)));
-  check_lowering(VT_OP_adaptive_avg_pool, &a, &v, 1);
+  check_decomposition(VT_OP_adaptive_avg_pool, &a, &v, 1);
   CHECK(run_op(VT_OP_adaptive_max_pool, &a, &v, 1, DENSE).status == VT_VERIFY);
   free_held();
 }
@@ -131,23 +135,23 @@ static double gradient_of_element(const problem *p, const vt_view *x, const vt_v
   const int64_t windows = product_of(p->out, p->axes), length = product_of(p->in, p->axes);
   int64_t n = 0;
   for (int64_t w = 0; w < windows; w++) {
-    if (!window_has(p, w, e)) continue;
+    if (!is_in_window(p, w, e)) continue;
     const int64_t count = list_window(p, w, in);
     const double d = number_at(dy, plane * windows + w);
     if (!largest) q[n++] = rounded_quotient(dy->dtype, d, count);
     if (largest && index_of_max(x, plane * length, in, count) == e) q[n++] = d;
   }
-  return ordered_sum(dy->dtype, q, n);
+  return sum_in_order_s(dy->dtype, q, n);
 }
 
 static void check_gradients(const problem *p, uint32_t dtype, uint32_t op, uint64_t *state) {
   const vt_attr_adaptive a = pool_attrs(p);
-  const vt_view x = fill_ordinary(new_tensor(dtype, p, p->in, DENSE), state);
-  const vt_view dy = fill_ordinary(new_tensor(dtype, p, p->out, DENSE), state);
+  const vt_view x = fill_ordinary(new_spatial_tensor(dtype, p, p->in, DENSE), state);
+  const vt_view dy = fill_ordinary(new_spatial_tensor(dtype, p, p->out, DENSE), state);
   const int64_t length = product_of(p->in, p->axes);
   eager_begin();
-  const uint32_t id = eager_copy(&x), d_out = eager_copy(&dy);
-  const uint32_t y = eager_run(&eager.b, op, &id, 1, &a);
+  const uint32_t id = eager_add_copy(&x), d_out = eager_add_copy(&dy);
+  const uint32_t y = eager_run_op(&eager.b, op, &id, 1, &a);
   uint32_t d_in = VT_NO_VALUE;
   const vt_gradient g = {&eager.b, &id, &y, 1, 1, &a, &d_out, &d_in};
   vt_op_get(op)->grad(&g);
@@ -155,7 +159,8 @@ static void check_gradients(const problem *p, uint32_t dtype, uint32_t op, uint6
   for (int64_t i = 0; d_in < eager.n && i < count_of_view(&x); i++) {
     const double want =
         gradient_of_element(p, &x, &dy, i / length, i % length, op == VT_OP_adaptive_max_pool);
-    if (!expect_bits(vt_op_get(op)->name, &eager.value[d_in], i, as_bits(dtype, want))) break;
+    if (!expect_bits(vt_op_get(op)->name, &eager.value[d_in], i, bits_of_number(dtype, want)))
+      break;
   }
   eager_end(vt_op_get(op)->name);
 }
@@ -195,8 +200,8 @@ static void test_rules(void) {
 }
 
 int main(void) {
-  test_values();
-  test_empty_window();
+  test_pool_values();
+  test_empty_windows();
   test_gradients_by_formula();
   test_rules();
   TEST_DONE();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * arrange_test.c - tests the kernels and type rules of the compositions that move elements: tile,
  * flip, roll, triu, tril, diag, where, stack, split, squeeze, unsqueeze, flatten. Bits must be
- * copied unchanged, for every dtype. */
+ * copied unchanged, for every dtype. A variant is the number of a choice of attributes. The source
+ * of an element of a result is the element of the operand x that is copied to it. */
 #include "sized_test.h"
 #include "move_test.h"
 
@@ -26,9 +27,9 @@ typedef int source_fn(const vt_view *x, const index *to, const void *attrs, inde
 /* Writes the attributes of a variant for the shape of x. Returns 0 if there is no such variant. */
 typedef int set_attrs_fn(const vt_view *x, int64_t variant, void *attrs);
 
-/* Runs an op of one operand over all shapes, dtypes, layouts and variants of its attributes. */
+/* Checks an op of one operand over all shapes, dtypes, layouts and variants of its attributes. */
 
-static void test_moves(uint32_t op, set_attrs_fn *set_attrs, source_fn *source_of) {
+static void check_moved_elements(uint32_t op, set_attrs_fn *set_attrs, source_fn *source_of) {
   uint64_t state = op;
   _Alignas(16) unsigned char attrs[512];
   for (int64_t s = 0; s < COUNT(shapes); s++)
@@ -40,7 +41,7 @@ static void test_moves(uint32_t op, set_attrs_fn *set_attrs, source_fn *source_o
           const run_result r = run_op(op, attrs, &x, 1, (int)(s + dtype) % LAYOUTS);
           CHECK(r.status == VT_OK && r.out.dtype == dtype);
           for (int64_t i = 0; r.status == VT_OK && i < count_of_view(&r.out); i++) {
-            const index to = index_of(&r.out, i);
+            const index to = coordinates_of(&r.out, i);
             index from = to;
             const int there = source_of(&x, &to, attrs, &from);
             check_copied(vt_op_get(op)->name, &r.out, i, there ? bits_at_index(&x, from.at) : 0);
@@ -52,7 +53,7 @@ static void test_moves(uint32_t op, set_attrs_fn *set_attrs, source_fn *source_o
 
 /* ---- tile, flip, roll ---- */
 
-static int set_tile(const vt_view *x, int64_t variant, void *attrs) {
+static int set_tile_attrs(const vt_view *x, int64_t variant, void *attrs) {
   vt_attr_tile a = {.size = sizeof a, .repeats = {.n = x->rank}};
   for (uint32_t i = 0; i < x->rank; i++)
     a.repeats.v[i] = (variant + i) % 4 == 3 ? 0 : 1 + (variant >> (i % 4)) % 2;
@@ -62,13 +63,13 @@ static int set_tile(const vt_view *x, int64_t variant, void *attrs) {
   return variant < 5;
 }
 
-static int source_in_tile(const vt_view *x, const index *to, const void *attrs, index *from) {
+static int tile_source(const vt_view *x, const index *to, const void *attrs, index *from) {
   (void)attrs;
   for (uint32_t i = 0; i < x->rank; i++) from->at[i] = to->at[i] % x->dim[i];
   return 1;
 }
 
-static int set_flip(const vt_view *x, int64_t variant, void *attrs) {
+static int set_flip_attrs(const vt_view *x, int64_t variant, void *attrs) {
   vt_attr_axes a = {.size = sizeof a};
   for (uint32_t i = x->rank; i-- > 0;)
     if (variant == 1 ? i == 0 : (variant >> i % 3 & 1) != 0) a.axes.v[a.axes.n++] = i;
@@ -76,7 +77,7 @@ static int set_flip(const vt_view *x, int64_t variant, void *attrs) {
   return variant < 8;
 }
 
-static int source_in_flip(const vt_view *x, const index *to, const void *attrs, index *from) {
+static int flip_source(const vt_view *x, const index *to, const void *attrs, index *from) {
   const vt_attr_list *axes = &((const vt_attr_axes *)attrs)->axes;
   for (int64_t i = 0; i < axes->n; i++)
     from->at[axes->v[i]] = x->dim[axes->v[i]] - 1 - to->at[axes->v[i]];
@@ -84,7 +85,7 @@ static int source_in_flip(const vt_view *x, const index *to, const void *attrs, 
   return 1;
 }
 
-static int set_roll(const vt_view *x, int64_t variant, void *attrs) {
+static int set_roll_attrs(const vt_view *x, int64_t variant, void *attrs) {
   static const int64_t shifts[] = {0, 1, -1, 5, -9, INT64_MAX, INT64_MIN};
   vt_attr_roll a = {.size = sizeof a, .shift = shifts[variant % COUNT(shifts)]};
   if (x->rank > 0) a.axis = variant % x->rank;
@@ -92,8 +93,9 @@ static int set_roll(const vt_view *x, int64_t variant, void *attrs) {
   return x->rank > 0;
 }
 
-/* Moves by one position at a time, shift modulo length times. */
-static int source_in_roll(const vt_view *x, const index *to, const void *attrs, index *from) {
+/* Finds the source by moving `shift` times by one position; `shift` is first reduced modulo the
+ * axis length. */
+static int roll_source(const vt_view *x, const index *to, const void *attrs, index *from) {
   const vt_attr_roll *a = attrs;
   const int64_t d = x->dim[a->axis];
   for (int64_t n = a->shift % d; n > 0; n--)
@@ -106,27 +108,27 @@ static int source_in_roll(const vt_view *x, const index *to, const void *attrs, 
 
 /* ---- triangles ---- */
 
-static int set_diagonal(const vt_view *x, int64_t variant, void *attrs) {
+static int set_diagonal_attrs(const vt_view *x, int64_t variant, void *attrs) {
   static const int64_t ks[] = {0, 1, -1, 3, -2, INT64_MAX, INT64_MIN, 100, -100};
   const vt_attr_diagonal a = {.size = sizeof a, .k = ks[variant % COUNT(ks)]};
   memcpy(attrs, &a, sizeof a);
   return x->rank >= 2 && variant < COUNT(ks);
 }
 
-static int source_in_triu(const vt_view *x, const index *to, const void *attrs, index *from) {
+static int triu_source(const vt_view *x, const index *to, const void *attrs, index *from) {
   (void)from;
   return to->at[x->rank - 1] - to->at[x->rank - 2] >= ((const vt_attr_diagonal *)attrs)->k;
 }
 
-static int source_in_tril(const vt_view *x, const index *to, const void *attrs, index *from) {
+static int tril_source(const vt_view *x, const index *to, const void *attrs, index *from) {
   (void)from;
   return to->at[x->rank - 1] - to->at[x->rank - 2] <= ((const vt_attr_diagonal *)attrs)->k;
 }
 
 /* ---- ops that change only the axes: the elements keep their row-major order ---- */
 
-static void check_sequence(uint32_t op, const void *attrs, const vt_view *x, const char *want,
-                           int layout) {
+static void check_same_element_order(uint32_t op, const void *attrs, const vt_view *x,
+                                     const char *want, int layout) {
   const run_result r = run_op(op, attrs, x, 1, layout);
   char type[VT_TYPE_TEXT] = "";
   const vt_type t = type_of_view(&r.out);
@@ -139,7 +141,7 @@ static void check_sequence(uint32_t op, const void *attrs, const vt_view *x, con
     check_copied(vt_op_get(op)->name, &r.out, i, get_bits(x, i));
 }
 
-static void test_axes(void) {
+static void test_ops_that_change_axes(void) {
   static const vt_attr_axes all = {.size = sizeof all};
   static const vt_attr_axes first = {.size = sizeof first, .axes = {1, {0}}};
   static const vt_attr_axes both = {.size = sizeof both, .axes = {2, {3, 0}}};
@@ -156,18 +158,18 @@ static void test_axes(void) {
                   s = random_view(F32, 0, NULL, layout, &state);
     const vt_view y = random_view(F32, 4, four, layout, &state);
     const int to = (layout + 1) % LAYOUTS;
-    check_sequence(VT_OP_squeeze, &all, &x, "f32[3, 2]", to);
-    check_sequence(VT_OP_squeeze, &first, &x, "f32[3, 2, 1]", to);
-    check_sequence(VT_OP_squeeze, &both, &x, "f32[3, 2]", to);
-    check_sequence(VT_OP_squeeze, &all, &s, "f32[]", to);
-    check_sequence(VT_OP_unsqueeze, &ends, &x, "f32[1, 1, 3, 1, 2, 1, 1]", to);
-    check_sequence(VT_OP_unsqueeze, &none, &x, "f32[1, 3, 2, 1]", to);
-    check_sequence(VT_OP_flatten, &whole, &x, "f32[6]", to);
-    check_sequence(VT_OP_flatten, &inner, &x, "f32[1, 6, 1]", to);
-    check_sequence(VT_OP_flatten, &last, &x, "f32[1, 3, 2]", to);
-    check_sequence(VT_OP_flatten, &whole, &s, "f32[1]", to);
-    check_sequence(VT_OP_flatten, &three, &y, "f32[12, 4]", to);
-    check_sequence(VT_OP_flatten, &inner, &y, "f32[2, 6, 4]", to);
+    check_same_element_order(VT_OP_squeeze, &all, &x, "f32[3, 2]", to);
+    check_same_element_order(VT_OP_squeeze, &first, &x, "f32[3, 2, 1]", to);
+    check_same_element_order(VT_OP_squeeze, &both, &x, "f32[3, 2]", to);
+    check_same_element_order(VT_OP_squeeze, &all, &s, "f32[]", to);
+    check_same_element_order(VT_OP_unsqueeze, &ends, &x, "f32[1, 1, 3, 1, 2, 1, 1]", to);
+    check_same_element_order(VT_OP_unsqueeze, &none, &x, "f32[1, 3, 2, 1]", to);
+    check_same_element_order(VT_OP_flatten, &whole, &x, "f32[6]", to);
+    check_same_element_order(VT_OP_flatten, &inner, &x, "f32[1, 6, 1]", to);
+    check_same_element_order(VT_OP_flatten, &last, &x, "f32[1, 3, 2]", to);
+    check_same_element_order(VT_OP_flatten, &whole, &s, "f32[1]", to);
+    check_same_element_order(VT_OP_flatten, &three, &y, "f32[12, 4]", to);
+    check_same_element_order(VT_OP_flatten, &inner, &y, "f32[2, 6, 4]", to);
     free_held();
   }
 }
@@ -187,7 +189,7 @@ static void test_stack(void) {
       const uint32_t at = (uint32_t)(axis < 0 ? axis + 3 : axis);
       CHECK(r.status == VT_OK && r.out.rank == 3 && r.out.dim[at] == 3);
       for (int64_t i = 0; i < count_of_view(&r.out); i++) {
-        const index to = index_of(&r.out, i);
+        const index to = coordinates_of(&r.out, i);
         index from = {{0}};
         for (uint32_t k = 0, n = 0; k < 3; k++)
           if (k != at) from.at[n++] = to.at[k];
@@ -199,13 +201,13 @@ static void test_stack(void) {
 
 static void check_split(const vt_attr_split *a, const vt_view *x, const int64_t *sizes, uint32_t n,
                         int layout) {
-  const run_results r = run_all(VT_OP_split, a, x, 1, layout);
+  const run_results r = run_op_with_results(VT_OP_split, a, x, 1, layout);
   int64_t before = 0;
   CHECK(r.status == VT_OK && r.n == n);
   for (uint32_t p = 0; r.status == VT_OK && p < r.n; before += sizes[p++]) {
     CHECK(r.out[p].dim[a->axis] == sizes[p]);
     for (int64_t i = 0; i < count_of_view(&r.out[p]); i++) {
-      index from = index_of(&r.out[p], i);
+      index from = coordinates_of(&r.out[p], i);
       from.at[a->axis] += before;
       check_copied("split", &r.out[p], i, bits_at_index(x, from.at));
     }
@@ -253,7 +255,7 @@ static void test_where(void) {
 /* ---- type rules ---- */
 
 static void test_rules(void) {
-  const int64_t b = INT64_MIN; /* the handle of B */
+  const int64_t b = INT64_MIN; /* the handle of the symbolic dimension B */
   const vt_attr_tile twice = {.size = sizeof twice, .repeats = {2, {2, b}}};
   const vt_attr_tile less = {.size = sizeof less, .repeats = {1, {-1}}};
   const vt_attr_tile huge = {.size = sizeof huge, .repeats = {1, {INT64_C(1) << 40}}};
@@ -293,7 +295,7 @@ static void test_rules(void) {
   CHECK_RULES(cases);
 }
 
-static void test_axes_rules(void) {
+static void test_rules_of_axes(void) {
   const int64_t b = INT64_MIN;
   const vt_attr_stack last = {.size = sizeof last, .axis = -1},
                       past = {.size = sizeof past, .axis = 3};
@@ -349,7 +351,8 @@ static void test_axes_rules(void) {
 
 static void test_diag(void) {
   static const struct {
-    int64_t m, n, k, length; /* a matrix m x n, the diagonal k, and its length */
+    int64_t m, n, k, length; /* an m x n matrix, the index k of one of its diagonals, and the length
+                                of that diagonal */
   } rows[] = {{3, 3, 0, 3},  {3, 3, 1, 2}, {3, 3, -3, 0}, {2, 5, 2, 2},  {2, 5, 4, 1},
               {5, 2, -4, 1}, {5, 2, 0, 2}, {0, 3, 0, 0},  {4, 4, -1, 3}, {17, 33, 20, 13}};
   uint64_t state = 71;
@@ -368,7 +371,7 @@ static void test_diag(void) {
       CHECK(square.status == VT_OK && square.out.rank == 2);
       CHECK(square.out.dim[0] == rows[i].length + off && square.out.dim[1] == square.out.dim[0]);
       for (int64_t e = 0; e < count_of_view(&square.out); e++) {
-        const index p = index_of(&square.out, e);
+        const index p = coordinates_of(&square.out, e);
         const int64_t along = rows[i].k < 0 ? p.at[1] : p.at[0];
         const int on = p.at[1] - p.at[0] == rows[i].k;
         check_copied("diag", &square.out, e, on ? get_bits(&line.out, along) : 0);
@@ -407,9 +410,9 @@ static void test_diag_rules(void) {
 
 /* ---- sizes ---- */
 
-/* If an axis has length 0, the others may be as long as possible: the decomposition of an empty
- * result must not need large values on the way. */
-static void test_empty_results_hold_nothing(void) {
+/* If an axis has length 0, the other axes may be as long as possible: the decomposition of an empty
+ * result must not need large intermediate values. */
+static void test_empty_results_need_little_memory(void) {
   static const vt_attr_tile far = {.size = sizeof far,
                                    .repeats = {2, {VT_DIM_MAX, VT_DIM_MAX / 4}}},
                             none = {.size = sizeof none, .repeats = {2, {VT_DIM_MAX, 0}}};
@@ -421,17 +424,17 @@ static void test_empty_results_hold_nothing(void) {
 int main(void) {
   test_diag();
   test_diag_rules();
-  test_empty_results_hold_nothing();
-  test_moves(VT_OP_tile, set_tile, source_in_tile);
-  test_moves(VT_OP_flip, set_flip, source_in_flip);
-  test_moves(VT_OP_roll, set_roll, source_in_roll);
-  test_moves(VT_OP_triu, set_diagonal, source_in_triu);
-  test_moves(VT_OP_tril, set_diagonal, source_in_tril);
-  test_axes();
+  test_empty_results_need_little_memory();
+  check_moved_elements(VT_OP_tile, set_tile_attrs, tile_source);
+  check_moved_elements(VT_OP_flip, set_flip_attrs, flip_source);
+  check_moved_elements(VT_OP_roll, set_roll_attrs, roll_source);
+  check_moved_elements(VT_OP_triu, set_diagonal_attrs, triu_source);
+  check_moved_elements(VT_OP_tril, set_diagonal_attrs, tril_source);
+  test_ops_that_change_axes();
   test_stack();
   test_split();
   test_where();
   test_rules();
-  test_axes_rules();
+  test_rules_of_axes();
   TEST_DONE();
 }

@@ -45,7 +45,7 @@ static int prints_as(const vt_attr_group *g, const void *attrs, const vt_dims *d
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_attr_print(g, attrs, dims, &t);
-  const char *got = t.s == NULL ? "" : t.s; /* an empty text has no buffer */
+  const char *got = t.s == NULL ? "" : t.s; /* t.s is NULL if nothing was printed */
   const int same = vt_text_status(&t) == VT_OK && strcmp(got, want) == 0;
   if (!same) fprintf(stderr, "%s printed '%s', expected '%s'\n", g->name, got, want);
   vt_text_done(&t);
@@ -80,7 +80,7 @@ static void test_layout(void) {
   CHECK(sizeof(vt_attr_list) == 72 && sizeof(vt_attr_text) == 120);
 }
 
-static void test_required(void) {
+static void test_required_fields(void) {
   static const struct {
     const vt_attr_group *group;
     const char *name;
@@ -105,7 +105,8 @@ static void test_required(void) {
   }
 }
 
-/* The accessors by table row return the fields of the structs. */
+/* vt_attr_ints, vt_attr_int and vt_attr_real return the struct's field that a row of the table
+ * describes. */
 static void test_field_accessors(void) {
   vt_attr_iota a = {.size = sizeof a, .shape = {2, {3, 4}}, .axis = 1, .dtype = VT_DTYPE_F32};
   vt_attr_norm n = {.size = sizeof n, .eps = 0.25};
@@ -124,7 +125,7 @@ static void test_print_defaults(void) {
       CHECK(prints_as(groups[i].group, groups[i].group->defaults, &no_dims, groups[i].defaults));
 }
 
-static void test_print(void) {
+static void test_print_attributes(void) {
   const vt_attr_reduce r = {.size = sizeof r, .axes = {2, {0, 2}}, .keep = 1};
   const vt_attr_cast c = {.size = sizeof c, .dtype = VT_DTYPE_BF16};
   const vt_attr_attention t = {.size = sizeof t, .causal = 1, .scale = 0.1, .order = 1};
@@ -145,7 +146,7 @@ static void test_print(void) {
   CHECK(prints_as(&vt_attr_group_einsum, &sum, &no_dims, "equation=\"ij,jk->ik\", order=fma256"));
 }
 
-static void test_literals(void) {
+static void test_print_literals(void) {
   static const struct {
     uint32_t dtype;
     uint64_t bits;
@@ -193,7 +194,7 @@ static void declare_symbols(symbols *s) {
   CHECK(vt_dim_mul(&s->dims, s->b, s->t, &s->both, NULL) == VT_OK);
 }
 
-static void test_bind(void) {
+static void test_bind_replaces_symbols(void) {
   symbols s;
   const int64_t value[2] = {3, 5};
   void *out = NULL;
@@ -210,8 +211,8 @@ static void test_bind(void) {
   vt_arena_done(&s.arena);
 }
 
-/* A group that has no dimensions is copied unchanged. */
-static void test_bind_plain(void) {
+/* An attribute group without dimensions is copied unchanged. */
+static void test_bind_without_dimensions(void) {
   symbols s;
   const int64_t value[2] = {3, 5};
   const vt_attr_attention a = {.size = sizeof a, .causal = 1, .scale = 0.5, .order = 1};
@@ -243,13 +244,13 @@ static void test_bind_fails(void) {
 
 int main(void) {
   test_layout();
-  test_required();
+  test_required_fields();
   test_field_accessors();
   test_print_defaults();
-  test_print();
-  test_literals();
-  test_bind();
-  test_bind_plain();
+  test_print_attributes();
+  test_print_literals();
+  test_bind_replaces_symbols();
+  test_bind_without_dimensions();
   test_bind_fails();
   TEST_DONE();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * contract_test.c - tests matmul and matmul_masked against order D, restated for each element of
- * the result: depths around the sizes of blocks and groups, transposes, broadcast batches, layouts.
- * Tests their gradients, and the type rules of matmul, linear and attention. */
+ * the result: depths around the sizes of blocks and groups, transposes, broadcast batches,
+ * layouts. Tests their gradients, and the type rules of matmul, linear and attention. A depth is
+ * the length of the summed axis. D is the order in which products are added (docs/numerics.md). */
 #include "eager_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
@@ -9,9 +10,10 @@ enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
 typedef struct problem {
   uint32_t dtype;
   int64_t m, k, n;
-  int ta, tb;                      /* 1 if a, b is transposed */
-  int masked, layout;              /* 1 for matmul_masked; layout of a and of the mask */
-  int any;                         /* 1 to use special values too */
+  int ta, tb;         /* 1 if a, b is transposed */
+  int masked, layout; /* masked: 1 for matmul_masked; layout: of a and of the mask */
+  /* 1 for operands with special values, 0 for ordinary values only */
+  int any;
   uint32_t lead_a, lead_b, lead_p; /* number of batch axes of a, b and the mask */
   int64_t batch_a[6], batch_b[6], batch_p[6];
 } problem;
@@ -26,22 +28,22 @@ static vt_view new_operand(uint32_t dtype, uint32_t lead, const int64_t *batch, 
 }
 
 /* The index of the matrix of x that is used for matrix i of y; the batch axes broadcast. */
-static int64_t matrix_of(const vt_view *x, const vt_view *y, int64_t i) {
-  int64_t value_at = 0, step = 1;
+static int64_t broadcast_matrix_index(const vt_view *x, const vt_view *y, int64_t i) {
+  int64_t element_as_double = 0, step = 1;
   for (uint32_t k = 3; k <= y->rank; k++) {
     const int64_t index = i % y->dim[y->rank - k];
     i /= y->dim[y->rank - k];
     if (k > x->rank) continue;
     const int64_t dim = x->dim[x->rank - k];
-    value_at += (dim == 1 ? 0 : index) * step;
+    element_as_double += (dim == 1 ? 0 : index) * step;
     step *= dim;
   }
-  return value_at;
+  return element_as_double;
 }
 
 /* Element [row, column] of matrix i of x, after the transpose if `transposed` is 1. */
-static uint64_t matrix_entry(const vt_view *x, int64_t i, int transposed, int64_t row,
-                             int64_t column) {
+static uint64_t matrix_entry_bits(const vt_view *x, int64_t i, int transposed, int64_t row,
+                                  int64_t column) {
   const int64_t rows = x->dim[x->rank - 2], columns = x->dim[x->rank - 1];
   const int64_t r = transposed ? column : row, c = transposed ? row : column;
   return get_bits(x, (i * rows + r) * columns + c);
@@ -52,16 +54,17 @@ static uint64_t expected_bits(const problem *p, const vt_view *in, const vt_view
   static float a[40000], b[40000];
   static double c[40000], d[40000];
   static uint8_t present[40000];
-  const int64_t ia = matrix_of(&in[0], y, i), ib = matrix_of(&in[1], y, i);
-  const int64_t ip = p->masked ? matrix_of(&in[2], y, i) : 0;
+  const int64_t ia = broadcast_matrix_index(&in[0], y, i),
+                ib = broadcast_matrix_index(&in[1], y, i);
+  const int64_t ip = p->masked ? broadcast_matrix_index(&in[2], y, i) : 0;
   for (int64_t k = 0; k < p->k; k++) {
-    const uint64_t u = matrix_entry(&in[0], ia, p->ta, row, k),
-                   v = matrix_entry(&in[1], ib, p->tb, k, column);
+    const uint64_t u = matrix_entry_bits(&in[0], ia, p->ta, row, k),
+                   v = matrix_entry_bits(&in[1], ib, p->tb, k, column);
     a[k] = vt_f32_from_bits((uint32_t)u);
     b[k] = vt_f32_from_bits((uint32_t)v);
     c[k] = vt_f64_from_bits(u);
     d[k] = vt_f64_from_bits(v);
-    present[k] = !p->masked || matrix_entry(&in[2], ip, 0, row, k) != 0;
+    present[k] = !p->masked || matrix_entry_bits(&in[2], ip, 0, row, k) != 0;
   }
   return p->dtype == F32 ? vt_f32_bits(d_f32(a, b, present, p->k))
                          : vt_f64_bits(d_f64(c, d, present, p->k));
@@ -80,18 +83,18 @@ static void check_product(const problem *p, const vt_view *in, const run_result 
   }
 }
 
-static vt_view fill_view(vt_view v, int any, uint64_t *state) {
+static vt_view fill_operand(vt_view v, int any, uint64_t *state) {
   return any ? fill_any(v, state) : fill_ordinary(v, state);
 }
 
-static void run_problem(const problem *p, uint64_t *state) {
+static void check_problem(const problem *p, uint64_t *state) {
   const vt_attr_matmul a = {
       .size = sizeof a, .transpose_a = p->ta, .transpose_b = p->tb, .order = VT_ORDER_FMA256};
   test_seed = *state;
   vt_view in[3];
-  in[0] = fill_view(new_operand(p->dtype, p->lead_a, p->batch_a, p->m, p->k, p->ta, p->layout),
-                    p->any, state);
-  in[1] = fill_view(
+  in[0] = fill_operand(new_operand(p->dtype, p->lead_a, p->batch_a, p->m, p->k, p->ta, p->layout),
+                       p->any, state);
+  in[1] = fill_operand(
       new_operand(p->dtype, p->lead_b, p->batch_b, p->k, p->n, p->tb, (p->layout + 1) % LAYOUTS),
       p->any, state);
   in[2] =
@@ -121,12 +124,12 @@ static void test_depths(void) {
                          .masked = bits >> 3 & 1,
                          .layout = bits % LAYOUTS};
       if (depths[i] > 5000 && p.ta != p.tb) continue;
-      run_problem(&p, &state);
+      check_problem(&p, &state);
     }
 }
 
-/* Values of every class: NaN, infinities, subnormals, zeros of both signs. */
-static void test_specials(void) {
+/* Tests values of every class: NaN, infinities, subnormals, zeros of both signs. */
+static void test_special_values(void) {
   uint64_t state = 815;
   for (int round = 0; round < 48; round++) {
     const problem p = {.dtype = round & 1 ? F64 : F32,
@@ -138,11 +141,11 @@ static void test_specials(void) {
                        .masked = round >> 3 & 1,
                        .layout = round % LAYOUTS,
                        .any = 1};
-    run_problem(&p, &state);
+    check_problem(&p, &state);
   }
 }
 
-/* A kernel computes several columns of a row at a time: widths around these numbers. */
+/* Tests widths of the result around the numbers of columns that a kernel computes at a time. */
 static void test_widths(void) {
   static const int64_t widths[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65};
   uint64_t state = 99;
@@ -155,11 +158,11 @@ static void test_widths(void) {
                          .tb = bits >> 1 & 1,
                          .masked = bits >> 3,
                          .layout = bits % LAYOUTS};
-      run_problem(&p, &state);
+      check_problem(&p, &state);
     }
 }
 
-static void test_batches(void) {
+static void test_broadcast_batches(void) {
   static const problem shapes[] = {
       {.lead_a = 1, .batch_a = {3}, .lead_b = 1, .batch_b = {3}, .lead_p = 1, .batch_p = {3}},
       {.lead_a = 1, .batch_a = {3}, .lead_b = 0, .lead_p = 1, .batch_p = {1}},
@@ -184,12 +187,13 @@ static void test_batches(void) {
       p.masked = bits >> 3;
       p.layout = bits % LAYOUTS;
       p.m = 2, p.k = 9, p.n = 5;
-      run_problem(&p, &state);
+      check_problem(&p, &state);
     }
 }
 
-/* A product that is masked out is not computed, so a NaN or an infinity in it does not matter. */
-static void test_absent_is_absent(void) {
+/* A product that is masked out is not computed, so a NaN or an infinity among its factors does not
+ * matter. */
+static void test_masked_products_are_left_out(void) {
   const int64_t row[2] = {1, 3}, column[2] = {3, 1};
   const vt_view in[3] = {view_new(F32, 2, row, DENSE), view_new(F32, 2, column, DENSE),
                          view_new(VT_DTYPE_BOOL, 2, row, DENSE)};
@@ -206,8 +210,8 @@ static void test_absent_is_absent(void) {
   free_held();
 }
 
-/* A block whose only product underflows to -0 gives +0, because D adds it to +0. */
-static void test_never_negative_zero(void) {
+/* A block of one product that underflows to -0 gives +0, because order D adds the product to +0. */
+static void test_result_is_never_negative_zero(void) {
   const int64_t one[2] = {1, 1};
   const vt_view in[2] = {view_new(F32, 2, one, DENSE), view_new(F32, 2, one, DENSE)};
   put_bits(&in[0], 0, 0x80000001u);
@@ -241,20 +245,20 @@ typedef struct gradient_case {
   int64_t p; /* length of the mask's batch axis: 1 or 3 */
 } gradient_case;
 
-static double value_at(const vt_view *v, int64_t i) {
+static double element_as_double(const vt_view *v, int64_t i) {
   return v->dtype == F32 ? (double)get_f32(v, i) : get_f64(v, i);
 }
 
-static uint64_t dot_bits(uint32_t dtype, const double *x, const double *y, const uint8_t *present,
-                         int64_t n) {
+static uint64_t dot_bits_in_order_d(uint32_t dtype, const double *x, const double *y,
+                                    const uint8_t *present, int64_t n) {
   static float fx[512], fy[512];
   for (int64_t i = 0; i < n; i++) fx[i] = (float)x[i], fy[i] = (float)y[i];
   return dtype == F32 ? vt_f32_bits(d_f32(fx, fy, present, n))
                       : vt_f64_bits(d_f64(x, y, present, n));
 }
 
-static void check_da(const gradient_case *c, const vt_view *in, const vt_view *dy,
-                     const vt_view *got) {
+static void check_gradient_of_a(const gradient_case *c, const vt_view *in, const vt_view *dy,
+                                const vt_view *got) {
   double x[512], y[512];
   uint8_t present[512];
   for (int64_t m = 0; m < c->m; m++)
@@ -262,27 +266,27 @@ static void check_da(const gradient_case *c, const vt_view *in, const vt_view *d
       int64_t length = 0;
       for (int64_t b = 0; b < 3; b++)
         for (int64_t n = 0; n < c->n; n++, length++) {
-          x[length] = value_at(dy, (b * c->m + m) * c->n + n);
-          y[length] = value_at(&in[1], (b * c->k + k) * c->n + n);
+          x[length] = element_as_double(dy, (b * c->m + m) * c->n + n);
+          y[length] = element_as_double(&in[1], (b * c->k + k) * c->n + n);
           present[length] =
               !c->masked || get_bits(&in[2], ((c->p == 1 ? 0 : b) * c->m + m) * c->k + k) != 0;
         }
-      expect_bits("da", got, m * c->k + k, dot_bits(c->dtype, x, y, present, length));
+      expect_bits("da", got, m * c->k + k, dot_bits_in_order_d(c->dtype, x, y, present, length));
     }
 }
 
-static void check_db(const gradient_case *c, const vt_view *in, const vt_view *dy,
-                     const vt_view *got) {
+static void check_gradient_of_b(const gradient_case *c, const vt_view *in, const vt_view *dy,
+                                const vt_view *got) {
   double x[512], y[512];
   uint8_t present[512];
   for (int64_t i = 0; i < 3 * c->k * c->n; i++) {
     const int64_t b = i / (c->k * c->n), k = i / c->n % c->k, n = i % c->n;
     for (int64_t m = 0; m < c->m; m++) {
-      x[m] = value_at(&in[0], m * c->k + k);
-      y[m] = value_at(dy, (b * c->m + m) * c->n + n);
+      x[m] = element_as_double(&in[0], m * c->k + k);
+      y[m] = element_as_double(dy, (b * c->m + m) * c->n + n);
       present[m] = !c->masked || get_bits(&in[2], ((c->p == 1 ? 0 : b) * c->m + m) * c->k + k) != 0;
     }
-    expect_bits("db", got, i, dot_bits(c->dtype, x, y, present, c->m));
+    expect_bits("db", got, i, dot_bits_in_order_d(c->dtype, x, y, present, c->m));
   }
 }
 
@@ -304,8 +308,8 @@ static void test_gradients_of_products(void) {
     const vt_view dy = fill_ordinary(view_new(c->dtype, 3, y, DENSE), &state);
     differentiate(op, NULL, in, c->masked ? 3 : 2, dy, dy, got);
     CHECK(got[0].data != NULL && got[1].data != NULL && got[0].rank == 2 && got[1].rank == 3);
-    if (got[0].data != NULL) check_da(c, in, &dy, &got[0]);
-    if (got[1].data != NULL) check_db(c, in, &dy, &got[1]);
+    if (got[0].data != NULL) check_gradient_of_a(c, in, &dy, &got[0]);
+    if (got[1].data != NULL) check_gradient_of_b(c, in, &dy, &got[1]);
     free_held();
   }
 }
@@ -318,7 +322,7 @@ static void test_rules(void) {
       {VT_OP_matmul, NULL, "f32[2, 0]; f32[0, 3]", "f32[2, 3]"},
       {VT_OP_matmul, NULL, "f32[B, 1, 2, 3]; f32[T, 3, 4]", "f32[B, T, 2, 4]"},
       {VT_OP_matmul, NULL, "f32[1, 1, 1, 1, 1, 1, 2, 3]; f32[2, 2, 2, 2, 2, 2, 3, 4]",
-       "f32[2, 2, 2, 2, 2, 2, 2, 4]"}, /* rank 8, the highest */
+       "f32[2, 2, 2, 2, 2, 2, 2, 4]"}, /* the highest rank, 8 */
       {VT_OP_matmul, NULL, "f32[2, 3]; f32[2, 2, 2, 2, 2, 2, 3, 4]", "f32[2, 2, 2, 2, 2, 2, 2, 4]"},
       {VT_OP_matmul, NULL, "f32[2, 3]; f32[4, 5]",
        "!verify: f32[2, 3] times f32[4, 5]: the contracted axes differ"},
@@ -403,11 +407,11 @@ static void test_rules(void) {
 
 int main(void) {
   test_depths();
-  test_specials();
+  test_special_values();
   test_widths();
-  test_batches();
-  test_absent_is_absent();
-  test_never_negative_zero();
+  test_broadcast_batches();
+  test_masked_products_are_left_out();
+  test_result_is_never_negative_zero();
   test_gradients_of_products();
   test_rules();
   TEST_DONE();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * conv_test.c - tests the convolutions against their definitions, restated for each element of the
  * result, over sizes, strides, dilations, padding, groups, layouts and special values. Tests their
- * type rules, and their gradients: all by differences, those of conv also bit for bit. */
+ * type rules, and their gradients: all by differences, those of conv also bit for bit. S is the
+ * order in which sums are added, D that in which products are (docs/numerics.md). */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
@@ -13,7 +14,7 @@ typedef struct problem {
   int64_t in[3], kernel[3], stride[3], dilation[3], low[3], high[3], extra[3];
 } problem;
 
-static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   vt_attr_list l = {.n = n};
   memcpy(l.v, v, n * sizeof *v);
   return l;
@@ -21,33 +22,33 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
 
 static vt_attr_conv conv_attrs(const problem *p) {
   return (vt_attr_conv){.size = sizeof(vt_attr_conv),
-                        .stride = list_of(p->stride, p->axes),
-                        .dilation = list_of(p->dilation, p->axes),
-                        .low = list_of(p->low, p->axes),
-                        .high = list_of(p->high, p->axes),
+                        .stride = attr_list_of(p->stride, p->axes),
+                        .dilation = attr_list_of(p->dilation, p->axes),
+                        .low = attr_list_of(p->low, p->axes),
+                        .high = attr_list_of(p->high, p->axes),
                         .groups = p->groups,
                         .order = VT_ORDER_FMA256};
 }
 
 static vt_attr_conv_transpose conv_transpose_attrs(const problem *p) {
   return (vt_attr_conv_transpose){.size = sizeof(vt_attr_conv_transpose),
-                                  .stride = list_of(p->stride, p->axes),
-                                  .dilation = list_of(p->dilation, p->axes),
-                                  .low = list_of(p->low, p->axes),
-                                  .high = list_of(p->high, p->axes),
-                                  .extra = list_of(p->extra, p->axes),
+                                  .stride = attr_list_of(p->stride, p->axes),
+                                  .dilation = attr_list_of(p->dilation, p->axes),
+                                  .low = attr_list_of(p->low, p->axes),
+                                  .high = attr_list_of(p->high, p->axes),
+                                  .extra = attr_list_of(p->extra, p->axes),
                                   .groups = p->groups,
                                   .order = VT_ORDER_FMA256};
 }
 
-static vt_view new_tensor(uint32_t dtype, uint32_t axes, int64_t a, int64_t b, const int64_t *rest,
-                          int layout) {
+static vt_view new_spatial_tensor(uint32_t dtype, uint32_t axes, int64_t a, int64_t b,
+                                  const int64_t *rest, int layout) {
   int64_t dim[5] = {a, b};
   memcpy(dim + 2, rest, axes * sizeof *dim);
   return view_new(dtype, axes + 2, dim, layout);
 }
 
-/* Element [a, b, i...] of v; +0 outside of it, as in padding. */
+/* Element [a, b, i...] of v; +0 if the position i is outside of v, in the padding. */
 static double element_or_zero(const vt_view *v, int64_t a, int64_t b, const int64_t *i) {
   int64_t place = a * v->dim[1] + b;
   for (uint32_t k = 2; k < v->rank; k++) {
@@ -71,7 +72,7 @@ static int64_t product_of(const int64_t *dim, uint32_t n) {
 enum { MOST = 20000 };
 static double side_a[MOST], side_b[MOST];
 
-static uint64_t dot_of_sides(uint32_t dtype, int64_t n) {
+static uint64_t dot_of_side_arrays(uint32_t dtype, int64_t n) {
   static float a[MOST], b[MOST];
   if (dtype == F64) return vt_f64_bits(d_f64(side_a, side_b, NULL, n));
   for (int64_t i = 0; i < n; i++) a[i] = (float)side_a[i];
@@ -85,8 +86,9 @@ static uint64_t add_bias(const vt_view *b, uint64_t bits, int64_t o) {
   return vt_f32_bits(vt_f32_from_bits((uint32_t)bits) + get_f32(b, o));
 }
 
-/* The bits of element y[n, o, position...] of conv. */
-static uint64_t conv_at(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y) {
+/* The bits of the element of conv's result that has the indices y = [n, o, position...]. */
+static uint64_t expected_conv(const problem *p, const vt_view *in, uint32_t n_in,
+                              const int64_t *y) {
   const vt_view *x = &in[0], *w = &in[1];
   const int64_t depth = w->dim[1], first = y[1] / (w->dim[0] / p->groups) * depth;
   const int64_t taps = product_of(p->kernel, p->axes);
@@ -99,12 +101,13 @@ static uint64_t conv_at(const problem *p, const vt_view *in, uint32_t n_in, cons
       side_a[n] = element_or_zero(x, y[0], first + c, i);
       side_b[n] = element_or_zero(w, y[1], c, k);
     }
-  return add_bias(n_in == 3 ? &in[2] : NULL, dot_of_sides(x->dtype, n), y[1]);
+  return add_bias(n_in == 3 ? &in[2] : NULL, dot_of_side_arrays(x->dtype, n), y[1]);
 }
 
-/* The bits of element y[n, o, position...] of conv_transpose, whose w is [C, O/groups, K...]. */
-static uint64_t conv_transpose_at(const problem *p, const vt_view *in, uint32_t n_in,
-                                  const int64_t *y) {
+/* The bits of the element of conv_transpose's result that has the indices y = [n, o, position...].
+ * The shape of w is [C, O/groups, K...]. */
+static uint64_t expected_conv_transpose(const problem *p, const vt_view *in, uint32_t n_in,
+                                        const int64_t *y) {
   const vt_view *x = &in[0], *w = &in[1];
   const int64_t depth = w->dim[0] / p->groups, first = y[1] / w->dim[1] * depth;
   const int64_t taps = product_of(p->kernel, p->axes);
@@ -122,11 +125,13 @@ static uint64_t conv_transpose_at(const problem *p, const vt_view *in, uint32_t 
       side_a[n] = element_or_zero(x, y[0], c, i);
       side_b[n++] = element_or_zero(w, c, y[1] % w->dim[1], k);
     }
-  return add_bias(n_in == 3 ? &in[2] : NULL, dot_of_sides(x->dtype, n), y[1]);
+  return add_bias(n_in == 3 ? &in[2] : NULL, dot_of_side_arrays(x->dtype, n), y[1]);
 }
 
-/* The bits of element dw[o, c, tap...] of conv_weight_grad: D over batch and output positions. */
-static uint64_t weight_at(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y) {
+/* The bits of the element of conv_weight_grad's result that has the indices y = [o, c, tap...]: the
+ * sum in order D over batch and output positions. */
+static uint64_t expected_weight_grad(const problem *p, const vt_view *in, uint32_t n_in,
+                                     const int64_t *y) {
   const vt_view *x = &in[0], *dy = &in[1];
   const int64_t positions = product_of(dy->dim + 2, p->axes);
   const int64_t c = y[1] + y[0] / (dy->dim[1] / p->groups) * (x->dim[1] / p->groups);
@@ -140,7 +145,7 @@ static uint64_t weight_at(const problem *p, const vt_view *in, uint32_t n_in, co
       side_a[n] = element_or_zero(dy, b, y[0], q);
       side_b[n] = element_or_zero(x, b, c, i);
     }
-  return dot_of_sides(x->dtype, n);
+  return dot_of_side_arrays(x->dtype, n);
 }
 
 typedef uint64_t expected_fn(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y);
@@ -156,7 +161,7 @@ static int check_every_element(const char *name, const problem *p, const vt_view
   return 1;
 }
 
-static vt_view fill_view(vt_view v, int any, uint64_t *state) {
+static vt_view fill_operand(vt_view v, int any, uint64_t *state) {
   return any ? fill_any(v, state) : fill_ordinary(v, state);
 }
 
@@ -166,7 +171,8 @@ static const problem problems[] = {
     {1, 2, 4, 4, 4, {8}, {2}, {3}, {2}, {2}, {0}, {2}},
     {1, 1, 1, 1, 1, {1}, {1}, {1}, {1}, {0}, {0}, {0}},
     {1, 2, 2, 2, 1, {0}, {1}, {2}, {1}, {0}, {0}, {0}},
-    {1, 1, 2, 3, 1, {2}, {3}, {1}, {1}, {0}, {0}, {0}}, /* the kernel fits nowhere */
+    /* conv has no output: the kernel is longer than x */
+    {1, 1, 2, 3, 1, {2}, {3}, {1}, {1}, {0}, {0}, {0}},
     {1, 1, 2, 3, 1, {3}, {2}, {2}, {5}, {4}, {3}, {4}},
     {2, 2, 4, 6, 2, {5, 6}, {3, 2}, {2, 1}, {1, 2}, {1, 0}, {0, 1}, {1, 0}},
     {2, 1, 3, 2, 1, {4, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
@@ -174,16 +180,16 @@ static const problem problems[] = {
     {2, 0, 2, 3, 1, {4, 4}, {2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}},
     {2, 1, 0, 2, 1, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}},
     {2, 1, 2, 0, 1, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}},
-    /* 261 products per output */
+    /* every output sums 261 products, more than one block of D */
     {2, 1, 29, 3, 1, {4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
-    /* 2304 products per output */
+    /* every output sums 2304 products, nine blocks of D */
     {2, 1, 256, 2, 1, {3, 3}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
     {3, 1, 4, 2, 2, {3, 4, 5}, {2, 1, 3}, {1, 2, 2}, {1, 1, 2}, {1, 0, 2}, {0, 0, 2}, {0, 1, 1}},
     {3, 2, 1, 2, 1, {2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}}};
 
-/* conv and conv_transpose: every problem in both dtypes and three layouts, with and without a bias,
- * with ordinary and with special values. */
-static void test_forward(void) {
+/* Tests conv and conv_transpose on every problem in both dtypes and three layouts, with and without
+ * a bias, with ordinary and with special values. */
+static void test_conv_and_conv_transpose(void) {
   uint64_t state = 20;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (int bits = 0; bits < 24; bits++) {
@@ -194,32 +200,33 @@ static void test_forward(void) {
       const vt_attr_conv_transpose t = conv_transpose_attrs(p);
       test_seed = state;
       vt_view in[3] = {
-          fill_view(new_tensor(dtype, p->axes, p->n, p->c, p->in, layout), any, &state),
-          fill_view(
-              new_tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, (layout + 1) % LAYOUTS),
-              any, &state),
-          fill_view(view_new(dtype, 1, &p->o, layout), any, &state)};
+          fill_operand(new_spatial_tensor(dtype, p->axes, p->n, p->c, p->in, layout), any, &state),
+          fill_operand(new_spatial_tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel,
+                                          (layout + 1) % LAYOUTS),
+                       any, &state),
+          fill_operand(view_new(dtype, 1, &p->o, layout), any, &state)};
       const run_result y = run_op(VT_OP_conv, &a, in, n, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
-      if (y.status == VT_OK) check_every_element("conv", p, in, n, &y.out, conv_at);
-      in[1] = fill_view(new_tensor(dtype, p->axes, p->c, p->o / p->groups, p->kernel, layout), any,
-                        &state);
+      if (y.status == VT_OK) check_every_element("conv", p, in, n, &y.out, expected_conv);
+      in[1] = fill_operand(
+          new_spatial_tensor(dtype, p->axes, p->c, p->o / p->groups, p->kernel, layout), any,
+          &state);
       const run_result z = run_op(VT_OP_conv_transpose, &t, in, n, layout);
       const int64_t least = (p->in[0] - 1) * p->stride[0] + p->dilation[0] * (p->kernel[0] - 1) +
                             1 + p->extra[0] - p->low[0] - p->high[0];
       CHECK(z.status == (least < 0 ? VT_VERIFY : VT_OK));
       if (z.status == VT_OK)
-        check_every_element("conv_transpose", p, in, n, &z.out, conv_transpose_at);
+        check_every_element("conv_transpose", p, in, n, &z.out, expected_conv_transpose);
       free_held();
     }
 }
 
 static vt_attr_conv_weight_grad weight_grad_attrs(const problem *p) {
   return (vt_attr_conv_weight_grad){.size = sizeof(vt_attr_conv_weight_grad),
-                                    .kernel = list_of(p->kernel, p->axes),
-                                    .stride = list_of(p->stride, p->axes),
-                                    .dilation = list_of(p->dilation, p->axes),
-                                    .low = list_of(p->low, p->axes),
+                                    .kernel = attr_list_of(p->kernel, p->axes),
+                                    .stride = attr_list_of(p->stride, p->axes),
+                                    .dilation = attr_list_of(p->dilation, p->axes),
+                                    .low = attr_list_of(p->low, p->axes),
                                     .groups = p->groups,
                                     .order = VT_ORDER_FMA256};
 }
@@ -235,26 +242,27 @@ static void test_weight_grad(void) {
       const vt_attr_conv_weight_grad a = weight_grad_attrs(p);
       test_seed = state;
       const vt_view in[2] = {
-          fill_view(new_tensor(dtype, p->axes, p->n, p->c, p->in, layout), any, &state),
-          fill_view(
-              new_tensor(dtype, p->axes, p->n, p->o, positions[bits / 4], (layout + 1) % LAYOUTS),
-              any, &state)};
+          fill_operand(new_spatial_tensor(dtype, p->axes, p->n, p->c, p->in, layout), any, &state),
+          fill_operand(new_spatial_tensor(dtype, p->axes, p->n, p->o, positions[bits / 4],
+                                          (layout + 1) % LAYOUTS),
+                       any, &state)};
       const run_result y = run_op(VT_OP_conv_weight_grad, &a, in, 2, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
-      if (y.status == VT_OK) check_every_element("conv_weight_grad", p, in, 2, &y.out, weight_at);
+      if (y.status == VT_OK)
+        check_every_element("conv_weight_grad", p, in, 2, &y.out, expected_weight_grad);
       free_held();
     }
 }
 
-/* Products with padding are computed: an infinite weight on padding gives NaN. A sum of -0 gives
- * +0. */
-static void test_padding(void) {
+/* Products with padding are computed: an infinite weight on padding gives NaN. A sum of products
+ * that are all -0 gives +0. */
+static void test_padding_is_multiplied(void) {
   const problem p = {1, 1, 1, 1, 1, {1}, {2}, {1}, {1}, {1}, {0}, {0}};
   const vt_attr_conv a = conv_attrs(&p);
-  vt_view in[2] = {new_tensor(F32, 1, 1, 1, p.in, DENSE),
-                   new_tensor(F32, 1, 1, 1, p.kernel, DENSE)};
+  vt_view in[2] = {new_spatial_tensor(F32, 1, 1, 1, p.in, DENSE),
+                   new_spatial_tensor(F32, 1, 1, 1, p.kernel, DENSE)};
   put_bits(&in[0], 0, 0x3f800000); /* 1 */
-  put_bits(&in[1], 0, 0x7f800000); /* inf, the weight on the padding */
+  put_bits(&in[1], 0, 0x7f800000); /* infinity, the weight that is multiplied by padding */
   put_bits(&in[1], 1, 0x80000000);
   run_result y = run_op(VT_OP_conv, &a, in, 2, DENSE);
   CHECK(y.status == VT_OK && isnan(get_f32(&y.out, 0)));
@@ -270,7 +278,8 @@ static int64_t integer_at(const vt_view *v, int64_t i) {
   return integer_of(v->dtype, get_bits(v, i));
 }
 
-static uint64_t int_at(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y) {
+static uint64_t expected_conv_int(const problem *p, const vt_view *in, uint32_t n_in,
+                                  const int64_t *y) {
   const vt_view *x = &in[0], *w = &in[1];
   const int64_t depth = w->dim[1], first = y[1] / (w->dim[0] / p->groups) * depth;
   const int64_t taps = product_of(p->kernel, p->axes);
@@ -287,13 +296,14 @@ static uint64_t int_at(const problem *p, const vt_view *in, uint32_t n_in, const
         inside &= i >= 0 && i < p->in[j];
         place = place * p->in[j] + i;
       }
-      const int64_t a = inside ? integer_at(x, place) : zx; /* padding holds the zero point */
+      /* elements of the padding are the zero point */
+      const int64_t a = inside ? integer_at(x, place) : zx;
       sum += (a - zx) * (integer_at(w, (y[1] * depth + c) * taps + t) - zw);
     }
   return (uint32_t)(uint64_t)sum;
 }
 
-static void test_int(void) {
+static void test_conv_int(void) {
   uint64_t state = 22;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (int bits = 0; bits < 40; bits++) {
@@ -309,22 +319,23 @@ static void test_int(void) {
                                   .high = c.high,
                                   .groups = c.groups};
       test_seed = state;
-      const vt_view in[5] = {fill_any(new_tensor(tx, p->axes, p->n, p->c, p->in, layout), &state),
-                             fill_any(new_tensor(tw, p->axes, p->o, p->c / p->groups, p->kernel,
-                                                 (layout + 1) % LAYOUTS),
-                                      &state),
-                             fill_any(view_new(tx, 0, NULL, layout), &state),
-                             fill_any(view_new(tw, bits & 32 ? 1 : 0, &p->o, layout), &state),
-                             fill_any(view_new(VT_DTYPE_I32, 1, &p->o, layout), &state)};
+      const vt_view in[5] = {
+          fill_any(new_spatial_tensor(tx, p->axes, p->n, p->c, p->in, layout), &state),
+          fill_any(new_spatial_tensor(tw, p->axes, p->o, p->c / p->groups, p->kernel,
+                                      (layout + 1) % LAYOUTS),
+                   &state),
+          fill_any(view_new(tx, 0, NULL, layout), &state),
+          fill_any(view_new(tw, bits & 32 ? 1 : 0, &p->o, layout), &state),
+          fill_any(view_new(VT_DTYPE_I32, 1, &p->o, layout), &state)};
       const run_result y = run_op(VT_OP_conv_int, &a, in, n, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
-      if (y.status == VT_OK) check_every_element("conv_int", p, in, n, &y.out, int_at);
+      if (y.status == VT_OK) check_every_element("conv_int", p, in, n, &y.out, expected_conv_int);
       free_held();
     }
 }
 
-/* A stride longer than x, so that only the first element of dy is multiplied by an element of x,
- * however long dy is. */
+/* The stride is longer than x, so that only the first element of dy is multiplied by an element of
+ * x, however long dy is. */
 static void test_stride_beyond_input(void) {
   const vt_attr_conv_weight_grad a = {.size = sizeof a,
                                       .kernel = {1, {1}},
@@ -443,7 +454,7 @@ static void test_rules(void) {
 
 /* ---- gradients ---- */
 
-static vt_view fill_on_grid(vt_view v, uint64_t *state) {
+static vt_view fill_with_exact_fractions(vt_view v, uint64_t *state) {
   const int64_t n = count_of_view(&v);
   for (int64_t i = 0; i < n; i++) put_number(&v, i, random_on_grid(state));
   return v;
@@ -455,7 +466,7 @@ static void check_gradients_by_differences(uint32_t op, const void *attrs, const
   for (uint32_t by = 0; by < n; by++) check_gradient(op, attrs, in, n, by, 0.5, bound, state);
 }
 
-static void test_gradients(void) {
+static void test_gradients_by_differences(void) {
   uint64_t state = 23;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (int bits = 0; bits < 2; bits++) {
@@ -465,34 +476,35 @@ static void test_gradients(void) {
       const vt_attr_conv_transpose t = conv_transpose_attrs(p);
       const vt_attr_conv_weight_grad k = weight_grad_attrs(p);
       vt_view in[3] = {
-          fill_on_grid(new_tensor(dtype, p->axes, p->n, p->c, p->in, DENSE), &state),
-          fill_on_grid(new_tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, DENSE),
-                       &state),
-          fill_on_grid(view_new(dtype, 1, &p->o, DENSE), &state)};
+          fill_with_exact_fractions(new_spatial_tensor(dtype, p->axes, p->n, p->c, p->in, DENSE),
+                                    &state),
+          fill_with_exact_fractions(
+              new_spatial_tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, DENSE), &state),
+          fill_with_exact_fractions(view_new(dtype, 1, &p->o, DENSE), &state)};
       const run_result y = run_op(VT_OP_conv, &a, in, 3, DENSE);
       CHECK(y.status == VT_OK);
       check_gradients_by_differences(VT_OP_conv, &a, in, 3, &state);
-      const vt_view pair[2] = {in[0], fill_on_grid(y.out, &state)};
+      const vt_view pair[2] = {in[0], fill_with_exact_fractions(y.out, &state)};
       check_gradients_by_differences(VT_OP_conv_weight_grad, &k, pair, 2, &state);
-      in[1] = fill_on_grid(new_tensor(dtype, p->axes, p->c, p->o / p->groups, p->kernel, DENSE),
-                           &state);
+      in[1] = fill_with_exact_fractions(
+          new_spatial_tensor(dtype, p->axes, p->c, p->o / p->groups, p->kernel, DENSE), &state);
       if (run_op(VT_OP_conv_transpose, &t, in, 3, DENSE).status == VT_OK)
         check_gradients_by_differences(VT_OP_conv_transpose, &t, in, 3, &state);
       free_held();
     }
 }
 
-/* Checks the gradients of conv by their formulas. dx is conv_transpose of dy: D over the output
- * channels of the group and the taps whose position is divisible by the stride. dw is
- * conv_weight_grad, and db is S over batch and positions. */
+/* Checks the gradients of conv by their formulas. dx is conv_transpose of dy: the sum in order D
+ * over the output channels of the group and the taps whose position is divisible by the stride. dw
+ * is conv_weight_grad, and db is the sum in order S over batch and positions. */
 static void check_conv_gradient(const problem *p, const vt_view *in, const vt_view *dy,
                                 const uint32_t *d_in) {
   static double column[MOST];
   static float narrow[MOST];
   const vt_view pair[2] = {*dy, in[1]}, second[2] = {in[0], *dy};
-  problem same = *p; /* dy has O channels, the first axis of the weight */
-  check_every_element("dx of conv", &same, pair, 2, &eager.value[d_in[0]], conv_transpose_at);
-  check_every_element("dw of conv", p, second, 2, &eager.value[d_in[1]], weight_at);
+  problem same = *p; /* the problem serves conv_transpose too: dy has p->o channels */
+  check_every_element("dx of conv", &same, pair, 2, &eager.value[d_in[0]], expected_conv_transpose);
+  check_every_element("dw of conv", p, second, 2, &eager.value[d_in[1]], expected_weight_grad);
   const int64_t positions = product_of(dy->dim + 2, p->axes);
   for (int64_t o = 0; o < p->o; o++) {
     int64_t n = 0;
@@ -515,16 +527,16 @@ static void test_gradient_bits(void) {
       const int any = bits & 2;
       test_seed = state;
       const vt_view in[3] = {
-          fill_view(new_tensor(dtype, p->axes, p->n, p->c, p->in, DENSE), any, &state),
-          fill_view(new_tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, DENSE), any,
-                    &state),
-          fill_view(view_new(dtype, 1, &p->o, DENSE), any, &state)};
+          fill_operand(new_spatial_tensor(dtype, p->axes, p->n, p->c, p->in, DENSE), any, &state),
+          fill_operand(new_spatial_tensor(dtype, p->axes, p->o, p->c / p->groups, p->kernel, DENSE),
+                       any, &state),
+          fill_operand(view_new(dtype, 1, &p->o, DENSE), any, &state)};
       eager_begin();
       uint32_t ids[3], d_in[3] = {VT_NO_VALUE, VT_NO_VALUE, VT_NO_VALUE};
-      for (int j = 0; j < 3; j++) ids[j] = eager_copy(&in[j]);
-      const uint32_t y = eager_run(&eager.b, VT_OP_conv, ids, 3, &a);
-      const uint32_t d_out = eager_copy(&eager.value[y]);
-      fill_view(eager.value[d_out], any, &state);
+      for (int j = 0; j < 3; j++) ids[j] = eager_add_copy(&in[j]);
+      const uint32_t y = eager_run_op(&eager.b, VT_OP_conv, ids, 3, &a);
+      const uint32_t d_out = eager_add_copy(&eager.value[y]);
+      fill_operand(eager.value[d_out], any, &state);
       const vt_gradient g = {&eager.b, ids, &y, 3, 1, &a, &d_out, d_in};
       vt_op_get(VT_OP_conv)->grad(&g);
       CHECK(d_in[0] != VT_NO_VALUE && d_in[1] != VT_NO_VALUE && d_in[2] != VT_NO_VALUE);
@@ -535,13 +547,13 @@ static void test_gradient_bits(void) {
 }
 
 int main(void) {
-  test_forward();
+  test_conv_and_conv_transpose();
   test_weight_grad();
-  test_padding();
-  test_int();
+  test_padding_is_multiplied();
+  test_conv_int();
   test_stride_beyond_input();
   test_rules();
-  test_gradients();
+  test_gradients_by_differences();
   test_gradient_bits();
   TEST_DONE();
 }

@@ -14,7 +14,8 @@ static vt_bk_tensor dense_tensor(uint32_t dtype, uint32_t rank, const int64_t *d
   for (uint32_t i = rank; i-- > 0;) {
     t.dim[i] = dim[i];
     t.stride[i] = n;
-    if (dim[i] != 0 && !vt_i64_mul(n, dim[i], &n)) n = INT64_MAX; /* no test reads it */
+    /* strides that overflow are not read by any test */
+    if (dim[i] != 0 && !vt_i64_mul(n, dim[i], &n)) n = INT64_MAX;
   }
   return t;
 }
@@ -50,10 +51,10 @@ static void expect_cost(const char *what, vt_cost c, uint64_t flops, uint64_t re
 
 /* ---- prims ---- */
 
-static void test_elements(void) {
+static void test_pointwise_costs(void) {
   const vt_bk_tensor x = T(F32, 3, 5), y = T(F32, 3, 5), pair[3] = {x, y, y};
   vt_bk_tensor row[2] = {x, T(F32, 3, 5)};
-  row[1].stride[0] = 0; /* five elements, broadcast to three rows */
+  row[1].stride[0] = 0; /* a row of five elements, broadcast to three rows */
   expect_cost("exp", cost_of(VT_OP_exp, NULL, 1, &x, 1, &y), 15, 60, 60);
   expect_cost("add", cost_of(VT_OP_add, NULL, 2, pair, 1, &y), 15, 120, 60);
   expect_cost("repeated", cost_of(VT_OP_add, NULL, 2, row, 1, &y), 15, 80, 60);
@@ -67,7 +68,7 @@ static void test_elements(void) {
   expect_cost("literal", cost_of(VT_OP_literal, &one, 0, NULL, 1, &scalar), 0, 0, 4);
 }
 
-static void test_reductions(void) {
+static void test_reduction_costs(void) {
   const vt_attr_reduce last = {.size = sizeof last, .axes = {.n = 1, .v = {1}}};
   const vt_attr_sort along = {.size = sizeof along, .axis = 1};
   const vt_bk_tensor x = T(F64, 3, 5), y = T(F64, 3), sorted[2] = {x, T(I64, 3, 5)};
@@ -76,7 +77,7 @@ static void test_reductions(void) {
   expect_cost("sort", cost_of(VT_OP_sort, &along, 1, &x, 2, sorted), 45, 120, 240);
 }
 
-static void test_movements(void) {
+static void test_movement_costs(void) {
   const vt_attr_gather rows = {.size = sizeof rows};
   const vt_bk_tensor in[2] = {T(F32, 1000, 8), T(I32, 6)}, y = T(F32, 6, 8);
   expect_cost("gather", cost_of(VT_OP_gather, &rows, 2, in, 1, &y), 0, 6 * 32 + 24, 6 * 32);
@@ -92,14 +93,14 @@ static void test_movements(void) {
 
 /* ---- contractions ---- */
 
-static void test_products(void) {
+static void test_product_costs(void) {
   const vt_attr_matmul plain = {.size = sizeof plain},
                        transposed = {.size = sizeof transposed, .transpose_a = 1};
   const vt_bk_tensor in[2] = {T(F32, 7, 3, 4), T(F32, 4, 5)}, y = T(F32, 7, 3, 5);
   const vt_bk_tensor back[2] = {T(F32, 7, 4, 3), T(F32, 4, 5)};
   const uint64_t flops = 2 * 7 * 3 * 5 * 4, read = 4 * (7 * 3 * 4 + 4 * 5);
   expect_cost("matmul", cost_of(VT_OP_matmul, &plain, 2, in, 1, &y), flops, read, 4 * 7 * 3 * 5);
-  expect_cost("turned", cost_of(VT_OP_matmul, &transposed, 2, back, 1, &y), flops, read,
+  expect_cost("transposed", cost_of(VT_OP_matmul, &transposed, 2, back, 1, &y), flops, read,
               4 * 7 * 3 * 5);
   const vt_bk_tensor bytes[2] = {T(I8, 3, 4), T(I8, 4, 5)}, whole = T(I32, 3, 5);
   expect_cost("int", cost_of(VT_OP_matmul_int, NULL, 2, bytes, 1, &whole), 2 * 15 * 4, 32, 60);
@@ -107,7 +108,7 @@ static void test_products(void) {
   expect_cost("linear", cost_of(VT_OP_linear, NULL, 3, with, 1, &z), 2 * 15 * 4 + 15, 4 * 37, 60);
 }
 
-static void test_convs(void) {
+static void test_conv_costs(void) {
   const vt_attr_conv a = {
       .size = sizeof a, .low = {.n = 1, .v = {1}}, .high = {.n = 1, .v = {1}}, .groups = 2};
   const vt_bk_tensor in[3] = {T(F32, 2, 4, 8, 8), T(F32, 6, 2, 3, 3), T(F32, 6)};
@@ -122,16 +123,17 @@ static void test_convs(void) {
         2 * (6 * 2 * 9) * (2 * 8 * 8));
 }
 
-/* Counts the pairs of an output and a tap that have an input, one by one. */
-static uint64_t count_pairs(int64_t n, int64_t kernel, int64_t stride, int64_t dilation,
-                            int64_t low) {
+/* Counts one by one the pairs of an output position and a tap that are multiplied by an element of
+ * x: their distance is divisible by the stride. */
+static uint64_t count_output_tap_pairs(int64_t n, int64_t kernel, int64_t stride, int64_t dilation,
+                                       int64_t low) {
   uint64_t pairs = 0;
   for (int64_t j = 0; j < n; j++)
     for (int64_t k = 0; k < kernel; k++) pairs += (j + low - k * dilation) % stride == 0;
   return pairs;
 }
 
-static void test_conv_transpose(void) {
+static void test_conv_transpose_costs(void) {
   for (int64_t stride = 1; stride <= 4; stride++)
     for (int64_t dilation = 1; dilation <= 3; dilation++)
       for (int64_t kernel = 1; kernel <= 5; kernel++)
@@ -144,7 +146,8 @@ static void test_conv_transpose(void) {
           const int64_t n = 4 * stride + dilation * (kernel - 1) + 1 - low;
           const vt_bk_tensor in[3] = {T(F32, 2, 6, 5), T(F32, 6, 4, kernel), T(F32, 12)};
           const vt_bk_tensor y = T(F32, 2, 12, n);
-          const uint64_t products = 2 * 12 * 2 * count_pairs(n, kernel, stride, dilation, low);
+          const uint64_t products =
+              2 * 12 * 2 * count_output_tap_pairs(n, kernel, stride, dilation, low);
           CHECK(cost_of(VT_OP_conv_transpose, &a, 2, in, 1, &y).flops == 2 * products);
           CHECK(cost_of(VT_OP_conv_transpose, &a, 3, in, 1, &y).flops ==
                 2 * products + 24 * (uint64_t)n);
@@ -153,10 +156,10 @@ static void test_conv_transpose(void) {
 
 /* ---- compositions and ops with bodies ---- */
 
-static void test_composed(void) {
+static void test_composition_costs(void) {
   const vt_attr_axis last = {.size = sizeof last, .axis = 1};
   const vt_bk_tensor x = T(F32, 3, 5), y = T(F32, 3, 5);
-  /* five flops per element: max, subtract, exp, sum, divide */
+  /* softmax needs five flops per element: max, subtract, exp, sum, divide */
   expect_cost("softmax", cost_of(VT_OP_softmax, &last, 1, &x, 1, &y), 5 * 15, 60, 60);
   const vt_attr_reduce over = {.size = sizeof over, .axes = {.n = 1, .v = {1}}};
   const vt_bk_tensor short_y = T(F32, 3);
@@ -164,7 +167,7 @@ static void test_composed(void) {
 }
 
 /* The decomposition of rnn is a loop over time, so twice the steps cost twice as much. */
-static void test_recurrence(void) {
+static void test_rnn_costs(void) {
   const vt_attr_rnn a = *(const vt_attr_rnn *)vt_op_get(VT_OP_rnn)->attrs->defaults;
   uint64_t flops[2];
   for (int64_t t = 4; t <= 8; t += 4) {
@@ -172,12 +175,12 @@ static void test_recurrence(void) {
     const vt_bk_tensor out[2] = {T(F32, t, 2, 6), T(F32, 2, 6)};
     flops[t / 8] = cost_of(VT_OP_rnn, &a, 3, in, 2, out).flops;
   }
-  /* per step: two products, and one flop per element for the sum of both and one for tanh */
+  /* each time step needs two products, and per element one flop to add both and one for tanh */
   CHECK(flops[0] == 4 * (2 * 2 * 6 * 3 + 2 * 2 * 6 * 6 + 2 * 2 * 6));
   CHECK(flops[1] == 2 * flops[0]);
 }
 
-static void test_bodies(void) {
+static void test_loop_and_cond_costs(void) {
   const vt_bk_tensor x = T(F32, 3, 5), y = T(F32, 3, 5);
   const vt_bk_step inner[2] = {
       {.size = sizeof *inner, .op = VT_OP_exp, .n_in = 1, .n_out = 1, .in = &x, .out = &y},
@@ -202,7 +205,7 @@ static void test_bodies(void) {
 
 /* ---- every row of the op table, and numbers that do not fit ---- */
 
-static void test_table(void) {
+static void test_ordered_prims_have_costs(void) {
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const vt_op_info *op = vt_op_at(i);
     const int needs = op->prim && op->numerics == VT_NUMERICS_ordered;
@@ -211,7 +214,7 @@ static void test_table(void) {
   }
 }
 
-static void test_limits(void) {
+static void test_costs_saturate(void) {
   const int64_t big = (int64_t)1 << 40;
   const vt_attr_matmul plain = {.size = sizeof plain};
   const vt_bk_tensor in[2] = {T(F32, big, big), T(F32, big, big)}, y = T(F32, big, big);
@@ -225,7 +228,7 @@ static void test_limits(void) {
 }
 
 /* Each allocation fails in turn: the call must return VT_NOMEM, leak nothing and not write *out. */
-static void test_out_of_memory(void) {
+static void test_cost_out_of_memory(void) {
   const vt_attr_rnn a = *(const vt_attr_rnn *)vt_op_get(VT_OP_rnn)->attrs->defaults;
   const vt_bk_tensor in[3] = {T(F32, 4, 2, 3), T(F32, 3, 6), T(F32, 6, 6)};
   const vt_bk_tensor out[2] = {T(F32, 4, 2, 6), T(F32, 2, 6)};
@@ -247,17 +250,17 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_elements();
-  test_reductions();
-  test_movements();
-  test_products();
-  test_convs();
-  test_conv_transpose();
-  test_composed();
-  test_recurrence();
-  test_bodies();
-  test_table();
-  test_limits();
-  test_out_of_memory();
+  test_pointwise_costs();
+  test_reduction_costs();
+  test_movement_costs();
+  test_product_costs();
+  test_conv_costs();
+  test_conv_transpose_costs();
+  test_composition_costs();
+  test_rnn_costs();
+  test_loop_and_cond_costs();
+  test_ordered_prims_have_costs();
+  test_costs_saturate();
+  test_cost_out_of_memory();
   TEST_DONE();
 }

@@ -6,7 +6,7 @@
 
 /* Numbers and widths are part of the ABI and of every digest, so this second list of them makes a
  * change fail. */
-static void test_rows(void) {
+static void test_numbers_and_widths(void) {
   static const struct {
     const char *name;
     uint32_t number, bytes;
@@ -30,7 +30,7 @@ static vt_status tensor_size(uint32_t dtype, uint32_t rank, int64_t d0, int64_t 
   return vt_tensor_bytes(&t, count, bytes, NULL);
 }
 
-static void test_sizes(void) {
+static void test_tensor_sizes(void) {
   const int64_t big = INT64_C(1) << 62;
   uint64_t n, b;
   CHECK(tensor_size(VT_DTYPE_F64, 0, 0, 0, &n, &b) == VT_OK && n == 1 && b == 8);
@@ -41,7 +41,8 @@ static void test_sizes(void) {
   CHECK(tensor_size(VT_DTYPE_U8, 2, big, 4, &n, &b) == VT_LIMIT);
   CHECK(tensor_size(VT_DTYPE_U8, 2, big, 8, &n, &b) == VT_LIMIT);
   CHECK(tensor_size(VT_DTYPE_F16, 1, big, 0, &n, &b) == VT_LIMIT);
-  CHECK(tensor_size(VT_DTYPE_F32, 2, 0, big, &n, &b) == VT_LIMIT); /* with the 0 before or after */
+  /* a dimension that is too large fails even next to a dimension of 0 */
+  CHECK(tensor_size(VT_DTYPE_F32, 2, 0, big, &n, &b) == VT_LIMIT);
   CHECK(tensor_size(VT_DTYPE_F32, 2, big, 0, &n, &b) == VT_LIMIT);
   CHECK(tensor_size(VT_DTYPE_F32, 1, -1, 0, &n, &b) == VT_TENSOR);
   CHECK(tensor_size(VT_DTYPE_F32, 2, 0, -1, &n, &b) == VT_TENSOR);
@@ -51,7 +52,7 @@ static void test_sizes(void) {
 }
 
 int main(void) {
-  test_rows();
-  test_sizes();
+  test_numbers_and_widths();
+  test_tensor_sizes();
   TEST_DONE();
 }

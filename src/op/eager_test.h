@@ -2,7 +2,8 @@
  * eager_test.h - a builder that runs the reference kernel of each node as soon as it is added, so
  * that a test can look at the values of a decomposition or a gradient. Checks of gradients of
  * pointwise ops: bit for bit against formulas restated in C, and against differences. Each case
- * uses at most 64 values; trace_test.h has the same for more values. */
+ * uses at most 64 values; trace_test.h has the same for more values. S is the order in which sums
+ * are added (docs/numerics.md). */
 #ifndef VT_EAGER_TEST_H
 #define VT_EAGER_TEST_H
 #include "op_test.h"
@@ -18,15 +19,15 @@ typedef struct eager {
   vt_type type[MAX_EAGER];
 } eager;
 
-static inline uint32_t eager_add(eager *e, vt_view v) {
+static inline uint32_t eager_add_value(eager *e, vt_view v) {
   if (e->n == MAX_EAGER) exit(1);
   e->value[e->n] = v;
   e->type[e->n] = type_of_view(&v);
   return e->n++;
 }
 
-static inline uint32_t eager_node(vt_builder *b, uint32_t op, const uint32_t *in, uint32_t n,
-                                  const void *attrs) {
+static inline uint32_t eager_run_node(vt_builder *b, uint32_t op, const uint32_t *in, uint32_t n,
+                                      const void *attrs) {
   eager *e = b->self;
   vt_view views[8];
   for (uint32_t i = 0; i < n; i++) {
@@ -34,18 +35,23 @@ static inline uint32_t eager_node(vt_builder *b, uint32_t op, const uint32_t *in
     views[i] = e->value[in[i]];
   }
   const run_result r = run_op(op, attrs, views, n, DENSE);
+<<<<<<< HEAD
   if (r.status != VT_OK) report_test_failure(vt_op_get(op)->name, "does not run");
   return r.status == VT_OK ? eager_add(e, r.out) : VT_NO_VALUE;
+=======
+  if (r.status != VT_OK) report_test_failure(vt_op_get(op)->name, "does not run");
+  return r.status == VT_OK ? eager_add_value(e, r.out) : VT_NO_VALUE;
+>>>>>>> p2_tests1
 }
 
-static inline const vt_type *eager_type(const vt_builder *b, uint32_t value) {
+static inline const vt_type *eager_value_type(const vt_builder *b, uint32_t value) {
   const eager *e = b->self;
   return value < e->n ? &e->type[value] : NULL;
 }
 
 static inline void eager_begin(eager *e, const vt_view *in, uint32_t n) {
-  *e = (eager){.b = {.self = e, .node = eager_node, .type = eager_type}};
-  for (uint32_t i = 0; i < n; i++) (void)eager_add(e, in[i]);
+  *e = (eager){.b = {.self = e, .node = eager_run_node, .type = eager_value_type}};
+  for (uint32_t i = 0; i < n; i++) (void)eager_add_value(e, in[i]);
 }
 
 /* Runs the decomposition of an op and returns its result, with data NULL if it fails. */
@@ -60,8 +66,8 @@ static inline vt_view run_decomposition(uint32_t op, const void *attrs, const vt
   return y < e.n ? e.value[y] : (vt_view){0};
 }
 
-/* Runs the gradient of an op: from the result y and its gradient dy to the gradients of all
- * operands in `out`; data is NULL for an operand that gets no gradient. */
+/* Computes the gradients of all operands of an op from the operands, the result y and the gradient
+ * dy of the result. out[k].data is NULL if operand k gets no gradient. */
 static inline void differentiate(uint32_t op, const void *attrs, const vt_view *in, uint32_t n,
                                  vt_view y, vt_view dy, vt_view *out) {
   static const uint32_t ids[3] = {0, 1, 2};
@@ -69,7 +75,7 @@ static inline void differentiate(uint32_t op, const void *attrs, const vt_view *
   const vt_op_info *info = vt_op_get(op);
   uint32_t d_in[3] = {VT_NO_VALUE, VT_NO_VALUE, VT_NO_VALUE};
   eager_begin(&e, in, n);
-  const uint32_t at_y = eager_add(&e, y), at_dy = eager_add(&e, dy);
+  const uint32_t at_y = eager_add_value(&e, y), at_dy = eager_add_value(&e, dy);
   const vt_gradient g = {&e.b,   ids, &at_y, n, 1, attrs == NULL ? info->attrs->defaults : attrs,
                          &at_dy, d_in};
   info->grad(&g);
@@ -120,7 +126,7 @@ static inline uint64_t sum_in_order(uint32_t dtype, const uint64_t *bits, int64_
   return dtype == VT_DTYPE_F32 ? vt_f32_bits(s_f32(x, n)) : vt_f64_bits(s_f64(z, n));
 }
 
-/* The row-major index of the element of x that element i of y is, after x was broadcast to y. */
+/* The row-major index of the element of x that is broadcast to element i of y. */
 static inline int64_t broadcast_index(const vt_view *x, const vt_view *y, int64_t i) {
   int64_t at = 0, step = 1;
   for (uint32_t k = 1; k <= y->rank; k++) {
@@ -204,19 +210,20 @@ static inline void test_gradients_by_formula(const formula *f) {
 
 enum { STEPS = 8 };
 
-static inline float sample_point(const formula *f, uint32_t k, int64_t j) {
+static inline float operand_sample(const formula *f, uint32_t k, int64_t j) {
   const double lo = k == 1 && f->lo2 < f->hi2 ? f->lo2 : f->lo;
   const double hi = k == 1 && f->lo2 < f->hi2 ? f->hi2 : f->hi;
   const double at = ((double)(k == 0 ? j : STEPS - 1 - j) + 0.37) / STEPS;
   return (float)(lo + (hi - lo) * at);
 }
 
-static inline double value_at_moved(const formula *f, int64_t j, uint32_t moved, float by) {
+static inline double value_with_operand_moved(const formula *f, int64_t j, uint32_t moved,
+                                              float by) {
   const int64_t one = 1;
   vt_view in[3];
   for (uint32_t k = 0; k < f->n_in; k++) {
     in[k] = view_new(VT_DTYPE_F32, 1, &one, DENSE);
-    *(float *)in[k].data = sample_point(f, k, j) + (k == moved ? by : 0.0f);
+    *(float *)in[k].data = operand_sample(f, k, j) + (k == moved ? by : 0.0f);
   }
   const run_result r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
   const double y = (double)get_f32(&r.out, 0);
@@ -230,7 +237,7 @@ static inline double gradient_at(const formula *f, int64_t j, uint32_t k) {
   *(float *)dy.data = 1.0f;
   for (uint32_t i = 0; i < f->n_in; i++) {
     in[i] = view_new(VT_DTYPE_F32, 1, &one, DENSE);
-    *(float *)in[i].data = sample_point(f, i, j);
+    *(float *)in[i].data = operand_sample(f, i, j);
   }
   const run_result r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
   differentiate(f->op, f->attrs, in, f->n_in, r.out, dy, got);
@@ -239,19 +246,26 @@ static inline double gradient_at(const formula *f, int64_t j, uint32_t k) {
   return d;
 }
 
-/* With h = 2^-8 the error of the difference is h*h/6 times the third derivative plus 2^-24 times
- * the value divided by h. For the functions and ranges tested this is below 2^-9. */
+/* Compares each gradient with the central difference (f(x + h) - f(x - h)) / 2h. With h = 2^-8 the
+ * error of the difference is h*h/6 times the third derivative of f, plus 2^-24 times f divided by
+ * h. For the functions and ranges tested this error is below 2^-9. */
 static inline void test_gradients_by_differences(const formula *f) {
   const float h = 0x1p-8f;
   for (int64_t j = 0; j < STEPS; j++)
     for (uint32_t k = 0; k < f->n_in; k++) {
-      const double up = value_at_moved(f, j, k, h), down = value_at_moved(f, j, k, -h);
+      const double up = value_with_operand_moved(f, j, k, h),
+                   down = value_with_operand_moved(f, j, k, -h);
       const double want = (up - down) / (2 * (double)h), got = gradient_at(f, j, k);
       if (fabs(got - want) <= 0x1p-9 * (1 + fabs(want))) continue;
       char what[160];
       snprintf(what, sizeof what, "operand %u at %g: slope %g, difference %g", k + 1,
+<<<<<<< HEAD
                (double)sample_point(f, k, j), got, want);
       report_test_failure(vt_op_get(f->op)->name, what);
+=======
+               (double)operand_sample(f, k, j), got, want);
+      report_test_failure(vt_op_get(f->op)->name, what);
+>>>>>>> p2_tests1
     }
 }
 #endif

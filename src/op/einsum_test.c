@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * einsum_test.c - tests einsum against its definition, restated label by label: S for one operand,
  * D for two in the order of the equation's labels, more operands from the left. Tests diagonals,
- * axes that broadcast, gradients of two operands bit for bit, decompositions, and type rules. */
+ * axes that broadcast, gradients of two operands bit for bit, decompositions, and type rules. A
+ * label table is a contiguous tensor with one axis for each label. S is the order in which sums
+ * are added, D that in which products are (docs/numerics.md). */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 4096, LETTERS = 128 };
@@ -48,7 +50,7 @@ static const problem problems[] = {
     {"ij,jk->ik", 2, {"ij", "jk", "ik"}, "ijk", "i1j2305k1"},
 };
 
-static int64_t length_of(const problem *p, char label) {
+static int64_t label_length(const problem *p, char label) {
   const char *at = strchr(p->lengths, label);
   return label == '1' ? 1 : at == NULL ? 0 : (int64_t)atoi(at + 1);
 }
@@ -59,10 +61,10 @@ static vt_attr_einsum einsum_attrs(const char *equation) {
   return a;
 }
 
-static vt_view new_operand(const problem *p, uint32_t term, uint32_t dtype, int layout) {
+static vt_view new_operand_of_term(const problem *p, uint32_t term, uint32_t dtype, int layout) {
   int64_t dim[8] = {0};
   const uint32_t rank = (uint32_t)strlen(p->term[term]);
-  for (uint32_t i = 0; i < rank; i++) dim[i] = length_of(p, p->term[term][i]);
+  for (uint32_t i = 0; i < rank; i++) dim[i] = label_length(p, p->term[term][i]);
   return view_new(dtype, rank, dim, layout);
 }
 
@@ -75,23 +77,24 @@ typedef struct label_table { /* a contiguous tensor with one axis per label */
 
 static int64_t table_index(const problem *p, const char *label, const int64_t *at) {
   int64_t i = 0;
-  for (; *label != 0; label++) i = i * length_of(p, *label) + (*label == '1' ? 0 : at[(int)*label]);
+  for (; *label != 0; label++)
+    i = i * label_length(p, *label) + (*label == '1' ? 0 : at[(int)*label]);
   return i;
 }
 
-static int64_t size_of(const problem *p, const char *label) {
+static int64_t element_count(const problem *p, const char *label) {
   int64_t n = 1;
-  for (; *label != 0; label++) n *= length_of(p, *label);
+  for (; *label != 0; label++) n *= label_length(p, *label);
   return n;
 }
 
 static void to_coordinates(const problem *p, const char *label, int64_t i, int64_t *at) {
-  for (size_t k = strlen(label); k-- > 0; i /= length_of(p, label[k]))
-    at[(int)label[k]] = i % length_of(p, label[k]);
+  for (size_t k = strlen(label); k-- > 0; i /= label_length(p, label[k]))
+    at[(int)label[k]] = i % label_length(p, label[k]);
 }
 
-/* Writes to `out`, in the equation's order, the labels that are in `in_one` or `more`, and that are
- * in `kept` if `wanted` is 1, or not in `kept` if it is 0. */
+/* Writes to `out`, in the equation's order, the labels that occur in `in_one` or `more`: those that
+ * occur in `kept` too if `wanted` is 1, and the others if `wanted` is 0. */
 static void pick_labels(const problem *p, const char *in_one, const char *more, const char *kept,
                         int wanted, char *out) {
   for (const char *s = p->order; *s != 0; s++)
@@ -101,29 +104,31 @@ static void pick_labels(const problem *p, const char *in_one, const char *more, 
   *out = 0;
 }
 
-/* Copies an operand to a table; of a label that occurs twice the table has the diagonal. */
+/* Copies an operand to a label table. Two axes of the operand with the same label become one axis,
+ * which has the diagonal. */
 static void read_operand(const problem *p, uint32_t term, const vt_view *x, label_table *out) {
   int64_t at[LETTERS] = {0};
   pick_labels(p, p->term[term], "", p->order, 1, out->label);
-  for (int64_t i = 0; i < size_of(p, out->label); i++) {
+  for (int64_t i = 0; i < element_count(p, out->label); i++) {
     to_coordinates(p, out->label, i, at);
     out->v[i] = number_at(x, table_index(p, p->term[term], at));
   }
 }
 
-static double ordered_sum(uint32_t dtype, const double *x, int64_t n) {
+static double sum_in_order_s(uint32_t dtype, const double *x, int64_t n) {
   static float narrow[MOST];
   for (int64_t i = 0; i < n; i++) narrow[i] = (float)x[i];
   return dtype == F32 ? (double)s_f32(narrow, n) : s_f64(x, n);
 }
 
-static double ordered_dot(uint32_t dtype, const double *x, const double *y, int64_t n) {
+static double dot_in_order_d(uint32_t dtype, const double *x, const double *y, int64_t n) {
   static float a[MOST], b[MOST];
   for (int64_t i = 0; i < n; i++) a[i] = (float)x[i], b[i] = (float)y[i];
   return dtype == F32 ? (double)d_f32(a, b, NULL, n) : d_f64(x, y, NULL, n);
 }
 
-/* Contracts table a, or tables a and b, over the labels that are not in `kept`: with S or D. */
+/* Sums over the labels that are not in `kept`: the elements of table a in order S if b is NULL,
+ * else the products of the elements of a and b in order D. */
 static void contract_tables(const problem *p, uint32_t dtype, const label_table *a,
                             const label_table *b, const char *kept, label_table *out) {
   static double x[MOST], y[MOST];
@@ -131,16 +136,16 @@ static void contract_tables(const problem *p, uint32_t dtype, const label_table 
   int64_t at[LETTERS] = {0};
   pick_labels(p, a->label, b == NULL ? "" : b->label, kept, 0, summed);
   pick_labels(p, a->label, b == NULL ? "" : b->label, kept, 1, out->label);
-  const int64_t n = size_of(p, summed);
-  for (int64_t i = 0; i < size_of(p, out->label); i++) {
+  const int64_t n = element_count(p, summed);
+  for (int64_t i = 0; i < element_count(p, out->label); i++) {
     to_coordinates(p, out->label, i, at);
     for (int64_t k = 0; k < n; k++) {
       to_coordinates(p, summed, k, at);
       x[k] = a->v[table_index(p, a->label, at)];
       if (b != NULL) y[k] = b->v[table_index(p, b->label, at)];
     }
-    if (b != NULL) out->v[i] = ordered_dot(dtype, x, y, n);
-    if (b == NULL) out->v[i] = summed[0] == 0 ? x[0] : ordered_sum(dtype, x, n);
+    if (b != NULL) out->v[i] = dot_in_order_d(dtype, x, y, n);
+    if (b == NULL) out->v[i] = summed[0] == 0 ? x[0] : sum_in_order_s(dtype, x, n);
   }
 }
 
@@ -157,22 +162,22 @@ static void evaluate_definition(const problem *p, const vt_view *in, label_table
   }
 }
 
-static uint64_t as_bits(uint32_t dtype, double x) {
+static uint64_t bits_of_number(uint32_t dtype, double x) {
   return dtype == F32 ? vt_f32_bits((float)x) : vt_f64_bits(x);
 }
 
 static void compare_with_table(const problem *p, const char *label, const vt_view *got,
                                const label_table *want) {
   int64_t at[LETTERS] = {0};
-  CHECK(count_of_view(got) == size_of(p, label));
+  CHECK(count_of_view(got) == element_count(p, label));
   for (int64_t i = 0; i < count_of_view(got); i++) {
     to_coordinates(p, label, i, at);
     const double x = want->v[table_index(p, want->label, at)];
-    if (!expect_bits(p->equation, got, i, as_bits(got->dtype, x))) return;
+    if (!expect_bits(p->equation, got, i, bits_of_number(got->dtype, x))) return;
   }
 }
 
-static void test_values(void) {
+static void test_results(void) {
   static label_table want;
   uint64_t state = 51;
   for (int64_t i = 0; i < COUNT(problems); i++)
@@ -182,23 +187,23 @@ static void test_values(void) {
       vt_view in[4];
       test_seed = state;
       for (uint32_t k = 0; k < p->n; k++) {
-        in[k] = new_operand(p, k, mix % 2 ? F64 : F32, (mix / 2 + (int)k) % LAYOUTS);
+        in[k] = new_operand_of_term(p, k, mix % 2 ? F64 : F32, (mix / 2 + (int)k) % LAYOUTS);
         in[k] = mix < 2 ? fill_any(in[k], &state) : fill_ordinary(in[k], &state);
       }
       const run_result r = run_op(VT_OP_einsum, &a, in, p->n, mix / 2);
       CHECK(r.status == VT_OK);
       evaluate_definition(p, in, &want);
       if (r.status == VT_OK) compare_with_table(p, p->term[p->n], &r.out, &want);
-      check_lowering(VT_OP_einsum, &a, in, p->n);
+      check_decomposition(VT_OP_einsum, &a, in, p->n);
       free_held();
     }
 }
 
 /* ---- gradients ---- */
 
-/* Checks the gradient of one of two operands: D of dy and the other operand over the labels that
- * this operand does not have, in the order of the equation. Along labels that neither dy nor the
- * other operand has, the gradient is broadcast. */
+/* Checks the gradient of one of two operands. It is the product of dy and the other operand, summed
+ * in order D over the labels that this operand does not have, in the order of the equation. Along
+ * labels that neither dy nor the other operand has, the gradient is broadcast. */
 static void check_operand_gradient(const problem *p, const vt_view *in, uint32_t by,
                                    const vt_view *dy, const vt_view *got) {
   static label_table d, other, want;
@@ -221,12 +226,14 @@ static void test_gradients_by_formula(void) {
     const vt_attr_einsum a = einsum_attrs(p->equation);
     const uint32_t dtype = i % 2 ? F64 : F32;
     if (p->n != 2) continue;
-    vt_view in[2], dy = new_operand(p, 2, dtype, DENSE);
+    vt_view in[2], dy = new_operand_of_term(p, 2, dtype, DENSE);
     fill_any(dy, &state);
-    for (uint32_t k = 0; k < 2; k++) in[k] = fill_ordinary(new_operand(p, k, dtype, DENSE), &state);
+    for (uint32_t k = 0; k < 2; k++)
+      in[k] = fill_ordinary(new_operand_of_term(p, k, dtype, DENSE), &state);
     eager_begin();
-    const uint32_t ids[2] = {eager_copy(&in[0]), 1}, second = eager_copy(&in[1]);
-    const uint32_t y = eager_run(&eager.b, VT_OP_einsum, ids, 2, &a), d_out = eager_copy(&dy);
+    const uint32_t ids[2] = {eager_add_copy(&in[0]), 1}, second = eager_add_copy(&in[1]);
+    const uint32_t y = eager_run_op(&eager.b, VT_OP_einsum, ids, 2, &a),
+                   d_out = eager_add_copy(&dy);
     uint32_t d_in[2] = {VT_NO_VALUE, VT_NO_VALUE};
     const vt_gradient g = {&eager.b, ids, &y, 2, 1, &a, &d_out, d_in};
     CHECK(second == 1);
@@ -248,7 +255,7 @@ static void test_gradients_by_differences(void) {
     const vt_attr_einsum a = einsum_attrs(p->equation);
     vt_view in[4];
     for (uint32_t k = 0; k < p->n; k++) {
-      in[k] = new_operand(p, k, F64, DENSE);
+      in[k] = new_operand_of_term(p, k, F64, DENSE);
       for (int64_t e = 0; e < count_of_view(&in[k]); e++)
         put_number(&in[k], e, random_on_grid(&state));
     }
@@ -306,7 +313,7 @@ static void test_rules(void) {
 }
 
 int main(void) {
-  test_values();
+  test_results();
   test_gradients_by_formula();
   test_gradients_by_differences();
   test_rules();

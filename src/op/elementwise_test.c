@@ -8,7 +8,7 @@
 #define BITS "i8 u8 i32 i64 bool "
 
 /* The definition of an op on one element of each operand, in three kinds of arithmetic; NULL for a
- * kind that it does not have. Integers are computed in 64 bits and then cut to their width. */
+ * kind that the op does not have. Integers are computed in 64 bits and then cut to their width. */
 typedef struct definition {
   uint32_t op, n_in;
   const char *types;
@@ -24,21 +24,22 @@ typedef struct definition {
     (void)a, (void)b, (void)c;                    \
     return value;                                 \
   }
-typedef int64_t whole; /* GIVES appends the name of this type to those of the functions */
+/* GIVES appends a type's name to function names, so `whole` names the integer functions */
+typedef int64_t whole;
 #define ONE_F32(name, value) GIVES(name, float, float, value)
 #define BOTH(name, value) GIVES(name, float, float, value) GIVES(name, double, double, value)
 #define WHOLE(name, value) GIVES(name, uint64_t, whole, value)
 
-/* Division of integers by their magnitudes, which cannot overflow. */
+/* Integers are divided by dividing their magnitudes, which cannot overflow. */
 static uint64_t magnitude(int64_t a) { return a < 0 ? -(uint64_t)a : (uint64_t)a; }
-static uint64_t quotient(int64_t a, int64_t b) {
+static uint64_t integer_quotient(int64_t a, int64_t b) {
   if (b == 0) return 0;
   const uint64_t q = magnitude(a) / magnitude(b);
   return (a < 0) != (b < 0) ? -q : q;
 }
 
-/* Shifts by one bit at a time. After 64 times the result no longer changes, so that is enough for
- * larger counts and for counts below 0, which count as large. */
+/* Shifts by one bit at a time. After 64 shifts the result no longer changes, so larger counts shift
+ * 64 times, and so do negative counts, which count as large. */
 static uint64_t shift_left(int64_t a, int64_t n) {
   uint64_t x = (uint64_t)a;
   for (int64_t i = n < 0 || n > 64 ? 64 : n; i > 0; i--) x += x;
@@ -53,7 +54,7 @@ BOTH(neg, -a)
 WHOLE(neg, -(uint64_t)a)
 BOTH(abs, a == 0 ? 0 : a < 0 ? -a : a)
 WHOLE(abs, magnitude(a))
-/* Correctly rounded, because f64 has more than twice the digits of f32. */
+/* The f32 square root is correctly rounded, because f64 has more than twice the digits of f32. */
 GIVES(sqrt, float, float, (float)sqrt((double)a))
 GIVES(sqrt, double, double, sqrt(a))
 ONE_F32(rsqrt, vt_f32_rsqrt(a))
@@ -86,8 +87,8 @@ WHOLE(sub, (uint64_t)a - (uint64_t)b)
 BOTH(mul, a *b)
 WHOLE(mul, (uint64_t)a *(uint64_t)b)
 BOTH(div, a / b)
-WHOLE(div, quotient(a, b))
-WHOLE(mod, b == 0 ? (uint64_t)a : (uint64_t)a - (uint64_t)b * quotient(a, b))
+WHOLE(div, integer_quotient(a, b))
+WHOLE(mod, b == 0 ? (uint64_t)a : (uint64_t)a - (uint64_t)b * integer_quotient(a, b))
 BOTH(maximum, isnan(a) || isnan(b) ? NAN : comes_above((double)a, (double)b) ? a : b)
 WHOLE(maximum, (uint64_t)(a < b ? b : a))
 BOTH(minimum, isnan(a) || isnan(b) ? NAN : comes_above((double)a, (double)b) ? b : a)
@@ -95,7 +96,7 @@ WHOLE(minimum, (uint64_t)(a < b ? a : b))
 WHOLE(and, (uint64_t)a &(uint64_t)b)
 WHOLE(or, (uint64_t)a | (uint64_t)b)
 WHOLE(xor, (uint64_t)a ^ (uint64_t)b)
-WHOLE(not, ~(uint64_t)a) /* for a bool only the lowest bit is used */
+WHOLE(not, ~(uint64_t)a) /* of a bool only the lowest bit of the result is used */
 WHOLE(shl, shift_left(a, b))
 WHOLE(shr, shift_right(a, b))
 BOTH(sign, isnan(a) ? a : a > 0 ? 1 : a < 0 ? -1 : 0)
@@ -163,7 +164,7 @@ static const definition definitions[] = {
     ROW(fma, 3, "f32 f64 ", fma_float, fma_double, NULL),
 };
 
-static uint64_t evaluate(const definition *m, uint32_t dtype, const uint64_t x[3]) {
+static uint64_t evaluate_definition(const definition *m, uint32_t dtype, const uint64_t x[3]) {
   if (dtype == F32)
     return vt_f32_bits(m->f32(vt_f32_from_bits((uint32_t)x[0]), vt_f32_from_bits((uint32_t)x[1]),
                               vt_f32_from_bits((uint32_t)x[2])));
@@ -200,35 +201,36 @@ static const int64_t special_integers[] = {
     255, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 46341, 3037000500, 0x55555555, -65536, 100,
     8,   31,        32,        63,        64,        6,     33,         4,          5,      9};
 
-static int64_t special_count(uint32_t dtype) {
+static int64_t special_value_count(uint32_t dtype) {
   if (dtype == F32) return COUNT(special_f32);
   if (dtype == F64) return COUNT(special_f64);
   return dtype == BOOL ? 2 : COUNT(special_integers);
 }
 
-static uint64_t special_at(uint32_t dtype, int64_t i) {
+static uint64_t special_value_bits(uint32_t dtype, int64_t i) {
   if (dtype == F32) return special_f32[i];
   if (dtype == F64) return special_f64[i];
   return dtype == BOOL ? (uint64_t)i : truncate_bits(dtype, (uint64_t)special_integers[i]);
 }
 
-/* The special values along `axis`, all other axes being 1. Operands with different axes broadcast
- * to all combinations of special values. */
+/* A view of the special values along `axis`; all other axes have length 1. Operands with different
+ * axes broadcast to all combinations of special values. */
 static vt_view special_view(uint32_t dtype, uint32_t rank, uint32_t axis) {
   int64_t dim[3] = {1, 1, 1};
-  dim[axis] = special_count(dtype);
+  dim[axis] = special_value_count(dtype);
   const vt_view v = view_new(dtype, rank, dim, (int)axis % LAYOUTS);
-  for (int64_t i = 0; i < dim[axis]; i++) put_bits(&v, i, special_at(dtype, i));
+  for (int64_t i = 0; i < dim[axis]; i++) put_bits(&v, i, special_value_bits(dtype, i));
   return v;
 }
 
-static void check_definition(const definition *m, const vt_view *in, const run_result *r) {
+static void check_result_of_definition(const definition *m, const vt_view *in,
+                                       const run_result *r) {
   const char *name = vt_op_get(m->op)->name;
   const int64_t n = count_of_view(&r->out);
   for (int64_t i = 0; i < n; i++) {
     uint64_t x[3] = {0};
     for (uint32_t k = 0; k < m->n_in; k++) x[k] = broadcast_bits(&in[k], &r->out, i);
-    if (!expect_bits(name, &r->out, i, evaluate(m, in[0].dtype, x))) return;
+    if (!expect_bits(name, &r->out, i, evaluate_definition(m, in[0].dtype, x))) return;
   }
 }
 
@@ -239,19 +241,19 @@ static int accepts_dtype(const definition *m, uint32_t dtype) {
   return at != NULL && (at == m->types || at[-1] == ' ');
 }
 
-static void test_specials(const definition *m) {
+static void test_special_values(const definition *m) {
   for (uint32_t dtype = 1; dtype <= 7; dtype++) {
     if (!accepts_dtype(m, dtype)) continue;
     vt_view in[3];
     for (uint32_t i = 0; i < m->n_in; i++) in[i] = special_view(dtype, m->n_in, i);
     const run_result r = run_op(m->op, NULL, in, m->n_in, DENSE);
     CHECK(r.status == VT_OK);
-    if (r.status == VT_OK) check_definition(m, in, &r);
+    if (r.status == VT_OK) check_result_of_definition(m, in, &r);
     free_held();
   }
 }
 
-static void test_compare_specials(void) {
+static void test_comparisons_of_special_values(void) {
   for (int64_t c = 0; c < COUNT(comparisons); c++)
     for (uint32_t dtype = 1; dtype <= 7; dtype++) {
       const vt_view in[2] = {special_view(dtype, 2, 0), special_view(dtype, 2, 1)};
@@ -270,7 +272,8 @@ static void test_compare_specials(void) {
 
 /* ---- shapes and layouts ---- */
 
-static void test_shapes(const definition *m, uint32_t dtype, int64_t shape, uint64_t *state) {
+static void test_shape_in_all_layouts(const definition *m, uint32_t dtype, int64_t shape,
+                                      uint64_t *state) {
   for (int mix = 0; mix < LAYOUTS * LAYOUTS; mix++) {
     vt_view in[3];
     test_seed = *state;
@@ -278,7 +281,7 @@ static void test_shapes(const definition *m, uint32_t dtype, int64_t shape, uint
       in[i] = random_operand(dtype, shape, i, (mix + (int)i) % LAYOUTS, state);
     const run_result r = run_op(m->op, NULL, in, m->n_in, mix / LAYOUTS);
     CHECK(r.status == VT_OK);
-    if (r.status == VT_OK) check_definition(m, in, &r);
+    if (r.status == VT_OK) check_result_of_definition(m, in, &r);
     free_held();
   }
 }
@@ -287,10 +290,10 @@ static void test_all_shapes(const definition *m) {
   uint64_t state = 20260701 + m->op;
   for (uint32_t dtype = 1; dtype <= 7; dtype++)
     for (int64_t s = 0; accepts_dtype(m, dtype) && s < COUNT(shapes); s++)
-      test_shapes(m, dtype, s, &state);
+      test_shape_in_all_layouts(m, dtype, s, &state);
 }
 
-static void test_compare_shapes(void) {
+static void test_comparison_shapes(void) {
   uint64_t state = 7;
   for (int64_t s = 0; s < COUNT(shapes); s++)
     for (uint32_t dtype = 1; dtype <= 7; dtype++) {
@@ -318,7 +321,7 @@ static void test_compare_shapes(void) {
 #define SLOPE_F32(name, value) SLOPE_OF(name, 0, float, value)
 #define SLOPES(name, k, value) SLOPE_OF(name, k, float, value) SLOPE_OF(name, k, double, value)
 
-static float root(float x) { return (float)sqrt((double)x); }
+static float square_root_f32(float x) { return (float)sqrt((double)x); }
 
 SLOPES(neg, 0, -d)
 SLOPES(abs, 0, a > 0 ? d : a < 0 ? -d : 0)
@@ -349,14 +352,14 @@ SLOPE_F32(log1p, d / (1 + a))
 SLOPE_F32(sin, d *vt_f32_cos(a))
 SLOPE_F32(cos, -(d *vt_f32_sin(a)))
 SLOPE_F32(tan, d *(1 + y * y))
-SLOPE_F32(asin, d / root((1 - a) * (1 + a)))
-SLOPE_F32(acos, -(d / root((1 - a) * (1 + a))))
+SLOPE_F32(asin, d / square_root_f32((1 - a) * (1 + a)))
+SLOPE_F32(acos, -(d / square_root_f32((1 - a) * (1 + a))))
 SLOPE_F32(atan, d / (1 + a * a))
 SLOPE_F32(sinh, d *vt_f32_cosh(a))
 SLOPE_F32(cosh, d *vt_f32_sinh(a))
 SLOPE_F32(tanh, d *(1 - y * y))
-SLOPE_F32(asinh, d / root(a * a + 1))
-SLOPE_F32(acosh, d / root((a - 1) * (a + 1)))
+SLOPE_F32(asinh, d / square_root_f32(a * a + 1))
+SLOPE_F32(acosh, d / square_root_f32((a - 1) * (a + 1)))
 SLOPE_F32(atanh, d / ((1 - a) * (1 + a)))
 SLOPE_F32(erf, d *(1.12837916709551257f * vt_f32_exp(-(a * a))))
 SLOPE_F32(sigmoid, (d * y) * (1 - y))
@@ -418,14 +421,15 @@ static const formula formulas[] = {
      0},
 };
 
-/* Gradients for all pairs of zeros, infinities, NaN and a few other values. */
-static void test_special_gradients(const formula *f) {
+/* Checks gradients for all pairs of zeros, infinities, NaN and a few other values. */
+static void test_gradients_of_special_values(const formula *f) {
   static const float at[] = {0, -0.0f, 1, -1, 0x1p-149f, -0x1p-149f, INFINITY, -INFINITY, NAN, 2};
   const int64_t n = COUNT(at), dim[2][2] = {{COUNT(at), 1}, {1, COUNT(at)}}, all[2] = {n, n};
   uint64_t state = 5;
   vt_view in[3];
   if (f->n_in > 2) return;
-  for (uint32_t k = 0; k < f->n_in; k++) { /* not broadcast, so that nothing is summed */
+  /* operands have the full shape, because the gradient of a broadcast operand is a sum */
+  for (uint32_t k = 0; k < f->n_in; k++) {
     const vt_view line = view_new(F32, 2, dim[k], DENSE);
     for (int64_t i = 0; i < n; i++) put_bits(&line, i, vt_f32_bits(at[i]));
     in[k] = view_new(F32, 2, all, DENSE);
@@ -462,7 +466,8 @@ static void test_rules(void) {
       {VT_OP_add, NULL, "f32[B*T]; f32[T*B]", "f32[B*T]"},
       {VT_OP_add, NULL, "f32[B]; f32[1]", "f32[B]"},
       {VT_OP_add, NULL, "f32[1]; f32[B]", "f32[B]"},
-      {VT_OP_add, NULL, "f32[B]; f32[3]", "f32[3]"}, /* accepted: B may be bound to 3 or 1 */
+      /* accepted, because B may be bound to 3 or 1 */
+      {VT_OP_add, NULL, "f32[B]; f32[3]", "f32[3]"},
       {VT_OP_add, NULL, "f32[3]; f32[B]", "f32[3]"},
       {VT_OP_add, NULL, "f32[1, 1, 1, 1, 1, 1, 1, 2]; f32[3, 1]", "f32[1, 1, 1, 1, 1, 1, 3, 2]"},
       {VT_OP_add, NULL, "f32[2, 3]; f32[4]",
@@ -505,14 +510,14 @@ static void test_rules(void) {
   CHECK_RULES(cases);
 }
 
-static void test_types(void) {
+static void test_accepted_dtypes(void) {
   static const vt_attr_cast cast = {.size = sizeof cast, .dtype = VT_DTYPE_I8};
   for (int64_t i = 0; i < COUNT(definitions); i++)
-    check_types(definitions[i].op, definitions[i].n_in, NULL, definitions[i].types);
+    check_accepted_dtypes(definitions[i].op, definitions[i].n_in, NULL, definitions[i].types);
   for (int64_t i = 0; i < COUNT(comparisons); i++)
-    check_types(comparisons[i].op, 2, NULL, NUMBERS "bool ");
-  check_types(VT_OP_cast, 1, &cast, NUMBERS "bool f16 bf16 ");
-  check_types(VT_OP_select, 3, NULL, "bool ");
+    check_accepted_dtypes(comparisons[i].op, 2, NULL, NUMBERS "bool ");
+  check_accepted_dtypes(VT_OP_cast, 1, &cast, NUMBERS "bool f16 bf16 ");
+  check_accepted_dtypes(VT_OP_select, 3, NULL, "bool ");
 }
 
 /* Op numbers are stored in files, so this second list of them makes a renumbering fail. */
@@ -528,19 +533,19 @@ static void test_published_numbers(void) {
 
 int main(void) {
   for (int64_t i = 0; i < COUNT(definitions); i++) {
-    test_specials(&definitions[i]);
+    test_special_values(&definitions[i]);
     test_all_shapes(&definitions[i]);
   }
   for (int64_t i = 0; i < COUNT(formulas); i++) {
     test_gradients_by_formula(&formulas[i]);
-    test_special_gradients(&formulas[i]);
+    test_gradients_of_special_values(&formulas[i]);
     test_gradients_by_differences(&formulas[i]);
   }
-  test_compare_specials();
-  test_compare_shapes();
+  test_comparisons_of_special_values();
+  test_comparison_shapes();
   test_ops_without_gradient();
   test_rules();
-  test_types();
+  test_accepted_dtypes();
   test_published_numbers();
   TEST_DONE();
 }

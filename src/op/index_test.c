@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * index_test.c - tests the gathers and the twelve scatters against their definition, restated
  * element by element: to which element of x (or base) each element of the result (or of the
- * updates) belongs. Tests one_hot, nonzero, and the type rules of all of these. */
+ * updates) belongs. Tests one_hot, nonzero, and the type rules of all of these. A trial is a form
+ * of indexing with shapes and attributes; base is the tensor that is gathered from or scattered
+ * to. */
 #include "move_test.h"
 
 typedef enum index_form { BY_AXIS, BY_ELEMENTS, BY_COORDINATES } index_form;
@@ -59,7 +61,7 @@ static int64_t index_value(const vt_view *idx, const int64_t *at) {
   return integer_of(idx->dtype, bits_at_index(idx, at));
 }
 
-static void source_by_axis(const trial *t, const vt_view *idx, const int64_t *to, int64_t *from) {
+static void gather_source(const trial *t, const vt_view *idx, const int64_t *to, int64_t *from) {
   const uint32_t axis = (uint32_t)t->axis, batch = (uint32_t)t->batch;
   const uint32_t inner = t->index_rank - batch;
   index where = {{0}};
@@ -70,8 +72,7 @@ static void source_by_axis(const trial *t, const vt_view *idx, const int64_t *to
   from[axis] = index_value(idx, where.at);
 }
 
-static void source_by_coordinates(const trial *t, const vt_view *idx, const int64_t *to,
-                                  int64_t *from) {
+static void gather_nd_source(const trial *t, const vt_view *idx, const int64_t *to, int64_t *from) {
   const uint32_t lead = t->index_rank - 1, depth = (uint32_t)t->index_dim[lead];
   const uint32_t batch = (uint32_t)t->batch;
   index where = {{0}};
@@ -84,19 +85,21 @@ static void source_by_coordinates(const trial *t, const vt_view *idx, const int6
   for (uint32_t k = batch + depth; k < t->rank; k++) from[k] = to[lead + k - batch - depth];
 }
 
-/* The row-major index in base of the element that element i of the gathered tensor belongs to. */
+/* The row-major index in base of the element that a gather copies to element i of its result
+ * `gathered`, and to which a scatter writes update i. */
 static int64_t base_index(const trial *t, const vt_view *base, const vt_view *idx,
                           const vt_view *gathered, int64_t i) {
-  const index to = index_of(gathered, i);
+  const index to = coordinates_of(gathered, i);
   index from = to;
-  if (t->form == BY_AXIS) source_by_axis(t, idx, to.at, from.at);
+  if (t->form == BY_AXIS) gather_source(t, idx, to.at, from.at);
   if (t->form == BY_ELEMENTS) from.at[t->axis] = index_value(idx, to.at);
-  if (t->form == BY_COORDINATES) source_by_coordinates(t, idx, to.at, from.at);
+  if (t->form == BY_COORDINATES) gather_nd_source(t, idx, to.at, from.at);
   return row_major_index(base, from.at);
 }
 
-/* Random indices in range. The limit of a coordinate is the length of its own axis. */
-static vt_view random_index(const trial *t, uint32_t dtype, int layout, uint64_t *state) {
+/* Random indices that are in range. With coordinates, the limit of each coordinate is the length of
+ * its own axis. */
+static vt_view random_index_tensor(const trial *t, uint32_t dtype, int layout, uint64_t *state) {
   const vt_view v = view_new(dtype, t->index_rank, t->index_dim, layout);
   for (int64_t i = 0; i < count_of_view(&v); i++) {
     const int64_t axis =
@@ -115,8 +118,9 @@ static void test_gathers(void) {
       const trial *t = &trials[n];
       const attrs a = trial_attrs(t);
       const int layout = (int)(dtype + n) % LAYOUTS;
-      const vt_view in[2] = {random_view(dtype, t->rank, t->dim, layout, &state),
-                             random_index(t, dtype % 2 ? I32 : I64, (int)dtype % LAYOUTS, &state)};
+      const vt_view in[2] = {
+          random_view(dtype, t->rank, t->dim, layout, &state),
+          random_index_tensor(t, dtype % 2 ? I32 : I64, (int)dtype % LAYOUTS, &state)};
       const run_result r = run_op(gathers[t->form], &a, in, 2, (layout + 1) % LAYOUTS);
       CHECK(r.status == VT_OK);
       for (int64_t i = 0; r.status == VT_OK && i < count_of_view(&r.out); i++)
@@ -136,21 +140,22 @@ static const uint32_t scatters[3][MODES] = {
      VT_OP_scatter_elements_min},
     {VT_OP_scatter_nd, VT_OP_scatter_nd_add, VT_OP_scatter_nd_max, VT_OP_scatter_nd_min}};
 
-static double float_of(uint32_t dtype, uint64_t bits) {
+static double number_of_bits(uint32_t dtype, uint64_t bits) {
   return dtype == F32 ? (double)vt_f32_from_bits((uint32_t)bits) : vt_f64_from_bits(bits);
 }
 
 static int is_nan(uint32_t dtype, uint64_t bits) {
-  return (dtype == F32 || dtype == F64) && isnan(float_of(dtype, bits));
+  return (dtype == F32 || dtype == F64) && isnan(number_of_bits(dtype, bits));
 }
 
 /* 1 if a is above b in the total order of its dtype. */
-static int orders_above(uint32_t dtype, uint64_t a, uint64_t b) {
-  if (dtype == F32 || dtype == F64) return comes_above(float_of(dtype, a), float_of(dtype, b));
+static int is_above(uint32_t dtype, uint64_t a, uint64_t b) {
+  if (dtype == F32 || dtype == F64)
+    return comes_above(number_of_bits(dtype, a), number_of_bits(dtype, b));
   return integer_of(dtype, a) > integer_of(dtype, b);
 }
 
-static uint64_t sum_of(uint32_t dtype, uint64_t base, const uint64_t *u, int64_t n) {
+static uint64_t base_plus_updates(uint32_t dtype, uint64_t base, const uint64_t *u, int64_t n) {
   if (dtype == F32) {
     static float x[MOST];
     for (int64_t i = 0; i < n; i++) x[i] = vt_f32_from_bits((uint32_t)u[i]);
@@ -165,22 +170,23 @@ static uint64_t sum_of(uint32_t dtype, uint64_t base, const uint64_t *u, int64_t
   return truncate_bits(dtype, base);
 }
 
-/* The element after n updates, which are given in ascending position, were applied to `base`. */
+/* Applies n updates, which are given in ascending position, to the element `base` and returns the
+ * new element. */
 static uint64_t apply_updates(int mode, uint32_t dtype, uint64_t base, const uint64_t *u,
                               int64_t n) {
   if (n == 0) return base;
   if (mode == LAST) return u[n - 1];
-  if (mode == SUM) return sum_of(dtype, base, u, n);
+  if (mode == SUM) return base_plus_updates(dtype, base, u, n);
   for (int64_t i = 0; i < n; i++) {
     if (is_nan(dtype, base)) return base;
     if (is_nan(dtype, u[i]) ||
-        (mode == GREATEST ? orders_above(dtype, u[i], base) : orders_above(dtype, base, u[i])))
+        (mode == GREATEST ? is_above(dtype, u[i], base) : is_above(dtype, base, u[i])))
       base = u[i];
   }
   return base;
 }
 
-static void check_scattered(const trial *t, int mode, const vt_view *in, const vt_view *y) {
+static void check_scatter_result(const trial *t, int mode, const vt_view *in, const vt_view *y) {
   static uint64_t u[MOST];
   static int64_t to[MOST];
   const int64_t n = count_of_view(&in[2]);
@@ -200,17 +206,18 @@ static void check_scattered(const trial *t, int mode, const vt_view *in, const v
 static void test_scatter(const trial *t, int mode, uint32_t dtype, int ordinary, uint64_t *state) {
   const attrs a = trial_attrs(t);
   const int layout = (int)(dtype + (uint32_t)mode) % LAYOUTS;
-  vt_view in[3] = {random_view(dtype, t->rank, t->dim, layout, state),
-                   random_index(t, ordinary ? I32 : I64, (layout + ordinary) % LAYOUTS, state)};
+  vt_view in[3] = {
+      random_view(dtype, t->rank, t->dim, layout, state),
+      random_index_tensor(t, ordinary ? I32 : I64, (layout + ordinary) % LAYOUTS, state)};
   vt_type like;
-  CHECK(infer_views(vt_op_get(gathers[t->form]), &a, in, 2, &like) == VT_OK);
+  CHECK(infer_type_of_views(vt_op_get(gathers[t->form]), &a, in, 2, &like) == VT_OK);
   in[2] = view_new(dtype, like.rank, like.dim, (layout + 2) % LAYOUTS);
   in[2] = ordinary ? fill_ordinary(in[2], state) : fill_any(in[2], state);
   if (ordinary) in[0] = fill_ordinary(in[0], state);
   CHECK(count_of_view(&in[2]) <= MOST);
   const run_result r = run_op(scatters[t->form][mode], &a, in, 3, (layout + 1) % LAYOUTS);
   CHECK(r.status == VT_OK);
-  if (r.status == VT_OK) check_scattered(t, mode, in, &r.out);
+  if (r.status == VT_OK) check_scatter_result(t, mode, in, &r.out);
   free_held();
 }
 
@@ -228,7 +235,7 @@ static void test_scatters(void) {
 /* ---- indices out of range ---- */
 
 /* Every op reports the first index out of range in row-major order and writes nothing. */
-static void test_range(void) {
+static void test_index_out_of_range(void) {
   static const struct {
     uint32_t op, n_in;
     int64_t axis;
@@ -252,10 +259,11 @@ static void test_range(void) {
                                                : 2,
                                         updates, DENSE)};
         for (int64_t i = 0; i < count_of_view(&in[1]); i++) put_bits(&in[1], i, (uint64_t)i % 3);
-        put_bits(&in[1], 7, (uint64_t)-3); /* a later one, not reported */
+        put_bits(&in[1], 7, (uint64_t)-3); /* a later index out of range, which is not reported */
         put_bits(&in[1], at, (uint64_t)bad[b]);
         const run_result r = run_op(ops[o].op, NULL, in, ops[o].n_in, DENSE);
-        if (ops[o].axis == 1) { /* the default axis -1 is resolved only by the text form */
+        /* these ops need the axis, because only the text form resolves the default, -1 */
+        if (ops[o].axis == 1) {
           const vt_attr_axis a = {.size = sizeof a, .axis = 1};
           const run_result s = run_op(ops[o].op, &a, in, ops[o].n_in, DENSE);
           CHECK(r.status == VT_VERIFY);
@@ -335,12 +343,13 @@ static void test_nonzero(void) {
                      dtype == F32 && i % 2   ? 0x80000000u
                      : dtype == VT_DTYPE_F16 ? 0x8000
                                              : 0);
-        const run_results r = run_all(VT_OP_nonzero, &a, &x, 1, (int)(dtype + s) % LAYOUTS);
+        const run_results r =
+            run_op_with_results(VT_OP_nonzero, &a, &x, 1, (int)(dtype + s) % LAYOUTS);
         int64_t found = 0;
         CHECK(r.status == VT_OK && r.n == 2 && r.out[1].rank == 0);
         for (int64_t i = 0; i < count_of_view(&x); i++) {
           if (is_zero(dtype, get_bits(&x, i))) continue;
-          const index at = index_of(&x, i);
+          const index at = coordinates_of(&x, i);
           for (uint32_t k = 0; found < bound && k < x.rank; k++)
             CHECK((int64_t)get_bits(&r.out[0], found * x.rank + k) == at.at[k]);
           found++;
@@ -422,7 +431,7 @@ static void test_scatter_rules(void) {
   CHECK_RULES(cases);
 }
 
-static void test_other_rules(void) {
+static void test_one_hot_and_nonzero_rules(void) {
   const vt_attr_one_hot hot = {.size = sizeof hot, .depth = INT64_MIN, .dtype = VT_DTYPE_BF16};
   const vt_attr_one_hot minus = {.size = sizeof minus, .depth = -1, .dtype = F32};
   const vt_attr_one_hot far = {.size = sizeof far, .depth = INT64_MAX, .dtype = F32};
@@ -451,12 +460,12 @@ static void test_other_rules(void) {
 int main(void) {
   test_gathers();
   test_scatters();
-  test_range();
+  test_index_out_of_range();
   test_coordinate_limits();
   test_one_hot();
   test_nonzero();
   test_gather_rules();
   test_scatter_rules();
-  test_other_rules();
+  test_one_hot_and_nonzero_rules();
   TEST_DONE();
 }

@@ -11,8 +11,8 @@ enum { MOST = 2000 };
 /* A backend that accepts every step and every chain, except chains of one length. Its pointwise op
  * is `add`. */
 typedef struct backend {
-  uint32_t refused; /* length of the chains that it refuses */
-  long live;        /* number of chains that are not freed */
+  uint32_t refused; /* length of the chains that the backend refuses */
+  long live;        /* number of chains that were made and not freed */
 } backend;
 
 static void *resize_memory(void *user, void *p, uint64_t old_size, uint64_t new_size) {
@@ -22,12 +22,12 @@ static void *resize_memory(void *user, void *p, uint64_t old_size, uint64_t new_
   return NULL;
 }
 
-static int pointwise(uint32_t op) { return op == VT_OP_add; }
+static int is_pointwise_op(uint32_t op) { return op == VT_OP_add; }
 static int32_t chain_new(void *user, const vt_bk_step *const *s, uint32_t n, void **out) {
   backend *b = user;
   if (n == b->refused) return VT_UNSUPPORTED;
   b->live++;
-  memcpy(out, &s[0], sizeof *out); /* any pointer will do for the chain */
+  memcpy(out, &s[0], sizeof *out); /* the chain is any pointer that is not NULL */
   return VT_OK;
 }
 static void chain_free(void *user, void *chain) {
@@ -49,7 +49,7 @@ static const char *launch_lengths(const char *steps, uint32_t refused) {
   static char text[MOST * 3];
   backend b = {.refused = refused};
   const vt_bk_host host = {.size = sizeof host, .resize = resize_memory};
-  const vt_launch_callbacks how = {&host,      &b,         pointwise,  chain_new,
+  const vt_launch_callbacks how = {&host,      &b,         is_pointwise_op, chain_new,
                                    chain_free, anchor_new, anchor_free};
   const size_t n = strlen(steps);
   vt_launches l;
@@ -79,53 +79,54 @@ static const char *launch_lengths(const char *steps, uint32_t refused) {
   return text;
 }
 
-static void expect(const char *steps, uint32_t refused, const char *want) {
+static void expect_launches(const char *steps, uint32_t refused, const char *want) {
   const char *got = launch_lengths(steps, refused);
   CHECK(strcmp(got, want) == 0);
   if (strcmp(got, want) != 0) fprintf(stderr, "  %s gives %s and not %s\n", steps, got, want);
 }
 
-static void test_groups(void) {
-  expect("", 0, "");
-  expect("a", 0, "1");
-  expect("aaa", 0, "3");
-  expect("..aa.bbb..", 0, "1 1 2 1 3 1 1");
-  expect("aabbb", 0, "2 3");
-  expect("Aaa", 0, "3");
-  expect("aAa", 0, "3");
-  expect("AaA", 0, "1 1 1"); /* two anchors */
-  expect("bbAaA", 0, "2 1 1 1");
+static void test_whole_groups(void) {
+  expect_launches("", 0, "");
+  expect_launches("a", 0, "1");
+  expect_launches("aaa", 0, "3");
+  expect_launches("..aa.bbb..", 0, "1 1 2 1 3 1 1");
+  expect_launches("aabbb", 0, "2 3");
+  expect_launches("Aaa", 0, "3");
+  expect_launches("aAa", 0, "3");
+  expect_launches("AaA", 0, "1 1 1"); /* two anchors */
+  expect_launches("bbAaA", 0, "2 1 1 1");
 }
 
-/* If a copy interrupts a group, the group's members are launched alone, not part by part. */
+/* If a copy interrupts a group, each member of the group gets a launch of its own, also the members
+ * between two copies. */
 static void test_interrupted_groups(void) {
-  expect("aa.aa", 0, "1 1 1 1 1");
-  expect("aaa..a.bb", 0, "1 1 1 1 1 1 1 2");
-  expect("a...aaa", 0, "1 1 1 1 1 1 1");
-  expect("b.aa.aa.b.b", 0, "1 1 1 1 1 1 1 1 1 1 1");
+  expect_launches("aa.aa", 0, "1 1 1 1 1");
+  expect_launches("aaa..a.bb", 0, "1 1 1 1 1 1 1 2");
+  expect_launches("a...aaa", 0, "1 1 1 1 1 1 1");
+  expect_launches("b.aa.aa.b.b", 0, "1 1 1 1 1 1 1 1 1 1 1");
 }
 
-/* If the backend refuses a group's chain, all members of the group are launched alone. */
+/* If the backend refuses a group's chain, each member of the group gets a launch of its own. */
 static void test_refused_chains(void) {
-  expect("aaabb", 3, "1 1 1 2");
-  expect("aaa.bbb", 3, "1 1 1 1 1 1 1");
-  expect("Aaaabb", 3, "1 1 1 1 2");
+  expect_launches("aaabb", 3, "1 1 1 2");
+  expect_launches("aaa.bbb", 3, "1 1 1 1 1 1 1");
+  expect_launches("Aaaabb", 3, "1 1 1 1 2");
 }
 
-static void test_long_groups(void) {
+static void test_group_lengths(void) {
   char steps[200];
   memset(steps, 'a', sizeof steps);
   steps[64] = 0;
-  expect(steps, 0, "64");
+  expect_launches(steps, 0, "64");
   steps[64] = 'a';
   steps[65] = 0;
   CHECK(strncmp(launch_lengths(steps, 0), "1 1 1 1", 7) == 0);
 }
 
 int main(void) {
-  test_groups();
+  test_whole_groups();
   test_interrupted_groups();
   test_refused_chains();
-  test_long_groups();
+  test_group_lengths();
   TEST_DONE();
 }

@@ -11,7 +11,7 @@ typedef struct index {
   int64_t at[VT_MAX_RANK];
 } index;
 
-static index index_of(const vt_view *v, int64_t i) {
+static index coordinates_of(const vt_view *v, int64_t i) {
   index x = {{0}};
   for (uint32_t axis = v->rank; axis-- > 0; i /= v->dim[axis]) x.at[axis] = i % v->dim[axis];
   return x;
@@ -31,7 +31,7 @@ static vt_view random_view(uint32_t dtype, uint32_t rank, const int64_t *dim, in
 
 static void check_copied(const char *name, const vt_view *y, int64_t i, uint64_t want) {
   if (get_bits(y, i) != want) (void)expect_bits(name, y, i, want);
-  CHECK(get_bits(y, i) == want); /* compares the payload of a NaN too */
+  CHECK(get_bits(y, i) == want); /* CHECK compares the payload of a NaN too */
 }
 
 /* ---- literal and iota ---- */
@@ -48,7 +48,7 @@ static void test_literal(void) {
     }
 }
 
-static uint64_t number_bits(uint32_t dtype, int64_t n) {
+static uint64_t bits_of_integer(uint32_t dtype, int64_t n) {
   if (dtype == F32) return vt_f32_bits((float)n);
   return dtype == VT_DTYPE_F64 ? vt_f64_bits((double)n) : truncate_bits(dtype, (uint64_t)n);
 }
@@ -68,7 +68,7 @@ static void test_iota(void) {
         CHECK(r.status == VT_OK && r.out.dtype == types[t]);
         for (int64_t i = 0; i < count_of_view(&r.out); i++)
           check_copied("iota", &r.out, i,
-                       number_bits(types[t], index_of(&r.out, i).at[from_start]));
+                       bits_of_integer(types[t], coordinates_of(&r.out, i).at[from_start]));
         free_held();
       }
 }
@@ -95,7 +95,7 @@ static void test_transpose(void) {
       const run_result r = run_op(VT_OP_transpose, &a, &x, 1, (int)s % LAYOUTS);
       CHECK(r.status == VT_OK);
       for (int64_t i = 0; i < count_of_view(&r.out); i++) {
-        const index to = index_of(&r.out, i);
+        const index to = coordinates_of(&r.out, i);
         index from = {{0}};
         for (uint32_t k = 0; k < x.rank; k++) from.at[rows[s].perm[k]] = to.at[k];
         check_copied("transpose", &r.out, i, bits_at_index(&x, from.at));
@@ -165,7 +165,7 @@ static const struct {
     {1, {9}, {1}, {9}, {4}, 1},
     {1, {9}, {9}, {9}, {1}, 1},
     {1, {9}, {3}, {3}, {5}, 1},
-    {1, {9}, {2}, {9}, {INT64_MAX}, 1}, /* a step past the end takes one element */
+    {1, {9}, {2}, {9}, {INT64_MAX}, 1}, /* a step that leads past the end leaves one element */
     {2, {4, 1000}, {1, 0}, {4, 1000}, {INT64_C(1) << 60, 3}, 2},
     {2, {3, 5}, {0, 1}, {3, 5}, {2, 2}, 2},
     {3, {2, 3, 4}, {1, 0, 1}, {2, 3, 4}, {0}, 0},
@@ -188,14 +188,15 @@ static void test_slice(void) {
       const vt_view x = random_view(dtype, rank, slices[s].dim, (int)dtype % LAYOUTS, &state);
       const run_result r = run_op(VT_OP_slice, &a, &x, 1, (int)(dtype + s) % LAYOUTS);
       CHECK(r.status == VT_OK);
-      for (uint32_t k = 0; k < rank; k++) { /* the length, counted one by one */
+      /* the loop counts the length of the result one by one */
+      for (uint32_t k = 0; k < rank; k++) {
         const uint64_t step = slices[s].n_step == 0 ? 1 : (uint64_t)slices[s].step[k];
         int64_t n = 0;
         for (uint64_t at = (uint64_t)a.start.v[k]; at < (uint64_t)a.stop.v[k]; at += step) n++;
         CHECK(r.out.dim[k] == n);
       }
       for (int64_t i = 0; i < count_of_view(&r.out); i++) {
-        index from = index_of(&r.out, i);
+        index from = coordinates_of(&r.out, i);
         for (uint32_t k = 0; k < rank; k++)
           from.at[k] =
               a.start.v[k] + (from.at[k] == 0 ? 0 : from.at[k] * (a.step.n ? a.step.v[k] : 1));
@@ -229,7 +230,7 @@ static void test_pad(void) {
       const run_result r = run_op(VT_OP_pad, &a, in, 2, (int)(dtype + s) % LAYOUTS);
       CHECK(r.status == VT_OK);
       for (int64_t i = 0; i < count_of_view(&r.out); i++) {
-        index from = index_of(&r.out, i);
+        index from = coordinates_of(&r.out, i);
         int inside = 1;
         for (uint32_t k = 0; k < rows[s].rank; k++) {
           from.at[k] -= rows[s].low[k];
@@ -244,7 +245,7 @@ static void test_pad(void) {
 
 static void check_concat(const vt_view *in, uint32_t n, uint32_t axis, const vt_view *y) {
   for (int64_t i = 0; i < count_of_view(y); i++) {
-    index from = index_of(y, i);
+    index from = coordinates_of(y, i);
     uint32_t which = 0;
     while (which < n && from.at[axis] >= in[which].dim[axis])
       from.at[axis] -= in[which++].dim[axis];
@@ -305,8 +306,8 @@ static const struct {
                {8, 1, 7, 0, {1, 2, 1, 2, 1, 1, 2, 3}, {2}},
                {8, 8, 7, 7, {1, 2, 1, 2, 1, 1, 2, 3}, {1, 2, 1, 2, 1, 1, 2, 4}}};
 
-static uint64_t expected_gather(int64_t s, const vt_view *in, const vt_view *y, int64_t i) {
-  const index to = index_of(y, i);
+static uint64_t expected_gather_bits(int64_t s, const vt_view *in, const vt_view *y, int64_t i) {
+  const index to = coordinates_of(y, i);
   const uint32_t axis = gathers[s].axis, batch = gathers[s].batch;
   const uint32_t inner = in[1].rank - batch;
   index where = {{0}}, from = {{0}};
@@ -318,7 +319,7 @@ static uint64_t expected_gather(int64_t s, const vt_view *in, const vt_view *y, 
   return bits_at_index(&in[0], from.at);
 }
 
-static vt_view random_index(int64_t s, uint32_t dtype, int layout, uint64_t *state) {
+static vt_view random_gather_index(int64_t s, uint32_t dtype, int layout, uint64_t *state) {
   const int64_t limit = gathers[s].dim[gathers[s].axis];
   const vt_view v = view_new(dtype, gathers[s].index_rank, gathers[s].index_dim, layout);
   for (int64_t i = 0; i < count_of_view(&v); i++)
@@ -336,18 +337,18 @@ static void test_gather(void) {
         const int layout = (int)(dtype + wide) % LAYOUTS;
         const vt_view in[2] = {
             random_view(dtype, gathers[s].rank, gathers[s].dim, layout, &state),
-            random_index(s, wide ? I64 : I32, (layout + (int)s) % LAYOUTS, &state)};
+            random_gather_index(s, wide ? I64 : I32, (layout + (int)s) % LAYOUTS, &state)};
         const run_result r = run_op(VT_OP_gather, &a, in, 2, (layout + 1) % LAYOUTS);
         CHECK(r.status == VT_OK);
         for (int64_t i = 0; i < count_of_view(&r.out); i++)
-          check_copied("gather", &r.out, i, expected_gather(s, in, &r.out, i));
+          check_copied("gather", &r.out, i, expected_gather_bits(s, in, &r.out, i));
         free_held();
       }
 }
 
 /* The first index out of range in row-major order is reported, whatever the layout, and nothing is
  * written. */
-static void test_gather_range(void) {
+static void test_gather_index_out_of_range(void) {
   static const int64_t bad[] = {-1, 4, INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, -100};
   const int64_t table[2] = {4, 3}, dim[2] = {3, 5};
   static const uint32_t ops[2] = {VT_OP_gather, VT_OP_embedding};
@@ -358,7 +359,7 @@ static void test_gather_range(void) {
         const vt_view in[2] = {view_new(F32, 2, table, layout),
                                view_new(narrow ? I32 : I64, 2, dim, layout)};
         for (int64_t i = 0; i < 15; i++) put_bits(&in[1], i, (uint64_t)i % 4);
-        put_bits(&in[1], 14, (uint64_t)-3); /* a later one, not reported */
+        put_bits(&in[1], 14, (uint64_t)-3); /* a later index out of range, which is not reported */
         put_bits(&in[1], at, truncate_bits(in[1].dtype, (uint64_t)bad[b]));
         const run_result r = run_op(ops[b % 2], NULL, in, 2, DENSE);
         CHECK(r.status == VT_RANGE && r.position == (uint64_t)at && r.value == bad[b]);
@@ -367,8 +368,9 @@ static void test_gather_range(void) {
       }
 }
 
-/* Any index into an axis of length 0 is out of range. Without indices the gather is accepted. */
-static void test_gather_of_empty(void) {
+/* Any index into an axis of length 0 is out of range. A gather with an empty index tensor is
+ * accepted. */
+static void test_gather_from_empty_axis(void) {
   const int64_t table[2] = {0, 3}, one[1] = {1}, none[1] = {0};
   const vt_view in[2] = {view_new(F32, 2, table, DENSE), view_new(I32, 1, one, DENSE)};
   put_bits(&in[1], 0, 0);
@@ -579,7 +581,7 @@ int main(void) {
   test_pad();
   test_concat();
   test_gather();
-  test_gather_range();
-  test_gather_of_empty();
+  test_gather_index_out_of_range();
+  test_gather_from_empty_axis();
   TEST_DONE();
 }

@@ -12,7 +12,7 @@ typedef struct index {
   int64_t at[VT_MAX_RANK];
 } index;
 
-static inline index index_of(const vt_view *v, int64_t i) {
+static inline index coordinates_of(const vt_view *v, int64_t i) {
   index x = {{0}};
   for (uint32_t axis = v->rank; axis-- > 0; i /= v->dim[axis]) x.at[axis] = i % v->dim[axis];
   return x;
@@ -35,8 +35,8 @@ static inline vt_view random_view(uint32_t dtype, uint32_t rank, const int64_t *
 }
 
 /* A view of random integers in 0 .. limit-1. */
-static inline vt_view random_view_below(uint32_t dtype, uint32_t rank, const int64_t *dim,
-                                        int64_t limit, int layout, uint64_t *state) {
+static inline vt_view random_integers_below(uint32_t dtype, uint32_t rank, const int64_t *dim,
+                                            int64_t limit, int layout, uint64_t *state) {
   const vt_view v = view_new(dtype, rank, dim, layout);
   for (int64_t i = 0; i < count_of_view(&v); i++)
     put_bits(&v, i, (random_u64(state) >> 8) % (uint64_t)limit);
@@ -59,8 +59,8 @@ typedef struct run_results {
 
 /* Runs the reference kernel of an op with several results, each of which is allocated in `layout`.
  * If attrs is NULL, the defaults are used. */
-static inline run_results run_all(uint32_t number, const void *attrs, const vt_view *in, uint32_t n,
-                                  int layout) {
+static inline run_results run_op_with_results(uint32_t number, const void *attrs, const vt_view *in,
+                                              uint32_t n, int layout) {
   const vt_op_info *op = vt_op_get(number);
   run_results r = {.n = 0};
   vt_type types[8], out[VT_MAX_RESULTS];
@@ -77,11 +77,11 @@ static inline run_results run_all(uint32_t number, const void *attrs, const vt_v
   for (uint32_t i = 0; i < r.n; i++)
     r.out[i] = view_new(out[i].dtype, out[i].rank, out[i].dim, layout);
   vt_kernel k = {.in = in, .n_in = n, .out = r.out, .n_out = r.n, .attrs = a};
-  if (op->work != NULL) k.work = hold_memory((size_t)op->work(in, n) + 1);
+  if (op->work != NULL) k.work = hold_new_memory((size_t)op->work(in, n) + 1);
   r.status = op->kernel(&k);
   r.position = k.position;
   r.value = k.value;
-  for (uint32_t i = 0; i < r.n; i++) check_gaps(op->name, &r.out[i]);
+  for (uint32_t i = 0; i < r.n; i++) check_gaps_unwritten(op->name, &r.out[i]);
   return r;
 }
 #endif

@@ -2,7 +2,9 @@
  * op_test.h - shared by the tests of ops: views over memory in several layouts, a call of the
  * reference kernel by the op's number, and type rules written as text. The summation orders S
  * (s_f32, s_f64) and D (d_f32, d_f64; T is its last part) are restated on whole arrays. Nothing
- * uses the kernels' own helpers, so that an error in them cannot hide. */
+ * uses the kernels' own helpers, so that an error in them cannot hide. Operands have any bits (of
+ * every class, special values often) or ordinary ones (moderate numbers, so that sums stay
+ * finite). Memory of views is held until free_held, at the end of a case. */
 #ifndef VT_OP_TEST_H
 #define VT_OP_TEST_H
 #include <math.h>
@@ -10,7 +12,7 @@
 #include "num_test.h"
 #include "vt_op.h"
 
-static uint64_t test_seed; /* seed of the running case, printed with each failure */
+static uint64_t test_seed; /* seed of the case that is being tested, printed with each failure */
 
 static inline void report_test_failure(const char *what, const char *detail) {
   vt_test_failed++;
@@ -26,13 +28,14 @@ static struct held {
 } held[MAX_HELD];
 static int n_held;
 
-static inline void *hold_memory(size_t bytes) {
+static inline void *hold_new_memory(size_t bytes) {
   void *p = n_held < MAX_HELD ? aligned_alloc(64, (bytes + 64) / 64 * 64) : NULL;
   if (p == NULL) {
     fprintf(stderr, "the test has no memory for a view\n");
     exit(1);
   }
-  memset(p, 0xa5, bytes); /* check_gaps looks for it between the elements of a result */
+  memset(p, 0xa5,
+         bytes); /* check_gaps_unwritten looks for this pattern between the elements of a result */
   held[n_held++] = (struct held){p, bytes};
   return p;
 }
@@ -41,7 +44,7 @@ static inline void free_held(void) {
   while (n_held > 0) free(held[--n_held].p);
 }
 
-static inline size_t held_bytes(const void *p) {
+static inline size_t held_size(const void *p) {
   for (int i = 0; i < n_held; i++)
     if (held[i].p == p) return held[i].bytes;
   return 0;
@@ -62,7 +65,7 @@ static inline vt_view view_new(uint32_t dtype, uint32_t rank, const int64_t *dim
     v.stride[axis] = next;
     next = next * (dim[axis] > 0 ? dim[axis] : 1) + (layout == GAPS ? 2 : 0);
   }
-  v.data = hold_memory((size_t)next * vt_dtype_bytes(dtype));
+  v.data = hold_new_memory((size_t)next * vt_dtype_bytes(dtype));
   return v;
 }
 
@@ -114,8 +117,13 @@ static inline uint64_t truncate_bits(uint32_t dtype, uint64_t bits) {
   return width == 64 ? bits : bits & ((UINT64_C(1) << width) - 1);
 }
 
+<<<<<<< HEAD
 /* The bits, with every NaN replaced by the canonical NaN. */
 static inline uint64_t canonicalize_nan(uint32_t dtype, uint64_t bits) {
+=======
+/* Returns the bits, or those of the canonical NaN if the bits are a NaN. */
+static inline uint64_t canonicalize_nan(uint32_t dtype, uint64_t bits) {
+>>>>>>> p2_tests1
   if (dtype == VT_DTYPE_F32 && (bits & 0x7fffffff) > 0x7f800000) return 0x7fc00000;
   if (dtype == VT_DTYPE_F16 && (bits & 0x7fff) > 0x7c00) return 0x7e00;
   if (dtype == VT_DTYPE_BF16 && (bits & 0x7fff) > 0x7f80) return 0x7fc0;
@@ -176,7 +184,7 @@ typedef struct run_result {
   vt_status status;
   vt_view out;       /* the first result */
   uint64_t position; /* with VT_RANGE: row-major position of the index out of range */
-  int64_t value;     /* with VT_RANGE: that index */
+  int64_t value;     /* with VT_RANGE: the index that is out of range */
 } run_result;
 
 static inline uint64_t hash_bytes(const void *p, size_t n) {
@@ -186,8 +194,8 @@ static inline uint64_t hash_bytes(const void *p, size_t n) {
 }
 
 /* Reports a failure if memory between the elements of a view was written. */
-static inline void check_gaps(const char *name, const vt_view *v) {
-  const size_t size = vt_dtype_bytes(v->dtype), bytes = held_bytes(v->data);
+static inline void check_gaps_unwritten(const char *name, const vt_view *v) {
+  const size_t size = vt_dtype_bytes(v->dtype), bytes = held_size(v->data);
   uint8_t *mine = calloc(bytes + 1, 1);
   const int64_t n = count_of_view(v);
   for (int64_t i = 0; i < n; i++) memset(mine + (size_t)element_offset(v, i) * size, 1, size);
@@ -205,8 +213,8 @@ static inline vt_type type_of_view(const vt_view *v) {
   return t;
 }
 
-static inline vt_status infer_views(const vt_op_info *op, const void *attrs, const vt_view *in,
-                                    uint32_t n, vt_type *out) {
+static inline vt_status infer_type_of_views(const vt_op_info *op, const void *attrs,
+                                            const vt_view *in, uint32_t n, vt_type *out) {
   vt_type types[8];
   vt_arena arena;
   vt_dims dims;
@@ -223,27 +231,33 @@ static inline vt_status infer_views(const vt_op_info *op, const void *attrs, con
   return s;
 }
 
-/* Infers the type of an op's result, allocates it in `layout`, runs the reference kernel, and
- * checks that the kernel wrote nothing else. If attrs is NULL, the defaults are used. */
+/* Infers the type of an op's result, allocates the result in `layout`, runs the reference kernel,
+ * and checks that the kernel wrote nothing but the result. If attrs is NULL, the defaults are used.
+ */
 static inline run_result run_op(uint32_t number, const void *attrs, const vt_view *in, uint32_t n,
                                 int layout) {
   const vt_op_info *op = vt_op_get(number);
   const void *a = attrs == NULL ? op->attrs->defaults : attrs;
   vt_type type;
-  run_result r = {.status = infer_views(op, a, in, n, &type)};
+  run_result r = {.status = infer_type_of_views(op, a, in, n, &type)};
   if (r.status != VT_OK) return r;
   uint64_t before[8] = {0};
-  for (uint32_t i = 0; i < n; i++) before[i] = hash_bytes(in[i].data, held_bytes(in[i].data));
+  for (uint32_t i = 0; i < n; i++) before[i] = hash_bytes(in[i].data, held_size(in[i].data));
   r.out = view_new(type.dtype, type.rank, type.dim, layout);
   vt_kernel k = {.in = in, .n_in = n, .out = &r.out, .attrs = a};
-  if (op->work != NULL) k.work = hold_memory((size_t)op->work(in, n) + 1);
+  if (op->work != NULL) k.work = hold_new_memory((size_t)op->work(in, n) + 1);
   r.status = op->kernel(&k);
   r.position = k.position;
   r.value = k.value;
-  check_gaps(op->name, &r.out);
+  check_gaps_unwritten(op->name, &r.out);
   for (uint32_t i = 0; i < n; i++)
+<<<<<<< HEAD
     if (before[i] != hash_bytes(in[i].data, held_bytes(in[i].data)))
       report_test_failure(op->name, "wrote into an operand");
+=======
+    if (before[i] != hash_bytes(in[i].data, held_size(in[i].data)))
+      report_test_failure(op->name, "wrote into an operand");
+>>>>>>> p2_tests1
   return r;
 }
 
@@ -302,7 +316,7 @@ static inline uint32_t parse_types(vt_dims *dims, const char *s, vt_type *out) {
   return n;
 }
 
-static inline vt_status infer_text(const rule_case *c, char got[VT_TYPE_TEXT], vt_diag *d) {
+static inline vt_status infer_rule_case(const rule_case *c, char got[VT_TYPE_TEXT], vt_diag *d) {
   const vt_op_info *op = vt_op_get(c->op);
   vt_arena arena;
   vt_dims dims;
@@ -326,7 +340,7 @@ static inline vt_status infer_text(const rule_case *c, char got[VT_TYPE_TEXT], v
     vt_type_text(&dims, &out, got);
     for (uint32_t i = out.rank; i < VT_MAX_RANK; i++) CHECK(out.dim[i] == 0);
   } else {
-    CHECK(out.rank == 0x5a5a5a5a); /* written only on success */
+    CHECK(out.rank == 0x5a5a5a5a); /* types are written only on success */
     CHECK(d->code == s && d->text[0] != 0);
   }
   vt_arena_done(&arena);
@@ -337,7 +351,7 @@ static inline void check_rules(const rule_case *c, size_t n) {
   for (; n-- > 0; c++) {
     char got[VT_TYPE_TEXT] = "", status[16] = "", message[700];
     vt_diag d = {0};
-    const vt_status s = infer_text(c, got, &d);
+    const vt_status s = infer_rule_case(c, got, &d);
     int right = s == VT_OK && strcmp(got, c->want) == 0;
     if (c->want[0] == '!') {
       const char *words = strchr(c->want, ':') + 2;
@@ -353,8 +367,8 @@ static inline void check_rules(const rule_case *c, size_t n) {
 
 /* Checks that an op whose operands have one dtype accepts exactly the dtypes of `listed`, which is
  * a text like "f32 f64 ". */
-static inline void check_types(uint32_t number, uint32_t n_in, const void *attrs,
-                               const char *listed) {
+static inline void check_accepted_dtypes(uint32_t number, uint32_t n_in, const void *attrs,
+                                         const char *listed) {
   for (uint32_t dtype = 1; dtype <= 9; dtype++) {
     char name[16], in[64] = "", got[VT_TYPE_TEXT];
     vt_diag d = {0};
@@ -367,7 +381,7 @@ static inline void check_types(uint32_t number, uint32_t n_in, const void *attrs
     const char *at = strstr(listed, name);
     const int taken = at != NULL && (at == listed || at[-1] == ' ');
     const rule_case c = {number, attrs, in, ""};
-    const vt_status s = infer_text(&c, got, &d);
+    const vt_status s = infer_rule_case(&c, got, &d);
     if (s == (taken ? VT_OK : VT_VERIFY)) continue;
     report_test_failure(vt_op_get(number)->name, in);
   }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * order_along_test.c - tests sort, argsort and top_k. The position of an element is the number of
  * elements before it, counted one by one. NaN is the greatest value, -0 is below +0, and equal
- * elements keep their order. */
+ * elements keep their order. A line is the elements along the sorted axis that differ only in
+ * their index on it. */
 #include "move_test.h"
 
 static int comes_before(const vt_view *x, int64_t p, int64_t q, int descending) {
@@ -16,20 +17,20 @@ static int comes_before(const vt_view *x, int64_t p, int64_t q, int descending) 
                     : integer_of(x->dtype, a) < integer_of(x->dtype, b);
 }
 
-/* The row-major index of the element at position `to` in the line along `axis` that has element i.
- */
-static int64_t line_element(const vt_view *x, int64_t i, uint32_t axis, int64_t to) {
-  index at = index_of(x, i);
+/* The row-major index of the element at position `to` of the line along `axis` that element i
+ * belongs to. */
+static int64_t index_in_line(const vt_view *x, int64_t i, uint32_t axis, int64_t to) {
+  index at = coordinates_of(x, i);
   at.at[axis] = to;
   return row_major_index(x, at.at);
 }
 
 /* The position of element i in its line after sorting. */
 static int64_t position_in_line(const vt_view *x, int64_t i, uint32_t axis, int descending) {
-  const int64_t own = index_of(x, i).at[axis];
+  const int64_t own = coordinates_of(x, i).at[axis];
   int64_t position = 0;
   for (int64_t j = 0; j < x->dim[axis]; j++) {
-    const int64_t other = line_element(x, i, axis, j);
+    const int64_t other = index_in_line(x, i, axis, j);
     position += comes_before(x, other, i, descending) ||
                 (j < own && !comes_before(x, i, other, descending));
   }
@@ -39,7 +40,7 @@ static int64_t position_in_line(const vt_view *x, int64_t i, uint32_t axis, int 
 static void check_position(const vt_view *x, int64_t i, uint32_t axis, int descending,
                            const vt_view *values, const vt_view *indices) {
   const int64_t position = position_in_line(x, i, axis, descending);
-  index to = index_of(x, i);
+  index to = coordinates_of(x, i);
   if (position >= indices->dim[axis]) return;
   const int64_t own = to.at[axis];
   to.at[axis] = position;
@@ -47,11 +48,12 @@ static void check_position(const vt_view *x, int64_t i, uint32_t axis, int desce
   if (values != NULL) check_copied("sort", values, row_major_index(values, to.at), get_bits(x, i));
 }
 
-static void test_line(const vt_view *x, uint32_t axis, int descending, int64_t k, int layout) {
+static void check_sorted_view(const vt_view *x, uint32_t axis, int descending, int64_t k,
+                              int layout) {
   const vt_attr_sort a = {.size = sizeof a, .axis = axis, .descending = descending};
   const vt_attr_top_k t = {.size = sizeof t, .k = k, .axis = axis, .least = !descending};
-  const run_results sort = run_all(VT_OP_sort, &a, x, 1, layout);
-  const run_results top = run_all(VT_OP_top_k, &t, x, 1, layout);
+  const run_results sort = run_op_with_results(VT_OP_sort, &a, x, 1, layout);
+  const run_results top = run_op_with_results(VT_OP_top_k, &t, x, 1, layout);
   const run_result arg = run_op(VT_OP_argsort, &a, x, 1, layout);
   CHECK(sort.status == VT_OK && sort.n == 2 && arg.status == VT_OK);
   CHECK(top.status == VT_OK && top.n == 2 && top.out[0].dim[axis] == k);
@@ -75,7 +77,7 @@ static void make_ties(const vt_view *x, uint64_t *state) {
     if (random_u64(state) >> 62 != 0) put_bits(x, i, get_bits(x, i % 3));
 }
 
-static void test_orders(void) {
+static void test_random_views(void) {
   uint64_t state = 31;
   for (int64_t s = 0; s < COUNT(lines); s++)
     for (uint32_t dtype = 1; dtype <= I64; dtype++)
@@ -83,12 +85,13 @@ static void test_orders(void) {
         const int64_t length = lines[s].dim[lines[s].axis];
         const vt_view x = random_view(dtype, lines[s].rank, lines[s].dim, n % LAYOUTS, &state);
         if (n >= 4) make_ties(&x, &state);
-        test_line(&x, lines[s].axis, n % 2, n == 3 ? length : length / (n + 1), (n + 1) % LAYOUTS);
+        check_sorted_view(&x, lines[s].axis, n % 2, n == 3 ? length : length / (n + 1),
+                          (n + 1) % LAYOUTS);
         free_held();
       }
 }
 
-static void test_known_order(void) {
+static void test_order_by_hand(void) {
   static const float given[8] = {1.0f, NAN, -0.0f, INFINITY, 0.0f, -INFINITY, 1.0f, -1.0f};
   static const int64_t up[8] = {5, 7, 2, 4, 0, 6, 3, 1}, down[8] = {1, 3, 0, 6, 4, 2, 7, 5};
   static const int64_t dim[1] = {8};
@@ -96,7 +99,7 @@ static void test_known_order(void) {
   for (int64_t i = 0; i < 8; i++) put_bits(&x, i, vt_f32_bits(given[i]));
   for (int descending = 0; descending < 2; descending++) {
     const vt_attr_sort a = {.size = sizeof a, .descending = descending};
-    const run_results r = run_all(VT_OP_sort, &a, &x, 1, DENSE);
+    const run_results r = run_op_with_results(VT_OP_sort, &a, &x, 1, DENSE);
     CHECK(r.status == VT_OK);
     for (int64_t i = 0; i < 8; i++)
       CHECK((int64_t)get_bits(&r.out[1], i) == (descending ? down : up)[i]);
@@ -128,13 +131,13 @@ static void test_rules(void) {
       {VT_OP_top_k, &off, "u8[2]", "!verify: axis 1 does not exist in u8[2]"},
   };
   CHECK_RULES(cases);
-  check_types(VT_OP_sort, 1, &axis_0, "f32 f64 i8 u8 i32 i64 ");
-  check_types(VT_OP_argsort, 1, &axis_0, "f32 f64 i8 u8 i32 i64 ");
+  check_accepted_dtypes(VT_OP_sort, 1, &axis_0, "f32 f64 i8 u8 i32 i64 ");
+  check_accepted_dtypes(VT_OP_argsort, 1, &axis_0, "f32 f64 i8 u8 i32 i64 ");
 }
 
 int main(void) {
-  test_orders();
-  test_known_order();
+  test_random_views();
+  test_order_by_hand();
   test_rules();
   TEST_DONE();
 }

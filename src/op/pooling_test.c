@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pooling_test.c - tests pools against their definitions, restated window by window. Tests their
  * gradients element by element, looking at every window; kernels against decompositions; and the
- * type rules. */
+ * type rules. A plane is one channel of one member of the batch. S is the order in which sums are
+ * added (docs/numerics.md). */
 #include "sized_test.h"
 #include "trace_test.h"
 
@@ -26,8 +27,9 @@ static const problem problems[] = {
     /* a third window would start beyond the end */
     {1, 1, 1, {5}, {1}, {3}, {1}, {0}, {0}, 1, {2}, 0},
     {1, 1, 1, {3}, {2}, {2}, {2}, {1}, {1}, 0, {2}, 0},
-    {1, 1, 1, {1}, {2}, {1}, {3}, {2}, {1}, 0, {1}, 1}, /* the dilated taps miss the only element */
-    {1, 1, 1, {2}, {2}, {1}, {1}, {3}, {2}, 0, {6}, 1}, /* windows of padding only */
+    /* the window's taps are 3 apart and miss the only element */
+    {1, 1, 1, {1}, {2}, {1}, {3}, {2}, {1}, 0, {1}, 1},
+    {1, 1, 1, {2}, {2}, {1}, {1}, {3}, {2}, 0, {6}, 1}, /* some windows contain only padding */
     {1, 1, 1, {1100}, {1030}, {35}, {1}, {0}, {0}, 0, {3}, 0},
     {1, 2, 2, {0}, {1}, {1}, {1}, {0}, {0}, 0, {0}, 0},
     {1, 0, 2, {4}, {2}, {2}, {1}, {0}, {0}, 0, {2}, 0},
@@ -38,7 +40,7 @@ static const problem problems[] = {
     {3, 1, 2, {3, 4, 5}, {2, 2, 3}, {1, 2, 2}, {1, 1, 2}, {1, 0, 2}, {0, 1, 2}, 0, {3, 2, 3}, 0},
 };
 
-static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   vt_attr_list l = {.n = n};
   memcpy(l.v, v, n * sizeof *v);
   return l;
@@ -46,11 +48,11 @@ static vt_attr_list list_of(const int64_t *v, uint32_t n) {
 
 static vt_attr_max_pool max_pool_attrs(const problem *p) {
   return (vt_attr_max_pool){.size = sizeof(vt_attr_max_pool),
-                            .kernel = list_of(p->kernel, p->axes),
-                            .stride = list_of(p->stride, p->axes),
-                            .dilation = list_of(p->dilation, p->axes),
-                            .low = list_of(p->low, p->axes),
-                            .high = list_of(p->high, p->axes),
+                            .kernel = attr_list_of(p->kernel, p->axes),
+                            .stride = attr_list_of(p->stride, p->axes),
+                            .dilation = attr_list_of(p->dilation, p->axes),
+                            .low = attr_list_of(p->low, p->axes),
+                            .high = attr_list_of(p->high, p->axes),
                             .ceil = p->ceil};
 }
 
@@ -66,7 +68,8 @@ static vt_attr_avg_pool avg_pool_attrs(const problem *p, int count_padding) {
                             .count_padding = count_padding};
 }
 
-static vt_view new_tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
+static vt_view new_spatial_tensor(uint32_t dtype, const problem *p, const int64_t *spatial,
+                                  int layout) {
   int64_t dim[5] = {p->n, p->c};
   memcpy(dim + 2, spatial, p->axes * sizeof *dim);
   return view_new(dtype, p->axes + 2, dim, layout);
@@ -82,8 +85,9 @@ static int64_t product_of(const int64_t *dim, uint32_t n) {
   return all;
 }
 
-/* The index in its plane of tap t of window w; -1 for padding, -2 for a tap beyond the padding. */
-static int64_t tap_at(const problem *p, int64_t w, int64_t t) {
+/* The index, in its plane, of tap t of window w; -1 for a tap in the padding, -2 for a tap beyond
+ * the padding. */
+static int64_t tap_index(const problem *p, int64_t w, int64_t t) {
   int64_t window[3], tap[3], place = 0;
   int padding = 0, beyond = 0;
   to_coordinates(w, p->axes, p->windows, window);
@@ -97,7 +101,7 @@ static int64_t tap_at(const problem *p, int64_t w, int64_t t) {
   return beyond ? -2 : padding ? -1 : place;
 }
 
-/* The value of an element of any dtype, for comparing. */
+/* The value of an element of any dtype as a double, so that values can be compared. */
 static double comparable_value(const vt_view *v, int64_t i) {
   if (v->dtype == F32 || v->dtype == F64) return number_at(v, i);
   return (double)integer_of(v->dtype, get_bits(v, i));
@@ -106,7 +110,7 @@ static double comparable_value(const vt_view *v, int64_t i) {
 static int64_t index_of_max(const problem *p, const vt_view *x, int64_t base, int64_t w) {
   int64_t best = -1;
   for (int64_t t = 0; t < product_of(p->kernel, p->axes); t++) {
-    const int64_t e = tap_at(p, w, t);
+    const int64_t e = tap_index(p, w, t);
     if (e < 0) continue;
     if (best < 0 || comes_above(comparable_value(x, base + e), comparable_value(x, base + best)))
       best = e;
@@ -114,7 +118,7 @@ static int64_t index_of_max(const problem *p, const vt_view *x, int64_t base, in
   return best;
 }
 
-static double ordered_sum(uint32_t dtype, const double *x, int64_t n) {
+static double sum_in_order_s(uint32_t dtype, const double *x, int64_t n) {
   static float narrow[MOST];
   if (dtype == F64) return s_f64(x, n);
   for (int64_t i = 0; i < n; i++) narrow[i] = (float)x[i];
@@ -125,36 +129,39 @@ static double rounded_quotient(uint32_t dtype, double x, int64_t n) {
   return dtype == F64 ? x / (double)n : (double)((float)x / (float)n);
 }
 
-static int64_t count_at(const problem *p, int64_t w, int count_padding) {
+static int64_t window_divisor(const problem *p, int64_t w, int count_padding) {
   int64_t n = 0;
   for (int64_t t = 0; t < product_of(p->kernel, p->axes); t++)
-    n += tap_at(p, w, t) >= (count_padding ? -1 : 0);
+    n += tap_index(p, w, t) >= (count_padding ? -1 : 0);
   return n;
 }
 
-static double avg_at(const problem *p, const vt_view *x, int64_t base, int64_t w, int padding) {
+static double expected_average(const problem *p, const vt_view *x, int64_t base, int64_t w,
+                               int padding) {
   double tap[MOST];
   const int64_t taps = product_of(p->kernel, p->axes);
   for (int64_t t = 0; t < taps; t++) {
-    const int64_t e = tap_at(p, w, t);
+    const int64_t e = tap_index(p, w, t);
     tap[t] = e < 0 ? 0.0 : number_at(x, base + e);
   }
-  return rounded_quotient(x->dtype, ordered_sum(x->dtype, tap, taps), count_at(p, w, padding));
+  return rounded_quotient(x->dtype, sum_in_order_s(x->dtype, tap, taps),
+                          window_divisor(p, w, padding));
 }
 
-static uint64_t bits_of(uint32_t dtype, double x) {
+static uint64_t bits_of_number(uint32_t dtype, double x) {
   return dtype == F64 ? vt_f64_bits(x) : vt_f32_bits((float)x);
 }
 
-static void check_avg(const problem *p, const vt_view *x, const vt_view *y, int padding) {
+static void check_avg_values(const problem *p, const vt_view *x, const vt_view *y, int padding) {
   const int64_t windows = product_of(p->windows, p->axes), plane = product_of(p->in, p->axes);
   for (int64_t e = 0; e < count_of_view(y); e++) {
-    const double want = avg_at(p, x, e / windows * plane, e % windows, padding);
-    if (!expect_bits("avg_pool", y, e, bits_of(x->dtype, want))) return;
+    const double want = expected_average(p, x, e / windows * plane, e % windows, padding);
+    if (!expect_bits("avg_pool", y, e, bits_of_number(x->dtype, want))) return;
   }
 }
 
-static void check_max(const problem *p, const vt_view *x, const vt_view *y, const vt_view *index) {
+static void check_max_values(const problem *p, const vt_view *x, const vt_view *y,
+                             const vt_view *index) {
   const int64_t windows = product_of(p->windows, p->axes), plane = product_of(p->in, p->axes);
   for (int64_t e = 0; e < count_of_view(y); e++) {
     const int64_t base = e / windows * plane, best = index_of_max(p, x, base, e % windows);
@@ -176,10 +183,10 @@ static double gradient_of_element(const problem *p, const vt_view *x, const vt_v
     int inside = 0;
     if (x != NULL && index_of_max(p, x, plane * size, w) == e) part[n++] = g;
     for (int64_t t = 0; x == NULL && t < product_of(p->kernel, p->axes); t++)
-      inside |= tap_at(p, w, t) == e;
-    if (inside) part[n++] = rounded_quotient(dy->dtype, g, count_at(p, w, padding));
+      inside |= tap_index(p, w, t) == e;
+    if (inside) part[n++] = rounded_quotient(dy->dtype, g, window_divisor(p, w, padding));
   }
-  return ordered_sum(dy->dtype, part, n);
+  return sum_in_order_s(dy->dtype, part, n);
 }
 
 static void check_gradient_bits(const char *name, const problem *p, const vt_view *x,
@@ -187,7 +194,7 @@ static void check_gradient_bits(const char *name, const problem *p, const vt_vie
   const int64_t size = product_of(p->in, p->axes);
   for (int64_t e = 0; e < count_of_view(dx); e++) {
     const double want = gradient_of_element(p, x, dy, e / size, e % size, padding);
-    if (!expect_bits(name, dx, e, bits_of(dx->dtype, want))) return;
+    if (!expect_bits(name, dx, e, bits_of_number(dx->dtype, want))) return;
   }
 }
 
@@ -197,7 +204,7 @@ static int has_windows(const problem *p, const vt_view *y) {
 
 static void check_max_pools(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
   const vt_attr_max_pool a = max_pool_attrs(p);
-  const vt_view x = fill_any(new_tensor(dtype, p, p->in, layout), state);
+  const vt_view x = fill_any(new_spatial_tensor(dtype, p, p->in, layout), state);
   const run_result y = run_op(VT_OP_max_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
   CHECK(y.status == (p->has_empty_window ? VT_VERIFY : VT_OK));
   if (y.status != VT_OK) return;
@@ -205,18 +212,18 @@ static void check_max_pools(const problem *p, uint32_t dtype, int layout, uint64
   if (!has_windows(p, &y.out)) return;
   const run_result index = run_op(VT_OP_max_pool_index, &a, &x, 1, (layout + 2) % LAYOUTS);
   CHECK(index.status == VT_OK);
-  check_max(p, &x, &y.out, &index.out);
-  check_lowering(VT_OP_max_pool, &a, &x, 1);
-  check_lowering(VT_OP_max_pool_index, &a, &x, 1);
+  check_max_values(p, &x, &y.out, &index.out);
+  check_decomposition(VT_OP_max_pool, &a, &x, 1);
+  check_decomposition(VT_OP_max_pool_index, &a, &x, 1);
   if (dtype != F32 && dtype != F64) return;
-  const vt_view in[2] = {x, fill_any(new_tensor(dtype, p, p->windows, layout), state)};
+  const vt_view in[2] = {x, fill_any(new_spatial_tensor(dtype, p, p->windows, layout), state)};
   const run_result dx = run_op(VT_OP_max_pool_grad, &a, in, 2, (layout + 1) % LAYOUTS);
   CHECK(dx.status == VT_OK);
   if (dx.status == VT_OK) check_gradient_bits("max_pool_grad", p, &x, &in[1], &dx.out, 0);
-  check_lowering(VT_OP_max_pool_grad, &a, in, 2);
+  check_decomposition(VT_OP_max_pool_grad, &a, in, 2);
 }
 
-static void test_max(void) {
+static void test_max_pools(void) {
   uint64_t state = 30;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (uint32_t dtype = F32; dtype <= VT_DTYPE_I64; dtype++)
@@ -227,24 +234,24 @@ static void test_max(void) {
       }
 }
 
-/* With few different values many elements equal the maximum. The index must be that of the first,
- * and never be padding. */
-static void test_ties(void) {
+/* The input has few different values, so that many elements equal the maximum. The index must be
+ * that of the first, and never of padding. */
+static void test_first_maximum_wins(void) {
   static const uint32_t values[] = {0xff800000, 0x80000000, 0, 0x7fc00000};
   uint64_t state = 31;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (unsigned few = 1; few <= 4; few++) {
       const problem *p = &problems[i];
       const vt_attr_max_pool a = max_pool_attrs(p);
-      vt_view x = new_tensor(F32, p, p->in, DENSE);
+      vt_view x = new_spatial_tensor(F32, p, p->in, DENSE);
       for (int64_t e = 0; e < count_of_view(&x); e++)
         put_bits(&x, e, values[random_u64(&state) % few]);
       const run_result y = run_op(VT_OP_max_pool, &a, &x, 1, DENSE);
       if (!p->has_empty_window) {
         const run_result index = run_op(VT_OP_max_pool_index, &a, &x, 1, DENSE);
-        check_max(p, &x, &y.out, &index.out);
-        check_lowering(VT_OP_max_pool_index, &a, &x, 1);
-        check_lowering(VT_OP_max_pool, &a, &x, 1);
+        check_max_values(p, &x, &y.out, &index.out);
+        check_decomposition(VT_OP_max_pool_index, &a, &x, 1);
+        check_decomposition(VT_OP_max_pool, &a, &x, 1);
       }
       free_held();
     }
@@ -261,8 +268,9 @@ static void check_avg_pools(const problem *p, uint32_t dtype, int layout, int pa
                                       .high = a.high,
                                       .ceil = a.ceil,
                                       .count_padding = padding,
-                                      .from = list_of(p->in, p->axes)};
-  vt_view x = new_tensor(dtype, p, p->in, layout), dy = new_tensor(dtype, p, p->windows, layout);
+                                      .from = attr_list_of(p->in, p->axes)};
+  vt_view x = new_spatial_tensor(dtype, p, p->in, layout),
+          dy = new_spatial_tensor(dtype, p, p->windows, layout);
   x = any ? fill_any(x, state) : fill_ordinary(x, state);
   dy = any ? fill_any(dy, state) : fill_ordinary(dy, state);
   const run_result y = run_op(VT_OP_avg_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
@@ -270,15 +278,15 @@ static void check_avg_pools(const problem *p, uint32_t dtype, int layout, int pa
   if (y.status != VT_OK) return;
   CHECK(has_windows(p, &y.out));
   if (!has_windows(p, &y.out)) return;
-  check_avg(p, &x, &y.out, padding);
-  check_lowering(VT_OP_avg_pool, &a, &x, 1);
+  check_avg_values(p, &x, &y.out, padding);
+  check_decomposition(VT_OP_avg_pool, &a, &x, 1);
   const run_result dx = run_op(VT_OP_avg_pool_grad, &back, &dy, 1, (layout + 2) % LAYOUTS);
   CHECK(dx.status == VT_OK);
   if (dx.status == VT_OK) check_gradient_bits("avg_pool_grad", p, NULL, &dy, &dx.out, padding);
-  check_lowering(VT_OP_avg_pool_grad, &back, &dy, 1);
+  check_decomposition(VT_OP_avg_pool_grad, &back, &dy, 1);
 }
 
-static void test_avg(void) {
+static void test_avg_pools(void) {
   uint64_t state = 32;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (int bits = 0; bits < 12; bits++) {
@@ -291,7 +299,7 @@ static void test_avg(void) {
 
 /* ---- global pools ---- */
 
-static void test_global(void) {
+static void test_global_pools(void) {
   static const int64_t shapes[][8] = {{3, 2, 3, 7},    {5, 1, 2, 4, 5, 3}, {8, 2, 1, 2, 1, 2, 1, 2},
                                       {3, 2, 2, 1025}, {4, 0, 2, 3, 3},    {4, 2, 0, 3, 3},
                                       {3, 1, 1, 1}};
@@ -315,18 +323,19 @@ static void test_global(void) {
           if (comes_above(all[j], number_at(&x, best))) best = e * size + j;
         }
         expect_bits("global_max_pool", &max.out, e, get_bits(&x, best));
-        expect_bits("global_avg_pool", &avg.out, e,
-                    bits_of(dtype, rounded_quotient(dtype, ordered_sum(dtype, all, size), size)));
+        expect_bits(
+            "global_avg_pool", &avg.out, e,
+            bits_of_number(dtype, rounded_quotient(dtype, sum_in_order_s(dtype, all, size), size)));
       }
-      check_lowering(VT_OP_global_max_pool, NULL, &x, 1);
-      check_lowering(VT_OP_global_avg_pool, NULL, &x, 1);
+      check_decomposition(VT_OP_global_max_pool, NULL, &x, 1);
+      check_decomposition(VT_OP_global_avg_pool, NULL, &x, 1);
       free_held();
     }
 }
 
 /* ---- gradients ---- */
 
-static vt_view fill_on_grid(vt_view v, uint64_t *state) {
+static vt_view fill_with_exact_fractions(vt_view v, uint64_t *state) {
   for (int64_t i = 0; i < count_of_view(&v); i++) put_number(&v, i, random_on_grid(state));
   return v;
 }
@@ -344,7 +353,7 @@ static vt_view distinct_values(vt_view v, uint64_t *state) {
   return v;
 }
 
-static void test_gradients(void) {
+static void test_gradients_by_differences(void) {
   uint64_t state = 34;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (int bits = 0; bits < 4; bits++) {
@@ -353,12 +362,15 @@ static void test_gradients(void) {
       const double bound = bits & 1 ? 1e-12 : 1e-4;
       const vt_attr_max_pool m = max_pool_attrs(p);
       const vt_attr_avg_pool a = avg_pool_attrs(p, bits >> 1);
-      const vt_view x = distinct_values(new_tensor(dtype, p, p->in, DENSE), &state);
-      const vt_view flat = fill_on_grid(new_tensor(dtype, p, p->in, DENSE), &state);
-      const vt_view pair[2] = {x, fill_on_grid(new_tensor(dtype, p, p->windows, DENSE), &state)};
-      const vt_attr_avg_pool_grad back = {sizeof back, a.kernel,        a.stride,
-                                          a.dilation,  a.low,           a.high,
-                                          a.ceil,      a.count_padding, list_of(p->in, p->axes)};
+      const vt_view x = distinct_values(new_spatial_tensor(dtype, p, p->in, DENSE), &state);
+      const vt_view flat =
+          fill_with_exact_fractions(new_spatial_tensor(dtype, p, p->in, DENSE), &state);
+      const vt_view pair[2] = {
+          x, fill_with_exact_fractions(new_spatial_tensor(dtype, p, p->windows, DENSE), &state)};
+      const vt_attr_avg_pool_grad back = {
+          sizeof back, a.kernel,        a.stride,
+          a.dilation,  a.low,           a.high,
+          a.ceil,      a.count_padding, attr_list_of(p->in, p->axes)};
       if (!p->has_empty_window) {
         check_gradient(VT_OP_max_pool, &m, &x, 1, 0, 0.25, bound, &state);
         check_gradient(VT_OP_max_pool_grad, &m, pair, 2, 1, 0.25, bound, &state);
@@ -430,7 +442,7 @@ static void test_rules(void) {
 
 /* The decomposition stores the padded planes and the taps of all windows in tensors, so their sizes
  * are limited. */
-static void test_too_large(void) {
+static void test_too_large_is_refused(void) {
   static const vt_attr_avg_pool
       distinct_values = {.size = sizeof distinct_values,
                          .kernel = {1, {1}},
@@ -456,7 +468,7 @@ static void test_too_large(void) {
   static const rule_case cases[] = {
       {VT_OP_avg_pool, &distinct_values, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
       {VT_OP_avg_pool, &distinct_values, "f32[B, 1, 4]",
-       "f32[B, 1, 2]"}, /* checked once B is bound */
+       "f32[B, 1, 2]"}, /* accepted: the size of axis 0 is checked once B is bound */
       {VT_OP_avg_pool, &after, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
       {VT_OP_avg_pool, &all, "f32[1, 1, 9]", "!limit: 2^40 elements in a padded plane"},
       {VT_OP_avg_pool, &fits, "f32[1, 1, 9]", "f32[1, 1, 1]"},
@@ -476,8 +488,8 @@ static void test_too_large(void) {
   CHECK_RULES(cases);
 }
 
-/* The decomposition of an empty result must not have large values. */
-static void test_empty_results_hold_nothing(void) {
+/* The decomposition of an empty result must not need large intermediate values. */
+static void test_empty_results_need_little_memory(void) {
   static const vt_attr_avg_pool avg = {
       .size = sizeof avg, .kernel = {1, {1}}, .low = {1, {T40 / 2}}, .stride = {1, {T40 / 2}}};
   static const vt_attr_avg_pool_grad back = {.size = sizeof back,
@@ -495,7 +507,7 @@ static void test_empty_results_hold_nothing(void) {
 }
 
 /* If an axis has only one window, its stride may be longer than the axis. */
-static void test_long_stride(void) {
+static void test_stride_longer_than_axis(void) {
   static const vt_attr_avg_pool a = {
       .size = sizeof a, .kernel = {1, {2}}, .low = {1, {1}}, .stride = {1, {T40}}};
   static const vt_attr_avg_pool wide = {
@@ -503,20 +515,20 @@ static void test_long_stride(void) {
   const int64_t dim[4] = {1, 1, 3, 3};
   uint64_t state = 31;
   const vt_view x = fill_ordinary(view_new(F32, 4, dim, DENSE), &state);
-  check_lowering(VT_OP_avg_pool, &a, &x, 1);
+  check_decomposition(VT_OP_avg_pool, &a, &x, 1);
   check_largest_value(VT_OP_avg_pool, &wide, "f32[1, 1, 3, 3]", UINT64_C(1) << 29);
   free_held();
 }
 
 int main(void) {
-  test_max();
-  test_ties();
-  test_avg();
-  test_global();
-  test_gradients();
+  test_max_pools();
+  test_first_maximum_wins();
+  test_avg_pools();
+  test_global_pools();
+  test_gradients_by_differences();
   test_rules();
-  test_too_large();
-  test_empty_results_hold_nothing();
-  test_long_stride();
+  test_too_large_is_refused();
+  test_empty_results_need_little_memory();
+  test_stride_longer_than_axis();
   TEST_DONE();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * quant_test.c - tests quantisation and integer products against their definitions, restated; their
- * decompositions against the kernels; and their type rules. */
+ * quant_test.c - tests quantisation and integer products against their definitions, restated;
+ * their decompositions against the kernels; and their type rules. A level is the integer that a
+ * number is quantised to. */
 #include "eager_test.h"
 
 enum { F32 = VT_DTYPE_F32, I8 = VT_DTYPE_I8, U8 = VT_DTYPE_U8, I32 = VT_DTYPE_I32 };
@@ -19,7 +20,7 @@ static void expect_same_bits(const char *name, const vt_view *a, const vt_view *
 }
 
 /* The bits of a scale or zero point: one for all elements, or one per position along the axis. */
-static uint64_t value_along_axis(const vt_view *v, int64_t along) {
+static uint64_t bits_along_axis(const vt_view *v, int64_t along) {
   return get_bits(v, v->rank ? along : 0);
 }
 
@@ -38,8 +39,8 @@ static void check_quantize(uint32_t zp, int axis, int layout, uint64_t *state) {
   CHECK(q.status == VT_OK && f.status == VT_OK && q.out.dtype == zp);
   for (int64_t i = 0; i < 60; i++) {
     const int64_t index[3] = {i / 20, i / 5 % 4, i % 5}, along = axis < 0 ? 0 : index[axis];
-    const float scale = vt_f32_from_bits((uint32_t)value_along_axis(&in[1], along));
-    const int64_t zero = integer_of(zp, value_along_axis(&in[2], along));
+    const float scale = vt_f32_from_bits((uint32_t)bits_along_axis(&in[1], along));
+    const int64_t zero = integer_of(zp, bits_along_axis(&in[2], along));
     const int64_t want =
         quantized_level(get_f32(&in[0], i), scale, zero, zp == I8 ? -128 : 0, zp == I8 ? 127 : 255);
     expect_bits("quantize", &q.out, i, truncate_bits(zp, (uint64_t)want));
@@ -62,8 +63,8 @@ static void test_quantize(void) {
     }
 }
 
-/* Ties are rounded to even, and values out of range are clamped. */
-static void test_known_levels(void) {
+/* quantize rounds ties to even and clamps values out of range. */
+static void test_rounding_and_clamping(void) {
   static const float x[8] = {0.5f, 1.5f, -0.5f, -2.5f, 1000.0f, -1000.0f, NAN, INFINITY};
   static const int64_t want[8] = {0, 2, 0, -2, 127, -128, 0, 127};
   const int64_t eight = 8;
@@ -104,7 +105,7 @@ static void test_dequantize(void) {
 
 /* ---- products ---- */
 
-static void check_product(uint32_t ta, uint32_t tb, uint32_t zeros, int64_t k, uint64_t *state) {
+static void check_matmul_int(uint32_t ta, uint32_t tb, uint32_t zeros, int64_t k, uint64_t *state) {
   const int64_t a[2] = {3, k}, b[2] = {k, 4}, columns = 4;
   const vt_view in[4] = {fill_any(view_new(ta, 2, a, GAPS), state),
                          fill_any(view_new(tb, 2, b, TRANSPOSED), state),
@@ -114,7 +115,7 @@ static void check_product(uint32_t ta, uint32_t tb, uint32_t zeros, int64_t k, u
   CHECK(r.status == VT_OK && r.out.dtype == I32);
   for (int64_t i = 0; i < 12; i++) {
     const int64_t za = zeros ? integer_of(ta, get_bits(&in[2], 0)) : 0;
-    const int64_t zb = zeros ? integer_of(tb, value_along_axis(&in[3], i % 4)) : 0;
+    const int64_t zb = zeros ? integer_of(tb, bits_along_axis(&in[3], i % 4)) : 0;
     int64_t sum = 0;
     for (int64_t j = 0; j < k; j++)
       sum += (integer_of(ta, get_bits(&in[0], i / 4 * k + j)) - za) *
@@ -124,16 +125,17 @@ static void check_product(uint32_t ta, uint32_t tb, uint32_t zeros, int64_t k, u
   free_held();
 }
 
-static void test_products(void) {
+static void test_matmul_int(void) {
   static const int64_t lengths[5] = {0, 1, 9, 257, 3000};
   uint64_t state = 17;
   for (int64_t i = 0; i < COUNT(lengths); i++)
     for (uint32_t bits = 0; bits < 12; bits++)
-      check_product(bits & 1 ? U8 : I8, bits & 2 ? U8 : I8, bits >> 2, lengths[i], &state);
+      check_matmul_int(bits & 1 ? U8 : I8, bits & 2 ? U8 : I8, bits >> 2, lengths[i], &state);
 }
 
-/* linear_int with x [2, 3, k] and its first n_in operands: x, w, zero points of x and w, bias. */
-static void check_linear(uint32_t tx, uint32_t tw, uint32_t n_in, int64_t k, uint64_t *state) {
+/* Checks linear_int with x of shape [2, 3, k] and the first n_in of its operands: x, w, zero points
+ * of x and w, bias. */
+static void check_linear_int(uint32_t tx, uint32_t tw, uint32_t n_in, int64_t k, uint64_t *state) {
   const int64_t x[3] = {2, 3, k}, w[2] = {k, 4}, columns = 4;
   const vt_view in[5] = {fill_any(view_new(tx, 3, x, TRANSPOSED), state),
                          fill_any(view_new(tw, 2, w, GAPS), state),
@@ -144,7 +146,7 @@ static void check_linear(uint32_t tx, uint32_t tw, uint32_t n_in, int64_t k, uin
   CHECK(r.status == VT_OK && r.out.dtype == I32);
   for (int64_t i = 0; i < 24; i++) {
     const int64_t zx = n_in > 2 ? integer_of(tx, get_bits(&in[2], 0)) : 0;
-    const int64_t zw = n_in > 3 ? integer_of(tw, value_along_axis(&in[3], i % 4)) : 0;
+    const int64_t zw = n_in > 3 ? integer_of(tw, bits_along_axis(&in[3], i % 4)) : 0;
     int64_t sum = n_in > 4 ? integer_of(I32, get_bits(&in[4], i % 4)) : 0;
     for (int64_t j = 0; j < k; j++)
       sum += (integer_of(tx, get_bits(&in[0], i / 4 * k + j)) - zx) *
@@ -154,12 +156,12 @@ static void check_linear(uint32_t tx, uint32_t tw, uint32_t n_in, int64_t k, uin
   free_held();
 }
 
-static void test_linear(void) {
+static void test_linear_int(void) {
   static const int64_t lengths[5] = {0, 1, 8, 257, 3000};
   uint64_t state = 18;
   for (int64_t i = 0; i < COUNT(lengths); i++)
     for (uint32_t bits = 0; bits < 16; bits++)
-      check_linear(bits & 1 ? U8 : I8, bits & 2 ? U8 : I8, 2 + (bits >> 2), lengths[i], &state);
+      check_linear_int(bits & 1 ? U8 : I8, bits & 2 ? U8 : I8, 2 + (bits >> 2), lengths[i], &state);
 }
 
 /* The longest sum that is allowed, of the largest products, fits into i32. */
@@ -225,10 +227,10 @@ static void test_rules(void) {
 
 int main(void) {
   test_quantize();
-  test_known_levels();
+  test_rounding_and_clamping();
   test_dequantize();
-  test_products();
-  test_linear();
+  test_matmul_int();
+  test_linear_int();
   test_largest_sums();
   test_rules();
   TEST_DONE();

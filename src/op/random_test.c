@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * random_test.c - tests the random ops. Philox and the numbers made from its words are restated;
  * an element depends only on its row-major index. Tests uniform, random_integer, bernoulli,
- * dropout, categorical and shuffle, which use these numbers, and the type rules. */
+ * dropout, categorical and shuffle, which use these numbers, and the type rules. A draw is a seed,
+ * a step and a stream, which select a sequence of words. */
 #include "op_test.h"
 
 enum { F32 = VT_DTYPE_F32, I64 = VT_DTYPE_I64 };
@@ -26,8 +27,8 @@ static void philox(uint64_t seed, uint32_t stream, uint32_t step, uint64_t block
 }
 
 static float uniform_from(const uint32_t w[4], int64_t i) {
-  return (float)(w[i % 4] / 256) /
-         16777216.0f; /* 24 bits: the conversion and the division are exact */
+  /* w / 256 has 24 bits, so the conversion and the division by 2^24 are exact. */
+  return (float)(w[i % 4] / 256) / 16777216.0f;
 }
 
 static float normal_from(const uint32_t w[4], int64_t i) {
@@ -43,21 +44,21 @@ typedef struct draw {
   int64_t seed, step, stream;
 } draw;
 
-static vt_view scalar(int64_t x) {
+static vt_view scalar_i64_view(int64_t x) {
   const vt_view v = view_new(I64, 0, NULL, DENSE);
   put_bits(&v, 0, (uint64_t)x);
   return v;
 }
 
-static run_result run_draw(uint32_t op, const draw *d, const vt_attr_list *shape, int layout) {
+static run_result run_random_op(uint32_t op, const draw *d, const vt_attr_list *shape, int layout) {
   const vt_attr_random a = {.size = sizeof a, .shape = *shape, .stream = d->stream};
-  const vt_view in[2] = {scalar(d->seed), scalar(d->step)};
+  const vt_view in[2] = {scalar_i64_view(d->seed), scalar_i64_view(d->step)};
   return run_op(op, &a, in, 2, layout);
 }
 
-static void test_draw(uint32_t op, const draw *d, const vt_attr_list *shape, int layout) {
+static void check_random_op(uint32_t op, const draw *d, const vt_attr_list *shape, int layout) {
   test_seed = (uint64_t)d->seed;
-  const run_result r = run_draw(op, d, shape, layout);
+  const run_result r = run_random_op(op, d, shape, layout);
   CHECK(r.status == VT_OK && r.out.rank == (uint32_t)shape->n);
   CHECK(r.out.dtype == (op == VT_OP_random_bits ? I64 : F32));
   const int64_t n = count_of_view(&r.out);
@@ -85,21 +86,21 @@ static const vt_attr_list shapes[] = {{0, {0}},       {1, {0}},       {1, {1}},
                                       {3, {2, 0, 3}}, {3, {5, 1, 7}}, {8, {1, 2, 1, 3, 1, 2, 1, 2}},
                                       {1, {4099}}};
 
-static void test_draws(void) {
+static void test_uniform_and_normal(void) {
   for (int64_t d = 0; d < COUNT(draws); d++)
     for (int64_t s = 0; s < COUNT(shapes); s++)
       for (int layout = 0; layout < LAYOUTS; layout++) {
-        test_draw(VT_OP_random_uniform, &draws[d], &shapes[s], layout);
-        test_draw(VT_OP_random_normal, &draws[d], &shapes[s], layout);
-        test_draw(VT_OP_random_bits, &draws[d], &shapes[s], layout);
+        check_random_op(VT_OP_random_uniform, &draws[d], &shapes[s], layout);
+        check_random_op(VT_OP_random_normal, &draws[d], &shapes[s], layout);
+        check_random_op(VT_OP_random_bits, &draws[d], &shapes[s], layout);
       }
 }
 
-/* The op gives the first words of seed 0 that Random123 publishes. */
-static void test_known(void) {
+/* The numbers of random_uniform are made from the words that Random123 publishes for seed 0. */
+static void test_published_words(void) {
   static const uint32_t words[4] = {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u};
   const vt_attr_list four = {1, {4}};
-  const run_result r = run_draw(VT_OP_random_uniform, &draws[0], &four, DENSE);
+  const run_result r = run_random_op(VT_OP_random_uniform, &draws[0], &four, DENSE);
   CHECK(r.status == VT_OK);
   for (int64_t i = 0; i < 4; i++) CHECK(get_f32(&r.out, i) == (float)(words[i] >> 8) * 0x1p-24f);
   free_held();
@@ -107,15 +108,15 @@ static void test_known(void) {
 
 /* A longer tensor starts with the elements of a shorter one. Another seed, step or stream gives
  * other numbers. */
-static void test_index_decides(void) {
+static void test_elements_depend_only_on_index(void) {
   const vt_attr_list small = {2, {3, 7}}, large = {1, {100}};
-  const run_result a = run_draw(VT_OP_random_normal, &draws[5], &small, TRANSPOSED);
-  const run_result b = run_draw(VT_OP_random_normal, &draws[5], &large, GAPS);
+  const run_result a = run_random_op(VT_OP_random_normal, &draws[5], &small, TRANSPOSED);
+  const run_result b = run_random_op(VT_OP_random_normal, &draws[5], &large, GAPS);
   for (int64_t i = 0; i < 21; i++) CHECK(get_bits(&a.out, i) == get_bits(&b.out, i));
   free_held();
   for (int64_t d = 1; d < COUNT(draws); d++) {
-    const run_result x = run_draw(VT_OP_random_uniform, &draws[0], &large, DENSE);
-    const run_result y = run_draw(VT_OP_random_uniform, &draws[d], &large, DENSE);
+    const run_result x = run_random_op(VT_OP_random_uniform, &draws[0], &large, DENSE);
+    const run_result y = run_random_op(VT_OP_random_uniform, &draws[d], &large, DENSE);
     int64_t same = 0;
     for (int64_t i = 0; i < 100; i++) same += get_bits(&x.out, i) == get_bits(&y.out, i);
     CHECK(same < 3);
@@ -125,14 +126,14 @@ static void test_index_decides(void) {
 
 /* ---- ops that use the words ---- */
 
-static uint32_t word_at(const draw *d, int64_t i) {
+static uint32_t random_word(const draw *d, int64_t i) {
   uint32_t w[4];
   philox((uint64_t)d->seed, (uint32_t)d->stream, (uint32_t)d->step, (uint64_t)i / 4, w);
   return w[i % 4];
 }
 
-static float fraction(const draw *d, int64_t i) {
-  return (float)(word_at(d, i) / 256) / 16777216.0f;
+static float random_fraction(const draw *d, int64_t i) {
+  return (float)(random_word(d, i) / 256) / 16777216.0f;
 }
 
 static void test_uniform(void) {
@@ -146,19 +147,19 @@ static void test_uniform(void) {
                                               .low = spans[s].low,
                                               .high = spans[s].high,
                                               .stream = draws[d].stream};
-      const vt_view in[2] = {scalar(draws[d].seed), scalar(draws[d].step)};
+      const vt_view in[2] = {scalar_i64_view(draws[d].seed), scalar_i64_view(draws[d].step)};
       const run_result r = run_op(VT_OP_uniform, &a, in, 2, (int)s % LAYOUTS);
       const float low = (float)a.low, span = (float)(a.high - a.low);
       CHECK(r.status == VT_OK);
       for (int64_t i = 0; i < 35; i++) {
-        const float low_part = fraction(&draws[d], i) * span;
+        const float low_part = random_fraction(&draws[d], i) * span;
         expect_bits("uniform", &r.out, i, vt_f32_bits(low + low_part));
       }
       free_held();
     }
 }
 
-static void test_integer(void) {
+static void test_random_integer(void) {
   static const int64_t spans[][2] = {{0, 1},
                                      {-5, 5},
                                      {7, 7},
@@ -172,19 +173,19 @@ static void test_integer(void) {
                                         .low = spans[s][0],
                                         .high = spans[s][1],
                                         .stream = draws[d].stream};
-      const vt_view in[2] = {scalar(draws[d].seed), scalar(draws[d].step)};
+      const vt_view in[2] = {scalar_i64_view(draws[d].seed), scalar_i64_view(draws[d].step)};
       const run_result r = run_op(VT_OP_random_integer, &a, in, 2, (int)s % LAYOUTS);
       const uint64_t count = (uint64_t)a.high - (uint64_t)a.low + 1;
       CHECK(r.status == VT_OK && r.out.dtype == I64);
-      for (int64_t i = 0; i < 35; i++) /* word * count / 2^32, computed bit by bit */
+      for (int64_t i = 0; i < 35; i++) /* computes word * count / 2^32 bit by bit */
       {
-        uint64_t high = 0, low_part = 0; /* word * count is high * 2^32 + low_part */
+        uint64_t high = 0, low_part = 0; /* the product is high * 2^32 + low_part */
         for (int b = 31; b >= 0; b--) {
           high = high * 2 + low_part / 0x80000000u;
           low_part = low_part * 2 % 0x100000000u;
-          low_part += (word_at(&draws[d], i) >> b & 1) * (count % 0x100000000u);
-          high +=
-              low_part / 0x100000000u + (word_at(&draws[d], i) >> b & 1) * (count / 0x100000000u);
+          low_part += (random_word(&draws[d], i) >> b & 1) * (count % 0x100000000u);
+          high += low_part / 0x100000000u +
+                  (random_word(&draws[d], i) >> b & 1) * (count / 0x100000000u);
           low_part %= 0x100000000u;
         }
         expect_bits("random_integer", &r.out, i, (uint64_t)a.low + high);
@@ -193,7 +194,8 @@ static void test_integer(void) {
     }
 }
 
-/* An operand p or x: half of its elements random in 0..1, the others of any class. */
+/* Makes an operand of bernoulli, dropout or categorical: half of its elements are random in 0..1,
+ * the others of any class. */
 static vt_view random_operand(const int64_t dim[3], int layout, uint64_t *state) {
   vt_view x = fill_any(view_new(F32, 3, dim, layout), state);
   for (int64_t i = 0; i < count_of_view(&x); i += 2)
@@ -208,15 +210,15 @@ static void test_bernoulli_and_dropout(void) {
   for (int64_t d = 0; d < COUNT(draws); d++)
     for (int64_t n = 0; n < COUNT(ps); n++) {
       const int layout = (int)(d + n) % LAYOUTS;
-      const vt_view in[3] = {random_operand(dim, layout, &state), scalar(draws[d].seed),
-                             scalar(draws[d].step)};
+      const vt_view in[3] = {random_operand(dim, layout, &state), scalar_i64_view(draws[d].seed),
+                             scalar_i64_view(draws[d].step)};
       const vt_attr_stream a = {.size = sizeof a, .stream = draws[d].stream};
       const vt_attr_dropout b = {.size = sizeof b, .p = ps[n], .stream = draws[d].stream};
       const run_result r = run_op(VT_OP_bernoulli, &a, in, 3, (layout + 1) % LAYOUTS);
       const run_result s = run_op(VT_OP_dropout, &b, in, 3, (layout + 1) % LAYOUTS);
       CHECK(r.status == VT_OK && s.status == VT_OK && r.out.dtype == VT_DTYPE_BOOL);
       for (int64_t i = 0; i < 60; i++) {
-        const float u = fraction(&draws[d], i), x = get_f32(&in[0], i);
+        const float u = random_fraction(&draws[d], i), x = get_f32(&in[0], i);
         const float kept = x * (float)(1 / (1 - ps[n]));
         expect_bits("bernoulli", &r.out, i, u < x);
         expect_bits("dropout", &s.out, i, u >= (float)ps[n] ? vt_f32_bits(kept) : 0);
@@ -225,20 +227,21 @@ static void test_bernoulli_and_dropout(void) {
     }
 }
 
-/* x plus Gumbel noise: x - log(-log(v)), where v is the centre of one of 2^23 parts of (0, 1). */
-static float perturbed(const draw *d, const vt_view *x, int64_t i) {
-  const float v = ((float)(word_at(d, i) / 512) + 0.5f) / 8388608.0f;
+/* Returns element i of x plus Gumbel noise: x - log(-log(v)), where v is the centre of one of 2^23
+ * equal intervals of (0, 1). */
+static float perturbed_by_gumbel_noise(const draw *d, const vt_view *x, int64_t i) {
+  const float v = ((float)(random_word(d, i) / 512) + 0.5f) / 8388608.0f;
   return get_f32(x, i) - vt_f32_log(-vt_f32_log(v));
 }
 
-/* The position of element j after sorting, in descending order of their perturbed values, the n
- * elements i, i + step, i + 2*step, ... */
-static int64_t position_by_value(const draw *d, const vt_view *x, int64_t i, int64_t step,
-                                 int64_t n, int64_t j) {
-  const float own = perturbed(d, x, i + j * step);
+/* Sorts the n elements i, i + step, i + 2*step, ... of x by their perturbed values, the greatest
+ * first, and returns the position of the element i + j*step. */
+static int64_t position_after_sorting(const draw *d, const vt_view *x, int64_t i, int64_t step,
+                                      int64_t n, int64_t j) {
+  const float own = perturbed_by_gumbel_noise(d, x, i + j * step);
   int64_t before = 0;
   for (int64_t k = 0; k < n; k++) {
-    const float other = perturbed(d, x, i + k * step);
+    const float other = perturbed_by_gumbel_noise(d, x, i + k * step);
     before += comes_above((double)other, (double)own) ||
               (k < j && !comes_above((double)own, (double)other));
   }
@@ -252,14 +255,14 @@ static void test_categorical(void) {
     for (int64_t k = 0; k < 7; k += 2) {
       const vt_attr_categorical a = {
           .size = sizeof a, .axis = 1, .k = k, .stream = draws[d].stream};
-      const vt_view in[3] = {random_operand(dim, (int)d % LAYOUTS, &state), scalar(draws[d].seed),
-                             scalar(draws[d].step)};
+      const vt_view in[3] = {random_operand(dim, (int)d % LAYOUTS, &state),
+                             scalar_i64_view(draws[d].seed), scalar_i64_view(draws[d].step)};
       const run_result r = run_op(VT_OP_categorical, &a, in, 3, (int)(d + k) % LAYOUTS);
       CHECK(r.status == VT_OK && r.out.dtype == I64 && r.out.rank == (k == 0 ? 2 : 3));
       for (int64_t line = 0; line < 20; line++)
         for (int64_t j = 0; j < 6; j++) {
           const int64_t at =
-              position_by_value(&draws[d], &in[0], line / 5 * 30 + line % 5, 5, 6, j);
+              position_after_sorting(&draws[d], &in[0], line / 5 * 30 + line % 5, 5, 6, j);
           if (at < k || at == 0)
             expect_bits("categorical", &r.out, k == 0 ? line : line / 5 * 5 * k + at * 5 + line % 5,
                         (uint64_t)j);
@@ -268,33 +271,35 @@ static void test_categorical(void) {
     }
 }
 
-/* Pairs whose perturbed values are as near to each other as a choice of x can make them, so that
- * every bit of v matters. */
-static void test_categorical_near(void) {
+/* Tests pairs whose perturbed values are as near to each other as a choice of x can make them, so
+ * that every bit of v matters. */
+static void test_categorical_near_ties(void) {
   static const int64_t dim[2] = {300, 2};
   const vt_attr_categorical a = {.size = sizeof a, .axis = 1, .stream = draws[5].stream};
-  const vt_view in[3] = {view_new(F32, 2, dim, DENSE), scalar(draws[5].seed),
-                         scalar(draws[5].step)};
+  const vt_view in[3] = {view_new(F32, 2, dim, DENSE), scalar_i64_view(draws[5].seed),
+                         scalar_i64_view(draws[5].step)};
   for (int64_t i = 0; i < 600; i++) put_bits(&in[0], i, 0);
   for (int64_t i = 1; i < 600; i += 2) {
-    const float difference = perturbed(&draws[5], &in[0], i - 1) - perturbed(&draws[5], &in[0], i);
+    const float difference = perturbed_by_gumbel_noise(&draws[5], &in[0], i - 1) -
+                             perturbed_by_gumbel_noise(&draws[5], &in[0], i);
     put_bits(&in[0], i, vt_f32_bits(difference));
   }
   const run_result r = run_op(VT_OP_categorical, &a, in, 3, DENSE);
   CHECK(r.status == VT_OK);
   for (int64_t i = 0; i < 300; i++) {
-    const float p = perturbed(&draws[5], &in[0], 2 * i);
-    const float q = perturbed(&draws[5], &in[0], 2 * i + 1);
+    const float p = perturbed_by_gumbel_noise(&draws[5], &in[0], 2 * i);
+    const float q = perturbed_by_gumbel_noise(&draws[5], &in[0], 2 * i + 1);
     expect_bits("categorical", &r.out, i, comes_above((double)q, (double)p) ? 1 : 0);
   }
   free_held();
 }
 
-/* Enough elements that some have the same first word, so that the second word decides. */
-static void test_shuffle_many(void) {
+/* The tensor has enough elements that some have the same first word, so that the second word
+ * decides. */
+static void test_shuffle_with_equal_words(void) {
   enum { N = 200000 };
   const vt_attr_shuffle a = {.size = sizeof a, .n = N};
-  const vt_view in[2] = {scalar(0), scalar(0)};
+  const vt_view in[2] = {scalar_i64_view(0), scalar_i64_view(0)};
   const run_result r = run_op(VT_OP_shuffle, &a, in, 2, DENSE);
   uint8_t *seen = calloc(N, 1);
   int64_t equal = 0, out_of_order = 0;
@@ -305,8 +310,9 @@ static void test_shuffle_many(void) {
     CHECK(q >= 0 && q < N && !seen[q]);
     seen[q] = 1;
     if (i == 0) continue;
-    const uint32_t p0 = word_at(&draws[0], 4 * p), q0 = word_at(&draws[0], 4 * q);
-    CHECK(p0 < q0 || (p0 == q0 && word_at(&draws[0], 4 * p + 1) <= word_at(&draws[0], 4 * q + 1)));
+    const uint32_t p0 = random_word(&draws[0], 4 * p), q0 = random_word(&draws[0], 4 * q);
+    CHECK(p0 < q0 ||
+          (p0 == q0 && random_word(&draws[0], 4 * p + 1) <= random_word(&draws[0], 4 * q + 1)));
     equal += p0 == q0;
     out_of_order += p0 == q0 && p > q;
   }
@@ -321,16 +327,16 @@ static void test_shuffle(void) {
     for (int64_t s = 0; s < COUNT(sizes); s++) {
       const int64_t n = sizes[s];
       const vt_attr_shuffle a = {.size = sizeof a, .n = n, .stream = draws[d].stream};
-      const vt_view in[2] = {scalar(draws[d].seed), scalar(draws[d].step)};
+      const vt_view in[2] = {scalar_i64_view(draws[d].seed), scalar_i64_view(draws[d].step)};
       const run_result r = run_op(VT_OP_shuffle, &a, in, 2, (int)s % LAYOUTS);
       CHECK(r.status == VT_OK && r.out.dtype == I64 && r.out.dim[0] == n);
       for (int64_t i = 0; i < n; i++) {
         int64_t before = 0;
         for (int64_t j = 0; j < n; j++) {
           const uint64_t p =
-              (uint64_t)word_at(&draws[d], 4 * j) << 32 | word_at(&draws[d], 4 * j + 1);
+              (uint64_t)random_word(&draws[d], 4 * j) << 32 | random_word(&draws[d], 4 * j + 1);
           const uint64_t q =
-              (uint64_t)word_at(&draws[d], 4 * i) << 32 | word_at(&draws[d], 4 * i + 1);
+              (uint64_t)random_word(&draws[d], 4 * i) << 32 | random_word(&draws[d], 4 * i + 1);
           before += p < q || (p == q && j < i);
         }
         expect_bits("shuffle", &r.out, before, (uint64_t)i);
@@ -424,16 +430,16 @@ static void test_rules_of_choices(void) {
 }
 
 int main(void) {
-  test_draws();
-  test_known();
-  test_index_decides();
+  test_uniform_and_normal();
+  test_published_words();
+  test_elements_depend_only_on_index();
   test_uniform();
-  test_integer();
+  test_random_integer();
   test_bernoulli_and_dropout();
   test_categorical();
-  test_categorical_near();
+  test_categorical_near_ties();
   test_shuffle();
-  test_shuffle_many();
+  test_shuffle_with_equal_words();
   test_rules();
   test_rules_of_choices();
   TEST_DONE();

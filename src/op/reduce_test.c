@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * reduce_test.c - tests sum, prod, max, min, argmax, argmin and cumsum over sets of axes, dtypes
  * and layouts, and the type rules of reductions. The test gathers the elements of each result into
- * an array, in row-major order of the reduced axes, and reduces it by the restated definition. */
+ * an array, in row-major order of the reduced axes, and reduces it by the restated definition. S
+ * is the order in which sums are added (docs/numerics.md): chunks of 1024 elements first. */
 #include "op_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
@@ -10,7 +11,7 @@ enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
 
 /* ---- the definitions, on arrays of bits ---- */
 
-static uint64_t sum_of(uint32_t dtype, const uint64_t *x, int64_t n) {
+static uint64_t sum_bits(uint32_t dtype, const uint64_t *x, int64_t n) {
   uint64_t total = 0;
   float *f = malloc(((size_t)n + 1) * sizeof *f);
   double *g = malloc(((size_t)n + 1) * sizeof *g);
@@ -27,10 +28,10 @@ static uint64_t sum_of(uint32_t dtype, const uint64_t *x, int64_t n) {
 }
 
 /* The product in order S: multiplications in place of additions, starting from 1. */
-static double product_of(uint32_t dtype, const double *x, int64_t n) {
+static double product_in_order_s(uint32_t dtype, const double *x, int64_t n) {
   double s[32], *p = n > 1024 ? malloc((size_t)n * sizeof *p) : NULL;
   for (int64_t c = 0; n > 1024 && c < n; c += 1024)
-    p[c / 1024] = product_of(dtype, x + c, n - c < 1024 ? n - c : 1024);
+    p[c / 1024] = product_in_order_s(dtype, x + c, n - c < 1024 ? n - c : 1024);
   const double *from = n > 1024 ? p : x;
   const int64_t m = n > 1024 ? (n + 1023) / 1024 : n;
   for (int l = 0; l < 32; l++) s[l] = 1;
@@ -43,21 +44,21 @@ static double product_of(uint32_t dtype, const double *x, int64_t n) {
   return s[0];
 }
 
-static uint64_t prod_of(uint32_t dtype, const uint64_t *x, int64_t n) {
+static uint64_t product_bits(uint32_t dtype, const uint64_t *x, int64_t n) {
   uint64_t total = 1;
   double *g = malloc(((size_t)n + 1) * sizeof *g);
   for (int64_t i = 0; i < n; i++) {
     g[i] = dtype == F32 ? (double)vt_f32_from_bits((uint32_t)x[i]) : vt_f64_from_bits(x[i]);
     total *= (uint64_t)integer_of(dtype, x[i]);
   }
-  if (dtype == F32) total = vt_f32_bits((float)product_of(F32, g, n));
-  if (dtype == F64) total = vt_f64_bits(product_of(F64, g, n));
+  if (dtype == F32) total = vt_f32_bits((float)product_in_order_s(F32, g, n));
+  if (dtype == F64) total = vt_f64_bits(product_in_order_s(F64, g, n));
   free(g);
   return truncate_bits(dtype, total);
 }
 
 /* 1 if a is above b in the total order of the dtype. */
-static int orders_above(uint32_t dtype, uint64_t a, uint64_t b) {
+static int is_above(uint32_t dtype, uint64_t a, uint64_t b) {
   if (dtype == F64) return comes_above(vt_f64_from_bits(a), vt_f64_from_bits(b));
   if (dtype == F32)
     return comes_above((double)vt_f32_from_bits((uint32_t)a),
@@ -74,34 +75,34 @@ static int is_nan(uint32_t dtype, uint64_t x) {
 static int64_t first_greatest(uint32_t dtype, const uint64_t *x, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     int beaten = 0;
-    for (int64_t j = 0; j < n && !beaten; j++) beaten = orders_above(dtype, x[j], x[i]);
+    for (int64_t j = 0; j < n && !beaten; j++) beaten = is_above(dtype, x[j], x[i]);
     if (!beaten) return i;
   }
   return -1;
 }
 
-static uint64_t least_of(uint32_t dtype, const uint64_t *x, int64_t n) {
+static uint64_t least_bits(uint32_t dtype, const uint64_t *x, int64_t n) {
   uint64_t least = x[0];
   for (int64_t i = 0; i < n; i++) {
     if (is_nan(dtype, x[i])) return x[i];
-    if (orders_above(dtype, least, x[i])) least = x[i];
+    if (is_above(dtype, least, x[i])) least = x[i];
   }
   return least;
 }
 
 /* The index of the first element that equals the minimum. */
 static int64_t first_least(uint32_t dtype, const uint64_t *x, int64_t n) {
-  const uint64_t least = least_of(dtype, x, n);
+  const uint64_t least = least_bits(dtype, x, n);
   for (int64_t i = 0; i < n; i++)
     if (is_nan(dtype, least) ? is_nan(dtype, x[i]) : x[i] == least) return i;
   return -1;
 }
 
-static uint64_t reduced_bits(uint32_t op, uint32_t dtype, const uint64_t *x, int64_t n) {
-  if (op == VT_OP_sum) return sum_of(dtype, x, n);
-  if (op == VT_OP_min) return least_of(dtype, x, n);
+static uint64_t expected_reduction_bits(uint32_t op, uint32_t dtype, const uint64_t *x, int64_t n) {
+  if (op == VT_OP_sum) return sum_bits(dtype, x, n);
+  if (op == VT_OP_min) return least_bits(dtype, x, n);
   if (op == VT_OP_max) return x[first_greatest(dtype, x, n)];
-  if (op == VT_OP_prod) return prod_of(dtype, x, n);
+  if (op == VT_OP_prod) return product_bits(dtype, x, n);
   if (op == VT_OP_argmin) return (uint64_t)first_least(dtype, x, n);
   return (uint64_t)first_greatest(dtype, x, n);
 }
@@ -133,14 +134,14 @@ static void check_reduction(uint32_t op, const vt_view *x, unsigned mask, const 
   const int64_t results = count_of_view(&r->out);
   for (int64_t i = 0; i < results; i++) {
     const int64_t n = gather_reduced(x, mask, i, part);
-    if (!expect_bits(name, &r->out, i, reduced_bits(op, x->dtype, part, n))) break;
+    if (!expect_bits(name, &r->out, i, expected_reduction_bits(op, x->dtype, part, n))) break;
   }
   free(part);
 }
 
-/* Attributes for the axes of `mask`. With `backwards` they are listed from the last to the first,
- * which must not matter. */
-static vt_attr_reduce axes_of(unsigned mask, int keep, int backwards) {
+/* The attributes that reduce the axes of `mask`. With `backwards` the axes are listed from the last
+ * to the first, which must not matter. */
+static vt_attr_reduce reduce_attrs(unsigned mask, int keep, int backwards) {
   vt_attr_reduce a = {.size = sizeof a, .keep = keep};
   for (int n = 0; n < VT_MAX_RANK; n++) {
     const int axis = backwards ? VT_MAX_RANK - 1 - n : n;
@@ -159,16 +160,16 @@ static const struct {
               {3, {2, 1, 3}}, {4, {2, 3, 2, 3}}, {8, {2, 1, 2, 1, 3, 1, 2, 2}},
               {3, {0, 2, 3}}, {3, {2, 0, 3}}};
 
-static int has_empty(const vt_view *x, unsigned mask) {
+static int has_empty_reduction(const vt_view *x, unsigned mask) {
   for (uint32_t i = 0; i < x->rank; i++)
     if ((mask >> i & 1) && x->dim[i] == 0) return 1;
   return 0;
 }
 
-static void test_axes(uint32_t op, const vt_view *x, unsigned mask, int layout) {
-  const int empty = has_empty(x, mask);
+static void test_set_of_axes(uint32_t op, const vt_view *x, unsigned mask, int layout) {
+  const int empty = has_empty_reduction(x, mask);
   for (int keep = 0; keep < 2; keep++) {
-    const vt_attr_reduce a = axes_of(mask, keep, layout == GAPS);
+    const vt_attr_reduce a = reduce_attrs(mask, keep, layout == GAPS);
     const run_result r = run_op(op, &a, x, 1, layout);
     if (empty && op != VT_OP_sum && op != VT_OP_prod) {
       CHECK(r.status == VT_VERIFY);
@@ -179,18 +180,19 @@ static void test_axes(uint32_t op, const vt_view *x, unsigned mask, int layout) 
   }
 }
 
-static void test_all_axes(uint32_t op, uint64_t seed) {
+static void test_all_sets_of_axes(uint32_t op, uint64_t seed) {
   uint64_t state = seed;
   for (int64_t s = 0; s < COUNT(shapes); s++)
     for (uint32_t dtype = 1; dtype <= 6; dtype++)
       for (int layout = 0; layout < LAYOUTS; layout++) {
         const unsigned all = (1u << shapes[s].rank) - 1;
-        const unsigned step = shapes[s].rank == 8 ? 11 : 1; /* only 24 of the 255 sets of axes */
+        /* of rank 8 only 24 of the 255 sets of axes are tested */
+        const unsigned step = shapes[s].rank == 8 ? 11 : 1;
         for (unsigned mask = all; mask > 0 && mask <= all; mask -= step) {
           test_seed = state;
           const vt_view x = fill_any(
               view_new(dtype, shapes[s].rank, shapes[s].dim, (layout + 1) % LAYOUTS), &state);
-          test_axes(op, &x, mask, layout);
+          test_set_of_axes(op, &x, mask, layout);
           free_held();
           if (mask < step) break;
         }
@@ -198,7 +200,7 @@ static void test_all_axes(uint32_t op, uint64_t seed) {
 }
 
 /* An empty list of axes means all axes. The reduction of a scalar is the scalar. */
-static void test_no_axes(uint32_t op) {
+static void test_empty_list_of_axes(uint32_t op) {
   uint64_t state = 5;
   for (int64_t s = 0; s < COUNT(shapes) - 2; s++) {
     test_seed = state;
@@ -216,9 +218,9 @@ static const int64_t lengths[] = {0,   1,    2,    7,    8,    9,    15,   16,  
                                   32,  33,   63,   64,   65,   255,  256,  257,  511,  513,
                                   992, 1023, 1024, 1025, 1056, 2047, 2048, 2049, 3072, 33797};
 
-static void test_length(uint32_t op, uint32_t dtype, int64_t n, int any, uint64_t *state) {
+static void test_row_length(uint32_t op, uint32_t dtype, int64_t n, int any, uint64_t *state) {
   const int64_t dim[2] = {n, 2};
-  const vt_attr_reduce a = axes_of(1, 0, 0);
+  const vt_attr_reduce a = reduce_attrs(1, 0, 0);
   test_seed = *state;
   vt_view x = view_new(dtype, 2, dim, n % 2 ? TRANSPOSED : DENSE);
   x = any ? fill_any(x, state) : fill_ordinary(x, state);
@@ -227,22 +229,22 @@ static void test_length(uint32_t op, uint32_t dtype, int64_t n, int any, uint64_
   free_held();
 }
 
-static void test_lengths(void) {
+static void test_row_lengths(void) {
   uint64_t state = 1234;
   for (int64_t i = 0; i < COUNT(lengths); i++)
     for (uint32_t dtype = 1; dtype <= 6; dtype++) {
-      test_length(VT_OP_sum, dtype, lengths[i], 0, &state);
+      test_row_length(VT_OP_sum, dtype, lengths[i], 0, &state);
       if (lengths[i] > 3000) continue;
-      test_length(VT_OP_sum, dtype, lengths[i], 1, &state);
-      test_length(VT_OP_prod, dtype, lengths[i], 0, &state);
-      test_length(VT_OP_prod, dtype, lengths[i], 1, &state);
+      test_row_length(VT_OP_sum, dtype, lengths[i], 1, &state);
+      test_row_length(VT_OP_prod, dtype, lengths[i], 0, &state);
+      test_row_length(VT_OP_prod, dtype, lengths[i], 1, &state);
       if (lengths[i] == 0) continue;
-      test_length(VT_OP_max, dtype, lengths[i], 1, &state);
-      test_length(VT_OP_min, dtype, lengths[i], 0, &state);
+      test_row_length(VT_OP_max, dtype, lengths[i], 1, &state);
+      test_row_length(VT_OP_min, dtype, lengths[i], 0, &state);
     }
 }
 
-/* More than 1024 chunks, so that the sums of the chunks are summed in chunks too. */
+/* The axis has more than 1024 chunks, so that the sums of the chunks are summed in chunks too. */
 static void test_many_chunks(void) {
   const int64_t dim[1] = {1024 * 1024 + 1025};
   uint64_t state = 8;
@@ -253,7 +255,7 @@ static void test_many_chunks(void) {
   free_held();
 }
 
-/* A product of more than 1024 chunks; the factors are near 1, so that it stays finite. */
+/* The axis has more than 1024 chunks; the factors are near 1, so that the product stays finite. */
 static void test_product_of_many_chunks(void) {
   const int64_t n = 1024 * 1024 + 1025;
   uint64_t state = 9;
@@ -265,10 +267,10 @@ static void test_product_of_many_chunks(void) {
   for (int64_t c = 0; c < 1026; c++) {
     const int64_t length = c == 1025 ? 1 : 1024;
     for (int64_t i = 0; i < length; i++) part[i] = (double)((float *)x.data)[1024 * c + i];
-    p[c] = product_of(F32, part, length);
+    p[c] = product_in_order_s(F32, part, length);
   }
   const run_result r = run_op(VT_OP_prod, NULL, &x, 1, DENSE);
-  const float want = (float)product_of(F32, p, 1026);
+  const float want = (float)product_in_order_s(F32, p, 1026);
   CHECK(r.status == VT_OK && expect_bits("prod", &r.out, 0, vt_f32_bits(want)) && want != 1);
   free(p);
   free(part);
@@ -277,7 +279,7 @@ static void test_product_of_many_chunks(void) {
 
 /* Reducing several axes gives the same bits as reducing one axis that has their elements in
  * row-major order, whatever the layout. */
-static void test_axes_are_one(void) {
+static void test_axes_reduce_as_one_axis(void) {
   const int64_t dim[3] = {33, 4, 40}, flat[1] = {33 * 4 * 40};
   uint64_t state = 17;
   for (int layout = 0; layout < LAYOUTS; layout++) {
@@ -294,7 +296,7 @@ static void test_axes_are_one(void) {
 }
 
 /* The sum of zeros of either sign is +0. Integers wrap to their width. */
-static void test_small_sums(void) {
+static void test_zero_and_wrapping_sums(void) {
   const int64_t dim[1] = {3};
   const vt_view zeros = view_new(F32, 1, dim, DENSE), bytes = view_new(VT_DTYPE_I8, 1, dim, DENSE);
   for (int64_t i = 0; i < 3; i++) {
@@ -310,7 +312,7 @@ static void test_small_sums(void) {
 
 /* ---- argmax and argmin ---- */
 
-static void test_arg(uint32_t op) {
+static void test_argmax_and_argmin(uint32_t op) {
   uint64_t state = 77;
   for (int64_t s = 1; s < COUNT(shapes); s++)
     for (uint32_t axis = 0; axis < shapes[s].rank; axis++)
@@ -331,7 +333,7 @@ static void test_arg(uint32_t op) {
 }
 
 /* Results written by hand: the first of equal elements counts, a NaN wins, +0 is above -0. */
-static void test_arg_rows(void) {
+static void test_arg_reductions_by_hand(void) {
   static const struct {
     float x[4];
     int64_t most, least;
@@ -392,7 +394,7 @@ static void check_cumsum(const vt_view *x, const vt_view *y, const vt_attr_cumsu
   uint64_t *line = malloc(((size_t)n + 1) * sizeof *line);
   for (uint32_t i = (uint32_t)a->axis + 1; i < x->rank; i++) step *= x->dim[i];
   for (int64_t from = 0; from < total; from++) {
-    if (from / step % n != 0) continue; /* the first element of each line */
+    if (from / step % n != 0) continue; /* goes on for the first element of each line only */
     for (int64_t i = 0; i < n; i++)
       line[i] = get_bits(x, from + (a->reverse ? n - 1 - i : i) * step);
     running_sums(x->dtype, line, n, (int)a->exclusive);
@@ -449,7 +451,8 @@ static void test_rules(void) {
       {VT_OP_sum, &axis_before, "f32[2, 3]", "!verify: axis -1 does not exist"},
       {VT_OP_sum, &axis_twice, "f32[2, 3]", "!verify: axis 1 is named twice"},
       {VT_OP_sum, &axes_01, "f32[2]", "!verify: axis 1 does not exist: the operand has rank 1"},
-      {VT_OP_max, &axis_2, "f32[2, 3, T]", "f32[2, 3]"}, /* T may be 0: checked again when bound */
+      /* accepted, though T may be 0: the rule is checked again when T is bound */
+      {VT_OP_max, &axis_2, "f32[2, 3, T]", "f32[2, 3]"},
       {VT_OP_max, &axis_2, "f32[2, 0, 3]", "f32[2, 0]"},
       {VT_OP_max, &axes_01, "f32[2, 0]", "!verify: of nothing: axis 1 of f32[2, 0] is empty"},
       {VT_OP_min, NULL, "f32[0]", "!verify: axis 0 of f32[0] is empty"},
@@ -470,7 +473,7 @@ static void test_rules(void) {
       {VT_OP_cumsum, &cumsum_before, "f32[2]", "!verify: axis -1 does not exist"},
       {VT_OP_cumsum, NULL, "f32[]", "!verify: does not exist: the operand has rank 0"},
       {VT_OP_mean, &axes_1_keep, "f32[B, 3]", "f32[B, 1]"},
-      {VT_OP_mean, &axes_1_keep, "f32[B, 0]", "f32[B, 1]"}, /* the result is 0/0, NaN */
+      {VT_OP_mean, &axes_1_keep, "f32[B, 0]", "f32[B, 1]"}, /* accepted: the mean is 0/0, NaN */
       {VT_OP_mean, NULL, "i32[2]", "!verify: operand 1 is i32[2], expected f32 or f64"},
       {VT_OP_softmax, &along_1, "f32[B, T]", "f32[B, T]"},
       {VT_OP_softmax, &along_1, "f32[2, 0]", "!verify: axis 1 of f32[2, 0] is empty"},
@@ -481,37 +484,37 @@ static void test_rules(void) {
   CHECK_RULES(cases);
 }
 
-static void test_types(void) {
-  check_types(VT_OP_sum, 1, NULL, NUMBERS);
-  check_types(VT_OP_max, 1, NULL, NUMBERS);
-  check_types(VT_OP_min, 1, NULL, NUMBERS);
-  check_types(VT_OP_argmax, 1, &along_0, NUMBERS);
-  check_types(VT_OP_prod, 1, NULL, NUMBERS);
-  check_types(VT_OP_argmin, 1, &along_0, NUMBERS);
-  check_types(VT_OP_cumsum, 1, &cumsum_0, NUMBERS);
-  check_types(VT_OP_mean, 1, NULL, "f32 f64 ");
-  check_types(VT_OP_softmax, 1, &along_0, "f32 ");
-  check_types(VT_OP_log_softmax, 1, &along_0, "f32 ");
+static void test_accepted_dtypes(void) {
+  check_accepted_dtypes(VT_OP_sum, 1, NULL, NUMBERS);
+  check_accepted_dtypes(VT_OP_max, 1, NULL, NUMBERS);
+  check_accepted_dtypes(VT_OP_min, 1, NULL, NUMBERS);
+  check_accepted_dtypes(VT_OP_argmax, 1, &along_0, NUMBERS);
+  check_accepted_dtypes(VT_OP_prod, 1, NULL, NUMBERS);
+  check_accepted_dtypes(VT_OP_argmin, 1, &along_0, NUMBERS);
+  check_accepted_dtypes(VT_OP_cumsum, 1, &cumsum_0, NUMBERS);
+  check_accepted_dtypes(VT_OP_mean, 1, NULL, "f32 f64 ");
+  check_accepted_dtypes(VT_OP_softmax, 1, &along_0, "f32 ");
+  check_accepted_dtypes(VT_OP_log_softmax, 1, &along_0, "f32 ");
 }
 
 int main(void) {
-  test_all_axes(VT_OP_sum, 101);
-  test_all_axes(VT_OP_max, 102);
-  test_all_axes(VT_OP_min, 103);
-  test_all_axes(VT_OP_prod, 104);
-  test_no_axes(VT_OP_sum);
-  test_no_axes(VT_OP_prod);
-  test_no_axes(VT_OP_max);
-  test_lengths();
+  test_all_sets_of_axes(VT_OP_sum, 101);
+  test_all_sets_of_axes(VT_OP_max, 102);
+  test_all_sets_of_axes(VT_OP_min, 103);
+  test_all_sets_of_axes(VT_OP_prod, 104);
+  test_empty_list_of_axes(VT_OP_sum);
+  test_empty_list_of_axes(VT_OP_prod);
+  test_empty_list_of_axes(VT_OP_max);
+  test_row_lengths();
   test_many_chunks();
   test_product_of_many_chunks();
-  test_axes_are_one();
-  test_small_sums();
-  test_arg(VT_OP_argmax);
-  test_arg(VT_OP_argmin);
-  test_arg_rows();
+  test_axes_reduce_as_one_axis();
+  test_zero_and_wrapping_sums();
+  test_argmax_and_argmin(VT_OP_argmax);
+  test_argmax_and_argmin(VT_OP_argmin);
+  test_arg_reductions_by_hand();
   test_cumsums();
   test_rules();
-  test_types();
+  test_accepted_dtypes();
   TEST_DONE();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * resize_test.c - tests resize and its gradient against their definitions, restated axis by axis on
- * whole arrays. Tests depth_to_space and space_to_depth by the index of each element, kernels
- * against decompositions, gradients by differences, and the type rules. */
+ * resize_test.c - tests resize and its gradient against their definitions, restated axis by axis
+ * on whole arrays. Tests depth_to_space and space_to_depth by the index of each element, kernels
+ * against decompositions, gradients by differences, and the type rules. The settings of a resize
+ * are its attributes; n is the length of an axis before it is resized, m after. */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64, MOST = 20000 };
@@ -20,7 +21,7 @@ typedef struct settings {
   double a, scale;
 } settings;
 
-static double position(const settings *z, int64_t i, int64_t n, int64_t m) {
+static double source_position(const settings *z, int64_t i, int64_t n, int64_t m) {
   const double r = z->scale != 0 ? 1 / z->scale : (double)n / (double)m;
   if (z->coordinates == VT_WORD_align_corners)
     return m == 1 ? 0 : (double)(i * (n - 1)) / (double)(m - 1);
@@ -30,7 +31,7 @@ static double position(const settings *z, int64_t i, int64_t n, int64_t m) {
   return center - 0.5;
 }
 
-static double cubic_near(double a, double t) {
+static double cubic_weight_near(double a, double t) {
   double v = (a + 2) * t;
   v = v - (a + 3);
   v = v * t;
@@ -38,7 +39,7 @@ static double cubic_near(double a, double t) {
   return v + 1;
 }
 
-static double cubic_far(double a, double t) {
+static double cubic_weight_far(double a, double t) {
   double v = a * t;
   v = v - 5 * a;
   v = v * t;
@@ -53,8 +54,8 @@ static int64_t clamp_index(double x, int64_t n) {
 
 /* Writes the taps of result i and their weights, and returns their number. A tap of weight 0 is not
  * used. */
-static int taps_of(const settings *z, int64_t i, int64_t n, int64_t m, int64_t *at, float *w) {
-  double c = position(z, i, n, m);
+static int list_taps(const settings *z, int64_t i, int64_t n, int64_t m, int64_t *at, float *w) {
+  double c = source_position(z, i, n, m);
   if (z->mode == VT_WORD_nearest) {
     const double j = z->rounding == VT_WORD_floor                ? floor(c)
                      : z->rounding == VT_WORD_ceil               ? ceil(c)
@@ -73,8 +74,8 @@ static int taps_of(const settings *z, int64_t i, int64_t n, int64_t m, int64_t *
     return 2;
   }
   const double f = c - floor(c);
-  const double weight[4] = {cubic_far(z->a, f + 1), cubic_near(z->a, f), cubic_near(z->a, 1 - f),
-                            cubic_far(z->a, 2 - f)};
+  const double weight[4] = {cubic_weight_far(z->a, f + 1), cubic_weight_near(z->a, f),
+                            cubic_weight_near(z->a, 1 - f), cubic_weight_far(z->a, 2 - f)};
   for (int t = 0; t < 4; t++) {
     at[t] = clamp_index(floor(c) - 1 + t, n);
     w[t] = (float)weight[t];
@@ -90,7 +91,7 @@ static void resize_axis(const settings *z, const double *x, double *y, int64_t b
     int64_t at[4];
     float w[4], sum = 0;
     int any = 0;
-    const int taps = taps_of(z, i, n, m, at, w);
+    const int taps = list_taps(z, i, n, m, at, w);
     if (taps == 1) {
       y[e] = x[(b * n + at[0]) * after + k];
       continue;
@@ -105,27 +106,27 @@ static void resize_axis(const settings *z, const double *x, double *y, int64_t b
   }
 }
 
-static double ordered_sum(uint32_t dtype, const double *x, int64_t n) {
+static double sum_in_order_s(uint32_t dtype, const double *x, int64_t n) {
   static float narrow[MOST];
   if (dtype == F64) return s_f64(x, n);
   for (int64_t i = 0; i < n; i++) narrow[i] = (float)x[i];
   return (double)s_f32(narrow, n);
 }
 
-static void resize_axis_back(const settings *z, uint32_t dtype, const double *dy, double *dx,
-                             int64_t before, int64_t n, int64_t m, int64_t after) {
+static void resize_axis_gradient(const settings *z, uint32_t dtype, const double *dy, double *dx,
+                                 int64_t before, int64_t n, int64_t m, int64_t after) {
   for (int64_t e = 0; e < before * n * after; e++) {
     const int64_t b = e / (n * after), j = e / after % n, k = e % after;
     double part[MOST];
     int64_t count = 0, at[4];
     float w[4];
     for (int64_t i = 0; i < m; i++) {
-      const int taps = taps_of(z, i, n, m, at, w);
+      const int taps = list_taps(z, i, n, m, at, w);
       const double g = dy[(b * m + i) * after + k];
       for (int t = 0; t < taps; t++)
         if (at[t] == j && w[t] != 0) part[count++] = taps == 1 ? g : (double)(w[t] * (float)g);
     }
-    dx[e] = ordered_sum(dtype, part, count);
+    dx[e] = sum_in_order_s(dtype, part, count);
   }
 }
 
@@ -134,7 +135,8 @@ static void resize_axis_back(const settings *z, uint32_t dtype, const double *dy
 typedef struct problem {
   uint32_t axes;
   int64_t lead[2], from[3], to[3];
-  double scale; /* if not 0, the attribute scale; `to` is then the result's shape */
+  /* the attribute scale, 0 if it is not set; `to` is the result's shape in both cases */
+  double scale;
 } problem;
 
 static const problem problems[] = {{1, {2, 3}, {5}, {9}, 0},
@@ -157,47 +159,51 @@ static const problem problems[] = {{1, {2, 3}, {5}, {9}, 0},
 
 static double buffer[2][MOST];
 
-static int64_t size_of(const problem *p, const int64_t *dim) {
+static int64_t element_count(const problem *p, const int64_t *dim) {
   int64_t n = p->lead[0] * p->lead[1];
   for (uint32_t i = 0; i < p->axes; i++) n *= dim[i];
   return n;
 }
 
-static int64_t extent_around(const problem *p, const int64_t *dim, uint32_t axis, int after) {
+static int64_t extent_before_or_after(const problem *p, const int64_t *dim, uint32_t axis,
+                                      int after) {
   int64_t n = after ? 1 : p->lead[0] * p->lead[1];
   for (uint32_t i = 0; i < p->axes; i++) n *= after == (i > axis) && i != axis ? dim[i] : 1;
   return n;
 }
 
 /* Resizes all axes, starting with the last, and returns the result. */
-static const double *resized(const problem *p, const settings *z, const vt_view *x) {
+static const double *expected_resize(const problem *p, const settings *z, const vt_view *x) {
   int64_t dim[3];
   int now = 0;
   memcpy(dim, p->from, sizeof dim);
-  for (int64_t i = 0; i < size_of(p, dim); i++) buffer[0][i] = number_at(x, i);
+  for (int64_t i = 0; i < element_count(p, dim); i++) buffer[0][i] = number_at(x, i);
   for (uint32_t axis = p->axes; axis-- > 0; now ^= 1) {
-    resize_axis(z, buffer[now], buffer[now ^ 1], extent_around(p, dim, axis, 0), dim[axis],
-                p->to[axis], extent_around(p, dim, axis, 1));
+    resize_axis(z, buffer[now], buffer[now ^ 1], extent_before_or_after(p, dim, axis, 0), dim[axis],
+                p->to[axis], extent_before_or_after(p, dim, axis, 1));
     dim[axis] = p->to[axis];
   }
   return buffer[now];
 }
 
-/* The gradient of `resized`: goes back through the axes, starting with the first. */
-static const double *resized_back(const problem *p, const settings *z, const vt_view *dy) {
+/* The gradient of expected_resize: goes back through the axes, starting with the first. */
+static const double *expected_resize_gradient(const problem *p, const settings *z,
+                                              const vt_view *dy) {
   int64_t dim[3];
   int now = 0;
   memcpy(dim, p->to, sizeof dim);
-  for (int64_t i = 0; i < size_of(p, dim); i++) buffer[0][i] = number_at(dy, i);
+  for (int64_t i = 0; i < element_count(p, dim); i++) buffer[0][i] = number_at(dy, i);
   for (uint32_t axis = 0; axis < p->axes; axis++, now ^= 1) {
-    resize_axis_back(z, dy->dtype, buffer[now], buffer[now ^ 1], extent_around(p, dim, axis, 0),
-                     p->from[axis], dim[axis], extent_around(p, dim, axis, 1));
+    resize_axis_gradient(z, dy->dtype, buffer[now], buffer[now ^ 1],
+                         extent_before_or_after(p, dim, axis, 0), p->from[axis], dim[axis],
+                         extent_before_or_after(p, dim, axis, 1));
     dim[axis] = p->from[axis];
   }
   return buffer[now];
 }
 
-static vt_view new_tensor(uint32_t dtype, const problem *p, const int64_t *spatial, int layout) {
+static vt_view new_spatial_tensor(uint32_t dtype, const problem *p, const int64_t *spatial,
+                                  int layout) {
   int64_t dim[5] = {p->lead[0], p->lead[1]};
   memcpy(dim + 2, spatial, p->axes * sizeof *dim);
   return view_new(dtype, p->axes + 2, dim, layout);
@@ -212,7 +218,7 @@ static void check_result(const char *name, const run_result *r, const double *wa
       return;
 }
 
-static vt_attr_list list_of(const int64_t *v, uint32_t n) {
+static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   vt_attr_list l = {.n = n};
   memcpy(l.v, v, n * sizeof *v);
   return l;
@@ -227,22 +233,23 @@ static void check_resize(const problem *p, const settings *z, uint32_t dtype, in
                       .rounding = z->rounding,
                       .a = z->a};
   const vt_attr_resize_grad back = {.size = sizeof back,
-                                    .from = list_of(p->from, p->axes),
+                                    .from = attr_list_of(p->from, p->axes),
                                     .scale = z->scale,
                                     .mode = z->mode,
                                     .coordinates = z->coordinates,
                                     .rounding = z->rounding,
                                     .a = z->a};
-  if (z->scale == 0) a.to = list_of(p->to, p->axes);
-  vt_view x = new_tensor(dtype, p, p->from, layout), dy = new_tensor(dtype, p, p->to, layout);
+  if (z->scale == 0) a.to = attr_list_of(p->to, p->axes);
+  vt_view x = new_spatial_tensor(dtype, p, p->from, layout),
+          dy = new_spatial_tensor(dtype, p, p->to, layout);
   x = any ? fill_any(x, state) : fill_ordinary(x, state);
   dy = any ? fill_any(dy, state) : fill_ordinary(dy, state);
   const run_result y = run_op(VT_OP_resize, &a, &x, 1, (layout + 1) % LAYOUTS);
-  check_result("resize", &y, resized(p, z, &x));
-  check_lowering(VT_OP_resize, &a, &x, 1);
+  check_result("resize", &y, expected_resize(p, z, &x));
+  check_decomposition(VT_OP_resize, &a, &x, 1);
   const run_result dx = run_op(VT_OP_resize_grad, &back, &dy, 1, (layout + 2) % LAYOUTS);
-  check_result("resize_grad", &dx, resized_back(p, z, &dy));
-  check_lowering(VT_OP_resize_grad, &back, &dy, 1);
+  check_result("resize_grad", &dx, expected_resize_gradient(p, z, &dy));
+  check_decomposition(VT_OP_resize_grad, &back, &dy, 1);
 }
 
 static void test_resize(void) {
@@ -265,16 +272,16 @@ static void test_resize(void) {
 }
 
 /* The mode nearest copies the bits of any dtype. */
-static void test_nearest_types(void) {
+static void test_nearest_dtypes(void) {
   const problem *p = &problems[13];
   const vt_attr_resize a = {.size = sizeof a,
-                            .to = list_of(p->to, 2),
+                            .to = attr_list_of(p->to, 2),
                             .mode = VT_WORD_nearest,
                             .coordinates = VT_WORD_asymmetric,
                             .rounding = VT_WORD_floor};
   uint64_t state = 41;
   for (uint32_t dtype = 1; dtype <= 9; dtype++) {
-    const vt_view x = fill_any(new_tensor(dtype, p, p->from, GAPS), &state);
+    const vt_view x = fill_any(new_spatial_tensor(dtype, p, p->from, GAPS), &state);
     const run_result y = run_op(VT_OP_resize, &a, &x, 1, TRANSPOSED);
     CHECK(y.status == VT_OK);
     for (int64_t e = 0; y.status == VT_OK && e < count_of_view(&y.out); e++) {
@@ -287,15 +294,15 @@ static void test_nearest_types(void) {
 }
 
 /* A tap of weight 0 is not used, so an infinity there does not make the result NaN. */
-static void test_zero_weight_is_absent(void) {
+static void test_tap_of_weight_zero_is_not_used(void) {
   const problem p = {1, {1, 1}, {2}, {3}, 0};
   const vt_attr_resize a = {.size = sizeof a,
-                            .to = list_of(p.to, 1),
+                            .to = attr_list_of(p.to, 1),
                             .mode = VT_WORD_linear,
                             .coordinates = VT_WORD_align_corners,
                             .rounding = VT_WORD_floor};
-  const vt_view x = new_tensor(F32, &p, p.from, DENSE);
-  put_bits(&x, 0, 0x80000000); /* -0 is copied: nothing is added to it */
+  const vt_view x = new_spatial_tensor(F32, &p, p.from, DENSE);
+  put_bits(&x, 0, 0x80000000); /* -0 is copied, because nothing is added to the only tap */
   put_bits(&x, 1, 0x7f800000);
   const run_result y = run_op(VT_OP_resize, &a, &x, 1, DENSE);
   CHECK(y.status == VT_OK && get_bits(&y.out, 0) == 0x80000000);
@@ -305,7 +312,7 @@ static void test_zero_weight_is_absent(void) {
 
 /* ---- depth_to_space, space_to_depth ---- */
 
-static void test_blocks(void) {
+static void test_depth_and_space(void) {
   static const int64_t shapes[][5] = {{1, 2, 3, 1, 1}, {2, 1, 2, 2, 3}, {3, 2, 1, 3, 2},
                                       {2, 0, 2, 2, 2}, {2, 1, 0, 2, 2}, {2, 1, 2, 0, 2}};
   uint64_t state = 42;
@@ -333,20 +340,20 @@ static void test_blocks(void) {
         CHECK(z.status == VT_OK && memcmp(z.out.dim, deep, sizeof deep) == 0);
         for (int64_t e = 0; e < count_of_view(&z.out); e++)
           if (!expect_bits("space_to_depth", &z.out, e, get_bits(&x, e))) break;
-        check_lowering(VT_OP_depth_to_space, &a, &x, 1);
-        check_lowering(VT_OP_space_to_depth, &a, &y.out, 1);
+        check_decomposition(VT_OP_depth_to_space, &a, &x, 1);
+        check_decomposition(VT_OP_space_to_depth, &a, &y.out, 1);
         free_held();
       }
 }
 
 /* ---- gradients ---- */
 
-static vt_view fill_on_grid(vt_view v, uint64_t *state) {
+static vt_view fill_with_exact_fractions(vt_view v, uint64_t *state) {
   for (int64_t i = 0; i < count_of_view(&v); i++) put_number(&v, i, random_on_grid(state));
   return v;
 }
 
-static void test_gradients(void) {
+static void test_gradients_by_differences(void) {
   uint64_t state = 43;
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (int m = 0; m < 3; m++)
@@ -361,11 +368,13 @@ static void test_gradients(void) {
                             .rounding = roundings[c],
                             .a = -0.75};
         const vt_attr_resize_grad back = {
-            sizeof back, list_of(p->from, p->axes), a.scale, a.mode, a.coordinates, a.rounding,
+            sizeof back, attr_list_of(p->from, p->axes), a.scale, a.mode, a.coordinates, a.rounding,
             a.a};
-        if (p->scale == 0) a.to = list_of(p->to, p->axes);
-        const vt_view x = fill_on_grid(new_tensor(dtype, p, p->from, DENSE), &state);
-        const vt_view dy = fill_on_grid(new_tensor(dtype, p, p->to, DENSE), &state);
+        if (p->scale == 0) a.to = attr_list_of(p->to, p->axes);
+        const vt_view x =
+            fill_with_exact_fractions(new_spatial_tensor(dtype, p, p->from, DENSE), &state);
+        const vt_view dy =
+            fill_with_exact_fractions(new_spatial_tensor(dtype, p, p->to, DENSE), &state);
         check_gradient(VT_OP_resize, &a, &x, 1, 0, 0.5, bound, &state);
         check_gradient(VT_OP_resize_grad, &back, &dy, 1, 0, 0.5, bound, &state);
         free_held();
@@ -374,8 +383,8 @@ static void test_gradients(void) {
   for (int crd = 0; crd < 2; crd++) {
     const vt_attr_blocks a = {
         .size = sizeof a, .block = 2, .mode = crd ? VT_WORD_CRD : VT_WORD_DCR};
-    const vt_view x = fill_on_grid(view_new(F64, 4, deep, DENSE), &state);
-    const vt_view y = fill_on_grid(view_new(F64, 4, wide, DENSE), &state);
+    const vt_view x = fill_with_exact_fractions(view_new(F64, 4, deep, DENSE), &state);
+    const vt_view y = fill_with_exact_fractions(view_new(F64, 4, wide, DENSE), &state);
     check_gradient(VT_OP_depth_to_space, &a, &x, 1, 0, 0.5, 1e-12, &state);
     check_gradient(VT_OP_space_to_depth, &a, &y, 1, 0, 0.5, 1e-12, &state);
     free_held();
@@ -450,10 +459,10 @@ static void test_rules(void) {
 
 int main(void) {
   test_resize();
-  test_nearest_types();
-  test_zero_weight_is_absent();
-  test_blocks();
-  test_gradients();
+  test_nearest_dtypes();
+  test_tap_of_weight_zero_is_not_used();
+  test_depth_and_space();
+  test_gradients_by_differences();
   test_rules();
   TEST_DONE();
 }

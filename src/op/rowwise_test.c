@@ -73,7 +73,7 @@ static vt_view copy_in_layout(const vt_view *v, int layout) {
   return y;
 }
 
-static uint32_t infer_all(const layout_case *c, const vt_view *in, vt_type *out) {
+static uint32_t infer_result_types(const layout_case *c, const vt_view *in, vt_type *out) {
   const vt_op_info *op = vt_op_get(c->op);
   vt_type types[MOST_IN];
   uint32_t n = 0;
@@ -88,10 +88,10 @@ static uint32_t infer_all(const layout_case *c, const vt_view *in, vt_type *out)
   return n;
 }
 
-static void run_layout(const layout_case *c, const vt_view *in, int layout, vt_view *out) {
+static void run_in_layout(const layout_case *c, const vt_view *in, int layout, vt_view *out) {
   const vt_op_info *op = vt_op_get(c->op);
   vt_type types[VT_MAX_RESULTS];
-  const uint32_t n = infer_all(c, in, types);
+  const uint32_t n = infer_result_types(c, in, types);
   for (uint32_t i = 0; i < n; i++)
     out[i] = view_new(types[i].dtype, types[i].rank, types[i].dim, layout);
   vt_kernel k = {.in = in,
@@ -100,10 +100,10 @@ static void run_layout(const layout_case *c, const vt_view *in, int layout, vt_v
                  .n_out = n,
                  .attrs = c->attrs == NULL ? op->attrs->defaults : c->attrs};
   CHECK(op->kernel(&k) == VT_OK);
-  for (uint32_t i = 0; i < n; i++) check_gaps(op->name, &out[i]);
+  for (uint32_t i = 0; i < n; i++) check_gaps_unwritten(op->name, &out[i]);
 }
 
-static void test_layout(const layout_case *c, uint32_t dtype, int any, uint64_t *state) {
+static void check_layouts_agree(const layout_case *c, uint32_t dtype, int any, uint64_t *state) {
   vt_view dense[MOST_IN], in[MOST_IN], want[MOST_OUT], got[MOST_OUT];
   test_seed = *state;
   for (uint32_t i = 0; i < c->n_in; i++) {
@@ -113,11 +113,11 @@ static void test_layout(const layout_case *c, uint32_t dtype, int any, uint64_t 
     for (int64_t k = 0; index && k < count_of_view(&dense[i]); k++)
       put_bits(&dense[i], k, random_u64(state) % 4);
   }
-  run_layout(c, dense, DENSE, want);
+  run_in_layout(c, dense, DENSE, want);
   for (int layout = DENSE; layout < LAYOUTS; layout++) {
     for (uint32_t i = 0; i < c->n_in; i++)
       in[i] = copy_in_layout(&dense[i], (layout + (int)i) % LAYOUTS);
-    run_layout(c, in, layout, got);
+    run_in_layout(c, in, layout, got);
     for (uint32_t o = 0; o < vt_op_result_count(vt_op_get(c->op)); o++)
       for (int64_t i = 0; i < count_of_view(&want[o]); i++)
         if (!expect_bits(vt_op_get(c->op)->name, &got[o], i, get_bits(&want[o], i))) break;
@@ -130,12 +130,12 @@ static void test_layouts(void) {
   for (int64_t i = 0; i < COUNT(layouts); i++)
     for (int round = 0; round < 8; round++) {
       const uint32_t dtype = round % 2 && !layouts[i].f32_only ? F64 : F32;
-      test_layout(&layouts[i], dtype, round >= 4, &state);
+      check_layouts_agree(&layouts[i], dtype, round >= 4, &state);
     }
 }
 
 /* A target that is out of range is reported with its position and value. */
-static void test_range(void) {
+static void test_target_out_of_range(void) {
   static const int64_t logits[3] = {2, 3, 4};
   uint64_t state = 6;
   for (int64_t bad = -5; bad <= 4; bad += 9) {
@@ -187,13 +187,13 @@ static void test_reduction_rules(void) {
       {VT_OP_norm_l2, NULL, "f32[B]", "f32[]"},
   };
   CHECK_RULES(cases);
-  check_types(VT_OP_sum_square, 1, NULL, "f32 f64 ");
-  check_types(VT_OP_norm_l1, 1, NULL, "f32 f64 ");
-  check_types(VT_OP_norm_l2, 1, NULL, "f32 f64 ");
-  check_types(VT_OP_var, 1, NULL, "f32 f64 ");
-  check_types(VT_OP_std, 1, NULL, "f32 f64 ");
-  check_types(VT_OP_any, 1, NULL, "bool ");
-  check_types(VT_OP_all, 1, NULL, "bool ");
+  check_accepted_dtypes(VT_OP_sum_square, 1, NULL, "f32 f64 ");
+  check_accepted_dtypes(VT_OP_norm_l1, 1, NULL, "f32 f64 ");
+  check_accepted_dtypes(VT_OP_norm_l2, 1, NULL, "f32 f64 ");
+  check_accepted_dtypes(VT_OP_var, 1, NULL, "f32 f64 ");
+  check_accepted_dtypes(VT_OP_std, 1, NULL, "f32 f64 ");
+  check_accepted_dtypes(VT_OP_any, 1, NULL, "bool ");
+  check_accepted_dtypes(VT_OP_all, 1, NULL, "bool ");
 }
 
 static void test_norm_rules(void) {
@@ -274,11 +274,11 @@ static void test_loss_rules(void) {
       {VT_OP_nll, &far, "f32[B, 9]; i32[B]", "!verify: does not fit i32"},
   };
   CHECK_RULES(cases);
-  check_types(VT_OP_mse, 2, NULL, "f32 f64 ");
-  check_types(VT_OP_l1, 2, NULL, "f32 f64 ");
-  check_types(VT_OP_kl_div, 2, NULL, "f32 ");
-  check_types(VT_OP_bce, 2, NULL, "f32 ");
-  check_types(VT_OP_bce_with_logits, 2, NULL, "f32 ");
+  check_accepted_dtypes(VT_OP_mse, 2, NULL, "f32 f64 ");
+  check_accepted_dtypes(VT_OP_l1, 2, NULL, "f32 f64 ");
+  check_accepted_dtypes(VT_OP_kl_div, 2, NULL, "f32 ");
+  check_accepted_dtypes(VT_OP_bce, 2, NULL, "f32 ");
+  check_accepted_dtypes(VT_OP_bce_with_logits, 2, NULL, "f32 ");
 }
 
 /* Op numbers are stored in files, so this second list of them makes a renumbering fail. */
@@ -319,7 +319,7 @@ static void test_published_numbers(void) {
 int main(void) {
   test_published_numbers();
   test_layouts();
-  test_range();
+  test_target_out_of_range();
   test_reduction_rules();
   test_norm_rules();
   test_loss_rules();

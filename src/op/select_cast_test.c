@@ -28,7 +28,7 @@ static void test_select(void) {
 
 /* Rounds x, ties to even, to a binary format with `digits` bits of significand, the least exponent
  * `least` and the greatest finite value `greatest`. */
-static long double round_to(long double x, int digits, int least, long double greatest) {
+static long double round_to_format(long double x, int digits, int least, long double greatest) {
   int e;
   if (x == 0 || !isfinite(x)) return x;
   (void)frexpl(x, &e);
@@ -37,7 +37,7 @@ static long double round_to(long double x, int digits, int least, long double gr
   return fabsl(r) > greatest ? copysignl(INFINITY, x) : r;
 }
 
-static long double small_float(uint64_t bits, int digits, int bias) {
+static long double value_of_small_float(uint64_t bits, int digits, int bias) {
   const uint64_t top = (UINT64_C(1) << (15 - (digits - 1))) - 1;
   const uint64_t exponent = (bits & 0x7fff) >> (digits - 1);
   const uint64_t fraction = bits & ((UINT64_C(1) << (digits - 1)) - 1);
@@ -48,25 +48,26 @@ static long double small_float(uint64_t bits, int digits, int bias) {
   return bits & 0x8000 ? -x : x;
 }
 
-static long double value_of(uint32_t dtype, uint64_t bits) {
+static long double exact_value_of(uint32_t dtype, uint64_t bits) {
   switch (dtype) {
     case VT_DTYPE_F32:
       return (long double)vt_f32_from_bits((uint32_t)bits);
     case VT_DTYPE_F64:
       return (long double)vt_f64_from_bits(bits);
     case VT_DTYPE_F16:
-      return small_float(bits, 11, 15);
+      return value_of_small_float(bits, 11, 15);
     case VT_DTYPE_BF16:
-      return small_float(bits, 8, 127);
+      return value_of_small_float(bits, 8, 127);
     default:
       return (long double)integer_of(dtype, bits);
   }
 }
 
-static uint64_t saturated(uint32_t to, long double x) {
+static uint64_t saturated_integer(uint32_t to, long double x) {
   const int width = (int)vt_dtype_bytes(to) * 8, is_signed = to != VT_DTYPE_U8;
   const long double low = is_signed ? -ldexpl(1, width - 1) : 0;
-  const long double high = ldexpl(1, width - is_signed); /* one past the greatest */
+  /* one more than the greatest integer of the type */
+  const long double high = ldexpl(1, width - is_signed);
   if (isnan(x)) return 0;
   if (truncl(x) < low) return truncate_bits(to, is_signed ? UINT64_C(1) << (width - 1) : 0);
   if (truncl(x) >= high) return truncate_bits(to, (UINT64_C(1) << (width - is_signed)) - 1);
@@ -76,17 +77,17 @@ static uint64_t saturated(uint32_t to, long double x) {
 static int is_float(uint32_t dtype) { return dtype <= 2 || dtype >= 8; }
 
 /* 1 if `got` is the cast of x: the right value, and for a zero the right sign. */
-static int cast_is_right(uint32_t from, uint64_t x, uint32_t to, uint64_t got) {
-  const long double v = value_of(from, x);
+static int is_right_cast(uint32_t from, uint64_t x, uint32_t to, uint64_t got) {
+  const long double v = exact_value_of(from, x);
   if (to == BOOL) return got == (uint64_t)(v != 0);
   if (!is_float(to))
-    return got ==
-           (is_float(from) ? saturated(to, v) : truncate_bits(to, (uint64_t)integer_of(from, x)));
+    return got == (is_float(from) ? saturated_integer(to, v)
+                                  : truncate_bits(to, (uint64_t)integer_of(from, x)));
   long double want = to == F32            ? (long double)(float)v
                      : to == F64          ? (long double)(double)v
-                     : to == VT_DTYPE_F16 ? round_to(v, 11, -13, 65504)
-                                          : round_to(v, 8, -125, 0x1.fep127L);
-  const long double have = value_of(to, got);
+                     : to == VT_DTYPE_F16 ? round_to_format(v, 11, -13, 65504)
+                                          : round_to_format(v, 8, -125, 0x1.fep127L);
+  const long double have = exact_value_of(to, got);
   if (isnan(want)) return isnan(have);
   return want == have && signbit(want) == signbit(have);
 }
@@ -103,7 +104,7 @@ static void test_cast_values(uint32_t from, uint32_t to, int64_t n, uint64_t *st
   const run_result r = run_op(VT_OP_cast, &a, &x, 1, (int)from % LAYOUTS);
   CHECK(r.status == VT_OK && r.out.dtype == to);
   for (int64_t i = 0; i < n; i++)
-    if (!cast_is_right(from, get_bits(&x, i), to, get_bits(&r.out, i))) {
+    if (!is_right_cast(from, get_bits(&x, i), to, get_bits(&r.out, i))) {
       char what[64];
       snprintf(what, sizeof what, "%s %llx to %s gives %llx", vt_dtype_name(from),
                (unsigned long long)get_bits(&x, i), vt_dtype_name(to),
@@ -153,8 +154,9 @@ static void test_select_gradient(void) {
 /* ---- gradient of cast: only between floating types ---- */
 
 static void check_cast_gradient(uint32_t from, uint32_t to, uint64_t *state) {
-  static const uint32_t gradient_dtype[10] = {0, F32, F64, 0,   0,
-                                              0, 0,   0,   F32, F32}; /* by dtype; 0: no gradient */
+  static const uint32_t gradient_dtype[10] = {0, F32, F64, 0, 0,
+                                              /* by dtype of x or of the result; 0: no gradient */
+                                              0, 0, 0, F32, F32};
   const vt_attr_cast a = {.size = sizeof a, .dtype = to};
   const int64_t dim[1] = {9};
   const vt_view x = fill_any(view_new(from, 1, dim, GAPS), state);

@@ -11,11 +11,11 @@ static struct sized {
   vt_dims dims;
   uint32_t n;
   vt_type type[SIZED_MAX];
-  uint64_t most; /* bytes of the largest value */
+  uint64_t most; /* bytes of the largest value that was added */
   vt_diag d;
 } sized;
 
-static inline uint32_t sized_new_value(const vt_type *t) {
+static inline uint32_t sized_add_value(const vt_type *t) {
   uint64_t count, bytes;
   if (sized.n == SIZED_MAX || vt_type_size(t, &count, &bytes, &sized.d) != VT_OK)
     return VT_NO_VALUE;
@@ -24,8 +24,8 @@ static inline uint32_t sized_new_value(const vt_type *t) {
   return sized.n++;
 }
 
-static inline uint32_t sized_node(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
-                                  const void *attrs) {
+static inline uint32_t sized_add_node(vt_builder *b, uint32_t number, const uint32_t *in,
+                                      uint32_t n, const void *attrs) {
   const vt_op_info *op = vt_op_get(number);
   vt_type types[8], out[VT_MAX_RESULTS];
   uint32_t n_out = 0;
@@ -39,10 +39,10 @@ static inline uint32_t sized_node(vt_builder *b, uint32_t number, const uint32_t
                      .n_in = n,
                      .attrs = attrs == NULL ? op->attrs->defaults : attrs};
   if (vt_op_infer(op, &r, out, &n_out, &sized.d) != VT_OK) return VT_NO_VALUE;
-  return sized_new_value(&out[0]);
+  return sized_add_value(&out[0]);
 }
 
-static inline const vt_type *sized_type(const vt_builder *b, uint32_t value) {
+static inline const vt_type *sized_value_type(const vt_builder *b, uint32_t value) {
   (void)b;
   return value < sized.n ? &sized.type[value] : NULL;
 }
@@ -60,10 +60,11 @@ static inline void check_largest_value(uint32_t number, const void *attrs, const
   memset(&sized, 0, sizeof sized);
   vt_arena_init(&arena, vt_alloc_default());
   vt_dims_init(&sized.dims, &arena);
-  vt_builder b = {.self = &sized, .dims = &sized.dims, .node = sized_node, .type = sized_type};
+  vt_builder b = {
+      .self = &sized, .dims = &sized.dims, .node = sized_add_node, .type = sized_value_type};
   const uint32_t n = parse_types(&sized.dims, in, types);
-  for (uint32_t i = 0; i < n; i++) ids[i] = sized_new_value(&types[i]);
-  const uint32_t whole = sized_node(&b, number, ids, n, a);
+  for (uint32_t i = 0; i < n; i++) ids[i] = sized_add_value(&types[i]);
+  const uint32_t whole = sized_add_node(&b, number, ids, n, a);
   const vt_lowering l = {.b = &b, .in = ids, .n_in = n, .attrs = a, .out = more};
   const uint32_t parts = whole == VT_NO_VALUE ? VT_NO_VALUE : op->lower(&l);
   if (parts == VT_NO_VALUE) {

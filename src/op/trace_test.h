@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * trace_test.h - a builder that runs the reference kernel of each node as soon as it is added, so
  * that a test can look at the values of a decomposition or a gradient. Checks that an op's kernel
- * and decomposition give the same bits, and that its gradient agrees with a central difference. */
+ * and decomposition give the same bits, and that its gradient agrees with a central difference.
+ * The grid is the multiples of 2^-12. */
 #ifndef VT_TRACE_TEST_H
 #define VT_TRACE_TEST_H
 #include "op_test.h"
@@ -18,8 +19,8 @@ static struct eager {
   char problem[600];
 } eager;
 
-/* Adds a contiguous value of a type, not initialised. */
-static inline uint32_t eager_new_value(const vt_type *t) {
+/* Adds a contiguous value of type t, whose elements are not initialised, and returns its index. */
+static inline uint32_t eager_add_value(const vt_type *t) {
   vt_view v = {.dtype = t->dtype, .rank = t->rank};
   int64_t n = 1;
   for (uint32_t i = t->rank; i-- > 0;) {
@@ -38,16 +39,16 @@ static inline uint32_t eager_new_value(const vt_type *t) {
 }
 
 /* Adds a contiguous copy of a view as a value. */
-static inline uint32_t eager_copy(const vt_view *x) {
+static inline uint32_t eager_add_copy(const vt_view *x) {
   const vt_type t = type_of_view(x);
-  const uint32_t id = eager_new_value(&t);
+  const uint32_t id = eager_add_value(&t);
   const int64_t n = count_of_view(x);
   for (int64_t i = 0; i < n; i++) put_bits(&eager.value[id], i, get_bits(x, i));
   return id;
 }
 
-static inline uint32_t eager_run(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
-                                 const void *attrs) {
+static inline uint32_t eager_run_op(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
+                                    const void *attrs) {
   const vt_op_info *op = vt_op_get(number);
   const void *a = attrs == NULL ? op->attrs->defaults : attrs;
   vt_type types[16], out[VT_MAX_RESULTS];
@@ -66,7 +67,7 @@ static inline uint32_t eager_run(vt_builder *b, uint32_t number, const uint32_t 
     return VT_NO_VALUE;
   }
   const uint32_t first = eager.n;
-  for (uint32_t i = 0; i < n_out; i++) (void)eager_new_value(&out[i]);
+  for (uint32_t i = 0; i < n_out; i++) (void)eager_add_value(&out[i]);
   void *work = op->work == NULL ? NULL : aligned_alloc(64, (op->work(views, n) + 64) / 64 * 64);
   vt_kernel k = {
       .in = views, .n_in = n, .out = &eager.value[first], .n_out = n_out, .attrs = a, .work = work};
@@ -75,7 +76,7 @@ static inline uint32_t eager_run(vt_builder *b, uint32_t number, const uint32_t 
   return first;
 }
 
-static inline const vt_type *eager_type(const vt_builder *b, uint32_t value) {
+static inline const vt_type *eager_value_type(const vt_builder *b, uint32_t value) {
   (void)b;
   return value < eager.n ? &eager.type[value] : NULL;
 }
@@ -84,8 +85,8 @@ static inline void eager_begin(void) {
   memset(&eager, 0, sizeof eager);
   vt_arena_init(&eager.arena, vt_alloc_default());
   vt_dims_init(&eager.dims, &eager.arena);
-  eager.b =
-      (vt_builder){.self = &eager, .dims = &eager.dims, .node = eager_run, .type = eager_type};
+  eager.b = (vt_builder){
+      .self = &eager, .dims = &eager.dims, .node = eager_run_op, .type = eager_value_type};
 }
 
 static inline void eager_end(const char *what) {
@@ -98,14 +99,14 @@ static inline void eager_end(const char *what) {
 
 /* Checks that the kernel and the decomposition of a composition give the same bits on contiguous
  * copies of the operands. */
-static inline void check_lowering(uint32_t number, const void *attrs, const vt_view *in,
-                                  uint32_t n) {
+static inline void check_decomposition(uint32_t number, const void *attrs, const vt_view *in,
+                                       uint32_t n) {
   const vt_op_info *op = vt_op_get(number);
   const void *a = attrs == NULL ? op->attrs->defaults : attrs;
   uint32_t ids[8], more[VT_MAX_RESULTS];
   eager_begin();
-  for (uint32_t i = 0; i < n; i++) ids[i] = eager_copy(&in[i]);
-  const uint32_t whole = eager_run(&eager.b, number, ids, n, a);
+  for (uint32_t i = 0; i < n; i++) ids[i] = eager_add_copy(&in[i]);
+  const uint32_t whole = eager_run_op(&eager.b, number, ids, n, a);
   const vt_lowering l = {.b = &eager.b, .in = ids, .n_in = n, .attrs = a, .out = more};
   const uint32_t parts = op->lower(&l);
   if (whole == VT_NO_VALUE || parts == VT_NO_VALUE) {
@@ -130,13 +131,13 @@ static inline void put_number(const vt_view *v, int64_t i, double x) {
   put_bits(v, i, v->dtype == VT_DTYPE_F32 ? vt_f32_bits((float)x) : vt_f64_bits(x));
 }
 
-static inline double random_on_grid(uint64_t *state) { /* -1 .. 1, on a grid of 2^-12 */
+static inline double random_on_grid(uint64_t *state) { /* a multiple of 2^-12 from -1 to 1 */
   return (double)(int64_t)(random_u64(state) >> 51) * 0x1p-12 - 1.0;
 }
 
 /* Adds x + step*v as a value. */
-static inline uint32_t shifted_copy(uint32_t x, const double *v, double step) {
-  const uint32_t id = eager_copy(&eager.value[x]);
+static inline uint32_t eager_add_shifted_copy(uint32_t x, const double *v, double step) {
+  const uint32_t id = eager_add_copy(&eager.value[x]);
   const int64_t n = count_of_view(&eager.value[id]);
   for (int64_t i = 0; i < n; i++)
     put_number(&eager.value[id], i, number_at(&eager.value[x], i) + step * v[i]);
@@ -162,10 +163,10 @@ static inline void check_gradient(uint32_t number, const void *attrs, const vt_v
   static double v[200000], dy[200000];
   test_seed = *state;
   eager_begin();
-  for (uint32_t i = 0; i < n; i++) ids[i] = eager_copy(&in[i]);
+  for (uint32_t i = 0; i < n; i++) ids[i] = eager_add_copy(&in[i]);
   for (uint32_t i = 0; i < 8; i++) d_in[i] = VT_NO_VALUE;
-  const uint32_t y = eager_run(&eager.b, number, ids, n, a), x = ids[by];
-  const uint32_t d_out = eager_copy(&eager.value[y]);
+  const uint32_t y = eager_run_op(&eager.b, number, ids, n, a), x = ids[by];
+  const uint32_t d_out = eager_add_copy(&eager.value[y]);
   const int64_t nx = count_of_view(&eager.value[x]), ny = count_of_view(&eager.value[y]);
   for (int64_t i = 0; i < nx; i++) v[i] = random_on_grid(state);
   for (int64_t i = 0; i < ny; i++)
@@ -186,10 +187,10 @@ static inline void check_gradient(uint32_t number, const void *attrs, const vt_v
   } else {
     uint32_t at[8];
     memcpy(at, ids, sizeof at);
-    at[by] = shifted_copy(x, v, step);
-    const double up = dot_product(eager_run(&eager.b, number, at, n, a), dy);
-    at[by] = shifted_copy(x, v, -step);
-    const double down = dot_product(eager_run(&eager.b, number, at, n, a), dy);
+    at[by] = eager_add_shifted_copy(x, v, step);
+    const double up = dot_product(eager_run_op(&eager.b, number, at, n, a), dy);
+    at[by] = eager_add_shifted_copy(x, v, -step);
+    const double down = dot_product(eager_run_op(&eager.b, number, at, n, a), dy);
     const double have = dot_product(d_in[by], v), want = (up - down) / (2 * step);
     if (!(fabs(have - want) <= bound * (1.0 + fabs(want) + (double)ny))) {
       char detail[120];

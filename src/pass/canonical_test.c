@@ -5,8 +5,10 @@
 #include "pass_text_test.h"
 
 typedef struct example {
-  const char *identity;    /* the first that applies; "" if none does, or several in turn */
-  const char *body, *want; /* texts before and after; want is NULL if the graph stays */
+  /* the first identity that applies; "" if none applies, or several in turn */
+  const char *identity;
+  /* statements before the pass and after; `want` is NULL if nothing changes */
+  const char *body, *want;
 } example;
 
 #define F "input x: f32[2, 3]\n"
@@ -22,7 +24,8 @@ static const example examples[] = {
     {"mul_one", I "output y = x * 1", I "output y = x"},
     {"mul_one", F "output y = x * broadcast(f32(1), shape=[3])", Y},
     {"mul_one", F "output y = x * reshape(broadcast(f32(1), shape=[6]), shape=[2, 3])", Y},
-    {"", F "output y = x * broadcast(f32(1), shape=[4, 2, 3])", NULL}, /* it is a broadcast */
+    /* y has more elements than x */
+    {"", F "output y = x * broadcast(f32(1), shape=[4, 2, 3])", NULL},
     {"", F "output y = x * -1", NULL},
     {"", F "output y = x * 0", NULL},
     {"div_one", F "output y = x / 1", Y},
@@ -69,7 +72,8 @@ static const example examples[] = {
     {"", F "input p: bool[4, 2, 3]\noutput y = select(p, x, x)", NULL},
     {"select_known", F "output y = select(true, x, f32(2))", Y},
     {"select_known", F "output y = where(false, f32(2), x)", Y},
-    {"", F "output y = select(true, f32(2), x)", NULL}, /* it is a broadcast of 2 */
+    /* the result is a broadcast of 2, not the scalar itself */
+    {"", F "output y = select(true, f32(2), x)", NULL},
     {"cast_to_same", F "output y = cast(x, dtype=f32)", Y},
     {"", F "output y = cast(x, dtype=f64)", NULL},
     {"", F "output y = cast(cast(x, dtype=f16), dtype=f32)", NULL},
@@ -85,7 +89,7 @@ static const example examples[] = {
      "output y = transpose(transpose(x, perm=[1, 2, 0]), perm=[1, 0, 2])",
      "input x: f32[2, 3, 4]\noutput y = transpose(x, perm=[2, 1, 0])"},
     {"", "input x: f32[2, 2]\noutput y = transpose(x, perm=[1, 0])",
-     NULL}, /* same shape, other elements */
+     NULL}, /* y has the shape of x, but other elements */
     {"broadcast_same", F "output y = broadcast(x, shape=[2, 3])", Y},
     {"broadcast_twice",
      "input x: f32[1, 3]\noutput y = broadcast(broadcast(x, shape=[2, 3]), shape=[4, 2, 3])",
@@ -98,7 +102,8 @@ static const example examples[] = {
     {"", F "output y = pad(x, 1, low=[0, 0], high=[0, 1])", NULL},
     {"concat_one", F "output y = concat(x, axis=0)", Y},
     {"", F "output y = concat(x, x, axis=0)", NULL},
-    {"", F "output y = sum(x, axes=[0], keep=true)", NULL}, /* a sum adds x to +0 */
+    /* a sum is +0 + x, which turns -0 into +0 */
+    {"", F "output y = sum(x, axes=[0], keep=true)", NULL},
     /* One identity makes the next one apply. */
     {"", F "output y = (x * 1) * 2", F "output y = x * 2"},
     {"", F "output y = neg(neg(x * 1) / 1)", Y},
@@ -108,14 +113,14 @@ enum { N_EXAMPLES = sizeof examples / sizeof *examples };
 
 static const vt_pass_options options = {0};
 
-static vt_pass_options with_memory(void) {
+static vt_pass_options options_with_allocator(void) {
   vt_pass_options o = options;
   o.alloc = vt_alloc_default();
   return o;
 }
 
 static void test_examples(void) {
-  const vt_pass_options o = with_memory();
+  const vt_pass_options o = options_with_allocator();
   for (int i = 0; i < N_EXAMPLES; i++)
     expect_pass(VT_PASS_canonical, VT_PASS_dead, &o, examples[i].body,
                 examples[i].want != NULL ? examples[i].want : examples[i].body);
@@ -139,7 +144,8 @@ static void test_every_identity_has_example(void) {
 static void test_first_identity_that_applies(void) {
   for (int i = 0; i < N_EXAMPLES; i++) {
     const example *x = &examples[i];
-    if (x->identity[0] == 0 && x->want != NULL) continue; /* several identities in turn */
+    /* an example of several identities in turn names none */
+    if (x->identity[0] == 0 && x->want != NULL) continue;
     vt_graph *g = parse_graph(x->body);
     vt_graph_builder gb = {.g = g};
     const vt_node *n = &g->nodes[g->n_nodes - 1];
@@ -147,7 +153,8 @@ static void test_first_identity_that_applies(void) {
         &gb, n->op, n->n_in, &g->operands[n->first_in], n->attrs, g->values[n->first_out].type};
     const char *first = "";
     for (uint32_t k = 0; first[0] == 0 && k < vt_identity_total(); k++) {
-      gb.status = VT_LIMIT; /* so that an identity cannot add a node to the finished graph */
+      /* a failed builder, so that an identity cannot add a node to g, which is finished */
+      gb.status = VT_LIMIT;
       const int applies = vt_identity_at(k)->apply(&s) != VT_NO_VALUE;
       if (applies) first = vt_identity_at(k)->name;
     }
@@ -160,8 +167,8 @@ static void test_first_identity_that_applies(void) {
 }
 
 /* Identities also apply in bodies. A result of a body that becomes an argument is copied. */
-static void test_bodies(void) {
-  const vt_pass_options o = with_memory();
+static void test_identities_in_bodies(void) {
+  const vt_pass_options o = options_with_allocator();
   const char *head = "input x: f32[3]\n";
   char body[400], want[400];
   snprintf(body, sizeof body,
@@ -183,9 +190,9 @@ int main(void) {
   test_examples();
   test_every_identity_has_example();
   test_first_identity_that_applies();
-  test_bodies();
+  test_identities_in_bodies();
   check_pass_out_of_memory(
-      VT_PASS_canonical, with_memory(),
+      VT_PASS_canonical, options_with_allocator(),
       F "output y = transpose(transpose(x * 1, perm=[1, 0]), perm=[1, 0]) + abs(-x)");
   TEST_DONE();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * identities.c - the identities of identities.def, each of which replaces a node without changing a
- * bit. An identity sees the node that is about to be written and the nodes that define its
- * operands, in the graph that is being written. */
+ * identities.c - the identities of identities.def, each of which replaces a node without changing
+ * a bit. An identity sees the node that is about to be written and the nodes that define its
+ * operands, in the graph that is being written. A pending node is the node that is about to be
+ * written; each identity takes it and returns the value that replaces it, or VT_NO_VALUE. */
 #include "identities.h"
 
 /* ---- reading the graph ---- */
@@ -46,35 +47,37 @@ static int get_constant_bits(const vt_pending_node *s, uint32_t value, uint64_t 
 
 static int is_float(uint32_t dtype) { return dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64; }
 
-static int has_bits(const vt_pending_node *s, uint32_t value, uint64_t bits) {
+static int is_constant_with_bits(const vt_pending_node *s, uint32_t value, uint64_t bits) {
   uint64_t have;
   return get_constant_bits(s, value, &have) && have == bits;
 }
 
 static int is_zero(const vt_pending_node *s, uint32_t value) {
-  return has_bits(s, value, 0);
+  return is_constant_with_bits(s, value, 0);
 } /* +0, not -0 */
 
 static int is_minus_zero(const vt_pending_node *s, uint32_t value) {
   const uint32_t dtype = type_of(s, value)->dtype;
-  return is_float(dtype) && has_bits(s, value, UINT64_C(1) << (dtype == VT_DTYPE_F32 ? 31 : 63));
+  return is_float(dtype) &&
+         is_constant_with_bits(s, value, UINT64_C(1) << (dtype == VT_DTYPE_F32 ? 31 : 63));
 }
 
 static int is_one(const vt_pending_node *s, uint32_t value) {
   const uint32_t dtype = type_of(s, value)->dtype;
-  return has_bits(s, value,
-                  dtype == VT_DTYPE_F32   ? 0x3f800000u
-                  : dtype == VT_DTYPE_F64 ? UINT64_C(0x3ff0000000000000)
-                                          : 1);
+  return is_constant_with_bits(s, value,
+                               dtype == VT_DTYPE_F32   ? 0x3f800000u
+                               : dtype == VT_DTYPE_F64 ? UINT64_C(0x3ff0000000000000)
+                                                       : 1);
 }
 
 static int has_all_bits_set(const vt_pending_node *s, uint32_t value) {
   const uint32_t dtype = type_of(s, value)->dtype;
   const uint64_t all = UINT64_MAX >> (64 - 8 * vt_dtype_bytes(dtype));
-  return has_bits(s, value, dtype == VT_DTYPE_BOOL ? 1 : all);
+  return is_constant_with_bits(s, value, dtype == VT_DTYPE_BOOL ? 1 : all);
 }
 
-/* For a binary op: the operand whose other operand passes the test, if it may replace the node. */
+/* For a binary op: if one operand passes the test `is`, the other operand, provided that it has the
+ * node's type; else VT_NO_VALUE. */
 static uint32_t other_operand_if(const vt_pending_node *s,
                                  int (*is)(const vt_pending_node *s, uint32_t value)) {
   const uint32_t second = is(s, s->in[1]) ? if_same_type(s, s->in[0]) : VT_NO_VALUE;
@@ -148,17 +151,17 @@ static uint32_t shift_zero(const vt_pending_node *s) {
   return shifts && is_zero(s, s->in[1]) ? if_same_type(s, s->in[0]) : VT_NO_VALUE;
 }
 
-static int selects(const vt_pending_node *s) {
+static int is_select_or_where(const vt_pending_node *s) {
   return s->op == VT_OP_select || s->op == VT_OP_where;
 }
 
 static uint32_t select_equals(const vt_pending_node *s) {
-  return selects(s) && s->in[1] == s->in[2] ? if_same_type(s, s->in[1]) : VT_NO_VALUE;
+  return is_select_or_where(s) && s->in[1] == s->in[2] ? if_same_type(s, s->in[1]) : VT_NO_VALUE;
 }
 
 static uint32_t select_known(const vt_pending_node *s) {
   uint64_t which;
-  if (!selects(s) || !get_constant_bits(s, s->in[0], &which)) return VT_NO_VALUE;
+  if (!is_select_or_where(s) || !get_constant_bits(s, s->in[0], &which)) return VT_NO_VALUE;
   return if_same_type(s, s->in[which != 0 ? 1 : 2]);
 }
 
@@ -168,8 +171,8 @@ static uint32_t cast_to_same(const vt_pending_node *s) {
 
 /* ---- movement ---- */
 
-/* If the node and its operand both have this op: one node of the op, with these attributes, on the
- * operand of the operand. */
+/* If the node and its operand both have this op, writes one node of the op, with these attributes,
+ * on the operand of the operand; else returns VT_NO_VALUE. */
 static uint32_t apply_once(const vt_pending_node *s, uint32_t op, const void *attrs) {
   const uint32_t x = inner_operand(s, op);
   vt_pending_node once = *s;
@@ -241,8 +244,8 @@ uint32_t vt_identity_total(void) { return N_IDENTITIES; }
 
 const vt_identity *vt_identity_at(uint32_t i) { return i < N_IDENTITIES ? &identities[i] : NULL; }
 
-/* An identity may write a node, which calls this function again. Each time the operand is one node
- * nearer to the ports, so the recursion ends. */
+/* An identity may write a node, which calls this function again. Each time the operand of the node
+ * is one node nearer to the ports, so the recursion ends. */
 uint32_t vt_pending_node_write(const vt_pending_node *s) {
   for (uint32_t i = 0; i < N_IDENTITIES; i++) {
     const uint32_t value = identities[i].apply(s);

@@ -6,18 +6,18 @@
 
 /* A node with one result that is about to be written to a graph. */
 typedef struct vt_pending_node {
-  vt_graph_builder *gb; /* builder of that graph */
-  uint32_t op, n_in;    /* number of its op and of its operands */
-  const uint32_t *in;   /* operands, as values of that graph */
+  vt_graph_builder *gb; /* builder of the graph that the node is written to */
+  uint32_t op, n_in;    /* the op's number; the number of operands */
+  const uint32_t *in;   /* operands, as values of the builder's graph */
   const void *attrs;
-  vt_type type; /* type of its result */
+  vt_type type; /* type of the node's result */
 } vt_pending_node;
 
 typedef struct vt_identity {
   const char *name;
   /* Returns the value that replaces the node; VT_NO_VALUE if the identity does not apply. */
   uint32_t (*apply)(const vt_pending_node *s);
-  const char *why; /* why no bit changes */
+  const char *why; /* why the identity changes no bit of a result */
 } vt_identity;
 
 uint32_t vt_identity_total(void);

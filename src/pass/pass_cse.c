@@ -13,7 +13,7 @@
 typedef struct numbering {
   const vt_graph *g;
   uint32_t *same;    /* same[value]: the first value that equals it */
-  uint32_t *number;  /* number[value]: equal values have the same */
+  uint32_t *number;  /* number[value]: the same for equal values, different for others */
   vt_hash256 *key;   /* key[node] */
   uint32_t *order;   /* the nodes to keep, in order */
   uint32_t n_order;  /* number of nodes in `order` */
@@ -22,7 +22,7 @@ typedef struct numbering {
   uint32_t *slot;    /* hash table by key, never iterated: index of a node plus 1, 0 if free */
 } numbering;
 
-/* The number of bytes of an attribute that are hashed; the unused entries of a list are not. */
+/* The number of bytes of an attribute that are hashed; unused entries of a list are not hashed. */
 static size_t attr_hashed_bytes(vt_attr_kind kind, const void *data) {
   int64_t n = 0;
   switch (kind) {

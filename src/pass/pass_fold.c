@@ -12,14 +12,15 @@
 #include <string.h>
 #include "rewrite.h"
 
-enum { MAX_ELEMENTS = 65536 };                      /* most elements of a constant */
-static const uint64_t MAX_COST = (uint64_t)1 << 24; /* most cost of all constants, see cost_of */
+enum { MAX_ELEMENTS = 65536 }; /* the most elements that a constant may have */
+/* the most that all constants together may cost, see cost_of */
+static const uint64_t MAX_COST = (uint64_t)1 << 24;
 
-/* Facts about the constants of one graph or body. */
+/* Records which values of one graph or body are constant, and where the closed graph has them. */
 typedef struct scope {
   uint8_t *constant; /* constant[node]: 1 if the node is constant */
   uint32_t *copy;    /* copy[value]: its copy in the closed graph, or VT_NO_VALUE */
-  uint32_t *result;  /* result[value]: its index among that graph's results, or VT_NO_VALUE */
+  uint32_t *result;  /* result[value]: its index among the closed graph's results, or VT_NO_VALUE */
 } scope;
 
 typedef struct folded_value { /* one result of the closed graph after its run */
@@ -32,18 +33,21 @@ typedef struct folding {
   vt_graph_builder gb; /* the closed graph */
   vt_arena scratch;
   uint32_t n_scopes, cap_scopes;
-  uint32_t next;        /* index of the scope of the next graph or body that is rewritten */
-  scope *scopes;        /* in the order in which graph and bodies are rewritten */
+  uint32_t next; /* index of the scope of the next graph or body that is rewritten */
+  /* one for the graph and one for each body, in the order in which they are rewritten */
+  scope *scopes;
   uint64_t cost_left;   /* the part of MAX_COST that is not used up */
-  folded_value *folded; /* by result of the closed graph; all 0 if its run failed */
+  folded_value *folded; /* folded[i] is result i of the closed graph; all 0 if its run failed */
   vt_diag *d;
 } folding;
 
-static vt_status no_memory(const folding *f) { return VT_FAIL(f->d, VT_NOMEM, "out of memory"); }
+static vt_status fail_no_memory(const folding *f) {
+  return VT_FAIL(f->d, VT_NOMEM, "out of memory");
+}
 
 /* ---- which nodes are constant ---- */
 
-static uint64_t count_of(const vt_graph *g, uint32_t value) {
+static uint64_t element_count(const vt_graph *g, uint32_t value) {
   uint64_t count, bytes;
   return vt_type_size(&g->values[value].type, &count, &bytes, NULL) == VT_OK ? count : UINT64_MAX;
 }
@@ -54,8 +58,8 @@ static uint64_t count_of(const vt_graph *g, uint32_t value) {
 static uint64_t cost_of(const vt_graph *g, const vt_node *n) {
   const vt_op_info *op = vt_op_get(n->op);
   uint64_t results = 1, operands = 1, cost;
-  for (uint32_t i = 0; i < n->n_out; i++) results += count_of(g, n->first_out + i);
-  for (uint32_t i = 0; i < n->n_in; i++) operands += count_of(g, g->operands[n->first_in + i]);
+  for (uint32_t i = 0; i < n->n_out; i++) results += element_count(g, n->first_out + i);
+  for (uint32_t i = 0; i < n->n_in; i++) operands += element_count(g, g->operands[n->first_in + i]);
   const int elementwise =
       vt_op_form(n->op) == VT_FORM_POINTWISE || op->numerics == VT_NUMERICS_move;
   const int fits =
@@ -70,7 +74,7 @@ static int is_constant(folding *f, const vt_graph *g, const scope *p, const vt_n
     if (from == VT_NO_NODE || !p->constant[from]) return 0;
   }
   for (uint32_t i = 0; i < n->n_out; i++)
-    if (count_of(g, n->first_out + i) > MAX_ELEMENTS) return 0;
+    if (element_count(g, n->first_out + i) > MAX_ELEMENTS) return 0;
   const uint64_t cost = cost_of(g, n);
   if (cost > f->cost_left) return 0;
   f->cost_left -= cost;
@@ -89,21 +93,21 @@ static int is_folded_form(const vt_graph *g, uint32_t value) {
 
 /* ---- the closed graph ---- */
 
-/* Marks, in scope.result, a constant that becomes a result of the closed graph but has no index
+/* The mark in scope.result of a constant that becomes a result of the closed graph but has no index
  * yet. */
 static const uint32_t WANTED = VT_NO_VALUE - 1;
 
-static void want_value(const vt_graph *g, scope *p, uint32_t value) {
+static void mark_value_wanted(const vt_graph *g, scope *p, uint32_t value) {
   const uint32_t node = g->values[value].node;
   if (node == VT_NO_NODE || !p->constant[node] || is_folded_form(g, value)) return;
-  if (count_of(g, value) > 0) p->result[value] = WANTED;
+  if (element_count(g, value) > 0) p->result[value] = WANTED;
 }
 
-static void want_all_read(const vt_graph *g, scope *p) {
+static void mark_all_read_wanted(const vt_graph *g, scope *p) {
   for (uint32_t i = 0; i < g->n_nodes; i++)
     for (uint32_t k = 0; !p->constant[i] && k < g->nodes[i].n_in; k++)
-      want_value(g, p, g->operands[g->nodes[i].first_in + k]);
-  for (uint32_t i = 0; i < g->n_results; i++) want_value(g, p, g->results[i].value);
+      mark_value_wanted(g, p, g->operands[g->nodes[i].first_in + k]);
+  for (uint32_t i = 0; i < g->n_results; i++) mark_value_wanted(g, p, g->results[i].value);
 }
 
 /* Marks in `needed` the nodes that wanted constants are computed from. */
@@ -116,10 +120,10 @@ static void mark_needed(const vt_graph *g, const scope *p, uint8_t *needed) {
   }
 }
 
-static vt_status copy_node(folding *f, const vt_graph *g, scope *p, const vt_node *n) {
+static vt_status copy_to_closed_graph(folding *f, const vt_graph *g, scope *p, const vt_node *n) {
   uint32_t *in = VT_NEW_N(&f->scratch, uint32_t, n->n_in);
   char name[16];
-  if (in == NULL) return no_memory(f);
+  if (in == NULL) return fail_no_memory(f);
   for (uint32_t k = 0; k < n->n_in; k++) in[k] = p->copy[g->operands[n->first_in + k]];
   const uint32_t made = f->gb.b.node(&f->gb.b, n->op, in, n->n_in, n->attrs);
   for (uint32_t k = 0; k < n->n_out && f->gb.status == VT_OK; k++) {
@@ -132,12 +136,12 @@ static vt_status copy_node(folding *f, const vt_graph *g, scope *p, const vt_nod
   return f->gb.status;
 }
 
-static vt_status new_scope(folding *f, const vt_graph *g, scope *out) {
+static vt_status add_scope(folding *f, const vt_graph *g, scope *out) {
   scope *all = vt_arena_grow(&f->scratch, f->scopes, f->n_scopes, &f->cap_scopes, sizeof *all);
   *out = (scope){VT_NEW_N(&f->scratch, uint8_t, g->n_nodes),
                  VT_NEW_N(&f->scratch, uint32_t, g->n_values),
                  VT_NEW_N(&f->scratch, uint32_t, g->n_values)};
-  if (vt_arena_status(&f->scratch) != VT_OK) return no_memory(f);
+  if (vt_arena_status(&f->scratch) != VT_OK) return fail_no_memory(f);
   for (uint32_t i = 0; i < g->n_values; i++) out->copy[i] = out->result[i] = VT_NO_VALUE;
   f->scopes = all;
   all[f->n_scopes++] = *out;
@@ -147,13 +151,13 @@ static vt_status new_scope(folding *f, const vt_graph *g, scope *out) {
 static vt_status collect_constants(folding *f, const vt_graph *g) {
   scope p;
   uint8_t *needed = VT_NEW_N(&f->scratch, uint8_t, g->n_nodes);
-  VT_TRY(new_scope(f, g, &p));
+  VT_TRY(add_scope(f, g, &p));
   for (uint32_t i = 0; i < g->n_nodes; i++)
     p.constant[i] = (uint8_t)is_constant(f, g, &p, &g->nodes[i]);
-  want_all_read(g, &p);
+  mark_all_read_wanted(g, &p);
   mark_needed(g, &p, needed);
   for (uint32_t i = 0; i < g->n_nodes; i++)
-    if (needed[i]) VT_TRY(copy_node(f, g, &p, &g->nodes[i]));
+    if (needed[i]) VT_TRY(copy_to_closed_graph(f, g, &p, &g->nodes[i]));
   for (uint32_t i = 0; i < g->n_nodes; i++)
     for (uint32_t k = 0; k < g->nodes[i].n_body; k++)
       VT_TRY(collect_constants(f, g->nodes[i].body[k]));
@@ -162,26 +166,28 @@ static vt_status collect_constants(folding *f, const vt_graph *g) {
 
 /* ---- running the closed graph ---- */
 
-static void examine_result(const char *bytes, uint64_t count, uint64_t size, folded_value *out) {
+static void read_first_element(const char *bytes, uint64_t count, uint64_t size,
+                               folded_value *out) {
   out->uniform = 1;
   for (uint64_t i = 1; out->uniform && i < count; i++)
     out->uniform = memcmp(bytes, bytes + i * size, (size_t)size) == 0;
-  memcpy(&out->bits, bytes, (size_t)size); /* numbers in memory are little-endian */
+  /* the first bytes are the low ones: numbers in memory are little-endian */
+  memcpy(&out->bits, bytes, (size_t)size);
 }
 
-static vt_status evaluate(folding *f, const vt_graph *g) {
+static vt_status run_closed_graph(folding *f, const vt_graph *g) {
   void **bytes = VT_NEW_N(&f->scratch, void *, g->n_results);
   f->folded = VT_NEW_N(&f->scratch, folded_value, g->n_results);
   for (uint32_t i = 0; bytes != NULL && i < g->n_results; i++)
-    bytes[i] = vt_arena_array(&f->scratch, (size_t)count_of(g, g->results[i].value), 8);
-  if (vt_arena_status(&f->scratch) != VT_OK) return no_memory(f);
+    bytes[i] = vt_arena_array(&f->scratch, (size_t)element_count(g, g->results[i].value), 8);
+  if (vt_arena_status(&f->scratch) != VT_OK) return fail_no_memory(f);
   vt_diag why = {0};
   const vt_status s = f->o->eval->run(f->o->eval->user, g, bytes, &why);
-  if (s == VT_NOMEM) return no_memory(f);
+  if (s == VT_NOMEM) return fail_no_memory(f);
   for (uint32_t i = 0; s == VT_OK && i < g->n_results; i++) {
     const vt_type *t = &g->values[g->results[i].value].type;
-    examine_result(bytes[i], count_of(g, g->results[i].value), vt_dtype_bytes(t->dtype),
-                   &f->folded[i]);
+    read_first_element(bytes[i], element_count(g, g->results[i].value), vt_dtype_bytes(t->dtype),
+                       &f->folded[i]);
   }
   return VT_OK;
 }
@@ -227,7 +233,7 @@ static vt_status compute_constants(folding *f, const vt_graph *g) {
     return s;
   }
   VT_TRY(vt_graph_freeze(&f->gb, &closed));
-  s = evaluate(f, closed);
+  s = run_closed_graph(f, closed);
   vt_graph_free(closed);
   return s;
 }

@@ -11,7 +11,7 @@ typedef struct lowering_builder {
   const vt_pass_options *o;
 } lowering_builder;
 
-static int runs_whole(const lowering_builder *lb, const vt_op_info *op) {
+static int target_has_kernel(const lowering_builder *lb, const vt_op_info *op) {
   return op->prim || (lb->o->listed != NULL && lb->o->listed(lb->o->target, op->number));
 }
 
@@ -19,7 +19,7 @@ static uint32_t write_or_lower(vt_builder *b, uint32_t number, const uint32_t *i
                                const void *attrs, uint32_t *out) {
   lowering_builder *lb = b->self;
   const vt_op_info *op = vt_op_get(number);
-  if (op == NULL || runs_whole(lb, op)) {
+  if (op == NULL || target_has_kernel(lb, op)) {
     const uint32_t first = lb->gb->b.node(&lb->gb->b, number, in, n, attrs);
     for (uint32_t i = 0; i < VT_MAX_RESULTS; i++) out[i] = first + i;
     return first;
@@ -31,8 +31,8 @@ static uint32_t write_or_lower(vt_builder *b, uint32_t number, const uint32_t *i
 }
 
 /* Adds a node for a decomposition, and returns its first result. Further results of a prim have the
- * next indices; those of a decomposed composition would not, so a decomposition may use only
- * compositions with one result. */
+ * next numbers, which does not hold for a composition that is decomposed, so a decomposition may
+ * use only compositions with one result. */
 static uint32_t lower_node(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
                            const void *attrs) {
   const lowering_builder *lb = b->self;

@@ -12,7 +12,8 @@ static uint32_t add_input(vt_graph_builder *gb, const char *name, vt_type type) 
   return vt_graph_add_port(gb, &p, &type);
 }
 
-/* A param with the default attributes of its initialiser, and the random stream of its name. */
+/* Adds a param with the default attributes of its initialiser, and the random stream of its name.
+ */
 static uint32_t add_param(vt_graph_builder *gb, const char *name, const char *init, vt_type type) {
   const vt_init_info *info = vt_init_find(init);
   const vt_attr_field *stream = vt_attr_find(info->attrs, "stream");
@@ -50,8 +51,8 @@ static int64_t add_dims(vt_graph_builder *gb, int64_t a, int64_t b) {
   return dim;
 }
 
-/* dim B, T; x f32[B, T, 8]; tok i32[B, T] in 0..2*T; and nodes whose attributes hold B*T and T-1.
- */
+/* Builds a graph with the symbolic dimensions B and T, the inputs x: f32[B, T, 8] and tok: i32[B,
+ * T] in 0..2*T, and nodes whose attributes hold B*T and T-1. */
 static vt_status build_symbolic(vt_alloc a, vt_graph **out, vt_diag *d) {
   vt_graph_builder gb;
   VT_TRY(vt_graph_begin(&gb, "symbolic", a, d));
@@ -75,7 +76,7 @@ static vt_status build_symbolic(vt_alloc a, vt_graph **out, vt_diag *d) {
   return vt_graph_freeze(&gb, out);
 }
 
-static vt_graph *symbolic_graph(void) {
+static vt_graph *new_symbolic_graph(void) {
   vt_graph *g = NULL;
   vt_diag d = {0};
   CHECK(build_symbolic(vt_alloc_default(), &g, &d) == VT_OK);
@@ -90,14 +91,14 @@ static vt_status bind_graph(const vt_graph *g, uint32_t n, const vt_binding *b, 
   return vt_pass_run(VT_PASS_bind, g, &o, out, d);
 }
 
-static void test_list(void) {
+static void test_pass_table(void) {
   CHECK(vt_pass_total() == VT_PASS_COUNT && vt_pass_at(VT_PASS_COUNT) == NULL);
   CHECK(strcmp(vt_pass_at(0)->name, "bind") == 0 && vt_pass_at(0)->run == vt_pass_bind);
   CHECK(strcmp(vt_pass_at(1)->name, "lower") == 0 && vt_pass_at(1)->run == vt_pass_lower);
   CHECK(vt_pass_at(VT_PASS_COUNT - 1)->help[0] != 0);
 }
 
-static void refuse_list(const char *names, const char *text) {
+static void expect_list_refused(const char *names, const char *text) {
   vt_pass_list list = {.n = 77};
   vt_diag d = {0};
   CHECK(vt_pass_list_parse(names, &list, &d) == VT_USAGE && d.code == VT_USAGE);
@@ -105,24 +106,24 @@ static void refuse_list(const char *names, const char *text) {
   if (strstr(d.text, text) == NULL) fprintf(stderr, "  '%s' has no '%s'\n", d.text, text);
 }
 
-static void test_choose(void) {
+static void test_parse_pass_list(void) {
   vt_pass_list list;
   CHECK(vt_pass_list_parse(NULL, &list, NULL) == VT_OK && list.n == VT_PASS_COUNT);
   for (uint32_t i = 0; i < list.n; i++) CHECK(list.at[i] == i);
   CHECK(vt_pass_list_parse("bind", &list, NULL) == VT_OK && list.n == 1);
   CHECK(vt_pass_list_parse("bind,dead,lower", &list, NULL) == VT_OK && list.n == 3);
   CHECK(list.at[1] == VT_PASS_dead && list.at[2] == VT_PASS_lower);
-  refuse_list("", "no pass ''");
-  refuse_list("bind,", "no pass ''");
-  refuse_list("bind,lowe", "no pass 'lowe'");
-  refuse_list("bind,lower,bind", "'bind' is listed twice");
-  refuse_list("lower,bind", "'bind' must come first");
-  refuse_list("dead", "'bind' must come first");
+  expect_list_refused("", "no pass ''");
+  expect_list_refused("bind,", "no pass ''");
+  expect_list_refused("bind,lowe", "no pass 'lowe'");
+  expect_list_refused("bind,lower,bind", "'bind' is listed twice");
+  expect_list_refused("lower,bind", "'bind' must come first");
+  expect_list_refused("dead", "'bind' must come first");
 }
 
 /* ---- binding ---- */
 
-static const vt_type *type_called(const vt_graph *g, const char *name) {
+static const vt_type *type_of_named_value(const vt_graph *g, const char *name) {
   static const vt_type none;
   for (uint32_t i = 0; i < g->n_values; i++)
     if (g->values[i].name != NULL && strcmp(g->values[i].name, name) == 0)
@@ -130,21 +131,21 @@ static const vt_type *type_called(const vt_graph *g, const char *name) {
   return &none;
 }
 
-static int type_is(const vt_graph *g, const char *name, const char *want) {
+static int has_type(const vt_graph *g, const char *name, const char *want) {
   char text[VT_TYPE_TEXT];
-  const int same = strcmp(vt_type_text(&g->dims, type_called(g, name), text), want) == 0;
+  const int same = strcmp(vt_type_text(&g->dims, type_of_named_value(g, name), text), want) == 0;
   if (!same) fprintf(stderr, "  '%s' is %s, not %s\n", name, text, want);
   return same;
 }
 
-static void test_bind(void) {
-  vt_graph *g = symbolic_graph(), *out;
+static void test_bound_shapes(void) {
+  vt_graph *g = new_symbolic_graph(), *out;
   vt_diag d = {0};
-  const vt_binding b[] = {{"T", 3}, {"B", 2}}; /* the order does not matter */
+  const vt_binding b[] = {{"T", 3}, {"B", 2}}; /* bindings may come in any order */
   CHECK(bind_graph(g, 2, b, &out, &d) == VT_OK);
   CHECK(out->dims.n_symbols == 0 && out->n_nodes == g->n_nodes && out->n_ports == 3);
-  CHECK(type_is(out, "x", "f32[2, 3, 8]") && type_is(out, "f", "f32[6, 8]"));
-  CHECK(type_is(out, "g", "f32[6, 8]") && type_is(out, "u", "f32[2, 2, 8]"));
+  CHECK(has_type(out, "x", "f32[2, 3, 8]") && has_type(out, "f", "f32[6, 8]"));
+  CHECK(has_type(out, "g", "f32[6, 8]") && has_type(out, "u", "f32[2, 2, 8]"));
   CHECK(out->ports[1].has_range && out->ports[1].lo == 0 && out->ports[1].hi == 6);
   const vt_attr_shape *f = out->nodes[0].attrs;
   const vt_attr_slice *u = out->nodes[4].attrs;
@@ -152,9 +153,10 @@ static void test_bind(void) {
   CHECK(u->stop.n == 3 && u->stop.v[0] == 2 && u->stop.v[1] == 2 && u->stop.v[2] == 8);
   CHECK(out->nodes[0].line == 42 && out->nodes[2].op == VT_OP_gelu);
   CHECK(strcmp(out->results[0].name, "u") == 0 && strcmp(out->results[1].name, "all") == 0);
-  CHECK(out->values[out->nodes[1].first_out].name == NULL); /* unnamed before and after */
+  /* the value has no name in g and gets none */
+  CHECK(out->values[out->nodes[1].first_out].name == NULL);
   vt_graph_free(out);
-  CHECK(type_is(g, "f", "f32[B*T, 8]")); /* the old graph is unchanged */
+  CHECK(has_type(g, "f", "f32[B*T, 8]")); /* the old graph is unchanged */
   vt_graph_free(g);
 }
 
@@ -168,8 +170,8 @@ static void expect_bind_error(vt_graph *g, uint32_t n, const vt_binding *b, cons
   CHECK(bind_graph(g, n, b, &out, NULL) == s);
 }
 
-static void test_bind_refuses(void) {
-  vt_graph *g = symbolic_graph();
+static void test_wrong_bindings_refused(void) {
+  vt_graph *g = new_symbolic_graph();
   const int64_t most = VT_DIM_MAX;
   expect_bind_error(g, 0, NULL, "'B' is not bound");
   expect_bind_error(g, 1, &(vt_binding){"B", 2}, "'T' is not bound");
@@ -184,32 +186,32 @@ static void test_bind_refuses(void) {
   expect_bind_error(g, 2, (vt_binding[]){{"B", most}, {"T", most}}, "'f'");    /* B*T is 2^80 */
   expect_bind_error(g, 2, (vt_binding[]){{"B", most}, {"T", 1 << 20}}, "'f'"); /* B*T is 2^60 */
   expect_bind_error(g, 2, (vt_binding[]){{"B", 2}, {"T", 0}},
-                    "'u'"); /* the slice's stop, T-1, is -1 */
+                    "'u'"); /* with T = 0 the slice's stop, T-1, is -1 */
   vt_graph_free(g);
 }
 
-static void test_bind_hint(void) {
-  vt_graph *g = symbolic_graph(), *out;
+static void test_hint_names_missing_binding(void) {
+  vt_graph *g = new_symbolic_graph(), *out;
   vt_diag d = {0};
   CHECK(bind_graph(g, 0, NULL, &out, &d) == VT_BIND);
   CHECK(strcmp(d.hint, "add --bind B=VALUE") == 0);
   vt_graph_free(g);
 }
 
-static void test_bind_limits(void) {
-  vt_graph *g = symbolic_graph(), *out;
+static void test_bound_sizes_limited(void) {
+  vt_graph *g = new_symbolic_graph(), *out;
   vt_diag d = {0};
   CHECK(bind_graph(g, 2, (vt_binding[]){{"B", 0}, {"T", 1}}, &out, &d) == VT_OK); /* 0 is valid */
-  CHECK(out != NULL && type_is(out, "u", "f32[0, 0, 8]"));
+  CHECK(out != NULL && has_type(out, "u", "f32[0, 0, 8]"));
   vt_graph_free(out);
   CHECK(bind_graph(g, 2, (vt_binding[]){{"B", VT_DIM_MAX}, {"T", 1}}, &out, &d) == VT_OK);
-  CHECK(out != NULL && type_is(out, "f", "f32[1099511627776, 8]"));
+  CHECK(out != NULL && has_type(out, "f", "f32[1099511627776, 8]"));
   vt_graph_free(out);
   vt_graph_free(g);
 }
 
-/* A graph with one input. With has_range it is dtype[B] with integers in 0..factor*B + shift;
- * otherwise it is dtype[factor*B + shift]. */
+/* Builds a graph with one input. With has_range its type is dtype[B], with integers in 0..factor*B
+ * + shift; otherwise it is dtype[factor*B + shift]. */
 static vt_graph *one_port_graph(uint32_t dtype, int64_t factor, int64_t shift, int has_range) {
   vt_graph_builder gb;
   vt_graph *g = NULL;
@@ -223,7 +225,7 @@ static vt_graph *one_port_graph(uint32_t dtype, int64_t factor, int64_t shift, i
   return g;
 }
 
-static void test_bind_ports(void) {
+static void test_bound_port_ranges(void) {
   vt_graph *g = one_port_graph(VT_DTYPE_F32, 1, -5, 0), *out;
   expect_bind_error(g, 1, &(vt_binding){"B", 4}, "'i': a dimension becomes -1");
   CHECK(bind_graph(g, 1, &(vt_binding){"B", 5}, &out, NULL) == VT_OK);
@@ -243,18 +245,19 @@ static void test_bind_ports(void) {
   vt_graph_free(g);
 }
 
-static vt_hash256 hash_of(const vt_graph *g) {
+static vt_hash256 graph_hash(const vt_graph *g) {
   vt_hash256 h = {{0}};
   CHECK(vt_graph_hash(g, &h) == VT_OK);
   return h;
 }
 
 static void test_bind_without_symbols(void) {
-  vt_graph *g = symbolic_graph(), *bound, *again;
+  vt_graph *g = new_symbolic_graph(), *bound, *again;
   vt_diag d = {0};
   CHECK(bind_graph(g, 2, (vt_binding[]){{"B", 2}, {"T", 3}}, &bound, &d) == VT_OK);
-  CHECK(bind_graph(bound, 0, NULL, &again, &d) == VT_OK); /* without symbols it changes nothing */
-  const vt_hash256 x = hash_of(bound), y = hash_of(again);
+  /* bind changes nothing in a graph without symbols */
+  CHECK(bind_graph(bound, 0, NULL, &again, &d) == VT_OK);
+  const vt_hash256 x = graph_hash(bound), y = graph_hash(again);
   CHECK(memcmp(&x, &y, sizeof x) == 0);
   vt_graph_free(again);
   CHECK(bind_graph(bound, 1, &(vt_binding){"B", 2}, &again, &d) == VT_BIND && again == NULL);
@@ -308,7 +311,7 @@ static vt_status build_compositions(vt_alloc a, vt_graph **out, vt_diag *d) {
   return vt_graph_freeze(&gb, out);
 }
 
-static vt_graph *composition_graph(void) {
+static vt_graph *new_composition_graph(void) {
   vt_graph *g = NULL;
   vt_diag d = {0};
   CHECK(build_compositions(vt_alloc_default(), &g, &d) == VT_OK);
@@ -323,7 +326,7 @@ static uint32_t count_op(const vt_graph *g, uint32_t op) {
   return n;
 }
 
-static uint32_t count_comps(const vt_graph *g) {
+static uint32_t count_compositions(const vt_graph *g) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < g->n_nodes; i++) n += !vt_op_get(g->nodes[i].op)->prim;
   return n;
@@ -341,7 +344,7 @@ static void check_same_interface(const vt_graph *a, const vt_graph *b) {
     const vt_value *x = &a->values[a->results[i].value], *y = &b->values[b->results[i].value];
     CHECK(strcmp(a->results[i].name, b->results[i].name) == 0);
     CHECK(vt_type_equal(&x->type, &y->type));
-    CHECK(y->name != NULL && strcmp(x->name, y->name) == 0); /* the value keeps its name */
+    CHECK(y->name != NULL && strcmp(x->name, y->name) == 0); /* values keep their names */
   }
 }
 
@@ -355,44 +358,44 @@ static vt_status lower_graph(const vt_graph *g, int (*listed)(const void *, uint
 static int is_this_op(const void *target, uint32_t op) { return *(const uint32_t *)target == op; }
 static int is_any_op(const void *target, uint32_t op) { return target == NULL && op != 0; }
 
-static void test_lower(void) {
-  vt_graph *g = composition_graph(), *out;
+static void test_lower_decomposes_all(void) {
+  vt_graph *g = new_composition_graph(), *out;
   vt_diag d = {0};
   uint32_t comps = 0;
   for (uint32_t i = 0; i < vt_op_total(); i++) comps += !vt_op_at(i)->prim;
-  CHECK(count_comps(g) == g->n_nodes && g->n_nodes <= comps);
+  CHECK(count_compositions(g) == g->n_nodes && g->n_nodes <= comps);
   CHECK(lower_graph(g, NULL, NULL, &out, &d) == VT_OK);
-  CHECK(count_comps(out) == 0 && out->n_nodes > g->n_nodes);
+  CHECK(count_compositions(out) == 0 && out->n_nodes > g->n_nodes);
   CHECK(vt_graph_verify(out, &d) == VT_OK);
   check_same_interface(g, out);
   vt_graph *again;
   CHECK(lower_graph(out, NULL, NULL, &again, &d) == VT_OK); /* prims do not change */
-  const vt_hash256 x = hash_of(out), y = hash_of(again);
+  const vt_hash256 x = graph_hash(out), y = graph_hash(again);
   CHECK(memcmp(&x, &y, sizeof x) == 0);
   vt_graph_free(again);
   vt_graph_free(out);
   vt_graph_free(g);
 }
 
-static void test_lower_listed(void) {
-  vt_graph *g = composition_graph(), *out;
+static void test_lower_keeps_listed_ops(void) {
+  vt_graph *g = new_composition_graph(), *out;
   vt_diag d = {0};
   const uint32_t kept[] = {VT_OP_softmax, VT_OP_attention, VT_OP_mean, VT_OP_linear};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
     CHECK(lower_graph(g, is_this_op, &kept[i], &out, &d) == VT_OK);
-    CHECK(count_op(out, kept[i]) >= 1 && count_comps(out) == count_op(out, kept[i]));
+    CHECK(count_op(out, kept[i]) >= 1 && count_compositions(out) == count_op(out, kept[i]));
     check_same_interface(g, out);
     vt_graph_free(out);
   }
   CHECK(lower_graph(g, is_any_op, NULL, &out, &d) == VT_OK); /* no composition is decomposed */
-  const vt_hash256 x = hash_of(g), y = hash_of(out);
+  const vt_hash256 x = graph_hash(g), y = graph_hash(out);
   CHECK(memcmp(&x, &y, sizeof x) == 0);
   vt_graph_free(out);
   vt_graph_free(g);
 }
 
-static void test_lower_needs_bound(void) {
-  vt_graph *g = symbolic_graph(), *out;
+static void test_lower_needs_bound_dims(void) {
+  vt_graph *g = new_symbolic_graph(), *out;
   vt_diag d = {0};
   CHECK(lower_graph(g, NULL, NULL, &out, &d) == VT_INTERNAL && out == NULL && d.text[0] != 0);
   vt_graph_free(g);
@@ -405,8 +408,8 @@ static vt_status build_init_graph(const vt_graph *g, vt_graph **out, vt_diag *d)
   return vt_pass_build_init(g, &o, out, d);
 }
 
-static void test_init(void) {
-  vt_graph *g = composition_graph(), *out = NULL;
+static void test_init_graph(void) {
+  vt_graph *g = new_composition_graph(), *out = NULL;
   vt_diag d = {0};
   CHECK(build_init_graph(g, &out, &d) == VT_OK && out != NULL);
   CHECK(vt_graph_verify(out, &d) == VT_OK && out->n_ports == 2 && out->n_results == 2);
@@ -416,15 +419,15 @@ static void test_init(void) {
     CHECK(t->dtype == VT_DTYPE_I64 && t->rank == 0 && out->ports[i].kind == VT_PORT_INPUT);
   }
   CHECK(strcmp(out->results[0].name, "w") == 0 && strcmp(out->results[1].name, "v") == 0);
-  CHECK(vt_type_equal(&out->values[out->results[0].value].type, type_called(g, "w")));
-  CHECK(vt_type_equal(&out->values[out->results[1].value].type, type_called(g, "v")));
+  CHECK(vt_type_equal(&out->values[out->results[0].value].type, type_of_named_value(g, "w")));
+  CHECK(vt_type_equal(&out->values[out->results[1].value].type, type_of_named_value(g, "v")));
   vt_graph_free(out);
   vt_graph_free(g);
 }
 
-/* Every initialiser of the table, and params named like the inputs of the graph that computes their
- * values. */
-static void test_init_all(void) {
+/* Tests every initialiser of the table, and params named like the inputs of the graph that computes
+ * their values. */
+static void test_init_graph_of_all_initialisers(void) {
   vt_graph_builder gb;
   vt_graph *g = NULL, *out = NULL;
   vt_diag d = {0};
@@ -449,7 +452,7 @@ static void test_init_all(void) {
   vt_graph_free(g);
 }
 
-static void test_init_none(void) {
+static void test_init_graph_without_params(void) {
   vt_graph *g = one_port_graph(VT_DTYPE_F32, 1, 0, 0), *out = g;
   vt_diag d = {0};
   CHECK(build_init_graph(g, &out, &d) == VT_OK && out == NULL && d.code == VT_OK);
@@ -460,15 +463,15 @@ static void test_init_none(void) {
 
 typedef vt_status job_fn(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d);
 
-static vt_status job_bind(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
+static vt_status bind_with_allocator(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
   static const vt_binding b[] = {{"B", 2}, {"T", 3}};
   return vt_pass_run(VT_PASS_bind, g, &(vt_pass_options){.bind = b, .n_bind = 2, .alloc = a}, out,
                      d);
 }
-static vt_status job_lower(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
+static vt_status lower_with_allocator(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
   return vt_pass_run(VT_PASS_lower, g, &(vt_pass_options){.alloc = a}, out, d);
 }
-static vt_status job_init(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
+static vt_status init_with_allocator(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
   return vt_pass_build_init(g, &(vt_pass_options){.alloc = a}, out, d);
 }
 
@@ -489,29 +492,29 @@ static void fail_each_allocation(job_fn *job, const vt_graph *g) {
 }
 
 static void test_out_of_memory(void) {
-  vt_graph *s = symbolic_graph(), *c = composition_graph();
-  fail_each_allocation(job_bind, s);
-  fail_each_allocation(job_lower, c);
-  fail_each_allocation(job_init, c);
+  vt_graph *s = new_symbolic_graph(), *c = new_composition_graph();
+  fail_each_allocation(bind_with_allocator, s);
+  fail_each_allocation(lower_with_allocator, c);
+  fail_each_allocation(init_with_allocator, c);
   vt_graph_free(s);
   vt_graph_free(c);
 }
 
 int main(void) {
-  test_list();
-  test_choose();
-  test_bind();
-  test_bind_refuses();
-  test_bind_hint();
-  test_bind_limits();
-  test_bind_ports();
+  test_pass_table();
+  test_parse_pass_list();
+  test_bound_shapes();
+  test_wrong_bindings_refused();
+  test_hint_names_missing_binding();
+  test_bound_sizes_limited();
+  test_bound_port_ranges();
   test_bind_without_symbols();
-  test_lower();
-  test_lower_listed();
-  test_lower_needs_bound();
-  test_init();
-  test_init_all();
-  test_init_none();
+  test_lower_decomposes_all();
+  test_lower_keeps_listed_ops();
+  test_lower_needs_bound_dims();
+  test_init_graph();
+  test_init_graph_of_all_initialisers();
+  test_init_graph_without_params();
   test_out_of_memory();
   TEST_DONE();
 }

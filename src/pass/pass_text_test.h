@@ -37,7 +37,7 @@ static inline int same_graph(const vt_graph *a, const vt_graph *b) {
 }
 
 /* Applies a pass to g and frees g. */
-static inline vt_graph *graph_after(uint32_t pass, const vt_pass_options *o, vt_graph *g) {
+static inline vt_graph *apply_pass(uint32_t pass, const vt_pass_options *o, vt_graph *g) {
   vt_graph *out = NULL;
   vt_diag d = {0};
   CHECK(vt_pass_run(pass, g, o, &out, &d) == VT_OK);
@@ -53,8 +53,8 @@ static inline vt_graph *graph_after(uint32_t pass, const vt_pass_options *o, vt_
  * of `body` into that of `want`, and that a second `pass` changes nothing. */
 static inline void expect_pass(uint32_t pass, uint32_t then, const vt_pass_options *o,
                                const char *body, const char *want) {
-  vt_graph *g = graph_after(pass, o, parse_graph(body)), *w = parse_graph(want);
-  if (then != VT_PASS_COUNT) g = graph_after(then, o, g);
+  vt_graph *g = apply_pass(pass, o, parse_graph(body)), *w = parse_graph(want);
+  if (then != VT_PASS_COUNT) g = apply_pass(then, o, g);
   const int same = same_graph(g, w);
   CHECK(same);
   if (!same) {
@@ -63,7 +63,7 @@ static inline void expect_pass(uint32_t pass, uint32_t then, const vt_pass_optio
     fprintf(stderr, "and not\n");
     print_to_stderr(w);
   }
-  vt_graph *again = graph_after(pass, o, parse_graph(body)), *twice = NULL;
+  vt_graph *again = apply_pass(pass, o, parse_graph(body)), *twice = NULL;
   vt_diag d = {0};
   CHECK(vt_pass_run(pass, again, o, &twice, &d) == VT_OK && same_graph(again, twice));
   vt_graph_free(again);
@@ -72,7 +72,7 @@ static inline void expect_pass(uint32_t pass, uint32_t then, const vt_pass_optio
   vt_graph_free(w);
 }
 
-/* Lets each allocation of a pass fail in turn: it must return VT_NOMEM and leak nothing. */
+/* Lets each allocation of a pass fail in turn: the pass must return VT_NOMEM and leak nothing. */
 static inline void check_pass_out_of_memory(uint32_t pass, vt_pass_options o, const char *body) {
   vt_graph *g = parse_graph(body);
   long asked = 0;

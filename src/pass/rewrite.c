@@ -54,7 +54,7 @@ static vt_status copy_node(vt_rewrite_state *s, uint32_t index) {
     s->map[n->first_out + k] = out[k];
     if (old_name != NULL) vt_graph_name_value(gb, out[k], old_name);
   }
-  gb->label = NULL; /* it may point to `name`, which goes out of scope */
+  gb->label = NULL; /* the label may point to `name`, which goes out of scope */
   return gb->status;
 }
 

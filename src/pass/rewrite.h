@@ -12,7 +12,7 @@ typedef struct vt_rewrite_hooks vt_rewrite_hooks;
 typedef struct vt_rewrite_state {
   const vt_rewrite_hooks *hooks;
   const vt_graph *g;     /* the old graph or body */
-  vt_graph_builder *gb;  /* builder of the new one */
+  vt_graph_builder *gb;  /* builder of the new graph or body */
   vt_arena *scratch;     /* memory that is freed at the end of the pass */
   uint32_t *map;         /* map[value of g]: value of the new graph; VT_NO_VALUE before it exists */
   const uint32_t *order; /* the nodes of g to write, in this order; NULL for all nodes in order */

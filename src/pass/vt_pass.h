@@ -17,8 +17,8 @@ typedef struct vt_eval {
 typedef struct vt_pass_options {
   const vt_binding *bind; /* numbers for symbolic dimensions */
   uint32_t n_bind;
-  /* Returns 1 if the target has a kernel for composition `op`, so that `lower` keeps it; NULL if it
-   * has a kernel for none. */
+  /* Returns 1 if the target has a kernel for composition `op`, so that `lower` keeps it; NULL if
+   * the target has no kernel for any composition. */
   int (*listed)(const void *target, uint32_t op);
   const void *target;  /* first argument of `listed` */
   const vt_eval *eval; /* how `fold` runs graphs; if NULL, it folds no constants */

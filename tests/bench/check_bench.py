@@ -26,7 +26,7 @@ def expect(holds, sentence):
 
 
 def bench(volta, *words, **variables):
-    # Without the user's OPENBLAS_CORETYPE, which would keep bench from trying other core types.
+    # bench runs without OPENBLAS_CORETYPE, because the user's value would keep it from trying other core types.
     around = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
     done = subprocess.run([volta, "bench", *words], capture_output=True, text=True, env={**around, **variables})
     return done.returncode, done.stdout, done.stderr
@@ -51,7 +51,7 @@ def check_record(r, compared):
 
 def check_suite(volta, backend, peer):
     flags = ["--compare", "openblas", "--peer", str(peer)] if peer else []
-    # One core type is enough here and saves time; check_settings tests all of them.
+    # OPENBLAS_CORETYPE limits bench to one core type, which saves time; check_settings tests all core types.
     found = report(volta, "cpu", "--quick", "--threads", "1,3", "--backend", backend, *flags, OPENBLAS_CORETYPE="Haswell")
     expect(set(found) == ROOT, f"the report has {sorted(found)}")
     expect([d["threads"] for d in found["devices"]] == [1, 3], "the numbers of threads are not those of --threads")

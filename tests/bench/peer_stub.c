@@ -58,7 +58,7 @@ char *PEER_NAME(openblas_get_config)(void) {
   return text;
 }
 
-static float result_of(float sum) {
+static float right_or_wrong_result(float sum) {
 #ifdef PEER_WRONG
   return sum + 1;
 #else
@@ -75,7 +75,7 @@ void PEER_NAME(cblas_sgemm)(int order, int side_a, int side_b, peer_int m, peer_
       float sum = 0;
       for (peer_int l = 0; l < k; l++)
         sum += a[i * lda + l] * (side_b == TRANSPOSED ? b[j * ldb + l] : b[l * ldb + j]);
-      c[i * ldc + j] = result_of(sum);
+      c[i * ldc + j] = right_or_wrong_result(sum);
     }
 }
 
@@ -89,6 +89,6 @@ void PEER_NAME(cblas_sgemv)(int order, int side, peer_int rows, peer_int columns
     float sum = 0;
     for (peer_int l = 0; l < k; l++)
       sum += x[l] * (side == TRANSPOSED ? a[l * lda + j] : a[j * lda + l]);
-    y[j] = result_of(sum);
+    y[j] = right_or_wrong_result(sum);
   }
 }

@@ -7,7 +7,7 @@
 
 __attribute__((constructor)) static void reset_counts(void) { wrapped_reset(); }
 
-static unsigned count_calls(int call) {
+static unsigned total_calls_of_kind(int call) {
   unsigned n = 0;
   for (int row = 0; row < WRAPPED_ROWS; row++) n += wrapped.calls[row][call];
   return n;
@@ -22,8 +22,9 @@ __attribute__((destructor)) static void write_counts(void) {
       f,
       "outside %u modes %u held %ld devices %llu=%u programs %llu=%u runs %llu=%u copies %llu=%u\n",
       (unsigned)wrapped.outside, (unsigned)wrapped.bad_modes, (long)wrapped.live,
-      (unsigned long long)n.devices, count_calls(WRAPPED_OPEN), (unsigned long long)n.programs,
-      count_calls(WRAPPED_BUILD), (unsigned long long)n.runs, count_calls(WRAPPED_RUN),
-      (unsigned long long)n.copies, count_calls(WRAPPED_COPY));
+      (unsigned long long)n.devices, total_calls_of_kind(WRAPPED_OPEN),
+      (unsigned long long)n.programs, total_calls_of_kind(WRAPPED_BUILD),
+      (unsigned long long)n.runs, total_calls_of_kind(WRAPPED_RUN), (unsigned long long)n.copies,
+      total_calls_of_kind(WRAPPED_COPY));
   (void)fclose(f);
 }

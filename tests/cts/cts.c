@@ -44,10 +44,11 @@ typedef struct options {
   const char *cases, *dump, *backend[MAX_VALUES], *isa[MAX_VALUES], *only[MAX_VALUES];
   unsigned threads[MAX_VALUES];
   uint32_t n_backends, n_isa, n_threads, n_only, least;
-  cts_lane lane[MAX_VALUES]; /* each backend with each instruction set and each number of threads */
+  /* the lanes: each backend with each instruction set and each number of threads */
+  cts_lane lane[MAX_VALUES];
   uint32_t n_lanes;
   unsigned skipped; /* number of lanes that this processor cannot run */
-  unsigned lacking; /* number of such lanes that VOLTA_REQUIRE requires */
+  unsigned lacking; /* number of skipped lanes that VOLTA_REQUIRE requires */
   unsigned jobs, part, parts;
   int brief, json, fused, gradients_required;
 } options;
@@ -195,7 +196,7 @@ static void add_lanes(options *o) {
 
 /* ---- choosing ---- */
 
-static int matches_only(const options *o, const vt_suite *s, uint32_t i) {
+static int matches_option_only(const options *o, const vt_suite *s, uint32_t i) {
   int yes = o->n_only == 0;
   for (uint32_t k = 0; k < o->n_only && !yes; k++) yes = vt_suite_case_matches(s, i, o->only[k]);
   return yes;
@@ -208,7 +209,7 @@ static uint32_t choose_cases(const options *o, const vt_suite *s, uint8_t *chose
   memset(chosen, 1, s->n_cases);
   if (o->brief) cts_require_ok(vt_suite_choose_short(s, chosen, &d), &d);
   for (uint32_t i = 0; i < s->n_cases; i++) {
-    chosen[i] = chosen[i] && matches_only(o, s, i);
+    chosen[i] = chosen[i] && matches_option_only(o, s, i);
     if (chosen[i]) chosen[i] = n++ % o->parts == o->part - 1;
     n_chosen += chosen[i];
   }
@@ -222,7 +223,7 @@ typedef struct selected_runs {
   const vt_suite *s;
   int writing;          /* 1: the mode --write, which needs no stored digests */
   const uint32_t *list; /* indices of the chosen cases */
-  cts_outcome *out;     /* n_lanes outcomes for each chosen case */
+  cts_outcome *out;     /* the outcomes: n_lanes for each chosen case */
 } selected_runs;
 
 static void run_lanes(const selected_runs *w, const cts_trial *t, cts_outcome *out) {
@@ -284,13 +285,13 @@ static void print_repeat(const cts_lane *l, const char *name) {
   printf(" --only '%s'\n", name);
 }
 
-static const char *message_of(const cts_outcome *out) {
+static const char *failure_message(const cts_outcome *out) {
   return out->message != NULL ? out->message : "out of memory";
 }
 
 static void print_failure(const vt_case *c, const cts_lane *l, const cts_outcome *out) {
   printf("FAILED %s: %s on %s\n  %s\n", c->model->block->op->name, c->name, l->name,
-         message_of(out));
+         failure_message(out));
   print_repeat(l, c->name);
 }
 
@@ -301,7 +302,7 @@ static void print_json_failure(const vt_case *c, const cts_lane *l, const cts_ou
   printf(", \"backend\": ");
   cts_write_json_string(stdout, l->name);
   printf(", \"said\": ");
-  cts_write_json_string(stdout, message_of(out));
+  cts_write_json_string(stdout, failure_message(out));
   printf("}");
 }
 

@@ -37,7 +37,7 @@ typedef struct cts_lane {
   const char *isa;  /* instruction set; NULL: VOLTA_ISA, or the best that there is */
   uint32_t threads; /* number of threads; 0: VOLTA_THREADS, or the backend's default */
   int fused;        /* 1: all passes run, with fusion; 0: only the passes that a run needs */
-  char name[256];   /* as in "cpu avx2 x3" */
+  char name[256];   /* name of the lane, such as "cpu avx2 x3" */
 } cts_lane;
 cts_lane cts_lane_of(const char *backend, const char *isa, uint32_t threads);
 vt_options cts_lane_options(const cts_lane *l);
@@ -50,7 +50,7 @@ int cts_lane_opens(const cts_lane *l);
 typedef struct cts_outcome {
   int failed;
   uint8_t digest[32]; /* digest of the run */
-  char *message;      /* why it failed, or NULL; the caller frees it */
+  char *message;      /* why the case failed, or NULL; the caller frees the message */
 } cts_outcome;
 /* A case that was opened: its model and its inputs, to run in any number of lanes. */
 typedef struct cts_trial {
@@ -69,8 +69,8 @@ void cts_trial_run(const cts_trial *t, const cts_lane *lane, const uint8_t *othe
 /* Marks the outcome as failed and appends to its message. */
 void cts_outcome_fail(cts_outcome *out, const char *format, ...) VT_PRINTF(2, 3);
 
-/* Writes cts.digests in the folder: the first eight bytes of the digest of each case, from `start`
- * by case. Returns 1 if it was written. */
+/* Writes cts.digests in the folder: the first eight bytes of the digest of each case, which
+ * start[i] has for case i. Returns 1 if the file was written. */
 int cts_digests_write(const char *folder, const vt_suite *s, const uint8_t *const *start);
 
 /* ---- other modes; each prints to stdout and returns the number of failures ---- */

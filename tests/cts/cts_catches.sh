@@ -52,7 +52,7 @@ expect 2 "no case is chosen" "an --only without a case" run --only nothing
 expect 2 "cts: --backend nowhere: there is no backend" "an unknown backend" run --only "$one" --backend reference,nowhere
 expect 0 "" "is reported once" test "$(wc -l <"$temporary/said")" = 1
 
-# Lanes: each backend with each instruction set and each number of threads.
+# These commands test lanes: each backend runs with each instruction set and each number of threads.
 expect 0 "cases on 4 backends, 0 runs failed" "lanes" run --only "$one" --backend reference \
   --isa scalar,avx2 --threads 1,3
 cp "$temporary/said" "$temporary/lanes"
@@ -96,7 +96,7 @@ expect 1 "FAILED add of f32: no case has the length 8 9 15 16" "a length without
 fresh
 sed -i '/^case eq ranks$/,/^end/d' "$cases/ranks.cts"
 expect 1 "FAILED eq: no case has rank 8" "a class of shapes without a case" run --complete --least 1
-# The cases that docs/adding-an-op.md gives its two ops are complete: they work for two similar ops.
+# The cases that docs/adding-an-op.md gives for its two example ops are complete: they also work for two similar ops.
 fresh
 sed -i '/^case sqrt\>/,/^end/d; /^case tanh\>/,/^end/d' "$cases"/*.cts
 sed -n '/^case /,/^end/p' "$here/../../docs/adding-an-op.md" | sed 's/next_up/sqrt/g; s/gaussian/tanh/g' >"$cases/page.cts"
@@ -115,14 +115,14 @@ printf 'case gather zz\n  input x: f32[2]\n  input i: i32[9] in 2..3\n  output y
 expect 1 "out of range [range]" "an index out of range that is not expected" run --only gather.zz/ordinary
 fresh
 
-# A gradient that does not match the differences: that of a step function.
+# This case has a gradient that does not match the differences: that of a step function.
 printf 'case cast zz\n  input x: f32[5]\n  output y = cast(cast(x * 0.7, dtype=f16), dtype=f32)\ngrad x\nend\n' >"$cases/zz.cts"
 if [[ -n $("$cts" --cases "$cases" --list --only 'cast.zz/gradient.*' 2>/dev/null) ]]; then
   expect 1 "the gradient says" "a wrong gradient" run --grad --only cast
 fi
 fresh
 
-# The parts together have every case once.
+# All parts (--part) together have every case once.
 run --list --only softmax >"$temporary/whole"
 for part in 1/3 2/3 3/3; do run --list --only softmax --part $part; done | LC_ALL=C sort >"$temporary/parts"
 expect 0 "" "parts" cmp "$temporary/parts" <(LC_ALL=C sort "$temporary/whole")

@@ -16,15 +16,17 @@ static const char *const shape_name[SHAPES] = {"rank 0", "rank 8", "a dimension 
 typedef struct coverage {
   uint32_t cases, grads; /* number of cases of the op; number of its grad lines with a derivative */
   uint32_t types_in_cases; /* a bit for each element type that a first operand has in any case */
-  uint32_t types_accepted; /* a bit for each element type that the op accepts for it */
-  uint32_t
-      lengths[TYPES];      /* a bit for each length of vt_suite_size that is a dimension in the op's
-                            * own cases, by type of the first operand, or of the result without one */
-  uint32_t shapes;         /* a bit for each enum shape that occurs in the op's own cases */
-  uint32_t ranks_accepted; /* a bit for RANK_0 and RANK_8 if the op accepts a case changed to it */
+  /* a bit for each element type that the op accepts for its first operand */
+  uint32_t types_accepted;
+  /* by type of the first operand, or of the result without one: a bit for each length of
+   * vt_suite_size that is a dimension in the op's own cases */
+  uint32_t lengths[TYPES];
+  uint32_t shapes; /* a bit for each enum shape that occurs in the op's own cases */
+  /* bits for RANK_0 and RANK_8: the op accepts a case whose operand 0 is changed to that rank */
+  uint32_t ranks_accepted;
 } coverage;
 
-/* Ops whose operands and results have no dimension. */
+/* Ops whose operands and results have no dimension, and so no length that cases must have. */
 static const struct {
   const char *op, *why;
 } without_length[] = {{"literal", "its result is a scalar"}};
@@ -35,7 +37,7 @@ static const char *why_no_length(const char *op) {
   return NULL;
 }
 
-/* Shapes that ops do not accept, with the reason. */
+/* Classes of shapes that an op does not accept, so that no case has them, and the reason. */
 #define NOT(shape) (1u << (shape))
 static const struct {
   uint32_t shapes;
@@ -93,8 +95,8 @@ static int accepts_operands(const vt_graph *g, const vt_node *n, const vt_type *
   return vt_op_infer(vt_op_get(n->op), &rule, out, &n_out, NULL) == VT_OK;
 }
 
-/* Returns a bit for each element type that the op accepts instead of operand 0's, in all operands
- * that have that type. */
+/* Returns a bit for each element type that the op accepts if all operands that have operand 0's
+ * type get that type instead. */
 static uint32_t accepted_types(const vt_graph *g, const vt_node *n) {
   vt_type in[VT_OP_ANY_IN];
   uint32_t accepted = 0;
@@ -108,7 +110,7 @@ static uint32_t accepted_types(const vt_graph *g, const vt_node *n) {
   return accepted;
 }
 
-/* Returns the type t with rank 0, or with the highest rank, by ones before its dimensions. */
+/* Returns the type t changed to rank 0, or to the highest rank by dimensions of 1 in front. */
 static vt_type with_rank(vt_type t, enum shape shape) {
   vt_type out = t;
   out.rank = shape == RANK_0 ? 0 : VT_MAX_RANK;
@@ -119,8 +121,8 @@ static vt_type with_rank(vt_type t, enum shape shape) {
   return out;
 }
 
-/* Returns a bit for RANK_0 and RANK_8 if the op accepts it instead of operand 0's rank, in all
- * operands that have that rank. */
+/* Returns bits for RANK_0 and RANK_8: the op accepts that rank if all operands that have operand
+ * 0's rank get it instead. */
 static uint32_t accepted_ranks(const vt_graph *g, const vt_node *n) {
   vt_type in[VT_OP_ANY_IN];
   uint32_t accepted = 0;
@@ -135,7 +137,7 @@ static uint32_t accepted_ranks(const vt_graph *g, const vt_node *n) {
   return accepted;
 }
 
-static uint32_t lengths_of(const vt_type *t) {
+static uint32_t lengths_of_type(const vt_type *t) {
   uint32_t lengths = 0;
   for (uint32_t k = 0; k < t->rank; k++)
     for (uint32_t i = 0; i < VT_SUITE_SIZES; i++)
@@ -150,12 +152,13 @@ static uint32_t first_type_of(const vt_graph *g, const vt_node *n) {
 static uint32_t lengths_of_node(const vt_graph *g, const vt_node *n) {
   uint32_t lengths = 0;
   for (uint32_t k = 0; k < n->n_in; k++)
-    lengths |= lengths_of(&g->values[g->operands[n->first_in + k]].type);
-  for (uint32_t k = 0; k < n->n_out; k++) lengths |= lengths_of(&g->values[n->first_out + k].type);
+    lengths |= lengths_of_type(&g->values[g->operands[n->first_in + k]].type);
+  for (uint32_t k = 0; k < n->n_out; k++)
+    lengths |= lengths_of_type(&g->values[n->first_out + k].type);
   return lengths;
 }
 
-static uint32_t shapes_of(const vt_type *t) {
+static uint32_t shapes_of_type(const vt_type *t) {
   uint32_t shapes = 0;
   if (t->rank == 0) shapes |= 1u << RANK_0;
   if (t->rank == VT_MAX_RANK) shapes |= 1u << RANK_8;
@@ -169,8 +172,8 @@ static uint32_t shapes_of(const vt_type *t) {
 /* Only the first operand and the first result count, because other operands may be scalars in a
  * case of any shape. */
 static uint32_t shapes_of_node(const vt_graph *g, const vt_node *n) {
-  uint32_t shapes = shapes_of(&g->values[n->first_out].type);
-  if (n->n_in > 0) shapes |= shapes_of(&g->values[g->operands[n->first_in]].type);
+  uint32_t shapes = shapes_of_type(&g->values[n->first_out].type);
+  if (n->n_in > 0) shapes |= shapes_of_type(&g->values[g->operands[n->first_in]].type);
   return shapes;
 }
 
@@ -261,7 +264,7 @@ static unsigned check_shapes(const vt_op_info *op, const coverage *c) {
   return failed;
 }
 
-static unsigned check_op(const vt_op_info *op, const coverage *c, int gradients_required) {
+static unsigned check_op_coverage(const vt_op_info *op, const coverage *c, int gradients_required) {
   unsigned failed = check_lengths(op, c) + check_shapes(op, c);
   if (c->cases == 0) failed += printf("FAILED %s: no case\n", op->name) > 0;
   for (uint32_t t = 1; t < TYPES; t++)
@@ -280,7 +283,7 @@ unsigned cts_check_complete(const vt_suite *s, uint32_t least, int gradients_req
   count_cases_and_grads(s, all);
   unsigned failed = add_all_models(s, all);
   for (uint32_t i = 0; i < vt_op_total(); i++)
-    failed += check_op(vt_op_at(i), &all[i], gradients_required);
+    failed += check_op_coverage(vt_op_at(i), &all[i], gradients_required);
   if (s->n_cases < least)
     failed += printf("FAILED %u cases, at least %u are required\n", s->n_cases, least) > 0;
   printf("complete: %u ops, %u models, %u cases, %u gaps\n", vt_op_total(), s->n_models, s->n_cases,

@@ -23,10 +23,11 @@ enum {
 
 typedef struct checker {
   const vt_suite_model *model;
-  vt_model *m, *dm;               /* the model, and its gradient */
-  vt_program *f, *df;             /* the programs of both */
-  vt_case_inputs in, moved, d_in; /* inputs of the model; the same + h*v; inputs of the gradient */
-  int f32;                        /* 1 if the model has a value of f32 */
+  vt_model *m, *dm;   /* the model and the model of its gradient */
+  vt_program *f, *df; /* the program of the model and that of its gradient */
+  /* inputs of the model; the same inputs moved by h*v; inputs of the gradient */
+  vt_case_inputs in, moved, d_in;
+  int f32; /* 1 if the model has a value of f32 */
 } checker;
 
 /* Returns 1 if `full` is the prefix followed by the name. */
@@ -67,13 +68,13 @@ typedef struct direction {
 } direction;
 
 /* Returns element i of v. */
-static double component(const direction *v, uint64_t i) {
+static double direction_component(const direction *v, uint64_t i) {
   if (v->element != UINT64_MAX) return i == v->element ? 1 : 0;
   uint64_t state = v->seed + i;
   return 2 * cts_uniform(&state) - 1;
 }
 
-/* Sets moved = in + h*v. */
+/* Sets the moved inputs to the inputs of the model plus h times the direction v. */
 static void move_inputs(checker *c, const direction *v, double h) {
   for (uint32_t k = 0; k < c->in.n; k++) {
     const vt_case_input *from = &c->in.input[k];
@@ -82,7 +83,7 @@ static void move_inputs(checker *c, const direction *v, double h) {
     memcpy(to->t.data, from->t.data, (size_t)(n * vt_dtype_bytes(from->t.dtype)));
     if (strcmp(from->info.name, v->input) != 0) continue;
     for (uint64_t i = 0; i < n; i++)
-      cts_store_element(&to->t, i, cts_load_element(&from->t, i) + h * component(v, i));
+      cts_store_element(&to->t, i, cts_load_element(&from->t, i) + h * direction_component(v, i));
   }
 }
 
@@ -266,7 +267,7 @@ static vt_status check_points(checker *c, const char *text, vt_diag *d) {
   return s;
 }
 
-static void check_model(const vt_suite_model *m, const char *text, char *message) {
+static void check_model_gradient(const vt_suite_model *m, const char *text, char *message) {
   checker c = {.model = m};
   vt_diag d = {0};
   if (check_points(&c, text, &d) != VT_OK) snprintf(message, 700, "%s", d.text);
@@ -286,13 +287,18 @@ typedef struct verdict {
   char message[700]; /* why the gradient failed, or empty */
 } verdict;
 
-static void check_model_job(void *context, uint64_t i) {
+static void check_job(void *context, uint64_t i) {
   verdict *v = &((verdict *)context)[i];
   vt_text text;
   vt_diag d = {0};
   vt_text_init(&text, vt_alloc_default());
+<<<<<<< HEAD
   if (vt_suite_write_gradient(v->model, vt_alloc_default(), &text, &d) == VT_OK) {
     check_model(v->model, text.s, v->message);
+=======
+  if (vt_suite_write_gradient(v->model, vt_alloc_default(), &text, &d) == VT_OK) {
+    check_model_gradient(v->model, text.s, v->message);
+>>>>>>> p2_tests1
   } else {
     snprintf(v->message, sizeof v->message, "%s", d.text);
   }
@@ -313,7 +319,7 @@ static uint32_t list_models(const cts_selection *s, verdict *out) {
 }
 
 /* Returns the number of blocks with a grad line whose op has no gradient. */
-static uint32_t count_flat(const vt_suite *s) {
+static uint32_t count_grads_of_flat_ops(const vt_suite *s) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->n_blocks; i++) {
     const vt_suite_block *b = s->block[i];
@@ -330,7 +336,7 @@ unsigned cts_check_gradients(const cts_selection *s) {
   if (v == NULL || vt_pool_new(s->jobs, vt_alloc_default(), &pool, &d) != VT_OK)
     cts_die("out of memory");
   const uint32_t n = list_models(s, v);
-  vt_pool_run(pool, n, check_model_job, v);
+  vt_pool_run(pool, n, check_job, v);
   for (uint32_t i = 0; i < n; i++) {
     if (v[i].message[0] == 0) continue;
     failed++;
@@ -338,7 +344,7 @@ unsigned cts_check_gradients(const cts_selection *s) {
            v[i].message, v[i].model->name);
   }
   printf("gradients: %u models checked, %u failed, %u cases skipped: their op has no gradient\n", n,
-         failed, count_flat(s->suite));
+         failed, count_grads_of_flat_ops(s->suite));
   vt_pool_free(pool);
   free(v);
   return failed;

@@ -65,7 +65,7 @@ static vt_status dump_run(const vt_suite *s, uint32_t i, const char *folder, vt_
   return status;
 }
 
-static void dump_forward(const vt_case *c, const char *folder) {
+static void dump_differentiated_model(const vt_case *c, const char *folder) {
   vt_model *m = NULL;
   if (vt_model_parse(c->model->text, strlen(c->model->text), NULL, &m, NULL) == VT_OK)
     write_text(folder, "forward.vt", vt_model_text(m));
@@ -80,7 +80,7 @@ static unsigned dump_case(const vt_suite *s, uint32_t i, const char *folder) {
   create_folder(folder);
   write_text(folder, "name", c->name);
   write_text(folder, "mix", vt_mix_name(c->mix));
-  if (c->gradient) dump_forward(c, folder);
+  if (c->gradient) dump_differentiated_model(c, folder);
   const vt_status status = dump_run(s, i, folder, &d);
   const int ranged = status == VT_RANGE && c->model->block->may_fail;
   if (ranged) write_text(folder, "range", d.text);

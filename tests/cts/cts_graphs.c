@@ -75,7 +75,7 @@ static void add_model(vt_hasher *h, const vt_suite_model *m) {
 
 /* ---- all models, sorted by op and name ---- */
 
-static int by_op_and_name(const void *a, const void *b) {
+static int compare_by_op_and_name(const void *a, const void *b) {
   const vt_suite_model *x = *(vt_suite_model *const *)a, *y = *(vt_suite_model *const *)b;
   const int c = strcmp(x->block->op->name, y->block->op->name);
   return c != 0 ? c : strcmp(x->name, y->name);
@@ -85,7 +85,7 @@ static vt_suite_model **sorted_models(const vt_suite *s) {
   vt_suite_model **m = malloc(s->n_models * sizeof *m + 1);
   if (m == NULL) cts_die("out of memory");
   memcpy(m, s->model, s->n_models * sizeof *m);
-  qsort(m, s->n_models, sizeof *m, by_op_and_name);
+  qsort(m, s->n_models, sizeof *m, compare_by_op_and_name);
   return m;
 }
 

@@ -48,8 +48,9 @@ int cts_lane_opens(const cts_lane *l) {
   const vt_options o = cts_lane_options(l);
   vt_diag d = {0};
   int itself;
-  if (strchr(l->backend, '/') != NULL)
-    return 1; /* a plug-in is opened, and errors are reported, by each run */
+  /* A plug-in is not opened to see whether the lane can run: each run opens it and reports errors.
+   */
+  if (strchr(l->backend, '/') != NULL) return 1;
   const vt_status s = vt_op_supported_by(&o, VT_OP_literal, &itself, &d);
   if (s == VT_OK) return 1;
   const cts_lane plain = {.backend = l->backend, .threads = l->threads};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cts_layouts.c - tests kernels with all strides that they must support, because plans mostly have
- * dense tensors. The reference kernel of every node of every case runs on operands and results that
- * are spaced out, transposed, reversed or repeated (stride 0). It must give the bits of the dense
- * run, write nothing between the elements of its results, and not change its operands. */
+ * dense tensors. The reference kernel of every node of every case runs on operands and results
+ * that are spaced out, transposed, reversed or repeated (stride 0). It must give the bits of the
+ * dense run, write nothing between the elements of its results, and not change its operands. A
+ * block is a tensor with its memory and the guards around it. */
 #include <stdlib.h>
 #include <string.h>
 #include "cts.h"
@@ -19,11 +20,11 @@ static const char *const layout_name[] = {"dense", "spaced", "transposed", "reve
 enum { GUARD = 1024 }; /* bytes before and after a tensor, for kernels that write outside of it */
 typedef struct block {
   vt_view v;     /* the tensor */
-  uint8_t *base; /* start of the memory */
-  size_t bytes;  /* its size, with both guards */
+  uint8_t *base; /* start of the allocated memory */
+  size_t bytes;  /* size of the allocated memory, with a guard on each side */
 } block;
 
-static size_t size_of(const vt_view *v) { return (size_t)vt_dtype_bytes(v->dtype); }
+static size_t element_bytes(const vt_view *v) { return (size_t)vt_dtype_bytes(v->dtype); }
 
 static int64_t count_elements(const vt_view *v) {
   int64_t n = 1;
@@ -32,7 +33,7 @@ static int64_t count_elements(const vt_view *v) {
 }
 
 /* Returns the offset from v->data, in elements, of element i in row-major order. */
-static int64_t offset_of(const vt_view *v, int64_t i) {
+static int64_t element_offset(const vt_view *v, int64_t i) {
   int64_t at = 0;
   for (uint32_t axis = v->rank; axis-- > 0; i /= v->dim[axis])
     at += i % v->dim[axis] * v->stride[axis];
@@ -40,10 +41,11 @@ static int64_t offset_of(const vt_view *v, int64_t i) {
 }
 
 static uint8_t *element_address(const vt_view *v, int64_t i) {
-  return (uint8_t *)v->data + offset_of(v, i) * (int64_t)size_of(v);
+  return (uint8_t *)v->data + element_offset(v, i) * (int64_t)element_bytes(v);
 }
 
-/* Sets the strides of a layout; returns how many elements it spans, and the offset of the first. */
+/* Sets the strides of a layout. Returns the number of elements that the layout spans, and sets
+ * *first to the offset of the first element. */
 static int64_t set_strides(vt_view *v, int layout, int64_t *first) {
   int64_t next = layout == SPACED ? 3 : 1;
   *first = layout == SPACED ? 2 : 0;
@@ -61,11 +63,11 @@ static block block_new(uint32_t dtype, uint32_t rank, const int64_t *dim, int la
   block b = {.v = {.dtype = dtype, .rank = rank}};
   int64_t first;
   memcpy(b.v.dim, dim, rank * sizeof *dim);
-  b.bytes = (size_t)set_strides(&b.v, layout, &first) * size_of(&b.v) + 2 * GUARD;
+  b.bytes = (size_t)set_strides(&b.v, layout, &first) * element_bytes(&b.v) + 2 * GUARD;
   b.base = aligned_alloc(64, (b.bytes + 64) / 64 * 64);
   if (b.base == NULL) cts_die("out of memory");
   memset(b.base, 0xa5, b.bytes);
-  b.v.data = b.base + GUARD + (size_t)first * size_of(&b.v);
+  b.v.data = b.base + GUARD + (size_t)first * element_bytes(&b.v);
   return b;
 }
 
@@ -73,7 +75,7 @@ static block block_copy(const vt_view *from, int layout) {
   block b = block_new(from->dtype, from->rank, from->dim, layout);
   const int64_t n = count_elements(from);
   for (int64_t i = 0; i < n; i++)
-    memcpy(element_address(&b.v, i), element_address(from, i), size_of(from));
+    memcpy(element_address(&b.v, i), element_address(from, i), element_bytes(from));
   return b;
 }
 
@@ -93,7 +95,7 @@ static int wrote_outside_elements(const block *b) {
   int found = 0;
   if (is_element == NULL) cts_die("out of memory");
   for (int64_t i = 0, n = count_elements(&b->v); i < n; i++)
-    memset(is_element + (element_address(&b->v, i) - b->base), 1, size_of(&b->v));
+    memset(is_element + (element_address(&b->v, i) - b->base), 1, element_bytes(&b->v));
   for (size_t i = 0; i < b->bytes; i++) found |= !is_element[i] && b->base[i] != 0xa5;
   free(is_element);
   return found;
@@ -105,7 +107,7 @@ typedef struct node_check {
   const vt_graph *g;
   const vt_node *n;
   const vt_op_info *op;
-  char *message; /* buffer of 300 bytes for the first failure */
+  char *message; /* buffer of 300 bytes for the message of the first failure */
 } node_check;
 
 /* The outcome of a kernel: its results, or an index fault with its position and value. */
@@ -138,9 +140,9 @@ static void run_kernel(const node_check *r, const vt_view *in, int layout, kerne
 }
 
 /* Returns the bits of element i, with NaN made canonical. */
-static uint64_t bits_of(const vt_view *v, int64_t i) {
+static uint64_t canonical_bits_at(const vt_view *v, int64_t i) {
   uint64_t bits = 0;
-  memcpy(&bits, element_address(v, i), size_of(v));
+  memcpy(&bits, element_address(v, i), element_bytes(v));
   if (v->dtype != VT_DTYPE_BOOL) vt_canonical(&bits, v->dtype, 1);
   return bits;
 }
@@ -157,7 +159,7 @@ static void compare_runs(const node_check *r, const kernel_run *dense, const ker
   for (uint32_t k = 0; dense->status == VT_OK && k < r->n->n_out; k++) {
     const vt_view *a = &other->out[k].v, *b = &dense->out[k].v;
     for (int64_t i = 0, n = count_elements(b); i < n; i++) {
-      const uint64_t x = bits_of(a, i), y = bits_of(b, i);
+      const uint64_t x = canonical_bits_at(a, i), y = canonical_bits_at(b, i);
       if (x == y) continue;
       snprintf(r->message, 300, "%s, %s: result %u[%lld] is %llx, dense has %llx", r->op->name,
                what, k, (long long)i, (unsigned long long)x, (unsigned long long)y);
@@ -181,12 +183,12 @@ static void copy_operands(const node_check *r, const vt_view *in, int layout, bl
   }
 }
 
-static void check_untouched(const node_check *r, const vt_view *in, const block *copy,
-                            const char *what) {
+static void check_operands_untouched(const node_check *r, const vt_view *in, const block *copy,
+                                     const char *what) {
   for (uint32_t k = 0; k < r->n->n_in; k++)
     for (int64_t i = 0, n = count_elements(&in[k]); i < n; i++)
-      if (memcmp(element_address(&in[k], i), element_address(&copy[k].v, i), size_of(&in[k])) !=
-          0) {
+      if (memcmp(element_address(&in[k], i), element_address(&copy[k].v, i),
+                 element_bytes(&in[k])) != 0) {
         snprintf(r->message, 300, "%s, %s: wrote into an operand", r->op->name, what);
         return;
       }
@@ -200,13 +202,13 @@ static void check_layout(const node_check *r, const vt_view *in, const kernel_ru
   copy_operands(r, in, layout, copy, views);
   run_kernel(r, views, 1 + layout % (LAYOUTS - 1), &k);
   compare_runs(r, dense, &k, layout_name[layout]);
-  check_untouched(r, in, copy, layout_name[layout]);
+  check_operands_untouched(r, in, copy, layout_name[layout]);
   free_results(r, &k);
   for (uint32_t i = 0; i < r->n->n_in; i++) free(copy[i].base);
 }
 
-/* Compares the run with operand k repeated along an axis by stride 0 with a run on a dense copy of
- * it. */
+/* Runs the kernel with operand k repeated along an axis by stride 0, and again with a dense copy of
+ * that operand, and compares the results. */
 static void check_repeat(const node_check *r, const vt_view *in, uint32_t k, uint32_t axis) {
   vt_view views[VT_OP_ANY_IN];
   kernel_run dense = {0}, repeated = {0};

@@ -8,7 +8,7 @@
 
 enum { MESSAGE_BYTES = 700 };
 
-/* The buffer is allocated with the first message, because few cases fail. */
+/* The message buffer is allocated with the first message, because few cases fail. */
 void cts_outcome_fail(cts_outcome *out, const char *format, ...) {
   va_list ap;
   out->failed = 1;
@@ -22,8 +22,8 @@ void cts_outcome_fail(cts_outcome *out, const char *format, ...) {
 
 /* ---- the first difference between two backends ---- */
 
-static void report_element(cts_outcome *out, const char *name, const char *backend,
-                           const vt_compare *c, const vt_tensor *t) {
+static void report_differing_element(cts_outcome *out, const char *name, const char *backend,
+                                     const vt_compare *c, const vt_tensor *t) {
   cts_outcome_fail(
       out, "output %s (%s): %llu of %llu elements differ; [%llu] is %0*llx, reference has %0*llx",
       name, backend, (unsigned long long)c->differing, (unsigned long long)c->compared,
@@ -46,7 +46,7 @@ static int compare_outputs(vt_program *p, vt_program *q, const char *backend, ct
       return 1;
     }
     if (c.differing == 0) continue;
-    report_element(out, name, backend, &c, &a);
+    report_differing_element(out, name, backend, &c, &a);
     return 1;
   }
   return 0;
@@ -72,8 +72,8 @@ static void explain_difference(const cts_trial *t, vt_program *p, const cts_lane
 
 /* Fails unless device 0 of the reference ran the op decomposed and device 1 ran it as one step.
  * Only then are they two implementations whose agreement means something. */
-static void check_lowering(const vt_case *c, const vt_program *p, const char *backend,
-                           cts_outcome *out) {
+static void check_decomposed_or_not(const vt_case *c, const vt_program *p, const char *backend,
+                                    cts_outcome *out) {
   const int whole = strcmp(backend, "reference:1") == 0;
   char call[64];
   if (c->gradient || c->model->block->op->prim || strncmp(backend, "reference:", 10) != 0) return;
@@ -118,7 +118,8 @@ void cts_trial_run(const cts_trial *t, const cts_lane *lane, const uint8_t *othe
   vt_program *p = NULL;
   vt_case_result r;
   vt_case_run_opened(t->suite, t->i, t->m, &t->in, &how, &p, &r);
-  if (p != NULL && !lane->fused) check_lowering(&t->suite->cases[t->i], p, lane->backend, out);
+  if (p != NULL && !lane->fused)
+    check_decomposed_or_not(&t->suite->cases[t->i], p, lane->backend, out);
   check_result(&r, other, t, p, lane, out);
   vt_program_free(p);
 }

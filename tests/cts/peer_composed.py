@@ -193,7 +193,7 @@ def attention(q, k, v, *more):
     e = np.where(np.isposinf(m) | (np.isneginf(m) & np.any(seen, axis=-1, keepdims=True)), np.nan, e)
     l = np.sum(e, axis=-1, keepdims=True)
     y = np.where(l == 0, 0, np.matmul(e, v) / np.where(l == 0, 1, l))
-    # An absolute error of the scores is a relative error of the weights e.
+    # In attention an absolute error of the scores is a relative error of the weights e, the exponentials of the scores.
     size = np.max(np.matmul(np.abs(q), np.swapaxes(np.abs(k), -1, -2)), initial=0) * abs(scale)
     size = size + np.max(np.abs(bias), initial=0)
     return y, 2 * EPS["f32"] * size * np.max(np.abs(v), initial=0)
@@ -232,7 +232,7 @@ def class_loss(rows, slack, t, weight, a):
     error = slack * np.sum(np.abs(w)) + eps * np.sum(np.abs(rows))
     if reduction == "sum":
         return np.asarray(total), error
-    # With weights of both signs, the sum of weights may be smaller than its rounding error.
+    # If class weights have both signs, their sum `count` may be smaller than its rounding error.
     y = np.asarray(total / count)
     return y, (error + np.abs(y) * eps * np.sum(np.abs(w))) / np.abs(count)
 
@@ -240,7 +240,7 @@ def class_loss(rows, slack, t, weight, a):
 def cross_entropy(x, t, *more):
     *weight, a = more
     logs, targets = log_softmax(x, -1).reshape(-1, x.shape[-1]), t.reshape(-1)
-    # A loss near 0 is the difference of two larger numbers.
+    # A loss near 0 is the difference of two larger numbers, so its error may be as large as their rounding error.
     slack = 4 * EPS["f32"] * (1 + np.max(np.abs(logs[np.isfinite(logs)]), initial=0))
     rows = -logs[np.arange(len(targets)), np.where(targets != a["ignore"], targets, 0)]
     smoothing = a.get("smoothing", 0)

@@ -3,10 +3,10 @@
 
 DRAWN = "its numbers are those of this Philox, restated for NumPy; PyTorch draws others"
 
-# Ops that neither peer compares.
+# Ops that neither NumPy nor PyTorch compares with Volta, with the reason.
 OPS = {}
 
-# Ops that only NumPy compares.
+# Ops that only NumPy compares with Volta, with the reason why PyTorch cannot.
 TORCH = {
     "random_bits": DRAWN, "random_uniform": DRAWN, "random_normal": DRAWN, "random_integer": DRAWN,
     "uniform": DRAWN, "bernoulli": DRAWN, "categorical": DRAWN, "shuffle": DRAWN,
@@ -14,5 +14,5 @@ TORCH = {
     "requantize": "it has no product of scales apart from its own layers",
 }
 
-# Ops whose gradient autograd does not compare.
+# Ops whose gradient PyTorch's autograd cannot compare with Volta's, with the reason.
 GRADIENTS = {}

@@ -121,7 +121,7 @@ def logsumexp(x, axes, keep, a):
     d = np.where(np.isinf(m), 0, x - m)
     y = np.where(np.isinf(m), m, m + np.log(np.sum(np.exp(d), axis=axes, keepdims=True)))
     y, size = (v if keep else np.squeeze(v, axes) for v in (y, np.abs(m)))
-    # A result near 0 is the difference of two larger numbers.
+    # A result near 0 is the difference of two larger numbers, so its error may be as large as their rounding error.
     return y, 4 * EPS["f32"] * (1 + np.where(np.isfinite(size), size, 0))
 
 

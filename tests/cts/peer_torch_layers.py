@@ -260,10 +260,11 @@ def attention(x, a, c):
     some_key = seen.any(dim=-1, keepdim=True)
     mask = torch.zeros(shape, dtype=torch.float64) + (bias[0] if bias else 0)
     mask = torch.where(seen | ~some_key, mask, -np.inf)
-    # Simpler operations, because PyTorch has attention as one function only since 2.0 and Debian 12 offers 1.13.
+    # Attention is computed from simpler operations, because PyTorch has it as one function only since 2.0 and Debian 12
+    # offers 1.13.
     scores = q @ k.transpose(-1, -2) * (a["scale"] or q.shape[3] ** -0.5) + mask
     y = torch.softmax(scores, dim=-1) @ v
-    # An absolute error of the scores is a relative error of the weights.
+    # An absolute error of attention's scores is a relative error of its weights.
     return Loose([torch.where(some_key, y, 0.0)], 2 * EPS["f32"] * size * float(v.abs().max()), size > 200)
 
 

@@ -57,8 +57,9 @@ DTYPE = {"f32": np.float32, "f64": np.float64, "i8": np.int8, "u8": np.uint8, "i
 LOOSER = ["bits", "ulp", "sum", "close"]
 LIMIT = {"close": {4: 1e-5, 8: 1e-12}, "grad": {4: 3e-5, 8: 1e-11},
          "steep": {4: 3e-4, 8: 1e-10}}
-# Ops whose gradients magnify errors, with a limit to add. In attention an error of a score is an error of an exponent.
-# In cells, 1 - h*h of a saturated gate is only rounding, and is multiplied by the weights of every earlier step.
+# Ops whose gradients magnify errors, with a number that is added to the error limit. In attention an error of a score
+# is an error of an exponent. In cells, 1 - h*h of a saturated gate is only rounding, and is multiplied by the weights
+# of every earlier step.
 STEEP = {"attention": 0.0, "rnn": 3e-5, "lstm": 3e-5, "gru": 3e-5}
 
 
@@ -99,7 +100,8 @@ def errors(got, want, bound, scale):
     if bound == "ulp":
         limit = np.spacing(np.abs(narrow)).astype(np.float64)
     elif bound == "sum":
-        # The rounding error of subnormals is absolute: up to the smallest subnormal, however small the terms.
+        # The rounding error of subnormals is absolute: up to the smallest subnormal, however small the terms of the
+        # sum.
         limit = scale + 16 * float(np.finfo(got.dtype).smallest_subnormal)
     else:
         top = np.max(np.abs(narrow[np.isfinite(narrow)]), initial=0.0)

@@ -91,8 +91,8 @@ objects_of() {
   done
   if [[ -e $work/wrong/extra.o ]]; then echo "$work/wrong/extra.o"; fi
 }
-# run_test TEST [arguments]: links and runs a test; returns 0 if it passes, 1 if it fails. Its output is stored in
-# $work/said. If the test does not link, crashes or takes too long, this script fails.
+# run_test TEST [arguments]: links and runs a test; returns 0 if the test passes, 1 if it fails. The output of the test
+# is stored in $work/said. If the test does not link, crashes or takes too long, this script fails.
 run_test() {
   local test=$1 objects status=0
   shift
@@ -128,7 +128,7 @@ expect_failure() {
 
 # ---- without a fault ----
 
-# The short form leaves this out, because the unit tests themselves run the same sources.
+# The short form leaves out the build without a fault, because the unit tests themselves run the same sources.
 mkdir "$work/wrong"
 for test in "${tests[@]}"; do
   if [[ -n ${VOLTA_TEST_FIRST-} ]]; then break; fi
@@ -251,7 +251,7 @@ copy_sources
 change vt_words_vector.h 's/all \|= m\[i\]/all |= m[0]/'
 compile "$work/wrong" lanes4_test
 expect_failure "a vector that asks its first lane only" lanes4_test
-# Faults in the vector versions only: the scalar library that they are compared with is right.
+# These faults are in the vector versions only: the scalar library that they are compared with is right.
 for row in 'S:sum.inc:s/s\[l\] \+ s\[l \+ h\]/s[l + h] + s[h - 1 - l]/' \
   'D:dot.inc:s/full % VT_DOT_GROUP == 0/full % 4 == 0/; s/full \/= VT_DOT_GROUP/full \/= 4/' \
   'the f32 fma:fma.inc:s/return vt_s_narrow\(vt_of_bits\(.*/return vt_s_narrow(s);/' \
@@ -270,7 +270,8 @@ expect_failure "2/pi cut short" "functions_test sin cos tan"
 
 # ---- tables ----
 
-# Only tables of the quick phase: those of the accurate phase decide so few inputs that a slice may miss the fault.
+# Only bits in tables of the quick phase are flipped: those of the accurate phase decide so few inputs that a slice may
+# miss the fault.
 for table in arc:vt_arc_atan:atan erf:erf_quick_table:erf exp:exp_table:exp \
   log:vt_log_table:"log log2 log10" pow:pow_log_table:pow trig:vt_trig_sine:sin; do
   IFS=: read -r name table functions <<<"$table"

@@ -18,7 +18,7 @@ static void check_failure(vt_status s, const vt_diag *d) {
   if (d->line == 0 && s != VT_NOMEM && s != VT_LIMIT) abort();
 }
 
-static vt_text print(const vt_graph *g) {
+static vt_text print_graph(const vt_graph *g) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_graph_print(g, 0, &t);
@@ -30,7 +30,7 @@ static void check_parses_again(const vt_text *first) {
   vt_graph *g = NULL;
   vt_diag d = {0};
   if (vt_parse(first->s, first->n, vt_alloc_default(), &g, &d) != VT_OK) abort();
-  vt_text second = print(g);
+  vt_text second = print_graph(g);
   if (second.n != first->n || memcmp(second.s, first->s, first->n) != 0) abort();
   vt_text_done(&second);
   vt_graph_free(g);
@@ -45,7 +45,7 @@ static vt_hash256 check_bytes(const uint8_t *data, size_t size) {
     check_failure(s, &d);
     return vt_hash_bytes(d.text, strlen(d.text));
   }
-  vt_text first = print(g);
+  vt_text first = print_graph(g);
   vt_graph_free(g);
   if (first.n <= TEXT_MAX) check_parses_again(&first);
   const vt_hash256 h = vt_hash_bytes(first.s, first.n);

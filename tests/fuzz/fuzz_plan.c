@@ -40,7 +40,7 @@ static void check_plan(const vt_plan *p, const char *text, size_t n) {
   vt_text_done(&again);
 }
 
-static vt_status no_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+static vt_status need_no_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
   (void)self;
   (void)step;
   (void)d;
@@ -51,7 +51,7 @@ static vt_status no_scratch(void *self, const vt_bk_step *step, uint64_t *out, v
 /* Checks that the printed plan of each graph can be read. If the form of plans had changed, the
  * corpus would contain only refused plans, and this fails. */
 static void check_printed_plans(void) {
-  const vt_target t = {.fingerprint = "fuzz-1", .workspace = no_scratch};
+  const vt_target t = {.fingerprint = "fuzz-1", .workspace = need_no_scratch};
   for (uint32_t i = 0; i < MODELS; i++) {
     vt_text text;
     vt_plan *built = NULL, *read = NULL;

@@ -13,7 +13,7 @@ enum { HASH_LINE = 65 }; /* bytes of the last line: 64 hexadecimal digits and a 
 static const char key[] = "fuzz\n";
 static const vt_pass_list list = {2, {VT_PASS_bind, VT_PASS_lower}};
 
-static vt_status no_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+static vt_status need_no_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
   (void)self;
   (void)step;
   (void)d;
@@ -33,7 +33,7 @@ static void check_accepted(const vt_cached_plan *k, const uint8_t *data, size_t 
 
 /* Reads and checks an entry; returns a hash of the message. */
 static vt_hash256 check_bytes(const uint8_t *data, size_t size) {
-  const vt_target t = {.fingerprint = "fuzz-1", .workspace = no_scratch};
+  const vt_target t = {.fingerprint = "fuzz-1", .workspace = need_no_scratch};
   vt_cached_plan *k = NULL;
   vt_diag d = {0};
   vt_fpenv saved;

@@ -34,12 +34,12 @@ enum {
   GRAPH_NODES = 48,
   GRAPH_BODY_NODES = 15,
   GRAPH_BODY_RESULTS = 4,
-  GRAPH_OPERANDS = 12,   /* operands of a node */
-  GRAPH_DEPTH = 2,       /* levels of nested bodies */
-  GRAPH_ELEMENTS = 2048, /* elements of a value */
-  GRAPH_TRIPS = 8,       /* iterations of a loop */
+  GRAPH_OPERANDS = 12,   /* the most operands of a node */
+  GRAPH_DEPTH = 2,       /* the most levels of nested bodies */
+  GRAPH_ELEMENTS = 2048, /* the most elements of a value */
+  GRAPH_TRIPS = 8,       /* the most iterations of a loop */
   GRAPH_RESULTS = 6,
-  GRAPH_REALS = 15,  /* entries of graph_real */
+  GRAPH_REALS = 15,  /* number of entries of the table graph_real */
   GRAPH_TWICE = 0x80 /* bit of the first byte: check gradients of gradients */
 };
 

@@ -13,7 +13,7 @@ const double graph_real[GRAPH_REALS] = {0,    1,    -1,   0.5,   1e-5, 2,    1e3
 #define NUMBER_MAX (INT64_C(1) << 60)
 
 typedef struct decoder {
-  const uint8_t *p;              /* the next byte */
+  const uint8_t *p;              /* the next byte to decode */
   size_t n;                      /* bytes left; after the last one, zeros are read */
   int64_t value[VT_MAX_SYMBOLS]; /* value of each symbol */
 } decoder;
@@ -116,7 +116,7 @@ static double read_real(decoder *f) {
 }
 
 /* Returns the element type with this number, or f32 if there is none. */
-static uint32_t dtype_of(uint32_t b) {
+static uint32_t dtype_of_byte(uint32_t b) {
   return vt_dtype_name(b & 31) != NULL ? b & 31 : VT_DTYPE_F32;
 }
 
@@ -128,7 +128,9 @@ static void read_list(decoder *f, vt_attr_list *l, vt_dims *dims) {
 }
 
 /* Returns the attribute word with this number, or `none` if there is no such word. */
-static int64_t word_of(uint32_t b) { return vt_word_text(b & 63) != NULL ? b & 63 : VT_WORD_none; }
+static int64_t word_of_byte(uint32_t b) {
+  return vt_word_text(b & 63) != NULL ? b & 63 : VT_WORD_none;
+}
 
 /* Reads a length and its characters. Characters that a quoted text cannot have become letters. */
 static void read_text(decoder *f, vt_attr_text *t) {
@@ -141,7 +143,7 @@ static void read_text(decoder *f, vt_attr_text *t) {
 }
 
 static void read_field(decoder *f, void *attrs, const vt_attr_field *a, vt_dims *dims) {
-  if (!a->required && (read_byte(f) & 1) != 0) return; /* keeps the default */
+  if (!a->required && (read_byte(f) & 1) != 0) return; /* the attribute keeps its default */
   switch (a->kind) {
     case VT_ATTR_FLAG:
       *vt_attr_int(attrs, a) = read_byte(f) & 1;
@@ -150,10 +152,10 @@ static void read_field(decoder *f, void *attrs, const vt_attr_field *a, vt_dims 
       *vt_attr_real(attrs, a) = read_real(f);
       break;
     case VT_ATTR_DTYPE:
-      *vt_attr_int(attrs, a) = dtype_of(read_byte(f));
+      *vt_attr_int(attrs, a) = dtype_of_byte(read_byte(f));
       break;
     case VT_ATTR_WORD:
-      *vt_attr_int(attrs, a) = word_of(read_byte(f));
+      *vt_attr_int(attrs, a) = word_of_byte(read_byte(f));
       break;
     case VT_ATTR_ORDER:
       *vt_attr_int(attrs, a) = VT_ORDER_FMA256;
@@ -190,7 +192,7 @@ static void read_attrs(decoder *f, void *attrs, const vt_attr_group *group, vt_d
 
 /* Returns 1 if a value of this type has at most GRAPH_ELEMENTS elements for the values of the
  * symbols. */
-static int is_small(const decoder *f, const vt_dims *dims, const vt_type *type) {
+static int is_small_type(const decoder *f, const vt_dims *dims, const vt_type *type) {
   vt_type t = *type;
   uint64_t count, bytes;
   for (uint32_t i = 0; i < t.rank; i++)
@@ -200,17 +202,18 @@ static int is_small(const decoder *f, const vt_dims *dims, const vt_type *type) 
 }
 
 static vt_type read_port_type(decoder *f, vt_dims *dims, uint32_t first) {
-  vt_type t = {.dtype = dtype_of(first), .rank = read_below(f, VT_MAX_RANK + 1)};
+  vt_type t = {.dtype = dtype_of_byte(first), .rank = read_below(f, VT_MAX_RANK + 1)};
   for (uint32_t i = 0; i < t.rank; i++) {
     t.dim[i] = read_number(f, dims);
     if (!vt_dim_is_symbolic(t.dim[i]) && (t.dim[i] < 0 || t.dim[i] > GRAPH_ELEMENTS)) t.dim[i] = 1;
   }
-  if (!is_small(f, dims, &t)) t.rank = 0;
+  if (!is_small_type(f, dims, &t)) t.rank = 0;
   for (uint32_t i = t.rank; i < VT_MAX_RANK; i++) t.dim[i] = 0;
   return t;
 }
 
-/* Reads the range of an input of integers; its random values are drawn from it. */
+/* Reads the range lo..hi of an input of integers, from which the random values of the input are
+ * drawn. */
 static void read_range(decoder *f, vt_dims *dims, uint32_t type, vt_port *p) {
   const uint64_t bits = 8 * vt_dtype_bytes(type);
   if (type < VT_DTYPE_I8 || type > VT_DTYPE_I64) return;
@@ -264,7 +267,7 @@ static uint32_t read_operand(decoder *f, const vt_graph_builder *gb) {
 }
 
 /* Returns the value if it has this type, else the nearest before it that has, else new zeros. */
-static uint32_t value_of_type(vt_graph_builder *gb, uint32_t value, const vt_type *type) {
+static uint32_t value_with_type(vt_graph_builder *gb, uint32_t value, const vt_type *type) {
   const vt_type t = *type;
   for (uint32_t v = value + 1; v-- > 0;)
     if (vt_type_equal(&gb->g->values[v].type, &t)) return v;
@@ -283,7 +286,7 @@ static int is_accepted(const decoder *f, const vt_op_info *op, const vt_rule *r)
   if (s != VT_OK && (d.code != s || d.text[0] == '\0')) die("a refusal without a message", &d);
   if (s != VT_OK) return 0;
   for (uint32_t i = 0; i < n; i++)
-    if (!is_small(f, r->dims, &out[i])) return 0;
+    if (!is_small_type(f, r->dims, &out[i])) return 0;
   return 1;
 }
 
@@ -314,8 +317,9 @@ static int read_node(vt_graph_builder *gb, decoder *f, node *x) {
 }
 
 /* Adds a node without bodies if the op's rules accept it; then the builder must accept it too. If
- * they refuse it, it is tried again with the first operand in every place, which often fits. */
-static void add_plain(vt_graph_builder *gb, decoder *f, node *x) {
+ * the rules refuse the node, it is tried again with the first operand as every operand, which often
+ * fits. */
+static void add_node_without_bodies(vt_graph_builder *gb, decoder *f, node *x) {
   vt_type types[GRAPH_OPERANDS];
   const vt_rule r = {.dims = gb->b.dims, .in = types, .n_in = x->n, .attrs = x->attrs};
   get_operand_types(gb, x, types);
@@ -343,7 +347,7 @@ static void add_body(vt_graph_builder *gb, decoder *f, const vt_type *takes, uin
   if (n < n_want) n = n_want;
   for (uint32_t i = 0; i < n; i++) {
     out[i] = read_operand(f, body);
-    if (i < n_want) out[i] = value_of_type(body, out[i], &want[i]);
+    if (i < n_want) out[i] = value_with_type(body, out[i], &want[i]);
   }
   b->close(b, out, n);
   if (gb->status != VT_OK) die("a body does not close", gb->d);
@@ -368,7 +372,7 @@ static uint32_t wanted_results(const vt_graph_builder *gb, const node *x, vt_typ
 static int prepare_region(vt_graph_builder *gb, const decoder *f, node *x) {
   static const vt_type predicate = {.dtype = VT_DTYPE_BOOL};
   int64_t count = 0;
-  if (x->op->number == VT_OP_cond) x->in[0] = value_of_type(gb, x->in[0], &predicate);
+  if (x->op->number == VT_OP_cond) x->in[0] = value_with_type(gb, x->in[0], &predicate);
   if (x->op->number != VT_OP_loop) return 1;
   const vt_attr_loop *a = (const void *)x->attrs;
   return vt_dim_bind(gb->b.dims, f->value, a->count, &count, NULL) == VT_OK && count <= GRAPH_TRIPS;
@@ -379,7 +383,8 @@ static void free_bodies(vt_graph_builder *gb) {
   gb->n_body = 0;
 }
 
-/* Adds the region if the op's rules accept its bodies; otherwise frees them. */
+/* Adds the region, a cond or loop, if the op's rules accept its bodies; otherwise frees the bodies.
+ */
 static void add_region_node(vt_graph_builder *gb, const decoder *f, const node *x, vt_rule *r) {
   static vt_type in[VT_MAX_BODIES][VT_MAX_REGION_ARGS], out[VT_MAX_BODIES][VT_MAX_RESULTS];
   vt_body_type body[VT_MAX_BODIES];
@@ -420,7 +425,7 @@ static void add_nodes(vt_graph_builder *gb, decoder *f, uint32_t n) {
     if (vt_op_body_count(x.op) != 0)
       add_region(gb, f, &x);
     else
-      add_plain(gb, f, &x);
+      add_node_without_bodies(gb, f, &x);
   }
 }
 
@@ -440,7 +445,7 @@ static void add_symbols(vt_graph_builder *gb, decoder *f, graph_decoded *out) {
 }
 
 /* The last GRAPH_RESULTS values of nodes are the outputs. */
-static uint32_t add_results(vt_graph_builder *gb, uint32_t ports) {
+static uint32_t add_outputs(vt_graph_builder *gb, uint32_t ports) {
   uint32_t n = 0;
   for (uint32_t v = gb->g->n_values; v-- > ports && n < GRAPH_RESULTS; n++) {
     char name[16];
@@ -460,7 +465,7 @@ graph_decoded graph_decode(const uint8_t *data, size_t size) {
   add_ports(&gb, &f);
   const uint32_t ports = gb.g->n_values;
   add_nodes(&gb, &f, GRAPH_NODES);
-  if (add_results(&gb, ports) == 0) {
+  if (add_outputs(&gb, ports) == 0) {
     vt_graph_drop(&gb);
     return out;
   }

@@ -33,5 +33,5 @@ int main(int argc, char **argv) {
   for (int i = first; every > 0 && i < argc; i += every, n++)
     if (!replay_file(argv[i])) return 1;
   printf("%d inputs replayed\n", n);
-  return n == 0; /* without inputs the set-up is broken, and the test must fail */
+  return n == 0; /* a replay of no inputs fails, because the set-up must be broken */
 }

@@ -21,7 +21,7 @@ typedef struct encoder {
   vt_dims dims; /* the symbols graph_symbol, one for each symbol of the model, in its order */
 } encoder;
 
-/* Appends a byte; a value that is no byte, or a full buffer, clears `fits`. */
+/* Appends a byte. A value above 255 or a full buffer clears `fits`. */
 static void write_byte(encoder *e, uint64_t b) {
   if (e->n == BYTES_MAX || b > 255) e->fits = 0;
   if (e->fits) e->bytes[e->n++] = (uint8_t)b;
@@ -182,13 +182,13 @@ static void write_nodes(encoder *e, const vt_graph *g, uint32_t most) {
     const size_t before = e->n;
     write_node(e, g, &g->nodes[i]);
     if (e->fits || most != GRAPH_NODES || i == 0) continue;
-    e->fits = 1; /* the nodes before this one are a useful input too */
+    e->fits = 1; /* this node is beyond a limit, but the nodes before it are a useful input too */
     e->n = before;
     return;
   }
 }
 
-static int encode(const vt_graph *g, encoder *e, vt_arena *arena) {
+static int encode_graph(const vt_graph *g, encoder *e, vt_arena *arena) {
   vt_diag d = {0};
   int64_t handle;
   e->n = 0;
@@ -243,9 +243,9 @@ static int64_t write_model(const char *folder, const vt_graph *g) {
   static encoder e;
   vt_arena arena;
   vt_arena_init(&arena, vt_alloc_default());
-  int ok = encode(g, &e, &arena);
+  int ok = encode_graph(g, &e, &arena);
   vt_graph *b = ok ? NULL : bind_symbols(g);
-  if (b != NULL) ok = encode(b, &e, &arena);
+  if (b != NULL) ok = encode_graph(b, &e, &arena);
   vt_graph_free(b);
   vt_arena_done(&arena);
   if (!ok) return -1;

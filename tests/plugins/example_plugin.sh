@@ -79,7 +79,7 @@ expect 0 "= libpointwise.so:0 = island:1" "${parity[@]}"
 expect 0 '"unadmitted": true' "${parity[@]}" --json
 # The plug-in may use threads, so it runs with each number of threads; the other devices run once.
 expect 0 "reference:0 = libpointwise.so:0 x1 = libpointwise.so:0 x2 = island:1: " "${parity[@]}" --threads 1,2
-# It passes every f32 case of the conformance suite for its ops.
+# The plug-in passes every f32 case of the conformance suite for its ops.
 only=()
 for op in neg abs add sub mul div maximum minimum relu clamp; do only+=(--only "$op/*f32*"); done
 expect 0 ", 0 runs failed" "$cts" --cases "$root/tests/cts" --backend $plugin --jobs 1 "${only[@]}"

@@ -52,17 +52,19 @@ static void run_reference(uint8_t out[32]) {
   vt_model_free(m);
 }
 
-/* Writes the path of a plug-in, or, after a +, of a file in the scratch folder. */
-static void path_of(const char *name, char out[256]) {
+/* Writes the path of the built plug-in `name` or, if the name starts with +, of a file in the
+ * scratch folder. */
+static void write_plugin_path(const char *name, char out[256]) {
   snprintf(out, 256, "%s/%s.so", name[0] == '+' ? scratch : built, name + (name[0] == '+'));
 }
 
 /* ---- plug-ins that are refused ---- */
 
 static const struct row {
-  const char *name; /* a plug-in, or after a + a file that create_files writes */
+  /* name of a built plug-in, or + and the name of a file that create_files writes */
+  const char *name;
   vt_status want;
-  const char *why; /* part of the message */
+  const char *why; /* part of the message with which the plug-in is refused */
   uint32_t ms;     /* time limit of the probe, which is then called directly; 0: open a device */
 } rows[] = {
     {"+missing", VT_BACKEND, "cannot open it: No such file", 0},
@@ -143,7 +145,7 @@ static void test_refused(const uint8_t digest[32]) {
     vt_diag d = {0};
     uint8_t again[32];
     const int files = count_open_files();
-    path_of(rows[i].name, path);
+    write_plugin_path(rows[i].name, path);
     const vt_status s =
         rows[i].ms != 0 ? run_probe(path, rows[i].ms, &d) : open_device(path, 1, &d);
     const int right = s == rows[i].want && strstr(d.text, rows[i].why) != NULL &&
@@ -160,7 +162,7 @@ static void test_refused(const uint8_t digest[32]) {
 
 static void write_file(const char *name, const void *p, size_t n) {
   char path[256];
-  path_of(name, path);
+  write_plugin_path(name, path);
   FILE *f = fopen(path, "wb");
   CHECK(f != NULL && fwrite(p, 1, n, f) == n && fclose(f) == 0);
 }
@@ -170,7 +172,7 @@ static void write_file(const char *name, const void *p, size_t n) {
 static void copy_file(const char *from, const char *to, size_t part, int machine) {
   vt_file f;
   char path[256];
-  if (from[0] != '/') path_of(from, path);
+  if (from[0] != '/') write_plugin_path(from, path);
   CHECK(vt_file_read(from[0] != '/' ? path : from, 1 << 26, vt_alloc_default(), &f, NULL) == VT_OK);
   if (machine)
     f.data[18] = 0xf3, f.data[19] = 0; /* e_machine: RISC-V, on which Volta does not run */
@@ -180,9 +182,9 @@ static void copy_file(const char *from, const char *to, size_t part, int machine
 
 static void create_files(void) {
   char path[256];
-  path_of("+folder", path);
+  write_plugin_path("+folder", path);
   CHECK(mkdir(path, 0700) == 0);
-  path_of("+fifo", path);
+  write_plugin_path("+fifo", path);
   CHECK(mkfifo(path, 0600) == 0);
   write_file("+empty", "", 0);
   write_file("+text", "#!/bin/sh\n", 10);
@@ -194,19 +196,20 @@ static void create_files(void) {
 
 /* ---- plug-ins that are let in ---- */
 
-static void test_policy(void) {
+static void test_unadmitted_plugins_refused(void) {
   char path[256];
   vt_diag d = {0};
-  path_of("good", path);
+  write_plugin_path("good", path);
   CHECK(open_device(path, 0, &d) == VT_BACKEND && strstr(d.text, "is not admitted") != NULL);
   CHECK(strstr(d.hint, "--allow-unadmitted") != NULL);
-  memset(&d, 0, sizeof d); /* a plug-in that would hang is refused before any of its code runs */
-  path_of("hang_query", path);
+  /* a plug-in that is not admitted is refused before any of its code runs, so it cannot hang */
+  memset(&d, 0, sizeof d);
+  write_plugin_path("hang_query", path);
   CHECK(open_device(path, 0, &d) == VT_BACKEND && strstr(d.text, "is not admitted") != NULL);
 }
 
 /* Opens the device PATH:ORDINAL and checks its name. */
-static void check_opens(const char *path, const char *ordinal, const char *want) {
+static void check_device_opens(const char *path, const char *ordinal, const char *want) {
   char name[300];
   vt_diag d = {0};
   vt_device *dev = NULL;
@@ -222,13 +225,14 @@ static void check_opens(const char *path, const char *ordinal, const char *want)
   vt_device_close(dev);
 }
 
-static void test_good(void) {
+static void test_good_plugins_open(void) {
   char path[256];
-  path_of("good", path);
-  check_opens(path, "", "good.so:0");
-  check_opens(path, ":2", "good.so:2");
+  write_plugin_path("good", path);
+  check_device_opens(path, "", "good.so:0");
+  check_device_opens(path, ":2", "good.so:2");
   const int files = count_open_files();
-  for (int i = 0; i < 100; i++) check_opens(path, ":0", "good.so:0"); /* loads the file only once */
+  for (int i = 0; i < 100; i++)
+    check_device_opens(path, ":0", "good.so:0"); /* loads the file only once */
   CHECK(count_open_files() == files && !has_children());
   vt_diag d = {0};
   char name[300];
@@ -255,9 +259,9 @@ static vt_status build_program_on(const char *path, const char *y, vt_diag *d) {
   return s;
 }
 
-/* Plug-ins with older, newer or minimal structs can be opened; `why` is the reason for which they
- * then refuse a model. */
-static void test_later_fields(void) {
+/* Plug-ins with older, newer or minimal structs can be opened. They refuse the model x + x, and
+ * `why` is part of the message. */
+static void test_structs_of_other_sizes(void) {
   static const struct {
     const char *name, *why;
     vt_status want;
@@ -269,9 +273,9 @@ static void test_later_fields(void) {
   for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
     char path[256], name[80];
     vt_diag d = {0};
-    path_of(later[i].name, path);
+    write_plugin_path(later[i].name, path);
     snprintf(name, sizeof name, "%s.so:0", later[i].name);
-    check_opens(path, "", name);
+    check_device_opens(path, "", name);
     CHECK(build_program_on(path, "x + x", &d) == later[i].want &&
           strstr(d.text, later[i].why) != NULL);
     CHECK(strstr(d.text, name) != NULL);
@@ -279,7 +283,7 @@ static void test_later_fields(void) {
   }
 }
 
-static vt_device *open_waived(const char *path) {
+static vt_device *open_without_admission(const char *path) {
   const vt_device_options how = {.admission = VT_ADMISSION_WAIVED};
   vt_device *dev = NULL;
   CHECK(vt_device_open_with_options(&how, path, vt_alloc_default(), &dev, NULL) == VT_OK);
@@ -288,14 +292,14 @@ static vt_device *open_waived(const char *path) {
 }
 
 /* A plug-in with the file name `reference` is not the reference. */
-static void test_false_name(void) {
+static void test_plugin_named_reference(void) {
   char path[256], there[256];
   vt_diag d = {0};
   snprintf(there, sizeof there, "%s/reference", scratch);
   copy_file("liar", "+false", 0, 0);
-  path_of("+false", path);
+  write_plugin_path("+false", path);
   CHECK(rename(path, there) == 0);
-  vt_device *dev = open_waived(there), *true_one = open_waived("reference");
+  vt_device *dev = open_without_admission(there), *true_one = open_without_admission("reference");
   CHECK(strcmp(vt_device_name(dev), vt_device_name(true_one)) == 0);
   CHECK(!vt_device_same_backend(dev, true_one) && !vt_device_same_backend(true_one, dev));
   vt_device_close(dev);
@@ -308,12 +312,13 @@ static void test_false_name(void) {
 static void test_same_backend(void) {
   char path[256], copied[256], other[260], number[260];
   copy_file("good", "+good_again", 0, 0);
-  path_of("good", path);
-  path_of("+good_again", copied);
-  path_of("good_too", other);
+  write_plugin_path("good", path);
+  write_plugin_path("+good_again", copied);
+  write_plugin_path("good_too", other);
   snprintf(number, sizeof number, "%s:2", path);
-  vt_device *dev = open_waived(path), *again = open_waived(copied), *too = open_waived(other);
-  vt_device *second = open_waived(number);
+  vt_device *dev = open_without_admission(path), *again = open_without_admission(copied),
+            *too = open_without_admission(other);
+  vt_device *second = open_without_admission(number);
   CHECK(vt_device_same_backend(dev, again) && vt_device_same_backend(dev, second));
   CHECK(!vt_device_same_backend(dev, too) && !vt_device_same_backend(too, dev));
   vt_device_close(again);
@@ -322,14 +327,14 @@ static void test_same_backend(void) {
   vt_device_close(dev);
 }
 
-/* Capabilities must be tried on the plug-in that was opened. Here the name leads to another backend
- * by then, which must be noticed. */
+/* Capabilities must be tried on the plug-in that was opened. In this test the name leads to another
+ * backend by the time of the trial, which must be noticed. */
 static void test_replaced_before_trial(void) {
   char path[256];
   vt_diag d = {0};
   const vt_options o = {.size = sizeof o, .backend = "island"};
-  path_of("caps_unknown", path);
-  vt_device *dev = open_waived(path);
+  write_plugin_path("caps_unknown", path);
+  vt_device *dev = open_without_admission(path);
   CHECK(vt_capabilities_try(dev, &o, VT_BK_SUBNORMALS, vt_alloc_default(), &d) == VT_BACKEND);
   CHECK(strstr(d.text, "backend 'caps_unknown.so:0' was replaced while it was tried") != NULL);
   CHECK(vt_device_proven_caps(dev) == 0 && vt_device_kind(dev) == VT_KIND_TEST);
@@ -337,11 +342,11 @@ static void test_replaced_before_trial(void) {
 }
 
 /* A file with new content is another plug-in; a device that was opened before keeps the old one. */
-static void test_replaced(void) {
+static void test_replaced_file(void) {
   char path[256];
   vt_device *first = NULL, *second = NULL;
   const vt_device_options how = {.admission = VT_ADMISSION_WAIVED};
-  path_of("+swapped", path);
+  write_plugin_path("+swapped", path);
   copy_file("good", "+swapped", 0, 0);
   CHECK(vt_device_open_with_options(&how, path, vt_alloc_default(), &first, NULL) == VT_OK);
   copy_file("good_too", "+swapped", 0, 0); /* in place */
@@ -357,12 +362,12 @@ static void test_replaced(void) {
 
 /* While a hold on a plug-in exists, opening its path gives the held content, although the file has
  * changed. */
-static void test_held(void) {
+static void test_held_content_stays(void) {
   char path[256], second[300];
   vt_device *dev[4] = {NULL};
   vt_hold *hold = NULL, *again = NULL;
   const vt_device_options waived = {.admission = VT_ADMISSION_WAIVED}, strict = {0};
-  path_of("+held", path);
+  write_plugin_path("+held", path);
   snprintf(second, sizeof second, "%s:1", path);
   copy_file("good", "+held", 0, 0);
   CHECK(vt_device_open_with_options(&waived, path, vt_alloc_default(), &dev[0], NULL) == VT_OK);
@@ -390,24 +395,24 @@ static void test_held(void) {
 }
 
 /* A process that a plug-in starts while it is probed does not delay the probe, and is ended. */
-static void test_orphan(void) {
+static void test_orphaned_child_is_ended(void) {
   char path[256];
   const uint64_t start = vt_clock_ns();
-  path_of("orphan", path);
+  write_plugin_path("orphan", path);
   CHECK(run_probe(path, 5000, NULL) == VT_OK);
   CHECK(vt_clock_ns() - start < (uint64_t)4000 * 1000000);
 }
 
 static void *open_many_times(void *path) {
   for (int i = 0; i < 20; i++)
-    check_opens(path, i % 2 == 0 ? "" : ":1", i % 2 ? "good.so:1" : "good.so:0");
+    check_device_opens(path, i % 2 == 0 ? "" : ":1", i % 2 ? "good.so:1" : "good.so:0");
   return NULL;
 }
 
-static void test_threads(void) {
+static void test_threads_open_one_plugin(void) {
   char path[256];
   pthread_t threads[4];
-  path_of("good", path);
+  write_plugin_path("good", path);
   for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, open_many_times, path) == 0);
   for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
 }
@@ -430,17 +435,17 @@ static void test_hanging_blocks_no_other(void) {
   static attempt hanging;
   char path[256], fresh[256];
   pthread_t thread;
-  path_of("hang_query", hanging.path);
-  path_of("good", path);
+  write_plugin_path("hang_query", hanging.path);
+  write_plugin_path("good", path);
   copy_file("good_too", "+fresh", 0, 0);
-  path_of("+fresh", fresh);
+  write_plugin_path("+fresh", fresh);
   FILE *f = fopen(fresh, "ab");
   CHECK(f != NULL && fputc(0, f) == 0 && fclose(f) == 0);
   CHECK(pthread_create(&thread, NULL, open_once, &hanging) == 0);
   (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
   const uint64_t start = vt_clock_ns();
-  check_opens(path, "", "good.so:0");
-  check_opens(fresh, "", "fresh.so:0");
+  check_device_opens(path, "", "good.so:0");
+  check_device_opens(fresh, "", "fresh.so:0");
   CHECK(vt_clock_ns() - start < (uint64_t)6000 * 1000000);
   CHECK(pthread_join(thread, NULL) == 0 && vt_clock_ns() - start > (uint64_t)8000 * 1000000);
   CHECK(hanging.status == VT_BACKEND && !has_children());
@@ -449,23 +454,23 @@ static void test_hanging_blocks_no_other(void) {
 
 /* If the host ignores SIGCHLD, the exit status of the probe is unknown, and only its report counts.
  */
-static void test_ignored_children(void) {
+static void test_probe_with_sigchld_ignored(void) {
   char path[256];
   vt_diag d = {0};
   signal(SIGCHLD, SIG_IGN);
-  path_of("good", path);
+  write_plugin_path("good", path);
   CHECK(run_probe(path, 5000, NULL) == VT_OK);
-  path_of("crash_open", path);
+  write_plugin_path("crash_open", path);
   CHECK(run_probe(path, 5000, &d) == VT_BACKEND && strstr(d.text, "was opened") != NULL);
   signal(SIGCHLD, SIG_DFL);
 }
 
 /* If descriptors 0, 1 and 2 are closed, files that are opened get these numbers, which the child
  * uses for its own streams; the probe must still work. */
-static void test_closed_descriptors(void) {
+static void test_probe_with_closed_descriptors(void) {
   char path[256];
   int kept[3];
-  path_of("good", path);
+  write_plugin_path("good", path);
   for (int i = 0; i < 3; i++) kept[i] = dup(i);
   for (int i = 0; i < 3; i++) close(i);
   const vt_status s = run_probe(path, 5000, NULL);
@@ -490,20 +495,20 @@ int main(int argc, char **argv) {
   built = argv[1];
   run_reference(digest);
   create_files();
-  test_policy();
+  test_unadmitted_plugins_refused();
   test_refused(digest);
-  test_good();
-  test_later_fields();
-  test_false_name();
+  test_good_plugins_open();
+  test_structs_of_other_sizes();
+  test_plugin_named_reference();
   test_same_backend();
   test_replaced_before_trial();
-  test_replaced();
-  test_held();
-  test_orphan();
-  test_threads();
+  test_replaced_file();
+  test_held_content_stays();
+  test_orphaned_child_is_ended();
+  test_threads_open_one_plugin();
   test_hanging_blocks_no_other();
-  test_ignored_children();
-  test_closed_descriptors();
+  test_probe_with_sigchld_ignored();
+  test_probe_with_closed_descriptors();
   remove_files();
   /* A plug-in that was let in by mistake may end this process with any exit code, so CTest looks
    * for this line. */

@@ -60,7 +60,7 @@ static _Noreturn void die(const char *what, const vt_diag *d) {
 }
 
 /* Fails with this message unless the digests are equal, or differ if `same` is 0. */
-static void expect(const trial *t, const char *what, digest a, digest b, int same) {
+static void expect_digests(const trial *t, const char *what, digest a, digest b, int same) {
   checks++;
   if ((memcmp(a.b, b.b, sizeof a.b) == 0) == same) return;
   failures++;
@@ -112,7 +112,7 @@ static vt_program *new_program(const trial *t, const vt_options *how) {
 }
 
 /* Runs the program and returns the digest of its outputs. */
-static digest run(const trial *t, vt_program *p) {
+static digest run_once(const trial *t, vt_program *p) {
   digest x;
   vt_diag d = {0};
   if (vt_program_run(p, &d) != VT_OK || vt_program_digest(p, x.b, &d) != VT_OK) die(t->s->name, &d);
@@ -122,7 +122,7 @@ static digest run(const trial *t, vt_program *p) {
 /* Returns the digest of one run of a new program. */
 static digest run_fresh(const trial *t, const vt_options *how) {
   vt_program *p = new_program(t, how);
-  const digest x = run(t, p);
+  const digest x = run_once(t, p);
   vt_program_free(p);
   return x;
 }
@@ -130,24 +130,26 @@ static digest run_fresh(const trial *t, const vt_options *how) {
 /* ---- comparisons ---- */
 
 /* Runs a program again, with other inputs and with other parameters in between. */
-static void check_runs(const trial *t, digest first) {
+static void check_repeated_runs(const trial *t, digest first) {
   vt_program *p = new_program(t, &t->how);
-  expect(t, "a second program gives something else", first, run(t, p), 1);
-  expect(t, "a second run gives something else", first, run(t, p), 1);
+  expect_digests(t, "a second program gives something else", first, run_once(t, p), 1);
+  expect_digests(t, "a second run gives something else", first, run_once(t, p), 1);
   set_inputs(t, p, 8);
-  const digest other = run(t, p);
-  expect(t, "other inputs give the same", first, other, 0);
+  const digest other = run_once(t, p);
+  expect_digests(t, "other inputs give the same", first, other, 0);
   set_inputs(t, p, 7);
-  expect(t, "the first inputs give something else after others", first, run(t, p), 1);
+  expect_digests(t, "the first inputs give something else after others", first, run_once(t, p), 1);
   init_params(t, p, 1);
-  const digest weights = run(t, p);
-  expect(t, "other parameters give the same", first, weights, 0);
-  vt_program *fresh = new_program(t, &t->how); /* it never ran with the parameters of seed 0 */
+  const digest weights = run_once(t, p);
+  expect_digests(t, "other parameters give the same", first, weights, 0);
+  /* this program never ran with the parameters of seed 0 */
+  vt_program *fresh = new_program(t, &t->how);
   init_params(t, fresh, 1);
-  expect(t, "earlier parameters show in a run with others", weights, run(t, fresh), 1);
+  expect_digests(t, "earlier parameters show in a run with others", weights, run_once(t, fresh), 1);
   vt_program_free(fresh);
   init_params(t, p, 0);
-  expect(t, "the first parameters give something else after others", first, run(t, p), 1);
+  expect_digests(t, "the first parameters give something else after others", first, run_once(t, p),
+                 1);
   vt_program_free(p);
 }
 
@@ -156,11 +158,11 @@ static void check_two_programs(const trial *t, digest first) {
   vt_program *p = new_program(t, &t->how), *q = new_program(t, &t->how);
   init_params(t, q, 1);
   set_inputs(t, q, 8);
-  const digest other = run(t, q);
-  expect(t, "next to another program it gives something else", first, run(t, p), 1);
-  expect(t, "the other program gives something else", other, run(t, q), 1);
+  const digest other = run_once(t, q);
+  expect_digests(t, "next to another program it gives something else", first, run_once(t, p), 1);
+  expect_digests(t, "the other program gives something else", other, run_once(t, q), 1);
   vt_program_free(q);
-  expect(t, "after the other is freed it gives something else", first, run(t, p), 1);
+  expect_digests(t, "after the other is freed it gives something else", first, run_once(t, p), 1);
   vt_program_free(p);
 }
 
@@ -168,16 +170,17 @@ static void check_two_programs(const trial *t, digest first) {
 static void check_options(const trial *t, digest first) {
   vt_options o = t->how;
   o.measure = 1;
-  expect(t, "measured, it gives something else", first, run_fresh(t, &o), 1);
+  expect_digests(t, "measured, it gives something else", first, run_fresh(t, &o), 1);
   o = t->how;
   o.schedule = "memory";
-  expect(t, "in another order of steps it gives something else", first, run_fresh(t, &o), 1);
+  expect_digests(t, "in another order of steps it gives something else", first, run_fresh(t, &o),
+                 1);
   o = t->how;
   o.stream = "all";
-  expect(t, "with streamed parameters it gives something else", first, run_fresh(t, &o), 1);
+  expect_digests(t, "with streamed parameters it gives something else", first, run_fresh(t, &o), 1);
   o = t->how;
   o.passes = "bind,lower,dead";
-  expect(t, "without fusion it gives something else", first, run_fresh(t, &o), 1);
+  expect_digests(t, "without fusion it gives something else", first, run_fresh(t, &o), 1);
 }
 
 static void check_cache(const trial *t, digest first) {
@@ -187,8 +190,9 @@ static void check_cache(const trial *t, digest first) {
   vt_options o = t->how;
   if (vt_cache_new(NULL, &cache, &d) != VT_OK) die("a cache", &d);
   o.cache = cache;
-  expect(t, "with a cache it gives something else", first, run_fresh(t, &o), 1);
-  expect(t, "with a plan from the cache it gives something else", first, run_fresh(t, &o), 1);
+  expect_digests(t, "with a cache it gives something else", first, run_fresh(t, &o), 1);
+  expect_digests(t, "with a plan from the cache it gives something else", first, run_fresh(t, &o),
+                 1);
   vt_cache_info(cache, &n);
   if (n.hits_memory == 0) {
     failures++;
@@ -201,9 +205,9 @@ static void check_cache(const trial *t, digest first) {
 static void check_reference(const trial *t, digest first) {
   const vt_options right = {.size = sizeof right, .backend = "reference:0"};
   vt_program *p = new_program(t, &right);
-  expect(t, "the reference gives something else", first, run(t, p), 1);
-  expect(t, "it gives something else after the reference", first, run_fresh(t, &t->how), 1);
-  expect(t, "the reference gives something else after it", first, run(t, p), 1);
+  expect_digests(t, "the reference gives something else", first, run_once(t, p), 1);
+  expect_digests(t, "it gives something else after the reference", first, run_fresh(t, &t->how), 1);
+  expect_digests(t, "the reference gives something else after it", first, run_once(t, p), 1);
   vt_program_free(p);
 }
 
@@ -225,7 +229,7 @@ static uint64_t device_free_bytes(const char *backend) {
 /* Runs the program many times; returns by how many bytes the device's free memory has shrunk. */
 static uint64_t run_and_measure_loss(const trial *t, vt_program *p, long runs, digest *last) {
   const uint64_t before = device_free_bytes(t->how.backend);
-  for (long i = 0; i < runs; i++) *last = run(t, p);
+  for (long i = 0; i < runs; i++) *last = run_once(t, p);
   const uint64_t after = device_free_bytes(t->how.backend);
   return after < before ? before - after : 0;
 }
@@ -245,7 +249,7 @@ static void check_growth(const trial *t, digest first, long runs) {
   uint64_t lost = run_and_measure_loss(t, p, runs, &last);
   const uint64_t end = process_resident(), more = end > start ? end - start : 0;
   for (int i = 1; i < ROUNDS && lost > 0; i++) lost = run_and_measure_loss(t, p, runs, &last);
-  expect(t, "after many runs it gives something else", first, last, 1);
+  expect_digests(t, "after many runs it gives something else", first, last, 1);
   checks++;
   if (more > FIRST_TOUCHES || lost > 0) {
     failures++;
@@ -262,7 +266,7 @@ static void check_subject(const char *root, const subject *s, const vt_options *
   snprintf(path, sizeof path, "%s/examples/%s.vt", root, s->name);
   if (vt_model_read(path, NULL, &t.m, &d) != VT_OK) die(path, &d);
   const digest first = run_fresh(&t, how);
-  check_runs(&t, first);
+  check_repeated_runs(&t, first);
   check_two_programs(&t, first);
   check_options(&t, first);
   check_cache(&t, first);

@@ -130,8 +130,8 @@ static int is_case_for(const vt_case *c, const vt_op_info *op) {
 
 /* Checks every `step`th case of the op with ordinary values until MODELS_PER_OP of them are
  * batches; returns how many are. */
-static unsigned check_some(const vt_suite *s, const vt_op_info *op, uint32_t step,
-                           const vt_options *how) {
+static unsigned check_some_cases(const vt_suite *s, const vt_op_info *op, uint32_t step,
+                                 const vt_options *how) {
   uint32_t seen = 0;
   unsigned found = 0;
   for (uint32_t i = 0; i < s->n_cases && found < MODELS_PER_OP; i++)
@@ -141,12 +141,12 @@ static unsigned check_some(const vt_suite *s, const vt_op_info *op, uint32_t ste
 }
 
 /* Checks cases spread over all cases of the op, and all cases if none of those is a batch. */
-static unsigned check_op(const vt_suite *s, const vt_op_info *op, const vt_options *how) {
+static unsigned check_cases_of_op(const vt_suite *s, const vt_op_info *op, const vt_options *how) {
   uint32_t total = 0;
   for (uint32_t i = 0; i < s->n_cases; i++) total += (uint32_t)is_case_for(&s->cases[i], op);
   const uint32_t step = total / TRIES_PER_OP + 1;
-  const unsigned found = check_some(s, op, step, how);
-  return found > 0 || step == 1 ? found : check_some(s, op, 1, how);
+  const unsigned found = check_some_cases(s, op, step, how);
+  return found > 0 || step == 1 ? found : check_some_cases(s, op, 1, how);
 }
 
 /* Returns 1 if the excuses have a line "op reason" for this op. */
@@ -165,7 +165,7 @@ static unsigned check_ops(const vt_suite *cases, const vt_suite *more, const cha
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const vt_op_info *op = vt_op_at(i);
     if (is_excused(excuses, op->name)) continue;
-    const int found = check_op(cases, op, how) > 0 || check_op(more, op, how) > 0;
+    const int found = check_cases_of_op(cases, op, how) > 0 || check_cases_of_op(more, op, how) > 0;
     if (!found) printf("FAILED %s: no case is a batch, and it is not excused\n", op->name);
     failures += !found;
     batched += (unsigned)found;

@@ -47,7 +47,7 @@ refused() {
   if ! grep -qF "first $element: reference:0 has" "$work/again" || ! grep -qF "has $has" "$work/again"; then
     fail "$name: the reproducer does not show $element $has: $(cat "$work/again")"
   fi
-  # The reproducer also works from another folder, if its command names the plug-in by its path.
+  # The command of the reproducer also works from another folder, if it names the plug-in by its path.
   code=0
   mv "$folder" "$work/elsewhere"
   (cd "$work/elsewhere" && bash -c "${command//..\/$name.so/$plugins/$name.so}") >/dev/null 2>&1 || code=$?

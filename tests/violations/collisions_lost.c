@@ -6,7 +6,7 @@
 static const char *const ops[] = {"scatter_nd_add", NULL};
 enum { UPDATES_WITHOUT_LOSS = 2048 };
 
-/* Subtracts the last update of a one-dimensional table again. */
+/* Undoes the last update of a one-dimensional table by subtracting it. */
 static void undo_last_update(vt_bk_program *p, const vt_bk_step *s) {
   const vt_bk_tensor *y = &s->out[0], *i = &s->in[1], *u = &s->in[2];
   if (y->dtype != VT_DTYPE_I32 || i->dtype != VT_DTYPE_I64 || y->rank != 1 || i->rank != 2 ||

@@ -6,8 +6,9 @@
 
 static const char *const ops[] = {"neg", NULL};
 
-static const vt_bk_program *ran_last;  /* the program of the latest run */
-static uint64_t copies_after_last_run; /* copies into the device up to the end of that run */
+static const vt_bk_program *ran_last; /* the program of the latest run */
+/* number of copies into the device up to the end of the latest run */
+static uint64_t copies_after_last_run;
 
 static void note_run(vt_bk_program *p) {
   ran_last = p;

@@ -20,12 +20,15 @@ struct vt_bk_program {
 };
 
 typedef struct violation {
-  const char *about;      /* description that the backend gives of its device */
-  const char *const *ops; /* names of the ops it lists, ended by NULL; NULL: every prim */
-  uint64_t has;           /* capabilities it declares in addition to VT_BK_SUBNORMALS */
-  uint64_t scratch;       /* bytes of scratch per step in addition to the reference's */
+  const char *about; /* description that the backend gives of its device */
+  /* names of the ops that the backend lists, ended by NULL; NULL: every prim */
+  const char *const *ops;
+  /* capabilities that the backend declares in addition to VT_BK_SUBNORMALS */
+  uint64_t has;
+  uint64_t scratch; /* bytes of scratch per step in addition to the reference's */
   /* Hooks that change what the backend does; each may be NULL. */
-  int (*accepts)(const vt_bk_step *s); /* 1 if it accepts a step of a listed op; NULL: always */
+  /* 1 if the backend accepts a step of a listed op; NULL: always */
+  int (*accepts)(const vt_bk_step *s);
   void (*on_build)(vt_bk_program *p);  /* called after a program is built */
   void (*after_run)(vt_bk_program *p); /* called at the end of each run */
   /* Runs step `i` and any number of steps after it, and returns how many it ran; 0 leaves step `i`

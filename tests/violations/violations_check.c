@@ -170,7 +170,7 @@ static vt_admission *admit_path(const char *path, const char *name, uint64_t ski
   return a;
 }
 
-static vt_admission *admit(const row *r, uint64_t skip, uint32_t jobs) {
+static vt_admission *admit_row(const row *r, uint64_t skip, uint32_t jobs) {
   char path[300];
   snprintf(path, sizeof path, "%s/%s.so", built, r->name);
   return admit_path(path, r->name, skip, jobs);
@@ -189,7 +189,7 @@ static int shows_differing_bits(const row *r, const vt_refusal *x) {
          (r->expected == 0 || x->expected == r->expected);
 }
 
-static int is_as_expected(const row *r, const vt_refusal *x) {
+static int is_expected_refusal(const row *r, const vt_refusal *x) {
   return strcmp(x->check, r->check) == 0 && x->reason[0] != 0 &&
          (r->subject == NULL || strncmp(x->subject, r->subject, strlen(r->subject)) == 0) &&
          (r->op == NULL || strcmp(x->op, r->op) == 0) && shows_differing_bits(r, x);
@@ -197,16 +197,16 @@ static int is_as_expected(const row *r, const vt_refusal *x) {
 
 static void test_refusal(const row *r) {
   vt_refusal x = {.size = sizeof x};
-  vt_admission *a = admit(r, 0, 1);
+  vt_admission *a = admit_row(r, 0, 1);
   const vt_status s = vt_admission_refusal(a, &x);
   if (r->check == NULL) {
     CHECK(vt_admission_verdict(a) == VT_VERDICT_PASSED && s == VT_NAME);
     if (s == VT_OK) print_refusal(r, &x);
   } else {
     const int right = s == VT_OK && vt_admission_verdict(a) == VT_VERDICT_REFUSED;
-    CHECK(right && is_as_expected(r, &x));
+    CHECK(right && is_expected_refusal(r, &x));
     if (!right) fprintf(stderr, "  %s is not refused\n", r->name);
-    if (right && !is_as_expected(r, &x)) print_refusal(r, &x);
+    if (right && !is_expected_refusal(r, &x)) print_refusal(r, &x);
   }
   CHECK(vt_admission_certificate(a) == NULL);
   vt_admission_free(a);
@@ -220,7 +220,7 @@ static void test_parallel_jobs(void) {
     if (strcmp(rows[i].name, "remembers") == 0) r = &rows[i];
   for (uint32_t jobs = 2; r != NULL && jobs <= 16; jobs *= 8) {
     vt_refusal x = {.size = sizeof x};
-    vt_admission *a = admit(r, 0, jobs);
+    vt_admission *a = admit_row(r, 0, jobs);
     CHECK(vt_admission_refusal(a, &x) == VT_OK && strcmp(x.check, r->check) == 0 && x.differs);
     if (x.check != NULL && strcmp(x.check, r->check) != 0) print_refusal(r, &x);
     vt_admission_free(a);
@@ -228,7 +228,7 @@ static void test_parallel_jobs(void) {
 }
 
 /* A device number has at most four digits, so ":12345" belongs to the path of the plug-in. */
-static void test_number_in_path(void) {
+static void test_long_number_belongs_to_path(void) {
   char link[300], want[340];
   snprintf(link, sizeof link, "%s/copy:12345", built);
   snprintf(want, sizeof want, "%s.certificate.json", link);
@@ -242,9 +242,9 @@ static void test_number_in_path(void) {
 
 /* ---- every check is needed ---- */
 
-static void test_passes_without(uint32_t check, const row *r) {
+static void test_passes_without_check(uint32_t check, const row *r) {
   vt_refusal x = {.size = sizeof x};
-  vt_admission *a = admit(r, UINT64_C(1) << check, 1);
+  vt_admission *a = admit_row(r, UINT64_C(1) << check, 1);
   CHECK(vt_admission_verdict(a) == VT_VERDICT_PASSED);
   if (vt_admission_refusal(a, &x) == VT_OK) print_refusal(r, &x);
   vt_admission_free(a);
@@ -257,7 +257,7 @@ static void test_every_check_is_needed(void) {
       if (rows[k].only && strcmp(rows[k].check, vt_admission_check(i)) == 0) own = &rows[k];
     CHECK(own != NULL);
     if (own != NULL) {
-      test_passes_without(i, own);
+      test_passes_without_check(i, own);
     } else {
       fprintf(stderr, "  no fault is found by the check %s only\n", vt_admission_check(i));
     }
@@ -266,14 +266,14 @@ static void test_every_check_is_needed(void) {
 
 /* ---- the folder and the page ---- */
 
-static void test_folder_has_all(void) {
+static void test_every_plugin_has_row(void) {
   DIR *folder = opendir(built);
   size_t n = 0;
   CHECK(folder != NULL);
   for (const struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;)
     n += strstr(e->d_name, ".so") != NULL;
   if (folder != NULL) closedir(folder);
-  CHECK(n == ROWS); /* otherwise a plug-in has no row and is not tested */
+  CHECK(n == ROWS); /* if the numbers differ, a plug-in has no row and is not tested */
 }
 
 /* Writes the line of README's table for this row. */
@@ -285,7 +285,7 @@ static void format_line(const row *r, char out[400]) {
 }
 
 /* The table of README is the table above. */
-static void test_readme(const char *path) {
+static void test_readme_table(const char *path) {
   vt_file f;
   char line[400];
   CHECK(vt_file_read(path, 1 << 20, vt_alloc_default(), &f, NULL) == VT_OK);
@@ -308,9 +308,9 @@ static void test_readme(const char *path) {
 int main(int argc, char **argv) {
   if (argc < 3) return 1;
   built = argv[1];
-  test_readme(argv[2]);
+  test_readme_table(argv[2]);
   int tested = 0;
-  if (argc == 3) test_folder_has_all();
+  if (argc == 3) test_every_plugin_has_row();
   for (size_t i = 0; i < ROWS; i++) {
     int wanted = argc == 3;
     for (int k = 3; k < argc; k++) wanted |= strcmp(argv[k], rows[i].name) == 0;
@@ -319,7 +319,7 @@ int main(int argc, char **argv) {
   }
   if (argc == 3) test_every_check_is_needed();
   if (argc == 3) test_parallel_jobs();
-  if (argc == 3) test_number_in_path();
+  if (argc == 3) test_long_number_belongs_to_path();
   /* A plug-in runs in this process and may end it with any exit code, so CTest looks for this line.
    */
   if (vt_test_failed == 0) printf("%d backends: each is refused for its own fault\n", tested);
