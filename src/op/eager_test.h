@@ -35,13 +35,8 @@ static inline uint32_t eager_run_node(vt_builder *b, uint32_t op, const uint32_t
     views[i] = e->value[in[i]];
   }
   const run_result r = run_op(op, attrs, views, n, DENSE);
-<<<<<<< HEAD
-  if (r.status != VT_OK) report_test_failure(vt_op_get(op)->name, "does not run");
-  return r.status == VT_OK ? eager_add(e, r.out) : VT_NO_VALUE;
-=======
   if (r.status != VT_OK) report_test_failure(vt_op_get(op)->name, "does not run");
   return r.status == VT_OK ? eager_add_value(e, r.out) : VT_NO_VALUE;
->>>>>>> p2_tests1
 }
 
 static inline const vt_type *eager_value_type(const vt_builder *b, uint32_t value) {
@@ -259,13 +254,8 @@ static inline void test_gradients_by_differences(const formula *f) {
       if (fabs(got - want) <= 0x1p-9 * (1 + fabs(want))) continue;
       char what[160];
       snprintf(what, sizeof what, "operand %u at %g: slope %g, difference %g", k + 1,
-<<<<<<< HEAD
-               (double)sample_point(f, k, j), got, want);
-      report_test_failure(vt_op_get(f->op)->name, what);
-=======
                (double)operand_sample(f, k, j), got, want);
       report_test_failure(vt_op_get(f->op)->name, what);
->>>>>>> p2_tests1
     }
 }
 #endif

@@ -117,13 +117,8 @@ static inline uint64_t truncate_bits(uint32_t dtype, uint64_t bits) {
   return width == 64 ? bits : bits & ((UINT64_C(1) << width) - 1);
 }
 
-<<<<<<< HEAD
-/* The bits, with every NaN replaced by the canonical NaN. */
-static inline uint64_t canonicalize_nan(uint32_t dtype, uint64_t bits) {
-=======
 /* Returns the bits, or those of the canonical NaN if the bits are a NaN. */
 static inline uint64_t canonicalize_nan(uint32_t dtype, uint64_t bits) {
->>>>>>> p2_tests1
   if (dtype == VT_DTYPE_F32 && (bits & 0x7fffffff) > 0x7f800000) return 0x7fc00000;
   if (dtype == VT_DTYPE_F16 && (bits & 0x7fff) > 0x7c00) return 0x7e00;
   if (dtype == VT_DTYPE_BF16 && (bits & 0x7fff) > 0x7f80) return 0x7fc0;
@@ -251,13 +246,8 @@ static inline run_result run_op(uint32_t number, const void *attrs, const vt_vie
   r.value = k.value;
   check_gaps_unwritten(op->name, &r.out);
   for (uint32_t i = 0; i < n; i++)
-<<<<<<< HEAD
-    if (before[i] != hash_bytes(in[i].data, held_bytes(in[i].data)))
-      report_test_failure(op->name, "wrote into an operand");
-=======
     if (before[i] != hash_bytes(in[i].data, held_size(in[i].data)))
       report_test_failure(op->name, "wrote into an operand");
->>>>>>> p2_tests1
   return r;
 }
 

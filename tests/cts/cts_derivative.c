@@ -292,13 +292,8 @@ static void check_job(void *context, uint64_t i) {
   vt_text text;
   vt_diag d = {0};
   vt_text_init(&text, vt_alloc_default());
-<<<<<<< HEAD
-  if (vt_suite_write_gradient(v->model, vt_alloc_default(), &text, &d) == VT_OK) {
-    check_model(v->model, text.s, v->message);
-=======
   if (vt_suite_write_gradient(v->model, vt_alloc_default(), &text, &d) == VT_OK) {
     check_model_gradient(v->model, text.s, v->message);
->>>>>>> p2_tests1
   } else {
     snprintf(v->message, sizeof v->message, "%s", d.text);
   }
