@@ -9,6 +9,7 @@ that it annotates, a function with its signature, and both with the header comme
 themselves are not drawn.
 """
 import argparse
+import ast
 import pathlib
 import random
 import re
@@ -79,6 +80,8 @@ class Tree:
         c = path.suffix in c_source.SUFFIXES
         found = comments_of_c(text) if c else comments_of_script(text)
         header, after = header_of(text, found)
+        if path.suffix == ".py":
+            header, after = re.sub(r"\s+", " ", ast.get_docstring(ast.parse(text)) or ""), 0
         where = path.as_posix()
         for start, end, raw in found:
             if start >= after and is_worded(clean(raw)):
