@@ -125,8 +125,7 @@ static int compare_ticks(const void *a, const void *b) {
 }
 
 typedef struct cost {
-  /* least and median cost of all rounds, in ticks per input; 0 if the function is not implemented
-   */
+  /* least and median cost of all rounds, in ticks per input; 0 if the function is missing */
   double least, median;
   double off; /* percentage of results that are not correctly rounded */
 } cost;
