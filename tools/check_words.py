@@ -9,6 +9,7 @@ It fails on
   - idioms that are not English.
 With --long it also lists the sentences of more than 40 words, which do not fail.
 """
+import argparse
 import fnmatch
 import pathlib
 import re
@@ -156,11 +157,13 @@ class Check:
 
 
 def main(arguments):
-    long = "--long" in arguments
-    arguments = [word for word in arguments if word != "--long"]
-    check = Check(arguments[0] if arguments else pathlib.Path(__file__).resolve().parent.parent)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("root", nargs="?", default=pathlib.Path(__file__).resolve().parent.parent)
+    args = parser.parse_args(arguments)
+    check = Check(args.root)
     check.run()
-    for line in check.failures + (check.long if long else []):
+    for line in check.failures + (check.long if args.long else []):
         print(line)
     print(f"words: {len(check.failures)} to mend, {len(check.long)} sentences of more than {LONG} words")
     return 1 if check.failures else 0
