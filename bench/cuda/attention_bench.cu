@@ -109,8 +109,8 @@ static float *random_numbers(int64_t n, uint32_t seed) {
 
 // Views data as an operand in the layout in which a projection stores it: [batch, time, head,
 // width].
-static vt_gpu_attended view_of_heads(const float *data, int64_t heads, int64_t time,
-                                     int64_t width) {
+static vt_gpu_attended view_of_projection(const float *data, int64_t heads, int64_t time,
+                                          int64_t width) {
   return {data, {time * heads * width, width, heads * width, 1}};
 }
 
@@ -132,11 +132,11 @@ static int64_t scores_per_tile(const shape &s) {
 static vt_gpu_attention attention_args(const shape &s, float *out) {
   vt_gpu_attention a = {};
   const int64_t rows = s.batch * s.heads * s.queries;
-  a.q = view_of_heads(random_numbers(rows * s.depth, 1), s.heads, s.queries, s.depth);
-  a.k = view_of_heads(random_numbers(s.batch * s.groups * s.keys * s.depth, 2), s.groups, s.keys,
-                      s.depth);
-  a.v = view_of_heads(random_numbers(s.batch * s.groups * s.keys * s.depth, 3), s.groups, s.keys,
-                      s.depth);
+  a.q = view_of_projection(random_numbers(rows * s.depth, 1), s.heads, s.queries, s.depth);
+  a.k = view_of_projection(random_numbers(s.batch * s.groups * s.keys * s.depth, 2), s.groups,
+                           s.keys, s.depth);
+  a.v = view_of_projection(random_numbers(s.batch * s.groups * s.keys * s.depth, 3), s.groups,
+                           s.keys, s.depth);
   a.out = {out, {s.heads * s.queries * s.depth, s.queries * s.depth, s.depth, 1}};
   a.heads = s.heads, a.groups = s.groups, a.queries = s.queries, a.keys = s.keys;
   a.depth = a.width = s.depth, a.scale = 1.0f / sqrtf((float)s.depth), a.causal = s.causal;

@@ -191,9 +191,9 @@ typedef struct vt_step_info {
   uint32_t op;         /* op number */
   uint32_t group;      /* number of the group that the step may have run in; 0: no group */
   uint32_t dense_copy; /* 1: a dense copy, which is not a step of the model */
-  const char *name;    /* name of the first result */
+  const char *name;    /* name of the step's first result */
   const char *op_name; /* "matmul" */
-  const char *type;    /* type of the first result: "f32[4, 256]" */
+  const char *type;    /* type of the step's first result: "f32[4, 256]" */
   uint64_t begin_ns, end_ns;
   uint64_t flops, bytes_read, bytes_written; /* computed from shapes, see vt_run_info */
 } vt_step_info;
@@ -242,7 +242,7 @@ typedef struct vt_backend_row {
   uint32_t size;         /* sizeof(vt_backend_row); set by the caller */
   int available;         /* 1: the device can be opened */
   int complete;          /* 1: the device runs every prim, so it can run any model */
-  uint32_t prims, comps; /* number of prims and of compositions that the device runs itself */
+  uint32_t prims, comps; /* how many prims the device runs itself, and how many compositions */
   uint32_t capabilities; /* bit i is set if the device declares vt_capability_name(i) */
   int strict;            /* 1: the device promises the bits of the reference */
   int infers, trains;    /* 1: the device runs plans for inference; 1: plans for training */

@@ -85,9 +85,10 @@ static uint64_t draw_ordinary_float(const format *f, uint64_t *state) {
   return make_float(f, r >> 63, bias - 7 + (r >> 52 & 0x3ff) % 12, r);
 }
 
-/* Draws one of: an infinity, a zero, the greatest float, the smallest normal one, a subnormal, a
- * float with few fraction bits, a whole number up to the limits of the integer types or half of
- * one, any bit pattern. */
+/* Draws one of: a zero, an infinity, a NaN if `how` has them, the greatest float, the smallest
+ * normal one, a subnormal, a power of two or the float above it, a power of two up to the limits of
+ * the integer types, a number of 1 to 248 with five significant bits, any finite bit pattern. Each
+ * has either sign. */
 static uint64_t draw_special_float(const format *f, const special_mix *how, uint64_t *state) {
   const uint64_t r = vt_case_next_random(state), u = vt_case_next_random(state), sign = r >> 63;
   const uint64_t top = (UINT64_C(1) << (f->bits - f->fraction - 1)) - 1, bias = top / 2;

@@ -84,8 +84,8 @@ typedef struct vt_subgraph_model {
 } vt_subgraph_model;
 vt_status vt_subgraph_write(const vt_subgraph *p, vt_arena *keep, vt_subgraph_model *out,
                             vt_diag *d) VT_NODISCARD;
-/* Prints the nodes first .. last as an op, "mul+add", and as a signature, "matmul(f32[5, 600],
- * f32[600, 7]) -> f32[5, 7]". */
+/* Prints the nodes p->first .. p->last as an op, "mul+add", and as a signature, "matmul(f32[5,
+ * 600], f32[600, 7]) -> f32[5, 7]". */
 vt_status vt_subgraph_describe(const vt_subgraph *p, vt_arena *keep, const char **op,
                                const char **signature) VT_NODISCARD;
 

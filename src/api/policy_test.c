@@ -145,10 +145,10 @@ static void make_function_fail(int call, int32_t status) {
   wrapped.fails = call;
   wrapped.status = status;
 }
-static void inject_open_fails(void) { make_function_fail(WRAPPED_OPEN, VT_BACKEND); }
-static void inject_count_fails(void) { make_function_fail(WRAPPED_COUNT, VT_BACKEND); }
+static void inject_failing_open(void) { make_function_fail(WRAPPED_OPEN, VT_BACKEND); }
+static void inject_failing_count(void) { make_function_fail(WRAPPED_COUNT, VT_BACKEND); }
 static void inject_no_buffers(void) { make_function_fail(WRAPPED_NEW, VT_NOMEM); }
-static void inject_run_fails(void) { make_function_fail(WRAPPED_RUN, VT_BACKEND); }
+static void inject_failing_run(void) { make_function_fail(WRAPPED_RUN, VT_BACKEND); }
 
 static const fault faults[] = {
     {"fake:9", "'fake' has 2 devices, there is no number 9", VT_BACKEND, NULL},
@@ -161,15 +161,15 @@ static const fault faults[] = {
     {"gpu", "declares correctly_rounded_math and does not keep it", VT_BACKEND,
      inject_false_capability},
     {"gpu", "the program needs ", VT_NOMEM, inject_small_memory},
-    {"fake", "cannot open its device", VT_BACKEND, inject_open_fails},
-    {"fake", "cannot count its devices", VT_BACKEND, inject_count_fails},
+    {"fake", "cannot open its device", VT_BACKEND, inject_failing_open},
+    {"fake", "cannot count its devices", VT_BACKEND, inject_failing_count},
     {"fake", "has no ", VT_NOMEM, inject_no_buffers},
-    {"fake", "trying ", VT_BACKEND, inject_run_fails},
+    {"fake", "trying ", VT_BACKEND, inject_failing_run},
 };
 
 static void inject_fault(const fault *f) {
   wrapped_reset();
-  wrapped_forget_trials();
+  wrapped_forget_capability_trials();
   if (f->inject != NULL) f->inject();
 }
 
@@ -294,7 +294,7 @@ static void test_out_of_memory(void) {
     vt_diag d = {0};
     o.alloc = &a;
     wrapped_reset();
-    wrapped_forget_trials();
+    wrapped_forget_capability_trials();
     wrapped.broken_capability = VT_BK_ROUNDED_MATH;
     const vt_status s = vt_program_new(model, &o, &p, &d);
     if (left == 0) asked = spent.asked;
@@ -324,7 +324,7 @@ static void test_backend_auto(void) {
   wrapped.devices = 0; /* "auto" does not need a GPU, so this is no fallback */
   expect_backend("auto", "reference:0", 0, VT_FALLBACK_CPU);
   wrapped_reset();
-  wrapped_forget_trials();
+  wrapped_forget_capability_trials();
   wrapped.broken_capability = VT_BK_ROUNDED_MATH;
   expect_backend("auto", "reference:0", 1, VT_FALLBACK_CPU);
 }
@@ -379,7 +379,7 @@ static void test_cached_plan_per_backend(void) {
     for (int i = 0; i < 6; i++) {
       const int falls = (i + first) % 2;
       wrapped_reset();
-      wrapped_forget_trials();
+      wrapped_forget_capability_trials();
       wrapped.broken_capability = falls ? VT_BK_ROUNDED_MATH : 0;
       target_digest_of(&o, again);
       CHECK(memcmp(again, falls ? on_reference : on_fake, 32) == 0);

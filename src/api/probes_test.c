@@ -119,7 +119,7 @@ static void test_probes_find_faults(void) {
 static vt_status try_before_first_use(uint64_t bit, int unadmitted, vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = "fake"};
   vt_device *dev = NULL;
-  wrapped_forget_trials();
+  wrapped_forget_capability_trials();
   CHECK(vt_options_open_device(&o, vt_alloc_default(), &dev, d) == VT_OK);
   if (dev == NULL) exit(1);
   dev->unadmitted = unadmitted;
@@ -293,7 +293,7 @@ static void test_false_declarations(void) {
     char words[120];
     snprintf(words, sizeof words, "backend 'fake:0' declares %s and does not keep it: ",
              capability_of(models[i].bit)->name);
-    wrapped_forget_trials();
+    wrapped_forget_capability_trials();
     for (int again = 0; again < 3; again++) { /* a failed trial is repeated at the next use */
       vt_diag d = {0};
       wrapped_reset();
@@ -320,7 +320,7 @@ static void test_capability_tried_once(void) {
   vt_model *m = model_of_expression("x: f32[4]", "neg(x + x)"),
            *more = model_of_expression("x: f32[4]", "neg(exp(x))");
   wrapped_reset();
-  wrapped_forget_trials();
+  wrapped_forget_capability_trials();
   CHECK(make_and_free_program(m, "fake:0", NULL, NULL) == VT_OK && count_device_runs() == 1);
   CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_exp] == 0);
   CHECK(make_and_free_program(m, "fake:0", NULL, NULL) == VT_OK && count_device_runs() == 1);
@@ -358,7 +358,7 @@ static void test_untried_is_unproven(void) {
            *more = model_of_expression("x: f32[4]", "neg(x + x)");
   vt_diag d = {0};
   wrapped_reset();
-  wrapped_forget_trials();
+  wrapped_forget_capability_trials();
   wrapped.only_op = VT_OP_neg;
   CHECK(make_and_free_program(least, "fake", NULL, NULL) == VT_OK && count_device_runs() == 0);
   wrapped.only_op = 0;
@@ -394,7 +394,7 @@ static void test_probe_errors(void) {
     for (size_t k = 0; k < sizeof statuses / sizeof *statuses; k++) {
       vt_diag d = {0};
       wrapped_reset();
-      wrapped_forget_trials();
+      wrapped_forget_capability_trials();
       wrapped.fails = calls[i];
       wrapped.status = statuses[k];
       const vt_status s = make_and_free_program(m, "fake", NULL, &d);
@@ -408,7 +408,7 @@ static void test_probe_errors(void) {
       CHECK(wrapped.ran[WRAPPED_FAKE][VT_OP_neg] == 0);
     }
   wrapped_reset();
-  wrapped_forget_trials();
+  wrapped_forget_capability_trials();
   wrapped.changes_mode = 1;
   vt_diag d = {0};
   CHECK(make_and_free_program(m, "fake", NULL, &d) == VT_BACKEND);
@@ -441,7 +441,7 @@ static void test_first_use_in_threads(void) {
     pthread_t thread[N];
     task tasks[N];
     wrapped_reset();
-    wrapped_forget_trials();
+    wrapped_forget_capability_trials();
     wrapped.broken_capability = broken ? VT_BK_ROUNDED_MATH : 0;
     for (int i = 0; i < N; i++) {
       tasks[i] = (task){.m = m};

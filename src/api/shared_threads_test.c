@@ -111,7 +111,8 @@ int main(void) {
     const vt_cache_options o = {.size = sizeof o, .memory_bytes = round == 2 ? 1 : 0};
     if (round > 0) CHECK(vt_cache_new(&o, &cache, NULL) == VT_OK);
     wrapped_reset();
-    wrapped_forget_trials(); /* so that several threads try capabilities at the same time */
+    wrapped_forget_capability_trials(); /* so that several threads try capabilities at the same time
+                                         */
     reports = 0;
     run_threads();
     CHECK(wrapped.outside == 0 && wrapped.bad_modes == 0 && wrapped.live == 0 && reports > 0);

@@ -59,7 +59,7 @@ static outcome open_in_new_process(const char *backend, const char *isa, uint64_
   const uint32_t row = backend[0] == 'i' ? WRAPPED_ISLAND : WRAPPED_FAKE;
   const uint32_t before = wrapped.calls[row][WRAPPED_RUN];
   notes[0] = 0;
-  wrapped_forget_trials();
+  wrapped_forget_capability_trials();
   CHECK(vt_cache_new(&co, &c, NULL) == VT_OK);
   const vt_options o = {.size = sizeof o, .backend = backend, .isa = isa, .cache = c};
   const vt_status s = vt_program_new(model, &o, &p, NULL);

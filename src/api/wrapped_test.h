@@ -381,7 +381,9 @@ const vt_registry_row *vt_registry_row_at(uint32_t i) {
 }
 
 /* Makes this process forget which capabilities of which devices it tried. */
-static inline void wrapped_forget_trials(void) { memset(wrapped_proofs, 0, sizeof wrapped_proofs); }
+static inline void wrapped_forget_capability_trials(void) {
+  memset(wrapped_proofs, 0, sizeof wrapped_proofs);
+}
 
 /* ---- models ---- */
 

@@ -258,7 +258,7 @@ static void test_idle_workers_sleep(void) {
   vt_pool_free(p);
 }
 
-static void test_pool_creation_fails(void) {
+static void test_no_memory_or_too_many_threads(void) {
   vt_pool *p = NULL;
   vt_diag d = {0};
   vt_fault f = {.left = 1};
@@ -326,6 +326,6 @@ int main(void) {
   test_single_job_of_hostile_caller();
   test_run_waits_for_the_last_job();
   test_idle_workers_sleep();
-  test_pool_creation_fails();
+  test_no_memory_or_too_many_threads();
   TEST_DONE();
 }

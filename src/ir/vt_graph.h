@@ -57,7 +57,7 @@ typedef struct vt_node {
 typedef struct vt_port {
   const char *name;
   uint32_t kind;          /* VT_PORT_INPUT or VT_PORT_PARAM */
-  uint32_t value;         /* index of its value */
+  uint32_t value;         /* index of the port's value */
   uint32_t has_range;     /* 1 if the input's integers must be in lo..hi */
   uint32_t init;          /* the initialiser's number in inits.def, never 0 for a param; else 0 */
   int64_t lo, hi;         /* ends of the range, both included: numbers or symbolic dimensions */

@@ -73,8 +73,8 @@ static double restated_d_f64(const double *a, int64_t sa, const double *b, int64
 
 /* ---- the tests ---- */
 
-/* Compares one length n with stride 1, with all k and with some k absent, for every table and for
- * the public functions. */
+/* Returns 1 if every table of kernels and the public functions agree with the definition for the
+ * first n elements with stride 1, with all k and with some k absent. */
 static int check_length(int64_t n) {
   int ok = 1;
   for (int masked = 0; masked < 2; masked++) {

@@ -64,7 +64,7 @@ uint32_t vt_build_cast(vt_builder *b, uint32_t x, uint32_t dtype) {
   return b->node(b, VT_OP_cast, &x, 1, &a);
 }
 
-uint32_t vt_build_scalar_like(vt_builder *b, uint32_t x, double value) {
+uint32_t vt_build_scalar_of_same_dtype(vt_builder *b, uint32_t x, double value) {
   const vt_type *t = b->type(b, x);
   return t == NULL ? VT_NO_VALUE : vt_build_number(b, t->dtype, value);
 }

@@ -28,27 +28,27 @@ static inline uint32_t square_root(vt_builder *b, uint32_t x) {
 /* Operations on x and a number. The number is rounded once to the type of x; scaled_bits gets it as
  * the bits of an f32. */
 static inline uint32_t scaled(vt_builder *b, uint32_t x, double by) {
-  return times(b, vt_build_scalar_like(b, x, by), x);
+  return times(b, vt_build_scalar_of_same_dtype(b, x, by), x);
 }
 static inline uint32_t scaled_bits(vt_builder *b, uint32_t x, uint32_t bits) {
   return times(b, x, vt_build_bits(b, VT_DTYPE_F32, bits));
 }
 static inline uint32_t one_plus(vt_builder *b, uint32_t x) {
-  return plus(b, vt_build_scalar_like(b, x, 1.0), x);
+  return plus(b, vt_build_scalar_of_same_dtype(b, x, 1.0), x);
 }
 static inline uint32_t one_minus(vt_builder *b, uint32_t x) {
-  return minus(b, vt_build_scalar_like(b, x, 1.0), x);
+  return minus(b, vt_build_scalar_of_same_dtype(b, x, 1.0), x);
 }
 static inline uint32_t at_least(vt_builder *b, uint32_t x, double bound) {
-  return vt_build2(b, VT_OP_maximum, x, vt_build_scalar_like(b, x, bound));
+  return vt_build2(b, VT_OP_maximum, x, vt_build_scalar_of_same_dtype(b, x, bound));
 }
 static inline uint32_t at_most(vt_builder *b, uint32_t x, double bound) {
-  return vt_build2(b, VT_OP_minimum, x, vt_build_scalar_like(b, x, bound));
+  return vt_build2(b, VT_OP_minimum, x, vt_build_scalar_of_same_dtype(b, x, bound));
 }
 
 /* Compares x with a number; `op` is eq, lt, le, gt or ge. */
 static inline uint32_t compared(vt_builder *b, uint32_t op, uint32_t x, double with) {
-  return vt_build2(b, op, x, vt_build_scalar_like(b, x, with));
+  return vt_build2(b, op, x, vt_build_scalar_of_same_dtype(b, x, with));
 }
 static inline uint32_t is_positive(vt_builder *b, uint32_t x) {
   return compared(b, VT_OP_gt, x, 0.0);
@@ -66,10 +66,10 @@ static inline uint32_t select_by(vt_builder *b, uint32_t which, uint32_t x, uint
   return vt_build3(b, VT_OP_select, which, x, y);
 }
 static inline uint32_t value_or_zero(vt_builder *b, uint32_t which, uint32_t x) {
-  return select_by(b, which, x, vt_build_scalar_like(b, x, 0.0));
+  return select_by(b, which, x, vt_build_scalar_of_same_dtype(b, x, 0.0));
 }
 static inline uint32_t zero_or_value(vt_builder *b, uint32_t which, uint32_t x) {
-  return select_by(b, which, vt_build_scalar_like(b, x, 0.0), x);
+  return select_by(b, which, vt_build_scalar_of_same_dtype(b, x, 0.0), x);
 }
 
 /* The derivatives of silu and gelu at x. The gradients of swiglu and geglu use them too. */

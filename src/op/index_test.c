@@ -97,8 +97,8 @@ static int64_t base_index(const trial *t, const vt_view *base, const vt_view *id
   return row_major_index(base, from.at);
 }
 
-/* Random indices that are in range. With coordinates, the limit of each coordinate is the length of
- * its own axis. */
+/* Random indices that are in range. In the form BY_COORDINATES (gather_nd, scatter_nd) the limit of
+ * each coordinate is the length of the axis of base that it indexes. */
 static vt_view random_index_tensor(const trial *t, uint32_t dtype, int layout, uint64_t *state) {
   const vt_view v = view_new(dtype, t->index_rank, t->index_dim, layout);
   for (int64_t i = 0; i < count_of_view(&v); i++) {

@@ -30,7 +30,8 @@ vt_status shape_celu(const vt_rule *r, vt_type *out, vt_diag *d) {
 /* ---- as ops: constants are given by their bits ---- */
 
 uint32_t lower_relu(const vt_lowering *l) {
-  return vt_build2(l->b, VT_OP_maximum, l->in[0], vt_build_scalar_like(l->b, l->in[0], 0.0));
+  return vt_build2(l->b, VT_OP_maximum, l->in[0],
+                   vt_build_scalar_of_same_dtype(l->b, l->in[0], 0.0));
 }
 
 uint32_t lower_silu(const vt_lowering *l) {
@@ -78,7 +79,7 @@ uint32_t lower_celu(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t x = l->in[0], above = is_positive(b, x);
   const double alpha = ((const vt_attr_alpha *)l->attrs)->alpha;
-  const uint32_t part = over(b, x, vt_build_scalar_like(b, x, alpha));
+  const uint32_t part = over(b, x, vt_build_scalar_of_same_dtype(b, x, alpha));
   return select_by(b, above, x, scaled(b, vt_build1(b, VT_OP_expm1, part), alpha));
 }
 
@@ -164,7 +165,7 @@ void grad_elu(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t dy = g->d_out[0], y = g->out[0], above = is_positive(b, g->in[0]);
   const double alpha = ((const vt_attr_alpha *)g->attrs)->alpha;
-  const uint32_t slope = plus(b, y, vt_build_scalar_like(b, y, alpha));
+  const uint32_t slope = plus(b, y, vt_build_scalar_of_same_dtype(b, y, alpha));
   g->d_in[0] = select_by(b, above, dy, times(b, dy, slope));
 }
 
@@ -173,7 +174,7 @@ void grad_celu(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t x = g->in[0], dy = g->d_out[0], above = is_positive(b, x);
   const double alpha = ((const vt_attr_alpha *)g->attrs)->alpha;
-  const uint32_t part = over(b, x, vt_build_scalar_like(b, x, alpha));
+  const uint32_t part = over(b, x, vt_build_scalar_of_same_dtype(b, x, alpha));
   g->d_in[0] = select_by(b, above, dy, times(b, dy, vt_build1(b, VT_OP_exp, part)));
 }
 

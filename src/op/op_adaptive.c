@@ -162,7 +162,8 @@ uint32_t lower_adaptive_avg_pool(const vt_lowering *l) {
   vt_builder *b = l->b;
   tap_map f;
   if (!init_tap_map(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
-  const uint32_t w = gather_windows(b, &f, l->in[0], vt_build_scalar_like(b, l->in[0], 0.0));
+  const uint32_t w =
+      gather_windows(b, &f, l->in[0], vt_build_scalar_of_same_dtype(b, l->in[0], 0.0));
   const uint32_t sum = vt_build_reduce(b, VT_OP_sum, w, 3, 0);
   return reshape_to_spatial(b, &f, vt_build2(b, VT_OP_div, sum, taps_per_window(b, &f)), f.out);
 }
@@ -191,7 +192,7 @@ void grad_adaptive_avg_pool(const vt_gradient *g) {
   const uint32_t dy = vt_build_reshape(b, g->d_out[0], 3, row);
   const uint32_t q = vt_build2(b, VT_OP_div, dy, taps_per_window(b, &f));
   const uint32_t each = vt_build_broadcast(b, vt_build_reshape(b, q, 4, column), 4, all);
-  uint32_t in[3] = {vt_build_broadcast(b, vt_build_scalar_like(b, q, 0.0), 3, flat)};
+  uint32_t in[3] = {vt_build_broadcast(b, vt_build_scalar_of_same_dtype(b, q, 0.0), 3, flat)};
   in[1] = vt_build_reshape(b, f.index, 1, &total);
   in[2] = vt_build_reshape(b, each, 3, line);
   const uint32_t dx = b->node(b, VT_OP_scatter_add, in, 3, &along);
@@ -215,7 +216,7 @@ void grad_adaptive_max_pool(const vt_gradient *g) {
   /* element of the maximum: [positions, planes] */
   const uint32_t found = b->node(b, VT_OP_gather, in, 2, &within);
   in[1] = vt_build_transpose(b, found, swap, 2);
-  in[0] = vt_build_broadcast(b, vt_build_scalar_like(b, g->d_out[0], 0.0), 2, flat);
+  in[0] = vt_build_broadcast(b, vt_build_scalar_of_same_dtype(b, g->d_out[0], 0.0), 2, flat);
   in[2] = vt_build_reshape(b, g->d_out[0], 2, rows);
   g->d_in[0] = reshape_to_spatial(b, &f, b->node(b, VT_OP_scatter_add, in, 3, &within), f.in);
 }

@@ -243,7 +243,8 @@ static uint32_t lower_triangle(const vt_lowering *l, uint32_t compare) {
   const uint32_t i = vt_build_iota(b, 2, 0, x.dim[x.rank - 2]);
   const uint32_t k = vt_build_int(b, VT_DTYPE_I64, ((const vt_attr_diagonal *)l->attrs)->k);
   const uint32_t kept = vt_build2(b, compare, vt_build2(b, VT_OP_sub, j, i), k);
-  return vt_build3(b, VT_OP_select, kept, l->in[0], vt_build_scalar_like(b, l->in[0], 0.0));
+  return vt_build3(b, VT_OP_select, kept, l->in[0],
+                   vt_build_scalar_of_same_dtype(b, l->in[0], 0.0));
 }
 
 uint32_t lower_triu(const vt_lowering *l) { return lower_triangle(l, VT_OP_ge); }

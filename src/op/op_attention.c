@@ -126,9 +126,8 @@ typedef struct scores { /* ids of the graph values that decomposition and gradie
   vt_builder *b;
   const vt_attr_attention *a;
   int64_t batch, heads, groups, queries, keys, depth, width;
-  uint32_t q, k, v;       /* values of shapes (B,G,R,Tq,d), (B,G,1,Tk,d), (B,G,1,Tk,e) */
-  uint32_t present, bias; /* `present` (bool: the query sees the key) and bias; both broadcast to
-                             the scores, or are VT_NO_VALUE */
+  uint32_t q, k, v; /* values of shapes (B,G,R,Tq,d), (B,G,1,Tk,d), (B,G,1,Tk,e) */
+  uint32_t present; /* bool: the query sees the key; broadcast to the scores, or VT_NO_VALUE */
   uint32_t scale, e, sum; /* e: exp(score - maximum of the query); sum: S(e) */
   int may_be_empty;       /* 1 if some query may have no key */
 } scores;
@@ -246,7 +245,7 @@ static int read_sizes(scores *s, const uint32_t *in) {
 }
 
 /* Writes the nodes from the operands up to s->e and s->sum. There must be at least one key. */
-static void build_scores(scores *s, const uint32_t *in, uint32_t n) {
+static void build_exp_of_scores(scores *s, const uint32_t *in, uint32_t n) {
   vt_builder *b = s->b;
   const extras x = extras_of_values(b, in, n);
   s->q = split_heads(b, in[0], s->groups);
@@ -269,7 +268,7 @@ uint32_t lower_attention(const vt_lowering *l) {
   const uint32_t zero = vt_build_number(b, VT_DTYPE_F32, 0.0);
   if (s.keys == 0)
     return vt_build_broadcast(b, zero, 4, dim); /* there are no keys, so every result is +0 */
-  build_scores(&s, l->in, l->n_in);
+  build_exp_of_scores(&s, l->in, l->n_in);
   uint32_t o = vt_build2(b, VT_OP_div, masked_product(b, s.e, s.v, s.present, 0), s.sum);
   if (s.may_be_empty) /* the sum of e is 0 only for a query without keys */
     o = vt_build3(b, VT_OP_select, vt_build2(b, VT_OP_eq, s.sum, zero), zero, o);
@@ -341,7 +340,7 @@ void grad_attention(const vt_gradient *g) {
   }
   const int64_t of_q[4] = {s.batch, s.heads, s.queries, s.depth};
   s.scale = scale_of(b, s.a, s.depth);
-  build_scores(&s, g->in, g->n_in);
+  build_exp_of_scores(&s, g->in, g->n_in);
   const uint32_t dout = split_heads(b, g->d_out[0], s.groups),
                  o = split_heads(b, g->out[0], s.groups);
   const uint32_t r = over(b, vt_build_number(b, VT_DTYPE_F32, 1.0), s.sum);

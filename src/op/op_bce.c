@@ -10,7 +10,7 @@ static int64_t reduction_of(const void *attrs) { return ((const vt_attr_loss *)a
 
 /* maximum(x, -100), so that the loss of an element is finite however wrong it is */
 static uint32_t bound_log(vt_builder *b, uint32_t x) {
-  return vt_build2(b, VT_OP_maximum, x, vt_build_scalar_like(b, x, -100.0));
+  return vt_build2(b, VT_OP_maximum, x, vt_build_scalar_of_same_dtype(b, x, -100.0));
 }
 
 /* ((t - 1) * maximum(log1p(-x), -100)) - (t * maximum(log(x), -100)) */
@@ -20,7 +20,7 @@ uint32_t lower_bce(const vt_lowering *l) {
   const uint32_t minus_x = vt_build1(b, VT_OP_neg, x);
   const uint32_t log_no = bound_log(b, vt_build1(b, VT_OP_log1p, minus_x));
   const uint32_t log_yes = bound_log(b, vt_build1(b, VT_OP_log, x));
-  const uint32_t less = vt_build2(b, VT_OP_sub, t, vt_build_scalar_like(b, t, 1.0));
+  const uint32_t less = vt_build2(b, VT_OP_sub, t, vt_build_scalar_of_same_dtype(b, t, 1.0));
   const uint32_t no = vt_build2(b, VT_OP_mul, less, log_no);
   const uint32_t each = vt_build2(b, VT_OP_sub, no, vt_build2(b, VT_OP_mul, t, log_yes));
   return vt_build_reduced_loss(b, each, reduction_of(l->attrs));
@@ -30,7 +30,7 @@ uint32_t lower_bce(const vt_lowering *l) {
 uint32_t lower_bce_with_logits(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t x = l->in[0];
-  const uint32_t ramp = vt_build2(b, VT_OP_maximum, x, vt_build_scalar_like(b, x, 0.0));
+  const uint32_t ramp = vt_build2(b, VT_OP_maximum, x, vt_build_scalar_of_same_dtype(b, x, 0.0));
   const uint32_t line = vt_build2(b, VT_OP_sub, ramp, vt_build2(b, VT_OP_mul, x, l->in[1]));
   const uint32_t falling = vt_build1(b, VT_OP_neg, vt_build1(b, VT_OP_abs, x));
   const uint32_t bend = vt_build1(b, VT_OP_log1p, vt_build1(b, VT_OP_exp, falling));
@@ -45,7 +45,7 @@ void grad_bce(const vt_gradient *g) {
   const uint32_t x = g->in[0], w = vt_build_loss_weight(g, reduction_of(g->attrs));
   const uint32_t gap = vt_build2(b, VT_OP_sub, x, g->in[1]);
   const uint32_t top = vt_build2(b, VT_OP_mul, w, gap);
-  const uint32_t rest = vt_build2(b, VT_OP_sub, vt_build_scalar_like(b, x, 1.0), x);
+  const uint32_t rest = vt_build2(b, VT_OP_sub, vt_build_scalar_of_same_dtype(b, x, 1.0), x);
   const uint32_t spread = vt_build2(b, VT_OP_mul, rest, x);
   const uint32_t least = vt_build_bits(b, VT_DTYPE_F32, 0x2b8cbcccu);
   g->d_in[0] = vt_build2(b, VT_OP_div, top, vt_build2(b, VT_OP_maximum, spread, least));

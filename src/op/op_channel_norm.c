@@ -132,8 +132,8 @@ uint32_t lower_instance_norm(const vt_lowering *l) {
 /* ((1 - momentum)*old) + (momentum*next), with next reshaped like old */
 static uint32_t build_running_average(vt_builder *b, uint32_t old, uint32_t next, double momentum) {
   const uint32_t flat = reshape_like(b, next, old);
-  const uint32_t keep = vt_build_scalar_like(b, old, 1.0 - momentum);
-  const uint32_t weight = vt_build_scalar_like(b, old, momentum);
+  const uint32_t keep = vt_build_scalar_of_same_dtype(b, old, 1.0 - momentum);
+  const uint32_t weight = vt_build_scalar_of_same_dtype(b, old, momentum);
   const uint32_t kept = vt_build2(b, VT_OP_mul, keep, old);
   return vt_build2(b, VT_OP_add, kept, vt_build2(b, VT_OP_mul, weight, flat));
 }
@@ -162,9 +162,9 @@ static stored_norm build_stored(vt_builder *b, const uint32_t *in, double eps) {
   const uint32_t mean = align_with_channels(b, in[3], in[0]),
                  var = align_with_channels(b, in[4], in[0]);
   const uint32_t dev = vt_build2(b, VT_OP_sub, in[0], mean);
-  const uint32_t shifted = vt_build2(b, VT_OP_add, var, vt_build_scalar_like(b, var, eps));
+  const uint32_t shifted = vt_build2(b, VT_OP_add, var, vt_build_scalar_of_same_dtype(b, var, eps));
   const uint32_t root = vt_build1(b, VT_OP_sqrt, shifted);
-  stored_norm s = {.r = vt_build2(b, VT_OP_div, vt_build_scalar_like(b, var, 1.0), root)};
+  stored_norm s = {.r = vt_build2(b, VT_OP_div, vt_build_scalar_of_same_dtype(b, var, 1.0), root)};
   s.h = vt_build2(b, VT_OP_mul, dev, s.r);
   return s;
 }

@@ -379,7 +379,7 @@ static uint32_t grad_masked_left(const vt_gradient *g, const vt_type *full, uint
   } else {
     const uint32_t sum = contract_sides(b, by_m, of_b, no_mask, full, over);
     const uint32_t present = drop_mask_axes(b, g->in[2], full, over);
-    da = vt_build3(b, VT_OP_select, present, sum, vt_build_scalar_like(b, sum, 0.0));
+    da = vt_build3(b, VT_OP_select, present, sum, vt_build_scalar_of_same_dtype(b, sum, 0.0));
   }
   if (a->transpose_a) da = transpose_last(b, da);
   return reshape_like(b, da, g->in[0]);

@@ -96,19 +96,19 @@ uint32_t lower_l1(const vt_lowering *l) {
 /* 0.5*(d*d) */
 static uint32_t half_square(vt_builder *b, uint32_t d) {
   const uint32_t square = vt_build2(b, VT_OP_mul, d, d);
-  return vt_build2(b, VT_OP_mul, vt_build_scalar_like(b, d, 0.5), square);
+  return vt_build2(b, VT_OP_mul, vt_build_scalar_of_same_dtype(b, d, 0.5), square);
 }
 
 /* size - 0.5*edge, where size is abs d; the product is rounded once */
 static uint32_t minus_half_edge(vt_builder *b, uint32_t size, double edge) {
-  return vt_build2(b, VT_OP_sub, size, vt_build_scalar_like(b, size, 0.5 * edge));
+  return vt_build2(b, VT_OP_sub, size, vt_build_scalar_of_same_dtype(b, size, 0.5 * edge));
 }
 
 uint32_t lower_huber(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_huber *a = l->attrs;
   const uint32_t d = build_difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
-  const uint32_t delta = vt_build_scalar_like(b, d, a->delta), near = half_square(b, d);
+  const uint32_t delta = vt_build_scalar_of_same_dtype(b, d, a->delta), near = half_square(b, d);
   const uint32_t far = vt_build2(b, VT_OP_mul, delta, minus_half_edge(b, size, a->delta));
   const uint32_t close = vt_build2(b, VT_OP_le, size, delta);
   return vt_build_reduced_loss(b, vt_build3(b, VT_OP_select, close, near, far), a->reduction);
@@ -118,7 +118,7 @@ uint32_t lower_smooth_l1(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_smooth_l1 *a = l->attrs;
   const uint32_t d = build_difference(b, l->in), size = vt_build1(b, VT_OP_abs, d);
-  const uint32_t beta = vt_build_scalar_like(b, d, a->beta);
+  const uint32_t beta = vt_build_scalar_of_same_dtype(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_div, half_square(b, d), beta);
   const uint32_t far = minus_half_edge(b, size, a->beta),
                  close = vt_build2(b, VT_OP_lt, size, beta);
@@ -128,7 +128,7 @@ uint32_t lower_smooth_l1(const vt_lowering *l) {
 /* t == 0 ? +0 : t*(log(t) - x) */
 uint32_t lower_kl_div(const vt_lowering *l) {
   vt_builder *b = l->b;
-  const uint32_t t = l->in[1], zero = vt_build_scalar_like(b, t, 0.0);
+  const uint32_t t = l->in[1], zero = vt_build_scalar_of_same_dtype(b, t, 0.0);
   const uint32_t gap = vt_build2(b, VT_OP_sub, vt_build1(b, VT_OP_log, t), l->in[0]);
   const uint32_t part = vt_build2(b, VT_OP_mul, t, gap);
   const uint32_t absent = vt_build2(b, VT_OP_eq, t, zero);
@@ -155,7 +155,7 @@ static void set_both_gradients(const vt_gradient *g, uint32_t dx) {
 void grad_mse(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t d = build_difference(b, g->in);
-  const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_scalar_like(b, d, 2.0), d);
+  const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_scalar_of_same_dtype(b, d, 2.0), d);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
   set_both_gradients(g, vt_build2(b, VT_OP_mul, twice, w));
 }
@@ -172,10 +172,10 @@ void grad_huber(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_huber *a = g->attrs;
   const uint32_t d = build_difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
-  const uint32_t delta = vt_build_scalar_like(b, d, a->delta),
+  const uint32_t delta = vt_build_scalar_of_same_dtype(b, d, a->delta),
                  most = vt_build2(b, VT_OP_mul, delta, w);
   const uint32_t close = vt_build2(b, VT_OP_le, vt_build1(b, VT_OP_abs, d), delta);
-  const uint32_t above = vt_build2(b, VT_OP_gt, d, vt_build_scalar_like(b, d, 0.0));
+  const uint32_t above = vt_build2(b, VT_OP_gt, d, vt_build_scalar_of_same_dtype(b, d, 0.0));
   const uint32_t far = vt_build3(b, VT_OP_select, above, most, vt_build1(b, VT_OP_neg, most));
   const uint32_t near = vt_build2(b, VT_OP_mul, d, w);
   set_both_gradients(g, vt_build3(b, VT_OP_select, close, near, far));
@@ -186,7 +186,7 @@ void grad_smooth_l1(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_smooth_l1 *a = g->attrs;
   const uint32_t d = build_difference(b, g->in), w = vt_build_loss_weight(g, a->reduction);
-  const uint32_t beta = vt_build_scalar_like(b, d, a->beta);
+  const uint32_t beta = vt_build_scalar_of_same_dtype(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_div, d, beta), w);
   const uint32_t close = vt_build2(b, VT_OP_lt, vt_build1(b, VT_OP_abs, d), beta);
   set_both_gradients(g, vt_build3(b, VT_OP_select, close, near, vt_build_with_sign_of(b, d, w)));
@@ -195,7 +195,7 @@ void grad_smooth_l1(const vt_gradient *g) {
 /* t == 0 ? +0 : -(t*w) */
 void grad_kl_div(const vt_gradient *g) {
   vt_builder *b = g->b;
-  const uint32_t t = g->in[1], zero = vt_build_scalar_like(b, t, 0.0);
+  const uint32_t t = g->in[1], zero = vt_build_scalar_of_same_dtype(b, t, 0.0);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
   const uint32_t part = vt_build1(b, VT_OP_neg, vt_build2(b, VT_OP_mul, t, w));
   const uint32_t absent = vt_build2(b, VT_OP_eq, t, zero);

@@ -385,7 +385,7 @@ void grad_abs(const vt_gradient *g) {
  * NaN, and the result is NaN if x is. Zeros of different signs are told apart by their reciprocals;
  * other equal numbers have equal reciprocals. */
 static uint32_t holds_result(vt_builder *b, uint32_t x, uint32_t y) {
-  const uint32_t one = vt_build_scalar_like(b, x, 1.0);
+  const uint32_t one = vt_build_scalar_of_same_dtype(b, x, 1.0);
   const uint32_t over_x = over(b, one, x), over_y = over(b, one, y);
   const uint32_t same_sign = vt_build2(b, VT_OP_eq, over_x, over_y);
   const uint32_t same = vt_build2(b, VT_OP_and, vt_build2(b, VT_OP_eq, x, y), same_sign);
@@ -432,7 +432,7 @@ void grad_pow(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t base = g->in[0], power = g->in[1], y = g->out[0], dy = g->d_out[0];
   const uint32_t none = compared(b, VT_OP_eq, power, 0.0);
-  const uint32_t less = minus(b, power, vt_build_scalar_like(b, power, 1.0));
+  const uint32_t less = minus(b, power, vt_build_scalar_of_same_dtype(b, power, 1.0));
   const uint32_t lower = times(b, power, vt_build2(b, VT_OP_pow, base, less));
   g->d_in[0] = vt_build_sum_to(b, zero_or_value(b, none, times(b, dy, lower)), base);
   const uint32_t at_zero = compared(b, VT_OP_eq, base, 0.0);
@@ -455,10 +455,10 @@ static uint32_t build_unary(vt_builder *b, uint32_t op, uint32_t x) { return vt_
 static uint32_t build_square(vt_builder *b, uint32_t x) { return times(b, x, x); }
 /* x + 1 and x - 1 */
 static uint32_t plus_one(vt_builder *b, uint32_t x) {
-  return plus(b, x, vt_build_scalar_like(b, x, 1.0));
+  return plus(b, x, vt_build_scalar_of_same_dtype(b, x, 1.0));
 }
 static uint32_t minus_one(vt_builder *b, uint32_t x) {
-  return minus(b, x, vt_build_scalar_like(b, x, 1.0));
+  return minus(b, x, vt_build_scalar_of_same_dtype(b, x, 1.0));
 }
 /* (1 - x)*(1 + x) and (x - 1)*(x + 1) */
 static uint32_t one_minus_square(vt_builder *b, uint32_t x) {

@@ -171,12 +171,12 @@ static uint32_t row_slope(const classes *c, uint32_t p, double a) {
   vt_builder *b = c->b;
   const uint32_t which = is_target(c);
   if (a == 0.0) {
-    const uint32_t less = vt_build2(b, VT_OP_sub, p, vt_build_scalar_like(b, p, 1.0));
+    const uint32_t less = vt_build2(b, VT_OP_sub, p, vt_build_scalar_of_same_dtype(b, p, 1.0));
     return vt_build3(b, VT_OP_select, which, less, p);
   }
   const double share = a / (double)c->n;
-  const uint32_t hit = vt_build_scalar_like(b, p, (1.0 - a) + share),
-                 miss = vt_build_scalar_like(b, p, share);
+  const uint32_t hit = vt_build_scalar_of_same_dtype(b, p, (1.0 - a) + share),
+                 miss = vt_build_scalar_of_same_dtype(b, p, share);
   return vt_build2(b, VT_OP_sub, p, vt_build3(b, VT_OP_select, which, hit, miss));
 }
 
@@ -191,7 +191,7 @@ void grad_cross_entropy(const vt_gradient *g) {
   const uint32_t slope = row_slope(&c, p, a->smoothing);
   const uint32_t w = row_weight(&c, g->d_out[0], a->reduction);
   const uint32_t dx = vt_build2(b, VT_OP_mul, slope, w), absent = align_with_classes(&c, c.ignored);
-  g->d_in[0] = vt_build3(b, VT_OP_select, absent, vt_build_scalar_like(b, dx, 0.0), dx);
+  g->d_in[0] = vt_build3(b, VT_OP_select, absent, vt_build_scalar_of_same_dtype(b, dx, 0.0), dx);
 }
 
 /* dx = -row_weight at the target of a row that is not absent, +0 elsewhere */
@@ -203,7 +203,7 @@ void grad_nll(const vt_gradient *g) {
   const uint32_t less = vt_build1(b, VT_OP_neg, row_weight(&c, g->d_out[0], a->reduction));
   const uint32_t present = vt_build1(b, VT_OP_not, align_with_classes(&c, c.ignored));
   const uint32_t here = vt_build2(b, VT_OP_and, present, is_target(&c));
-  g->d_in[0] = vt_build3(b, VT_OP_select, here, less, vt_build_scalar_like(b, less, 0.0));
+  g->d_in[0] = vt_build3(b, VT_OP_select, here, less, vt_build_scalar_of_same_dtype(b, less, 0.0));
 }
 
 /* ---- second implementation: row by row ---- */

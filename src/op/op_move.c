@@ -448,7 +448,7 @@ void grad_slice(const vt_gradient *g) {
     pad.low.v[i] = a->start.v[i];
     pad.high.v[i] = x.dim[i] - a->start.v[i] - y.dim[i];
   }
-  const uint32_t in[2] = {dy, vt_build_scalar_like(g->b, dy, 0.0)};
+  const uint32_t in[2] = {dy, vt_build_scalar_of_same_dtype(g->b, dy, 0.0)};
   g->d_in[0] = g->b->node(g->b, VT_OP_pad, in, 2, &pad);
 }
 
@@ -466,7 +466,7 @@ void grad_pad(const vt_gradient *g) {
   mask[0] = vt_build_full(b, VT_DTYPE_BOOL, 1.0, &x);
   mask[1] = vt_build_number(b, VT_DTYPE_BOOL, 0.0);
   const uint32_t inside = b->node(b, VT_OP_pad, mask, 2, a);
-  const uint32_t zero = vt_build_scalar_like(b, g->d_out[0], 0.0);
+  const uint32_t zero = vt_build_scalar_of_same_dtype(b, g->d_out[0], 0.0);
   const uint32_t rest = vt_build3(b, VT_OP_select, inside, zero, g->d_out[0]);
   g->d_in[1] = vt_build1(b, VT_OP_sum, rest);
 }

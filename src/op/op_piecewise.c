@@ -92,7 +92,7 @@ uint32_t lower_leaky_relu(const vt_lowering *l) {
 /* (alpha*x) + beta */
 static uint32_t build_ramp(vt_builder *b, uint32_t x, const vt_attr_hardsigmoid *a) {
   const uint32_t part = scaled(b, x, a->alpha);
-  return plus(b, part, vt_build_scalar_like(b, x, a->beta));
+  return plus(b, part, vt_build_scalar_of_same_dtype(b, x, a->beta));
 }
 
 uint32_t lower_hardsigmoid(const vt_lowering *l) {
@@ -105,7 +105,7 @@ static uint32_t build_sixth(vt_builder *b, uint32_t x) { return scaled_bits(b, x
 uint32_t lower_hardswish(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t part = build_sixth(b, l->in[0]);
-  const uint32_t q = plus(b, part, vt_build_scalar_like(b, part, 0.5));
+  const uint32_t q = plus(b, part, vt_build_scalar_of_same_dtype(b, part, 0.5));
   return times(b, l->in[0], at_most(b, at_least(b, q, 0.0), 1.0));
 }
 
@@ -121,7 +121,7 @@ uint32_t lower_hardshrink(const vt_lowering *l) {
 uint32_t lower_softshrink(const vt_lowering *l) {
   vt_builder *b = l->b;
   const double bound = ((const vt_attr_shrink *)l->attrs)->l;
-  const uint32_t x = l->in[0], by = vt_build_scalar_like(b, x, bound);
+  const uint32_t x = l->in[0], by = vt_build_scalar_of_same_dtype(b, x, bound);
   const uint32_t above = vt_build2(b, VT_OP_gt, x, by), less = minus(b, x, by);
   const uint32_t outer = select_by(b, above, less, plus(b, x, by));
   return zero_or_value(b, is_shrunk(b, x, bound), outer);
@@ -131,7 +131,7 @@ uint32_t lower_threshold(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_threshold *a = l->attrs;
   const uint32_t below = compared(b, VT_OP_le, l->in[0], a->l);
-  return select_by(b, below, vt_build_scalar_like(b, l->in[0], a->value), l->in[0]);
+  return select_by(b, below, vt_build_scalar_of_same_dtype(b, l->in[0], a->value), l->in[0]);
 }
 
 /* 1 + abs x */
@@ -146,7 +146,7 @@ uint32_t lower_softsign(const vt_lowering *l) {
 uint32_t lower_square(const vt_lowering *l) { return times(l->b, l->in[0], l->in[0]); }
 
 uint32_t lower_reciprocal(const vt_lowering *l) {
-  return over(l->b, vt_build_scalar_like(l->b, l->in[0], 1.0), l->in[0]);
+  return over(l->b, vt_build_scalar_of_same_dtype(l->b, l->in[0], 1.0), l->in[0]);
 }
 
 uint32_t lower_is_nan(const vt_lowering *l) {
@@ -197,7 +197,7 @@ void grad_hardsigmoid(const vt_gradient *g) {
 void grad_hardswish(const vt_gradient *g) {
   vt_builder *b = g->b;
   const uint32_t dy = g->d_out[0], part = build_sixth(b, g->in[0]);
-  const uint32_t q = plus(b, part, vt_build_scalar_like(b, part, 0.5));
+  const uint32_t q = plus(b, part, vt_build_scalar_of_same_dtype(b, part, 0.5));
   const uint32_t below = compared(b, VT_OP_le, q, 0.0), above = compared(b, VT_OP_ge, q, 1.0);
   const uint32_t inner = select_by(b, above, dy, times(b, dy, plus(b, q, part)));
   g->d_in[0] = zero_or_value(b, below, inner);

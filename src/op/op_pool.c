@@ -385,7 +385,8 @@ uint32_t lower_avg_pool(const vt_lowering *l) {
   const pool_sizes f = pool_sizes_of(&p, &tx, &y);
   if (is_empty(&f, f.out)) return build_zeros(b, &f, f.dtype, f.out);
   const uint32_t index = build_tap_index(b, &f);
-  const uint32_t padded = pad_spatial(b, &f, l->in[0], vt_build_scalar_like(b, l->in[0], 0.0), 0);
+  const uint32_t padded =
+      pad_spatial(b, &f, l->in[0], vt_build_scalar_of_same_dtype(b, l->in[0], 0.0), 0);
   const uint32_t sum =
       vt_build_reduce(b, VT_OP_sum, gather_windows(b, &f, padded, index, f.n, f.c), 3, 0);
   return reshape_to_positions(
@@ -410,7 +411,8 @@ uint32_t lower_global_avg_pool(const vt_lowering *l) { return reduce_spatial(l, 
 static uint32_t scatter_to_zeros(vt_builder *b, uint32_t index, uint32_t updates, uint32_t rank,
                                  const int64_t *dim, uint32_t axis, uint32_t batch) {
   const vt_attr_gather a = {.size = sizeof a, .axis = axis, .batch = batch};
-  const uint32_t zeros = vt_build_broadcast(b, vt_build_scalar_like(b, updates, 0.0), rank, dim);
+  const uint32_t zeros =
+      vt_build_broadcast(b, vt_build_scalar_of_same_dtype(b, updates, 0.0), rank, dim);
   const uint32_t in[3] = {zeros, index, updates};
   return b->node(b, VT_OP_scatter_add, in, 3, &a);
 }

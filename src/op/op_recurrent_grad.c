@@ -107,7 +107,7 @@ static void step_back_rnn(walk_back *w, uint32_t *dh) {
 
 /* ---- weights: D and S over the batch; members that have ended are absent ---- */
 
-static uint32_t weight_slope(const walk_back *w, uint32_t x, uint32_t dp, int64_t rows) {
+static uint32_t weight_slope_of_step(const walk_back *w, uint32_t x, uint32_t dp, int64_t rows) {
   vt_builder *b = w->b;
   const vt_attr_matmul a = {.size = sizeof a, .transpose_a = 1, .order = VT_ORDER_FMA256};
   uint32_t in[3] = {x, dp, VT_NO_VALUE};
@@ -117,17 +117,17 @@ static uint32_t weight_slope(const walk_back *w, uint32_t x, uint32_t dp, int64_
   return b->node(b, VT_OP_matmul_masked, in, 3, &a);
 }
 
-static uint32_t bias_slope(const walk_back *w, uint32_t dp) {
+static uint32_t bias_slope_of_step(const walk_back *w, uint32_t dp) {
   if (w->active != VT_NO_VALUE) dp = value_or_zero(w->b, w->active, dp);
   return vt_build_reduce(w->b, VT_OP_sum, dp, 0, 0);
 }
 
-static uint32_t state_weight_slope(const walk_back *w) {
+static uint32_t state_weight_slope_of_step(const walk_back *w) {
   const vt_direction *d = w->d;
-  if (!d->r->reset_before) return weight_slope(w, w->at.h, w->dq, d->hidden);
+  if (!d->r->reset_before) return weight_slope_of_step(w, w->at.h, w->dq, d->hidden);
   uint32_t part[2];
-  part[0] = weight_slope(w, w->at.h, gate_columns(w, w->dq, 0, 2), d->hidden);
-  part[1] = weight_slope(w, w->at.bend, gate_columns(w, w->dq, 2, 3), d->hidden);
+  part[0] = weight_slope_of_step(w, w->at.h, gate_columns(w, w->dq, 0, 2), d->hidden);
+  part[1] = weight_slope_of_step(w, w->at.bend, gate_columns(w, w->dq, 2, 3), d->hidden);
   return vt_recurrent_concat(w->b, part, 2, 1);
 }
 
@@ -241,11 +241,11 @@ static uint32_t write_body(walk_back *w, uint32_t carried, uint32_t *returned) {
   }
   returned[n++] = dh;
   if (states == 2) returned[n++] = ds;
-  returned[n++] = plus(b, first, weight_slope(w, w->at.x, w->dp, d->width));
-  returned[n++] = plus(b, first + 1, state_weight_slope(w));
+  returned[n++] = plus(b, first, weight_slope_of_step(w, w->at.x, w->dp, d->width));
+  returned[n++] = plus(b, first + 1, state_weight_slope_of_step(w));
   if (carried > states + 2) {
-    returned[n++] = plus(b, first + 2, bias_slope(w, w->dp));
-    returned[n++] = plus(b, first + 3, bias_slope(w, w->dq));
+    returned[n++] = plus(b, first + 2, bias_slope_of_step(w, w->dp));
+    returned[n++] = plus(b, first + 3, bias_slope_of_step(w, w->dq));
   }
   returned[n++] = w->dp;
   return n;

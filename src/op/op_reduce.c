@@ -21,7 +21,7 @@ vt_status shape_reduce(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status check_not_empty(const vt_rule *r, unsigned mask, vt_diag *d) {
+static vt_status check_axes_not_empty(const vt_rule *r, unsigned mask, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   for (uint32_t i = 0; i < r->in[0].rank; i++)
     if ((mask >> i & 1) && r->in[0].dim[i] == 0)
@@ -33,7 +33,7 @@ static vt_status check_not_empty(const vt_rule *r, unsigned mask, vt_diag *d) {
 vt_status shape_reduce_some(const vt_rule *r, vt_type *out, vt_diag *d) {
   unsigned mask;
   VT_TRY(vt_axes_mask(&((const vt_attr_reduce *)r->attrs)->axes, r->in[0].rank, &mask, d));
-  VT_TRY(check_not_empty(r, mask, d));
+  VT_TRY(check_axes_not_empty(r, mask, d));
   return shape_reduce(r, out, d);
 }
 
@@ -46,7 +46,7 @@ static vt_status check_axis(const vt_rule *r, int64_t axis, vt_diag *d) {
 vt_status shape_axis_some(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_axis *a = r->attrs;
   VT_TRY(check_axis(r, a->axis, d));
-  VT_TRY(check_not_empty(r, 1u << a->axis, d));
+  VT_TRY(check_axes_not_empty(r, 1u << a->axis, d));
   *out = r->in[0];
   return VT_OK;
 }

@@ -98,7 +98,7 @@ static void grad_extreme(const vt_gradient *g, uint32_t arg) {
   const uint32_t place = vt_build_restore_axes(b, build_iota(b, l.n), g->in[0], ~mask);
   const uint32_t here = vt_build2(b, VT_OP_eq, place, held);
   const uint32_t dy = vt_build_restore_axes(b, g->d_out[0], g->in[0], mask);
-  g->d_in[0] = vt_build3(b, VT_OP_select, here, dy, vt_build_scalar_like(b, dy, 0.0));
+  g->d_in[0] = vt_build3(b, VT_OP_select, here, dy, vt_build_scalar_of_same_dtype(b, dy, 0.0));
 }
 
 void grad_max(const vt_gradient *g) { grad_extreme(g, VT_OP_argmax); }

@@ -62,7 +62,7 @@ uint32_t vt_build_broadcast_like(vt_builder *b, uint32_t y, uint32_t x) {
 }
 
 uint32_t vt_build_with_sign_of(vt_builder *b, uint32_t which, uint32_t y) {
-  const uint32_t zero = vt_build_scalar_like(b, which, 0.0);
+  const uint32_t zero = vt_build_scalar_of_same_dtype(b, which, 0.0);
   const uint32_t above = vt_build2(b, VT_OP_gt, which, zero);
   const uint32_t below = vt_build2(b, VT_OP_lt, which, zero);
   const uint32_t other = vt_build3(b, VT_OP_select, below, vt_build1(b, VT_OP_neg, y), zero);

@@ -328,7 +328,7 @@ static uint32_t resize_axis_back(vt_builder *b, uint32_t dy, uint32_t i, const a
                      middle = {.size = sizeof middle, .axis = 2};
   const vt_attr_gather to = {.size = sizeof to, .axis = 1};
   uint32_t in[3];
-  in[0] = vt_build_broadcast(b, vt_build_scalar_like(b, dy, 0.0), 3, padded);
+  in[0] = vt_build_broadcast(b, vt_build_scalar_of_same_dtype(b, dy, 0.0), 3, padded);
   in[1] = vt_build_reshape(b, b->node(b, VT_OP_concat, index, r.n, &columns), 1, &taps);
   in[2] = vt_build_reshape(b, b->node(b, VT_OP_concat, update, r.n, &middle), 3, line);
   const uint32_t sums = b->node(b, VT_OP_scatter_add, in, 3, &to);

@@ -52,7 +52,7 @@ static void grad_sum(const vt_gradient *g, const family *w) {
 /* Whether x and y are the same number: both NaN, or equal and not zeros of different signs, which
  * the signs of 1/x and 1/y tell apart. */
 static uint32_t is_same_number(vt_builder *b, uint32_t x, uint32_t y) {
-  const uint32_t one = vt_build_scalar_like(b, x, 1.0);
+  const uint32_t one = vt_build_scalar_of_same_dtype(b, x, 1.0);
   const uint32_t p = vt_build2(b, VT_OP_div, one, x), q = vt_build2(b, VT_OP_div, one, y);
   const uint32_t same = vt_build2(b, VT_OP_eq, x, y);
   const uint32_t equal = vt_build2(b, VT_OP_and, same, vt_build2(b, VT_OP_eq, p, q));
@@ -80,7 +80,7 @@ static void grad_extreme(const vt_gradient *g, const family *w) {
   vt_builder *b = g->b;
   vt_type base, updates;
   if (!vt_build_read_type(b, g->in[0], &base) || !vt_build_read_type(b, g->in[2], &updates)) return;
-  const uint32_t zero = vt_build_scalar_like(b, g->d_out[0], 0.0);
+  const uint32_t zero = vt_build_scalar_of_same_dtype(b, g->d_out[0], 0.0);
   const uint32_t base_holds = is_same_number(b, g->in[0], g->out[0]);
   g->d_in[0] = vt_build3(b, VT_OP_select, base_holds, g->d_out[0], zero);
   const uint32_t number = holder_numbers(g, w, base_holds, &updates);

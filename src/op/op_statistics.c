@@ -131,7 +131,8 @@ void grad_sum_square(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
   if (!read_reduce_slope(g, &dy, &mask)) return;
-  const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_scalar_like(b, g->in[0], 2.0), g->in[0]);
+  const uint32_t twice =
+      vt_build2(b, VT_OP_mul, vt_build_scalar_of_same_dtype(b, g->in[0], 2.0), g->in[0]);
   g->d_in[0] = vt_build2(b, VT_OP_mul, twice, dy);
 }
 
@@ -149,7 +150,7 @@ void grad_norm_l2(const vt_gradient *g) {
   unsigned mask;
   if (!read_reduce_slope(g, &dy, &mask)) return;
   const uint32_t y = vt_build_restore_axes(b, g->out[0], g->in[0], mask);
-  const uint32_t zero = vt_build_scalar_like(b, y, 0.0);
+  const uint32_t zero = vt_build_scalar_of_same_dtype(b, y, 0.0);
   const uint32_t none_there = vt_build2(b, VT_OP_eq, y, zero);
   const uint32_t scaled = vt_build2(b, VT_OP_mul, g->in[0], dy);
   const uint32_t part = vt_build2(b, VT_OP_div, scaled, y);
@@ -169,7 +170,8 @@ void grad_var(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
   if (!read_slope(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
-  const uint32_t twice = vt_build2(g->b, VT_OP_mul, vt_build_scalar_like(g->b, dy, 2.0), dy);
+  const uint32_t twice =
+      vt_build2(g->b, VT_OP_mul, vt_build_scalar_of_same_dtype(g->b, dy, 2.0), dy);
   grad_variance(g, twice, mask);
 }
 

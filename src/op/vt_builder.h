@@ -42,6 +42,6 @@ uint32_t vt_build_broadcast(vt_builder *b, uint32_t x, uint32_t rank, const int6
  * of length 1 in both was not repeated. */
 uint32_t vt_build_sum_to(vt_builder *b, uint32_t dy, uint32_t x);
 /* Appends `value` as a scalar literal of the dtype of x. */
-uint32_t vt_build_scalar_like(vt_builder *b, uint32_t x, double value);
+uint32_t vt_build_scalar_of_same_dtype(vt_builder *b, uint32_t x, double value);
 uint32_t vt_build_cast(vt_builder *b, uint32_t x, uint32_t dtype);
 #endif

@@ -137,7 +137,7 @@ typedef struct vt_op_words {
 
 typedef struct vt_op_info { /* a row of ops.def */
   const char *name;
-  uint32_t number, prim;   /* prim: 0 for a composition */
+  uint32_t number, prim;   /* prim: 1 for a prim, 0 for a composition */
   uint32_t min_in, max_in; /* least and greatest number of operands; VT_OP_ANY_IN: no upper limit */
   const char *operands;    /* names of the operands: "x, w, b?" */
   const char *results;     /* names of the results: "y", "values, indices", "y..." */

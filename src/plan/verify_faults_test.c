@@ -205,7 +205,7 @@ static uint32_t first_step_of_op(const vt_plan *p, uint32_t op) {
   exit(1);
 }
 
-/* An upload moved onto a value that lives at its step is refused. */
+/* An upload moved onto a value that lives at the step of the upload is refused. */
 static void test_upload_overlap(void) {
   vt_graph *g = everything_graph();
   vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "w");

@@ -332,7 +332,7 @@ int vt_verify_needs_copy(const vt_verify *v, uint32_t value) {
 typedef struct bk_step_list {
   vt_verify *v;
   uint8_t *copied; /* by value: 1 once its dense copy is listed */
-  uint32_t *chain; /* scratch: views of views, the outermost first */
+  uint32_t *chain; /* scratch: a view, the view that it reads, and so on */
 } bk_step_list;
 
 static void add_bk_step(vt_verify *v, uint32_t node, uint32_t step) {

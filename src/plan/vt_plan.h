@@ -38,8 +38,8 @@ typedef enum vt_class {
 #undef VT_CLASS
   VT_CLASS_COUNT
 } vt_class;
-const char *vt_class_name(uint32_t c); /* key of a class: "host_input" */
-int vt_class_is_on_device(uint32_t c); /* 1 for a class in device memory, 0 for host memory */
+const char *vt_class_name(uint32_t c); /* key of a memory class: "host_input" */
+int vt_class_is_on_device(uint32_t c); /* 1 for a memory class on the device, 0 on the host */
 uint32_t vt_class_arena(uint32_t c);   /* the class whose buffer holds the bytes of class `c` */
 
 /* Every tensor starts at a multiple of this number of bytes on every backend, so that the offsets

@@ -242,15 +242,15 @@ static void test_good_plugins_open(void) {
 
 /* ---- versions of the structs ---- */
 
-/* Builds a program with the output y on a plug-in. */
-static vt_status build_program_on(const char *path, const char *y, vt_diag *d) {
+/* Builds a program with the output y = `expression` on a plug-in. */
+static vt_status build_program_on(const char *path, const char *expression, vt_diag *d) {
   const vt_policy policy = {.size = sizeof policy, .admission = VT_ADMISSION_WAIVED};
   const vt_options o = {.size = sizeof o, .backend = path, .policy = &policy};
   char text[200];
   vt_model *m = NULL;
   vt_program *p = NULL;
-  const int n =
-      snprintf(text, sizeof text, "volta 1\nmodel m {\n  input x: f32[4]\n  output y = %s\n}\n", y);
+  const int n = snprintf(text, sizeof text,
+                         "volta 1\nmodel m {\n  input x: f32[4]\n  output y = %s\n}\n", expression);
   CHECK(vt_model_parse(text, (size_t)n, NULL, &m, NULL) == VT_OK);
   const vt_status s = vt_program_new(m, &o, &p, d);
   CHECK((s == VT_OK) == (p != NULL));

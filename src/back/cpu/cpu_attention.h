@@ -48,6 +48,7 @@ typedef struct vt_attend_task {
   float scale;
   float *panels, *workers, *scores, *sums, *totals; /* addresses of the parts of the scratch */
   uint64_t worker_floats; /* floats from the scratch of one worker to that of the next */
+  /* computes item i: a panel of keys, a block of scores, a row or a chunk */
   void (*item)(struct vt_attend_task *t, uint64_t worker, int64_t i);
   int64_t items;
   atomic_int_fast64_t next; /* first item that no worker has taken */

@@ -290,7 +290,7 @@ static void run_block_of_k(const piece *w, area *r, int64_t end) {
   }
 }
 
-static void run_all_blocks(const piece *w, area *r, int64_t end) {
+static void run_all_blocks_of_k(const piece *w, area *r, int64_t end) {
   r->k0 = 0;
   do {
     r->k1 = vt_cpu_min(r->k0 + VT_CPU_BLOCK, w->s->k);
@@ -307,11 +307,11 @@ static void run_all_areas(const piece *w) {
     r.j1 = vt_cpu_min(r.j0 + w->s->block_n, w->n1);
     if (w->s->levels == 1) {
       r.top = w->m0;
-      run_all_blocks(w, &r, w->m1);
+      run_all_blocks_of_k(w, &r, w->m1);
       continue;
     }
     for (r.top = w->m0; r.top < w->m1; r.top += high)
-      run_all_blocks(w, &r, vt_cpu_min(r.top + high, w->m1));
+      run_all_blocks_of_k(w, &r, vt_cpu_min(r.top + high, w->m1));
   }
 }
 

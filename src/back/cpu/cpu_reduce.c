@@ -332,7 +332,7 @@ static void run_reduction(const vt_cpu_team *t, const reduction *f) {
 
 /* How many chunks to split lines into: 0 unless there are too few results to keep the team busy,
  * and enough elements. */
-static int64_t choose_chunks(const vt_cpu_team *t, const reduction *f) {
+static int64_t choose_chunk_count(const vt_cpu_team *t, const reduction *f) {
   const int64_t items = count_tiles(f), n = f->reduced.count;
   if (f->argreduce != NULL || t->threads == 1 || items == 0 || items >= 2 * (int64_t)t->threads)
     return 0;
@@ -344,7 +344,7 @@ uint64_t vt_cpu_scratch_reduce(const vt_cpu_call *c) {
   reduction f;
   read_step(&f, c);
   const int64_t lines = f.outer.count * (f.inner == 0 ? 1 : f.inner);
-  return (uint64_t)(lines * choose_chunks(c->team, &f) * f.size);
+  return (uint64_t)(lines * choose_chunk_count(c->team, &f) * f.size);
 }
 
 /* The second reduction, of the chunks' results, which are stored as [outer, chunks, inner]. */
@@ -368,7 +368,7 @@ static reduction reduction_of_chunks(const reduction *f, const reduction *parts)
 vt_status vt_cpu_run_reduce(vt_cpu_call *c) {
   reduction f;
   read_step(&f, c);
-  const int64_t chunks = choose_chunks(c->team, &f);
+  const int64_t chunks = choose_chunk_count(c->team, &f);
   if (chunks == 0) {
     run_reduction(c->team, &f);
     return VT_OK;

@@ -166,23 +166,23 @@ static vt_status sort_lines(vt_cpu_call *c, sorting *s, const vt_view *values,
   return VT_OK;
 }
 
-static sorting init_full_sort(const vt_cpu_call *c) {
+static sorting init_sort_of_all(const vt_cpu_call *c) {
   const vt_attr_sort *a = c->attrs;
   return init_sorting(c, (uint32_t)a->axis, a->descending != 0);
 }
 
 uint64_t vt_cpu_scratch_sort(const vt_cpu_call *c) {
-  const sorting s = init_full_sort(c);
+  const sorting s = init_sort_of_all(c);
   return s.jobs * s.each;
 }
 
 vt_status vt_cpu_run_sort(vt_cpu_call *c) {
-  sorting s = init_full_sort(c);
+  sorting s = init_sort_of_all(c);
   return sort_lines(c, &s, &c->out[0], &c->out[1]);
 }
 
 vt_status vt_cpu_run_argsort(vt_cpu_call *c) {
-  sorting s = init_full_sort(c);
+  sorting s = init_sort_of_all(c);
   return sort_lines(c, &s, NULL, &c->out[0]);
 }
 

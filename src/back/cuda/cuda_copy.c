@@ -23,7 +23,7 @@ vt_view vt_cuda_view_at(const vt_view *v, uint32_t axis, int64_t i) {
 
 /* Returns 1 if operand k begins at a multiple of two elements and has even strides on all axes but
  * the last, so that pairs of elements are aligned. */
-static int is_even_placed(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_t bytes) {
+static int are_pairs_aligned(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_t bytes) {
   int paired = (uintptr_t)data % (2 * bytes) == 0;
   for (uint32_t i = 0; i + 1 < w->rank; i++) paired = paired && w->stride[k][i] % 2 == 0;
   return paired;
@@ -35,7 +35,7 @@ uint32_t vt_cuda_merge_pieces(vt_gpu_walk *w, uint32_t n, const void *const *dat
   for (uint32_t k = 0; side_by_side && k < n; k++) side_by_side = w->stride[k][last] == 1;
   while (side_by_side && bytes < 16 && w->dim[last] % 2 == 0) {
     for (uint32_t k = 0; k < n; k++)
-      if (!is_even_placed(w, k, data[k], bytes)) return bytes;
+      if (!are_pairs_aligned(w, k, data[k], bytes)) return bytes;
     bytes *= 2;
     w->dim[last] /= 2;
     w->n /= 2;

@@ -10,7 +10,8 @@
 /* A kernel variant for a product. */
 typedef struct vt_cuda_variant {
   uint32_t tile; /* row number of tiles.def, or VT_CUDA_SKINNY, _STREAM, _BAND: skinny kernels */
-  uint32_t transpose_b; /* 1 to make a transposed copy of b first, which is contiguous across k */
+  uint32_t transpose_b; /* 1 to copy b first, transposed so that neighbouring columns, not
+                           neighbouring k, are contiguous */
   int64_t slice;        /* blocks of 256 k per slice of k; 0 if k is not sliced */
 } vt_cuda_variant;
 enum { VT_CUDA_SKINNY = 1000, VT_CUDA_STREAM, VT_CUDA_BAND };
