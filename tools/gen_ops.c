@@ -3,9 +3,11 @@
  *   gen_ops header  volta/volta_ops.h: numbers and attribute structs, for plug-ins
  *   gen_ops fields  attr_fields.inc: the fields of every attribute group, with their offsets
  *   gen_ops order   op_order.inc: the rows of all families by ascending number
- * It fails if two ops have the same number. The fourth is committed, because GPU kernels are
- * compiled from the source files only: gen_ops maps         src/emit/maps.def: the ops that have a
- * formula gen_ops maps FILE    fails unless FILE is the output of `gen_ops maps` */
+ * It fails if two ops have the same number. The fourth file, src/emit/maps.def with the ops that
+ * have a formula, is committed, because GPU kernels are compiled from the source files only:
+ *   gen_ops maps       prints it
+ *   gen_ops maps FILE  fails unless FILE is the output of `gen_ops maps`
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

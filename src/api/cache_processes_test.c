@@ -92,7 +92,7 @@ static int unfinished, finished;
 static void count_file(const char *path) {
   *(strstr(path, "/.volta-") != NULL ? &unfinished : &finished) += 1;
 }
-static void make_unfinished_old(const char *path) {
+static void make_file_old_if_unfinished(const char *path) {
   const struct timespec times[2] = {{1000000000, 0}, {1000000000, 0}};
   if (strstr(path, "/.volta-") != NULL) CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
 }
@@ -105,13 +105,13 @@ static void check_unfinished_files(void) {
     (void)snprintf(path, sizeof path, "%s/.volta-1-%d", folder, i);
     const int fd = open(path, O_WRONLY | O_CREAT, 0600);
     CHECK(fd >= 0 && write(fd, "half", 4) == 4 && close(fd) == 0);
-    if (i == 0) (void)for_each_file(make_unfinished_old);
+    if (i == 0) (void)for_each_file(make_file_old_if_unfinished);
   }
   CHECK(request_random_plans(5, 2 * KINDS) == 0);
   unfinished = finished = 0;
   (void)for_each_file(count_file);
   CHECK(unfinished == 2 && finished > 0);
-  (void)for_each_file(make_unfinished_old);
+  (void)for_each_file(make_file_old_if_unfinished);
   CHECK(request_random_plans(6, 2 * KINDS) == 0);
   unfinished = finished = 0;
   (void)for_each_file(count_file);

@@ -119,8 +119,9 @@ static void test_run_counts(void) {
   vt_program_free(p);
 }
 
-/* The digest is the same with parameters on the device or on the host, measured or not. */
-static void test_same_digest(void) {
+/* A run's digest is the same with parameters on the device or on the host, and with times measured
+ * or not. */
+static void test_run_digest_is_same_everywhere(void) {
   static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1",
                                          "cpu:0"};
   uint8_t first[32], digest[32];
@@ -249,7 +250,7 @@ int main(void) {
   test_step_metrics();
   test_dense_copy_is_reported();
   test_run_counts();
-  test_same_digest();
+  test_run_digest_is_same_everywhere();
   test_phases_in_order();
   test_names_out_of_memory();
   test_many_runs();

@@ -91,7 +91,7 @@ static uint64_t arena_bytes(const picture *g, uint32_t arena) {
 }
 
 /* Makes a panel for each arena that is not empty. */
-static void make_panels(picture *g) {
+static void list_panels_of_arenas(picture *g) {
   for (uint32_t i = 0; i < N_STYLES; i++) {
     const uint32_t c = find_memory_class(styles[i].name);
     const uint64_t bytes = arena_bytes(g, c);
@@ -368,7 +368,7 @@ vt_status cli_svg_write(const char *path, const cli_plan_job *j, const vt_planne
   char *bytes = NULL;
   size_t n = 0;
   vt_planned_info(p, &g.info);
-  make_panels(&g);
+  list_panels_of_arenas(&g);
   stack_panels(&g);
   g.f = open_memstream(&bytes, &n);
   if (g.f == NULL) return cli_no_memory(e);

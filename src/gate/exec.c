@@ -604,7 +604,7 @@ vt_status vt_exec_run(vt_exec *x, vt_diag *d) {
 
 /* ---- times and counts of the last run ---- */
 
-uint64_t vt_exec_wall_ns(const vt_exec *x) { return x->record.counts.wall_ns; }
+uint64_t vt_exec_last_run_ns(const vt_exec *x) { return x->record.counts.wall_ns; }
 
 vt_exec_counts vt_exec_get_counts(const vt_exec *x) { return vt_record_counts(&x->record); }
 

@@ -256,7 +256,7 @@ static vt_status write_run_and_read(vt_exec *x, session *l) {
   VT_TRY(vt_exec_write(x, INDEX, in, &l->d));
   if (l->report != NULL) vt_exec_set_progress(x, l->report, l->user);
   VT_TRY(vt_exec_run(x, &l->d));
-  l->wall_ns = vt_exec_wall_ns(x);
+  l->wall_ns = vt_exec_last_run_ns(x);
   return vt_exec_read(x, Y, l->y, &l->d);
 }
 

@@ -256,7 +256,7 @@ static vt_status check_exit_of_child(const child *c, const report_result *a, con
 }
 
 /* Refuses a plug-in by the exit of its child, by the verdict, or because it printed something. */
-static vt_status check_report_and_exit(child *c, const char *path, uint32_t ms, vt_diag *d) {
+static vt_status status_of_ended_child(child *c, const char *path, uint32_t ms, vt_diag *d) {
   const report_result a = read_report(c->report.text);
   VT_TRY(check_exit_of_child(c, &a, path, ms, d));
   make_printable(a.why, 300);
@@ -296,7 +296,7 @@ static vt_status run_child(const vt_sealed *program, const vt_sealed *plugin, ui
   wait_for_end(&c, ms);
   if (c.report.fd >= 0) close(c.report.fd);
   if (c.printed.fd >= 0) close(c.printed.fd);
-  return check_report_and_exit(&c, path, ms, d);
+  return status_of_ended_child(&c, path, ms, d);
 }
 
 vt_status vt_probe_run(const vt_sealed *plugin, uint32_t ordinal, const char *path, uint32_t ms,

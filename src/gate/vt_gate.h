@@ -27,7 +27,8 @@ const char *vt_registry_fact(uint32_t i, char *out, size_t n);
 
 /* ---- devices ---- */
 typedef struct vt_device vt_device;
-/* A plug-in's device for which a certificate is looked up. */
+/* A device of a plug-in, with what is needed to ask whether a certificate, the record of a passed
+ * admission, covers it. */
 typedef struct vt_plugin_candidate {
   const char *path;          /* path of the plug-in */
   uint32_t device;           /* number of the device */
@@ -174,7 +175,7 @@ void vt_exec_set_progress(vt_exec *x, vt_exec_report *report, void *user);
 /* Writes the bytes copied for the last run: its inputs, streamed parameters during it, and
  * everything read since. */
 void vt_exec_bytes_copied(const vt_exec *x, uint64_t *out_to_device, uint64_t *out_from_device);
-uint64_t vt_exec_wall_ns(const vt_exec *x); /* wall time of the last run */
+uint64_t vt_exec_last_run_ns(const vt_exec *x); /* wall time of the last run */
 
 /* ---- metrics of runs, which only reports read ---- */
 typedef struct vt_exec_counts {

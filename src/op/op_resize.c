@@ -175,7 +175,7 @@ static uint32_t build_nearest(vt_builder *b, uint32_t c, int64_t rounding) {
 }
 
 /* ((((a + 2)*t) - (a + 3))*t)*t + 1 */
-static uint32_t near_weight(vt_builder *b, uint32_t t, double a) {
+static uint32_t build_near_cubic_weight(vt_builder *b, uint32_t t, double a) {
   uint32_t v = vt_build2(b, VT_OP_mul, build_f64(b, a + 2), t);
   v = vt_build2(b, VT_OP_sub, v, build_f64(b, a + 3));
   v = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_mul, v, t), t);
@@ -183,7 +183,7 @@ static uint32_t near_weight(vt_builder *b, uint32_t t, double a) {
 }
 
 /* ((((a*t) - (5*a))*t) + (8*a))*t - (4*a) */
-static uint32_t far_weight(vt_builder *b, uint32_t t, double a) {
+static uint32_t build_far_cubic_weight(vt_builder *b, uint32_t t, double a) {
   uint32_t v = vt_build2(b, VT_OP_mul, build_f64(b, a), t);
   v = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_sub, v, build_f64(b, 5 * a)), t);
   v = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_add, v, build_f64(b, 8 * a)), t);
@@ -203,10 +203,10 @@ static tap_set cubic_taps(vt_builder *b, const axis *x, uint32_t c) {
   const uint32_t j = build_whole(b, c, 0);
   const uint32_t f = vt_build2(b, VT_OP_sub, c, vt_build_cast(b, j, VT_DTYPE_F64));
   uint32_t weight[4];
-  weight[0] = far_weight(b, vt_build2(b, VT_OP_add, f, build_f64(b, 1.0)), a);
-  weight[1] = near_weight(b, f, a);
-  weight[2] = near_weight(b, vt_build2(b, VT_OP_sub, build_f64(b, 1.0), f), a);
-  weight[3] = far_weight(b, vt_build2(b, VT_OP_sub, build_f64(b, 2.0), f), a);
+  weight[0] = build_far_cubic_weight(b, vt_build2(b, VT_OP_add, f, build_f64(b, 1.0)), a);
+  weight[1] = build_near_cubic_weight(b, f, a);
+  weight[2] = build_near_cubic_weight(b, vt_build2(b, VT_OP_sub, build_f64(b, 1.0), f), a);
+  weight[3] = build_far_cubic_weight(b, vt_build2(b, VT_OP_sub, build_f64(b, 2.0), f), a);
   for (uint32_t t = 0; t < 4; t++) {
     const uint32_t at = vt_build2(b, VT_OP_add, j, build_i64(b, (int64_t)t - 1));
     r.index[t] = build_clamp(b, at, VT_DTYPE_I64, x->in - 1);

@@ -179,7 +179,8 @@ static vt_status read_step(reader *r, uint8_t *seen) {
   return read_bodies(r, p->n_steps - 1);
 }
 
-/* Reads the offsets of the transfers; more than `capacity` of them are malformed. */
+/* Reads the device offset of each transfer, that is, of each copy between host and device of an
+ * input, a streamed parameter or an output. More than `capacity` transfers are malformed. */
 static void read_transfers(reader *r, uint64_t *offsets, uint32_t capacity, uint32_t *n) {
   for (;;) {
     reader ahead = *r;

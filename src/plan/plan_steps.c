@@ -10,7 +10,7 @@
 
 /* The bodies of backend step `i`; an empty list if it is a dense copy. *step must be the schedule
  * step that `i` belongs to; it is increased if `i` is that step itself, not a copy made for it. */
-static const vt_nested *bodies_of_bk_step(const vt_plan *p, uint32_t i, uint32_t *step) {
+static const vt_nested *next_bodies_of_bk_step(const vt_plan *p, uint32_t i, uint32_t *step) {
   static const vt_nested none = {0};
   return p->bk_step_node[i] == p->step_node[*step] ? &p->nested[(*step)++] : &none;
 }
@@ -203,7 +203,7 @@ static vt_status build_bk_steps(vt_plan *p, vt_diag *d) {
     for (uint32_t k = 0; k < p->nested[i].n; k++) VT_TRY(build_bk_steps(p->nested[i].plan[k], d));
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     VT_TRY(build_bk_step(p, r, step, d));
-    (void)bodies_of_bk_step(p, r, &step);
+    (void)next_bodies_of_bk_step(p, r, &step);
   }
   return VT_OK;
 }
@@ -218,7 +218,7 @@ static vt_status ask_target_for_scratch(vt_plan *p, const vt_target *t, vt_diag 
     if (bytes > VT_PLAN_MOST_BYTES)
       return VT_FAIL(d, VT_LIMIT, "step %u asks for scratch beyond 2^48 bytes", r);
     p->bk_steps[r].work_bytes = bytes;
-    const vt_nested *bodies = bodies_of_bk_step(p, r, &step);
+    const vt_nested *bodies = next_bodies_of_bk_step(p, r, &step);
     for (uint32_t k = 0; k < bodies->n; k++) VT_TRY(ask_target_for_scratch(bodies->plan[k], t, d));
   }
   return VT_OK;
@@ -236,7 +236,7 @@ static uint64_t set_scratch_offsets(vt_bk_step *s, const vt_nested *bodies, uint
     const vt_plan *body = bodies->plan[k];
     for (uint32_t r = 0, step = 0; r < body->n_bk_steps; r++) {
       const uint64_t need =
-          set_scratch_offsets(&body->bk_steps[r], bodies_of_bk_step(body, r, &step), at + own);
+          set_scratch_offsets(&body->bk_steps[r], next_bodies_of_bk_step(body, r, &step), at + own);
       if (need > inner) inner = need;
     }
   }
@@ -252,7 +252,8 @@ static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_
   if (need == NULL || at == NULL) return vt_plan_no_memory(d);
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
-    const uint64_t bytes = set_scratch_offsets(&p->bk_steps[r], bodies_of_bk_step(p, r, &step), 0);
+    const uint64_t bytes =
+        set_scratch_offsets(&p->bk_steps[r], next_bodies_of_bk_step(p, r, &step), 0);
     if (bytes > need[unit]) need[unit] = bytes;
   }
   for (uint32_t i = 0; i < p->n_steps; i++)
@@ -260,7 +261,7 @@ static vt_status place_scratch(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_
   VT_TRY(vt_pack(k, scratch, d));
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const uint32_t unit = vt_plan_group_first(p, step);
-    (void)set_scratch_offsets(&p->bk_steps[r], bodies_of_bk_step(p, r, &step), at[unit]);
+    (void)set_scratch_offsets(&p->bk_steps[r], next_bodies_of_bk_step(p, r, &step), at[unit]);
   }
   return VT_OK;
 }

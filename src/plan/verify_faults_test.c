@@ -157,9 +157,9 @@ static void test_wrong_in_place(void) {
   expect_over_refused(B, A, "writes over bytes still in use: '_2'");
   expect_over_refused(B, T, "writes over bytes still in use: '_2'"); /* T is a view */
   expect_over_refused(F, E, "writes over bytes still in use: '_6'"); /* F is not pointwise */
-  expect_over_refused(H, F, "misstates the class of '_7'"); /* results have bytes of their own */
-  expect_over_refused(E, A, "misstates the place of '_5'"); /* A is not an operand of E */
-  expect_over_refused(D, C, "misstates the class of '_4'");
+  expect_over_refused(H, F, "misstates the class of '_7'");          /* H is a result: own bytes */
+  expect_over_refused(E, A, "misstates the place of '_5'");          /* A is not an operand of E */
+  expect_over_refused(D, C, "misstates the class of '_4'");          /* D is a result: own bytes */
 }
 
 /* A temporary that claims to be a result, with the sums of the classes changed to agree, is

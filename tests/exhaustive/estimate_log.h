@@ -11,7 +11,7 @@
  * within 5 u, Q = 1/3 + z/5 + ... + z^9/21. The terms of Q are positive; Horner's 20 u, z's 45 u
  * and the product's 6 u are multiplied by z Q < 0.0101: 0.8 u. The remainder of the series is below
  * z^11/22.3 < 0.01 u. The sum and the product with s round once each, and s adds its 2 u. */
-static inline double log_series(double s) {
+static inline double twice_atanh(double s) {
   static const double odd[] = {1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11,
                                1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21};
   const double z = s * s;
@@ -31,7 +31,7 @@ static inline double log_of(double x) {
     m *= 0.5;
     e++;
   }
-  const double log = log_series((m - 1) / (m + 1));
+  const double log = twice_atanh((m - 1) / (m + 1));
   return e == 0 ? log : e * constants.ln2 + log;
 }
 
@@ -39,7 +39,7 @@ static inline double log_of(double x) {
  * 0.1703 in size, has two roundings: 5 u. Elsewhere |log(1 + t)| >= 0.342, and the rounding of 1 +
  * t changes it by u: 3 u. */
 static inline double log1p_of(double t) {
-  if (t > -0.29 && t < 0.41) return log_series(t / (2 + t));
+  if (t > -0.29 && t < 0.41) return twice_atanh(t / (2 + t));
   return log_of(1 + t);
 }
 

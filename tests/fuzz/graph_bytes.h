@@ -4,16 +4,19 @@
  * initialisers are encoded by their numbers, so new rows in their tables do not change the meaning
  * of stored bytes. The layout; each item is one byte unless said otherwise:
  *
- *   head       number of symbols, then the value of each. Bit 7 of the first byte: check gradients
- * of gradients too ports      number of ports; for each: element type (bit 7: it is a param), rank,
- * dimensions as numbers; then, for an input of integers, lo and hi as numbers, or for a param its
+ *   head       number of symbols, then the value of each. Bit 7 of the first byte: also check
+ *              gradients of gradients
+ *   ports      number of ports; for each: element type (bit 7: it is a param), rank, dimensions as
+ *              numbers; then, for an input of integers, lo and hi as numbers, or for a param its
  *              initialiser and attributes
  *   nodes      until the bytes end: page and number of the op (1000 * page + number), number of
  *              operands above the op's minimum, each operand counted back from the newest value,
  *              attributes; then for each body its number of nodes, the nodes, its number of
- * results, and the results encoded like operands attribute  an optional one starts with a byte; if
- * it is odd, the default is used and no value follows number     the low four bits are the value,
- * the high four bits its form (enum graph_form) */
+ *              results, and the results encoded like operands
+ *   attribute  an optional one starts with a byte; if it is odd, the default is used and no value
+ *              follows
+ *   number     the low four bits are the value, the high four bits its form (enum graph_form)
+ */
 #ifndef VT_GRAPH_BYTES_H
 #define VT_GRAPH_BYTES_H
 #include "vt_graph.h"

@@ -61,7 +61,8 @@ static void write_plugin_path(const char *name, char out[256]) {
 /* ---- plug-ins that are refused ---- */
 
 static const struct row {
-  /* name of a built plug-in, or + and the name of a file that create_files writes */
+  /* name of a built plug-in, or + and the name of a file that create_files_that_are_not_plugins
+   * writes */
   const char *name;
   vt_status want;
   const char *why; /* part of the message with which the plug-in is refused */
@@ -180,7 +181,7 @@ static void copy_file(const char *from, const char *to, size_t part, int machine
   vt_file_done(&f);
 }
 
-static void create_files(void) {
+static void create_files_that_are_not_plugins(void) {
   char path[256];
   write_plugin_path("+folder", path);
   CHECK(mkdir(path, 0700) == 0);
@@ -494,7 +495,7 @@ int main(int argc, char **argv) {
   if (argc != 2 || mkdtemp(scratch) == NULL) return 1;
   built = argv[1];
   run_reference(digest);
-  create_files();
+  create_files_that_are_not_plugins();
   test_unadmitted_plugins_refused();
   test_refused(digest);
   test_good_plugins_open();

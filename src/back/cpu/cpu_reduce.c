@@ -5,7 +5,8 @@
  * The tensor is viewed as [outer, reduced, inner]. If the inner axis is contiguous, its lines are
  * reduced together; so are short lines, which are transposed first. Otherwise each line is reduced
  * by itself, and copied first if it has gaps. S is the ordered sum of docs/numerics.md: chunks of
- * 1024 elements, then of 1024 chunks, and so on, level by level. A long reduction with few results
+ * 1024 elements, then of 1024 chunks, and so on, level by level: a chunk of level 0
+ * is 1024 elements, one of level n is 1024 chunks of level n - 1. A long reduction with few results
  * is split at the chunks of S, and their results are then reduced in turn. A tile is as many lines
  * as are reduced together. */
 #include <string.h>
@@ -162,8 +163,8 @@ static const char *contiguous_chunk(const reduction *f, const char *x, int64_t f
   return buffer;
 }
 
-static void reduce_line(const reduction *f, const char *x, int level, int64_t first, int64_t count,
-                        void *y) {
+static void reduce_chunk_of_line(const reduction *f, const char *x, int level, int64_t first,
+                                 int64_t count, void *y) {
   _Alignas(64) char buffer[CHUNK_BYTES];
   if (level == 0) {
     f->reduce->line(contiguous_chunk(f, x, first, count, buffer), count, y);
@@ -172,7 +173,8 @@ static void reduce_line(const reduction *f, const char *x, int level, int64_t fi
   const int64_t each = elements_of_chunk(level - 1), n = vt_cpu_div_up(count, each);
   for (int64_t c = 0; c < n; c++) {
     const int64_t left = count - c * each;
-    reduce_line(f, x, level - 1, first + c * each, left < each ? left : each, buffer + c * f->size);
+    reduce_chunk_of_line(f, x, level - 1, first + c * each, left < each ? left : each,
+                         buffer + c * f->size);
   }
   f->above->line(buffer, n, y);
 }
@@ -270,7 +272,7 @@ static void reduce_tile(const reduction *f, int64_t item) {
   const char *x = f->x + (x_at + first * f->inner_x) * f->size;
   y_at += first * f->inner_y;
   if (f->inner == 0) {
-    reduce_line(f, x, level_of_chunk(n), 0, n, y);
+    reduce_chunk_of_line(f, x, level_of_chunk(n), 0, n, y);
     if (f->argreduce != NULL) index[0] = argreduce_line(f, x, y);
   } else {
     reduce_rows(f, x, width, level_of_chunk(n), 0, n, y);
@@ -296,7 +298,7 @@ static void reduce_chunk(const reduction *f, int64_t item) {
   const char *x = f->x + (x_at + first * f->inner_x) * f->size;
   char *y = f->y + ((outer * f->chunks + chunk) * lines + first) * f->size;
   if (f->inner == 0) {
-    reduce_line(f, x, 0, from, n, y);
+    reduce_chunk_of_line(f, x, 0, from, n, y);
   } else {
     reduce_rows(f, x, width, 0, from, n, y);
   }

@@ -9,8 +9,8 @@
  * views are joined, and axes of length 1 are dropped. */
 typedef struct vt_cpu_axes {
   uint32_t n; /* number of axes; at least one, of length 1 if there is nothing to walk */
-  int64_t dim[VT_MAX_RANK], x[VT_MAX_RANK],
-      y[VT_MAX_RANK]; /* extents; strides in the two views, in elements */
+  /* dim: extents; x, y: strides in the operand and in the result, in elements */
+  int64_t dim[VT_MAX_RANK], x[VT_MAX_RANK], y[VT_MAX_RANK];
   int64_t count; /* number of elements; INT64_MAX if it does not fit, which only happens if another
                     axis is empty */
 } vt_cpu_axes;
