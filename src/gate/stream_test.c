@@ -206,7 +206,7 @@ static void check_progress_and_errors(const char *device, uint32_t stream) {
 }
 
 /* Each allocation fails in turn: VT_NOMEM with a message, and everything must be freed. */
-static void test_each_allocation_fails_in_turn(void) {
+static void test_each_failing_allocation(void) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     session t = {.fault = {.left = left}};
@@ -286,7 +286,7 @@ int main(void) {
       check_results_and_traffic(devices[i], stream);
       check_progress_and_errors(devices[i], stream);
     }
-  test_each_allocation_fails_in_turn();
+  test_each_failing_allocation();
   test_too_little_host_memory();
   TEST_DONE();
 }
