@@ -29,7 +29,7 @@ void on_signal(int number, siginfo_t *info, void *) {
   /* For an unaligned vector, or an address that no page can have, the signal has no address. Not
    * every compiler checks alignment before it moves a vector. */
   if (number == SIGSEGV && info->si_code == SI_KERNEL)
-    stop(MISALIGNED, "touched an unaligned or impossible address");
+    stop(MISALIGNED, "touched an address that is not aligned or impossible");
   static thread_local char text[120];
   snprintf(text, sizeof text, "%s %p",
            stack_is_full(info->si_addr) ? "its stack is full:" : "touched", info->si_addr);
