@@ -76,6 +76,63 @@ VT_API uint32_t vt_model_dims(const vt_model *m);
 VT_API const char *vt_model_dim(const vt_model *m, uint32_t i);
 VT_API uint32_t vt_model_nodes(const vt_model *m);
 
+/* ---- weights ------------------------------------------------------------------------------ */
+
+/* Weights are named tensors that programs read as their parameters. They never change after they
+ * are made, so any number of programs and threads share them; all functions below may be called by
+ * several threads at the same time. The elements of a file are read when a program is created,
+ * directly into the memory that it will use: programs with the same parameters on the same device
+ * share one copy there, and what the backend derives from it. The files must stay unchanged until
+ * the weights are freed; a file that changes is noticed and is VT_IO. See docs/weights.md. */
+typedef struct vt_weights vt_weights;
+
+typedef struct vt_weights_options {
+  uint32_t size;         /* sizeof(vt_weights_options) */
+  uint32_t ignore_extra; /* 1: tensors that are no parameters of a model are not an error */
+  /* 1: tensors of f16, bf16 and f64 fill parameters of f32, with each element rounded once. */
+  uint32_t convert;
+  uint32_t reserved;
+  const char *map; /* rules that rename tensors, one per line: "pattern = name"; may be NULL */
+  const vt_alloc *alloc; /* allocator for host memory; NULL: the C library's */
+} vt_weights_options;
+
+/* Opens the weights in `n` files: safetensors, npz, or an index of safetensors shards
+ * ("model.safetensors.index.json"). Two tensors of the same name are VT_NAME. `o` may be NULL. */
+VT_API vt_status vt_weights_read(uint32_t n, const char *const *paths, const vt_weights_options *o,
+                                 vt_weights **out_weights, vt_diag *d) VT_NODISCARD;
+/* Makes weights from copies of the caller's tensors. */
+VT_API vt_status vt_weights_copy(uint32_t n, const char *const *names, const vt_tensor *tensors,
+                                 const vt_weights_options *o, vt_weights **out_weights,
+                                 vt_diag *d) VT_NODISCARD;
+/* Adds a reference and returns `w`; vt_weights_free drops one, and the last one frees the weights.
+ * A program keeps a reference to the weights that it was created with. */
+VT_API vt_weights *vt_weights_retain(vt_weights *w);
+VT_API void vt_weights_free(vt_weights *w);
+
+typedef struct vt_weight_info {
+  uint32_t size;        /* sizeof(vt_weight_info); set by the caller */
+  uint32_t dtype, rank; /* VT_DTYPE_* of the elements in the file; number of axes */
+  uint32_t reserved;
+  int64_t dim[VT_MAX_RANK];
+  const char *name;      /* name after renaming; lives as long as the weights */
+  const char *name_read; /* name in the file, before renaming */
+  const char *path;      /* the file; NULL for a copied tensor */
+} vt_weight_info;
+VT_API uint32_t vt_weights_count(const vt_weights *w);
+/* Tensor `i`, in ascending byte order of the names after renaming; VT_RANGE past the end. */
+VT_API vt_status vt_weights_info(const vt_weights *w, uint32_t i, vt_weight_info *out,
+                                 vt_diag *d) VT_NODISCARD;
+/* Reads the elements of tensor `i` to `out`, which must have room for all of them. */
+VT_API vt_status vt_weights_get(const vt_weights *w, uint32_t i, void *out,
+                                vt_diag *d) VT_NODISCARD;
+/* Digest of the names and tensors as the files have them: the run digest of docs/numerics.md over
+ * the names before renaming. Reads all elements. */
+VT_API vt_status vt_weights_digest(const vt_weights *w, uint8_t out[32], vt_diag *d) VT_NODISCARD;
+/* VT_OK if every parameter of the model has its tensor, and every tensor its parameter. Otherwise
+ * one message lists what is missing, what is left over with the most similar names, and what has
+ * another type. Shapes that depend on bindings are compared when a program is created. */
+VT_API vt_status vt_weights_check(const vt_weights *w, const vt_model *m, vt_diag *d) VT_NODISCARD;
+
 /* ---- programs ----------------------------------------------------------------------------- */
 
 typedef struct vt_program vt_program;
@@ -160,6 +217,9 @@ typedef struct vt_options {
    * cache, the cache's `note` is called instead. May be NULL. */
   void (*note)(void *user, const char *text);
   void *note_user; /* `user` of `note` */
+  /* The parameters of the program, which then has no others: vt_program_init_params and
+   * vt_program_set_param are refused. NULL: parameters are set by these functions. */
+  vt_weights *weights;
 } vt_options;
 
 /* Binds, verifies, lowers and plans the model, and opens the backend. All memory that a run needs

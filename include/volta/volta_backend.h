@@ -204,6 +204,14 @@ typedef struct vt_bk_api {
   /* Optional. One short lower-case word on how the device runs an op that it lists: "vector",
    * "move", "region"; NULL: no word. Only lists of ops show it. It lives as long as the device. */
   const char *(*op_way)(vt_bk_device *dev, uint32_t op);
+  /* Optional. The host promises that no copy and no step writes the buffer `handle` again until it
+   * is freed. It calls this first on the device that allocated and filled the buffer, and then,
+   * before program_build, on each device whose programs will read it as their arena PARAMETER; all
+   * are devices of this backend with the same number, in any thread. After VT_OK the programs of
+   * these devices may read the buffer at the same time, and the backend may share what it derives
+   * from the buffer, such as packed weights, among them. The buffer is freed by the device that
+   * allocated it, after the programs. Without this function every program has its own copy. */
+  int32_t (*buffer_share)(vt_bk_device *dev, uint64_t handle);
 } vt_bk_api;
 
 /* Type of the one function that a plug-in exports, VT_BK_SYMBOL. It returns NULL if the backend

@@ -148,12 +148,36 @@ vt_gate_counts vt_gate_get_counts(void);
 
 /* ---- executions: a plan on a device, with its memory ---- */
 typedef struct vt_exec vt_exec;
+
+/* A PARAMETER arena that several executions on devices of one backend and number read. The device
+ * that holds it is its own, so that it outlives any one of them. It is filled once by
+ * vt_shared_params_write, then sealed, and never changes again. Executions keep no reference: the
+ * owner frees it after them. */
+typedef struct vt_shared_params vt_shared_params;
+/* Allocates an arena of `bytes` bytes on `home`, which it closes at the end, after a failure as
+ * well. VT_UNSUPPORTED if the backend cannot share buffers. */
+vt_status vt_shared_params_new(vt_device *home, uint64_t bytes, vt_alloc a, vt_shared_params **out,
+                               vt_diag *d) VT_NODISCARD;
+vt_status vt_shared_params_write(vt_shared_params *s, uint64_t offset, const void *data,
+                                 uint64_t bytes, vt_diag *d) VT_NODISCARD;
+vt_status vt_shared_params_seal(vt_shared_params *s, vt_diag *d) VT_NODISCARD;
+void vt_shared_params_free(vt_shared_params *s);
+/* 1 if the device's backend can share buffers. */
+int vt_device_can_share_params(const vt_device *dev);
+
 /* Creates an execution: checks every step (VT_UNSUPPORTED names op and types) and the free memory
  * (VT_NOMEM says how much is needed, before any is taken), builds the programs and allocates all
  * memory. */
 vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **out,
                       vt_diag *d) VT_NODISCARD;
+/* Does the same for an execution that reads its parameters from `shared`, which must be sealed and
+ * have the bytes of the plan's PARAMETER arena. Then vt_exec_write may not write parameters. */
+vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_shared_params *shared,
+                             vt_alloc a, vt_exec **out, vt_diag *d) VT_NODISCARD;
 void vt_exec_free(vt_exec *x);
+/* Writes a part of a value: `bytes` bytes from byte `at` of its buffer on. */
+vt_status vt_exec_write_part(vt_exec *x, uint32_t value, uint64_t at, const void *data,
+                             uint64_t bytes, vt_diag *d) VT_NODISCARD;
 /* Copy between the caller's memory, `data`, and the buffer of a value, which is on the device or,
  * for a streamed parameter, on the host. */
 vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) VT_NODISCARD;
