@@ -15,6 +15,7 @@
 #include "guard.h"
 #include "record.h"
 #include "registry.h"
+#include "shared.h"
 #include "table.h"
 #include "vt_memory.h"
 
@@ -57,11 +58,12 @@ struct vt_exec {
   uint32_t at;                       /* index of the running segment */
   segment *segments;
   cursor cursor; /* last position found in the running segment; the next search starts there */
-  uint64_t buffer[ON_DEVICE]; /* by class: the backend's handle of its buffer */
-  int taken[ON_DEVICE];       /* by class: 1 once its buffer is allocated */
-  uint8_t *host;              /* the streamed parameters, in host memory */
-  vt_record record;           /* times and copies of the last run */
-  int canonical;              /* 1: the backend promises that every NaN in results is canonical */
+  uint64_t buffer[ON_DEVICE];     /* by class: the backend's handle of its buffer */
+  int taken[ON_DEVICE];           /* by class: 1 once its buffer is allocated */
+  const vt_shared_params *shared; /* owns the buffer of the parameters; NULL: the execution does */
+  uint8_t *host;                  /* the streamed parameters, in host memory */
+  vt_record record;               /* times and copies of the last run */
+  int canonical; /* 1: the backend promises that every NaN in results is canonical */
   int ran; /* 1 between a run and the next copy to the device, which starts the counts of the next
               run */
   vt_exec_report *report; /* called with the progress of a run, or NULL */
@@ -121,10 +123,15 @@ static const char *bk_step_name(const vt_plan *p, uint32_t index, char buffer[16
 
 /* ---- programs ---- */
 
-static uint64_t class_bytes_on_device(const vt_plan *p) {
+/* The bytes of class `c` that the execution allocates itself: none for shared parameters. */
+static uint64_t own_bytes(const vt_exec *x, uint32_t c) {
+  return c == VT_CLASS_PARAM && x->shared != NULL ? 0 : x->p->class_bytes[c];
+}
+
+static uint64_t own_bytes_on_device(const vt_exec *x) {
   uint64_t all = 0;
   /* The sum cannot overflow, because each class has at most 2^48 bytes. */
-  for (uint32_t c = 0; c < ON_DEVICE; c++) all += p->class_bytes[c];
+  for (uint32_t c = 0; c < ON_DEVICE; c++) all += own_bytes(x, c);
   return all;
 }
 
@@ -172,7 +179,7 @@ static vt_status fail_build(vt_exec *x, int32_t status, vt_diag *d) {
   if (!first || s != VT_NOMEM) return s;
   if (x->dev->api->capabilities(x->dev->dev, &caps) != VT_OK || caps.memory == 0) return s;
   snprintf(d->hint, sizeof d->hint, "its tensors need %llu more bytes, and '%s' has %llu left",
-           (unsigned long long)class_bytes_on_device(x->p), x->dev->name,
+           (unsigned long long)own_bytes_on_device(x), x->dev->name,
            (unsigned long long)caps.memory);
   return s;
 }
@@ -255,16 +262,16 @@ int vt_exec_has_canonical_nan(const vt_exec *x) { return x->canonical; }
 
 /* Prints the bytes of the classes `first` to `end` - 1 as "17 bytes (host_input 5, temporary 12)"
  * and returns their sum. */
-static uint64_t print_bytes_needed(const vt_plan *p, uint32_t first, uint32_t end, char out[320]) {
+static uint64_t print_bytes_needed(const vt_exec *x, uint32_t first, uint32_t end, char out[320]) {
   uint64_t all = 0;
   size_t n = 0;
   /* The sum cannot overflow, because each class has at most 2^48 bytes. */
-  for (uint32_t c = first; c < end; c++) all += p->class_bytes[c];
+  for (uint32_t c = first; c < end; c++) all += own_bytes(x, c);
   n += (size_t)snprintf(out, 320, "%llu bytes (", (unsigned long long)all);
   for (uint32_t c = first; c < end; c++)
-    if (p->class_bytes[c] > 0)
+    if (own_bytes(x, c) > 0)
       n += (size_t)snprintf(out + n, 320 - n, "%s %llu, ", vt_class_name(c),
-                            (unsigned long long)p->class_bytes[c]);
+                            (unsigned long long)own_bytes(x, c));
   memcpy(out + n - (n >= 2 && out[n - 2] == ',' ? 2 : 1), ")", 2);
   return all;
 }
@@ -278,13 +285,13 @@ static vt_status check_free_memory(vt_exec *x, vt_diag *d) {
   const int32_t s = x->dev->api->capabilities(x->dev->dev, &caps);
   if (s != VT_OK) return vt_device_fail_call(x->dev, s, "state its capabilities", d);
   vt_caps_clear_unwritten(&caps);
-  if (print_bytes_needed(x->p, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
+  if (print_bytes_needed(x, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on '%s', which has %llu left", needs,
                    x->dev->name, (unsigned long long)caps.memory);
   if (x->p->class_bytes[VT_CLASS_HOST] == 0) return VT_OK;
   const uint64_t left = vt_memory_available();
   const uint32_t first = caps.shares_host != 0 ? 0 : VT_CLASS_HOST;
-  if (print_bytes_needed(x->p, first, VT_CLASS_COUNT, needs) > left && left != 0)
+  if (print_bytes_needed(x, first, VT_CLASS_COUNT, needs) > left && left != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on the host, which has %llu left", needs,
                    (unsigned long long)left);
   return VT_OK;
@@ -304,6 +311,10 @@ static vt_status alloc_buffers(vt_exec *x, vt_diag *d) {
   snprintf(who, sizeof who, "backend '%s'", x->dev->name);
   x->dev->reason[0] = 0; /* drops the reason of an earlier failure */
   for (uint32_t c = 0; c < ON_DEVICE; c++) {
+    if (c == VT_CLASS_PARAM && x->shared != NULL) {
+      x->buffer[c] = x->shared->handle;
+      continue;
+    }
     const int32_t s =
         x->dev->api->buffer_new(x->dev->dev, vt_plan_arena_bytes(x->p, c), &x->buffer[c]);
     if (s == VT_NOMEM) {
@@ -326,6 +337,7 @@ static vt_status init_exec(vt_exec *x, vt_diag *d) {
   VT_TRY(check_free_memory(x, d));
   VT_TRY(vt_record_init(&x->record, x->p, x->dev->host.measure != 0, x->a, d));
   VT_TRY(alloc_segments(x, d));
+  if (x->shared != NULL) VT_TRY(vt_shared_params_attach(x->shared, x->dev, d));
   VT_TRY(build_programs(x, d));
   VT_TRY(announce_results(x, d));
   return alloc_buffers(x, d);
@@ -341,6 +353,22 @@ static vt_status check_digests(const vt_plan *p, vt_diag *d) {
 }
 
 vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **out, vt_diag *d) {
+  return vt_exec_new_shared(dev, p, NULL, a, out, d);
+}
+
+/* Checks that the shared parameters can be those of the plan on the device. */
+static vt_status check_shared(const vt_device *dev, const vt_plan *p,
+                              const vt_shared_params *shared, vt_diag *d) {
+  if (shared == NULL) return VT_OK;
+  if (shared->sealed && shared->bytes == vt_plan_arena_bytes(p, VT_CLASS_PARAM) &&
+      strcmp(shared->home->name, dev->name) == 0)
+    return VT_OK;
+  return VT_FAIL(d, VT_INTERNAL, "the shared parameters are not those of the plan");
+}
+
+vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_shared_params *shared,
+                             vt_alloc a, vt_exec **out, vt_diag *d) {
+  VT_TRY(check_shared(dev, p, shared, d));
   VT_TRY(vt_plan_verify(p, d));
   VT_TRY(check_digests(p, d));
   VT_TRY(vt_device_check_plan(dev, p, d));
@@ -349,6 +377,7 @@ vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **ou
   x->a = a;
   x->dev = dev;
   x->p = p;
+  x->shared = shared;
   vt_guard guard;
   vt_guard_enter(&guard);
   const vt_status s = init_exec(x, d);
@@ -405,11 +434,23 @@ static void reset_copies_after_run(vt_exec *x) {
   x->ran = 0;
 }
 
-static vt_status copy_value(vt_exec *x, uint32_t value, void *host, vt_direction direction,
-                            vt_diag *d) {
+vt_status vt_exec_write_part(vt_exec *x, uint32_t value, uint64_t at, const void *data,
+                             uint64_t bytes, vt_diag *d) {
   const vt_buffer *b = &x->p->buffers[value];
-  const vt_transfer t = {value, direction, 0, b->class, b->offset, b->bytes};
+  const vt_transfer t = {value, VT_TO_DEVICE, 0, b->class, b->offset + at, bytes};
+  void *host;
   vt_guard guard;
+  /* Drops const, because the ABI has one pointer for both directions; it only reads here. */
+  memcpy(&host, &data, sizeof host);
+  if (at > b->bytes || bytes > b->bytes - at)
+    return VT_FAIL(d, VT_INTERNAL, "a write outside the buffer of a value");
+  if (b->class == VT_CLASS_PARAM && x->shared != NULL)
+    return VT_FAIL(d, VT_INTERNAL, "shared parameters cannot be written");
+  reset_copies_after_run(x);
+  if (b->class == VT_CLASS_HOST) {
+    if (bytes > 0) memcpy(x->host + t.offset, data, (size_t)bytes);
+    return VT_OK;
+  }
   vt_guard_enter(&guard);
   const vt_status s = copy_and_record(x, host, &t, d);
   vt_guard_leave(&guard);
@@ -417,21 +458,21 @@ static vt_status copy_value(vt_exec *x, uint32_t value, void *host, vt_direction
 }
 
 vt_status vt_exec_write(vt_exec *x, uint32_t value, const void *data, vt_diag *d) {
-  const vt_buffer *b = &x->p->buffers[value];
-  void *host;
-  /* Drops const, because the ABI has one pointer for both directions; it only reads here. */
-  memcpy(&host, &data, sizeof host);
-  reset_copies_after_run(x);
-  if (b->class != VT_CLASS_HOST) return copy_value(x, value, host, VT_TO_DEVICE, d);
-  if (b->bytes > 0) memcpy(x->host + b->offset, data, (size_t)b->bytes);
-  return VT_OK;
+  return vt_exec_write_part(x, value, 0, data, x->p->buffers[value].bytes, d);
 }
 
 vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
   const vt_buffer *b = &x->p->buffers[value];
-  if (b->class != VT_CLASS_HOST) return copy_value(x, value, data, VT_FROM_DEVICE, d);
-  if (b->bytes > 0) memcpy(data, x->host + b->offset, (size_t)b->bytes);
-  return VT_OK;
+  const vt_transfer t = {value, VT_FROM_DEVICE, 0, b->class, b->offset, b->bytes};
+  vt_guard guard;
+  if (b->class == VT_CLASS_HOST) {
+    if (b->bytes > 0) memcpy(data, x->host + b->offset, (size_t)b->bytes);
+    return VT_OK;
+  }
+  vt_guard_enter(&guard);
+  const vt_status s = copy_and_record(x, data, &t, d);
+  vt_guard_leave(&guard);
+  return s;
 }
 
 /* Returns NULL for inputs and parameters, because they outlive a run and the caller might write to

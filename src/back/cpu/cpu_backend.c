@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include "cpu_derived.h"
 #include "vt_cpu.h"
 #include "vt_memory.h"
 
@@ -21,7 +22,8 @@ void *vt_cpu_memory_new_raw(const vt_bk_host *host, uint64_t bytes) {
   if (base == NULL) return NULL;
   vt_memory_use_large_pages(base, (size_t)size);
   char *data = base + VT_CPU_LINE + (VT_CPU_LINE - (uintptr_t)base % VT_CPU_LINE) % VT_CPU_LINE;
-  const vt_cpu_buffer_header head = {size, base, vt_cpu_new_content_version()};
+  const vt_cpu_buffer_header head = {
+      .size = size, .base = base, .version = vt_cpu_new_content_version()};
   memcpy(data - sizeof head, &head, sizeof head);
   return data;
 }
@@ -55,7 +57,17 @@ static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handl
 }
 
 static void buffer_free(vt_bk_device *dev, uint64_t handle) {
+  vt_cpu_store_free(vt_cpu_buffer_header_of(handle)->store);
   vt_cpu_memory_free(dev->host, (void *)(uintptr_t)handle);
+}
+
+/* The first call, by the device that allocated the buffer, creates its store. */
+static int32_t buffer_share(vt_bk_device *dev, uint64_t handle) {
+  vt_cpu_buffer_header *head = vt_cpu_buffer_header_of(handle);
+  if (head->store == NULL) head->store = vt_cpu_store_new(dev->host);
+  if (head->store == NULL) return VT_NOMEM;
+  dev->shared = handle;
+  return VT_OK;
 }
 
 /* A handle is the address of the buffer's bytes. */
@@ -238,6 +250,7 @@ const vt_bk_api *vt_cpu_query(const vt_bk_host *host) {
                                 .wait = vt_cpu_program_wait,
                                 .buffer_map = buffer_map,
                                 .program_results = vt_cpu_program_results,
-                                .op_way = op_way};
+                                .op_way = op_way,
+                                .buffer_share = buffer_share};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }

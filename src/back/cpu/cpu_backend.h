@@ -8,6 +8,7 @@
  *   cpu_isa.c        chooses the kernels for this processor
  *   cpu_program.c    binds steps to their handlers once and runs them any number of times
  *   cpu_chain.c      pointwise steps, several of which run as one
+ *   cpu_derived.c    packed weights that programs share
  *   cpu_canonical.c      makes the NaNs of results canonical that the host reads after a run
  *
  * Handlers split an op into jobs and choose the kernels that do them (cpu_handlers.def).
@@ -36,6 +37,7 @@
 
 typedef struct vt_cpu_chain vt_cpu_chain;
 typedef struct vt_cpu_call vt_cpu_call;
+typedef struct vt_cpu_store vt_cpu_store; /* see cpu_derived.h */
 
 /* ---- sizes ---- */
 
@@ -90,6 +92,8 @@ struct vt_cpu_call {
   /* for each operand: its content version, which changes whenever its content does; 0: unknown.
    * NULL while the program is planned */
   const uint64_t *version;
+  /* Set by vt_cpu_cached_data to a shared block that this call fills; it is ended after `run`. */
+  struct vt_cpu_block **filling;
   const vt_launch_body *body;
   void *runner;
   /* Bit i: the host reads result i after the run, so every NaN in it must be canonical. A handler
@@ -180,6 +184,7 @@ struct vt_bk_device {
   const vt_bk_host *host;
   vt_cpu_team team;
   char fingerprint[64], about[120];
+  uint64_t shared; /* handle of the shared parameters of programs built from now on; 0: none */
 };
 /* Header in front of the bytes of each buffer of a device. */
 typedef struct vt_cpu_buffer_header {
@@ -187,6 +192,7 @@ typedef struct vt_cpu_buffer_header {
   void *base;    /* start of the allocation */
   /* Content version: a new number after each copy or program that writes the buffer. */
   uint64_t version;
+  vt_cpu_store *store; /* blocks derived from a shared buffer; NULL if the buffer is not shared */
 } vt_cpu_buffer_header;
 vt_cpu_buffer_header *vt_cpu_buffer_header_of(uint64_t handle);
 uint64_t vt_cpu_new_content_version(void); /* a number that was never returned before */

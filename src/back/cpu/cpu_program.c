@@ -3,6 +3,7 @@
  * of groups of pointwise steps, and lets an anchor pass its result to its chain while it is in
  * cache. Everything is prepared when the program is built; a run allocates no memory. */
 #include <string.h>
+#include "cpu_derived.h"
 #include "cpu_move.h"
 #include "vt_launches.h"
 #include "vt_memory.h"
@@ -11,6 +12,7 @@ struct vt_bk_program {
   vt_bk_device *dev;
   vt_launches steps;
   vt_arenas arenas;
+  uint64_t shared;       /* handle of the shared parameters that runs read; 0: none */
   int has_budget;        /* 1: `cache_budget` has been computed */
   uint64_t cache_budget; /* bytes that may still be cached; used only while the program is built */
   vt_bk_error error;     /* first error of the last run */
@@ -49,8 +51,7 @@ const vt_cpu_handler *vt_cpu_handler_of(uint32_t op) {
   return row != 0 ? &handlers[row - 1] : NULL;
 }
 
-/* ---- cached data: one cache line with the version of the operand, then what was derived from it
- * ---- */
+/* ---- cached data ---- */
 
 uint64_t vt_cpu_bytes_to_cache(const vt_cpu_call *c, uint32_t i, uint64_t bytes) {
   const uint32_t arena = c->step->in[i].arena;
@@ -59,11 +60,16 @@ uint64_t vt_cpu_bytes_to_cache(const vt_cpu_call *c, uint32_t i, uint64_t bytes)
 }
 
 void *vt_cpu_cached_data(const vt_cpu_call *c, uint32_t i, int *out_stale) {
-  uint64_t *version = c->cached;
+  vt_cpu_block_head *head = c->cached;
   *out_stale = 1;
-  if (version == NULL || c->version[i] == 0) return NULL;
-  *out_stale = *version != c->version[i];
-  *version = c->version[i];
+  if (head == NULL || c->version[i] == 0) return NULL;
+  if (head->shared != NULL) {
+    *out_stale = vt_cpu_block_begin(head->shared);
+    if (*out_stale) *c->filling = head->shared;
+  } else {
+    *out_stale = head->version != c->version[i];
+    head->version = c->version[i];
+  }
   return (char *)c->cached + VT_CPU_LINE;
 }
 
@@ -126,13 +132,16 @@ static uint64_t compute_cache_budget(const vt_arenas *a) {
   return (available - needed) / 2;
 }
 
-/* Memory for cached data, or NULL. The system is asked for its free memory only if something is to
- * be cached, because that reads files. */
-static void *cache_new(vt_bk_program *p, uint64_t bytes) {
-  if (bytes == 0) return NULL;
+/* 1 if the program may cache `bytes` more bytes. The system is asked for its free memory only if
+ * something is to be cached, because that reads files. */
+static int may_cache(vt_bk_program *p, uint64_t bytes) {
   if (!p->has_budget) p->cache_budget = compute_cache_budget(&p->arenas);
   p->has_budget = 1;
-  if (bytes > p->cache_budget) return NULL;
+  return bytes <= p->cache_budget;
+}
+
+/* Memory for cached data of this program only, or NULL. */
+static void *cache_new(vt_bk_program *p, uint64_t bytes) {
   void *made = vt_cpu_memory_new_raw(p->dev->host, bytes);
   if (made == NULL) return NULL;
   p->cache_budget -= bytes;
@@ -153,6 +162,18 @@ static void chain_free(void *user, void *chain) {
   vt_cpu_chain_free(chain);
 }
 
+/* The operand from which handlers derive data, if they do. */
+enum { DERIVED_FROM = 1 };
+
+/* Memory for the data that an anchor keeps between runs; NULL if it keeps none or memory is short.
+ * Anchors that read shared parameters share the memory. */
+static void *kept_new(vt_bk_program *p, const vt_cpu_call *call, uint64_t bytes) {
+  if (bytes == 0 || !may_cache(p, bytes)) return NULL;
+  if (p->shared == 0 || call->step->in[DERIVED_FROM].arena != VT_BK_ARENA_PARAMETER)
+    return cache_new(p, bytes);
+  return vt_cpu_store_get(vt_cpu_buffer_header_of(p->shared)->store, call, DERIVED_FROM, bytes);
+}
+
 static int32_t anchor_new(void *user, vt_launch *at) {
   vt_bk_program *p = user;
   const vt_cpu_handler *h = vt_cpu_handler_of(at->anchor->op);
@@ -161,12 +182,16 @@ static int32_t anchor_new(void *user, vt_launch *at) {
   if (h == NULL) return VT_UNSUPPORTED;
   at->handler = h;
   if (h->cache != NULL && init_call_without_data(p->dev, at->anchor, views, &call))
-    at->kept = cache_new(p, h->cache(&call));
+    at->kept = kept_new(p, &call, h->cache(&call));
   return VT_OK;
 }
 
 static void anchor_free(void *user, vt_launch *at) {
-  vt_cpu_memory_free(((vt_bk_program *)user)->dev->host, at->kept);
+  const vt_cpu_block_head *head = at->kept;
+  if (head != NULL && head->shared != NULL)
+    vt_cpu_store_put(head->shared);
+  else
+    vt_cpu_memory_free(((vt_bk_program *)user)->dev->host, at->kept);
 }
 
 static vt_launch_callbacks launch_callbacks(vt_bk_program *p) {
@@ -184,6 +209,7 @@ int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   vt_bk_program *p = vt_cpu_memory_new(dev->host, sizeof *p);
   if (p == NULL) return VT_NOMEM;
   p->dev = dev;
+  p->shared = dev->shared;
   p->error.size = sizeof p->error;
   const vt_launch_callbacks how = launch_callbacks(p);
   int32_t s = vt_arenas_include(&p->arenas, steps, n);
@@ -268,6 +294,7 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
   for (uint32_t i = 0; i < s->n_in && i < MAX_VERSIONS; i++)
     version[i] = r->version[s->in[i].arena];
   r->at = at;
+  vt_cpu_block *filling = NULL;
   vt_cpu_call call = {.team = &r->p->dev->team,
                       .step = s,
                       .in = in,
@@ -278,11 +305,13 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
                       .cached = at->kept,
                       .epilogue = applies_epilogue(at) ? at->chain : NULL,
                       .version = version,
+                      .filling = &filling,
                       .body = body,
                       .runner = r,
                       .leaves = at->leaves};
   call.work = s->work_bytes > 0 ? r->base[s->work_arena] + s->work_offset : empty_scratch;
   const vt_status status = at->handler->run(&call);
+  if (filling != NULL) vt_cpu_block_end(filling, status == VT_OK);
   if (status != VT_OK) record_error(r->p, status, at->number, &call);
   for (uint32_t i = 0; status == VT_OK && call.leaves >> i != 0 && i < s->n_out; i++)
     if (call.leaves >> i & 1) vt_cpu_canonicalize(&r->p->dev->team, &out[i]);
@@ -308,6 +337,9 @@ int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n
   runner r = {.p = p};
   p->error = (vt_bk_error){.size = sizeof p->error};
   if (n_buffers < p->arenas.n) return VT_INTERNAL;
+  if (p->shared != 0 &&
+      (n_buffers <= VT_BK_ARENA_PARAMETER || buffers[VT_BK_ARENA_PARAMETER] != p->shared))
+    return VT_INTERNAL; /* the blocks in use were derived from the shared buffer */
   for (uint32_t i = 0; i < p->arenas.n; i++) {
     vt_cpu_buffer_header *block = vt_cpu_buffer_header_of(buffers[i]);
     if (p->arenas.writes[i]) block->version = vt_cpu_new_content_version();

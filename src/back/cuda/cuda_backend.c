@@ -154,6 +154,7 @@ const vt_bk_api *vt_cuda_query(const vt_bk_host *host) {
                                 .run = vt_cuda_program_run,
                                 .wait = vt_cuda_program_wait,
                                 .metrics = vt_cuda_program_metrics,
-                                .program_results = vt_cuda_program_results};
+                                .program_results = vt_cuda_program_results,
+                                .buffer_share = vt_cuda_buffer_share};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }

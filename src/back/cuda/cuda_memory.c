@@ -195,6 +195,17 @@ void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle) {
   vt_cuda_card_leave(dev->card);
 }
 
+/* All devices of a card have the same context, so they can read each other's buffers. The uploads of
+ * this device must be complete before another stream reads the buffer. */
+int32_t vt_cuda_buffer_share(vt_bk_device *dev, uint64_t handle) {
+  (void)handle;
+  const int32_t entered = vt_cuda_enter(dev);
+  if (entered != VT_OK) return entered;
+  const int e = driver_of(dev)->cuStreamSynchronize(dev->stream);
+  vt_cuda_card_leave(dev->card);
+  return vt_cuda_driver_status(dev, e, "wait for uploads");
+}
+
 int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset,
                      uint64_t bytes, uint32_t to_device) {
   const uint64_t at = handle + offset;

@@ -7,6 +7,8 @@
  * Each buffer has its own pages, which are inaccessible (PROT_NONE) except inside `copy` and `run`.
  * A handle is a number that does not reveal the address; handles of freed buffers are refused. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,12 +17,25 @@
 
 vt_backend_query_fn vt_island_query;
 
+/* A buffer that devices share. It is in a list of the whole process, under `lock`. Its pages can
+ * only be read, and only while a run or a copy reads them. */
+typedef struct shared_buffer {
+  struct shared_buffer *next;
+  uint64_t handle;
+  char *pages;
+  uint64_t bytes, mapped;
+  uint64_t readers; /* runs and copies that read the pages now */
+} shared_buffer;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static shared_buffer *all_shared;
+
 /* One entry of a device's table of buffers. */
 typedef struct slot {
-  char *pages;         /* NULL: the slot is free */
-  uint64_t bytes;      /* size of the buffer */
-  uint64_t mapped;     /* size of the mapping, in whole pages, at least one */
-  uint32_t generation; /* number of buffers that have used the slot */
+  char *pages;           /* NULL: the slot is free */
+  uint64_t bytes;        /* size of the buffer */
+  uint64_t mapped;       /* size of the mapping, in whole pages, at least one */
+  uint32_t generation;   /* a number that no other buffer of the process has had */
+  shared_buffer *shared; /* NULL: the buffer is not shared */
 } slot;
 
 struct vt_bk_device {
@@ -55,14 +70,24 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   return VT_OK;
 }
 
-static void free_slot(slot *s) {
+static void unshare(const vt_bk_device *dev, shared_buffer *b) {
+  (void)pthread_mutex_lock(&lock);
+  shared_buffer **at = &all_shared;
+  while (*at != b) at = &(*at)->next;
+  *at = b->next;
+  (void)pthread_mutex_unlock(&lock);
+  dev->host->resize(dev->host->user, b, sizeof *b, 0);
+}
+
+static void free_slot(const vt_bk_device *dev, slot *s) {
+  if (s->shared != NULL) unshare(dev, s->shared);
   if (s->pages != NULL) (void)munmap(s->pages, (size_t)s->mapped);
-  *s = (slot){.generation = s->generation};
+  *s = (slot){0};
 }
 
 static void device_close(vt_bk_device *dev) {
   const vt_bk_host *host = dev->host;
-  for (uint32_t i = 0; i < dev->n_slots; i++) free_slot(&dev->slots[i]);
+  for (uint32_t i = 0; i < dev->n_slots; i++) free_slot(dev, &dev->slots[i]);
   if (dev->slots != NULL)
     host->resize(host->user, dev->slots, dev->n_slots * sizeof *dev->slots, 0);
   host->resize(host->user, dev, sizeof *dev, 0);
@@ -131,8 +156,8 @@ static void program_free(vt_bk_program *prog) {
 
 /* ---- memory ---- */
 
-/* A handle is, from the highest bit: the generation of the slot, the device, the number of the slot
- * plus one. It is never 0, and no two buffers that are alive in one process have the same
+/* A handle is, from the highest bit: the generation of the slot, the number of the device, the
+ * number of the slot plus one. It is never 0, and no two buffers of a process have the same
  * handle. */
 enum { MOST_SLOTS = 1 << 20 };
 
@@ -160,37 +185,85 @@ static int32_t grow_slots(vt_bk_device *dev) {
   return VT_OK;
 }
 
-/* Whether the slot may get a buffer. A slot with no generations left is not used again. */
-static int is_free_slot(const slot *s) { return s->pages == NULL && s->generation < UINT32_MAX; }
+static uint32_t new_generation(void) {
+  static atomic_uint last;
+  return atomic_fetch_add(&last, 1) + 1;
+}
 
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
   const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   const uint64_t mapped = (bytes / page + 1) * page;
   uint32_t i = 0;
   if (mapped < bytes || mapped > SIZE_MAX) return VT_NOMEM;
-  while (i < dev->n_slots && !is_free_slot(&dev->slots[i])) i++;
+  while (i < dev->n_slots && dev->slots[i].pages != NULL) i++;
   const int32_t s = i == dev->n_slots ? grow_slots(dev) : VT_OK;
   if (s != VT_OK) return s;
   void *pages = mmap(NULL, (size_t)mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return VT_NOMEM;
-  dev->slots[i] = (slot){pages, bytes, mapped, dev->slots[i].generation + 1};
+  dev->slots[i] = (slot){pages, bytes, mapped, new_generation(), NULL};
   *out_handle = handle_of_slot(dev, i);
   return VT_OK;
 }
 
 static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   slot *s = slot_of_handle(dev, handle);
-  if (s != NULL) free_slot(s);
+  if (s != NULL) free_slot(dev, s);
 }
 
 static int set_page_access(const slot *s, int how) {
   return mprotect(s->pages, (size_t)s->mapped, how) == 0;
 }
 
+/* ---- shared buffers ---- */
+
+static int32_t buffer_share(vt_bk_device *dev, uint64_t handle) {
+  slot *s = slot_of_handle(dev, handle);
+  if (s == NULL || s->shared != NULL) return VT_OK; /* another device owns it, or it is shared */
+  shared_buffer *b = dev->host->resize(dev->host->user, NULL, 0, sizeof *b);
+  if (b == NULL) return VT_NOMEM;
+  *b = (shared_buffer){.handle = handle, .pages = s->pages, .bytes = s->bytes, .mapped = s->mapped};
+  s->shared = b;
+  (void)pthread_mutex_lock(&lock);
+  b->next = all_shared;
+  all_shared = b;
+  (void)pthread_mutex_unlock(&lock);
+  return VT_OK;
+}
+
+/* Begins or ends reading a shared buffer. Returns NULL if no shared buffer has this handle, or its
+ * pages could not be made accessible. */
+static const shared_buffer *read_shared(uint64_t handle, int begins) {
+  int ok = 1;
+  (void)pthread_mutex_lock(&lock);
+  shared_buffer *b = all_shared;
+  while (b != NULL && b->handle != handle) b = b->next;
+  if (b != NULL && begins && b->readers++ == 0)
+    ok = mprotect(b->pages, (size_t)b->mapped, PROT_READ) == 0;
+  if (b != NULL && !begins && --b->readers == 0)
+    ok = mprotect(b->pages, (size_t)b->mapped, PROT_NONE) == 0;
+  (void)pthread_mutex_unlock(&lock);
+  return ok ? b : NULL;
+}
+
+static int32_t copy_from_shared(const vt_bk_device *dev, void *host, uint64_t handle,
+                                uint64_t offset, uint64_t bytes) {
+  const shared_buffer *b = read_shared(handle, 1);
+  if (b == NULL) return refuse(dev, VT_INTERNAL, "there is no such buffer");
+  const int inside = offset <= b->bytes && bytes <= b->bytes - offset;
+  if (inside) memcpy(host, b->pages + offset, (size_t)bytes);
+  (void)read_shared(handle, 0);
+  return inside ? VT_OK : refuse(dev, VT_INTERNAL, "a copy exceeds its buffer");
+}
+
+/* ---- copies ---- */
+
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
                     uint32_t to_device) {
   const slot *s = slot_of_handle(dev, handle);
+  if (!to_device && (s == NULL || s->shared != NULL))
+    return copy_from_shared(dev, host, handle, offset, bytes);
   if (s == NULL) return refuse(dev, VT_INTERNAL, "there is no such buffer");
+  if (s->shared != NULL) return refuse(dev, VT_INTERNAL, "a shared buffer cannot be written");
   if (offset > s->bytes || bytes > s->bytes - offset)
     return refuse(dev, VT_INTERNAL, "a copy exceeds its buffer");
   if (bytes == 0) return VT_OK;
@@ -211,8 +284,10 @@ static int32_t set_arena_access(const vt_bk_program *prog, const uint64_t *buffe
   int32_t status = VT_OK;
   for (uint32_t i = 0; i < prog->steps.n_arenas; i++) {
     const slot *s = slot_of_handle(dev, buffers[i]);
-    if (s == NULL) {
-      status = refuse(dev, VT_INTERNAL, "there is no such buffer");
+    if (s == NULL || s->shared != NULL) {
+      const shared_buffer *b = read_shared(buffers[i], how != PROT_NONE);
+      if (b == NULL) status = refuse(dev, VT_INTERNAL, "there is no such buffer");
+      if (b != NULL) base[i] = b->pages;
     } else if (!set_page_access(s, how)) {
       status = refuse(dev, VT_NOMEM, "a buffer could not be made accessible or inaccessible");
     } else {
@@ -254,6 +329,7 @@ const vt_bk_api *vt_island_query(const vt_bk_host *host) {
                                 .buffer_free = buffer_free,
                                 .copy = copy,
                                 .run = run,
-                                .wait = wait};
+                                .wait = wait,
+                                .buffer_share = buffer_share};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }

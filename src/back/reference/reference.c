@@ -124,6 +124,13 @@ static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   dev->host->resize(dev->host->user, head.base, head.size, 0);
 }
 
+/* Any device can read a buffer in host memory. */
+static int32_t buffer_share(vt_bk_device *dev, uint64_t handle) {
+  (void)dev;
+  (void)handle;
+  return VT_OK;
+}
+
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
                     uint32_t to_device) {
   char *at = (char *)(uintptr_t)handle + offset;
@@ -168,6 +175,7 @@ const vt_bk_api *vt_reference_query(const vt_bk_host *host) {
                                 .buffer_free = buffer_free,
                                 .copy = copy,
                                 .run = run,
-                                .wait = wait};
+                                .wait = wait,
+                                .buffer_share = buffer_share};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }
