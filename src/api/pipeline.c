@@ -91,6 +91,20 @@ vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *
   return VT_OK;
 }
 
+vt_status vt_pipeline_open_with_weights(vt_pipeline *p, vt_device *dev, const vt_weights_load *l,
+                                        vt_alloc a, vt_diag *d) {
+  const uint64_t begin = vt_phase_begin();
+  VT_TRY(vt_weights_check_shapes(l->weights, p->plan, d));
+  p->weights = vt_weights_retain(l->weights);
+  VT_TRY(vt_device_weights_get(l, &p->copy, d));
+  vt_phase_end(dev, "weights", begin);
+  const uint64_t opened = vt_phase_begin();
+  VT_TRY(vt_exec_new_shared(dev, p->plan, vt_device_weights_params(p->copy), a, &p->exec, d));
+  VT_TRY(vt_weights_fill(l, p->copy, p->exec, d));
+  vt_phase_end(dev, "open", opened);
+  return VT_OK;
+}
+
 vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) {
   VT_TRY(vt_pipeline_plan(p, r, d));
   const vt_status s = vt_pipeline_open(p, r->dev, r->passes->alloc, d);
@@ -100,6 +114,8 @@ vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_dia
 
 void vt_pipeline_done(vt_pipeline *p) {
   vt_exec_free(p->exec);
+  vt_device_weights_release(p->weights, p->copy);
+  vt_weights_free(p->weights);
   if (p->cached == NULL) {
     vt_plan_free(p->plan);
     for (uint32_t i = p->n_passes; i-- > 0;) vt_graph_free(p->after[i]);

@@ -6,14 +6,18 @@
 #define VT_PIPELINE_H
 #include "cached_plan.h"
 #include "vt_gate.h"
+#include "weights_device.h"
 
 typedef struct vt_pipeline {
   vt_pass_list list; /* the passes, in their order */
   uint32_t n_passes; /* how many of these passes have run */
   /* The graph after each pass; if the plan is a cached one, only the last. */
   vt_graph *after[VT_PASS_COUNT];
-  vt_plan *plan; /* the plan of the last graph */
-  vt_exec *exec; /* the execution of the plan; NULL until vt_pipeline_open */
+  vt_plan *plan;       /* the plan of the last graph */
+  vt_exec *exec;       /* the execution of the plan; NULL until vt_pipeline_open */
+  vt_weights *weights; /* the weights that its parameters are, or NULL; owned: one reference */
+  vt_device_weights
+      *copy; /* the copy of the weights that the execution reads; NULL: it has its own */
   /* Owner of the plan and of the last graph; if NULL, the pipeline owns them. */
   vt_cached_plan *cached;
 } vt_pipeline;
@@ -38,6 +42,9 @@ vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_pipeline_request *r, 
 /* Makes the execution of the pipeline's plan on a device. This allocates all memory that runs
  * need. */
 vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *d) VT_NODISCARD;
+/* Does the same for the parameters of `l`, whose weights the pipeline keeps. */
+vt_status vt_pipeline_open_with_weights(vt_pipeline *p, vt_device *dev, const vt_weights_load *l,
+                                        vt_alloc a, vt_diag *d) VT_NODISCARD;
 /* Calls vt_pipeline_plan, then vt_pipeline_open with the same allocator. */
 vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
 void vt_pipeline_done(vt_pipeline *p);

@@ -101,8 +101,16 @@ vt_status vt_program_feed(vt_program *p, const char *input, vt_program *from, ui
   return VT_OK;
 }
 
+/* Weights never change under the programs that share them. */
+static vt_status check_own_params(const vt_program *p, vt_diag *d) {
+  if (p->line.weights == NULL) return VT_OK;
+  return VT_FAIL(d, VT_USAGE,
+                 "the parameters of this program are shared weights, which cannot be set");
+}
+
 vt_status vt_program_set_param(vt_program *p, const char *name, const vt_tensor *t, vt_diag *d) {
   uint32_t port;
+  VT_TRY(check_own_params(p, d));
   VT_TRY(find_port(p, VT_PORT_PARAM, name, &port, d));
   return vt_program_write(p, port, t, d);
 }
@@ -165,6 +173,7 @@ vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
   vt_pipeline init;
   vt_fpenv saved;
   const uint64_t begin = vt_phase_begin();
+  VT_TRY(check_own_params(p, d));
   vt_fpenv_enter(&saved);
   vt_status s = vt_pass_list_parse(NULL, &list, d);
   if (s == VT_OK) s = vt_pass_build_init(p->g, &o, &g, d);

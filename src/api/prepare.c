@@ -212,13 +212,20 @@ static vt_status try_capabilities(const request *r, vt_device *dev, const vt_pip
   return VT_OK;
 }
 
+/* Makes the execution, with the weights of the options if they have any. */
+static vt_status open_execution(const request *r, vt_device *dev, vt_pipeline *line, vt_diag *d) {
+  const vt_weights_load load = {r->o.weights, dev, &r->opening, r->o.backend, line->plan};
+  if (r->o.weights == NULL) return vt_pipeline_open(line, dev, r->a, d);
+  return vt_pipeline_open_with_weights(line, dev, &load, r->a, d);
+}
+
 /* Does all of vt_prepare on the backend r->o.backend. */
 static vt_status prepare_on_backend(const request *r, vt_device **dev, vt_pipeline *line,
                                     vt_diag *d) {
   VT_TRY(vt_device_open_with_options(&r->opening, r->o.backend, r->a, dev, d));
   VT_TRY(plan_on_device(r, *dev, line, d));
   if ((r->flags & VT_PREPARE_UNTRIED) == 0) VT_TRY(try_capabilities(r, *dev, line, d));
-  return (r->flags & VT_PREPARE_OPEN) != 0 ? vt_pipeline_open(line, *dev, r->a, d) : VT_OK;
+  return (r->flags & VT_PREPARE_OPEN) != 0 ? open_execution(r, *dev, line, d) : VT_OK;
 }
 
 /* Returns 1 if another device may succeed: this one is missing, cannot run the plan, or is out of
@@ -244,6 +251,7 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int fla
     return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
   request r = {.m = m, .o = *o, .a = a, .flags = flags};
   vt_diag why = {0};
+  if (o->weights != NULL) VT_TRY(vt_weights_check(o->weights, m, d));
   VT_TRY(read_policy(o->policy, &terms->policy, d));
   VT_TRY(read_device_options(o, &terms->policy, &r.opening, d));
   if (is_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;

@@ -80,6 +80,8 @@ static vt_status setup_program(vt_program *p, const vt_model *m, const vt_option
   VT_TRY(vt_prepare(m, o, p->a, flags | VT_PREPARE_OPEN, &p->dev, &p->line, &p->terms, d));
   p->g = vt_pipeline_graph(&p->line);
   VT_TRY(setup_outputs(p, d));
+  for (uint32_t i = 0; p->line.weights != NULL && i < p->g->n_ports; i++)
+    p->given[i] = p->g->ports[i].kind == VT_PORT_PARAM;
   return setup_texts(p, d);
 }
 
