@@ -8,7 +8,7 @@
 
 static void expect_after_cse(const char *body, const char *want) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
-  expect_pass(VT_PASS_cse, VT_PASS_COUNT, &o, body, want);
+  expect_pass_result(VT_PASS_cse, VT_PASS_COUNT, &o, body, want);
 }
 
 static void test_equal_nodes_merge(void) {

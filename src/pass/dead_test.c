@@ -7,7 +7,7 @@
 
 static void expect_after_dead(const char *body, const char *want) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
-  expect_pass(VT_PASS_dead, VT_PASS_COUNT, &o, body, want);
+  expect_pass_result(VT_PASS_dead, VT_PASS_COUNT, &o, body, want);
 }
 
 int main(void) {

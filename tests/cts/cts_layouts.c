@@ -209,14 +209,15 @@ static void check_layout(const node_check *r, const vt_view *in, const kernel_ru
 
 /* Runs the kernel with operand k repeated along an axis by stride 0, and again with a dense copy of
  * that operand, and compares the results. */
-static void check_repeat(const node_check *r, const vt_view *in, uint32_t k, uint32_t axis) {
+static void check_repeated_operand(const node_check *r, const vt_view *in, uint32_t operand,
+                                   uint32_t axis) {
   vt_view views[VT_OP_ANY_IN];
   kernel_run dense = {0}, repeated = {0};
   memcpy(views, in, r->n->n_in * sizeof *in);
-  block slice = block_repeat(&in[k], axis), full = block_copy(&slice.v, DENSE);
-  views[k] = full.v;
+  block slice = block_repeat(&in[operand], axis), full = block_copy(&slice.v, DENSE);
+  views[operand] = full.v;
   run_kernel(r, views, DENSE, &dense);
-  views[k] = slice.v;
+  views[operand] = slice.v;
   run_kernel(r, views, SPACED, &repeated);
   compare_runs(r, &dense, &repeated, "repeated");
   free_results(r, &dense);
@@ -233,7 +234,7 @@ static vt_status check_node(const node_check *r, const vt_view *in, block *value
   for (int layout = SPACED; layout < LAYOUTS; layout++) check_layout(r, in, &dense, layout);
   for (uint32_t k = 0; k < r->n->n_in; k++)
     for (uint32_t axis = 0; axis < in[k].rank; axis++)
-      if (in[k].dim[axis] > 1) check_repeat(r, in, k, axis);
+      if (in[k].dim[axis] > 1) check_repeated_operand(r, in, k, axis);
   for (uint32_t i = 0; i < r->n->n_out; i++) values[r->n->first_out + i] = dense.out[i];
   return dense.status;
 }

@@ -33,7 +33,8 @@ static void report_differing_element(cts_outcome *out, const char *name, const c
 }
 
 /* Returns 1, and reports the first difference, if an output differs. */
-static int compare_outputs(vt_program *p, vt_program *q, const char *backend, cts_outcome *out) {
+static int find_differing_output(vt_program *p, vt_program *q, const char *backend,
+                                 cts_outcome *out) {
   for (uint32_t i = 0; i < vt_program_outputs(q); i++) {
     vt_tensor a, b;
     const char *name;
@@ -62,7 +63,7 @@ static void explain_difference(const cts_trial *t, vt_program *p, const cts_lane
   vt_program *q = NULL;
   if (vt_case_run_program(t->m, &t->in, &how, &q, &d) != VT_OK) {
     cts_outcome_fail(out, "%s: %s", reference, d.text);
-  } else if (!compare_outputs(p, q, lane->name, out)) {
+  } else if (!find_differing_output(p, q, lane->name, out)) {
     cts_outcome_fail(out, "%s and %s agree: the stored digest is wrong", lane->name, reference);
   }
   vt_program_free(q);
