@@ -254,7 +254,7 @@ static void test_where(void) {
 
 /* ---- type rules ---- */
 
-static void test_type_rules(void) {
+static void test_flip_roll_squeeze_tile_rules(void) {
   const int64_t b = INT64_MIN; /* the handle of the symbolic dimension B */
   const vt_attr_tile twice = {.size = sizeof twice, .repeats = {2, {2, b}}};
   const vt_attr_tile less = {.size = sizeof less, .repeats = {1, {-1}}};
@@ -295,7 +295,7 @@ static void test_type_rules(void) {
   CHECK_RULES(cases);
 }
 
-static void test_rules_of_axes(void) {
+static void test_split_stack_flatten_rules(void) {
   const int64_t b = INT64_MIN;
   const vt_attr_stack last = {.size = sizeof last, .axis = -1},
                       past = {.size = sizeof past, .axis = 3};
@@ -434,7 +434,7 @@ int main(void) {
   test_stack();
   test_split();
   test_where();
-  test_type_rules();
-  test_rules_of_axes();
+  test_flip_roll_squeeze_tile_rules();
+  test_split_stack_flatten_rules();
   TEST_DONE();
 }

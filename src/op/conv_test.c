@@ -152,8 +152,8 @@ static uint64_t expected_weight_grad_bits(const problem *p, const vt_view *in, u
 
 typedef uint64_t expected_fn(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y);
 
-static int check_every_element(const char *name, const problem *p, const vt_view *in, uint32_t n,
-                               const vt_view *y, expected_fn *expected) {
+static int check_elements_against(const char *name, const problem *p, const vt_view *in, uint32_t n,
+                                  const vt_view *y, expected_fn *expected) {
   const int64_t total = count_of_view(y);
   for (int64_t e = 0; e < total; e++) {
     int64_t index[5];
@@ -209,7 +209,7 @@ static void test_conv_and_conv_transpose(void) {
           fill_operand(view_new(dtype, 1, &p->o, layout), any, &state)};
       const run_result y = run_op(VT_OP_conv, &a, in, n, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
-      if (y.status == VT_OK) check_every_element("conv", p, in, n, &y.out, expected_conv_bits);
+      if (y.status == VT_OK) check_elements_against("conv", p, in, n, &y.out, expected_conv_bits);
       in[1] = fill_operand(
           new_spatial_tensor(dtype, p->axes, p->c, p->o / p->groups, p->kernel, layout), any,
           &state);
@@ -218,7 +218,7 @@ static void test_conv_and_conv_transpose(void) {
                             1 + p->extra[0] - p->low[0] - p->high[0];
       CHECK(z.status == (least < 0 ? VT_VERIFY : VT_OK));
       if (z.status == VT_OK)
-        check_every_element("conv_transpose", p, in, n, &z.out, expected_conv_transpose_bits);
+        check_elements_against("conv_transpose", p, in, n, &z.out, expected_conv_transpose_bits);
       free_held();
     }
 }
@@ -251,7 +251,7 @@ static void test_weight_grad(void) {
       const run_result y = run_op(VT_OP_conv_weight_grad, &a, in, 2, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
       if (y.status == VT_OK)
-        check_every_element("conv_weight_grad", p, in, 2, &y.out, expected_weight_grad_bits);
+        check_elements_against("conv_weight_grad", p, in, 2, &y.out, expected_weight_grad_bits);
       free_held();
     }
 }
@@ -332,7 +332,7 @@ static void test_conv_int(void) {
       const run_result y = run_op(VT_OP_conv_int, &a, in, n, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
       if (y.status == VT_OK)
-        check_every_element("conv_int", p, in, n, &y.out, expected_conv_int_bits);
+        check_elements_against("conv_int", p, in, n, &y.out, expected_conv_int_bits);
       free_held();
     }
 }
@@ -507,9 +507,10 @@ static void check_conv_gradient_bits(const problem *p, const vt_view *in, const 
   static float narrow[MOST];
   const vt_view pair[2] = {*dy, in[1]}, second[2] = {in[0], *dy};
   problem same = *p; /* the problem serves conv_transpose too: dy has p->o channels */
-  check_every_element("dx of conv", &same, pair, 2, &eager.value[d_in[0]],
-                      expected_conv_transpose_bits);
-  check_every_element("dw of conv", p, second, 2, &eager.value[d_in[1]], expected_weight_grad_bits);
+  check_elements_against("dx of conv", &same, pair, 2, &eager.value[d_in[0]],
+                         expected_conv_transpose_bits);
+  check_elements_against("dw of conv", p, second, 2, &eager.value[d_in[1]],
+                         expected_weight_grad_bits);
   const int64_t positions = product_of(dy->dim + 2, p->axes);
   for (int64_t o = 0; o < p->o; o++) {
     int64_t n = 0;

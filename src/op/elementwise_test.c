@@ -164,7 +164,7 @@ static const definition definitions[] = {
     ROW(fma, 3, "f32 f64 ", fma_float, fma_double, NULL),
 };
 
-static uint64_t evaluate_definition(const definition *m, uint32_t dtype, const uint64_t x[3]) {
+static uint64_t bits_by_definition(const definition *m, uint32_t dtype, const uint64_t x[3]) {
   if (dtype == F32)
     return vt_f32_bits(m->f32(vt_f32_from_bits((uint32_t)x[0]), vt_f32_from_bits((uint32_t)x[1]),
                               vt_f32_from_bits((uint32_t)x[2])));
@@ -230,7 +230,7 @@ static void check_result_of_definition(const definition *m, const vt_view *in,
   for (int64_t i = 0; i < n; i++) {
     uint64_t x[3] = {0};
     for (uint32_t k = 0; k < m->n_in; k++) x[k] = broadcast_bits(&in[k], &r->out, i);
-    if (!expect_bits(name, &r->out, i, evaluate_definition(m, in[0].dtype, x))) return;
+    if (!expect_bits(name, &r->out, i, bits_by_definition(m, in[0].dtype, x))) return;
   }
 }
 

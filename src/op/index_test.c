@@ -151,7 +151,7 @@ static int is_nan(uint32_t dtype, uint64_t bits) {
 }
 
 /* 1 if a is above b in the total order of its dtype. */
-static int is_above(uint32_t dtype, uint64_t a, uint64_t b) {
+static int is_above_in_total_order(uint32_t dtype, uint64_t a, uint64_t b) {
   if (dtype == F32 || dtype == F64)
     return comes_above(float_of_bits(dtype, a), float_of_bits(dtype, b));
   return integer_of(dtype, a) > integer_of(dtype, b);
@@ -183,7 +183,8 @@ static uint64_t apply_updates(int mode, uint32_t dtype, uint64_t base, const uin
   for (int64_t i = 0; i < n; i++) {
     if (is_nan(dtype, base)) return base;
     if (is_nan(dtype, updates[i]) ||
-        (mode == GREATEST ? is_above(dtype, updates[i], base) : is_above(dtype, base, updates[i])))
+        (mode == GREATEST ? is_above_in_total_order(dtype, updates[i], base)
+                          : is_above_in_total_order(dtype, base, updates[i])))
       base = updates[i];
   }
   return base;
@@ -281,7 +282,7 @@ static void test_index_out_of_range(void) {
 }
 
 /* The limit of a coordinate is the length of its own axis. */
-static void test_coordinate_limits(void) {
+static void test_coordinate_limit_is_own_axis(void) {
   static const int64_t dim[2] = {2, 5}, index_dim[2] = {2, 2};
   static const uint64_t good[4] = {1, 4, 0, 3}, over[4] = {1, 4, 2, 3};
   const vt_view in[2] = {view_new(F32, 2, dim, DENSE), view_new(I32, 2, index_dim, DENSE)};
@@ -464,7 +465,7 @@ int main(void) {
   test_gathers();
   test_scatters();
   test_index_out_of_range();
-  test_coordinate_limits();
+  test_coordinate_limit_is_own_axis();
   test_one_hot();
   test_nonzero();
   test_gather_rules();

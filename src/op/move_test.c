@@ -392,7 +392,7 @@ SHAPE(to_negative, {1, {-6}});
 SHAPE(to_huge, {3, {INT64_C(1) << 40, INT64_C(1) << 40, 1}});
 SHAPE(to_2_0, {2, {2, 0}});
 
-static void test_shape_rules(void) {
+static void test_reshape_transpose_rules(void) {
   static const vt_attr_perm swap = {.size = sizeof swap, .perm = {2, {1, 0}}};
   static const vt_attr_perm twice = {.size = sizeof twice, .perm = {2, {1, 1}}};
   static const vt_attr_perm past = {.size = sizeof past, .perm = {2, {0, 2}}};
@@ -567,7 +567,7 @@ static void test_iota_literal_rules(void) {
 }
 
 int main(void) {
-  test_shape_rules();
+  test_reshape_transpose_rules();
   test_slice_pad_concat_rules();
   test_symbolic_rules();
   test_gather_rules();

@@ -348,7 +348,7 @@ static void test_shuffle(void) {
 
 /* ---- type rules ---- */
 
-static void test_type_rules(void) {
+static void test_uniform_and_normal_rules(void) {
   static const vt_attr_random plain = {.size = sizeof plain, .shape = {2, {4, 5}}};
   static const vt_attr_random last = {.size = sizeof last, .stream = 0xffffffff};
   static const vt_attr_random over = {.size = sizeof over, .stream = INT64_C(1) << 32};
@@ -374,7 +374,7 @@ static void test_type_rules(void) {
   CHECK_RULES(cases);
 }
 
-static void test_rules_of_choices(void) {
+static void test_rules_of_random_choices(void) {
   const int64_t b = INT64_MIN;
   const vt_attr_random_uniform_range span = {.size = sizeof span, .shape = {1, {b}}, .high = 1};
   const vt_attr_random_uniform_range wide = {.size = sizeof wide, .high = INFINITY};
@@ -441,7 +441,7 @@ int main(void) {
   test_categorical_near_ties();
   test_shuffle();
   test_shuffle_with_equal_words();
-  test_type_rules();
-  test_rules_of_choices();
+  test_uniform_and_normal_rules();
+  test_rules_of_random_choices();
   TEST_DONE();
 }

@@ -58,7 +58,7 @@ static uint64_t bits_of_product(uint32_t dtype, const uint64_t *x, int64_t n) {
 }
 
 /* 1 if a is above b in the total order of the dtype. */
-static int is_above(uint32_t dtype, uint64_t a, uint64_t b) {
+static int is_above_in_total_order(uint32_t dtype, uint64_t a, uint64_t b) {
   if (dtype == F64) return comes_above(vt_f64_from_bits(a), vt_f64_from_bits(b));
   if (dtype == F32)
     return comes_above((double)vt_f32_from_bits((uint32_t)a),
@@ -75,7 +75,7 @@ static int is_nan(uint32_t dtype, uint64_t x) {
 static int64_t index_of_first_greatest(uint32_t dtype, const uint64_t *x, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     int beaten = 0;
-    for (int64_t j = 0; j < n && !beaten; j++) beaten = is_above(dtype, x[j], x[i]);
+    for (int64_t j = 0; j < n && !beaten; j++) beaten = is_above_in_total_order(dtype, x[j], x[i]);
     if (!beaten) return i;
   }
   return -1;
@@ -85,7 +85,7 @@ static uint64_t bits_of_least(uint32_t dtype, const uint64_t *x, int64_t n) {
   uint64_t least = x[0];
   for (int64_t i = 0; i < n; i++) {
     if (is_nan(dtype, x[i])) return x[i];
-    if (is_above(dtype, least, x[i])) least = x[i];
+    if (is_above_in_total_order(dtype, least, x[i])) least = x[i];
   }
   return least;
 }
@@ -220,8 +220,8 @@ static const int64_t lengths[] = {0,   1,    2,    7,    8,    9,    15,   16,  
                                   32,  33,   63,   64,   65,   255,  256,  257,  511,  513,
                                   992, 1023, 1024, 1025, 1056, 2047, 2048, 2049, 3072, 33797};
 
-static void test_row_length(uint32_t op, uint32_t dtype, int64_t n, int any_class,
-                            uint64_t *state) {
+static void test_reduction_of_length(uint32_t op, uint32_t dtype, int64_t n, int any_class,
+                                     uint64_t *state) {
   const int64_t dim[2] = {n, 2};
   const vt_attr_reduce a = reduce_attrs(1, 0, 0);
   test_seed = *state;
@@ -232,18 +232,18 @@ static void test_row_length(uint32_t op, uint32_t dtype, int64_t n, int any_clas
   free_held();
 }
 
-static void test_row_lengths(void) {
+static void test_reductions_of_all_lengths(void) {
   uint64_t state = 1234;
   for (int64_t i = 0; i < COUNT(lengths); i++)
     for (uint32_t dtype = 1; dtype <= 6; dtype++) {
-      test_row_length(VT_OP_sum, dtype, lengths[i], 0, &state);
+      test_reduction_of_length(VT_OP_sum, dtype, lengths[i], 0, &state);
       if (lengths[i] > 3000) continue;
-      test_row_length(VT_OP_sum, dtype, lengths[i], 1, &state);
-      test_row_length(VT_OP_prod, dtype, lengths[i], 0, &state);
-      test_row_length(VT_OP_prod, dtype, lengths[i], 1, &state);
+      test_reduction_of_length(VT_OP_sum, dtype, lengths[i], 1, &state);
+      test_reduction_of_length(VT_OP_prod, dtype, lengths[i], 0, &state);
+      test_reduction_of_length(VT_OP_prod, dtype, lengths[i], 1, &state);
       if (lengths[i] == 0) continue;
-      test_row_length(VT_OP_max, dtype, lengths[i], 1, &state);
-      test_row_length(VT_OP_min, dtype, lengths[i], 0, &state);
+      test_reduction_of_length(VT_OP_max, dtype, lengths[i], 1, &state);
+      test_reduction_of_length(VT_OP_min, dtype, lengths[i], 0, &state);
     }
 }
 
@@ -508,7 +508,7 @@ int main(void) {
   test_empty_list_of_axes(VT_OP_sum);
   test_empty_list_of_axes(VT_OP_prod);
   test_empty_list_of_axes(VT_OP_max);
-  test_row_lengths();
+  test_reductions_of_all_lengths();
   test_sum_of_many_chunks();
   test_product_of_many_chunks();
   test_axes_reduce_as_one_axis();

@@ -104,8 +104,8 @@ static void run_with_result_layout(const layout_case *c, const vt_view *in, int 
   for (uint32_t i = 0; i < n; i++) check_gaps_unwritten(op->name, &out[i]);
 }
 
-static void check_layouts_agree(const layout_case *c, uint32_t dtype, int any_class,
-                                uint64_t *state) {
+static void check_bits_same_in_all_layouts(const layout_case *c, uint32_t dtype, int any_class,
+                                           uint64_t *state) {
   vt_view dense[MOST_IN], in[MOST_IN], want[MOST_OUT], got[MOST_OUT];
   test_seed = *state;
   for (uint32_t i = 0; i < c->n_in; i++) {
@@ -132,7 +132,7 @@ static void test_layouts_agree(void) {
   for (int64_t i = 0; i < COUNT(layouts); i++)
     for (int round = 0; round < 8; round++) {
       const uint32_t dtype = round % 2 && !layouts[i].f32_only ? F64 : F32;
-      check_layouts_agree(&layouts[i], dtype, round >= 4, &state);
+      check_bits_same_in_all_layouts(&layouts[i], dtype, round >= 4, &state);
     }
 }
 

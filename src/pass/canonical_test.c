@@ -191,7 +191,7 @@ int main(void) {
   test_every_identity_has_example();
   test_first_identity_that_applies();
   test_identities_in_bodies();
-  check_pass_out_of_memory(
+  check_pass_returns_nomem(
       VT_PASS_canonical, options_with_allocator(),
       F "output y = transpose(transpose(x * 1, perm=[1, 0]), perm=[1, 0]) + abs(-x)");
   TEST_DONE();

@@ -73,7 +73,7 @@ int main(void) {
   test_equal_nodes_merge();
   test_different_nodes_stay();
   test_equal_nodes_in_bodies();
-  check_pass_out_of_memory(VT_PASS_cse, (vt_pass_options){0},
+  check_pass_returns_nomem(VT_PASS_cse, (vt_pass_options){0},
                            X "y = " LOOP("  give exp(h) + exp(h)\n") "output v = y * y");
   TEST_DONE();
 }

@@ -119,7 +119,7 @@ int main(void) {
   test_other_constants_stay();
   test_failing_constant_folds_nothing();
   test_constants_run_once();
-  check_pass_out_of_memory(
+  check_pass_returns_nomem(
       VT_PASS_fold, (vt_pass_options){.eval = &eval},
       X "output y = x * (f32(2) + f32(3)) + broadcast(f32(1), shape=[4]) * f32(2)");
   TEST_DONE();

@@ -123,6 +123,6 @@ int main(void) {
   test_groups_in_bodies();
   test_other_passes_drop_groups();
   test_invalid_groups_refused();
-  check_pass_out_of_memory(VT_PASS_fuse, (vt_pass_options){0}, X "a = exp(x)\noutput y = a + v");
+  check_pass_returns_nomem(VT_PASS_fuse, (vt_pass_options){0}, X "a = exp(x)\noutput y = a + v");
   TEST_DONE();
 }

@@ -73,7 +73,7 @@ static inline void expect_pass_result(uint32_t pass, uint32_t next_pass, const v
 }
 
 /* Lets each allocation of a pass fail in turn: the pass must return VT_NOMEM and leak nothing. */
-static inline void check_pass_out_of_memory(uint32_t pass, vt_pass_options o, const char *body) {
+static inline void check_pass_returns_nomem(uint32_t pass, vt_pass_options o, const char *body) {
   vt_graph *g = parse_graph(body);
   long asked = 0;
   for (long left = 0; left <= asked; left++) {

@@ -73,8 +73,8 @@ static void explain_difference(const cts_trial *t, vt_program *p, const cts_lane
 
 /* Fails unless device 0 of the reference ran the op decomposed and device 1 ran it as one step.
  * Only then are they two implementations whose agreement means something. */
-static void check_decomposed_or_not(const vt_case *c, const vt_program *p, const char *backend,
-                                    cts_outcome *out) {
+static void check_decomposed_only_on_device_0(const vt_case *c, const vt_program *p,
+                                              const char *backend, cts_outcome *out) {
   const int whole = strcmp(backend, "reference:1") == 0;
   char call[64];
   if (c->gradient || c->model->block->op->prim || strncmp(backend, "reference:", 10) != 0) return;
@@ -120,7 +120,7 @@ void cts_trial_run(const cts_trial *t, const cts_lane *lane, const uint8_t *othe
   vt_case_result r;
   vt_case_run_opened(t->suite, t->i, t->m, &t->in, &how, &p, &r);
   if (p != NULL && !lane->fused)
-    check_decomposed_or_not(&t->suite->cases[t->i], p, lane->backend, out);
+    check_decomposed_only_on_device_0(&t->suite->cases[t->i], p, lane->backend, out);
   check_result(&r, other, t, p, lane, out);
   vt_program_free(p);
 }

@@ -167,7 +167,7 @@ static void check_two_programs(const trial *t, digest first) {
 }
 
 /* Runs the model with other options, none of which may change the digest. */
-static void check_options(const trial *t, digest first) {
+static void check_same_with_other_options(const trial *t, digest first) {
   vt_options o = t->how;
   o.measure = 1;
   expect_digests(t, "measured, it gives something else", first, run_in_new_program(t, &o), 1);
@@ -184,7 +184,7 @@ static void check_options(const trial *t, digest first) {
   expect_digests(t, "without fusion it gives something else", first, run_in_new_program(t, &o), 1);
 }
 
-static void check_cache(const trial *t, digest first) {
+static void check_same_from_cache(const trial *t, digest first) {
   vt_cache *cache = NULL;
   vt_cache_counts n = {.size = sizeof n};
   vt_diag d = {0};
@@ -203,7 +203,7 @@ static void check_cache(const trial *t, digest first) {
 }
 
 /* Compares the backend with the reference, which runs before and after it. */
-static void check_reference(const trial *t, digest first) {
+static void check_same_as_reference(const trial *t, digest first) {
   const vt_options right = {.size = sizeof right, .backend = "reference:0"};
   vt_program *p = new_program(t, &right);
   expect_digests(t, "the reference gives something else", first, run_once(t, p), 1);
@@ -243,7 +243,7 @@ static uint64_t run_and_measure_loss(const trial *t, vt_program *p, long runs, d
  * GPU allocates 2 MiB at a time, so small leaks are found reliably only if nobody else uses the
  * device. */
 enum { WARM = 20, ROUNDS = 5, FIRST_TOUCHES = 256 * 1024 };
-static void check_growth(const trial *t, digest first, long runs) {
+static void check_memory_does_not_grow(const trial *t, digest first, long runs) {
   vt_program *p = new_program(t, &t->how);
   digest last = first;
   (void)run_and_measure_loss(t, p, WARM, &last);
@@ -270,10 +270,10 @@ static void check_subject(const char *root, const subject *s, const vt_options *
   const digest first = run_in_new_program(&t, how);
   check_repeated_runs(&t, first);
   check_two_programs(&t, first);
-  check_options(&t, first);
-  check_cache(&t, first);
-  check_reference(&t, first);
-  if (runs > 0) check_growth(&t, first, runs);
+  check_same_with_other_options(&t, first);
+  check_same_from_cache(&t, first);
+  check_same_as_reference(&t, first);
+  if (runs > 0) check_memory_does_not_grow(&t, first, runs);
   vt_model_free(t.m);
 }
 

@@ -46,8 +46,9 @@ static int is_batch(const batch *b, batch_run *whole) {
 }
 
 /* Checks a batch of the first n rows on the backend against `whole`, the reference's run of all
- * rows, which check_row has compared with the rows by themselves. */
-static void check_size(const batch *b, int64_t n, batch_run *whole, const vt_options *how) {
+ * rows, which check_row_by_itself has compared with the rows by themselves. */
+static void check_batch_of_size(const batch *b, int64_t n, batch_run *whole,
+                                const vt_options *how) {
   batch_run r;
   vt_diag d = {0};
   char what[96];
@@ -63,7 +64,7 @@ static void check_size(const batch *b, int64_t n, batch_run *whole, const vt_opt
 
 /* Checks row i by itself on the backend against the reference; returns 1 if it ran. There is one
  * program at a time, because those of a large model would not fit into memory together. */
-static int check_row(const batch *b, int64_t i, batch_run *whole, const vt_options *how) {
+static int check_row_by_itself(const batch *b, int64_t i, batch_run *whole, const vt_options *how) {
   batch_run alone;
   vt_diag d = {0};
   const int ran = batch_run_start(b, 1, &whole->in, i, how, &alone, &d) == VT_OK;
@@ -76,9 +77,9 @@ static int check_row(const batch *b, int64_t i, batch_run *whole, const vt_optio
 
 static void check_batch(const batch *b, batch_run *whole, const vt_options *how) {
   int ran = 1;
-  for (int64_t i = 0; i < BATCH_ROWS && ran; i++) ran = check_row(b, i, whole, how);
+  for (int64_t i = 0; i < BATCH_ROWS && ran; i++) ran = check_row_by_itself(b, i, whole, how);
   for (int64_t n = 1; n <= BATCH_ROWS && ran; n++)
-    if (is_tested_size(n)) check_size(b, n, whole, how);
+    if (is_tested_size(n)) check_batch_of_size(b, n, whole, how);
 }
 
 /* Returns 1 if the model is a batch, after checking it. */
