@@ -101,9 +101,9 @@ static const vt_transfer *find_upload(const vt_plan *p, uint32_t step, uint32_t 
   return NULL;
 }
 
-void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder,
+void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t value, uint32_t holder,
                           uint32_t *class, uint64_t *offset) {
-  const vt_buffer *b = &p->buffers[v];
+  const vt_buffer *b = &p->buffers[value];
   *class = b->class;
   *offset = b->offset;
   if (b->class != VT_CLASS_HOST) return;
