@@ -136,7 +136,7 @@ static void emit_placeholder(const placeholders *w, char word, vt_text *out) {
       vt_text_add(out, "%u", w->c->n_sources);
       break;
     case 'B':
-      vt_text_add(out, "%u", vt_chain_widest_bytes(w->c));
+      vt_text_add(out, "%u", vt_chain_widest_element_bytes(w->c));
       break;
     case 'K':
       vt_text_add(out, "%s", w->name);
