@@ -40,7 +40,7 @@ static int plan_is_right(vt_cache *c, uint32_t kind) {
 /* Requests `n` random plans with a cache that has space for about five plans on disk and for none
  * in memory; returns the number of failures. A file that the cache ignores is a failure too,
  * because only these processes write to the folder, and a file appears complete or not at all. */
-static int request_random_plans(uint32_t seed, uint32_t n) {
+static int count_wrong_random_plans(uint32_t seed, uint32_t n) {
   vt_cache *c = new_cache(folder, 1, 40000, VT_CACHE_DIGITS);
   int wrong = 0;
   for (uint32_t i = 0; i < n; i++) wrong += !plan_is_right(c, next_random(&seed) % KINDS);
@@ -55,7 +55,7 @@ static pid_t start_requesting_process(uint32_t seed, uint32_t n) {
   const pid_t pid = fork();
   if (pid == 0) {
     (void)alarm(120); /* the child ends itself in case this test is stopped */
-    _exit(request_random_plans(seed, n) != 0);
+    _exit(count_wrong_random_plans(seed, n) != 0);
   }
   CHECK(pid > 0);
   return pid;
@@ -89,7 +89,7 @@ static void kill_random_processes(void) {
 }
 
 static int unfinished, finished;
-static void count_file(const char *path) {
+static void count_finished_or_unfinished(const char *path) {
   *(strstr(path, "/.volta-") != NULL ? &unfinished : &finished) += 1;
 }
 static void make_file_old_if_unfinished(const char *path) {
@@ -107,25 +107,25 @@ static void check_unfinished_files(void) {
     CHECK(fd >= 0 && write(fd, "half", 4) == 4 && close(fd) == 0);
     if (i == 0) (void)for_each_file(make_file_old_if_unfinished);
   }
-  CHECK(request_random_plans(5, 2 * KINDS) == 0);
+  CHECK(count_wrong_random_plans(5, 2 * KINDS) == 0);
   unfinished = finished = 0;
-  (void)for_each_file(count_file);
+  (void)for_each_file(count_finished_or_unfinished);
   CHECK(unfinished == 2 && finished > 0);
   (void)for_each_file(make_file_old_if_unfinished);
-  CHECK(request_random_plans(6, 2 * KINDS) == 0);
+  CHECK(count_wrong_random_plans(6, 2 * KINDS) == 0);
   unfinished = finished = 0;
-  (void)for_each_file(count_file);
+  (void)for_each_file(count_finished_or_unfinished);
   CHECK(unfinished == 0 && finished > 0);
 }
 
-static void set_time_to_now(const char *path) { (void)utimensat(AT_FDCWD, path, NULL, 0); }
+static void set_file_time_to_now(const char *path) { (void)utimensat(AT_FDCWD, path, NULL, 0); }
 
 /* Starts a process that changes the times of all files as fast as it can, until it is killed. */
 static pid_t start_touching_process(void) {
   const pid_t pid = fork();
   if (pid == 0) {
     (void)alarm(120);
-    for (;;) (void)for_each_file(set_time_to_now);
+    for (;;) (void)for_each_file(set_file_time_to_now);
   }
   CHECK(pid > 0);
   return pid;

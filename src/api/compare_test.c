@@ -10,8 +10,8 @@ static vt_tensor make_vector(uint32_t dtype, int64_t n, void *data) {
 }
 
 /* Returns the distance between two elements and checks that it is the same in both directions. */
-static uint64_t distance(uint32_t dtype, uint64_t x, uint64_t y) {
-  const vt_tensor a = make_vector(dtype, 1, &x), b = make_vector(dtype, 1, &y);
+static uint64_t distance(uint32_t dtype, uint64_t x_bits, uint64_t y_bits) {
+  const vt_tensor a = make_vector(dtype, 1, &x_bits), b = make_vector(dtype, 1, &y_bits);
   vt_compare ab = {.size = 0}, ba = {.size = 0};
   CHECK(vt_tensor_compare(&a, &b, &ab, NULL) == VT_OK);
   CHECK(vt_tensor_compare(&b, &a, &ba, NULL) == VT_OK);
