@@ -45,7 +45,7 @@ static void fail_and_exit(const char *what, const vt_diag *d) {
   exit(1);
 }
 
-static double time_passes(const vt_graph *g, vt_graph **out) {
+static double time_passes(const vt_graph *g, vt_graph **out_graph) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
   vt_graph *from = NULL;
   vt_diag d = {0};
@@ -57,7 +57,7 @@ static double time_passes(const vt_graph *g, vt_graph **out) {
     from = to;
   }
   const double spent = cpu_seconds() - start;
-  *out = from;
+  *out_graph = from;
   return spent;
 }
 

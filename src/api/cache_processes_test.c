@@ -21,20 +21,20 @@ static uint32_t next_random(uint32_t *seed) {
   return *seed >> 8;
 }
 
-static int plan_is_right(vt_cache *c, uint32_t kind) {
-  const vt_binding bind[] = {{"B", 1 + kind % 6}};
+static int plan_has_expected_digest(vt_cache *c, uint32_t plan_number) {
+  const vt_binding bind[] = {{"B", 1 + plan_number % 6}};
   const vt_options o = {.size = sizeof o,
                         .bind = bind,
                         .n_bind = 1,
-                        .backend = kind < 6 ? "reference:0" : "island:1",
+                        .backend = plan_number < 6 ? "reference:0" : "island:1",
                         .cache = c};
   uint8_t core[32], target[32];
   vt_planned *p = NULL;
   if (vt_planned_new(model, &o, &p, NULL) != VT_OK) return 0;
   vt_planned_digest(p, core, target);
   vt_planned_free(p);
-  if (c == NULL) memcpy(expected[kind], target, 32);
-  return memcmp(target, expected[kind], 32) == 0;
+  if (c == NULL) memcpy(expected[plan_number], target, 32);
+  return memcmp(target, expected[plan_number], 32) == 0;
 }
 
 /* Requests `n` random plans with a cache that has space for about five plans on disk and for none
@@ -43,7 +43,8 @@ static int plan_is_right(vt_cache *c, uint32_t kind) {
 static int count_wrong_random_plans(uint32_t seed, uint32_t n) {
   vt_cache *c = new_cache(folder, 1, 40000, VT_CACHE_DIGITS);
   int wrong = 0;
-  for (uint32_t i = 0; i < n; i++) wrong += !plan_is_right(c, next_random(&seed) % KINDS);
+  for (uint32_t i = 0; i < n; i++)
+    wrong += !plan_has_expected_digest(c, next_random(&seed) % KINDS);
   const vt_cache_counts counts = read_counts(c);
   if (counts.ignored != 0) fprintf(stderr, "%s\n", counts.reason);
   wrong += counts.ignored != 0 || counts.bytes_disk > 40000 + PROCESSES * 12000;
@@ -136,7 +137,7 @@ int main(void) {
   unsetenv("VOLTA_BACKEND");
   model = parse_model(small_model);
   folder_new();
-  for (uint32_t i = 0; i < KINDS; i++) CHECK(plan_is_right(NULL, i));
+  for (uint32_t i = 0; i < KINDS; i++) CHECK(plan_has_expected_digest(NULL, i));
   kill_random_processes();
   const pid_t toucher = start_touching_process();
   for (uint32_t i = 0; i < PROCESSES; i++)

@@ -19,7 +19,7 @@ static void *resize_and_count_bytes(void *user, void *p, size_t old_size, size_t
   return q;
 }
 
-vt_alloc vt_cached_plan_alloc(vt_cached_plan *k) {
+vt_alloc vt_cached_plan_counting_alloc(vt_cached_plan *k) {
   return (vt_alloc){.user = k, .resize = resize_and_count_bytes};
 }
 
@@ -216,7 +216,7 @@ static vt_status check_graph_is_printed_form(span text, const vt_graph *g, vt_al
 static vt_status read_graph(span from, vt_cached_plan *k, vt_diag *d) {
   vt_diag why = {0};
   vt_hash256 hash;
-  const vt_status s = vt_parse(from.s, from.n, vt_cached_plan_alloc(k), &k->g, &why);
+  const vt_status s = vt_parse(from.s, from.n, vt_cached_plan_counting_alloc(k), &k->g, &why);
   if (s == VT_NOMEM) return fail_no_memory(d);
   if (s != VT_OK) return fail_as_damaged("its graph cannot be read", d);
   if (vt_graph_hash(k->g, &hash) != VT_OK) return fail_no_memory(d);
@@ -241,7 +241,7 @@ static int read_node_lines(span *from, vt_graph *g) {
 
 /* Returns 1 if each step has the scratch that the target asks for. Only the target knows how much a
  * step needs, so the plan's verifier cannot check it. */
-static int scratch_is_right(const vt_plan *p, const vt_target *t) {
+static int plan_has_scratch_of_target(const vt_plan *p, const vt_target *t) {
   for (uint32_t r = 0; r < p->n_bk_steps; r++) {
     uint64_t bytes = 0;
     if (t->workspace(t->self, &p->bk_steps[r], &bytes, NULL) != VT_OK ||
@@ -250,17 +250,18 @@ static int scratch_is_right(const vt_plan *p, const vt_target *t) {
   }
   for (uint32_t i = 0; i < p->n_steps; i++)
     for (uint32_t b = 0; b < p->nested[i].n; b++)
-      if (!scratch_is_right(p->nested[i].plan[b], t)) return 0;
+      if (!plan_has_scratch_of_target(p->nested[i].plan[b], t)) return 0;
   return 1;
 }
 
 static vt_status read_plan(span from, vt_cached_plan *k, const vt_target *t, vt_diag *d) {
   vt_diag why = {0};
-  const vt_status s = vt_plan_parse(k->g, from.s, from.n, vt_cached_plan_alloc(k), &k->plan, &why);
+  const vt_status s =
+      vt_plan_parse(k->g, from.s, from.n, vt_cached_plan_counting_alloc(k), &k->plan, &why);
   if (s == VT_NOMEM) return fail_no_memory(d);
   if (s != VT_OK) return fail_as_damaged("its plan does not fit its graph", d);
   if (strcmp(k->plan->fingerprint, t->fingerprint) != 0 || k->plan->dense_only != t->dense_only ||
-      !scratch_is_right(k->plan, t))
+      !plan_has_scratch_of_target(k->plan, t))
     return fail_as_damaged("its plan is not for this target", d);
   return VT_OK;
 }

@@ -64,7 +64,7 @@ static void test_integer_distances(void) {
 }
 
 /* The first difference and the largest one are in different pieces of 4096 elements. */
-static void test_large_tensors(void) {
+static void test_first_and_largest_difference(void) {
   enum { N = 10000 };
   static uint32_t x[N], y[N];
   for (uint32_t i = 0; i < N; i++) x[i] = y[i] = i * 2654435761u;
@@ -114,7 +114,7 @@ int main(void) {
   test_f32_distances();
   test_other_float_distances();
   test_integer_distances();
-  test_large_tensors();
+  test_first_and_largest_difference();
   test_empty_tensors();
   test_refused_pairs();
   TEST_DONE();

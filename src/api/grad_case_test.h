@@ -47,19 +47,20 @@ static inline int is_float_value(const vt_graph *g, uint32_t value) {
 
 /* Applies the gradient rule of the graph's only node. Input "d0" is the gradient of its first
  * result, and output "d.x" becomes the gradient of input x. */
-static inline void add_gradient(vt_graph_builder *gb, const vt_graph *g, const uint32_t *map) {
+static inline void add_gradient(vt_graph_builder *gb, const vt_graph *g,
+                                const uint32_t *new_value) {
   const vt_node *n = &g->nodes[g->n_nodes - 1];
   uint32_t in[8], out[8], d_in[8], d_out[8];
   char name[60];
   for (uint32_t i = 0; i < n->n_in; i++) {
-    in[i] = map[g->operands[n->first_in + i]];
+    in[i] = new_value[g->operands[n->first_in + i]];
     d_in[i] = VT_NO_VALUE;
   }
   for (uint32_t i = 0; i < n->n_out; i++) {
     const uint32_t value = n->first_out + i;
     snprintf(name, sizeof name, "d%u", i);
     const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
-    out[i] = map[value];
+    out[i] = new_value[value];
     d_out[i] = is_float_value(g, value) ? vt_graph_add_port(gb, &port, &g->values[value].type)
                                         : VT_NO_VALUE;
   }

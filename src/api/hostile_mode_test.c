@@ -130,7 +130,7 @@ static int list_modes(hostile_words out[MOST_MODES]) {
   return n;
 }
 
-static void test_caller_modes(void) {
+static void test_right_bits_in_caller_modes(void) {
   static const char *const backends[2] = {"reference:0", "reference:1"};
   hostile_words modes[MOST_MODES];
   const int n = list_modes(modes);
@@ -233,7 +233,7 @@ int main(void) {
   unsetenv("VOLTA_BACKEND");
   expected = compute_in_mode("reference:0", hostile_numerics_words());
   check_right_result(&expected);
-  test_caller_modes();
+  test_right_bits_in_caller_modes();
   test_plain_c_differs_in_worst_mode();
   test_callers_in_threads();
   test_callers_in_thread_pool();

@@ -48,11 +48,12 @@ static vt_run_info read_run_info(const vt_program *p) {
 /* ---- steps ---- */
 
 static void expect_step(vt_program *p, uint32_t i, const char *name, const char *op,
-                        const char *type, uint64_t flops, int copy) {
+                        const char *type, uint64_t flops, int dense_copy) {
   vt_step_info s = {.size = sizeof s};
   CHECK(vt_program_step(p, i, &s, NULL) == VT_OK);
   const int right = strcmp(s.name, name) == 0 && strcmp(s.op_name, op) == 0 &&
-                    strcmp(s.type, type) == 0 && s.flops == flops && s.dense_copy == (uint32_t)copy;
+                    strcmp(s.type, type) == 0 && s.flops == flops &&
+                    s.dense_copy == (uint32_t)dense_copy;
   CHECK(right);
   if (!right)
     fprintf(stderr, "  step %u: %s = %s: %s, %llu flops\n", i, s.name, s.op_name, s.type,

@@ -264,13 +264,15 @@ static void test_group_norms(void) {
 
 /* ---- batch_norm ---- */
 
-/* Checks output `name`, a running statistic: (1 - momentum) * old + momentum * new. */
-static void expect_running_statistic(const grad_case *r, const char *old, const char *name,
-                                     const double *next, double momentum) {
-  const grad_array was = array_of_port_named(r, old);
+/* Checks output `name`, a running statistic: (1 - momentum) * `old_input` + momentum *
+ * `batch_value`. */
+static void expect_running_statistic(const grad_case *r, const char *old_input, const char *name,
+                                     const double *batch_value, double momentum) {
+  const grad_array was = array_of_port_named(r, old_input);
   double *want = new_zeros(was.n);
   for (int64_t c = 0; c < was.n; c++)
-    want[c] = plus(times(rounded(1 - momentum), was.v[c]), times(rounded(momentum), next[c]));
+    want[c] =
+        plus(times(rounded(1 - momentum), was.v[c]), times(rounded(momentum), batch_value[c]));
   expect_output(r, name, want, was.n);
   free(was.v);
   free(want);

@@ -44,7 +44,7 @@ static vt_status fill_cached_plan(vt_cached_plan *k, const vt_pipeline_request *
   vt_pipeline made;
   vt_pass_options passes = *r->passes;
   vt_pipeline_request request = *r;
-  passes.alloc = vt_cached_plan_alloc(k);
+  passes.alloc = vt_cached_plan_counting_alloc(k);
   request.list = &k->list;
   request.passes = &passes;
   VT_TRY(vt_pipeline_plan(&made, &request, d));

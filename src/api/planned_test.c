@@ -120,7 +120,7 @@ static void check_runs_allocate_nothing(vt_program *p, ledger *l) {
   CHECK(l->n == 0); /* the two runs allocated and released nothing */
 }
 
-static void check_plan_and_buffers(const job *j, ledger *l) {
+static void check_plan_matches_buffers(const job *j, ledger *l) {
   const vt_alloc a = {l, record_request};
   vt_model *m = NULL;
   vt_program *p = NULL;
@@ -156,8 +156,8 @@ static void test_buffer_sizes(ledger *l) {
       {"examples/tiny_transformer.vt", NULL, NULL, 2, {{"B", 1}, {"T", 16}}},
       {"examples/tiny_transformer.vt", "wpe,head.weight", "memory", 2, {{"B", 2}, {"T", 3}}}};
   static const job gpt2 = {"examples/gpt2_124m.vt", NULL, NULL, 2, {{"B", 1}, {"T", 16}}};
-  for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) check_plan_and_buffers(&jobs[i], l);
-  if (getenv("VOLTA_TEST_FULL") != NULL) check_plan_and_buffers(&gpt2, l);
+  for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) check_plan_matches_buffers(&jobs[i], l);
+  if (getenv("VOLTA_TEST_FULL") != NULL) check_plan_matches_buffers(&gpt2, l);
 }
 
 /* ---- lifetimes, steps and sums ---- */

@@ -105,7 +105,7 @@ static vt_status check_memory_budget(const vt_options *o, const vt_pipeline *lin
 /* ---- policy ---- */
 
 /* Copies and checks the caller's policy; if `given` is NULL, the copy is the strict policy. */
-static vt_status read_policy(const vt_policy *given, vt_policy *out, vt_diag *d) {
+static vt_status read_and_check_policy(const vt_policy *given, vt_policy *out, vt_diag *d) {
   vt_policy p = {0};
   if (given != NULL) memcpy(&p, given, given->size < sizeof p ? given->size : sizeof p);
   p.size = sizeof p;
@@ -170,7 +170,7 @@ static const char *resolved_backend_name(const vt_options *o) {
 vt_status vt_options_open_device(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {
   vt_policy policy;
   vt_device_options opening;
-  VT_TRY(read_policy(o->policy, &policy, d));
+  VT_TRY(read_and_check_policy(o->policy, &policy, d));
   VT_TRY(read_device_options(o, &policy, &opening, d));
   return vt_device_open_with_options(&opening, resolved_backend_name(o), a, dev, d);
 }
@@ -247,7 +247,7 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int fla
     return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
   request r = {.m = m, .o = *o, .a = a, .flags = flags};
   vt_diag why = {0};
-  VT_TRY(read_policy(o->policy, &terms->policy, d));
+  VT_TRY(read_and_check_policy(o->policy, &terms->policy, d));
   VT_TRY(read_device_options(o, &terms->policy, &r.opening, d));
   if (is_backend_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;
   r.o.backend = resolved_backend_name(o);

@@ -37,12 +37,13 @@ static const struct row *brief_probe(uint64_t bit) {
   return &rows[i];
 }
 
-/* Tries a capability with all its probes; `out` receives how many of them the device accepted. */
-static vt_status try_all_probes(const char *backend, const vt_capability *c, uint32_t *out,
+/* Tries a capability with all its probes; `out_accepted` receives how many of them the device
+ * accepted. */
+static vt_status try_all_probes(const char *backend, const vt_capability *c, uint32_t *out_accepted,
                                 vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   const vt_probe *broken = NULL;
-  const vt_status s = vt_capability_try(&o, c, vt_alloc_default(), out, &broken, d);
+  const vt_status s = vt_capability_try(&o, c, vt_alloc_default(), out_accepted, &broken, d);
   CHECK((s == VT_OK) == (broken == NULL));
   return s;
 }
@@ -130,7 +131,7 @@ static vt_status try_before_first_use(uint64_t bit, int unadmitted, vt_diag *d) 
 }
 
 /* Returns the op of the expression that the message of a failed trial names. */
-static uint32_t op_in_message(const struct row *r, const vt_diag *d) {
+static uint32_t op_that_message_names(const struct row *r, const vt_diag *d) {
   const char *at = r->y, *named = strstr(d->text, "does not keep it: ");
   char y[200], words[80];
   while (named != NULL && copy_next_expression(&at, y)) {
@@ -154,8 +155,9 @@ static void test_brief_probes_find_faults(void) {
       wrapped.broken_op = op_of_expression(r->inputs, y);
       CHECK(try_before_first_use(r->bit, 0, &d) == VT_BACKEND);
       CHECK(strstr(d.text, vt_capability_at(i)->name) != NULL);
-      CHECK(op_in_message(r, &d) == wrapped.broken_op);
-      if (op_in_message(r, &d) != wrapped.broken_op) fprintf(stderr, "  %s: %s\n", y, d.text);
+      CHECK(op_that_message_names(r, &d) == wrapped.broken_op);
+      if (op_that_message_names(r, &d) != wrapped.broken_op)
+        fprintf(stderr, "  %s: %s\n", y, d.text);
     }
   }
 }

@@ -87,7 +87,7 @@ static void overwrite_output(vt_program *p, uint32_t i) {
   if (bytes > 0) memset(t.data, 0x5a, (size_t)bytes);
 }
 
-static void test_outputs_on_backend(const char *model, const char *backend) {
+static void test_outputs_match_reference(const char *model, const char *backend) {
   vt_program *reference = open_program_on(model, "reference"), *p = open_program_on(model, backend);
   for (int run = 0; p != NULL && reference != NULL && run < 3; run++) {
     run_with_inputs_giving_nans(reference, (float)(run + 20));
@@ -107,8 +107,8 @@ static void test_outputs_on_backend(const char *model, const char *backend) {
 }
 
 int main(void) {
-  test_outputs_on_backend(few, "cpu");
-  test_outputs_on_backend(text, "island:0"); /* all outputs on this device are copies */
-  test_outputs_on_backend(text, "cpu");
+  test_outputs_match_reference(few, "cpu");
+  test_outputs_match_reference(text, "island:0"); /* all outputs on this device are copies */
+  test_outputs_match_reference(text, "cpu");
   TEST_DONE();
 }
