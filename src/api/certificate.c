@@ -88,7 +88,7 @@ static int is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= '
 
 /* Skips a text in quotes, in which the only escapes are those that vt_certificate_add_text
  * writes. */
-static int skip_text(cursor *c) {
+static int skip_quoted_text(cursor *c) {
   if (!skip_word(c, "\"")) return 0;
   while (c->at < c->end && *c->at != '"') {
     if (skip_word(c, "\\u00")) {
@@ -113,7 +113,7 @@ static int skip_list(cursor *c) {
   if (!skip_word(c, "[")) return 0;
   if (skip_word(c, "]")) return 1;
   do {
-    if (!skip_text(c)) return 0;
+    if (!skip_quoted_text(c)) return 0;
   } while (skip_word(c, ", "));
   return skip_word(c, "]");
 }
@@ -121,14 +121,14 @@ static int skip_list(cursor *c) {
 static int parse_field(cursor *c, uint32_t i, vt_certificate *out) {
   if (!skip_word(c, "  \"") || !skip_word(c, fields[i].key) || !skip_word(c, "\": ")) return 0;
   out->value[i] = c->at;
-  const int well_formed = fields[i].form == TEXT     ? skip_text(c)
+  const int well_formed = fields[i].form == TEXT     ? skip_quoted_text(c)
                           : fields[i].form == NUMBER ? skip_number(c)
                                                      : skip_list(c);
   out->n[i] = (size_t)(c->at - out->value[i]);
   return well_formed && skip_word(c, ",\n");
 }
 
-static vt_status check_seal(cursor *c, const char *text, vt_diag *d) {
+static vt_status check_seal_and_end(cursor *c, const char *text, vt_diag *d) {
   char seal[65];
   make_seal(text, (size_t)(c->at - text), seal);
   if (!skip_word(c, "  \"seal\": \"")) return VT_FAIL(d, VT_FORMAT, "it has no seal");
@@ -148,7 +148,7 @@ vt_status vt_certificate_parse(const char *text, size_t n, vt_certificate *out, 
       return VT_FAIL(d, VT_FORMAT,
                      "it is not a certificate: its field '%s' is missing or malformed",
                      fields[i].key);
-  VT_TRY(check_seal(&c, text, d));
+  VT_TRY(check_seal_and_end(&c, text, d));
   *out = x;
   return VT_OK;
 }

@@ -5,7 +5,7 @@
 #include "vt_num.h"
 
 static vt_status run_and_read_results(vt_pipeline *p, void *const *out, vt_diag *d) {
-  const vt_graph *g = vt_pipeline_graph(p);
+  const vt_graph *g = vt_pipeline_final_graph(p);
   VT_TRY(vt_exec_run(p->exec, d));
   for (uint32_t i = 0; i < g->n_results; i++) {
     const vt_type *t = &g->values[g->results[i].value].type;

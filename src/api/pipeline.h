@@ -42,7 +42,7 @@ vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *
 vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
 void vt_pipeline_done(vt_pipeline *p);
 /* The graph after the last pass, which is planned and run. */
-const vt_graph *vt_pipeline_graph(const vt_pipeline *p);
+const vt_graph *vt_pipeline_final_graph(const vt_pipeline *p);
 /* Computes the results of a graph without inputs on the reference, into out[] by result. Constant
  * folding calls it as vt_eval.eval; `user` points to the vt_alloc to use. */
 vt_status vt_pipeline_eval(void *user, const vt_graph *g, void *const *out,
