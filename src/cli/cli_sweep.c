@@ -154,7 +154,7 @@ static int fits_budget(const sweep *w, const row *r) {
 }
 
 /* A memory class has a column if it is not empty in some row. */
-static int has_column(const sweep *w, uint32_t c) {
+static int class_has_column(const sweep *w, uint32_t c) {
   for (uint32_t i = 0; i < w->n_rows; i++)
     if (w->rows[i].info.bytes[c] != 0) return 1;
   return 0;
@@ -173,7 +173,7 @@ static void print_column_heads(const sweep *w) {
   for (uint32_t k = 0; k < w->n_axes; k++)
     cli_print("%s%*s", k == 0 ? "" : "  ", axis_column_width(w, k), w->axes[k].name);
   for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
-    if (has_column(w, c)) cli_print("  %14s", vt_memory_class(c));
+    if (class_has_column(w, c)) cli_print("  %14s", vt_memory_class(c));
   cli_print("  %14s  %10s  peak/live%s\n", "peak", "", w->j->how.budget != 0 ? "  budget" : "");
 }
 
@@ -183,8 +183,8 @@ static void print_row(const sweep *w, const row *r) {
   for (uint32_t k = 0; k < w->n_axes; k++)
     cli_print("%s%*" PRId64, k == 0 ? "" : "  ", axis_column_width(w, k), r->value[k]);
   for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
-    if (has_column(w, c)) cli_print("  %14" PRIu64, r->info.bytes[c]);
-  cli_print("  %14" PRIu64 "  %10s  %9.4f", r->info.peak, size, cli_plan_ratio(&r->info));
+    if (class_has_column(w, c)) cli_print("  %14" PRIu64, r->info.bytes[c]);
+  cli_print("  %14" PRIu64 "  %10s  %9.4f", r->info.peak, size, cli_peak_to_live_ratio(&r->info));
   if (w->j->how.budget != 0) cli_print("  %s", fits_budget(w, r) ? "met" : "NOT MET");
   cli_print("\n");
 }
@@ -198,7 +198,7 @@ static json_t *json_row(const sweep *w, const row *r) {
     cli_json_set(o, vt_memory_class(c), json_integer((json_int_t)r->info.bytes[c]));
   cli_json_set(o, "peak", json_integer((json_int_t)r->info.peak));
   cli_json_set(o, "live", json_integer((json_int_t)r->info.live));
-  cli_json_set(o, "ratio", json_real(cli_plan_ratio(&r->info)));
+  cli_json_set(o, "ratio", json_real(cli_peak_to_live_ratio(&r->info)));
   if (w->j->how.budget != 0) cli_json_set(o, "fits", json_boolean(fits_budget(w, r)));
   return o;
 }
@@ -213,7 +213,7 @@ static vt_status print_json(const sweep *w, cli_error *e) {
   return cli_json_print(o, e);
 }
 
-static vt_status check_budget(const sweep *w, cli_error *e) {
+static vt_status check_all_rows_fit_budget(const sweep *w, cli_error *e) {
   uint32_t over = 0;
   uint64_t most = 0;
   for (uint32_t i = 0; i < w->n_rows; i++) {
@@ -237,7 +237,7 @@ static vt_status report_sweep(sweep *w, const cli_args *a, cli_error *e) {
     print_column_heads(w);
     for (uint32_t i = 0; i < w->n_rows; i++) print_row(w, &w->rows[i]);
   }
-  return check_budget(w, e);
+  return check_all_rows_fit_budget(w, e);
 }
 
 vt_status cli_sweep_report(const cli_args *a, const cli_plan_job *j, cli_error *e) {

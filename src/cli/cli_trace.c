@@ -99,7 +99,7 @@ static void add_run_event(trace *t, const vt_program *p) {
                        .track = RUN,
                        .begin_ns = r.begin_ns,
                        .end_ns = r.begin_ns + r.wall_ns,
-                       .args = cli_metrics_json(p)});
+                       .args = cli_run_totals_json(p)});
 }
 
 /* ---- writing ---- */
@@ -113,7 +113,7 @@ static int by_event_time(const void *a, const void *b) {
   return x->track != y->track ? (x->track < y->track ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static json_t *json_name_event(const char *kind, uint32_t track, const char *name) {
+static json_t *json_metadata_name_event(const char *kind, uint32_t track, const char *name) {
   return json_pack("{s:s, s:s, s:i, s:i, s:i, s:{s:o}}", "ph", "M", "name", kind, "pid", PROCESS,
                    "tid", (int)track, "ts", 0, "args", "name", cli_json_text(name));
 }
@@ -121,13 +121,13 @@ static json_t *json_name_event(const char *kind, uint32_t track, const char *nam
 static void add_track_names(const trace *t, const vt_program *p, json_t *list) {
   char name[120];
   snprintf(name, sizeof name, "volta on %s", vt_program_backend(p));
-  cli_json_append(list, json_name_event("process_name", 0, name));
-  cli_json_append(list, json_name_event("thread_name", MAKING, "making"));
-  cli_json_append(list, json_name_event("thread_name", COPIES, "copies"));
-  cli_json_append(list, json_name_event("thread_name", RUN, "run"));
+  cli_json_append(list, json_metadata_name_event("process_name", 0, name));
+  cli_json_append(list, json_metadata_name_event("thread_name", MAKING, "making"));
+  cli_json_append(list, json_metadata_name_event("thread_name", COPIES, "copies"));
+  cli_json_append(list, json_metadata_name_event("thread_name", RUN, "run"));
   for (uint32_t i = 0; i < t->lanes; i++) {
     snprintf(name, sizeof name, i == 0 ? "steps" : "steps %u", i + 1);
-    cli_json_append(list, json_name_event("thread_name", STEPS + i, name));
+    cli_json_append(list, json_metadata_name_event("thread_name", STEPS + i, name));
   }
 }
 
@@ -143,12 +143,12 @@ static json_t *json_event(event *e, uint64_t zero) {
 }
 
 static json_t *json_trace(trace *t, const cli_job *j, const vt_program *p) {
-  json_t *list = json_array(), *about = cli_run_json(j, p);
+  json_t *list = json_array(), *about = cli_run_description_json(j, p);
   qsort(t->events, t->n, sizeof *t->events, by_event_time);
   add_track_names(t, p, list);
   for (uint32_t i = 0; i < t->n; i++)
     cli_json_append(list, json_event(&t->events[i], t->events[0].begin_ns));
-  cli_add_policy_json(about, p);
+  cli_add_policy_and_stamp_json(about, p);
   return json_pack("{s:s, s:o, s:o}", "displayTimeUnit", "ns", "otherData", about, "traceEvents",
                    list);
 }

@@ -142,7 +142,7 @@ static vt_status print_markdown(cli_error *e) {
 
 /* ---- the verb ---- */
 
-static void show_row(listing *l, const vt_backend_row *r) {
+static void print_or_append_row(listing *l, const vt_backend_row *r) {
   if (l->list != NULL) cli_json_append(l->list, json_row(r));
   if (l->list == NULL) print_row(r);
 }
@@ -151,7 +151,7 @@ static vt_status show_built_in_backends(listing *l, cli_error *e) {
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
     vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
-    show_row(l, &r);
+    print_or_append_row(l, &r);
   }
   return VT_OK;
 }
@@ -162,7 +162,7 @@ static void show_named_backends(listing *l, const cli_args *a, cli_error *e) {
     const vt_options o = {.size = sizeof o, .backend = a->operands[i]};
     vt_backend_row r = {.size = sizeof r};
     vt_backend_row_of(&o, &r);
-    show_row(l, &r);
+    print_or_append_row(l, &r);
     if (r.available || l->worst != VT_OK) continue;
     l->worst = VT_FAIL(&e->diag, r.status, "%s", r.about);
   }

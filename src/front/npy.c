@@ -49,7 +49,7 @@ static vt_status fail_expected(const cursor *c, const char *what) {
 }
 
 /* Reads the character `ch` and the space around it. */
-static vt_status read_char(cursor *c, char ch, const char *what) {
+static vt_status expect_char(cursor *c, char ch, const char *what) {
   skip_space(c);
   if (peek(c) != ch) return fail_expected(c, what);
   c->at++;
@@ -80,7 +80,7 @@ static int text_equals(const char *s, size_t n, const char *word) {
 static vt_status fail_unsupported_type(const cursor *c, size_t at, const char *s, size_t n) {
   char q[VT_QUOTE_MAX];
   return VT_FAIL(c->d, VT_UNSUPPORTED, "the npy type '%s' at byte %zu is not supported",
-                 vt_archive_quote(s, n, q), at);
+                 vt_archive_escape(s, n, q), at);
 }
 
 /* Reads the type, for instance '<f4'. A type of one byte accepts every byte order mark, a wider
@@ -130,7 +130,7 @@ static vt_status read_dim(cursor *c, header *h) {
 /* Reads the shape, a tuple: (), (3,), (3, 4) or (3, 4,). A single number needs the comma, as in
  * Python. */
 static vt_status read_shape(cursor *c, header *h) {
-  VT_TRY(read_char(c, '(', "'('"));
+  VT_TRY(expect_char(c, '(', "'('"));
   int comma = 1;
   while (peek(c) != ')') {
     if (!comma) return fail_expected(c, "',' or ')'");
@@ -156,7 +156,7 @@ static vt_status read_key_and_value(cursor *c, header *h) {
   const char *key;
   size_t n;
   VT_TRY(read_string(c, &key, &n));
-  VT_TRY(read_char(c, ':', "':'"));
+  VT_TRY(expect_char(c, ':', "':'"));
   if (text_equals(key, n, "descr")) {
     VT_TRY(check_key_once(c, at, &h->seen_descr));
     return read_descr(c, h);
@@ -170,11 +170,11 @@ static vt_status read_key_and_value(cursor *c, header *h) {
     return read_shape(c, h);
   }
   return VT_FAIL(c->d, VT_FORMAT, "the npy header has an unknown key '%s' at byte %zu",
-                 vt_archive_quote(key, n, q), at);
+                 vt_archive_escape(key, n, q), at);
 }
 
 static vt_status parse_header(cursor *c, header *h) {
-  VT_TRY(read_char(c, '{', "'{'"));
+  VT_TRY(expect_char(c, '{', "'{'"));
   int comma = 1;
   while (peek(c) != '}') {
     if (!comma) return fail_expected(c, "',' or '}'");
@@ -211,7 +211,8 @@ static void copy_element(uint8_t *to, const uint8_t *from, size_t size, int big)
 
 /* Copies column-major elements in row-major order. It steps through the row-major indices and
  * computes for each the offset in the file, where the first index varies fastest. */
-static void copy_column_major(uint8_t *to, const uint8_t *from, const header *h, uint64_t count) {
+static void copy_column_to_row_major(uint8_t *to, const uint8_t *from, const header *h,
+                                     uint64_t count) {
   const vt_tensor *t = &h->type;
   const size_t size = (size_t)vt_dtype_bytes(t->dtype);
   int64_t index[VT_MAX_RANK] = {0};
@@ -231,10 +232,10 @@ static void copy_column_major(uint8_t *to, const uint8_t *from, const header *h,
   }
 }
 
-static void copy_data(uint8_t *to, const uint8_t *from, const header *h, uint64_t count) {
+static void copy_reordered_data(uint8_t *to, const uint8_t *from, const header *h, uint64_t count) {
   const size_t size = (size_t)vt_dtype_bytes(h->type.dtype);
   if (h->fortran) {
-    copy_column_major(to, from, h, count);
+    copy_column_to_row_major(to, from, h, count);
   } else {
     for (uint64_t i = 0; i < count; i++) copy_byte_swapped(to + i * size, from + i * size, size);
   }
@@ -313,7 +314,7 @@ static vt_status read_reordered(vt_archive *ar, vt_stream *s, const header *h, v
   uint8_t *raw = ar->a.resize(ar->a.user, NULL, 0, held);
   if (raw == NULL) return VT_FAIL(d, VT_NOMEM, "no memory to put a npy array in order");
   const vt_status status = vt_archive_read_data(s, &h->type, raw, bytes, d);
-  if (status == VT_OK) copy_data(data, raw, h, bytes / vt_dtype_bytes(h->type.dtype));
+  if (status == VT_OK) copy_reordered_data(data, raw, h, bytes / vt_dtype_bytes(h->type.dtype));
   vt_alloc_free(ar->a, raw, held);
   return status;
 }

@@ -33,7 +33,8 @@ static vt_status parse_one_dim(vt_parser *p) {
     return VT_FAIL_AT(p, &at, VT_VERIFY, "'%s' is already an output", name);
   VT_TRY(vt_scope_declare(p, &at, name, &e));
   if (!constant)
-    VT_TRY(vt_parse_set_position(p, &at, vt_dim_declare(p->gb->b.dims, name, &dim, &p->diag)));
+    VT_TRY(
+        vt_parse_set_failure_position(p, &at, vt_dim_declare(p->gb->b.dims, name, &dim, &p->diag)));
   e->kind = constant ? VT_ENTRY_CONSTANT : VT_ENTRY_SYMBOL;
   e->dim = dim;
   return VT_OK;
@@ -55,7 +56,7 @@ static vt_status add_port(vt_parser *p, const vt_token *at, const vt_port *port,
   p->root.line = at->line;
   p->root.column = at->column;
   const uint32_t value = vt_graph_add_port(&p->root, port, type);
-  VT_TRY(vt_parse_set_position(p, at, p->root.status));
+  VT_TRY(vt_parse_set_failure_position(p, at, p->root.status));
   VT_TRY(vt_parse_check_builder(p, at));
   e->kind = VT_ENTRY_PORT;
   e->value = value;
@@ -157,7 +158,7 @@ vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
                              const vt_type *type, const vt_init_spec *init, uint32_t *out) {
   vt_entry *e = NULL;
   VT_TRY(declare_in_model(p, at, name, &e));
-  VT_TRY(vt_parse_load_attrs(p, init->info->attrs, init->attrs));
+  VT_TRY(vt_parse_copy_attrs(p, init->info->attrs, init->attrs));
   VT_TRY(choose_random_stream(p, at, name, init));
   if (vt_attr_find(init->info->attrs, "stream") != NULL && type->dtype != VT_DTYPE_F32)
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is %s, and %s draws f32", name,
@@ -166,7 +167,7 @@ vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
       .name = name, .kind = VT_PORT_PARAM, .init = init->info->number, .init_attrs = p->attrs};
   VT_TRY(add_port(p, at, &port, type, e));
   *out = e->value;
-  return p->body == NULL ? VT_OK : vt_parse_find_value(p, at, name, out);
+  return p->body == NULL ? VT_OK : vt_parse_find_or_capture_value(p, at, name, out);
 }
 
 /* Parses a param statement: param w1: f32[784, 256] = he_normal(stream=1) */
@@ -190,10 +191,10 @@ static vt_status parse_param(vt_parser *p) {
 /* Names a value unless it has a name. A name that is assigned again gets a suffix, .1, .2, ...;
  * `times` counts the values with this name, so that the next suffix is known without a search. A
  * name that is too long with its suffix is dropped, because it could not be parsed again. */
-static void name_value(vt_parser *p, uint32_t value, const char *name, uint32_t *times) {
+static void name_value_uniquely(vt_parser *p, uint32_t value, const char *name, uint32_t *times) {
   char text[VT_NAME_MAX + 16];
   const char *had = p->gb->g->values[value].name;
-  if (had != NULL || vt_scope_is_unnamed(name)) return;
+  if (had != NULL || vt_scope_is_automatic_name(name)) return;
   if (*times == 0)
     snprintf(text, sizeof text, "%s", name);
   else
@@ -239,7 +240,7 @@ static vt_status parse_output(vt_parser *p) {
     VT_TRY(vt_parse_advance(p));
     VT_TRY(parse_named_expr(p, name, 0, &o));
     value = o.value;
-    if (!o.is_name) name_value(p, value, name, &times);
+    if (!o.is_name) name_value_uniquely(p, value, name, &times);
   } else {
     const vt_entry *e = vt_names_find(p->names, name);
     if (e == NULL) return vt_scope_fail_unknown(p, &at, name);
@@ -263,15 +264,15 @@ static vt_status check_type_annotation(vt_parser *p, const vt_token *at, const c
 
 /* Finds or adds the entry that an assignment sets. A declared name cannot be assigned. A body may
  * use the name of an outer value or port for a value of its own. */
-static vt_status find_target_entry(vt_parser *p, const vt_token *at, const char *name,
-                                   vt_entry **out) {
+static vt_status find_or_add_target_entry(vt_parser *p, const vt_token *at, const char *name,
+                                          vt_entry **out) {
   vt_entry *e = p->body == NULL ? vt_scope_find(p, name) : vt_names_find(p->names, name);
   const vt_entry *outside = e == NULL ? vt_scope_find(p, name) : e;
   if (outside != NULL && outside->kind != VT_ENTRY_VALUE &&
       (e != NULL || outside->kind != VT_ENTRY_PORT))
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is declared on line %u and cannot be assigned", name,
                       outside->line);
-  if (e == NULL && !vt_scope_name_allowed(name) && !vt_scope_is_unnamed(name))
+  if (e == NULL && !vt_scope_name_allowed(name) && !vt_scope_is_automatic_name(name))
     return VT_FAIL_AT(p, at, VT_SYNTAX, "'%s' is a reserved word", name);
   if (e == NULL) e = vt_names_add(p->names, name);
   if (e == NULL) return vt_parse_fail_nomem(p);
@@ -300,11 +301,11 @@ static vt_status assign_name(vt_parser *p, const target *t, uint32_t value) {
   vt_entry *e = NULL;
   if (t->annotated) VT_TRY(check_type_annotation(p, &t->at, t->name, &t->type, value));
   if (strcmp(t->name, "_") == 0) return VT_OK;
-  VT_TRY(find_target_entry(p, &t->at, t->name, &e));
+  VT_TRY(find_or_add_target_entry(p, &t->at, t->name, &e));
   e->kind = VT_ENTRY_VALUE;
   e->line = t->at.line;
   e->value = value;
-  name_value(p, value, t->name, &e->times);
+  name_value_uniquely(p, value, t->name, &e->times);
   return vt_parse_check_builder(p, &t->at);
 }
 

@@ -44,8 +44,8 @@ static vt_status capture_value(vt_parser *p, vt_open_body *f, const char *name, 
   return f->gb->status;
 }
 
-static vt_status find_value_from_body(vt_parser *p, vt_open_body *f, const vt_token *at,
-                                      const char *name, uint32_t *out) {
+static vt_status find_or_capture_value(vt_parser *p, vt_open_body *f, const vt_token *at,
+                                       const char *name, uint32_t *out) {
   const vt_entry *e =
       f == NULL ? vt_scope_find_in_model(p, name) : vt_names_find(names_of_body(p, f), name);
   uint32_t outer;
@@ -59,12 +59,13 @@ static vt_status find_value_from_body(vt_parser *p, vt_open_body *f, const vt_to
     *out = e->value;
     return VT_OK;
   }
-  VT_TRY(find_value_from_body(p, f->up, at, name, &outer));
-  return vt_parse_set_position(p, at, capture_value(p, f, name, outer, out));
+  VT_TRY(find_or_capture_value(p, f->up, at, name, &outer));
+  return vt_parse_set_failure_position(p, at, capture_value(p, f, name, outer, out));
 }
 
-vt_status vt_parse_find_value(vt_parser *p, const vt_token *at, const char *name, uint32_t *out) {
-  return find_value_from_body(p, p->body, at, name, out);
+vt_status vt_parse_find_or_capture_value(vt_parser *p, const vt_token *at, const char *name,
+                                         uint32_t *out) {
+  return find_or_capture_value(p, p->body, at, name, out);
 }
 
 /* ---- one body ---- */
@@ -128,7 +129,7 @@ static vt_status parse_give(vt_parser *p, vt_open_body *f) {
   VT_TRY(vt_parse_skip_newlines(p));
   p->closed += f->gb->g->n_nodes + f->names.n;
   vt_graph_close_body(f->gb, out, n);
-  return vt_parse_set_position(p, &at, f->outer_gb->status);
+  return vt_parse_set_failure_position(p, &at, f->outer_gb->status);
 }
 
 static vt_status parse_body_text(vt_parser *p, vt_open_body *f, const vt_type *type, uint32_t n) {
@@ -145,7 +146,7 @@ static vt_status parse_body(vt_parser *p, const vt_token *of, vt_open_body *f, c
   p->gb->line = of->line;
   p->gb->column = of->column;
   f->gb = vt_graph_open_body(p->gb, NULL, NULL, 0);
-  if (f->gb == NULL) return vt_parse_set_position(p, of, p->gb->status);
+  if (f->gb == NULL) return vt_parse_set_failure_position(p, of, p->gb->status);
   p->body = f;
   p->gb = f->gb;
   p->names = &f->names;
@@ -195,13 +196,13 @@ vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *of
     }
     /* The types of the body's arguments follow from those of the op's operands. */
     vt_type *in_type = VT_NEW_N(&p->arena, vt_type, *n);
-    if (in_type == NULL) return vt_parse_set_position(p, of, vt_parse_fail_nomem(p));
+    if (in_type == NULL) return vt_parse_set_failure_position(p, of, vt_parse_fail_nomem(p));
     for (uint32_t k = 0; k < *n; k++) in_type[k] = *p->gb->b.type(&p->gb->b, (*in)[k]);
     const vt_rule rule = {.dims = p->gb->b.dims, .in = in_type, .n_in = *n, .attrs = attrs};
-    VT_TRY(vt_parse_set_position(p, of,
-                                 vt_op_body_argument_types(op, &rule, i, type, &n_type, &p->diag)));
+    VT_TRY(vt_parse_set_failure_position(
+        p, of, vt_op_body_argument_types(op, &rule, i, type, &n_type, &p->diag)));
     VT_TRY(parse_body(p, of, &f, type, n_type));
-    VT_TRY(vt_parse_set_position(
+    VT_TRY(vt_parse_set_failure_position(
         p, of, insert_captured(p, &f, vt_op_body_operands_end(op, attrs, *n, i), in, n)));
     vt_op_body_add_operands(op, attrs, i, f.n_captured);
   }

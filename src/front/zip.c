@@ -36,7 +36,7 @@ typedef struct directory {
   uint64_t end;                /* position of the first record after the directory */
 } directory;
 
-static uint64_t read_number(const uint8_t *p, int bytes) {
+static uint64_t read_little_endian(const uint8_t *p, int bytes) {
   uint64_t v = 0;
   for (int i = 0; i < bytes; i++) v |= (uint64_t)p[i] << (8 * i);
   return v;
@@ -58,7 +58,8 @@ static vt_status find_end_record(vt_archive *ar, const vt_source *src, uint64_t 
   if (p == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the end of a zip file");
   VT_TRY(vt_source_read(src, src->size - n, p, n, d));
   for (size_t i = n >= END ? n - END + 1 : 0; i-- > 0;) {
-    if (memcmp(p + i, "PK\5\6", 4) != 0 || read_number(p + i + 20, 2) != n - END - i) continue;
+    if (memcmp(p + i, "PK\5\6", 4) != 0 || read_little_endian(p + i + 20, 2) != n - END - i)
+      continue;
     *out_at = src->size - n + i;
     return VT_OK;
   }
@@ -80,16 +81,17 @@ static vt_status read_zip64_end_record(const vt_source *src, const uint8_t *loca
   uint8_t p[END64];
   if (end_at < LOCATOR + END64) return fail_wrong_record(d, "no space for its zip64 end", end_at);
   const uint64_t at = end_at - LOCATOR - END64;
-  if (read_number(locator + 4, 4) != 0 || read_number(locator + 8, 8) != at ||
-      read_number(locator + 16, 4) > 1)
+  if (read_little_endian(locator + 4, 4) != 0 || read_little_endian(locator + 8, 8) != at ||
+      read_little_endian(locator + 16, 4) > 1)
     return fail_wrong_record(d, "a wrong zip64 locator", end_at - LOCATOR);
   VT_TRY(vt_source_read(src, at, p, END64, d));
-  if (memcmp(p, "PK\6\6", 4) != 0 || read_number(p + 4, 8) != END64 - 12)
+  if (memcmp(p, "PK\6\6", 4) != 0 || read_little_endian(p + 4, 8) != END64 - 12)
     return fail_wrong_record(d, "no zip64 end", at);
-  if (read_number(p + 16, 4) != 0 || read_number(p + 20, 4) != 0 ||
-      read_number(p + 24, 8) != read_number(p + 32, 8))
+  if (read_little_endian(p + 16, 4) != 0 || read_little_endian(p + 20, 4) != 0 ||
+      read_little_endian(p + 24, 8) != read_little_endian(p + 32, 8))
     return fail_wrong_record(d, "several disks", at);
-  const directory r = {read_number(p + 48, 8), read_number(p + 40, 8), read_number(p + 32, 8), at};
+  const directory r = {read_little_endian(p + 48, 8), read_little_endian(p + 40, 8),
+                       read_little_endian(p + 32, 8), at};
   if (!end_records_agree(out, &r)) return fail_wrong_record(d, "two ends that do not agree", at);
   *out = r;
   return VT_OK;
@@ -111,10 +113,11 @@ static vt_status read_zip64_end_if_present(const vt_source *src, uint64_t end_at
 static vt_status read_end_record(const vt_source *src, uint64_t at, directory *out, vt_diag *d) {
   uint8_t p[END];
   VT_TRY(vt_source_read(src, at, p, END, d));
-  if (read_number(p + 4, 2) != 0 || read_number(p + 6, 2) != 0 ||
-      read_number(p + 8, 2) != read_number(p + 10, 2))
+  if (read_little_endian(p + 4, 2) != 0 || read_little_endian(p + 6, 2) != 0 ||
+      read_little_endian(p + 8, 2) != read_little_endian(p + 10, 2))
     return fail_wrong_record(d, "several disks", at);
-  directory r = {read_number(p + 16, 4), read_number(p + 12, 4), read_number(p + 10, 2), at};
+  directory r = {read_little_endian(p + 16, 4), read_little_endian(p + 12, 4),
+                 read_little_endian(p + 10, 2), at};
   VT_TRY(read_zip64_end_if_present(src, at, &r, d));
   if (r.begin > r.end || r.size != r.end - r.begin)
     return fail_wrong_record(d, "a directory that does not end where the end begins,", at);
@@ -131,8 +134,8 @@ static vt_status read_end_record(const vt_source *src, uint64_t at, directory *o
 /* The zip64 field among the extra fields, and its length; NULL if it is missing. */
 static const uint8_t *find_zip64_field(const uint8_t *extra, size_t n, size_t *out_n) {
   for (size_t i = 0; n - i >= 4;) {
-    const size_t id = (size_t)read_number(extra + i, 2),
-                 length = (size_t)read_number(extra + i + 2, 2);
+    const size_t id = (size_t)read_little_endian(extra + i, 2),
+                 length = (size_t)read_little_endian(extra + i + 2, 2);
     if (length > n - i - 4) return NULL;
     *out_n = length;
     if (id == 1) return extra + i + 4;
@@ -143,13 +146,14 @@ static const uint8_t *find_zip64_field(const uint8_t *extra, size_t n, size_t *o
 
 /* Replaces each value that is NOT_HERE by the next value of the zip64 field. Returns 0 if the field
  * is missing or too short. */
-static int apply_zip64_field(const uint8_t *extra, size_t n, uint64_t *const *values, int count) {
+static int fill_missing_from_zip64_field(const uint8_t *extra, size_t n, uint64_t *const *values,
+                                         int count) {
   size_t left = 0;
   const uint8_t *p = find_zip64_field(extra, n, &left);
   for (int i = 0; i < count; i++) {
     if (*values[i] != NOT_HERE) continue;
     if (p == NULL || left < 8) return 0;
-    *values[i] = read_number(p, 8);
+    *values[i] = read_little_endian(p, 8);
     p += 8;
     left -= 8;
   }
@@ -160,12 +164,12 @@ static int apply_zip64_field(const uint8_t *extra, size_t n, uint64_t *const *va
 static vt_status fail_contradiction(const vt_member *m, vt_diag *d) {
   char q[VT_QUOTE_MAX];
   return VT_FAIL(d, VT_FORMAT, "the header of '%s' at byte %llu does not agree with the directory",
-                 vt_archive_quote(m->name, strlen(m->name), q), (unsigned long long)m->local);
+                 vt_archive_escape(m->name, strlen(m->name), q), (unsigned long long)m->local);
 }
 
 static vt_status check_member(const vt_member *m, uint64_t packed, vt_diag *d) {
   char q[VT_QUOTE_MAX];
-  vt_archive_quote(m->name, strlen(m->name), q);
+  vt_archive_escape(m->name, strlen(m->name), q);
   if ((m->flags & (FLAG_ENCRYPTED | FLAG_STRONG | FLAG_MASKED)) != 0)
     return VT_FAIL(d, VT_UNSUPPORTED, "'%s' is encrypted", q);
   if (m->method != STORED && m->method != DEFLATED)
@@ -190,18 +194,20 @@ static vt_status check_member(const vt_member *m, uint64_t packed, vt_diag *d) {
 static vt_status read_directory_entry(vt_archive *ar, const uint8_t *p, size_t left, uint64_t at,
                                       vt_member *m, size_t *out_length, vt_diag *d) {
   if (left < CENTRAL || memcmp(p, "PK\1\2", 4) != 0) return fail_wrong_record(d, "no member", at);
-  const size_t name = (size_t)read_number(p + 28, 2), extra = (size_t)read_number(p + 30, 2),
-               comment = (size_t)read_number(p + 32, 2), length = CENTRAL + name + extra + comment;
+  const size_t name = (size_t)read_little_endian(p + 28, 2),
+               extra = (size_t)read_little_endian(p + 30, 2),
+               comment = (size_t)read_little_endian(p + 32, 2),
+               length = CENTRAL + name + extra + comment;
   if (length > left) return fail_wrong_record(d, "a member that does not end", at);
-  uint64_t disk = read_number(p + 34, 2);
-  m->flags = (uint16_t)read_number(p + 8, 2);
-  m->method = (uint16_t)read_number(p + 10, 2);
-  m->crc = (uint32_t)read_number(p + 16, 4);
-  m->end = read_number(p + 20, 4);
-  m->size = read_number(p + 24, 4);
-  m->local = read_number(p + 42, 4);
+  uint64_t disk = read_little_endian(p + 34, 2);
+  m->flags = (uint16_t)read_little_endian(p + 8, 2);
+  m->method = (uint16_t)read_little_endian(p + 10, 2);
+  m->crc = (uint32_t)read_little_endian(p + 16, 4);
+  m->end = read_little_endian(p + 20, 4);
+  m->size = read_little_endian(p + 24, 4);
+  m->local = read_little_endian(p + 42, 4);
   uint64_t *const values[] = {&m->size, &m->end, &m->local};
-  if (disk != 0 || !apply_zip64_field(p + CENTRAL + name, extra, values, 3))
+  if (disk != 0 || !fill_missing_from_zip64_field(p + CENTRAL + name, extra, values, 3))
     return fail_wrong_record(d, "a member on another disk or without its zip64 field", at);
   m->name = vt_arena_string(&ar->arena, (const char *)p + CENTRAL, name);
   if (m->name == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the names of a zip file");
@@ -216,13 +222,14 @@ static vt_status read_directory_entry(vt_archive *ar, const uint8_t *p, size_t l
  * descriptor follows the data. */
 static int local_header_agrees(const vt_member *m, const uint8_t *p, const uint8_t *names,
                                size_t name, size_t extra) {
-  uint64_t size = read_number(p + 22, 4), packed = read_number(p + 18, 4);
-  const uint64_t crc = read_number(p + 14, 4);
+  uint64_t size = read_little_endian(p + 22, 4), packed = read_little_endian(p + 18, 4);
+  const uint64_t crc = read_little_endian(p + 14, 4);
   uint64_t *const values[] = {&size, &packed};
   const int later = (m->flags & FLAG_DESCRIPTOR) != 0;
-  if (read_number(p + 6, 2) != m->flags || read_number(p + 8, 2) != m->method) return 0;
+  if (read_little_endian(p + 6, 2) != m->flags || read_little_endian(p + 8, 2) != m->method)
+    return 0;
   if (name != strlen(m->name) || memcmp(names, m->name, name) != 0) return 0;
-  if (!apply_zip64_field(names + name, extra, values, 2)) return 0;
+  if (!fill_missing_from_zip64_field(names + name, extra, values, 2)) return 0;
   if (later && size == 0 && packed == 0 && crc == 0) return 1;
   return size == m->size && packed == m->end && crc == m->crc;
 }
@@ -234,7 +241,8 @@ static vt_status read_local_header(const vt_source *src, uint64_t limit, vt_memb
   uint8_t p[LOCAL];
   if (m->local > limit || limit - m->local < LOCAL) return fail_contradiction(m, d);
   VT_TRY(vt_source_read(src, m->local, p, LOCAL, d));
-  const size_t name = (size_t)read_number(p + 26, 2), extra = (size_t)read_number(p + 28, 2);
+  const size_t name = (size_t)read_little_endian(p + 26, 2),
+               extra = (size_t)read_little_endian(p + 28, 2);
   const uint64_t begin = m->local + LOCAL + name + extra;
   if (memcmp(p, "PK\3\4", 4) != 0 || begin > limit || m->end > limit - begin)
     return fail_contradiction(m, d);
@@ -264,14 +272,15 @@ static int by_position(const void *a, const void *b, const void *context) {
   return (*x)->index < (*y)->index ? -1 : 1;
 }
 
-static vt_status check_names_differ(vt_member **order, uint32_t n, vt_alloc a, vt_diag *d) {
+static vt_status sort_and_check_names_differ(vt_member **order, uint32_t n, vt_alloc a,
+                                             vt_diag *d) {
   char q[VT_QUOTE_MAX];
   if (vt_sort(order, n, sizeof *order, by_name, NULL, a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory to order the members of a zip file");
   for (uint32_t i = 1; i < n; i++)
     if (strcmp(order[i - 1]->name, order[i]->name) == 0)
       return VT_FAIL(d, VT_FORMAT, "the zip file has '%s' twice",
-                     vt_archive_quote(order[i]->name, strlen(order[i]->name), q));
+                     vt_archive_escape(order[i]->name, strlen(order[i]->name), q));
   return VT_OK;
 }
 
@@ -287,12 +296,13 @@ static vt_status check_descriptor(const vt_source *src, const vt_member *m, uint
         d, n == 0 ? "no descriptor behind a member" : "bytes that belong to no member", m->end);
   VT_TRY(vt_source_read(src, m->end, p, (size_t)n, d));
   const uint8_t *v = marked ? p + 4 : p;
-  if ((!marked || memcmp(p, "PK\7\10", 4) == 0) && read_number(v, 4) == m->crc &&
-      read_number(v + 4, wide) == m->end - m->begin && read_number(v + 4 + wide, wide) == m->size)
+  if ((!marked || memcmp(p, "PK\7\10", 4) == 0) && read_little_endian(v, 4) == m->crc &&
+      read_little_endian(v + 4, wide) == m->end - m->begin &&
+      read_little_endian(v + 4 + wide, wide) == m->size)
     return VT_OK;
   return VT_FAIL(d, VT_FORMAT,
                  "the descriptor of '%s' at byte %llu does not agree with the directory",
-                 vt_archive_quote(m->name, strlen(m->name), q), (unsigned long long)m->end);
+                 vt_archive_escape(m->name, strlen(m->name), q), (unsigned long long)m->end);
 }
 
 /* Checks the bytes between the data of `m` and the next member, at `next`: only a descriptor may be
@@ -304,8 +314,8 @@ static vt_status check_gap_after_member(const vt_source *src, const vt_member *m
   return next == m->end ? VT_OK : fail_wrong_record(d, "bytes that belong to no member", m->end);
 }
 
-static vt_status check_coverage(vt_member **order, uint32_t n, uint64_t limit, const vt_source *src,
-                                vt_alloc a, vt_diag *d) {
+static vt_status sort_and_check_coverage(vt_member **order, uint32_t n, uint64_t limit,
+                                         const vt_source *src, vt_alloc a, vt_diag *d) {
   if (vt_sort(order, n, sizeof *order, by_position, NULL, a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory to order the members of a zip file");
   if ((n > 0 ? order[0]->local : limit) != 0)
@@ -350,8 +360,8 @@ vt_status vt_zip_open(vt_archive *ar, const vt_source *src, vt_zip *out, vt_diag
     return VT_FAIL(d, VT_NOMEM, "no memory for the members of a zip file");
   VT_TRY(read_directory(ar, src, &r, members, d));
   for (uint32_t i = 0; i < n; i++) order[i] = &members[i];
-  VT_TRY(check_names_differ(order, n, ar->a, d));
-  VT_TRY(check_coverage(order, n, r.begin, src, ar->a, d));
+  VT_TRY(sort_and_check_names_differ(order, n, ar->a, d));
+  VT_TRY(sort_and_check_coverage(order, n, r.begin, src, ar->a, d));
   *out = (vt_zip){.members = members, .count = n};
   return VT_OK;
 }
