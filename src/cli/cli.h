@@ -44,12 +44,13 @@ const char *cli_flag_value_at(const cli_args *a, const char *name, uint32_t i);
  * flag was not given. */
 vt_status cli_flag_value_u64(const cli_args *a, const char *name, uint64_t otherwise, uint64_t *out,
                              cli_error *e) VT_NODISCARD;
-/* VT_USAGE if the flags `x` and `y` are both given. */
-vt_status cli_refuse_both(const cli_args *a, const char *x, const char *y,
+/* VT_USAGE if `flag` and `other` are both given. */
+vt_status cli_refuse_both(const cli_args *a, const char *flag, const char *other,
                           cli_error *e) VT_NODISCARD;
-/* The name most similar to `word`, for "did you mean"; NULL if no name is similar. `next` returns
- * name `i`, and NULL past the last one. */
-const char *cli_nearest_name(const char *word, const char *(*next)(uint32_t i, const void *context),
+/* The name most similar to `word`, for "did you mean"; NULL if no name is similar. `name_at`
+ * returns name `i`, and NULL past the last one. */
+const char *cli_nearest_name(const char *word,
+                             const char *(*name_at)(uint32_t i, const void *context),
                              const void *context);
 vt_status cli_fail_unknown_verb(const char *word, cli_error *e) VT_NODISCARD;
 int cli_wants_version(const cli_args *a);

@@ -144,12 +144,12 @@ static vt_status add_program_lane(const cli_work *w, const cli_bench_target *tar
  * one, because more threads are not always faster. The setting with the best call wins. */
 enum { MOST_SETTINGS = 64 };
 
-static uint32_t make_lane_per_peer_setting(const cli_bench_target *target, const cli_lane *like,
-                                           cli_lane *out) {
+static uint32_t make_lane_per_peer_setting(const cli_bench_target *target,
+                                           const cli_lane *template_lane, cli_lane *out) {
   uint32_t n = 0;
   for (uint32_t core = 0; core < cli_peer_core_count(target->peer); core++)
     for (uint32_t t = target->threads; t > 0 && n < MOST_SETTINGS; t /= 2) {
-      out[n] = *like;
+      out[n] = *template_lane;
       out[n++].setting = (cli_setting){core, t};
     }
   return n;

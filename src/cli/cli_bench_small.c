@@ -39,17 +39,17 @@ static uint64_t median(uint64_t *ns) {
   return ns[CALLS / 2];
 }
 
-static vt_status time_upload_run_download(vt_program *p, const vt_tensor *x, uint64_t at[4],
+static vt_status time_upload_run_download(vt_program *p, const vt_tensor *x, uint64_t stamps_ns[4],
                                           cli_error *e) {
   const char *name;
   vt_tensor y;
-  at[0] = now_ns();
+  stamps_ns[0] = now_ns();
   VT_TRY(vt_program_set_input(p, "x", x, &e->diag));
-  at[1] = now_ns();
+  stamps_ns[1] = now_ns();
   VT_TRY(vt_program_run(p, &e->diag));
-  at[2] = now_ns();
+  stamps_ns[2] = now_ns();
   VT_TRY(vt_program_output(p, 0, &name, &y, &e->diag));
-  at[3] = now_ns();
+  stamps_ns[3] = now_ns();
   return VT_OK;
 }
 
@@ -77,15 +77,16 @@ static vt_status measure_backend(const vt_model *m, const char *backend, const v
   return status;
 }
 
-static void print_or_append_costs(int64_t n, costs device, costs cpu, json_t *list) {
+static void print_or_append_costs(int64_t n_elements, costs device, costs cpu, json_t *list) {
   if (list == NULL)
-    cli_print("%9lld %11.1f %9.1f %10.1f %11.1f\n", (long long)n * 4, (double)device.in / 1e3,
-              (double)device.run / 1e3, (double)device.out / 1e3, (double)cpu.run / 1e3);
+    cli_print("%9lld %11.1f %9.1f %10.1f %11.1f\n", (long long)n_elements * 4,
+              (double)device.in / 1e3, (double)device.run / 1e3, (double)device.out / 1e3,
+              (double)cpu.run / 1e3);
   else
-    cli_json_append(list,
-                    json_pack("{s:I, s:I, s:I, s:I, s:I}", "bytes", (json_int_t)n * 4, "in_ns",
-                              (json_int_t)device.in, "run_ns", (json_int_t)device.run, "out_ns",
-                              (json_int_t)device.out, "cpu_run_ns", (json_int_t)cpu.run));
+    cli_json_append(
+        list, json_pack("{s:I, s:I, s:I, s:I, s:I}", "bytes", (json_int_t)n_elements * 4, "in_ns",
+                        (json_int_t)device.in, "run_ns", (json_int_t)device.run, "out_ns",
+                        (json_int_t)device.out, "cpu_run_ns", (json_int_t)cpu.run));
 }
 
 static vt_status measure_and_report_sizes(const vt_model *m, const char *backend, float *data,

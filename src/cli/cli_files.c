@@ -149,11 +149,11 @@ void cli_file_read_line(const char *path, uint32_t line, char *out, size_t room)
 
 /* ---- file names made of output names ---- */
 
-static int is_safe_in_file_name(char c, int first) {
+static int is_safe_in_file_name(char c, int is_first) {
   if (c >= 'a' && c <= 'z') return 1;
   if (c >= 'A' && c <= 'Z') return 1;
   if (c >= '0' && c <= '9') return 1;
-  return c == '_' || c == '-' || (c == '.' && !first);
+  return c == '_' || c == '-' || (c == '.' && !is_first);
 }
 
 char *cli_path_join_escaped(const char *folder, const char *name, const char *suffix) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_json.c - converts values to JSON, and prints or writes finished JSON reports. */
+ * cli_json.c - converts values to JSON, and prints or writes finished JSON reports, which it
+ * releases. Seeds and bit patterns become strings. */
 #include "cli_json.h"
 #include <inttypes.h>
 #include <stdio.h>

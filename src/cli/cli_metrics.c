@@ -74,14 +74,14 @@ json_t *cli_run_totals_json(const vt_program *p) {
 
 /* ---- steps ---- */
 
-/* One step as JSON. `begin` is the start of the run, from which times are counted; they are null if
- * the step was not measured. */
-static json_t *json_step(const vt_step_info *s, uint32_t i, uint64_t begin) {
+/* One step as JSON. `run_begin_ns` is the start of the run, from which times are counted; they are
+ * null if the step was not measured. */
+static json_t *json_step(const vt_step_info *s, uint32_t i, uint64_t run_begin_ns) {
   const int timed = s->begin_ns != 0;
   json_t *o = json_pack("{s:i, s:o, s:s, s:s, s:b, s:i}", "step", (int)i, "name",
                         cli_json_text(s->name), "op", s->op_name, "type", s->type, "dense_copy",
                         (int)s->dense_copy, "group", (int)s->group);
-  cli_json_set(o, "begin_ns", timed ? cli_json_number(s->begin_ns - begin) : json_null());
+  cli_json_set(o, "begin_ns", timed ? cli_json_number(s->begin_ns - run_begin_ns) : json_null());
   cli_json_set(o, "wall_ns", timed ? cli_json_number(s->end_ns - s->begin_ns) : json_null());
   set_json_number(o, "flops", s->flops);
   set_json_number(o, "bytes_read", s->bytes_read);

@@ -35,12 +35,13 @@ static unsigned edit_distance(const char *a, const char *b) {
   return row[m];
 }
 
-const char *cli_nearest_name(const char *word, const char *(*next)(uint32_t i, const void *context),
+const char *cli_nearest_name(const char *word,
+                             const char *(*name_at)(uint32_t i, const void *context),
                              const void *context) {
   const char *best = NULL;
   unsigned least = 3; /* a name is similar if fewer edits than this change the word into it */
   const char *name;
-  for (uint32_t i = 0; (name = next(i, context)) != NULL; i++) {
+  for (uint32_t i = 0; (name = name_at(i, context)) != NULL; i++) {
     const unsigned far = edit_distance(word, name);
     if (far >= least || far >= strlen(name)) continue;
     least = far;
@@ -247,7 +248,7 @@ vt_status cli_flag_value_u64(const cli_args *a, const char *name, uint64_t other
   return VT_OK;
 }
 
-vt_status cli_refuse_both(const cli_args *a, const char *x, const char *y, cli_error *e) {
-  if (cli_flag_value(a, x) == NULL || cli_flag_value(a, y) == NULL) return VT_OK;
-  return VT_FAIL(&e->diag, VT_USAGE, "--%s and --%s contradict each other", x, y);
+vt_status cli_refuse_both(const cli_args *a, const char *flag, const char *other, cli_error *e) {
+  if (cli_flag_value(a, flag) == NULL || cli_flag_value(a, other) == NULL) return VT_OK;
+  return VT_FAIL(&e->diag, VT_USAGE, "--%s and --%s contradict each other", flag, other);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cli_output.c - output of the command line: data on standard output, buffered until cli_flush;
- * narration, warnings and errors on standard error. */
+ * narration (messages that -q silences), warnings and errors on standard error. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

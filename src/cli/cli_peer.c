@@ -168,11 +168,11 @@ static int isa_rank(const char *isa) {
   return -1;
 }
 
-/* 1 if the processor has instruction set `isa` and, if `respect_limit` is 1, VOLTA_ISA allows
+/* 1 if the processor has instruction set `isa` and, if `obey_volta_isa` is 1, VOLTA_ISA allows
  * it. */
-static int has_isa(const char *isa, int respect_limit) {
+static int has_isa(const char *isa, int obey_volta_isa) {
   char about[ISA_SIZE];
-  const char *limit = respect_limit ? getenv("VOLTA_ISA") : NULL;
+  const char *limit = obey_volta_isa ? getenv("VOLTA_ISA") : NULL;
   if (!cli_doctor_fact("cpu", about, sizeof about) || strstr(about, isa) == NULL) return 0;
   return limit == NULL || limit[0] == '\0' || isa_rank(limit) >= isa_rank(isa);
 }

@@ -198,20 +198,21 @@ static void draw_panel(const picture *g, const panel *p) {
 /* ---- axes ---- */
 
 /* Distance between ticks: the smallest of 1, 2, 5, 10, 20, ..., or with `by_twos` the smallest
- * power of two, that divides `whole` into at most `most` intervals. */
-static uint64_t tick_distance(uint64_t whole, uint64_t most, int by_twos) {
+ * power of two, that divides `range` into at most `most_intervals` intervals. */
+static uint64_t tick_distance(uint64_t range, uint64_t most_intervals, int by_twos) {
   uint64_t t = 1;
-  for (uint32_t i = 0; whole / t > most; i++) t = by_twos ? t * 2 : i % 3 == 1 ? t / 2 * 5 : t * 2;
+  for (uint32_t i = 0; range / t > most_intervals; i++)
+    t = by_twos ? t * 2 : i % 3 == 1 ? t / 2 * 5 : t * 2;
   return t;
 }
 
-/* An offset in the unit that suits `whole`: on an axis of a few MiB, 256 KiB is "0.25 MiB". */
-static void offset_text(uint64_t at, uint64_t whole, char out[CLI_SIZE_TEXT]) {
+/* An offset in the unit that suits `largest`: on an axis of a few MiB, 256 KiB is "0.25 MiB". */
+static void offset_text(uint64_t offset, uint64_t largest, char out[CLI_SIZE_TEXT]) {
   static const char *const name[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   uint32_t i = 0;
   double unit = 1;
-  for (; (double)whole >= 1024 * unit && i + 1 < sizeof name / sizeof name[0]; i++) unit *= 1024;
-  snprintf(out, CLI_SIZE_TEXT, "%g %s", (double)at / unit, name[i]);
+  for (; (double)largest >= 1024 * unit && i + 1 < sizeof name / sizeof name[0]; i++) unit *= 1024;
+  snprintf(out, CLI_SIZE_TEXT, "%g %s", (double)offset / unit, name[i]);
 }
 
 static void draw_offset_axis(const picture *g, const panel *p) {

@@ -35,14 +35,15 @@ typedef struct sweep {
 
 /* ---- reading the flags ---- */
 
-static vt_status parse_value(const axis *x, const char *at, size_t n, int64_t *out, cli_error *e) {
+static vt_status parse_value(const axis *x, const char *text, size_t n, int64_t *out,
+                             cli_error *e) {
   char *end = NULL;
   errno = 0;
-  const long long v = strtoll(at, &end, 10);
-  const int digit = (at[0] >= '0' && at[0] <= '9') || (at[0] == '-' && n > 1);
-  if (!digit || end != at + n || errno != 0)
+  const long long v = strtoll(text, &end, 10);
+  const int digit = (text[0] >= '0' && text[0] <= '9') || (text[0] == '-' && n > 1);
+  if (!digit || end != text + n || errno != 0)
     return VT_FAIL(&e->diag, VT_BIND, "--sweep %s: '%.*s' is not a whole number", x->name,
-                   n < 60 ? (int)n : 60, at);
+                   n < 60 ? (int)n : 60, text);
   *out = v;
   return VT_OK;
 }
@@ -110,12 +111,13 @@ static vt_status parse_axes(sweep *w, const cli_args *a, cli_error *e) {
 
 /* ---- planning ---- */
 
-/* Sets the size of each axis in row `i`. If `i` is written as a number with one digit per axis, the
- * lowest for the last axis, each digit is an index into the sizes of its axis. */
-static void set_row_sizes(const sweep *w, uint32_t i, row *r) {
+/* Sets the size of each axis in row `row_index`. If `row_index` is written as a number with one
+ * digit per axis, the lowest for the last axis, each digit is an index into the sizes of its axis.
+ */
+static void set_row_sizes(const sweep *w, uint32_t row_index, row *r) {
   for (uint32_t k = w->n_axes; k-- > 0;) {
-    r->value[k] = w->axes[k].value[i % w->axes[k].n];
-    i /= w->axes[k].n;
+    r->value[k] = w->axes[k].value[row_index % w->axes[k].n];
+    row_index /= w->axes[k].n;
   }
 }
 
@@ -154,16 +156,16 @@ static int fits_budget(const sweep *w, const row *r) {
 }
 
 /* A memory class has a column if it is not empty in some row. */
-static int class_has_column(const sweep *w, uint32_t c) {
+static int class_has_column(const sweep *w, uint32_t class) {
   for (uint32_t i = 0; i < w->n_rows; i++)
-    if (w->rows[i].info.bytes[c] != 0) return 1;
+    if (w->rows[i].info.bytes[class] != 0) return 1;
   return 0;
 }
 
-static int axis_column_width(const sweep *w, uint32_t k) {
-  int most = (int)strlen(w->axes[k].name);
-  for (uint32_t i = 0; i < w->axes[k].n; i++) {
-    const int n = snprintf(NULL, 0, "%" PRId64, w->axes[k].value[i]);
+static int axis_column_width(const sweep *w, uint32_t axis_index) {
+  int most = (int)strlen(w->axes[axis_index].name);
+  for (uint32_t i = 0; i < w->axes[axis_index].n; i++) {
+    const int n = snprintf(NULL, 0, "%" PRId64, w->axes[axis_index].value[i]);
     if (n > most) most = n;
   }
   return most;

@@ -132,11 +132,11 @@ static void add_track_names(const trace *t, const vt_program *p, json_t *list) {
 }
 
 /* One event as JSON. The format requires microseconds; fractions keep the nanoseconds. */
-static json_t *json_event(event *e, uint64_t zero) {
-  json_t *o =
-      json_pack("{s:s, s:o, s:s, s:i, s:i, s:f, s:f}", "ph", "X", "name", cli_json_text(e->name),
-                "cat", e->category, "pid", PROCESS, "tid", (int)e->track, "ts",
-                (double)(e->begin_ns - zero) / 1e3, "dur", (double)(e->end_ns - e->begin_ns) / 1e3);
+static json_t *json_event(event *e, uint64_t zero_ns) {
+  json_t *o = json_pack("{s:s, s:o, s:s, s:i, s:i, s:f, s:f}", "ph", "X", "name",
+                        cli_json_text(e->name), "cat", e->category, "pid", PROCESS, "tid",
+                        (int)e->track, "ts", (double)(e->begin_ns - zero_ns) / 1e3, "dur",
+                        (double)(e->end_ns - e->begin_ns) / 1e3);
   if (e->args != NULL) cli_json_set(o, "args", e->args);
   e->args = NULL;
   return o;

@@ -30,8 +30,8 @@ void cli_xml_text_cut(FILE *f, const char *text, size_t most) {
 }
 
 /* The font is monospaced: each character is 0.602 of the font size wide, plus some margin. */
-size_t cli_xml_chars_that_fit(double width, double font) {
-  const double n = width / (0.61 * font);
+size_t cli_xml_chars_that_fit(double width, double font_size) {
+  const double n = width / (0.61 * font_size);
   return n < 0 ? 0 : (size_t)n;
 }
 

@@ -247,29 +247,30 @@ static const char *signal_name(int number) {
                              : "a signal";
 }
 
-static vt_status report_crash(const cli_args *a, const char *check, int number, cli_error *e) {
+static vt_status report_crash(const cli_args *a, const char *check, int signal_number,
+                              cli_error *e) {
   const char *name = a->operands[0];
   remove_certificate(name);
   if (cli_flag_value(a, "json") != NULL) {
     VT_TRY(
         cli_json_print(json_pack("{s:o, s:s, s:{s:s, s:s+, s:b}}", "backend", cli_json_text(name),
                                  "verdict", "REFUSED", "refusal", "check", check, "reason",
-                                 "it crashes: ", signal_name(number), "differs", 0),
+                                 "it crashes: ", signal_name(signal_number), "differs", 0),
                        e));
   } else {
     cli_print("%s\nREFUSED: ", VT_DIVERGES);
     cli_print_escaped(name);
-    cli_print("\n  check    %s\n  reason   it crashes: %s\n", check, signal_name(number));
+    cli_print("\n  check    %s\n  reason   it crashes: %s\n", check, signal_name(signal_number));
   }
   return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", name);
 }
 
 /* Reads names of checks until the child closes the pipe, and returns the last one in `check`. */
-static void read_last_check(int from, char check[32]) {
+static void read_last_check(int pipe_fd, char check[32]) {
   size_t n = 0;
   char c, next[32];
   snprintf(check, 32, "opening");
-  for (ssize_t r; (r = read(from, &c, 1)) == 1 || (r < 0 && errno == EINTR);) {
+  for (ssize_t r; (r = read(pipe_fd, &c, 1)) == 1 || (r < 0 && errno == EINTR);) {
     if (r != 1) continue;
     if (n < sizeof next) next[n++] = c;
     if (c != 0) continue;
@@ -280,10 +281,10 @@ static void read_last_check(int from, char check[32]) {
 
 /* The parent: exits with the exit code of the child, which prints all reports. Only if a signal
  * kills the child does the parent print the report. */
-static vt_status watch_child(const cli_args *a, pid_t child, int from, cli_error *e) {
+static vt_status watch_child(const cli_args *a, pid_t child, int pipe_fd, cli_error *e) {
   char check[32];
   int status = 0;
-  read_last_check(from, check);
+  read_last_check(pipe_fd, check);
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return VT_FAIL(&e->diag, VT_INTERNAL, "the child process is lost");
   if (WIFSIGNALED(status)) return report_crash(a, check, WTERMSIG(status), e);

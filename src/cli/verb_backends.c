@@ -112,12 +112,14 @@ static int is_on_every_machine(const vt_backend_row *r) {
   return strncmp(r->name, "cuda:", 5) != 0;
 }
 
-static vt_status print_table_line(const char *head, cell *text, uint32_t k, cli_error *e) {
+static vt_status print_table_line(const char *head, cell *cell_text, uint32_t capability,
+                                  cli_error *e) {
   cli_print("| %s |", head);
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
     vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
-    if (is_on_every_machine(&r)) cli_print(" %s |", text != NULL ? text(&r, k) : r.name);
+    if (is_on_every_machine(&r))
+      cli_print(" %s |", cell_text != NULL ? cell_text(&r, capability) : r.name);
   }
   cli_print("\n");
   return VT_OK;

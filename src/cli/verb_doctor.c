@@ -47,11 +47,11 @@ vt_status verb_doctor(const cli_args *a, cli_error *e) {
   return s;
 }
 
-static void print_fact(const char *label, const char *wanted) {
+static void print_fact(const char *label, const char *wanted_key) {
   const char *key;
   for (uint32_t i = 0; (key = vt_doctor_key(i)) != NULL; i++) {
     char buffer[VALUE_SIZE];
-    if (strcmp(key, wanted) == 0) cli_print("%s %s\n", label, fact_value(i, buffer));
+    if (strcmp(key, wanted_key) == 0) cli_print("%s %s\n", label, fact_value(i, buffer));
   }
 }
 

@@ -57,8 +57,8 @@ static vt_status plan_alternative(const cli_plan_job *j, alternative *o, cli_err
   return VT_OK;
 }
 
-static int flag_is_already(const char *given, const char *value) {
-  return value == NULL || (given != NULL && strcmp(given, value) == 0);
+static int flag_is_already(const char *given, const char *wanted) {
+  return wanted == NULL || (given != NULL && strcmp(given, wanted) == 0);
 }
 
 /* Makes a plan for each alternative whose flags the user has not given. */

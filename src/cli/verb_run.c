@@ -29,10 +29,10 @@ static vt_status read_output(vt_program *p, uint32_t i, output *out, cli_error *
 
 /* Writes the text of a graph to a file such as "02-lower.vt": position and name of the pass that
  * made it. */
-static vt_status dump_graph_text(const char *folder, uint32_t place, const char *name,
+static vt_status dump_graph_text(const char *folder, uint32_t position, const char *name,
                                  const char *text, cli_error *e) {
   char numbered[80];
-  snprintf(numbered, sizeof numbered, "%02u-%s", (unsigned)place, name);
+  snprintf(numbered, sizeof numbered, "%02u-%s", (unsigned)position, name);
   char *path = cli_path_join_escaped(folder, numbered, ".vt");
   if (path == NULL || text == NULL) {
     free(path);
@@ -107,12 +107,12 @@ static vt_status write_outputs(vt_program *p, const char *folder, cli_format f, 
 
 /* ---- reports ---- */
 
-static vt_status print_run_digest(vt_program *p, const char *head, cli_error *e) {
+static vt_status print_run_digest(vt_program *p, const char *label, cli_error *e) {
   uint8_t digest[32];
   char hex[CLI_HEX_SIZE];
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   cli_hex(digest, hex);
-  cli_print("%s%s\n", head, hex);
+  cli_print("%s%s\n", label, hex);
   return VT_OK;
 }
 

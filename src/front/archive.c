@@ -119,11 +119,11 @@ vt_status vt_archive_add(vt_archive *ar, const char *name, const vt_tensor *like
   return VT_OK;
 }
 
-vt_status vt_archive_check_bools(const uint8_t *p, uint64_t n, uint64_t at, vt_diag *d) {
+vt_status vt_archive_check_bools(const uint8_t *p, uint64_t n, uint64_t file_position, vt_diag *d) {
   for (uint64_t i = 0; i < n; i++)
     if (p[i] > 1)
       return VT_FAIL(d, VT_FORMAT, "byte %llu is %u, and a bool is 0 or 1",
-                     (unsigned long long)(at + i), p[i]);
+                     (unsigned long long)(file_position + i), p[i]);
   return VT_OK;
 }
 
@@ -141,10 +141,10 @@ vt_status vt_archive_check_tensor(const vt_tensor *t, const char *name, uint64_t
   return VT_OK;
 }
 
-size_t vt_archive_copy_canonical_piece(const vt_tensor *t, uint64_t bytes, uint64_t at,
+size_t vt_archive_copy_canonical_piece(const vt_tensor *t, uint64_t bytes, uint64_t offset,
                                        uint8_t *piece, size_t room) {
-  const size_t n = bytes - at < room ? (size_t)(bytes - at) : room;
-  memcpy(piece, (const uint8_t *)t->data + at, n);
+  const size_t n = bytes - offset < room ? (size_t)(bytes - offset) : room;
+  memcpy(piece, (const uint8_t *)t->data + offset, n);
   vt_canonical(piece, t->dtype, n / vt_dtype_bytes(t->dtype));
   return n;
 }

@@ -77,15 +77,15 @@ static inline void check_mutations_harmless(const bytes *b) {
   }
 }
 
-/* Makes every allocation fail in turn, until parsing succeeds; parsing must make at least `least`
- * allocations. */
-static inline void check_failing_allocations(const bytes *b, long least) {
+/* Makes every allocation fail in turn, until parsing succeeds; parsing must make at least
+ * `min_allocations` allocations. */
+static inline void check_failing_allocations(const bytes *b, long min_allocations) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
   long k = 1;
   while (parse_exact_copy(b->p, b->n, k, &ar, &f, &d) == VT_NOMEM) k++;
-  CHECK(d.code == VT_OK && ar != NULL && k > least);
+  CHECK(d.code == VT_OK && ar != NULL && k > min_allocations);
   vt_archive_free(ar);
   CHECK(f.live == 0);
 }

@@ -175,10 +175,10 @@ static int is_number_field(const reader *r) {
   return vt_decimal_f64(r->field, r->n, &v);
 }
 
-static vt_status fail_not_a_number(reader *r, int whole) {
+static vt_status fail_not_a_number(reader *r, int want_integer) {
   char q[VT_QUOTE_MAX], text[VT_QUOTE_MAX + 64];
   if (r->n == 0) return fail_at_column(r, VT_FORMAT, r->field_column, "the field is empty");
-  if (whole && is_number_field(r))
+  if (want_integer && is_number_field(r))
     return fail_at_column(r, VT_FORMAT, r->field_column,
                           "the number is not an integer that fits i64");
   vt_archive_escape(r->field, r->n < 40 ? r->n : 40, q);

@@ -20,14 +20,15 @@ static vt_status parse_csv(const char *text, size_t n, uint32_t dtype, const cha
   return s;
 }
 
-static void check_csv_reads_as(const char *text, uint32_t ask, const char *column, uint32_t dtype,
-                               int64_t rows, int64_t columns, const void *data, size_t size) {
+static void check_csv_reads_as(const char *text, uint32_t requested_dtype, const char *column,
+                               uint32_t dtype, int64_t rows, int64_t columns, const void *data,
+                               size_t size) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
   vt_tensor t;
   const char *name;
-  CHECK(parse_csv(text, strlen(text), ask, column, 0, &ar, &f, &d) == VT_OK);
+  CHECK(parse_csv(text, strlen(text), requested_dtype, column, 0, &ar, &f, &d) == VT_OK);
   if (ar == NULL) {
     fprintf(stderr, "  %s: %s\n", text, d.text);
     return;

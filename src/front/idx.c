@@ -41,7 +41,8 @@ static vt_status read_header(vt_stream *s, vt_tensor *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status check_size(const vt_stream *s, const vt_tensor *t, uint64_t *out, vt_diag *d) {
+static vt_status check_size(const vt_stream *s, const vt_tensor *t, uint64_t *out_bytes,
+                            vt_diag *d) {
   uint64_t bytes;
   if (vt_tensor_bytes(t, NULL, &bytes, NULL) != VT_OK || bytes > VT_ARCHIVE_FILE_LIMIT)
     return VT_FAIL(d, VT_LIMIT, "the IDX shape before byte %llu needs more bytes than are accepted",
@@ -51,7 +52,7 @@ static vt_status check_size(const vt_stream *s, const vt_tensor *t, uint64_t *ou
                    "the IDX shape before byte %llu needs %llu bytes, and the file "
                    "cannot hold them",
                    (unsigned long long)s->given, (unsigned long long)bytes);
-  *out = bytes;
+  *out_bytes = bytes;
   return VT_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * layer.c - the layers: layers.def as structs and tables, the parser of a layer call, and for each
- * layer a function build_LAYER that declares its parameters and adds its ops. */
+ * layer a function build_LAYER that declares its parameters and adds its ops.
+ * Attention heads have the shape (B, heads, T, d). */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -319,7 +320,7 @@ static vt_status build_embedding(const layer_call *c, uint32_t *out) {
   return add_node(c, VT_OP_embedding, in, 2, NULL, out);
 }
 
-static vt_status build_norm(const layer_call *c, uint32_t op, double eps, int shifted,
+static vt_status build_norm(const layer_call *c, uint32_t op, double eps, int has_beta,
                             uint32_t *out) {
   const vt_init_spec ones = init_without_args("ones"), zeros = init_without_args("zeros");
   vt_attr_norm attrs = {.size = sizeof attrs, .eps = eps};
@@ -327,8 +328,8 @@ static vt_status build_norm(const layer_call *c, uint32_t op, double eps, int sh
   int64_t n = 0;
   VT_TRY(operand_last_dim(c, &n));
   VT_TRY(add_param(c, ".gamma", 1, &n, &ones, &in[1]));
-  if (shifted) VT_TRY(add_param(c, ".beta", 1, &n, &zeros, &in[2]));
-  return add_node(c, op, in, shifted ? 3 : 2, &attrs, out);
+  if (has_beta) VT_TRY(add_param(c, ".beta", 1, &n, &zeros, &in[2]));
+  return add_node(c, op, in, has_beta ? 3 : 2, &attrs, out);
 }
 
 static vt_status build_layer_norm(const layer_call *c, uint32_t *out) {
@@ -434,8 +435,8 @@ static vt_status project_and_split_heads(const layer_call *c, const projection *
 }
 
 /* Computes the width of one head and the total width of all key heads. */
-static vt_status head_widths(const layer_call *c, int64_t heads, int64_t kv_heads, int64_t *out_d,
-                             int64_t *out_kv) {
+static vt_status head_widths(const layer_call *c, int64_t heads, int64_t kv_heads,
+                             int64_t *out_head_width, int64_t *out_kv_width) {
   vt_parser *p = c->p;
   char type[VT_TYPE_TEXT];
   if (c->type.rank != 3)
@@ -452,9 +453,9 @@ static vt_status head_widths(const layer_call *c, int64_t heads, int64_t kv_head
   int64_t d = 0;
   VT_TRY(vt_parse_set_failure_position(p, &c->at,
                                        vt_dim_div(p->gb->b.dims, width, heads, &d, &p->diag)));
-  VT_TRY(vt_parse_set_failure_position(p, &c->at,
-                                       vt_dim_mul(p->gb->b.dims, d, kv_heads, out_kv, &p->diag)));
-  *out_d = d;
+  VT_TRY(vt_parse_set_failure_position(
+      p, &c->at, vt_dim_mul(p->gb->b.dims, d, kv_heads, out_kv_width, &p->diag)));
+  *out_head_width = d;
   return VT_OK;
 }
 

@@ -115,17 +115,18 @@ static vt_status lex_name(vt_lexer *l, vt_token *out, vt_diag *d) {
   return VT_OK;
 }
 
-static size_t digits_end(const vt_lexer *l, size_t n, int (*is)(unsigned char)) {
-  while (is(peek(l, n))) n++;
-  return n;
+static size_t digits_end(const vt_lexer *l, size_t offset, int (*is_digit_fn)(unsigned char)) {
+  while (is_digit_fn(peek(l, offset))) offset++;
+  return offset;
 }
 
-/* The end of the exponent that starts `n` bytes after the current position; `n` itself if none
- * starts at that byte. */
-static size_t exponent_end(const vt_lexer *l, size_t n, char letter) {
-  const size_t sign = peek(l, n + 1) == '+' || peek(l, n + 1) == '-';
-  const int is_exponent = (peek(l, n) | 0x20) == letter && is_digit(peek(l, n + 1 + sign));
-  return is_exponent ? digits_end(l, n + 1 + sign, is_digit) : n;
+/* The end of the exponent that starts `offset` bytes after the current position; `offset` itself if
+ * none starts at that byte. */
+static size_t exponent_end(const vt_lexer *l, size_t offset, char letter) {
+  const size_t sign = peek(l, offset + 1) == '+' || peek(l, offset + 1) == '-';
+  const int is_exponent =
+      (peek(l, offset) | 0x20) == letter && is_digit(peek(l, offset + 1 + sign));
+  return is_exponent ? digits_end(l, offset + 1 + sign, is_digit) : offset;
 }
 
 static size_t hex_number_length(const vt_lexer *l) {
@@ -163,9 +164,9 @@ static vt_status lex_quoted(vt_lexer *l, vt_token *out, vt_diag *d) {
   return set_fail_position(l, VT_FAIL(d, VT_SYNTAX, "this quote is not closed on its line"), d);
 }
 
-/* Kind of the operator or bracket at the current position, and its length in `n`; 0: none.
+/* Kind of the operator or bracket at the current position, and its length in `out_length`; 0: none.
  * Operators of two characters are tried before those of one. */
-static uint32_t operator_kind(const vt_lexer *l, size_t *n) {
+static uint32_t operator_kind(const vt_lexer *l, size_t *out_length) {
   static const struct {
     char text[3];
     uint32_t kind;
@@ -174,10 +175,10 @@ static uint32_t operator_kind(const vt_lexer *l, size_t *n) {
                {"<=", VT_TOKEN_LE},
                {">=", VT_TOKEN_GE},
                {"..", VT_TOKEN_RANGE}};
-  *n = 2;
+  *out_length = 2;
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
     if (peek(l, 0) == pairs[i].text[0] && peek(l, 1) == pairs[i].text[1]) return pairs[i].kind;
-  *n = 1;
+  *out_length = 1;
   const unsigned char c = peek(l, 0);
   return c != 0 && strchr("()[]{},:=+-*/<>@", c) != NULL ? c : 0;
 }

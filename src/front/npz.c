@@ -110,8 +110,8 @@ static void add_local_header(vt_text *t, const vt_item *x, uint32_t crc) {
 }
 
 void vt_npz_add_directory_entry(vt_text *t, const char *name, uint32_t crc, uint64_t size,
-                                uint64_t at) {
-  const int wide = size > POSITION_MAX, beyond = at > POSITION_MAX;
+                                uint64_t header_position) {
+  const int wide = size > POSITION_MAX, beyond = header_position > POSITION_MAX;
   const int field = (wide ? 16 : 0) + (beyond ? 8 : 0);
   vt_text_add_bytes(t, "PK\1\2", 4);
   add_number_little_endian(t, 3 << 8 | VERSION, 2); /* version, and 3 for "made on Unix" */
@@ -122,35 +122,36 @@ void vt_npz_add_directory_entry(vt_text *t, const char *name, uint32_t crc, uint
   add_number_little_endian(t, field != 0 ? (uint64_t)field + 4 : 0, 2);
   add_number_little_endian(t, 0, 2 + 2 + 2);
   add_number_little_endian(t, UINT64_C(0600) << 16, 4);
-  add_number_little_endian(t, beyond ? NOT_HERE : at, 4);
+  add_number_little_endian(t, beyond ? NOT_HERE : header_position, 4);
   add_member_name(t, name);
   if (field != 0)
     add_number_little_endian(t, 1, 2), add_number_little_endian(t, (uint64_t)field, 2);
   if (wide) add_number_little_endian(t, size, 8), add_number_little_endian(t, size, 8);
-  if (beyond) add_number_little_endian(t, at, 8);
+  if (beyond) add_number_little_endian(t, header_position, 8);
 }
 
 /* Appends the end records. The old end record contains the numbers that fit, even if there is a
  * zip64 end. */
-void vt_npz_add_end_records(vt_text *t, uint64_t count, uint64_t begin, uint64_t size) {
-  if (count > COUNT_MAX || begin > POSITION_MAX || size > POSITION_MAX) {
+void vt_npz_add_end_records(vt_text *t, uint64_t count, uint64_t directory_begin,
+                            uint64_t directory_size) {
+  if (count > COUNT_MAX || directory_begin > POSITION_MAX || directory_size > POSITION_MAX) {
     vt_text_add_bytes(t, "PK\6\6", 4);
     add_number_little_endian(t, 44, 8);
     add_number_little_endian(t, VERSION | VERSION << 16, 4);
     add_number_little_endian(t, 0, 8);
     add_number_little_endian(t, count, 8);
     add_number_little_endian(t, count, 8);
-    add_number_little_endian(t, size, 8);
-    add_number_little_endian(t, begin, 8);
+    add_number_little_endian(t, directory_size, 8);
+    add_number_little_endian(t, directory_begin, 8);
     vt_text_add_bytes(t, "PK\6\7\0\0\0\0", 8);
-    add_number_little_endian(t, begin + size, 8);
+    add_number_little_endian(t, directory_begin + directory_size, 8);
     add_number_little_endian(t, 1, 4);
   }
   vt_text_add_bytes(t, "PK\5\6\0\0\0\0", 8);
   add_number_little_endian(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
   add_number_little_endian(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
-  add_number_little_endian(t, size < NOT_HERE ? size : NOT_HERE, 4);
-  add_number_little_endian(t, begin < NOT_HERE ? begin : NOT_HERE, 4);
+  add_number_little_endian(t, directory_size < NOT_HERE ? directory_size : NOT_HERE, 4);
+  add_number_little_endian(t, directory_begin < NOT_HERE ? directory_begin : NOT_HERE, 4);
   add_number_little_endian(t, 0, 2);
 }
 

@@ -342,9 +342,9 @@ static void test_file_comment_length_checked(void) {
   CHECK(parse_only_for_status(b.p, b.n, &d) == VT_FORMAT);
 }
 
-/* Makes a file with a zip64 end record, and adds `by` to the byte at position `change` of that
- * record. If `kept` is 1, the old end record contains the correct numbers, too. */
-static bytes make_with_zip64_end(size_t change, uint8_t by, int kept) {
+/* Makes a file with a zip64 end record, and adds `add` to the byte at position `change_at` of that
+ * record. If `keep_old_end` is 1, the old end record contains the correct numbers, too. */
+static bytes make_with_zip64_end(size_t change_at, uint8_t add, int keep_old_end) {
   const part p = plain_part("a.npy");
   bytes b = make_npz(&p, 1);
   const bytes was = b;
@@ -362,8 +362,8 @@ static bytes make_with_zip64_end(size_t change, uint8_t by, int kept) {
   append_little_endian(&b, end, 8);
   append_little_endian(&b, 1, 4);
   append_bytes(&b, "PK\5\6\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0", 22);
-  if (kept) memcpy(b.p + b.n - 22, was.p + end, 22);
-  b.p[end + change] = (uint8_t)(b.p[end + change] + by);
+  if (keep_old_end) memcpy(b.p + b.n - 22, was.p + end, 22);
+  b.p[end + change_at] = (uint8_t)(b.p[end + change_at] + add);
   return b;
 }
 

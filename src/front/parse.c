@@ -309,10 +309,10 @@ static vt_status assign_name(vt_parser *p, const target *t, uint32_t value) {
   return vt_parse_check_builder(p, &t->at);
 }
 
-/* t = relu(x) @3: sets the group of the node that the statement added. `before` is the number of
- * nodes before the statement, which must have added exactly one. The verifier checks later whether
- * the group is possible. */
-static vt_status parse_group_number(vt_parser *p, uint32_t before) {
+/* t = relu(x) @3: sets the group of the node that the statement added. `nodes_before` is the number
+ * of nodes before the statement, which must have added exactly one. The verifier checks later
+ * whether the group is possible. */
+static vt_status parse_group_number(vt_parser *p, uint32_t nodes_before) {
   const vt_token at = p->tok;
   vt_graph *g = p->gb->g;
   uint32_t group = 0;
@@ -324,9 +324,9 @@ static vt_status parse_group_number(vt_parser *p, uint32_t before) {
     group = 10 * group + (uint32_t)(number.s[i] - '0');
   if (group < 1 || group >= 100000000)
     return VT_FAIL_AT(p, &number, VT_SYNTAX, "the number of a group must be 1 or more");
-  if (g->n_nodes != before + 1 || g->nodes[before].n_body > 0)
+  if (g->n_nodes != nodes_before + 1 || g->nodes[nodes_before].n_body > 0)
     return VT_FAIL_AT(p, &at, VT_SYNTAX, "a group belongs to a statement that is one op");
-  g->nodes[before].group = group;
+  g->nodes[nodes_before].group = group;
   return VT_OK;
 }
 
@@ -386,13 +386,13 @@ static uint64_t count_repeated_items(const vt_parser *p) {
   return p->iterations + p->gb->g->n_nodes + p->gb->g->n_ports;
 }
 
-/* Checks after the first iteration of a repeat whether `rest` further iterations would exceed the
- * limits. Both factors of each product are below 2^28, so it does not overflow. */
-static vt_status check_remaining_iterations(vt_parser *p, const vt_token *at, uint64_t before,
-                                            const position *start, uint64_t rest) {
-  const uint64_t each = count_repeated_items(p) - before, bytes = p->lex.at - start->lex.at;
-  if (vt_parse_expansion_size(p) + each * rest > VT_EXPANSION_MAX ||
-      p->lex.n + p->rewound + bytes * rest > VT_TEXT_MAX)
+/* Checks after the first iteration of a repeat whether `iterations_left` further iterations would
+ * exceed the limits. Both factors of each product are below 2^28, so it does not overflow. */
+static vt_status check_remaining_iterations(vt_parser *p, const vt_token *at, uint64_t items_before,
+                                            const position *start, uint64_t iterations_left) {
+  const uint64_t each = count_repeated_items(p) - items_before, bytes = p->lex.at - start->lex.at;
+  if (vt_parse_expansion_size(p) + each * iterations_left > VT_EXPANSION_MAX ||
+      p->lex.n + p->rewound + bytes * iterations_left > VT_TEXT_MAX)
     return vt_parse_fail_too_large(p, at);
   return VT_OK;
 }

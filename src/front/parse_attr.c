@@ -222,7 +222,7 @@ static vt_status parse_dtype(vt_parser *p, uint32_t *out) {
 /* Parses the entries and the closing bracket of a list in square brackets. `one` parses an entry,
  * `nouns` names the entries in messages. */
 typedef vt_status entry_fn(vt_parser *p, int64_t *out);
-static vt_status parse_entries_to_bracket(vt_parser *p, entry_fn *one, const char *nouns,
+static vt_status parse_entries_to_bracket(vt_parser *p, entry_fn *parse_entry, const char *nouns,
                                           int64_t v[8], int64_t *out_n) {
   char close[64];
   snprintf(close, sizeof close, "',' or ']' in the list of %s", nouns);
@@ -233,7 +233,7 @@ static vt_status parse_entries_to_bracket(vt_parser *p, entry_fn *one, const cha
   while (more) {
     if (n == VT_MAX_RANK)
       return VT_FAIL_AT(p, &p->tok, VT_LIMIT, "more than %d %s", VT_MAX_RANK, nouns);
-    VT_TRY(one(p, &v[n++]));
+    VT_TRY(parse_entry(p, &v[n++]));
     VT_TRY(vt_parse_list_continues(p, &from, ']', close, &more));
   }
   *out_n = n;
@@ -290,13 +290,13 @@ static vt_status parse_summation_order(vt_parser *p, int64_t *out) {
 }
 
 /* Parses a list, or a single entry, which is a list of length 1. */
-static vt_status parse_list_or_single(vt_parser *p, entry_fn *one, vt_attr_list *out) {
+static vt_status parse_list_or_single(vt_parser *p, entry_fn *parse_entry, vt_attr_list *out) {
   vt_attr_list list = {0};
   if (p->tok.kind == '[') {
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(parse_entries_to_bracket(p, one, "entries", list.v, &list.n));
+    VT_TRY(parse_entries_to_bracket(p, parse_entry, "entries", list.v, &list.n));
   } else {
-    VT_TRY(one(p, &list.v[0]));
+    VT_TRY(parse_entry(p, &list.v[0]));
     list.n = 1;
   }
   *out = list;
@@ -308,26 +308,26 @@ vt_status vt_parse_int_list(vt_parser *p, vt_attr_list *out) {
 }
 
 /* Checks an axis, and converts one that is counted from the end to one from the start. */
-static vt_status normalise_axis(vt_parser *p, const vt_token *at, const vt_type *first,
+static vt_status normalise_axis(vt_parser *p, const vt_token *at, const vt_type *first_type,
                                 int64_t *axis) {
-  const int64_t rank = first != NULL ? (int64_t)first->rank : 0;
+  const int64_t rank = first_type != NULL ? (int64_t)first_type->rank : 0;
   const int64_t a = *axis < 0 ? *axis + rank : *axis;
   char type[VT_TYPE_TEXT];
   if (a >= 0 && a < rank) {
     *axis = a;
     return VT_OK;
   }
-  if (first == NULL) return VT_FAIL_AT(p, at, VT_VERIFY, "an axis without an operand");
+  if (first_type == NULL) return VT_FAIL_AT(p, at, VT_VERIFY, "an axis without an operand");
   return VT_FAIL_AT(p, at, VT_VERIFY, "axis %lld is out of range for %s", (long long)*axis,
-                    vt_type_text(p->gb->b.dims, first, type));
+                    vt_type_text(p->gb->b.dims, first_type, type));
 }
 
-static vt_status normalise_axes(vt_parser *p, const vt_token *at, const vt_type *first,
+static vt_status normalise_axes(vt_parser *p, const vt_token *at, const vt_type *first_type,
                                 const vt_attr_field *f, void *attrs) {
-  if (f->kind == VT_ATTR_AXIS) return normalise_axis(p, at, first, vt_attr_int(attrs, f));
+  if (f->kind == VT_ATTR_AXIS) return normalise_axis(p, at, first_type, vt_attr_int(attrs, f));
   if (f->kind != VT_ATTR_AXES) return VT_OK;
   vt_attr_list *list = vt_attr_ints(attrs, f);
-  for (int64_t i = 0; i < list->n; i++) VT_TRY(normalise_axis(p, at, first, &list->v[i]));
+  for (int64_t i = 0; i < list->n; i++) VT_TRY(normalise_axis(p, at, first_type, &list->v[i]));
   return VT_OK;
 }
 
@@ -395,10 +395,10 @@ static vt_status parse_attr_value(vt_parser *p, const vt_attr_field *f, void *at
   return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' cannot be written as an attribute", f->name);
 }
 
-static vt_status fail_unknown_attr(vt_parser *p, const vt_attr_group *g, const vt_token *of,
+static vt_status fail_unknown_attr(vt_parser *p, const vt_attr_group *g, const vt_token *callee,
                                    const char *name) {
   char owner[VT_NAME_MAX + 1];
-  vt_parse_copy_name(of, owner);
+  vt_parse_copy_name(callee, owner);
   vt_suggestion s = {.wanted = name};
   for (uint32_t i = 0; i < g->n_fields; i++) vt_suggestion_consider(&s, g->fields[i].name);
   const vt_status status =
@@ -410,15 +410,15 @@ static vt_status fail_unknown_attr(vt_parser *p, const vt_attr_group *g, const v
 }
 
 /* Parses one "name=value" and sets bit i of `seen`, where i is the number of the field. */
-static vt_status parse_attr(vt_parser *p, const vt_attr_group *g, const vt_token *of,
-                            const vt_type *first, void *attrs, uint64_t *seen) {
+static vt_status parse_attr(vt_parser *p, const vt_attr_group *g, const vt_token *callee,
+                            const vt_type *first_type, void *attrs, uint64_t *seen) {
   char name[VT_NAME_MAX + 1];
   if (p->tok.kind != VT_TOKEN_NAME || p->next.kind != '=')
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX,
                       "expected an attribute as name=value after the first one");
   vt_parse_copy_name(&p->tok, name);
   const vt_attr_field *f = vt_attr_find(g, name);
-  if (f == NULL) return fail_unknown_attr(p, g, of, name);
+  if (f == NULL) return fail_unknown_attr(p, g, callee, name);
   const uint64_t bit = (uint64_t)1 << (f - g->fields);
   if ((*seen & bit) != 0)
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "the attribute '%s' is given twice", name);
@@ -427,20 +427,21 @@ static vt_status parse_attr(vt_parser *p, const vt_attr_group *g, const vt_token
   VT_TRY(vt_parse_advance(p));
   const vt_token value = p->tok;
   VT_TRY(parse_attr_value(p, f, attrs));
-  return normalise_axes(p, &value, first, f, attrs);
+  return normalise_axes(p, &value, first_type, f, attrs);
 }
 
 /* Checks the attributes that were not written: a required one is a failure, an optional one keeps
  * its default, whose axes may still be counted from the end. */
-static vt_status complete_missing_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *of,
-                                        const vt_type *first, void *attrs, uint64_t seen) {
+static vt_status complete_missing_attrs(vt_parser *p, const vt_attr_group *g,
+                                        const vt_token *callee, const vt_type *first_type,
+                                        void *attrs, uint64_t seen) {
   for (uint32_t i = 0; i < g->n_fields; i++) {
     const vt_attr_field *f = &g->fields[i];
     if ((seen >> i & 1) != 0) continue;
     if (f->required)
-      return VT_FAIL_AT(p, of, VT_VERIFY, "'%.*s' needs the attribute '%s'", (int)of->n, of->s,
-                        f->name);
-    VT_TRY(normalise_axes(p, of, first, f, attrs));
+      return VT_FAIL_AT(p, callee, VT_VERIFY, "'%.*s' needs the attribute '%s'", (int)callee->n,
+                        callee->s, f->name);
+    VT_TRY(normalise_axes(p, callee, first_type, f, attrs));
   }
   return VT_OK;
 }
@@ -452,19 +453,19 @@ vt_status vt_parse_copy_attrs(vt_parser *p, const vt_attr_group *g, const void *
   return VT_OK;
 }
 
-vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *of,
-                         const vt_type *first) {
+vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *callee,
+                         const vt_type *first_type) {
   char close[VT_NAME_MAX + 64];
   uint64_t seen = 0;
   VT_TRY(vt_parse_copy_attrs(p, g, g->defaults));
-  snprintf(close, sizeof close, "')' to close the call of '%.*s'", (int)of->n, of->s);
+  snprintf(close, sizeof close, "')' to close the call of '%.*s'", (int)callee->n, callee->s);
   int more = p->tok.kind != ')';
   if (!more) VT_TRY(vt_parse_advance(p));
   while (more) {
-    VT_TRY(parse_attr(p, g, of, first, p->attrs, &seen));
-    VT_TRY(vt_parse_list_continues(p, of, ')', close, &more));
+    VT_TRY(parse_attr(p, g, callee, first_type, p->attrs, &seen));
+    VT_TRY(vt_parse_list_continues(p, callee, ')', close, &more));
   }
-  return complete_missing_attrs(p, g, of, first, p->attrs, seen);
+  return complete_missing_attrs(p, g, callee, first_type, p->attrs, seen);
 }
 
 /* ---- initialisers ---- */

@@ -83,7 +83,7 @@ static vt_status push_operand(vt_parser *p, const vt_operand *o) {
 
 /* Pushes the positional operands of a call onto the stack. It stops before the first attribute or
  * the closing bracket. */
-static vt_status parse_and_push_operands(vt_parser *p, const vt_token *of) {
+static vt_status parse_and_push_operands(vt_parser *p, const vt_token *callee) {
   char close[VT_NAME_MAX + 64];
   const uint32_t base = p->n_stack;
   int more;
@@ -94,8 +94,8 @@ static vt_status parse_and_push_operands(vt_parser *p, const vt_token *of) {
       return VT_FAIL_AT(p, &o.at, VT_LIMIT, "more than %d operands", VT_OPERANDS_MAX);
     VT_TRY(push_operand(p, &o));
     if (p->tok.kind == ')') return VT_OK;
-    snprintf(close, sizeof close, "')' to close the call of '%.*s'", (int)of->n, of->s);
-    VT_TRY(vt_parse_list_continues(p, of, ',', close, &more));
+    snprintf(close, sizeof close, "')' to close the call of '%.*s'", (int)callee->n, callee->s);
+    VT_TRY(vt_parse_list_continues(p, callee, ',', close, &more));
     if (p->tok.kind == ')')
       return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected an operand or an attribute after ','");
   }
@@ -103,36 +103,36 @@ static vt_status parse_and_push_operands(vt_parser *p, const vt_token *of) {
 }
 
 /* Parses the attributes and bodies of a call and adds its node. Its operands are on the stack from
- * `base`. Only a call with many operands needs memory of the arena for their ids. */
-static vt_status finish_call(vt_parser *p, const vt_token *of, const vt_op_info *op, uint32_t base,
-                             uint32_t *out) {
+ * `stack_base`. Only a call with many operands needs memory of the arena for their ids. */
+static vt_status finish_call(vt_parser *p, const vt_token *callee, const vt_op_info *op,
+                             uint32_t stack_base, uint32_t *out) {
   enum { FEW = 8 };
   uint32_t few[FEW], *in = few;
-  const uint32_t n = p->n_stack - base;
-  if (n > 0) VT_TRY(add_nodes_of_untyped_literals(p, p->stack + base, n));
+  const uint32_t n = p->n_stack - stack_base;
+  if (n > 0) VT_TRY(add_nodes_of_untyped_literals(p, p->stack + stack_base, n));
   if (n > FEW) in = VT_NEW_N(&p->arena, uint32_t, n);
   if (in == NULL) return vt_parse_fail_nomem(p);
-  for (uint32_t i = 0; i < n; i++) in[i] = p->stack[base + i].value;
+  for (uint32_t i = 0; i < n; i++) in[i] = p->stack[stack_base + i].value;
   vt_type first = {0};
   if (n > 0) first = *p->gb->b.type(&p->gb->b, in[0]);
-  VT_TRY(vt_parse_attrs(p, op->attrs, of, n > 0 ? &first : NULL));
-  if (vt_op_body_count(op) == 0) return add_node(p, of, op->number, in, n, p->attrs, out);
+  VT_TRY(vt_parse_attrs(p, op->attrs, callee, n > 0 ? &first : NULL));
+  if (vt_op_body_count(op) == 0) return add_node(p, callee, op->number, in, n, p->attrs, out);
   uint32_t with = n; /* number of operands, including outer values that the bodies use */
   void *attrs = vt_arena_copy(&p->arena, p->attrs, op->attrs->size);
   if (attrs == NULL) return vt_parse_fail_nomem(p);
-  VT_TRY(vt_parse_bodies(p, op, of, attrs, &in, &with));
-  return add_node(p, of, op->number, in, with, attrs, out);
+  VT_TRY(vt_parse_bodies(p, op, callee, attrs, &in, &with));
+  return add_node(p, callee, op->number, in, with, attrs, out);
 }
 
 /* Checks that a call has as many results as there are names to its left, or one result inside an
  * expression. */
-static vt_status check_result_count(vt_parser *p, const vt_token *of, uint32_t value,
+static vt_status check_result_count(vt_parser *p, const vt_token *callee, uint32_t value,
                                     uint32_t want) {
   const vt_graph *g = p->gb->g;
   const uint32_t have = g->nodes[g->values[value].node].n_out;
   if (have == want) return VT_OK;
-  const vt_status s = VT_FAIL_AT(p, of, VT_VERIFY, "'%.*s' gives %u values where %u %s wanted",
-                                 (int)of->n, of->s, have, want, want == 1 ? "is" : "are");
+  const vt_status s = VT_FAIL_AT(p, callee, VT_VERIFY, "'%.*s' gives %u values where %u %s wanted",
+                                 (int)callee->n, callee->s, have, want, want == 1 ? "is" : "are");
   if (have > 1)
     vt_parse_add_hint(p, "name all of them: a, b = ...; use _ for one that is not needed");
   return s;

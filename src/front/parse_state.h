@@ -147,8 +147,8 @@ vt_status vt_parse_advance(vt_parser *p) VT_NODISCARD; /* goes to the next token
 /* Reads a token of this kind; `what` completes the message "expected ..., found ...". */
 vt_status vt_parse_expect(vt_parser *p, uint32_t kind, const char *what) VT_NODISCARD;
 /* Reads the token after an element of a list: a comma (writes 1: another element follows) or the
- * closing bracket `close` (writes 0). `from` is the token that opened the list. */
-vt_status vt_parse_list_continues(vt_parser *p, const vt_token *from, uint32_t close,
+ * closing bracket `close` (writes 0). `opening` is the token that opened the list. */
+vt_status vt_parse_list_continues(vt_parser *p, const vt_token *opening, uint32_t close,
                                   const char *what, int *out_more) VT_NODISCARD;
 /* Enter and leave a level of nesting; entering fails beyond VT_NESTING_MAX. */
 vt_status vt_parse_enter_nesting(vt_parser *p) VT_NODISCARD;
@@ -189,10 +189,10 @@ vt_status vt_parse_bool(vt_parser *p, int64_t *out) VT_NODISCARD; /* reads true 
 vt_status vt_parse_int_list(vt_parser *p, vt_attr_list *out) VT_NODISCARD;
 vt_status vt_parse_type(vt_parser *p, vt_type *out) VT_NODISCARD;
 vt_status vt_parse_init(vt_parser *p, vt_init_spec *out) VT_NODISCARD;
-/* Reads "name=value, ... )" including the closing bracket into p->attrs. `of` is the name of the op
- * or initialiser; `first` is the type of operand 0, NULL without operands. */
-vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *of,
-                         const vt_type *first) VT_NODISCARD;
+/* Reads "name=value, ... )" including the closing bracket into p->attrs. `callee` is the name of
+ * the op or initialiser; `first_type` is the type of operand 0, NULL without operands. */
+vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *callee,
+                         const vt_type *first_type) VT_NODISCARD;
 /* Copies `attrs`, an attribute struct of the group, to p->attrs. */
 vt_status vt_parse_copy_attrs(vt_parser *p, const vt_attr_group *g, const void *attrs) VT_NODISCARD;
 
@@ -205,7 +205,7 @@ int vt_token_starts_literal(
 
 /* parse_region.c: reads the bodies of a call after its operands and attributes. Values that the
  * bodies use from outside are added to the `*n` operands at `*in`. */
-vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *of, void *attrs,
+vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *callee, void *attrs,
                           uint32_t **in, uint32_t *n) VT_NODISCARD;
 /* The value with this name. A value from outside the current body becomes an argument of the body.
  */

@@ -109,7 +109,7 @@ static size_t encode_utf8(char *to, uint32_t c) {
 
 /* Reads the digits of \u escapes: one UTF-16 unit or a surrogate pair. U+0000 is refused, because
  * it would end the string in C but not in other readers. */
-static vt_status read_unicode_escape(reader *r, size_t *to) {
+static vt_status read_unicode_escape(reader *r, size_t *write_at) {
   int32_t c = read_4_hex_digits(r);
   if (c >= 0xd800 && c <= 0xdbff && r->n - r->at >= 2 && memcmp(r->text + r->at, "\\u", 2) == 0) {
     r->at += 2;
@@ -118,19 +118,19 @@ static vt_status read_unicode_escape(reader *r, size_t *to) {
   }
   if (c <= 0 || (c >= 0xd800 && c <= 0xdfff))
     return fail_malformed(r, "a \\u that is not a character");
-  *to += encode_utf8(r->text + *to, (uint32_t)c);
+  *write_at += encode_utf8(r->text + *write_at, (uint32_t)c);
   return VT_OK;
 }
 
-static vt_status read_escape(reader *r, size_t *to) {
+static vt_status read_escape(reader *r, size_t *write_at) {
   static const char from[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
   if (r->n - r->at < 2) return fail_malformed(r, "a string without end");
   const char c = r->text[r->at + 1];
   const char *known = c != '\0' ? strchr(from, c) : NULL;
   if (known == NULL && c != 'u') return fail_malformed(r, "an unknown escape");
   r->at += 2;
-  if (c == 'u') return read_unicode_escape(r, to);
-  r->text[(*to)++] = means[known - from];
+  if (c == 'u') return read_unicode_escape(r, write_at);
+  r->text[(*write_at)++] = means[known - from];
   return VT_OK;
 }
 

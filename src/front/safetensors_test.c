@@ -314,21 +314,21 @@ static void *metered_resize(void *user, void *p, size_t old_size, size_t new_siz
   return NULL;
 }
 
-/* Parses a header of 8 MiB that consists of `head` and repetitions of `again`. The parser may
- * allocate at most `times` the size of the header. The allocator counts the bytes, and the resident
- * memory of the process is checked too. */
-static void check_parser_memory_use(const char *head, const char *again, vt_status want,
-                                    size_t times) {
-  const size_t length = 8u << 20, n = 8 + length, step = strlen(again);
+/* Parses a header of 8 MiB that consists of `head` and repetitions of `repeated`. The parser may
+ * allocate at most `max_ratio` times the size of the header. The allocator counts the bytes, and
+ * the resident memory of the process is checked too. */
+static void check_parser_memory_use(const char *head, const char *repeated, vt_status want,
+                                    size_t max_ratio) {
+  const size_t length = 8u << 20, n = 8 + length, step = strlen(repeated);
   uint8_t *p = malloc(n);
   if (p == NULL) return;
   for (int i = 0; i < 8; i++) p[i] = (uint8_t)((uint64_t)length >> (8 * i));
   memcpy(p + 8, head, strlen(head));
-  for (size_t i = 8 + strlen(head), k = 0; i < n; i++, k++) p[i] = (uint8_t)again[k % step];
+  for (size_t i = 8 + strlen(head), k = 0; i < n; i++, k++) p[i] = (uint8_t)repeated[k % step];
   /* '#' and the four characters before it become a number in letters, so each name is different. */
   for (size_t i = 8 + strlen(head), k = 0; i + step <= n; i += step, k++)
     for (size_t j = 0; j < step; j++)
-      if (again[j] == '#')
+      if (repeated[j] == '#')
         for (unsigned q = 0; q < 5; q++) p[i + j - q] = (uint8_t)('a' + (k >> (4 * q) & 15));
   struct rusage before, after;
   meter m = {0, 0};
@@ -338,10 +338,10 @@ static void check_parser_memory_use(const char *head, const char *again, vt_stat
   CHECK(getrusage(RUSAGE_SELF, &before) == 0);
   CHECK(vt_archive_parse(p, n, &a, &ar, &d) == want && ar == NULL && m.now == 0);
   CHECK(getrusage(RUSAGE_SELF, &after) == 0);
-  CHECK(m.most < times * length);
-  CHECK((uint64_t)(after.ru_maxrss - before.ru_maxrss) * 1024 < 2 * times * length);
-  if (m.most >= times * length || d.code != want)
-    fprintf(stderr, "  %s: %zu bytes, %s\n", again, m.most, d.text);
+  CHECK(m.most < max_ratio * length);
+  CHECK((uint64_t)(after.ru_maxrss - before.ru_maxrss) * 1024 < 2 * max_ratio * length);
+  if (m.most >= max_ratio * length || d.code != want)
+    fprintf(stderr, "  %s: %zu bytes, %s\n", repeated, m.most, d.text);
   free(p);
 }
 

@@ -125,12 +125,12 @@ vt_status vt_parse_expect(vt_parser *p, uint32_t kind, const char *what) {
 
 /* An unclosed bracket is noticed on a later line, because newlines are ignored inside brackets. So
  * the hint names the line of the opening bracket. */
-vt_status vt_parse_list_continues(vt_parser *p, const vt_token *from, uint32_t close,
+vt_status vt_parse_list_continues(vt_parser *p, const vt_token *opening, uint32_t close,
                                   const char *what, int *out_more) {
   *out_more = p->tok.kind == ',';
   const vt_status s = vt_parse_expect(p, *out_more ? ',' : close, what);
-  if (s != VT_OK && p->tok.line != from->line)
-    vt_parse_add_hint(p, "it was opened on line %u", from->line);
+  if (s != VT_OK && p->tok.line != opening->line)
+    vt_parse_add_hint(p, "it was opened on line %u", opening->line);
   return s;
 }
 

@@ -167,7 +167,7 @@ static vt_status fail_contradiction(const vt_member *m, vt_diag *d) {
                  vt_archive_escape(m->name, strlen(m->name), q), (unsigned long long)m->local);
 }
 
-static vt_status check_member(const vt_member *m, uint64_t packed, vt_diag *d) {
+static vt_status check_member(const vt_member *m, uint64_t packed_size, vt_diag *d) {
   char q[VT_QUOTE_MAX];
   vt_archive_escape(m->name, strlen(m->name), q);
   if ((m->flags & (FLAG_ENCRYPTED | FLAG_STRONG | FLAG_MASKED)) != 0)
@@ -180,12 +180,12 @@ static vt_status check_member(const vt_member *m, uint64_t packed, vt_diag *d) {
   if (m->size > VT_ARCHIVE_FILE_LIMIT)
     return VT_FAIL(d, VT_LIMIT, "'%s' has %llu bytes, more than the %llu accepted", q,
                    (unsigned long long)m->size, (unsigned long long)VT_ARCHIVE_FILE_LIMIT);
-  if (m->method == STORED && m->size != packed)
+  if (m->method == STORED && m->size != packed_size)
     return VT_FAIL(d, VT_FORMAT, "'%s' is stored, but in %llu bytes instead of %llu", q,
-                   (unsigned long long)packed, (unsigned long long)m->size);
-  if (m->method == DEFLATED && m->size / VT_STREAM_RATIO > packed)
+                   (unsigned long long)packed_size, (unsigned long long)m->size);
+  if (m->method == DEFLATED && m->size / VT_STREAM_RATIO > packed_size)
     return VT_FAIL(d, VT_FORMAT, "'%s' is said to unpack from %llu bytes to %llu, which cannot be",
-                   q, (unsigned long long)packed, (unsigned long long)m->size);
+                   q, (unsigned long long)packed_size, (unsigned long long)m->size);
   return VT_OK;
 }
 
@@ -221,30 +221,31 @@ static vt_status read_directory_entry(vt_archive *ar, const uint8_t *p, size_t l
 /* 1 if the local header `p` has the same facts as the directory. Sizes and CRC may be zero if a
  * descriptor follows the data. */
 static int local_header_agrees(const vt_member *m, const uint8_t *p, const uint8_t *names,
-                               size_t name, size_t extra) {
+                               size_t name_length, size_t extra_length) {
   uint64_t size = read_little_endian(p + 22, 4), packed = read_little_endian(p + 18, 4);
   const uint64_t crc = read_little_endian(p + 14, 4);
   uint64_t *const values[] = {&size, &packed};
   const int later = (m->flags & FLAG_DESCRIPTOR) != 0;
   if (read_little_endian(p + 6, 2) != m->flags || read_little_endian(p + 8, 2) != m->method)
     return 0;
-  if (name != strlen(m->name) || memcmp(names, m->name, name) != 0) return 0;
-  if (!fill_missing_from_zip64_field(names + name, extra, values, 2)) return 0;
+  if (name_length != strlen(m->name) || memcmp(names, m->name, name_length) != 0) return 0;
+  if (!fill_missing_from_zip64_field(names + name_length, extra_length, values, 2)) return 0;
   if (later && size == 0 && packed == 0 && crc == 0) return 1;
   return size == m->size && packed == m->end && crc == m->crc;
 }
 
 /* Checks the local header and finds the data after it. m->end changes from the packed size to the
  * position of the end. */
-static vt_status read_local_header(const vt_source *src, uint64_t limit, vt_member *m, vt_alloc a,
-                                   vt_diag *d) {
+static vt_status read_local_header(const vt_source *src, uint64_t directory_begin, vt_member *m,
+                                   vt_alloc a, vt_diag *d) {
   uint8_t p[LOCAL];
-  if (m->local > limit || limit - m->local < LOCAL) return fail_contradiction(m, d);
+  if (m->local > directory_begin || directory_begin - m->local < LOCAL)
+    return fail_contradiction(m, d);
   VT_TRY(vt_source_read(src, m->local, p, LOCAL, d));
   const size_t name = (size_t)read_little_endian(p + 26, 2),
                extra = (size_t)read_little_endian(p + 28, 2);
   const uint64_t begin = m->local + LOCAL + name + extra;
-  if (memcmp(p, "PK\3\4", 4) != 0 || begin > limit || m->end > limit - begin)
+  if (memcmp(p, "PK\3\4", 4) != 0 || begin > directory_begin || m->end > directory_begin - begin)
     return fail_contradiction(m, d);
   uint8_t *names = vt_alloc_new(a, name + extra + 1);
   if (names == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for a header of a zip file");
@@ -284,17 +285,18 @@ static vt_status sort_and_check_names_differ(vt_member **order, uint32_t n, vt_a
   return VT_OK;
 }
 
-/* Checks the descriptor, which must fill the `n` bytes after a member's data. It may have a
+/* Checks the descriptor, which must fill the `length` bytes after a member's data. It may have a
  * signature or not, and sizes of 4 or 8 bytes; the four forms have different lengths. */
-static vt_status check_descriptor(const vt_source *src, const vt_member *m, uint64_t n,
+static vt_status check_descriptor(const vt_source *src, const vt_member *m, uint64_t length,
                                   vt_diag *d) {
   uint8_t p[24];
   char q[VT_QUOTE_MAX];
-  const int marked = n == 16 || n == 24, wide = n >= 20 ? 8 : 4;
-  if (n != 12 && n != 16 && n != 20 && n != 24)
+  const int marked = length == 16 || length == 24, wide = length >= 20 ? 8 : 4;
+  if (length != 12 && length != 16 && length != 20 && length != 24)
     return fail_wrong_record(
-        d, n == 0 ? "no descriptor behind a member" : "bytes that belong to no member", m->end);
-  VT_TRY(vt_source_read(src, m->end, p, (size_t)n, d));
+        d, length == 0 ? "no descriptor behind a member" : "bytes that belong to no member",
+        m->end);
+  VT_TRY(vt_source_read(src, m->end, p, (size_t)length, d));
   const uint8_t *v = marked ? p + 4 : p;
   if ((!marked || memcmp(p, "PK\7\10", 4) == 0) && read_little_endian(v, 4) == m->crc &&
       read_little_endian(v + 4, wide) == m->end - m->begin &&
@@ -314,14 +316,15 @@ static vt_status check_gap_after_member(const vt_source *src, const vt_member *m
   return next == m->end ? VT_OK : fail_wrong_record(d, "bytes that belong to no member", m->end);
 }
 
-static vt_status sort_and_check_coverage(vt_member **order, uint32_t n, uint64_t limit,
+static vt_status sort_and_check_coverage(vt_member **order, uint32_t n, uint64_t directory_begin,
                                          const vt_source *src, vt_alloc a, vt_diag *d) {
   if (vt_sort(order, n, sizeof *order, by_position, NULL, a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory to order the members of a zip file");
-  if ((n > 0 ? order[0]->local : limit) != 0)
+  if ((n > 0 ? order[0]->local : directory_begin) != 0)
     return fail_wrong_record(d, "bytes that belong to no member", 0);
   for (uint32_t i = 0; i < n; i++)
-    VT_TRY(check_gap_after_member(src, order[i], i + 1 < n ? order[i + 1]->local : limit, d));
+    VT_TRY(check_gap_after_member(src, order[i], i + 1 < n ? order[i + 1]->local : directory_begin,
+                                  d));
   return VT_OK;
 }
 
