@@ -133,7 +133,7 @@ static void add_step_to_total(total *t, const vt_step_info *s) {
 }
 
 /* Order of ops: the one with the longest time first; ops with equal times by name. */
-static int by_op_time(const void *a, const void *b) {
+static int by_op_time_descending(const void *a, const void *b) {
   const total *x = a, *y = b;
   if (x->ns != y->ns) return x->ns < y->ns ? 1 : -1;
   return strcmp(x->name, y->name);
@@ -150,7 +150,7 @@ static vt_status append_ops_and_steps(vt_program *p, total *all, json_t *ops, js
     cli_json_append(steps, json_step(&s, i, run.begin_ns));
     add_step_to_total(find_or_add_op_total(all, &n, s.dense_copy ? "dense copy" : s.op_name), &s);
   }
-  qsort(all, n, sizeof *all, by_op_time);
+  qsort(all, n, sizeof *all, by_op_time_descending);
   for (uint32_t i = 0; i < n; i++) cli_json_append(ops, json_op_total(&all[i]));
   return VT_OK;
 }

@@ -14,7 +14,7 @@ static int element_prints_as(uint32_t dtype, uint64_t bits, const char *want) {
   return strcmp(text, want) == 0;
 }
 
-static void test_element_texts(void) {
+static void test_elements_of_each_dtype_as_text(void) {
   CHECK(element_prints_as(VT_DTYPE_F32, 0x3dcccccd, "0.1"));
   CHECK(element_prints_as(VT_DTYPE_F32, 0x80000000, "-0"));
   CHECK(element_prints_as(VT_DTYPE_F32, 0xc1200000, "-10"));
@@ -104,7 +104,7 @@ static int size_is_refused(const char *text) {
   return !cli_size_parse(text, &bytes);
 }
 
-static void test_size_parsing(void) {
+static void test_sizes_parsed_or_refused(void) {
   CHECK(size_parses_to("0", 0) && size_parses_to("4096", 4096) && size_parses_to("7B", 7) &&
         size_parses_to("007kB", 7000));
   CHECK(size_parses_to("3MB", 3000000) && size_parses_to("2GB", 2000000000) &&
@@ -129,7 +129,7 @@ static int size_prints_as(uint64_t bytes, const char *want) {
   return strcmp(text, want) == 0;
 }
 
-static void test_size_texts(void) {
+static void test_sizes_as_text(void) {
   CHECK(size_prints_as(0, "0 B") && size_prints_as(1023, "1023 B") &&
         size_prints_as(1024, "1.0 KiB"));
   CHECK(size_prints_as(1536, "1.5 KiB") && size_prints_as((UINT64_C(1) << 20) - 1, "1.0 MiB"));
@@ -180,13 +180,13 @@ static void test_svg_text_escape_cut_and_fit(void) {
 
 int main(void) {
   test_terminal_controls_escaped();
-  test_element_texts();
+  test_elements_of_each_dtype_as_text();
   test_row_major_index_text();
   test_longest_type_text_fits_buffer();
   test_joined_path_escapes_name();
   test_bind_equals_text_and_find();
-  test_size_parsing();
-  test_size_texts();
+  test_sizes_parsed_or_refused();
+  test_sizes_as_text();
   test_svg_text_escape_cut_and_fit();
   TEST_DONE();
 }

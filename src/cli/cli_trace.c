@@ -106,7 +106,7 @@ static void add_run_event(trace *t, const vt_program *p) {
 
 /* Order of events: by start; of events with the same start the longer one first, because it
  * encloses the other. */
-static int by_event_time(const void *a, const void *b) {
+static int by_event_begin(const void *a, const void *b) {
   const event *x = a, *y = b;
   if (x->begin_ns != y->begin_ns) return x->begin_ns < y->begin_ns ? -1 : 1;
   if (x->end_ns != y->end_ns) return x->end_ns > y->end_ns ? -1 : 1;
@@ -144,7 +144,7 @@ static json_t *json_event(event *e, uint64_t zero_ns) {
 
 static json_t *json_trace(trace *t, const cli_job *j, const vt_program *p) {
   json_t *list = json_array(), *about = cli_run_description_json(j, p);
-  qsort(t->events, t->n, sizeof *t->events, by_event_time);
+  qsort(t->events, t->n, sizeof *t->events, by_event_begin);
   add_track_names(t, p, list);
   for (uint32_t i = 0; i < t->n; i++)
     cli_json_append(list, json_event(&t->events[i], t->events[0].begin_ns));

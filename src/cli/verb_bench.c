@@ -340,7 +340,7 @@ static vt_status read_and_measure_model(bench *b, cli_error *e) {
 
 static double rate_per_ns(uint64_t v, uint64_t ns) { return ns != 0 ? (double)v / (double)ns : 0; }
 
-static void describe_device(const bench *b, uint32_t threads, vt_backend_row *out) {
+static void read_device_row(const bench *b, uint32_t threads, vt_backend_row *out) {
   const vt_options o = {.size = sizeof o, .backend = b->target.backend, .threads = threads};
   *out = (vt_backend_row){.size = sizeof *out};
   vt_backend_row_of(&o, out);
@@ -366,7 +366,7 @@ static void print_peer(const bench *b) {
 static vt_status report_text(const bench *b) {
   vt_backend_row row, before = {0};
   for (uint32_t i = 0; i < b->n_threads; i++, before = row) {
-    describe_device(b, b->threads[i], &row);
+    read_device_row(b, b->threads[i], &row);
     if (strcmp(row.about, before.about) != 0) cli_print("%s: %s\n", row.name, row.about);
   }
   if (b->peer != NULL) print_peer(b);
@@ -399,7 +399,7 @@ static json_t *json_device_per_thread_count(const bench *b) {
   json_t *list = json_array();
   for (uint32_t i = 0; i < b->n_threads; i++) {
     vt_backend_row row;
-    describe_device(b, b->threads[i], &row);
+    read_device_row(b, b->threads[i], &row);
     cli_json_append(list, json_pack("{s:s, s:i, s:o}", "backend", row.name, "threads",
                                     (int)b->threads[i], "about", cli_json_text(row.about)));
   }

@@ -236,7 +236,7 @@ static int agrees_with_earlier_lane(const comparison *c, uint32_t i) {
 }
 
 /* Prints "AGREES" if every lane has the published digest, else the lanes that differ from it. */
-static void print_published(const comparison *c) {
+static void print_published_verdict(const comparison *c) {
   const uint32_t n = count_lanes_unlike_published(c);
   cli_print("; published: %s: %s", c->published, n == 0 ? "AGREES" : "DIFFERS");
   const char *before = " from ";
@@ -256,7 +256,7 @@ static void print_verdict(const comparison *c) {
       if (lanes_agree(&c->lanes[i], &c->lanes[j])) cli_print(" = %s", c->lanes[j].label);
     cli_print(": %s", c->lanes[i].hex);
   }
-  if (c->published[0] != '\0') print_published(c);
+  if (c->published[0] != '\0') print_published_verdict(c);
   cli_print("\n");
 }
 

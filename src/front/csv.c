@@ -373,7 +373,8 @@ static vt_status read_table_with_new_reader(const vt_source *src, const vt_csv_o
 }
 
 /* Copies and checks the options. An older caller has a shorter struct; missing fields are zero. */
-static vt_status check_options(const vt_csv_options *given, vt_csv_options *out, vt_diag *d) {
+static vt_status check_and_copy_options(const vt_csv_options *given, vt_csv_options *out,
+                                        vt_diag *d) {
   vt_csv_options o = {.size = sizeof o};
   if (given != NULL) memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
   if (o.dtype != 0 && o.dtype != VT_DTYPE_F32 && o.dtype != VT_DTYPE_F64 && o.dtype != VT_DTYPE_I64)
@@ -387,7 +388,7 @@ static vt_status read_csv_archive(const vt_source *src, const vt_csv_options *op
                                   const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
   vt_csv_options o = {.size = 0};
   vt_archive *ar = NULL;
-  VT_TRY(check_options(options, &o, d));
+  VT_TRY(check_and_copy_options(options, &o, d));
   VT_TRY(vt_archive_new(alloc, &ar, d));
   ar->format = "csv";
   const vt_status s = read_table_with_new_reader(src, &o, ar, d);

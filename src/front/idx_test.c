@@ -50,7 +50,7 @@ static void check_idx_reads_as(const bytes *b, uint32_t dtype, uint32_t rank, co
   CHECK(f.live == 0);
 }
 
-static void test_valid_files(void) {
+static void test_valid_files_are_read(void) {
   const bytes bytes_ = make_idx(8, 2, "\2\3", "abcdef", 6), zipped = gzip_bytes(&bytes_);
   check_idx_reads_as(&bytes_, VT_DTYPE_U8, 2, "abcdef", 6);
   check_idx_reads_as(&zipped, VT_DTYPE_U8, 2, "abcdef", 6);
@@ -70,7 +70,7 @@ static void test_valid_files(void) {
   check_idx_reads_as(&brace, VT_DTYPE_U8, 1, "{}", 2);
 }
 
-static void test_golden_files(void) {
+static void test_golden_files_are_read(void) {
   static const char *const paths[] = {"tests/golden/files/images.idx",
                                       "tests/golden/files/images.idx.gz"};
   for (int k = 0; k < 2; k++) {
@@ -143,8 +143,8 @@ static void test_damaged_gzip_refused(void) {
 int main(void) {
   if (mkdtemp(test_folder) == NULL) return 77;
   const bytes b = make_idx(13, 2, "\1\2", "\x3f\x80\0\0\x40\0\0\0", 8), zipped = gzip_bytes(&b);
-  test_valid_files();
-  test_golden_files();
+  test_valid_files_are_read();
+  test_golden_files_are_read();
   test_bad_files_refused();
   test_declared_gigabytes_refused();
   test_damaged_gzip_refused();

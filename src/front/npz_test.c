@@ -159,7 +159,7 @@ static void check_holds_abc(const vt_archive *ar, const char *name) {
   CHECK(t.dtype == VT_DTYPE_U8 && t.rank == 1 && t.dim[0] == 3 && memcmp(t.data, "abc", 3) == 0);
 }
 
-static void test_valid_files(void) {
+static void test_valid_files_are_read(void) {
   for (int kind = 0; kind < 20; kind++) {
     part p[2] = {plain_part("a.npy"), plain_part("dir/\xc3\xa4.npy")};
     for (int i = 0; i < 2; i++) {
@@ -192,7 +192,7 @@ static void check_tensor_equals(const vt_archive *ar, const char *name, uint32_t
   if (t.dtype == dtype) CHECK(memcmp(t.data, data, n) == 0);
 }
 
-static void test_file_of_numpy(const char *path) {
+static void test_numpy_file_is_read(const char *path) {
   static const uint32_t f32[6] = {0x3fc00000u, 0x80000000u, 0x7f800000u,
                                   0x7fc00000u, 1u,          0x7f7fc99eu};
   static const int32_t big[6] = {0, 1, 2, 3, 4, 5};
@@ -489,7 +489,7 @@ static vt_tensor make_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim, 
 }
 
 /* The bytes must be those of numpy.savez(path, a=numpy.arange(3, dtype='f4')). */
-static void test_bytes_as_numpy_writes_them(void) {
+static void test_written_bytes_equal_numpy(void) {
   static const uint8_t before[] =
       "PK\3\4-\0\0\0\0\0\0\0!\0\xb6\x8c\x86S\xff\xff\xff\xff\xff\xff"
       "\xff\xff\5\0\x14\0a.npy\1\0\x10\0\x8c\0\0\0\0\0\0\0\x8c\0\0\0\0"
@@ -641,11 +641,11 @@ int main(void) {
   const bytes b = make_npz(p, 2);
   p[0].zip64 = 1;
   const bytes wide = make_npz(p, 1);
-  test_valid_files();
-  test_file_of_numpy("tests/golden/files/stored.npz");
-  test_file_of_numpy("tests/golden/files/deflated.npz");
-  test_file_of_numpy("tests/golden/files/zip64.npz");
-  test_file_of_numpy("tests/golden/files/piped.npz");
+  test_valid_files_are_read();
+  test_numpy_file_is_read("tests/golden/files/stored.npz");
+  test_numpy_file_is_read("tests/golden/files/deflated.npz");
+  test_numpy_file_is_read("tests/golden/files/zip64.npz");
+  test_numpy_file_is_read("tests/golden/files/piped.npz");
   test_one_bad_member_refused();
   test_contradicting_members_refused();
   test_bad_descriptors_refused();
@@ -657,7 +657,7 @@ int main(void) {
   test_longer_packed_data_refused();
   test_packed_data_of_any_length_read();
   test_sparse_file_refused();
-  test_bytes_as_numpy_writes_them();
+  test_written_bytes_equal_numpy();
   test_zip64_used_at_numpy_limits();
   test_zip64_end_above_65535_members();
   check_growing_file_refused("c.npz", &b);

@@ -30,7 +30,7 @@ static const char mixed[] =
 
 static const uint8_t mixed_data[13] = {1, 0, 1, 0, 0, 0x80, 0x3f, 1, 0, 0xc0, 0xff, 0x80, 0x3f};
 
-static void test_valid_file(void) {
+static void test_valid_file_is_read(void) {
   static const char *const names[4] = {"\xc3\xa4 \"q\"", "e", "b.w", "s"};
   const uint32_t types[4] = {VT_DTYPE_BOOL, VT_DTYPE_I64, VT_DTYPE_F32, VT_DTYPE_BF16};
   const bytes b = make_safetensors(mixed, mixed_data, sizeof mixed_data);
@@ -79,7 +79,7 @@ static void test_every_type_is_read(void) {
   }
 }
 
-static void test_empty_file(void) {
+static void test_empty_file_is_read(void) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
@@ -360,7 +360,7 @@ static void test_parser_memory_is_bounded(void) {
 
 /* ---- writing ---- */
 
-static void test_written_bytes(void) {
+static void test_written_bytes_are_exact(void) {
   uint32_t w[2] = {0x3f800000u, 0xffffffffu};
   uint8_t yes[3] = {0, 7, 1};
   int64_t none[1] = {0};
@@ -444,14 +444,14 @@ int main(void) {
   test_parser_memory_is_bounded(); /* runs first, while the process has little resident memory */
   test_string_escapes_decoded();
   const bytes b = make_safetensors(mixed, mixed_data, sizeof mixed_data);
-  test_valid_file();
+  test_valid_file_is_read();
   test_every_type_is_read();
-  test_empty_file();
+  test_empty_file_is_read();
   test_bad_files_refused();
   test_refusal_messages();
   test_wrong_header_length_refused();
   test_header_size_limit();
-  test_written_bytes();
+  test_written_bytes_are_exact();
   test_write_read_round_trip();
   test_bad_tensors_not_written();
   check_truncations_refused(&b);
