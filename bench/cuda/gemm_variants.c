@@ -67,18 +67,18 @@ static const char *const tiles[] = {
 };
 
 int gemm_describe_variant(const gemm_product *p, uint32_t i, char *name, size_t name_bytes,
-                          uint64_t *work) {
+                          uint64_t *scratch_bytes) {
   const vt_cuda_traits t = traits_of(p);
   const vt_gpu_gemm g = gemm_args(p);
   vt_cuda_variant variant;
-  if (!vt_cuda_gemm_variant(&t, VT_DTYPE_F32, &g, i, &variant)) return 0;
+  if (!vt_cuda_gemm_variant_at(&t, VT_DTYPE_F32, &g, i, &variant)) return 0;
   const char *const called = variant.tile == VT_CUDA_SKINNY   ? "few"
                              : variant.tile == VT_CUDA_STREAM ? "stream"
                              : variant.tile == VT_CUDA_BAND   ? "band"
                                                               : tiles[variant.tile];
   snprintf(name, name_bytes, "%s/%d%s", called, (int)variant.slice,
            variant.transpose_b ? " transposed" : "");
-  *work = vt_cuda_gemm_variant_scratch(VT_DTYPE_F32, &g, &variant);
+  *scratch_bytes = vt_cuda_gemm_variant_scratch(VT_DTYPE_F32, &g, &variant);
   return 1;
 }
 
@@ -89,11 +89,11 @@ int gemm_issue_variant(const gemm_product *p, int i) {
   vt_cuda_call c = {.dev = &dev, .traits = &t, .work = p->work};
   vt_cuda_variant variant;
   if (i < 0) return vt_cuda_gemm_run(&c, VT_DTYPE_F32, &g) != VT_OK;
-  if (!vt_cuda_gemm_variant(&t, VT_DTYPE_F32, &g, (uint32_t)i, &variant)) return 1;
+  if (!vt_cuda_gemm_variant_at(&t, VT_DTYPE_F32, &g, (uint32_t)i, &variant)) return 1;
   return vt_cuda_gemm_run_variant(&c, VT_DTYPE_F32, &g, &variant) != VT_OK;
 }
 
-uint64_t gemm_scratch(const gemm_product *p) {
+uint64_t gemm_scratch_bytes(const gemm_product *p) {
   const vt_cuda_traits t = traits_of(p);
   const vt_gpu_gemm g = gemm_args(p);
   const vt_cuda_call c = {.traits = &t};

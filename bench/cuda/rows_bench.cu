@@ -53,25 +53,25 @@ static double median_seconds(F work) {
   return times[times.size() / 2] / 1e3;
 }
 
-static void print_speed(const char *name, int64_t lines, int64_t n, double time, double bytes) {
-  const double speed = bytes / time / 1e9;
+static void print_speed(const char *name, int64_t lines, int64_t n, double seconds, double bytes) {
+  const double speed = bytes / seconds / 1e9;
   printf("%-12s %9lld x %-7lld %8.1f us %7.0f GB/s %5.2f of copy\n", name, (long long)lines,
-         (long long)n, time * 1e6, speed, copy_speed > 0 ? speed / copy_speed : 1.0);
+         (long long)n, seconds * 1e6, speed, copy_speed > 0 ? speed / copy_speed : 1.0);
 }
 
 /* ---- launches as in the library ---- */
 
-static vt_gpu_walk walk_of_rows(int64_t n, int64_t line_step) {
+static vt_gpu_walk walk_with_stride(int64_t n, int64_t stride) {
   vt_gpu_walk w = {};
   w.n = w.dim[0] = n, w.rank = 1, w.small = 1;
-  w.stride[0][0] = w.stride[1][0] = line_step;
+  w.stride[0][0] = w.stride[1][0] = stride;
   return w;
 }
 
 static vt_gpu_rows rows_args(int64_t lines, int64_t n) {
   vt_gpu_rows a = {};
   a.x = in, a.y = out, a.n = n, a.eps = 1e-5, a.each = 1;
-  a.lines = walk_of_rows(lines, n), a.along = walk_of_rows(n, 1);
+  a.lines = walk_with_stride(lines, n), a.along = walk_with_stride(n, 1);
   return a;
 }
 
@@ -80,7 +80,7 @@ struct kernels {
   kernel *warps[4], *block, *longer;
 };
 
-static void launch_long(kernel *run, vt_gpu_rows a, int64_t chunks) {
+static void launch_long_rows(kernel *run, vt_gpu_rows a, int64_t chunks) {
   const vt_gpu_limits limits = {processors, shared_most, 1024, 4096};
   const vt_gpu_row_layout s = vt_gpu_row_layout_of(limits, a.lines.n, chunks);
   const dim3 grid((unsigned)(s.teams * s.blocks)), threads((unsigned)s.warps * 32);
@@ -104,7 +104,7 @@ static void launch_rows(const kernels &k, vt_gpu_rows a) {
   } else if (chunks <= VT_GPU_ROW_CHUNKS) {
     k.block<<<grid, (unsigned)chunks * 32>>>(a);
   } else {
-    launch_long(k.longer, a, chunks);
+    launch_long_rows(k.longer, a, chunks);
   }
 }
 
@@ -144,7 +144,8 @@ static void time_bundles(const char *name, bundle_kernel *run, bundle_kernel *sh
   vt_gpu_bundle a = {};
   void *args[] = {&a};
   a.x = in, a.y = out, a.n = n, a.divisor = n, a.eps = 1e-5, a.kind = kind, a.centred = 1;
-  a.lines = walk_of_rows(lines, columns ? 1 : n), a.along = walk_of_rows(n, columns ? lines : 1);
+  a.lines = walk_with_stride(lines, columns ? 1 : n),
+  a.along = walk_with_stride(n, columns ? lines : 1);
   if (kind == VT_GPU_BUNDLE_ONE) a.lines.stride[1][0] = 1, a.along.stride[1][0] = 0;
   a.wide = (uint32_t)b.wide, a.step = (uint32_t)b.step, a.line_step = (uint32_t)b.line_step;
   a.blocks = (uint32_t)b.blocks, a.chunks = (uint32_t)b.chunks;
@@ -185,10 +186,11 @@ static void time_sums(int64_t lines, int64_t n, bool columns) {
   const int64_t most = 32 * processors, items = columns ? (lines + 31) / 32 : (lines + 7) / 8;
   a.x = in, a.n = n, a.chunks = (n + 1023) / 1024;
   a.y = a.chunks == 1 ? out : partials;
-  a.lines = walk_of_rows(lines, columns ? 1 : n), a.along = walk_of_rows(n, columns ? lines : 1);
+  a.lines = walk_with_stride(lines, columns ? 1 : n),
+  a.along = walk_with_stride(n, columns ? lines : 1);
   if (a.chunks == 1) a.lines.stride[1][0] = 1;
   above.x = partials, above.y = out, above.n = a.chunks, above.chunks = 1;
-  above.lines = walk_of_rows(lines, a.chunks), above.along = walk_of_rows(a.chunks, 1);
+  above.lines = walk_with_stride(lines, a.chunks), above.along = walk_with_stride(a.chunks, 1);
   above.lines.stride[1][0] = 1;
   const unsigned grid = (unsigned)std::min(items * a.chunks, most);
   const double time = median_seconds([&] {
