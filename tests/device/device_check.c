@@ -97,7 +97,7 @@ static unsigned long long compare_pairs(const work *w, const fd_slot *s, unsigne
   unsigned long long bad = 0;
   (void)w;
   for (uint32_t i = 0; i < FD_SLICE; i++) {
-    const uint64_t pair = pair_of((uint64_t)slice * FD_SLICE + i);
+    const uint64_t pair = pow_pair_bits((uint64_t)slice * FD_SLICE + i);
     const float x = vt_f32_from_bits((uint32_t)pair), y = vt_f32_from_bits((uint32_t)(pair >> 32));
     const float z = vt_f32_pow(x, y);
     bad += s->host[i] != (z != z ? 0x7fc00000u : vt_f32_bits(z));
@@ -174,19 +174,19 @@ static int parse_options(int argc, char **argv, options *o) {
   return o->func == NULL || function_index(o->func) >= 0 || strcmp(o->func, "pow") == 0;
 }
 
-static int is_wanted(const options *o, const char *name) {
+static int is_function_wanted(const options *o, const char *name) {
   return !o->texts_only && (o->func == NULL || strcmp(o->func, name) == 0);
 }
 
-static int check_all(const options *o) {
+static int check_texts_and_functions(const options *o) {
   int failed = o->func == NULL && texts_check(o->plant);
   for (int f = 0; f < N_FUNCTIONS; f++) {
     double speed[FD_VARIANTS] = {0};
     for (int variant = 0; variant < FD_VARIANTS; variant++)
-      if (is_wanted(o, names[f]) && fd_has_variant(variant, f))
+      if (is_function_wanted(o, names[f]) && fd_has_variant(variant, f))
         failed |= check_function(f, variant, o->plant, speed);
   }
-  if (is_wanted(o, "pow")) failed |= check_pow(o->pow_slices, o->plant);
+  if (is_function_wanted(o, "pow")) failed |= check_pow(o->pow_slices, o->plant);
   return failed;
 }
 
@@ -208,7 +208,7 @@ int main(int argc, char **argv) {
   error = crew_open_slots();
   if (error != NULL) return report_error(error);
   printf("%s, %u threads\n", device, crew_slot_count());
-  const int failed = check_all(&o);
+  const int failed = check_texts_and_functions(&o);
   crew_close_slots();
   puts(failed ? "DIFFERENT" : "all equal");
   return failed;

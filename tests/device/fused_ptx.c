@@ -78,11 +78,13 @@ static void compile_chain(generator *f) {
   f->now = tensor_of(0, 0, VT_DTYPE_F32);
 }
 
-static void add_step(generator *f, uint32_t op, uint32_t type, uint32_t result, uint32_t n_in) {
+static void add_step(generator *f, uint32_t op, uint32_t operand_type, uint32_t result_type,
+                     uint32_t n_in) {
   const uint32_t i = f->n++;
-  f->out[i] = tensor_of(4, i, result);
+  f->out[i] = tensor_of(4, i, result_type);
   f->in[i][0] = f->now;
-  for (uint32_t k = 1; k < n_in; k++) f->in[i][k] = tensor_of(0, 8 * type + k, type);
+  for (uint32_t k = 1; k < n_in; k++)
+    f->in[i][k] = tensor_of(0, 8 * operand_type + k, operand_type);
   f->step[i] = (vt_bk_step){.size = sizeof f->step[i],
                             .op = op,
                             .n_in = n_in,
@@ -92,15 +94,15 @@ static void add_step(generator *f, uint32_t op, uint32_t type, uint32_t result, 
   f->now = f->out[i];
 }
 
-static void add_cast(generator *f, uint32_t type) {
-  if (f->now.dtype != type) add_step(f, VT_OP_cast, type, type, 1);
+static void add_cast_if_needed(generator *f, uint32_t to) {
+  if (f->now.dtype != to) add_step(f, VT_OP_cast, to, to, 1);
 }
 
 /* Adds a step for a row of maps.def, and a step that adds a source to its result. Without the
  * second step the compiler could use that a bool or a sign has only a few values. */
 static void add_steps_of_row(generator *f, uint32_t op, uint32_t n_in, uint32_t type) {
   const uint32_t result = vt_map_gives_truth(vt_map_of_op(op)) ? VT_DTYPE_BOOL : type;
-  add_cast(f, type);
+  add_cast_if_needed(f, type);
   add_step(f, op, type, result, n_in);
   add_step(f, result == VT_DTYPE_BOOL ? VT_OP_xor : VT_OP_add, result, result, 2);
   if (f->n >= LONGEST) compile_chain(f);
@@ -128,8 +130,8 @@ static void emit_casts(generator *f) {
   f->kind = "cast";
   for (uint32_t from = VT_DTYPE_F32; from <= VT_DTYPE_BF16; from++)
     for (uint32_t to = VT_DTYPE_F32; to <= VT_DTYPE_BF16; to++) {
-      add_cast(f, from);
-      add_cast(f, to);
+      add_cast_if_needed(f, from);
+      add_cast_if_needed(f, to);
       if (f->n >= LONGEST) compile_chain(f);
     }
   compile_chain(f);

@@ -26,7 +26,7 @@ bool is_device(int device) {
   return device >= 0 && device < settings().devices && device < MOST_DEVICES;
 }
 
-int attribute_of(int attribute) {
+int device_attribute(int attribute) {
   const Settings &s = settings();
   switch (attribute) {
     case 1:
@@ -121,7 +121,7 @@ int fake_cuDeviceGetAttribute(int *value, int attribute, int device) {
   if (c.refused()) return c.answer();
   if (value == nullptr) return c.done(INVALID_VALUE);
   if (!is_device(device)) return c.done(INVALID_DEVICE);
-  const int found = attribute_of(attribute);
+  const int found = device_attribute(attribute);
   if (found < 0) return c.done(INVALID_VALUE);
   *value = found;
   return OK;

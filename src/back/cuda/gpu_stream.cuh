@@ -175,6 +175,6 @@ VT_GPU_FN void vt_stream(const vt_gpu_gemm &g, const End &end) {
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) VT_UNROLL
   for (int c = 0; c < V; c++) vt_skinny_store(g, h, r, s.column(c), p[r][c], end);
-  vt_skinny_sum_slices<GROUPS, ROWS>(g, h, end);
+  vt_skinny_sum_slices_if_last<GROUPS, ROWS>(g, h, end);
 }
 #endif

@@ -25,28 +25,28 @@ VT_GPU_FN double add_rounded(double x, double y) { return __dadd_rn(x, y); }
 
 // ---- rows ----
 
-VT_GPU_FN uint64_t position_of_row(const vt_gpu_scatter &a, int64_t i) {
+VT_GPU_FN uint64_t position_of_sorted_row(const vt_gpu_scatter &a, int64_t i) {
   return a.wide ? ((const vt_gpu_record *)a.records)[i].key
                 : ((const uint64_t *)a.records)[i] >> 32;
 }
-VT_GPU_FN int64_t number_of_row(const vt_gpu_scatter &a, int64_t i) {
+VT_GPU_FN int64_t number_of_sorted_row(const vt_gpu_scatter &a, int64_t i) {
   return (int64_t)(a.wide ? ((const vt_gpu_record *)a.records)[i].at
                           : ((const uint64_t *)a.records)[i] & UINT32_MAX);
 }
 // Returns whether sorted rows i and k exist and have the same position.
 VT_GPU_FN bool have_same_position(const vt_gpu_scatter &a, int64_t i, int64_t k) {
-  return k >= 0 && k < a.n && position_of_row(a, k) == position_of_row(a, i);
+  return k >= 0 && k < a.n && position_of_sorted_row(a, k) == position_of_sorted_row(a, i);
 }
 
 // Returns the offset in the updates of the element of sorted row i whose offset in the row is `at`.
 VT_GPU_FN int64_t update_offset(const vt_gpu_scatter &a, int64_t i, int64_t at) {
   int64_t row[1];
-  vt_offsets<1>(a.rows, number_of_row(a, i), row);
+  vt_offsets<1>(a.rows, number_of_sorted_row(a, i), row);
   return row[0] + at;
 }
 VT_GPU_FN int64_t result_offset(const vt_gpu_scatter &a, int64_t i, int64_t at) {
   int64_t place[1];
-  vt_offsets<1>(a.places, (int64_t)position_of_row(a, i), place);
+  vt_offsets<1>(a.places, (int64_t)position_of_sorted_row(a, i), place);
   return place[0] + at;
 }
 
@@ -110,7 +110,7 @@ struct scatter_min<double> {
 };
 
 template <class T, class F>
-VT_GPU_FN void scatter_in_order(const vt_gpu_scatter &a) {
+VT_GPU_FN void scatter_rows_in_order(const vt_gpu_scatter &a) {
   for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const work_item s = work_item_of(a, k);
     if (have_same_position(a, s.i, s.i - 1)) continue;
@@ -123,17 +123,21 @@ VT_GPU_FN void scatter_in_order(const vt_gpu_scatter &a) {
 }
 
 VT_KERNEL(scatter_add_8, vt_gpu_scatter, 256) {
-  scatter_in_order<uint8_t, scatter_add<uint8_t>>(a);
+  scatter_rows_in_order<uint8_t, scatter_add<uint8_t>>(a);
 }
 VT_KERNEL(scatter_add_32, vt_gpu_scatter, 256) {
-  scatter_in_order<uint32_t, scatter_add<uint32_t>>(a);
+  scatter_rows_in_order<uint32_t, scatter_add<uint32_t>>(a);
 }
 VT_KERNEL(scatter_add_64, vt_gpu_scatter, 256) {
-  scatter_in_order<uint64_t, scatter_add<uint64_t>>(a);
+  scatter_rows_in_order<uint64_t, scatter_add<uint64_t>>(a);
 }
-#define SCATTER_TWO(type, T)                                                                     \
-  VT_KERNEL(scatter_max_##type, vt_gpu_scatter, 256) { scatter_in_order<T, scatter_max<T>>(a); } \
-  VT_KERNEL(scatter_min_##type, vt_gpu_scatter, 256) { scatter_in_order<T, scatter_min<T>>(a); }
+#define SCATTER_TWO(type, T)                           \
+  VT_KERNEL(scatter_max_##type, vt_gpu_scatter, 256) { \
+    scatter_rows_in_order<T, scatter_max<T>>(a);       \
+  }                                                    \
+  VT_KERNEL(scatter_min_##type, vt_gpu_scatter, 256) { \
+    scatter_rows_in_order<T, scatter_min<T>>(a);       \
+  }
 SCATTER_TWO(f32, float)
 SCATTER_TWO(f64, double)
 SCATTER_TWO(i8, int8_t)
@@ -152,11 +156,11 @@ enum { TERMS = 32, THREADS = 128 };  // TERMS: lanes of S; THREADS: threads of a
 
 // Returns the first sorted row that has the position of row i, found by bisection.
 VT_GPU_FN int64_t first_row_of_position(const vt_gpu_scatter &a, int64_t i) {
-  const uint64_t place = position_of_row(a, i);
+  const uint64_t place = position_of_sorted_row(a, i);
   int64_t low = 0, high = i;  // row `high` has the position, rows before `low` do not
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
-    if (position_of_row(a, middle) == place) {
+    if (position_of_sorted_row(a, middle) == place) {
       high = middle;
     } else {
       low = middle + 1;
@@ -203,7 +207,7 @@ VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane
 }
 
 template <class T>
-VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[THREADS]) {
+VT_GPU_FN void scatter_chunk_sums(const vt_gpu_scatter &a, T (*lane)[THREADS]) {
   for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const work_item s = work_item_of(a, k);
     const int64_t first = first_row_if_chunk_begins(a, s.i);
@@ -221,7 +225,7 @@ VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[THREADS]) {
 #define SCATTER_SUM(name, T)                 \
   VT_KERNEL(name, vt_gpu_scatter, THREADS) { \
     __shared__ T lane[TERMS][THREADS];       \
-    scatter_chunks<T>(a, lane);              \
+    scatter_chunk_sums<T>(a, lane);          \
   }
 SCATTER_SUM(scatter_add_f32, float)
 SCATTER_SUM(scatter_add_f64, double)
@@ -238,7 +242,7 @@ struct chunk_state<double> {
 };
 
 template <class T>
-VT_GPU_FN void scatter_long_sums(const vt_gpu_scatter &a) {
+VT_GPU_FN void scatter_sums_of_chunks(const vt_gpu_scatter &a) {
   for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const work_item s = work_item_of(a, k);
     if (have_same_position(a, s.i, s.i - 1) || !have_same_position(a, s.i, s.i + VT_GPU_CHUNK))
@@ -252,5 +256,5 @@ VT_GPU_FN void scatter_long_sums(const vt_gpu_scatter &a) {
   }
 }
 
-VT_KERNEL(scatter_add_long_f32, vt_gpu_scatter, 256) { scatter_long_sums<float>(a); }
-VT_KERNEL(scatter_add_long_f64, vt_gpu_scatter, 256) { scatter_long_sums<double>(a); }
+VT_KERNEL(scatter_add_long_f32, vt_gpu_scatter, 256) { scatter_sums_of_chunks<float>(a); }
+VT_KERNEL(scatter_add_long_f64, vt_gpu_scatter, 256) { scatter_sums_of_chunks<double>(a); }
