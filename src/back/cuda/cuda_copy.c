@@ -7,7 +7,7 @@
 #include "cuda_walk.h"
 #include "gpu_copy.h"
 
-vt_view vt_cuda_view_at(const vt_view *v, uint32_t axis, int64_t i) {
+vt_view vt_cuda_subview_at(const vt_view *v, uint32_t axis, int64_t i) {
   vt_view at = *v;
   at.rank--;
   at.data = (char *)v->data + i * v->stride[axis] * (int64_t)vt_cuda_bytes_of(v->dtype);
@@ -50,7 +50,7 @@ uint32_t vt_cuda_merge_pieces(vt_gpu_walk *w, uint32_t n, const void *const *dat
 /* fewest rows and columns that are transposed in tiles: with less, most of a tile would be empty */
 enum { LEAST_EXTENT = 8 };
 
-static int find_contiguous_axis(const vt_gpu_walk *w, uint32_t k) {
+static int find_long_contiguous_axis(const vt_gpu_walk *w, uint32_t k) {
   for (uint32_t i = w->rank; i-- > 0;)
     if (w->stride[k][i] == 1 && w->dim[i] >= LEAST_EXTENT) return (int)i;
   return -1;
@@ -69,10 +69,10 @@ static vt_gpu_walk without_axes(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
 }
 
 /* Returns 1 if the copy is a transpose, with the kernel's arguments in *out. */
-static int find_transpose(const vt_gpu_copy *a, vt_gpu_transpose *out) {
+static int describe_as_transpose(const vt_gpu_copy *a, vt_gpu_transpose *out) {
   const vt_gpu_walk *w = &a->walk;
   if (w->n == 0) return 0;
-  const int column = find_contiguous_axis(w, 0), row = find_contiguous_axis(w, 1);
+  const int column = find_long_contiguous_axis(w, 0), row = find_long_contiguous_axis(w, 1);
   if (column < 0 || row < 0 || column == row) return 0;
   *out = (vt_gpu_transpose){.to = a->to,
                             .from = a->from,
@@ -101,7 +101,7 @@ vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *f
   vt_gpu_transpose transpose;
   if (vt_cuda_is_dense(to) && vt_cuda_is_dense(from))
     return vt_cuda_copy_bytes(c, to->data, from->data, (uint64_t)args.walk.n * bytes);
-  if (find_transpose(&args, &transpose)) return run_transpose(c, &transpose, bytes);
+  if (describe_as_transpose(&args, &transpose)) return run_transpose(c, &transpose, bytes);
   bytes = vt_cuda_merge_pieces(&args.walk, 2, data, bytes);
   return vt_cuda_launch(c, VT_CUDA_SIZES_TO_16(copy)[bytes],
                         vt_cuda_grid_over(c, args.walk.n, 4, 256), &args);

@@ -14,7 +14,8 @@ static uint32_t group_size_of(const vt_view *const *v, uint32_t n) {
 
 /* Returns 1 if operand k has aligned groups of elements along the last axis, or is an input with
  * one element for the whole axis. */
-static int is_grouped(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v, uint32_t group) {
+static int operand_allows_groups(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v,
+                                 uint32_t group) {
   const uint32_t last = w->rank - 1;
   if (w->stride[k][last] == 0) return k > 0;
   int fits = w->stride[k][last] == 1 &&
@@ -25,18 +26,18 @@ static int is_grouped(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v, 
 
 /* Returns 1 if all operands can be read in groups. If the walk has several axes, groups must divide
  * the rows, because a group must not reach into the next row. */
-static int can_group(const vt_gpu_fused_walk *w, const vt_view *const *v, uint32_t n,
-                     uint32_t group) {
+static int operands_allow_groups(const vt_gpu_fused_walk *w, const vt_view *const *v, uint32_t n,
+                                 uint32_t group) {
   if (w->rank == 0 || w->n < group) return 0;
   int fits = w->rank == 1 || w->dim[w->rank - 1] % group == 0;
-  for (uint32_t k = 0; k < n; k++) fits = fits && is_grouped(w, k, v[k], group);
+  for (uint32_t k = 0; k < n; k++) fits = fits && operand_allows_groups(w, k, v[k], group);
   return fits;
 }
 
-static void use_groups(vt_gpu_fused *m, const vt_view *const *v, uint32_t n) {
+static void group_if_possible(vt_gpu_fused *m, const vt_view *const *v, uint32_t n) {
   vt_gpu_fused_walk *w = &m->walk;
   const uint32_t group = group_size_of(v, n);
-  if (!can_group(w, v, n, group)) return;
+  if (!operands_allow_groups(w, v, n, group)) return;
   const uint32_t last = w->rank - 1;
   m->grouped = 1;
   m->rest = (uint32_t)(w->n % group);
@@ -64,6 +65,6 @@ void vt_cuda_pointwise_args(const vt_bk_tensor *to, const vt_bk_tensor *const *f
     v[k + 1] = &view[k + 1];
     out->from[k] = view[k + 1].data;
   }
-  vt_cuda_walk_wide(v, n + 1, &out->walk);
-  use_groups(out, v, n + 1);
+  vt_cuda_fused_walk(v, n + 1, &out->walk);
+  group_if_possible(out, v, n + 1);
 }

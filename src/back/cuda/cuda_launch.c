@@ -15,21 +15,21 @@ int32_t vt_cuda_driver_status(const vt_bk_device *dev, int error, const char *wh
   char text[VT_CU_TEXT], all[VT_CU_TEXT + 120];
   if (error == VT_CU_SUCCESS) return VT_OK;
   snprintf(all, sizeof all, "the GPU cannot %s: %s", what,
-           vt_cu_text(vt_cuda_card_driver(dev->card), error, text));
+           vt_cu_error_text(vt_cuda_card_driver(dev->card), error, text));
   return vt_cuda_report(dev->host, error == VT_CU_OUT_OF_MEMORY ? VT_NOMEM : VT_BACKEND, all);
 }
 
-int32_t vt_cuda_enter(const vt_bk_device *dev) {
+int32_t vt_cuda_enter_device(const vt_bk_device *dev) {
   return vt_cuda_driver_status(dev, vt_cuda_card_enter(dev->card), "be used");
 }
 
-void vt_cuda_note(const vt_bk_device *dev, const char *text) {
+void vt_cuda_send_note(const vt_bk_device *dev, const char *text) {
   if (VT_BK_HAS(dev->host, vt_bk_host, note)) dev->host->note(dev->host->user, text);
 }
 
 /* ---- sizes ---- */
 
-int64_t vt_cuda_count(const vt_view *v) {
+int64_t vt_cuda_element_count(const vt_view *v) {
   int64_t n = 1;
   for (uint32_t i = 0; i < v->rank; i++) n *= v->dim[i];
   return n;
@@ -46,8 +46,10 @@ uint32_t vt_cuda_bytes_of(uint32_t dtype) { return (uint32_t)vt_dtype_bytes(dtyp
 
 /* The grid has at most thirty-two blocks per multiprocessor, which is more than can be resident,
  * but few enough to start quickly. */
-vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads) {
-  const int64_t blocks = vt_cuda_ceil_div(n, each * threads), most = 32 * c->traits->processors;
+vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t items, int64_t items_per_thread,
+                               uint32_t threads) {
+  const int64_t blocks = vt_cuda_ceil_div(items, items_per_thread * threads),
+                most = 32 * c->traits->processors;
   return (vt_cuda_grid){.x = (uint32_t)vt_cuda_min(blocks, most), 1, 1, threads, 0};
 }
 

@@ -12,8 +12,8 @@ typedef struct vt_cuda_records {
   int wide, bits; /* 1 if a record has two words; bits of a key (its higher bits are 0) */
 } vt_cuda_records;
 
-/* Returns 1 if a key of `bits` bits and a record number below n do not fit in one word. */
-int vt_cuda_records_wide(int bits, int64_t n);
+/* Returns 1 if a key of `key_bits` bits and a record number below n do not fit in one word. */
+int vt_cuda_records_are_wide(int key_bits, int64_t n);
 /* Returns the bytes of scratch for a sort: the records, then buffers. */
 uint64_t vt_cuda_records_scratch(const vt_cuda_records *r);
 /* Sorts the records at the start of `work`; *out is set to where the sorted records are. */
