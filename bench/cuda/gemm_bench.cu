@@ -56,7 +56,7 @@ int gemm_launch_kernel(const char *name, uint32_t blocks_x, uint32_t blocks_y, u
 
 /* ---- times ---- */
 
-static int compare_times(const void *a, const void *b) {
+static int order_of_times(const void *a, const void *b) {
   const float x = *(const float *)a, y = *(const float *)b;
   return (x > y) - (x < y);
 }
@@ -98,7 +98,7 @@ static double median_microseconds_per_call(F f, int rounds, int calls_per_round)
   if (run != nullptr) CHECK(cudaGraphExecDestroy(run));
   CHECK(cudaEventDestroy(from));
   CHECK(cudaEventDestroy(to));
-  qsort(times, (size_t)rounds, sizeof *times, compare_times);
+  qsort(times, (size_t)rounds, sizeof *times, order_of_times);
   return times[rounds / 2] * 1e3 / calls_per_round;
 }
 
@@ -128,8 +128,8 @@ static float *a, *b, *y, *first, *reference, *work;
 static uint32_t *counters;
 static const size_t ELEMENTS = 8192ull * 8192, WORK = 3ull << 30;
 
-static gemm_product product_of(int64_t m, int64_t n, int64_t k, bool transpose_a,
-                               bool transpose_b) {
+static gemm_product product_of_buffers(int64_t m, int64_t n, int64_t k, bool transpose_a,
+                                       bool transpose_b) {
   gemm_product p = {m,
                     n,
                     k,
@@ -196,7 +196,7 @@ static void find_fastest_setting(const char *function, F call, int rounds, int c
 
 static void time_variants(int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b,
                           bool every_variant) {
-  const gemm_product p = product_of(m, n, k, transpose_a, transpose_b);
+  const gemm_product p = product_of_buffers(m, n, k, transpose_a, transpose_b);
   const double flops = 2.0 * (double)m * (double)n * (double)k;
   const int inside = flops < 5e9 ? 20 : 1, rounds = flops > 1e11 ? 7 : 15;
   Fastest blas_best = {};
@@ -239,8 +239,8 @@ static bool is_skinny_variant(const char *name) {
 
 /* Times a product of m rows with a matrix that is read from memory, not from the cache: it uses
  * several copies of the matrix in turn, which together are larger than the cache. */
-static void time_skinny(int64_t m, int64_t n, int64_t k, bool transpose_b) {
-  gemm_product p = product_of(m, n, k, false, transpose_b);
+static void time_skinny_product(int64_t m, int64_t n, int64_t k, bool transpose_b) {
+  gemm_product p = product_of_buffers(m, n, k, false, transpose_b);
   const float *all = p.b;
   const size_t each = (size_t)(n * k), copies = each < ELEMENTS ? ELEMENTS / each : 1;
   const auto next_copy = [&](int i) { p.b = all + each * ((size_t)i % copies); };
@@ -330,10 +330,10 @@ int main(int argc, char **argv) {
   if (!only_skinny) time_all_products();
   for (int transposed = 0; transposed < 2; transposed++)
     for (int64_t m = 1; m <= 16; m *= 2) {
-      time_skinny(m, 1024, 1024, transposed != 0);
-      time_skinny(m, 4096, 4096, transposed != 0);
-      time_skinny(m, 14336, 4096, transposed != 0);
-      time_skinny(m, 4096, 14336, transposed != 0);
+      time_skinny_product(m, 1024, 1024, transposed != 0);
+      time_skinny_product(m, 4096, 4096, transposed != 0);
+      time_skinny_product(m, 14336, 4096, transposed != 0);
+      time_skinny_product(m, 4096, 14336, transposed != 0);
     }
   return 0;
 }

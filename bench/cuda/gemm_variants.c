@@ -36,7 +36,7 @@ vt_status vt_cuda_launch_product(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid 
 /* These two replace functions of the backend. No tensor counts as dense, so that cuda_copy.c never
  * uses a plain memory copy. */
 int vt_cuda_is_dense(const vt_view *v) { return v == NULL; }
-vt_status vt_cuda_copy_bytes(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
+vt_status vt_cuda_copy_on_device(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
   (void)c, (void)to, (void)from, (void)bytes;
   return VT_BACKEND;
 }

@@ -115,7 +115,7 @@ static const kernels logs = {{log_softmax_8, log_softmax_16, log_softmax_24, log
                              softmax_long};
 static const kernels norms = {{norm_8, norm_16, norm_24, norm_32}, norm_block, norm_long};
 
-static void time_rows(int64_t n) {
+static void time_rows_of_length(int64_t n) {
   const int64_t lines = MOST / n;
   const double bytes = 8.0 * (double)(lines * n);
   vt_gpu_rows a = rows_args(lines, n);
@@ -231,11 +231,11 @@ int main(int argc, char **argv) {
   printf("%s\n", p.name);
   print_speed("copy", 1, MOST, time, 8.0 * (double)MOST);
   copy_speed = 8.0 * (double)MOST / time / 1e9;
-  for (int i = 1; i < argc; i++) time_rows(atoll(argv[i]));
+  for (int i = 1; i < argc; i++) time_rows_of_length(atoll(argv[i]));
   if (argc > 1) return 0;
   const int64_t lengths[] = {64,   256,   768,   1024,  2048,   4096,
                              8192, 16384, 32768, 50257, 131072, 200000};
-  for (int64_t n : lengths) time_rows(n);
+  for (int64_t n : lengths) time_rows_of_length(n);
   const int64_t bundled[] = {3, 16, 64, 256, 1000, 4096, 32768, 200000};
   for (int64_t n : bundled) time_bundles(n);
   time_sums(MOST / 16, 16, false);

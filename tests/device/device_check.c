@@ -79,21 +79,21 @@ static int read_digests(const char *path) {
 
 /* ---- slices of one function, or of pairs ---- */
 
-static const char *compute_slice(const work *w, fd_slot *s, unsigned slice) {
+static const char *compute_function_slice(const work *w, fd_slot *s, unsigned slice) {
   return fd_compute_slice(s, w->variant, w->item, slice);
 }
-static unsigned long long compare_slice(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long slice_digest_differs(const work *w, const fd_slot *s, unsigned slice) {
   char hex[65];
   const vt_hash256 h = vt_hash_bytes(s->host, (size_t)FD_SLICE * sizeof *s->host);
   vt_hash_hex(&h, hex);
   return memcmp(hex, digests[w->item][slice], DIGITS) != 0;
 }
 
-static const char *compute_pairs(const work *w, fd_slot *s, unsigned slice) {
+static const char *compute_pow_pairs(const work *w, fd_slot *s, unsigned slice) {
   (void)w;
   return fd_compute_pow(s, (uint64_t)slice * FD_SLICE);
 }
-static unsigned long long compare_pairs(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long count_wrong_pow_pairs(const work *w, const fd_slot *s, unsigned slice) {
   unsigned long long bad = 0;
   (void)w;
   for (uint32_t i = 0; i < FD_SLICE; i++) {
@@ -117,8 +117,8 @@ static int report_error(const char *error) {
 /* Checks one variant of a function on all inputs. Returns 1 if a digest differs or the device
  * fails. speed[v] gets the elements per second of variant v. */
 static int check_function(int f, int variant, int plant, double speed[FD_VARIANTS]) {
-  work w = {compute_slice,      compare_slice,  .item = f,
-            .variant = variant, .plant = plant, .n_slices = SLICES};
+  work w = {compute_function_slice, slice_digest_differs, .item = f,
+            .variant = variant,     .plant = plant,       .n_slices = SLICES};
   const range r = timing_range_of(names[f]);
   const double start = crew_seconds();
   double seconds;
@@ -137,7 +137,7 @@ static int check_function(int f, int variant, int plant, double speed[FD_VARIANT
 }
 
 static int check_pow(unsigned n_slices, int plant) {
-  work w = {compute_pairs, compare_pairs, .plant = plant, .n_slices = n_slices};
+  work w = {compute_pow_pairs, count_wrong_pow_pairs, .plant = plant, .n_slices = n_slices};
   const double start = crew_seconds();
   const char *error = crew_check_slices(&w);
   if (error != NULL) return report_error(error);

@@ -2,7 +2,7 @@
  * functions_device.h - the interface between the kernels (functions_device.cu) and the program that
  * checks them (device_check.c). A function is identified by its index in functions.def, and has one
  * or two variants. Functions that return a string return NULL, or an error message of the device.
- */
+ * Names begin with fd_ for functions on the device. */
 #ifndef VT_FUNCTIONS_DEVICE_H
 #define VT_FUNCTIONS_DEVICE_H
 #include <stdint.h>

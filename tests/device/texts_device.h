@@ -3,7 +3,7 @@
  * checks them (texts_check.c). A text is identified by its index in texts.def. Every function
  * stores its results in s->host as 64-bit patterns, and returns NULL or an error message of the
  * device. A list is the operands of one sum or dot product, generated from its number; S and D
- * are the summation orders of docs/numerics.md. */
+ * are the summation orders of docs/numerics.md. Names begin with td_ for texts on the device. */
 #ifndef VT_TEXTS_DEVICE_H
 #define VT_TEXTS_DEVICE_H
 #include "functions_device.h"

@@ -33,7 +33,7 @@ static bool decides_quick_exp(float x, bool *wrong) {
   float y = 0, near = 0;
   const bool decided = vt_exp_quick(vt_exp_entry(), x, y);
   const bool consistent =
-      x < VT_EXP_LEAST || (vt_exp_quick_above_least(vt_exp_entry(), x, near) == 0) == decided;
+      x < VT_EXP_LEAST || (vt_exp_undecided_above_least(vt_exp_entry(), x, near) == 0) == decided;
   *wrong = !consistent || (decided && __float_as_uint(y) != __float_as_uint(vt_ff_exp(x)));
   return decided;
 }

@@ -70,7 +70,7 @@ static vt_program *new_program(const vt_model *m, const char *backend, vt_diag *
 
 /* Runs p. Returns 1 if the result has the digest `want`, 0 if the run failed with a message, -1
  * otherwise. */
-static int try_run(vt_program *p, const digest *want, vt_diag *d) {
+static int run_and_compare_digest(vt_program *p, const digest *want, vt_diag *d) {
   digest got;
   *d = (vt_diag){0};
   const vt_status s = vt_program_run(p, d);
@@ -84,7 +84,7 @@ typedef struct trio {
   vt_program *cpu, *first, *second;
 } trio;
 
-static int new_programs(const struct failure *s, const vt_model *m, trio *t, vt_diag *d) {
+static int new_trio_of_programs(const struct failure *s, const vt_model *m, trio *t, vt_diag *d) {
   if (!s->late && !fake_set_and_reset("FAKE_CUDA_FAIL", s->call)) return 0;
   t->cpu = new_program(m, "cpu", d);
   t->first = new_program(m, "cuda", d);
@@ -101,7 +101,7 @@ static int new_programs(const struct failure *s, const vt_model *m, trio *t, vt_
 static int check_recovery(const struct failure *s, vt_program *p, const digest *want, vt_diag *d) {
   int failed = p == NULL, last = 0;
   for (int i = 0; p != NULL && i < TRIES; i++) {
-    last = try_run(p, want, d);
+    last = run_and_compare_digest(p, want, d);
     if (last < 0) {
       fprintf(stderr, "%s: wrong at try %d: %s\n", s->call, i, d->text);
       return 0;
@@ -123,23 +123,24 @@ static int check_recovery(const struct failure *s, vt_program *p, const digest *
  * lost; then it must fail with a message. */
 static int check_other_programs(const struct failure *s, const trio *t, const digest *want,
                                 vt_diag *d) {
-  if (try_run(t->cpu, want, d) != 1) {
+  if (run_and_compare_digest(t->cpu, want, d) != 1) {
     fprintf(stderr, "%s: the program on the CPU: %s\n", s->call, d->text);
     return 0;
   }
-  if (t->second == NULL || try_run(t->second, want, d) == (s->lost ? 0 : 1)) return 1;
+  if (t->second == NULL || run_and_compare_digest(t->second, want, d) == (s->lost ? 0 : 1))
+    return 1;
   fprintf(stderr, "%s: the other program on the GPU: %s\n", s->call, d->text);
   return 0;
 }
 
 /* Runs one case in a child process; returns its exit status. */
-static int check_failure(const struct failure *s, const char *path) {
+static int run_failure_case(const struct failure *s, const char *path) {
   vt_diag d = {0};
   vt_model *m = NULL;
   trio t = {0};
   digest want;
   if (vt_model_read(path, NULL, &m, &d) != VT_OK) return 2;
-  if (!new_programs(s, m, &t, &d)) {
+  if (!new_trio_of_programs(s, m, &t, &d)) {
     fprintf(stderr, "%s: %s\n", s->call, d.text);
     return 2;
   }
@@ -213,7 +214,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
     int status = 0;
     const pid_t child = fork();
-    if (child == 0) _exit(check_failure(&failures[i], argv[1]));
+    if (child == 0) _exit(run_failure_case(&failures[i], argv[1]));
     if (child < 0 || waitpid(child, &status, 0) != child) return 2;
     if (status == 0) continue;
     failed++;

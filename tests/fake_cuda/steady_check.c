@@ -36,7 +36,7 @@ static void check_status(vt_status s, const vt_diag *d) {
 }
 
 /* Makes the driver log its calls to a new file. */
-static void start_log(const char *log) {
+static void log_calls_to_new_file(const char *log) {
   remove(log);
   if (fake_set_and_reset("FAKE_CUDA_LOG", log)) return;
   fprintf(stderr, "steady_check: this is not the driver of tests/fake_cuda\n");
@@ -85,7 +85,8 @@ static unsigned count_costly_calls(const char *log, unsigned *graphs) {
 
 /* Returns the number of violations. Each run must launch at least `graphs` graphs, and all runs the
  * same number. */
-static unsigned check_steady(const vt_model *m, const char *log, int streams, unsigned graphs) {
+static unsigned count_steady_violations(const vt_model *m, const char *log, int streams,
+                                        unsigned graphs) {
   const vt_alloc a = {.resize = count_allocation};
   const vt_binding bind = {"B", ROWS};
   const vt_options o = {.size = sizeof o,
@@ -100,7 +101,7 @@ static unsigned check_steady(const vt_model *m, const char *log, int streams, un
   check_status(vt_program_new(m, &o, &p, &d), &d);
   check_status(vt_program_init_params(p, 0, &d), &d);
   for (int i = 0; i < WARM; i++) run_once(p, (float)i);
-  start_log(log);
+  log_calls_to_new_file(log);
   const unsigned long before = allocations;
   for (int i = 0; i < RUNS; i++) run_once(p, (float)i);
   const unsigned long taken = allocations - before;
@@ -183,7 +184,7 @@ enum { LOADS = 1, RECORDS = 4 }; /* bit 2 is not used: 2 is the exit status of c
 static int find_violations_of_run(vt_program *p, int branched, const char *log) {
   vt_diag d = {0};
   uint8_t digest[32];
-  start_log(log);
+  log_calls_to_new_file(log);
   check_status(vt_program_run(p, &d), &d);
   check_status(vt_program_digest(p, digest, &d), &d);
   const int loads = count_calls(log, "cuModule") + count_calls(log, "cuFunc") > 0;
@@ -236,7 +237,7 @@ int main(int argc, char **argv) {
   snprintf(log, sizeof log, "steady_check.%ld.log", (long)getpid());
   check_status(vt_model_read(argv[1], NULL, &m, &d), &d);
   unsigned failed = check_runs_load_nothing(argv[1], log);
-  failed += check_steady(m, log, 0, 1) + check_steady(m, log, 1, 2);
+  failed += count_steady_violations(m, log, 0, 1) + count_steady_violations(m, log, 1, 2);
   vt_model_free(m);
   remove(log);
   printf("steady: %d runs twice, %u failures\n", RUNS, failed);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention.cu - attention with many queries, in one launch. A thread block keeps some queries of
-// one head in shared memory and passes over the keys twice, a tile at a time: first for the
-// greatest score of each row, then for the weights, their sum and their products with v. Scores
-// stay in memory between the passes, in scratch for the queries of the resident blocks only. If
-// even that is too much, scores are computed twice and never stored. A row is one query of a
-// head; an absent key is one that a row does not attend to. D, S and T are the orders of
-// docs/numerics.md: D(q, k) is the product of a query and a key, S is the sum of a row's weights
-// in chunks of 1024, T is the sum of weights times values: fma chains of 256 keys (blocks),
-// groups of 8 blocks, and levels of groups.
+// one head in shared memory and passes over the keys twice, a tile at a time, which is copied
+// asynchronously: first for the greatest score of each row, then for the weights, their sum and
+// their products with v. Scores stay in memory between the passes, in scratch for the queries of
+// the resident blocks only. If even that is too much, scores are computed twice and never stored. A
+// row is one query of a head; an absent key is one that a row does not attend to. D, S and T are
+// the orders of docs/numerics.md: D(q, k) is the product of a query and a key, S is the sum of a
+// row's weights in chunks of 1024, T is the sum of weights times values: fma chains of 256 keys
+// (blocks), groups of 8 blocks, and levels of groups.
 #include "gpu_attend.cuh"
 
 enum {
@@ -332,7 +332,8 @@ VT_GPU_FN void finish_undecided_weights(float *e, uint32_t open) {
 // Computes the weights of a tile and adds them to lanes x and x + 16 of S of each row.
 template <int D, int R>
 VT_GPU_FN void compute_and_sum_weights(attend_shared<D, R> *shared, vt_exp_entry table,
-                                       uint32_t seen, const float (&s)[R][KEYS], float (&odd)[R]) {
+                                       uint32_t seen, const float (&s)[R][KEYS],
+                                       float (&upper_lane)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   float *e = shared->e + y * WEIGHTS + x;
   uint32_t open = 0;
@@ -356,7 +357,7 @@ VT_GPU_FN void compute_and_sum_weights(attend_shared<D, R> *shared, vt_exp_entry
   for (int i = 0; i < R; i++) {
     const float *of_row = e + DOWN * i * WEIGHTS;
     const float even = shared->even[i][threadIdx.x] + of_row[0];
-    odd[i] = (odd[i] + of_row[ACROSS]) + of_row[3 * ACROSS];
+    upper_lane[i] = (upper_lane[i] + of_row[ACROSS]) + of_row[3 * ACROSS];
     shared->even[i][threadIdx.x] = even + of_row[2 * ACROSS];
   }
 }

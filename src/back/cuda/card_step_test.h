@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * card_step_test.h - runs a step with all its tensors in one arena, on a card through the ABI and
- * with the op's reference kernel, and compares every byte. Operands have many layouts. */
+ * with the op's reference kernel, and compares every byte. Operands have many layouts. The
+ * reference kernel works in card_expected, a copy of the arena. */
 #ifndef VT_CARD_STEP_TEST_H
 #define VT_CARD_STEP_TEST_H
 #include <string.h>

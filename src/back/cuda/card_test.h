@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * card_test.h - for tests that run steps on a device: a device with one buffer, a copy of that
- * buffer in host memory, and random numbers. */
+ * buffer in host memory, and random numbers. If a function is called with `with_specials`, some
+ * numbers are zeros, infinities, NaNs or extreme. */
 #ifndef VT_CARD_TEST_H
 #define VT_CARD_TEST_H
 #include <math.h>

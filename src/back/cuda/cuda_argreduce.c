@@ -67,7 +67,7 @@ vt_status vt_cuda_run_argreduce(vt_cuda_call *c) {
 /* ---- cumsum ---- */
 
 /* Returns the view with one axis reversed, so that index 0 names the last element. */
-static vt_view reversed_axis(const vt_view *v, uint32_t axis) {
+static vt_view view_with_reversed_axis(const vt_view *v, uint32_t axis) {
   vt_view t = *v;
   const int64_t last = (v->dim[axis] - 1) * v->stride[axis];
   if (v->data != NULL) t.data = (char *)v->data + last * (int64_t)vt_cuda_bytes_of(v->dtype);
@@ -78,8 +78,8 @@ static vt_view reversed_axis(const vt_view *v, uint32_t axis) {
 static vt_gpu_cumsum cumsum_args(const vt_cuda_call *c) {
   const vt_attr_cumsum *at = c->attrs;
   const uint32_t axis = (uint32_t)at->axis;
-  const vt_view x = at->reverse ? reversed_axis(&c->in[0], axis) : c->in[0];
-  const vt_view y = at->reverse ? reversed_axis(c->out, axis) : *c->out;
+  const vt_view x = at->reverse ? view_with_reversed_axis(&c->in[0], axis) : c->in[0];
+  const vt_view y = at->reverse ? view_with_reversed_axis(c->out, axis) : *c->out;
   const vt_view *const all[2] = {&x, &y};
   const vt_cuda_lines l = vt_cuda_lines_of(all, 2, 1u << axis);
   return (vt_gpu_cumsum){.x = x.data,

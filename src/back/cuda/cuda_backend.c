@@ -47,12 +47,12 @@ static int32_t create_device_resources(vt_bk_device *dev) {
   const size_t bytes = VT_CUDA_COUNTERS * sizeof *dev->counters;
   uint64_t at = 0;
   int e = cu->cuStreamCreate(&dev->stream, VT_CU_STREAM_NON_BLOCKING);
-  if (e != VT_CU_SUCCESS) return vt_cuda_driver_status(dev, e, "create a stream");
+  if (e != VT_CU_SUCCESS) return vt_cuda_report_driver_error(dev, e, "create a stream");
   e = cu->cuMemAlloc(&at, bytes);
   dev->counters = (uint32_t *)(uintptr_t)at;
   if (e == VT_CU_SUCCESS) e = cu->cuMemsetD8Async(at, 0, bytes, dev->stream);
   return e == VT_CU_SUCCESS ? vt_cuda_staging_new(dev)
-                            : vt_cuda_driver_status(dev, e, "allocate memory for a device");
+                            : vt_cuda_report_driver_error(dev, e, "allocate memory for a device");
 }
 
 static void device_close(vt_bk_device *dev) {

@@ -19,8 +19,8 @@
  *   cuda_generated.c      compiles generated kernels (cuda_nvrtc.c) and caches them (cuda_cache.c)
  *
  * Handlers (cuda_handlers.def) choose the kernels of an op and their grids. They only issue work.
- * Only vt_cuda_fetch waits for the GPU. A rehearsal of a step calls its handler without issuing
- * anything.
+ * Only vt_cuda_fetch_to_host waits for the GPU. A rehearsal of a step calls its handler without
+ * issuing anything.
  *
  * Kernels (*.cu) use the portable primitives of gpu_words.cuh only. A kernel takes one struct,
  * declared in a gpu_*.h that both C and CUDA include. */
@@ -84,14 +84,14 @@ vt_status vt_cuda_launch_cooperative(vt_cuda_call *c, uint32_t kernel, vt_cuda_g
 /* Like vt_cuda_launch, for a function of a module that NVRTC compiled. */
 vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid grid,
                                   const void *args);
-/* vt_cuda_set_bytes sets `bytes` bytes of device memory to a value; vt_cuda_copy_bytes copies them
- * within device memory. */
+/* vt_cuda_set_bytes sets `bytes` bytes of device memory to a value; vt_cuda_copy_on_device copies
+ * them within device memory. */
 vt_status vt_cuda_set_bytes(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes);
-vt_status vt_cuda_copy_bytes(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
+vt_status vt_cuda_copy_on_device(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
 /* Copies bytes of device memory to the host and waits for them. A program that calls this cannot be
  * recorded as a graph; its rehearsal notices that. In a rehearsal the bytes are zero, and the
  * handler must also rehearse the launches that it would issue for other values. */
-vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
+vt_status vt_cuda_fetch_to_host(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
 
 /* ---- cards ---- */
 
@@ -140,7 +140,7 @@ struct vt_bk_device {
 };
 /* Reports a driver's error to the host and returns its status: VT_OK for VT_CU_SUCCESS, VT_NOMEM if
  * the driver is out of memory, else VT_BACKEND. */
-int32_t vt_cuda_driver_status(const vt_bk_device *dev, int error, const char *what);
+int32_t vt_cuda_report_driver_error(const vt_bk_device *dev, int error, const char *what);
 int32_t vt_cuda_report(const vt_bk_host *host, int32_t status, const char *text);
 /* Makes the context of the device's card current; on failure reports why to the host. */
 int32_t vt_cuda_enter_device(const vt_bk_device *dev) VT_NODISCARD;
@@ -176,7 +176,7 @@ struct vt_cuda_call {
   void *runner;
   vt_gpu_fault *fault; /* device address of the run's fault record */
   int *faults;         /* vt_cuda_record_fault sets it to 1: the step may write the fault record */
-  /* vt_cuda_fetch sets it to 1 in a rehearsal: a run will wait for results on the host */
+  /* vt_cuda_fetch_to_host sets it to 1 in a rehearsal: a run will wait for results on the host */
   int *waits;
   uint64_t number;            /* number of the step in its program, which error records give */
   int rehearsal;              /* 1 in a rehearsal: addresses are NULL and nothing is issued */

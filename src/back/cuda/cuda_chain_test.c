@@ -38,7 +38,7 @@ static uint64_t random_word(void) {
   return z ^ z >> 31;
 }
 
-static double random_value(void) {
+static double random_or_special_value(void) {
   static const double special[] = {0,
                                    -0.0,
                                    0.5,
@@ -78,7 +78,7 @@ static double random_value(void) {
 }
 
 static void store_random_value(char *at, uint32_t dtype) {
-  const double x = random_value();
+  const double x = random_or_special_value();
   const uint64_t bits = random_word();
   if (dtype >= VT_DTYPE_I8 && dtype < VT_DTYPE_BOOL && bits % 2 == 0)
     memcpy(at, &bits, vt_dtype_bytes(dtype));
@@ -191,7 +191,7 @@ typedef struct kernel {
   uint64_t attrs_size;
 } kernel;
 
-static void begin_step(one_step *s, const kernel *k, uint32_t rank, const int64_t *dim) {
+static void describe_dense_step(one_step *s, const kernel *k, uint32_t rank, const int64_t *dim) {
   *s = (one_step){.out = dense_tensor(k->result_type, rank, dim)};
   for (uint32_t i = 0; i < k->n_in; i++) s->in[i] = dense_tensor(k->types[i], rank, dim);
   s->step = (vt_bk_step){.size = sizeof s->step,
@@ -214,7 +214,7 @@ static void test_row_lengths(const kernel *k) {
   static const int64_t lengths[] = {0, 1, 3, 4, 5, 8, 17, 259};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     one_step s;
-    begin_step(&s, k, 1, &lengths[i]);
+    describe_dense_step(&s, k, 1, &lengths[i]);
     place_run_and_compare(&s, "a line");
   }
 }
@@ -225,7 +225,7 @@ static void test_unaligned_operands(const kernel *k) {
   const int64_t n = 37;
   for (uint32_t late = 0; late <= k->n_in; late++) {
     one_step s;
-    begin_step(&s, k, 1, &n);
+    describe_dense_step(&s, k, 1, &n);
     for (uint32_t i = 0; i < k->n_in; i++) place_random_tensor(&s, &s.in[i], late == i);
     place_random_tensor(&s, &s.out, late == k->n_in);
     run_and_compare(&s, "not aligned");
@@ -239,7 +239,7 @@ static void test_in_place(const kernel *k) {
   for (uint32_t over = 0; over < k->n_in; over++) {
     one_step s;
     if (vt_dtype_bytes(k->types[over]) != vt_dtype_bytes(k->result_type)) continue;
-    begin_step(&s, k, 2, dim);
+    describe_dense_step(&s, k, 2, dim);
     for (uint32_t i = 0; i < k->n_in; i++) place_random_tensor(&s, &s.in[i], 0);
     s.out.offset = s.in[over].offset;
     run_and_compare(&s, "in place");
@@ -254,7 +254,7 @@ static void test_broadcast_operands(const kernel *k) {
     const int64_t *dim = shapes[i % 2], column[2] = {dim[0], 1};
     const uint32_t which = i / 6, how = i / 2 % 3;
     one_step s;
-    begin_step(&s, k, 2, dim);
+    describe_dense_step(&s, k, 2, dim);
     s.in[which] = how == 0   ? dense_tensor(k->types[which], 0, dim)
                   : how == 1 ? dense_tensor(k->types[which], 1, dim + 1)
                              : dense_tensor(k->types[which], 2, column);
@@ -266,34 +266,34 @@ static void test_broadcast_operands(const kernel *k) {
 static void test_operand_strides(const kernel *k) {
   static const int64_t cube[3] = {3, 4, 8}, many[8] = {2, 1, 2, 3, 1, 2, 2, 4};
   one_step s;
-  begin_step(&s, k, 3, cube);
+  describe_dense_step(&s, k, 3, cube);
   s.in[0].stride[0] = 1;
   s.in[0].stride[1] = 24;
   s.in[0].stride[2] = 3;
   place_run_and_compare(&s, "transposed");
-  begin_step(&s, k, 3, cube);
+  describe_dense_step(&s, k, 3, cube);
   s.in[k->n_in - 1].stride[2] = -1;
   s.in[k->n_in - 1].stride[0] = -32;
   place_run_and_compare(&s, "backwards");
-  begin_step(&s, k, 3, cube);
+  describe_dense_step(&s, k, 3, cube);
   s.out.stride[0] = 80;
   s.out.stride[1] = 16;
   place_run_and_compare(&s, "gaps between rows");
-  begin_step(&s, k, 3, cube);
+  describe_dense_step(&s, k, 3, cube);
   s.in[0].stride[0] = 39;
   s.in[0].stride[1] = 9;
   place_run_and_compare(&s, "rows that are not aligned");
-  begin_step(&s, k, 3, cube);
+  describe_dense_step(&s, k, 3, cube);
   s.out.stride[0] = 130;
   s.out.stride[1] = 33;
   s.out.stride[2] = 4;
   place_run_and_compare(&s, "gaps between elements");
-  begin_step(&s, k, 8, many);
+  describe_dense_step(&s, k, 8, many);
   s.in[0] = dense_tensor(k->types[0], 6, many + 2);
   s.in[0].dim[0] = 1;
   s.in[0].stride[0] = 0;
   place_run_and_compare(&s, "many axes");
-  begin_step(&s, k, 0, many);
+  describe_dense_step(&s, k, 0, many);
   place_run_and_compare(&s, "no axes");
 }
 
@@ -329,7 +329,7 @@ static const struct {
 #undef VT_MAP
 };
 
-static void test_rows_of_maps_def(void) {
+static void test_kernels_of_maps_def(void) {
   static const vt_attr_none none = {.size = sizeof none};
   for (int r = 0; r < VT_MAPS; r++)
     for (uint32_t t = VT_DTYPE_F32; t <= VT_DTYPE_BF16; t++) {
@@ -365,12 +365,12 @@ static const uint32_t hard[] = {
 #include "hard.def"
     0, 0x80000000u, 1, 0x807fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffa00001u};
 
-static void test_hard_inputs_of(uint32_t op) {
+static void test_function_on_hard_inputs(uint32_t op) {
   static const vt_attr_none none = {.size = sizeof none};
   const int64_t n = sizeof hard / sizeof *hard + 4096;
   const kernel k = {op, 1, {VT_DTYPE_F32}, VT_DTYPE_F32, &none, sizeof none};
   one_step s;
-  begin_step(&s, &k, 1, &n);
+  describe_dense_step(&s, &k, 1, &n);
   place_random_tensor(&s, &s.in[0], 0);
   place_random_tensor(&s, &s.out, 0);
   memcpy(arena + s.in[0].offset, hard, sizeof hard);
@@ -382,7 +382,7 @@ static void test_hard_inputs_of(uint32_t op) {
 }
 
 static void test_hard_inputs(void) {
-#define VT_FUNCTION(name, estimate, oracle) test_hard_inputs_of(VT_OP_##name);
+#define VT_FUNCTION(name, estimate, oracle) test_function_on_hard_inputs(VT_OP_##name);
 #include "functions.def"
 #undef VT_FUNCTION
 }
@@ -394,7 +394,7 @@ static void test_more_elements_than_threads(void) {
   const kernel k = {VT_OP_add, 2, {VT_DTYPE_I8, VT_DTYPE_I8}, VT_DTYPE_I8, &none, sizeof none};
   const int64_t n = 300003;
   one_step s;
-  begin_step(&s, &k, 1, &n);
+  describe_dense_step(&s, &k, 1, &n);
   place_run_and_compare(&s, "long");
 }
 
@@ -404,7 +404,7 @@ int main(void) {
   api = vt_cuda_query(&host);
   if (api->device_open(&host, 0, &device) != VT_OK) return 77;
   CHECK(api->buffer_new(device, ARENA, &buffer) == VT_OK);
-  test_rows_of_maps_def();
+  test_kernels_of_maps_def();
   test_select();
   test_casts();
   test_hard_inputs();

@@ -99,7 +99,7 @@ int vt_cuda_conv_describe_gemm(const vt_gpu_direct_conv *s, vt_gpu_gemm *out) {
   return 1;
 }
 
-static void set_gather(const vt_gpu_direct_conv *s, vt_gpu_conv *v) {
+static void set_gather_fields(const vt_gpu_direct_conv *s, vt_gpu_conv *v) {
   v->x = s->x;
   v->x_image = s->x_image;
   v->x_group = s->x_group;
@@ -143,7 +143,7 @@ int vt_cuda_conv_describe_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv 
                              .products = s->images * s->groups,
                              .dim = {s->images, s->groups},
                              .rank = 2}};
-  set_gather(s, out);
+  set_gather_fields(s, out);
   (void)c;
   return 1;
 }

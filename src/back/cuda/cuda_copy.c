@@ -100,7 +100,7 @@ vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *f
   vt_gpu_copy args = {.to = to->data, .from = from->data, .walk = vt_cuda_walk(all, 2)};
   vt_gpu_transpose transpose;
   if (vt_cuda_is_dense(to) && vt_cuda_is_dense(from))
-    return vt_cuda_copy_bytes(c, to->data, from->data, (uint64_t)args.walk.n * bytes);
+    return vt_cuda_copy_on_device(c, to->data, from->data, (uint64_t)args.walk.n * bytes);
   if (describe_as_transpose(&args, &transpose)) return run_transpose(c, &transpose, bytes);
   bytes = vt_cuda_merge_pieces(&args.walk, 2, data, bytes);
   return vt_cuda_launch(c, VT_CUDA_SIZES_TO_16(copy)[bytes],

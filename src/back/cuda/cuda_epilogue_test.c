@@ -95,7 +95,7 @@ static void add_residual_epilogue(device *d, group *s, vt_view *y) {
 }
 
 /* Adds the epilogue max(y * w + r, r), with w along the last axis and r transposed. */
-static void add_scaled_epilogue(device *d, group *s, vt_view *y) {
+static void add_scaled_maximum_epilogue(device *d, group *s, vt_view *y) {
   vt_view *w = add_dense_view(d, s, y->dtype, 1, &y->dim[y->rank - 1]),
           *r = add_transposed_view(d, s, y->dtype, y->rank, y->dim),
           *m = add_dense_view(d, s, y->dtype, y->rank, y->dim),
@@ -107,7 +107,7 @@ static void add_scaled_epilogue(device *d, group *s, vt_view *y) {
 }
 
 /* Adds the epilogue gelu(y), cast to bf16. */
-static void add_rounded_epilogue(device *d, group *s, vt_view *y) {
+static void add_gelu_bf16_epilogue(device *d, group *s, vt_view *y) {
   vt_view *g = add_dense_view(d, s, y->dtype, y->rank, y->dim),
           *z = add_dense_view(d, s, VT_DTYPE_BF16, y->rank, y->dim);
   add_pointwise_step(d, s, VT_OP_gelu, g, y, NULL, NULL);
@@ -255,8 +255,8 @@ static void clear_inner_values(device *d, const group *s) {
  * an operand is not aligned and another kernel computes the product. */
 static uint32_t expected_epilogue_launches(const product *p, epilogue_fn *epilogue) {
   if (p->late_b != 0) return 0;
-  if (epilogue == add_rounded_epilogue) return (uint32_t)p->any_epilogue;
-  return !(epilogue == add_scaled_epilogue && p->op == VT_OP_conv) &&
+  if (epilogue == add_gelu_bf16_epilogue) return (uint32_t)p->any_epilogue;
+  return !(epilogue == add_scaled_maximum_epilogue && p->op == VT_OP_conv) &&
          epilogue != add_first_element_reader && p->late == 0;
 }
 
@@ -318,8 +318,8 @@ static const product products[] = {
 static const struct {
   const char *name;
   epilogue_fn *epilogue;
-} epilogue_list[] = {{"residual", add_residual_epilogue}, {"scaled", add_scaled_epilogue},
-                     {"rounded", add_rounded_epilogue},   {"masked", add_masked_epilogue},
+} epilogue_list[] = {{"residual", add_residual_epilogue}, {"scaled", add_scaled_maximum_epilogue},
+                     {"rounded", add_gelu_bf16_epilogue}, {"masked", add_masked_epilogue},
                      {"over", add_in_place_epilogue},     {"own", add_first_element_reader}};
 enum {
   PRODUCTS = sizeof products / sizeof *products,
@@ -345,8 +345,9 @@ static int is_in_short_test(const char *name, const char *epilogue) {
 static void try_all_products_and_epilogues(device *d) {
   for (size_t p = 0; p < PRODUCTS; p++)
     for (size_t f = 0; f < EPILOGUES; f++) {
-      /* add_rounded_epilogue uses gelu, which is for f32 only */
-      const int has = products[p].dtype == F32 || epilogue_list[f].epilogue != add_rounded_epilogue;
+      /* add_gelu_bf16_epilogue uses gelu, which is for f32 only */
+      const int has =
+          products[p].dtype == F32 || epilogue_list[f].epilogue != add_gelu_bf16_epilogue;
       if (has && is_in_short_test(products[p].name, epilogue_list[f].name))
         try_product_with_epilogue(d, &products[p], epilogue_list[f].epilogue,
                                   epilogue_list[f].name);

@@ -94,20 +94,20 @@ static vt_gpu_side transposed_side(const vt_gpu_gemm *g, int64_t bytes, void *da
 }
 
 /* A view of b, with k lines of n numbers for each product that has its own b. */
-static vt_view view_of_b(const vt_gpu_gemm *g, uint32_t dtype, const vt_gpu_side *s) {
-  vt_view v = {.dtype = dtype, .rank = g->rank + 2, .data = (void *)(uintptr_t)s->data};
+static vt_view view_of_b(const vt_gpu_gemm *g, uint32_t dtype, const vt_gpu_side *side) {
+  vt_view v = {.dtype = dtype, .rank = g->rank + 2, .data = (void *)(uintptr_t)side->data};
   for (uint32_t i = 0; i < g->rank; i++) {
-    v.dim[i] = s->step[i] == 0 ? 1 : g->dim[i];
-    v.stride[i] = s->step[i];
+    v.dim[i] = side->step[i] == 0 ? 1 : g->dim[i];
+    v.stride[i] = side->step[i];
   }
   v.dim[g->rank] = g->k;
-  v.stride[g->rank] = s->along;
+  v.stride[g->rank] = side->along;
   v.dim[g->rank + 1] = g->n;
-  v.stride[g->rank + 1] = s->across;
+  v.stride[g->rank + 1] = side->across;
   return v;
 }
 
-static vt_status copy_transposed(vt_cuda_call *c, uint32_t dtype, vt_gpu_gemm *g, void *to) {
+static vt_status replace_b_by_transpose(vt_cuda_call *c, uint32_t dtype, vt_gpu_gemm *g, void *to) {
   const vt_gpu_side transposed = transposed_side(g, vt_cuda_bytes_of(dtype), to);
   const vt_view now = view_of_b(g, dtype, &g->b), then = view_of_b(g, dtype, &transposed);
   g->b = transposed;
@@ -262,8 +262,8 @@ int vt_cuda_gemm_variant_at(const vt_cuda_traits *traits, uint32_t dtype, const 
 
 /* Chooses the variant for a skinny product. If the kernels skinny_... need more thread blocks than
  * the card can hold, it is faster to stream b or to read it by a thin tile. */
-static vt_cuda_variant choose_skinny(const vt_cuda_traits *traits, uint32_t dtype,
-                                     const vt_gpu_gemm *g) {
+static vt_cuda_variant choose_skinny_variant(const vt_cuda_traits *traits, uint32_t dtype,
+                                             const vt_gpu_gemm *g) {
   const vt_gpu_gemm shape = without_addresses(g, dtype);
   const int64_t blocks =
       vt_cuda_ceil_div(g->n, VT_GPU_SKINNY_COLUMNS) * g->products * blocks_of_k(g);
@@ -288,7 +288,7 @@ static vt_cuda_variant choose_variant(const vt_cuda_traits *traits, uint32_t dty
                                       const vt_gpu_gemm *g) {
   vt_cuda_variant best = {0}, variant;
   double least = -1;
-  if (is_skinny_product(dtype, g)) return choose_skinny(traits, dtype, g);
+  if (is_skinny_product(dtype, g)) return choose_skinny_variant(traits, dtype, g);
   for (uint32_t i = 0; vt_cuda_gemm_variant_at(traits, dtype, g, i, &variant); i++) {
     const double cost = variant_cycles(traits, g, &variant);
     if (least < 0 || cost < least) {
@@ -500,7 +500,7 @@ vt_status vt_cuda_gemm_run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu
   now.levels = sums;
   if (slices > 1 && variant->tile < VT_CUDA_SKINNY) vt_cuda_gemm_redirect_to_partials(&now, sums);
   set_load_layouts(&now, dtype);
-  if (variant->transpose_b) VT_TRY(copy_transposed(c, dtype, &now, c->work));
+  if (variant->transpose_b) VT_TRY(replace_b_by_transpose(c, dtype, &now, c->work));
   if (variant->tile == VT_CUDA_SKINNY) return launch_skinny(c, &now, slices);
   if (variant->tile == VT_CUDA_STREAM) return launch_stream(c, &now, slices);
   if (variant->tile == VT_CUDA_BAND) return launch_band(c, &now, slices);

@@ -159,7 +159,7 @@ vt_status vt_cuda_run_nonzero(vt_cuda_call *c) {
   memcpy(args.dim, x->dim, sizeof args.dim);
   const vt_cuda_grid grid = vt_cuda_grid_over(c, count_nonzero_blocks(c) * 256, 1, 256);
   VT_TRY(vt_cuda_launch(c, VT_CUDA_SIZES(nonzero_count)[bytes], grid, &args));
-  VT_TRY(vt_cuda_prefix_sums(c, c->work, 1, count_nonzero_blocks(c), c->out[1].data));
+  VT_TRY(vt_cuda_exclusive_prefix_sums(c, c->work, 1, count_nonzero_blocks(c), c->out[1].data));
   VT_TRY(vt_cuda_launch(c, VT_CUDA_SIZES(nonzero_list)[bytes], grid, &args));
   return vt_cuda_launch(c, VT_GPU_nonzero_rest,
                         vt_cuda_grid_over(c, args.bound * args.rank, 1, 256), &args);

@@ -11,7 +11,7 @@ int32_t vt_cuda_report(const vt_bk_host *host, int32_t status, const char *text)
   return status;
 }
 
-int32_t vt_cuda_driver_status(const vt_bk_device *dev, int error, const char *what) {
+int32_t vt_cuda_report_driver_error(const vt_bk_device *dev, int error, const char *what) {
   char text[VT_CU_TEXT], all[VT_CU_TEXT + 120];
   if (error == VT_CU_SUCCESS) return VT_OK;
   snprintf(all, sizeof all, "the GPU cannot %s: %s", what,
@@ -20,7 +20,7 @@ int32_t vt_cuda_driver_status(const vt_bk_device *dev, int error, const char *wh
 }
 
 int32_t vt_cuda_enter_device(const vt_bk_device *dev) {
-  return vt_cuda_driver_status(dev, vt_cuda_card_enter(dev->card), "be used");
+  return vt_cuda_report_driver_error(dev, vt_cuda_card_enter(dev->card), "be used");
 }
 
 void vt_cuda_send_note(const vt_bk_device *dev, const char *text) {
@@ -66,7 +66,7 @@ static vt_status launch_function(vt_cuda_call *c, void *function, vt_cuda_grid g
                                                             1, g.shared, c->dev->stream, params)
                             : cu->cuLaunchKernel(function, g.x, g.y, g.z, g.threads, 1, 1, g.shared,
                                                  c->dev->stream, params, NULL);
-  return (vt_status)vt_cuda_driver_status(c->dev, e, "launch a kernel");
+  return (vt_status)vt_cuda_report_driver_error(c->dev, e, "launch a kernel");
 }
 
 static int is_empty_grid(vt_cuda_grid g) { return g.x == 0 || g.y == 0 || g.z == 0; }
@@ -101,18 +101,18 @@ vt_status vt_cuda_set_bytes(vt_cuda_call *c, void *to, uint8_t value, uint64_t b
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   if (bytes == 0 || c->rehearsal) return VT_OK;
   const int e = cu->cuMemsetD8Async(device_address(to), value, (size_t)bytes, c->dev->stream);
-  return (vt_status)vt_cuda_driver_status(c->dev, e, "fill memory");
+  return (vt_status)vt_cuda_report_driver_error(c->dev, e, "fill memory");
 }
 
-vt_status vt_cuda_copy_bytes(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
+vt_status vt_cuda_copy_on_device(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   if (bytes == 0 || to == from || c->rehearsal) return VT_OK;
   const int e = cu->cuMemcpyDtoDAsync(device_address(to), device_address(from), (size_t)bytes,
                                       c->dev->stream);
-  return (vt_status)vt_cuda_driver_status(c->dev, e, "copy memory");
+  return (vt_status)vt_cuda_report_driver_error(c->dev, e, "copy memory");
 }
 
-vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
+vt_status vt_cuda_fetch_to_host(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   if (c->rehearsal) {
     *c->waits = 1;
@@ -121,7 +121,7 @@ vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t by
   }
   int e = cu->cuMemcpyDtoHAsync(to, device_address(from), (size_t)bytes, c->dev->stream);
   if (e == VT_CU_SUCCESS) e = cu->cuStreamSynchronize(c->dev->stream);
-  return (vt_status)vt_cuda_driver_status(c->dev, e, "copy a value to the host");
+  return (vt_status)vt_cuda_report_driver_error(c->dev, e, "copy a value to the host");
 }
 
 /* ---- faults ---- */

@@ -96,7 +96,7 @@ int32_t vt_cuda_staging_new(vt_bk_device *dev) {
     staging_give_back(s);
   else
     vt_cuda_host_memory_free(dev->host, s, 1, sizeof *s);
-  return vt_cuda_driver_status(dev, e, "pin memory for copies");
+  return vt_cuda_report_driver_error(dev, e, "pin memory for copies");
 }
 
 /* Returns staging memory to the pool after waiting for its copies, because the next owner uses
@@ -182,8 +182,9 @@ int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_hand
   if (entered != VT_OK) return entered;
   if (bytes > 0)
     e = bytes > SIZE_MAX ? VT_CU_OUT_OF_MEMORY : driver_of(dev)->cuMemAlloc(&at, (size_t)bytes);
-  const int32_t s = e == VT_CU_OUT_OF_MEMORY ? report_no_memory(dev, bytes)
-                                             : vt_cuda_driver_status(dev, e, "allocate memory");
+  const int32_t s = e == VT_CU_OUT_OF_MEMORY
+                        ? report_no_memory(dev, bytes)
+                        : vt_cuda_report_driver_error(dev, e, "allocate memory");
   vt_cuda_card_leave(dev->card);
   if (s == VT_OK) *out_handle = at;
   return s;
@@ -203,7 +204,7 @@ int32_t vt_cuda_buffer_copy(vt_bk_device *dev, void *host, uint64_t handle, uint
   if (!to_device) s = (int32_t)vt_cuda_programs_canonicalize(dev, at, bytes);
   if (s == VT_OK) {
     const int e = to_device ? upload(dev, at, host, bytes) : download(dev, host, at, bytes);
-    s = vt_cuda_driver_status(dev, e, to_device ? "upload a tensor" : "download a tensor");
+    s = vt_cuda_report_driver_error(dev, e, to_device ? "upload a tensor" : "download a tensor");
   }
   vt_cuda_card_leave(dev->card);
   return s;

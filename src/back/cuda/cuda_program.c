@@ -157,7 +157,7 @@ static int32_t new_fault_record(vt_bk_program *p) {
   if (e == VT_CU_SUCCESS) e = driver_of(p)->cuMemHostAlloc(&seen, sizeof *p->seen, 0);
   p->seen = seen;
   if (e == VT_CU_SUCCESS) e = clear_fault_record(p);
-  return vt_cuda_driver_status(p->dev, e, "allocate memory for a program");
+  return vt_cuda_report_driver_error(p->dev, e, "allocate memory for a program");
 }
 
 /* Creates an event before the first launch and one after each, if the host measures times. */
@@ -174,7 +174,7 @@ static int32_t new_time_marks(vt_bk_program *p) {
   if (p->time_marks == NULL || p->begin == NULL || p->end == NULL) return VT_NOMEM;
   for (uint64_t i = 0; i <= p->steps.n && e == VT_CU_SUCCESS; i++)
     e = driver_of(p)->cuEventCreate(&p->time_marks[i], 0);
-  return vt_cuda_driver_status(p->dev, e, "create an event");
+  return vt_cuda_report_driver_error(p->dev, e, "create an event");
 }
 
 static vt_status rehearse(vt_bk_program *p);
@@ -244,7 +244,7 @@ typedef struct runner {
   int rehearsal;
 } runner;
 
-static vt_cuda_call empty_call_of(runner *r) {
+static vt_cuda_call call_without_step(runner *r) {
   vt_bk_program *p = r->p;
   return (vt_cuda_call){.dev = p->dev,
                         .traits = vt_cuda_card_traits(p->dev->card),
@@ -269,7 +269,7 @@ vt_status vt_cuda_body_issue(vt_cuda_call *c, uint32_t body) {
 static vt_status issue_anchor(runner *r, const vt_launch *at, int *epilogue_done) {
   const vt_bk_step *s = at->anchor;
   vt_launch_body body[VT_MAX_BODIES];
-  vt_cuda_call c = empty_call_of(r);
+  vt_cuda_call c = call_without_step(r);
   vt_launch_place_views(at, r->p->base, body);
   r->at = at;
   c.step = s;
@@ -292,7 +292,7 @@ static vt_status issue_launch(runner *r, const vt_launch *at) {
   int epilogue_done = 0;
   if (at->anchor != NULL) VT_TRY(issue_anchor(r, at, &epilogue_done));
   if (at->chain == NULL || epilogue_done) return VT_OK;
-  vt_cuda_call c = empty_call_of(r);
+  vt_cuda_call c = call_without_step(r);
   c.number = at->first;
   return vt_cuda_chain_run(at->chain, &c, r->p->base);
 }
@@ -300,7 +300,7 @@ static vt_status issue_launch(runner *r, const vt_launch *at) {
 static vt_status record_time_mark(vt_bk_program *p, uint64_t i) {
   if (p->time_marks == NULL) return VT_OK;
   const int e = driver_of(p)->cuEventRecord(p->time_marks[i], p->dev->stream);
-  return (vt_status)vt_cuda_driver_status(p->dev, e, "record an event");
+  return (vt_status)vt_cuda_report_driver_error(p->dev, e, "record an event");
 }
 
 static vt_status issue_launches(runner *r, const vt_launches *l, int marks_times) {
@@ -318,7 +318,7 @@ static vt_status issue_steps(vt_bk_program *p) {
   if (!p->faults) return VT_OK;
   const int e = driver_of(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
                                                 sizeof *p->seen, p->dev->stream);
-  return (vt_status)vt_cuda_driver_status(p->dev, e, "copy the fault record");
+  return (vt_status)vt_cuda_report_driver_error(p->dev, e, "copy the fault record");
 }
 
 /* Goes through the steps as a run does, without issuing anything, which loads the kernels that they
@@ -347,7 +347,7 @@ static int canonical_nan_kernel_of(uint32_t dtype) {
 
 static vt_status write_canonical_nans(vt_bk_program *p, const result *r, int rehearsal) {
   runner no_body = {.p = p, .rehearsal = rehearsal};
-  vt_cuda_call c = empty_call_of(&no_body);
+  vt_cuda_call c = call_without_step(&no_body);
   const int kernel = canonical_nan_kernel_of(r->dtype);
   const vt_gpu_canonical args = {.data = p->base[r->arena] + r->offset,
                                  .n = r->count,
@@ -409,7 +409,7 @@ int32_t vt_cuda_program_set_results(vt_bk_program *p, const vt_bk_tensor *result
 static vt_status instantiate_graph(vt_bk_program *p, void *recorded) {
   const int e = driver_of(p)->cuGraphInstantiateWithFlags(&p->graph, recorded, 0);
   if (e != VT_CU_SUCCESS) p->graph = NULL;
-  return (vt_status)vt_cuda_driver_status(p->dev, e, "instantiate a graph");
+  return (vt_status)vt_cuda_report_driver_error(p->dev, e, "instantiate a graph");
 }
 
 /* Records a run as a graph. Recording executes nothing, so the caller can still issue the run if
@@ -419,10 +419,10 @@ static vt_status record_graph(vt_bk_program *p) {
   void *recorded = NULL;
   int e = cu->cuStreamBeginCapture(p->dev->stream, VT_CU_CAPTURE_THREAD_LOCAL);
   if (e != VT_CU_SUCCESS)
-    return (vt_status)vt_cuda_driver_status(p->dev, e, "begin a graph capture");
+    return (vt_status)vt_cuda_report_driver_error(p->dev, e, "begin a graph capture");
   vt_status s = issue_steps(p);
   e = cu->cuStreamEndCapture(p->dev->stream, &recorded);
-  if (s == VT_OK) s = (vt_status)vt_cuda_driver_status(p->dev, e, "end a graph capture");
+  if (s == VT_OK) s = (vt_status)vt_cuda_report_driver_error(p->dev, e, "end a graph capture");
   if (s == VT_OK) s = instantiate_graph(p, recorded);
   if (recorded != NULL) (void)cu->cuGraphDestroy(recorded);
   return s;
@@ -430,13 +430,13 @@ static vt_status record_graph(vt_bk_program *p) {
 
 static vt_status replay_graph(vt_bk_program *p) {
   const int e = driver_of(p)->cuGraphLaunch(p->graph, p->dev->stream);
-  return (vt_status)vt_cuda_driver_status(p->dev, e, "launch a graph");
+  return (vt_status)vt_cuda_report_driver_error(p->dev, e, "launch a graph");
 }
 
 /* ---- running ---- */
 
 /* Sets the addresses of the arenas; returns 1 if they are those of the last successful run. */
-static int set_arena_addresses(vt_bk_program *p, const uint64_t *buffers) {
+static int set_arenas_return_if_same(vt_bk_program *p, const uint64_t *buffers) {
   int same = p->ready;
   for (uint32_t i = 0; i < p->arenas.n; i++) {
     char *at = (char *)(uintptr_t)buffers[i];
@@ -457,7 +457,7 @@ static vt_status run_recorded(vt_bk_program *p) {
 }
 
 static vt_status run_program(vt_bk_program *p, const uint64_t *buffers) {
-  const int same = set_arena_addresses(p, buffers);
+  const int same = set_arenas_return_if_same(p, buffers);
   const int records = !p->waits && p->time_marks == NULL && !p->unrecorded;
   p->error = (vt_bk_error){.size = sizeof p->error};
   for (uint64_t i = 0; i < p->n_results; i++) p->results[i].canonical = 0;
@@ -504,7 +504,7 @@ int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
     e = move_fault_to_error(p);
   else
     clear_stale_fault(p);
-  const int32_t s = vt_cuda_driver_status(p->dev, e, "finish a run");
+  const int32_t s = vt_cuda_report_driver_error(p->dev, e, "finish a run");
   vt_cuda_card_leave(p->dev->card);
   memcpy(out, &p->error, out->size < sizeof p->error ? out->size : sizeof p->error);
   return s;

@@ -67,7 +67,7 @@ static vt_status issue_branch(vt_cuda_call *c, uint32_t branch) {
 
 vt_status vt_cuda_run_cond(vt_cuda_call *c) {
   uint8_t truth = 0;
-  VT_TRY(vt_cuda_fetch(c, &truth, c->in[0].data, 1));
+  VT_TRY(vt_cuda_fetch_to_host(c, &truth, c->in[0].data, 1));
   /* rehearse both branches, because a run may need either */
   if (c->rehearsal) VT_TRY(issue_branch(c, 0));
   return issue_branch(c, truth ? 0 : 1);

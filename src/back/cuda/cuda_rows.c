@@ -12,7 +12,7 @@ static int rows_are_dense(const vt_gpu_walk *along) {
          (along->rank == 1 && along->stride[0][0] == 1 && along->stride[1][0] == 1);
 }
 
-static vt_gpu_row_layout row_layout(const vt_cuda_call *c, int64_t lines, int64_t n) {
+static vt_gpu_row_layout row_layout_of(const vt_cuda_call *c, int64_t lines, int64_t n) {
   return vt_gpu_row_layout_of(vt_cuda_layout_limits(c), lines, vt_cuda_ceil_div(n, VT_GPU_CHUNK));
 }
 
@@ -26,7 +26,7 @@ vt_cuda_rows_variant vt_cuda_rows_choose(const vt_cuda_call *c, const vt_cuda_li
     return vt_cuda_rows_choose_any_layout(c, l);
   if (n <= VT_GPU_CHUNK) return VT_CUDA_ROWS_WARPS;
   if (n <= VT_GPU_ROW_CHUNKS * VT_GPU_CHUNK) return VT_CUDA_ROWS_BLOCK;
-  const int can = c->traits->cooperative || row_layout(c, l->lines.n, n).blocks == 1;
+  const int can = c->traits->cooperative || row_layout_of(c, l->lines.n, n).blocks == 1;
   return can ? VT_CUDA_ROWS_LONG : VT_CUDA_ROWS_PARTS;
 }
 
@@ -38,12 +38,12 @@ uint64_t vt_cuda_rows_scratch(const vt_cuda_call *c, vt_cuda_rows_variant how,
     return vt_cuda_line_stats_scratch(l->lines.n, l->along.n, c->in[0].dtype);
   if (how == VT_CUDA_ROWS_BUNDLE) return vt_cuda_bundle_scratch(c, l);
   if (how != VT_CUDA_ROWS_LONG) return 0;
-  const vt_gpu_row_layout s = row_layout(c, l->lines.n, l->along.n);
+  const vt_gpu_row_layout s = row_layout_of(c, l->lines.n, l->along.n);
   return s.blocks == 1 ? 0 : (uint64_t)s.teams * 2 * VT_GPU_CHUNK_BYTES;
 }
 
 static vt_status launch_long_rows(vt_cuda_call *c, uint32_t kernel, vt_gpu_rows *a) {
-  const vt_gpu_row_layout s = row_layout(c, a->lines.n, a->n);
+  const vt_gpu_row_layout s = row_layout_of(c, a->lines.n, a->n);
   const vt_cuda_grid g = {(uint32_t)(s.teams * s.blocks), 1, 1, (uint32_t)s.warps * VT_GPU_LANES,
                           s.shared};
   a->blocks = (uint32_t)s.blocks;

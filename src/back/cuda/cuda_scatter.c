@@ -43,7 +43,7 @@ static int plan_is_empty(const scatter_plan *s) {
   return s->rows == 0 || s->slice == 0 || s->places == 0;
 }
 
-static int adds_floats(const vt_cuda_call *c) {
+static int is_float_add(const vt_cuda_call *c) {
   return c->step->op == VT_OP_scatter_nd_add &&
          (c->out->dtype == VT_DTYPE_F32 || c->out->dtype == VT_DTYPE_F64);
 }
@@ -51,7 +51,7 @@ static int adds_floats(const vt_cuda_call *c) {
 /* Returns the bytes for sums of chunks, for positions with more than one chunk: two rows for every
  * 1024 sorted rows suffice. */
 static uint64_t partial_sums_bytes(const vt_cuda_call *c, const scatter_plan *s) {
-  if (!adds_floats(c) || s->rows <= VT_GPU_CHUNK) return 0;
+  if (!is_float_add(c) || s->rows <= VT_GPU_CHUNK) return 0;
   return 2 * (uint64_t)vt_cuda_ceil_div(s->rows, VT_GPU_CHUNK) * (uint64_t)s->slice *
          vt_cuda_bytes_of(c->out->dtype);
 }
@@ -147,18 +147,18 @@ static vt_status launch_scatter(vt_cuda_call *c, kernel_fn *kernel) {
 
 /* ---- ops ---- */
 
-static uint32_t kernel_for_last(uint32_t dtype, uint32_t *more) {
-  (void)more;
+static uint32_t kernel_for_last(uint32_t dtype, uint32_t *second_kernel) {
+  (void)second_kernel;
   return VT_CUDA_SIZES(scatter)[vt_cuda_bytes_of(dtype)];
 }
 
-static uint32_t kernel_for_sum(uint32_t dtype, uint32_t *more) {
+static uint32_t kernel_for_sum(uint32_t dtype, uint32_t *second_kernel) {
   switch (dtype) {
     case VT_DTYPE_F32:
-      *more = VT_GPU_scatter_add_long_f32;
+      *second_kernel = VT_GPU_scatter_add_long_f32;
       return VT_GPU_scatter_add_f32;
     case VT_DTYPE_F64:
-      *more = VT_GPU_scatter_add_long_f64;
+      *second_kernel = VT_GPU_scatter_add_long_f64;
       return VT_GPU_scatter_add_f64;
     case VT_DTYPE_I32:
       return VT_GPU_scatter_add_32;
@@ -169,13 +169,13 @@ static uint32_t kernel_for_sum(uint32_t dtype, uint32_t *more) {
   }
 }
 
-static uint32_t kernel_for_greatest(uint32_t dtype, uint32_t *more) {
-  (void)more;
+static uint32_t kernel_for_greatest(uint32_t dtype, uint32_t *second_kernel) {
+  (void)second_kernel;
   return VT_CUDA_TYPES(scatter_max)[dtype];
 }
 
-static uint32_t kernel_for_least(uint32_t dtype, uint32_t *more) {
-  (void)more;
+static uint32_t kernel_for_least(uint32_t dtype, uint32_t *second_kernel) {
+  (void)second_kernel;
   return VT_CUDA_TYPES(scatter_min)[dtype];
 }
 

@@ -53,7 +53,8 @@ static vt_status sort_tiles(vt_cuda_call *c, const vt_gpu_sort_tiles *a, int wid
 
 enum { SHORT = 64 }; /* longest row of prefix sums that one thread computes */
 
-vt_status vt_cuda_prefix_sums(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals) {
+vt_status vt_cuda_exclusive_prefix_sums(vt_cuda_call *c, void *x, int64_t rows, int64_t n,
+                                        void *totals) {
   const vt_gpu_scan args = {.x = x, .totals = totals, .rows = rows, .n = n};
   if (n <= SHORT)
     return vt_cuda_launch(c, VT_GPU_sort_scan_short, vt_cuda_grid_over(c, rows, 1, 256), &args);
@@ -65,7 +66,7 @@ static vt_status sort_by_digit(vt_cuda_call *c, const vt_gpu_sort_digit *a, int 
   const int64_t rows = a->count * VT_GPU_DIGITS;
   VT_TRY(
       vt_cuda_launch(c, wide ? VT_GPU_sort_histogram_long : VT_GPU_sort_histogram_short, grid, a));
-  VT_TRY(vt_cuda_prefix_sums(c, a->counts, rows, a->tiles, a->totals));
+  VT_TRY(vt_cuda_exclusive_prefix_sums(c, a->counts, rows, a->tiles, a->totals));
   return vt_cuda_launch(c, wide ? VT_GPU_sort_distribute_long : VT_GPU_sort_distribute_short, grid,
                         a);
 }

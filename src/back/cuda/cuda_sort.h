@@ -21,5 +21,6 @@ vt_status vt_cuda_records_sort(vt_cuda_call *c, const vt_cuda_records *r, void *
 
 /* Computes exclusive prefix sums: replaces each number in `rows` rows of n numbers by the sum of
  * the numbers before it in its row, and writes the sum of each row to `totals`. */
-vt_status vt_cuda_prefix_sums(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals);
+vt_status vt_cuda_exclusive_prefix_sums(vt_cuda_call *c, void *x, int64_t rows, int64_t n,
+                                        void *totals);
 #endif

@@ -40,7 +40,7 @@ static uint64_t random_word(void) {
 static int64_t random_below(int64_t n) { return (int64_t)(random_word() % (uint64_t)n); }
 
 /* Returns a random number; many are special, and many are equal. */
-static double random_real(void) {
+static double random_or_special_real(void) {
   static const double special[] = {0, -0.0, 1, -1, 1e-40, -1e-45, 3e38, -3e38, 0.1, 0.25};
   const int64_t r = random_below(40);
   if (r == 0) return vt_f64_from_bits(UINT64_C(0x7ff0000000000000) | random_word() << 63);
@@ -50,7 +50,7 @@ static double random_real(void) {
 }
 
 static void store_random(char *at, uint32_t dtype) {
-  const double x = random_real();
+  const double x = random_or_special_real();
   const uint64_t bits = random_word() % 5 == 0 ? 0 : random_word();
   if (dtype == VT_DTYPE_BOOL || dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16 ||
       dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64)

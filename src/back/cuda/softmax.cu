@@ -69,7 +69,7 @@ VT_GPU_FN bool exp_elements(vt_exp_entry table, const float *x, P there, float m
   for (int k = 0; k < STEPS; k++) {
     float e;
     const float d = v[k] - m;
-    const uint32_t unsettled = vt_exp_quick_above_least(table, max(d, VT_EXP_LEAST), e);
+    const uint32_t unsettled = vt_exp_undecided_above_least(table, max(d, VT_EXP_LEAST), e);
     far |= there.at(k) & !(d >= VT_EXP_LEAST);
     open = 2 * open + (there.at(k) ? unsettled : 0);
     v[k] = there.at(k) ? e : 0.0f;

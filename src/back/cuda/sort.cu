@@ -13,14 +13,14 @@
 
 VT_GPU_FN uint64_t record_key(uint64_t r) { return r >> 32; }
 VT_GPU_FN uint64_t record_number(uint64_t r) { return r & UINT32_MAX; }
-VT_GPU_FN bool record_less(uint64_t a, uint64_t b) { return a < b; }
+VT_GPU_FN bool record_is_less(uint64_t a, uint64_t b) { return a < b; }
 VT_GPU_FN void record_make(uint64_t key, uint64_t number, uint64_t *out) {
   *out = key << 32 | number;
 }
 
 VT_GPU_FN uint64_t record_key(const vt_gpu_record &r) { return r.key; }
 VT_GPU_FN uint64_t record_number(const vt_gpu_record &r) { return r.at; }
-VT_GPU_FN bool record_less(const vt_gpu_record &a, const vt_gpu_record &b) {
+VT_GPU_FN bool record_is_less(const vt_gpu_record &a, const vt_gpu_record &b) {
   return a.key < b.key || (a.key == b.key && a.at < b.at);
 }
 VT_GPU_FN void record_make(uint64_t key, uint64_t number, vt_gpu_record *out) {
@@ -81,7 +81,7 @@ VT_GPU_FN void bitonic_step(R *r, unsigned slots, unsigned size, unsigned step) 
   for (unsigned p = threadIdx.x; p < slots / 2; p += blockDim.x) {
     const unsigned i = 2 * p - (p & (step - 1)), j = i + step;
     const R low = r[i], high = r[j];
-    if (record_less(high, low) == ((i & size) == 0)) {
+    if (record_is_less(high, low) == ((i & size) == 0)) {
       r[i] = high;
       r[j] = low;
     }
