@@ -15,8 +15,10 @@ static const char *const kernels[] = {
 
 uint32_t vt_cuda_bytes_of(uint32_t dtype) { return dtype == VT_DTYPE_F64 ? 8 : 4; }
 
-vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads) {
-  const int64_t blocks = vt_cuda_ceil_div(n, each * threads), most = 32 * c->traits->processors;
+vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t items, int64_t items_per_thread,
+                               uint32_t threads) {
+  const int64_t blocks = vt_cuda_ceil_div(items, items_per_thread * threads),
+                most = 32 * c->traits->processors;
   return (vt_cuda_grid){.x = (uint32_t)vt_cuda_min(blocks, most), 1, 1, threads, 0};
 }
 

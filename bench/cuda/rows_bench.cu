@@ -168,7 +168,7 @@ static void time_bundles(const char *name, bundle_kernel *run, bundle_kernel *sh
   printf("%3lld wide, %3lld blocks  ", (long long)b.wide, (long long)b.blocks);
   print_speed(name, lines, n, time, bytes);
 }
-static void time_bundles(int64_t n) {
+static void time_bundles_of_length(int64_t n) {
   const int64_t lines = MOST / n / 32 * 32, half = lines / 2;
   const uint32_t rows = VT_GPU_BUNDLE_ROWS, one = VT_GPU_BUNDLE_ONE;
   time_bundles<float>("softmax|", bundle_softmax, short_softmax, rows, lines, n, true);
@@ -237,7 +237,7 @@ int main(int argc, char **argv) {
                              8192, 16384, 32768, 50257, 131072, 200000};
   for (int64_t n : lengths) time_rows_of_length(n);
   const int64_t bundled[] = {3, 16, 64, 256, 1000, 4096, 32768, 200000};
-  for (int64_t n : bundled) time_bundles(n);
+  for (int64_t n : bundled) time_bundles_of_length(n);
   time_sums(MOST / 16, 16, false);
   time_sums(MOST / 64, 64, false);
   time_sums(MOST / 768, 768, false);

@@ -21,7 +21,7 @@ struct test_args {
   int mode;
 };
 
-static unsigned linear_thread() {
+static unsigned linear_thread_index() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
@@ -104,7 +104,7 @@ VT_KERNEL(async_copies, test_args, 32) {
 
 VT_KERNEL(all_indices, test_args, 24) {
   const uint64_t block = blockIdx.x + gridDim.x * (blockIdx.y + (uint64_t)gridDim.y * blockIdx.z);
-  const uint64_t i = block * blockDim.x * blockDim.y * blockDim.z + linear_thread();
+  const uint64_t i = block * blockDim.x * blockDim.y * blockDim.z + linear_thread_index();
   a.wide[i] += i;
   atomicAdd(a.count, 1u);
   atomicMax(a.count + 1, (unsigned)i);

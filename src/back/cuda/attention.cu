@@ -287,8 +287,8 @@ VT_GPU_FN void load_scores(const float *from, float (&s)[R][KEYS]) {
 // The first pass: finds the greatest score of each row. Unless scores are stored (KEPT), it starts
 // loading the first tile of keys again into stage[now] and returns now.
 template <bool KEPT, int D, int R>
-VT_GPU_FN int pass_for_max(const vt_gpu_attention &a, attend_shared<D, R> *shared,
-                           const attend_block &t) {
+VT_GPU_FN int find_maxima_in_first_pass(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                        const attend_block &t) {
   int now = 0;
   float m[R];
   VT_UNROLL
@@ -499,9 +499,9 @@ VT_GPU_FN void prefetch_scores_or_keys(const vt_gpu_attention &a, attend_shared<
 
 // The second pass: computes weights, their sums, and their products with v.
 template <bool KEPT, int D, int R>
-VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_shared<D, R> *shared,
-                               const attend_block &t, int now, float (&total)[R],
-                               float (&sum)[R][D / ACROSS]) {
+VT_GPU_FN void sum_values_in_second_pass(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                         const attend_block &t, int now, float (&total)[R],
+                                         float (&sum)[R][D / ACROSS]) {
   enum { C = D / ACROSS };
   const vt_exp_entry table = vt_exp_load_entry();
   float p[R][C];
@@ -577,13 +577,13 @@ VT_GPU_FN void attend_query_block(const vt_gpu_attention &a, attend_shared<D, R>
   const attend_block &t = shared->block;
   float total[R], sum[R][C];
   begin_query_block<D, R>(a, shared, number);
-  int now = pass_for_max<KEPT, D, R>(a, shared, t);
+  int now = find_maxima_in_first_pass<KEPT, D, R>(a, shared, t);
   if (KEPT) {
     __syncthreads();
     now = 0;
     if (t.from < t.to) prefetch_scores_or_keys<KEPT, D, R>(a, shared, t, t.from, now);
   }
-  pass_for_values<KEPT, D, R>(a, shared, t, now, total, sum);
+  sum_values_in_second_pass<KEPT, D, R>(a, shared, t, now, total, sum);
   sum_weight_chunks<R>(a, t, total);
   divide_and_store_results<R, C>(a, t, total, sum);
   vt_async_wait<0>();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_conv_test.c - convolutions of all kinds on a GPU have the bits of the reference kernels:
  * random sizes, strides, dilations, padding and groups, the sizes at which the algorithm changes,
- * and every tile against the reference. A function try_... returns how many cases it ran: none if
- * the windows do not fit. Skipped without a device. */
+ * and every tile against the reference. A function try_... that returns a number returns how many
+ * cases it ran: none if the windows do not fit. Skipped without a device. */
 #include "cuda_conv.h"
 #include "device_trial_test.h"
 

@@ -21,11 +21,12 @@ vt_view vt_cuda_subview_at(const vt_view *v, uint32_t axis, int64_t i) {
 
 /* ---- pieces ---- */
 
-/* Returns 1 if operand k begins at a multiple of two elements and has even strides on all axes but
- * the last, so that pairs of elements are aligned. */
-static int are_pairs_aligned(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_t bytes) {
-  int paired = (uintptr_t)data % (2 * bytes) == 0;
-  for (uint32_t i = 0; i + 1 < w->rank; i++) paired = paired && w->stride[k][i] % 2 == 0;
+/* Returns 1 if the operand begins at a multiple of two elements and has even strides on all axes
+ * but the last, so that pairs of elements are aligned. */
+static int are_pairs_aligned(const vt_gpu_walk *w, uint32_t operand, const void *data,
+                             uint32_t element_bytes) {
+  int paired = (uintptr_t)data % (2 * element_bytes) == 0;
+  for (uint32_t i = 0; i + 1 < w->rank; i++) paired = paired && w->stride[operand][i] % 2 == 0;
   return paired;
 }
 
@@ -57,7 +58,7 @@ static int find_long_contiguous_axis(const vt_gpu_walk *w, uint32_t k) {
 }
 
 /* Returns the walk without two of its axes. */
-static vt_gpu_walk without_axes(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
+static vt_gpu_walk without_two_axes(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
   vt_gpu_walk left = {.n = w->n / w->dim[a] / w->dim[b], .small = w->small};
   for (uint32_t i = 0; i < w->rank; i++) {
     if (i == a || i == b) continue;
@@ -80,15 +81,15 @@ static int describe_as_transpose(const vt_gpu_copy *a, vt_gpu_transpose *out) {
                             .columns = w->dim[column],
                             .to_row = w->stride[0][row],
                             .from_column = w->stride[1][column],
-                            .walk = without_axes(w, (uint32_t)row, (uint32_t)column)};
+                            .walk = without_two_axes(w, (uint32_t)row, (uint32_t)column)};
   return 1;
 }
 
-static vt_status run_transpose(vt_cuda_call *c, const vt_gpu_transpose *a, uint32_t bytes) {
+static vt_status run_transpose(vt_cuda_call *c, const vt_gpu_transpose *a, uint32_t element_bytes) {
   const int64_t squares = a->walk.n * vt_cuda_ceil_div(a->rows, VT_GPU_TRANSPOSE_TILE) *
                           vt_cuda_ceil_div(a->columns, VT_GPU_TRANSPOSE_TILE);
   const vt_cuda_grid grid = vt_cuda_grid_over(c, squares * 256, 1, 256);
-  return vt_cuda_launch(c, VT_CUDA_SIZES(transpose)[bytes], grid, a);
+  return vt_cuda_launch(c, VT_CUDA_SIZES(transpose)[element_bytes], grid, a);
 }
 
 /* ---- copies ---- */

@@ -74,7 +74,7 @@ static const char *find_cached_file(void) {
   return found;
 }
 
-static void remove_files(const char *path) {
+static void remove_files_in_folder(const char *path) {
   char name[512];
   DIR *d = opendir(path);
   for (const struct dirent *e = d != NULL ? readdir(d) : NULL; e != NULL; e = readdir(d))
@@ -451,7 +451,7 @@ static void test_folder_open_to_others(void) {
 /* Checks that the cache obeys the host's limit on the folder's size. */
 static void test_cache_size_limit(void) {
   const uint32_t before = count_compilations();
-  remove_files(cache);
+  remove_files_in_folder(cache);
   host.cache_bytes = 100;
   run_in_child(expect_chain_is_one_kernel);
   CHECK(count_compilations() == before + 1 && find_cached_file() == NULL);
@@ -473,7 +473,7 @@ static void test_file_of_other_user(void) {
 static void test_processes_share_cache(void) {
   enum { PROCESSES = 2 };
   pid_t child[PROCESSES];
-  remove_files(cache);
+  remove_files_in_folder(cache);
   fflush(stderr);
   for (int i = 0; i < PROCESSES; i++)
     if ((child[i] = fork()) == 0) {
@@ -539,8 +539,8 @@ int main(void) {
   test_file_of_other_user();
   test_processes_share_cache();
   test_without_compiler();
-  remove_files(cache);
-  remove_files(folder);
+  remove_files_in_folder(cache);
+  remove_files_in_folder(folder);
   (void)rmdir(folder);
   TEST_DONE();
 }

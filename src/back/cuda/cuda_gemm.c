@@ -61,8 +61,8 @@ static int64_t count_tiles(const vt_gpu_gemm *g, const tile *t) {
 
 /* ---- the transposed copy of b: [k][columns], each line padded to whole vectors ---- */
 
-static int64_t transposed_line_elements(const vt_gpu_gemm *g, int64_t bytes) {
-  return vt_cuda_ceil_div(g->n, 16 / bytes) * (16 / bytes);
+static int64_t transposed_line_elements(const vt_gpu_gemm *g, int64_t element_bytes) {
+  return vt_cuda_ceil_div(g->n, 16 / element_bytes) * (16 / element_bytes);
 }
 
 /* Returns the number of transposed copies: products that share b share its copy. */
@@ -71,9 +71,10 @@ static int64_t count_transposed_copies(const vt_gpu_gemm *g) {
   for (uint32_t i = 0; i < g->rank; i++) n *= g->b.step[i] == 0 ? 1 : g->dim[i];
   return n;
 }
-static int64_t transposed_bytes(const vt_gpu_gemm *g, int64_t bytes) {
+static int64_t transposed_bytes(const vt_gpu_gemm *g, int64_t element_bytes) {
   return (int64_t)vt_cuda_align_up(
-      (uint64_t)(count_transposed_copies(g) * g->k * transposed_line_elements(g, bytes) * bytes));
+      (uint64_t)(count_transposed_copies(g) * g->k * transposed_line_elements(g, element_bytes) *
+                 element_bytes));
 }
 
 static uint64_t transposed_scratch(uint32_t dtype, const vt_gpu_gemm *g,
@@ -81,9 +82,12 @@ static uint64_t transposed_scratch(uint32_t dtype, const vt_gpu_gemm *g,
   return variant->transpose_b ? (uint64_t)transposed_bytes(g, vt_cuda_bytes_of(dtype)) : 0;
 }
 
-static vt_gpu_side transposed_side(const vt_gpu_gemm *g, int64_t bytes, void *data) {
-  vt_gpu_side s = {
-      .data = data, .across = 1, .along = transposed_line_elements(g, bytes), .by_k = 0, .wide = 1};
+static vt_gpu_side transposed_side(const vt_gpu_gemm *g, int64_t element_bytes, void *data) {
+  vt_gpu_side s = {.data = data,
+                   .across = 1,
+                   .along = transposed_line_elements(g, element_bytes),
+                   .by_k = 0,
+                   .wide = 1};
   int64_t step = g->k * s.along;
   for (uint32_t i = g->rank; i-- > 0;) {
     if (g->b.step[i] == 0) continue;
@@ -163,13 +167,14 @@ static int strides_are_multiples(const vt_gpu_gemm *g, const int64_t *strides, i
   return 1;
 }
 
-/* Decides how an operand of `n` rows or columns is loaded. */
-static void set_side_layout(const vt_gpu_gemm *g, vt_gpu_side *s, int64_t n, int64_t bytes) {
-  const int64_t v = 16 / bytes;
-  s->by_k = n == 1 || (g->k != 1 && s->across != 1 &&
-                       (s->along == 1 || absolute(s->along) < absolute(s->across)));
+/* Decides how an operand of `extent` rows or columns is loaded. */
+static void set_side_layout(const vt_gpu_gemm *g, vt_gpu_side *s, int64_t extent,
+                            int64_t element_bytes) {
+  const int64_t v = 16 / element_bytes;
+  s->by_k = extent == 1 || (g->k != 1 && s->across != 1 &&
+                            (s->along == 1 || absolute(s->along) < absolute(s->across)));
   const int64_t near = s->by_k ? s->along : s->across, line = s->by_k ? s->across : s->along;
-  const int64_t here = s->by_k ? g->k : n, lines = s->by_k ? n : g->k;
+  const int64_t here = s->by_k ? g->k : extent, lines = s->by_k ? extent : g->k;
   s->wide = near == 1 && here % v == 0 && (lines == 1 || line % v == 0) &&
             strides_are_multiples(g, s->step, v) && (uintptr_t)s->data % 16 == 0;
 }
@@ -225,7 +230,8 @@ static int tile_fits_product(const vt_cuda_traits *traits, uint32_t dtype, const
  * skinny_... can compute the product with the same scratch if a run's b does not allow the tile's
  * loads. */
 static int is_thin(const tile *t) { return t->rows <= VT_GPU_SKINNY; }
-static int thin_tile_suits(uint32_t dtype, const vt_gpu_gemm *g, const tile *t, int64_t slice) {
+static int thin_rule_allows_tile(uint32_t dtype, const vt_gpu_gemm *g, const tile *t,
+                                 int64_t slice) {
   return !is_thin(t) || (is_skinny_product(dtype, g) && slice == (blocks_of_k(g) > 1));
 }
 
@@ -243,7 +249,7 @@ int vt_cuda_gemm_variant_at(const vt_cuda_traits *traits, uint32_t dtype, const 
       if (!tile_fits_product(traits, dtype, &shape, &tiles[t]) ||
           (u > 0 && (n < 2 || n > MAX_SLICES)))
         continue;
-      if (!thin_tile_suits(dtype, g, &tiles[t], slices[u])) continue;
+      if (!thin_rule_allows_tile(dtype, g, &tiles[t], slices[u])) continue;
       if (variant.transpose_b &&
           transposed_scratch(dtype, g, &variant) > traits->memory / TRANSPOSED_SHARE)
         continue;

@@ -138,11 +138,11 @@ static generated *find_entry(const vt_cuda_card *card, const vt_hash256 *text) {
 }
 
 /* Returns the finished entry of a text; if another thread compiles the text, waits for it. If there
- * is no entry, adds one and sets *mine: the caller must compile the text. NULL if the list is full
- * or memory ran out. */
-static generated *claim_entry(const vt_cuda_card *card, const vt_hash256 *text, int *mine) {
+ * is no entry, adds one and sets *must_compile: the caller must compile the text. NULL if the list
+ * is full or memory ran out. */
+static generated *claim_entry(const vt_cuda_card *card, const vt_hash256 *text, int *must_compile) {
   generated *one;
-  *mine = 0;
+  *must_compile = 0;
   pthread_mutex_lock(&lock);
   while ((one = find_entry(card, text)) != NULL && one->busy) pthread_cond_wait(&entry_done, &lock);
   if (one == NULL && n_entries < MAX_ENTRIES &&
@@ -150,7 +150,7 @@ static generated *claim_entry(const vt_cuda_card *card, const vt_hash256 *text, 
     *one = (generated){.next = entries, .card = card, .text = *text, .busy = 1};
     entries = one;
     n_entries++;
-    *mine = 1;
+    *must_compile = 1;
   }
   pthread_mutex_unlock(&lock);
   return one;

@@ -12,15 +12,15 @@ static uint32_t group_size_of(const vt_view *const *v, uint32_t n) {
   return VT_GPU_GROUP(bytes);
 }
 
-/* Returns 1 if operand k has aligned groups of elements along the last axis, or is an input with
+/* Returns 1 if the operand has aligned groups of elements along the last axis, or is an input with
  * one element for the whole axis. */
-static int operand_allows_groups(const vt_gpu_fused_walk *w, uint32_t k, const vt_view *v,
+static int operand_allows_groups(const vt_gpu_fused_walk *w, uint32_t operand, const vt_view *v,
                                  uint32_t group) {
   const uint32_t last = w->rank - 1;
-  if (w->stride[k][last] == 0) return k > 0;
-  int fits = w->stride[k][last] == 1 &&
+  if (w->stride[operand][last] == 0) return operand > 0;
+  int fits = w->stride[operand][last] == 1 &&
              (uintptr_t)v->data % ((uintptr_t)group * vt_cuda_bytes_of(v->dtype)) == 0;
-  for (uint32_t r = 0; r < last; r++) fits = fits && w->stride[k][r] % group == 0;
+  for (uint32_t r = 0; r < last; r++) fits = fits && w->stride[operand][r] % group == 0;
   return fits;
 }
 

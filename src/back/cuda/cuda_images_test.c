@@ -103,7 +103,7 @@ static void print_log(const vt_nvrtc *n, void *p) {
   free(log);
 }
 
-static void *new_program(const vt_nvrtc *n) {
+static void *new_program_of_all_texts(const vt_nvrtc *n) {
   enum { MOST = 128 };
   const char *texts[MOST], *names[MOST];
   void *p = NULL;
@@ -123,7 +123,7 @@ static void test_nvrtc_compiles_numerics(void) {
   int count = 0;
   if (vt_nvrtc_get(&n, NULL) != VT_OK) return;
   for (char *w = strtok(words, " "); w != NULL; w = strtok(NULL, " ")) option[count++] = w;
-  void *p = new_program(n);
+  void *p = new_program_of_all_texts(n);
   const int error = n->nvrtcCompileProgram(p, count, option);
   if (error != 0) print_log(n, p);
   CHECK(error == 0);

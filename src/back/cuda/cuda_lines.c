@@ -15,13 +15,13 @@ unsigned vt_cuda_axes_mask(const vt_attr_list *axes, uint32_t rank) {
   return mask;
 }
 
-vt_view vt_cuda_keepdims_view(const vt_view *y, const vt_view *x, unsigned mask) {
+vt_view vt_cuda_keepdims_view(const vt_view *y, const vt_view *x, unsigned axes_mask) {
   vt_view kept = *y;
   uint32_t from = 0;
   if (y->rank == x->rank) return kept;
   kept.rank = x->rank;
   for (uint32_t i = 0; i < x->rank; i++) {
-    const int gone = mask >> i & 1;
+    const int gone = axes_mask >> i & 1;
     kept.dim[i] = gone ? 1 : y->dim[from];
     kept.stride[i] = gone ? 0 : y->stride[from];
     from += !gone;
@@ -33,10 +33,10 @@ static int64_t absolute(int64_t n) { return n < 0 ? -n : n; }
 
 /* Writes the axes whose bits are set in a mask, in ascending order, and returns their number. If
  * one of them has length 0, writes only that axis. */
-static uint32_t list_axes_of_mask(const vt_view *x, unsigned mask, uint32_t *axis) {
+static uint32_t list_axes_of_mask(const vt_view *x, unsigned axes_mask, uint32_t *axis) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < x->rank; i++)
-    if (mask >> i & 1) axis[n++] = i;
+    if (axes_mask >> i & 1) axis[n++] = i;
   for (uint32_t i = 0; i < n; i++)
     if (x->dim[axis[i]] == 0) {
       axis[0] = axis[i];
@@ -72,12 +72,12 @@ static vt_gpu_walk walk_along_axes(const vt_view *const *v, uint32_t n, const ui
   return vt_cuda_walk(all, n);
 }
 
-vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned mask) {
+vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned axes_mask) {
   uint32_t axis[VT_MAX_RANK] = {0};
   vt_cuda_lines l;
-  uint32_t axes = list_axes_of_mask(v[0], mask, axis);
+  uint32_t axes = list_axes_of_mask(v[0], axes_mask, axis);
   l.along = walk_along_axes(v, n, axis, axes);
-  axes = list_axes_of_mask(v[0], ~mask, axis);
+  axes = list_axes_of_mask(v[0], ~axes_mask, axis);
   sort_axes_by_stride(v[0], axis, axes);
   l.lines = walk_along_axes(v, n, axis, axes);
   return l;

@@ -109,21 +109,21 @@ static vt_cuda_lines merged_lines_of(const norm_plan *n) {
   return l;
 }
 
-/* Returns 1 if operand k has one number for each element of a row, and the same numbers for all
+/* Returns 1 if the operand has one number for each element of a row, and the same numbers for all
  * rows. */
-static int is_dense_along_row(const norm_plan *n, uint32_t k) {
+static int is_dense_along_row(const norm_plan *n, uint32_t operand) {
   const vt_gpu_walk *along = &n->at.along;
-  int dense = along->n == 1 || (along->rank == 1 && along->stride[k][0] == 1);
-  for (uint32_t i = 0; i < n->at.lines.rank; i++) dense &= n->at.lines.stride[k][i] == 0;
+  int dense = along->n == 1 || (along->rank == 1 && along->stride[operand][0] == 1);
+  for (uint32_t i = 0; i < n->at.lines.rank; i++) dense &= n->at.lines.stride[operand][i] == 0;
   return dense;
 }
 static int has_dense_gamma_and_beta(const vt_cuda_call *c, const norm_plan *n) {
   return c->n_in > 1 && is_dense_along_row(n, 2) && (c->n_in < 3 || is_dense_along_row(n, 3));
 }
-/* Returns 1 if all elements along the last axis of a line use the same number of operand k. */
-static int is_shared_by_last_axis(const norm_plan *n, uint32_t k) {
+/* Returns 1 if all elements along the last axis of a line use the same number of the operand. */
+static int is_shared_by_last_axis(const norm_plan *n, uint32_t operand) {
   const vt_gpu_walk *along = &n->at.along;
-  return along->rank == 0 || (along->rank <= 2 && along->stride[k][along->rank - 1] == 0);
+  return along->rank == 0 || (along->rank <= 2 && along->stride[operand][along->rank - 1] == 0);
 }
 static int has_shared_gamma_and_beta(const vt_cuda_call *c, const norm_plan *n) {
   return (c->n_in < 2 || is_shared_by_last_axis(n, 2)) &&
@@ -230,12 +230,12 @@ static vt_status run_bundle(vt_cuda_call *c, const norm_plan *n) {
 
 /* Returns 1 if the step has nothing to compute. If x is empty, batch_norm may still have running
  * statistics to update. */
-static int has_no_results(const vt_cuda_call *c) {
+static int has_nothing_to_compute(const vt_cuda_call *c) {
   return vt_cuda_is_empty(c->out) && (c->n_out == 1 || vt_cuda_is_empty(&c->out[1]));
 }
 
 uint64_t vt_cuda_scratch_norm(const vt_cuda_call *c) {
-  if (has_no_results(c)) return 0;
+  if (has_nothing_to_compute(c)) return 0;
   const norm_plan n = norm_plan_of(c);
   const vt_cuda_rows_variant variant = variant_of(c, &n);
   const int has_running_stats = variant == VT_CUDA_ROWS_BUNDLE && c->step->op == VT_OP_batch_norm;
@@ -244,7 +244,7 @@ uint64_t vt_cuda_scratch_norm(const vt_cuda_call *c) {
 }
 
 vt_status vt_cuda_run_norm(vt_cuda_call *c) {
-  if (has_no_results(c)) return VT_OK;
+  if (has_nothing_to_compute(c)) return VT_OK;
   const norm_plan n = norm_plan_of(c);
   const vt_cuda_rows_variant variant = variant_of(c, &n);
   if (variant == VT_CUDA_ROWS_PARTS) return run_in_separate_kernels(c, &n);

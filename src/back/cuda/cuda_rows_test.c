@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_rows_test.c - softmax, norms and variances on a card: rows of many lengths, so that every
- * kernel variant is used, and many layouts. Far elements are so far below the maximum of their row
- * that their exp is 0 or nearly 0. Needs a driver: a GPU's, or the emulated one of tests/fake_cuda.
- */
+ * kernel variant is used, and many layouts. Far rows are those of far_rows_test.h, whose elements
+ * are far apart. Needs a driver: a GPU's, or the emulated one of tests/fake_cuda. */
 #include <stdlib.h>
 #include "far_rows_test.h"
 #include "card_step_test.h"

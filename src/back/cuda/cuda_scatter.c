@@ -147,7 +147,7 @@ static vt_status launch_scatter(vt_cuda_call *c, kernel_fn *kernel) {
 
 /* ---- ops ---- */
 
-static uint32_t kernel_for_last(uint32_t dtype, uint32_t *second_kernel) {
+static uint32_t kernel_for_last_row(uint32_t dtype, uint32_t *second_kernel) {
   (void)second_kernel;
   return VT_CUDA_SIZES(scatter)[vt_cuda_bytes_of(dtype)];
 }
@@ -179,7 +179,7 @@ static uint32_t kernel_for_least(uint32_t dtype, uint32_t *second_kernel) {
   return VT_CUDA_TYPES(scatter_min)[dtype];
 }
 
-vt_status vt_cuda_run_scatter_nd(vt_cuda_call *c) { return launch_scatter(c, kernel_for_last); }
+vt_status vt_cuda_run_scatter_nd(vt_cuda_call *c) { return launch_scatter(c, kernel_for_last_row); }
 vt_status vt_cuda_run_scatter_nd_add(vt_cuda_call *c) { return launch_scatter(c, kernel_for_sum); }
 vt_status vt_cuda_run_scatter_nd_max(vt_cuda_call *c) {
   return launch_scatter(c, kernel_for_greatest);

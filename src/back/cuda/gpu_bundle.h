@@ -84,11 +84,11 @@ static inline int64_t vt_gpu_bundle_element_step(const vt_gpu_bundle_shape *shap
   return shape->n > VT_GPU_BUNDLE_NOT_LONG ? wide + 1
                                            : vt_gpu_odd_multiple(wide, 32 / shape->bytes);
 }
-/* Returns the distance between neighbouring lines of `count` elements that are stored one after the
- * other, chosen so that the lanes of a warp read from different banks. */
-static inline int64_t vt_gpu_bundle_line_step(const vt_gpu_bundle_shape *shape, int64_t count) {
-  return shape->n > VT_GPU_BUNDLE_NOT_LONG ? count | 1
-                                           : vt_gpu_odd_multiple(count, VT_GPU_BUNDLE_LANES);
+/* Returns the distance between neighbouring lines of `elements` elements that are stored one after
+ * the other, chosen so that the lanes of a warp read from different banks. */
+static inline int64_t vt_gpu_bundle_line_step(const vt_gpu_bundle_shape *shape, int64_t elements) {
+  return shape->n > VT_GPU_BUNDLE_NOT_LONG ? elements | 1
+                                           : vt_gpu_odd_multiple(elements, VT_GPU_BUNDLE_LANES);
 }
 
 /* Distributes bundles of `wide` lines with `resident` resident blocks per multiprocessor. wide is 0

@@ -82,8 +82,12 @@ VT_GPU_FN int64_t vt_direct_conv_output_count(const vt_gpu_direct_conv &a) {
   return n;
 }
 
-VT_GPU_FN bool vt_direct_conv_inside(int32_t m, int64_t dim) { return (uint32_t)m < (uint32_t)dim; }
-VT_GPU_FN bool vt_direct_conv_inside(int64_t m, int64_t dim) { return (uint64_t)m < (uint64_t)dim; }
+VT_GPU_FN bool vt_direct_conv_inside(int32_t position, int64_t dim) {
+  return (uint32_t)position < (uint32_t)dim;
+}
+VT_GPU_FN bool vt_direct_conv_inside(int64_t position, int64_t dim) {
+  return (uint64_t)position < (uint64_t)dim;
+}
 
 // Calls give(offset in x, offset in w, inside) for all taps of an output, in the order of the sum;
 // `inside` is false for padding.

@@ -189,17 +189,17 @@ struct vt_row_span {
 };
 
 template <int N, bool STAYS, class F>
-VT_GPU_FN void vt_for_spans_of_chunk(int c, int left, F f) {
+VT_GPU_FN void vt_for_spans_of_chunk(int chunk, int left, F f) {
   enum { EACH = N * VT_GPU_LANES };
-  const int first = c * VT_GPU_CHUNK;
+  const int first = chunk * VT_GPU_CHUNK;
   if (left >= VT_GPU_CHUNK) {
     VT_LOOP
     for (int in = 0; in < VT_GPU_CHUNK; in += EACH)
-      f(vt_row_span<vt_present<N>, STAYS>{c, first + in, {EACH}});
+      f(vt_row_span<vt_present<N>, STAYS>{chunk, first + in, {EACH}});
   } else {
     VT_LOOP
     for (int in = 0; in < VT_GPU_CHUNK; in += EACH)
-      f(vt_row_span<vt_present<0>, STAYS>{c, first + in, {min(max(left - in, 0), (int)EACH)}});
+      f(vt_row_span<vt_present<0>, STAYS>{chunk, first + in, {min(max(left - in, 0), (int)EACH)}});
   }
 }
 

@@ -164,8 +164,8 @@ VT_KERNEL(norm_shared_block, vt_gpu_rows, VT_GPU_ROW_THREADS) {
 
 enum { SPAN = 8 }; /* elements per lane that a span has */
 
-VT_GPU_FN void norm_chunk_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
-                               float *exchange) {
+VT_GPU_FN void norm_write_chunk_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                                     float *exchange) {
   vt_write_chunk_sums<SPAN>(a, t, row, exchange, [&](auto at, float s) {
     float v[SPAN];
     vt_span_load(at, row, t.kept, 0, v);
@@ -173,8 +173,8 @@ VT_GPU_FN void norm_chunk_sums(const vt_gpu_rows &a, const vt_team &t, const vt_
   });
 }
 
-VT_GPU_FN void norm_chunk_squares(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
-                                  float u, float *exchange) {
+VT_GPU_FN void norm_write_chunk_squares(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                                        float u, float *exchange) {
   vt_write_chunk_sums<SPAN>(a, t, row, exchange, [&](auto at, float s) {
     float v[SPAN];
     vt_span_load(at, row, t.kept, 0, v);
@@ -183,8 +183,8 @@ VT_GPU_FN void norm_chunk_squares(const vt_gpu_rows &a, const vt_team &t, const 
 }
 
 template <bool DENSE>
-VT_GPU_FN void norm_store_row(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float u,
-                              float r) {
+VT_GPU_FN void norm_store_long_row(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                                   float u, float r) {
   const affine f = gamma_and_beta_of_line(a, row.line);
   vt_for_spans_of_row<SPAN>(a, row, [&](auto at) {
     const int64_t first = row.first + at.first;
@@ -212,15 +212,15 @@ VT_GPU_FN void norm_long_rows(const vt_gpu_rows &a) {
     float u = 0;
     vt_row_copy_to_shared(a, row, t.kept, 0);
     if (a.centred) {
-      norm_chunk_sums(a, t, row, t.exchange + buffer * chunks);
+      norm_write_chunk_sums(a, t, row, t.exchange + buffer * chunks);
       vt_team_barrier(a, t.arrivals);
       u = vt_chunks_sum(t.exchange + buffer * chunks, chunks) / __ll2float_rn(a.n);
       buffer ^= 1;
     }
-    norm_chunk_squares(a, t, row, u, t.exchange + buffer * chunks);
+    norm_write_chunk_squares(a, t, row, u, t.exchange + buffer * chunks);
     vt_team_barrier(a, t.arrivals);
     const float q = vt_chunks_sum(t.exchange + buffer * chunks, chunks);
-    norm_store_row<DENSE>(a, t, row, u, vt_norm_factor<float>(q, a.n, a.eps));
+    norm_store_long_row<DENSE>(a, t, row, u, vt_norm_factor<float>(q, a.n, a.eps));
   }
   vt_team_leave(a, t.arrivals);
 }

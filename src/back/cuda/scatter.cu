@@ -33,21 +33,25 @@ VT_GPU_FN int64_t number_of_sorted_row(const vt_gpu_scatter &a, int64_t i) {
   return (int64_t)(a.wide ? ((const vt_gpu_record *)a.records)[i].at
                           : ((const uint64_t *)a.records)[i] & UINT32_MAX);
 }
-// Returns whether sorted rows i and k exist and have the same position.
-VT_GPU_FN bool have_same_position(const vt_gpu_scatter &a, int64_t i, int64_t k) {
-  return k >= 0 && k < a.n && position_of_sorted_row(a, k) == position_of_sorted_row(a, i);
+// Returns whether two sorted rows exist and have the same position.
+VT_GPU_FN bool have_same_position(const vt_gpu_scatter &a, int64_t sorted_row, int64_t other_row) {
+  return other_row >= 0 && other_row < a.n &&
+         position_of_sorted_row(a, other_row) == position_of_sorted_row(a, sorted_row);
 }
 
-// Returns the offset in the updates of the element of sorted row i whose offset in the row is `at`.
-VT_GPU_FN int64_t update_offset(const vt_gpu_scatter &a, int64_t i, int64_t at) {
+// Returns the offset in the updates of the element of a sorted row whose offset in the row is
+// `offset_in_row`.
+VT_GPU_FN int64_t update_offset(const vt_gpu_scatter &a, int64_t sorted_row,
+                                int64_t offset_in_row) {
   int64_t row[1];
-  vt_offsets<1>(a.rows, number_of_sorted_row(a, i), row);
-  return row[0] + at;
+  vt_offsets<1>(a.rows, number_of_sorted_row(a, sorted_row), row);
+  return row[0] + offset_in_row;
 }
-VT_GPU_FN int64_t result_offset(const vt_gpu_scatter &a, int64_t i, int64_t at) {
+VT_GPU_FN int64_t result_offset(const vt_gpu_scatter &a, int64_t sorted_row,
+                                int64_t offset_in_slice) {
   int64_t place[1];
-  vt_offsets<1>(a.places, (int64_t)position_of_sorted_row(a, i), place);
-  return place[0] + at;
+  vt_offsets<1>(a.places, (int64_t)position_of_sorted_row(a, sorted_row), place);
+  return place[0] + offset_in_slice;
 }
 
 // Work item k: a sorted row and an element of it. Neighbouring threads have neighbouring elements.
@@ -154,10 +158,10 @@ SCATTER_TWO(i64, int64_t)
 
 enum { TERMS = 32, THREADS = 128 };  // TERMS: lanes of S; THREADS: threads of a block
 
-// Returns the first sorted row that has the position of row i, found by bisection.
-VT_GPU_FN int64_t first_row_of_position(const vt_gpu_scatter &a, int64_t i) {
-  const uint64_t place = position_of_sorted_row(a, i);
-  int64_t low = 0, high = i;  // row `high` has the position, rows before `low` do not
+// Returns the first sorted row that has the position of `sorted_row`, found by bisection.
+VT_GPU_FN int64_t first_row_of_position(const vt_gpu_scatter &a, int64_t sorted_row) {
+  const uint64_t place = position_of_sorted_row(a, sorted_row);
+  int64_t low = 0, high = sorted_row;  // row `high` has the position, rows before `low` do not
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     if (position_of_sorted_row(a, middle) == place) {
@@ -169,12 +173,12 @@ VT_GPU_FN int64_t first_row_of_position(const vt_gpu_scatter &a, int64_t i) {
   return low;
 }
 
-// If a chunk begins with sorted row i, returns the first sorted row of its position, else -1.
-VT_GPU_FN int64_t first_row_if_chunk_begins(const vt_gpu_scatter &a, int64_t i) {
-  if (!have_same_position(a, i, i - 1)) return i;
-  if (!have_same_position(a, i, i - VT_GPU_CHUNK)) return -1;
-  const int64_t first = first_row_of_position(a, i);
-  return (i - first) % VT_GPU_CHUNK == 0 ? first : -1;
+// If a chunk begins with `sorted_row`, returns the first sorted row of its position, else -1.
+VT_GPU_FN int64_t first_row_if_chunk_begins(const vt_gpu_scatter &a, int64_t sorted_row) {
+  if (!have_same_position(a, sorted_row, sorted_row - 1)) return sorted_row;
+  if (!have_same_position(a, sorted_row, sorted_row - VT_GPU_CHUNK)) return -1;
+  const int64_t first = first_row_of_position(a, sorted_row);
+  return (sorted_row - first) % VT_GPU_CHUNK == 0 ? first : -1;
 }
 
 template <class T>
@@ -183,21 +187,22 @@ VT_GPU_FN T *partial_sum_at(const vt_gpu_scatter &a, int64_t first, int64_t i, i
   return (T *)a.partial + row * a.slice + column;
 }
 
-// Returns the number of rows of the chunk that begins with sorted row i.
-VT_GPU_FN int count_chunk_rows(const vt_gpu_scatter &a, int64_t i) {
+// Returns the number of rows of the chunk that begins with `sorted_row`.
+VT_GPU_FN int count_chunk_rows(const vt_gpu_scatter &a, int64_t sorted_row) {
   int n = 1;
-  while (n < VT_GPU_CHUNK && have_same_position(a, i, i + n)) n++;
+  while (n < VT_GPU_CHUNK && have_same_position(a, sorted_row, sorted_row + n)) n++;
   return n;
 }
 
-// Returns S of the chunk that begins with sorted row i. The lanes of S are in shared memory, one
+// Returns S of the chunk that begins with `sorted_row`. The lanes of S are in shared memory, one
 // column per thread. An unused lane counts +0, which adds nothing.
 template <class T>
-VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane)[THREADS]) {
-  const int n = count_chunk_rows(a, i), me = (int)threadIdx.x;
+VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t sorted_row, int64_t from,
+                      T (*lane)[THREADS]) {
+  const int n = count_chunk_rows(a, sorted_row), me = (int)threadIdx.x;
   const T *u = (const T *)a.from;
   for (int k = 0; k < n; k++) {
-    const T x = u[update_offset(a, i + k, from)];
+    const T x = u[update_offset(a, sorted_row + k, from)];
     lane[k % TERMS][me] = add_rounded(k < TERMS ? (T)0 : lane[k % TERMS][me], x);
   }
   for (int h = TERMS / 2; h > 0; h /= 2)
