@@ -27,7 +27,7 @@ static double copy_speed;
 static int shared_most;
 static int64_t processors;
 
-static void check_cuda(cudaError_t e) {
+static void exit_if_cuda_failed(cudaError_t e) {
   if (e == cudaSuccess) return;
   fprintf(stderr, "%s\n", cudaGetErrorString(e));
   exit(1);
@@ -37,16 +37,16 @@ template <class F>
 static double median_seconds(F work) {
   std::vector<float> times;
   cudaEvent_t from, to;
-  check_cuda(cudaEventCreate(&from));
-  check_cuda(cudaEventCreate(&to));
+  exit_if_cuda_failed(cudaEventCreate(&from));
+  exit_if_cuda_failed(cudaEventCreate(&to));
   for (int i = 0; i < 25; i++) {
     float ms = 0;
-    check_cuda(cudaEventRecord(from));
+    exit_if_cuda_failed(cudaEventRecord(from));
     work();
-    check_cuda(cudaGetLastError());
-    check_cuda(cudaEventRecord(to));
-    check_cuda(cudaEventSynchronize(to));
-    check_cuda(cudaEventElapsedTime(&ms, from, to));
+    exit_if_cuda_failed(cudaGetLastError());
+    exit_if_cuda_failed(cudaEventRecord(to));
+    exit_if_cuda_failed(cudaEventSynchronize(to));
+    exit_if_cuda_failed(cudaEventElapsedTime(&ms, from, to));
     if (i >= 5) times.push_back(ms);
   }
   std::sort(times.begin(), times.end());
@@ -88,11 +88,12 @@ static void launch_long_rows(kernel *run, vt_gpu_rows a, int64_t chunks) {
   void *args[] = {&a};
   a.blocks = (uint32_t)s.blocks, a.chunks = (uint32_t)s.chunks, a.keep = (uint32_t)s.keep;
   a.exchange = partials, a.arrived = arrived;
-  check_cuda(
+  exit_if_cuda_failed(
       cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
-  check_cuda(s.blocks == 1
-                 ? cudaLaunchKernel(function, grid, threads, args, s.shared, nullptr)
-                 : cudaLaunchCooperativeKernel(function, grid, threads, args, s.shared, nullptr));
+  exit_if_cuda_failed(
+      s.blocks == 1
+          ? cudaLaunchKernel(function, grid, threads, args, s.shared, nullptr)
+          : cudaLaunchCooperativeKernel(function, grid, threads, args, s.shared, nullptr));
 }
 
 static void launch_rows(const kernels &k, vt_gpu_rows a) {
@@ -157,13 +158,13 @@ static void time_bundles(const char *name, bundle_kernel *run, bundle_kernel *sh
                 median_seconds([&] { shortest<<<blocks, VT_GPU_SHORT_THREADS>>>(a); }), bytes);
     return;
   }
-  check_cuda(cudaFuncSetAttribute((const void *)run, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  (int)b.shared));
+  exit_if_cuda_failed(cudaFuncSetAttribute(
+      (const void *)run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)b.shared));
   const double time = median_seconds([&] {
-    check_cuda(b.blocks == 1
-                   ? cudaLaunchKernel((const void *)run, grid, threads, args, b.shared, nullptr)
-                   : cudaLaunchCooperativeKernel((const void *)run, grid, threads, args, b.shared,
-                                                 nullptr));
+    exit_if_cuda_failed(
+        b.blocks == 1 ? cudaLaunchKernel((const void *)run, grid, threads, args, b.shared, nullptr)
+                      : cudaLaunchCooperativeKernel((const void *)run, grid, threads, args,
+                                                    b.shared, nullptr));
   });
   printf("%3lld wide, %3lld blocks  ", (long long)b.wide, (long long)b.blocks);
   print_speed(name, lines, n, time, bytes);
@@ -209,25 +210,26 @@ static void create_tensors() {
   std::vector<float> x((size_t)MOST);
   for (size_t i = 0; i < x.size(); i++) x[i] = (float)rand() / (float)RAND_MAX * 8.0f - 4.0f;
   const size_t bytes = (size_t)MOST * sizeof(float), some = (size_t)(1 << 20) * sizeof(float);
-  check_cuda(cudaMalloc(&in, bytes));
-  check_cuda(cudaMalloc(&out, bytes));
-  check_cuda(cudaMalloc(&gamma_, some));
-  check_cuda(cudaMalloc(&beta_, some));
-  check_cuda(cudaMalloc(&partials, 4 * some));
-  check_cuda(cudaMalloc(&arrived, some));
-  check_cuda(cudaMemset(arrived, 0, some));
-  check_cuda(cudaMemcpy(in, x.data(), bytes, cudaMemcpyHostToDevice));
-  check_cuda(cudaMemcpy(gamma_, x.data(), some, cudaMemcpyHostToDevice));
-  check_cuda(cudaMemcpy(beta_, x.data(), some, cudaMemcpyHostToDevice));
+  exit_if_cuda_failed(cudaMalloc(&in, bytes));
+  exit_if_cuda_failed(cudaMalloc(&out, bytes));
+  exit_if_cuda_failed(cudaMalloc(&gamma_, some));
+  exit_if_cuda_failed(cudaMalloc(&beta_, some));
+  exit_if_cuda_failed(cudaMalloc(&partials, 4 * some));
+  exit_if_cuda_failed(cudaMalloc(&arrived, some));
+  exit_if_cuda_failed(cudaMemset(arrived, 0, some));
+  exit_if_cuda_failed(cudaMemcpy(in, x.data(), bytes, cudaMemcpyHostToDevice));
+  exit_if_cuda_failed(cudaMemcpy(gamma_, x.data(), some, cudaMemcpyHostToDevice));
+  exit_if_cuda_failed(cudaMemcpy(beta_, x.data(), some, cudaMemcpyHostToDevice));
 }
 
 int main(int argc, char **argv) {
   cudaDeviceProp p;
-  check_cuda(cudaGetDeviceProperties(&p, 0));
+  exit_if_cuda_failed(cudaGetDeviceProperties(&p, 0));
   processors = p.multiProcessorCount, shared_most = (int)p.sharedMemPerBlockOptin;
   create_tensors();
-  const double time = median_seconds(
-      [] { check_cuda(cudaMemcpyAsync(out, in, (size_t)MOST * 4, cudaMemcpyDeviceToDevice)); });
+  const double time = median_seconds([] {
+    exit_if_cuda_failed(cudaMemcpyAsync(out, in, (size_t)MOST * 4, cudaMemcpyDeviceToDevice));
+  });
   printf("%s\n", p.name);
   print_speed("copy", 1, MOST, time, 8.0 * (double)MOST);
   copy_speed = 8.0 * (double)MOST / time / 1e9;

@@ -22,7 +22,7 @@ typedef struct generator {
   vt_bk_step step[VT_CHAIN_STEPS];
 } generator;
 
-static vt_bk_tensor tensor_of(uint32_t arena, uint64_t place, uint32_t dtype) {
+static vt_bk_tensor rank_1_tensor_at(uint32_t arena, uint64_t place, uint32_t dtype) {
   return (vt_bk_tensor){.size = sizeof(vt_bk_tensor),
                         .dtype = dtype,
                         .rank = 1,
@@ -75,16 +75,16 @@ static void compile_chain(generator *f) {
     compile_kernel(f, write_chain, &chain);
   }
   f->n = 0;
-  f->now = tensor_of(0, 0, VT_DTYPE_F32);
+  f->now = rank_1_tensor_at(0, 0, VT_DTYPE_F32);
 }
 
 static void add_step(generator *f, uint32_t op, uint32_t operand_type, uint32_t result_type,
                      uint32_t n_in) {
   const uint32_t i = f->n++;
-  f->out[i] = tensor_of(4, i, result_type);
+  f->out[i] = rank_1_tensor_at(4, i, result_type);
   f->in[i][0] = f->now;
   for (uint32_t k = 1; k < n_in; k++)
-    f->in[i][k] = tensor_of(0, 8 * operand_type + k, operand_type);
+    f->in[i][k] = rank_1_tensor_at(0, 8 * operand_type + k, operand_type);
   f->step[i] = (vt_bk_step){.size = sizeof f->step[i],
                             .op = op,
                             .n_in = n_in,
@@ -162,7 +162,7 @@ static void emit_epilogues(generator *f) {
     const int sums =
         epilogue.kernel == VT_GPU_sum_slices_f32 || epilogue.kernel == VT_GPU_sum_slices_f64;
     f->kind = sums ? "plain" : type == VT_DTYPE_F32 ? "contraction" : "wide";
-    f->n = 0, f->now = tensor_of(0, 0, type);
+    f->n = 0, f->now = rank_1_tensor_at(0, 0, type);
     add_step(f, VT_OP_mul, type, type, 2);
     add_step(f, VT_OP_add, type, type, 2);
     const vt_bk_step *const members[2] = {&f->step[0], &f->step[1]};

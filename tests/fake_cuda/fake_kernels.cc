@@ -144,7 +144,7 @@ static int launch(Call &c, void *function, fake::Launch l, void *stream, void **
       stream, [l, args] { return run_kernel(l, args); }, false));
 }
 
-static const char *name_of(const void *function) {
+static const char *kernel_name_of(const void *function) {
   const Function *f = find_function(function);
   return f != nullptr ? f->kernel->name : "?";
 }
@@ -152,8 +152,8 @@ static const char *name_of(const void *function) {
 int fake_cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                         void *stream, void **parameters, void **extra) {
-  Call c("cuLaunchKernel", Call::context, "%s %ux%ux%u of %ux%ux%u shared %u", name_of(function),
-         grid_x, grid_y, grid_z, block_x, block_y, block_z, shared);
+  Call c("cuLaunchKernel", Call::context, "%s %ux%ux%u of %ux%ux%u shared %u",
+         kernel_name_of(function), grid_x, grid_y, grid_z, block_x, block_y, block_z, shared);
   if (c.refused()) return c.answer();
   if (extra != nullptr) return c.done(INVALID_VALUE);
   return launch(c, function,
@@ -166,7 +166,7 @@ int fake_cuLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned gri
                                    unsigned block_z, unsigned shared, void *stream,
                                    void **parameters) {
   Call c("cuLaunchCooperativeKernel", Call::context, "%s %ux%ux%u of %ux%ux%u shared %u",
-         name_of(function), grid_x, grid_y, grid_z, block_x, block_y, block_z, shared);
+         kernel_name_of(function), grid_x, grid_y, grid_z, block_x, block_y, block_z, shared);
   if (c.refused()) return c.answer();
   return launch(c, function,
                 {nullptr, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, true},

@@ -29,7 +29,7 @@ static void *count_allocation(void *user, void *p, size_t old, size_t n) {
   return realloc(p, n);
 }
 
-static void check_status(vt_status s, const vt_diag *d) {
+static void exit_if_failed(vt_status s, const vt_diag *d) {
   if (s == VT_OK) return;
   fprintf(stderr, "steady_check: %s\n", d->text);
   exit(2);
@@ -48,8 +48,8 @@ static void run_once(vt_program *p, float shift) {
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {ROWS, WIDTH}, .data = x};
   vt_diag d = {0};
   for (int i = 0; i < ROWS * WIDTH; i++) x[i] = (float)(i % 37) / 16.0f - shift;
-  check_status(vt_program_set_input(p, "x", &t, &d), &d);
-  check_status(vt_program_run(p, &d), &d);
+  exit_if_failed(vt_program_set_input(p, "x", &t, &d), &d);
+  exit_if_failed(vt_program_run(p, &d), &d);
 }
 
 /* Returns 1 for a call that allocates or prepares something and must not occur in every run. */
@@ -98,8 +98,8 @@ static unsigned count_steady_violations(const vt_model *m, const char *log, int 
   vt_program *p = NULL;
   vt_diag d = {0};
   unsigned launched;
-  check_status(vt_program_new(m, &o, &p, &d), &d);
-  check_status(vt_program_init_params(p, 0, &d), &d);
+  exit_if_failed(vt_program_new(m, &o, &p, &d), &d);
+  exit_if_failed(vt_program_init_params(p, 0, &d), &d);
   for (int i = 0; i < WARM; i++) run_once(p, (float)i);
   log_calls_to_new_file(log);
   const unsigned long before = allocations;
@@ -151,9 +151,9 @@ static vt_model *read_model_in_folder_of(const char *path, const char *name) {
   const char *slash = strrchr(path, '/');
   const int n = slash != NULL ? (int)(slash - path) + 1 : 0;
   snprintf(other, sizeof other, "%.*s%s", n, path, name != NULL ? name : "");
-  check_status(name != NULL ? vt_model_read(other, NULL, &m, &d)
-                            : vt_model_parse(branches, sizeof branches - 1, NULL, &m, &d),
-               &d);
+  exit_if_failed(name != NULL ? vt_model_read(other, NULL, &m, &d)
+                              : vt_model_parse(branches, sizeof branches - 1, NULL, &m, &d),
+                 &d);
   return m;
 }
 
@@ -175,18 +175,18 @@ static void set_input_sign(vt_program *p, float sign) {
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {BATCH, STEPS}, .data = x};
   vt_diag d = {0};
   for (int i = 0; i < BATCH * STEPS; i++) x[i] = sign;
-  check_status(vt_program_set_input(p, "x", &t, &d), &d);
+  exit_if_failed(vt_program_set_input(p, "x", &t, &d), &d);
 }
 
 /* Bits of an exit status, for what neither a run nor reading its results may do. */
-enum { LOADS = 1, RECORDS = 4 }; /* bit 2 is not used: 2 is the exit status of check_status */
+enum { LOADS = 1, RECORDS = 4 }; /* bit 2 is not used: 2 is the exit status of exit_if_failed */
 
 static int find_violations_of_run(vt_program *p, int branched, const char *log) {
   vt_diag d = {0};
   uint8_t digest[32];
   log_calls_to_new_file(log);
-  check_status(vt_program_run(p, &d), &d);
-  check_status(vt_program_digest(p, digest, &d), &d);
+  exit_if_failed(vt_program_run(p, &d), &d);
+  exit_if_failed(vt_program_digest(p, digest, &d), &d);
   const int loads = count_calls(log, "cuModule") + count_calls(log, "cuFunc") > 0;
   const int records = branched && count_calls(log, "cuStreamBeginCapture") > 0;
   return (loads ? LOADS : 0) | (records ? RECORDS : 0);
@@ -199,10 +199,10 @@ static int find_violations(const vt_model *m, int branched, const char *log) {
       .size = sizeof o, .backend = "cuda", .n_bind = vt_model_dims(m), .bind = bind};
   vt_program *p = NULL;
   vt_diag d = {0};
-  check_status(vt_program_new(m, &o, &p, &d), &d);
-  check_status(vt_program_init_params(p, 0, &d), &d);
+  exit_if_failed(vt_program_new(m, &o, &p, &d), &d);
+  exit_if_failed(vt_program_init_params(p, 0, &d), &d);
   if (branched) set_input_sign(p, 1);
-  check_status(vt_program_random_inputs(p, 7, &d), &d);
+  exit_if_failed(vt_program_random_inputs(p, 7, &d), &d);
   int found = find_violations_of_run(p, branched, log);
   if (branched) set_input_sign(p, -1);
   if (branched) found |= find_violations_of_run(p, branched, log);
@@ -235,7 +235,7 @@ int main(int argc, char **argv) {
   char log[64];
   if (argc != 2) return 2;
   snprintf(log, sizeof log, "steady_check.%ld.log", (long)getpid());
-  check_status(vt_model_read(argv[1], NULL, &m, &d), &d);
+  exit_if_failed(vt_model_read(argv[1], NULL, &m, &d), &d);
   unsigned failed = check_runs_load_nothing(argv[1], log);
   failed += count_steady_violations(m, log, 0, 1) + count_steady_violations(m, log, 1, 2);
   vt_model_free(m);

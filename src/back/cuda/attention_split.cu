@@ -231,7 +231,7 @@ VT_GPU_FN void find_max_scores(const vt_gpu_attention &a, const attend_place &p,
 static __device__ __noinline__ float exp_accurate(float x) {
   return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
 }
-VT_GPU_FN float exp_of(float x) {
+VT_GPU_FN float exp_quick_or_accurate(float x) {
   const vt_ff_phase y = vt_ff_try_exp(x);
   return y.sure ? y.y : exp_accurate(x);
 }
@@ -241,7 +241,8 @@ VT_GPU_FN void compute_weights_of_key(const vt_gpu_attention &a, const attend_pl
   for (int r = 0; r < p.rows; r++) {
     float *s = a.scores + (p.slot + r) * a.stride + key;
     float e = attend_absent_weight();
-    if (row_attends_to_key(a, p, &shared->unit, r, key)) e = exp_of(*s - shared->most[r]);
+    if (row_attends_to_key(a, p, &shared->unit, r, key))
+      e = exp_quick_or_accurate(*s - shared->most[r]);
     if (key < a.keys) *s = e;
     shared->e[r * WEIGHTS + threadIdx.x] = e;
   }

@@ -164,7 +164,8 @@ static vt_status load_kernel(vt_cuda_card *card, uint32_t kernel, vt_diag *d) {
   return e == VT_CU_SUCCESS ? VT_OK : report_error(card, e, what, d);
 }
 
-static vt_status prepare_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t shared, vt_diag *d) {
+static vt_status load_kernel_allow_shared(vt_cuda_card *card, uint32_t kernel, uint32_t shared,
+                                          vt_diag *d) {
   if (card->function[kernel] == NULL) VT_TRY(load_kernel(card, kernel, d));
   if (shared <= card->shared[kernel]) return VT_OK;
   VT_TRY(vt_cuda_card_allow_shared(card, card->function[kernel], shared, d));
@@ -175,7 +176,7 @@ static vt_status prepare_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t sh
 vt_status vt_cuda_card_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t shared, void **out,
                               vt_diag *d) {
   pthread_mutex_lock(&lock);
-  const vt_status s = prepare_kernel(card, kernel, shared, d);
+  const vt_status s = load_kernel_allow_shared(card, kernel, shared, d);
   if (s == VT_OK) *out = card->function[kernel];
   pthread_mutex_unlock(&lock);
   return s;

@@ -233,7 +233,7 @@ uint64_t vt_cuda_conv_variant_scratch(uint32_t dtype, const vt_gpu_conv *v,
 /* ---- launches ---- */
 
 /* Sets y_wide: results are stored 16 bytes at a time if all rows are aligned and whole. */
-static void set_wide_stores(vt_gpu_conv *v, uint32_t dtype) {
+static void decide_wide_stores(vt_gpu_conv *v, uint32_t dtype) {
   vt_gpu_gemm *g = &v->g;
   const int64_t each = 16 / (int64_t)vt_cuda_bytes_of(dtype);
   g->y_wide = g->y_column == 1 && g->n % each == 0 && g->y_row % each == 0 &&
@@ -250,7 +250,7 @@ vt_status vt_cuda_conv_run_variant(vt_cuda_call *c, const vt_gpu_conv *v,
   now.g.tiles_m = (uint32_t)vt_cuda_ceil_div(v->g.m, t->rows);
   now.g.tiles_n = (uint32_t)vt_cuda_ceil_div(v->g.n, t->columns);
   if (slices > 1) vt_cuda_gemm_redirect_to_partials(&now.g, c->work);
-  set_wide_stores(&now, c->out->dtype);
+  decide_wide_stores(&now, c->out->dtype);
   const vt_cuda_grid grid = {(uint32_t)count_tiles(v, t), (uint32_t)slices, 1, t->threads,
                              t->shared};
   if (slices == 1) return vt_cuda_launch_product(c, t->kernel, grid, &now, sizeof now);

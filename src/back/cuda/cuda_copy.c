@@ -51,9 +51,9 @@ uint32_t vt_cuda_merge_pieces(vt_gpu_walk *w, uint32_t n, const void *const *dat
 /* fewest rows and columns that are transposed in tiles: with less, most of a tile would be empty */
 enum { LEAST_EXTENT = 8 };
 
-static int find_long_contiguous_axis(const vt_gpu_walk *w, uint32_t k) {
+static int find_long_contiguous_axis(const vt_gpu_walk *w, uint32_t operand) {
   for (uint32_t i = w->rank; i-- > 0;)
-    if (w->stride[k][i] == 1 && w->dim[i] >= LEAST_EXTENT) return (int)i;
+    if (w->stride[operand][i] == 1 && w->dim[i] >= LEAST_EXTENT) return (int)i;
   return -1;
 }
 

@@ -49,7 +49,7 @@ static void group_if_possible(vt_gpu_fused *m, const vt_view *const *v, uint32_t
   }
 }
 
-static vt_view view_of(const vt_bk_tensor *t, char *const *base) {
+static vt_view view_at_address(const vt_bk_tensor *t, char *const *base) {
   vt_view v = vt_step_view(t);
   v.data = base[t->arena] + t->offset;
   return v;
@@ -57,11 +57,11 @@ static vt_view view_of(const vt_bk_tensor *t, char *const *base) {
 
 void vt_cuda_pointwise_args(const vt_bk_tensor *to, const vt_bk_tensor *const *from, uint32_t n,
                             char *const *base, vt_gpu_fused *out) {
-  vt_view view[VT_FUSED_OPERANDS] = {view_of(to, base)};
+  vt_view view[VT_FUSED_OPERANDS] = {view_at_address(to, base)};
   const vt_view *v[VT_FUSED_OPERANDS] = {&view[0]};
   *out = (vt_gpu_fused){.to = view[0].data};
   for (uint32_t k = 0; k < n; k++) {
-    view[k + 1] = view_of(from[k], base);
+    view[k + 1] = view_at_address(from[k], base);
     v[k + 1] = &view[k + 1];
     out->from[k] = view[k + 1].data;
   }

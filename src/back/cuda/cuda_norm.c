@@ -130,7 +130,7 @@ static int has_shared_gamma_and_beta(const vt_cuda_call *c, const norm_plan *n) 
          (c->n_in < 3 || is_shared_by_last_axis(n, 3));
 }
 
-static vt_cuda_rows_variant variant_of(const vt_cuda_call *c, const norm_plan *n) {
+static vt_cuda_rows_variant choose_rows_variant(const vt_cuda_call *c, const norm_plan *n) {
   const vt_cuda_lines l = merged_lines_of(n);
   if (c->in[0].dtype != VT_DTYPE_F32 || c->step->op == VT_OP_batch_norm ||
       (!has_dense_gamma_and_beta(c, n) && !has_shared_gamma_and_beta(c, n)))
@@ -237,7 +237,7 @@ static int has_nothing_to_compute(const vt_cuda_call *c) {
 uint64_t vt_cuda_scratch_norm(const vt_cuda_call *c) {
   if (has_nothing_to_compute(c)) return 0;
   const norm_plan n = norm_plan_of(c);
-  const vt_cuda_rows_variant variant = variant_of(c, &n);
+  const vt_cuda_rows_variant variant = choose_rows_variant(c, &n);
   const int has_running_stats = variant == VT_CUDA_ROWS_BUNDLE && c->step->op == VT_OP_batch_norm;
   return vt_cuda_rows_scratch(c, variant, &n.at) +
          (has_running_stats ? vt_cuda_line_stats_bytes(n.at.lines.n, c->in[0].dtype) : 0);
@@ -246,7 +246,7 @@ uint64_t vt_cuda_scratch_norm(const vt_cuda_call *c) {
 vt_status vt_cuda_run_norm(vt_cuda_call *c) {
   if (has_nothing_to_compute(c)) return VT_OK;
   const norm_plan n = norm_plan_of(c);
-  const vt_cuda_rows_variant variant = variant_of(c, &n);
+  const vt_cuda_rows_variant variant = choose_rows_variant(c, &n);
   if (variant == VT_CUDA_ROWS_PARTS) return run_in_separate_kernels(c, &n);
   if (variant == VT_CUDA_ROWS_BUNDLE) return run_bundle(c, &n);
   vt_gpu_rows a = rows_args(c, &n);

@@ -10,7 +10,7 @@ static vt_gpu_pool_axis unused_axis(void) {
 
 /* Describes axis i. If padding counts for averages, it counts up to the attribute `high` only,
  * although the last window may reach further. */
-static vt_gpu_pool_axis axis_of(const vt_cuda_call *c, const vt_pooling *attrs, uint32_t i) {
+static vt_gpu_pool_axis pool_axis_of(const vt_cuda_call *c, const vt_pooling *attrs, uint32_t i) {
   const vt_view *x = &c->in[0], *y = c->out;
   const vt_window w = vt_pooling_axis(attrs, i);
   return (vt_gpu_pool_axis){.dim = x->dim[2 + i],
@@ -39,7 +39,7 @@ static vt_gpu_pool pool_args(const vt_cuda_call *c, const vt_pooling *attrs) {
                    .taps = 1,
                    .total = vt_cuda_element_count(y)};
   for (uint32_t i = 0; i < missing; i++) p.axis[i] = unused_axis();
-  for (uint32_t i = 0; i < axes; i++) p.axis[missing + i] = axis_of(c, attrs, i);
+  for (uint32_t i = 0; i < axes; i++) p.axis[missing + i] = pool_axis_of(c, attrs, i);
   for (uint32_t i = 0; i < VT_GPU_POOL_AXES; i++) p.taps *= p.axis[i].kernel;
   p.small = p.total <= INT32_MAX && p.taps <= INT32_MAX;
   return p;

@@ -12,7 +12,7 @@ static vt_cuda_lines softmax_lines(const vt_cuda_call *c) {
   return vt_cuda_lines_of(all, 2, mask);
 }
 
-static vt_cuda_rows_variant variant_of(const vt_cuda_call *c, const vt_cuda_lines *l) {
+static vt_cuda_rows_variant choose_rows_variant(const vt_cuda_call *c, const vt_cuda_lines *l) {
   return c->step->op == VT_OP_logsumexp ? vt_cuda_rows_choose_any_layout(c, l)
                                         : vt_cuda_rows_choose(c, l);
 }
@@ -20,7 +20,7 @@ static vt_cuda_rows_variant variant_of(const vt_cuda_call *c, const vt_cuda_line
 uint64_t vt_cuda_scratch_softmax(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
   const vt_cuda_lines l = softmax_lines(c);
-  return vt_cuda_rows_scratch(c, variant_of(c, &l), &l);
+  return vt_cuda_rows_scratch(c, choose_rows_variant(c, &l), &l);
 }
 
 static vt_status run_in_separate_kernels(vt_cuda_call *c, const vt_cuda_lines *l, vt_gpu_rows *a) {
@@ -49,7 +49,7 @@ static vt_status run_bundle(vt_cuda_call *c, const vt_cuda_lines *l) {
 vt_status vt_cuda_run_softmax(vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return VT_OK;
   const vt_cuda_lines l = softmax_lines(c);
-  const vt_cuda_rows_variant variant = variant_of(c, &l);
+  const vt_cuda_rows_variant variant = choose_rows_variant(c, &l);
   const int logs = c->step->op == VT_OP_log_softmax;
   vt_gpu_rows a = {.x = c->in[0].data,
                    .y = c->out->data,

@@ -182,8 +182,9 @@ VT_GPU_FN int64_t first_row_if_chunk_begins(const vt_gpu_scatter &a, int64_t sor
 }
 
 template <class T>
-VT_GPU_FN T *partial_sum_at(const vt_gpu_scatter &a, int64_t first, int64_t i, int64_t column) {
-  const int64_t row = 2 * (i / VT_GPU_CHUNK) + (first == i);
+VT_GPU_FN T *partial_sum_at(const vt_gpu_scatter &a, int64_t first_row, int64_t sorted_row,
+                            int64_t column) {
+  const int64_t row = 2 * (sorted_row / VT_GPU_CHUNK) + (first_row == sorted_row);
   return (T *)a.partial + row * a.slice + column;
 }
 
