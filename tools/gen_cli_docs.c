@@ -198,7 +198,7 @@ static void print_bash_flags(const cli_verb *v) {
   printf("      %s) flags=\"", v != NULL ? v->name : "''");
   int n = 0;
   for (const cli_flag *f = cli_flags; f->name != NULL; f++) {
-    if (!cli_flag_fits(f, v)) continue;
+    if (!cli_flag_belongs_to_verb(f, v)) continue;
     printf("%s--%s", n++ == 0 ? "" : " ", f->name);
     if (f->letter != 0) printf(" -%c", f->letter);
   }
@@ -291,7 +291,7 @@ static void print_zsh_flag(const cli_flag *f, const char *dashes, const char *na
 static void print_zsh_flags(const cli_verb *v) {
   for (const cli_flag *f = cli_flags; f->name != NULL; f++) {
     const char letter[2] = {f->letter, '\0'};
-    if (!cli_flag_fits(f, v)) continue;
+    if (!cli_flag_belongs_to_verb(f, v)) continue;
     print_zsh_flag(f, "--", f->name);
     if (f->letter != 0) print_zsh_flag(f, "-", letter);
   }

@@ -78,7 +78,7 @@ vt_status vt_case_run_program(const vt_model *m, const vt_case_inputs *in, const
   o.size = sizeof o;
   if (o.passes == NULL) o.passes = "bind,lower";
   *out_program = NULL;
-  VT_TRY(vt_program_new_flags(m, &o, VT_PREPARE_UNTRIED, out_program, d));
+  VT_TRY(vt_program_new_with_flags(m, &o, VT_PREPARE_UNTRIED, out_program, d));
   VT_TRY(vt_case_inputs_set(in, *out_program, d));
   return vt_program_run(*out_program, d);
 }

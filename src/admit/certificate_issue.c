@@ -64,7 +64,7 @@ static void set_number_field(draft *x, uint32_t field, uint64_t value) {
 static void set_quoted_field(draft *x, uint32_t field, const char *value) {
   vt_text t;
   vt_text_init(&t, x->arena->a);
-  vt_certificate_add_text(&t, value);
+  vt_certificate_add_quoted_text(&t, value);
   if (vt_text_status(&t) == VT_OK) set_field(x, field, t.s);
   if (vt_text_status(&t) != VT_OK) x->arena->failed = 1;
   vt_text_done(&t);

@@ -33,7 +33,7 @@ static vt_status run_round(const vt_admission *a, const variation *w, uint32_t r
     t->p = NULL;
   }
   if (t->p == NULL) {
-    VT_TRY(vt_program_new_flags(t->m, &how, VT_PREPARE_UNTRIED, &t->p, d));
+    VT_TRY(vt_program_new_with_flags(t->m, &how, VT_PREPARE_UNTRIED, &t->p, d));
     VT_TRY(vt_case_inputs_set(&t->in, t->p, d));
   }
   if (w->before != NULL) VT_TRY(w->before(t->p, round, d));

@@ -18,7 +18,7 @@ static vt_status refuse_capability(vt_admission *a, const char *name, const char
                                    const vt_probe *broken, vt_diag *d) {
   const vt_options how = vt_admission_options(a, "bind,lower", 0);
   vt_model *m = NULL;
-  VT_TRY(vt_probe_model(broken, &a->a, &m, d));
+  VT_TRY(vt_probe_parse_model(broken, &a->a, &m, d));
   const vt_evidence e = {.m = m, .how = &how, .give = set_probe_values, .user = &broken};
   const vt_status s = vt_admission_refuse(a, name, reason, &e, d);
   vt_model_free(m);
@@ -75,7 +75,7 @@ static vt_status run_and_check_example(vt_admission *a, vt_suite_example *x, con
   uint8_t digest[32];
   vt_program *p = NULL;
   vt_diag why = {0};
-  vt_status s = vt_program_new_flags(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
+  vt_status s = vt_program_new_with_flags(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
   /* An example that the device does not support is no fault, and it may lack memory for large
    * ones. */
   if (s == VT_UNSUPPORTED || s == VT_NOMEM) return VT_OK;

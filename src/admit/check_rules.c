@@ -29,7 +29,7 @@ static vt_status run_rule_on_backend(vt_admission *a, const rule *r, const vt_ev
                                      vt_program **out, vt_diag *d) {
   char reason[600];
   vt_diag why = {0};
-  vt_status s = vt_program_new_flags(e->m, e->how, VT_PREPARE_UNTRIED, out, &why);
+  vt_status s = vt_program_new_with_flags(e->m, e->how, VT_PREPARE_UNTRIED, out, &why);
   if (s == VT_UNSUPPORTED) return VT_OK;
   if (s == VT_OK) s = e->give(e->user, *out, &why);
   if (s == VT_OK) s = vt_program_run(*out, &why);
@@ -44,7 +44,7 @@ static vt_status refuse_unless_as_reference(vt_admission *a, const rule *r, vt_e
   const vt_options ours = {.size = sizeof ours, .backend = "reference:0", .alloc = &a->a};
   vt_difference x = {0};
   vt_program *q = NULL;
-  vt_status s = vt_program_new_flags(e->m, &ours, VT_PREPARE_UNTRIED, &q, d);
+  vt_status s = vt_program_new_with_flags(e->m, &ours, VT_PREPARE_UNTRIED, &q, d);
   if (s == VT_OK) s = e->give(e->user, q, d);
   if (s == VT_OK) s = vt_program_run(q, d);
   if (s == VT_OK) s = vt_difference_between_runs(p, q, &x, d);

@@ -248,7 +248,7 @@ static void plan_case(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   vt_program *p = NULL;
   vt_diag d = {0};
   vt_status s = vt_case_model(a->suite, i, &a->a, &m, &d);
-  if (s == VT_OK) s = vt_program_new_flags(m, &how, VT_PREPARE_UNTRIED, &p, &d);
+  if (s == VT_OK) s = vt_program_new_with_flags(m, &how, VT_PREPARE_UNTRIED, &p, &d);
   out->r.status = s;
   out->r.outcome = s == VT_UNSUPPORTED ? VT_CASE_UNSUPPORTED
                    : s == VT_OK        ? VT_CASE_PASSED

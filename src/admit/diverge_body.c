@@ -38,7 +38,8 @@ static vt_status slice_of_first_axis(const vt_tensor *t, int64_t i, vt_tensor *o
 static vt_status set_args_of_iteration(body_run *s, vt_diag *d) {
   for (uint32_t i = 0; i < s->body->n_ports; i++) {
     uint32_t index = 0;
-    const vt_arg_place place = vt_op_body_place(s->n->op, s->n->attrs, s->which, i, &index);
+    const vt_arg_place place =
+        vt_op_body_argument_place(s->n->op, s->n->attrs, s->which, i, &index);
     if (place == VT_ARG_OWN && i == 0) {
       s->args[i] = (vt_tensor){.dtype = VT_DTYPE_I64, .data = &s->iteration};
     } else if (place == VT_ARG_OWN) {
@@ -59,7 +60,8 @@ static vt_status copy_results_to_carried_args(body_run *s, vt_diag *d) {
     uint64_t count, bytes;
     const char *name;
     vt_tensor t;
-    if (vt_op_body_place(s->n->op, s->n->attrs, s->which, i, &index) != VT_ARG_RESULT) continue;
+    if (vt_op_body_argument_place(s->n->op, s->n->attrs, s->which, i, &index) != VT_ARG_RESULT)
+      continue;
     VT_TRY(vt_program_output(s->p[VT_REFERENCE], index, &name, &t, d));
     VT_TRY(vt_tensor_bytes(&t, &count, &bytes, d));
     if (bytes > 0) memcpy(s->args[i].data, t.data, (size_t)bytes);

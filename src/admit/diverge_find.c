@@ -400,7 +400,7 @@ static vt_status make_first_run(search *s, const vt_model *m, vt_diag *d) {
   vt_program *p[VT_SIDES] = {NULL};
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++) {
-    status = vt_program_new_flags(m, &s->x.side[i], VT_PREPARE_UNTRIED, &p[i], d);
+    status = vt_program_new_with_flags(m, &s->x.side[i], VT_PREPARE_UNTRIED, &p[i], d);
     if (status == VT_OK) status = vt_diverge_set_values_and_run(&s->v, p[i], d);
   }
   if (status == VT_OK) status = store_first_run_if_differing(s, p, d);
@@ -463,7 +463,7 @@ static vt_status make_bound_model(search *s, const vt_model *m, vt_diag *d) {
   vt_options o = s->x.side[VT_REFERENCE];
   vt_program *p = NULL;
   o.passes = "bind,lower";
-  VT_TRY(vt_program_new_flags(m, &o, VT_PREPARE_UNTRIED, &p, d));
+  VT_TRY(vt_program_new_with_flags(m, &o, VT_PREPARE_UNTRIED, &p, d));
   const vt_status status = parse_text_after_pass(s, p, "bind", &s->bound, d);
   vt_program_free(p);
   return status;

@@ -26,7 +26,7 @@ vt_status vt_diverge_pair_new_program(const vt_diverge_pair *x, int side, const 
   o.n_bind = 0;
   o.stream = NULL;
   o.memory_budget = 0;
-  return vt_program_new_flags(m, &o, prepare_flags, out, d);
+  return vt_program_new_with_flags(m, &o, prepare_flags, out, d);
 }
 
 vt_status vt_diverge_set_values_and_run(const vt_value_source *v, vt_program *p, vt_diag *d) {

@@ -69,7 +69,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 static uint32_t step_flags_of_op(uint32_t op) { return op == fault.whole ? VT_STEPS_WHOLE : 0; }
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
-  return vt_steps_lists_op(op, step_flags_of_op(op));
+  return vt_steps_accepts_op(op, step_flags_of_op(op));
 }
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   (void)dev;
@@ -77,7 +77,7 @@ static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
 }
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out) {
   (void)dev;
-  *out = vt_steps_workspace(step, step_flags_of_op(step->op));
+  *out = vt_step_scratch_bytes(step, step_flags_of_op(step->op));
   return VT_OK;
 }
 

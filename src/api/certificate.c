@@ -36,7 +36,7 @@ vt_hash256 vt_certificate_suite_digest(void) {
 
 static int needs_no_escape(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
 
-void vt_certificate_add_text(vt_text *t, const char *text) {
+void vt_certificate_add_quoted_text(vt_text *t, const char *text) {
   vt_text_add(t, "\"");
   for (const char *at = text; *at != 0; at++)
     vt_text_add(t, needs_no_escape(*at) ? "%c" : "\\u%04x", (unsigned char)*at);
@@ -86,7 +86,7 @@ static int skip_word(cursor *c, const char *word) {
 
 static int is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-/* Skips a text in quotes, in which the only escapes are those that vt_certificate_add_text
+/* Skips a text in quotes, in which the only escapes are those that vt_certificate_add_quoted_text
  * writes. */
 static int skip_quoted_text(cursor *c) {
   if (!skip_word(c, "\"")) return 0;
@@ -162,7 +162,7 @@ static int has_value(const vt_certificate *c, uint32_t field, const char *value)
 static int has_text(const vt_certificate *c, uint32_t field, const char *value) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
-  vt_certificate_add_text(&t, value);
+  vt_certificate_add_quoted_text(&t, value);
   const int same = vt_text_status(&t) == VT_OK && has_value(c, field, t.s);
   vt_text_done(&t);
   return same;

@@ -24,20 +24,20 @@ static void set_right_values(vt_text value[VT_CERTIFICATE_FIELDS]) {
     if (i < VT_CERTIFICATE_rules) continue;
     vt_text_add(&value[i], "%d", 10 * i);
   }
-  vt_certificate_add_text(&value[VT_CERTIFICATE_format], VT_CERTIFICATE_FORMAT);
-  vt_certificate_add_text(&value[VT_CERTIFICATE_backend], "libfoo.so:1");
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_format], VT_CERTIFICATE_FORMAT);
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_backend], "libfoo.so:1");
   vt_text_add(&value[VT_CERTIFICATE_device], "1");
-  vt_certificate_add_text(&value[VT_CERTIFICATE_about], "says \"caf\xc3\xa9\"\\\n and such");
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_about], "says \"caf\xc3\xa9\"\\\n and such");
   vt_hash_hex(&content, hex);
-  vt_certificate_add_text(&value[VT_CERTIFICATE_content], hex);
-  vt_certificate_add_text(&value[VT_CERTIFICATE_fingerprint], "foo \"1\"");
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_content], hex);
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_fingerprint], "foo \"1\"");
   vt_certificate_add_capabilities(&value[VT_CERTIFICATE_capabilities], declared);
-  vt_certificate_add_text(&value[VT_CERTIFICATE_isa], "avx2");
-  vt_certificate_add_text(&value[VT_CERTIFICATE_volta], VT_VERSION);
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_isa], "avx2");
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_volta], VT_VERSION);
   vt_text_add(&value[VT_CERTIFICATE_numerics], "%u", VT_NUMERICS_VERSION);
   vt_text_add(&value[VT_CERTIFICATE_abi], "%u", VT_BK_ABI_MAJOR);
   vt_hash_hex(&suite, hex);
-  vt_certificate_add_text(&value[VT_CERTIFICATE_suite], hex);
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_suite], hex);
 }
 
 /* Prints a certificate for `bearer` with a right seal. Unless `replacement` is NULL, it is the

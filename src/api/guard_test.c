@@ -69,7 +69,7 @@ int main(void) {
   meter m;
   vt_diag d = {0};
   struct rlimit limit;
-  if (process_size() == 0) {
+  if (process_virtual_bytes() == 0) {
     fprintf(stderr, "SKIPPED: the system does not say how much memory there is\n");
     return 77;
   }
@@ -77,7 +77,7 @@ int main(void) {
   model = made;
   for (int i = 0; i < 2; i++) expect_too_large(backends[i], (int64_t)1 << 40); /* needs 8 TiB */
   CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
-  limit.rlim_cur = process_size() + 256 * mib;
+  limit.rlim_cur = process_virtual_bytes() + 256 * mib;
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
   for (int i = 0; i < 2; i++) {
     expect_too_large(backends[i], 64 * (int64_t)mib); /* needs 512 MiB */

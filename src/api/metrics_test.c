@@ -223,7 +223,7 @@ static void expect_runs_allocate_nothing(const char *backend, uint32_t measure, 
   for (int i = 0; i < runs; i++) {
     x[i % 30] += 0.5f;
     CHECK(vt_program_set_input(p, "x", &t, NULL) == VT_OK);
-    if (i == 100) before = process_resident();
+    if (i == 100) before = process_resident_bytes();
     requests = fault.asked;
     live = i == 0 ? fault.live : live;
     CHECK(vt_program_run(p, NULL) == VT_OK);
@@ -232,7 +232,7 @@ static void expect_runs_allocate_nothing(const char *backend, uint32_t measure, 
   CHECK(read_run_info(p).runs == (uint64_t)runs && (heard > 0) == (measure != 0));
   /* The C library may take 64 KiB once. Not checked with a sanitizer, which does not return freed
    * memory. */
-  CHECK(SANITIZED || process_resident() <= before + 64 * 1024);
+  CHECK(SANITIZED || process_resident_bytes() <= before + 64 * 1024);
   vt_program_free(p);
   CHECK(fault.live == 0);
 }

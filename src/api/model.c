@@ -30,7 +30,7 @@ static int add_port_info(vt_model *m, uint32_t kind, const char *name, uint32_t 
   vt_type_print(&m->g->dims, type, &t);
   info->type = copy_and_free_text(m, &t);
   vt_text_init(&t, m->a);
-  if (port != NULL) vt_port_print_suffix(m->g, port, &t);
+  if (port != NULL) vt_port_print_range_and_init(m->g, port, &t);
   info->extra = copy_and_free_text(m, &t);
   return info->type != NULL && info->extra != NULL;
 }

@@ -110,7 +110,7 @@ static void add_param_copy_lifetimes(vt_planned *p) {
 static void add_dense_copy_lifetimes(vt_planned *p, uint32_t *first, uint32_t *last) {
   const vt_plan *plan = p->line.plan;
   char name[16];
-  vt_plan_copy_lifetimes(plan, first, last);
+  vt_plan_lifetimes_of_copies(plan, first, last);
   for (uint32_t v = 0; v < plan->n_buffers; v++) {
     const vt_type *type = &plan->g->values[v].type;
     uint64_t elements, bytes;

@@ -157,7 +157,7 @@ static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t see
 }
 
 vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
-  const vt_eval eval = {vt_pipeline_eval, &p->a};
+  const vt_eval eval = {vt_pipeline_eval_constants, &p->a};
   const vt_pass_options o = {
       .listed = vt_device_lists_op, .target = p->dev, .eval = &eval, .alloc = p->a};
   vt_pass_list list;

@@ -74,7 +74,7 @@ static vt_status run_passes_and_plan(const request *r, const vt_pipeline_request
 static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line, vt_arena *scratch,
                             vt_diag *d) {
   vt_alloc a = r->a;
-  const vt_eval eval = {vt_pipeline_eval, &a};
+  const vt_eval eval = {vt_pipeline_eval_constants, &a};
   const vt_pass_options passes = {.bind = r->o.bind,
                                   .n_bind = r->o.n_bind,
                                   .listed = vt_device_lists_op,

@@ -144,7 +144,7 @@ vt_status vt_probe_set_inputs(const vt_probe *x, vt_program *p, vt_diag *d) {
 static vt_status run_probe_on(const vt_model *m, const vt_options *o, const vt_probe *x,
                               int *out_accepted, vt_program **out, vt_diag *d) {
   vt_program *p = NULL;
-  vt_status s = vt_program_new_flags(m, o, VT_PREPARE_UNTRIED, &p, d);
+  vt_status s = vt_program_new_with_flags(m, o, VT_PREPARE_UNTRIED, &p, d);
   *out_accepted = s != VT_UNSUPPORTED;
   if (s == VT_OK) s = vt_probe_set_inputs(x, p, d);
   if (s == VT_OK) s = vt_program_run(p, d);
@@ -220,7 +220,7 @@ static vt_status compare_with_reference(trial *t, const vt_model *m, vt_diag *d)
   return s;
 }
 
-vt_status vt_probe_model(const vt_probe *x, const vt_alloc *a, vt_model **out, vt_diag *d) {
+vt_status vt_probe_parse_model(const vt_probe *x, const vt_alloc *a, vt_model **out, vt_diag *d) {
   const char *y;
   size_t n;
   vt_text t;
@@ -237,7 +237,7 @@ vt_status vt_probe_model(const vt_probe *x, const vt_alloc *a, vt_model **out, v
 
 static vt_status run_probe(trial *t, vt_diag *d) {
   vt_model *m = NULL;
-  VT_TRY(vt_probe_model(t->probe, t->o.alloc, &m, d));
+  VT_TRY(vt_probe_parse_model(t->probe, t->o.alloc, &m, d));
   const vt_status s = compare_with_reference(t, m, d);
   vt_model_free(m);
   return s;

@@ -85,11 +85,11 @@ static vt_status setup_program(vt_program *p, const vt_model *m, const vt_option
 
 vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
                          vt_diag *d) {
-  return vt_program_new_flags(m, o, 0, out_program, d);
+  return vt_program_new_with_flags(m, o, 0, out_program, d);
 }
 
-vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags,
-                               vt_program **out_program, vt_diag *d) {
+vt_status vt_program_new_with_flags(const vt_model *m, const vt_options *o, int flags,
+                                    vt_program **out_program, vt_diag *d) {
   const uint64_t begin = vt_phase_begin();
   vt_alloc a;
   const vt_options options = vt_options_copy(o, &a);

@@ -49,8 +49,8 @@ struct vt_program {
 
 /* Creates a program as vt_program_new does. `flags` are those of vt_prepare; VT_PREPARE_OPEN is
  * added. */
-vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags,
-                               vt_program **out_program, vt_diag *d) VT_NODISCARD;
+vt_status vt_program_new_with_flags(const vt_model *m, const vt_options *o, int flags,
+                                    vt_program **out_program, vt_diag *d) VT_NODISCARD;
 
 /* Connects an execution to the progress callback of a program. */
 typedef struct vt_watch {

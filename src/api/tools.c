@@ -86,7 +86,7 @@ static void print_support(const vt_device *dev, uint32_t op_number, char out[VT_
   const vt_op_info *op = vt_op_get(op_number);
   out[0] = 0;
   if (vt_device_lists_op(dev, op_number)) {
-    vt_device_variant(dev, op_number, out);
+    vt_device_kernel_variant(dev, op_number, out);
     if (out[0] == 0) snprintf(out, VT_OP_SUPPORT, "itself");
   } else {
     snprintf(out, VT_OP_SUPPORT, "%s", op != NULL && !op->prim ? "decomposed" : "no");

@@ -106,7 +106,8 @@ static void test_too_long_group_path_means_root(void) {
 /* ---- this process ---- */
 
 static void test_address_space_limit(void) {
-  const uint64_t mib = (uint64_t)1 << 20, before = vt_memory_available(), size = process_size();
+  const uint64_t mib = (uint64_t)1 << 20, before = vt_memory_available(),
+                 size = process_virtual_bytes();
   struct rlimit limit, old;
   CHECK(getrlimit(RLIMIT_AS, &old) == 0);
   /* this is not Linux, or the address space is limited already */

@@ -58,7 +58,7 @@ static const char *verb_name_at(uint32_t i, const void *context) {
 /* Name of flag `i` if the verb has it, else "", which is similar to no word. */
 static const char *flag_name_at(uint32_t i, const void *verb) {
   const cli_flag *f = &cli_flags[i];
-  return f->name == NULL || cli_flag_fits(f, verb) ? f->name : "";
+  return f->name == NULL || cli_flag_belongs_to_verb(f, verb) ? f->name : "";
 }
 
 vt_status cli_fail_unknown_verb(const char *word, cli_error *e) {
@@ -93,13 +93,14 @@ typedef struct cursor {
 
 static const cli_flag *find_flag(const cli_verb *verb, const char *name, size_t n) {
   for (const cli_flag *f = cli_flags; f->name != NULL; f++)
-    if (cli_flag_fits(f, verb) && strncmp(f->name, name, n) == 0 && f->name[n] == '\0') return f;
+    if (cli_flag_belongs_to_verb(f, verb) && strncmp(f->name, name, n) == 0 && f->name[n] == '\0')
+      return f;
   return NULL;
 }
 
 static const cli_flag *find_flag_by_letter(const cli_verb *verb, char letter) {
   for (const cli_flag *f = cli_flags; f->name != NULL; f++)
-    if (cli_flag_fits(f, verb) && f->letter == letter) return f;
+    if (cli_flag_belongs_to_verb(f, verb) && f->letter == letter) return f;
   return NULL;
 }
 

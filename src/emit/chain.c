@@ -5,7 +5,7 @@
 #include <string.h>
 #include "vt_emit.h"
 
-int vt_chain_is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
+int vt_chain_is_same_tensor(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   return a->arena == b->arena && a->offset == b->offset && a->dtype == b->dtype &&
          a->rank == b->rank && memcmp(a->dim, b->dim, sizeof a->dim) == 0 &&
          memcmp(a->stride, b->stride, sizeof a->stride) == 0;
@@ -19,9 +19,9 @@ enum { NO_VALUE = VT_CHAIN_SOURCES + VT_CHAIN_STEPS };
 static uint32_t find_or_add_operand(vt_chain *c, const vt_bk_step *const *steps, uint32_t i,
                                     uint32_t max_sources, const vt_bk_tensor *t) {
   for (uint32_t k = i; k-- > 0;)
-    if (vt_chain_is_same_place(t, &steps[k]->out[0])) return VT_CHAIN_SOURCES + k;
+    if (vt_chain_is_same_tensor(t, &steps[k]->out[0])) return VT_CHAIN_SOURCES + k;
   for (uint32_t k = 0; k < c->n_sources; k++)
-    if (vt_chain_is_same_place(t, c->source[k])) return k;
+    if (vt_chain_is_same_tensor(t, c->source[k])) return k;
   if (c->n_sources == max_sources) return NO_VALUE;
   c->source[c->n_sources] = t;
   return c->n_sources++;

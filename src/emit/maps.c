@@ -62,7 +62,9 @@ uint32_t vt_map_of_op(uint32_t op) {
   return map != 0 ? map - 1 : VT_MAP_none;
 }
 
-uint32_t vt_map_cost(uint32_t map) { return map < VT_MAPS ? rows[map].cost : PLAIN_COST; }
+uint32_t vt_map_picoseconds_per_element(uint32_t map) {
+  return map < VT_MAPS ? rows[map].cost : PLAIN_COST;
+}
 
 /* ---- steps ---- */
 

@@ -21,9 +21,10 @@ static vt_bk_step *step_of_equal_tensors(uint32_t op, uint32_t n) {
 
 static void test_map_of_each_op(void) {
   uint32_t before = 0, n = 0;
-#define VT_MAP(op, n_in, result, f, i, t, cost)                                       \
-  CHECK(vt_map_of_op(VT_OP_##op) == VT_MAP_##op && vt_map_cost(VT_MAP_##op) == cost); \
-  CHECK(VT_OP_##op > before);                                                         \
+#define VT_MAP(op, n_in, result, f, i, t, cost)               \
+  CHECK(vt_map_of_op(VT_OP_##op) == VT_MAP_##op &&            \
+        vt_map_picoseconds_per_element(VT_MAP_##op) == cost); \
+  CHECK(VT_OP_##op > before);                                 \
   before = VT_OP_##op, n++;
 #include "maps.def"
 #undef VT_MAP

@@ -396,7 +396,7 @@ int vt_device_lists_op(const void *dev, uint32_t op) {
 
 /* Writes the name of the kernel variant that the backend gives for an op, or "" unless the name is
  * one short word of lower-case letters. */
-void vt_device_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]) {
+void vt_device_kernel_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]) {
   vt_guard guard;
   out[0] = 0;
   if (!VT_BK_HAS(dev->api, vt_bk_api, op_way)) return;

@@ -722,7 +722,7 @@ static void test_variant_names(void) {
   CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     char word[VT_DEVICE_VARIANT];
-    vt_device_variant(dev, words[i].op, word);
+    vt_device_kernel_variant(dev, words[i].op, word);
     CHECK(strcmp(word, words[i].word) == 0);
   }
   vt_device_close(dev);

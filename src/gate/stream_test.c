@@ -256,7 +256,7 @@ static void check_too_little_host_memory(const char *device, rlim_t mib) {
   CHECK(vt_device_open(device, a, &t.dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(t.dev);
   CHECK(vt_plan_build(t.g, &o, &target, a, &t.p, &t.d) == VT_OK && getrlimit(RLIMIT_AS, &old) == 0);
-  if (t.p == NULL || process_size() == 0) exit(vt_test_failed != 0 ? 1 : 77);
+  if (t.p == NULL || process_virtual_bytes() == 0) exit(vt_test_failed != 0 ? 1 : 77);
   const uint64_t temporary = t.p->class_bytes[VT_CLASS_TEMP];
   snprintf(want, sizeof want,
            "the program needs %llu bytes (temporary %llu, output 256, host_parameter %d) on the "
@@ -264,7 +264,7 @@ static void check_too_little_host_memory(const char *device, rlim_t mib) {
            (unsigned long long)(temporary + 256 + 200 * MIB), (unsigned long long)temporary,
            200 * MIB);
   CHECK(temporary >= 100 * MIB && temporary < 101 * MIB);
-  limit = (struct rlimit){process_size() + mib * MIB, old.rlim_max};
+  limit = (struct rlimit){process_virtual_bytes() + mib * MIB, old.rlim_max};
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
   CHECK(vt_exec_new(t.dev, t.p, a, &t.x, &t.d) == VT_NOMEM);
   CHECK(strncmp(t.d.text, want, strlen(want)) == 0);

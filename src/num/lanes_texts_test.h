@@ -164,7 +164,7 @@ static void fill_operands(operands *o, uint64_t list, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
     o->a[k] = pattern_to_f32(case_element_f32(vt_w_num(list), k)[0]);
     o->a64[k] = pattern_to_f64(case_element_f64(vt_w_num(list), k)[0]);
-    o->present[k] = case_present(list, k);
+    o->present[k] = case_is_product_present(list, k);
     for (int64_t j = 0; j < COLUMNS; j += VT_LANES) {
       const vt_w number = consecutive_numbers(list + 1 + (uint64_t)j);
       const vt_w x = case_element_f32(number, k), z = case_element_f64(number, k);

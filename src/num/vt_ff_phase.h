@@ -28,7 +28,7 @@ typedef struct vt_ff_phase {
 VT_FN vt_s vt_s_abs(vt_s x) { return vt_s_of_bits(vt_s_bits_of(x) & 0x7fffffffu); }
 VT_FN vt_s
 /* x with the sign of `like`; the sign bit of x must be clear. */
-vt_s_sign_of(vt_s x, vt_s like) {
+vt_s_with_sign_of(vt_s x, vt_s like) {
   return vt_s_of_bits(vt_s_bits_of(x) | (vt_s_bits_of(like) & 0x80000000u));
 }
 /* min(x, limit) and max(x, limit); NaN stays NaN. */

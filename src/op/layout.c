@@ -18,7 +18,7 @@ int vt_layout_is_dense(const vt_type *t, const vt_layout *l) {
   return memcmp(dense.stride, l->stride, sizeof dense.stride) == 0;
 }
 
-uint64_t vt_layout_span(const vt_type *t, const vt_layout *l) {
+uint64_t vt_layout_span_bytes(const vt_type *t, const vt_layout *l) {
   uint64_t last = 0;
   for (uint32_t i = 0; i < t->rank; i++) {
     if (t->dim[i] == 0) return 0;

@@ -51,7 +51,7 @@ vt_status shape_axis_not_empty(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-vt_status shape_arg(const vt_rule *r, vt_type *out, vt_diag *d) {
+vt_status shape_arg_reduction(const vt_rule *r, vt_type *out, vt_diag *d) {
   vt_type x;
   VT_TRY(shape_axis_not_empty(r, &x, d));
   out->dtype = VT_DTYPE_I64;

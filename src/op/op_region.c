@@ -81,8 +81,8 @@ void vt_op_body_add_operands(const vt_op_info *op, void *attrs, uint32_t body, u
 
 /* A body only reads the operands that are neither carried nor sequences, so they are not copied. A
  * carried value is updated in the memory of the result that it becomes. */
-vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uint32_t arg,
-                              uint32_t *out_index) {
+vt_arg_place vt_op_body_argument_place(uint32_t op, const void *attrs, uint32_t body, uint32_t arg,
+                                       uint32_t *out_index) {
   if (op == VT_OP_cond) {
     const int64_t first = ((const vt_attr_cond *)attrs)->first;
     *out_index = 1 + arg + (body == 0 ? 0 : (uint32_t)first);

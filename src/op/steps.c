@@ -44,7 +44,7 @@ static int step_is_dense(const vt_bk_step *s) {
   return dense;
 }
 
-int32_t vt_steps_lists_op(uint32_t number, uint32_t kind) {
+int32_t vt_steps_accepts_op(uint32_t number, uint32_t kind) {
   const vt_op_info *op = vt_op_get(number);
   return op != NULL && (op->prim || (kind & VT_STEPS_WHOLE) != 0);
 }
@@ -60,15 +60,15 @@ int vt_step_is_well_formed(const vt_bk_step *step) {
 /* The kernels accept every type and layout that the verifier accepts. That a step belongs to a
  * group is only a hint: its kernel runs by itself. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind) {
-  if (!vt_step_is_well_formed(step) || !vt_steps_lists_op(step->op, kind)) return VT_UNSUPPORTED;
+  if (!vt_step_is_well_formed(step) || !vt_steps_accepts_op(step->op, kind)) return VT_UNSUPPORTED;
   return (kind & VT_STEPS_DENSE) == 0 || step_is_dense(step) ? VT_OK : VT_UNSUPPORTED;
 }
 
-uint64_t vt_steps_workspace(const vt_bk_step *step, uint32_t kind) {
+uint64_t vt_step_scratch_bytes(const vt_bk_step *step, uint32_t kind) {
   const vt_op_info *op = vt_op_get(step->op);
   enum { MOST = 8 };
   vt_view in[MOST];
-  if (op == NULL || op->work == NULL || step->n_in > MOST || !vt_steps_lists_op(step->op, kind))
+  if (op == NULL || op->work == NULL || step->n_in > MOST || !vt_steps_accepts_op(step->op, kind))
     return 0;
   for (uint32_t i = 0; i < step->n_in; i++) in[i] = vt_step_view(&step->in[i]);
   return op->work(in, step->n_in);

@@ -39,7 +39,7 @@ static vt_status count_dense_copies(const vt_plan *p, tally *t, vt_arena *scratc
   uint32_t *first = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint32_t *last = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   if (first == NULL || last == NULL) return vt_plan_no_memory(d);
-  vt_plan_copy_lifetimes(p, first, last);
+  vt_plan_lifetimes_of_copies(p, first, last);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     uint64_t elements, bytes;
     if (p->dense[v] == VT_NO_OFFSET) continue;

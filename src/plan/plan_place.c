@@ -118,7 +118,7 @@ static void place_body_argument(const vt_plan *p, uint32_t step, uint32_t which,
                                 vt_buffer *b) {
   const vt_node *n = &p->g->nodes[p->step_node[step]];
   uint32_t index;
-  const vt_arg_place place = vt_op_body_place(n->op, n->attrs, which, arg, &index);
+  const vt_arg_place place = vt_op_body_argument_place(n->op, n->attrs, which, arg, &index);
   const uint32_t from =
       place == VT_ARG_RESULT ? n->first_out + index : p->g->operands[n->first_in + index];
   vt_plan_locate_value(p, step, from, from, &b->class, &b->offset);

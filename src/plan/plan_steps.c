@@ -58,7 +58,7 @@ static vt_status list_bk_steps(vt_plan *p, vt_arena *scratch, vt_diag *d) {
 
 /* ---- placing dense copies ---- */
 
-void vt_plan_copy_lifetimes(const vt_plan *p, uint32_t *first, uint32_t *last) {
+void vt_plan_lifetimes_of_copies(const vt_plan *p, uint32_t *first, uint32_t *last) {
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const vt_node *n = &p->g->nodes[p->bk_step_node[r]];
     const uint32_t end = vt_plan_group_last(p, step);
@@ -99,7 +99,7 @@ static vt_status place_dense_copies(vt_plan *p, vt_packing *k, vt_arena *scratch
   uint64_t *bodies = VT_NEW_N(scratch, uint64_t, p->n_steps), bytes, count;
   if (vt_arena_status(scratch) != VT_OK) return vt_plan_no_memory(d);
   VT_TRY(list_bk_steps(p, scratch, d));
-  vt_plan_copy_lifetimes(p, first, last);
+  vt_plan_lifetimes_of_copies(p, first, last);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     if (p->dense[v] == VT_NO_OFFSET) continue;
     VT_TRY(vt_type_size(&p->g->values[v].type, &count, &bytes, d));

@@ -27,8 +27,8 @@ static void init_port_buffer(const vt_planner *q, const vt_port *port, uint32_t 
                              vt_buffer *b) {
   uint32_t unused;
   if (q->owner != NULL) {
-    const int own =
-        vt_op_body_place(q->owner->op, q->owner->attrs, q->which, index, &unused) == VT_ARG_OWN;
+    const int own = vt_op_body_argument_place(q->owner->op, q->owner->attrs, q->which, index,
+                                              &unused) == VT_ARG_OWN;
     b->place = own ? VT_PLACE_OWN : VT_PLACE_ARG;
     b->class = own ? VT_CLASS_TEMP : VT_CLASS_COUNT; /* the class of the aliased value, set later */
   } else if (port->kind == VT_PORT_PARAM) {
@@ -57,7 +57,7 @@ int vt_plan_try_view(const vt_planner *q, uint32_t value, vt_buffer *b) {
   b->of = of;
   b->class = from->class;
   b->offset = made.first * size;
-  b->bytes = vt_layout_span(y, &made);
+  b->bytes = vt_layout_span_bytes(y, &made);
   memcpy(b->stride, made.stride, sizeof b->stride);
   q->holder[value] = q->holder[of];
   return 1;

@@ -47,7 +47,8 @@ static int is_operand(const vt_graph *g, const vt_node *n, uint32_t value) {
 static vt_arg_place place_of_argument(const vt_verify *v, uint32_t value, uint32_t *out_index) {
   if (v->outer == NULL || !vt_verify_is_port(v, value)) return VT_ARG_OWN;
   const vt_node *n = vt_verify_node_of_step(v->outer, v->step);
-  return vt_op_body_place(n->op, n->attrs, v->which, v->p->g->values[value].index, out_index);
+  return vt_op_body_argument_place(n->op, n->attrs, v->which, v->p->g->values[value].index,
+                                   out_index);
 }
 
 /* 1 if the graph allows the place that the value has. A view must be the only result of its node,
@@ -113,7 +114,7 @@ static vt_status verify_layout(const vt_verify *v, uint32_t value) {
     memcpy(from.stride, of->stride, sizeof from.stride);
     if (!vt_op_result_view(n->op, n->attrs, &g->values[b->of].type, &from, type, &want))
       return vt_verify_fail_value(v, value, "has a view that its op does not allow:");
-    bytes = vt_layout_span(type, &want);
+    bytes = vt_layout_span_bytes(type, &want);
     if (b->offset - of->offset != want.first * vt_dtype_bytes(type->dtype))
       return vt_verify_fail_value(v, value, "misplaces the first element of the view");
   }

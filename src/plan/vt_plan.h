@@ -181,7 +181,7 @@ uint64_t vt_plan_arena_bytes(const vt_plan *p, uint32_t arena);
 /* Writes the lifetime of each dense copy by value; the entries of values without a copy are
  * meaningless. A copy lives from the step that it is made for to the end of the group that reads it
  * last. */
-void vt_plan_copy_lifetimes(const vt_plan *p, uint32_t *first, uint32_t *last);
+void vt_plan_lifetimes_of_copies(const vt_plan *p, uint32_t *first, uint32_t *last);
 
 /* The verifiers check a plan with code that shares nothing with the builder; a plan that fails is
  * never run. The schedule: every node runs once, after its operands are written, and every backend

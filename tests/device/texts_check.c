@@ -144,7 +144,7 @@ static uint64_t reference_dot(column *c, int item, uint64_t first, uint64_t list
                               int holes) {
   const uint8_t *present = holes ? c->present : NULL;
   for (int64_t k = 0; k < n; k++) {
-    c->present[k] = case_present(first, k);
+    c->present[k] = case_is_product_present(first, k);
     c->a[k] = pattern_to_f32(case_element_f32(first, k)),
     c->b[k] = pattern_to_f32(case_element_f32(list, k));
     c->a64[k] = pattern_to_f64(case_element_f64(first, k)),

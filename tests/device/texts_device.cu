@@ -59,14 +59,14 @@ static __global__ void fill_f32_kernel(uint64_t first_list, float *a, float *b, 
   const int64_t k = blockIdx.x;
   b[k * TD_LISTS + threadIdx.x] = text_to_f32(case_element_f32(first_list + 1 + threadIdx.x, k));
   a[k] = text_to_f32(case_element_f32(first_list, k));
-  present[k] = case_present(first_list, k);
+  present[k] = case_is_product_present(first_list, k);
 }
 static __global__ void fill_f64_kernel(uint64_t first_list, double *a, double *b,
                                        uint8_t *present) {
   const int64_t k = blockIdx.x;
   b[k * TD_LISTS + threadIdx.x] = text_to_f64(case_element_f64(first_list + 1 + threadIdx.x, k));
   a[k] = text_to_f64(case_element_f64(first_list, k));
-  present[k] = case_present(first_list, k);
+  present[k] = case_is_product_present(first_list, k);
 }
 static __global__ void dot_f32_kernel(const float *a, const float *b, const uint8_t *present,
                                       int64_t n, uint64_t *out) {

@@ -27,7 +27,7 @@ const char *td_compute_randoms(fd_slot *s, uint64_t seed, int variant, uint64_t 
 const char *td_compute_sums_f32(fd_slot *s, uint64_t first_list, int64_t n);
 const char *td_compute_sums_f64(fd_slot *s, uint64_t first_list, int64_t n);
 /* Compute D of list `first_list` with each of the TD_LISTS lists after it. If `holes` is 1,
- * products for which case_present returns 0 are skipped. */
+ * products for which case_is_product_present returns 0 are skipped. */
 const char *td_compute_dots_f32(fd_slot *s, uint64_t first_list, int64_t n, int holes);
 const char *td_compute_dots_f64(fd_slot *s, uint64_t first_list, int64_t n, int holes);
 #ifdef __cplusplus

@@ -247,9 +247,9 @@ static void check_memory_does_not_grow(const trial *t, digest first, long runs) 
   vt_program *p = new_program(t, &t->how);
   digest last = first;
   (void)run_and_measure_loss(t, p, WARM, &last);
-  const uint64_t start = process_resident();
+  const uint64_t start = process_resident_bytes();
   uint64_t lost = run_and_measure_loss(t, p, runs, &last);
-  const uint64_t end = process_resident(), more = end > start ? end - start : 0;
+  const uint64_t end = process_resident_bytes(), more = end > start ? end - start : 0;
   for (int i = 1; i < ROUNDS && lost > 0; i++) lost = run_and_measure_loss(t, p, runs, &last);
   expect_digests(t, "after many runs it gives something else", first, last, 1);
   checks++;
@@ -287,7 +287,7 @@ int main(int argc, char **argv) {
                           .isa = argc > 3 && strcmp(argv[3], "-") != 0 ? argv[3] : NULL,
                           .threads = argc > 4 ? (uint32_t)atoi(argv[4]) : 0};
   const long runs = argc > 5 ? atol(argv[5]) : 0;
-  if (runs > 0 && process_resident() == 0) {
+  if (runs > 0 && process_resident_bytes() == 0) {
     fputs("again_check: the system does not tell what memory the process has\n", stderr);
     return 2;
   }

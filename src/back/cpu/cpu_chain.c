@@ -157,7 +157,7 @@ static int32_t add_step(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i)
     to->in[to->n_in] = find_or_add_value(c, s, i, &s[i]->in[to->n_in]);
     if (to->in[to->n_in] == MAX_VALUES) return VT_UNSUPPORTED;
   }
-  c->cost += 0.001 * vt_map_cost(vt_map_of_op(s[i]->op)) + 0.1;
+  c->cost += 0.001 * vt_map_picoseconds_per_element(vt_map_of_op(s[i]->op)) + 0.1;
   return VT_OK;
 }
 

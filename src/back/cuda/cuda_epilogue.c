@@ -114,7 +114,7 @@ static int should_run_epilogue(uint32_t kernel, const vt_chain *chain) {
   for (uint32_t i = 0; i < chain->n_steps; i++) {
     const uint32_t map = chain->step[i].map;
     /* ops without a row in maps.def, casts and select, are cheap */
-    cheap = cheap && (map >= VT_MAPS || vt_map_cost(map) <= MAX_COST);
+    cheap = cheap && (map >= VT_MAPS || vt_map_picoseconds_per_element(map) <= MAX_COST);
   }
   return cheap;
 }
@@ -174,7 +174,7 @@ static int may_overlap(const vt_bk_tensor *a, const vt_bk_tensor *b) {
 static int make_product_first_source(vt_chain *chain, const vt_bk_tensor *y) {
   uint32_t found = chain->n_sources;
   for (uint32_t i = 0; i < chain->n_sources; i++) {
-    if (vt_chain_is_same_place(chain->source[i], y))
+    if (vt_chain_is_same_tensor(chain->source[i], y))
       found = i;
     else if (may_overlap(chain->source[i], y))
       return 0;

@@ -65,7 +65,7 @@ static uint32_t accepted_steps_of(const vt_bk_device *dev) {
 }
 
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
-  return vt_steps_lists_op(op, accepted_steps_of(dev));
+  return vt_steps_accepts_op(op, accepted_steps_of(dev));
 }
 
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
@@ -73,7 +73,7 @@ static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
 }
 
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
-  *out_bytes = vt_steps_workspace(step, accepted_steps_of(dev));
+  *out_bytes = vt_step_scratch_bytes(step, accepted_steps_of(dev));
   return VT_OK;
 }
 
